@@ -1,0 +1,71 @@
+/** Chats: a tree of messages kept as an append-only log. A branch is a second child of one parent. */
+import { z } from 'zod';
+import { errorPayloadSchema } from './errors';
+import { limits } from './limits';
+
+export const idSchema = z.string().min(1).max(limits.maxIdLength);
+export const roleSchema = z.enum(['user', 'assistant']);
+
+/** Why an answer ended. `interrupted`: the engine or the app died; the text up to then is kept. */
+export const stopReasonSchema = z.enum([
+  'end-of-turn',
+  'stop-string',
+  'max-tokens',
+  'context-full',
+  'cancelled',
+  'interrupted',
+  'error',
+]);
+export type StopReason = z.infer<typeof stopReasonSchema>;
+
+/** Figures of one answer, as the engine timed them. Times in milliseconds, rates in tokens per second. */
+export const answerStatsSchema = z.object({
+  promptTokens: z.number().int(),
+  /** prompt tokens that were still in the KV cache and were not evaluated again */
+  cachedTokens: z.number().int(),
+  answerTokens: z.number().int(),
+  ttftMs: z.number(),
+  promptTokensPerSecond: z.number(),
+  tokensPerSecond: z.number(),
+  /** tokens in the KV cache after the answer */
+  contextUsed: z.number().int(),
+  contextSize: z.number().int(),
+  typeK: z.string(),
+  typeV: z.string(),
+  seed: z.number().int(),
+});
+export type AnswerStats = z.infer<typeof answerStatsSchema>;
+
+export const messageSchema = z.object({
+  id: idSchema,
+  /** null: a first message */
+  parentId: idSchema.nullable(),
+  role: roleSchema,
+  text: z.string(),
+  /** text that the model's template marks as thinking; apart from `text` */
+  thinking: z.string().default(''),
+  createdAt: z.number(),
+  /** answers only; null while one is being written */
+  stopReason: stopReasonSchema.nullable().default(null),
+  error: errorPayloadSchema.nullable().default(null),
+  stats: answerStatsSchema.nullable().default(null),
+  modelName: z.string().default(''),
+});
+export type Message = z.infer<typeof messageSchema>;
+
+export const chatSummarySchema = z.object({
+  id: idSchema,
+  title: z.string().max(limits.maxTitle),
+  createdAt: z.number(),
+  updatedAt: z.number(),
+});
+export type ChatSummary = z.infer<typeof chatSummarySchema>;
+
+export const chatSchema = chatSummarySchema.extend({
+  messages: z.array(messageSchema),
+  /** the last message of the branch that was shown last; null: empty chat */
+  leafId: idSchema.nullable(),
+  /** lines of the log that could not be read and were set aside; 0 in a healthy chat */
+  damagedLines: z.number().int().default(0),
+});
+export type Chat = z.infer<typeof chatSchema>;

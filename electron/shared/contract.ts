@@ -1,0 +1,141 @@
+/**
+ * The contract between a window and the services behind it: each operation and event is declared here once.
+ * The preload bridge, the gate in main, the WebSocket server and its client all derive from these two maps.
+ */
+import { z } from 'zod';
+import { chatSchema, chatSummarySchema, idSchema, messageSchema } from './chats';
+import { engineStatusSchema, memoryEstimateSchema, streamFrameSchema } from './engine';
+import { errorPayloadSchema } from './errors';
+import { limits } from './limits';
+import { modelEntrySchema } from './models';
+import {
+  type ClientOf,
+  type Envelope,
+  type HandlersOf,
+  type InputOf,
+  type OperationMap,
+  type OutputOf,
+  operation,
+} from './operation';
+import { contextSettingsSchema, settingsPatchSchema, settingsSchema } from './settings';
+
+const nothing = z.void();
+const text = z.string().max(limits.maxMessage);
+const title = z.string().trim().min(1).max(limits.maxTitle);
+const path = z.string().min(1).max(limits.maxPathLength);
+
+export const appInfoSchema = z.object({
+  version: z.string(),
+  platform: z.string(),
+  /** true: served to a browser; no native dialogs */
+  headless: z.boolean(),
+  runtime: z.string(),
+  /** things that a person should know about this start (test runtime in use, settings file set aside, ...) */
+  notices: z.array(z.string()),
+});
+export type AppInfo = z.infer<typeof appInfoSchema>;
+
+/** Answer of an operation that starts an answer: the ids of what was appended to the chat. */
+const turnSchema = z.object({
+  requestId: idSchema,
+  /** null when the question was there already (regenerate) */
+  userMessage: messageSchema.nullable(),
+  assistantMessage: messageSchema,
+});
+export type Turn = z.infer<typeof turnSchema>;
+
+const addModelsResultSchema = z.object({
+  added: z.array(modelEntrySchema),
+  refused: z.array(z.object({ name: z.string(), error: errorPayloadSchema })),
+});
+export type AddModelsResult = z.infer<typeof addModelsResultSchema>;
+
+export const operations = {
+  'app.info': operation(nothing, appInfoSchema),
+  'app.openExternal': operation(z.object({ url: z.url({ protocol: /^https$/ }) }), nothing),
+
+  'settings.get': operation(nothing, settingsSchema),
+  'settings.update': operation(settingsPatchSchema, settingsSchema),
+
+  'chats.list': operation(nothing, z.array(chatSummarySchema)),
+  'chats.create': operation(z.object({ title: title.optional() }), chatSummarySchema),
+  'chats.open': operation(z.object({ chatId: idSchema }), chatSchema),
+  'chats.rename': operation(z.object({ chatId: idSchema, title }), chatSummarySchema),
+  /** into the trash: `chats.restore` brings it back */
+  'chats.remove': operation(z.object({ chatId: idSchema }), nothing),
+  'chats.restore': operation(z.object({ chatId: idSchema }), chatSummarySchema),
+  /** choose the branch that is shown: the path from the root to this message */
+  'chats.selectBranch': operation(z.object({ chatId: idSchema, leafId: idSchema }), chatSchema),
+
+  'turns.send': operation(z.object({ chatId: idSchema, parentId: idSchema.nullable(), text: text.min(1) }), turnSchema),
+  /** a second answer to the same question: a new branch beside the old one */
+  'turns.regenerate': operation(z.object({ chatId: idSchema, messageId: idSchema }), turnSchema),
+  /** the question in other words: a new branch beside the old one, and its answer */
+  'turns.edit': operation(z.object({ chatId: idSchema, messageId: idSchema, text: text.min(1) }), turnSchema),
+  'turns.stop': operation(z.object({ requestId: idSchema }), nothing),
+
+  'models.list': operation(nothing, z.array(modelEntrySchema)),
+  /** a native file dialog; refused in headless mode */
+  'models.addFromDialog': operation(z.object({ kind: z.enum(['files', 'folder']) }), addModelsResultSchema),
+  /** paths: of dropped files (put in by the preload bridge), or typed by a person in headless mode */
+  'models.addPaths': operation(
+    z.object({ paths: z.array(path).min(1).max(limits.maxPathsPerCall) }),
+    addModelsResultSchema,
+  ),
+  /** off the list; the file stays where it is */
+  'models.remove': operation(z.object({ modelId: idSchema }), nothing),
+  /** loads the model and remembers it */
+  'models.select': operation(z.object({ modelId: idSchema }), engineStatusSchema),
+
+  'engine.status': operation(nothing, engineStatusSchema),
+  /** memory that the loaded (or named) model would take with these settings */
+  'engine.estimate': operation(
+    z.object({ modelId: idSchema.optional(), context: contextSettingsSchema }),
+    memoryEstimateSchema,
+  ),
+  /** loads the model again with the settings as they are now */
+  'engine.reload': operation(nothing, engineStatusSchema),
+  'engine.cancelLoad': operation(nothing, nothing),
+  /** exact tokens of the branch that ends in `leafId` plus a draft, through the model's chat template */
+  'engine.countTokens': operation(
+    z.object({ chatId: idSchema.nullable(), leafId: idSchema.nullable(), draft: text }),
+    z.object({ tokens: z.number().int() }),
+  ),
+} as const satisfies OperationMap;
+
+export const events = {
+  onSettings: settingsSchema,
+  onChats: z.array(chatSummarySchema),
+  onModels: z.array(modelEntrySchema),
+  onEngine: engineStatusSchema,
+  /** the final state of a message: after its answer ended, was stopped, failed or was interrupted */
+  onMessage: z.object({ chatId: idSchema, message: messageSchema }),
+  /** straight from the engine process, at most 60 a second */
+  onStream: streamFrameSchema,
+  /** a window-level menu or key command from the main process */
+  onCommand: z.object({ command: z.enum(['new-chat', 'settings', 'search', 'focus-input', 'stop']) }),
+} as const satisfies Record<string, z.ZodType>;
+
+export type Operations = typeof operations;
+export type OperationName = keyof Operations;
+export type OperationInput<N extends OperationName> = InputOf<Operations[N]>;
+export type OperationOutput<N extends OperationName> = OutputOf<Operations[N]>;
+
+export type Events = typeof events;
+export type EventName = keyof Events;
+export type EventPayload<N extends EventName> = z.output<Events[N]>;
+
+export type Handlers = HandlersOf<Operations>;
+export type Client = ClientOf<Operations, Events>;
+
+/** The window API that the preload script puts on `window.concertina` in Electron. */
+export interface WindowApi {
+  /** the raw call: answers with an envelope, never throws (errors do not survive contextBridge as classes) */
+  call(name: OperationName, input: unknown): Promise<Envelope>;
+  on(name: EventName, listener: (payload: unknown) => void): () => void;
+  /** adds dropped files by their real paths, which the page itself never sees */
+  addDroppedFiles(files: File[]): Promise<Envelope>;
+}
+
+export const operationNames = Object.keys(operations) as OperationName[];
+export const eventNames = Object.keys(events) as EventName[];

@@ -1,0 +1,142 @@
+/** The engine as the app sees it: state, what it runs on, memory by part, and the stream of an answer. */
+import { z } from 'zod';
+import { effectiveCacheTypeSchema } from './cacheTypes';
+import { answerStatsSchema, idSchema, stopReasonSchema } from './chats';
+import { errorPayloadSchema } from './errors';
+import { modelInfoSchema } from './models';
+
+export const capabilitiesSchema = z.object({
+  /** 'CPU', 'Metal', ... as ggml names it */
+  backend: z.string(),
+  device: z.string(),
+  /** Apple chip family ('Apple9'); null where there is none */
+  chipFamily: z.string().nullable(),
+  /** SIMD level of the turbo kernels: 'avx512' | 'avx2' | 'neon' | 'scalar' */
+  simd: z.string(),
+  /** name of the attention kernel variant in use */
+  kernelVariant: z.string(),
+  cacheTypes: z.array(z.string()),
+  /** llama.cpp tag and commit of the pin */
+  upstream: z.string(),
+  physicalCores: z.number().int(),
+  totalMemoryBytes: z.number(),
+});
+export type Capabilities = z.infer<typeof capabilitiesSchema>;
+
+/** Asked and effective type of one side of the cache; `reason` is empty when they agree. */
+export const effectiveTypeSchema = z.object({
+  asked: effectiveCacheTypeSchema,
+  effective: effectiveCacheTypeSchema,
+  reason: z.string(),
+});
+export type EffectiveType = z.infer<typeof effectiveTypeSchema>;
+
+/** Bytes by part. KV figures are the allocation of the engine, to the byte. */
+export const memorySchema = z.object({
+  weights: z.number(),
+  kvK: z.number(),
+  kvV: z.number(),
+  /** what the same cache would take at f16 */
+  kvF16: z.number(),
+  compute: z.number(),
+  /** resident set of the engine process */
+  process: z.number(),
+  total: z.number(),
+  free: z.number(),
+});
+export type Memory = z.infer<typeof memorySchema>;
+
+export const memoryEstimateSchema = z.object({
+  weights: z.number(),
+  kvK: z.number(),
+  kvV: z.number(),
+  kvF16: z.number(),
+  compute: z.number(),
+  typeK: effectiveTypeSchema,
+  typeV: effectiveTypeSchema,
+});
+export type MemoryEstimate = z.infer<typeof memoryEstimateSchema>;
+
+export const loadedContextSchema = z.object({
+  nCtx: z.number().int(),
+  typeK: effectiveTypeSchema,
+  typeV: effectiveTypeSchema,
+  flashAttention: z.boolean(),
+  threads: z.number().int(),
+  gpuLayers: z.number().int(),
+  batch: z.number().int(),
+  /** other things that differ from what was asked, as sentences */
+  notes: z.array(z.string()),
+});
+export type LoadedContext = z.infer<typeof loadedContextSchema>;
+
+/**
+ * Life of the engine process. `unavailable`: it cannot be started (binary missing or unusable);
+ * `empty`: running without a model; `failed`: the last load failed and `error` says why.
+ */
+export const engineStateSchema = z.enum([
+  'starting',
+  'unavailable',
+  'empty',
+  'loading',
+  'ready',
+  'generating',
+  'failed',
+  'restarting',
+]);
+export type EngineState = z.infer<typeof engineStateSchema>;
+
+export const engineStatusSchema = z.object({
+  state: engineStateSchema,
+  capabilities: capabilitiesSchema.nullable(),
+  modelId: idSchema.nullable(),
+  model: modelInfoSchema.nullable(),
+  context: loadedContextSchema.nullable(),
+  memory: memorySchema.nullable(),
+  /** tokens in the KV cache */
+  contextUsed: z.number().int(),
+  /** 0..1 while loading; null otherwise */
+  loadProgress: z.number().nullable(),
+  error: errorPayloadSchema.nullable(),
+  /** times the process was restarted after a crash since the app started */
+  restarts: z.number().int(),
+});
+export type EngineStatus = z.infer<typeof engineStatusSchema>;
+
+/** Live figures of the answer that is being written. */
+export const liveStatsSchema = z.object({
+  phase: z.enum(['queued', 'prefill', 'decode']),
+  promptTokens: z.number().int(),
+  cachedTokens: z.number().int(),
+  /** prompt tokens evaluated so far, cached ones apart */
+  prefillDone: z.number().int(),
+  promptTokensPerSecond: z.number(),
+  /** null before the first token */
+  ttftMs: z.number().nullable(),
+  answerTokens: z.number().int(),
+  /** over the last second */
+  tokensPerSecondNow: z.number(),
+  tokensPerSecondAverage: z.number(),
+  contextUsed: z.number().int(),
+  contextSize: z.number().int(),
+});
+export type LiveStats = z.infer<typeof liveStatsSchema>;
+
+/** One frame of an answer: text that is new since the last frame (whole characters only) and the live figures. */
+export const streamFrameSchema = z.object({
+  requestId: idSchema,
+  chatId: idSchema,
+  messageId: idSchema,
+  text: z.string(),
+  thinking: z.string(),
+  stats: liveStatsSchema,
+});
+export type StreamFrame = z.infer<typeof streamFrameSchema>;
+
+export const generationResultSchema = z.object({
+  stopReason: stopReasonSchema,
+  text: z.string(),
+  thinking: z.string(),
+  stats: answerStatsSchema,
+});
+export type GenerationResult = z.infer<typeof generationResultSchema>;

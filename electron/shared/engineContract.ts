@@ -1,0 +1,74 @@
+/**
+ * The contract between the main process (or the headless server) and the engine process.
+ * Same rules as `contract.ts`: each operation and event is declared here once, both ends derive from it.
+ */
+import { z } from 'zod';
+import { idSchema, roleSchema } from './chats';
+import {
+  capabilitiesSchema,
+  generationResultSchema,
+  loadedContextSchema,
+  memoryEstimateSchema,
+  memorySchema,
+  streamFrameSchema,
+} from './engine';
+import { modelInfoSchema } from './models';
+import { type ClientOf, type HandlersOf, type OperationMap, operation } from './operation';
+import { contextSettingsSchema, samplingSettingsSchema } from './settings';
+
+const nothing = z.void();
+
+/** One message as the chat template sees it. */
+export const promptMessageSchema = z.object({
+  role: z.enum(['system', ...roleSchema.options]),
+  content: z.string(),
+});
+export type PromptMessage = z.infer<typeof promptMessageSchema>;
+
+export const loadResultSchema = z.object({
+  model: modelInfoSchema,
+  context: loadedContextSchema,
+  memory: memorySchema,
+});
+export type LoadResult = z.infer<typeof loadResultSchema>;
+
+export const generateRequestSchema = z.object({
+  requestId: idSchema,
+  chatId: idSchema,
+  messageId: idSchema,
+  messages: z.array(promptMessageSchema).min(1),
+  sampling: samplingSettingsSchema,
+  /** constrains the answer; null: free text */
+  jsonSchema: z.record(z.string(), z.unknown()).nullable().default(null),
+});
+export type GenerateRequest = z.infer<typeof generateRequestSchema>;
+
+export const engineOperations = {
+  capabilities: operation(nothing, capabilitiesSchema),
+  inspect: operation(z.object({ path: z.string() }), modelInfoSchema),
+  estimate: operation(z.object({ path: z.string(), context: contextSettingsSchema }), memoryEstimateSchema),
+  /** frees what was loaded, then loads; on failure nothing stays loaded */
+  load: operation(z.object({ path: z.string(), context: contextSettingsSchema }), loadResultSchema),
+  cancelLoad: operation(nothing, nothing),
+  unload: operation(nothing, nothing),
+  /** queued behind the answer that is being written; ends when the answer has */
+  generate: operation(generateRequestSchema, generationResultSchema),
+  cancel: operation(z.object({ requestId: idSchema }), nothing),
+  countTokens: operation(z.object({ messages: z.array(promptMessageSchema) }), z.object({ tokens: z.number().int() })),
+  memory: operation(nothing, z.object({ memory: memorySchema.nullable(), contextUsed: z.number().int() })),
+} as const satisfies OperationMap;
+
+export const engineEvents = {
+  /** first message of the process; `null` capabilities mean that the binary could not be loaded, `problem` says why */
+  onReady: z.object({ capabilities: capabilitiesSchema.nullable(), problem: z.string().nullable() }),
+  /** frames for the main process (which writes them down); windows get the same over their own ports */
+  onFrame: streamFrameSchema,
+  onLoadProgress: z.object({ fraction: z.number() }),
+  /** llama.cpp's own log lines of level warn and error */
+  onLog: z.object({ level: z.enum(['warn', 'error']), text: z.string() }),
+} as const satisfies Record<string, z.ZodType>;
+
+export type EngineOperations = typeof engineOperations;
+export type EngineEvents = typeof engineEvents;
+export type EngineHandlers = HandlersOf<EngineOperations>;
+export type EngineClient = ClientOf<EngineOperations, EngineEvents>;

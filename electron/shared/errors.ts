@@ -1,0 +1,61 @@
+/** Error codes of the contract. Every failure that reaches a person is one of these, with a message and a hint. */
+import { z } from 'zod';
+
+export const errorCodeSchema = z.enum([
+  'bad-request',
+  'not-found',
+  'forbidden',
+  'cancelled',
+  'busy',
+  'model-missing',
+  'model-invalid',
+  'model-unsupported',
+  'out-of-memory',
+  'context-full',
+  'context-invalid',
+  'cache-type-unsupported',
+  'engine-unavailable',
+  'engine-crashed',
+  'storage-failed',
+  'data-corrupt',
+  'internal',
+]);
+export type ErrorCode = z.infer<typeof errorCodeSchema>;
+
+/** What crosses a process boundary in place of an exception: what happened, and what to do about it. */
+export const errorPayloadSchema = z.object({
+  code: errorCodeSchema,
+  message: z.string(),
+  hint: z.string().default(''),
+});
+export type ErrorPayload = z.infer<typeof errorPayloadSchema>;
+
+export class ConcertinaError extends Error {
+  readonly code: ErrorCode;
+  readonly hint: string;
+
+  constructor(code: ErrorCode, message: string, hint = '', options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'ConcertinaError';
+    this.code = code;
+    this.hint = hint;
+  }
+
+  toPayload(): ErrorPayload {
+    return { code: this.code, message: this.message, hint: this.hint };
+  }
+
+  static fromPayload(payload: ErrorPayload): ConcertinaError {
+    return new ConcertinaError(payload.code, payload.message, payload.hint);
+  }
+}
+
+/** Turns anything thrown into a payload; unknown errors keep their message under the code `internal`. */
+export function toErrorPayload(error: unknown): ErrorPayload {
+  if (error instanceof ConcertinaError) return error.toPayload();
+  if (error instanceof z.ZodError) {
+    return { code: 'bad-request', message: z.prettifyError(error), hint: '' };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return { code: 'internal', message, hint: 'Details are in the log folder of the app.' };
+}

@@ -1,0 +1,14 @@
+/** Limits of what crosses the contract. One place, so that the gate, the forms and the tests agree. */
+export const limits = {
+  minContext: 512,
+  maxContext: 16_777_216,
+  maxThreads: 1024,
+  maxGpuLayers: 10_000,
+  maxIdLength: 200,
+  maxTitle: 200,
+  maxSystemPrompt: 200_000,
+  /** characters of one message: a pasted book of 4 million characters passes */
+  maxMessage: 8_000_000,
+  maxPathLength: 4096,
+  maxPathsPerCall: 256,
+} as const;

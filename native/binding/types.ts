@@ -1,0 +1,147 @@
+/**
+ * The one description of the native surface (architecture section 4). `load.ts` returns an object of this shape;
+ * `native/addon` implements it. Units: bytes, milliseconds, tokens. Nothing here blocks the calling thread for long:
+ * every call that computes runs on a worker and takes an AbortSignal.
+ */
+import type { Capabilities, LoadedContext, Memory, MemoryEstimate } from '../../electron/shared/engine';
+import type { ModelInfo } from '../../electron/shared/models';
+
+/** Memory of a model and a context by part; the caller adds what only the process knows (`process`, `total`, `free`). */
+export type PartMemory = Pick<Memory, 'weights' | 'kvK' | 'kvV' | 'kvF16' | 'compute'>;
+
+export interface ContextOptions {
+  /** cells of the KV cache; rounded up by the engine, see `Context.effective.nCtx` */
+  nCtx: number;
+  /** any type name of `Capabilities.cacheTypes` */
+  typeK: string;
+  typeV: string;
+  flashAttention: 'auto' | 'on' | 'off';
+  /** 0: physical cores */
+  threads: number;
+  /** micro-batch of the prefill in tokens */
+  batch: number;
+}
+
+export interface LoadOptions {
+  /** layers on the GPU; -1: as many as fit */
+  gpuLayers: number;
+  /** 0..1 */
+  onProgress?: (fraction: number) => void;
+  signal?: AbortSignal;
+}
+
+export interface Sampling {
+  temperature: number;
+  topK: number;
+  topP: number;
+  minP: number;
+  repeatPenalty: number;
+  seed: number;
+}
+
+export interface ChatMessage {
+  role: 'system' | 'user' | 'assistant';
+  content: string;
+}
+
+export interface GenerateOptions {
+  sampling: Sampling;
+  /** JSON schema as text, or a GBNF grammar; at most one of the two */
+  jsonSchema?: string;
+  grammar?: string;
+  stop: string[];
+  /** 0: until the context is full */
+  maxTokens: number;
+  signal?: AbortSignal;
+  /** after each micro-batch of the prefill */
+  onPrefill?: (progress: PrefillProgress) => void;
+}
+
+export interface PrefillProgress {
+  promptTokens: number;
+  cachedTokens: number;
+  /** evaluated so far, cached ones apart */
+  done: number;
+  elapsedMs: number;
+}
+
+/** What one decode step added. Text holds whole characters only; a step inside a character or a possible stop string adds none. */
+export interface GenerateChunk {
+  text: string;
+  thinking: string;
+  /** answer tokens so far */
+  answerTokens: number;
+  /** tokens in the KV cache */
+  contextUsed: number;
+}
+
+export interface GenerateResult {
+  stopReason: 'end-of-turn' | 'stop-string' | 'max-tokens' | 'context-full' | 'cancelled';
+  text: string;
+  thinking: string;
+  promptTokens: number;
+  cachedTokens: number;
+  answerTokens: number;
+  /** from the call to the first token */
+  ttftMs: number;
+  promptMs: number;
+  decodeMs: number;
+  contextUsed: number;
+  seed: number;
+}
+
+/** Figures of teacher-forced evaluation; KL figures are null without a reference. */
+export interface EvaluateResult {
+  tokens: number;
+  perplexity: number;
+  meanKld: number | null;
+  kld999: number | null;
+  sameTop: number | null;
+}
+
+export interface Context {
+  readonly effective: LoadedContext;
+  /** tokens in the KV cache */
+  readonly contextUsed: number;
+  /**
+   * Writes an answer to a chat (through the model's template) or continues raw tokens. The longest common prefix with what is
+   * in the cache is kept. One call at a time; a second one rejects with code `busy`.
+   */
+  generate(
+    prompt: ChatMessage[] | Int32Array,
+    options: GenerateOptions,
+  ): AsyncGenerator<GenerateChunk, GenerateResult, void>;
+  /** log-probabilities stay inside: pass another context of the same model as reference for KL divergence */
+  evaluate(tokens: Int32Array, reference?: Context, signal?: AbortSignal): Promise<EvaluateResult>;
+  /** KV cache and its tokens to a file; bytes written */
+  saveSession(path: string): Promise<number>;
+  /** refuses (code `data-corrupt`) a file of another model, cache type or build; tokens restored */
+  loadSession(path: string): Promise<number>;
+  clear(): void;
+  memory(): PartMemory;
+  /** idempotent */
+  dispose(): Promise<void>;
+}
+
+export interface Model {
+  readonly info: ModelInfo;
+  createContext(options: ContextOptions): Promise<Context>;
+  tokenize(text: string, options?: { addSpecial?: boolean; parseSpecial?: boolean }): Int32Array;
+  detokenize(tokens: Int32Array): string;
+  /** tokens of the prompt that `generate` would evaluate for these messages */
+  countChat(messages: ChatMessage[]): number;
+  /** disposes its contexts first; idempotent */
+  dispose(): Promise<void>;
+}
+
+export interface Engine {
+  capabilities(): Capabilities;
+  /** reads the header only. Codes: `model-missing`, `model-invalid` (truncated or not GGUF) */
+  inspect(path: string): Promise<ModelInfo>;
+  /** what `loadModel` and `createContext` would allocate */
+  estimate(path: string, gpuLayers: number, options: ContextOptions): Promise<MemoryEstimate>;
+  /** Codes: `model-missing`, `model-invalid`, `model-unsupported`, `out-of-memory`, `cancelled` */
+  loadModel(path: string, options: LoadOptions): Promise<Model>;
+  /** llama.cpp's log lines, level warn and above; one listener */
+  onLog(listener: (level: 'warn' | 'error', text: string) => void): void;
+}
