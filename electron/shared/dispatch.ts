@@ -19,7 +19,8 @@ export async function dispatch<M extends OperationMap>(
     if (!parsed.success) throw invalid(`The call ${name} was refused`, parsed.error);
     const handler = handlers[name] as (input: unknown) => Promise<unknown>;
     const value = declared.output.safeParse(await handler(parsed.data));
-    if (!value.success) throw new Error(`${name} gave an answer that its contract does not allow: ${value.error.message}`);
+    if (!value.success)
+      throw new Error(`${name} gave an answer that its contract does not allow: ${value.error.message}`);
     return { ok: true, value: value.data };
   } catch (error) {
     return { ok: false, error: toErrorPayload(error) };

@@ -1,7 +1,7 @@
 /** The calling side of a contract over any message carrier (see `wire.ts`). */
 import { ConcertinaError } from './errors';
 import type { ClientOf, EventMap, OperationMap } from './operation';
-import { type CallMessage, toClientSchema } from './wire';
+import { type AnswerMessage, type CallMessage, toClientSchema } from './wire';
 
 interface Pending {
   resolve(value: unknown): void;
@@ -47,21 +47,19 @@ export function createRemote<M extends OperationMap, E extends EventMap>(
     return () => void set.delete(listener);
   }
 
-  function answer(id: number, settle: (pending: Pending) => void): void {
+  function settle(id: number, envelope: AnswerMessage['envelope']): void {
     const open = pending.get(id);
-    if (!open) return;
     pending.delete(id);
-    settle(open);
+    if (envelope.ok) open?.resolve(envelope.value);
+    else open?.reject(ConcertinaError.fromPayload(envelope.error));
   }
 
   function receive(raw: unknown): void {
     const parsed = toClientSchema.safeParse(raw);
     if (!parsed.success) return;
     const message = parsed.data;
-    if (message.type === 'event') return emit(message.name, message.payload);
-    const { envelope } = message;
-    if (!envelope.ok) return answer(message.id, (open) => open.reject(ConcertinaError.fromPayload(envelope.error)));
-    answer(message.id, (open) => open.resolve(envelope.value));
+    if (message.type === 'event') emit(message.name, message.payload);
+    else settle(message.id, message.envelope);
   }
 
   function emit(name: string, payload: unknown): void {
