@@ -1,0 +1,76 @@
+// Everything that a command needs, from a fresh clone: tools of the system, packages, engine, app bundles.
+// Runs before `npm start`, `npm run serve`, `npm test` and `npm run dist` (the pre-scripts of package.json), so it uses
+// nothing but Node itself. What is up to date costs no time.
+// CLI: node native/prepare/setup.mjs start|serve|test|dist
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { ensureApp } from './app-bundles.mjs';
+import { ensurePackages } from './packages.mjs';
+import { BUILD, ROOT } from './paths.mjs';
+import { PrepareError, withLock } from './process.mjs';
+import { Progress } from './progress.mjs';
+import { checkNode, ensureSystem } from './system.mjs';
+
+/** tests: the checks' own programs and the Electron they run in; portable: an engine for other machines than this one. */
+const PURPOSES = {
+  start: { tests: false, portable: false, runtime: false },
+  serve: { tests: false, portable: false, runtime: false },
+  test: { tests: true, portable: false, runtime: true },
+  dist: { tests: false, portable: true, runtime: process.platform === 'linux' },
+};
+
+const LOG = path.join(BUILD, 'logs', 'setup.log');
+
+/** @param {keyof typeof PURPOSES} purpose */
+async function setUp(purpose) {
+  const { tests, portable, runtime } = PURPOSES[purpose];
+  checkNode();
+  fs.mkdirSync(path.dirname(LOG), { recursive: true });
+  fs.writeFileSync(LOG, `set-up for npm ${purpose}, ${new Date().toISOString()}, Node ${process.version}\n`);
+  const onLine = (line) => fs.appendFileSync(LOG, `${line}\n`);
+
+  const stages = [
+    ['system tools', (onProgress) => ensureSystem({ tests, onProgress, onLine })],
+    ['npm packages', () => ensurePackages({ onLine })],
+    ['engine', (onProgress) => ensureEngine({ tests, portable, onProgress, onLine })],
+    ['app', (onProgress) => ensureApp({ onProgress })],
+  ];
+  if (runtime) stages.push(['test runtime', (onProgress) => ensureRuntime(onProgress)]);
+
+  const progress = new Progress(stages.length);
+  for (const [name, body] of stages) await progress.stage(name, body);
+}
+
+async function ensureEngine({ tests, portable, onProgress, onLine }) {
+  // compiler results are shared by clones in different folders
+  process.env.CCACHE_BASEDIR ??= ROOT;
+  const { buildEngine, ADDON_TARGETS, TEST_TARGETS } = await import('./build.mjs');
+  await buildEngine({
+    targets: tests ? [...ADDON_TARGETS, ...TEST_TARGETS] : ADDON_TARGETS,
+    portable,
+    onProgress: ({ stage, fraction }) => {
+      onProgress({ detail: stage, fraction });
+      onLine(`engine: ${stage} ${Math.round((fraction ?? 0) * 100)}%`);
+    },
+  });
+}
+
+async function ensureRuntime(onProgress) {
+  const { ensureTestRuntime } = await import('../../test/e2e/runtime.mjs');
+  await ensureTestRuntime({ onProgress });
+}
+
+const purpose = process.argv[2];
+if (!Object.hasOwn(PURPOSES, purpose)) {
+  console.error(`usage: node native/prepare/setup.mjs ${Object.keys(PURPOSES).join('|')}`);
+  process.exit(2);
+}
+try {
+  await withLock(path.join(BUILD, 'setup.lock'), () => setUp(purpose), console.error);
+} catch (error) {
+  if (fs.existsSync(LOG)) fs.appendFileSync(LOG, `${error.stack}\n`);
+  console.error(`\nSet-up stopped. ${error instanceof PrepareError ? error.message : error.stack}`);
+  console.error(`Log: ${path.relative(process.cwd(), LOG)}`);
+  process.exitCode = 1;
+}
