@@ -1,0 +1,1 @@
+export function checkFile(file: string, source: string): string[];

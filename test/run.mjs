@@ -1,0 +1,134 @@
+// `npm test`: all checks and tests in order, each stage with a header and its time, at the end one line with true counts.
+// Every stage runs even after a failure. `npm test -- unit e2e` runs only the stages named.
+
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { BUILD, ROOT } from '../native/prepare/paths.mjs';
+
+const RESULTS = path.join(BUILD, 'test-results');
+/** A stage that hangs must not eat the time of a CI run. */
+const STAGE_LIMIT_MS = 20 * 60_000;
+
+const bin = (...parts) => path.join(ROOT, 'node_modules', ...parts);
+
+/** @typedef {{passed: number, failed: number, skipped: number}} Counts */
+
+/** @type {Record<string, () => Promise<Counts>>} */
+const STAGES = {
+  check: async () =>
+    sum([
+      await command('types', [bin('typescript', 'bin', 'tsc'), '--noEmit']),
+      await command('lint and format', [bin('@biomejs', 'biome', 'bin', 'biome'), 'check', '.']),
+      await command('layers', [path.join(ROOT, 'test', 'layers.mjs')]),
+    ]),
+  unit: () => vitest('unit'),
+  native: async () => {
+    const { code, output } = await node([path.join(ROOT, 'test', 'native', 'run.mjs')], { capture: true });
+    return withExit(code, closingLine(output));
+  },
+  engine: () => vitest('engine'),
+  e2e: async () => {
+    const report = path.join(RESULTS, 'e2e.json');
+    fs.rmSync(report, { force: true });
+    const { code } = await node([bin('@playwright', 'test', 'cli.js'), 'test'], {
+      env: { PLAYWRIGHT_JSON_OUTPUT_FILE: report },
+    });
+    const stats = readJson(report)?.stats;
+    if (stats?.flaky) console.log(`${stats.flaky} test(s) passed only when run again`);
+    return withExit(
+      code,
+      stats && { passed: stats.expected + stats.flaky, failed: stats.unexpected, skipped: stats.skipped },
+    );
+  },
+};
+
+/** One check that either passes or fails. */
+async function command(name, args) {
+  const { code } = await node(args);
+  console.log(`${code === 0 ? 'ok' : 'FAILED'}: ${name}`);
+  return withExit(code, { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0 });
+}
+
+async function vitest(project) {
+  const report = path.join(RESULTS, `${project}.json`);
+  fs.rmSync(report, { force: true });
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  const { code } = await node([bin('vitest', 'vitest.mjs'), 'run', '--project', project, ...reporters]);
+  const result = readJson(report);
+  return withExit(
+    code,
+    result && {
+      passed: result.numPassedTests,
+      failed: result.numFailedTests,
+      skipped: result.numPendingTests + result.numTodoTests,
+    },
+  );
+}
+
+/** A stage that ended badly without a failed test (a file that does not load, a crash of the runner) has failed once. */
+function withExit(code, counts = { passed: 0, failed: 0, skipped: 0 }) {
+  return code !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts;
+}
+
+/** @returns {Counts | undefined} */
+function closingLine(output) {
+  const match = [...output.matchAll(/^(?:\w+: )?(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/gm)].at(-1);
+  return match && { passed: Number(match[1]), failed: Number(match[2]), skipped: Number(match[3] ?? 0) };
+}
+
+/** @param {Counts[]} list @returns {Counts} */
+function sum(list) {
+  const total = (key) => list.reduce((number, counts) => number + counts[key], 0);
+  return { passed: total('passed'), failed: total('failed'), skipped: total('skipped') };
+}
+
+function readJson(file) {
+  return fs.existsSync(file) ? JSON.parse(fs.readFileSync(file, 'utf8')) : undefined;
+}
+
+/** @returns {Promise<{code: number, output: string}>} */
+function node(args, { env = {}, capture = false } = {}) {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, args, {
+      cwd: ROOT,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', capture ? 'pipe' : 'inherit', 'inherit'],
+      timeout: STAGE_LIMIT_MS,
+    });
+    let output = '';
+    child.stdout?.on('data', (chunk) => {
+      output += chunk;
+      process.stdout.write(chunk);
+    });
+    child.on('close', (code) => resolve({ code: code ?? 1, output }));
+  });
+}
+
+const seconds = (since) => `${((Date.now() - since) / 1000).toFixed(0)} s`;
+const line = ({ passed, failed, skipped }) => `${passed} passed, ${failed} failed, ${skipped} skipped`;
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !Object.hasOwn(STAGES, name));
+if (unknown.length > 0) {
+  console.error(`unknown stage ${unknown.join(', ')}; there are: ${Object.keys(STAGES).join(', ')}`);
+  process.exit(2);
+}
+
+fs.mkdirSync(RESULTS, { recursive: true });
+const startedAt = Date.now();
+const results = [];
+for (const name of Object.keys(STAGES).filter((stage) => asked.length === 0 || asked.includes(stage))) {
+  const stageStartedAt = Date.now();
+  console.log(`\n=== ${name}`);
+  const counts = await STAGES[name]();
+  results.push(counts);
+  console.log(
+    `=== ${name} took ${seconds(stageStartedAt)}; passed: ${counts.passed}, failed: ${counts.failed}, skipped: ${counts.skipped}`,
+  );
+}
+const total = sum(results);
+console.log(`\nall stages took ${seconds(startedAt)}`);
+console.log(line(total));
+// nothing run is no success either
+process.exitCode = total.failed > 0 || total.passed === 0 ? 1 : 0;
