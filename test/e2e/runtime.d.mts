@@ -1,4 +1,5 @@
 export const RUNTIME: string;
+export const RUNTIME_VERSION: string;
 export function ensureTestRuntime(options?: {
   onProgress?: (progress: { detail: string }) => void;
 }): Promise<{ executablePath: string; args: string[] }>;

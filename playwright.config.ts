@@ -1,0 +1,23 @@
+/**
+ * electron: the app in its window (the test runtime, under Xvfb); browser: headless mode in Chromium;
+ * dist: the packaged app; screenshots: not a test, makes docs/screenshots (`npm run screenshots`).
+ */
+import { defineConfig } from '@playwright/test';
+
+export default defineConfig({
+  testDir: 'test/e2e',
+  outputDir: 'build/test-results/e2e',
+  globalSetup: './test/e2e/global-setup.ts',
+  reporter: [['list'], ['json', { outputFile: 'build/test-results/e2e.json' }]],
+  // each test runs an engine on all cores
+  workers: 1,
+  timeout: 90_000,
+  expect: { timeout: 20_000 },
+  forbidOnly: Boolean(process.env.CI),
+  projects: [
+    { name: 'electron', testMatch: 'electron/*.spec.ts' },
+    { name: 'browser', testMatch: 'browser/*.spec.ts' },
+    { name: 'dist', testMatch: 'dist.spec.ts' },
+    { name: 'screenshots', testMatch: 'screenshots.spec.ts' },
+  ],
+});
