@@ -1,0 +1,33 @@
+/** What the rest of the renderer sees of the services behind the window, whichever carrier is in use. */
+import type { AddModelsResult, Client } from '../../electron/shared/contract';
+import type { ErrorPayload } from '../../electron/shared/errors';
+
+/** `refused`: the server was never reached or does not take our token; trying again will not help by itself. */
+export type ConnectionPhase = 'connecting' | 'open' | 'lost' | 'refused';
+
+export interface Connection {
+  phase: ConnectionPhase;
+  /** when the next try is due (ms since the epoch); null while none is planned */
+  retryAt: number | null;
+}
+
+export interface AppClient extends Client {
+  /** dropped files go to the app by their real paths, which only the preload script can read */
+  addDroppedFiles(files: File[]): Promise<AddModelsResult>;
+  /** tells the present state at once, then every change */
+  onConnection(listener: (connection: Connection) => void): () => void;
+  reconnect(): void;
+}
+
+/** A call that the services refused. Same fields as their error payload, so that one function reads both. */
+export class CallError extends Error {
+  readonly code: ErrorPayload['code'];
+  readonly hint: string;
+
+  constructor(payload: ErrorPayload) {
+    super(payload.message);
+    this.name = 'CallError';
+    this.code = payload.code;
+    this.hint = payload.hint;
+  }
+}

@@ -1,0 +1,23 @@
+/** Chooses the carrier. The only place that knows whether the page runs in Electron or in a browser. */
+import type { WindowApi } from '../../electron/shared/contract';
+import type { AppClient } from './client';
+import { createElectronClient } from './electronClient';
+import type { Socket } from './socketClient';
+import { socketUrl, takeToken } from './token';
+
+declare global {
+  interface Window {
+    concertina?: WindowApi;
+  }
+}
+
+export async function createClient(): Promise<AppClient> {
+  if (window.concertina) return createElectronClient(window.concertina);
+  const token = takeToken({
+    href: location.href,
+    replaceUrl: (url) => history.replaceState(null, '', url),
+    storage: sessionStorage,
+  });
+  const { createSocketClient } = await import('./socketClient');
+  return createSocketClient({ open: () => new WebSocket(socketUrl(location.href, token)) as Socket });
+}

@@ -1,0 +1,114 @@
+/**
+ * The client over the WebSocket of headless mode. Loaded only there, because it brings the schemas of the contract.
+ * A lost connection fails the calls that were open, tries again with growing pauses and tells its listeners;
+ * calls made meanwhile wait for the next connection.
+ */
+import { type Events, events, type Operations } from '../../electron/shared/contract';
+import { ConcertinaError } from '../../electron/shared/errors';
+import { createRemote } from '../../electron/shared/remote';
+import type { CallMessage } from '../../electron/shared/wire';
+import { backoffMs } from './backoff';
+import { type AppClient, CallError, type Connection } from './client';
+
+/** The part of WebSocket that is used; tests bring their own. */
+export interface Socket {
+  send(text: string): void;
+  close(): void;
+  onopen: (() => void) | null;
+  onmessage: ((event: { data: unknown }) => void) | null;
+  onclose: (() => void) | null;
+}
+
+export interface SocketOptions {
+  open: () => Socket;
+  /** tries without any success after which the server counts as out of reach */
+  triesBeforeRefused?: number;
+}
+
+export function createSocketClient({ open, triesBeforeRefused = 3 }: SocketOptions): AppClient {
+  const remote = createRemote<Operations, Events>(events, send);
+  const listeners = new Set<(connection: Connection) => void>();
+  let outbox: CallMessage[] = [];
+  let connection: Connection = { phase: 'connecting', retryAt: null };
+  let socket: Socket | null = null;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let attempts = 0;
+  let everOpen = false;
+
+  function tell(next: Connection): void {
+    connection = next;
+    for (const listener of listeners) listener(next);
+  }
+
+  function send(message: CallMessage): void {
+    if (socket && connection.phase === 'open') socket.send(JSON.stringify(message));
+    else outbox.push(message);
+  }
+
+  function connect(): void {
+    clearTimeout(timer);
+    const next = open();
+    socket = next;
+    next.onopen = () => opened(next);
+    next.onmessage = (event) => received(event.data);
+    next.onclose = () => closed(next);
+  }
+
+  function opened(which: Socket): void {
+    everOpen = true;
+    attempts = 0;
+    // Before the listeners hear of it: what waited was asked first.
+    for (const message of outbox) which.send(JSON.stringify(message));
+    outbox = [];
+    tell({ phase: 'open', retryAt: null });
+  }
+
+  function received(data: unknown): void {
+    if (typeof data !== 'string') return;
+    try {
+      remote.receive(JSON.parse(data));
+    } catch {
+      // A message that is no JSON cannot be answered; the call it belongs to fails with the connection.
+    }
+  }
+
+  function closed(which: Socket): void {
+    if (which !== socket) return;
+    socket = null;
+    outbox = [];
+    remote.fail(lostError());
+    const wait = backoffMs(attempts);
+    attempts += 1;
+    timer = setTimeout(connect, wait);
+    const phase = !everOpen && attempts >= triesBeforeRefused ? 'refused' : 'lost';
+    tell({ phase, retryAt: Date.now() + wait });
+  }
+
+  function reconnect(): void {
+    if (connection.phase === 'open') return;
+    attempts = 0;
+    if (!socket) connect();
+  }
+
+  connect();
+  return {
+    ...remote.client,
+    addDroppedFiles: () => Promise.reject(new CallError(noDropError)),
+    onConnection: (listener) => {
+      listeners.add(listener);
+      listener(connection);
+      return () => void listeners.delete(listener);
+    },
+    reconnect,
+  };
+}
+
+function lostError(): ConcertinaError {
+  return new ConcertinaError('internal', 'The connection to Concertina was lost.', 'It is tried again by itself.');
+}
+
+const noDropError = {
+  code: 'bad-request',
+  message: 'A browser does not tell where a dropped file lies.',
+  hint: 'Type the path of the file in the model list instead.',
+} as const;

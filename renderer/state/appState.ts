@@ -1,0 +1,18 @@
+/** The whole state of the window: data only. Actions live beside it (`store.ts`), never inside. */
+import type { ChatsState } from './chats/state';
+import type { ConversationState } from './conversation/state';
+import type { EngineSlice } from './engine/state';
+import type { ModelsState } from './models/state';
+import type { SettingsState } from './settings/state';
+import type { StreamState } from './stream/state';
+import type { UiState } from './ui/state';
+
+export interface AppState {
+  settings: SettingsState;
+  chats: ChatsState;
+  conversation: ConversationState;
+  stream: StreamState;
+  engine: EngineSlice;
+  models: ModelsState;
+  ui: UiState;
+}

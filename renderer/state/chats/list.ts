@@ -1,0 +1,62 @@
+/** Pure work on the list of chats: search, grouping by date, titles. */
+import type { ChatSummary } from '../../../electron/shared/chats';
+import { limits } from '../../../electron/shared/limits';
+
+export interface ChatGroup {
+  label: string;
+  chats: ChatSummary[];
+}
+
+const dayMs = 86_400_000;
+
+/** Every word of the query has to occur in the title, in any order, whatever the case and the accents. */
+export function searchChats(chats: readonly ChatSummary[], query: string): ChatSummary[] {
+  const words = fold(query).split(/\s+/).filter(Boolean);
+  return chats.filter((chat) => words.every((word) => fold(chat.title).includes(word)));
+}
+
+/** Newest first, under headings by calendar day. `now` is passed in so that the result can be tested. */
+export function groupChats(chats: readonly ChatSummary[], now: Date): ChatGroup[] {
+  const groups: ChatGroup[] = [];
+  const newestFirst = [...chats].sort((a, b) => b.updatedAt - a.updatedAt);
+  for (const chat of newestFirst) {
+    const label = dateLabel(new Date(chat.updatedAt), now);
+    const last = groups.at(-1);
+    if (last?.label === label) last.chats.push(chat);
+    else groups.push({ label, chats: [chat] });
+  }
+  return groups;
+}
+
+export function dateLabel(date: Date, now: Date): string {
+  const days = Math.round((startOfDay(now) - startOfDay(date)) / dayMs);
+  if (days <= 0) return 'Today';
+  if (days === 1) return 'Yesterday';
+  if (days < 7) return 'Last 7 days';
+  if (days < 30) return 'Last 30 days';
+  return date.toLocaleDateString('en', { month: 'long', year: 'numeric' });
+}
+
+/** A title from the first question: its last line that says something, since a pasted text stands before the question. */
+export function titleFrom(text: string): string {
+  const end = text.slice(-2000);
+  const line = end.split('\n').map((part) => part.trim()).filter(Boolean).at(-1) ?? '';
+  const clean = line.replace(/[#*_`>|]+/g, '').replace(/\s+/g, ' ').trim();
+  if (clean === '') return 'New chat';
+  return shorten(clean, Math.min(64, limits.maxTitle));
+}
+
+function shorten(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const cut = text.slice(0, length - 1);
+  const space = cut.lastIndexOf(' ');
+  return `${cut.slice(0, space > length / 2 ? space : undefined).trimEnd()}…`;
+}
+
+function fold(text: string): string {
+  return text.normalize('NFD').replace(/\p{Diacritic}/gu, '').toLowerCase();
+}
+
+function startOfDay(date: Date): number {
+  return new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
+}

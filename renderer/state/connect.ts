@@ -1,0 +1,47 @@
+/** Turns events of the services into actions of the slices, and fetches everything when a connection opens. */
+import type { EventPayload } from '../../electron/shared/contract';
+import type { AppClient } from '../bridge/client';
+import type { App } from './store';
+
+export type Command = EventPayload<'onCommand'>['command'];
+
+export function connect(client: AppClient, app: App, onCommand: (command: Command) => void): () => void {
+  const { actions } = app;
+  let opened = false;
+  const off = [
+    client.on('onSettings', actions.settings.receive),
+    client.on('onChats', actions.chats.receive),
+    client.on('onModels', actions.models.receive),
+    client.on('onEngine', actions.engine.receive),
+    client.on('onMessage', actions.conversation.receive),
+    client.on('onStream', actions.stream.frame),
+    client.on('onCommand', ({ command }) => onCommand(command)),
+    client.onConnection((connection) => {
+      actions.engine.receiveConnection(connection);
+      if (connection.phase !== 'open') return;
+      // What was sent while the connection was gone is lost: the stored texts are the base again.
+      if (opened) actions.stream.forgetTexts();
+      void refresh(client, app, opened);
+      opened = true;
+    }),
+  ];
+  return () => {
+    for (const stop of off) stop();
+  };
+}
+
+async function refresh(client: AppClient, { store, actions }: App, again: boolean): Promise<void> {
+  const openChatId = store.getState().conversation.chat?.id;
+  const outcomes = await Promise.allSettled([
+    client.call('app.info', undefined).then(actions.engine.receiveInfo),
+    client.call('settings.get', undefined).then(actions.settings.receive),
+    client.call('engine.status', undefined).then(actions.engine.receive),
+    client.call('models.list', undefined).then(actions.models.receive),
+    client.call('chats.list', undefined).then(actions.chats.receive),
+    again && openChatId ? actions.conversation.open(openChatId) : undefined,
+  ]);
+  // A connection that breaks in the middle is told by its own banner, and the next one starts this again.
+  if (store.getState().engine.connection.phase !== 'open') return;
+  const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+  if (failed) actions.ui.report(failed.reason);
+}

@@ -1,0 +1,175 @@
+import type { Chat, Message } from '../../../electron/shared/chats';
+import type { EventPayload, Turn } from '../../../electron/shared/contract';
+import { titleFrom } from '../chats/list';
+import type { createStreamActions } from '../stream/actions';
+import type { Tools } from '../tools';
+import { addPasted, joinDraft, removePasted, withDraft } from './draft';
+import { type Draft, emptyDraft, newChatKey } from './state';
+import { indexChildren, leafBelow, withMessages } from './tree';
+
+export function createConversationActions(
+  { client, get, patch, report }: Tools,
+  stream: ReturnType<typeof createStreamActions>,
+) {
+  function show(chat: Chat): void {
+    for (const message of chat.messages) {
+      if (message.role === 'assistant' && message.stopReason !== null) stream.end(message.id, null);
+    }
+    patch('conversation', { chat, openingId: null });
+  }
+
+  /** A second click while one chat is still being read wins over the first. */
+  async function open(chatId: string): Promise<void> {
+    patch('conversation', { openingId: chatId });
+    try {
+      const chat = await client.call('chats.open', { chatId });
+      if (get().conversation.openingId === chatId) show(chat);
+    } catch (error) {
+      if (get().conversation.openingId === chatId) patch('conversation', { openingId: null });
+      report(error);
+    }
+  }
+
+  function startNew(): void {
+    patch('conversation', { chat: null, openingId: null });
+  }
+
+  function receive({ chatId, message }: EventPayload<'onMessage'>): void {
+    if (message.role === 'assistant' && message.stopReason !== null) stream.end(message.id, message.stats);
+    const { chat } = get().conversation;
+    if (chat?.id === chatId) patch('conversation', { chat: withMessages(chat, [message]) });
+  }
+
+  function receiveTurn(chatId: string, turn: Turn): void {
+    const added = [turn.userMessage, turn.assistantMessage].filter((message): message is Message => message !== null);
+    const { chat } = get().conversation;
+    if (chat?.id === chatId) {
+      // The final state may have overtaken this answer; it must not go back to "being written".
+      const fresh = added.filter((message) => !chat.messages.some((known) => known.id === message.id));
+      patch('conversation', { chat: { ...withMessages(chat, fresh), leafId: turn.assistantMessage.id } });
+    }
+    stream.begin({ requestId: turn.requestId, chatId, messageId: turn.assistantMessage.id });
+  }
+
+  /** Runs one call that starts an answer. False: it was refused, and the reason is on the screen. */
+  async function takeTurn(chatId: string, start: () => Promise<Turn>): Promise<boolean> {
+    patch('conversation', { sending: true });
+    patch('ui', { problem: null });
+    try {
+      receiveTurn(chatId, await start());
+      return true;
+    } catch (error) {
+      report(error);
+      return false;
+    } finally {
+      patch('conversation', { sending: false });
+    }
+  }
+
+  async function openedChat(text: string): Promise<Chat> {
+    const { chat } = get().conversation;
+    if (chat) return chat;
+    const summary = await client.call('chats.create', { title: titleFrom(text) });
+    const fresh: Chat = { ...summary, messages: [], leafId: null, damagedLines: 0 };
+    const { drafts } = get().conversation;
+    const written = drafts[newChatKey] ?? emptyDraft;
+    patch('conversation', {
+      chat: fresh,
+      openingId: null,
+      drafts: withDraft(withDraft(drafts, newChatKey, emptyDraft), fresh.id, written),
+    });
+    return fresh;
+  }
+
+  /** Sends the draft of the open chat. It leaves the text field only when the services have taken it. */
+  async function send(): Promise<void> {
+    if (get().conversation.sending) return;
+    const text = joinDraft(currentDraft());
+    if (text === '') return;
+    patch('conversation', { sending: true });
+    let chat: Chat;
+    try {
+      chat = await openedChat(text);
+    } catch (error) {
+      patch('conversation', { sending: false });
+      report(error);
+      return;
+    }
+    const sent = currentDraft();
+    const taken = await takeTurn(chat.id, () =>
+      client.call('turns.send', { chatId: chat.id, parentId: chat.leafId, text }),
+    );
+    const { drafts } = get().conversation;
+    if (taken && drafts[chat.id] === sent) patch('conversation', { drafts: withDraft(drafts, chat.id, emptyDraft) });
+  }
+
+  async function regenerate(messageId: string): Promise<void> {
+    const { chat } = get().conversation;
+    if (chat) await takeTurn(chat.id, () => client.call('turns.regenerate', { chatId: chat.id, messageId }));
+  }
+
+  async function edit(messageId: string, text: string): Promise<boolean> {
+    const { chat } = get().conversation;
+    if (!chat || text.trim() === '') return false;
+    return takeTurn(chat.id, () => client.call('turns.edit', { chatId: chat.id, messageId, text }));
+  }
+
+  /** Stops every answer of the open chat; without one open, the answer that the engine works on. */
+  async function stop(): Promise<void> {
+    const chatId = get().conversation.chat?.id;
+    const answers = Object.values(get().stream.live).filter((answer) => answer.chatId === chatId);
+    for (const answer of answers) {
+      try {
+        await client.call('turns.stop', { requestId: answer.requestId });
+      } catch (error) {
+        report(error);
+      }
+    }
+  }
+
+  /** Shows the newest branch that runs through this message. */
+  async function selectBranch(messageId: string): Promise<void> {
+    const { chat } = get().conversation;
+    if (!chat) return;
+    const leafId = leafBelow(indexChildren(chat.messages), messageId);
+    patch('conversation', { chat: { ...chat, leafId } });
+    try {
+      await client.call('chats.selectBranch', { chatId: chat.id, leafId });
+    } catch (error) {
+      report(error);
+    }
+  }
+
+  function currentDraft(): Draft {
+    const { chat, drafts } = get().conversation;
+    return drafts[chat?.id ?? newChatKey] ?? emptyDraft;
+  }
+
+  function setDraft(draft: Draft): void {
+    const { chat, drafts } = get().conversation;
+    patch('conversation', { drafts: withDraft(drafts, chat?.id ?? newChatKey, draft) });
+  }
+
+  function countTokens(draft: string): Promise<number> {
+    const { chat } = get().conversation;
+    const input = { chatId: chat?.id ?? null, leafId: chat?.leafId ?? null, draft };
+    return client.call('engine.countTokens', input).then((answer) => answer.tokens);
+  }
+
+  return {
+    open,
+    show,
+    startNew,
+    receive,
+    send,
+    regenerate,
+    edit,
+    stop,
+    selectBranch,
+    countTokens,
+    setDraft,
+    setDraftText: (text: string) => setDraft({ ...currentDraft(), text }),
+    addPasted: (text: string) => setDraft(addPasted(currentDraft(), text)),
+    removePasted: (id: number) => setDraft(removePasted(currentDraft(), id)),
+  };
+}

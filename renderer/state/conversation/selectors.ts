@@ -1,0 +1,13 @@
+import type { AppState } from '../appState';
+import { type Draft, emptyDraft, newChatKey } from './state';
+
+export const selectChat = (state: AppState) => state.conversation.chat;
+export const selectChatId = (state: AppState) => state.conversation.chat?.id ?? null;
+export const selectChatTitle = (state: AppState) => state.conversation.chat?.title ?? null;
+export const selectLeafId = (state: AppState) => state.conversation.chat?.leafId ?? null;
+export const selectOpeningId = (state: AppState) => state.conversation.openingId;
+export const selectSending = (state: AppState) => state.conversation.sending;
+
+export function selectDraftOfOpenChat(state: AppState): Draft {
+  return state.conversation.drafts[state.conversation.chat?.id ?? newChatKey] ?? emptyDraft;
+}

@@ -1,0 +1,37 @@
+import type { AppInfo } from '../../../electron/shared/contract';
+import type { EngineStatus } from '../../../electron/shared/engine';
+import type { Connection } from '../../bridge/client';
+import type { Tools } from '../tools';
+
+export function createEngineActions({ client, get, patch, report }: Tools) {
+  function receive(status: EngineStatus): void {
+    const before = get().engine.status;
+    const crashed = before !== null && status.restarts > before.restarts;
+    patch('engine', { status, recovered: get().engine.recovered || crashed });
+  }
+
+  return {
+    receive,
+    receiveInfo: (info: AppInfo) => patch('engine', { info }),
+    receiveConnection: (connection: Connection) => patch('engine', { connection }),
+    closeRecovered: () => patch('engine', { recovered: false }),
+    closeNotice: (notice: string) => patch('engine', { closedNotices: [...get().engine.closedNotices, notice] }),
+    reconnect: () => client.reconnect(),
+
+    async reload(): Promise<void> {
+      try {
+        receive(await client.call('engine.reload', undefined));
+      } catch (error) {
+        if (get().engine.status?.state !== 'failed') report(error);
+      }
+    },
+
+    async cancelLoad(): Promise<void> {
+      try {
+        await client.call('engine.cancelLoad', undefined);
+      } catch (error) {
+        report(error);
+      }
+    },
+  };
+}

@@ -1,0 +1,17 @@
+import type { AppState } from '../appState';
+
+export const selectStatus = (state: AppState) => state.engine.status;
+export const selectEngineState = (state: AppState) => state.engine.status?.state ?? null;
+export const selectLoadedModel = (state: AppState) => state.engine.status?.model ?? null;
+export const selectLoadedModelId = (state: AppState) => state.engine.status?.modelId ?? null;
+export const selectLoadedContext = (state: AppState) => state.engine.status?.context ?? null;
+export const selectCapabilities = (state: AppState) => state.engine.status?.capabilities ?? null;
+export const selectMemory = (state: AppState) => state.engine.status?.memory ?? null;
+export const selectLoadProgress = (state: AppState) => state.engine.status?.loadProgress ?? null;
+export const selectInfo = (state: AppState) => state.engine.info;
+export const selectConnection = (state: AppState) => state.engine.connection;
+export const selectRecovered = (state: AppState) => state.engine.recovered;
+export const selectHeadless = (state: AppState) => state.engine.info?.headless ?? false;
+/** A model is there to answer, now or when it has finished the answer before. */
+export const selectCanAnswer = (state: AppState) =>
+  state.engine.status?.state === 'ready' || state.engine.status?.state === 'generating';

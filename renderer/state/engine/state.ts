@@ -1,0 +1,22 @@
+import type { AppInfo } from '../../../electron/shared/contract';
+import type { EngineStatus } from '../../../electron/shared/engine';
+import type { Connection } from '../../bridge/client';
+
+export interface EngineSlice {
+  /** null until the services have answered */
+  status: EngineStatus | null;
+  info: AppInfo | null;
+  connection: Connection;
+  /** the engine died and is back; shown until the person has seen it */
+  recovered: boolean;
+  /** notices of this start that the person has closed */
+  closedNotices: readonly string[];
+}
+
+export const initialEngine: EngineSlice = {
+  status: null,
+  info: null,
+  connection: { phase: 'connecting', retryAt: null },
+  recovered: false,
+  closedNotices: [],
+};

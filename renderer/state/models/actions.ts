@@ -1,0 +1,52 @@
+import type { AddModelsResult } from '../../../electron/shared/contract';
+import type { ModelEntry } from '../../../electron/shared/models';
+import type { Tools } from '../tools';
+
+export function createModelsActions({ client, get, patch, report }: Tools) {
+  async function add(start: () => Promise<AddModelsResult>): Promise<AddModelsResult | null> {
+    patch('models', { adding: true, refused: [] });
+    try {
+      const result = await start();
+      const known = get().models.list ?? [];
+      const fresh = result.added.filter((entry) => !known.some((other) => other.id === entry.id));
+      patch('models', { refused: result.refused, list: [...known, ...fresh] });
+      return result;
+    } catch (error) {
+      report(error);
+      return null;
+    } finally {
+      patch('models', { adding: false });
+    }
+  }
+
+  return {
+    receive: (list: ModelEntry[]) => patch('models', { list }),
+    addFromDialog: (kind: 'files' | 'folder') => add(() => client.call('models.addFromDialog', { kind })),
+    addPaths: (paths: string[]) => add(() => client.call('models.addPaths', { paths })),
+    addDropped: (files: File[]) => add(() => client.addDroppedFiles(files)),
+    forgetRefused: () => patch('models', { refused: [] }),
+
+    async remove(modelId: string): Promise<void> {
+      const { list } = get().models;
+      patch('models', { list: list?.filter((model) => model.id !== modelId) ?? null });
+      try {
+        await client.call('models.remove', { modelId });
+      } catch (error) {
+        patch('models', { list });
+        report(error);
+      }
+    },
+
+    /** Loads a model. A load that fails is told by the engine's status, so it is not reported a second time. */
+    async select(modelId: string): Promise<void> {
+      patch('models', { selectingId: modelId });
+      try {
+        patch('engine', { status: await client.call('models.select', { modelId }) });
+      } catch (error) {
+        if (get().engine.status?.state !== 'failed') report(error);
+      } finally {
+        if (get().models.selectingId === modelId) patch('models', { selectingId: null });
+      }
+    },
+  };
+}

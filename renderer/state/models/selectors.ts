@@ -1,0 +1,19 @@
+import type { AppState } from '../appState';
+
+export const selectModels = (state: AppState) => state.models.list;
+export const selectAdding = (state: AppState) => state.models.adding;
+export const selectRefused = (state: AppState) => state.models.refused;
+export const selectSelectingId = (state: AppState) => state.models.selectingId;
+
+/** The entry of the loaded model, or of the one that was asked for last. */
+export function selectCurrentModel(state: AppState) {
+  const id = state.engine.status?.modelId ?? state.settings.saved?.modelId ?? null;
+  const list = state.models.list ?? [];
+  return list.find((model) => model.id === id) ?? list.find((model) => id === null && model.source === 'embedded') ?? null;
+}
+
+export const selectEmbeddedModel = (state: AppState) =>
+  state.models.list?.find((model) => model.source === 'embedded') ?? null;
+
+/** True while the model in use is the built-in one: the first screen says what it can do. */
+export const selectIsEmbedded = (state: AppState) => selectCurrentModel(state)?.source === 'embedded';

@@ -1,0 +1,26 @@
+import type { CacheType } from '../../../electron/shared/cacheTypes';
+import type { MemoryEstimate } from '../../../electron/shared/engine';
+import type { ErrorPayload } from '../../../electron/shared/errors';
+import type { ContextSettings, Settings } from '../../../electron/shared/settings';
+
+export type EstimateOutcome = { ok: true; value: MemoryEstimate } | { ok: false; error: ErrorPayload };
+
+export interface Estimates {
+  /** the settings that were asked about, as a key; a reader compares it to know whether the figures are current */
+  key: string;
+  /** the pair that is chosen */
+  pair: EstimateOutcome;
+  /** every type on both sides: the bytes that a choice of it would take */
+  byType: Partial<Record<CacheType, EstimateOutcome>>;
+}
+
+export interface SettingsState {
+  /** null until the services have answered */
+  saved: Settings | null;
+  /** context settings that were changed in the panel and wait for "Apply": each costs a reload of the model */
+  draft: Partial<ContextSettings>;
+  applying: boolean;
+  estimates: Estimates | null;
+}
+
+export const initialSettings: SettingsState = { saved: null, draft: {}, applying: false, estimates: null };

@@ -1,0 +1,59 @@
+/** Composes the slices. Data and actions are apart: a component reads the one and calls the other. */
+import { createStore, type StoreApi } from 'zustand/vanilla';
+import type { AppClient } from '../bridge/client';
+import { errorPayloadOf } from '../bridge/errorPayload';
+import type { AppState } from './appState';
+import { createChatsActions } from './chats/actions';
+import { initialChats } from './chats/state';
+import { createConversationActions } from './conversation/actions';
+import { initialConversation } from './conversation/state';
+import { createEngineActions } from './engine/actions';
+import { initialEngine } from './engine/state';
+import { createModelsActions } from './models/actions';
+import { initialModels } from './models/state';
+import { createSettingsActions } from './settings/actions';
+import { initialSettings } from './settings/state';
+import { createStreamActions } from './stream/actions';
+import { initialStream } from './stream/state';
+import type { Tools } from './tools';
+import { createUiActions } from './ui/actions';
+import { initialUi } from './ui/state';
+
+const initialState: AppState = {
+  settings: initialSettings,
+  chats: initialChats,
+  conversation: initialConversation,
+  stream: initialStream,
+  engine: initialEngine,
+  models: initialModels,
+  ui: initialUi,
+};
+
+export type Store = StoreApi<AppState>;
+export type Actions = ReturnType<typeof createActions>;
+
+export interface App {
+  store: Store;
+  actions: Actions;
+}
+
+export function createApp(client: AppClient): App {
+  const store = createStore<AppState>(() => initialState);
+  const patch: Tools['patch'] = (slice, change) =>
+    store.setState((state) => ({ [slice]: { ...state[slice], ...change } }) as Partial<AppState>);
+  const report = (error: unknown) => patch('ui', { problem: errorPayloadOf(error) });
+  return { store, actions: createActions({ client, get: store.getState, patch, report }) };
+}
+
+function createActions(tools: Tools) {
+  const stream = createStreamActions(tools);
+  return {
+    settings: createSettingsActions(tools),
+    chats: createChatsActions(tools),
+    conversation: createConversationActions(tools, stream),
+    stream,
+    engine: createEngineActions(tools),
+    models: createModelsActions(tools),
+    ui: createUiActions(tools),
+  };
+}

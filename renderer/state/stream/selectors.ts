@@ -1,0 +1,25 @@
+import type { AppState } from '../appState';
+import type { LiveAnswer } from './state';
+
+export function selectLive(messageId: string) {
+  return (state: AppState): LiveAnswer | null => state.stream.live[messageId] ?? null;
+}
+
+/** The answer that the engine works on now; others wait in its queue. */
+export function selectActive(state: AppState): LiveAnswer | null {
+  for (const id in state.stream.live) {
+    const answer = state.stream.live[id];
+    if (answer?.stats && answer.stats.phase !== 'queued') return answer;
+  }
+  return null;
+}
+
+export const selectActiveStats = (state: AppState) => selectActive(state)?.stats ?? null;
+export const selectLastStats = (state: AppState) => state.stream.last;
+
+export function selectIsAnswering(chatId: string | null) {
+  return (state: AppState): boolean => {
+    for (const id in state.stream.live) if (state.stream.live[id]?.chatId === chatId) return true;
+    return false;
+  };
+}

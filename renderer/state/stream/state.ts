@@ -1,0 +1,26 @@
+import type { AnswerStats } from '../../../electron/shared/chats';
+import type { LiveStats } from '../../../electron/shared/engine';
+
+/** An answer that is being written, as far as its frames have arrived. */
+export interface LiveAnswer {
+  requestId: string;
+  chatId: string;
+  messageId: string;
+  text: string;
+  thinking: string;
+  /** null until the first frame */
+  stats: LiveStats | null;
+  /** false: the window joined in the middle, and `text` continues what the services had stored by then */
+  fromStart: boolean;
+}
+
+export interface StreamState {
+  /** by message id */
+  live: Readonly<Record<string, LiveAnswer>>;
+  /** message ids that have ended: frames and final states take two roads, and a late frame must not revive an answer */
+  ended: readonly string[];
+  /** figures of the last answer that ended in this window */
+  last: AnswerStats | null;
+}
+
+export const initialStream: StreamState = { live: {}, ended: [], last: null };

@@ -1,0 +1,12 @@
+/** What the actions of every slice get to work with. */
+import type { AppClient } from '../bridge/client';
+import type { AppState } from './appState';
+
+export interface Tools {
+  client: AppClient;
+  get(): AppState;
+  /** merges into one slice; other slices keep their identity, so their readers do not render again */
+  patch<K extends keyof AppState>(slice: K, change: Partial<AppState[K]>): void;
+  /** shows a failed action to the person; for failures that have no better place */
+  report(error: unknown): void;
+}

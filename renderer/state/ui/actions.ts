@@ -1,0 +1,24 @@
+import type { Tools } from '../tools';
+
+export function createUiActions({ client, get, patch, report }: Tools) {
+  return {
+    setSidebar: (sidebarOpen: boolean) => patch('ui', { sidebarOpen }),
+    toggleSidebar: () => patch('ui', { sidebarOpen: !get().ui.sidebarOpen }),
+    setSettings: (settingsOpen: boolean) => patch('ui', { settingsOpen }),
+    toggleSettings: () => patch('ui', { settingsOpen: !get().ui.settingsOpen }),
+    setPicker: (pickerOpen: boolean) => patch('ui', { pickerOpen }),
+    closeProblem: () => patch('ui', { problem: null }),
+    report,
+    focusComposer: () => patch('ui', { focusComposer: get().ui.focusComposer + 1 }),
+    focusSearch: () => patch('ui', { sidebarOpen: true, focusSearch: get().ui.focusSearch + 1 }),
+
+    /** Only parsed https addresses leave the app; the services check again. */
+    async openExternal(url: string): Promise<void> {
+      try {
+        await client.call('app.openExternal', { url });
+      } catch (error) {
+        report(error);
+      }
+    },
+  };
+}

@@ -1,0 +1,8 @@
+import type { AppState } from '../appState';
+
+export const selectSidebarOpen = (state: AppState) => state.ui.sidebarOpen;
+export const selectSettingsOpen = (state: AppState) => state.ui.settingsOpen;
+export const selectPickerOpen = (state: AppState) => state.ui.pickerOpen;
+export const selectProblem = (state: AppState) => state.ui.problem;
+export const selectFocusComposer = (state: AppState) => state.ui.focusComposer;
+export const selectFocusSearch = (state: AppState) => state.ui.focusSearch;

@@ -1,0 +1,21 @@
+import type { ErrorPayload } from '../../../electron/shared/errors';
+
+export interface UiState {
+  sidebarOpen: boolean;
+  settingsOpen: boolean;
+  pickerOpen: boolean;
+  /** the last action that failed; shown above the composer until it is closed or the next one works */
+  problem: ErrorPayload | null;
+  /** grows by one when the field should take the keyboard focus */
+  focusComposer: number;
+  focusSearch: number;
+}
+
+export const initialUi: UiState = {
+  sidebarOpen: true,
+  settingsOpen: false,
+  pickerOpen: false,
+  problem: null,
+  focusComposer: 0,
+  focusSearch: 0,
+};

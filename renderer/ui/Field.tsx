@@ -1,0 +1,36 @@
+import type { ReactNode } from 'react';
+import { cx } from './cx';
+
+interface FieldProps {
+  label: string;
+  htmlFor: string;
+  /** one short sentence below */
+  help?: ReactNode;
+  /** what stands at the right end of the label's line */
+  aside?: ReactNode;
+  children: ReactNode;
+  /** label and control on one line */
+  inline?: boolean;
+}
+
+export function Field({ label, htmlFor, help, aside, children, inline = false }: FieldProps) {
+  return (
+    <div className="grid gap-1.5">
+      <div className={cx('flex items-center gap-3', inline ? 'justify-between' : 'flex-wrap justify-between')}>
+        <label htmlFor={htmlFor} className="text-sm font-medium text-ink">
+          {label}
+        </label>
+        {inline ? children : aside}
+      </div>
+      {!inline && children}
+      {help && (
+        <p id={`${htmlFor}-help`} className="text-xs leading-relaxed text-ink-3">
+          {help}
+        </p>
+      )}
+    </div>
+  );
+}
+
+export const controlClass =
+  'h-8 rounded-md border border-line-strong bg-field px-2 text-sm text-ink tabular-nums transition-colors hover:border-ink-3/60 disabled:opacity-50 aria-invalid:border-bad';

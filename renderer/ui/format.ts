@@ -1,0 +1,76 @@
+/** Numbers for people. Exact values go into data attributes and tooltips beside them. */
+
+const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+const grouped = new Intl.NumberFormat('en');
+
+/** Three significant digits at the most, as in "71.3 MiB". */
+export function formatBytes(bytes: number): string {
+  if (!Number.isFinite(bytes) || bytes <= 0) return '0 B';
+  let unit = 0;
+  let value = bytes;
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  // 1023.7 KiB rounds to a number that belongs to the next unit.
+  if (Math.round(value) >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  return `${significant(value)} ${units[unit]}`;
+}
+
+export function formatCount(count: number): string {
+  return grouped.format(Math.round(count));
+}
+
+/** Tokens in little room: 812, 8.2K, 131K, 1.05M. */
+export function formatShort(count: number): string {
+  if (count < 1000) return String(Math.round(count));
+  if (count < 999_500) return `${significant(count / 1000)}K`;
+  return `${significant(count / 1_000_000)}M`;
+}
+
+export function formatRate(perSecond: number): string {
+  if (!Number.isFinite(perSecond) || perSecond <= 0) return '0';
+  return perSecond >= 1000 ? formatCount(perSecond) : significant(perSecond);
+}
+
+export function formatDuration(ms: number): string {
+  if (!Number.isFinite(ms) || ms < 0) return '–';
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  const seconds = ms / 1000;
+  if (seconds < 59.95) return `${seconds.toFixed(seconds < 9.995 ? 2 : 1)} s`;
+  const whole = Math.round(seconds);
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 60) return `${minutes} min ${String(whole % 60).padStart(2, '0')} s`;
+  return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`;
+}
+
+/** Waiting time that is only known roughly. */
+export function formatTimeLeft(ms: number): string {
+  if (ms < 1500) return 'a moment';
+  const seconds = ms / 1000;
+  if (seconds < 90) return `${Math.ceil(seconds)} s`;
+  return `${Math.ceil(seconds / 60)} min`;
+}
+
+export function formatRatio(ratio: number): string {
+  return Number.isFinite(ratio) && ratio > 0 ? `${ratio.toFixed(ratio < 10 ? 2 : 1)}×` : '–';
+}
+
+/** Parameters of a model: 28.3 M, 7.2 B. */
+export function formatParameters(count: number): string {
+  if (count >= 1e9) return `${significant(count / 1e9)} B`;
+  if (count >= 1e6) return `${significant(count / 1e6)} M`;
+  return formatCount(count);
+}
+
+export function formatPercent(fraction: number): string {
+  return `${Math.round(Math.min(1, Math.max(0, fraction)) * 100)}%`;
+}
+
+function significant(value: number): string {
+  if (value >= 99.95) return String(Math.round(value));
+  return value >= 9.995 ? value.toFixed(1) : value.toFixed(2).replace(/0$/, '');
+}
