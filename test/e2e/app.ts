@@ -1,0 +1,86 @@
+/** Starts the built app in its real window, each test with a data folder of its own. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { _electron, test as base, type ElectronApplication, type Page } from '@playwright/test';
+import type { SettingsPatch } from '../../electron/shared/settings';
+import { ensureTestRuntime } from './runtime.mjs';
+
+export const root = path.resolve(import.meta.dirname, '..', '..');
+export const embeddedModel = path.join(root, 'assets', 'models', 'concertina-tiny-q8_0.gguf');
+
+export interface AppWindow {
+  app: ElectronApplication;
+  page: Page;
+  /** everything that the app's processes wrote, for the report of a failed test */
+  output: string[];
+}
+
+export type Launch = (options?: { settings?: SettingsPatch }) => Promise<AppWindow>;
+
+export const test = base.extend<{ dataDir: string; launch: Launch }>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the needed fixtures off the pattern
+  dataDir: async ({}, use, info) => {
+    const folder = info.outputPath('data');
+    await mkdir(folder, { recursive: true });
+    await use(folder);
+  },
+
+  launch: async ({ dataDir }, use, info) => {
+    const open: AppWindow[] = [];
+    await use(async ({ settings } = {}) => {
+      if (settings) await writeSettings(dataDir, settings);
+      const window = await start(dataDir);
+      open.push(window);
+      return window;
+    });
+    for (const { app, page, output } of open) {
+      if (info.status !== info.expectedStatus) {
+        await info.attach('output of the app', { body: output.join(''), contentType: 'text/plain' });
+        const picture = await page.screenshot().catch(() => null);
+        if (picture) await info.attach('window', { body: picture, contentType: 'image/png' });
+      }
+      await app.close().catch(() => {});
+    }
+  },
+});
+
+/** Settings that a test starts with, as if an earlier run of the app had left them; missing keys get their defaults. */
+export async function writeSettings(dataDir: string, settings: SettingsPatch): Promise<void> {
+  await writeFile(path.join(dataDir, 'settings.json'), JSON.stringify({ version: 1, ...settings }));
+}
+
+async function start(dataDir: string): Promise<AppWindow> {
+  const runtime = process.platform === 'linux' ? await testRuntime() : {};
+  const appArgs = [root, `--user-data-dir=${dataDir}`];
+  const app = await _electron.launch({ ...runtime, args: [...(runtime.args ?? []), ...appArgs] });
+  const output: string[] = [];
+  for (const stream of [app.process().stdout, app.process().stderr]) {
+    stream?.on('data', (chunk) => output.push(String(chunk)));
+  }
+  const page = await app.firstWindow();
+  return { app, page, output };
+}
+
+/** Playwright loads its part into Electron itself only when it chose the binary. */
+async function testRuntime(): Promise<{ executablePath?: string; args?: string[] }> {
+  const require = createRequire(import.meta.url);
+  const playwright = path.dirname(require.resolve('playwright-core/package.json'));
+  const { executablePath, args } = await ensureTestRuntime();
+  return { executablePath, args: ['-r', path.join(playwright, 'lib', 'server', 'electron', 'loader.js'), ...args] };
+}
+
+/** Ends the engine process the hard way, as a fault in native code would. Returns its process id. */
+export async function killEngine(app: ElectronApplication): Promise<number> {
+  const pid = await enginePid(app);
+  process.kill(pid, 'SIGKILL');
+  return pid;
+}
+
+export async function enginePid(app: ElectronApplication): Promise<number> {
+  const metrics = await app.evaluate(({ app: main }) => main.getAppMetrics());
+  // Chromium has utility processes of its own (network, audio)
+  const engine = metrics.find(({ serviceName }) => serviceName === 'node.mojom.NodeService');
+  if (!engine) throw new Error(`no engine process among ${JSON.stringify(metrics)}`);
+  return engine.pid;
+}

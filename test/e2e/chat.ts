@@ -1,0 +1,73 @@
+/** What a person does and sees in the window, in the words of the tests. Serves Electron and the browser alike. */
+import { expect, type Locator, type Page } from '@playwright/test';
+import type { OperationInput, OperationName, OperationOutput } from '../../electron/shared/contract';
+import type { EngineStatus } from '../../electron/shared/engine';
+import type { Envelope } from '../../electron/shared/operation';
+import type { SettingsPatch } from '../../electron/shared/settings';
+
+/** Greedy, so that an answer is the same each time. */
+export const greedy: SettingsPatch['sampling'] = { temperature: 0, seed: 1 };
+
+/** Nearly uniform over the vocabulary: such an answer practically never ends by itself. */
+export const endless: SettingsPatch['sampling'] = { temperature: 5, topK: 0, topP: 1, minP: 0, seed: 1 };
+
+export const questions = (page: Page): Locator => page.getByTestId('message-user');
+export const answers = (page: Page): Locator => page.getByTestId('message-assistant');
+
+/** The text of the last answer. */
+export async function answerText(page: Page): Promise<string> {
+  return (await answers(page).last().textContent()) ?? '';
+}
+
+export async function send(page: Page, text: string): Promise<void> {
+  await page.getByTestId('composer').fill(text);
+  await page.getByTestId('send').click();
+}
+
+/** Asks and waits for the end of the answer. Returns the answer as shown. */
+export async function ask(page: Page, text: string, timeout = 60_000): Promise<string> {
+  const before = await answers(page).count();
+  await send(page, text);
+  await expect(answers(page)).toHaveCount(before + 1);
+  await ended(page, timeout);
+  return answerText(page);
+}
+
+export async function ended(page: Page, timeout = 60_000): Promise<void> {
+  await expect(page.getByTestId('stop')).toBeHidden({ timeout });
+}
+
+/** Some text of the answer being written is on the screen. */
+export async function streaming(page: Page, characters = 40): Promise<void> {
+  await expect.poll(async () => (await answerText(page)).length).toBeGreaterThan(characters);
+}
+
+/** Calls an operation as the page itself would (Electron only); a refusal is thrown. */
+export async function call<N extends OperationName>(
+  page: Page,
+  name: N,
+  input: OperationInput<N>,
+): Promise<OperationOutput<N>> {
+  const envelope = await page.evaluate<Envelope, [N, unknown]>(
+    ([operation, value]) => (window as unknown as WindowWithApi).concertina.call(operation, value),
+    [name, input],
+  );
+  if (!envelope.ok) throw new Error(`${name}: ${envelope.error.code}: ${envelope.error.message}`);
+  return envelope.value as OperationOutput<N>;
+}
+
+interface WindowWithApi {
+  concertina: { call(name: string, input: unknown): Promise<Envelope> };
+}
+
+export const status = (page: Page): Promise<EngineStatus> => call(page, 'engine.status', undefined);
+
+/** The engine has a model and waits for a question. */
+export async function ready(page: Page): Promise<EngineStatus> {
+  await expect.poll(async () => (await status(page)).state, { timeout: 60_000 }).toBe('ready');
+  return status(page);
+}
+
+export async function kvBytesShown(page: Page): Promise<number> {
+  return Number(await page.getByTestId('meter-kv-bytes').getAttribute('data-bytes'));
+}

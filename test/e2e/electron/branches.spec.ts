@@ -1,0 +1,34 @@
+/** Regenerate and edit make branches; nothing is overwritten. */
+import { expect } from '@playwright/test';
+import { test } from '../app';
+import { answers, ask, call, ended, greedy, questions, ready } from '../chat';
+
+test('regenerate and edit keep the old branch', async ({ launch }) => {
+  const { page } = await launch({ settings: { sampling: greedy } });
+  await ready(page);
+  await ask(page, 'What is a compiler?');
+
+  await answers(page).last().hover();
+  await page.getByRole('button', { name: /regenerate/i }).click();
+  await ended(page);
+  await expect(answers(page)).toHaveCount(1);
+
+  await questions(page).last().hover();
+  await page.getByRole('button', { name: /edit/i }).first().click();
+  await page.keyboard.press('Control+A');
+  await page.keyboard.type('What is a linker?');
+  await page.keyboard.press('Enter');
+  await expect(questions(page)).toHaveText([/What is a linker\?/]);
+  await ended(page);
+
+  const [summary] = await call(page, 'chats.list', undefined);
+  const { messages } = await call(page, 'chats.open', { chatId: summary?.id ?? '' });
+  expect(messages.map(({ role }) => role).sort()).toEqual(['assistant', 'assistant', 'assistant', 'user', 'user']);
+  expect(messages.filter(({ role, parentId }) => role === 'user' && parentId === null)).toHaveLength(2);
+
+  await page
+    .getByRole('button', { name: /previous (version|branch)/i })
+    .first()
+    .click();
+  await expect(questions(page)).toHaveText([/What is a compiler\?/]);
+});

@@ -1,0 +1,86 @@
+/** The promise of the app: a cache 4-5 times smaller, to the byte, in which a needle is still found. */
+import { expect } from '@playwright/test';
+import type { CacheType } from '../../../electron/shared/cacheTypes';
+import { test } from '../app';
+import { ask, call, ended, greedy, kvBytesShown, ready, send } from '../chat';
+import needle from '../fixtures/needle.json' with { type: 'json' };
+
+/** The embedded model, and the bytes of 128 values of each type (block layouts of turbo.md, f16: two bytes a value). */
+const layers = 8;
+const headsKv = 2;
+const blockBytes = { f16: 256, turbo4: 68, turbo3: 52 } as const;
+const nCtx = 8192;
+
+const sideBytes = (type: keyof typeof blockBytes): number => layers * headsKv * nCtx * blockBytes[type];
+
+test('KV memory is the allocation to the byte, and as small as promised', async ({ launch }) => {
+  const { page } = await launch({ settings: { context: { nCtx, typeK: 'f16', typeV: 'f16' } } });
+  const measure = async (typeK: CacheType, typeV: CacheType): Promise<number> => {
+    await call(page, 'settings.update', { context: { typeK, typeV } });
+    await call(page, 'engine.reload', undefined);
+    const { memory, context } = await ready(page);
+    expect([context?.typeK.effective, context?.typeV.effective]).toEqual([typeK, typeV]);
+    const allocated = (memory?.kvK ?? 0) + (memory?.kvV ?? 0);
+    await expect.poll(() => kvBytesShown(page)).toBe(allocated);
+    return allocated;
+  };
+  await ready(page);
+  const f16 = await measure('f16', 'f16');
+  const turbo4 = await measure('turbo4', 'turbo4');
+  const turbo3 = await measure('turbo3', 'turbo3');
+  const mixed = await measure('turbo4', 'turbo3');
+
+  expect({ f16, turbo4, turbo3, mixed }).toEqual({
+    f16: 2 * sideBytes('f16'),
+    turbo4: 2 * sideBytes('turbo4'),
+    turbo3: 2 * sideBytes('turbo3'),
+    mixed: sideBytes('turbo4') + sideBytes('turbo3'),
+  });
+  expect(f16 / turbo4).toBeGreaterThanOrEqual(3.7);
+  expect(f16 / turbo3).toBeGreaterThanOrEqual(4.9);
+});
+
+test('a needle in a pasted text is found under turbo3 at 8K', async ({ launch }) => {
+  const { app, page } = await launch({
+    settings: { sampling: greedy, context: { nCtx, typeK: 'turbo3', typeV: 'turbo3' } },
+  });
+  await ready(page);
+  await app.evaluate(({ clipboard }, text) => clipboard.writeText(text), needle.prompt);
+  await page.getByTestId('composer').focus();
+  await page.keyboard.press('Control+V');
+  await page.getByTestId('send').click();
+  await expect(page.getByTestId('message-assistant')).toContainText(needle.answer, { timeout: 80_000 });
+  await ended(page);
+  await expect(page.getByTestId('meter-types')).toContainText('turbo3');
+});
+
+test('another context length and cache type keep the chat', async ({ launch }) => {
+  const { page } = await launch({ settings: { sampling: greedy } });
+  await ready(page);
+  await ask(page, 'What is a compiler?');
+
+  await page.getByTestId('settings-open').click();
+  await page.getByTestId('settings-context').fill('4096');
+  await choose(page, 'settings-type-k', 'turbo4');
+  await choose(page, 'settings-type-v', 'turbo3');
+  await expect
+    .poll(
+      async () => {
+        const { state, context } = await call(page, 'engine.status', undefined);
+        return [state, context?.nCtx, context?.typeK.effective, context?.typeV.effective];
+      },
+      { timeout: 60_000 },
+    )
+    .toEqual(['ready', 4096, 'turbo4', 'turbo3']);
+  await page.keyboard.press('Escape');
+
+  await expect(page.getByTestId('message-user')).toHaveCount(1);
+  await send(page, 'And a linker?');
+  await expect(page.getByTestId('message-assistant')).toHaveCount(2);
+  await ended(page);
+});
+
+async function choose(page: Parameters<typeof ready>[0], testId: string, option: string): Promise<void> {
+  await page.getByTestId(testId).click();
+  await page.getByRole('option', { name: option }).first().click();
+}

@@ -1,0 +1,140 @@
+/** What goes wrong is said in the window, and nothing else is lost. */
+import { copyFile, mkdir, readdir, readFile, truncate, unlink, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { type ElectronApplication, expect, type Page } from '@playwright/test';
+import { embeddedModel, enginePid, killEngine, test } from '../app';
+import {
+  answers,
+  answerText,
+  ask,
+  call,
+  ended,
+  endless,
+  greedy,
+  questions,
+  ready,
+  send,
+  status,
+  streaming,
+} from '../chat';
+
+test('the engine process dies in mid-answer', async ({ launch }) => {
+  const { app, page } = await launch({ settings: { sampling: endless } });
+  await ready(page);
+  await send(page, 'Tell me a story.');
+  await streaming(page);
+  const killed = await killEngine(app);
+  await ended(page);
+
+  const partial = await answerText(page);
+  expect(partial.length).toBeGreaterThan(40);
+  await expect(page.getByText(/engine.*(stopped|crashed|ended|restart)/i).first()).toBeVisible();
+  const after = await ready(page);
+  expect(after.restarts).toBe(1);
+  expect(await enginePid(app)).not.toBe(killed);
+
+  await call(page, 'settings.update', { sampling: greedy });
+  expect((await ask(page, 'Hello')).trim()).not.toBe('');
+  await expect(questions(page)).toHaveCount(2);
+});
+
+test.describe('a model that cannot be used', () => {
+  const cases = {
+    'is cut off': async (file: string) => {
+      await copyFile(embeddedModel, file);
+      await truncate(file, 1_000_000);
+    },
+    'is a text with another ending': (file: string) => writeFile(file, 'This is not a model.\n'.repeat(1000)),
+    'is empty': (file: string) => writeFile(file, ''),
+  };
+  for (const [what, make] of Object.entries(cases)) {
+    test(`because it ${what}`, async ({ launch, dataDir }) => {
+      const { app, page } = await launch();
+      await ready(page);
+      const file = path.join(dataDir, 'odd.gguf');
+      await make(file);
+      await addModel(app, page, file);
+      await expectProblem(page, 'odd.gguf');
+      await stillWorks(page);
+    });
+  }
+
+  test('because it is gone', async ({ launch, dataDir }) => {
+    const { app, page } = await launch();
+    await ready(page);
+    const file = path.join(dataDir, 'gone.gguf');
+    await copyFile(embeddedModel, file);
+    await addModel(app, page, file);
+    await unlink(file);
+    const entry = (await call(page, 'models.list', undefined)).find(({ fileName }) => fileName === 'gone.gguf');
+    await expect(call(page, 'models.select', { modelId: entry?.id ?? '' })).rejects.toThrow(/model-missing/);
+    await stillWorks(page);
+  });
+});
+
+test('a damaged chat: the readable part is shown, the others are untouched', async ({ launch, dataDir }) => {
+  const first = await launch({ settings: { sampling: greedy } });
+  await ready(first.page);
+  await ask(first.page, 'What is a compiler?');
+  await first.page.getByTestId('new-chat').click();
+  await ask(first.page, 'What is a linker?');
+  await first.app.close();
+
+  const [damaged] = await chatFilesWith(dataDir, 'compiler');
+  expect(damaged).toBeDefined();
+  const lines = (await readFile(damaged ?? '', 'utf8')).split('\n');
+  lines.splice(1, 0, '{"type":"message", garbage', '\u0000\u0001');
+  await writeFile(damaged ?? '', lines.join('\n'));
+
+  const { page } = await launch();
+  await ready(page);
+  await expect(page.getByTestId('chat-item')).toHaveCount(2);
+  await page.getByTestId('chat-item').filter({ hasText: 'compiler' }).click();
+  await expect(questions(page)).toHaveText([/What is a compiler\?/]);
+  await expect(page.getByText(/(damaged|could not be read)/i).first()).toBeVisible();
+  await page.getByTestId('chat-item').filter({ hasText: 'linker' }).click();
+  await expect(questions(page)).toHaveText([/What is a linker\?/]);
+  await expect(answers(page)).toHaveCount(1);
+});
+
+test('a corrupt settings file is set aside, said, and everything else goes on', async ({ launch, dataDir }) => {
+  await writeFile(path.join(dataDir, 'settings.json'), '{"version":1,"theme":');
+  const { page } = await launch();
+  await ready(page);
+  await expect(page.getByText(/settings file could not be read/i).first()).toBeVisible();
+  expect((await readdir(dataDir)).filter((name) => name.startsWith('settings.json'))).not.toEqual(['settings.json']);
+  expect((await ask(page, 'Hello')).trim()).not.toBe('');
+});
+
+/** Through the file dialog, whose answer is given in advance. */
+async function addModel(app: ElectronApplication, page: Page, file: string): Promise<void> {
+  await app.evaluate(({ dialog }, filePath) => {
+    dialog.showOpenDialog = async () => ({ canceled: false, filePaths: [filePath] });
+  }, file);
+  await page.getByTestId('model-picker').click();
+  await page.getByTestId('model-add-files').click();
+}
+
+async function expectProblem(page: Page, fileName: string): Promise<void> {
+  const message = page.getByText(new RegExp(`${fileName}.*(not|cannot|no |incomplete|cut|damaged)`, 'i')).first();
+  await expect(message).toBeVisible();
+}
+
+async function stillWorks(page: Page): Promise<void> {
+  await expect.poll(async () => (await status(page)).state).toMatch(/ready|failed|empty/);
+  const embedded = (await call(page, 'models.list', undefined)).find(({ source }) => source === 'embedded');
+  await call(page, 'models.select', { modelId: embedded?.id ?? '' });
+  await ready(page);
+  await page.keyboard.press('Escape');
+  expect((await ask(page, 'Hello')).trim()).not.toBe('');
+}
+
+async function chatFilesWith(dataDir: string, text: string): Promise<string[]> {
+  const folder = path.join(dataDir, 'chats');
+  await mkdir(folder, { recursive: true });
+  const files = (await readdir(folder))
+    .filter((name) => name.endsWith('.jsonl'))
+    .map((name) => path.join(folder, name));
+  const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
+  return files.filter((_, index) => texts[index]?.includes(text));
+}

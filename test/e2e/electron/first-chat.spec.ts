@@ -1,0 +1,61 @@
+/** The first start, the first answer, the meter, and finding it all again after a restart. */
+import { expect } from '@playwright/test';
+import { test } from '../app';
+import { answers, answerText, ask, ended, endless, greedy, questions, ready, send, streaming } from '../chat';
+
+test('the first start is ready to chat with the embedded model', async ({ launch }) => {
+  const { page } = await launch();
+  const { model } = await ready(page);
+  expect(model?.architecture).toBe('qwen3');
+  await expect(page.getByTestId('composer')).toBeFocused();
+  await expect(page.getByTestId('model-picker')).toContainText(/concertina.tiny/i);
+  await expect(page.getByTestId('error-banner')).toBeHidden();
+
+  const answer = await ask(page, 'Hello, who are you?');
+  expect(answer.trim()).not.toBe('');
+});
+
+test('an answer streams, and the meter shows its figures', async ({ launch }) => {
+  const { page } = await launch({ settings: { sampling: endless } });
+  await ready(page);
+  await send(page, 'Tell me a story.');
+  await streaming(page);
+  const early = (await answerText(page)).length;
+  await expect.poll(async () => (await answerText(page)).length).toBeGreaterThan(early);
+
+  await expect(page.getByTestId('meter-toks')).toContainText(/[1-9]\d*/);
+  await expect(page.getByTestId('meter-ttft')).toContainText(/\d+(\.\d+)?\s*m?s/);
+  await expect(page.getByTestId('meter-prompt')).toContainText(/[1-9]\d*/);
+  await expect(page.getByTestId('meter-context')).toContainText(/[1-9]\d*.*8[,.\u202f ]?192/);
+  await expect(page.getByTestId('meter-types')).toContainText('turbo4');
+  await expect(page.getByTestId('meter-backend')).toContainText('CPU');
+  await page.getByTestId('stop').click();
+  await ended(page);
+});
+
+test('stop ends an answer at once and keeps its text', async ({ launch }) => {
+  const { page } = await launch({ settings: { sampling: endless } });
+  await ready(page);
+  await send(page, 'Tell me a story.');
+  await streaming(page);
+  await page.getByTestId('stop').click();
+  await ended(page, 3000);
+  const kept = await answerText(page);
+  expect(kept.length).toBeGreaterThan(40);
+  await ready(page);
+});
+
+test('a restart finds the chat again', async ({ launch }) => {
+  const first = await launch({ settings: { sampling: greedy } });
+  await ready(first.page);
+  const answer = await ask(first.page, 'What is a compiler?');
+  await first.app.close();
+
+  const second = await launch();
+  await second.page.getByTestId('chat-item').first().click();
+  await expect(questions(second.page)).toHaveText([/What is a compiler\?/]);
+  await expect(answers(second.page)).toHaveCount(1);
+  expect(await answerText(second.page)).toBe(answer);
+  await ready(second.page);
+  expect((await ask(second.page, 'And a linker?')).trim()).not.toBe('');
+});

@@ -1,0 +1,84 @@
+/** The window stays the app: no way out of it, no Node in it, nothing loaded from elsewhere. */
+import { expect, type Page } from '@playwright/test';
+import { test } from '../app';
+import { ready } from '../chat';
+
+test('the page has no Node and no Electron', async ({ launch }) => {
+  const { page } = await launch();
+  await ready(page);
+  const reachable = await page.evaluate(() =>
+    ['require', 'process', 'module', 'Buffer', 'electron', 'ipcRenderer'].filter((name) => name in globalThis),
+  );
+  expect(reachable).toEqual([]);
+  const api = await page.evaluate(() => Object.keys((window as unknown as { concertina: object }).concertina).sort());
+  expect(api).toEqual(['addDroppedFiles', 'call', 'on']);
+});
+
+test('it neither navigates away nor opens windows', async ({ launch }) => {
+  const { app, page } = await launch();
+  await ready(page);
+  const home = page.url();
+  expect(home).toMatch(/^app:\/\//);
+  await page.evaluate(() => {
+    location.href = 'https://example.com/';
+  });
+  await page.evaluate(() => {
+    location.href = 'file:///etc/passwd';
+  });
+  const opened = await page.evaluate(() => window.open('https://example.com/') !== null);
+  expect(opened).toBe(false);
+  await page.waitForTimeout(500);
+  expect(page.url()).toBe(home);
+  expect(app.windows()).toHaveLength(1);
+});
+
+test('the content policy refuses foreign code, connections and pictures', async ({ launch }) => {
+  const { page } = await launch();
+  await ready(page);
+  const inline = await violation(page, () => {
+    const script = document.createElement('script');
+    script.textContent = 'window.injected = true';
+    document.body.append(script);
+  });
+  expect(inline).toMatch(/^script-src/);
+  expect(await page.evaluate(() => 'injected' in window)).toBe(false);
+  const connection = await violation(page, () => {
+    fetch('https://example.com/').catch(() => {});
+  });
+  expect(connection).toBe('connect-src');
+  const picture = await violation(page, () => {
+    new Image().src = 'https://example.com/a.png';
+  });
+  expect(picture).toBe('img-src');
+});
+
+test('calls from outside the contract are refused', async ({ launch }) => {
+  const { page } = await launch();
+  await ready(page);
+  const answersOf = (name: string, input: unknown) =>
+    page.evaluate(
+      ([operation, value]) =>
+        (
+          window as unknown as { concertina: { call(name: unknown, input: unknown): Promise<unknown> } }
+        ).concertina.call(operation, value),
+      [name, input],
+    );
+  expect(await answersOf('files.read', { path: '/etc/passwd' })).toMatchObject({ ok: false });
+  expect(await answersOf('chats.open', { chatId: '../../settings' })).toMatchObject({ ok: false });
+  expect(await answersOf('settings.update', { context: { nCtx: -1 } })).toMatchObject({ ok: false });
+  expect(await answersOf('app.openExternal', { url: 'file:///etc/passwd' })).toMatchObject({ ok: false });
+});
+
+/** The directive that the browser names when it refuses what `act` does; `none` when it refuses nothing. */
+async function violation(page: Page, act: () => void): Promise<string> {
+  const seen = await page.evaluateHandle(() => ({
+    directive: new Promise<string>((resolve) => {
+      document.addEventListener('securitypolicyviolation', (event) => resolve(event.effectiveDirective), {
+        once: true,
+      });
+      setTimeout(() => resolve('none'), 3000);
+    }),
+  }));
+  await page.evaluate(act);
+  return seen.evaluate(({ directive }) => directive);
+}
