@@ -1,0 +1,40 @@
+/** How this process reaches its parent: as a utility process of Electron, or as a forked Node process (headless mode). */
+
+/** A window's end of a message channel. */
+export interface WindowPort {
+  postMessage(message: unknown): void;
+  on(event: 'close', listener: () => void): unknown;
+  start(): void;
+}
+
+export interface Carrier {
+  send(message: unknown): void;
+  onMessage(listener: (message: unknown) => void): void;
+  /** only in Electron: the main process hands over a port for each window */
+  onPort(listener: (port: WindowPort) => void): void;
+}
+
+export function openCarrier(): Carrier {
+  return process.parentPort ? utilityCarrier(process.parentPort) : forkCarrier();
+}
+
+function utilityCarrier(parent: NonNullable<typeof process.parentPort>): Carrier {
+  return {
+    send: (message) => parent.postMessage(message),
+    onMessage: (listener) => void parent.on('message', (event) => listener(event.data)),
+    onPort: (listener) =>
+      void parent.on('message', (event) => {
+        for (const port of event.ports) listener(port);
+      }),
+  };
+}
+
+function forkCarrier(): Carrier {
+  // the parent is gone: nobody can read an answer any more
+  process.on('disconnect', () => process.exit(0));
+  return {
+    send: (message) => void process.send?.(message as object),
+    onMessage: (listener) => void process.on('message', listener),
+    onPort: () => undefined,
+  };
+}

@@ -1,0 +1,95 @@
+/** Writes one answer: runs the context's generator, feeds the meter and the frames, and sums up. */
+import type { Context, GenerateOptions, GenerateResult } from '../../native/binding/types';
+import type { AnswerStats } from '../shared/chats';
+import type { GenerationResult, StreamFrame } from '../shared/engine';
+import type { GenerateRequest } from '../shared/engineContract';
+import { FrameBatcher } from './frames';
+import { Meter } from './meter';
+
+export async function writeAnswer(
+  context: Context,
+  request: GenerateRequest,
+  signal: AbortSignal,
+  send: (frame: StreamFrame) => void,
+): Promise<GenerationResult> {
+  const meter = new Meter(context.effective.nCtx);
+  const frames = new FrameBatcher(frameIds(request), () => meter.stats(), send);
+  const options: GenerateOptions = {
+    ...generateOptions(request),
+    signal,
+    onPrefill(progress) {
+      meter.onPrefill(progress);
+      frames.add('', '');
+    },
+  };
+  try {
+    const generator = context.generate(request.messages, options);
+    let step = await generator.next();
+    while (!step.done) {
+      meter.onTokens(step.value.answerTokens, step.value.contextUsed);
+      frames.add(step.value.text, step.value.thinking);
+      step = await generator.next();
+    }
+    const { stopReason, text, thinking } = step.value;
+    return { stopReason, text, thinking, stats: answerStats(step.value, context) };
+  } finally {
+    frames.close();
+  }
+}
+
+/** The result of a request that was cancelled before its turn came. */
+export function cancelledResult(context: Context, request: GenerateRequest): GenerationResult {
+  const stats: AnswerStats = {
+    promptTokens: 0,
+    cachedTokens: 0,
+    answerTokens: 0,
+    ttftMs: 0,
+    promptTokensPerSecond: 0,
+    tokensPerSecond: 0,
+    contextUsed: context.contextUsed,
+    contextSize: context.effective.nCtx,
+    typeK: context.effective.typeK.effective,
+    typeV: context.effective.typeV.effective,
+    seed: request.sampling.seed ?? 0,
+  };
+  return { stopReason: 'cancelled', text: '', thinking: '', stats };
+}
+
+export function frameIds(request: GenerateRequest): Pick<StreamFrame, 'requestId' | 'chatId' | 'messageId'> {
+  return { requestId: request.requestId, chatId: request.chatId, messageId: request.messageId };
+}
+
+function generateOptions(request: GenerateRequest): GenerateOptions {
+  const { temperature, topK, topP, minP, repeatPenalty, seed, stop, maxTokens } = request.sampling;
+  return {
+    sampling: { temperature, topK, topP, minP, repeatPenalty, seed: seed ?? randomSeed() },
+    stop,
+    maxTokens,
+    ...(request.jsonSchema ? { jsonSchema: JSON.stringify(request.jsonSchema) } : {}),
+  };
+}
+
+function randomSeed(): number {
+  return Math.floor(Math.random() * 0xffff_ffff);
+}
+
+function answerStats(result: GenerateResult, context: Context): AnswerStats {
+  const evaluated = result.promptTokens - result.cachedTokens;
+  return {
+    promptTokens: result.promptTokens,
+    cachedTokens: result.cachedTokens,
+    answerTokens: result.answerTokens,
+    ttftMs: result.ttftMs,
+    promptTokensPerSecond: perSecond(evaluated, result.promptMs),
+    tokensPerSecond: perSecond(result.answerTokens - 1, result.decodeMs),
+    contextUsed: result.contextUsed,
+    contextSize: context.effective.nCtx,
+    typeK: context.effective.typeK.effective,
+    typeV: context.effective.typeV.effective,
+    seed: result.seed,
+  };
+}
+
+function perSecond(count: number, ms: number): number {
+  return ms > 0 && count > 0 ? (count / ms) * 1000 : 0;
+}

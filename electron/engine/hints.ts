@@ -1,0 +1,24 @@
+/** What to do about an engine error: the binding says what happened, this says what helps. */
+import { ConcertinaError, type ErrorCode, errorCodeSchema } from '../shared/errors';
+
+const hints: Partial<Record<ErrorCode, string>> = {
+  'model-missing': 'Check that the file is still there, or choose another model.',
+  'model-invalid': 'The file is damaged or not a GGUF model. Download it again, or choose another model.',
+  'model-unsupported': 'This version of the engine does not know this kind of model. Choose another one.',
+  'out-of-memory': 'Choose a shorter context, a smaller cache type or a smaller model, or close other programs.',
+  'context-full': 'Raise the context length in the settings, or start a new chat.',
+  'context-invalid': 'Choose another context length in the settings.',
+  'cache-type-unsupported': 'Choose another cache type in the settings.',
+  'engine-unavailable': 'Build the engine again with `npm run build:engine`, or reinstall the app.',
+};
+
+/** Makes a coded error of anything that the binding throws, with a hint. */
+export function toEngineError(error: unknown): ConcertinaError {
+  const code = errorCodeSchema.safeParse((error as { code?: unknown } | null)?.code);
+  const message = error instanceof Error ? error.message : String(error);
+  const known = code.success ? code.data : 'internal';
+  const hint = (error as { hint?: unknown } | null)?.hint;
+  return new ConcertinaError(known, message, typeof hint === 'string' && hint ? hint : (hints[known] ?? ''), {
+    cause: error,
+  });
+}

@@ -1,0 +1,6 @@
+/** Entry of the engine process. The one place that loads native code, so that a crash there ends nothing else. */
+import { loadEngine } from '../../native/binding/load';
+import { openCarrier } from './carrier';
+import { serveParent } from './serveParent';
+
+serveParent(openCarrier(), loadEngine);

@@ -1,0 +1,94 @@
+/** Live figures of one answer: tokens per second over the last second, the average, time to the first token. */
+import type { PrefillProgress } from '../../native/binding/types';
+import type { LiveStats } from '../shared/engine';
+
+const windowMs = 1000;
+
+interface Sample {
+  at: number;
+  tokens: number;
+}
+
+export class Meter {
+  private readonly startedAt: number;
+  private firstTokenAt: number | null = null;
+  private lastTokenAt = 0;
+  private prefill: PrefillProgress | null = null;
+  private answerTokens = 0;
+  private contextUsed = 0;
+  /** token counts with their times, oldest first; the first one may lie before the window, as its base */
+  private samples: Sample[] = [];
+
+  constructor(
+    private readonly contextSize: number,
+    private readonly now: () => number = () => performance.now(),
+  ) {
+    this.startedAt = now();
+  }
+
+  onPrefill(progress: PrefillProgress): void {
+    this.prefill = progress;
+    this.contextUsed = progress.cachedTokens + progress.done;
+  }
+
+  onTokens(answerTokens: number, contextUsed: number): void {
+    const at = this.now();
+    this.firstTokenAt ??= at;
+    this.lastTokenAt = at;
+    this.answerTokens = answerTokens;
+    this.contextUsed = contextUsed;
+    this.samples.push({ at, tokens: answerTokens });
+  }
+
+  stats(): LiveStats {
+    const prefill = this.prefill;
+    return {
+      phase: this.firstTokenAt === null ? 'prefill' : 'decode',
+      promptTokens: prefill?.promptTokens ?? 0,
+      cachedTokens: prefill?.cachedTokens ?? 0,
+      prefillDone: prefill?.done ?? 0,
+      promptTokensPerSecond: rate(prefill?.done ?? 0, prefill?.elapsedMs ?? 0),
+      ttftMs: this.firstTokenAt === null ? null : this.firstTokenAt - this.startedAt,
+      answerTokens: this.answerTokens,
+      tokensPerSecondNow: this.rateNow(),
+      tokensPerSecondAverage: this.rateAverage(),
+      contextUsed: this.contextUsed,
+      contextSize: this.contextSize,
+    };
+  }
+
+  /** The first token came out of the prefill, so a rate counts the steps after it. */
+  private rateAverage(): number {
+    if (this.firstTokenAt === null) return 0;
+    return rate(this.answerTokens - 1, this.lastTokenAt - this.firstTokenAt);
+  }
+
+  private rateNow(): number {
+    const now = this.now();
+    while (this.samples.length > 1 && (this.samples[1]?.at ?? now) <= now - windowMs) this.samples.shift();
+    const base = this.samples[0];
+    if (!base) return 0;
+    return rate(this.answerTokens - base.tokens, now - base.at);
+  }
+}
+
+function rate(count: number, ms: number): number {
+  return ms > 0 && count > 0 ? (count / ms) * 1000 : 0;
+}
+
+/** Figures of an answer that waits for another one to end. */
+export function queuedStats(contextUsed: number, contextSize: number): LiveStats {
+  return {
+    phase: 'queued',
+    promptTokens: 0,
+    cachedTokens: 0,
+    prefillDone: 0,
+    promptTokensPerSecond: 0,
+    ttftMs: null,
+    answerTokens: 0,
+    tokensPerSecondNow: 0,
+    tokensPerSecondAverage: 0,
+    contextUsed,
+    contextSize,
+  };
+}

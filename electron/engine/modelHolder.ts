@@ -1,0 +1,119 @@
+/** The one model and context that this process holds. A new context on the same weights does not read the file again. */
+import { statSync } from 'node:fs';
+import type { Context, Engine, Model } from '../../native/binding/types';
+import type { LoadResult } from '../shared/engineContract';
+import { ConcertinaError } from '../shared/errors';
+import type { ContextSettings } from '../shared/settings';
+import { withProcessMemory } from './memory';
+
+export interface Loaded {
+  model: Model;
+  context: Context;
+}
+
+export class ModelHolder {
+  private model: Model | null = null;
+  private context: Context | null = null;
+  private weightsKey = '';
+  private loading: AbortController | null = null;
+  private tail: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly engine: () => Engine) {}
+
+  /** What is loaded; throws `model-missing` when nothing is. */
+  require(): Loaded {
+    if (this.model && this.context) return { model: this.model, context: this.context };
+    throw new ConcertinaError('model-missing', 'No model is loaded.', 'Choose a model first.');
+  }
+
+  get current(): Loaded | null {
+    return this.model && this.context ? { model: this.model, context: this.context } : null;
+  }
+
+  /** Loads after earlier loads have ended; on failure nothing stays loaded. */
+  load(path: string, settings: ContextSettings, onProgress: (fraction: number) => void): Promise<LoadResult> {
+    this.cancelLoad();
+    const controller = new AbortController();
+    this.loading = controller;
+    return this.inOrder(async () => {
+      try {
+        return await this.loadNow(path, settings, onProgress, controller.signal);
+      } catch (error) {
+        await this.dispose();
+        throw error;
+      } finally {
+        if (this.loading === controller) this.loading = null;
+      }
+    });
+  }
+
+  cancelLoad(): void {
+    this.loading?.abort();
+  }
+
+  unload(): Promise<void> {
+    this.cancelLoad();
+    return this.inOrder(() => this.dispose());
+  }
+
+  private async loadNow(
+    path: string,
+    settings: ContextSettings,
+    onProgress: (fraction: number) => void,
+    signal: AbortSignal,
+  ): Promise<LoadResult> {
+    await this.disposeContext();
+    throwIfCancelled(signal);
+    const model = await this.weights(path, settings.gpuLayers, onProgress, signal);
+    throwIfCancelled(signal);
+    const { nCtx, typeK, typeV, flashAttention, threads, batch } = settings;
+    const context = await model.createContext({ nCtx, typeK, typeV, flashAttention, threads, batch });
+    this.context = context;
+    throwIfCancelled(signal);
+    return { model: model.info, context: context.effective, memory: withProcessMemory(context.memory()) };
+  }
+
+  private async weights(
+    path: string,
+    gpuLayers: number,
+    onProgress: (fraction: number) => void,
+    signal: AbortSignal,
+  ): Promise<Model> {
+    const key = weightsKey(path, gpuLayers);
+    if (this.model && key === this.weightsKey) return this.model;
+    await this.dispose();
+    this.model = await this.engine().loadModel(path, { gpuLayers, onProgress, signal });
+    this.weightsKey = key;
+    return this.model;
+  }
+
+  private async disposeContext(): Promise<void> {
+    const context = this.context;
+    this.context = null;
+    await context?.dispose();
+  }
+
+  private async dispose(): Promise<void> {
+    await this.disposeContext();
+    const model = this.model;
+    this.model = null;
+    this.weightsKey = '';
+    await model?.dispose();
+  }
+
+  private inOrder<T>(task: () => Promise<T>): Promise<T> {
+    const result = this.tail.then(task);
+    this.tail = result.catch(() => undefined);
+    return result;
+  }
+}
+
+function throwIfCancelled(signal: AbortSignal): void {
+  if (signal.aborted) throw new ConcertinaError('cancelled', 'Loading the model was cancelled.');
+}
+
+/** A file that was replaced in place is another model. */
+function weightsKey(path: string, gpuLayers: number): string {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return `${path}|${stat?.size}|${stat?.mtimeMs}|${gpuLayers}`;
+}

@@ -1,0 +1,94 @@
+/** The engine process behind its contract: one handler for each operation of `engineContract.ts`. */
+import type { Engine } from '../../native/binding/types';
+import type { GenerationResult, StreamFrame } from '../shared/engine';
+import type { EngineHandlers, GenerateRequest } from '../shared/engineContract';
+import type { ContextSettings } from '../shared/settings';
+import { cancelledResult, frameIds, writeAnswer } from './generation';
+import { toEngineError } from './hints';
+import { withProcessMemory } from './memory';
+import { queuedStats } from './meter';
+import { ModelHolder } from './modelHolder';
+import { GenerationQueue } from './queue';
+
+export interface EngineOutput {
+  frame(frame: StreamFrame): void;
+  loadProgress(fraction: number): void;
+}
+
+export interface EngineServer {
+  handlers: EngineHandlers;
+  /** cancels what runs and frees the model */
+  close(): Promise<void>;
+}
+
+/** `engine` throws a coded error when the native binary cannot be used; so does every operation that needs it. */
+export function createEngineServer(engine: () => Engine, output: EngineOutput): EngineServer {
+  const holder = new ModelHolder(engine);
+  const queue = new GenerationQueue();
+
+  async function load(path: string, context: ContextSettings) {
+    await queue.drain();
+    return holder.load(path, context, (fraction) => output.loadProgress(fraction));
+  }
+
+  async function unload(): Promise<void> {
+    await queue.drain();
+    await holder.unload();
+  }
+
+  async function generate(request: GenerateRequest): Promise<GenerationResult> {
+    const { context } = holder.require();
+    if (queue.length > 0) {
+      output.frame({
+        ...frameIds(request),
+        text: '',
+        thinking: '',
+        stats: queuedStats(context.contextUsed, context.effective.nCtx),
+      });
+    }
+    return queue.run(request.requestId, async (signal) => {
+      const loaded = holder.require();
+      if (signal.aborted) return cancelledResult(loaded.context, request);
+      return writeAnswer(loaded.context, request, signal, (frame) => output.frame(frame));
+    });
+  }
+
+  async function estimate(path: string, context: ContextSettings) {
+    const { gpuLayers, nCtx, typeK, typeV, flashAttention, threads, batch } = context;
+    return engine().estimate(path, gpuLayers, { nCtx, typeK, typeV, flashAttention, threads, batch });
+  }
+
+  const handlers: EngineHandlers = {
+    capabilities: async () => engine().capabilities(),
+    inspect: async ({ path }) => engine().inspect(path),
+    estimate: async ({ path, context }) => estimate(path, context),
+    load: async ({ path, context }) => load(path, context),
+    cancelLoad: async () => holder.cancelLoad(),
+    unload,
+    generate,
+    cancel: async ({ requestId }) => queue.cancel(requestId),
+    countTokens: async ({ messages }) => ({ tokens: holder.require().model.countChat(messages) }),
+    memory: async () => {
+      const context = holder.current?.context;
+      return {
+        memory: context ? withProcessMemory(context.memory()) : null,
+        contextUsed: context?.contextUsed ?? 0,
+      };
+    },
+  };
+  return { handlers: withCodedErrors(handlers), close: unload };
+}
+
+function withCodedErrors(handlers: EngineHandlers): EngineHandlers {
+  const wrapped = Object.entries(handlers).map(([name, handler]) => [
+    name,
+    async (input: never) => {
+      try {
+        return await (handler as (input: never) => Promise<unknown>)(input);
+      } catch (error) {
+        throw toEngineError(error);
+      }
+    },
+  ]);
+  return Object.fromEntries(wrapped) as EngineHandlers;
+}

@@ -1,0 +1,137 @@
+/**
+ * The log of one chat: a line of JSON for each thing that happened. Replaying the lines gives the chat.
+ * A line that cannot be read is reported, never fatal; a message whose parent is lost hangs on the message before it.
+ */
+import { z } from 'zod';
+import { type Chat, type Message, idSchema, messageSchema } from '../../shared/chats';
+import { limits } from '../../shared/limits';
+
+const at = z.number();
+
+export const chatRecordSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('chat'), at, id: idSchema, title: z.string().max(limits.maxTitle).nullable() }),
+  z.object({ type: z.literal('message'), at, message: messageSchema }),
+  /** text that came since the last partial record of the same answer */
+  z.object({ type: z.literal('partial'), at, id: idSchema, text: z.string(), thinking: z.string() }),
+  z.object({
+    type: z.literal('final'),
+    at,
+    id: idSchema,
+    message: messageSchema.pick({ text: true, thinking: true, stopReason: true, error: true, stats: true }),
+  }),
+  /** `auto`: made from the first message, not typed by a person */
+  z.object({ type: z.literal('rename'), at, title: z.string().max(limits.maxTitle), auto: z.boolean() }),
+  z.object({ type: z.literal('leaf'), at, leafId: idSchema.nullable() }),
+]);
+export type ChatRecord = z.infer<typeof chatRecordSchema>;
+
+export interface ChatState extends Chat {
+  /** false while the title is only a placeholder */
+  titled: boolean;
+}
+
+export const placeholderTitle = 'New chat';
+
+export function emptyChat(id: string, createdAt: number): ChatState {
+  return {
+    id,
+    title: placeholderTitle,
+    titled: false,
+    createdAt,
+    updatedAt: createdAt,
+    messages: [],
+    leafId: null,
+    damagedLines: 0,
+  };
+}
+
+export interface ParsedLog {
+  records: ChatRecord[];
+  damaged: string[];
+}
+
+export function parseLog(text: string): ParsedLog {
+  const records: ChatRecord[] = [];
+  const damaged: string[] = [];
+  for (const line of text.split('\n')) {
+    if (line === '') continue;
+    const record = parseLine(line);
+    if (record) records.push(record);
+    else damaged.push(line);
+  }
+  return { records, damaged };
+}
+
+function parseLine(line: string): ChatRecord | null {
+  try {
+    return chatRecordSchema.parse(JSON.parse(line));
+  } catch {
+    return null;
+  }
+}
+
+export function replay(id: string, createdAt: number, records: ChatRecord[]): ChatState {
+  const chat = emptyChat(id, records[0]?.at ?? createdAt);
+  for (const record of records) applyRecord(chat, record);
+  return chat;
+}
+
+/** Applies one record in place. Records about messages that are not there are skipped. */
+export function applyRecord(chat: ChatState, record: ChatRecord): void {
+  chat.updatedAt = Math.max(chat.updatedAt, record.at);
+  switch (record.type) {
+    case 'chat':
+      chat.createdAt = record.at;
+      if (record.title !== null) setTitle(chat, record.title);
+      return;
+    case 'rename':
+      return setTitle(chat, record.title);
+    case 'message':
+      return addMessage(chat, record.message);
+    case 'leaf':
+      if (record.leafId === null || findMessage(chat, record.leafId)) chat.leafId = record.leafId;
+      return;
+    case 'partial':
+      return updateMessage(chat, record.id, (message) => ({
+        ...message,
+        text: message.text + record.text,
+        thinking: message.thinking + record.thinking,
+      }));
+    case 'final':
+      return updateMessage(chat, record.id, (message) => ({ ...message, ...record.message }));
+  }
+}
+
+export function findMessage(chat: Chat, id: string): Message | undefined {
+  return chat.messages.find((message) => message.id === id);
+}
+
+/** The messages from the first one down to `leafId`. */
+export function branchTo(chat: Chat, leafId: string | null): Message[] {
+  const byId = new Map(chat.messages.map((message) => [message.id, message]));
+  const branch: Message[] = [];
+  for (let message = byId.get(leafId ?? ''); message; message = byId.get(message.parentId ?? '')) {
+    branch.unshift(message);
+    byId.delete(message.id);
+  }
+  return branch;
+}
+
+function setTitle(chat: ChatState, title: string): void {
+  chat.title = title;
+  chat.titled = true;
+}
+
+function addMessage(chat: ChatState, message: Message): void {
+  if (findMessage(chat, message.id)) return;
+  const parentKnown = message.parentId === null || findMessage(chat, message.parentId);
+  const parentId = parentKnown ? message.parentId : (chat.messages.at(-1)?.id ?? null);
+  chat.messages.push({ ...message, parentId });
+  chat.leafId = message.id;
+}
+
+function updateMessage(chat: ChatState, id: string, change: (message: Message) => Message): void {
+  const index = chat.messages.findIndex((message) => message.id === id);
+  const message = chat.messages[index];
+  if (message) chat.messages[index] = change(message);
+}

@@ -1,0 +1,281 @@
+/** Chats on disk: chats/<id>.jsonl, append-only, with a trash folder beside it. The index can be deleted at any time. */
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ChatSummary, Message } from '../../shared/chats';
+import { ConcertinaError } from '../../shared/errors';
+import { ChatIndex } from './chatIndex';
+import {
+  applyRecord,
+  type ChatRecord,
+  type ChatState,
+  emptyChat,
+  findMessage,
+  parseLog,
+  placeholderTitle,
+  replay,
+} from './chatLog';
+import { Emitter } from './emitter';
+import { appendText, isMissing, readTextIfThere, storageError, writeFileAtomic } from './files';
+
+const chatsInMemory = 8;
+const trashDays = 30;
+
+export type FinalPart = Extract<ChatRecord, { type: 'final' }>['message'];
+
+export class ChatStore {
+  /** a summary changed, or a chat came or went */
+  readonly changed = new Emitter<ChatSummary[]>();
+  private readonly chats = new Map<string, ChatState>();
+  private readonly queues = new Map<string, Promise<unknown>>();
+  /** answers being written, by message id, with their chat */
+  private readonly unfinished = new Map<string, string>();
+  /** lines that this run of the app set aside, by chat */
+  private readonly damaged = new Map<string, number>();
+  private readonly index: ChatIndex;
+
+  constructor(
+    private readonly folder: string,
+    private readonly trash: string,
+    private readonly now: () => number = Date.now,
+  ) {
+    this.index = new ChatIndex(join(folder, 'index.json'));
+  }
+
+  /** Reads the index and brings it up to date with the files; empties old trash. */
+  async load(): Promise<void> {
+    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    await mkdir(this.trash, { recursive: true, mode: 0o700 });
+    await this.purgeTrash();
+    await this.index.load();
+    const ids = (await readdir(this.folder)).filter((name) => name.endsWith('.jsonl')).map((name) => name.slice(0, -6));
+    this.index.keepOnly(ids);
+    for (const id of ids.filter(isChatId)) {
+      const { size } = await stat(this.pathOf(id));
+      if (!this.index.isCurrent(id, size)) await this.inOrder(id, () => this.state(id));
+    }
+    this.chats.clear();
+    await this.index.save();
+  }
+
+  /** Waits for open writes and saves the index. */
+  async close(): Promise<void> {
+    await Promise.all(this.queues.values());
+    await this.index.save();
+  }
+
+  list(): ChatSummary[] {
+    return this.index.summaries();
+  }
+
+  async create(title?: string): Promise<ChatSummary> {
+    const id = randomUUID();
+    this.chats.set(id, emptyChat(id, this.now()));
+    await this.append(id, [{ type: 'chat', at: this.now(), id, title: title ?? null }], true);
+    return this.announce(id);
+  }
+
+  /** The chat as it is now; the caller may keep it, it does not change any more. */
+  open(id: string): Promise<ChatState> {
+    return this.inOrder(id, async () => {
+      const chat = await this.state(id);
+      return { ...chat, messages: [...chat.messages], damagedLines: this.damaged.get(id) ?? 0 };
+    });
+  }
+
+  async rename(id: string, title: string, auto = false): Promise<ChatSummary> {
+    await this.append(id, [{ type: 'rename', at: this.now(), title, auto }], true);
+    return this.announce(id);
+  }
+
+  async selectBranch(id: string, leafId: string): Promise<ChatState> {
+    const chat = await this.open(id);
+    if (!findMessage(chat, leafId)) throw notFound('message');
+    await this.append(id, [{ type: 'leaf', at: chat.updatedAt, leafId }], false);
+    return this.open(id);
+  }
+
+  /** Appends a message below its parent and shows the branch that ends in it. */
+  async addMessages(id: string, messages: Message[]): Promise<void> {
+    await this.append(
+      id,
+      messages.map((message) => ({ type: 'message', at: this.now(), message })),
+      true,
+    );
+    for (const message of messages) if (isOpen(message)) this.unfinished.set(message.id, id);
+    this.announce(id);
+  }
+
+  async addPartial(id: string, messageId: string, text: string, thinking: string): Promise<void> {
+    await this.append(id, [{ type: 'partial', at: this.now(), id: messageId, text, thinking }], false);
+  }
+
+  /** Writes the final state of an answer and returns the message. */
+  async finish(id: string, messageId: string, final: FinalPart): Promise<Message> {
+    try {
+      await this.append(id, [{ type: 'final', at: this.now(), id: messageId, message: final }], true);
+    } finally {
+      this.unfinished.delete(messageId);
+    }
+    this.announce(id);
+    const message = findMessage(await this.open(id), messageId);
+    if (!message) throw notFound('message');
+    return message;
+  }
+
+  /** Moves a chat to the trash. */
+  remove(id: string): Promise<void> {
+    return this.inOrder(id, async () => {
+      await this.move(id, this.pathOf(id), this.trashPathOf(id));
+      this.chats.delete(id);
+      this.index.remove(id);
+      this.changed.emit(this.list());
+    });
+  }
+
+  async restore(id: string): Promise<ChatSummary> {
+    await this.inOrder(id, async () => {
+      await this.move(id, this.trashPathOf(id), this.pathOf(id));
+      await this.state(id);
+    });
+    return this.announce(id);
+  }
+
+  private pathOf(id: string): string {
+    return join(this.folder, `${id}.jsonl`);
+  }
+
+  private trashPathOf(id: string): string {
+    return join(this.trash, `${id}.jsonl`);
+  }
+
+  private append(id: string, records: ChatRecord[], sync: boolean): Promise<void> {
+    return this.inOrder(id, async () => {
+      const chat = await this.state(id);
+      const text = records.map((record) => `${JSON.stringify(record)}\n`).join('');
+      try {
+        await appendText(this.pathOf(id), text, sync);
+      } catch (error) {
+        // half a line may be on disk: read and repair the file before it is used again
+        this.chats.delete(id);
+        throw error;
+      }
+      for (const record of records) applyRecord(chat, record);
+      this.index.set(summaryOf(chat), Buffer.byteLength(text));
+    });
+  }
+
+  /** The chat in memory, read from disk when needed. Call it from the chat's queue only. */
+  private async state(id: string): Promise<ChatState> {
+    const known = this.chats.get(id);
+    const chat = known ?? (await this.read(id));
+    this.chats.delete(id);
+    this.chats.set(id, chat);
+    this.forgetOldChats();
+    return chat;
+  }
+
+  private async read(id: string): Promise<ChatState> {
+    const text = isChatId(id) ? await readTextIfThere(this.pathOf(id)) : null;
+    if (text === null) throw notFound('chat');
+    const { records, damaged } = parseLog(text);
+    const { birthtimeMs } = await stat(this.pathOf(id));
+    const chat = replay(id, birthtimeMs, records);
+    const endings = this.endingsOf(chat);
+    for (const record of endings) applyRecord(chat, record);
+    if (damaged.length > 0) await this.keepDamaged(id, damaged);
+    const repaired = [...records, ...endings].map((record) => `${JSON.stringify(record)}\n`).join('');
+    const needsRepair = damaged.length > 0 || endings.length > 0 || !(text === '' || text.endsWith('\n'));
+    if (needsRepair) await writeFileAtomic(this.pathOf(id), repaired);
+    this.index.replace(summaryOf(chat), Buffer.byteLength(needsRepair ? repaired : text));
+    return chat;
+  }
+
+  /** Answers that a former run of the app did not finish. */
+  private endingsOf(chat: ChatState): ChatRecord[] {
+    return chat.messages
+      .filter((message) => isOpen(message) && !this.unfinished.has(message.id))
+      .map((message) => ({
+        type: 'final',
+        at: chat.updatedAt,
+        id: message.id,
+        message: {
+          text: message.text,
+          thinking: message.thinking,
+          stopReason: 'interrupted',
+          stats: null,
+          error: {
+            code: 'engine-crashed',
+            message: 'The app ended while this answer was being written.',
+            hint: 'The text up to there was kept. Regenerate to get the whole answer.',
+          },
+        },
+      }));
+  }
+
+  private async keepDamaged(id: string, lines: string[]): Promise<void> {
+    this.damaged.set(id, (this.damaged.get(id) ?? 0) + lines.length);
+    await appendText(join(this.folder, `${id}.damaged.txt`), `${lines.join('\n')}\n`, true);
+  }
+
+  private announce(id: string): ChatSummary {
+    const summary = this.index.get(id);
+    if (!summary) throw notFound('chat');
+    this.changed.emit(this.list());
+    return summary;
+  }
+
+  private async move(id: string, from: string, to: string): Promise<void> {
+    if (!isChatId(id)) throw notFound('chat');
+    try {
+      await rename(from, to);
+    } catch (error) {
+      throw isMissing(error) ? notFound('chat') : storageError(`The chat could not be moved`, error);
+    }
+  }
+
+  private async purgeTrash(): Promise<void> {
+    for (const name of await readdir(this.trash)) {
+      const path = join(this.trash, name);
+      // ctime is when it was moved here
+      if ((await stat(path)).ctimeMs < this.now() - trashDays * 86_400_000) await rm(path, { force: true });
+    }
+  }
+
+  private forgetOldChats(): void {
+    const busy = new Set(this.unfinished.values());
+    for (const id of this.chats.keys()) {
+      if (this.chats.size <= chatsInMemory) return;
+      if (!busy.has(id)) this.chats.delete(id);
+    }
+  }
+
+  private inOrder<T>(id: string, task: () => Promise<T>): Promise<T> {
+    const result = (this.queues.get(id) ?? Promise.resolve()).then(task);
+    const tail = result.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.queues.set(id, tail);
+    void tail.then(() => {
+      if (this.queues.get(id) === tail) this.queues.delete(id);
+    });
+    return result;
+  }
+}
+
+function isOpen(message: Message): boolean {
+  return message.role === 'assistant' && message.stopReason === null;
+}
+
+function isChatId(id: string): boolean {
+  return /^[A-Za-z0-9-]{1,64}$/.test(id);
+}
+
+function notFound(what: string): ConcertinaError {
+  return new ConcertinaError('not-found', `This ${what} is not there any more.`);
+}
+
+function summaryOf(chat: ChatState): ChatSummary {
+  return { id: chat.id, title: chat.title || placeholderTitle, createdAt: chat.createdAt, updatedAt: chat.updatedAt };
+}

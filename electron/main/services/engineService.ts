@@ -1,0 +1,276 @@
+/** The loaded model and its context: loads, loads again when settings ask for it, recovers after a crash, tells its state. */
+import type { EngineStatus, GenerationResult, MemoryEstimate, StreamFrame } from '../../shared/engine';
+import type { GenerateRequest, LoadResult, PromptMessage } from '../../shared/engineContract';
+import { ConcertinaError, toErrorPayload } from '../../shared/errors';
+import type { ContextSettings } from '../../shared/settings';
+import { Emitter } from './emitter';
+import type { CrashReport, EngineHost } from './engineHost';
+import type { ModelLibrary } from './modelLibrary';
+import type { SettingsStore } from './settingsStore';
+
+const reloadDelayMs = 500;
+const memoryEveryMs = 1000;
+
+const nothingLoaded = { model: null, context: null, memory: null, contextUsed: 0, loadProgress: null } as const;
+
+export class EngineService {
+  readonly changed = new Emitter<EngineStatus>();
+  readonly frames = new Emitter<StreamFrame>();
+  private current: EngineStatus = {
+    ...nothingLoaded,
+    state: 'starting',
+    capabilities: null,
+    modelId: null,
+    error: null,
+    restarts: 0,
+  };
+  /** counts loads: the latest one wins */
+  private loadNumber = 0;
+  /** settings of the context as it was last asked for */
+  private askedContext: ContextSettings | null = null;
+  private answers = 0;
+  private reloadWhenIdle = false;
+  private reloadAfterRestart = true;
+  private reloadTimer: NodeJS.Timeout | null = null;
+  private watchers = 0;
+  private memoryTimer: NodeJS.Timeout | null = null;
+  private readingMemory = false;
+
+  constructor(
+    private readonly host: EngineHost,
+    private readonly library: ModelLibrary,
+    private readonly settings: SettingsStore,
+  ) {
+    host.ready.on(() => void this.onReady());
+    host.crashed.on((report) => this.onCrash(report));
+    host.client.on('onFrame', (frame) => this.frames.emit(frame));
+    host.client.on('onLoadProgress', ({ fraction }) => {
+      if (this.current.state === 'loading') this.update({ loadProgress: fraction });
+    });
+    settings.changed.on(() => this.onSettings());
+  }
+
+  /** Starts the process; the remembered model (or the embedded one) is loaded as soon as it is ready. */
+  start(): void {
+    this.host.start();
+  }
+
+  status(): EngineStatus {
+    return this.current;
+  }
+
+  modelName(): string {
+    return this.current.model?.name ?? '';
+  }
+
+  /** Loads a model; remembers it once it is loaded. A load that fails shows in the status. */
+  async select(modelId: string): Promise<EngineStatus> {
+    await this.library.pathOf(modelId);
+    const status = await this.load(modelId);
+    if (status.state === 'ready' && status.modelId === modelId) await this.settings.update({ modelId });
+    return this.current;
+  }
+
+  async reload(): Promise<EngineStatus> {
+    const modelId = this.current.modelId ?? (await this.wantedModelId());
+    if (modelId === null) throw new ConcertinaError('model-missing', 'There is no model to load.', 'Add a model first.');
+    return this.load(modelId);
+  }
+
+  async cancelLoad(): Promise<void> {
+    if (this.current.state === 'loading') await this.host.client.call('cancelLoad', undefined);
+  }
+
+  async estimate(modelId: string | undefined, context: ContextSettings): Promise<MemoryEstimate> {
+    const id = modelId ?? this.current.modelId ?? (await this.wantedModelId());
+    if (id === null) throw new ConcertinaError('model-missing', 'There is no model to estimate.', 'Add a model first.');
+    return this.host.client.call('estimate', { path: await this.library.pathOf(id), context });
+  }
+
+  countTokens(messages: PromptMessage[]): Promise<{ tokens: number }> {
+    return this.host.client.call('countTokens', { messages });
+  }
+
+  /** Throws when no answer can be expected without the person doing something first. */
+  requireUsable(): void {
+    const { state, error } = this.current;
+    if (state === 'unavailable' || state === 'failed') {
+      throw error
+        ? ConcertinaError.fromPayload(error)
+        : new ConcertinaError('engine-unavailable', 'The engine is not running.', 'Choose a model to start it again.');
+    }
+    if (state === 'empty') throw new ConcertinaError('model-missing', 'No model is loaded.', 'Choose a model first.');
+  }
+
+  /** Writes an answer, after the model is loaded and earlier answers have ended. */
+  async generate(request: GenerateRequest, signal: AbortSignal): Promise<GenerationResult> {
+    // somebody waits for this answer: the pause before an automatic restart is over
+    if (this.host.state === 'waiting') this.host.start();
+    await this.whenLoaded(signal);
+    const cancel = () => void this.host.client.call('cancel', { requestId: request.requestId }).catch(() => undefined);
+    signal.addEventListener('abort', cancel);
+    this.answers++;
+    if (this.current.state === 'ready') this.update({ state: 'generating' });
+    try {
+      const result = await this.host.client.call('generate', request);
+      this.host.reportSuccess();
+      this.update({ contextUsed: result.stats.contextUsed });
+      return result;
+    } finally {
+      signal.removeEventListener('abort', cancel);
+      this.answers--;
+      this.onAnswerEnded();
+    }
+  }
+
+  /** Keeps the memory figures fresh until the returned function is called. */
+  watch(): () => void {
+    this.watchers++;
+    this.memoryTimer ??= setInterval(() => void this.readMemory(), memoryEveryMs);
+    let open = true;
+    return () => {
+      if (!open) return;
+      open = false;
+      if (--this.watchers > 0 || !this.memoryTimer) return;
+      clearInterval(this.memoryTimer);
+      this.memoryTimer = null;
+    };
+  }
+
+  async close(): Promise<void> {
+    if (this.reloadTimer) clearTimeout(this.reloadTimer);
+    if (this.memoryTimer) clearInterval(this.memoryTimer);
+    await this.host.stop();
+  }
+
+  private async load(modelId: string): Promise<EngineStatus> {
+    const number = ++this.loadNumber;
+    const isLatest = () => number === this.loadNumber;
+    await this.cancelLoad().catch(() => undefined);
+    const context = this.settings.get().context;
+    this.askedContext = context;
+    this.reloadWhenIdle = false;
+    this.update({ ...nothingLoaded, state: 'loading', modelId, loadProgress: 0, error: null });
+    try {
+      const path = await this.library.pathOf(modelId);
+      if (!isLatest()) return this.current;
+      this.reloadAfterRestart = false;
+      this.host.start();
+      await this.host.whenReady();
+      this.host.work = { key: `${path}|${JSON.stringify(context)}`, loading: true };
+      const result = await this.host.client.call('load', { path, context });
+      if (isLatest()) this.onLoaded(result);
+    } catch (error) {
+      if (isLatest()) this.onLoadFailed(error);
+    }
+    return this.current;
+  }
+
+  private onLoaded(result: LoadResult): void {
+    if (this.host.work) this.host.work.loading = false;
+    const { model, context, memory } = result;
+    this.update({ ...nothingLoaded, state: 'ready', model, context, memory, error: null });
+  }
+
+  private onLoadFailed(error: unknown): void {
+    // after a crash the crash report tells the state, and the process is not there to be told anything
+    if (this.host.state !== 'ready') {
+      const state = this.host.state === 'unavailable' ? 'unavailable' : 'failed';
+      if (this.current.state === 'loading') this.update({ ...nothingLoaded, state, error: toErrorPayload(error) });
+      return;
+    }
+    this.host.work = null;
+    const payload = toErrorPayload(error);
+    const cancelled = payload.code === 'cancelled';
+    this.update({ ...nothingLoaded, state: cancelled ? 'empty' : 'failed', error: cancelled ? null : payload });
+  }
+
+  private async onReady(): Promise<void> {
+    const { capabilities, problem } = this.host;
+    this.update({ capabilities });
+    if (problem) return this.update({ ...nothingLoaded, state: 'unavailable', error: problem.toPayload() });
+    if (this.current.state === 'loading') return;
+    if (!this.reloadAfterRestart) return this.update({ state: this.current.error ? 'failed' : 'empty' });
+    const modelId = this.current.modelId ?? (await this.wantedModelId());
+    if (modelId === null) this.update({ state: 'empty' });
+    else await this.load(modelId);
+  }
+
+  private onCrash(report: CrashReport): void {
+    this.host.work = null;
+    this.reloadAfterRestart = report.reload;
+    const restarting = report.restartInMs !== null && report.reload;
+    this.update({
+      ...nothingLoaded,
+      state: restarting ? 'restarting' : 'failed',
+      error: report.error.toPayload(),
+      restarts: this.current.restarts + (report.restartInMs === null ? 0 : 1),
+    });
+  }
+
+  private onSettings(): void {
+    const asked = this.askedContext;
+    if (!asked || JSON.stringify(asked) === JSON.stringify(this.settings.get().context)) return;
+    if (this.reloadTimer) clearTimeout(this.reloadTimer);
+    this.reloadTimer = setTimeout(() => void this.reloadForSettings(), reloadDelayMs);
+  }
+
+  private async reloadForSettings(): Promise<void> {
+    this.reloadTimer = null;
+    const { state, modelId } = this.current;
+    // a slider that went back to where it was needs no new context
+    const changed = JSON.stringify(this.askedContext) !== JSON.stringify(this.settings.get().context);
+    if (!changed || modelId === null || !['ready', 'generating', 'loading', 'failed'].includes(state)) return;
+    if (this.answers > 0) this.reloadWhenIdle = true;
+    else await this.load(modelId);
+  }
+
+  private onAnswerEnded(): void {
+    if (this.answers > 0) return;
+    if (this.current.state === 'generating') this.update({ state: 'ready' });
+    if (this.reloadWhenIdle) void this.reloadForSettings();
+  }
+
+  private async wantedModelId(): Promise<string | null> {
+    return this.settings.get().modelId ?? (await this.library.defaultModelId());
+  }
+
+  /** Waits while a model is on its way; rejects when none is. */
+  private whenLoaded(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const settle = (): void => {
+        try {
+          if (signal.aborted) throw new ConcertinaError('cancelled', 'The answer was stopped before it began.');
+          this.requireUsable();
+          if (this.current.state !== 'ready' && this.current.state !== 'generating') return;
+          resolve();
+        } catch (error) {
+          reject(error);
+        }
+        off();
+        signal.removeEventListener('abort', settle);
+      };
+      const off = this.changed.on(settle);
+      signal.addEventListener('abort', settle);
+      settle();
+    });
+  }
+
+  private async readMemory(): Promise<void> {
+    if (this.readingMemory || !['ready', 'generating'].includes(this.current.state)) return;
+    this.readingMemory = true;
+    try {
+      const { memory, contextUsed } = await this.host.client.call('memory', undefined);
+      if (memory && this.current.context) this.update({ memory, contextUsed });
+    } catch {
+      // a crash between two readings is told by the crash report
+    } finally {
+      this.readingMemory = false;
+    }
+  }
+
+  private update(change: Partial<EngineStatus>): void {
+    this.current = { ...this.current, ...change };
+    this.changed.emit(this.current);
+  }
+}

@@ -1,0 +1,85 @@
+/** Writing that survives a crash or a power cut: a file is either the old one or the new one, never half of each. */
+import { randomBytes } from 'node:crypto';
+import { type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { ConcertinaError } from '../../shared/errors';
+
+export async function writeFileAtomic(path: string, text: string): Promise<void> {
+  const temporary = `${path}.${randomBytes(4).toString('hex')}.tmp`;
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await writeAndSync(await open(temporary, 'wx', 0o600), text);
+    await rename(temporary, path);
+    await syncFolder(dirname(path));
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => undefined);
+    throw storageError(`${path} could not be written`, error);
+  }
+}
+
+/** Appends and, when `sync` is set, waits until the disk has it. */
+export async function appendText(path: string, text: string, sync: boolean): Promise<void> {
+  try {
+    const handle = await open(path, 'a', 0o600);
+    if (sync) return await writeAndSync(handle, text);
+    try {
+      await handle.writeFile(text);
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    throw storageError(`${path} could not be written`, error);
+  }
+}
+
+/** The text of a file; null when there is none. */
+export async function readTextIfThere(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw storageError(`${path} could not be read`, error);
+  }
+}
+
+/** Moves a file that cannot be read out of the way and returns its new name. */
+export async function setAside(path: string, now: Date): Promise<string> {
+  const stamp = now.toISOString().replaceAll(':', '-').replace(/\..*$/, '');
+  const aside = path.replace(/(\.[^.]*)$/, `.corrupt-${stamp}$1`);
+  await rename(path, aside);
+  return aside;
+}
+
+export function isMissing(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === 'ENOENT';
+}
+
+export function storageError(what: string, cause: unknown): ConcertinaError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new ConcertinaError('storage-failed', `${what}: ${reason}`, 'Check the free space and the rights of the folder.', {
+    cause,
+  });
+}
+
+async function writeAndSync(handle: FileHandle, text: string): Promise<void> {
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Makes the rename itself durable; not every platform can sync a folder. */
+async function syncFolder(path: string): Promise<void> {
+  try {
+    const handle = await open(path, 'r');
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  } catch {
+    // Windows refuses to open a folder; the rename is still atomic there
+  }
+}

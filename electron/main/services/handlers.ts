@@ -1,0 +1,83 @@
+/** One handler for each operation of the contract: the gate and the WebSocket server both serve this object. */
+import type { AppInfo, Handlers } from '../../shared/contract';
+import { ConcertinaError } from '../../shared/errors';
+import { branchTo } from './chatLog';
+import type { ChatStore } from './chatStore';
+import type { EngineService } from './engineService';
+import type { ModelLibrary } from './modelLibrary';
+import { buildPrompt } from './prompt';
+import type { SettingsStore } from './settingsStore';
+import type { TurnService } from './turnService';
+
+/** What only a desktop can do; headless mode has none of it. */
+export interface Desktop {
+  /** paths that a person chose; empty when they thought better of it */
+  chooseModels(kind: 'files' | 'folder'): Promise<string[]>;
+  openExternal(url: string): Promise<void>;
+}
+
+export interface HandlerParts {
+  info: () => AppInfo;
+  desktop: Desktop | null;
+  settings: SettingsStore;
+  chats: ChatStore;
+  models: ModelLibrary;
+  engine: EngineService;
+  turns: TurnService;
+}
+
+export function createHandlers(parts: HandlerParts): Handlers {
+  const { info, desktop, settings, chats, models, engine, turns } = parts;
+
+  async function removeModel(modelId: string): Promise<void> {
+    await models.remove(modelId);
+    if (settings.get().modelId === modelId) await settings.update({ modelId: null });
+  }
+
+  async function countTokens(chatId: string | null, leafId: string | null, draft: string) {
+    const branch = chatId === null ? [] : branchTo(await chats.open(chatId), leafId);
+    const messages = buildPrompt(settings.get().systemPrompt, branch, draft);
+    return messages.length === 0 ? { tokens: 0 } : engine.countTokens(messages);
+  }
+
+  return {
+    'app.info': async () => info(),
+    'app.openExternal': async ({ url }) => requireDesktop(desktop).openExternal(url),
+
+    'settings.get': async () => settings.get(),
+    'settings.update': (patch) => settings.update(patch),
+
+    'chats.list': async () => chats.list(),
+    'chats.create': ({ title }) => chats.create(title),
+    'chats.open': async ({ chatId }) => turns.withLiveText(await chats.open(chatId)),
+    'chats.rename': ({ chatId, title }) => chats.rename(chatId, title),
+    'chats.remove': async ({ chatId }) => {
+      await turns.stopChat(chatId);
+      await chats.remove(chatId);
+    },
+    'chats.restore': ({ chatId }) => chats.restore(chatId),
+    'chats.selectBranch': async ({ chatId, leafId }) => turns.withLiveText(await chats.selectBranch(chatId, leafId)),
+
+    'turns.send': ({ chatId, parentId, text }) => turns.send(chatId, parentId, text),
+    'turns.regenerate': ({ chatId, messageId }) => turns.regenerate(chatId, messageId),
+    'turns.edit': ({ chatId, messageId, text }) => turns.edit(chatId, messageId, text),
+    'turns.stop': ({ requestId }) => turns.stop(requestId),
+
+    'models.list': () => models.list(),
+    'models.addFromDialog': async ({ kind }) => models.add(await requireDesktop(desktop).chooseModels(kind)),
+    'models.addPaths': ({ paths }) => models.add(paths),
+    'models.remove': ({ modelId }) => removeModel(modelId),
+    'models.select': ({ modelId }) => engine.select(modelId),
+
+    'engine.status': async () => engine.status(),
+    'engine.estimate': ({ modelId, context }) => engine.estimate(modelId, context),
+    'engine.reload': () => engine.reload(),
+    'engine.cancelLoad': () => engine.cancelLoad(),
+    'engine.countTokens': ({ chatId, leafId, draft }) => countTokens(chatId, leafId, draft),
+  };
+}
+
+function requireDesktop(desktop: Desktop | null): Desktop {
+  if (desktop) return desktop;
+  throw new ConcertinaError('forbidden', 'This is not possible in a browser.', 'Type the path of the file instead.');
+}

@@ -1,0 +1,68 @@
+/** models.json: the files and folders that a person added. The files themselves are never touched. */
+import { basename } from 'node:path';
+import { z } from 'zod';
+import { readTextIfThere, setAside, writeFileAtomic } from './files';
+
+const listSchema = z.object({
+  version: z.literal(1).default(1),
+  files: z.array(z.string()).default([]),
+  folders: z.array(z.string()).default([]),
+  /** files of a folder that a person took off the list */
+  hidden: z.array(z.string()).default([]),
+});
+type List = z.infer<typeof listSchema>;
+
+export class ModelList {
+  readonly notices: string[] = [];
+  private list: List = listSchema.parse({});
+
+  constructor(
+    private readonly path: string,
+    private readonly now: () => Date = () => new Date(),
+  ) {}
+
+  async load(): Promise<void> {
+    const text = await readTextIfThere(this.path);
+    if (text === null) return;
+    try {
+      this.list = listSchema.parse(JSON.parse(text));
+    } catch {
+      const aside = await setAside(this.path, this.now());
+      this.notices.push(`The list of models could not be read. It was kept as ${basename(aside)}; add your models again.`);
+    }
+  }
+
+  get(): Readonly<List> {
+    return this.list;
+  }
+
+  addFile(path: string): Promise<void> {
+    const { files, hidden } = this.list;
+    return this.save({ files: withOne(files, path), hidden: without(hidden, path) });
+  }
+
+  addFolder(path: string, filesInIt: string[]): Promise<void> {
+    const hidden = this.list.hidden.filter((one) => !filesInIt.includes(one));
+    return this.save({ folders: withOne(this.list.folders, path), hidden });
+  }
+
+  /** `inFolder`: the file would come back with its folder, so it is hidden. */
+  remove(path: string, inFolder: boolean): Promise<void> {
+    const { files, hidden } = this.list;
+    return this.save({ files: without(files, path), hidden: inFolder ? withOne(hidden, path) : hidden });
+  }
+
+  private async save(change: Partial<List>): Promise<void> {
+    const next = { ...this.list, ...change };
+    await writeFileAtomic(this.path, `${JSON.stringify(next, null, 2)}\n`);
+    this.list = next;
+  }
+}
+
+function withOne(list: string[], one: string): string[] {
+  return list.includes(one) ? list : [...list, one];
+}
+
+function without(list: string[], one: string): string[] {
+  return list.filter((other) => other !== one);
+}

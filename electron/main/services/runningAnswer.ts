@@ -1,0 +1,49 @@
+/** One answer while it is written: gathers its frames and puts the new text on disk about once a second. */
+import type { Message } from '../../shared/chats';
+import type { StreamFrame } from '../../shared/engine';
+import type { ChatStore } from './chatStore';
+
+const saveEveryMs = 1000;
+
+export class RunningAnswer {
+  readonly controller = new AbortController();
+  text = '';
+  thinking = '';
+  private savedText = 0;
+  private savedThinking = 0;
+  private timer: NodeJS.Timeout | null = null;
+  private saving: Promise<void> = Promise.resolve();
+
+  constructor(
+    readonly requestId: string,
+    readonly chatId: string,
+    /** as it was created, without text */
+    readonly message: Message,
+    private readonly store: ChatStore,
+    private readonly onSaveFailed: (error: unknown) => void,
+  ) {}
+
+  add(frame: StreamFrame): void {
+    this.text += frame.text;
+    this.thinking += frame.thinking;
+    const isNew = this.text.length > this.savedText || this.thinking.length > this.savedThinking;
+    if (isNew) this.timer ??= setTimeout(() => this.save(), saveEveryMs);
+  }
+
+  /** No more partial records after this. */
+  async close(): Promise<void> {
+    if (this.timer) clearTimeout(this.timer);
+    this.timer = null;
+    await this.saving;
+  }
+
+  private save(): void {
+    this.timer = null;
+    const text = this.text.slice(this.savedText);
+    const thinking = this.thinking.slice(this.savedThinking);
+    this.savedText = this.text.length;
+    this.savedThinking = this.thinking.length;
+    // the final record holds the whole text again, so a failure here costs at most the recovery after a crash
+    this.saving = this.store.addPartial(this.chatId, this.message.id, text, thinking).catch(this.onSaveFailed);
+  }
+}

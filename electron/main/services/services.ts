@@ -1,0 +1,79 @@
+/** Builds the services and joins them. Knows nothing of Electron: the window's carrier and the transport come from outside. */
+import { join } from 'node:path';
+import type { AppInfo, EventName, EventPayload, Handlers } from '../../shared/contract';
+import { ChatStore } from './chatStore';
+import { Emitter } from './emitter';
+import { EngineHost } from './engineHost';
+import { EngineService } from './engineService';
+import type { EngineTransport } from './engineTransport';
+import { createHandlers, type Desktop } from './handlers';
+import type { Logger } from './logger';
+import { ModelLibrary } from './modelLibrary';
+import { ModelList } from './modelList';
+import { SettingsStore } from './settingsStore';
+import { TurnService } from './turnService';
+
+export interface ServicesOptions {
+  dataFolder: string;
+  /** folder of the models that come with the app */
+  embeddedModels: string;
+  openEngine: () => EngineTransport;
+  info: AppInfo;
+  desktop: Desktop | null;
+  log: Logger;
+  /** headless mode: frames reach the page as events; in Electron a window has its own port for them */
+  streamAsEvents: boolean;
+}
+
+/** An event of the contract on its way to every window. */
+export type AppEvent = { [N in EventName]: { name: N; payload: EventPayload<N> } }[EventName];
+
+export interface Services {
+  handlers: Handlers;
+  events: Emitter<AppEvent>;
+  host: EngineHost;
+  engine: EngineService;
+  models: ModelLibrary;
+  settings: SettingsStore;
+  /** stops answers, writes what is open, ends the engine process */
+  close(): Promise<void>;
+}
+
+const stopAnswersMs = 2000;
+
+export async function createServices(options: ServicesOptions): Promise<Services> {
+  const { dataFolder, log } = options;
+  const settings = new SettingsStore(join(dataFolder, 'settings.json'));
+  const chats = new ChatStore(join(dataFolder, 'chats'), join(dataFolder, 'trash'));
+  const added = new ModelList(join(dataFolder, 'models.json'));
+  await Promise.all([settings.load(), chats.load(), added.load()]);
+
+  const host = new EngineHost(options.openEngine, log);
+  const models = new ModelLibrary(options.embeddedModels, added, {
+    inspect: (path) => host.client.call('inspect', { path }),
+  });
+  const engine = new EngineService(host, models, settings);
+  const turns = new TurnService(chats, engine, () => settings.get(), log);
+  const notices = [...options.info.notices, ...settings.notices, ...added.notices];
+  for (const notice of notices) log.warn(notice);
+  const info = () => ({ ...options.info, notices });
+  const handlers = createHandlers({ info, desktop: options.desktop, settings, chats, models, engine, turns });
+
+  const events = new Emitter<AppEvent>();
+  settings.changed.on((payload) => events.emit({ name: 'onSettings', payload }));
+  chats.changed.on((payload) => events.emit({ name: 'onChats', payload }));
+  models.changed.on((payload) => events.emit({ name: 'onModels', payload }));
+  engine.changed.on((payload) => events.emit({ name: 'onEngine', payload }));
+  turns.finished.on((payload) => events.emit({ name: 'onMessage', payload }));
+  if (options.streamAsEvents) engine.frames.on((payload) => events.emit({ name: 'onStream', payload }));
+
+  async function close(): Promise<void> {
+    await Promise.race([turns.close(), new Promise((resolve) => setTimeout(resolve, stopAnswersMs).unref())]);
+    await engine.close();
+    // answers that did not stop in time ended with their process
+    await turns.close();
+    await chats.close();
+  }
+
+  return { handlers, events, host, engine, models, settings, close };
+}

@@ -1,0 +1,173 @@
+/** A turn: a question appended to a chat and the answer to it, from the first frame to the final record. */
+import { randomUUID } from 'node:crypto';
+import type { Chat, Message } from '../../shared/chats';
+import type { Turn } from '../../shared/contract';
+import type { GenerationResult, StreamFrame } from '../../shared/engine';
+import type { GenerateRequest } from '../../shared/engineContract';
+import { ConcertinaError, toErrorPayload } from '../../shared/errors';
+import type { Settings } from '../../shared/settings';
+import { branchTo, findMessage } from './chatLog';
+import type { ChatStore, FinalPart } from './chatStore';
+import { Emitter } from './emitter';
+import type { Logger } from './logger';
+import { buildPrompt } from './prompt';
+import { RunningAnswer } from './runningAnswer';
+import { titleFrom } from './titles';
+
+/** What a turn needs of the engine; `EngineService` is one. */
+export interface AnswerEngine {
+  readonly frames: Emitter<StreamFrame>;
+  requireUsable(): void;
+  generate(request: GenerateRequest, signal: AbortSignal): Promise<GenerationResult>;
+  modelName(): string;
+}
+
+export class TurnService {
+  /** the final state of an answer */
+  readonly finished = new Emitter<{ chatId: string; message: Message }>();
+  private readonly running = new Map<string, { answer: RunningAnswer; done: Promise<void> }>();
+
+  constructor(
+    private readonly store: ChatStore,
+    private readonly engine: AnswerEngine,
+    private readonly settings: () => Settings,
+    private readonly log: Logger,
+    private readonly now: () => number = Date.now,
+  ) {
+    engine.frames.on((frame) => this.running.get(frame.requestId)?.answer.add(frame));
+  }
+
+  /** Appends a question below `parentId` and starts its answer. */
+  async send(chatId: string, parentId: string | null, text: string): Promise<Turn> {
+    this.engine.requireUsable();
+    const chat = await this.store.open(chatId);
+    if (parentId !== null && !findMessage(chat, parentId)) throw missingMessage();
+    return this.ask(chat, parentId, text);
+  }
+
+  /** A second answer to the question of an answer (or a first one to a question that has none). */
+  async regenerate(chatId: string, messageId: string): Promise<Turn> {
+    this.engine.requireUsable();
+    const chat = await this.store.open(chatId);
+    const message = findMessage(chat, messageId);
+    if (!message) throw missingMessage();
+    const questionId = message.role === 'user' ? message.id : message.parentId;
+    if (questionId === null) throw missingMessage();
+    const assistantMessage = this.newMessage('assistant', questionId, '');
+    await this.store.addMessages(chatId, [assistantMessage]);
+    return this.begin(await this.store.open(chatId), null, assistantMessage);
+  }
+
+  /** The question in other words, as a new branch beside the old one. */
+  async edit(chatId: string, messageId: string, text: string): Promise<Turn> {
+    this.engine.requireUsable();
+    const chat = await this.store.open(chatId);
+    const message = findMessage(chat, messageId);
+    if (!message) throw missingMessage();
+    if (message.role !== 'user') throw new ConcertinaError('bad-request', 'Only a question can be edited.');
+    return this.ask(chat, message.parentId, text);
+  }
+
+  /** Ends an answer; what was written stays. Nothing happens when it has ended already. */
+  async stop(requestId: string): Promise<void> {
+    this.running.get(requestId)?.answer.controller.abort();
+  }
+
+  /** Stops the answers of a chat and waits for their final records. */
+  async stopChat(chatId: string): Promise<void> {
+    await this.stopWhere((answer) => answer.chatId === chatId);
+  }
+
+  async close(): Promise<void> {
+    await this.stopWhere(() => true);
+  }
+
+  /** The chat with the text of running answers as it is now, not as it was saved last. */
+  withLiveText<C extends Chat>(chat: C): C {
+    const live = new Map([...this.running.values()].map(({ answer }) => [answer.message.id, answer]));
+    const messages = chat.messages.map((message) => {
+      const answer = live.get(message.id);
+      return answer ? { ...message, text: answer.text, thinking: answer.thinking } : message;
+    });
+    return { ...chat, messages };
+  }
+
+  private async ask(chat: Chat & { titled: boolean }, parentId: string | null, text: string): Promise<Turn> {
+    const userMessage = this.newMessage('user', parentId, text);
+    const assistantMessage = this.newMessage('assistant', userMessage.id, '');
+    await this.store.addMessages(chat.id, [userMessage, assistantMessage]);
+    const title = chat.titled ? null : titleFrom(text);
+    if (title) await this.store.rename(chat.id, title, true);
+    return this.begin(await this.store.open(chat.id), userMessage, assistantMessage);
+  }
+
+  private begin(chat: Chat, userMessage: Message | null, assistantMessage: Message): Turn {
+    const requestId = randomUUID();
+    const answer = new RunningAnswer(requestId, chat.id, assistantMessage, this.store, (error) =>
+      this.log.error(`A partial answer could not be saved: ${String(error)}`),
+    );
+    const { systemPrompt, sampling } = this.settings();
+    const messages = buildPrompt(systemPrompt, branchTo(chat, assistantMessage.parentId));
+    const request = { requestId, chatId: chat.id, messageId: assistantMessage.id, messages, sampling, jsonSchema: null };
+    this.running.set(requestId, { answer, done: this.run(answer, request) });
+    return { requestId, userMessage, assistantMessage };
+  }
+
+  private async run(answer: RunningAnswer, request: GenerateRequest): Promise<void> {
+    const final = await this.engine.generate(request, answer.controller.signal).then(finalOf, (error: unknown) => {
+      this.log.warn(`An answer ended with an error: ${String(error)}`);
+      return failedFinal(answer, error);
+    });
+    try {
+      await answer.close();
+      const message = await this.store.finish(answer.chatId, answer.message.id, final);
+      this.finished.emit({ chatId: answer.chatId, message });
+    } catch (error) {
+      this.log.error(`An answer could not be saved: ${String(error)}`);
+      const unsaved = { ...answer.message, ...final, error: toErrorPayload(error) };
+      // the window shows the answer and says that it is not on disk
+      this.finished.emit({ chatId: answer.chatId, message: unsaved });
+    } finally {
+      this.running.delete(answer.requestId);
+    }
+  }
+
+  private async stopWhere(test: (answer: RunningAnswer) => boolean): Promise<void> {
+    const chosen = [...this.running.values()].filter(({ answer }) => test(answer));
+    for (const { answer } of chosen) answer.controller.abort();
+    await Promise.all(chosen.map(({ done }) => done));
+  }
+
+  private newMessage(role: Message['role'], parentId: string | null, text: string): Message {
+    const modelName = role === 'assistant' ? this.engine.modelName() : '';
+    const common = { id: randomUUID(), parentId, role, text, thinking: '', createdAt: this.now(), modelName };
+    return { ...common, stopReason: null, error: null, stats: null };
+  }
+}
+
+function finalOf(result: GenerationResult): FinalPart {
+  const { text, thinking, stopReason, stats } = result;
+  return { text, thinking, stopReason, stats, error: null };
+}
+
+/** What was written until the failure is kept. */
+function failedFinal(answer: RunningAnswer, error: unknown): FinalPart {
+  const { text, thinking } = answer;
+  const payload = toErrorPayload(error);
+  const base = { text, thinking, stats: null, error: payload };
+  switch (payload.code) {
+    case 'cancelled':
+      return { ...base, stopReason: 'cancelled', error: null };
+    case 'engine-crashed':
+    case 'engine-unavailable':
+      return { ...base, stopReason: 'interrupted' };
+    case 'context-full':
+      return { ...base, stopReason: 'context-full' };
+    default:
+      return { ...base, stopReason: 'error' };
+  }
+}
+
+function missingMessage(): ConcertinaError {
+  return new ConcertinaError('not-found', 'This message is not there any more.');
+}
