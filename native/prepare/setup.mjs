@@ -33,7 +33,7 @@ async function setUp(purpose) {
   const stages = [
     ['system tools', (onProgress) => ensureSystem({ tests, onProgress, onLine })],
     ['npm packages', () => ensurePackages({ onLine })],
-    ['engine', (onProgress) => ensureEngine({ tests, portable, onProgress, onLine })],
+    ['engine', (onProgress) => ensureEngine({ tests, portable, onProgress })],
     ['app', (onProgress) => ensureApp({ onProgress })],
   ];
   if (runtime) stages.push(['test runtime', (onProgress) => ensureRuntime(onProgress)]);
@@ -42,17 +42,14 @@ async function setUp(purpose) {
   for (const [name, body] of stages) await progress.stage(name, body);
 }
 
-async function ensureEngine({ tests, portable, onProgress, onLine }) {
+async function ensureEngine({ tests, portable, onProgress }) {
   // compiler results are shared by clones in different folders
   process.env.CCACHE_BASEDIR ??= ROOT;
-  const { buildEngine, ADDON_TARGETS, TEST_TARGETS } = await import('./build.mjs');
+  const { buildEngine } = await import('./build.mjs');
   await buildEngine({
-    targets: tests ? [...ADDON_TARGETS, ...TEST_TARGETS] : ADDON_TARGETS,
+    targets: tests ? ['engine', 'tools', 'tests'] : ['engine'],
     portable,
-    onProgress: ({ stage, fraction }) => {
-      onProgress({ detail: stage, fraction });
-      onLine(`engine: ${stage} ${Math.round((fraction ?? 0) * 100)}%`);
-    },
+    onProgress: ({ stage, fraction }) => onProgress({ detail: stage, fraction }),
   });
 }
 
