@@ -1,0 +1,30 @@
+// Type ids and queries of the turbo cache types: what programs that use ggml include (addon, tools, tests).
+#pragma once
+
+#include "ggml.h"
+
+// Ids are written into session files, so they stay for ever. These are slots of types that upstream removed
+// and never gives out again; ids.cmake stops the configuration if a new pin uses one.
+#define GGML_TYPE_TURBO4    ((enum ggml_type) 36)
+#define GGML_TYPE_TURBO3    ((enum ggml_type) 37)
+#define GGML_TYPE_TURBO4_64 ((enum ggml_type) 38)
+#define GGML_TYPE_TURBO3_64 ((enum ggml_type) 33)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// True for the four turbo types.
+GGML_API bool ggml_turbo_is_turbo(enum ggml_type type);
+
+// Type of the names a user may ask for, "turbo4" and "turbo3"; GGML_TYPE_COUNT for any other name.
+// The _64 types are chosen by llama_turbo_resolve, never asked for.
+GGML_API enum ggml_type ggml_turbo_type_from_name(const char * name);
+
+// Level of the CPU kernels in effect: "scalar", "avx2" or "avx512". The environment variable
+// CONCERTINA_SIMD caps it (README.md).
+const char * ggml_turbo_simd_level(void);
+
+#ifdef __cplusplus
+}
+#endif

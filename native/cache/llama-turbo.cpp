@@ -1,0 +1,117 @@
+// llama_turbo_resolve and the hook of llama_init_from_model.
+
+#include "llama-turbo.h"
+#include "turbo-hooks.h"
+
+#include "llama-arch.h"
+#include "llama-hparams.h"
+#include "llama-impl.h"
+#include "llama-model.h"
+
+#include <cstdlib>
+
+namespace {
+
+struct choice {
+    ggml_type    type;
+    const char * reason;
+};
+
+constexpr const char * reason_group_64  = "head_dim is 64: the variant with 64-value groups is used";
+constexpr const char * reason_head_dim  = "head_dim is neither 64 nor a multiple of 128";
+constexpr const char * reason_bias      = "the model's K projection has a bias, and turbo K is known to break such models";
+constexpr const char * reason_mla       = "the model uses latent attention (MLA), where V is a part of K";
+constexpr const char * reason_recurrent = "the model is recurrent and keeps no KV cache";
+constexpr const char * reason_indexer   = "the model's sparse attention keeps an indexer cache, for which turbo is not made";
+constexpr const char * reason_gemma4    = "turbo is known to do harm to Gemma 4 models";
+constexpr const char * reason_no_fa     = "V can be stored quantised only with flash attention, which is off or impossible for this model";
+
+template <typename F>
+bool every_kv_layer(const llama_hparams & hparams, F && holds) {
+    for (uint32_t il = 0; il < hparams.n_layer_all; ++il) {
+        if (hparams.has_kv(il) && !hparams.is_recr(il) && !holds(il)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool k_has_bias(const llama_model & model) {
+    return !every_kv_layer(model.hparams, [&](uint32_t il) {
+        const std::string layer = "blk." + std::to_string(il);
+        return model.get_tensor((layer + ".attn_k.bias").c_str()) == nullptr && model.get_tensor((layer + ".attn_qkv.bias").c_str()) == nullptr;
+    });
+}
+
+// llama_init_from_model turns flash attention off for Grok; a relative position bias has no flash kernel
+bool flash_attn_impossible(const llama_model & model) {
+    return model.arch == LLM_ARCH_GROK || model.hparams.n_rel_attn_bkts > 0;
+}
+
+// K or V of a model with ordinary attention
+choice resolve_heads(const llama_hparams & hparams, ggml_type asked, bool is_k, const char * refusal) {
+    const auto head_dim = [&](uint32_t il) { return is_k ? hparams.n_embd_head_k(il) : hparams.n_embd_head_v(il); };
+    const bool is_4bit  = asked == GGML_TYPE_TURBO4 || asked == GGML_TYPE_TURBO4_64;
+
+    if (refusal == nullptr) {
+        if (every_kv_layer(hparams, [&](uint32_t il) { return head_dim(il) % TURBO_GROUP == 0; })) {
+            return { is_4bit ? GGML_TYPE_TURBO4 : GGML_TYPE_TURBO3, nullptr };
+        }
+        if (every_kv_layer(hparams, [&](uint32_t il) { return head_dim(il) == TURBO_GROUP_64; })) {
+            return { is_4bit ? GGML_TYPE_TURBO4_64 : GGML_TYPE_TURBO3_64, reason_group_64 };
+        }
+        refusal = reason_head_dim;
+    }
+    const bool fits_q8_0 = every_kv_layer(hparams, [&](uint32_t il) { return head_dim(il) % ggml_blck_size(GGML_TYPE_Q8_0) == 0; });
+    return { fits_q8_0 ? GGML_TYPE_Q8_0 : GGML_TYPE_F16, refusal };
+}
+
+choice resolve(const llama_model & model, ggml_type asked, ggml_type other, bool is_k, bool flash_attn) {
+    if (!ggml_turbo_is_turbo(asked)) {
+        return { asked, nullptr };
+    }
+    if (llm_arch_is_recurrent(model.arch)) {
+        return { GGML_TYPE_F16, reason_recurrent };
+    }
+    if (model.hparams.is_mla() || model.arch == LLM_ARCH_DEEPSEEK4) {
+        // llama.cpp wants one type for both here
+        return { ggml_turbo_is_turbo(other) ? GGML_TYPE_F16 : other, reason_mla };
+    }
+    if (!is_k && (!flash_attn || flash_attn_impossible(model))) {
+        return { GGML_TYPE_F16, reason_no_fa };
+    }
+    const char * refusal =
+        model.hparams.indexer_head_size > 0                                          ? reason_indexer :
+        model.arch == LLM_ARCH_GEMMA4 || model.arch == LLM_ARCH_GEMMA4_ASSISTANT     ? reason_gemma4 :
+        is_k && k_has_bias(model)                                                    ? reason_bias : nullptr;
+    return resolve_heads(model.hparams, asked, is_k, refusal);
+}
+
+} // namespace
+
+llama_turbo_resolution llama_turbo_resolve(const llama_model * model, ggml_type type_k, ggml_type type_v, bool flash_attn) {
+    const choice k = resolve(*model, type_k, type_v, true,  flash_attn);
+    const choice v = resolve(*model, type_v, type_k, false, flash_attn);
+    return { k.type, v.type, k.type != type_k ? k.reason : nullptr, v.type != type_v ? v.reason : nullptr };
+}
+
+bool llama_turbo_apply(const llama_model * model, llama_context_params * params) {
+    const llama_turbo_resolution res = llama_turbo_resolve(
+        model, params->type_k, params->type_v, params->flash_attn_type != LLAMA_FLASH_ATTN_TYPE_DISABLED);
+
+    if (res.reason_k) {
+        LLAMA_LOG_WARN("%s: K cache type %s -> %s: %s\n", __func__, ggml_type_name(params->type_k), ggml_type_name(res.type_k), res.reason_k);
+    }
+    if (res.reason_v) {
+        LLAMA_LOG_WARN("%s: V cache type %s -> %s: %s\n", __func__, ggml_type_name(params->type_v), ggml_type_name(res.type_v), res.reason_v);
+    }
+    params->type_k = res.type_k;
+    params->type_v = res.type_v;
+
+    const char * rot_disable = getenv("LLAMA_ATTN_ROT_DISABLE");
+    if (rot_disable && atoi(rot_disable) && (ggml_turbo_is_turbo(res.type_k) || ggml_turbo_is_turbo(res.type_v))) {
+        LLAMA_LOG_ERROR("%s: turbo cache types need the attention rotation: unset LLAMA_ATTN_ROT_DISABLE or choose another cache type\n", __func__);
+        return false;
+    }
+    return true;
+}

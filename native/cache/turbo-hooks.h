@@ -1,0 +1,82 @@
+// Every hook: what the patches call, from where, and what a return value means. The patches hold call
+// sites only; all behaviour is in the files of native/cache.
+//
+// | hook                        | called from (upstream function)                         | lives in          |
+// |-----------------------------|---------------------------------------------------------|-------------------|
+// | TURBO_TYPE_TRAITS           | ggml.c, table type_traits                               | turbo-types.c     |
+// | turbo_quantize_chunk        | ggml.c, ggml_quantize_chunk, default case               | turbo-types.c     |
+// | TURBO_CPU_TYPE_TRAITS       | ggml-cpu.c, table type_traits_cpu                       | turbo-dispatch.cpp|
+// | turbo_v_decoder             | ops.cpp, ggml_compute_forward_flash_attn_ext_f16_one_chunk | turbo-dispatch.cpp |
+// | ggml_turbo_is_turbo         | ops.cpp, ggml_compute_forward_get_rows                  | turbo-types.c     |
+// | llama_turbo_apply           | llama-context.cpp, llama_init_from_model                | llama-turbo.cpp   |
+// | turbo_v_rotation            | llama-kv-cache.cpp, llama_kv_cache::build_input_v_rot   | turbo-types.c     |
+// | GGML_TYPE_TURBO4, _TURBO3   | common/arg.cpp, kv_cache_types                          | ggml-turbo.h      |
+// | ggml_turbo_type_from_name   | llama-bench.cpp, ggml_type_from_name                    | turbo-types.c     |
+#pragma once
+
+#include "ggml-turbo.h"
+#include "turbo-layout.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Rows of ggml.c's type_traits.
+#define TURBO_TYPE_TRAITS                                                                                       \
+    TURBO_TRAITS_ROW(GGML_TYPE_TURBO4,    turbo4,    TURBO_GROUP),                                              \
+    TURBO_TRAITS_ROW(GGML_TYPE_TURBO3,    turbo3,    TURBO_GROUP),                                              \
+    TURBO_TRAITS_ROW(GGML_TYPE_TURBO4_64, turbo4_64, TURBO_GROUP_64),                                           \
+    TURBO_TRAITS_ROW(GGML_TYPE_TURBO3_64, turbo3_64, TURBO_GROUP_64)
+
+#define TURBO_TRAITS_ROW(id, name, group)                                                                       \
+    [id] = { .type_name = #name, .blck_size = group, .type_size = sizeof(block_##name), .is_quantized = true,   \
+             .to_float = turbo_to_float_##name, .from_float_ref = turbo_from_float_ref_##name }
+
+// Rows of ggml-cpu.c's type_traits_cpu.
+#define TURBO_CPU_TYPE_TRAITS                                                                                   \
+    TURBO_CPU_TRAITS_ROW(GGML_TYPE_TURBO4,    turbo4),                                                          \
+    TURBO_CPU_TRAITS_ROW(GGML_TYPE_TURBO3,    turbo3),                                                          \
+    TURBO_CPU_TRAITS_ROW(GGML_TYPE_TURBO4_64, turbo4_64),                                                       \
+    TURBO_CPU_TRAITS_ROW(GGML_TYPE_TURBO3_64, turbo3_64)
+
+#define TURBO_CPU_TRAITS_ROW(id, name)                                                                          \
+    [id] = { .from_float = turbo_from_float_##name, .vec_dot = turbo_vec_dot_##name,                            \
+             .vec_dot_type = GGML_TYPE_Q8_0, .nrows = 1 }
+
+#define TURBO_DECLARE(name)                                                                                     \
+    void turbo_to_float_##name(const void * x, float * y, int64_t k);                                           \
+    void turbo_from_float_ref_##name(const float * x, void * y, int64_t k);                                     \
+    void turbo_from_float_##name(const float * x, void * y, int64_t k);                                         \
+    void turbo_vec_dot_##name(int n, float * s, size_t bs, const void * vx, size_t bx, const void * vy, size_t by, int nrc);
+
+TURBO_DECLARE(turbo4)
+TURBO_DECLARE(turbo3)
+TURBO_DECLARE(turbo4_64)
+TURBO_DECLARE(turbo3_64)
+
+// Quantises nrows rows of n_per_row values with the reference.
+// Returns the bytes written; 0 when type is not a turbo type, on which the caller's size check aborts.
+size_t turbo_quantize_chunk(enum ggml_type type, const float * src, void * dst, int64_t nrows, int64_t n_per_row);
+
+// Decoder of V rows in flash attention: for turbo types the one of the SIMD level in effect (ggml-base, where
+// the traits' to_float lives, is compiled for the baseline CPU only), for all others `to_float` itself.
+ggml_to_float_t turbo_v_decoder(enum ggml_type type, ggml_to_float_t to_float);
+
+// Width of the Hadamard rotation of V for a cache type: the group for turbo types, so that one scale covers
+// values of one energy; 64, upstream's choice, for all others. The width divides head_dim when the type does.
+int turbo_v_rotation(enum ggml_type type);
+
+struct llama_model;
+struct llama_context_params;
+
+// Replaces type_k and type_v in params by the types that this model can use (llama_turbo_resolve) and logs
+// why they differ. Returns false, with the reason logged, when a context must not be made: turbo types
+// with LLAMA_ATTN_ROT_DISABLE set.
+bool llama_turbo_apply(const struct llama_model * model, struct llama_context_params * params);
+
+#ifdef __cplusplus
+}
+#endif

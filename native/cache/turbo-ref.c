@@ -1,0 +1,134 @@
+// Reference inner loops, dequantisation and dot product: plain loops, the judge of every other back end.
+
+#include "turbo-codec.h"
+
+#include "ggml.h"
+
+#include <assert.h>
+
+static const uint8_t turbo4_levels[8] = TURBO4_MAGNITUDES;
+static const uint8_t turbo3_levels[4] = TURBO3_MAGNITUDES;
+
+// d_of_rms = 2^13 / (187.5 * S), S = table units per sigma: 41.55 and 50.56
+const struct turbo_format turbo_formats[TURBO_FORMAT_COUNT] = {
+    [TURBO_FORMAT_4]    = { 128, 32, 8, sizeof(block_turbo4),    turbo4_levels, 1.0515f },
+    [TURBO_FORMAT_3]    = { 128, 32, 4, sizeof(block_turbo3),    turbo3_levels, 0.8642f },
+    [TURBO_FORMAT_4_64] = {  64, 16, 8, sizeof(block_turbo4_64), turbo4_levels, 1.0515f },
+    [TURBO_FORMAT_3_64] = {  64, 16, 4, sizeof(block_turbo3_64), turbo3_levels, 0.8642f },
+};
+
+static float fold(float * lane) {
+    for (int half = TURBO_LANES/2; half > 0; half /= 2) {
+        for (int i = 0; i < half; ++i) {
+            lane[i] += lane[i + half];
+        }
+    }
+    return lane[0];
+}
+
+// index of the nearest level; a value in the middle of two belongs to the lower
+static int nearest(const struct turbo_format * f, float v) {
+    int i = 0;
+    while (i + 1 < f->n_levels && v > 0.5f*(f->levels[i] + f->levels[i + 1])) {
+        ++i;
+    }
+    return i;
+}
+
+static void search_ref(const struct turbo_format * f, const float * a, const float scale[16], struct turbo_fit * fit) {
+    float best = 0.0f;
+    fit->s = 0;
+    for (int s = 0; s < 16; ++s) {
+        const float inv = 1.0f/scale[s];
+        float lane[TURBO_LANES] = { 0 };
+        for (int i = 0; i < f->quarter; ++i) {
+            const float v = a[i]*inv;
+            const float e = v - f->levels[nearest(f, v)];
+            lane[i % TURBO_LANES] += e*e;
+        }
+        const float error = fold(lane)*(scale[s]*scale[s]);
+        if (s == 0 || error < best) {
+            best   = error;
+            fit->s = s;
+        }
+    }
+
+    const float inv = 1.0f/scale[fit->s];
+    float dot[TURBO_LANES]  = { 0 };
+    float norm[TURBO_LANES] = { 0 };
+    for (int i = 0; i < f->quarter; ++i) {
+        const float level = f->levels[nearest(f, a[i]*inv)];
+        dot [i % TURBO_LANES] += a[i]*level;
+        norm[i % TURBO_LANES] += level*level;
+    }
+    fit->dot  = fold(dot);
+    fit->norm = fold(norm);
+}
+
+static void assign_ref(const struct turbo_format * f, const float * a, float scale, uint8_t * idx) {
+    const float inv = 1.0f/scale;
+    for (int i = 0; i < f->quarter; ++i) {
+        idx[i] = nearest(f, a[i]*inv);
+    }
+}
+
+static void to_float_ref(enum turbo_format_id id, const void * x, float * y, int64_t k) {
+    const struct turbo_format * f = &turbo_formats[id];
+    assert(k % f->group == 0);
+    for (const uint8_t * block = x; k > 0; k -= f->group, block += f->block_size, y += f->group) {
+        uint16_t d;
+        uint8_t  sub[TURBO_SUBSCALES];
+        int8_t   level[TURBO_GROUP];
+        turbo_unpack(id, block, &d, sub, level);
+        const float unit = ggml_fp16_to_fp32(d)*TURBO_UNIT;
+        for (int i = 0; i < f->group; ++i) {
+            y[i] = unit*TURBO_MULT(sub[i/f->quarter])*level[i];
+        }
+    }
+}
+
+static void vec_dot_ref(enum turbo_format_id id, int n, float * s, const void * vx, const void * vy) {
+    const struct turbo_format * f = &turbo_formats[id];
+    const turbo_block_q8 * q = vy;
+    assert(n % f->group == 0);
+    float sum = 0.0f;
+    for (const uint8_t * block = vx; n > 0; n -= f->group, block += f->block_size, q += f->group/TURBO_Q8_BLOCK) {
+        uint16_t d;
+        uint8_t  sub[TURBO_SUBSCALES];
+        int8_t   level[TURBO_GROUP];
+        turbo_unpack(id, block, &d, sub, level);
+        const float unit = ggml_fp16_to_fp32(d)*TURBO_UNIT;
+        for (int i = 0; i < TURBO_SUBSCALES; ++i) {
+            const int first = i*f->quarter;
+            const turbo_block_q8 * qb = q + first/TURBO_Q8_BLOCK;
+            int isum = 0;
+            for (int j = first; j < first + f->quarter; ++j) {
+                isum += level[j]*qb->qs[j % TURBO_Q8_BLOCK];
+            }
+            sum += unit*TURBO_MULT(sub[i])*ggml_fp16_to_fp32(qb->d)*isum;
+        }
+    }
+    *s = sum;
+}
+
+#define TURBO_REF_FUNCTIONS(name, id)                                                                                             \
+    static void to_float_##name(const void * x, float * y, int64_t k) {                                                           \
+        to_float_ref(id, x, y, k);                                                                                                \
+    }                                                                                                                             \
+    static void vec_dot_##name(int n, float * s, size_t bs, const void * vx, size_t bx, const void * vy, size_t by, int nrc) {    \
+        (void) bs; (void) bx; (void) by; (void) nrc;                                                                              \
+        vec_dot_ref(id, n, s, vx, vy);                                                                                            \
+    }
+
+TURBO_REF_FUNCTIONS(turbo4,    TURBO_FORMAT_4)
+TURBO_REF_FUNCTIONS(turbo3,    TURBO_FORMAT_3)
+TURBO_REF_FUNCTIONS(turbo4_64, TURBO_FORMAT_4_64)
+TURBO_REF_FUNCTIONS(turbo3_64, TURBO_FORMAT_3_64)
+
+const struct turbo_kernels turbo_kernels_ref = {
+    .level    = "scalar",
+    .search   = search_ref,
+    .assign   = assign_ref,
+    .to_float = { to_float_turbo4, to_float_turbo3, to_float_turbo4_64, to_float_turbo3_64 },
+    .vec_dot  = { vec_dot_turbo4,  vec_dot_turbo3,  vec_dot_turbo4_64,  vec_dot_turbo3_64  },
+};

@@ -1,0 +1,167 @@
+// Configures and builds the engine with CMake.
+// CLI: node native/prepare/build.mjs [--portable] [target ...]     targets: engine, tools, tests, or CMake's own names
+
+import crypto from 'node:crypto';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { BIN, BUILD, METAL, NATIVE, OUT, ROOT } from './paths.mjs';
+import { cli, PrepareError, run, withLock } from './process.mjs';
+import { seriesSize } from './series.mjs';
+import { prepareUpstream, readPin, seriesHash } from './upstream.mjs';
+
+/** Groups of CMake targets. The first is what the app needs; the others are for measurements and tests. */
+export const TARGETS = {
+  engine: ['concertina'],
+  tools: ['llama-bench', 'llama-perplexity', 'llama-completion'],
+  tests: ['turbo-tests', 'test-backend-ops', 'test-quantize-fns'],
+};
+
+const STAMP = path.join(OUT, 'concertina-stamp.json');
+const LOG = path.join(BUILD, 'native-build.log');
+const LOG_LINES_SHOWN = 40;
+
+/** Folders whose content decides the build, besides the patched tree. */
+const SOURCES = [NATIVE, METAL, path.join(ROOT, 'test', 'native')];
+const SOURCE_FILE = /\.(c|cc|cpp|h|hpp|m|mm|metal|cmake|txt)$/;
+
+/**
+ * Builds the engine; does nothing when sources, compiler and options are those of the last build.
+ * @param {object} [options]
+ * @param {(progress: {stage: 'fetch'|'unpack'|'patch'|'configure'|'compile', fraction: number}) => void} [options.onProgress]
+ *   fraction is of the stage, 0 to 1
+ * @param {string[]} [options.targets] group names of TARGETS or CMake target names; default: engine
+ * @param {boolean} [options.portable] for any x86-64 with AVX2 instead of this machine's CPU
+ * @returns {Promise<{bin: string, built: boolean}>} bin: the folder of the products
+ * @throws {PrepareError} with the end of the log and its path
+ */
+export async function buildEngine({ onProgress = () => {}, targets = ['engine'], portable = false } = {}) {
+  const names = [...new Set(targets.flatMap((target) => TARGETS[target] ?? [target]))];
+  return withLock(path.join(BUILD, 'native.lock'), () => build(onProgress, names, portable), console.error);
+}
+
+async function build(onProgress, names, portable) {
+  await prepareUpstream({ onProgress });
+  await requireTools();
+  const napi = napiIncludeDirs();
+  if (names.includes('concertina') && !napi) {
+    throw new PrepareError('The addon needs the packages node-addon-api and node-api-headers: run npm ci.');
+  }
+
+  const options = [
+    '-DCMAKE_BUILD_TYPE=Release',
+    `-DCONCERTINA_COMMIT=${readPin().commit.slice(0, 12)}`,
+    `-DCONCERTINA_PORTABLE=${portable ? 'ON' : 'OFF'}`,
+    `-DCONCERTINA_NAPI_INCLUDE_DIRS=${napi ? napi.join(';') : ''}`,
+  ];
+  const hash = await inputHash(options);
+  const stamp = readStamp();
+  const done = stamp?.hash === hash ? stamp.targets : [];
+  const missing = names.filter((name) => !done.includes(name) || !fs.existsSync(productOf(name)));
+  if (missing.length === 0) return { bin: BIN, built: false };
+
+  fs.mkdirSync(OUT, { recursive: true });
+  fs.writeFileSync(LOG, '');
+  onProgress({ stage: 'configure', fraction: 0 });
+  const generator = fs.existsSync(path.join(OUT, 'CMakeCache.txt')) ? [] : await generatorArgs();
+  await logged('Configuring the engine', 'cmake', [...generator, '-S', NATIVE, '-B', OUT, ...options]);
+  onProgress({ stage: 'configure', fraction: 1 });
+
+  onProgress({ stage: 'compile', fraction: 0 });
+  const jobs = String(os.availableParallelism());
+  await logged('Building the engine', 'cmake', ['--build', OUT, '--parallel', jobs, '--target', ...missing], (line) => {
+    const fraction = progressOf(line);
+    if (fraction !== null) onProgress({ stage: 'compile', fraction });
+  });
+  onProgress({ stage: 'compile', fraction: 1 });
+  fs.writeFileSync(STAMP, JSON.stringify({ hash, targets: [...new Set([...done, ...missing])] }));
+  return { bin: BIN, built: true };
+}
+
+/** Ninja prints [n/m], Make [ n%]. */
+function progressOf(line) {
+  const ninja = /^\[(\d+)\/(\d+)\]/.exec(line);
+  if (ninja) return Number(ninja[1]) / Number(ninja[2]);
+  const make = /^\[ *(\d+)%\]/.exec(line);
+  return make ? Number(make[1]) / 100 : null;
+}
+
+function productOf(name) {
+  if (name === 'concertina') return path.join(BIN, 'concertina.node');
+  return path.join(BIN, process.platform === 'win32' ? `${name}.exe` : name);
+}
+
+async function generatorArgs() {
+  return (await run('ninja', ['--version'])).code === 0 ? ['-G', 'Ninja'] : [];
+}
+
+async function requireTools() {
+  const hint = { linux: 'apt-get install cmake g++ ninja-build', darwin: 'xcode-select --install; brew install cmake ninja' };
+  if ((await run('cmake', ['--version'])).code !== 0) {
+    throw new PrepareError(`CMake was not found. Install it: ${hint[process.platform] ?? 'see the download page of CMake'}`);
+  }
+}
+
+/** Include folders of Node-API, or null when the packages are not installed. */
+function napiIncludeDirs() {
+  const folders = ['node-addon-api', path.join('node-api-headers', 'include')].map((name) => path.join(ROOT, 'node_modules', name));
+  return folders.every((folder) => fs.existsSync(folder)) ? folders : null;
+}
+
+async function inputHash(options) {
+  const hash = crypto.createHash('sha256').update(seriesHash()).update(options.join('\0'));
+  const compiler = await run(process.env.CXX ?? 'c++', ['--version']);
+  hash.update(compiler.stdout).update(process.env.CXXFLAGS ?? '').update(os.cpus()[0]?.model ?? '');
+  for (const folder of SOURCES) {
+    if (!fs.existsSync(folder)) continue;
+    const files = fs.readdirSync(folder, { recursive: true }).map(String).filter((name) => SOURCE_FILE.test(name)).sort();
+    for (const file of files) hash.update(`\0${file}\0`).update(fs.readFileSync(path.join(folder, file)));
+  }
+  return hash.digest('hex');
+}
+
+function readStamp() {
+  return fs.existsSync(STAMP) ? JSON.parse(fs.readFileSync(STAMP, 'utf8')) : null;
+}
+
+async function logged(what, command, args, onLine) {
+  const log = fs.createWriteStream(LOG, { flags: 'a' });
+  try {
+    const lines = [];
+    const { code } = await run(command, args, {
+      onLine: (line) => {
+        log.write(`${line}\n`);
+        lines.push(line);
+        onLine?.(line);
+      },
+    });
+    if (code !== 0) {
+      throw new PrepareError(`${what} failed. The end of the log, all of it in ${LOG}:\n${lines.slice(-LOG_LINES_SHOWN).join('\n')}`);
+    }
+  } finally {
+    log.end();
+  }
+}
+
+/** One line for people: how much of upstream we change. */
+export function describePatches() {
+  const text = ({ files, hunks, added, removed }) => `${files} files, ${hunks} hunks, +${added} -${removed}`;
+  const { engine, tests } = seriesSize();
+  return `patches to llama.cpp: ${text(engine)} (tests apart: ${text(tests)})`;
+}
+
+cli(import.meta.url, async (args) => {
+  const targets = args.filter((arg) => !arg.startsWith('--'));
+  let shown = '';
+  const { bin, built } = await buildEngine({
+    targets: targets.length ? targets : undefined,
+    portable: args.includes('--portable'),
+    onProgress: ({ stage, fraction }) => {
+      const line = `${stage} ${Math.floor(fraction * 100)}%`;
+      if (line !== shown) console.log(line);
+      shown = line;
+    },
+  });
+  console.log(describePatches());
+  console.log(`${built ? 'built' : 'up to date:'} ${bin}`);
+});

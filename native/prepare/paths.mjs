@@ -1,0 +1,18 @@
+// Where the engine's sources and build products lie. Everything generated is under build/, which git ignores.
+
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..', '..');
+
+export const NATIVE = path.join(ROOT, 'native');
+export const METAL = path.join(ROOT, 'metal');
+export const PATCHES = path.join(NATIVE, 'patches');
+
+export const BUILD = path.join(ROOT, 'build');
+export const CACHE = path.join(BUILD, 'cache');
+export const UPSTREAM = path.join(BUILD, 'upstream');
+export const PRISTINE = path.join(UPSTREAM, 'pristine.git');
+export const TREE = path.join(UPSTREAM, 'llama.cpp');
+export const OUT = path.join(BUILD, 'native');
+export const BIN = path.join(OUT, 'bin');
