@@ -1,0 +1,67 @@
+#include "ChatFormat.h"
+
+#include "errors.h"
+
+#include <utility>
+
+namespace concertina {
+
+ChatFormat::ChatFormat(common_chat_templates_ptr templates, std::string fallback)
+    : fallback(std::move(fallback)), templates(std::move(templates)) {}
+
+std::unique_ptr<ChatFormat> ChatFormat::ofTemplate(const std::string & source) {
+    return std::unique_ptr<ChatFormat>(new ChatFormat(common_chat_templates_init(nullptr, source), ""));
+}
+
+std::unique_ptr<ChatFormat> ChatFormat::ofModel(const llama_model * model) {
+    const auto make = [&](const std::string & source, std::string fallback) {
+        auto templates = common_chat_templates_init(model, source);
+        return std::unique_ptr<ChatFormat>(new ChatFormat(std::move(templates), std::move(fallback)));
+    };
+    if (!llama_model_chat_template(model, nullptr)) {
+        return make("chatml", "The model has no chat template; ChatML is used, answers may be poor.");
+    }
+    try {
+        return make("", "");
+    } catch (const std::exception & error) {
+        return make("chatml", std::string("The model's chat template cannot be read (") + error.what() + "); ChatML is used.");
+    }
+}
+
+ChatPrompt ChatFormat::apply(const std::vector<ChatMessage> & messages, const std::string & jsonSchema) const {
+    common_chat_templates_inputs inputs;
+    for (const ChatMessage & message : messages) {
+        common_chat_msg converted;
+        converted.role = message.role;
+        converted.content = message.content;
+        inputs.messages.push_back(std::move(converted));
+    }
+    inputs.json_schema = jsonSchema;
+    inputs.reasoning_format = COMMON_REASONING_FORMAT_DEEPSEEK;
+    inputs.add_generation_prompt = true;
+
+    common_chat_params params;
+    try {
+        const std::lock_guard<std::mutex> lock(mutex);
+        params = common_chat_templates_apply(templates.get(), inputs);
+    } catch (const std::exception & error) {
+        throw CodedError(
+            "bad-request", std::string("The model's chat template refuses these messages: ") + error.what(),
+            "Some models need user and assistant messages in turn, or take no system prompt.");
+    }
+
+    ChatPrompt prompt;
+    prompt.text = params.prompt;
+    prompt.thinking = params.supports_thinking;
+    prompt.stops = params.additional_stops;
+    if (!prompt.thinking) return prompt;
+    prompt.parser = common_chat_parser_params(params);
+    prompt.parser.reasoning_format = inputs.reasoning_format;
+    if (!params.parser.empty()) prompt.parser.parser.load(params.parser);
+    prompt.grammar = params.grammar;
+    prompt.generationPrompt = params.generation_prompt;
+    prompt.preserved = params.preserved_tokens;
+    return prompt;
+}
+
+} // namespace concertina

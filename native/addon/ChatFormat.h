@@ -1,0 +1,50 @@
+// Chat templates through common/chat: messages to a prompt, and what is needed to read the answer back.
+#pragma once
+
+#include "chat.h"
+
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace concertina {
+
+struct ChatMessage {
+    std::string role;
+    std::string content;
+};
+
+struct ChatPrompt {
+    std::string text;
+    // the template marks thinking: the answer goes through `parser`
+    bool thinking = false;
+    common_chat_parser_params parser;
+    // grammar of an answer that may think first; empty: none, or the caller's own
+    std::string grammar;
+    std::string generationPrompt;
+    // end the turn beside the end token
+    std::vector<std::string> stops;
+    // special tokens that belong to the text (thinking marks)
+    std::vector<std::string> preserved;
+};
+
+class ChatFormat {
+public:
+    // the model's own template, or ChatML; `fallback` says why ChatML
+    static std::unique_ptr<ChatFormat> ofModel(const llama_model * model);
+    static std::unique_ptr<ChatFormat> ofTemplate(const std::string & source);
+
+    ChatPrompt apply(const std::vector<ChatMessage> & messages, const std::string & jsonSchema) const;
+
+    const std::string fallback;
+
+private:
+    ChatFormat(common_chat_templates_ptr templates, std::string fallback);
+
+    common_chat_templates_ptr templates;
+    mutable std::mutex mutex; // a Jinja program keeps state while it renders
+};
+
+} // namespace concertina

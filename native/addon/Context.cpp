@@ -1,0 +1,193 @@
+#include "Context.h"
+
+#include "LogSink.h"
+#include "errors.h"
+
+#include "common.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace concertina {
+namespace {
+
+constexpr double maxCells = 1 << 24;
+
+llama_flash_attn_type flashType(const std::string & name) {
+    if (name == "auto") return LLAMA_FLASH_ATTN_TYPE_AUTO;
+    if (name == "on") return LLAMA_FLASH_ATTN_TYPE_ENABLED;
+    if (name == "off") return LLAMA_FLASH_ATTN_TYPE_DISABLED;
+    throw CodedError("context-invalid", "Flash attention is \"" + name + "\"", "Use auto, on or off.");
+}
+
+uint32_t cells(const ContextOptions & options, const Model & model, std::vector<std::string> & notes) {
+    const double asked = options.nCtx;
+    if (!(asked >= 1) || asked > maxCells || asked != std::floor(asked)) {
+        throw CodedError("context-invalid", "A context of " + std::to_string(asked) + " tokens is not possible", "Choose 512 or more.");
+    }
+    const int trained = llama_model_n_ctx_train(model.handle);
+    if (trained > 0 && asked > trained) {
+        notes.push_back("The model was trained for " + std::to_string(trained) + " tokens; the context was cut to that.");
+        return static_cast<uint32_t>(trained);
+    }
+    return static_cast<uint32_t>(asked);
+}
+
+void checkMemory(const Context & context, const llama_context_params & params) {
+    if (context.model->gpuLayers > 0) return; // the cache of offloaded layers is not in this memory
+    const uint64_t needed = expectedKvBytes(context.model->handle, params.n_ctx, params.n_ubatch, params.type_k, params.type_v);
+    const uint64_t available = availableMemory();
+    if (needed <= available) return;
+    throw CodedError(
+        "out-of-memory",
+        "A context of " + std::to_string(params.n_ctx) + " tokens needs " + std::to_string(needed >> 20) + " MiB, " +
+            std::to_string(available >> 20) + " MiB are free",
+        "Choose a smaller context or a smaller cache type.");
+}
+
+llama_context_params paramsFor(const ContextOptions & options, Context & context) {
+    std::vector<std::string> & notes = context.effective.notes;
+    llama_context_params params = llama_context_default_params();
+    params.n_ctx = cells(options, *context.model, notes);
+    params.n_ubatch = params.n_batch = std::min<uint32_t>(params.n_ctx, static_cast<uint32_t>(std::max(1, options.batch)));
+    params.n_outputs_max = std::min(maxOutputs, params.n_batch);
+    const int threads = options.threads > 0 ? options.threads : common_cpu_get_num_math();
+    params.n_threads = params.n_threads_batch = std::min(threads, GGML_MAX_N_THREADS);
+    params.flash_attn_type = flashType(options.flashAttention);
+    params.swa_full = false;
+    params.no_perf = false;
+    const EffectiveTypes types = resolveTypes(context.model->handle, options.typeK, options.typeV, params.flash_attn_type);
+    params.type_k = types.k;
+    params.type_v = types.v;
+    context.effective.typeK = types.typeK;
+    context.effective.typeV = types.typeV;
+    return params;
+}
+
+void describe(Context & context, const ContextOptions & options, uint32_t asked) {
+    EffectiveContext & effective = context.effective;
+    effective.nCtx = llama_n_ctx(context.handle);
+    effective.batch = llama_n_ubatch(context.handle);
+    effective.threads = llama_n_threads(context.handle);
+    effective.gpuLayers = context.model->gpuLayers;
+    effective.flashAttention = usesFlashAttention(context.handle);
+    if (effective.nCtx > asked) effective.notes.push_back("The context was rounded up to " + std::to_string(effective.nCtx) + " tokens.");
+    if (options.flashAttention == "on" && !effective.flashAttention) effective.notes.emplace_back("This model cannot use flash attention.");
+    if (context.model->chat && !context.model->chat->fallback.empty()) effective.notes.push_back(context.model->chat->fallback);
+}
+
+[[noreturn]] void explain(const std::string & log) {
+    const bool memory = log.find("alloc") != std::string::npos;
+    if (memory) {
+        throw CodedError("out-of-memory", withLog("There is not enough memory for this context", log),
+                         "Choose a smaller context or a smaller cache type.");
+    }
+    throw CodedError("context-invalid", withLog("The context could not be made", log), "Choose other cache types or another size.");
+}
+
+} // namespace
+
+std::shared_ptr<Context> Context::create(std::shared_ptr<Model> model, const ContextOptions & options, bool dry) {
+    std::shared_ptr<Context> context(new Context(std::move(model)));
+    llama_context_params params = paramsFor(options, *context);
+    params.abort_callback = aborted;
+    params.abort_callback_data = context.get();
+    if (!dry) checkMemory(*context, params);
+    const LogSink::Capture log;
+    context->handle = llama_init_from_model(context->model->handle, params);
+    if (!context->handle) explain(log.errors());
+    describe(*context, options, params.n_ctx);
+    context->lastBytes = partBytes(context->handle);
+    return context;
+}
+
+Context::~Context() {
+    if (handle) llama_free(handle);
+}
+
+bool Context::aborted(void * self) {
+    const auto & cancel = static_cast<Context *>(self)->cancel;
+    return cancel && cancel->load();
+}
+
+bool Context::decode(const llama_token * added, size_t count, size_t outputs) {
+    llama_batch batch = llama_batch_init(static_cast<int32_t>(count), 0, 1);
+    for (size_t i = 0; i < count; i++) {
+        batch.token[i] = added[i];
+        batch.pos[i] = static_cast<llama_pos>(tokens.size() + i);
+        batch.n_seq_id[i] = 1;
+        batch.seq_id[i][0] = 0;
+        batch.logits[i] = i + outputs >= count;
+    }
+    batch.n_tokens = static_cast<int32_t>(count);
+    const LogSink::Capture log;
+    const int32_t status = llama_decode(handle, batch);
+    llama_synchronize(handle);
+    llama_batch_free(batch);
+    if (status == 0) {
+        tokens.insert(tokens.end(), added, added + count);
+        usedTokens = tokens.size();
+        return true;
+    }
+    settle();
+    if (status == 2) return false;
+    if (status == 1) throw CodedError("context-full", "The context is full", "Start a new chat or choose a longer context.");
+    throw CodedError("internal", withLog("llama_decode failed with " + std::to_string(status), log.errors()));
+}
+
+// After a failed decode upstream has removed the cells of the micro-batch. Where a model cannot forget a part (recurrent
+// state), or the cells do not agree, nothing is kept.
+void Context::settle() {
+    const bool partial = !llama_model_is_recurrent(model->handle) && !llama_model_is_hybrid(model->handle);
+    const auto last = llama_memory_seq_pos_max(llama_get_memory(handle), 0);
+    if (!partial || last + 1 != static_cast<llama_pos>(tokens.size())) clear();
+}
+
+size_t Context::keep(size_t count) {
+    if (count >= tokens.size()) return tokens.size();
+    llama_memory_t memory = llama_get_memory(handle);
+    const auto position = static_cast<llama_pos>(count);
+    // a sliding window must still reach back from the first token that is evaluated again
+    const llama_pos oldest = llama_memory_seq_pos_min(memory, 0);
+    const bool windowGone = oldest > 0 && oldest > std::max(0, position - llama_model_n_swa(model->handle));
+    if (count == 0 || windowGone || !llama_memory_seq_rm(memory, 0, position, -1)) {
+        clear();
+        return 0;
+    }
+    tokens.resize(count);
+    usedTokens = count;
+    return count;
+}
+
+void Context::clear() {
+    llama_memory_clear(llama_get_memory(handle), false);
+    tokens.clear();
+    usedTokens = 0;
+}
+
+void Context::adopt(std::vector<llama_token> restored) {
+    tokens = std::move(restored);
+    usedTokens = tokens.size();
+}
+
+PartBytes Context::bytes() {
+    if (!busy) lastBytes = partBytes(handle); // a running job may grow the buffers under our hands
+    return lastBytes;
+}
+
+Lease::Lease(std::shared_ptr<Context> held, std::shared_ptr<std::atomic<bool>> cancel) : context(std::move(held)) {
+    if (context->busy.exchange(true)) {
+        context.reset();
+        throw CodedError("busy", "This context is at work", "Wait for the answer, or stop it.");
+    }
+    context->cancel = std::move(cancel);
+}
+
+Lease::~Lease() {
+    if (!context) return;
+    context->cancel.reset();
+    context->busy = false;
+}
+
+} // namespace concertina

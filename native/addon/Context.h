@@ -1,0 +1,88 @@
+// A context: the KV cache, the tokens in it, and one job at a time.
+#pragma once
+
+#include "Model.h"
+#include "effective.h"
+#include "internals.h"
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace concertina {
+
+struct ContextOptions {
+    double nCtx = 0;
+    std::string typeK, typeV;
+    std::string flashAttention;
+    int threads = 0;
+    int batch = 512;
+};
+
+struct EffectiveContext {
+    uint32_t nCtx = 0;
+    EffectiveType typeK, typeV;
+    bool flashAttention = false;
+    int threads = 0;
+    int gpuLayers = 0;
+    uint32_t batch = 0;
+    std::vector<std::string> notes;
+};
+
+// most outputs of one decode: evaluation asks for many, and the buffers for them are reserved for every context
+constexpr uint32_t maxOutputs = 16;
+
+class Context {
+public:
+    static std::shared_ptr<Context> create(std::shared_ptr<Model> model, const ContextOptions & options, bool dry);
+    ~Context();
+    Context(const Context &) = delete;
+    Context & operator=(const Context &) = delete;
+
+    // Evaluates tokens behind those in the cache; logits of the last `outputs` are kept. At most one micro-batch.
+    // false: cancelled; the cache then holds the same tokens as before.
+    bool decode(const llama_token * tokens, size_t count, size_t outputs);
+    // keeps the first `count` tokens, or none where the model cannot forget a part; returns how many are left
+    size_t keep(size_t count);
+    void clear();
+    // cells agree with `tokens`: after a restore
+    void adopt(std::vector<llama_token> restored);
+
+    size_t used() const { return usedTokens; }
+    PartBytes bytes();
+
+    const std::shared_ptr<Model> model;
+    llama_context * handle = nullptr;
+    EffectiveContext effective;
+    std::vector<llama_token> tokens; // in the cache
+
+    // one job at a time: see Lease
+    std::atomic<bool> busy{false};
+    std::shared_ptr<std::atomic<bool>> cancel;
+
+private:
+    explicit Context(std::shared_ptr<Model> model) : model(std::move(model)) {}
+    static bool aborted(void * self);
+    void settle();
+
+    std::atomic<size_t> usedTokens{0};
+    PartBytes lastBytes;
+};
+
+// The right to use a context. Taken on the JavaScript thread (throws `busy`), given back when the job ends.
+class Lease {
+public:
+    Lease(std::shared_ptr<Context> context, std::shared_ptr<std::atomic<bool>> cancel);
+    ~Lease();
+    Lease(Lease && other) noexcept = default;
+    Lease & operator=(Lease && other) = delete;
+
+    Context & operator*() const { return *context; }
+    Context * operator->() const { return context.get(); }
+
+private:
+    std::shared_ptr<Context> context;
+};
+
+} // namespace concertina

@@ -1,0 +1,38 @@
+// JavaScript's `ContextHandle`.
+#pragma once
+
+#include "Context.h"
+
+#include <napi.h>
+
+#include <memory>
+
+namespace concertina {
+
+class ContextHandle : public Napi::ObjectWrap<ContextHandle> {
+public:
+    static Napi::Function define(Napi::Env env);
+    static Napi::Promise create(Napi::Env env, std::shared_ptr<Model> model, const ContextOptions & options);
+
+    explicit ContextHandle(const Napi::CallbackInfo & info);
+
+private:
+    Context & context() const; // throws when disposed
+
+    Napi::Value effective(const Napi::CallbackInfo & info);
+    Napi::Value contextUsed(const Napi::CallbackInfo & info);
+    Napi::Value memory(const Napi::CallbackInfo & info);
+    Napi::Value timings(const Napi::CallbackInfo & info);
+    Napi::Value clear(const Napi::CallbackInfo & info);
+    // generate(prompt, options, onChunks, onPrefill, cancellation): Promise<GenerateResult>
+    Napi::Value generate(const Napi::CallbackInfo & info);
+    // evaluate(tokens, reference | null, cancellation)
+    Napi::Value evaluate(const Napi::CallbackInfo & info);
+    Napi::Value saveSession(const Napi::CallbackInfo & info);
+    Napi::Value loadSession(const Napi::CallbackInfo & info);
+    Napi::Value dispose(const Napi::CallbackInfo & info);
+
+    std::shared_ptr<Context> held;
+};
+
+} // namespace concertina

@@ -1,0 +1,25 @@
+// Checksums: of a whole file, and a quick one that tells models apart. Against mistakes, not against attackers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace concertina {
+
+class Checksum {
+public:
+    void add(const void * data, size_t bytes);
+    uint64_t value() const { return state; }
+
+private:
+    uint64_t state = 0x9E3779B97F4A7C15u;
+};
+
+// of the first `bytes` of a file; 0 when it cannot be read that far
+uint64_t fileChecksum(const std::string & path, uint64_t bytes);
+
+// header, size and samples from all over the file
+uint64_t fingerprint(const std::string & path);
+
+} // namespace concertina

@@ -1,0 +1,120 @@
+#include "Generation.h"
+
+#include "errors.h"
+
+#include "common.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace concertina {
+namespace {
+
+double since(std::chrono::steady_clock::time_point start) {
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+} // namespace
+
+Generation::Generation(Context & context, GenerateRequest request, Events events)
+    : context(context), request(std::move(request)), events(std::move(events)) {}
+
+GenerateResult Generation::run() {
+    preparePrompt();
+    Sampler sampler(context.model->handle, request.sampling, request.grammar, prompt);
+    sampler.see(tokens);
+    AnswerStream answer(prompt, request.stop);
+    result.seed = sampler.seed();
+    result.promptTokens = tokens.size();
+    reusePrefix();
+    result.stopReason = prefill() ? decode(sampler, answer) : "cancelled";
+    emit(answer.finish());
+    result.text = answer.text();
+    result.thinking = answer.thinking();
+    result.contextUsed = context.used();
+    return std::move(result);
+}
+
+bool Generation::cancelled() const {
+    return context.cancel->load();
+}
+
+void Generation::preparePrompt() {
+    if (request.messages.empty()) {
+        tokens = std::move(request.tokens);
+    } else {
+        prompt = context.model->chat->apply(request.messages, request.grammar.jsonSchema);
+        tokens = context.model->chatTokens(prompt);
+    }
+    if (tokens.empty()) throw CodedError("bad-request", "The prompt is empty", "Write something first.");
+    const int32_t vocabulary = llama_vocab_n_tokens(context.model->vocab());
+    for (const llama_token token : tokens) {
+        if (token < 0 || token >= vocabulary) throw CodedError("bad-request", "Token " + std::to_string(token) + " is not in the vocabulary");
+    }
+    if (tokens.size() <= context.effective.nCtx) return;
+    throw CodedError(
+        "context-full",
+        "The prompt has " + std::to_string(tokens.size()) + " tokens, the context holds " + std::to_string(context.effective.nCtx),
+        "Choose a longer context, start a new chat or shorten the text.");
+}
+
+void Generation::reusePrefix() {
+    const auto & cached = context.tokens;
+    const auto end = cached.begin() + static_cast<ptrdiff_t>(std::min(cached.size(), tokens.size()));
+    const auto common = static_cast<size_t>(std::mismatch(cached.begin(), end, tokens.begin()).first - cached.begin());
+    // logits are needed for the first answer token: the last prompt token is always evaluated
+    result.cachedTokens = context.keep(std::min(common, tokens.size() - 1));
+}
+
+bool Generation::prefill() {
+    const auto start = Clock::now();
+    const size_t first = result.cachedTokens;
+    bool whole = true;
+    for (size_t at = first; whole && at < tokens.size();) {
+        const size_t count = std::min<size_t>(context.effective.batch, tokens.size() - at);
+        const bool last = at + count == tokens.size();
+        whole = !cancelled() && context.decode(tokens.data() + at, count, last ? 1 : 0);
+        if (!whole) break;
+        at += count;
+        if (events.prefill) events.prefill({tokens.size(), first, at - first, since(start)});
+    }
+    result.promptMs = since(start);
+    return whole;
+}
+
+std::string Generation::decode(Sampler & sampler, AnswerStream & answer) {
+    auto start = Clock::now();
+    std::string reason;
+    while (reason.empty()) {
+        if (cancelled()) {
+            reason = "cancelled";
+            break;
+        }
+        const llama_token token = sampler.next(context.handle);
+        if (result.answerTokens == 0 && result.ttftMs == 0) {
+            result.ttftMs = since(request.called);
+            start = Clock::now();
+        }
+        reason = take(token, sampler, answer);
+        if (reason.empty() && !context.decode(&token, 1, 1)) reason = "cancelled";
+    }
+    result.decodeMs = since(start);
+    return reason;
+}
+
+std::string Generation::take(llama_token token, Sampler & sampler, AnswerStream & answer) {
+    const llama_vocab * vocab = context.model->vocab();
+    if (llama_vocab_is_eog(vocab, token)) return "end-of-turn";
+    result.answerTokens++;
+    emit(answer.push(common_token_to_piece(vocab, token, sampler.isPreserved(token))));
+    if (answer.stopped()) return answer.stoppedByTemplate() ? "end-of-turn" : "stop-string";
+    if (request.maxTokens > 0 && result.answerTokens >= static_cast<size_t>(request.maxTokens)) return "max-tokens";
+    if (context.used() >= context.effective.nCtx) return "context-full";
+    return "";
+}
+
+void Generation::emit(const AnswerDelta & delta) {
+    if (events.chunk) events.chunk({delta.text, delta.thinking, result.answerTokens, context.used()});
+}
+
+} // namespace concertina

@@ -1,0 +1,73 @@
+// One answer: prompt, prefix reuse, prefill in micro-batches, decode loop. Runs on a worker thread.
+#pragma once
+
+#include "AnswerStream.h"
+#include "Context.h"
+#include "Sampler.h"
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace concertina {
+
+struct GenerateRequest {
+    std::vector<ChatMessage> messages; // empty: `tokens` are continued as they are
+    std::vector<llama_token> tokens;
+    SamplingOptions sampling;
+    GrammarOptions grammar;
+    std::vector<std::string> stop;
+    int maxTokens = 0;
+    std::chrono::steady_clock::time_point called = std::chrono::steady_clock::now();
+};
+
+struct PrefillProgress {
+    size_t promptTokens = 0, cachedTokens = 0, done = 0;
+    double elapsedMs = 0;
+};
+
+struct GenerateChunk {
+    std::string text, thinking;
+    size_t answerTokens = 0, contextUsed = 0;
+};
+
+struct GenerateResult {
+    std::string stopReason, text, thinking;
+    size_t promptTokens = 0, cachedTokens = 0, answerTokens = 0, contextUsed = 0;
+    double ttftMs = 0, promptMs = 0, decodeMs = 0;
+    uint32_t seed = 0;
+};
+
+class Generation {
+public:
+    struct Events {
+        std::function<void(PrefillProgress)> prefill;
+        std::function<void(GenerateChunk)> chunk;
+    };
+
+    Generation(Context & context, GenerateRequest request, Events events);
+    GenerateResult run();
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    bool cancelled() const;
+    void preparePrompt();
+    void reusePrefix();
+    bool prefill();
+    std::string decode(Sampler & sampler, AnswerStream & answer);
+    // empty: goes on; else the stop reason
+    std::string take(llama_token token, Sampler & sampler, AnswerStream & answer);
+    void emit(const AnswerDelta & delta);
+
+    Context & context;
+    GenerateRequest request;
+    Events events;
+    ChatPrompt prompt;
+    std::vector<llama_token> tokens;
+    GenerateResult result;
+};
+
+} // namespace concertina

@@ -1,0 +1,30 @@
+// What the header of a GGUF file says. Weights are not read; that the file is long enough for them is checked.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace concertina {
+
+struct ModelInfo {
+    std::string name;
+    std::string architecture;
+    uint64_t fileBytes = 0;
+    uint64_t parameters = 0;
+    std::string quantization;
+    int layers = 0;
+    int headCount = 0;
+    int headCountKv = 0;
+    int headDimK = 0;
+    int headDimV = 0;
+    int nCtxTrain = 0;
+    int vocabSize = 0;
+    bool hasChatTemplate = false;
+    bool hasKBias = false;
+    std::string license; // empty: not said
+};
+
+// throws `model-missing` or `model-invalid`
+ModelInfo inspect(const std::string & path);
+
+} // namespace concertina

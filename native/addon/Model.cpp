@@ -1,0 +1,99 @@
+#include "Model.h"
+
+#include "Fingerprint.h"
+#include "LogSink.h"
+#include "errors.h"
+#include "internals.h"
+
+#include "common.h"
+
+#include <algorithm>
+
+namespace concertina {
+namespace {
+
+struct Progress {
+    const std::atomic<bool> & cancel;
+    const std::function<void(float)> & report;
+};
+
+bool onProgress(float fraction, void * data) {
+    const auto * progress = static_cast<Progress *>(data);
+    if (progress->report) progress->report(fraction);
+    return !progress->cancel.load();
+}
+
+[[noreturn]] void explain(const std::string & path, const std::string & log) {
+    const auto says = [&](const char * words) { return log.find(words) != std::string::npos; };
+    if (says("unknown model architecture") || says("unknown pre-tokenizer")) {
+        throw CodedError("model-unsupported", withLog(path + " is of a kind that this version cannot run", log),
+                         "Choose another model, or update the app.");
+    }
+    if (says("unable to allocate") || says("failed to allocate") || says("out of memory")) {
+        throw CodedError("out-of-memory", withLog("There is not enough memory for " + path, log),
+                         "Close other programs, or choose a smaller model or quantisation.");
+    }
+    throw CodedError("model-invalid", withLog(path + " cannot be loaded", log), "Download the file again, or choose another one.");
+}
+
+void checkMemory(const ModelInfo & info) {
+    if (llama_supports_gpu_offload() || info.fileBytes <= totalMemory()) return;
+    throw CodedError(
+        "out-of-memory",
+        "The model takes " + std::to_string(info.fileBytes >> 20) + " MiB, the machine has " + std::to_string(totalMemory() >> 20) + " MiB",
+        "Choose a smaller model or quantisation.");
+}
+
+} // namespace
+
+Model::~Model() {
+    if (handle) llama_model_free(handle);
+}
+
+std::vector<llama_token> Model::tokenize(const std::string & text, bool addSpecial, bool parseSpecial) const {
+    return common_tokenize(vocab(), text, addSpecial, parseSpecial);
+}
+
+std::string Model::detokenize(const std::vector<llama_token> & tokens) const {
+    const int32_t count = llama_vocab_n_tokens(vocab());
+    for (const llama_token token : tokens) {
+        if (token < 0 || token >= count) throw CodedError("bad-request", "Token " + std::to_string(token) + " is not in the vocabulary");
+    }
+    return common_detokenize(vocab(), tokens, true);
+}
+
+std::vector<llama_token> Model::chatTokens(const ChatPrompt & prompt) const {
+    return tokenize(prompt.text, true, true);
+}
+
+std::shared_ptr<Model> loadModel(
+    const std::string & path, int gpuLayers, bool dry, const std::atomic<bool> & cancel, const std::function<void(float)> & report) {
+    auto model = std::make_shared<Model>();
+    model->path = path;
+    model->info = inspect(path);
+    if (!dry) checkMemory(model->info);
+
+    Progress progress{cancel, report};
+    llama_model_params params = llama_model_default_params();
+    params.n_gpu_layers = gpuLayers;
+    params.progress_callback = onProgress;
+    params.progress_callback_user_data = &progress;
+    params.no_alloc = dry;
+    if (dry) params.load_mode = LLAMA_LOAD_MODE_NONE;
+
+    const LogSink::Capture log;
+    model->handle = llama_model_load_from_file(path.c_str(), params);
+    if (cancel) throw CodedError("cancelled", "Loading was cancelled");
+    if (!model->handle) explain(path, log.errors());
+    if (!llama_model_has_decoder(model->handle) || llama_vocab_n_tokens(model->vocab()) == 0) {
+        throw CodedError("model-unsupported", path + " cannot write text", "Choose a chat model.");
+    }
+    const int layers = llama_model_n_layer(model->handle) + 1; // the output layer counts as one
+    model->gpuLayers = !llama_supports_gpu_offload() ? 0 : gpuLayers < 0 ? layers : std::min(gpuLayers, layers);
+    if (dry) return model;
+    model->chat = ChatFormat::ofModel(model->handle);
+    model->fingerprint = fingerprint(path);
+    return model;
+}
+
+} // namespace concertina

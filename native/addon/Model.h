@@ -1,0 +1,41 @@
+// A loaded model. Contexts hold it by shared_ptr: it is freed when the last of them is.
+#pragma once
+
+#include "ChatFormat.h"
+#include "Inspect.h"
+
+#include "llama.h"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace concertina {
+
+struct Model {
+    llama_model * handle = nullptr;
+    std::string path;
+    ModelInfo info;
+    int gpuLayers = 0; // effective
+    std::unique_ptr<ChatFormat> chat;
+    uint64_t fingerprint = 0;
+
+    Model() = default;
+    ~Model();
+    Model(const Model &) = delete;
+    Model & operator=(const Model &) = delete;
+
+    const llama_vocab * vocab() const { return llama_model_get_vocab(handle); }
+    std::vector<llama_token> tokenize(const std::string & text, bool addSpecial, bool parseSpecial) const;
+    std::string detokenize(const std::vector<llama_token> & tokens) const;
+    // the prompt that an answer to these messages starts from
+    std::vector<llama_token> chatTokens(const ChatPrompt & prompt) const;
+};
+
+// `dry`: only the header and the vocabulary; contexts of such a model allocate nothing
+std::shared_ptr<Model> loadModel(
+    const std::string & path, int gpuLayers, bool dry, const std::atomic<bool> & cancel, const std::function<void(float)> & onProgress);
+
+} // namespace concertina

@@ -1,0 +1,89 @@
+#include "ModelHandle.h"
+
+#include "Cancellation.h"
+#include "ContextHandle.h"
+#include "Emitter.h"
+#include "convert.h"
+#include "worker.h"
+
+namespace concertina {
+
+using SharedModel = std::shared_ptr<Model>;
+
+Napi::Function ModelHandle::define(Napi::Env env) {
+    return DefineClass(env, "ModelHandle", {
+        InstanceAccessor<&ModelHandle::info>("info"),
+        InstanceMethod<&ModelHandle::createContext>("createContext"),
+        InstanceMethod<&ModelHandle::tokenize>("tokenize"),
+        InstanceMethod<&ModelHandle::detokenize>("detokenize"),
+        InstanceMethod<&ModelHandle::countChat>("countChat"),
+        InstanceMethod<&ModelHandle::dispose>("dispose"),
+    });
+}
+
+ModelHandle::ModelHandle(const Napi::CallbackInfo & info) : Napi::ObjectWrap<ModelHandle>(info) {
+    if (!info[0].IsExternal()) throw Napi::TypeError::New(info.Env(), "Use loadModel");
+    held = *info[0].As<Napi::External<SharedModel>>().Data();
+}
+
+Napi::Value ModelHandle::load(const Napi::CallbackInfo & info) {
+    return guarded(info.Env(), [&]() -> Napi::Value {
+        const std::string path = readText(info[0], "path");
+        const int gpuLayers = readInteger(info[1], "gpuLayers");
+        const CancelFlag cancel = Cancellation::flagOf(info[3]);
+        auto progress = std::make_shared<Emitter<float>>(
+            info.Env(), info[2].As<Napi::Function>(),
+            [](Napi::Env env, const float & fraction) -> Napi::Value { return Napi::Number::New(env, fraction); });
+        return runOnWorker(
+            info.Env(), "loadModel", cancel,
+            [=] { return loadModel(path, gpuLayers, false, *cancel, [&](float fraction) { progress->push(fraction); }); },
+            [](Napi::Env env, SharedModel & model) -> Napi::Value {
+                return Instance::of(env).modelHandle.New({Napi::External<SharedModel>::New(env, &model)});
+            },
+            [progress](Napi::Env env) { progress->close(env); });
+    });
+}
+
+Model & ModelHandle::model() const {
+    if (!held) throw CodedError("bad-request", "The model was unloaded");
+    return *held;
+}
+
+Napi::Value ModelHandle::info(const Napi::CallbackInfo & call) {
+    return guarded(call.Env(), [&] { return toJs(call.Env(), model().info); });
+}
+
+Napi::Value ModelHandle::createContext(const Napi::CallbackInfo & call) {
+    return guarded(call.Env(), [&]() -> Napi::Value {
+        model();
+        return ContextHandle::create(call.Env(), held, readContextOptions(call[0]));
+    });
+}
+
+Napi::Value ModelHandle::tokenize(const Napi::CallbackInfo & call) {
+    return guarded(call.Env(), [&] {
+        const auto tokens = model().tokenize(readText(call[0], "text"), call[1].ToBoolean(), call[2].ToBoolean());
+        return tokensToJs(call.Env(), tokens);
+    });
+}
+
+Napi::Value ModelHandle::detokenize(const Napi::CallbackInfo & call) {
+    return guarded(call.Env(), [&] { return Napi::String::New(call.Env(), model().detokenize(readTokens(call[0]))); });
+}
+
+Napi::Value ModelHandle::countChat(const Napi::CallbackInfo & call) {
+    return guarded(call.Env(), [&] {
+        const auto tokens = model().chatTokens(model().chat->apply(readMessages(call[0]), ""));
+        return Napi::Number::New(call.Env(), static_cast<double>(tokens.size()));
+    });
+}
+
+Napi::Value ModelHandle::dispose(const Napi::CallbackInfo & call) {
+    SharedModel last = std::move(held);
+    held.reset();
+    return runOnWorker(
+        call.Env(), "dispose", nullptr, [last = std::move(last)]() mutable { last.reset(); return true; },
+        [](Napi::Env env, bool &) { return env.Undefined(); });
+}
+
+} // namespace concertina

@@ -1,0 +1,33 @@
+// JavaScript's `ModelHandle`.
+#pragma once
+
+#include "Model.h"
+
+#include <napi.h>
+
+#include <memory>
+
+namespace concertina {
+
+class ModelHandle : public Napi::ObjectWrap<ModelHandle> {
+public:
+    static Napi::Function define(Napi::Env env);
+    // loadModel(path, gpuLayers, onProgress(fractions), cancellation): Promise<ModelHandle>
+    static Napi::Value load(const Napi::CallbackInfo & info);
+
+    explicit ModelHandle(const Napi::CallbackInfo & info);
+
+private:
+    Model & model() const; // throws when disposed
+
+    Napi::Value info(const Napi::CallbackInfo & call);
+    Napi::Value createContext(const Napi::CallbackInfo & call);
+    Napi::Value tokenize(const Napi::CallbackInfo & call);
+    Napi::Value detokenize(const Napi::CallbackInfo & call);
+    Napi::Value countChat(const Napi::CallbackInfo & call);
+    Napi::Value dispose(const Napi::CallbackInfo & call);
+
+    std::shared_ptr<Model> held;
+};
+
+} // namespace concertina

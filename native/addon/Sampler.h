@@ -1,0 +1,45 @@
+// Sampling through common/sampling, with an optional grammar.
+#pragma once
+
+#include "ChatFormat.h"
+
+#include "sampling.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace concertina {
+
+struct SamplingOptions {
+    float temperature = 0.7f;
+    int topK = 40;
+    float topP = 0.95f;
+    float minP = 0.05f;
+    float repeatPenalty = 1.0f;
+    uint32_t seed = LLAMA_DEFAULT_SEED;
+};
+
+struct GrammarOptions {
+    std::string jsonSchema;
+    std::string gbnf;
+};
+
+class Sampler {
+public:
+    // throws `bad-request` for a schema or grammar that cannot be used
+    Sampler(const llama_model * model, const SamplingOptions & options, const GrammarOptions & grammar, const ChatPrompt & prompt);
+
+    // the end of the prompt counts for the repeat penalty
+    void see(const std::vector<llama_token> & promptTokens);
+    llama_token next(llama_context * context);
+    uint32_t seed() const;
+    // control tokens that are part of the text
+    bool isPreserved(llama_token token) const;
+
+private:
+    common_params_sampling params;
+    common_sampler_ptr sampler;
+};
+
+} // namespace concertina

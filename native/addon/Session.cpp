@@ -1,0 +1,130 @@
+#include "Session.h"
+
+#include "Fingerprint.h"
+#include "LogSink.h"
+#include "errors.h"
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+namespace concertina {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char magic[8] = {'C', 'N', 'C', 'T', 'K', 'V', '0', '1'};
+constexpr uint64_t maxLabelBytes = 4096;
+
+// the last bytes of the file; integers as the machine stores them, like the tensors before it
+struct Footer {
+    uint64_t stateBytes = 0;
+    uint64_t labelBytes = 0;
+    uint64_t checksum = 0; // of state and label
+    char mark[sizeof magic] = {};
+};
+
+// everything that must agree for the cells to mean the same, one thing a line
+std::string labelOf(const Context & context) {
+    std::ostringstream label;
+    label << "model " << std::hex << context.model->fingerprint << std::dec << '\n'
+          << "K " << context.effective.typeK.effective << '\n'
+          << "V " << context.effective.typeV.effective << '\n'
+          << "flash " << context.effective.flashAttention << '\n'
+          << "llama.cpp " << CONCERTINA_UPSTREAM_COMMIT << '\n';
+    return label.str();
+}
+
+[[noreturn]] void corrupt(const std::string & path, const std::string & why) {
+    throw CodedError("data-corrupt", path + ": " + why, "The text of the chat is not affected; it will be read again.");
+}
+
+std::string firstDifference(const std::string & saved, const std::string & wanted) {
+    std::istringstream left(saved), right(wanted);
+    std::string a, b;
+    while (std::getline(right, b)) {
+        if (!std::getline(left, a) || a != b) return "saved with \"" + a + "\", here is \"" + b + "\"";
+    }
+    return "it was saved by another version";
+}
+
+Footer check(const Context & context, const std::string & path) {
+    std::error_code error;
+    const fs::path name = fs::u8path(path);
+    const uint64_t size = fs::file_size(name, error);
+    if (error) throw CodedError("not-found", "There is no session file " + path);
+    std::ifstream file(name, std::ios::binary);
+    Footer footer;
+    if (size < sizeof footer) corrupt(path, "it is not a saved session");
+    file.seekg(static_cast<std::streamoff>(size - sizeof footer));
+    file.read(reinterpret_cast<char *>(&footer), sizeof footer);
+    if (!file || std::memcmp(footer.mark, magic, sizeof magic) != 0) corrupt(path, "it is not a saved session, or it is cut short");
+    const bool fits = footer.labelBytes <= maxLabelBytes && footer.stateBytes < size && footer.stateBytes + footer.labelBytes + sizeof footer == size;
+    if (!fits) corrupt(path, "its length is wrong");
+    std::string label(footer.labelBytes, '\0');
+    file.seekg(static_cast<std::streamoff>(footer.stateBytes));
+    file.read(label.data(), static_cast<std::streamsize>(label.size()));
+    const std::string wanted = labelOf(context);
+    if (label != wanted) corrupt(path, firstDifference(label, wanted));
+    if (fileChecksum(path, footer.stateBytes + footer.labelBytes) != footer.checksum) corrupt(path, "its checksum is wrong");
+    return footer;
+}
+
+void appendFooter(const std::string & path, const std::string & label, uint64_t stateBytes) {
+    Footer footer;
+    footer.stateBytes = stateBytes;
+    footer.labelBytes = label.size();
+    std::memcpy(footer.mark, magic, sizeof magic);
+    const fs::path name = fs::u8path(path);
+    std::ofstream(name, std::ios::binary | std::ios::app).write(label.data(), static_cast<std::streamsize>(label.size()));
+    footer.checksum = fileChecksum(path, stateBytes + label.size());
+    std::ofstream file(name, std::ios::binary | std::ios::app);
+    file.write(reinterpret_cast<const char *>(&footer), sizeof footer);
+    file.flush();
+    if (!file || footer.checksum == 0) throw CodedError("storage-failed", path + " cannot be written", "Check the free space of the disk.");
+}
+
+} // namespace
+
+uint64_t saveSession(Context & context, const std::string & path) {
+    const std::string part = path + ".part";
+    const LogSink::Capture log;
+    std::error_code error;
+    const size_t bytes = llama_state_seq_save_file(context.handle, part.c_str(), 0, context.tokens.data(), context.tokens.size());
+    try {
+        if (!bytes) throw CodedError("storage-failed", withLog(path + " cannot be written", log.errors()), "Check the folder and the free space of the disk.");
+        appendFooter(part, labelOf(context), bytes);
+        fs::rename(fs::u8path(part), fs::u8path(path));
+    } catch (...) {
+        fs::remove(fs::u8path(part), error);
+        throw;
+    }
+    return fs::file_size(fs::u8path(path));
+}
+
+size_t loadSession(Context & context, const std::string & path) {
+    check(context, path);
+    std::vector<llama_token> tokens(context.effective.nCtx);
+    size_t count = 0;
+    const LogSink::Capture log;
+    size_t stored = 0;
+    llama_state_seq_load_file(context.handle, path.c_str(), 0, nullptr, 0, &stored);
+    if (stored > context.effective.nCtx) {
+        throw CodedError(
+            "context-full",
+            "The session has " + std::to_string(stored) + " tokens, the context holds " + std::to_string(context.effective.nCtx),
+            "Choose a longer context.");
+    }
+    context.clear();
+    if (!llama_state_seq_load_file(context.handle, path.c_str(), 0, tokens.data(), tokens.size(), &count)) {
+        context.clear();
+        corrupt(path, withLog("it cannot be restored", log.errors()));
+    }
+    tokens.resize(count);
+    context.adopt(std::move(tokens));
+    return count;
+}
+
+} // namespace concertina

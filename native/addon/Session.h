@@ -1,0 +1,18 @@
+// KV cache and its tokens in a file: llama.cpp's own sequence file, and behind it what it belongs to and a checksum.
+#pragma once
+
+#include "Context.h"
+
+#include <cstdint>
+#include <string>
+
+namespace concertina {
+
+// bytes written; the file appears whole or not at all
+uint64_t saveSession(Context & context, const std::string & path);
+
+// Tokens restored. Throws `data-corrupt` for a damaged file or one of another model, cache type or build; the context is
+// then empty or, when the file was refused before it was read, as it was.
+size_t loadSession(Context & context, const std::string & path);
+
+} // namespace concertina

@@ -1,0 +1,97 @@
+// What the addon exports; native/binding/raw.ts is the typed view of it.
+#include "Cancellation.h"
+#include "ContextHandle.h"
+#include "Estimate.h"
+#include "ModelHandle.h"
+#include "TextStream.h"
+#include "AnswerStream.h"
+#include "convert.h"
+#include "worker.h"
+
+#include "llama.h"
+
+namespace concertina {
+namespace {
+
+Napi::Value exportCapabilities(const Napi::CallbackInfo & info) {
+    return guarded(info.Env(), [&] { return toJs(info.Env(), capabilities()); });
+}
+
+Napi::Value exportInspect(const Napi::CallbackInfo & info) {
+    return guarded(info.Env(), [&]() -> Napi::Value {
+        const std::string path = readText(info[0], "path");
+        return runOnWorker(
+            info.Env(), "inspect", nullptr, [path] { return inspect(path); },
+            [](Napi::Env env, ModelInfo & result) { return toJs(env, result); });
+    });
+}
+
+Napi::Value exportEstimate(const Napi::CallbackInfo & info) {
+    return guarded(info.Env(), [&]() -> Napi::Value {
+        const std::string path = readText(info[0], "path");
+        const int gpuLayers = readInteger(info[1], "gpuLayers");
+        const ContextOptions options = readContextOptions(info[2]);
+        auto estimator = Instance::of(info.Env()).estimator;
+        return runOnWorker(
+            info.Env(), "estimate", nullptr, [=] { return estimator->estimate(path, gpuLayers, options); },
+            [](Napi::Env env, MemoryEstimate & result) { return toJs(env, result); });
+    });
+}
+
+// setLogListener(listener(level, text), 'info' | 'warn' | 'error')
+void exportSetLogListener(const Napi::CallbackInfo & info) {
+    const std::string level = info[1].As<Napi::String>();
+    const int minimum = level == "info" ? GGML_LOG_LEVEL_INFO : level == "warn" ? GGML_LOG_LEVEL_WARN : GGML_LOG_LEVEL_ERROR;
+    Instance::of(info.Env()).listen(info.Env(), info[0].As<Napi::Function>(), minimum);
+}
+
+// splitAnswer(template | '', messages, pieces, stops): how an answer that arrives in these pieces is shown; for tests of
+// what the embedded model cannot be made to say
+Napi::Value exportSplitAnswer(const Napi::CallbackInfo & info) {
+    return guarded(info.Env(), [&]() -> Napi::Value {
+        ChatPrompt prompt;
+        const std::string source = readText(info[0], "template");
+        if (!source.empty()) prompt = ChatFormat::ofTemplate(source)->apply(readMessages(info[1]), "");
+        AnswerStream answer(prompt, readTexts(info[3], "stops"));
+        const Napi::Array pieces = info[2].As<Napi::Array>();
+        Napi::Array chunks = Napi::Array::New(info.Env());
+        const auto add = [&](const AnswerDelta & delta) {
+            chunks.Set(chunks.Length(), toJs(info.Env(), GenerateChunk{delta.text, delta.thinking, 0, 0}));
+        };
+        for (uint32_t i = 0; i < pieces.Length() && !answer.stopped(); i++) {
+            const auto bytes = pieces.Get(i).As<Napi::Uint8Array>();
+            add(answer.push({reinterpret_cast<const char *>(bytes.Data()), bytes.ByteLength()}));
+        }
+        add(answer.finish());
+        Napi::Object result = Napi::Object::New(info.Env());
+        result.Set("prompt", prompt.text);
+        result.Set("chunks", chunks);
+        result.Set("stopped", answer.stopped());
+        return result;
+    });
+}
+
+Napi::Object init(Napi::Env env, Napi::Object exports) {
+    auto * instance = new Instance(env); // node-addon-api deletes it with the environment
+    env.SetInstanceData(instance);
+    instance->modelHandle = Napi::Persistent(ModelHandle::define(env));
+    instance->contextHandle = Napi::Persistent(ContextHandle::define(env));
+    instance->cancellation = Napi::Persistent(Cancellation::define(env));
+    exports.Set("Cancellation", instance->cancellation.Value());
+    exports.Set("capabilities", Napi::Function::New<exportCapabilities>(env));
+    exports.Set("inspect", Napi::Function::New<exportInspect>(env));
+    exports.Set("estimate", Napi::Function::New<exportEstimate>(env));
+    exports.Set("loadModel", Napi::Function::New<ModelHandle::load>(env));
+    exports.Set("setLogListener", Napi::Function::New<exportSetLogListener>(env));
+    exports.Set("splitAnswer", Napi::Function::New<exportSplitAnswer>(env));
+    return exports;
+}
+
+} // namespace
+} // namespace concertina
+
+static Napi::Object InitConcertina(Napi::Env env, Napi::Object exports) {
+    return concertina::init(env, exports);
+}
+
+NODE_API_MODULE(concertina, InitConcertina)

@@ -1,0 +1,251 @@
+#include "convert.h"
+
+#include "errors.h"
+
+#include <cmath>
+#include <limits>
+
+namespace concertina {
+namespace {
+
+[[noreturn]] void wrongType(const char * name, const char * wanted) {
+    throw CodedError("bad-request", std::string(name) + " must be " + wanted);
+}
+
+double readNumber(const Napi::Value & value, const char * name) {
+    if (!value.IsNumber()) wrongType(name, "a number");
+    const double number = value.As<Napi::Number>().DoubleValue();
+    if (!std::isfinite(number)) wrongType(name, "a finite number");
+    return number;
+}
+
+std::string optionalText(const Napi::Object & object, const char * name) {
+    const Napi::Value value = object.Get(name);
+    return value.IsUndefined() || value.IsNull() ? "" : readText(value, name);
+}
+
+Napi::Object readObject(const Napi::Value & value, const char * name) {
+    if (!value.IsObject()) wrongType(name, "an object");
+    return value.As<Napi::Object>();
+}
+
+SamplingOptions readSampling(const Napi::Value & value) {
+    const Napi::Object object = readObject(value, "sampling");
+    SamplingOptions options;
+    options.temperature = static_cast<float>(readNumber(object.Get("temperature"), "temperature"));
+    options.topK = readInteger(object.Get("topK"), "topK");
+    options.topP = static_cast<float>(readNumber(object.Get("topP"), "topP"));
+    options.minP = static_cast<float>(readNumber(object.Get("minP"), "minP"));
+    options.repeatPenalty = static_cast<float>(readNumber(object.Get("repeatPenalty"), "repeatPenalty"));
+    const double seed = readNumber(object.Get("seed"), "seed");
+    if (seed < 0 || seed > std::numeric_limits<uint32_t>::max()) wrongType("seed", "between 0 and 4294967295");
+    options.seed = static_cast<uint32_t>(seed);
+    return options;
+}
+
+void set(Napi::Object & object, const char * name, uint64_t value) {
+    object.Set(name, Napi::Number::New(object.Env(), static_cast<double>(value)));
+}
+
+Napi::Value textOrNull(Napi::Env env, const std::string & text) {
+    return text.empty() ? env.Null() : Napi::Value(Napi::String::New(env, text));
+}
+
+Napi::Array textsToJs(Napi::Env env, const std::vector<std::string> & texts) {
+    Napi::Array array = Napi::Array::New(env, texts.size());
+    for (size_t i = 0; i < texts.size(); i++) array.Set(static_cast<uint32_t>(i), texts[i]);
+    return array;
+}
+
+Napi::Object typeToJs(Napi::Env env, const EffectiveType & type) {
+    Napi::Object object = Napi::Object::New(env);
+    object.Set("asked", type.asked);
+    object.Set("effective", type.effective);
+    object.Set("reason", type.reason);
+    return object;
+}
+
+} // namespace
+
+std::string readText(const Napi::Value & value, const char * name) {
+    if (!value.IsString()) wrongType(name, "a text");
+    return value.As<Napi::String>().Utf8Value();
+}
+
+int readInteger(const Napi::Value & value, const char * name) {
+    const double number = readNumber(value, name);
+    if (number != std::floor(number) || std::abs(number) > std::numeric_limits<int>::max()) wrongType(name, "a whole number");
+    return static_cast<int>(number);
+}
+
+std::vector<std::string> readTexts(const Napi::Value & value, const char * name) {
+    if (!value.IsArray()) wrongType(name, "an array of texts");
+    const Napi::Array array = value.As<Napi::Array>();
+    std::vector<std::string> texts;
+    for (uint32_t i = 0; i < array.Length(); i++) texts.push_back(readText(array.Get(i), name));
+    return texts;
+}
+
+std::vector<llama_token> readTokens(const Napi::Value & value) {
+    if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != napi_int32_array) wrongType("tokens", "an Int32Array");
+    const Napi::Int32Array array = value.As<Napi::Int32Array>();
+    return {array.Data(), array.Data() + array.ElementLength()};
+}
+
+std::vector<ChatMessage> readMessages(const Napi::Value & value) {
+    if (!value.IsArray()) wrongType("messages", "an array");
+    const Napi::Array array = value.As<Napi::Array>();
+    std::vector<ChatMessage> messages;
+    for (uint32_t i = 0; i < array.Length(); i++) {
+        const Napi::Object message = readObject(array.Get(i), "message");
+        messages.push_back({readText(message.Get("role"), "role"), readText(message.Get("content"), "content")});
+    }
+    if (messages.empty()) throw CodedError("bad-request", "The chat is empty", "Write a message first.");
+    return messages;
+}
+
+ContextOptions readContextOptions(const Napi::Value & value) {
+    const Napi::Object object = readObject(value, "context options");
+    ContextOptions options;
+    const Napi::Value cells = object.Get("nCtx");
+    options.nCtx = cells.IsNumber() ? cells.As<Napi::Number>().DoubleValue() : 0;
+    options.typeK = readText(object.Get("typeK"), "typeK");
+    options.typeV = readText(object.Get("typeV"), "typeV");
+    options.flashAttention = readText(object.Get("flashAttention"), "flashAttention");
+    options.threads = readInteger(object.Get("threads"), "threads");
+    options.batch = readInteger(object.Get("batch"), "batch");
+    return options;
+}
+
+GenerateRequest readGenerateRequest(const Napi::Value & prompt, const Napi::Value & value) {
+    const Napi::Object options = readObject(value, "generate options");
+    GenerateRequest request;
+    if (prompt.IsArray()) {
+        request.messages = readMessages(prompt);
+    } else {
+        request.tokens = readTokens(prompt);
+    }
+    request.sampling = readSampling(options.Get("sampling"));
+    request.grammar.jsonSchema = optionalText(options, "jsonSchema");
+    request.grammar.gbnf = optionalText(options, "grammar");
+    request.stop = readTexts(options.Get("stop"), "stop");
+    request.maxTokens = readInteger(options.Get("maxTokens"), "maxTokens");
+    return request;
+}
+
+Napi::Value tokensToJs(Napi::Env env, const std::vector<llama_token> & tokens) {
+    Napi::Int32Array array = Napi::Int32Array::New(env, tokens.size());
+    std::copy(tokens.begin(), tokens.end(), array.Data());
+    return array;
+}
+
+Napi::Value toJs(Napi::Env env, const Capabilities & value) {
+    Napi::Object object = Napi::Object::New(env);
+    object.Set("backend", value.backend);
+    object.Set("device", value.device);
+    object.Set("chipFamily", textOrNull(env, value.chipFamily));
+    object.Set("simd", value.simd);
+    object.Set("kernelVariant", value.kernelVariant);
+    object.Set("cacheTypes", textsToJs(env, value.cacheTypes));
+    object.Set("upstream", value.upstream);
+    object.Set("physicalCores", value.physicalCores);
+    set(object, "totalMemoryBytes", value.totalMemoryBytes);
+    return object;
+}
+
+Napi::Value toJs(Napi::Env env, const ModelInfo & value) {
+    Napi::Object object = Napi::Object::New(env);
+    object.Set("name", value.name);
+    object.Set("architecture", value.architecture);
+    set(object, "fileBytes", value.fileBytes);
+    set(object, "parameters", value.parameters);
+    object.Set("quantization", value.quantization);
+    object.Set("layers", value.layers);
+    object.Set("headCount", value.headCount);
+    object.Set("headCountKv", value.headCountKv);
+    object.Set("headDimK", value.headDimK);
+    object.Set("headDimV", value.headDimV);
+    object.Set("nCtxTrain", value.nCtxTrain);
+    object.Set("vocabSize", value.vocabSize);
+    object.Set("hasChatTemplate", value.hasChatTemplate);
+    object.Set("hasKBias", value.hasKBias);
+    object.Set("license", textOrNull(env, value.license));
+    return object;
+}
+
+Napi::Value toJs(Napi::Env env, const EffectiveContext & value) {
+    Napi::Object object = Napi::Object::New(env);
+    object.Set("nCtx", value.nCtx);
+    object.Set("typeK", typeToJs(env, value.typeK));
+    object.Set("typeV", typeToJs(env, value.typeV));
+    object.Set("flashAttention", value.flashAttention);
+    object.Set("threads", value.threads);
+    object.Set("gpuLayers", value.gpuLayers);
+    object.Set("batch", value.batch);
+    object.Set("notes", textsToJs(env, value.notes));
+    return object;
+}
+
+Napi::Value toJs(Napi::Env env, const PartBytes & value) {
+    Napi::Object object = Napi::Object::New(env);
+    set(object, "weights", value.weights);
+    set(object, "kvK", value.kvK);
+    set(object, "kvV", value.kvV);
+    set(object, "kvF16", value.kvF16);
+    set(object, "compute", value.compute);
+    return object;
+}
+
+Napi::Value toJs(Napi::Env env, const MemoryEstimate & value) {
+    Napi::Object object = toJs(env, value.bytes).As<Napi::Object>();
+    object.Set("typeK", typeToJs(env, value.typeK));
+    object.Set("typeV", typeToJs(env, value.typeV));
+    return object;
+}
+
+Napi::Value toJs(Napi::Env env, const Evaluation & value) {
+    const auto figure = [&](double number) { return value.compared ? Napi::Value(Napi::Number::New(env, number)) : env.Null(); };
+    Napi::Object object = Napi::Object::New(env);
+    set(object, "tokens", value.tokens);
+    object.Set("perplexity", value.perplexity);
+    object.Set("meanKld", figure(value.meanKld));
+    object.Set("kld999", figure(value.kld999));
+    object.Set("sameTop", figure(value.sameTop));
+    return object;
+}
+
+Napi::Value toJs(Napi::Env env, const PrefillProgress & value) {
+    Napi::Object object = Napi::Object::New(env);
+    set(object, "promptTokens", value.promptTokens);
+    set(object, "cachedTokens", value.cachedTokens);
+    set(object, "done", value.done);
+    object.Set("elapsedMs", value.elapsedMs);
+    return object;
+}
+
+Napi::Value toJs(Napi::Env env, const GenerateChunk & value) {
+    Napi::Object object = Napi::Object::New(env);
+    object.Set("text", value.text);
+    object.Set("thinking", value.thinking);
+    set(object, "answerTokens", value.answerTokens);
+    set(object, "contextUsed", value.contextUsed);
+    return object;
+}
+
+Napi::Value toJs(Napi::Env env, const GenerateResult & value) {
+    Napi::Object object = Napi::Object::New(env);
+    object.Set("stopReason", value.stopReason);
+    object.Set("text", value.text);
+    object.Set("thinking", value.thinking);
+    set(object, "promptTokens", value.promptTokens);
+    set(object, "cachedTokens", value.cachedTokens);
+    set(object, "answerTokens", value.answerTokens);
+    set(object, "contextUsed", value.contextUsed);
+    object.Set("ttftMs", value.ttftMs);
+    object.Set("promptMs", value.promptMs);
+    object.Set("decodeMs", value.decodeMs);
+    object.Set("seed", value.seed);
+    return object;
+}
+
+} // namespace concertina

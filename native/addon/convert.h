@@ -1,0 +1,39 @@
+// Between JavaScript values and the structs of the engine. Values come from our own binding (load.ts), which is typed:
+// what is checked here is what could crash.
+#pragma once
+
+#include "Capabilities.h"
+#include "Context.h"
+#include "Estimate.h"
+#include "Evaluate.h"
+#include "Generation.h"
+#include "Inspect.h"
+
+#include <napi.h>
+
+#include <string>
+#include <vector>
+
+namespace concertina {
+
+std::string readText(const Napi::Value & value, const char * name);
+int readInteger(const Napi::Value & value, const char * name);
+std::vector<std::string> readTexts(const Napi::Value & value, const char * name);
+std::vector<llama_token> readTokens(const Napi::Value & value);
+std::vector<ChatMessage> readMessages(const Napi::Value & value);
+ContextOptions readContextOptions(const Napi::Value & value);
+// prompt: chat messages or an Int32Array
+GenerateRequest readGenerateRequest(const Napi::Value & prompt, const Napi::Value & options);
+
+Napi::Value tokensToJs(Napi::Env env, const std::vector<llama_token> & tokens);
+Napi::Value toJs(Napi::Env env, const Capabilities & value);
+Napi::Value toJs(Napi::Env env, const ModelInfo & value);
+Napi::Value toJs(Napi::Env env, const EffectiveContext & value);
+Napi::Value toJs(Napi::Env env, const PartBytes & value);
+Napi::Value toJs(Napi::Env env, const MemoryEstimate & value);
+Napi::Value toJs(Napi::Env env, const Evaluation & value);
+Napi::Value toJs(Napi::Env env, const PrefillProgress & value);
+Napi::Value toJs(Napi::Env env, const GenerateChunk & value);
+Napi::Value toJs(Napi::Env env, const GenerateResult & value);
+
+} // namespace concertina

@@ -1,0 +1,32 @@
+// Cache types: which names exist, and what a model gets for the asked ones (native/cache decides for turbo types).
+#pragma once
+
+#include "llama.h"
+
+#include <string>
+#include <vector>
+
+namespace concertina {
+
+struct EffectiveType {
+    std::string asked;
+    std::string effective;
+    std::string reason; // empty when they agree
+};
+
+struct EffectiveTypes {
+    ggml_type k = GGML_TYPE_F16;
+    ggml_type v = GGML_TYPE_F16;
+    EffectiveType typeK;
+    EffectiveType typeV;
+};
+
+std::vector<std::string> cacheTypeNames();
+
+// throws `cache-type-unsupported`
+EffectiveTypes resolveTypes(
+    const llama_model * model, const std::string & typeK, const std::string & typeV, llama_flash_attn_type flashAttention);
+
+std::string simdLevel();
+
+} // namespace concertina

@@ -1,0 +1,35 @@
+// The only file pair that includes headers of llama.cpp's src/: upstream has no public call for the K and V parts of the
+// cache, for the attention path of a context, or for head sizes by layer. What would replace it: such calls in llama.h.
+#pragma once
+
+#include "llama.h"
+
+#include <cstdint>
+
+namespace concertina {
+
+struct PartBytes {
+    uint64_t weights = 0;
+    uint64_t kvK = 0;
+    uint64_t kvV = 0;
+    // the same cells at f16
+    uint64_t kvF16 = 0;
+    // buffers of the computation, and state that is not a KV cache (recurrent layers)
+    uint64_t compute = 0;
+};
+
+PartBytes partBytes(const llama_context * context);
+
+bool usesFlashAttention(const llama_context * context);
+
+// bytes that a KV cache of these types would take; needs no allocation. Sliding-window layers count their window.
+uint64_t expectedKvBytes(const llama_model * model, uint32_t cells, uint32_t batch, ggml_type typeK, ggml_type typeV);
+
+// every layer's head size is a multiple of the block of the type
+bool headDimsFit(const llama_model * model, ggml_type typeK, ggml_type typeV);
+
+// bytes of memory that a process may still take: of the machine or of its control group
+uint64_t availableMemory();
+uint64_t totalMemory();
+
+} // namespace concertina

@@ -1,0 +1,124 @@
+// The one way from JavaScript to a worker thread: runs `work`, turns its result into a value with `convert`, and every
+// exception into a rejection {code, message, hint} that names the failing call. What `work` needs it owns. `settle` runs on
+// the JavaScript thread before the promise settles, however the work ended.
+#pragma once
+
+#include "LogSink.h"
+#include "errors.h"
+#include "instance.h"
+
+#include <napi.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace concertina {
+
+inline Napi::Error toJs(Napi::Env env, const CodedError & error) {
+    Napi::Error value = Napi::Error::New(env, error.what());
+    value.Set("code", error.code);
+    value.Set("hint", error.hint);
+    return value;
+}
+
+template <typename Work, typename Convert>
+class Worker final : public Napi::AsyncWorker {
+    using Result = std::invoke_result_t<Work>;
+
+public:
+    using Settle = std::function<void(Napi::Env)>;
+
+    Worker(Napi::Env env, std::string call, CancelFlag cancel, Work work, Convert convert, Settle settle)
+        : Napi::AsyncWorker(env, call.c_str()),
+          deferred(Napi::Promise::Deferred::New(env)),
+          jobs(Instance::of(env).jobs),
+          call(std::move(call)),
+          cancel(std::move(cancel)),
+          work(std::move(work)),
+          convert(std::move(convert)),
+          settle(std::move(settle)) {}
+
+    Napi::Promise promise() const { return deferred.Promise(); }
+
+protected:
+    void Execute() override {
+        if (!jobs->enter(cancel)) return fail("cancelled", "The engine is closing", "");
+        const LogSink::Capture log;
+        try {
+            result.emplace((*work)());
+        } catch (const CodedError & error) {
+            fail(error.code, error.what(), error.hint);
+        } catch (const std::bad_alloc &) {
+            fail("out-of-memory", call + ": not enough memory", "Choose a smaller context or a smaller cache type.");
+        } catch (const std::exception & error) {
+            fail("internal", withLog(call + " failed: " + error.what(), log.errors()), "");
+        }
+        work.reset(); // frees what the job holds before the promise settles
+        jobs->leave(cancel);
+    }
+
+    void OnOK() override {
+        const Napi::HandleScope scope(Env());
+        try {
+            if (settle) settle(Env());
+            deferred.Resolve(convert(Env(), *result));
+        } catch (const Napi::Error & error) {
+            deferred.Reject(error.Value());
+        }
+    }
+
+    void OnError(const Napi::Error &) override {
+        const Napi::HandleScope scope(Env());
+        if (settle) settle(Env());
+        deferred.Reject(toJs(Env(), CodedError(code, message, hint)).Value());
+    }
+
+private:
+    void fail(std::string errorCode, std::string text, std::string advice) {
+        code = std::move(errorCode);
+        message = std::move(text);
+        hint = std::move(advice);
+        SetError(message);
+    }
+
+    Napi::Promise::Deferred deferred;
+    std::shared_ptr<Jobs> jobs;
+    std::string call;
+    CancelFlag cancel;
+    std::optional<Work> work;
+    Convert convert;
+    Settle settle;
+    std::optional<Result> result;
+    std::string code, message, hint;
+};
+
+template <typename Work, typename Convert>
+Napi::Promise runOnWorker(
+    Napi::Env env, const char * call, CancelFlag cancel, Work work, Convert convert,
+    std::function<void(Napi::Env)> settle = {}) {
+    if (!cancel) cancel = std::make_shared<std::atomic<bool>>(false);
+    auto * worker = new Worker<Work, Convert>(
+        env, call, std::move(cancel), std::move(work), std::move(convert), std::move(settle));
+    const Napi::Promise promise = worker->promise();
+    worker->Queue();
+    return promise;
+}
+
+// for synchronous methods: a CodedError becomes a JavaScript exception with code and hint
+template <typename Body>
+Napi::Value guarded(Napi::Env env, Body body) {
+    try {
+        return body();
+    } catch (const CodedError & error) {
+        throw toJs(env, error);
+    } catch (const Napi::Error &) {
+        throw;
+    } catch (const std::exception & error) {
+        throw toJs(env, CodedError("internal", error.what()));
+    }
+}
+
+} // namespace concertina
