@@ -1,0 +1,53 @@
+/** The engine over a loaded addon. */
+import type { Capabilities, MemoryEstimate } from '../../electron/shared/engine';
+import type { ModelInfo } from '../../electron/shared/models';
+import { coded, codedAsync } from './errors';
+import { cancellationOf } from './guards';
+import { NativeModel } from './model';
+import type { RawAddon } from './raw';
+import type { ContextOptions, Engine, LoadOptions, Model } from './types';
+
+export class NativeEngine implements Engine {
+  readonly #addon: RawAddon;
+
+  constructor(addon: RawAddon) {
+    this.#addon = addon;
+  }
+
+  capabilities(): Capabilities {
+    return coded(() => this.#addon.capabilities());
+  }
+
+  inspect(path: string): Promise<ModelInfo> {
+    return codedAsync(() => this.#addon.inspect(path));
+  }
+
+  estimate(path: string, gpuLayers: number, options: ContextOptions): Promise<MemoryEstimate> {
+    return codedAsync(() => this.#addon.estimate(path, gpuLayers, options));
+  }
+
+  async loadModel(path: string, options: LoadOptions): Promise<Model> {
+    const { cancellation, release } = cancellationOf(this.#addon, options.signal);
+    let failure: unknown;
+    const onProgress = (fractions: number[]): void => {
+      try {
+        for (const fraction of fractions) options.onProgress?.(fraction);
+      } catch (error) {
+        failure ??= error;
+        cancellation.cancel();
+      }
+    };
+    try {
+      const raw = await codedAsync(() => this.#addon.loadModel(path, options.gpuLayers, onProgress, cancellation));
+      return new NativeModel(this.#addon, raw);
+    } catch (error) {
+      throw failure ?? error;
+    } finally {
+      release();
+    }
+  }
+
+  onLog(listener: (level: 'warn' | 'error', text: string) => void): void {
+    this.#addon.setLogListener((level, text) => listener(level === 'error' ? 'error' : 'warn', text), 'warn');
+  }
+}

@@ -1,0 +1,47 @@
+/** A loaded model. */
+import type { ModelInfo } from '../../electron/shared/models';
+import { NativeContext } from './context';
+import { coded, codedAsync } from './errors';
+import { DisposeGuard } from './guards';
+import type { RawAddon, RawModel } from './raw';
+import type { ChatMessage, Context, ContextOptions, Model } from './types';
+
+export class NativeModel implements Model {
+  readonly info: ModelInfo;
+  readonly #addon: RawAddon;
+  readonly #raw: RawModel;
+  readonly #guard = new DisposeGuard('model');
+
+  constructor(addon: RawAddon, raw: RawModel) {
+    this.#addon = addon;
+    this.#raw = raw;
+    this.info = raw.info;
+  }
+
+  createContext(options: ContextOptions): Promise<Context> {
+    const create = async (): Promise<Context> => {
+      const raw = await this.#raw.createContext(options);
+      return new NativeContext(this.#addon, raw, (dispose) => this.#guard.adopt(dispose));
+    };
+    return codedAsync(() => this.#guard.track(new this.#addon.Cancellation(), create));
+  }
+
+  tokenize(text: string, options: { addSpecial?: boolean; parseSpecial?: boolean } = {}): Int32Array {
+    this.#guard.check();
+    return coded(() => this.#raw.tokenize(text, options.addSpecial ?? false, options.parseSpecial ?? false));
+  }
+
+  detokenize(tokens: Int32Array): string {
+    this.#guard.check();
+    return coded(() => this.#raw.detokenize(tokens));
+  }
+
+  countChat(messages: ChatMessage[]): number {
+    this.#guard.check();
+    return coded(() => this.#raw.countChat(messages));
+  }
+
+  dispose(): Promise<void> {
+    return this.#guard.dispose(() => this.#raw.dispose());
+  }
+}

@@ -1,0 +1,70 @@
+/** The `.node` as it is (native/addon/addon.cpp). Only this folder sees it; everyone else uses `types.ts`. */
+import type { Capabilities, LoadedContext, MemoryEstimate } from '../../electron/shared/engine';
+import type { ModelInfo } from '../../electron/shared/models';
+import type {
+  ChatMessage,
+  ContextOptions,
+  EvaluateResult,
+  GenerateChunk,
+  GenerateOptions,
+  GenerateResult,
+  PartMemory,
+  PrefillProgress,
+} from './types';
+
+export interface RawCancellation {
+  cancel(): void;
+}
+
+export interface RawContext {
+  readonly effective: LoadedContext;
+  readonly contextUsed: number;
+  memory(): PartMemory;
+  /** llama.cpp's own clock since the last call */
+  timings(): { promptMs: number; decodeMs: number };
+  clear(): void;
+  generate(
+    prompt: ChatMessage[] | Int32Array,
+    options: Omit<GenerateOptions, 'signal' | 'onPrefill'>,
+    onChunks: (chunks: GenerateChunk[]) => void,
+    onPrefill: (progress: PrefillProgress[]) => void,
+    cancellation: RawCancellation,
+  ): Promise<GenerateResult>;
+  evaluate(tokens: Int32Array, reference: RawContext | null, cancellation: RawCancellation): Promise<EvaluateResult>;
+  saveSession(path: string): Promise<number>;
+  loadSession(path: string): Promise<number>;
+  dispose(): Promise<void>;
+}
+
+export interface RawModel {
+  readonly info: ModelInfo;
+  createContext(options: ContextOptions): Promise<RawContext>;
+  tokenize(text: string, addSpecial: boolean, parseSpecial: boolean): Int32Array;
+  detokenize(tokens: Int32Array): string;
+  countChat(messages: ChatMessage[]): number;
+  dispose(): Promise<void>;
+}
+
+export interface RawAddon {
+  Cancellation: new () => RawCancellation;
+  capabilities(): Capabilities;
+  inspect(path: string): Promise<ModelInfo>;
+  estimate(path: string, gpuLayers: number, options: ContextOptions): Promise<MemoryEstimate>;
+  loadModel(
+    path: string,
+    gpuLayers: number,
+    onProgress: (fractions: number[]) => void,
+    cancellation: RawCancellation,
+  ): Promise<RawModel>;
+  setLogListener(
+    listener: (level: 'info' | 'warn' | 'error', text: string) => void,
+    minimum: 'info' | 'warn' | 'error',
+  ): void;
+  /** how an answer that arrives in these pieces is shown; `template`: Jinja, or '' for none */
+  splitAnswer(
+    template: string,
+    messages: ChatMessage[],
+    pieces: Uint8Array[],
+    stops: string[],
+  ): { prompt: string; chunks: GenerateChunk[]; stopped: boolean };
+}
