@@ -3,12 +3,16 @@ import type { z } from 'zod';
 import { ConcertinaError, toErrorPayload } from './errors';
 import type { Envelope, HandlersOf, OperationMap } from './operation';
 
-/** Runs one call. Never throws: whatever goes wrong becomes the error of the envelope. */
+/**
+ * Runs one call. Never throws: whatever goes wrong becomes the error of the envelope.
+ * `report` hears of errors that are our mistake, with their stack.
+ */
 export async function dispatch<M extends OperationMap>(
   operations: M,
   handlers: HandlersOf<M>,
   name: unknown,
   input: unknown,
+  report: (error: unknown) => void = () => undefined,
 ): Promise<Envelope> {
   try {
     if (typeof name !== 'string' || !Object.hasOwn(operations, name)) {
@@ -23,7 +27,9 @@ export async function dispatch<M extends OperationMap>(
       throw new Error(`${name} gave an answer that its contract does not allow: ${value.error.message}`);
     return { ok: true, value: value.data };
   } catch (error) {
-    return { ok: false, error: toErrorPayload(error) };
+    const payload = toErrorPayload(error);
+    if (payload.code === 'internal') report(error);
+    return { ok: false, error: payload };
   }
 }
 

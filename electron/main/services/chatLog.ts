@@ -3,7 +3,7 @@
  * A line that cannot be read is reported, never fatal; a message whose parent is lost hangs on the message before it.
  */
 import { z } from 'zod';
-import { type Chat, type Message, idSchema, messageSchema } from '../../shared/chats';
+import { type Chat, idSchema, type Message, messageSchema } from '../../shared/chats';
 import { limits } from '../../shared/limits';
 
 const at = z.number();
@@ -17,7 +17,14 @@ export const chatRecordSchema = z.discriminatedUnion('type', [
     type: z.literal('final'),
     at,
     id: idSchema,
-    message: messageSchema.pick({ text: true, thinking: true, stopReason: true, error: true, stats: true }),
+    message: messageSchema.pick({
+      text: true,
+      thinking: true,
+      stopReason: true,
+      error: true,
+      stats: true,
+      modelName: true,
+    }),
   }),
   /** `auto`: made from the first message, not typed by a person */
   z.object({ type: z.literal('rename'), at, title: z.string().max(limits.maxTitle), auto: z.boolean() }),
@@ -85,20 +92,24 @@ export function applyRecord(chat: ChatState, record: ChatRecord): void {
       if (record.title !== null) setTitle(chat, record.title);
       return;
     case 'rename':
-      return setTitle(chat, record.title);
+      setTitle(chat, record.title);
+      return;
     case 'message':
-      return addMessage(chat, record.message);
+      addMessage(chat, record.message);
+      return;
     case 'leaf':
       if (record.leafId === null || findMessage(chat, record.leafId)) chat.leafId = record.leafId;
       return;
     case 'partial':
-      return updateMessage(chat, record.id, (message) => ({
+      updateMessage(chat, record.id, (message) => ({
         ...message,
         text: message.text + record.text,
         thinking: message.thinking + record.thinking,
       }));
+      return;
     case 'final':
-      return updateMessage(chat, record.id, (message) => ({ ...message, ...record.message }));
+      updateMessage(chat, record.id, (message) => ({ ...message, ...record.message }));
+      return;
   }
 }
 

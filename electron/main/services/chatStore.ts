@@ -204,6 +204,7 @@ export class ChatStore {
           thinking: message.thinking,
           stopReason: 'interrupted',
           stats: null,
+          modelName: message.modelName,
           error: {
             code: 'engine-crashed',
             message: 'The app ended while this answer was being written.',

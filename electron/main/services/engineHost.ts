@@ -151,7 +151,9 @@ export class EngineHost {
     const key = whileStarting ? startKey : (work?.key ?? 'idle');
     const { delayMs, reload } = this.policy.decide({ key, outOfMemory }, this.now());
     const error = outOfMemory ? killedWhileLoading() : crashError(exit, whileStarting, reload ? delayMs : null);
-    this.log.error(`The engine process ended (${describe(exit)}). Restart: ${delayMs === null ? 'no' : `${delayMs} ms`}.`);
+    this.log.error(
+      `The engine process ended (${nameOf(exit)}). Restart: ${delayMs === null ? 'no' : `${delayMs} ms`}.`,
+    );
     this.lastCrash = error;
     this.currentState = delayMs === null ? 'given-up' : 'waiting';
     if (delayMs !== null) this.timer = setTimeout(() => this.start(), delayMs);
@@ -169,7 +171,7 @@ export class EngineHost {
 
 const unavailableHint = 'Build the engine again with `npm run build:engine`, or reinstall the app.';
 
-function describe(exit: EngineExit): string {
+function nameOf(exit: EngineExit): string {
   return exit.signal ?? `code ${exit.code}`;
 }
 
@@ -180,7 +182,7 @@ function isKill(exit: EngineExit): boolean {
 
 function crashError(exit: EngineExit, whileStarting: boolean, retryInMs: number | null): ConcertinaError {
   const what = whileStarting ? 'The engine could not start' : 'The engine stopped unexpectedly';
-  return new ConcertinaError('engine-crashed', `${what} (${describe(exit)}).`, crashHint(retryInMs));
+  return new ConcertinaError('engine-crashed', `${what} (${nameOf(exit)}).`, crashHint(retryInMs));
 }
 
 function crashHint(retryInMs: number | null): string {

@@ -55,6 +55,12 @@ export class EngineService {
     this.host.start();
   }
 
+  /** Starts the process only: something else than the remembered model is loaded next. */
+  startEmpty(): void {
+    this.reloadAfterRestart = false;
+    this.host.start();
+  }
+
   status(): EngineStatus {
     return this.current;
   }
@@ -73,7 +79,8 @@ export class EngineService {
 
   async reload(): Promise<EngineStatus> {
     const modelId = this.current.modelId ?? (await this.wantedModelId());
-    if (modelId === null) throw new ConcertinaError('model-missing', 'There is no model to load.', 'Add a model first.');
+    if (modelId === null)
+      throw new ConcertinaError('model-missing', 'There is no model to load.', 'Add a model first.');
     return this.load(modelId);
   }
 

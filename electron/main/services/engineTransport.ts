@@ -19,7 +19,8 @@ export interface EngineTransport {
   kill(): void;
 }
 
-const keptVariables = /^(PATH|HOME|USERPROFILE|TMPDIR|TEMP|TMP|LANG|LC_.*|SYSTEMROOT|WINDIR|GGML_.*|OMP_.*|CONCERTINA_.*)$/i;
+const keptVariables =
+  /^(PATH|HOME|USERPROFILE|TMPDIR|TEMP|TMP|LANG|LC_.*|SYSTEMROOT|WINDIR|GGML_.*|OMP_.*|CONCERTINA_.*)$/i;
 
 /** The engine needs no secrets of the shell that the app was started from. */
 export function scrubbedEnvironment(environment: NodeJS.ProcessEnv): Record<string, string> {

@@ -56,9 +56,14 @@ export function isMissing(error: unknown): boolean {
 
 export function storageError(what: string, cause: unknown): ConcertinaError {
   const reason = cause instanceof Error ? cause.message : String(cause);
-  return new ConcertinaError('storage-failed', `${what}: ${reason}`, 'Check the free space and the rights of the folder.', {
-    cause,
-  });
+  return new ConcertinaError(
+    'storage-failed',
+    `${what}: ${reason}`,
+    'Check the free space and the rights of the folder.',
+    {
+      cause,
+    },
+  );
 }
 
 async function writeAndSync(handle: FileHandle, text: string): Promise<void> {

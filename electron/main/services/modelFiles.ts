@@ -52,7 +52,11 @@ export async function checkModelFile(path: string): Promise<FoundFile> {
     throw new ConcertinaError('model-missing', `${name} is not there any more, or it is not a file.`, missingHint);
   }
   if ((await firstBytes(path)) !== magic) {
-    throw new ConcertinaError('model-invalid', `${name} is not a GGUF model file.`, 'Choose a file that ends in .gguf.');
+    throw new ConcertinaError(
+      'model-invalid',
+      `${name} is not a GGUF model file.`,
+      'Choose a file that ends in .gguf.',
+    );
   }
   return file;
 }

@@ -1,10 +1,10 @@
 /** The models that a person can choose: the embedded one, added files, and the GGUF files of added folders. Read only. */
 import { basename, join, resolve } from 'node:path';
-import { type ErrorPayload, ConcertinaError, toErrorPayload } from '../../shared/errors';
 import type { AddModelsResult } from '../../shared/contract';
+import { ConcertinaError, type ErrorPayload, toErrorPayload } from '../../shared/errors';
 import type { ModelEntry, ModelInfo } from '../../shared/models';
 import { Emitter } from './emitter';
-import { checkModelFile, findModels, type FoundFile, kindOf, modelIdOf, shownLocation } from './modelFiles';
+import { checkModelFile, type FoundFile, findModels, kindOf, modelIdOf, shownLocation } from './modelFiles';
 import type { ModelList } from './modelList';
 
 type Source = ModelEntry['source'];
@@ -106,7 +106,8 @@ export class ModelLibrary {
   private async find(modelId: string): Promise<Known> {
     if (!this.known.has(modelId)) this.known = await this.scan();
     const known = this.known.get(modelId);
-    if (!known) throw new ConcertinaError('not-found', 'This model is not on the list any more.', 'Choose another one.');
+    if (!known)
+      throw new ConcertinaError('not-found', 'This model is not on the list any more.', 'Choose another one.');
     return known;
   }
 

@@ -28,7 +28,9 @@ export class ModelList {
       this.list = listSchema.parse(JSON.parse(text));
     } catch {
       const aside = await setAside(this.path, this.now());
-      this.notices.push(`The list of models could not be read. It was kept as ${basename(aside)}; add your models again.`);
+      this.notices.push(
+        `The list of models could not be read. It was kept as ${basename(aside)}; add your models again.`,
+      );
     }
   }
 

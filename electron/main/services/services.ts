@@ -1,6 +1,8 @@
 /** Builds the services and joins them. Knows nothing of Electron: the window's carrier and the transport come from outside. */
 import { join } from 'node:path';
-import type { AppInfo, EventName, EventPayload, Handlers } from '../../shared/contract';
+import { type AppInfo, type EventName, type EventPayload, operations } from '../../shared/contract';
+import { dispatch } from '../../shared/dispatch';
+import type { Envelope } from '../../shared/operation';
 import { ChatStore } from './chatStore';
 import { Emitter } from './emitter';
 import { EngineHost } from './engineHost';
@@ -29,7 +31,8 @@ export interface ServicesOptions {
 export type AppEvent = { [N in EventName]: { name: N; payload: EventPayload<N> } }[EventName];
 
 export interface Services {
-  handlers: Handlers;
+  /** runs one call of the contract, whichever carrier brought it; never throws */
+  call(name: unknown, input: unknown): Promise<Envelope>;
   events: Emitter<AppEvent>;
   host: EngineHost;
   engine: EngineService;
@@ -75,5 +78,15 @@ export async function createServices(options: ServicesOptions): Promise<Services
     await chats.close();
   }
 
-  return { handlers, events, host, engine, models, settings, close };
+  function call(name: unknown, input: unknown): Promise<Envelope> {
+    return dispatch(operations, handlers, name, input, (error) =>
+      log.error(`${String(name)} failed: ${stackOf(error)}`),
+    );
+  }
+
+  return { call, events, host, engine, models, settings, close };
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

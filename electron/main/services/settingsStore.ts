@@ -31,7 +31,9 @@ export class SettingsStore {
       this.settings = await this.parse(text);
     } catch {
       const aside = await setAside(this.path, this.now());
-      this.notices.push(`The settings file could not be read. It was kept as ${basename(aside)}; the settings start anew.`);
+      this.notices.push(
+        `The settings file could not be read. It was kept as ${basename(aside)}; the settings start anew.`,
+      );
     }
   }
 

@@ -22,6 +22,8 @@ export interface AnswerEngine {
   modelName(): string;
 }
 
+type End = Omit<FinalPart, 'modelName'>;
+
 export class TurnService {
   /** the final state of an answer */
   readonly finished = new Emitter<{ chatId: string; message: Message }>();
@@ -108,16 +110,25 @@ export class TurnService {
     );
     const { systemPrompt, sampling } = this.settings();
     const messages = buildPrompt(systemPrompt, branchTo(chat, assistantMessage.parentId));
-    const request = { requestId, chatId: chat.id, messageId: assistantMessage.id, messages, sampling, jsonSchema: null };
+    const request = {
+      requestId,
+      chatId: chat.id,
+      messageId: assistantMessage.id,
+      messages,
+      sampling,
+      jsonSchema: null,
+    };
     this.running.set(requestId, { answer, done: this.run(answer, request) });
     return { requestId, userMessage, assistantMessage };
   }
 
   private async run(answer: RunningAnswer, request: GenerateRequest): Promise<void> {
-    const final = await this.engine.generate(request, answer.controller.signal).then(finalOf, (error: unknown) => {
+    const ended = await this.engine.generate(request, answer.controller.signal).then(endOf, (error: unknown) => {
       this.log.warn(`An answer ended with an error: ${String(error)}`);
-      return failedFinal(answer, error);
+      return failedEnd(answer, error);
     });
+    // the model may have been loading when the answer was asked for
+    const final: FinalPart = { ...ended, modelName: answer.message.modelName || this.engine.modelName() };
     try {
       await answer.close();
       const message = await this.store.finish(answer.chatId, answer.message.id, final);
@@ -145,13 +156,13 @@ export class TurnService {
   }
 }
 
-function finalOf(result: GenerationResult): FinalPart {
+function endOf(result: GenerationResult): End {
   const { text, thinking, stopReason, stats } = result;
   return { text, thinking, stopReason, stats, error: null };
 }
 
 /** What was written until the failure is kept. */
-function failedFinal(answer: RunningAnswer, error: unknown): FinalPart {
+function failedEnd(answer: RunningAnswer, error: unknown): End {
   const { text, thinking } = answer;
   const payload = toErrorPayload(error);
   const base = { text, thinking, stats: null, error: payload };

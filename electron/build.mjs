@@ -1,0 +1,86 @@
+// Bundles the app into build/app: main, preload, engine and headless server as one CommonJS file each, the renderer as a
+// static site. Syntax floor: Node 18 and Chrome 114 (Electron 25, the oldest runtime that the tests run in).
+// When to build is decided by native/prepare/app-bundles.mjs.
+// CLI: node electron/build.mjs     (npm run build)
+
+import fs from 'node:fs';
+import { builtinModules } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import tailwindcss from '@tailwindcss/vite';
+import react from '@vitejs/plugin-react';
+import { build } from 'vite';
+
+const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
+export const APP = path.join(ROOT, 'build', 'app');
+
+const ENTRIES = {
+  main: 'electron/main/main.ts',
+  preload: 'electron/preload/preload.ts',
+  engine: 'electron/engine/main.ts',
+  serve: 'electron/serve/main.ts',
+};
+
+const NOT_BUNDLED = ['electron', /^node:/, ...builtinModules];
+
+/**
+ * @param {{onProgress?: (progress: {detail: string, fraction: number}) => void}} [options]
+ * @returns {Promise<{folder: string}>}
+ */
+export async function buildApp({ onProgress = () => {} } = {}) {
+  const names = Object.keys(ENTRIES);
+  for (const [index, name] of names.entries()) {
+    onProgress({ detail: name, fraction: index / (names.length + 1) });
+    await bundleForNode(name, ENTRIES[name]);
+  }
+  onProgress({ detail: 'window', fraction: names.length / (names.length + 1) });
+  await bundleRenderer();
+  onProgress({ detail: 'done', fraction: 1 });
+  return { folder: APP };
+}
+
+/** One CommonJS file with every dependency in it: a sandboxed preload can require nothing, and packages stay out of releases. */
+export async function bundleForNode(name, entry, outDir = APP) {
+  await build({
+    root: ROOT,
+    configFile: false,
+    envDir: false,
+    logLevel: 'warn',
+    publicDir: false,
+    define: { 'process.env.WS_NO_BUFFER_UTIL': '"1"', 'process.env.WS_NO_UTF_8_VALIDATE': '"1"' },
+    ssr: { target: 'node', noExternal: true },
+    build: {
+      ssr: path.join(ROOT, entry),
+      outDir,
+      emptyOutDir: false,
+      target: 'node18',
+      minify: false,
+      rolldownOptions: {
+        external: NOT_BUNDLED,
+        output: { format: 'cjs', entryFileNames: `${name}.cjs`, codeSplitting: false },
+      },
+    },
+  });
+}
+
+async function bundleRenderer() {
+  const root = path.join(ROOT, 'renderer', 'app');
+  const outDir = path.join(APP, 'renderer');
+  fs.rmSync(outDir, { recursive: true, force: true });
+  await build({
+    root,
+    base: './',
+    configFile: false,
+    envDir: false,
+    logLevel: 'warn',
+    publicDir: false,
+    plugins: [react(), tailwindcss()],
+    build: { outDir, emptyOutDir: true, target: 'chrome114', chunkSizeWarningLimit: 2000 },
+  });
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const startedAt = Date.now();
+  await buildApp({ onProgress: ({ detail }) => console.log(`building ${detail}`) });
+  console.log(`built ${path.relative(process.cwd(), APP)} in ${((Date.now() - startedAt) / 1000).toFixed(1)} s`);
+}

@@ -1,0 +1,90 @@
+/** Start of the Electron app: a list of set-ups. Each subject has its own file. */
+import { join } from 'node:path';
+import { app, BrowserWindow, dialog } from 'electron';
+import { channels } from '../shared/channels';
+import { desktop } from './desktop';
+import { setUpGate } from './gate';
+import { appInfo } from './info';
+import { setUpMenu } from './menu';
+import { bundleFolder, chooseDataFolder, embeddedModels } from './paths';
+import { registerScheme, setUpProtocol } from './protocol';
+import { setUpSecurity } from './security';
+import { createFileLogger } from './services/logger';
+import { createServices, type Services } from './services/services';
+import { setUpStreams } from './streams';
+import { openUtilityEngine } from './utilityTransport';
+import { followTheme, openWindow } from './window';
+
+async function start(dataFolder: string): Promise<void> {
+  const log = createFileLogger(join(dataFolder, 'logs', 'concertina.log'));
+  process.on('uncaughtException', (error) => log.error(`uncaught: ${error.stack ?? error.message}`));
+  await app.whenReady();
+  setUpSecurity();
+  setUpProtocol(join(bundleFolder, 'renderer'));
+  setUpMenu();
+  const services = await createServices({
+    dataFolder,
+    embeddedModels: embeddedModels(),
+    openEngine: () => openUtilityEngine(join(bundleFolder, 'engine.cjs')),
+    info: appInfo(),
+    desktop,
+    log,
+    streamAsEvents: false,
+  });
+  setUpGate(services);
+  followTheme(services.settings.get().theme);
+  services.settings.changed.on(({ theme }) => followTheme(theme));
+  services.events.on(({ name, payload }) => broadcast(name, payload));
+  setUpWindows(services, dataFolder);
+  setUpQuit(services);
+  services.engine.start();
+}
+
+function broadcast(name: string, payload: unknown): void {
+  for (const window of BrowserWindow.getAllWindows()) window.webContents.send(channels.event, name, payload);
+}
+
+function setUpWindows(services: Services, dataFolder: string): void {
+  const streams = setUpStreams(services.host);
+
+  function open(): void {
+    const window = openWindow({ dataFolder, preload: join(bundleFolder, 'preload.cjs') });
+    streams.attach(window);
+    window.once('closed', services.engine.watch());
+  }
+
+  function show(): void {
+    const window = BrowserWindow.getAllWindows()[0];
+    if (window?.isMinimized()) window.restore();
+    if (window) window.focus();
+    else open();
+  }
+
+  app.on('second-instance', show);
+  app.on('activate', show);
+  open();
+}
+
+/** Quits after what is open was written; the second time at once. */
+function setUpQuit(services: Services): void {
+  let closing = false;
+  app.on('window-all-closed', () => {
+    if (process.platform !== 'darwin') app.quit();
+  });
+  app.on('before-quit', (event) => {
+    if (closing) return;
+    closing = true;
+    event.preventDefault();
+    void services.close().finally(() => app.quit());
+  });
+}
+
+registerScheme();
+const dataFolder = chooseDataFolder();
+if (!app.requestSingleInstanceLock()) app.quit();
+else {
+  start(dataFolder).catch((error: unknown) => {
+    dialog.showErrorBox('Concertina cannot start', error instanceof Error ? error.message : String(error));
+    app.exit(1);
+  });
+}

@@ -1,0 +1,17 @@
+/** Where things lie, in a checkout and in a packaged app (see electron-builder.config.cjs). */
+import { join, resolve } from 'node:path';
+import { app } from 'electron';
+
+/** Chats and settings. `--user-data-dir=DIR` (Chromium's own switch) chooses another folder. */
+export function chooseDataFolder(): string {
+  const asked = app.commandLine.getSwitchValue('user-data-dir');
+  if (asked) app.setPath('userData', resolve(asked));
+  return app.getPath('userData');
+}
+
+/** Folder of the bundles: build/app. */
+export const bundleFolder = __dirname;
+
+export function embeddedModels(): string {
+  return app.isPackaged ? join(process.resourcesPath, 'models') : join(bundleFolder, '..', '..', 'assets', 'models');
+}

@@ -1,0 +1,66 @@
+/** Files of the built page, for the app:// protocol and for headless mode: which file a path means, and what it is. */
+import { extname, isAbsolute, join, relative } from 'node:path';
+
+const types: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.mjs': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
+  '.woff2': 'font/woff2',
+  '.wasm': 'application/wasm',
+};
+
+export interface StaticFile {
+  path: string;
+  type: string;
+}
+
+/** The file that a URL path names inside `root`; null when it would lie outside or has no known type. */
+export function staticFile(root: string, urlPath: string): StaticFile | null {
+  let name: string;
+  try {
+    name = decodeURIComponent(urlPath);
+  } catch {
+    return null;
+  }
+  if (name.includes('\0') || name.includes('\\')) return null;
+  const path = join(root, name === '/' || name === '' ? 'index.html' : name);
+  const inside = relative(root, path);
+  const type = types[extname(path)];
+  if (inside === '' || inside.startsWith('..') || isAbsolute(inside) || !type) return null;
+  return { path, type };
+}
+
+/**
+ * What the page may load: nothing but its own files. `unsafe-inline` for styles only: sonner and radix put style elements
+ * into the page. Model-written markdown can neither run code nor reach another host.
+ */
+const policy = {
+  'default-src': "'none'",
+  'script-src': "'self'",
+  'style-src': "'self' 'unsafe-inline'",
+  'img-src': "'self' data: blob:",
+  'font-src': "'self'",
+  'connect-src': "'self'",
+  'worker-src': "'self' blob:",
+  'base-uri': "'none'",
+  'form-action': "'none'",
+  'frame-ancestors': "'none'",
+  'object-src': "'none'",
+};
+
+/** `extraConnect`: further sources that the page may connect to (its own WebSocket in headless mode). */
+export function securityHeaders(extraConnect = ''): Record<string, string> {
+  const connect = `${policy['connect-src']} ${extraConnect}`.trim();
+  const entries = Object.entries({ ...policy, 'connect-src': connect });
+  return {
+    'Content-Security-Policy': entries.map(([name, value]) => `${name} ${value}`).join('; '),
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'no-referrer',
+    'Cross-Origin-Opener-Policy': 'same-origin',
+  };
+}

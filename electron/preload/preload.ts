@@ -1,0 +1,56 @@
+/** The bridge of the sandboxed page: the operations and events of the contract by name, and nothing else of Electron. */
+import { contextBridge, ipcRenderer, webUtils } from 'electron';
+import { channels } from '../shared/channels';
+import { type EventName, eventNames, type OperationName, operationNames, type WindowApi } from '../shared/contract';
+import type { Envelope } from '../shared/operation';
+
+type Listener = (payload: unknown) => void;
+
+const listeners = new Map<EventName, Set<Listener>>(eventNames.map((name) => [name, new Set()]));
+
+function emit(name: EventName, payload: unknown): void {
+  for (const listener of listeners.get(name) ?? []) listener(payload);
+}
+
+async function call(name: OperationName, input: unknown): Promise<Envelope> {
+  if (!operationNames.includes(name)) return refusal('This operation does not exist.');
+  try {
+    return await ipcRenderer.invoke(channels.call, name, input);
+  } catch (error) {
+    // what cannot be cloned (a function, a DOM node) never leaves the page
+    return refusal(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function on(name: EventName, listener: Listener): () => void {
+  const set = listeners.get(name);
+  if (!set) return () => undefined;
+  set.add(listener);
+  return () => void set.delete(listener);
+}
+
+async function addDroppedFiles(files: File[]): Promise<Envelope> {
+  const paths = [...files].map(pathOf).filter((path) => path !== '');
+  if (paths.length === 0) return refusal('What was dropped is not a file on this machine.');
+  return call('models.addPaths', { paths });
+}
+
+/** webUtils came with Electron 29; before that a File told its path itself. */
+function pathOf(file: File): string {
+  return webUtils?.getPathForFile?.(file) ?? (file as File & { path?: string }).path ?? '';
+}
+
+function refusal(message: string): Envelope {
+  return { ok: false, error: { code: 'bad-request', message, hint: '' } };
+}
+
+ipcRenderer.on(channels.event, (_event, name: EventName, payload: unknown) => emit(name, payload));
+
+// a port of its own to the engine process for each page; a new one when the engine starts again
+ipcRenderer.on(channels.stream, (event) => {
+  const port = event.ports[0];
+  if (port) port.onmessage = ({ data }) => emit('onStream', data);
+});
+
+const api: WindowApi = { call, on, addDroppedFiles };
+contextBridge.exposeInMainWorld('concertina', api);

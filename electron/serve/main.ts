@@ -1,0 +1,86 @@
+/** Headless mode: `npm run serve`. The same app in a browser of this machine. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { forkEngine } from '../main/services/forkTransport';
+import { createFileLogger } from '../main/services/logger';
+import { createServices, type Services } from '../main/services/services';
+import type { AppInfo } from '../shared/contract';
+import { lockFolder } from './lock';
+import { parseServeOptions, type ServeOptions, UsageError, usage } from './options';
+import { type RunningServer, startServer } from './server';
+
+const appFolder = __dirname;
+const root = join(appFolder, '..', '..');
+
+async function main(): Promise<void> {
+  const options = parseServeOptions(process.argv.slice(2));
+  const page = join(appFolder, 'renderer');
+  if (!existsSync(join(page, 'index.html')))
+    throw new UsageError('The app is not built yet. Run `npm run build` first.');
+  lockFolder(options.dataFolder);
+  const services = await createServices({
+    dataFolder: options.dataFolder,
+    embeddedModels: join(root, 'assets', 'models'),
+    openEngine: () => forkEngine(join(appFolder, 'engine.cjs')),
+    info: appInfo(),
+    desktop: null,
+    log: createFileLogger(join(options.dataFolder, 'logs', 'concertina.log')),
+    streamAsEvents: true,
+  });
+  const server = await listen(options, page, services);
+  closeOnSignals(server, services);
+  console.log(
+    `Concertina runs at\n\n  ${server.url}\n\nChats and settings: ${options.dataFolder}\nStop it with Ctrl-C.`,
+  );
+  if (options.model) await selectModel(options.model, services);
+  else services.engine.start();
+}
+
+function appInfo(): AppInfo {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+  return { version, platform: process.platform, headless: true, runtime: `Node ${process.versions.node}`, notices: [] };
+}
+
+/** The usual port may be taken by another Concertina; a port that was asked for is not replaced silently. */
+async function listen(
+  options: ServeOptions & { portAsked: boolean },
+  page: string,
+  services: Services,
+): Promise<RunningServer> {
+  const { host, port } = options;
+  try {
+    return await startServer({ host, port, page, services });
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'EADDRINUSE') throw error;
+    if (options.portAsked) throw new UsageError(`Port ${port} is taken. Choose another one with --port.`);
+    return startServer({ host, port: 0, page, services });
+  }
+}
+
+async function selectModel(path: string, services: Services): Promise<void> {
+  services.engine.startEmpty();
+  const { added, refused } = await services.models.add([path]);
+  for (const { name, error } of refused) console.error(`${name}: ${error.message} ${error.hint}`);
+  if (added[0]) await services.engine.select(added[0].id);
+  else await services.engine.reload();
+}
+
+function closeOnSignals(server: RunningServer, services: Services): void {
+  let closing = false;
+  async function close(): Promise<void> {
+    // a second Ctrl-C does not wait
+    if (closing) process.exit(1);
+    closing = true;
+    await server.close();
+    await services.close();
+    process.exit(0);
+  }
+  process.on('SIGINT', () => void close());
+  process.on('SIGTERM', () => void close());
+}
+
+main().catch((error: unknown) => {
+  if (error instanceof UsageError) console.error(error.message ? `${error.message}\n\n${usage}` : usage);
+  else console.error(error);
+  process.exit(error instanceof UsageError && error.message === '' ? 0 : 1);
+});

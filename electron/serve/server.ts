@@ -1,0 +1,90 @@
+/** The headless server: the built page over HTTP and the contract over one WebSocket, on the loopback interface only. */
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer } from 'ws';
+import type { Services } from '../main/services/services';
+import { securityHeaders, staticFile } from '../main/services/staticFiles';
+import { limits } from '../shared/limits';
+import { type Access, hasToken, isOwnHost, isOwnOrigin, tokenCookie } from './access';
+import { serveSocket } from './socket';
+
+/** A message of the longest text, as JSON with every character escaped, and its frame. */
+const maxMessageBytes = limits.maxMessage * 6 + 65_536;
+
+export interface ServerOptions {
+  host: string;
+  /** 0: any free one */
+  port: number;
+  /** folder of the built page */
+  page: string;
+  services: Pick<Services, 'call' | 'events' | 'engine'>;
+}
+
+export interface RunningServer {
+  port: number;
+  /** with the token: whoever has it can use the app */
+  url: string;
+  close(): Promise<void>;
+}
+
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const access: Access = { token: randomBytes(24).toString('base64url'), port: 0 };
+  const server = createServer((request, response) => void servePage(options.page, access, request, response));
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes });
+  server.on('upgrade', (request, socket, head) => {
+    const refusal = refuseUpgrade(request, access);
+    if (refusal) return refuse(socket, refusal);
+    sockets.handleUpgrade(request, socket, head, (webSocket) => serveSocket(webSocket, options.services));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, resolve);
+  });
+  access.port = (server.address() as AddressInfo).port;
+  const host = options.host === '::1' ? '[::1]' : options.host;
+  return {
+    port: access.port,
+    url: `http://${host}:${access.port}/?token=${access.token}`,
+    close: async () => {
+      for (const client of sockets.clients) client.terminate();
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+/** The page itself is no secret; the token opens only the socket behind it. */
+async function servePage(
+  page: string,
+  access: Access,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const answer = (status: number, text: string) =>
+    response.writeHead(status, { ...securityHeaders(), 'Content-Type': 'text/plain; charset=utf-8' }).end(text);
+  if (!isOwnHost(request, access.port)) return void answer(403, 'This host name is not served.');
+  if (request.method !== 'GET' && request.method !== 'HEAD') return void answer(405, 'Only GET is served.');
+  const file = staticFile(page, (request.url ?? '/').replace(/[?#].*$/s, ''));
+  const body = file ? await readFile(file.path).catch(() => null) : null;
+  if (!file || !body) return void answer(404, 'There is no such file.');
+  response.writeHead(200, {
+    ...securityHeaders(`ws://${request.headers.host}`),
+    'Content-Type': file.type,
+    'Cache-Control': 'no-cache',
+    ...(hasToken(request, access) ? { 'Set-Cookie': tokenCookie(access) } : {}),
+  });
+  response.end(request.method === 'HEAD' ? undefined : body);
+}
+
+function refuseUpgrade(request: IncomingMessage, access: Access): string | null {
+  if ((request.url ?? '').replace(/\?.*$/s, '') !== '/ws') return '404 Not Found';
+  if (!isOwnHost(request, access.port) || !isOwnOrigin(request, access.port)) return '403 Forbidden';
+  return hasToken(request, access) ? null : '401 Unauthorized';
+}
+
+function refuse(socket: Duplex, status: string): void {
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+}

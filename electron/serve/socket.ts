@@ -1,0 +1,46 @@
+/** One page in a browser: its calls in, answers and events out, each a line of JSON. */
+import type { WebSocket } from 'ws';
+import type { Services } from '../main/services/services';
+import { type AnswerMessage, type CallMessage, type EventMessage, toServerSchema } from '../shared/wire';
+
+/** A page that does not read (a sleeping tab) gets no more frames than this in its buffer. */
+const maxBufferedBytes = 16_000_000;
+
+/** WebSocket close code for data that makes no sense. */
+const badData = 1007;
+
+export function serveSocket(socket: WebSocket, services: Pick<Services, 'call' | 'events' | 'engine'>): void {
+  const stopWatching = services.engine.watch();
+  const stopEvents = services.events.on(({ name, payload }) => {
+    // frames may be dropped: the final state of the message brings the whole text
+    if (name === 'onStream' && socket.bufferedAmount > maxBufferedBytes) return;
+    send({ type: 'event', name, payload });
+  });
+
+  function send(message: AnswerMessage | EventMessage): void {
+    if (socket.readyState === socket.OPEN) socket.send(JSON.stringify(message));
+  }
+
+  async function answer({ id, name, input }: CallMessage): Promise<void> {
+    send({ type: 'answer', id, envelope: await services.call(name, input) });
+  }
+
+  socket.on('message', (data, isBinary) => {
+    const call = isBinary ? null : parseCall(data.toString());
+    if (call) void answer(call);
+    else socket.close(badData, 'not a call');
+  });
+  socket.on('close', () => {
+    stopEvents();
+    stopWatching();
+  });
+  socket.on('error', () => socket.terminate());
+}
+
+function parseCall(text: string): CallMessage | null {
+  try {
+    return toServerSchema.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
