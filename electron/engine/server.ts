@@ -28,7 +28,7 @@ export function createEngineServer(engine: () => Engine, output: EngineOutput): 
 
   async function load(path: string, context: ContextSettings) {
     await queue.drain();
-    return holder.load(path, context, (fraction) => output.loadProgress(fraction));
+    return holder.load(path, context, inSteps(output.loadProgress));
   }
 
   async function unload(): Promise<void> {
@@ -77,6 +77,16 @@ export function createEngineServer(engine: () => Engine, output: EngineOutput): 
     },
   };
   return { handlers: withCodedErrors(handlers), close: unload };
+}
+
+/** llama.cpp reports each tensor; a window needs each per cent. */
+function inSteps(report: (fraction: number) => void): (fraction: number) => void {
+  let next = 0;
+  return (fraction) => {
+    if (fraction < next && fraction < 1) return;
+    next = fraction + 0.01;
+    report(fraction);
+  };
 }
 
 function withCodedErrors(handlers: EngineHandlers): EngineHandlers {

@@ -1,12 +1,30 @@
 /** Engine process as a utility process: an abort in native code ends it, and never the window or a chat. */
-import { type MessagePortMain, utilityProcess } from 'electron';
-import { type EngineTransport, scrubbedEnvironment } from './services/engineTransport';
+import { app, type Details, type MessagePortMain, utilityProcess } from 'electron';
+import { type EngineExit, type EngineTransport, scrubbedEnvironment } from './services/engineTransport';
+
+/** The reason of a crash follows its exit event, sometimes a little later. */
+const reasonWithinMs = 200;
+const name = 'Concertina engine';
 
 export function openUtilityEngine(modulePath: string): EngineTransport {
   const child = utilityProcess.fork(modulePath, [], {
-    serviceName: 'Concertina engine',
+    serviceName: name,
     stdio: 'pipe',
     env: scrubbedEnvironment(process.env),
+  });
+  const exit = new Promise<EngineExit>((resolve) => {
+    const onGone = (_event: unknown, details: Details): void => {
+      if (details.type !== 'Utility' || details.name !== name) return;
+      app.off('child-process-gone', onGone);
+      resolve(exitOf(details));
+    };
+    app.on('child-process-gone', onGone);
+    child.once('exit', (code) => {
+      setTimeout(() => {
+        app.off('child-process-gone', onGone);
+        resolve({ code, signal: null });
+      }, reasonWithinMs);
+    });
   });
   return {
     get pid() {
@@ -19,12 +37,22 @@ export function openUtilityEngine(modulePath: string): EngineTransport {
         stream?.on('data', (data: Buffer) => listener(data.toString('utf8')));
       }
     },
-    onExit: (listener) => void child.on('exit', (code) => listener(exitOf(code))),
+    onExit: (listener) => void exit.then(listener),
     kill: () => void child.kill(),
   };
 }
 
-/** On POSIX a process that a signal ended reports the signal in place of a code. */
-function exitOf(code: number): { code: number; signal: string | null } {
-  return { code, signal: null };
+/** On POSIX the exit code of a process that a signal ended is the number of the signal. */
+function exitOf({ reason, exitCode }: Details): EngineExit {
+  if (reason === 'killed' || reason === 'oom') return { code: exitCode, signal: 'SIGKILL' };
+  return { code: exitCode, signal: reason === 'crashed' ? (signals[exitCode] ?? 'crashed') : null };
 }
+
+const signals: Record<number, string> = {
+  4: 'SIGILL',
+  6: 'SIGABRT',
+  7: 'SIGBUS',
+  8: 'SIGFPE',
+  9: 'SIGKILL',
+  11: 'SIGSEGV',
+};

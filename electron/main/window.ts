@@ -36,12 +36,17 @@ export function openWindow({ dataFolder, preload }: WindowOptions): BrowserWindo
   if (state?.maximized) window.maximize();
   window.once('ready-to-show', () => window.show());
   window.on('page-title-updated', (event) => event.preventDefault());
-  window.on('close', () => {
-    const next = { bounds: window.getNormalBounds(), maximized: window.isMaximized() };
-    writeWindowState(statePath, next).catch((error: unknown) => console.error('The window state was not kept:', error));
-  });
+  window.on('close', () => keepState(window, statePath));
   void window.loadURL(startUrl);
   return window;
+}
+
+function keepState(window: BrowserWindow, path: string): void {
+  try {
+    writeWindowState(path, { bounds: window.getNormalBounds(), maximized: window.isMaximized() });
+  } catch (error) {
+    console.error('The place of the window was not kept:', error);
+  }
 }
 
 /** The theme of the settings decides over the one of the system. */

@@ -1,7 +1,6 @@
 /** window.json: where the window was. An odd file or a screen that is gone gives the default place. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
-import { writeFileAtomic } from './services/files';
 
 const boundsSchema = z.object({
   x: z.number().int(),
@@ -27,8 +26,10 @@ export function readWindowState(path: string, screens: Bounds[]): WindowState | 
   }
 }
 
-export async function writeWindowState(path: string, state: WindowState): Promise<void> {
-  await writeFileAtomic(path, `${JSON.stringify(state)}\n`);
+/** At once: the app may end right after its window closed. */
+export function writeWindowState(path: string, state: WindowState): void {
+  writeFileSync(`${path}.tmp`, `${JSON.stringify(state)}\n`);
+  renameSync(`${path}.tmp`, path);
 }
 
 /** Enough of the upper edge lies on the screen to take hold of it. */
