@@ -17,13 +17,12 @@ const INPUTS = [
 const OUTPUT = path.join(BUILD, 'app', 'main.cjs');
 const STAMP = path.join(BUILD, 'app-stamp.json');
 
-/** @param {{onProgress: (progress: {detail: string}) => void}} options */
+/** @param {{onProgress: (progress: {detail: string, fraction: number}) => void}} options */
 export async function ensureApp({ onProgress }) {
   const hash = hashInputs();
   if (readStamp() === stamp(hash)) return;
-  onProgress({ detail: 'bundling' });
   const { buildApp } = await import('../../electron/build.mjs');
-  await buildApp();
+  await buildApp({ onProgress });
   fs.writeFileSync(STAMP, stamp(hash));
 }
 
