@@ -39,7 +39,9 @@ export function Banner({ tone, title, children, actions, onClose, icon, testId, 
         </div>
         {actions && <div className="flex flex-wrap gap-2">{actions}</div>}
       </div>
-      {onClose && <IconButton label="Dismiss" icon={<X />} size="small" onClick={onClose} className="-my-0.5 -mr-1.5" />}
+      {onClose && (
+        <IconButton label="Dismiss" icon={<X />} size="small" onClick={onClose} className="-my-0.5 -mr-1.5" />
+      )}
     </div>
   );
 }

@@ -29,7 +29,10 @@ export function Bellows({ pleats = 12, filled = 1, className, breathing = false 
         <polygon
           key={i}
           points={facePoints(i)}
-          className={cx(i % 2 === 0 ? 'bellows-lit' : 'bellows-shade', (i + 0.5) / faces.length > filled && 'bellows-empty')}
+          className={cx(
+            i % 2 === 0 ? 'bellows-lit' : 'bellows-shade',
+            (i + 0.5) / faces.length > filled && 'bellows-empty',
+          )}
         />
       ))}
     </svg>

@@ -13,7 +13,15 @@ interface PopoverProps {
   onOpenChange?: (open: boolean) => void;
 }
 
-export function Popover({ trigger, label, children, side = 'top', align = 'center', className, ...state }: PopoverProps) {
+export function Popover({
+  trigger,
+  label,
+  children,
+  side = 'top',
+  align = 'center',
+  className,
+  ...state
+}: PopoverProps) {
   return (
     <Radix.Root {...state}>
       <Radix.Trigger asChild>{trigger}</Radix.Trigger>

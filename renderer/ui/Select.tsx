@@ -1,7 +1,7 @@
 import { ChevronsUpDown } from 'lucide-react';
 import type { ComponentProps } from 'react';
-import { controlClass } from './Field';
 import { cx } from './cx';
+import { controlClass } from './Field';
 
 /** The system's own list: reachable by keyboard and screen readers on every platform. */
 export function Select({ className, children, ...rest }: ComponentProps<'select'>) {

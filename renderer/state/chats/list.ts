@@ -40,8 +40,16 @@ export function dateLabel(date: Date, now: Date): string {
 /** A title from the first question: its last line that says something, since a pasted text stands before the question. */
 export function titleFrom(text: string): string {
   const end = text.slice(-2000);
-  const line = end.split('\n').map((part) => part.trim()).filter(Boolean).at(-1) ?? '';
-  const clean = line.replace(/[#*_`>|]+/g, '').replace(/\s+/g, ' ').trim();
+  const line =
+    end
+      .split('\n')
+      .map((part) => part.trim())
+      .filter(Boolean)
+      .at(-1) ?? '';
+  const clean = line
+    .replace(/[#*_`>|]+/g, '')
+    .replace(/\s+/g, ' ')
+    .trim();
   if (clean === '') return 'New chat';
   return shorten(clean, Math.min(64, limits.maxTitle));
 }
@@ -54,7 +62,10 @@ function shorten(text: string, length: number): string {
 }
 
 function fold(text: string): string {
-  return text.normalize('NFD').replace(/\p{Diacritic}/gu, '').toLowerCase();
+  return text
+    .normalize('NFD')
+    .replace(/\p{Diacritic}/gu, '')
+    .toLowerCase();
 }
 
 function startOfDay(date: Date): number {

@@ -1,5 +1,5 @@
 /** Pure work on what is being written. */
-import { emptyDraft, type Draft } from './state';
+import { type Draft, emptyDraft } from './state';
 
 /** Pastes longer than this become a card beside the text field. */
 export const longPaste = 4000;

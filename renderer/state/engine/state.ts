@@ -20,3 +20,6 @@ export const initialEngine: EngineSlice = {
   recovered: false,
   closedNotices: [],
 };
+
+/** For features, which do not reach past the state. */
+export type ConnectionPhase = Connection['phase'];

@@ -9,7 +9,9 @@ export const selectSelectingId = (state: AppState) => state.models.selectingId;
 export function selectCurrentModel(state: AppState) {
   const id = state.engine.status?.modelId ?? state.settings.saved?.modelId ?? null;
   const list = state.models.list ?? [];
-  return list.find((model) => model.id === id) ?? list.find((model) => id === null && model.source === 'embedded') ?? null;
+  return (
+    list.find((model) => model.id === id) ?? list.find((model) => id === null && model.source === 'embedded') ?? null
+  );
 }
 
 export const selectEmbeddedModel = (state: AppState) =>

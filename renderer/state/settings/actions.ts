@@ -55,7 +55,11 @@ export function createSettingsActions({ client, get, patch, report }: Tools) {
     }
   }
 
-  async function estimate(context: ContextSettings, types: readonly CacheType[], modelId: string | null): Promise<void> {
+  async function estimate(
+    context: ContextSettings,
+    types: readonly CacheType[],
+    modelId: string | null,
+  ): Promise<void> {
     const key = estimateKey(context, modelId);
     const pair = await estimateOne(context);
     const outcomes = await Promise.all(types.map((type) => estimateOne({ ...context, typeK: type, typeV: type })));

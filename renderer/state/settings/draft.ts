@@ -24,7 +24,15 @@ export function applyPatch(settings: Settings, patch: SettingsPatch): Settings {
 }
 
 export function estimateKey(context: ContextSettings, modelId: string | null): string {
-  return JSON.stringify([modelId, context.nCtx, context.typeK, context.typeV, context.flashAttention, context.batch, context.gpuLayers]);
+  return JSON.stringify([
+    modelId,
+    context.nCtx,
+    context.typeK,
+    context.typeV,
+    context.flashAttention,
+    context.batch,
+    context.gpuLayers,
+  ]);
 }
 
 function defined<T extends object>(object: T): Partial<T> {

@@ -1,0 +1,79 @@
+/** The shell: where each part of the window stands. */
+import { useEffect } from 'react';
+import { Toaster } from 'sonner';
+import { preloadMarkdown } from '../features/chat/AnswerText';
+import { ChatView } from '../features/chat/ChatView';
+import { ConnectionBanner } from '../features/engine/ConnectionBanner';
+import { EngineBanner } from '../features/engine/EngineBanner';
+import { Notices } from '../features/engine/Notices';
+import { StatusStrip } from '../features/meter/StatusStrip';
+import { SettingsPanel } from '../features/settings/SettingsPanel';
+import { Sidebar } from '../features/sidebar/Sidebar';
+import { selectChatTitle } from '../state/conversation/selectors';
+import type { App as AppParts } from '../state/store';
+import { selectSettingsOpen, selectSidebarOpen } from '../state/ui/selectors';
+import { useActions, useApp } from '../state/useApp';
+import { TooltipProvider } from '../ui/Tooltip';
+import { useMediaQuery } from '../ui/useMediaQuery';
+import { DropZone } from './DropZone';
+import { ErrorBoundary } from './ErrorBoundary';
+import { Header } from './Header';
+import { listenForKeys } from './keyboard';
+import { SidePane } from './SidePane';
+import { useTheme } from './useTheme';
+
+export function App({ app }: { app: AppParts }) {
+  const theme = useTheme();
+  const sidebarOpen = useApp(selectSidebarOpen);
+  const settingsOpen = useApp(selectSettingsOpen);
+  const title = useApp(selectChatTitle);
+  const { ui } = useActions();
+  const sidebarFloats = useMediaQuery('(max-width: 879px)');
+  const settingsFloat = useMediaQuery('(max-width: 1119px)');
+
+  useEffect(() => listenForKeys(app), [app]);
+  useEffect(() => ui.setSidebar(!sidebarFloats), [sidebarFloats, ui]);
+  useEffect(preloadMarkdown, []);
+  useEffect(() => {
+    document.title = title ? `${title} – Concertina` : 'Concertina';
+  }, [title]);
+
+  return (
+    <TooltipProvider delayDuration={450}>
+      <div className="flex h-full flex-col">
+        <div className="relative flex min-h-0 flex-1">
+          <SidePane side="left" open={sidebarOpen} floats={sidebarFloats} onClose={() => ui.setSidebar(false)}>
+            <ErrorBoundary what="The list of chats">
+              <Sidebar onChosen={() => sidebarFloats && ui.setSidebar(false)} />
+            </ErrorBoundary>
+          </SidePane>
+          <main className="flex min-w-0 flex-1 flex-col">
+            <Header />
+            <ConnectionBanner />
+            <EngineBanner />
+            <Notices />
+            <ErrorBoundary what="The chat">
+              <ChatView />
+            </ErrorBoundary>
+          </main>
+          <SidePane side="right" open={settingsOpen} floats={settingsFloat} onClose={() => ui.setSettings(false)}>
+            <ErrorBoundary what="The settings">
+              <SettingsPanel />
+            </ErrorBoundary>
+          </SidePane>
+        </div>
+        <ErrorBoundary what="The meter">
+          <StatusStrip />
+        </ErrorBoundary>
+      </div>
+      <DropZone />
+      <Toaster
+        theme={theme}
+        position="bottom-left"
+        offset={{ bottom: 44, left: 12 }}
+        mobileOffset={{ bottom: 44 }}
+        closeButton={false}
+      />
+    </TooltipProvider>
+  );
+}

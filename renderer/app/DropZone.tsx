@@ -1,0 +1,77 @@
+import { useEffect, useState } from 'react';
+import { toast } from 'sonner';
+import { useActions } from '../state/useApp';
+import { Bellows } from '../ui/Bellows';
+import { readText, sortDropped } from './dropped';
+
+/** Takes files anywhere in the window: models onto the list, texts into the question. */
+export function DropZone() {
+  const [over, setOver] = useState(false);
+  const { conversation, models, ui } = useActions();
+
+  useEffect(() => {
+    // A pointer inside crosses many elements; only the last leave counts.
+    let depth = 0;
+
+    function carriesFiles(event: DragEvent): boolean {
+      return event.dataTransfer?.types.includes('Files') ?? false;
+    }
+    function enter(event: DragEvent): void {
+      if (!carriesFiles(event)) return;
+      depth += 1;
+      setOver(true);
+    }
+    function leave(event: DragEvent): void {
+      if (!carriesFiles(event)) return;
+      depth = Math.max(0, depth - 1);
+      if (depth === 0) setOver(false);
+    }
+    function hover(event: DragEvent): void {
+      if (carriesFiles(event)) event.preventDefault();
+    }
+    function drop(event: DragEvent): void {
+      if (!carriesFiles(event)) return;
+      event.preventDefault();
+      depth = 0;
+      setOver(false);
+      void take([...(event.dataTransfer?.files ?? [])]);
+    }
+    async function take(files: File[]): Promise<void> {
+      const dropped = sortDropped(files);
+      for (const file of dropped.texts) {
+        const read = await readText(file);
+        if ('text' in read) conversation.addPasted(read.text);
+        else toast.error(read.problem);
+      }
+      if (dropped.texts.length > 0) ui.focusComposer();
+      if (dropped.models.length === 0) return;
+      ui.setPicker(true);
+      await models.addDropped(dropped.models);
+    }
+
+    const listeners = [
+      ['dragenter', enter],
+      ['dragleave', leave],
+      ['dragover', hover],
+      ['drop', drop],
+    ] as const;
+    for (const [name, listener] of listeners) window.addEventListener(name, listener);
+    return () => {
+      for (const [name, listener] of listeners) window.removeEventListener(name, listener);
+    };
+  }, [conversation, models, ui]);
+
+  if (!over) return null;
+  return (
+    <div
+      data-testid="drop-overlay"
+      className="pointer-events-none fixed inset-0 z-50 flex items-center justify-center bg-paper/85 backdrop-blur-xs"
+    >
+      <div className="rise flex flex-col items-center gap-4 rounded-2xl border-2 border-dashed border-accent bg-raised px-14 py-10 shadow-pop">
+        <Bellows pleats={14} breathing className="h-8 w-32" />
+        <p className="font-serif text-xl text-ink">Let go to add it</p>
+        <p className="text-sm text-ink-2">A .gguf file or a folder joins the models. A text joins your question.</p>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,63 @@
+/** Key commands of the window. The menu of the main process sends the same ones by name. */
+import type { Command } from '../state/connect';
+import type { App } from '../state/store';
+import { isMac } from '../ui/platform';
+
+export type KeyCommand = Command | 'sidebar';
+
+type Key = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey' | 'shiftKey'>;
+
+const letters: Record<string, KeyCommand> = {
+  n: 'new-chat',
+  l: 'focus-input',
+  k: 'search',
+  b: 'sidebar',
+  ',': 'settings',
+};
+
+export function commandOfKey(event: Key, mac: boolean): KeyCommand | null {
+  if (event.key === 'Escape') return 'stop';
+  const mod = mac ? event.metaKey && !event.ctrlKey : event.ctrlKey && !event.metaKey;
+  if (!mod || event.altKey || event.shiftKey) return null;
+  return letters[event.key.toLowerCase()] ?? null;
+}
+
+const commands: Record<KeyCommand, (app: App) => void> = {
+  'new-chat': ({ actions }) => {
+    actions.conversation.startNew();
+    actions.ui.focusComposer();
+  },
+  'focus-input': ({ actions }) => actions.ui.focusComposer(),
+  search: ({ actions }) => actions.ui.focusSearch(),
+  settings: ({ actions }) => actions.ui.toggleSettings(),
+  sidebar: ({ actions }) => actions.ui.toggleSidebar(),
+  stop: stopOrClose,
+};
+
+export function runCommand(app: App, command: KeyCommand): void {
+  commands[command](app);
+}
+
+/** Stops the answer; with the focus in the settings it closes them instead. */
+function stopOrClose({ actions, store }: App): void {
+  const inSettings = document.activeElement?.closest('[data-testid="settings-panel"]');
+  if (!inSettings || !store.getState().ui.settingsOpen) {
+    void actions.conversation.stop();
+    return;
+  }
+  actions.ui.setSettings(false);
+  actions.ui.focusComposer();
+}
+
+/** Keys that something nearer has used (a menu that closes, a field that gives up) are left alone. */
+export function listenForKeys(app: App): () => void {
+  function onKeyDown(event: KeyboardEvent): void {
+    if (event.defaultPrevented) return;
+    const command = commandOfKey(event, isMac);
+    if (!command) return;
+    if (command !== 'stop') event.preventDefault();
+    runCommand(app, command);
+  }
+  window.addEventListener('keydown', onKeyDown);
+  return () => window.removeEventListener('keydown', onKeyDown);
+}

@@ -1,0 +1,25 @@
+import './styles.css';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { startState } from '../state/start';
+import { AppContext } from '../state/useApp';
+import { App } from './App';
+import { ErrorBoundary } from './ErrorBoundary';
+import { runCommand } from './keyboard';
+import { applyStoredTheme } from './theme';
+
+applyStoredTheme();
+
+const app = await startState(runCommand);
+const root = document.getElementById('root');
+if (!root) throw new Error('index.html has no #root.');
+
+createRoot(root).render(
+  <StrictMode>
+    <ErrorBoundary what="The window">
+      <AppContext value={app}>
+        <App app={app} />
+      </AppContext>
+    </ErrorBoundary>
+  </StrictMode>,
+);

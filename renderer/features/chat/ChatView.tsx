@@ -1,0 +1,42 @@
+/** The middle of the window: messages or the welcome, what went wrong, and the composer. */
+import { LoaderCircle } from 'lucide-react';
+import { selectChat, selectOpeningId } from '../../state/conversation/selectors';
+import { useApp } from '../../state/useApp';
+import { Banner } from '../../ui/Banner';
+import { Composer } from './Composer';
+import { MessageList } from './MessageList';
+import { ProblemBanner } from './ProblemBanner';
+import { Welcome } from './Welcome';
+
+export function ChatView() {
+  const chat = useApp(selectChat);
+  const opening = useApp(selectOpeningId) !== null;
+
+  return (
+    <div className="relative flex min-h-0 flex-1 flex-col">
+      {chat && chat.messages.length > 0 ? <MessageList key={chat.id} chat={chat} /> : <Welcome />}
+      {opening && (
+        <p
+          role="status"
+          className="absolute top-3 left-1/2 flex -translate-x-1/2 items-center gap-2 rounded-full bg-raised px-3 py-1 text-xs text-ink-2 shadow-pop"
+        >
+          <LoaderCircle className="size-3.5 animate-spin" aria-hidden="true" />
+          Opening the chat
+        </p>
+      )}
+      <div className="mx-auto w-full max-w-3xl px-4 pb-3 sm:px-6">
+        {chat && chat.damagedLines > 0 && (
+          <Banner
+            tone="warn"
+            title={`${chat.damagedLines} damaged entries of this chat could not be read.`}
+            className="mb-2"
+          >
+            They were set aside; all other messages are here.
+          </Banner>
+        )}
+        <ProblemBanner />
+        <Composer />
+      </div>
+    </div>
+  );
+}

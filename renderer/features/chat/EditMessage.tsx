@@ -1,0 +1,56 @@
+import { useState } from 'react';
+import { Button } from '../../ui/Button';
+
+interface EditMessageProps {
+  text: string;
+  busy: boolean;
+  onCancel: () => void;
+  onSend: (text: string) => void;
+}
+
+/** The question in other words. It becomes a new branch; the old one stays reachable. */
+export function EditMessage({ text, busy, onCancel, onSend }: EditMessageProps) {
+  const [edited, setEdited] = useState(text);
+  const canSend = !busy && edited.trim() !== '';
+
+  return (
+    <form
+      className="w-full rounded-2xl border border-line-strong bg-raised p-3 shadow-card"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (canSend) onSend(edited);
+      }}
+    >
+      <textarea
+        aria-label="Edit your question"
+        data-testid="edit-field"
+        value={edited}
+        // The person asked to edit: the field is what they want next.
+        // biome-ignore lint/a11y/noAutofocus: see above
+        autoFocus
+        rows={Math.min(14, Math.max(2, edited.slice(0, 4000).split('\n').length))}
+        onChange={(event) => setEdited(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') {
+            event.stopPropagation();
+            onCancel();
+          }
+          if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) {
+            event.preventDefault();
+            if (canSend) onSend(edited);
+          }
+        }}
+        className="block w-full resize-y bg-transparent text-base outline-none"
+      />
+      <div className="mt-2 flex items-center justify-end gap-2">
+        <span className="mr-auto text-xs text-ink-3">Starts a new branch. The old one stays.</span>
+        <Button size="small" tone="quiet" onClick={onCancel}>
+          Cancel
+        </Button>
+        <Button size="small" tone="primary" type="submit" disabled={!canSend}>
+          Send again
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,39 @@
+import { useMemo, useState } from 'react';
+import { formatCount } from '../../ui/format';
+import { foldedPart, lastPart, textBlocks } from './longText';
+
+export function LongText({ text }: { text: string }) {
+  const [open, setOpen] = useState(false);
+  const folded = useMemo(() => foldedPart(text), [text]);
+  if (folded === null) return <p className="break-words whitespace-pre-wrap">{text}</p>;
+
+  return (
+    <div>
+      {open ? (
+        <div className="max-h-[60vh] overflow-y-auto pr-2">
+          {textBlocks(text).map((block, i) => (
+            <p
+              key={i}
+              className="break-words whitespace-pre-wrap [contain-intrinsic-size:auto_60rem] [content-visibility:auto]"
+            >
+              {block}
+            </p>
+          ))}
+        </div>
+      ) : (
+        <>
+          <p className="fold-fade max-h-36 overflow-hidden break-words whitespace-pre-wrap text-ink-2">{folded}</p>
+          <p className="mt-2 break-words whitespace-pre-wrap">{lastPart(text)}</p>
+        </>
+      )}
+      <button
+        type="button"
+        aria-expanded={open}
+        onClick={() => setOpen(!open)}
+        className="mt-2 text-xs font-medium text-accent hover:underline"
+      >
+        {open ? 'Fold' : `Show all ${formatCount(text.length)} characters`}
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,31 @@
+import { ChevronRight } from 'lucide-react';
+import { useState } from 'react';
+import { cx } from '../../ui/cx';
+import { formatCount } from '../../ui/format';
+
+/** Text that the model's template marks as thinking: folded, with a glimpse of its end while it is written. */
+export function Thinking({ text, live = false }: { text: string; live?: boolean }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <div className="mb-3 text-sm text-ink-3" data-testid="thinking">
+      <button
+        type="button"
+        aria-expanded={open}
+        onClick={() => setOpen(!open)}
+        className="-ml-1 flex max-w-full items-center gap-1 rounded-md px-1 py-0.5 hover:text-ink"
+      >
+        <ChevronRight
+          className={cx('size-3.5 shrink-0 transition-transform', open && 'rotate-90')}
+          aria-hidden="true"
+        />
+        <span className="shrink-0 font-medium">{live ? 'Thinking' : 'Thought'}</span>
+        <span className="truncate">{live ? text.slice(-90) : `${formatCount(text.length)} characters`}</span>
+      </button>
+      {open && (
+        <p className="mt-1 ml-1.5 border-l-2 border-line pl-4 leading-relaxed break-words whitespace-pre-wrap">
+          {text}
+        </p>
+      )}
+    </div>
+  );
+}

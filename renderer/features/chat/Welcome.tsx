@@ -1,0 +1,103 @@
+import { BookOpenText, FileSearch, Plus, SpellCheck, TableProperties } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { selectLoadedContext, selectLoadedModel, selectMemory } from '../../state/engine/selectors';
+import { selectCurrentModel, selectIsEmbedded } from '../../state/models/selectors';
+import { useActions, useApp } from '../../state/useApp';
+import { Bellows } from '../../ui/Bellows';
+import { Button } from '../../ui/Button';
+import { formatBytes, formatCount, formatParameters } from '../../ui/format';
+import { type Example, examples } from './examples';
+
+const icons: Record<string, ReactNode> = {
+  letter: <FileSearch />,
+  long: <BookOpenText />,
+  list: <TableProperties />,
+  word: <SpellCheck />,
+};
+
+/** A chat without messages: what this model is good for, and how to begin. */
+export function Welcome() {
+  const embedded = useApp(selectIsEmbedded);
+  return (
+    <section className="min-h-0 flex-1 overflow-y-auto" aria-label="New chat" tabIndex={-1}>
+      <div className="mx-auto flex min-h-full w-full max-w-3xl flex-col justify-center px-4 py-8 sm:px-6">
+        <Bellows pleats={26} className="rise h-9 w-44" />
+        <h1 className="rise mt-6 font-serif text-[1.9rem] leading-tight tracking-[-0.012em] text-balance text-ink">
+          {embedded ? 'Paste a text. Ask what is in it.' : 'Unfold something long.'}
+        </h1>
+        {embedded ? <EmbeddedIntro /> : <ModelIntro />}
+        {embedded && (
+          <ul className="mt-6 grid gap-2.5 sm:grid-cols-2" aria-label="Examples">
+            {examples.map((example) => (
+              <ExampleCard key={example.id} example={example} />
+            ))}
+          </ul>
+        )}
+        {embedded && <Invitation />}
+      </div>
+    </section>
+  );
+}
+
+function EmbeddedIntro() {
+  const parameters = useApp(selectLoadedModel)?.parameters;
+  return (
+    <p className="mt-2.5 max-w-xl text-base text-ink-2">
+      You are talking to a tiny built-in model{parameters ? ` (${formatParameters(parameters)} parameters)` : ''}, for
+      trying things offline. It finds facts in pasted text and says what words mean. It cannot reason, and knows little.
+    </p>
+  );
+}
+
+function ModelIntro() {
+  const name = useApp(selectCurrentModel)?.info?.name;
+  const context = useApp(selectLoadedContext);
+  const memory = useApp(selectMemory);
+  if (!context || !memory) return <p className="mt-2.5 max-w-xl text-base text-ink-2">Choose a model to begin.</p>;
+  return (
+    <p className="mt-2.5 max-w-xl text-base text-ink-2">
+      {name ?? 'The model'} holds {formatCount(context.nCtx)} tokens in {formatBytes(memory.kvK + memory.kvV)} of cache.
+      At f16 the same context would take {formatBytes(memory.kvF16)}. Paste a long text or drop a file here.
+    </p>
+  );
+}
+
+function ExampleCard({ example }: { example: Example }) {
+  const { conversation, ui } = useActions();
+
+  async function use(): Promise<void> {
+    const text = typeof example.text === 'function' ? await example.text() : example.text;
+    conversation.setDraft({ text: example.question, pasted: text === null ? [] : [{ id: 1, text }] });
+    ui.focusComposer();
+  }
+
+  return (
+    <li>
+      <button
+        type="button"
+        data-testid="example"
+        onClick={() => void use()}
+        className="flex h-full w-full items-start gap-3 rounded-xl border border-line bg-raised p-3.5 text-left shadow-card transition-colors hover:border-accent/60 hover:bg-accent-soft"
+      >
+        <span className="mt-0.5 text-accent [&_svg]:size-4.5">{icons[example.id]}</span>
+        <span>
+          <span className="block font-medium text-ink">{example.title}</span>
+          <span className="mt-0.5 block text-ink-3">{example.detail}</span>
+        </span>
+      </button>
+    </li>
+  );
+}
+
+function Invitation() {
+  const { ui } = useActions();
+  return (
+    <div className="mt-5 flex flex-wrap items-center gap-x-4 gap-y-2 text-sm text-ink-3">
+      <Button onClick={() => ui.setPicker(true)} data-testid="welcome-add-model">
+        <Plus className="size-4" aria-hidden="true" />
+        Add a real model
+      </Button>
+      <p>Any GGUF file on this computer. You can also drop one into the window.</p>
+    </div>
+  );
+}

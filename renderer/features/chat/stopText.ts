@@ -1,0 +1,52 @@
+import type { Message } from '../../../electron/shared/chats';
+import { formatCount } from '../../ui/format';
+
+export interface StopText {
+  title: string;
+  hint: string;
+  action: 'settings' | 'again' | null;
+}
+
+/** Words for an end that was not normal; null for a normal one. A reached limit of tokens is never blamed on the context. */
+export function stopText(message: Message): StopText | null {
+  const { stopReason, stats, error } = message;
+  switch (stopReason) {
+    case null:
+    case 'end-of-turn':
+    case 'stop-string':
+      return null;
+    case 'max-tokens':
+      return {
+        title: stats
+          ? `Stopped at the limit of ${formatCount(stats.answerTokens)} tokens.`
+          : 'Stopped at the token limit.',
+        hint: 'The limit for one answer is in the settings, under Sampling.',
+        action: 'settings',
+      };
+    case 'context-full':
+      return {
+        title: stats ? `The context of ${formatCount(stats.contextSize)} tokens is full.` : 'The context is full.',
+        hint: 'Raise the context length, choose a smaller cache type to fit more into the same memory, or start a new chat.',
+        action: 'settings',
+      };
+    case 'cancelled':
+      return { title: 'Stopped by you.', hint: '', action: null };
+    case 'interrupted':
+      return {
+        title: 'The engine stopped in the middle of this answer.',
+        hint: 'The partial answer was kept.',
+        action: 'again',
+      };
+    case 'error':
+      return {
+        title: error?.message ?? 'The answer failed.',
+        hint: error?.hint ?? '',
+        action: errorAction(error?.code),
+      };
+  }
+}
+
+function errorAction(code: string | undefined): StopText['action'] {
+  const settings = ['context-full', 'context-invalid', 'out-of-memory', 'cache-type-unsupported'];
+  return code !== undefined && settings.includes(code) ? 'settings' : 'again';
+}

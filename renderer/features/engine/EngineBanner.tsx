@@ -1,0 +1,68 @@
+/** What the engine is about when it is not simply ready: what happened, and what to do. */
+
+import { selectRecovered, selectStatus } from '../../state/engine/selectors';
+import { selectCurrentModel, selectEmbeddedModel } from '../../state/models/selectors';
+import { selectApplying } from '../../state/settings/selectors';
+import { useActions, useApp } from '../../state/useApp';
+import { Banner } from '../../ui/Banner';
+import { Button } from '../../ui/Button';
+import { Logo } from '../../ui/Logo';
+import { Progress } from '../../ui/Progress';
+import { bannerText } from './bannerText';
+
+export function EngineBanner() {
+  const status = useApp(selectStatus);
+  const applying = useApp(selectApplying);
+  const recovered = useApp(selectRecovered);
+  const model = useApp(selectCurrentModel);
+  const embedded = useApp(selectEmbeddedModel);
+  const { engine, models, ui } = useActions();
+  const text = bannerText(status, { applying, recovered, modelName: model?.info?.name ?? model?.fileName ?? null });
+  if (!text || !status) return null;
+  const working = text.tone === 'info' && status.state !== 'empty' && status.state !== 'ready';
+
+  return (
+    <Banner
+      tone={text.tone}
+      title={text.title}
+      testId="engine-banner"
+      className="mx-4 mt-2"
+      icon={working ? <Logo className="size-5!" working /> : undefined}
+      onClose={text.closable ? engine.closeRecovered : undefined}
+      actions={
+        <>
+          {status.state === 'loading' && (
+            <div className="flex w-56 items-center gap-2">
+              <Progress label="Loading the model" share={status.loadProgress} />
+              <Button size="small" tone="quiet" onClick={() => void engine.cancelLoad()}>
+                Cancel
+              </Button>
+            </div>
+          )}
+          {text.actions.includes('settings') && (
+            <Button size="small" onClick={() => ui.setSettings(true)}>
+              Open settings
+            </Button>
+          )}
+          {text.actions.includes('models') && (
+            <Button size="small" onClick={() => ui.setPicker(true)}>
+              Choose a model
+            </Button>
+          )}
+          {text.actions.includes('embedded') && embedded && status.modelId !== embedded.id && (
+            <Button size="small" onClick={() => void models.select(embedded.id)}>
+              Use the built-in model
+            </Button>
+          )}
+          {text.actions.includes('again') && (
+            <Button size="small" onClick={() => void engine.reload()}>
+              Try again
+            </Button>
+          )}
+        </>
+      }
+    >
+      {text.body}
+    </Banner>
+  );
+}

@@ -1,0 +1,74 @@
+import type { EngineStatus } from '../../../electron/shared/engine';
+import type { ErrorPayload } from '../../../electron/shared/errors';
+
+export type BannerAction = 'settings' | 'models' | 'embedded' | 'again';
+
+export interface BannerText {
+  tone: 'info' | 'warn' | 'bad';
+  title: string;
+  body: string;
+  actions: readonly BannerAction[];
+  closable: boolean;
+}
+
+interface Facts {
+  applying: boolean;
+  recovered: boolean;
+  modelName: string | null;
+}
+
+/** null: nothing to say, the engine is ready or at work. */
+export function bannerText(status: EngineStatus | null, facts: Facts): BannerText | null {
+  if (!status) return null;
+  const name = facts.modelName ?? 'the model';
+  switch (status.state) {
+    case 'starting':
+      return info('Starting the engine', '');
+    case 'loading':
+      return facts.applying
+        ? info(
+            'Reloading with the new settings',
+            'The chat stays as it is; its text is read again with the next question.',
+          )
+        : info(`Loading ${name}`, '');
+    case 'restarting':
+      return {
+        tone: 'warn',
+        title: 'The engine stopped and is starting again.',
+        body: status.error?.message ?? 'The answer up to that point was kept.',
+        actions: [],
+        closable: false,
+      };
+    case 'empty':
+      return { ...info('No model is loaded.', 'Choose one to begin.'), actions: ['models', 'embedded'] };
+    case 'failed':
+      return failed(status.error, name);
+    case 'unavailable':
+      return problem(status.error, 'The engine cannot be started.', ['again']);
+    case 'ready':
+    case 'generating':
+      return facts.recovered ? recoveredText : null;
+  }
+}
+
+const recoveredText: BannerText = {
+  tone: 'warn',
+  title: 'The engine stopped unexpectedly and was started again.',
+  body: 'The partial answer was kept. You can go on.',
+  actions: [],
+  closable: true,
+};
+
+function info(title: string, body: string): BannerText {
+  return { tone: 'info', title, body, actions: [], closable: false };
+}
+
+function failed(error: ErrorPayload | null, name: string): BannerText {
+  const fixedBySettings = ['out-of-memory', 'context-invalid', 'cache-type-unsupported', 'context-full'];
+  const actions: BannerAction[] = error && fixedBySettings.includes(error.code) ? ['settings'] : ['models'];
+  return problem(error, `${name} could not be loaded.`, [...actions, 'embedded', 'again']);
+}
+
+function problem(error: ErrorPayload | null, fallback: string, actions: readonly BannerAction[]): BannerText {
+  return { tone: 'bad', title: error?.message ?? fallback, body: error?.hint ?? '', actions, closable: false };
+}

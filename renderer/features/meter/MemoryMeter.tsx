@@ -1,0 +1,132 @@
+import type { Memory } from '../../../electron/shared/engine';
+import { selectLoadedContext, selectMemory } from '../../state/engine/selectors';
+import { useApp } from '../../state/useApp';
+import { Bellows } from '../../ui/Bellows';
+import { cx } from '../../ui/cx';
+import { formatBytes, formatCount, formatRatio } from '../../ui/format';
+import { Popover } from '../../ui/Popover';
+import { type MemoryPart, memoryParts, savedRatio } from './memoryParts';
+import { StripButton } from './StripButton';
+
+const colours: Record<MemoryPart['id'], string> = {
+  weights: 'bg-plate',
+  kv: 'bg-accent',
+  compute: 'bg-brass',
+  other: 'bg-ink-3/45',
+  free: 'bg-transparent',
+};
+
+export function MemoryMeter() {
+  const memory = useApp(selectMemory);
+  if (!memory) return null;
+  const kv = memory.kvK + memory.kvV;
+  const parts = memoryParts(memory);
+
+  return (
+    <Popover
+      label="Memory"
+      align="end"
+      className="w-80 p-4"
+      trigger={
+        <StripButton
+          data-testid="meter-memory"
+          data-weights={memory.weights}
+          data-compute={memory.compute}
+          data-process={memory.process}
+          data-total={memory.total}
+          aria-label={`Memory: KV cache ${formatBytes(kv)}, weights ${formatBytes(memory.weights)}. Show all parts`}
+        >
+          <StackedBar parts={parts} className="w-16 max-md:hidden" />
+          <span
+            data-testid="meter-kv-bytes"
+            data-bytes={kv}
+            data-kv-k={memory.kvK}
+            data-kv-v={memory.kvV}
+            data-kv-f16={memory.kvF16}
+          >
+            KV <b>{formatBytes(kv)}</b>
+          </span>
+          <span className="text-accent max-lg:hidden">{formatRatio(savedRatio(memory))} smaller</span>
+        </StripButton>
+      }
+    >
+      <MemoryDetails memory={memory} parts={parts} />
+    </Popover>
+  );
+}
+
+function StackedBar({ parts, className }: { parts: readonly MemoryPart[]; className: string }) {
+  const total = parts.reduce((sum, part) => sum + part.bytes, 0) || 1;
+  return (
+    <span className={cx('flex h-2 overflow-hidden rounded-xs bg-line-strong', className)} aria-hidden="true">
+      {parts.map((part) => (
+        <span
+          key={part.id}
+          className={colours[part.id]}
+          style={{ width: `${(part.bytes / total) * 100}%`, minWidth: part.bytes > 0 && part.id !== 'free' ? 2 : 0 }}
+        />
+      ))}
+    </span>
+  );
+}
+
+function MemoryDetails({ memory, parts }: { memory: Memory; parts: readonly MemoryPart[] }) {
+  const context = useApp(selectLoadedContext);
+  const kv = memory.kvK + memory.kvV;
+  return (
+    <>
+      <h2 className="font-serif text-base text-ink">The folded cache</h2>
+      <FoldedCache kv={kv} f16={memory.kvF16} />
+      <p className="mt-2 text-xs text-ink-3">
+        K {context?.typeK.effective} <Exact bytes={memory.kvK} />, V {context?.typeV.effective}{' '}
+        <Exact bytes={memory.kvV} />
+      </p>
+      <h2 className="mt-4 font-serif text-base text-ink">This computer, {formatBytes(memory.total)}</h2>
+      <StackedBar parts={parts} className="mt-2 h-2.5 w-full" />
+      <dl className="mt-3 grid gap-1 text-xs tabular-nums">
+        {parts.map((part) => (
+          <div key={part.id} className="flex items-center gap-2">
+            <span
+              className={cx('size-2 rounded-xs', part.id === 'free' ? 'bg-line-strong' : colours[part.id])}
+              aria-hidden="true"
+            />
+            <dt className="flex-1 text-ink-2">{part.label}</dt>
+            <dd className="text-ink" title={`${formatCount(part.bytes)} bytes`}>
+              {formatBytes(part.bytes)}
+            </dd>
+          </div>
+        ))}
+        <div className="mt-1 flex gap-2 border-t border-line pt-2">
+          <dt className="flex-1 text-ink-2">Engine process, resident</dt>
+          <dd className="text-ink" title={`${formatCount(memory.process)} bytes`}>
+            {formatBytes(memory.process)}
+          </dd>
+        </div>
+      </dl>
+    </>
+  );
+}
+
+/** The same pleats, pulled and folded. */
+function FoldedCache({ kv, f16 }: { kv: number; f16: number }) {
+  const widest = Math.max(kv, f16, 1);
+  return (
+    <div className="mt-2 grid gap-1.5 text-xs tabular-nums">
+      <div className="flex items-center justify-between">
+        <span className="text-ink-2">now {formatBytes(kv)}</span>
+        <span className="text-accent">{formatRatio(f16 / kv)} smaller</span>
+      </div>
+      <div style={{ width: `${(kv / widest) * 100}%` }}>
+        <Bellows pleats={16} className="h-4 w-full" />
+      </div>
+      <div style={{ width: `${(f16 / widest) * 100}%` }}>
+        <Bellows pleats={16} className="bellows-muted h-4 w-full" />
+      </div>
+      <span className="text-ink-3">at f16 it would be {formatBytes(f16)}</span>
+    </div>
+  );
+}
+
+function Exact({ bytes }: { bytes: number }) {
+  return <span className="text-ink-2 tabular-nums">{formatCount(bytes)} bytes</span>;
+}

@@ -1,0 +1,40 @@
+import type { EngineState } from '../../../electron/shared/engine';
+import { selectConnection, selectEngineState } from '../../state/engine/selectors';
+import { selectActiveStats } from '../../state/stream/selectors';
+import { useApp } from '../../state/useApp';
+import { cx } from '../../ui/cx';
+
+const words: Record<EngineState, string> = {
+  starting: 'Starting',
+  unavailable: 'No engine',
+  empty: 'No model',
+  loading: 'Loading',
+  ready: 'Ready',
+  generating: 'Writing',
+  failed: 'Failed',
+  restarting: 'Restarting',
+};
+
+const colours: Partial<Record<EngineState, string>> = {
+  ready: 'bg-good',
+  generating: 'bg-accent animate-pulse',
+  failed: 'bg-bad',
+  unavailable: 'bg-bad',
+  restarting: 'bg-warn animate-pulse',
+};
+
+export function StateMeter() {
+  const state = useApp(selectEngineState) ?? 'starting';
+  const phase = useApp(selectActiveStats)?.phase;
+  const open = useApp(selectConnection).phase === 'open';
+  const word = !open ? 'Offline' : phase === 'prefill' ? 'Reading' : words[state];
+  return (
+    <p role="status" data-testid="meter-state" data-state={state} className="flex items-center gap-2 px-2">
+      <span
+        aria-hidden="true"
+        className={cx('size-1.5 rounded-full', open ? (colours[state] ?? 'bg-ink-3') : 'bg-bad')}
+      />
+      <span className="w-15 max-lg:w-auto">{word}</span>
+    </p>
+  );
+}

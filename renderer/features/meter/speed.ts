@@ -1,0 +1,37 @@
+/** The figures of the strip: of the answer that is being written, or of the last one. */
+import type { AnswerStats } from '../../../electron/shared/chats';
+import type { LiveStats } from '../../../electron/shared/engine';
+
+export interface Speed {
+  now: number | null;
+  average: number | null;
+  ttftMs: number | null;
+  promptRate: number | null;
+  /** 0..1 while a prompt is read */
+  promptShare: number | null;
+  /** the figures belong to an answer that has ended */
+  past: boolean;
+}
+
+export function speedOf(live: LiveStats | null, last: AnswerStats | null): Speed {
+  if (live) {
+    const toRead = Math.max(1, live.promptTokens - live.cachedTokens);
+    const writing = live.phase === 'decode';
+    return {
+      now: writing ? live.tokensPerSecondNow : null,
+      average: writing ? live.tokensPerSecondAverage : null,
+      ttftMs: live.ttftMs,
+      promptRate: live.promptTokensPerSecond,
+      promptShare: live.phase === 'prefill' ? Math.min(1, live.prefillDone / toRead) : null,
+      past: false,
+    };
+  }
+  return {
+    now: last?.tokensPerSecond ?? null,
+    average: last?.tokensPerSecond ?? null,
+    ttftMs: last?.ttftMs ?? null,
+    promptRate: last?.promptTokensPerSecond ?? null,
+    promptShare: null,
+    past: true,
+  };
+}

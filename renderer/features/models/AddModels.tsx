@@ -1,0 +1,103 @@
+import { FilePlus2, FolderPlus, LoaderCircle } from 'lucide-react';
+import { useState } from 'react';
+import { selectHeadless } from '../../state/engine/selectors';
+import { selectAdding, selectRefused } from '../../state/models/selectors';
+import { useActions, useApp } from '../../state/useApp';
+import { Banner } from '../../ui/Banner';
+import { Button } from '../../ui/Button';
+import { controlClass } from '../../ui/Field';
+
+export function AddModels() {
+  const headless = useApp(selectHeadless);
+  const adding = useApp(selectAdding);
+  const { models } = useActions();
+
+  return (
+    <div className="border-t border-line p-3">
+      <Refusals />
+      {headless ? (
+        <PathForm adding={adding} />
+      ) : (
+        <div className="flex flex-wrap items-center gap-2">
+          <Button
+            size="small"
+            disabled={adding}
+            onClick={() => void models.addFromDialog('files')}
+            data-testid="add-model-files"
+          >
+            <FilePlus2 className="size-3.5" aria-hidden="true" />
+            Add files…
+          </Button>
+          <Button
+            size="small"
+            disabled={adding}
+            onClick={() => void models.addFromDialog('folder')}
+            data-testid="add-model-folder"
+          >
+            <FolderPlus className="size-3.5" aria-hidden="true" />
+            Add folder…
+          </Button>
+          {adding && <LoaderCircle className="size-4 animate-spin text-ink-3" aria-label="Adding" />}
+          <span className="ml-auto text-xs text-ink-3">or drop a .gguf into the window</span>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** A browser has no dialog that tells paths: the person types one. */
+function PathForm({ adding }: { adding: boolean }) {
+  const [path, setPath] = useState('');
+  const { models } = useActions();
+
+  async function add(): Promise<void> {
+    const result = await models.addPaths([path.trim()]);
+    if (result && result.refused.length === 0) setPath('');
+  }
+
+  return (
+    <form
+      className="flex gap-2"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (path.trim() !== '') void add();
+      }}
+    >
+      <input
+        aria-label="Path of a GGUF file or of a folder on the computer that runs Concertina"
+        data-testid="add-model-path"
+        placeholder="/path/to/model.gguf or a folder"
+        value={path}
+        spellCheck={false}
+        onChange={(event) => setPath(event.target.value)}
+        className={`${controlClass} min-w-0 flex-1`}
+      />
+      <Button type="submit" disabled={adding || path.trim() === ''}>
+        Add
+      </Button>
+    </form>
+  );
+}
+
+function Refusals() {
+  const refused = useApp(selectRefused);
+  const { models } = useActions();
+  if (refused.length === 0) return null;
+  return (
+    <Banner
+      tone="warn"
+      title={refused.length === 1 ? 'One file was not added.' : `${refused.length} files were not added.`}
+      testId="models-refused"
+      className="mb-3"
+      onClose={models.forgetRefused}
+    >
+      <ul className="max-h-40 space-y-1 overflow-y-auto">
+        {refused.map(({ name, error }) => (
+          <li key={name}>
+            <span className="font-medium">{name}</span>: {error.message} {error.hint}
+          </li>
+        ))}
+      </ul>
+    </Banner>
+  );
+}

@@ -1,0 +1,27 @@
+import { selectModels } from '../../state/models/selectors';
+import { useApp } from '../../state/useApp';
+import { AddModels } from './AddModels';
+import { ModelRow } from './ModelRow';
+
+export function ModelList() {
+  const models = useApp(selectModels);
+  const onlyEmbedded = models?.every((model) => model.source === 'embedded') ?? false;
+
+  return (
+    <div className="flex flex-col">
+      <ul className="max-h-[min(26rem,55vh)] overflow-y-auto p-1.5" aria-label="Models">
+        {models?.map((model) => (
+          <ModelRow key={model.id} model={model} />
+        ))}
+        {models?.length === 0 && <li className="px-3 py-4 text-sm text-ink-3">No model is known yet.</li>}
+      </ul>
+      {onlyEmbedded && (
+        <p className="px-4 pb-3 text-xs leading-relaxed text-ink-3">
+          The built-in model is for trying things. Add a GGUF file of any size that this computer can hold; the file
+          stays where it is.
+        </p>
+      )}
+      <AddModels />
+    </div>
+  );
+}

@@ -1,0 +1,60 @@
+/** The model in use, and behind it the list of all that can be used. */
+import { ChevronDown } from 'lucide-react';
+import { selectEngineState, selectLoadProgress } from '../../state/engine/selectors';
+import { selectCurrentModel } from '../../state/models/selectors';
+import { selectPickerOpen } from '../../state/ui/selectors';
+import { useActions, useApp } from '../../state/useApp';
+import { cx } from '../../ui/cx';
+import { formatPercent } from '../../ui/format';
+import { Logo } from '../../ui/Logo';
+import { Popover } from '../../ui/Popover';
+import { ModelList } from './ModelList';
+import { modelName } from './modelText';
+
+export function ModelPicker() {
+  const open = useApp(selectPickerOpen);
+  const model = useApp(selectCurrentModel);
+  const state = useApp(selectEngineState);
+  const progress = useApp(selectLoadProgress);
+  const { ui } = useActions();
+  const loading = state === 'loading' || state === 'starting' || state === 'restarting';
+
+  return (
+    <Popover
+      label="Models"
+      side="bottom"
+      align="end"
+      open={open}
+      onOpenChange={ui.setPicker}
+      className="w-[min(30rem,calc(100vw-1.25rem))]"
+      trigger={
+        <button
+          type="button"
+          data-testid="model-picker"
+          aria-label={`Model: ${model ? modelName(model) : 'none'}. Choose another`}
+          className="flex h-8 max-w-72 min-w-0 items-center gap-2 rounded-md px-2.5 text-sm text-ink-2 transition-colors hover:bg-hover hover:text-ink aria-expanded:bg-hover"
+        >
+          {loading ? (
+            <Logo className="size-4.5" working />
+          ) : (
+            <span
+              aria-hidden="true"
+              className={cx(
+                'size-2 shrink-0 rounded-full',
+                state === 'ready' || state === 'generating' ? 'bg-good' : 'bg-bad',
+              )}
+            />
+          )}
+          <span className="truncate font-medium">{model ? modelName(model) : 'Choose a model'}</span>
+          {state === 'loading' && progress !== null && (
+            <span className="text-ink-3 tabular-nums">{formatPercent(progress)}</span>
+          )}
+          {model?.info && !loading && <span className="hidden text-ink-3 sm:inline">{model.info.quantization}</span>}
+          <ChevronDown className="size-3.5 shrink-0 text-ink-3" aria-hidden="true" />
+        </button>
+      }
+    >
+      <ModelList />
+    </Popover>
+  );
+}

@@ -1,0 +1,70 @@
+import { limits } from '../../../electron/shared/limits';
+import { selectLoadedModel } from '../../state/engine/selectors';
+import { useActions, useApp } from '../../state/useApp';
+import { Field } from '../../ui/Field';
+import { formatCount } from '../../ui/format';
+import { NumberField } from '../../ui/NumberField';
+import { Slider } from '../../ui/Slider';
+import { contextStops, nearestStop } from './contextScale';
+import { KvEstimate } from './KvEstimate';
+import { TypeField } from './TypeField';
+import { useEditedContext } from './useEstimates';
+
+export function CacheSection() {
+  const { context, estimates, stale } = useEditedContext();
+  const trained = useApp(selectLoadedModel)?.nCtxTrain ?? null;
+  const { settings } = useActions();
+  if (!context) return null;
+  const max = trained ?? Math.max(context.nCtx, 131_072);
+  const stops = contextStops(max);
+
+  return (
+    <>
+      <Field
+        label="Context length"
+        htmlFor="settings-context"
+        help={
+          trained
+            ? `Tokens that the model can see at once. This one was trained for ${formatCount(trained)}.`
+            : 'Tokens that the model can see at once.'
+        }
+        aside={
+          <NumberField
+            id="settings-context"
+            data-testid="settings-context"
+            aria-describedby="settings-context-help"
+            value={context.nCtx}
+            min={limits.minContext}
+            max={max}
+            integer
+            live
+            onCommit={(nCtx) => nCtx !== null && settings.editContext({ nCtx })}
+          />
+        }
+      >
+        <Slider
+          aria-label="Context length, as a slider"
+          aria-valuetext={`${formatCount(context.nCtx)} tokens`}
+          data-testid="settings-context-slider"
+          min={0}
+          max={stops.length - 1}
+          value={nearestStop(stops, context.nCtx)}
+          onValue={(i) => settings.editContext({ nCtx: stops[i] ?? context.nCtx })}
+        />
+      </Field>
+      <KvEstimate estimates={estimates} stale={stale} />
+      <TypeField
+        side="K"
+        value={context.typeK}
+        estimates={estimates}
+        onValue={(typeK) => settings.editContext({ typeK })}
+      />
+      <TypeField
+        side="V"
+        value={context.typeV}
+        estimates={estimates}
+        onValue={(typeV) => settings.editContext({ typeV })}
+      />
+    </>
+  );
+}

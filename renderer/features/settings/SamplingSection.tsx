@@ -1,0 +1,132 @@
+import { limits } from '../../../electron/shared/limits';
+import type { SamplingSettings } from '../../../electron/shared/settings';
+import { useActions } from '../../state/useApp';
+import { Field } from '../../ui/Field';
+import { NumberField } from '../../ui/NumberField';
+import { Slider } from '../../ui/Slider';
+import { StopStrings } from './StopStrings';
+
+interface Scale {
+  key: 'temperature' | 'topP' | 'minP' | 'repeatPenalty';
+  label: string;
+  help: string;
+  min: number;
+  max: number;
+  /** the slider covers the useful part; the number takes all that is allowed */
+  sliderMax: number;
+}
+
+const scales: readonly Scale[] = [
+  {
+    key: 'temperature',
+    label: 'Temperature',
+    help: '0 always takes the likeliest token.',
+    min: 0,
+    max: 5,
+    sliderMax: 2,
+  },
+  {
+    key: 'topP',
+    label: 'Top-p',
+    help: 'Keeps the likeliest tokens up to this share. 1 is off.',
+    min: 0,
+    max: 1,
+    sliderMax: 1,
+  },
+  {
+    key: 'minP',
+    label: 'Min-p',
+    help: 'Drops tokens below this share of the likeliest. 0 is off.',
+    min: 0,
+    max: 1,
+    sliderMax: 1,
+  },
+  { key: 'repeatPenalty', label: 'Repeat penalty', help: '1 is off.', min: 0.1, max: 3, sliderMax: 2 },
+];
+
+export function SamplingSection({ sampling }: { sampling: SamplingSettings }) {
+  const { settings } = useActions();
+  const set = (change: Partial<SamplingSettings>) => void settings.update({ sampling: change });
+
+  return (
+    <>
+      {scales.map(({ key, label, help, min, max, sliderMax }) => (
+        <Field
+          key={key}
+          label={label}
+          htmlFor={`settings-${key}`}
+          help={help}
+          aside={
+            <NumberField
+              id={`settings-${key}`}
+              data-testid={`settings-${key}`}
+              className="w-20!"
+              min={min}
+              max={max}
+              value={sampling[key]}
+              onCommit={(value) => value !== null && set({ [key]: value })}
+            />
+          }
+        >
+          <Slider
+            aria-label={`${label}, as a slider`}
+            min={min}
+            max={sliderMax}
+            step={0.01}
+            value={Math.min(sliderMax, sampling[key])}
+            onValue={(value) => set({ [key]: Math.round(value * 100) / 100 })}
+          />
+        </Field>
+      ))}
+      <Field label="Top-k" htmlFor="settings-topK" inline help="Keeps this many of the likeliest tokens. 0 is off.">
+        <NumberField
+          id="settings-topK"
+          data-testid="settings-topK"
+          integer
+          min={0}
+          max={1000}
+          value={sampling.topK}
+          onCommit={(topK) => topK !== null && set({ topK })}
+        />
+      </Field>
+      <Field
+        label="Seed"
+        htmlFor="settings-seed"
+        inline
+        help="Empty: a new one for each answer. The same seed gives the same answer."
+      >
+        <NumberField
+          id="settings-seed"
+          data-testid="settings-seed"
+          className="w-32!"
+          placeholder="random"
+          nullable
+          integer
+          min={0}
+          max={0xffff_fffe}
+          value={sampling.seed}
+          onCommit={(seed) => set({ seed })}
+        />
+      </Field>
+      <Field
+        label="Longest answer"
+        htmlFor="settings-maxTokens"
+        inline
+        help="In tokens. Empty: until the context is full."
+      >
+        <NumberField
+          id="settings-maxTokens"
+          data-testid="settings-maxTokens"
+          placeholder="no limit"
+          nullable
+          integer
+          min={0}
+          max={limits.maxContext}
+          value={sampling.maxTokens === 0 ? null : sampling.maxTokens}
+          onCommit={(maxTokens) => set({ maxTokens: maxTokens ?? 0 })}
+        />
+      </Field>
+      <StopStrings stop={sampling.stop} onStop={(stop) => set({ stop })} />
+    </>
+  );
+}

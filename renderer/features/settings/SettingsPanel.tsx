@@ -1,0 +1,69 @@
+/** The side sheet. Sampling, prompt and theme apply at once; what needs a reload waits for "Apply". */
+import { X } from 'lucide-react';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { selectSettings } from '../../state/settings/selectors';
+import { useActions, useApp } from '../../state/useApp';
+import { IconButton } from '../../ui/IconButton';
+import { AppearanceSection } from './AppearanceSection';
+import { ApplyBar } from './ApplyBar';
+import { CacheSection } from './CacheSection';
+import { EngineSection } from './EngineSection';
+import { PromptSection } from './PromptSection';
+import { SamplingSection } from './SamplingSection';
+
+export function SettingsPanel() {
+  const settings = useApp(selectSettings);
+  const { ui } = useActions();
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+
+  return (
+    <aside
+      aria-labelledby="settings-title"
+      data-testid="settings-panel"
+      className="slide-in flex h-full w-[22.5rem] max-w-[100vw] flex-col border-l border-line bg-panel"
+    >
+      <div className="flex h-12 shrink-0 items-center justify-between border-b border-line pr-2 pl-5">
+        <h2 id="settings-title" ref={heading} tabIndex={-1} className="font-serif text-[1.06rem] text-ink outline-none">
+          Settings
+        </h2>
+        <IconButton
+          label="Close the settings"
+          keys="Esc"
+          side="left"
+          icon={<X />}
+          onClick={() => ui.setSettings(false)}
+        />
+      </div>
+      {settings && (
+        <div className="min-h-0 flex-1 overflow-y-auto">
+          <Section title="Context and cache">
+            <CacheSection />
+          </Section>
+          <Section title="Engine">
+            <EngineSection />
+          </Section>
+          <Section title="Sampling">
+            <SamplingSection sampling={settings.sampling} />
+          </Section>
+          <Section title="System prompt">
+            <PromptSection systemPrompt={settings.systemPrompt} />
+          </Section>
+          <Section title="Appearance">
+            <AppearanceSection theme={settings.theme} />
+          </Section>
+        </div>
+      )}
+      <ApplyBar />
+    </aside>
+  );
+}
+
+function Section({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section aria-label={title} className="border-b border-line px-5 py-4 last:border-b-0">
+      <h3 className="mb-3 text-sm font-semibold text-ink">{title}</h3>
+      <div className="grid gap-4">{children}</div>
+    </section>
+  );
+}

@@ -1,0 +1,23 @@
+import type { ContextSettings } from '../../../electron/shared/settings';
+import { formatCount } from '../../ui/format';
+
+const labels: Record<keyof ContextSettings, string> = {
+  nCtx: 'Context',
+  typeK: 'K cache',
+  typeV: 'V cache',
+  flashAttention: 'Flash attention',
+  threads: 'Threads',
+  gpuLayers: 'GPU layers',
+  batch: 'Batch',
+};
+
+/** One line for each edited setting: "Context 8,192 → 16,384". */
+export function changesText(saved: ContextSettings, draft: Partial<ContextSettings>): string[] {
+  const keys = (Object.keys(labels) as (keyof ContextSettings)[]).filter((key) => draft[key] !== undefined);
+  return keys.map((key) => `${labels[key]} ${print(key, saved[key])} → ${print(key, draft[key])}`);
+}
+
+function print(key: keyof ContextSettings, value: string | number | undefined): string {
+  if ((key === 'threads' && value === 0) || (key === 'gpuLayers' && value === -1)) return 'auto';
+  return typeof value === 'number' ? formatCount(value) : String(value);
+}
