@@ -18,7 +18,11 @@ export class ModelHolder {
   private loading: AbortController | null = null;
   private tail: Promise<unknown> = Promise.resolve();
 
-  constructor(private readonly engine: () => Engine) {}
+  /** `beforeFree`: ends what still uses the context */
+  constructor(
+    private readonly engine: () => Engine,
+    private readonly beforeFree: () => Promise<void>,
+  ) {}
 
   /** What is loaded; throws `model-missing` when nothing is. */
   require(): Loaded {
@@ -37,6 +41,7 @@ export class ModelHolder {
     this.loading = controller;
     return this.inOrder(async () => {
       try {
+        await this.beforeFree();
         return await this.loadNow(path, settings, onProgress, controller.signal);
       } catch (error) {
         await this.dispose();
@@ -53,7 +58,10 @@ export class ModelHolder {
 
   unload(): Promise<void> {
     this.cancelLoad();
-    return this.inOrder(() => this.dispose());
+    return this.inOrder(async () => {
+      await this.beforeFree();
+      await this.dispose();
+    });
   }
 
   private async loadNow(

@@ -23,18 +23,8 @@ export interface EngineServer {
 
 /** `engine` throws a coded error when the native binary cannot be used; so does every operation that needs it. */
 export function createEngineServer(engine: () => Engine, output: EngineOutput): EngineServer {
-  const holder = new ModelHolder(engine);
   const queue = new GenerationQueue();
-
-  async function load(path: string, context: ContextSettings) {
-    await queue.drain();
-    return holder.load(path, context, inSteps(output.loadProgress));
-  }
-
-  async function unload(): Promise<void> {
-    await queue.drain();
-    await holder.unload();
-  }
+  const holder = new ModelHolder(engine, () => queue.drain());
 
   async function generate(request: GenerateRequest): Promise<GenerationResult> {
     const { context } = holder.require();
@@ -62,9 +52,9 @@ export function createEngineServer(engine: () => Engine, output: EngineOutput): 
     capabilities: async () => engine().capabilities(),
     inspect: async ({ path }) => engine().inspect(path),
     estimate: async ({ path, context }) => estimate(path, context),
-    load: async ({ path, context }) => load(path, context),
+    load: ({ path, context }) => holder.load(path, context, inSteps(output.loadProgress)),
     cancelLoad: async () => holder.cancelLoad(),
-    unload,
+    unload: () => holder.unload(),
     generate,
     cancel: async ({ requestId }) => queue.cancel(requestId),
     countTokens: async ({ messages }) => ({ tokens: holder.require().model.countChat(messages) }),
@@ -76,7 +66,7 @@ export function createEngineServer(engine: () => Engine, output: EngineOutput): 
       };
     },
   };
-  return { handlers: withCodedErrors(handlers), close: unload };
+  return { handlers: withCodedErrors(handlers), close: () => holder.unload() };
 }
 
 /** llama.cpp reports each tensor; a window needs each per cent. */

@@ -2,9 +2,9 @@
 import { join, resolve } from 'node:path';
 import { app } from 'electron';
 
-/** Chats and settings. `--user-data-dir=DIR` (Chromium's own switch) chooses another folder. */
+/** Chats and settings. `--data=DIR` (as in headless mode) or Chromium's own `--user-data-dir=DIR` chooses another folder. */
 export function chooseDataFolder(): string {
-  const asked = app.commandLine.getSwitchValue('user-data-dir');
+  const asked = app.commandLine.getSwitchValue('data') || app.commandLine.getSwitchValue('user-data-dir');
   if (asked) app.setPath('userData', resolve(asked));
   return app.getPath('userData');
 }

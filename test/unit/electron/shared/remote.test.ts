@@ -1,0 +1,59 @@
+import { expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { ConcertinaError } from '../../../../electron/shared/errors';
+import { createRemote } from '../../../../electron/shared/remote';
+import type { CallMessage } from '../../../../electron/shared/wire';
+
+type Calls = Record<string, { input: z.ZodType; output: z.ZodType }>;
+
+function setUp() {
+  const sent: CallMessage[] = [];
+  const remote = createRemote<Calls, { onCount: z.ZodNumber }>({ onCount: z.number() }, (message) =>
+    sent.push(message),
+  );
+  return { sent, remote };
+}
+
+test('answers find their calls in any order', async () => {
+  const { sent, remote } = setUp();
+  const first = remote.client.call('a', 1);
+  const second = remote.client.call('b', 2);
+  remote.receive({ type: 'answer', id: sent[1]?.id, envelope: { ok: true, value: 'two' } });
+  remote.receive({ type: 'answer', id: sent[0]?.id, envelope: { ok: true, value: 'one' } });
+  expect([await first, await second]).toEqual(['one', 'two']);
+});
+
+test('an error answer rejects with the coded error', async () => {
+  const { sent, remote } = setUp();
+  const call = remote.client.call('a', 1);
+  const error = { code: 'busy', message: 'Later.', hint: 'Wait.' };
+  remote.receive({ type: 'answer', id: sent[0]?.id, envelope: { ok: false, error } });
+  await expect(call).rejects.toMatchObject({ ...error, name: 'ConcertinaError' });
+});
+
+test('a lost carrier rejects every open call', async () => {
+  const { remote } = setUp();
+  const calls = [remote.client.call('a', 1), remote.client.call('b', 2)];
+  remote.fail(new ConcertinaError('engine-crashed', 'Gone.'));
+  for (const call of calls) await expect(call).rejects.toMatchObject({ code: 'engine-crashed' });
+});
+
+test('a carrier that cannot send rejects the call', async () => {
+  const remote = createRemote<Calls, Record<string, z.ZodType>>({}, () => {
+    throw new Error('closed');
+  });
+  await expect(remote.client.call('a', 1)).rejects.toThrow('closed');
+});
+
+test('events reach their listeners; malformed and unknown ones do not', () => {
+  const { remote } = setUp();
+  const listener = vi.fn();
+  const off = remote.client.on('onCount', listener);
+  remote.receive({ type: 'event', name: 'onCount', payload: 3 });
+  remote.receive({ type: 'event', name: 'onCount', payload: 'three' });
+  remote.receive({ type: 'event', name: 'onOther', payload: 3 });
+  remote.receive('garbage');
+  off();
+  remote.receive({ type: 'event', name: 'onCount', payload: 4 });
+  expect(listener.mock.calls).toEqual([[3]]);
+});
