@@ -14,9 +14,9 @@ export const endless: SettingsPatch['sampling'] = { temperature: 5, topK: 0, top
 export const questions = (page: Page): Locator => page.getByTestId('message-user');
 export const answers = (page: Page): Locator => page.getByTestId('message-assistant');
 
-/** The text of the last answer. */
+/** The text of the last answer, without its figures and buttons; empty before the first words. */
 export async function answerText(page: Page): Promise<string> {
-  return (await answers(page).last().textContent()) ?? '';
+  return (await answers(page).last().locator('.prose-c').allTextContents()).join('\n');
 }
 
 export async function send(page: Page, text: string): Promise<void> {

@@ -9,15 +9,15 @@ test('regenerate and edit keep the old branch', async ({ launch }) => {
   await ask(page, 'What is a compiler?');
 
   await answers(page).last().hover();
-  await page.getByRole('button', { name: /regenerate/i }).click();
+  await page.getByTestId('regenerate').click();
+  await expect(page.getByRole('status', { name: 'Version 2 of 2' })).toBeVisible();
   await ended(page);
   await expect(answers(page)).toHaveCount(1);
 
   await questions(page).last().hover();
-  await page.getByRole('button', { name: /edit/i }).first().click();
-  await page.keyboard.press('Control+A');
-  await page.keyboard.type('What is a linker?');
-  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Edit and send again' }).click();
+  await page.getByTestId('edit-field').fill('What is a linker?');
+  await page.getByTestId('edit-field').press('Enter');
   await expect(questions(page)).toHaveText([/What is a linker\?/]);
   await ended(page);
 
