@@ -1,0 +1,97 @@
+/** What the engine tests share: the embedded model, default options, and readers of answers. */
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { onTestFinished } from 'vitest';
+import { loadAddon, loadEngine } from '../../native/binding/load';
+import type {
+  Context,
+  ContextOptions,
+  Engine,
+  GenerateChunk,
+  GenerateOptions,
+  GenerateResult,
+  Model,
+} from '../../native/binding/types';
+
+export const root = path.resolve(import.meta.dirname, '..', '..');
+export const tinyModel = path.join(root, 'assets', 'models', 'concertina-tiny-q8_0.gguf');
+
+export function engine(): Engine {
+  return loadEngine();
+}
+
+/** the `.node` itself, for what the binding does not show; each load has classes of its own */
+export const raw = loadAddon();
+
+export function tool(name: string): string {
+  return path.join(root, 'build', 'native', 'bin', process.platform === 'win32' ? `${name}.exe` : name);
+}
+
+export async function loadTiny(): Promise<Model> {
+  const model = await engine().loadModel(tinyModel, { gpuLayers: 0 });
+  onTestFinished(() => model.dispose());
+  return model;
+}
+
+/** One thread: on a busy machine, threads that wait for each other make small work take seconds. */
+export function contextOptions(changes: Partial<ContextOptions> = {}): ContextOptions {
+  return { nCtx: 2048, typeK: 'f16', typeV: 'f16', flashAttention: 'auto', threads: 1, batch: 512, ...changes };
+}
+
+export function greedy(changes: Partial<GenerateOptions> = {}): GenerateOptions {
+  const sampling = { temperature: 0, topK: 40, topP: 0.95, minP: 0.05, repeatPenalty: 1, seed: 1 };
+  return { sampling, stop: [], maxTokens: 48, ...changes };
+}
+
+export interface Answer {
+  chunks: GenerateChunk[];
+  result: GenerateResult;
+}
+
+export async function answer(
+  context: Context,
+  prompt: Parameters<Context['generate']>[0],
+  options: GenerateOptions = greedy(),
+): Promise<Answer> {
+  const generator = context.generate(prompt, options);
+  const chunks: GenerateChunk[] = [];
+  for (;;) {
+    const step = await generator.next();
+    if (step.done) return { chunks, result: step.value };
+    chunks.push(step.value);
+  }
+}
+
+/** A chat with a question whose answer the tiny model finds. */
+export function question(extra = ''): Parameters<Context['generate']>[0] {
+  const facts = 'The harbour lamp was lit by Tom Alder. The special magic number for Fresno is 77763886.';
+  return [
+    {
+      role: 'user',
+      content: `${filler(8)}${facts}\n\n${filler(6)}${extra}What is the special magic number for Fresno?`,
+    },
+  ];
+}
+
+/** Plain sentences, about 12 tokens each. */
+export function filler(sentences: number): string {
+  const lines = ['The old clock in the hall strikes once an hour.', 'Rain fell on the roofs of the village all day.'];
+  return `${Array.from({ length: sentences }, (_, i) => lines[i % lines.length]).join(' ')}\n`;
+}
+
+export function temporaryFolder(): string {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'concertina-'));
+  onTestFinished(() => fs.rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Resolves to what the promise was rejected with. */
+export async function refusal(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  throw new Error('It was not refused');
+}
