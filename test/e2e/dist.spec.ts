@@ -1,7 +1,7 @@
 /** The packaged app starts and answers. Reached over the browser's debugging port: its fuses shut Node's inspector. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { chromium, expect, test } from '@playwright/test';
 import { buildDist } from '../../electron/dist.mjs';
@@ -32,6 +32,8 @@ test('the packaged app starts and answers', async ({ browserName: _ }, info) => 
     app.kill();
     if (app.exitCode === null && app.signalCode === null) await once(app, 'exit');
   }
+  // 250 MB that a passed test leaves nobody any use of
+  await rm(folder, { recursive: true });
 });
 
 function debuggingUrl(output: NodeJS.ReadableStream): Promise<string> {

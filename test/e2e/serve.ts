@@ -48,10 +48,12 @@ export const test = base.extend<{ server: Server; browserPage: Page }, { browser
   },
 
   browserPage: async ({ browserOfDebian, server }, use) => {
-    const page = await browserOfDebian.newPage();
+    // axe asks for a context that was made on purpose
+    const context = await browserOfDebian.newContext();
+    const page = await context.newPage();
     await page.goto(server.url);
     await use(page);
-    await page.context().close();
+    await context.close();
   },
 });
 

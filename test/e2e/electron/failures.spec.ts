@@ -67,6 +67,7 @@ test.describe('a model that cannot be used', () => {
     const file = path.join(dataDir, 'gone.gguf');
     await copyFile(embeddedModel, file);
     await addModel(app, page, file);
+    await expect(page.getByTestId('model-item')).toHaveCount(2);
     await unlink(file);
     await page.getByTestId('model-item').last().getByRole('button').first().click();
     await expect(page.getByText(/gone\.gguf.*(not there|missing|not found|gone|moved)/i).first()).toBeVisible();
