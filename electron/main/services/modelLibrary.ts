@@ -158,7 +158,7 @@ export class ModelLibrary {
     if (known) return known;
     const inspection = await this.inspector.inspect(file.path).then(
       (info) => ({ info, problem: null }),
-      (error: unknown) => ({ info: null, problem: toErrorPayload(error) }),
+      (error: unknown) => ({ info: null, problem: namedProblem(file.path, toErrorPayload(error)) }),
     );
     // an engine that is not there says nothing about the file: it can be added, and is looked at again later
     if (inspection.problem?.code === 'engine-unavailable') return { info: null, problem: null };
@@ -169,6 +169,12 @@ export class ModelLibrary {
 
 function inspectionKey(file: FoundFile): string {
   return `${file.path}|${file.bytes}|${file.modifiedMs}`;
+}
+
+/** In a list of refusals a message without the name of its file helps nobody. */
+function namedProblem(path: string, problem: ErrorPayload): ErrorPayload {
+  const name = basename(path);
+  return problem.message.includes(name) ? problem : { ...problem, message: `${name}: ${problem.message}` };
 }
 
 function missing(path: string): ErrorPayload {

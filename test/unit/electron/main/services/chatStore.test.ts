@@ -1,0 +1,182 @@
+import { appendFile, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { ChatStore, type FinalPart } from '../../../../../electron/main/services/chatStore';
+import type { Message } from '../../../../../electron/shared/chats';
+import { temporaryFolder } from '../../../../fixtures/temporary';
+
+async function setUp() {
+  const data = await temporaryFolder();
+  let time = 1000;
+  const open = async () => {
+    const store = new ChatStore(join(data, 'chats'), join(data, 'trash'), () => ++time);
+    await store.load();
+    return store;
+  };
+  return { data, open, store: await open(), fileOf: (id: string) => join(data, 'chats', `${id}.jsonl`) };
+}
+
+function message(id: string, parentId: string | null, role: Message['role'], text: string): Message {
+  const rest = { thinking: '', createdAt: 1, stopReason: null, error: null, stats: null, modelName: '' };
+  return { id, parentId, role, text, ...rest };
+}
+
+function final(text: string): FinalPart {
+  return { text, thinking: '', stopReason: 'end-of-turn', error: null, stats: null, modelName: 'Tiny' };
+}
+
+/** A chat with one question and its finished answer. */
+async function withTurn(store: ChatStore): Promise<string> {
+  const { id } = await store.create();
+  await store.addMessages(id, [message('q', null, 'user', 'Why?'), message('a', 'q', 'assistant', '')]);
+  await store.finish(id, 'a', final('Because.'));
+  return id;
+}
+
+test('what was written is there after a restart', async () => {
+  const { open, store } = await setUp();
+  const id = await withTurn(store);
+  await store.rename(id, 'Reasons');
+  const before = await store.open(id);
+  await store.close();
+  const after = await (await open()).open(id);
+  expect(after).toEqual(before);
+  expect(after).toMatchObject({ title: 'Reasons', leafId: 'a', damagedLines: 0 });
+  expect(after.messages.map(({ text }) => text)).toEqual(['Why?', 'Because.']);
+});
+
+test('the log only grows', async () => {
+  const { store, fileOf } = await setUp();
+  const id = await withTurn(store);
+  const before = await readFile(fileOf(id), 'utf8');
+  await store.addMessages(id, [message('q2', 'a', 'user', 'Really?')]);
+  await store.rename(id, 'Other');
+  const after = await readFile(fileOf(id), 'utf8');
+  expect(after.startsWith(before)).toBe(true);
+});
+
+test('a torn last line is set aside and counted; the next record is not glued to it', async () => {
+  const { data, open, store, fileOf } = await setUp();
+  const id = await withTurn(store);
+  await store.close();
+  await appendFile(fileOf(id), '{"type":"message","at":5,"mess');
+  const second = await open();
+  const chat = await second.open(id);
+  expect(chat.damagedLines).toBe(1);
+  expect(chat.messages).toHaveLength(2);
+  expect(await readFile(join(data, 'chats', `${id}.damaged.txt`), 'utf8')).toBe('{"type":"message","at":5,"mess\n');
+  await second.addMessages(id, [message('q2', 'a', 'user', 'Next')]);
+  await second.close();
+  const third = await (await open()).open(id);
+  expect(third.messages.map(({ text }) => text)).toEqual(['Why?', 'Because.', 'Next']);
+  expect(third.damagedLines).toBe(0);
+});
+
+test('damaged lines in the middle cost only themselves; a child of a lost message stays visible', async () => {
+  const { open, store, fileOf } = await setUp();
+  const id = await withTurn(store);
+  await store.addMessages(id, [message('q2', 'a', 'user', 'Second'), message('q3', 'q2', 'user', 'Third')]);
+  await store.close();
+  const lines = (await readFile(fileOf(id), 'utf8')).split('\n');
+  const damaged = lines.map((line) => (line.includes('"Second"') ? `\u0000${line.slice(0, 20)}` : line));
+  await writeFile(fileOf(id), damaged.join('\n'));
+  const chat = await (await open()).open(id);
+  expect(chat.damagedLines).toBe(1);
+  expect(chat.messages.map(({ text, parentId }) => [text, parentId])).toEqual([
+    ['Why?', null],
+    ['Because.', 'q'],
+    ['Third', 'a'],
+  ]);
+});
+
+test('a file without one readable line is still a chat, and the others are untouched', async () => {
+  const { open, store, fileOf } = await setUp();
+  const broken = await withTurn(store);
+  const healthy = await withTurn(store);
+  await store.close();
+  await writeFile(fileOf(broken), 'garbage\nmore garbage');
+  const again = await open();
+  expect(
+    again
+      .list()
+      .map(({ id }) => id)
+      .sort(),
+  ).toEqual([broken, healthy].sort());
+  expect(await again.open(broken)).toMatchObject({ messages: [], damagedLines: 2 });
+  expect((await again.open(healthy)).messages).toHaveLength(2);
+});
+
+test('an answer that a crash of the app cut off keeps its partial text and says why', async () => {
+  const { open, store } = await setUp();
+  const { id } = await store.create();
+  await store.addMessages(id, [message('q', null, 'user', 'Why?'), message('a', 'q', 'assistant', '')]);
+  await store.addPartial(id, 'a', 'Because ', 'hm');
+  await store.addPartial(id, 'a', 'of', '');
+  expect((await store.open(id)).messages[1]).toMatchObject({ text: 'Because of', stopReason: null });
+  // no close: the process is gone
+  const chat = await (await open()).open(id);
+  expect(chat.messages[1]).toMatchObject({
+    text: 'Because of',
+    thinking: 'hm',
+    stopReason: 'interrupted',
+    error: { code: 'engine-crashed' },
+  });
+});
+
+test('an answer that is being written is not taken for a cut-off one when its chat was out of memory', async () => {
+  const { store } = await setUp();
+  const { id } = await store.create();
+  await store.addMessages(id, [message('q', null, 'user', 'Why?'), message('open', 'q', 'assistant', '')]);
+  for (let n = 0; n < 12; n++) await withTurn(store);
+  expect((await store.open(id)).messages[1]?.stopReason).toBeNull();
+});
+
+test('a removed chat leaves the list, comes back from the trash with everything, and its file is never deleted', async () => {
+  const { data, store } = await setUp();
+  const id = await withTurn(store);
+  const before = await store.open(id);
+  await store.remove(id);
+  expect(store.list()).toEqual([]);
+  await expect(store.open(id)).rejects.toMatchObject({ code: 'not-found' });
+  expect(await readdir(join(data, 'trash'))).toEqual([`${id}.jsonl`]);
+  await store.restore(id);
+  expect(await store.open(id)).toEqual(before);
+  expect(store.list()).toHaveLength(1);
+});
+
+test('the list is sorted by the last change, announced, and does not depend on the index file', async () => {
+  const { data, open, store } = await setUp();
+  const listener = vi.fn();
+  store.changed.on(listener);
+  const first = await withTurn(store);
+  const second = await withTurn(store);
+  await store.addMessages(first, [message('q2', 'a', 'user', 'More')]);
+  expect(listener.mock.lastCall?.[0].map(({ id }: { id: string }) => id)).toEqual([first, second]);
+  await store.close();
+  const list = store.list();
+  await rm(join(data, 'chats', 'index.json'));
+  expect((await open()).list()).toEqual(list);
+  await writeFile(join(data, 'chats', 'index.json'), '{"version":1,"chats":[{"summary"');
+  expect((await open()).list()).toEqual(list);
+});
+
+test('choosing a branch is remembered and does not move the chat to the top', async () => {
+  const { open, store } = await setUp();
+  const id = await withTurn(store);
+  await store.addMessages(id, [message('a2', 'q', 'assistant', '')]);
+  await store.finish(id, 'a2', final('Other answer.'));
+  const { updatedAt } = await store.open(id);
+  expect(await store.selectBranch(id, 'a')).toMatchObject({ leafId: 'a', updatedAt });
+  await expect(store.selectBranch(id, 'nobody')).rejects.toMatchObject({ code: 'not-found' });
+  await store.close();
+  expect(await (await open()).open(id)).toMatchObject({ leafId: 'a', updatedAt });
+});
+
+test.each(['../settings', '..', 'a/b', '', 'x'.repeat(65), 'nothing'])('the id %j reaches no file', async (id) => {
+  const { data, store } = await setUp();
+  await writeFile(join(data, 'settings.jsonl'), '');
+  await expect(store.open(id)).rejects.toMatchObject({ code: 'not-found' });
+  await expect(store.remove(id)).rejects.toMatchObject({ code: 'not-found' });
+  await expect(store.restore(id)).rejects.toMatchObject({ code: 'not-found' });
+  expect(await readdir(data)).toEqual(['chats', 'settings.jsonl', 'trash']);
+});

@@ -1,0 +1,173 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { type CrashReport, EngineHost } from '../../../../../electron/main/services/engineHost';
+import { scrubbedEnvironment } from '../../../../../electron/main/services/engineTransport';
+import { silentLogger } from '../../../../../electron/main/services/logger';
+import { capabilities } from '../../../../fixtures/samples';
+import { ScriptedTransport } from '../../../../fixtures/transports';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const killed = { code: null, signal: 'SIGKILL' };
+const aborted = { code: null, signal: 'SIGABRT' };
+
+function setUp() {
+  const opened: ScriptedTransport[] = [];
+  const crashes: CrashReport[] = [];
+  const host = new EngineHost(() => {
+    const transport = new ScriptedTransport();
+    opened.push(transport);
+    return transport;
+  }, silentLogger);
+  host.crashed.on((report) => crashes.push(report));
+  const last = () => opened.at(-1) as ScriptedTransport;
+  return { host, opened, crashes, last };
+}
+
+test('it is ready when the process says so, and calls wait for that', async () => {
+  const { host, last } = setUp();
+  host.start();
+  const call = host.client.call('capabilities', undefined);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(last().sent).toEqual([]);
+  last().ready();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(last().sent).toEqual([{ type: 'call', id: 1, name: 'capabilities', input: undefined }]);
+  last().message({ type: 'answer', id: 1, envelope: { ok: true, value: capabilities } });
+  expect(await call).toEqual(capabilities);
+  expect(host.state).toBe('ready');
+});
+
+test('a crash rejects open calls, is reported, and starts the process again', async () => {
+  const { host, opened, crashes, last } = setUp();
+  host.start();
+  last().ready();
+  const call = host.client.call('memory', undefined);
+  call.catch(() => undefined);
+  await vi.advanceTimersByTimeAsync(0);
+  last().exit(aborted);
+  await expect(call).rejects.toMatchObject({ code: 'engine-crashed', message: expect.stringContaining('SIGABRT') });
+  expect(crashes).toEqual([
+    { error: expect.objectContaining({ code: 'engine-crashed' }), restartInMs: 0, reload: true },
+  ]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(opened).toHaveLength(2);
+  last().ready();
+  expect(host.state).toBe('ready');
+});
+
+test('a second crash within a minute waits for the rest of it; a person can end the wait', async () => {
+  const { host, opened, crashes, last } = setUp();
+  host.start();
+  last().ready();
+  host.work = { key: 'first', loading: false };
+  last().exit(aborted);
+  await vi.advanceTimersByTimeAsync(20_000);
+  last().ready();
+  host.work = { key: 'second', loading: false };
+  last().exit(aborted);
+  expect(crashes.at(-1)?.restartInMs).toBe(40_000);
+  await vi.advanceTimersByTimeAsync(39_000);
+  expect(opened).toHaveLength(2);
+  expect(host.state).toBe('waiting');
+  await expect(host.client.call('memory', undefined)).rejects.toMatchObject({ code: 'engine-unavailable' });
+  host.start();
+  expect(opened).toHaveLength(3);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(opened).toHaveLength(3);
+});
+
+test('a process that ends while it loads for want of memory is not loaded again', () => {
+  const { host, crashes, last } = setUp();
+  host.start();
+  last().ready();
+  host.work = { key: 'big', loading: true };
+  last().exit(killed);
+  expect(crashes).toEqual([
+    { error: expect.objectContaining({ code: 'out-of-memory' }), restartInMs: 0, reload: false },
+  ]);
+});
+
+test('a kill while nothing is loaded is an ordinary crash', () => {
+  const { host, crashes, last } = setUp();
+  host.start();
+  last().ready();
+  host.work = { key: 'model', loading: false };
+  last().exit(killed);
+  expect(crashes[0]).toMatchObject({ error: { code: 'engine-crashed' }, reload: true });
+});
+
+test('a process that dies at its start is given up after the second time', async () => {
+  const { host, opened, crashes, last } = setUp();
+  host.start();
+  last().exit({ code: 1, signal: null });
+  await vi.advanceTimersByTimeAsync(1);
+  const ready = host.whenReady();
+  ready.catch(() => undefined);
+  last().exit({ code: 1, signal: null });
+  await expect(ready).rejects.toMatchObject({ code: 'engine-unavailable' });
+  await vi.advanceTimersByTimeAsync(600_000);
+  expect(opened).toHaveLength(2);
+  expect(crashes.at(-1)?.restartInMs).toBeNull();
+  expect(host.state).toBe('given-up');
+});
+
+test('a process without its binary is unavailable and says why', async () => {
+  const { host, last } = setUp();
+  host.start();
+  const problem = 'concertina.node was not found';
+  last().message({ type: 'event', name: 'onReady', payload: { capabilities: null, problem } });
+  expect(host.state).toBe('unavailable');
+  await expect(host.client.call('memory', undefined)).rejects.toMatchObject({
+    code: 'engine-unavailable',
+    message: problem,
+  });
+});
+
+test('a message of a process that is gone is ignored', async () => {
+  const { host, opened, last } = setUp();
+  host.start();
+  last().ready();
+  last().exit(aborted);
+  opened[0]?.ready();
+  expect(host.state).toBe('waiting');
+  await vi.advanceTimersByTimeAsync(1);
+  opened[0]?.exit(aborted);
+  expect(host.state).toBe('starting');
+});
+
+test('stop asks first and kills after the limit', async () => {
+  const { host, crashes, last } = setUp();
+  host.start();
+  last().ready();
+  const stopped = host.stop(3000);
+  expect(last().sent).toEqual([{ type: 'shutdown' }]);
+  await vi.advanceTimersByTimeAsync(2999);
+  expect(last().killed).toBe(false);
+  await vi.advanceTimersByTimeAsync(1);
+  await stopped;
+  expect(last().killed).toBe(true);
+  expect(crashes).toEqual([]);
+});
+
+test('stop does not kill a process that ends in time, and does not start it again', async () => {
+  const { host, opened, last } = setUp();
+  host.start();
+  last().ready();
+  const stopped = host.stop(3000);
+  last().exit({ code: 0, signal: null });
+  await stopped;
+  await vi.advanceTimersByTimeAsync(120_000);
+  expect(last().killed).toBe(false);
+  expect(opened).toHaveLength(1);
+});
+
+test('the environment of the engine holds no secrets', () => {
+  const environment = { PATH: '/bin', HOME: '/h', GITHUB_TOKEN: 't', AWS_SECRET_ACCESS_KEY: 'k', NODE_OPTIONS: '-r x' };
+  expect(scrubbedEnvironment({ ...environment, GGML_X: '1', LC_ALL: 'C' })).toEqual({
+    PATH: '/bin',
+    HOME: '/h',
+    GGML_X: '1',
+    LC_ALL: 'C',
+  });
+});

@@ -1,0 +1,319 @@
+/** The services together, over the engine server with a fake engine: what a window would see. */
+import { copyFile, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { silentLogger } from '../../../../../electron/main/services/logger';
+import { type AppEvent, createServices } from '../../../../../electron/main/services/services';
+import type { Chat, Message } from '../../../../../electron/shared/chats';
+import type {
+  AddModelsResult,
+  OperationInput,
+  OperationName,
+  OperationOutput,
+  Turn,
+} from '../../../../../electron/shared/contract';
+import type { EngineStatus } from '../../../../../electron/shared/engine';
+import { ConcertinaError } from '../../../../../electron/shared/errors';
+import type { Engine } from '../../../../../native/binding/types';
+import { createFakeEngine } from '../../../../fixtures/fakeEngine';
+import { temporaryFolder } from '../../../../fixtures/temporary';
+import { InProcessTransport } from '../../../../fixtures/transports';
+
+interface SetUp {
+  engine?: Engine;
+  data?: string;
+  start?: boolean;
+}
+
+async function setUp({ engine = createFakeEngine(), data, start = true }: SetUp = {}) {
+  const dataFolder = data ?? (await temporaryFolder());
+  const embeddedModels = join(dataFolder, 'embedded');
+  await mkdir(embeddedModels, { recursive: true });
+  await writeFile(join(embeddedModels, 'tiny.gguf'), 'GGUF and so on');
+  const transports: InProcessTransport[] = [];
+  const services = await createServices({
+    dataFolder,
+    embeddedModels,
+    openEngine() {
+      const transport = new InProcessTransport(engine);
+      transports.push(transport);
+      return transport;
+    },
+    info: { version: '1', platform: 'test', headless: true, runtime: 'test', notices: [] },
+    desktop: null,
+    log: silentLogger,
+    streamAsEvents: true,
+  });
+  onTestFinished(() => services.close());
+  const events: AppEvent[] = [];
+  services.events.on((event) => events.push(event));
+
+  async function call<N extends OperationName>(name: N, input: OperationInput<N>): Promise<OperationOutput<N>> {
+    const envelope = await services.call(name, input);
+    if (!envelope.ok) throw ConcertinaError.fromPayload(envelope.error);
+    return envelope.value as OperationOutput<N>;
+  }
+  function state(expected: EngineStatus['state']): Promise<EngineStatus> {
+    return vi.waitFor(() => {
+      const status = services.engine.status();
+      expect(status.state).toBe(expected);
+      return status;
+    });
+  }
+  function final(turn: Turn): Promise<Message> {
+    return vi.waitFor(() => {
+      const found = events.find(
+        (event) => event.name === 'onMessage' && event.payload.message.id === turn.assistantMessage.id,
+      );
+      if (found?.name !== 'onMessage') throw new Error('not yet');
+      return found.payload.message;
+    }, 4000);
+  }
+  async function streaming(turn: Turn): Promise<void> {
+    await vi.waitFor(() => {
+      const texts = events.flatMap((event) => (event.name === 'onStream' ? [event.payload] : []));
+      if (!texts.some(({ requestId, text }) => requestId === turn.requestId && text !== '')) throw new Error('not yet');
+    });
+  }
+  if (start) {
+    services.engine.start();
+    await state('ready');
+  }
+  return { services, events, call, state, final, streaming, transports, dataFolder };
+}
+
+const long = 'word '.repeat(1000).trim();
+const slow = () => createFakeEngine({ stepMs: 5 });
+
+test('the first start loads the embedded model and is ready to chat', async () => {
+  const { call } = await setUp();
+  const status = await call('engine.status', undefined);
+  const [embedded] = await call('models.list', undefined);
+  expect(embedded).toMatchObject({ source: 'embedded', fileName: 'tiny.gguf', problem: null });
+  expect(status).toMatchObject({ state: 'ready', modelId: embedded?.id, model: { name: 'Tiny' }, error: null });
+});
+
+test('a turn appends question and answer, streams, and ends with the whole text on disk', async () => {
+  const { call, events, final } = await setUp();
+  const { id } = await call('chats.create', {});
+  const turn = await call('turns.send', { chatId: id, parentId: null, text: 'Echo this please' });
+  expect(turn.userMessage).toMatchObject({ role: 'user', text: 'Echo this please', parentId: null });
+  expect(turn.assistantMessage).toMatchObject({ role: 'assistant', parentId: turn.userMessage?.id, stopReason: null });
+  const message = await final(turn);
+  expect(message).toMatchObject({
+    text: 'Echo this please',
+    stopReason: 'end-of-turn',
+    modelName: 'Tiny',
+    error: null,
+  });
+  expect(message.stats).toMatchObject({ answerTokens: 3, typeK: 'turbo4' });
+  const streamed = events.flatMap((event) => (event.name === 'onStream' ? [event.payload.text] : []));
+  expect(streamed.join('')).toBe('Echo this please');
+  const chat = await call('chats.open', { chatId: id });
+  expect(chat).toMatchObject({ title: 'Echo this please', leafId: message.id, messages: [turn.userMessage, message] });
+});
+
+test('the prompt is the system prompt and the branch only', async () => {
+  const engine = createFakeEngine();
+  const prompts: unknown[] = [];
+  const load = engine.loadModel.bind(engine);
+  engine.loadModel = async (path, options) => {
+    const model = await load(path, options);
+    const create = model.createContext.bind(model);
+    model.createContext = async (contextOptions) => {
+      const context = await create(contextOptions);
+      const generate = context.generate.bind(context);
+      context.generate = (prompt, generateOptions) => {
+        prompts.push(prompt);
+        return generate(prompt, generateOptions);
+      };
+      return context;
+    };
+    return model;
+  };
+  const { call, final } = await setUp({ engine });
+  await call('settings.update', { systemPrompt: 'Be brief.' });
+  const { id } = await call('chats.create', {});
+  const first = await final(await call('turns.send', { chatId: id, parentId: null, text: 'one' }));
+  await final(await call('turns.send', { chatId: id, parentId: first.id, text: 'left' }));
+  await final(await call('turns.send', { chatId: id, parentId: first.id, text: 'right' }));
+  expect(prompts.at(-1)).toEqual([
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'one' },
+    { role: 'assistant', content: 'one' },
+    { role: 'user', content: 'right' },
+  ]);
+});
+
+test('regenerate and edit make branches beside the old ones', async () => {
+  const { call, final } = await setUp();
+  const { id } = await call('chats.create', {});
+  const turn = await call('turns.send', { chatId: id, parentId: null, text: 'first' });
+  const answer = await final(turn);
+  const again = await call('turns.regenerate', { chatId: id, messageId: answer.id });
+  expect(again).toMatchObject({ userMessage: null, assistantMessage: { parentId: turn.userMessage?.id } });
+  await final(again);
+  const edited = await call('turns.edit', { chatId: id, messageId: turn.userMessage?.id ?? '', text: 'other words' });
+  expect(edited.userMessage).toMatchObject({ parentId: null, text: 'other words' });
+  expect(await final(edited)).toMatchObject({ text: 'other words' });
+  const chat: Chat = await call('chats.open', { chatId: id });
+  expect(chat.messages).toHaveLength(5);
+  expect(chat.messages[1]).toEqual(answer);
+  expect(chat).toMatchObject({ leafId: edited.assistantMessage.id, title: 'first' });
+  await expect(call('turns.edit', { chatId: id, messageId: answer.id, text: 'x' })).rejects.toMatchObject({
+    code: 'bad-request',
+  });
+  await expect(call('turns.regenerate', { chatId: id, messageId: 'nobody' })).rejects.toMatchObject({
+    code: 'not-found',
+  });
+});
+
+test('stop keeps what was written; a second stop does nothing', async () => {
+  const { call, final, streaming, state } = await setUp({ engine: slow() });
+  const { id } = await call('chats.create', {});
+  const turn = await call('turns.send', { chatId: id, parentId: null, text: long });
+  await streaming(turn);
+  expect((await call('engine.status', undefined)).state).toBe('generating');
+  await call('turns.stop', { requestId: turn.requestId });
+  const message = await final(turn);
+  expect(message).toMatchObject({ stopReason: 'cancelled', error: null, text: expect.stringMatching(/^word/) });
+  expect(message.text.length).toBeLessThan(long.length);
+  await call('turns.stop', { requestId: turn.requestId });
+  await state('ready');
+});
+
+test('the engine dies in mid-answer: the text is kept, the error told, and the next answer works', async () => {
+  const { call, final, streaming, state, transports } = await setUp({ engine: slow() });
+  const { id } = await call('chats.create', {});
+  const turn = await call('turns.send', { chatId: id, parentId: null, text: long });
+  await streaming(turn);
+  transports.at(-1)?.exit({ code: null, signal: 'SIGSEGV' });
+  const message = await final(turn);
+  expect(message).toMatchObject({
+    stopReason: 'interrupted',
+    error: { code: 'engine-crashed', message: expect.stringContaining('SIGSEGV') },
+    text: expect.stringMatching(/^word/),
+  });
+  expect((await call('chats.open', { chatId: id })).messages[1]).toEqual(message);
+  expect(await state('ready')).toMatchObject({ restarts: 1, error: null, model: { name: 'Tiny' } });
+  const next = await call('turns.send', { chatId: id, parentId: message.id, text: 'again' });
+  expect(await final(next)).toMatchObject({ text: 'again', stopReason: 'end-of-turn' });
+});
+
+test('the same settings that crash twice are not loaded a third time, until a person asks for it', async () => {
+  const { call, state, transports } = await setUp({ engine: slow() });
+  transports.at(-1)?.exit({ code: null, signal: 'SIGABRT' });
+  await vi.waitFor(() => expect(transports).toHaveLength(2));
+  await state('ready');
+  transports.at(-1)?.exit({ code: null, signal: 'SIGABRT' });
+  const failed = await state('failed');
+  expect(failed.error).toMatchObject({ code: 'engine-crashed', hint: expect.stringContaining('before') });
+  const { id } = await call('chats.create', {});
+  const sent = call('turns.send', { chatId: id, parentId: null, text: 'x' });
+  await expect(sent).rejects.toMatchObject({ code: 'engine-crashed' });
+  expect((await call('chats.open', { chatId: id })).messages).toEqual([]);
+  expect(await call('engine.reload', undefined)).toMatchObject({ state: 'ready' });
+});
+
+test('a partial answer reaches the disk while it is written', async () => {
+  const { call, streaming, dataFolder } = await setUp({ engine: slow() });
+  const { id } = await call('chats.create', {});
+  const turn = await call('turns.send', { chatId: id, parentId: null, text: long });
+  await streaming(turn);
+  const { ChatStore } = await import('../../../../../electron/main/services/chatStore');
+  await new Promise((resolve) => setTimeout(resolve, 1300));
+  // another reader stands for the app after a power cut
+  const copy = await temporaryFolder();
+  await mkdir(join(copy, 'chats'));
+  await copyFile(join(dataFolder, 'chats', `${id}.jsonl`), join(copy, 'chats', `${id}.jsonl`));
+  const store = new ChatStore(join(copy, 'chats'), join(copy, 'trash'));
+  await store.load();
+  const answer = (await store.open(id)).messages[1];
+  expect(answer).toMatchObject({ stopReason: 'interrupted', text: expect.stringMatching(/^word word/) });
+});
+
+test('an answer that is asked for while the model loads waits for it', async () => {
+  const { services, call, final } = await setUp({ engine: slow(), start: false });
+  services.engine.start();
+  const { id } = await call('chats.create', {});
+  const turn = await call('turns.send', { chatId: id, parentId: null, text: 'patience' });
+  expect(await final(turn)).toMatchObject({ text: 'patience', modelName: 'Tiny' });
+});
+
+test('a changed context loads again by itself, once, after the answer; the chat goes on', async () => {
+  const engine = slow();
+  const { call, final, streaming } = await setUp({ engine });
+  const { id } = await call('chats.create', {});
+  const turn = await call('turns.send', { chatId: id, parentId: null, text: 'word '.repeat(200).trim() });
+  await streaming(turn);
+  await call('settings.update', { context: { nCtx: 1024 } });
+  await call('settings.update', { context: { nCtx: 2048 } });
+  expect(await final(turn)).toMatchObject({ stopReason: 'end-of-turn' });
+  await vi.waitFor(async () => expect((await call('engine.status', undefined)).context?.nCtx).toBe(2048), 3000);
+  await call('settings.update', { sampling: { temperature: 0 } });
+  expect((await call('engine.status', undefined)).state).toBe('ready');
+});
+
+test('a model that fails to load shows in the status, is not remembered, and another one can be chosen', async () => {
+  const engine = createFakeEngine();
+  const { call, dataFolder } = await setUp({ engine });
+  const path = join(dataFolder, 'huge.gguf');
+  await writeFile(path, 'GGUF');
+  const { added }: AddModelsResult = await call('models.addPaths', { paths: [path] });
+  vi.spyOn(engine, 'loadModel').mockRejectedValueOnce(new ConcertinaError('out-of-memory', 'It needs 900 GB.'));
+  const status = await call('models.select', { modelId: added[0]?.id ?? '' });
+  expect(status).toMatchObject({
+    state: 'failed',
+    model: null,
+    error: { code: 'out-of-memory', message: 'It needs 900 GB.' },
+  });
+  expect((await call('settings.get', undefined)).modelId).toBeNull();
+  expect(await call('models.select', { modelId: added[0]?.id ?? '' })).toMatchObject({ state: 'ready' });
+  expect((await call('settings.get', undefined)).modelId).toBe(added[0]?.id);
+});
+
+test('a remembered model that is gone says so, and the embedded one can be chosen', async () => {
+  const data = await temporaryFolder();
+  await writeFile(join(data, 'settings.json'), JSON.stringify({ version: 1, modelId: 'gone' }));
+  const { services, call, state } = await setUp({ data, start: false });
+  services.engine.start();
+  expect((await state('failed')).error).toMatchObject({ code: 'not-found' });
+  const [embedded] = await call('models.list', undefined);
+  expect(await call('models.select', { modelId: embedded?.id ?? '' })).toMatchObject({ state: 'ready' });
+});
+
+test('removing a chat ends its answer first; restore brings the text back', async () => {
+  const { call, streaming } = await setUp({ engine: slow() });
+  const { id } = await call('chats.create', {});
+  const turn = await call('turns.send', { chatId: id, parentId: null, text: long });
+  await streaming(turn);
+  await call('chats.remove', { chatId: id });
+  expect(await call('chats.list', undefined)).toEqual([]);
+  await call('chats.restore', { chatId: id });
+  const { messages } = await call('chats.open', { chatId: id });
+  expect(messages[1]).toMatchObject({ stopReason: 'cancelled', text: expect.stringMatching(/^word/) });
+});
+
+test('desktop-only operations are refused in a browser', async () => {
+  const { call } = await setUp();
+  await expect(call('models.addFromDialog', { kind: 'files' })).rejects.toMatchObject({ code: 'forbidden' });
+  await expect(call('app.openExternal', { url: 'https://example.com' })).rejects.toMatchObject({ code: 'forbidden' });
+  await expect(call('app.openExternal', { url: 'file:///etc/passwd' })).rejects.toMatchObject({ code: 'bad-request' });
+});
+
+test('a corrupt settings file becomes a notice of this start', async () => {
+  const data = await temporaryFolder();
+  await writeFile(join(data, 'settings.json'), '{"version":');
+  const { call } = await setUp({ data });
+  expect((await call('app.info', undefined)).notices).toEqual([
+    expect.stringContaining('settings file could not be read'),
+  ]);
+});
+
+test('tokens are counted for the branch and the draft', async () => {
+  const { call } = await setUp();
+  expect(await call('engine.countTokens', { chatId: null, leafId: null, draft: '' })).toEqual({ tokens: 0 });
+  expect(await call('engine.countTokens', { chatId: null, leafId: null, draft: 'three little words' })).toEqual({
+    tokens: 3,
+  });
+});
