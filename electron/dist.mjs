@@ -7,7 +7,7 @@ import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { BUILD, ROOT } from '../native/prepare/paths.mjs';
+import { ROOT } from '../native/prepare/paths.mjs';
 import { ensureTestRuntime, RUNTIME, RUNTIME_VERSION } from '../test/e2e/runtime.mjs';
 
 const require = createRequire(import.meta.url);
@@ -34,18 +34,17 @@ export async function buildDist({ dirOnly = false, output = path.join(ROOT, 'rel
   };
 }
 
-/** A copy of the test runtime without the shim that starts app folders: a packaged app loads its own archive. */
 async function standInConfig({ electronFuses }) {
   await ensureTestRuntime();
-  const copy = path.join(BUILD, 'electron-dist');
-  fs.rmSync(copy, { recursive: true, force: true });
-  fs.cpSync(RUNTIME, copy, {
-    recursive: true,
-    filter: (source) => !['app', 'stamp.json'].includes(path.relative(RUNTIME, source).split(path.sep).at(-1) ?? ''),
-  });
   return {
-    electronDist: copy,
+    electronDist: RUNTIME,
     electronVersion: RUNTIME_VERSION,
+    // the shim that starts app folders: a packaged app loads its own archive
+    afterExtract: async ({ appOutDir }) => {
+      for (const name of ['resources/app', 'stamp.json']) {
+        fs.rmSync(path.join(appOutDir, name), { recursive: true, force: true });
+      }
+    },
     // came with Electron 29: this binary has no such fuse, and flipping it would be an error. All others are flipped.
     electronFuses: { ...electronFuses, grantFileProtocolExtraPrivileges: undefined },
   };

@@ -1,7 +1,7 @@
 /** The packaged app starts and answers. Reached over the browser's debugging port: its fuses shut Node's inspector. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { chromium, expect, test } from '@playwright/test';
 import { buildDist } from '../../electron/dist.mjs';
@@ -14,13 +14,22 @@ test('the packaged app starts and answers', async ({ browserName: _ }, info) => 
   const unpacked = path.join(folder, 'linux-unpacked');
   const resources = await readdir(path.join(unpacked, 'resources'));
   expect(resources.sort()).toEqual(['app.asar', 'models', 'native']);
+  expect(await fuses(path.join(unpacked, 'concertina'))).toEqual({
+    runAsNode: '0',
+    cookieEncryption: '1',
+    nodeOptions: '0',
+    nodeCliInspect: '0',
+    asarIntegrity: '1',
+    onlyLoadAppFromAsar: '1',
+  });
 
   const data = info.outputPath('data');
   await mkdir(data);
   const args = ['--no-sandbox', `--user-data-dir=${data}`, '--remote-debugging-port=0'];
   const app = spawn(path.join(unpacked, 'concertina'), args, { stdio: ['ignore', 'pipe', 'pipe'] });
   try {
-    const browser = await chromium.connectOverCDP(await debuggingUrl(app.stderr));
+    // noDefaults: Electron manages no browser contexts, so Playwright must not try to set one up
+    const browser = await chromium.connectOverCDP(await debuggingUrl(app.stderr), { noDefaults: true });
     const context = browser.contexts()[0];
     const page = context?.pages()[0] ?? (await context?.waitForEvent('page'));
     if (!page) throw new Error('the packaged app shows no window');
@@ -35,6 +44,22 @@ test('the packaged app starts and answers', async ({ browserName: _ }, info) => 
   // 250 MB that a passed test leaves nobody any use of
   await rm(folder, { recursive: true });
 });
+
+/** Electron's binary holds its fuses behind a fixed text: a byte of version, one of count, then '0' or '1' for each. */
+async function fuses(binary: string): Promise<Record<string, string>> {
+  const names = [
+    'runAsNode',
+    'cookieEncryption',
+    'nodeOptions',
+    'nodeCliInspect',
+    'asarIntegrity',
+    'onlyLoadAppFromAsar',
+  ];
+  const sentinel = 'dL7pKGdnNz796PbbjQWNKmHXBZaB9tsX';
+  const content = await readFile(binary);
+  const wire = content.subarray(content.indexOf(sentinel) + sentinel.length + 2).subarray(0, names.length);
+  return Object.fromEntries(names.map((name, index) => [name, String.fromCharCode(wire[index] ?? 0)]));
+}
 
 function debuggingUrl(output: NodeJS.ReadableStream): Promise<string> {
   let text = '';
