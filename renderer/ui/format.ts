@@ -24,11 +24,10 @@ export function formatCount(count: number): string {
   return grouped.format(Math.round(count));
 }
 
-/** Tokens in little room: 812, 8.2K, 131K, 1.05M. */
-export function formatShort(count: number): string {
-  if (count < 1000) return String(Math.round(count));
-  if (count < 999_500) return `${significant(count / 1000)}K`;
-  return `${significant(count / 1_000_000)}M`;
+/** A context length in little room: 8K, 128K, 1M; a length that is no round number in full. */
+export function formatContext(tokens: number): string {
+  if (tokens >= 1024 * 1024 && tokens % (1024 * 1024) === 0) return `${tokens / 1024 / 1024}M`;
+  return tokens >= 1024 && tokens % 1024 === 0 ? `${tokens / 1024}K` : formatCount(tokens);
 }
 
 export function formatRate(perSecond: number): string {
@@ -72,5 +71,5 @@ export function formatPercent(fraction: number): string {
 
 function significant(value: number): string {
   if (value >= 99.95) return String(Math.round(value));
-  return value >= 9.995 ? value.toFixed(1) : value.toFixed(2).replace(/0$/, '');
+  return value >= 9.995 ? value.toFixed(1) : value.toFixed(2);
 }

@@ -28,7 +28,7 @@ export function AssistantMessage(props: RowProps) {
   );
 }
 
-function FinishedAnswer({ message, isLast, ...place }: RowProps) {
+function FinishedAnswer({ message, ...place }: RowProps) {
   const busy = useApp(selectIsAnswering(useApp(selectChatId)));
   const canAnswer = useApp(selectCanAnswer);
   const { conversation } = useActions();
@@ -40,7 +40,7 @@ function FinishedAnswer({ message, isLast, ...place }: RowProps) {
       <AnswerText text={message.text} />
       <StopNotice message={message} onRegenerate={canAnswer && !busy ? regenerate : null} />
       <div className="mt-1.5 -ml-1.5 flex min-h-7 flex-wrap items-center gap-x-0.5 text-ink-3">
-        <span className={isLast ? 'flex' : 'reveal flex'}>
+        <span className="flex">
           <CopyButton text={message.text} label="Copy answer" />
           <IconButton
             label="Answer again"

@@ -17,6 +17,7 @@ export const CodeBlock = memo(function CodeBlock({ code, language }: { code: str
             token.kind === 'plain' ? (
               token.text
             ) : (
+              // biome-ignore lint/suspicious/noArrayIndexKey: tokens of one text, in their order
               <span key={i} className={`syntax-${token.kind}`}>
                 {token.text}
               </span>

@@ -63,7 +63,7 @@ export function Composer() {
   return (
     <form
       aria-label="Message"
-      className="composer rounded-2xl border border-line-strong bg-raised shadow-card transition-colors focus-within:border-accent/70"
+      className="composer rounded-2xl border border-line-strong bg-raised shadow-card transition-colors focus-within:border-accent/50"
       onSubmit={(event) => {
         event.preventDefault();
         send();

@@ -13,6 +13,7 @@ export function LongText({ text }: { text: string }) {
         <div className="max-h-[60vh] overflow-y-auto pr-2">
           {textBlocks(text).map((block, i) => (
             <p
+              // biome-ignore lint/suspicious/noArrayIndexKey: blocks of one fixed text never move
               key={i}
               className="break-words whitespace-pre-wrap [contain-intrinsic-size:auto_60rem] [content-visibility:auto]"
             >

@@ -20,9 +20,9 @@ export function MessageList({ chat }: { chat: Chat }) {
 
   return (
     <div className="relative min-h-0 flex-1">
-      <section ref={scrollRef} aria-label="Messages" className="h-full overflow-y-auto" tabIndex={-1}>
-        <div ref={contentRef} className="mx-auto flex w-full max-w-3xl flex-col gap-7 px-4 pt-6 pb-8 sm:px-6">
-          {rows.map(({ message, place }, i) => (
+      <section ref={scrollRef} aria-label="Messages" className="fade-top h-full overflow-y-auto" tabIndex={-1}>
+        <div ref={contentRef} className="mx-auto flex w-full max-w-3xl flex-col gap-5 px-4 pt-5 pb-8 sm:px-6">
+          {rows.map(({ message, place }) => (
             <MessageRow
               key={message.id}
               message={message}
@@ -30,7 +30,6 @@ export function MessageList({ chat }: { chat: Chat }) {
               count={place.count}
               previousId={place.previousId}
               nextId={place.nextId}
-              isLast={i === rows.length - 1}
             />
           ))}
         </div>

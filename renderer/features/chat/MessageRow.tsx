@@ -10,7 +10,6 @@ export interface RowProps {
   count: number;
   previousId: string | null;
   nextId: string | null;
-  isLast: boolean;
 }
 
 /** Finished messages keep their object, so a long chat renders only the row that changed. */

@@ -20,14 +20,14 @@ export function Welcome() {
   const embedded = useApp(selectIsEmbedded);
   return (
     <section className="min-h-0 flex-1 overflow-y-auto" aria-label="New chat" tabIndex={-1}>
-      <div className="mx-auto flex min-h-full w-full max-w-3xl flex-col justify-center px-4 py-8 sm:px-6">
-        <Bellows pleats={26} className="rise h-9 w-44" />
-        <h1 className="rise mt-6 font-serif text-[1.9rem] leading-tight tracking-[-0.012em] text-balance text-ink">
+      <div className="mx-auto flex min-h-full w-full max-w-3xl flex-col justify-center px-4 py-8 short:py-3 sm:px-6">
+        <Bellows pleats={26} className="rise mb-6 h-9 w-44 short:hidden" />
+        <h1 className="rise font-serif text-[1.9rem] leading-tight tracking-[-0.012em] text-balance text-ink">
           {embedded ? 'Paste a text. Ask what is in it.' : 'Unfold something long.'}
         </h1>
         {embedded ? <EmbeddedIntro /> : <ModelIntro />}
         {embedded && (
-          <ul className="mt-6 grid gap-2.5 sm:grid-cols-2" aria-label="Examples">
+          <ul className="mt-6 grid gap-2.5 short:mt-4 sm:grid-cols-2" aria-label="Examples">
             {examples.map((example) => (
               <ExampleCard key={example.id} example={example} />
             ))}
@@ -42,7 +42,7 @@ export function Welcome() {
 function EmbeddedIntro() {
   const parameters = useApp(selectLoadedModel)?.parameters;
   return (
-    <p className="mt-2.5 max-w-xl text-base text-ink-2">
+    <p className="mt-2.5 max-w-xl text-base text-pretty text-ink-2">
       You are talking to a tiny built-in model{parameters ? ` (${formatParameters(parameters)} parameters)` : ''}, for
       trying things offline. It finds facts in pasted text and says what words mean. It cannot reason, and knows little.
     </p>
@@ -53,9 +53,10 @@ function ModelIntro() {
   const name = useApp(selectCurrentModel)?.info?.name;
   const context = useApp(selectLoadedContext);
   const memory = useApp(selectMemory);
-  if (!context || !memory) return <p className="mt-2.5 max-w-xl text-base text-ink-2">Choose a model to begin.</p>;
+  if (!context || !memory)
+    return <p className="mt-2.5 max-w-xl text-base text-pretty text-ink-2">Choose a model to begin.</p>;
   return (
-    <p className="mt-2.5 max-w-xl text-base text-ink-2">
+    <p className="mt-2.5 max-w-xl text-base text-pretty text-ink-2">
       {name ?? 'The model'} holds {formatCount(context.nCtx)} tokens in {formatBytes(memory.kvK + memory.kvV)} of cache.
       At f16 the same context would take {formatBytes(memory.kvF16)}. Paste a long text or drop a file here.
     </p>

@@ -3,7 +3,7 @@ import { selectActiveStats } from '../../state/stream/selectors';
 import { useApp } from '../../state/useApp';
 import { Bellows } from '../../ui/Bellows';
 import { cx } from '../../ui/cx';
-import { formatCount, formatShort } from '../../ui/format';
+import { formatContext, formatCount } from '../../ui/format';
 
 /** Tokens in the cache of those that it holds. The bellows fill with them. */
 export function ContextMeter() {
@@ -23,10 +23,10 @@ export function ContextMeter() {
       title={`Context: ${formatCount(used)} of ${formatCount(size)} tokens are in the cache`}
       className="flex items-center gap-2 px-2 whitespace-nowrap"
     >
-      <Bellows pleats={10} filled={share} className="h-2.5 w-12 max-md:hidden" />
+      <Bellows pleats={6} filled={share} className="h-2.5 w-12 max-md:hidden" />
       <span className={cx(tight && 'font-medium text-warn')}>
         <b className="font-medium text-ink">{formatCount(used)}</b>
-        <span className="text-ink-3"> / {formatShort(size)}</span>
+        <span className="text-ink-3"> / {formatContext(size)}</span>
       </span>
     </div>
   );

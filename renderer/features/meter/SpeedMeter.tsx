@@ -21,7 +21,7 @@ export function SpeedMeter() {
         {average !== null && !past && <span className="text-ink-3 max-lg:hidden"> avg {formatRate(average)}</span>}
       </Figure>
       <Figure testId="meter-ttft" title={`Time to the first token ${title}`} data={{ ttft: ttftMs ?? '' }}>
-        <span className="max-md:hidden">first </span>
+        <span className="max-sm:hidden">first </span>
         <b>{ttftMs === null ? '–' : formatDuration(ttftMs)}</b>
       </Figure>
       <Figure
@@ -29,8 +29,7 @@ export function SpeedMeter() {
         title={`Prompt tokens read per second ${title}`}
         data={{ 'prompt-toks': promptRate ?? '', 'prompt-share': promptShare ?? '' }}
       >
-        <span className="max-md:hidden">prompt </span>
-        <span className="md:hidden">p </span>
+        <span className="max-sm:hidden">prompt </span>
         <b>{promptRate === null ? '–' : formatRate(promptRate)}</b>
         <span className="max-md:hidden"> tok/s</span>
         {promptShare !== null && <span className="text-accent"> {formatPercent(promptShare)}</span>}

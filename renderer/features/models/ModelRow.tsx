@@ -5,7 +5,7 @@ import { selectSelectingId } from '../../state/models/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { cx } from '../../ui/cx';
-import { formatBytes, formatParameters, formatShort } from '../../ui/format';
+import { formatBytes, formatContext, formatParameters } from '../../ui/format';
 import { IconButton } from '../../ui/IconButton';
 import { Progress } from '../../ui/Progress';
 import { modelName } from './modelText';
@@ -85,7 +85,7 @@ function Facts({ model }: { model: ModelEntry }) {
           info.quantization,
           `${formatParameters(info.parameters)} parameters`,
           `${info.layers} layers`,
-          `${formatShort(info.nCtxTrain)} context`,
+          `${formatContext(info.nCtxTrain)} context`,
         ]
       : []),
   ];

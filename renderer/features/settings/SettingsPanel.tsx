@@ -24,7 +24,12 @@ export function SettingsPanel() {
       className="slide-in flex h-full w-[22.5rem] max-w-[100vw] flex-col border-l border-line bg-panel"
     >
       <div className="flex h-12 shrink-0 items-center justify-between border-b border-line pr-2 pl-5">
-        <h2 id="settings-title" ref={heading} tabIndex={-1} className="font-serif text-[1.06rem] text-ink outline-none">
+        <h2
+          id="settings-title"
+          ref={heading}
+          tabIndex={-1}
+          className="pt-0.5 font-serif text-[1.06rem] leading-none text-ink outline-none"
+        >
           Settings
         </h2>
         <IconButton

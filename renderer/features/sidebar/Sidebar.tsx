@@ -41,7 +41,9 @@ export function Sidebar({ onChosen }: { onChosen: () => void }) {
     <nav aria-label="Chats" className="flex h-full w-64 flex-col border-r border-line bg-panel">
       <div className="flex h-12 items-center gap-2 pr-2 pl-3.5">
         <Logo className="size-6" />
-        <span className="flex-1 font-serif text-[1.06rem] tracking-[-0.01em] text-ink">Concertina</span>
+        <span className="flex-1 pt-0.5 font-serif text-[1.06rem] leading-none tracking-[-0.01em] text-ink">
+          Concertina
+        </span>
         <IconButton
           label="Hide the chats"
           keys="Mod+B"

@@ -39,19 +39,16 @@ export function dateLabel(date: Date, now: Date): string {
 
 /** A title from the first question: its last line that says something, since a pasted text stands before the question. */
 export function titleFrom(text: string): string {
-  const end = text.slice(-2000);
-  const line =
-    end
-      .split('\n')
-      .map((part) => part.trim())
-      .filter(Boolean)
-      .at(-1) ?? '';
-  const clean = line
+  const lines = text.slice(-2000).split('\n').map(plainLine).filter(Boolean);
+  const last = lines.at(-1);
+  return last ? shorten(last, Math.min(64, limits.maxTitle)) : 'New chat';
+}
+
+function plainLine(line: string): string {
+  return line
     .replace(/[#*_`>|]+/g, '')
     .replace(/\s+/g, ' ')
     .trim();
-  if (clean === '') return 'New chat';
-  return shorten(clean, Math.min(64, limits.maxTitle));
 }
 
 function shorten(text: string, length: number): string {

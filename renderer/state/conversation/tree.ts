@@ -47,7 +47,7 @@ export function placeOf(children: Children, message: Message): Place {
 
 /** The end of the newest branch below a message: what a switch to that message shows. */
 export function leafBelow(children: Children, messageId: string): string {
-  const seen = new Set<string>();
+  const seen = new Set([messageId]);
   let at = messageId;
   for (;;) {
     const next = children.get(at)?.at(-1);

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { groupChats, searchChats, titleFrom } from '../../../renderer/state/chats/list';
+
+const now = new Date(2026, 10, 21, 9, 0);
+const chat = (title: string, date: Date) => ({ id: title, title, createdAt: 0, updatedAt: date.getTime() });
+
+describe('groupChats', () => {
+  it('groups by calendar day, newest first', () => {
+    const groups = groupChats(
+      [
+        chat('old', new Date(2026, 5, 1)),
+        chat('late yesterday', new Date(2026, 10, 20, 23, 59)),
+        chat('now', now),
+        chat('week', new Date(2026, 10, 16)),
+        chat('month', new Date(2026, 10, 1)),
+        chat('midnight', new Date(2026, 10, 21, 0, 0)),
+      ],
+      now,
+    );
+    expect(groups.map((group) => `${group.label}: ${group.chats.map((one) => one.title).join(', ')}`)).toEqual([
+      'Today: now, midnight',
+      'Yesterday: late yesterday',
+      'Last 7 days: week',
+      'Last 30 days: month',
+      'June 2026: old',
+    ]);
+  });
+
+  it('puts a clock that runs ahead under today', () => {
+    expect(groupChats([chat('future', new Date(2026, 10, 23))], now)[0]?.label).toBe('Today');
+  });
+});
+
+describe('searchChats', () => {
+  const chats = [chat('Café contract', now), chat('Lease contract', now)];
+  it('finds every word in any order, whatever the case and the accents', () => {
+    expect(searchChats(chats, 'CONTRACT cafe').map((one) => one.title)).toEqual(['Café contract']);
+    expect(searchChats(chats, '  ')).toHaveLength(2);
+    expect(searchChats(chats, 'rent')).toEqual([]);
+  });
+});
+
+describe('titleFrom', () => {
+  it('takes the question at the end of a pasted text', () => {
+    expect(titleFrom(`${'A long text. '.repeat(9000)}\n\nWho has the key?\n\n`)).toBe('Who has the key?');
+  });
+
+  it('drops marks, cuts at a word, and has a name for nothing', () => {
+    expect(titleFrom('## **Define** `fold`')).toBe('Define fold');
+    expect(titleFrom('---\n***')).toBe('---');
+    expect(titleFrom('   \n ')).toBe('New chat');
+    const long = titleFrom('one two three four five six seven eight nine ten eleven twelve thirteen');
+    expect(long.length).toBeLessThanOrEqual(64);
+    expect(long).toMatch(/twelve…$|eleven…$/);
+  });
+});

@@ -1,0 +1,431 @@
+/** Services that live in the page: for looking at the window and for tests of the state, without an engine. */
+import type { Chat, Message } from '../../../electron/shared/chats';
+import type { WindowApi } from '../../../electron/shared/contract';
+import type { EngineStatus, LiveStats, MemoryEstimate } from '../../../electron/shared/engine';
+import type { ErrorPayload } from '../../../electron/shared/errors';
+import type { ModelEntry } from '../../../electron/shared/models';
+import type { ContextSettings, Settings } from '../../../electron/shared/settings';
+
+export interface FakeOptions {
+  /** milliseconds between two frames */
+  frameMs?: number;
+  answer?: (question: string) => string;
+}
+
+const bitsOf: Record<string, number> = {
+  f16: 16,
+  q8_0: 8.5,
+  q5_0: 5.5,
+  iq4_nl: 4.5,
+  q4_0: 4.5,
+  turbo4: 4.25,
+  turbo3: 3.25,
+};
+
+export class FakeServices implements WindowApi {
+  settings = fakeSettings();
+  models: ModelEntry[] = [embeddedModel, otherModel, brokenModel];
+  chats = new Map<string, Chat>();
+  trash = new Map<string, Chat>();
+  status: EngineStatus = readyStatus(this.settings.context, embeddedModel);
+  failures = new Map<string, ErrorPayload>();
+  calls: { name: string; input: unknown }[] = [];
+  notices: string[] = [];
+  headless = false;
+  private listeners = new Map<string, Set<(payload: unknown) => void>>();
+  private stopped = new Set<string>();
+  private counter = 0;
+  private readonly frameMs: number;
+  private readonly answerTo: (question: string) => string;
+
+  constructor({ frameMs = 16, answer = () => 'It leaves from platform **18**.' }: FakeOptions = {}) {
+    this.frameMs = frameMs;
+    this.answerTo = answer;
+  }
+
+  on = (name: string, listener: (payload: unknown) => void): (() => void) => {
+    const set = this.listeners.get(name) ?? new Set();
+    this.listeners.set(name, set.add(listener));
+    return () => void set.delete(listener);
+  };
+
+  emit(name: string, payload: unknown): void {
+    for (const listener of this.listeners.get(name) ?? []) listener(structuredClone(payload));
+  }
+
+  setStatus(change: Partial<EngineStatus>): void {
+    this.status = { ...this.status, ...change };
+    this.emit('onEngine', this.status);
+  }
+
+  call = async (name: string, input: unknown): ReturnType<WindowApi['call']> => {
+    this.calls.push({ name, input });
+    const failure = this.failures.get(name);
+    if (failure) return { ok: false, error: failure };
+    try {
+      // biome-ignore lint/suspicious/noExplicitAny: the fake trusts its tests
+      return { ok: true, value: structuredClone(await this.handle(name, input as any)) };
+    } catch (error) {
+      return { ok: false, error: { code: 'internal', message: (error as Error).message, hint: '' } };
+    }
+  };
+
+  addDroppedFiles = (files: File[]): ReturnType<WindowApi['addDroppedFiles']> =>
+    this.call('models.addPaths', { paths: files.map((file) => file.name) });
+
+  // biome-ignore lint/suspicious/noExplicitAny: the fake trusts its tests
+  private async handle(name: string, input: any): Promise<unknown> {
+    switch (name) {
+      case 'app.info':
+        return { version: '0.1.0', platform: 'linux', headless: this.headless, runtime: 'fake', notices: this.notices };
+      case 'settings.get':
+        return this.settings;
+      case 'settings.update':
+        this.settings = {
+          ...this.settings,
+          ...input,
+          context: { ...this.settings.context, ...input.context },
+          sampling: { ...this.settings.sampling, ...input.sampling },
+        };
+        return this.settings;
+      case 'engine.status':
+        return this.status;
+      case 'engine.reload':
+        return this.load(this.status.modelId ?? embeddedModel.id);
+      case 'models.select':
+        return this.load(input.modelId);
+      case 'engine.estimate':
+        return estimateOf(input.context, this.status.model ?? fakeInfo);
+      case 'engine.countTokens':
+        return { tokens: Math.ceil((this.textOf(input.chatId).length + input.draft.length) / 4.1) };
+      case 'models.list':
+        return this.models;
+      case 'models.addFromDialog':
+      case 'models.addPaths':
+        return {
+          added: [],
+          refused: [
+            {
+              name: 'notes.gguf',
+              error: { code: 'model-invalid', message: 'This is not a GGUF file.', hint: 'Check the download.' },
+            },
+          ],
+        };
+      case 'chats.list':
+        return this.summaries();
+      case 'chats.create':
+        return this.create(input.title ?? 'New chat');
+      case 'chats.open':
+        return this.chat(input.chatId);
+      case 'chats.rename':
+        this.chats.set(input.chatId, { ...this.chat(input.chatId), title: input.title });
+        this.emit('onChats', this.summaries());
+        return this.chat(input.chatId);
+      case 'chats.remove':
+        this.trash.set(input.chatId, this.chat(input.chatId));
+        this.chats.delete(input.chatId);
+        return undefined;
+      case 'chats.restore': {
+        const chat = this.trash.get(input.chatId);
+        if (chat) this.chats.set(input.chatId, chat);
+        return chat;
+      }
+      case 'chats.selectBranch':
+        this.chats.set(input.chatId, { ...this.chat(input.chatId), leafId: input.leafId });
+        return this.chat(input.chatId);
+      case 'turns.send':
+        return this.turn(input.chatId, this.message({ parentId: input.parentId, role: 'user', text: input.text }));
+      case 'turns.edit': {
+        const parentId =
+          this.chat(input.chatId).messages.find((message) => message.id === input.messageId)?.parentId ?? null;
+        return this.turn(input.chatId, this.message({ parentId, role: 'user', text: input.text }));
+      }
+      case 'turns.regenerate': {
+        const chat = this.chat(input.chatId);
+        const answer = chat.messages.find((message) => message.id === input.messageId);
+        const question = chat.messages.find((message) => message.id === answer?.parentId);
+        if (!question) throw new Error('no question');
+        return this.turn(input.chatId, question, true);
+      }
+      case 'turns.stop':
+        this.stopped.add(input.requestId);
+        return undefined;
+      default:
+        return undefined;
+    }
+  }
+
+  private chat(id: string): Chat {
+    const chat = this.chats.get(id);
+    if (!chat) throw new Error(`There is no chat ${id}.`);
+    return chat;
+  }
+
+  private textOf(chatId: string | null): string {
+    return chatId
+      ? this.chat(chatId)
+          .messages.map((message) => message.text)
+          .join('\n')
+      : '';
+  }
+
+  private summaries() {
+    return [...this.chats.values()].map(({ id, title, createdAt, updatedAt }) => ({ id, title, createdAt, updatedAt }));
+  }
+
+  create(title: string, updatedAt = Date.now()): Chat {
+    const id = `chat-${++this.counter}`;
+    const chat: Chat = { id, title, createdAt: updatedAt, updatedAt, messages: [], leafId: null, damagedLines: 0 };
+    this.chats.set(id, chat);
+    this.emit('onChats', this.summaries());
+    return chat;
+  }
+
+  message(part: Pick<Message, 'parentId' | 'role' | 'text'> & Partial<Message>): Message {
+    return {
+      id: `message-${++this.counter}`,
+      thinking: '',
+      createdAt: Date.now(),
+      stopReason: null,
+      error: null,
+      stats: null,
+      modelName: 'concertina-tiny',
+      ...part,
+    };
+  }
+
+  append(chatId: string, ...messages: Message[]): void {
+    const chat = this.chat(chatId);
+    const kept = chat.messages.filter((message) => !messages.some((other) => other.id === message.id));
+    this.chats.set(chatId, { ...chat, messages: [...kept, ...messages], leafId: messages.at(-1)?.id ?? null });
+  }
+
+  private turn(chatId: string, question: Message, again = false) {
+    const assistantMessage = this.message({ parentId: question.id, role: 'assistant', text: '' });
+    this.append(chatId, ...(again ? [] : [question]), assistantMessage);
+    const requestId = `request-${++this.counter}`;
+    void this.generate(requestId, chatId, assistantMessage, question.text);
+    return { requestId, userMessage: again ? null : question, assistantMessage };
+  }
+
+  private async generate(requestId: string, chatId: string, message: Message, question: string): Promise<void> {
+    const promptTokens = Math.ceil(question.length / 4.1) + 12;
+    const contextSize = this.settings.context.nCtx;
+    const stats: LiveStats = {
+      phase: 'prefill',
+      promptTokens,
+      cachedTokens: 0,
+      prefillDone: 0,
+      promptTokensPerSecond: 0,
+      ttftMs: null,
+      answerTokens: 0,
+      tokensPerSecondNow: 0,
+      tokensPerSecondAverage: 0,
+      contextUsed: 0,
+      contextSize,
+    };
+    const frame = (text: string, thinking = '') =>
+      this.emit('onStream', { requestId, chatId, messageId: message.id, text, thinking, stats });
+    this.setStatus({ state: 'generating' });
+    const began = Date.now();
+    let text = '';
+    while (stats.prefillDone < promptTokens && !this.stopped.has(requestId)) {
+      await this.rest();
+      stats.prefillDone = Math.min(promptTokens, stats.prefillDone + 24);
+      stats.promptTokensPerSecond = (stats.prefillDone / Math.max(1, Date.now() - began)) * 1000;
+      stats.contextUsed = stats.prefillDone;
+      frame('');
+    }
+    stats.phase = 'decode';
+    stats.ttftMs = Date.now() - began;
+    for (const word of this.answerTo(question).match(/\s*\S+/g) ?? []) {
+      if (this.stopped.has(requestId)) break;
+      await this.rest();
+      text += word;
+      stats.answerTokens += 1;
+      stats.contextUsed += 1;
+      stats.tokensPerSecondNow = 40 + (stats.answerTokens % 7);
+      stats.tokensPerSecondAverage = 42.3;
+      frame(word);
+    }
+    const done: Message = {
+      ...message,
+      text,
+      stopReason: this.stopped.has(requestId) ? 'cancelled' : 'end-of-turn',
+      stats: {
+        promptTokens,
+        cachedTokens: 0,
+        answerTokens: stats.answerTokens,
+        ttftMs: stats.ttftMs,
+        promptTokensPerSecond: stats.promptTokensPerSecond,
+        tokensPerSecond: 42.3,
+        contextUsed: stats.contextUsed,
+        contextSize,
+        typeK: this.settings.context.typeK,
+        typeV: this.settings.context.typeV,
+        seed: 7,
+      },
+    };
+    this.append(chatId, done);
+    this.emit('onMessage', { chatId, message: done });
+    this.setStatus({ state: 'ready', contextUsed: stats.contextUsed });
+  }
+
+  private async load(modelId: string): Promise<EngineStatus> {
+    const model = this.models.find((entry) => entry.id === modelId) ?? embeddedModel;
+    for (let share = 0; share < 1; share += 0.1) {
+      this.setStatus({ state: 'loading', modelId, loadProgress: share, error: null });
+      await this.rest();
+    }
+    this.setStatus(readyStatus(this.settings.context, model));
+    return this.status;
+  }
+
+  private rest(): Promise<void> {
+    return new Promise((resolve) => setTimeout(resolve, this.frameMs));
+  }
+}
+
+const fakeInfo = {
+  name: 'concertina-tiny',
+  architecture: 'qwen3',
+  fileBytes: 30_412_000,
+  parameters: 28_300_000,
+  quantization: 'Q8_0',
+  layers: 8,
+  headCount: 6,
+  headCountKv: 2,
+  headDimK: 128,
+  headDimV: 128,
+  nCtxTrain: 8192,
+  vocabSize: 8192,
+  hasChatTemplate: true,
+  hasKBias: false,
+  license: 'MIT',
+};
+
+export const embeddedModel: ModelEntry = {
+  id: 'embedded',
+  fileName: 'concertina-tiny-q8_0.gguf',
+  location: 'built in',
+  source: 'embedded',
+  fileBytes: 30_412_000,
+  info: fakeInfo,
+  problem: null,
+};
+
+export const otherModel: ModelEntry = {
+  id: 'other',
+  fileName: 'Qwen3-8B-Q4_K_M.gguf',
+  location: '~/models',
+  source: 'file',
+  fileBytes: 5_027_783_872,
+  info: {
+    ...fakeInfo,
+    name: 'Qwen3 8B',
+    parameters: 8_190_000_000,
+    quantization: 'Q4_K_M',
+    layers: 36,
+    headCountKv: 8,
+    nCtxTrain: 131_072,
+    fileBytes: 5_027_783_872,
+  },
+  problem: null,
+};
+
+export const brokenModel: ModelEntry = {
+  id: 'broken',
+  fileName: 'mistral-cut.gguf',
+  location: '~/Downloads',
+  source: 'file',
+  fileBytes: 1_203_000_000,
+  info: null,
+  problem: 'The file ends in the middle of a tensor. Download it again.',
+};
+
+export function fakeSettings(): Settings {
+  return {
+    version: 1,
+    theme: 'system',
+    modelId: null,
+    systemPrompt: '',
+    context: {
+      nCtx: 8192,
+      typeK: 'turbo4',
+      typeV: 'turbo4',
+      flashAttention: 'auto',
+      threads: 0,
+      gpuLayers: -1,
+      batch: 512,
+    },
+    sampling: {
+      temperature: 0.7,
+      topK: 40,
+      topP: 0.95,
+      minP: 0.05,
+      repeatPenalty: 1,
+      seed: null,
+      maxTokens: 0,
+      stop: [],
+    },
+  };
+}
+
+function estimateOf(context: ContextSettings, info: typeof fakeInfo | NonNullable<ModelEntry['info']>): MemoryEstimate {
+  const values = context.nCtx * info.layers * info.headCountKv * info.headDimK;
+  const bytes = (type: string) => Math.round((values * (bitsOf[type] ?? 16)) / 8);
+  const same = (asked: string) => ({ asked, effective: asked, reason: '' });
+  return {
+    weights: info.fileBytes,
+    kvK: bytes(context.typeK),
+    kvV: bytes(context.typeV),
+    kvF16: values * 4,
+    compute: 24_300_000,
+    typeK: same(context.typeK),
+    typeV: same(context.typeV),
+  };
+}
+
+export function readyStatus(context: ContextSettings, model: ModelEntry): EngineStatus {
+  const { typeK, typeV, kvK, kvV, kvF16, compute, weights } = estimateOf(context, model.info ?? fakeInfo);
+  return {
+    state: 'ready',
+    modelId: model.id,
+    model: model.info,
+    contextUsed: 0,
+    loadProgress: null,
+    error: null,
+    restarts: 0,
+    capabilities: {
+      backend: 'CPU',
+      device: 'AMD EPYC 9B14',
+      chipFamily: null,
+      simd: 'avx512',
+      kernelVariant: 'vec',
+      physicalCores: 2,
+      cacheTypes: ['f16', 'q8_0', 'q5_0', 'iq4_nl', 'q4_0', 'turbo4', 'turbo3'],
+      upstream: 'b6000 (abc1234)',
+      totalMemoryBytes: 16_777_216_000,
+    },
+    context: {
+      nCtx: context.nCtx,
+      typeK,
+      typeV,
+      flashAttention: true,
+      threads: 2,
+      gpuLayers: 0,
+      batch: context.batch,
+      notes: [],
+    },
+    memory: {
+      weights,
+      kvK,
+      kvV,
+      kvF16,
+      compute,
+      process: weights + kvK + kvV + compute + 60_000_000,
+      total: 16_777_216_000,
+      free: 9_100_000_000,
+    },
+  };
+}

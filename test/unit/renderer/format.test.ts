@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import {
+  formatBytes,
+  formatContext,
+  formatDuration,
+  formatParameters,
+  formatPercent,
+  formatRate,
+  formatRatio,
+  formatTimeLeft,
+} from '../../../renderer/ui/format';
+
+describe('formatBytes', () => {
+  it.each([
+    [0, '0 B'],
+    [-1, '0 B'],
+    [Number.NaN, '0 B'],
+    [512, '512 B'],
+    [1024, '1.00 KiB'],
+    [1_048_575, '1.00 MiB'],
+    [17_825_792, '17.0 MiB'],
+    [160_432_128, '153 MiB'],
+    [5_027_783_872, '4.68 GiB'],
+    [1.2e15, '1091 TiB'],
+  ])('%d is %s', (bytes, text) => expect(formatBytes(bytes)).toBe(text));
+});
+
+describe('other figures', () => {
+  it.each([
+    [8192, '8K'],
+    [131_072, '128K'],
+    [1_048_576, '1M'],
+    [5000, '5,000'],
+    [512, '512'],
+  ])('context %d is %s', (n, text) => expect(formatContext(n)).toBe(text));
+  it.each([
+    [0, '0 ms'],
+    [843, '843 ms'],
+    [1000, '1.00 s'],
+    [12_340, '12.3 s'],
+    [59_990, '1 min 00 s'],
+    [3_600_000, '1 h 00 min'],
+    [-1, '–'],
+  ])('duration %d is %s', (ms, text) => expect(formatDuration(ms)).toBe(text));
+  it.each([
+    [500, 'a moment'],
+    [3000, '3 s'],
+    [89_000, '89 s'],
+    [150_000, '3 min'],
+  ])('time left %d is %s', (ms, text) => expect(formatTimeLeft(ms)).toBe(text));
+  it.each([
+    [0, '0'],
+    [4.2, '4.20'],
+    [42.31, '42.3'],
+    [396.4, '396'],
+    [1850, '1,850'],
+    [Number.POSITIVE_INFINITY, '0'],
+  ])('rate %d is %s', (rate, text) => expect(formatRate(rate)).toBe(text));
+
+  it('keeps shares within bounds and says nothing about a ratio that is none', () => {
+    expect(formatPercent(1.2)).toBe('100%');
+    expect(formatPercent(-0.1)).toBe('0%');
+    expect(formatRatio(3.764)).toBe('3.76×');
+    expect(formatRatio(Number.NaN)).toBe('–');
+    expect(formatParameters(28_300_000)).toBe('28.3 M');
+  });
+});

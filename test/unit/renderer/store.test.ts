@@ -1,0 +1,174 @@
+/** The state with services behind it: what a person does, and what the window then holds. */
+import { describe, expect, it, vi } from 'vitest';
+import { createElectronClient } from '../../../renderer/bridge/electronClient';
+import { connect } from '../../../renderer/state/connect';
+import { pathTo } from '../../../renderer/state/conversation/tree';
+import { createApp } from '../../../renderer/state/store';
+import { selectActiveStats, selectIsAnswering } from '../../../renderer/state/stream/selectors';
+import { FakeServices } from './fakeServices';
+
+async function start(options: ConstructorParameters<typeof FakeServices>[0] = { frameMs: 0 }) {
+  const fake = new FakeServices(options);
+  const client = createElectronClient(fake);
+  const app = createApp(client);
+  const commands = vi.fn();
+  connect(client, app, commands);
+  const get = app.store.getState;
+  await vi.waitFor(() => expect(get().chats.list).not.toBeNull());
+  const idle = () => vi.waitFor(() => expect(Object.keys(get().stream.live)).toEqual([]));
+  return { fake, app, get, actions: app.actions, commands, idle };
+}
+
+type Started = Awaited<ReturnType<typeof start>>;
+
+async function ask({ actions, idle }: Started, text: string) {
+  actions.conversation.setDraftText(text);
+  await actions.conversation.send();
+  await idle();
+}
+
+const shown = ({ get }: Started) => {
+  const { chat } = get().conversation;
+  return chat ? pathTo(chat.messages, chat.leafId) : [];
+};
+
+describe('a chat', () => {
+  it('is made by its first question and named after it', async () => {
+    const started = await start();
+    await ask(started, 'From which platform?');
+    expect(started.get().conversation.chat?.title).toBe('From which platform?');
+    expect(shown(started).map((message) => message.role)).toEqual(['user', 'assistant']);
+    expect(shown(started)[1]).toMatchObject({ text: 'It leaves from platform **18**.', stopReason: 'end-of-turn' });
+    expect(started.get().conversation.drafts).toEqual({});
+    expect(started.get().stream.last?.tokensPerSecond).toBe(42.3);
+  });
+
+  it('keeps the draft when the services refuse the question', async () => {
+    const started = await start();
+    started.fake.failures.set('turns.send', { code: 'busy', message: 'Not now.', hint: 'Later.' });
+    await ask(started, 'Hello?');
+    const { conversation, ui } = started.get();
+    expect(ui.problem).toEqual({ code: 'busy', message: 'Not now.', hint: 'Later.' });
+    expect(conversation.drafts[conversation.chat?.id ?? '']?.text).toBe('Hello?');
+    expect(conversation.sending).toBe(false);
+  });
+
+  it('keeps the draft when no chat can be made', async () => {
+    const started = await start();
+    started.fake.failures.set('chats.create', { code: 'storage-failed', message: 'The disk is full.', hint: '' });
+    await ask(started, 'Hello?');
+    expect(started.get().conversation.drafts.new?.text).toBe('Hello?');
+    expect(started.get().ui.problem?.message).toBe('The disk is full.');
+  });
+
+  it('branches by a second answer and by an edited question, and switches back', async () => {
+    const started = await start();
+    await ask(started, 'One?');
+    const [question, first] = shown(started);
+    await started.actions.conversation.regenerate(first?.id ?? '');
+    await started.idle();
+    expect(shown(started)[1]?.id).not.toBe(first?.id);
+    await started.actions.conversation.edit(question?.id ?? '', 'Two?');
+    await started.idle();
+    expect(shown(started)[0]?.text).toBe('Two?');
+    await started.actions.conversation.selectBranch(first?.id ?? '');
+    expect(shown(started).map((message) => message.id)).toEqual([question?.id, first?.id]);
+  });
+
+  it('stops, and says so', async () => {
+    const started = await start({ frameMs: 5, answer: () => 'word '.repeat(500) });
+    started.actions.conversation.setDraftText('Go');
+    await started.actions.conversation.send();
+    await vi.waitFor(() => expect(selectActiveStats(started.get())?.phase).toBe('decode'));
+    expect(selectIsAnswering(started.get().conversation.chat?.id ?? null)(started.get())).toBe(true);
+    await started.actions.conversation.stop();
+    await started.idle();
+    expect(shown(started)[1]?.stopReason).toBe('cancelled');
+  });
+
+  it('shows the chat that was clicked last, in whatever order they arrive', async () => {
+    const started = await start();
+    const slow = started.fake.create('slow');
+    const quick = started.fake.create('quick');
+    const call = started.fake.call;
+    started.fake.call = async (name, input) => {
+      if ((input as { chatId?: string })?.chatId === slow.id) await new Promise((resolve) => setTimeout(resolve, 20));
+      return call(name, input);
+    };
+    await Promise.all([started.actions.conversation.open(slow.id), started.actions.conversation.open(quick.id)]);
+    expect(started.get().conversation.chat?.id).toBe(quick.id);
+  });
+});
+
+describe('the list of chats', () => {
+  it('forgets and brings back, and undoes a refused removal', async () => {
+    const started = await start();
+    const chat = started.fake.create('Kept');
+    expect(await started.actions.chats.remove(chat.id)).toBe(true);
+    expect(started.get().chats.list).toEqual([]);
+    await started.actions.chats.restore(chat.id);
+    expect(started.get().chats.list).toHaveLength(1);
+    started.fake.failures.set('chats.remove', { code: 'storage-failed', message: 'No.', hint: '' });
+    expect(await started.actions.chats.remove(chat.id)).toBe(false);
+    expect(started.get().chats.list).toHaveLength(1);
+  });
+
+  it('renames at once, in the open chat too', async () => {
+    const started = await start();
+    await ask(started, 'Old');
+    const id = started.get().conversation.chat?.id ?? '';
+    await started.actions.chats.rename(id, '  New  ');
+    expect(started.get().conversation.chat?.title).toBe('New');
+    await started.actions.chats.rename(id, '   ');
+    expect(started.get().conversation.chat?.title).toBe('New');
+  });
+});
+
+describe('settings', () => {
+  it('wait for Apply when they cost a reload, and then reload once', async () => {
+    const started = await start();
+    started.actions.settings.editContext({ nCtx: 4096 });
+    expect(started.fake.settings.context.nCtx).toBe(8192);
+    await started.actions.settings.applyContext();
+    expect(started.fake.settings.context.nCtx).toBe(4096);
+    expect(started.get().settings).toMatchObject({ draft: {}, applying: false });
+    expect(started.get().engine.status?.context?.nCtx).toBe(4096);
+    expect(started.fake.calls.filter((call) => call.name === 'engine.reload')).toHaveLength(1);
+  });
+
+  it('go back when they are refused', async () => {
+    const started = await start();
+    started.fake.failures.set('settings.update', { code: 'storage-failed', message: 'No.', hint: '' });
+    await started.actions.settings.update({ theme: 'dark' });
+    expect(started.get().settings.saved?.theme).toBe('system');
+    expect(started.get().ui.problem?.message).toBe('No.');
+  });
+});
+
+describe('the engine', () => {
+  it('is known to have been restarted until the person has seen it', async () => {
+    const started = await start();
+    started.fake.setStatus({ state: 'restarting' });
+    expect(started.get().engine.recovered).toBe(false);
+    started.fake.setStatus({ state: 'ready', restarts: 1 });
+    expect(started.get().engine.recovered).toBe(true);
+    started.actions.engine.closeRecovered();
+    expect(started.get().engine.recovered).toBe(false);
+  });
+
+  it('tells a failed load once, by its status', async () => {
+    const started = await start();
+    const error = { code: 'model-invalid', message: 'Broken file.', hint: '' } as const;
+    started.fake.failures.set('models.select', error);
+    started.fake.setStatus({ state: 'failed', error });
+    await started.actions.models.select('other');
+    expect(started.get().ui.problem).toBeNull();
+    expect(started.get().models.selectingId).toBeNull();
+  });
+
+  it('hands menu commands on', async () => {
+    const started = await start();
+    started.fake.emit('onCommand', { command: 'search' });
+    expect(started.commands).toHaveBeenCalledWith('search');
+  });
+});

@@ -1,0 +1,149 @@
+/** What the window says, and when. */
+import { describe, expect, it } from 'vitest';
+import type { Message } from '../../../electron/shared/chats';
+import { prefillOf } from '../../../renderer/features/chat/prefill';
+import { type SendFacts, sendBlock } from '../../../renderer/features/chat/sendBlock';
+import { stopText } from '../../../renderer/features/chat/stopText';
+import { bannerText } from '../../../renderer/features/engine/bannerText';
+import { fallbacksOf } from '../../../renderer/features/meter/fallbacks';
+import { memoryParts, savedRatio } from '../../../renderer/features/meter/memoryParts';
+import { speedOf } from '../../../renderer/features/meter/speed';
+import { embeddedModel, fakeSettings, readyStatus } from './fakeServices';
+
+const ready = readyStatus(fakeSettings().context, embeddedModel);
+const facts = { applying: false, recovered: false, modelName: 'Tiny' };
+const oom = { code: 'out-of-memory', message: 'Too large.', hint: 'Lower the context.' } as const;
+
+describe('bannerText', () => {
+  it('is silent when the engine is ready or at work', () => {
+    expect(bannerText(null, facts)).toBeNull();
+    expect(bannerText(ready, facts)).toBeNull();
+    expect(bannerText({ ...ready, state: 'generating' }, facts)).toBeNull();
+  });
+
+  it('tells a failed load with the way out that fits its cause', () => {
+    expect(bannerText({ ...ready, state: 'failed', error: oom }, facts)).toMatchObject({
+      tone: 'bad',
+      title: 'Too large.',
+      body: 'Lower the context.',
+      actions: ['settings', 'embedded', 'again'],
+    });
+    const missing = { code: 'model-missing', message: 'Gone.', hint: '' } as const;
+    expect(bannerText({ ...ready, state: 'failed', error: missing }, facts)?.actions).toContain('models');
+    expect(bannerText({ ...ready, state: 'failed' }, facts)?.title).toBe('Tiny could not be loaded.');
+  });
+
+  it('tells a reload by settings from the load of a model', () => {
+    expect(bannerText({ ...ready, state: 'loading' }, facts)?.title).toBe('Loading Tiny');
+    expect(bannerText({ ...ready, state: 'loading' }, { ...facts, applying: true })?.title).toMatch(/^Reloading/);
+  });
+
+  it('says after a crash that the answer was kept, until it is closed', () => {
+    expect(bannerText({ ...ready, state: 'restarting' }, facts)?.body).toMatch(/kept/);
+    expect(bannerText(ready, { ...facts, recovered: true })).toMatchObject({ closable: true, tone: 'warn' });
+  });
+});
+
+describe('sendBlock', () => {
+  const open: SendFacts = {
+    connection: 'open',
+    engine: 'ready',
+    empty: false,
+    sending: false,
+    tokens: 100,
+    contextSize: 8192,
+    trainedContext: 131_072,
+  };
+
+  it('lets a question through while the engine is ready or writes for another chat', () => {
+    expect(sendBlock(open)).toBeNull();
+    expect(sendBlock({ ...open, engine: 'generating' })).toBeNull();
+    expect(sendBlock({ ...open, tokens: null })).toBeNull();
+  });
+
+  it('refuses what does not fit with both counts, and offers what helps', () => {
+    expect(sendBlock({ ...open, tokens: 9310 })).toEqual({
+      reason: '9,310 tokens do not fit in the context of 8,192. Raise the context length',
+      action: 'settings',
+    });
+    expect(sendBlock({ ...open, tokens: 9310, trainedContext: 8192 })?.action).toBe('models');
+  });
+
+  it.each(['starting', 'loading', 'restarting', 'empty', 'failed', 'unavailable', null] as const)(
+    'gives a reason when %s',
+    (engine) => {
+      expect(sendBlock({ ...open, engine })?.reason).toBeTruthy();
+    },
+  );
+
+  it('gives a reason without a connection', () =>
+    expect(sendBlock({ ...open, connection: 'lost' })?.reason).toBe('Not connected'));
+});
+
+describe('stopText', () => {
+  const answer = { stopReason: null, stats: null, error: null } as unknown as Message;
+
+  it('has no words for a normal end', () => {
+    for (const stopReason of [null, 'end-of-turn', 'stop-string'] as const)
+      expect(stopText({ ...answer, stopReason })).toBeNull();
+  });
+
+  it('never blames the context for a reached limit', () => {
+    expect(JSON.stringify(stopText({ ...answer, stopReason: 'max-tokens' }))).not.toMatch(/context/i);
+  });
+
+  it('says that a partial answer was kept, and what an error means', () => {
+    expect(stopText({ ...answer, stopReason: 'interrupted' })).toMatchObject({
+      hint: 'The partial answer was kept.',
+      action: 'again',
+    });
+    expect(stopText({ ...answer, stopReason: 'error', error: oom })).toEqual({
+      title: 'Too large.',
+      hint: 'Lower the context.',
+      action: 'settings',
+    });
+  });
+});
+
+describe('the strip', () => {
+  it('lists everything that is not as it was asked', () => {
+    expect(fallbacksOf(ready.context, ready.capabilities)).toEqual([]);
+    const context = ready.context && {
+      ...ready.context,
+      typeK: { asked: 'turbo4', effective: 'q8_0', reason: 'K has a bias.' },
+      notes: ['Clamped.'],
+    };
+    expect(fallbacksOf(context, ready.capabilities)).toEqual([
+      'K cache: q8_0 instead of turbo4. K has a bias.',
+      'Clamped.',
+    ]);
+    expect(fallbacksOf(null, ready.capabilities && { ...ready.capabilities, simd: 'scalar' })).toHaveLength(1);
+  });
+
+  it('divides the memory into parts that never are negative', () => {
+    const memory = { weights: 30, kvK: 5, kvV: 5, kvF16: 40, compute: 10, process: 60, total: 100, free: 80 };
+    expect(memoryParts(memory).map((part) => part.bytes)).toEqual([30, 10, 10, 0, 80]);
+    expect(savedRatio(memory)).toBe(4);
+    expect(savedRatio({ kvK: 0, kvV: 0, kvF16: 0 })).toBeNaN();
+  });
+
+  it('shows the figures of the running answer, else of the last one', () => {
+    expect(speedOf(null, null)).toMatchObject({ now: null, past: true });
+    const live = {
+      phase: 'prefill',
+      promptTokens: 110,
+      cachedTokens: 10,
+      prefillDone: 50,
+      promptTokensPerSecond: 25,
+      ttftMs: null,
+      answerTokens: 0,
+      tokensPerSecondNow: 0,
+      tokensPerSecondAverage: 0,
+      contextUsed: 60,
+      contextSize: 512,
+    } as const;
+    expect(speedOf(live, null)).toMatchObject({ now: null, promptShare: 0.5, past: false });
+    expect(prefillOf(live)).toEqual({ done: 50, total: 100, share: 0.5, msLeft: 2000 });
+    expect(prefillOf({ ...live, cachedTokens: 110 })).toMatchObject({ total: 0, share: 0, msLeft: null });
+  });
+});
