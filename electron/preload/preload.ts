@@ -46,10 +46,13 @@ function refusal(message: string): Envelope {
 
 ipcRenderer.on(channels.event, (_event, name: EventName, payload: unknown) => emit(name, payload));
 
-// a port of its own to the engine process for each page; a new one when the engine starts again
+// A port of its own to the engine process for each page, and a new one when the engine starts again. Two at a time would
+// bring every frame twice.
+let stream: MessagePort | undefined;
 ipcRenderer.on(channels.stream, (event) => {
-  const port = event.ports[0];
-  if (port) port.onmessage = ({ data }) => emit('onStream', data);
+  stream?.close();
+  stream = event.ports[0];
+  if (stream) stream.onmessage = ({ data }) => emit('onStream', data);
 });
 
 const api: WindowApi = { call, on, addDroppedFiles };
