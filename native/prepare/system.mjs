@@ -76,10 +76,10 @@ const TESTS = [
     apt: ['chromium'],
   },
   {
-    what: 'DejaVu fonts',
+    what: 'Liberation fonts',
     why: 'text in screenshots and accessibility checks',
-    found: () => fs.existsSync('/usr/share/fonts/truetype/dejavu') || fs.existsSync('/usr/share/fonts/dejavu'),
-    apt: ['fonts-dejavu-core'],
+    found: () => ['liberation', 'liberation2'].some((name) => fs.existsSync(`/usr/share/fonts/truetype/${name}`)),
+    apt: ['fonts-liberation'],
   },
 ];
 

@@ -84,3 +84,12 @@ export async function enginePid(app: ElectronApplication): Promise<number> {
   if (!engine) throw new Error(`no engine process among ${JSON.stringify(metrics)}`);
   return engine.pid;
 }
+
+/** Through the file dialog, whose answer is given in advance. */
+export async function addModel(app: ElectronApplication, page: Page, file: string): Promise<void> {
+  await app.evaluate(({ dialog }, filePath) => {
+    dialog.showOpenDialog = async () => ({ canceled: false, filePaths: [filePath] });
+  }, file);
+  await page.getByTestId('model-picker').click();
+  await page.getByTestId('add-model-files').click();
+}

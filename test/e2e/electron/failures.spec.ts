@@ -1,8 +1,8 @@
 /** What goes wrong is said in the window, and nothing else is lost. */
 import { copyFile, mkdir, readdir, readFile, truncate, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type ElectronApplication, expect, type Page } from '@playwright/test';
-import { embeddedModel, enginePid, killEngine, test } from '../app';
+import { expect, type Page } from '@playwright/test';
+import { addModel, embeddedModel, enginePid, killEngine, test } from '../app';
 import {
   answers,
   answerText,
@@ -109,15 +109,6 @@ test('a corrupt settings file is set aside, said, and everything else goes on', 
   expect((await readdir(dataDir)).filter((name) => name.startsWith('settings.json'))).not.toEqual(['settings.json']);
   expect((await ask(page, 'Hello')).trim()).not.toBe('');
 });
-
-/** Through the file dialog, whose answer is given in advance. */
-async function addModel(app: ElectronApplication, page: Page, file: string): Promise<void> {
-  await app.evaluate(({ dialog }, filePath) => {
-    dialog.showOpenDialog = async () => ({ canceled: false, filePaths: [filePath] });
-  }, file);
-  await page.getByTestId('model-picker').click();
-  await page.getByTestId('add-model-files').click();
-}
 
 async function stillWorks(page: Page): Promise<void> {
   await expect.poll(async () => (await status(page)).state).toMatch(/ready|failed|empty/);

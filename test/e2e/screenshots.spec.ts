@@ -1,0 +1,70 @@
+/** Not a test: makes docs/screenshots (`npm run screenshots`). Every picture in both themes and two sizes of the window. */
+import { copyFile, mkdir, truncate } from 'node:fs/promises';
+import path from 'node:path';
+import { expect } from '@playwright/test';
+import { type AppWindow, addModel, embeddedModel, root, test } from './app';
+import { ask, greedy, ready, send, streaming } from './chat';
+
+const folder = path.join(root, 'docs', 'screenshots');
+const sizes = { '': { width: 1280, height: 800 }, '-small': { width: 720, height: 640 } };
+
+interface Stage extends AppWindow {
+  dataDir: string;
+}
+
+const scenes: Record<string, (stage: Stage) => Promise<void>> = {
+  'first-start': async () => {},
+
+  chat: async ({ page }) => {
+    await page.getByTestId('example').first().click();
+    await page.getByTestId('send').click();
+    await expect(page.getByTestId('answer-stats')).toHaveCount(1, { timeout: 60_000 });
+    await ask(page, 'Where can I find the bicycle?');
+    await send(page, 'What is the email address of Walter Smith?');
+    await streaming(page, 8);
+  },
+
+  // the second example is a long text
+  reading: async ({ page }) => {
+    await page.getByTestId('example').nth(1).click();
+    await page.getByTestId('send').click();
+    await expect
+      .poll(async () => Number(await page.getByTestId('meter-prompt').getAttribute('data-prompt-share')))
+      .toBeGreaterThan(0.3);
+  },
+
+  settings: async ({ page }) => {
+    await page.getByTestId('settings-open').click();
+    await page.getByTestId('settings-type-v').selectOption('turbo3');
+    await expect(page.locator('[data-stale="true"]')).toHaveCount(0);
+  },
+
+  error: async ({ app, page, dataDir }) => {
+    const file = path.join(dataDir, 'half-downloaded-8b-q4_k_m.gguf');
+    await copyFile(embeddedModel, file);
+    await truncate(file, 1_000_000);
+    await addModel(app, page, file);
+    await expect(page.getByTestId('models-refused')).toBeVisible();
+  },
+};
+
+for (const theme of ['light', 'dark'] as const) {
+  for (const [suffix, size] of Object.entries(sizes)) {
+    for (const [name, play] of Object.entries(scenes)) {
+      test(`${name}-${theme}${suffix}`, async ({ launch, dataDir }) => {
+        await mkdir(folder, { recursive: true });
+        const window = await launch({ settings: { theme, sampling: greedy } });
+        const { app, page } = window;
+        await app.evaluate(({ BrowserWindow }, { width, height }) => {
+          BrowserWindow.getAllWindows()[0]?.setContentSize(width, height);
+        }, size);
+        await ready(page);
+        await play({ ...window, dataDir });
+        // nothing is pointed at, and what fades in has done so
+        await page.mouse.move(1, 1);
+        await page.waitForTimeout(name === 'chat' ? 0 : 400);
+        await page.screenshot({ path: path.join(folder, `${name}-${theme}${suffix}.png`) });
+      });
+    }
+  }
+}
