@@ -107,16 +107,21 @@ static void pack(const struct turbo_format * f, const struct group_code * code, 
     for (int q = 0; q < TURBO_SUBSCALES; ++q) {
         head->sub |= code->sub[q] << 4*q;
     }
+    const int half    = f->group/2;
+    const int quarter = f->quarter;
     if (f->n_levels == 8) {
-        const int half = f->group/2;
-        for (int i = 0; i < f->group; ++i) {
-            head->qs[i % half] |= (code->idx[i] | code->negative[i] << 3) << (i < half ? 0 : 4);
+        for (int i = 0; i < half; ++i) {
+            const int lo = code->idx[i]        | code->negative[i]        << 3;
+            const int hi = code->idx[i + half] | code->negative[i + half] << 3;
+            head->qs[i] = lo | hi << 4;
         }
     } else {
-        uint8_t * sign = head->qs + f->quarter;
+        const uint8_t * idx = code->idx;
+        for (int i = 0; i < quarter; ++i) {
+            head->qs[i] = idx[i] | idx[i + quarter] << 2 | idx[i + 2*quarter] << 4 | idx[i + 3*quarter] << 6;
+        }
         for (int i = 0; i < f->group; ++i) {
-            head->qs[i % f->quarter] |= code->idx[i] << 2*(i/f->quarter);
-            sign[i/8] |= code->negative[i] << i%8;
+            head->qs[quarter + i/8] |= code->negative[i] << i%8;
         }
     }
 }

@@ -6,6 +6,8 @@
 
 #include <assert.h>
 
+#define MAX_QUARTER (TURBO_GROUP/TURBO_SUBSCALES)
+
 static const uint8_t turbo4_levels[8] = TURBO4_MAGNITUDES;
 static const uint8_t turbo3_levels[4] = TURBO3_MAGNITUDES;
 
@@ -26,49 +28,64 @@ static float fold(float * lane) {
     return lane[0];
 }
 
-// index of the nearest level; a value in the middle of two belongs to the lower
-static int nearest(const struct turbo_format * f, float v) {
-    int i = 0;
-    while (i + 1 < f->n_levels && v > 0.5f*(f->levels[i] + f->levels[i + 1])) {
-        ++i;
+// Level nearest to each v, in fp32; a value in the middle of two belongs to the lower. Summing the steps below v
+// in place of searching keeps the loop free of branches, so that compilers vectorise it.
+static void nearest_levels(const struct turbo_format * f, const float * v, float * level) {
+    for (int i = 0; i < f->quarter; ++i) {
+        level[i] = f->levels[0];
     }
-    return i;
+    for (int k = 0; k + 1 < f->n_levels; ++k) {
+        const float middle = 0.5f*(f->levels[k] + f->levels[k + 1]);
+        const float step   = f->levels[k + 1] - f->levels[k];
+        for (int i = 0; i < f->quarter; ++i) {
+            level[i] += v[i] > middle ? step : 0.0f;
+        }
+    }
 }
 
 static void search_ref(const struct turbo_format * f, const float * a, const float scale[16], struct turbo_fit * fit) {
+    float v[MAX_QUARTER];
+    float level[MAX_QUARTER];
+
     float best = 0.0f;
     fit->s = 0;
     for (int s = 0; s < 16; ++s) {
         const float inv = 1.0f/scale[s];
+        for (int i = 0; i < f->quarter; ++i) {
+            v[i] = a[i]*inv;
+        }
+        nearest_levels(f, v, level);
+
         float lane[TURBO_LANES] = { 0 };
         for (int i = 0; i < f->quarter; ++i) {
-            const float v = a[i]*inv;
-            const float e = v - f->levels[nearest(f, v)];
+            const float e = v[i] - level[i];
             lane[i % TURBO_LANES] += e*e;
         }
         const float error = fold(lane)*(scale[s]*scale[s]);
         if (s == 0 || error < best) {
             best   = error;
             fit->s = s;
+
+            float dot[TURBO_LANES]  = { 0 };
+            float norm[TURBO_LANES] = { 0 };
+            for (int i = 0; i < f->quarter; ++i) {
+                dot [i % TURBO_LANES] += a[i]*level[i];
+                norm[i % TURBO_LANES] += level[i]*level[i];
+            }
+            fit->dot  = fold(dot);
+            fit->norm = fold(norm);
         }
     }
-
-    const float inv = 1.0f/scale[fit->s];
-    float dot[TURBO_LANES]  = { 0 };
-    float norm[TURBO_LANES] = { 0 };
-    for (int i = 0; i < f->quarter; ++i) {
-        const float level = f->levels[nearest(f, a[i]*inv)];
-        dot [i % TURBO_LANES] += a[i]*level;
-        norm[i % TURBO_LANES] += level*level;
-    }
-    fit->dot  = fold(dot);
-    fit->norm = fold(norm);
 }
 
 static void assign_ref(const struct turbo_format * f, const float * a, float scale, uint8_t * idx) {
     const float inv = 1.0f/scale;
     for (int i = 0; i < f->quarter; ++i) {
-        idx[i] = nearest(f, a[i]*inv);
+        const float v = a[i]*inv;
+        idx[i] = 0;
+        for (int k = 0; k + 1 < f->n_levels; ++k) {
+            idx[i] += v > 0.5f*(f->levels[k] + f->levels[k + 1]);
+        }
     }
 }
 

@@ -1,0 +1,163 @@
+// Turbo types as KV cache types of whole (tiny, random) models: effective types, quality of logits, K-shift,
+// save and restore.
+
+#include "check.h"
+#include "llama-turbo.h"
+#include "samples.h"
+#include "tiny-model.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace {
+
+llama_context_ptr make_context(llama_model * model, ggml_type k, ggml_type v, llama_flash_attn_type flash = LLAMA_FLASH_ATTN_TYPE_AUTO) {
+    llama_context_params params = llama_context_default_params();
+    params.n_ctx           = 256;
+    params.n_batch         = 64;
+    params.n_threads       = 2;
+    params.n_threads_batch = 2;
+    params.type_k          = k;
+    params.type_v          = v;
+    params.flash_attn_type = flash;
+    return llama_context_ptr(llama_init_from_model(model, params));
+}
+
+// Decodes tokens at pos .. pos + n - 1 of sequence 0; returns the logits of the last n_out of them.
+std::vector<float> decode(llama_context * ctx, int pos, int n, int n_out = 1) {
+    llama_batch batch = llama_batch_init(n, 0, 1);
+    for (int i = 0; i < n; ++i) {
+        batch.token[i]     = (7*(pos + i) + (pos + i)*(pos + i)/3) % 64;
+        batch.pos[i]       = pos + i;
+        batch.n_seq_id[i]  = 1;
+        batch.seq_id[i][0] = 0;
+        batch.logits[i]    = i >= n - n_out;
+    }
+    batch.n_tokens = n;
+    CHECK(llama_decode(ctx, batch) == 0);
+    llama_batch_free(batch);
+    const float * logits = llama_get_logits(ctx);
+    return std::vector<float>(logits, logits + 64*n_out);
+}
+
+std::vector<float> shifted_logits(llama_context * ctx) {
+    decode(ctx, 0, 48);
+    llama_memory_t memory = llama_get_memory(ctx);
+    CHECK(llama_memory_can_shift(memory));
+    llama_memory_seq_rm (memory, 0, 0, 16);
+    llama_memory_seq_add(memory, 0, 16, 48, -16);
+    return decode(ctx, 32, 16, 16);
+}
+
+void quiet() {
+    llama_log_set([](ggml_log_level level, const char * text, void *) {
+        if (level == GGML_LOG_LEVEL_ERROR && !strstr(text, "LLAMA_ATTN_ROT_DISABLE") && !strstr(text, "state")) {
+            fputs(text, stderr);
+        }
+    }, nullptr);
+}
+
+} // namespace
+
+TEST("effective types follow head_dim") {
+    quiet();
+    const struct { uint32_t head_dim; ggml_type k4; ggml_type v3; } rows[] = {
+        { 128, GGML_TYPE_TURBO4,    GGML_TYPE_TURBO3    },
+        { 256, GGML_TYPE_TURBO4,    GGML_TYPE_TURBO3    },
+        {  64, GGML_TYPE_TURBO4_64, GGML_TYPE_TURBO3_64 },
+        {  96, GGML_TYPE_Q8_0,      GGML_TYPE_Q8_0      },
+        { 192, GGML_TYPE_Q8_0,      GGML_TYPE_Q8_0      },
+        {  80, GGML_TYPE_F16,       GGML_TYPE_F16       },
+    };
+    for (const auto & row : rows) {
+        const llama_model_ptr model = make_tiny_model({ row.head_dim });
+        const llama_turbo_resolution res = llama_turbo_resolve(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, true);
+        CHECK(res.type_k == row.k4);
+        CHECK(res.type_v == row.v3);
+        CHECK((res.reason_k == nullptr) == (res.type_k == GGML_TYPE_TURBO4));
+        CHECK((res.reason_v == nullptr) == (res.type_v == GGML_TYPE_TURBO3));
+        CHECK(make_context(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO3) != nullptr);
+    }
+}
+
+TEST("types other than turbo are left alone") {
+    const llama_model_ptr model = make_tiny_model({ 80 });
+    const llama_turbo_resolution res = llama_turbo_resolve(model.get(), GGML_TYPE_Q4_0, GGML_TYPE_F16, false);
+    CHECK(res.type_k == GGML_TYPE_Q4_0 && res.type_v == GGML_TYPE_F16);
+    CHECK(res.reason_k == nullptr && res.reason_v == nullptr);
+}
+
+TEST("a bias of the K projection turns K to q8_0, V stays turbo") {
+    const llama_model_ptr model = make_tiny_model({ 128, true });
+    const llama_turbo_resolution res = llama_turbo_resolve(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, true);
+    CHECK(res.type_k == GGML_TYPE_Q8_0 && res.reason_k != nullptr);
+    CHECK(res.type_v == GGML_TYPE_TURBO4 && res.reason_v == nullptr);
+    CHECK(make_context(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO4) != nullptr);
+}
+
+TEST("without flash attention V is f16 and K stays turbo") {
+    const llama_model_ptr model = make_tiny_model({ 128 });
+    const llama_turbo_resolution res = llama_turbo_resolve(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, false);
+    CHECK(res.type_k == GGML_TYPE_TURBO4 && res.reason_k == nullptr);
+    CHECK(res.type_v == GGML_TYPE_F16 && res.reason_v != nullptr);
+    const llama_context_ptr ctx = make_context(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, LLAMA_FLASH_ATTN_TYPE_DISABLED);
+    CHECK(ctx != nullptr);
+    decode(ctx.get(), 0, 8);
+}
+
+TEST("no context of turbo types while the rotation is disabled") {
+    const llama_model_ptr model = make_tiny_model({ 128 });
+    setenv("LLAMA_ATTN_ROT_DISABLE", "1", 1);
+    CHECK(make_context(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_F16) == nullptr);
+    CHECK(make_context(model.get(), GGML_TYPE_F16, GGML_TYPE_TURBO3) == nullptr);
+    CHECK(make_context(model.get(), GGML_TYPE_F16, GGML_TYPE_F16) != nullptr);
+    unsetenv("LLAMA_ATTN_ROT_DISABLE");
+}
+
+// A random model multiplies any noise of its cache, so the bound is another type's error in the same model, on
+// upstream's own path: turbo4 must not exceed q4_0, which spends more bits, and turbo3, whose mean squared error is
+// 4.3 times that of turbo4, must not exceed five times q4_0. A wrong layout, scale or rotation gives an error near 1.
+static void check_logits(bool shift) {
+    for (uint32_t head_dim : { 64, 128, 256 }) {
+        const llama_model_ptr model = make_tiny_model({ head_dim });
+        const auto logits = [&](ggml_type k, ggml_type v) {
+            const llama_context_ptr ctx = make_context(model.get(), k, v, LLAMA_FLASH_ATTN_TYPE_ENABLED);
+            return shift ? shifted_logits(ctx.get()) : decode(ctx.get(), 0, 48, 16);
+        };
+        const std::vector<float> f16 = logits(GGML_TYPE_F16, GGML_TYPE_F16);
+        const double q4_0 = relative_mse(f16, logits(GGML_TYPE_Q4_0, GGML_TYPE_Q4_0));
+        CHECK_LE(q4_0, 0.1);
+        CHECK_LE(relative_mse(f16, logits(GGML_TYPE_TURBO4, GGML_TYPE_TURBO4)), q4_0);
+        CHECK_LE(relative_mse(f16, logits(GGML_TYPE_TURBO4, GGML_TYPE_Q8_0)),   q4_0);
+        CHECK_LE(relative_mse(f16, logits(GGML_TYPE_F16,    GGML_TYPE_TURBO4)), q4_0);
+        CHECK_LE(relative_mse(f16, logits(GGML_TYPE_TURBO3, GGML_TYPE_TURBO3)), 5*q4_0);
+    }
+}
+
+TEST("logits stay near those of f16 at head_dim 64, 128, 256") {
+    check_logits(false);
+}
+
+TEST("K-shift: logits stay near those of f16") {
+    check_logits(true);
+}
+
+TEST("a restored sequence continues with identical logits; another type refuses it") {
+    for (uint32_t head_dim : { 64, 128 }) {
+        const llama_model_ptr model = make_tiny_model({ head_dim });
+        const llama_context_ptr a = make_context(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO3);
+        decode(a.get(), 0, 40);
+        std::vector<uint8_t> state(llama_state_seq_get_size(a.get(), 0));
+        CHECK(llama_state_seq_get_data(a.get(), state.data(), state.size(), 0) == state.size());
+        const std::vector<float> expected = decode(a.get(), 40, 1);
+
+        const llama_context_ptr b = make_context(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO3);
+        CHECK(llama_state_seq_set_data(b.get(), state.data(), state.size(), 0) == state.size());
+        CHECK(decode(b.get(), 40, 1) == expected);
+
+        const llama_context_ptr c = make_context(model.get(), GGML_TYPE_TURBO3, GGML_TYPE_TURBO3);
+        CHECK(llama_state_seq_set_data(c.get(), state.data(), state.size(), 0) == 0);
+    }
+}
