@@ -1,8 +1,9 @@
-import { useActions } from '../../state/useApp';
+import { selectEngineState } from '../../state/engine/selectors';
+import { useActions, useApp } from '../../state/useApp';
 import { cx } from '../../ui/cx';
 import { formatCount } from '../../ui/format';
 import { keyLabel } from '../../ui/Kbd';
-import type { SendBlock } from './sendBlock';
+import { type SendBlock, waitsFor } from './sendBlock';
 import type { DraftTokens } from './useDraftTokens';
 
 interface ComposerFootProps {
@@ -16,7 +17,8 @@ interface ComposerFootProps {
 export function ComposerFoot({ block, counted, contextSize, answering }: ComposerFootProps) {
   const { ui } = useActions();
   const over = contextSize !== null && counted.tokens !== null && counted.tokens >= contextSize;
-  const reason = block?.reason ?? '';
+  const waits = waitsFor(useApp(selectEngineState));
+  const reason = block?.reason || waits;
 
   return (
     <div className="flex min-h-6 items-start justify-between gap-4 px-4 pb-2 text-xs text-ink-3">

@@ -3,35 +3,44 @@ import { Bellows } from '../../ui/Bellows';
 import { formatCount, formatRate, formatTimeLeft } from '../../ui/format';
 import { prefillOf } from './prefill';
 
-/** The bellows open as the prompt is read. */
-export function PrefillProgress({ stats }: { stats: LiveStats }) {
-  const { done, total, share, msLeft } = prefillOf(stats);
-  if (stats.phase === 'queued') return <p className="text-sm text-ink-3">Waits for the answer before this one.</p>;
+/** The bellows open as the prompt is read. A short prompt is over before this appears. */
+export function PrefillProgress({ stats }: { stats: LiveStats | null }) {
+  if (stats?.phase === 'queued') return <p className="text-sm text-ink-3">Waits for the answer before this one.</p>;
+  const prefill = stats ? prefillOf(stats) : null;
+  const counted = prefill !== null && prefill.total > 0;
   return (
-    <div className="max-w-md" data-testid="prefill-progress">
+    <div className="appear-late max-w-md" data-testid="prefill-progress">
       <div className="flex items-baseline justify-between gap-4 text-sm">
         <span className="font-medium text-ink">Reading</span>
-        <span className="text-ink-3 tabular-nums">
-          {formatCount(done)} of {formatCount(total)} tokens
-        </span>
+        {counted && (
+          <span className="text-ink-3 tabular-nums">
+            {formatCount(prefill.done)} of {formatCount(prefill.total)} tokens
+          </span>
+        )}
       </div>
       <div
         role="progressbar"
         aria-label="Reading the prompt"
-        aria-valuenow={done}
+        aria-valuenow={counted ? prefill.done : undefined}
         aria-valuemin={0}
-        aria-valuemax={total}
+        aria-valuemax={counted ? prefill.total : undefined}
         className="my-2"
       >
-        <Bellows pleats={32} filled={share} className="h-3.5 w-full" />
+        <Bellows pleats={32} filled={prefill?.share ?? 0} className="h-3.5 w-full" />
       </div>
-      <p className="flex justify-between gap-4 text-xs text-ink-3 tabular-nums">
-        <span>
-          {formatRate(stats.promptTokensPerSecond)} tok/s
-          {stats.cachedTokens > 0 && `, ${formatCount(stats.cachedTokens)} more already in the cache`}
-        </span>
-        {msLeft !== null && <span>{formatTimeLeft(msLeft)} left</span>}
-      </p>
+      {stats && <PrefillRate stats={stats} msLeft={prefill?.msLeft ?? null} />}
     </div>
+  );
+}
+
+function PrefillRate({ stats, msLeft }: { stats: LiveStats; msLeft: number | null }) {
+  return (
+    <p className="flex min-h-4.5 justify-between gap-4 text-xs text-ink-3 tabular-nums">
+      <span>
+        {stats.promptTokensPerSecond > 0 && `${formatRate(stats.promptTokensPerSecond)} tok/s`}
+        {stats.cachedTokens > 0 && `, ${formatCount(stats.cachedTokens)} more already in the cache`}
+      </span>
+      {msLeft !== null && <span>{formatTimeLeft(msLeft)} left</span>}
+    </p>
   );
 }

@@ -1,4 +1,4 @@
-import { BookOpenText, FileSearch, Plus, SpellCheck, TableProperties } from 'lucide-react';
+import { BookOpenText, Feather, FileSearch, Plus, TableProperties } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { selectLoadedContext, selectLoadedModel, selectMemory } from '../../state/engine/selectors';
 import { selectCurrentModel, selectIsEmbedded } from '../../state/models/selectors';
@@ -12,7 +12,7 @@ const icons: Record<string, ReactNode> = {
   letter: <FileSearch />,
   long: <BookOpenText />,
   list: <TableProperties />,
-  word: <SpellCheck />,
+  story: <Feather />,
 };
 
 /** A chat without messages: what this model is good for, and how to begin. */

@@ -1,6 +1,6 @@
 /**
- * Things that the built-in model does well: finding what stands in a text, looking up values, saying what a word means.
- * Open questions and poems come out as nonsense there, so none is offered.
+ * Things that the built-in model does reliably: finding what stands in a text, looking up values, telling a tiny story.
+ * Each was tried several times at the default temperature. Definitions, open questions and poems come out as nonsense.
  */
 export interface Example {
   id: string;
@@ -52,15 +52,15 @@ export const examples: readonly Example[] = [
   {
     id: 'list',
     title: 'Look a value up',
-    detail: 'What is the value of copper?',
-    question: 'What is the value of copper?',
+    detail: 'What is the value of orchid?',
+    question: 'What is the value of orchid?',
     text: list,
   },
   {
-    id: 'word',
-    title: 'Ask what a word means',
-    detail: 'What does “harbor” mean?',
-    question: 'What does the word "harbor" mean?',
+    id: 'story',
+    title: 'Hear a very short story',
+    detail: 'Tell me a very short story about a fox.',
+    question: 'Tell me a very short story about a fox.',
     text: null,
   },
 ];

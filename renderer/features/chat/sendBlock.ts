@@ -30,18 +30,17 @@ export function sendBlock(facts: SendFacts): SendBlock | null {
   return facts.empty ? { reason: '', action: null } : null;
 }
 
+/** While a model is on its way the services take the question and answer it afterwards. */
 function engineBlock(state: EngineState | null): SendBlock | null {
   switch (state) {
+    case 'starting':
+    case 'loading':
+    case 'restarting':
     case 'ready':
     case 'generating':
       return null;
     case null:
-    case 'starting':
-      return { reason: 'The engine is starting. You can write already', action: null };
-    case 'loading':
-      return { reason: 'The model is loading. You can write already', action: null };
-    case 'restarting':
-      return { reason: 'The engine is starting again', action: null };
+      return { reason: 'Concertina is starting. You can write already', action: null };
     case 'empty':
       return { reason: 'No model is loaded', action: 'models' };
     case 'failed':
@@ -49,6 +48,13 @@ function engineBlock(state: EngineState | null): SendBlock | null {
     case 'unavailable':
       return { reason: 'The engine is not available', action: null };
   }
+}
+
+/** What a question that is sent now has to wait for; null: nothing. */
+export function waitsFor(state: EngineState | null): string | null {
+  if (state === 'loading') return 'The model is loading. A question waits for it.';
+  if (state === 'starting' || state === 'restarting') return 'The engine is starting. A question waits for it.';
+  return null;
 }
 
 /** Never cut silently: a prompt that does not fit is refused with the counts and a way out. */

@@ -1,5 +1,6 @@
 import { limits } from '../../../electron/shared/limits';
 import { selectLoadedModel } from '../../state/engine/selectors';
+import { selectCurrentModel } from '../../state/models/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { Field } from '../../ui/Field';
 import { formatCount } from '../../ui/format';
@@ -12,7 +13,10 @@ import { useEditedContext } from './useEstimates';
 
 export function CacheSection() {
   const { context, estimates, stale } = useEditedContext();
-  const trained = useApp(selectLoadedModel)?.nCtxTrain ?? null;
+  const loaded = useApp(selectLoadedModel);
+  const current = useApp(selectCurrentModel)?.info;
+  // While a model is loading its entry of the list tells what it was trained for.
+  const trained = (loaded ?? current)?.nCtxTrain ?? null;
   const { settings } = useActions();
   if (!context) return null;
   const max = trained ?? Math.max(context.nCtx, 131_072);

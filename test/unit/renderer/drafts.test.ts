@@ -8,7 +8,7 @@ import {
 } from '../../../renderer/state/conversation/draft';
 import { emptyDraft } from '../../../renderer/state/conversation/state';
 import { applyPatch, changeDraft } from '../../../renderer/state/settings/draft';
-import { fakeSettings } from './fakeServices';
+import { fakeSettings } from './fakeData';
 
 describe('the draft of a question', () => {
   it('puts pasted texts before the question', () => {

@@ -5,7 +5,7 @@ import { changesText } from '../../../renderer/features/settings/changesText';
 import { contextStops, nearestStop } from '../../../renderer/features/settings/contextScale';
 import { parseStops, printStops } from '../../../renderer/features/settings/stopStrings';
 import { clampTyped, parseNumber } from '../../../renderer/ui/NumberField';
-import { fakeSettings } from './fakeServices';
+import { fakeSettings } from './fakeData';
 
 describe('the context slider', () => {
   it.each([512, 600, 2048, 8192, 131_072, 1_000_000, 10_485_760])('rises from 512 to %d, both exact', (max) => {

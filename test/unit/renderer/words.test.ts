@@ -2,13 +2,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../../electron/shared/chats';
 import { prefillOf } from '../../../renderer/features/chat/prefill';
-import { type SendFacts, sendBlock } from '../../../renderer/features/chat/sendBlock';
+import { type SendFacts, sendBlock, waitsFor } from '../../../renderer/features/chat/sendBlock';
 import { stopText } from '../../../renderer/features/chat/stopText';
 import { bannerText } from '../../../renderer/features/engine/bannerText';
 import { fallbacksOf } from '../../../renderer/features/meter/fallbacks';
 import { memoryParts, savedRatio } from '../../../renderer/features/meter/memoryParts';
 import { speedOf } from '../../../renderer/features/meter/speed';
-import { embeddedModel, fakeSettings, readyStatus } from './fakeServices';
+import { embeddedModel, fakeSettings, readyStatus } from './fakeData';
 
 const ready = readyStatus(fakeSettings().context, embeddedModel);
 const facts = { applying: false, recovered: false, modelName: 'Tiny' };
@@ -69,10 +69,16 @@ describe('sendBlock', () => {
     expect(sendBlock({ ...open, tokens: 9310, trainedContext: 8192 })?.action).toBe('models');
   });
 
-  it.each(['starting', 'loading', 'restarting', 'empty', 'failed', 'unavailable', null] as const)(
-    'gives a reason when %s',
+  it.each(['empty', 'failed', 'unavailable', null] as const)('gives a reason when %s', (engine) => {
+    expect(sendBlock({ ...open, engine })?.reason).toBeTruthy();
+  });
+
+  it.each(['starting', 'loading', 'restarting'] as const)(
+    'takes a question when %s, and says that it waits',
     (engine) => {
-      expect(sendBlock({ ...open, engine })?.reason).toBeTruthy();
+      expect(sendBlock({ ...open, engine, tokens: null })).toBeNull();
+      expect(waitsFor(engine)).toMatch(/waits/);
+      expect(waitsFor('ready')).toBeNull();
     },
   );
 

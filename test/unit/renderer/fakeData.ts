@@ -1,0 +1,161 @@
+/** A model list, settings and an engine state to test with. The byte figures are plausible, not the engine's. */
+import type { EngineStatus, MemoryEstimate } from '../../../electron/shared/engine';
+import type { ModelEntry } from '../../../electron/shared/models';
+import type { ContextSettings, Settings } from '../../../electron/shared/settings';
+
+const bitsOf: Record<string, number> = {
+  f16: 16,
+  q8_0: 8.5,
+  q5_0: 5.5,
+  iq4_nl: 4.5,
+  q4_0: 4.5,
+  turbo4: 4.25,
+  turbo3: 3.25,
+};
+
+export const fakeInfo = {
+  name: 'concertina-tiny',
+  architecture: 'qwen3',
+  fileBytes: 30_412_000,
+  parameters: 28_300_000,
+  quantization: 'Q8_0',
+  layers: 8,
+  headCount: 6,
+  headCountKv: 2,
+  headDimK: 128,
+  headDimV: 128,
+  nCtxTrain: 8192,
+  vocabSize: 8192,
+  hasChatTemplate: true,
+  hasKBias: false,
+  license: 'MIT',
+};
+
+export const embeddedModel: ModelEntry = {
+  id: 'embedded',
+  fileName: 'concertina-tiny-q8_0.gguf',
+  location: 'built in',
+  source: 'embedded',
+  fileBytes: 30_412_000,
+  info: fakeInfo,
+  problem: null,
+};
+
+export const otherModel: ModelEntry = {
+  id: 'other',
+  fileName: 'Qwen3-8B-Q4_K_M.gguf',
+  location: '~/models',
+  source: 'file',
+  fileBytes: 5_027_783_872,
+  info: {
+    ...fakeInfo,
+    name: 'Qwen3 8B',
+    parameters: 8_190_000_000,
+    quantization: 'Q4_K_M',
+    layers: 36,
+    headCountKv: 8,
+    nCtxTrain: 131_072,
+    fileBytes: 5_027_783_872,
+  },
+  problem: null,
+};
+
+export const brokenModel: ModelEntry = {
+  id: 'broken',
+  fileName: 'mistral-cut.gguf',
+  location: '~/Downloads',
+  source: 'file',
+  fileBytes: 1_203_000_000,
+  info: null,
+  problem: 'The file ends in the middle of a tensor. Download it again.',
+};
+
+export function fakeSettings(): Settings {
+  return {
+    version: 1,
+    theme: 'system',
+    modelId: null,
+    systemPrompt: '',
+    context: {
+      nCtx: 8192,
+      typeK: 'turbo4',
+      typeV: 'turbo4',
+      flashAttention: 'auto',
+      threads: 0,
+      gpuLayers: -1,
+      batch: 512,
+    },
+    sampling: {
+      temperature: 0.7,
+      topK: 40,
+      topP: 0.95,
+      minP: 0.05,
+      repeatPenalty: 1,
+      seed: null,
+      maxTokens: 0,
+      stop: [],
+    },
+  };
+}
+
+export function estimateOf(
+  context: ContextSettings,
+  info: typeof fakeInfo | NonNullable<ModelEntry['info']>,
+): MemoryEstimate {
+  const values = context.nCtx * info.layers * info.headCountKv * info.headDimK;
+  const bytes = (type: string) => Math.round((values * (bitsOf[type] ?? 16)) / 8);
+  const same = (asked: string) => ({ asked, effective: asked, reason: '' });
+  return {
+    weights: info.fileBytes,
+    kvK: bytes(context.typeK),
+    kvV: bytes(context.typeV),
+    kvF16: values * 4,
+    compute: 24_300_000,
+    typeK: same(context.typeK),
+    typeV: same(context.typeV),
+  };
+}
+
+export function readyStatus(context: ContextSettings, model: ModelEntry): EngineStatus {
+  const { typeK, typeV, kvK, kvV, kvF16, compute, weights } = estimateOf(context, model.info ?? fakeInfo);
+  return {
+    state: 'ready',
+    modelId: model.id,
+    model: model.info,
+    contextUsed: 0,
+    loadProgress: null,
+    error: null,
+    restarts: 0,
+    capabilities: {
+      backend: 'CPU',
+      device: 'AMD EPYC 9B14',
+      chipFamily: null,
+      simd: 'avx512',
+      kernelVariant: 'vec',
+      physicalCores: 2,
+      cacheTypes: ['f16', 'q8_0', 'q5_0', 'iq4_nl', 'q4_0', 'turbo4', 'turbo3'],
+      upstream: 'b6000 (abc1234)',
+      totalMemoryBytes: 16_777_216_000,
+    },
+    context: {
+      nCtx: context.nCtx,
+      typeK,
+      typeV,
+      flashAttention: true,
+      threads: 2,
+      gpuLayers: 0,
+      batch: context.batch,
+      notes: [],
+    },
+    memory: {
+      weights,
+      kvK,
+      kvV,
+      kvF16,
+      compute,
+      process: weights + kvK + kvV + compute + 60_000_000,
+      total: 16_777_216_000,
+      free: 9_100_000_000,
+    },
+  };
+}
