@@ -9,6 +9,7 @@ const hints: Partial<Record<ErrorCode, string>> = {
   'context-full': 'Raise the context length in the settings, or start a new chat.',
   'context-invalid': 'Choose another context length in the settings.',
   'cache-type-unsupported': 'Choose another cache type in the settings.',
+  internal: 'Details are in the log folder of the app.',
   'engine-unavailable': 'Build the engine again with `npm run build:engine`, or reinstall the app.',
 };
 

@@ -44,8 +44,11 @@ export function serveParent(carrier: Carrier, loadEngine: () => Engine): void {
     }
     const call = toServerSchema.safeParse(message);
     if (!call.success) return;
-    const envelope = await dispatch(engineOperations, server.handlers, call.data.name, call.data.input);
-    carrier.send({ type: 'answer', id: call.data.id, envelope });
+    const { id, name, input } = call.data;
+    // stderr of this process goes to the log of the app
+    const report = (error: unknown) => console.error(`${name} failed:`, error);
+    const envelope = await dispatch(engineOperations, server.handlers, name, input, report);
+    carrier.send({ type: 'answer', id, envelope });
   }
 
   try {
