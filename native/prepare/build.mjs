@@ -96,25 +96,39 @@ async function generatorArgs() {
 }
 
 async function requireTools() {
-  const hint = { linux: 'apt-get install cmake g++ ninja-build', darwin: 'xcode-select --install; brew install cmake ninja' };
+  const hint = {
+    linux: 'apt-get install cmake g++ ninja-build',
+    darwin: 'xcode-select --install; brew install cmake ninja',
+  };
   if ((await run('cmake', ['--version'])).code !== 0) {
-    throw new PrepareError(`CMake was not found. Install it: ${hint[process.platform] ?? 'see the download page of CMake'}`);
+    throw new PrepareError(
+      `CMake was not found. Install it: ${hint[process.platform] ?? 'see the download page of CMake'}`,
+    );
   }
 }
 
 /** Include folders of Node-API, or null when the packages are not installed. */
 function napiIncludeDirs() {
-  const folders = ['node-addon-api', path.join('node-api-headers', 'include')].map((name) => path.join(ROOT, 'node_modules', name));
+  const folders = ['node-addon-api', path.join('node-api-headers', 'include')].map((name) =>
+    path.join(ROOT, 'node_modules', name),
+  );
   return folders.every((folder) => fs.existsSync(folder)) ? folders : null;
 }
 
 async function inputHash(options) {
   const hash = crypto.createHash('sha256').update(seriesHash()).update(options.join('\0'));
   const compiler = await run(process.env.CXX ?? 'c++', ['--version']);
-  hash.update(compiler.stdout).update(process.env.CXXFLAGS ?? '').update(os.cpus()[0]?.model ?? '');
+  hash
+    .update(compiler.stdout)
+    .update(process.env.CXXFLAGS ?? '')
+    .update(os.cpus()[0]?.model ?? '');
   for (const folder of SOURCES) {
     if (!fs.existsSync(folder)) continue;
-    const files = fs.readdirSync(folder, { recursive: true }).map(String).filter((name) => SOURCE_FILE.test(name)).sort();
+    const files = fs
+      .readdirSync(folder, { recursive: true })
+      .map(String)
+      .filter((name) => SOURCE_FILE.test(name))
+      .sort();
     for (const file of files) hash.update(`\0${file}\0`).update(fs.readFileSync(path.join(folder, file)));
   }
   return hash.digest('hex');
@@ -136,7 +150,9 @@ async function logged(what, command, args, onLine) {
       },
     });
     if (code !== 0) {
-      throw new PrepareError(`${what} failed. The end of the log, all of it in ${LOG}:\n${lines.slice(-LOG_LINES_SHOWN).join('\n')}`);
+      throw new PrepareError(
+        `${what} failed. The end of the log, all of it in ${LOG}:\n${lines.slice(-LOG_LINES_SHOWN).join('\n')}`,
+      );
     }
   } finally {
     log.end();

@@ -21,7 +21,12 @@ export function run(command, args, { cwd, env, onLine } = {}) {
   return new Promise((resolve, reject) => {
     // npm is a script on Windows, which Node starts only through the shell; our arguments hold no metacharacters
     const shell = process.platform === 'win32' && command === 'npm';
-    const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'], shell });
+    const child = spawn(command, args, {
+      cwd,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      shell,
+    });
     const output = { stdout: '', stderr: '' };
     for (const name of /** @type {const} */ (['stdout', 'stderr'])) {
       let rest = '';
@@ -50,7 +55,8 @@ export function run(command, args, { cwd, env, onLine } = {}) {
 export async function must(what, command, args, options) {
   const { code, stdout, stderr } = await run(command, args, options);
   if (code === 127) throw new PrepareError(`${what}: ${command} was not found. Install ${command} and try again.`);
-  if (code !== 0) throw new PrepareError(`${what}: ${command} ${args[0]} ended with code ${code}.\n${(stderr || stdout).trim()}`);
+  if (code !== 0)
+    throw new PrepareError(`${what}: ${command} ${args[0]} ended with code ${code}.\n${(stderr || stdout).trim()}`);
   return stdout;
 }
 

@@ -66,12 +66,15 @@ export async function exportSeries(commit) {
   const work = new WorkTree(TREE);
   try {
     const tree = await work.snapshot(commit);
-    const changed = (await work.git('list changes', 'diff-tree', '-r', '--name-only', commit, tree)).split('\n').filter(Boolean);
+    const changed = (await work.git('list changes', 'diff-tree', '-r', '--name-only', commit, tree))
+      .split('\n')
+      .filter(Boolean);
     const series = readSeries();
     const owner = new Map();
     for (const { name, text } of series) {
       for (const file of parsePatch(text).files) {
-        if (owner.has(file)) throw new PrepareError(`${name} and ${owner.get(file)} both change ${file}; one patch must own it.`);
+        if (owner.has(file))
+          throw new PrepareError(`${name} and ${owner.get(file)} both change ${file}; one patch must own it.`);
         owner.set(file, name);
       }
     }
@@ -100,7 +103,8 @@ cli(import.meta.url, async (args) => {
   if (!write) await prepareUpstream();
   for (const { name, file, text, exported } of await exportSeries(readPin().commit)) {
     if (text === exported) continue;
-    if (!write) throw new PrepareError(`${name} differs from the patched tree. Run: node native/prepare/series.mjs --write`);
+    if (!write)
+      throw new PrepareError(`${name} differs from the patched tree. Run: node native/prepare/series.mjs --write`);
     fs.writeFileSync(file, exported);
     console.log(`wrote ${name}`);
   }

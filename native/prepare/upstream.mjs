@@ -55,7 +55,7 @@ async function prepare(onProgress) {
   try {
     await work.git('unpack llama.cpp', 'read-tree', pin.commit);
     await work.git('unpack llama.cpp', 'checkout-index', '--all');
-    await applySeries(work, onProgress);
+    await applySeries(work, readSeries(), onProgress);
     const tree = await work.writeTree();
     const files = (await work.git('list the tree', 'ls-files', '-z')).split('\0').filter(Boolean);
     copyChanged(fresh, TREE, files);
@@ -100,13 +100,19 @@ async function unpackPristine(pin, onProgress) {
   const head = (await must('Reading the commit', 'git', ['--git-dir', PRISTINE, 'rev-parse', 'HEAD'])).trim();
   if (head !== pin.commit) {
     fs.rmSync(PRISTINE, { recursive: true, force: true });
-    throw new PrepareError(`The bundle holds commit ${head}, the pin file says ${pin.commit}. Correct native/patches/pin.json.`);
+    throw new PrepareError(
+      `The bundle holds commit ${head}, the pin file says ${pin.commit}. Correct native/patches/pin.json.`,
+    );
   }
   fs.rmSync(path.join(CACHE, pin.bundle.split('/')[0]), { recursive: true, force: true });
   onProgress({ stage: 'unpack', fraction: 1 });
 }
 
-function checkIntegrity(tarball, pin) {
+/**
+ * @param {string} tarball deleted when its hash is another, so that the next run fetches it anew
+ * @param {{integrity: string}} pin
+ */
+export function checkIntegrity(tarball, pin) {
   const [algorithm] = pin.integrity.split('-', 1);
   const found = `${algorithm}-${crypto.createHash(algorithm).update(fs.readFileSync(tarball)).digest('base64')}`;
   if (found === pin.integrity) return;
@@ -117,8 +123,14 @@ function checkIntegrity(tarball, pin) {
   );
 }
 
-async function applySeries(work, onProgress) {
-  const series = readSeries();
+/**
+ * Applies patches to a work tree that holds the pinned commit.
+ * @param {WorkTree} work
+ * @param {{name: string, file: string}[]} series
+ * @param {OnProgress} onProgress
+ * @throws {PrepareError} at the first patch that git rejects
+ */
+export async function applySeries(work, series, onProgress) {
   for (const [index, { name, file }] of series.entries()) {
     const { code, stderr } = await work.tryGit('apply', '--index', '--whitespace=nowarn', file);
     if (code !== 0) {

@@ -12,7 +12,13 @@ const TURBO_CASES = ['-b', 'CPU', '-p', 'turbo'];
 const RUNS = [
   ['turbo-tests'],
   ['test-quantize-fns'],
-  ...['SET_ROWS', 'GET_ROWS', 'CPY', 'FLASH_ATTN_EXT'].map((op) => ['test-backend-ops', 'test', '-o', op, ...TURBO_CASES]),
+  ...['SET_ROWS', 'GET_ROWS', 'CPY', 'FLASH_ATTN_EXT'].map((op) => [
+    'test-backend-ops',
+    'test',
+    '-o',
+    op,
+    ...TURBO_CASES,
+  ]),
 ];
 
 /** SIMD levels below the machine's own, on which our tests run again through ggml's dispatch. */

@@ -1,0 +1,71 @@
+// The patch series against the pinned llama.cpp: applies, exports unchanged, stays small, fails with a useful message.
+
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { WorkTree } from '../../../../native/prepare/git-tree.mjs';
+import { exportSeries, parsePatch, readSeries, seriesSize } from '../../../../native/prepare/series.mjs';
+import { applySeries, checkIntegrity, prepareUpstream, readPin } from '../../../../native/prepare/upstream.mjs';
+
+/** Lines that the patches may add to llama.cpp without its tests; see native/patches/README.md. */
+const MAX_ADDED_LINES = 50;
+
+let scratch = '';
+beforeEach(() => {
+  scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'concertina-series-'));
+});
+afterEach(() => {
+  fs.rmSync(scratch, { recursive: true, force: true });
+});
+
+describe('patch series', () => {
+  beforeAll(async () => {
+    await prepareUpstream();
+  }, 300_000);
+
+  it('exports from the patched tree as it is in the files', async () => {
+    for (const { name, text, exported } of await exportSeries(readPin().commit)) {
+      expect(exported, name).toBe(text);
+    }
+  });
+
+  it('says in each patch why it exists and when it can go', () => {
+    for (const { name, text } of readSeries()) {
+      const { header, files } = parsePatch(text);
+      expect(header, name).toMatch(/^Reason: .+^Kind: .+^Delete when: .+/ms);
+      expect(files.length, name).toBeGreaterThan(0);
+    }
+  });
+
+  it('adds few lines to llama.cpp', () => {
+    expect(seriesSize().engine.added).toBeLessThanOrEqual(MAX_ADDED_LINES);
+  });
+
+  it('stops at a patch that does not apply, with the file, the reason and what to do', async () => {
+    const first = readSeries()[0];
+    if (!first) throw new Error('the series is empty');
+    const broken = path.join(scratch, 'broken.patch');
+    fs.writeFileSync(broken, first.text.replace(/^ (#include .+)$/m, ' $1 // not upstream'));
+    const work = new WorkTree(scratch);
+    try {
+      await work.git('test', 'read-tree', readPin().commit);
+      await work.git('test', 'checkout-index', '--', ...parsePatch(first.text).files);
+      const apply = applySeries(work, [{ name: first.name, file: broken }], () => {});
+      await expect(apply).rejects.toThrow(
+        /native.patches.types-ggml\.patch does not apply.*ggml\.c.*Correct the patch/s,
+      );
+    } finally {
+      work.dispose();
+    }
+  });
+});
+
+describe('tarball', () => {
+  it('is refused and deleted when its hash is not the pinned one', () => {
+    const tarball = path.join(scratch, 'a.tgz');
+    fs.writeFileSync(tarball, 'not the tarball');
+    expect(() => checkIntegrity(tarball, readPin())).toThrow(/does not match the integrity hash.*Run again/s);
+    expect(fs.existsSync(tarball)).toBe(false);
+  });
+});
