@@ -30,8 +30,9 @@ struct EffectiveContext {
     std::vector<std::string> notes;
 };
 
-// most outputs of one decode: evaluation asks for many, and the buffers for them are reserved for every context
-constexpr uint32_t maxOutputs = 16;
+// Most outputs of one decode. Buffers for them are reserved for every context, and evaluation asks for many: 64 is the
+// smallest number that takes upstream's tiled attention, as llama-perplexity does.
+constexpr uint32_t maxOutputs = 64;
 
 class Context {
 public:

@@ -20,6 +20,7 @@ Generation::Generation(Context & context, GenerateRequest request, Events events
     : context(context), request(std::move(request)), events(std::move(events)) {}
 
 GenerateResult Generation::run() {
+    checkGrammar(request.grammar);
     preparePrompt();
     Sampler sampler(context.model->handle, request.sampling, request.grammar, prompt);
     sampler.see(tokens);

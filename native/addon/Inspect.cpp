@@ -62,7 +62,7 @@ Header open(const std::string & path) {
     const fs::path file = fs::u8path(path);
     if (!fs::exists(file, error)) throw CodedError("model-missing", "There is no file " + path, "It was moved or deleted; add it again.");
     if (!fs::is_regular_file(file, error)) throw CodedError("model-invalid", path + " is not a file", "Choose a .gguf file.");
-    std::FILE * stream = std::fopen(path.c_str(), "rb");
+    std::FILE * stream = ggml_fopen(path.c_str(), "rb");
     if (!stream) throw CodedError("model-missing", path + " cannot be opened: " + std::strerror(errno), "Check that you may read it.");
     char magic[4] = {};
     const bool named = std::fread(magic, 1, sizeof magic, stream) == sizeof magic && std::memcmp(magic, "GGUF", 4) == 0;

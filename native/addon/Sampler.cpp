@@ -9,27 +9,33 @@
 namespace concertina {
 namespace {
 
-common_grammar grammarOf(const GrammarOptions & options, const ChatPrompt & prompt) {
-    if (!options.gbnf.empty() && !options.jsonSchema.empty()) {
-        throw CodedError("bad-request", "A grammar and a JSON schema were both given", "Give one of them.");
-    }
-    if (!options.gbnf.empty()) {
-        // upstream aborts the process for this prefix when it is built without llguidance
-        if (options.gbnf.rfind("%llguidance", 0) == 0) {
-            throw CodedError("bad-request", "llguidance grammars are not supported", "Write the grammar as GBNF.");
-        }
-        return {COMMON_GRAMMAR_TYPE_USER, options.gbnf};
-    }
-    if (options.jsonSchema.empty()) return {};
-    if (!prompt.grammar.empty()) return {COMMON_GRAMMAR_TYPE_OUTPUT_FORMAT, prompt.grammar};
+std::string grammarOfSchema(const std::string & schema) {
     try {
-        return {COMMON_GRAMMAR_TYPE_USER, json_schema_to_grammar(common_json::parse(options.jsonSchema))};
+        return json_schema_to_grammar(common_json::parse(schema));
     } catch (const std::exception & error) {
         throw CodedError("bad-request", std::string("The JSON schema cannot be used: ") + error.what(), "Check the schema.");
     }
 }
 
+common_grammar grammarOf(const GrammarOptions & options, const ChatPrompt & prompt) {
+    if (!options.gbnf.empty()) return {COMMON_GRAMMAR_TYPE_USER, options.gbnf};
+    if (options.jsonSchema.empty()) return {};
+    if (!prompt.grammar.empty()) return {COMMON_GRAMMAR_TYPE_OUTPUT_FORMAT, prompt.grammar};
+    return {COMMON_GRAMMAR_TYPE_USER, grammarOfSchema(options.jsonSchema)};
+}
+
 } // namespace
+
+void checkGrammar(const GrammarOptions & options) {
+    if (!options.gbnf.empty() && !options.jsonSchema.empty()) {
+        throw CodedError("bad-request", "A grammar and a JSON schema were both given", "Give one of them.");
+    }
+    // upstream aborts the process for this prefix when it is built without llguidance
+    if (options.gbnf.rfind("%llguidance", 0) == 0) {
+        throw CodedError("bad-request", "llguidance grammars are not supported", "Write the grammar as GBNF.");
+    }
+    if (!options.jsonSchema.empty()) grammarOfSchema(options.jsonSchema);
+}
 
 Sampler::Sampler(
     const llama_model * model, const SamplingOptions & options, const GrammarOptions & grammar, const ChatPrompt & prompt) {

@@ -25,6 +25,9 @@ struct GrammarOptions {
     std::string gbnf;
 };
 
+// throws `bad-request` for a schema that cannot be used, or when there is more than one constraint
+void checkGrammar(const GrammarOptions & options);
+
 class Sampler {
 public:
     // throws `bad-request` for a schema or grammar that cannot be used

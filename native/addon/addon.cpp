@@ -71,9 +71,17 @@ Napi::Value exportSplitAnswer(const Napi::CallbackInfo & info) {
     });
 }
 
+// process.exit() runs no cleanup hooks, it joins the worker threads: without this it would wait for the end of an answer
+void closeBeforeExit(Napi::Env env, const std::shared_ptr<Jobs> & jobs) {
+    const Napi::Object process = env.Global().Get("process").As<Napi::Object>();
+    const auto close = Napi::Function::New(env, [jobs](const Napi::CallbackInfo &) { jobs->close(); });
+    process.Get("once").As<Napi::Function>().Call(process, {Napi::String::New(env, "exit"), close});
+}
+
 Napi::Object init(Napi::Env env, Napi::Object exports) {
     auto * instance = new Instance(env); // node-addon-api deletes it with the environment
     env.SetInstanceData(instance);
+    closeBeforeExit(env, instance->jobs);
     instance->modelHandle = Napi::Persistent(ModelHandle::define(env));
     instance->contextHandle = Napi::Persistent(ContextHandle::define(env));
     instance->cancellation = Napi::Persistent(Cancellation::define(env));

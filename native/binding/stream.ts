@@ -6,7 +6,7 @@ export class ChunkStream<T> {
   #wake: (() => void) | null = null;
 
   push(chunks: T[]): void {
-    this.#queue.push(...chunks);
+    for (const chunk of chunks) this.#queue.push(chunk);
     this.#wake?.();
   }
 

@@ -86,6 +86,14 @@ describe('thinking', () => {
     expect(result.text).toBe('');
   });
 
+  it('that the prompt begins is thinking too', () => {
+    const forced = thinkingTemplate.replace("assistant\\n' }}{%- if enable", "assistant\\n<think>\\n' }}{%- if enable");
+    const { prompt, thinking, text } = split('I look.\n</think>\n\nIt is 4.', 3, { template: forced });
+    expect(prompt).toMatch(/<think>\n$/);
+    expect(thinking.trim()).toBe('I look.');
+    expect(text.trim()).toBe('It is 4.');
+  });
+
   it('may be left out', () => {
     expect(split('The answer is 4.', 2, { template: thinkingTemplate })).toMatchObject({
       text: 'The answer is 4.',

@@ -1,0 +1,84 @@
+/** Perplexity and KL divergence as llama-perplexity gives them. */
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { contextOptions, filler, loadTiny, refusal, temporaryFolder, tinyModel, tool } from './support';
+
+const chunk = 256;
+const chunks = 4;
+
+/** from the needles fixture: real text */
+function text(): string {
+  const lines = fs.readFileSync(path.join(import.meta.dirname, '..', 'fixtures', 'needles.jsonl'), 'utf8').split('\n');
+  const prompts = lines.filter(Boolean).map((line) => (JSON.parse(line) as { prompt: string }).prompt);
+  return prompts.slice(0, 2).join('\n\n');
+}
+
+function perplexityTool(args: string[]): string {
+  const common = ['-m', tinyModel, '-c', String(chunk), '-b', String(chunk), '--chunks', String(chunks), '-t', '1'];
+  const { stdout, stderr } = spawnSync(tool('llama-perplexity'), [...common, ...args], { encoding: 'utf8' });
+  return stdout + stderr;
+}
+
+const figure = (output: string, name: RegExp): number =>
+  Number(new RegExp(`${name.source}\\s*([\\d.]+)`).exec(output)?.[1]);
+
+describe('evaluate', () => {
+  it('agrees with llama-perplexity', async () => {
+    const folder = temporaryFolder();
+    const file = path.join(folder, 'text.txt');
+    const base = path.join(folder, 'base.kld');
+    fs.writeFileSync(file, text());
+    const plain = perplexityTool(['-f', file, '--kl-divergence-base', base]);
+    const output = perplexityTool([
+      '--kl-divergence-base',
+      base,
+      '--kl-divergence',
+      '-ctk',
+      'turbo4',
+      '-ctv',
+      'turbo4',
+    ]);
+
+    const model = await loadTiny();
+    const tokens = model.tokenize(text(), { addSpecial: true }).slice(0, chunk * chunks);
+    const options = contextOptions({ nCtx: chunk, batch: chunk });
+    const reference = await model.createContext(options);
+    const turbo = await model.createContext({ ...options, typeK: 'turbo4', typeV: 'turbo4' });
+
+    const own = await reference.evaluate(tokens);
+    expect(own).toMatchObject({ tokens: chunks * (chunk / 2 - 1), meanKld: null, kld999: null, sameTop: null });
+    // not "PPL(base)" of the comparison: there, upstream has cut small probabilities off
+    expect(own.perplexity / figure(plain, /Final estimate: PPL =/)).toBeCloseTo(1, 4);
+
+    const compared = await turbo.evaluate(tokens, reference);
+    expect(compared.perplexity / figure(output, /Mean PPL\(Q\) +:/)).toBeCloseTo(1, 3);
+    expect(compared.meanKld ?? 0).toBeCloseTo(figure(output, /Mean +KLD:/), 3);
+    expect(Math.abs((compared.kld999 ?? 0) / figure(output, /99\.9% +KLD:/) - 1)).toBeLessThan(0.03);
+    expect(100 * (compared.sameTop ?? 0)).toBeCloseTo(figure(output, /Same top p:/), 0);
+    expect(reference.contextUsed).toBe(0);
+  });
+
+  it('finds no difference between equal caches', async () => {
+    const model = await loadTiny();
+    const tokens = model.tokenize(filler(30));
+    const [one, two] = [await model.createContext(contextOptions()), await model.createContext(contextOptions())];
+    const result = await one.evaluate(tokens, two);
+    expect(result.tokens).toBe(tokens.length - Math.floor(tokens.length / 2) - 1);
+    expect(result).toMatchObject({ sameTop: 1 });
+    expect(Math.abs(result.meanKld ?? 1)).toBeLessThan(1e-5);
+  });
+
+  it('can be stopped, and refuses what makes no sense', async () => {
+    const model = await loadTiny();
+    const context = await model.createContext(contextOptions());
+    const tokens = model.tokenize(filler(20));
+    expect(await refusal(context.evaluate(tokens, undefined, AbortSignal.abort()))).toMatchObject({
+      code: 'cancelled',
+    });
+    expect(await refusal(context.evaluate(tokens, context))).toMatchObject({ code: 'bad-request' });
+    expect(await refusal(context.evaluate(Int32Array.of(1, 2)))).toMatchObject({ code: 'bad-request' });
+    expect((await context.evaluate(tokens)).perplexity).toBeGreaterThan(1);
+  });
+});

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { ChunkStream } from '../../../../native/binding/stream';
+
+async function readAll(stream: ChunkStream<number>): Promise<number[]> {
+  const read: number[] = [];
+  for await (const chunk of stream.read()) read.push(chunk);
+  return read;
+}
+
+describe('ChunkStream', () => {
+  it('gives what was pushed before and while reading, in order', async () => {
+    const stream = new ChunkStream<number>();
+    stream.push([1, 2]);
+    const reading = readAll(stream);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    stream.push([3]);
+    stream.push([4, 5]);
+    stream.end();
+    expect(await reading).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  it('ends without chunks', async () => {
+    const stream = new ChunkStream<number>();
+    const reading = readAll(stream);
+    stream.end();
+    expect(await reading).toEqual([]);
+  });
+
+  it('takes large batches', async () => {
+    const stream = new ChunkStream<number>();
+    stream.push(Array.from({ length: 300_000 }, (_, i) => i));
+    stream.end();
+    expect((await readAll(stream)).length).toBe(300_000);
+  });
+});
