@@ -71,25 +71,44 @@ export async function must(what, command, args, options) {
  */
 export async function withLock(file, body, onWait) {
   fs.mkdirSync(path.dirname(file), { recursive: true });
-  for (let waited = false; ; waited = true) {
-    try {
-      fs.writeFileSync(file, String(process.pid), { flag: 'wx' });
-      break;
-    } catch (error) {
-      if (error.code !== 'EEXIST') throw error;
-    }
-    const pid = Number(fs.readFileSync(file, { encoding: 'utf8', flag: 'a+' }));
+  for (let waited = false; !takeLock(file); waited = true) {
+    const pid = readLock(file);
     if (pid && !isAlive(pid)) {
       fs.rmSync(file, { force: true });
       continue;
     }
-    if (!waited) onWait?.(`waiting for process ${pid}, which holds ${file}`);
+    if (pid && !waited) onWait?.(`waiting for process ${pid}, which holds ${file}`);
     await sleep(300);
   }
   try {
     return await body();
   } finally {
     fs.rmSync(file, { force: true });
+  }
+}
+
+/** A link appears with its content: nobody ever reads a lock file without the holder's id. */
+function takeLock(file) {
+  const own = `${file}.${process.pid}`;
+  fs.writeFileSync(own, String(process.pid));
+  try {
+    fs.linkSync(own, file);
+    return true;
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error;
+    return false;
+  } finally {
+    fs.rmSync(own);
+  }
+}
+
+/** The holder's process id; null when the lock was given back meanwhile. */
+function readLock(file) {
+  try {
+    return Number(fs.readFileSync(file, 'utf8'));
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error;
+    return null;
   }
 }
 

@@ -44,8 +44,8 @@ async function prepare(onProgress) {
   const stamp = readStamp();
   if (stamp?.hash === hash && fs.existsSync(TREE)) return { folder: TREE, commit: pin.commit, changed: false };
 
+  if (stamp && fs.existsSync(PRISTINE)) await refuseUnexportedEdits(stamp);
   if (!fs.existsSync(PRISTINE) || stamp?.commit !== pin.commit) await unpackPristine(pin, onProgress);
-  if (stamp) await refuseUnexportedEdits(stamp);
 
   onProgress({ stage: 'patch', fraction: 0 });
   const fresh = path.join(UPSTREAM, 'fresh');
