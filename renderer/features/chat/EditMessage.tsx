@@ -1,16 +1,19 @@
 import { useState } from 'react';
+import { selectChatId } from '../../state/conversation/selectors';
+import { selectIsAnswering } from '../../state/stream/selectors';
+import { useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 
 interface EditMessageProps {
   text: string;
-  busy: boolean;
   onCancel: () => void;
   onSend: (text: string) => void;
 }
 
 /** The question in other words. It becomes a new branch; the old one stays reachable. */
-export function EditMessage({ text, busy, onCancel, onSend }: EditMessageProps) {
+export function EditMessage({ text, onCancel, onSend }: EditMessageProps) {
   const [edited, setEdited] = useState(text);
+  const busy = useApp(selectIsAnswering(useApp(selectChatId)));
   const canSend = !busy && edited.trim() !== '';
 
   return (

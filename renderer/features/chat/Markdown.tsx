@@ -23,12 +23,12 @@ const components = {
       <table>{children}</table>
     </section>
   ),
-  h1: 'h3',
-  h2: 'h4',
-  h3: 'h5',
-  h4: 'h6',
-  h5: 'h6',
-  h6: 'h6',
+  h1: heading('h2', 1),
+  h2: heading('h2', 2),
+  h3: heading('h2', 3),
+  h4: heading('h3', 4),
+  h5: heading('h3', 5),
+  h6: heading('h3', 6),
   p: 'p',
   ul: 'ul',
   ol: 'ol',
@@ -62,6 +62,11 @@ export default function Markdown({ text, streaming }: { text: string; streaming:
       {text}
     </Streamdown>
   );
+}
+
+/** Below the title of the chat, whatever level an answer begins with; `data-level` keeps the size. */
+function heading(Tag: 'h2' | 'h3', level: number) {
+  return ({ children }: ComponentProps<'h2'>) => <Tag data-level={level}>{children}</Tag>;
 }
 
 function Link({ href, children }: ComponentProps<'a'>) {

@@ -7,8 +7,7 @@ import { stopText } from './stopText';
 
 interface StopNoticeProps {
   message: Message;
-  /** null: cannot be done now */
-  onRegenerate: (() => void) | null;
+  onRegenerate: () => void;
 }
 
 /** Why an answer ended, when it did not simply come to its end. */
@@ -32,14 +31,18 @@ export function StopNotice({ message, onRegenerate }: StopNoticeProps) {
         <span className={cx(!quiet && 'font-medium text-ink')}>{text.title}</span> {text.hint}
       </p>
       {text.action === 'settings' && <Action onClick={() => ui.setSettings(true)}>Open settings</Action>}
-      {text.action === 'again' && onRegenerate && <Action onClick={onRegenerate}>Answer again</Action>}
+      {text.action === 'again' && (
+        <Action className="needs-idle" onClick={onRegenerate}>
+          Answer again
+        </Action>
+      )}
     </div>
   );
 }
 
-function Action({ onClick, children }: { onClick: () => void; children: ReactNode }) {
+function Action({ onClick, className, children }: { onClick: () => void; className?: string; children: ReactNode }) {
   return (
-    <Button size="small" onClick={onClick}>
+    <Button size="small" onClick={onClick} className={className}>
       {children}
     </Button>
   );

@@ -1,8 +1,6 @@
 import { Pencil } from 'lucide-react';
 import { useState } from 'react';
-import { selectChatId } from '../../state/conversation/selectors';
-import { selectIsAnswering } from '../../state/stream/selectors';
-import { useActions, useApp } from '../../state/useApp';
+import { useActions } from '../../state/useApp';
 import { IconButton } from '../../ui/IconButton';
 import { BranchSwitcher } from './BranchSwitcher';
 import { CopyButton } from './CopyButton';
@@ -12,7 +10,6 @@ import type { RowProps } from './MessageRow';
 
 export function UserMessage({ message, index, count, previousId, nextId }: RowProps) {
   const [editing, setEditing] = useState(false);
-  const busy = useApp(selectIsAnswering(useApp(selectChatId)));
   const { conversation } = useActions();
 
   async function resend(text: string): Promise<void> {
@@ -24,15 +21,10 @@ export function UserMessage({ message, index, count, previousId, nextId }: RowPr
       aria-label="You"
       data-testid="message-user"
       data-message-id={message.id}
-      className="group flex flex-col items-end"
+      className="row group flex flex-col items-end"
     >
       {editing ? (
-        <EditMessage
-          text={message.text}
-          busy={busy}
-          onCancel={() => setEditing(false)}
-          onSend={(text) => void resend(text)}
-        />
+        <EditMessage text={message.text} onCancel={() => setEditing(false)} onSend={(text) => void resend(text)} />
       ) : (
         <div className="max-w-[88%] rounded-2xl rounded-br-md bg-bubble px-4 py-2.5 text-base">
           <LongText text={message.text} />
@@ -46,7 +38,7 @@ export function UserMessage({ message, index, count, previousId, nextId }: RowPr
               label="Edit and send again"
               icon={<Pencil />}
               size="small"
-              disabled={busy}
+              className="needs-idle"
               onClick={() => setEditing(true)}
             />
           </span>

@@ -2,10 +2,11 @@ import type { Chat, Message } from '../../../electron/shared/chats';
 import type { EventPayload, Turn } from '../../../electron/shared/contract';
 import { titleFrom } from '../chats/list';
 import type { createStreamActions } from '../stream/actions';
+import { selectIsAnswering } from '../stream/selectors';
 import type { Tools } from '../tools';
 import { addPasted, joinDraft, removePasted, withDraft } from './draft';
 import { type Draft, emptyDraft, newChatKey } from './state';
-import { indexChildren, leafBelow, withMessages } from './tree';
+import { indexChildren, leafBelow, pathTo, withMessages } from './tree';
 
 export function createConversationActions(
   { client, get, patch, report }: Tools,
@@ -51,8 +52,9 @@ export function createConversationActions(
     stream.begin({ requestId: turn.requestId, chatId, messageId: turn.assistantMessage.id });
   }
 
-  /** Runs one call that starts an answer. False: it was refused, and the reason is on the screen. */
+  /** Runs one call that starts an answer. False: it was refused (the reason is on the screen), or one is being written. */
   async function takeTurn(chatId: string, start: () => Promise<Turn>): Promise<boolean> {
+    if (selectIsAnswering(chatId)(get())) return false;
     patch('conversation', { sending: true });
     patch('ui', { problem: null });
     try {
@@ -83,7 +85,8 @@ export function createConversationActions(
 
   /** Sends the draft of the open chat. It leaves the text field only when the services have taken it. */
   async function send(): Promise<void> {
-    if (get().conversation.sending) return;
+    const { chat: before, sending } = get().conversation;
+    if (sending || selectIsAnswering(before?.id ?? null)(get())) return;
     const text = joinDraft(currentDraft());
     if (text === '') return;
     patch('conversation', { sending: true });
@@ -97,7 +100,7 @@ export function createConversationActions(
     }
     const sent = currentDraft();
     const taken = await takeTurn(chat.id, () =>
-      client.call('turns.send', { chatId: chat.id, parentId: chat.leafId, text }),
+      client.call('turns.send', { chatId: chat.id, parentId: shownLeaf(chat), text }),
     );
     const { drafts } = get().conversation;
     if (taken && drafts[chat.id] === sent) patch('conversation', { drafts: withDraft(drafts, chat.id, emptyDraft) });
@@ -172,4 +175,9 @@ export function createConversationActions(
     addPasted: (text: string) => setDraft(addPasted(currentDraft(), text)),
     removePasted: (id: number) => setDraft(removePasted(currentDraft(), id)),
   };
+}
+
+/** The question goes below what is on the screen. */
+function shownLeaf(chat: Chat): string | null {
+  return pathTo(chat.messages, chat.leafId).at(-1)?.id ?? null;
 }
