@@ -61,6 +61,19 @@ test.describe('a model that cannot be used', () => {
     });
   }
 
+  test('because it is of an unknown kind', async ({ launch, dataDir }) => {
+    const { app, page } = await launch();
+    await ready(page);
+    const file = path.join(dataDir, 'odd.gguf');
+    await writeFile(file, ggufHeader('nonesuch'));
+    await addModel(app, page, file);
+    await page.getByTestId('model-item').nth(1).getByRole('button').first().click();
+    await expect(page.getByText(/nonesuch/).first()).toBeVisible();
+    await page.keyboard.press('Escape');
+    await expect(page.getByTestId('engine-banner')).toContainText(/not supported|unsupported|unknown/i);
+    await stillWorks(page);
+  });
+
   test('because it is gone', async ({ launch, dataDir }) => {
     const { app, page } = await launch();
     await ready(page);
@@ -74,6 +87,14 @@ test.describe('a model that cannot be used', () => {
     await page.keyboard.press('Escape');
     await stillWorks(page);
   });
+});
+
+test('a context beyond what the model was trained for is brought down, and that is said', async ({ launch }) => {
+  const { page } = await launch({ settings: { context: { nCtx: 16_000_000 } } });
+  const { context } = await ready(page);
+  expect(context?.nCtx).toBe(8192);
+  await page.getByTestId('meter-engine').click();
+  await expect(page.getByTestId('fallbacks')).toContainText(/8[,.]?192/);
 });
 
 test('a damaged chat: the readable part is shown, the others are untouched', async ({ launch, dataDir }) => {
@@ -126,4 +147,17 @@ async function chatFilesWith(dataDir: string, text: string): Promise<string[]> {
     .map((name) => path.join(folder, name));
   const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
   return files.filter((_, index) => texts[index]?.includes(text));
+}
+
+/** A model file without weights: it only says of which architecture it is. */
+function ggufHeader(architecture: string): Buffer {
+  const u32 = (value: number): Buffer => Buffer.from(Uint32Array.of(value).buffer);
+  const u64 = (value: number): Buffer => Buffer.from(BigUint64Array.of(BigInt(value)).buffer);
+  const text = (value: string): Buffer => Buffer.concat([u64(value.length), Buffer.from(value)]);
+  const version = 3;
+  const typeString = 8;
+  const tensors = 0;
+  const keys = 1;
+  const key = [text('general.architecture'), u32(typeString), text(architecture)];
+  return Buffer.concat([Buffer.from('GGUF'), u32(version), u64(tensors), u64(keys), ...key]);
 }
