@@ -1,6 +1,6 @@
 import { BookOpenText, Feather, FileSearch, Plus, TableProperties } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { selectLoadedContext, selectLoadedModel, selectMemory } from '../../state/engine/selectors';
+import { selectEngineState, selectLoadedContext, selectLoadedModel, selectMemory } from '../../state/engine/selectors';
 import { selectCurrentModel, selectIsEmbedded } from '../../state/models/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { Bellows } from '../../ui/Bellows';
@@ -44,7 +44,7 @@ function EmbeddedIntro() {
   return (
     <p className="mt-2.5 max-w-xl text-base text-pretty text-ink-2">
       You are talking to a tiny built-in model{parameters ? ` (${formatParameters(parameters)} parameters)` : ''}, for
-      trying things offline. It finds facts in pasted text and says what words mean. It cannot reason, and knows little.
+      trying things offline. It finds facts in texts that you paste. It cannot reason, and knows little.
     </p>
   );
 }
@@ -53,8 +53,14 @@ function ModelIntro() {
   const name = useApp(selectCurrentModel)?.info?.name;
   const context = useApp(selectLoadedContext);
   const memory = useApp(selectMemory);
-  if (!context || !memory)
-    return <p className="mt-2.5 max-w-xl text-base text-pretty text-ink-2">Choose a model to begin.</p>;
+  const loading = useApp(selectEngineState) === 'loading';
+  if (!context || !memory) {
+    return (
+      <p className="mt-2.5 max-w-xl text-base text-pretty text-ink-2">
+        {loading ? `${name ?? 'The model'} is loading. You can paste a long text already.` : 'Choose a model to begin.'}
+      </p>
+    );
+  }
   return (
     <p className="mt-2.5 max-w-xl text-base text-pretty text-ink-2">
       {name ?? 'The model'} holds {formatCount(context.nCtx)} tokens in {formatBytes(memory.kvK + memory.kvV)} of cache.

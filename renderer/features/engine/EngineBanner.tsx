@@ -8,7 +8,10 @@ import { Banner } from '../../ui/Banner';
 import { Button } from '../../ui/Button';
 import { Logo } from '../../ui/Logo';
 import { Progress } from '../../ui/Progress';
+import { useDebounced } from '../../ui/useDebounced';
 import { bannerText } from './bannerText';
+
+const lateMs = 400;
 
 export function EngineBanner() {
   const status = useApp(selectStatus);
@@ -18,8 +21,10 @@ export function EngineBanner() {
   const embedded = useApp(selectEmbeddedModel);
   const { engine, models, ui } = useActions();
   const text = bannerText(status, { applying, recovered, modelName: model?.info?.name ?? model?.fileName ?? null });
-  if (!text || !status) return null;
-  const working = text.tone === 'info' && status.state !== 'empty' && status.state !== 'ready';
+  const working = text?.tone === 'info' && status?.state !== 'empty';
+  // A small model is loaded before a banner could be read; it would only make the window jump.
+  const workingLong = useDebounced(working, lateMs) && working;
+  if (!text || !status || (working && !workingLong)) return null;
 
   return (
     <Banner

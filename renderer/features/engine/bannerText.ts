@@ -23,8 +23,9 @@ export function bannerText(status: EngineStatus | null, facts: Facts): BannerTex
   const name = facts.modelName ?? 'the model';
   switch (status.state) {
     case 'starting':
-      return info('Starting the engine', '');
+      return facts.recovered ? recoveringText : info('Starting the engine', '');
     case 'loading':
+      if (facts.recovered) return recoveringText;
       return facts.applying
         ? info(
             'Reloading with the new settings',
@@ -32,13 +33,7 @@ export function bannerText(status: EngineStatus | null, facts: Facts): BannerTex
           )
         : info(`Loading ${name}`, '');
     case 'restarting':
-      return {
-        tone: 'warn',
-        title: 'The engine stopped and is starting again.',
-        body: status.error?.message ?? 'The answer up to that point was kept.',
-        actions: [],
-        closable: false,
-      };
+      return status.error ? { ...recoveringText, body: sentence(status.error) } : recoveringText;
     case 'empty':
       return { ...info('No model is loaded.', 'Choose one to begin.'), actions: ['models', 'embedded'] };
     case 'failed':
@@ -50,6 +45,14 @@ export function bannerText(status: EngineStatus | null, facts: Facts): BannerTex
       return facts.recovered ? recoveredText : null;
   }
 }
+
+const recoveringText: BannerText = {
+  tone: 'warn',
+  title: 'The engine stopped unexpectedly and is starting again.',
+  body: 'The partial answer was kept.',
+  actions: [],
+  closable: false,
+};
 
 const recoveredText: BannerText = {
   tone: 'warn',
@@ -71,4 +74,8 @@ function failed(error: ErrorPayload | null, name: string): BannerText {
 
 function problem(error: ErrorPayload | null, fallback: string, actions: readonly BannerAction[]): BannerText {
   return { tone: 'bad', title: error?.message ?? fallback, body: error?.hint ?? '', actions, closable: false };
+}
+
+function sentence({ message, hint }: ErrorPayload): string {
+  return [message, hint].filter(Boolean).join(' ');
 }

@@ -26,7 +26,7 @@ export function ContextMeter() {
       <Bellows pleats={6} filled={share} className="h-2.5 w-12 max-md:hidden" />
       <span className={cx(tight && 'font-medium text-warn')}>
         <b className="font-medium text-ink">{formatCount(used)}</b>
-        <span className="text-ink-3"> / {formatContext(size)}</span>
+        <span className="text-ink-3"> / {size > 0 ? formatContext(size) : '–'}</span>
       </span>
     </div>
   );

@@ -59,6 +59,8 @@ export function createConversationActions(
     patch('ui', { problem: null });
     try {
       receiveTurn(chatId, await start());
+      // The person has gone on: the notice about the last crash has done its work.
+      patch('engine', { recovered: false });
       return true;
     } catch (error) {
       report(error);
