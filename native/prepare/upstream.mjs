@@ -54,7 +54,8 @@ async function prepare(onProgress) {
   const work = new WorkTree(fresh);
   try {
     await work.git('unpack llama.cpp', 'read-tree', pin.commit);
-    await work.git('unpack llama.cpp', 'checkout-index', '--all');
+    // -u: git apply --index compares the index with the files' times and sizes
+    await work.git('unpack llama.cpp', 'checkout-index', '--all', '-u');
     await applySeries(work, readSeries(), onProgress);
     const tree = await work.writeTree();
     const files = (await work.git('list the tree', 'ls-files', '-z')).split('\0').filter(Boolean);

@@ -42,18 +42,38 @@ describe('patch series', () => {
     expect(seriesSize().engine.added).toBeLessThanOrEqual(MAX_ADDED_LINES);
   });
 
+  /** A work tree with the pinned versions of the files that the patches change. */
+  async function pristineFiles(patches: { text: string }[]): Promise<WorkTree> {
+    const work = new WorkTree(scratch);
+    await work.git('test', 'read-tree', readPin().commit);
+    const files = patches.flatMap(({ text }) => parsePatch(text).files);
+    await work.git('test', 'checkout-index', '-u', '--', ...files);
+    return work;
+  }
+
+  it('applies to the pinned commit and gives the patched tree', async () => {
+    const { folder, commit } = await prepareUpstream();
+    const work = await pristineFiles(readSeries());
+    const patched = new WorkTree(folder);
+    try {
+      await applySeries(work, readSeries(), () => {});
+      expect(await work.writeTree()).toBe(await patched.snapshot(commit));
+    } finally {
+      work.dispose();
+      patched.dispose();
+    }
+  });
+
   it('stops at a patch that does not apply, with the file, the reason and what to do', async () => {
     const first = readSeries()[0];
     if (!first) throw new Error('the series is empty');
     const broken = path.join(scratch, 'broken.patch');
     fs.writeFileSync(broken, first.text.replace(/^ (#include .+)$/m, ' $1 // not upstream'));
-    const work = new WorkTree(scratch);
+    const work = await pristineFiles([first]);
     try {
-      await work.git('test', 'read-tree', readPin().commit);
-      await work.git('test', 'checkout-index', '--', ...parsePatch(first.text).files);
       const apply = applySeries(work, [{ name: first.name, file: broken }], () => {});
       await expect(apply).rejects.toThrow(
-        /native.patches.types-ggml\.patch does not apply.*ggml\.c.*Correct the patch/s,
+        /native.patches.types-ggml\.patch does not apply.*patch failed: ggml\/src\/ggml\.c:\d+.*Correct the patch/s,
       );
     } finally {
       work.dispose();
