@@ -1,5 +1,5 @@
 /** The shell: where each part of the window stands. */
-import { useEffect } from 'react';
+import { useEffect, useLayoutEffect } from 'react';
 import { Toaster } from 'sonner';
 import { preloadMarkdown } from '../features/chat/AnswerText';
 import { ChatView } from '../features/chat/ChatView';
@@ -32,7 +32,8 @@ export function App({ app }: { app: AppParts }) {
   const settingsFloat = useMediaQuery('(max-width: 1119px)');
 
   useEffect(() => listenForKeys(app), [app]);
-  useEffect(() => ui.setSidebar(!sidebarFloats), [sidebarFloats, ui]);
+  // Before the paint, so that a small window never shows the list over the chat for a moment.
+  useLayoutEffect(() => ui.setSidebar(!sidebarFloats), [sidebarFloats, ui]);
   useEffect(preloadMarkdown, []);
   useEffect(() => {
     document.title = title ? `${title} – Concertina` : 'Concertina';

@@ -21,7 +21,7 @@ export function UserMessage({ message, index, count, previousId, nextId }: RowPr
       aria-label="You"
       data-testid="message-user"
       data-message-id={message.id}
-      className="row group flex flex-col items-end"
+      className="row group -mb-3 flex flex-col items-end"
     >
       {editing ? (
         <EditMessage text={message.text} onCancel={() => setEditing(false)} onSend={(text) => void resend(text)} />
@@ -31,7 +31,7 @@ export function UserMessage({ message, index, count, previousId, nextId }: RowPr
         </div>
       )}
       {!editing && (
-        <div className="mt-0.5 -mb-3 flex h-6 items-center gap-0.5">
+        <div className="mt-0.5 flex h-7 items-center gap-0.5">
           <span className="reveal flex">
             <CopyButton text={message.text} label="Copy question" />
             <IconButton

@@ -33,7 +33,7 @@ export function bannerText(status: EngineStatus | null, facts: Facts): BannerTex
           )
         : info(`Loading ${name}`, '');
     case 'restarting':
-      return status.error ? { ...recoveringText, body: sentence(status.error) } : recoveringText;
+      return restarting(status.error);
     case 'empty':
       return { ...info('No model is loaded.', 'Choose one to begin.'), actions: ['models', 'embedded'] };
     case 'failed':
@@ -76,6 +76,8 @@ function problem(error: ErrorPayload | null, fallback: string, actions: readonly
   return { tone: 'bad', title: error?.message ?? fallback, body: error?.hint ?? '', actions, closable: false };
 }
 
-function sentence({ message, hint }: ErrorPayload): string {
-  return [message, hint].filter(Boolean).join(' ');
+/** A restart may be some time away after several crashes; the hint says when, and the button ends the wait. */
+function restarting(error: ErrorPayload | null): BannerText {
+  const text: BannerText = { ...recoveringText, actions: ['again'] };
+  return error ? { ...text, title: error.message, body: error.hint || recoveringText.body } : text;
 }

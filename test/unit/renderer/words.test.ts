@@ -41,9 +41,11 @@ describe('bannerText', () => {
   it('says after a crash that the answer was kept, until it is closed', () => {
     expect(bannerText({ ...ready, state: 'restarting' }, facts)?.body).toMatch(/kept/);
     expect(bannerText({ ...ready, state: 'loading' }, { ...facts, recovered: true })?.title).toMatch(/stopped/);
-    expect(bannerText({ ...ready, state: 'restarting', error: oom }, facts)?.body).toBe(
-      'Too large. Lower the context.',
-    );
+    expect(bannerText({ ...ready, state: 'restarting', error: oom }, facts)).toMatchObject({
+      title: 'Too large.',
+      body: 'Lower the context.',
+      actions: ['again'],
+    });
     expect(bannerText(ready, { ...facts, recovered: true })).toMatchObject({ closable: true, tone: 'warn' });
   });
 });
