@@ -17,7 +17,8 @@ function text(): string {
 
 function perplexityTool(args: string[]): string {
   const common = ['-m', tinyModel, '-c', String(chunk), '-b', String(chunk), '--chunks', String(chunks), '-t', '1'];
-  const { stdout, stderr } = spawnSync(tool('llama-perplexity'), [...common, ...args], { encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(tool('llama-perplexity'), [...common, ...args], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`llama-perplexity ended with ${status}:\n${stderr.slice(-2000)}`);
   return stdout + stderr;
 }
 

@@ -165,12 +165,10 @@ describe('limits', () => {
 });
 
 describe('cancelling', () => {
-  const longPrompt = () => `${filler(150)}`;
-
   it('stops inside the prefill and leaves a known prefix', async () => {
     const model = await loadTiny();
     const context = await model.createContext(contextOptions({ nCtx: 8192, batch: 64 }));
-    const tokens = model.tokenize(longPrompt());
+    const tokens = model.tokenize(filler(60));
     const stop = new AbortController();
     const options = greedy({ signal: stop.signal, onPrefill: ({ done }) => done >= 192 && stop.abort() });
     const { chunks, result } = await answer(context, tokens, options);
@@ -192,7 +190,7 @@ describe('cancelling', () => {
     const context = await model.createContext(
       contextOptions({ nCtx: 8192, batch: 4096, typeK: 'q8_0', typeV: 'q8_0' }),
     );
-    const tokens = model.tokenize(longPrompt());
+    const tokens = model.tokenize(filler(150));
     const stop = new AbortController();
     setTimeout(() => stop.abort(), 30);
     const started = performance.now();
@@ -254,7 +252,7 @@ describe('one at a time', () => {
   it('refuses a second job with busy', async () => {
     const model = await loadTiny();
     const context = await model.createContext(contextOptions({ nCtx: 8192 }));
-    const first = answer(context, model.tokenize(filler(120)), greedy({ maxTokens: 4 }));
+    const first = answer(context, model.tokenize(filler(60)), greedy({ maxTokens: 4 }));
     expect(await refusal(answer(context, question()))).toMatchObject({ code: 'busy' });
     expect(() => context.clear()).toThrow(expect.objectContaining({ code: 'busy' }));
     expect(await refusal(context.saveSession('/nowhere/x'))).toMatchObject({ code: 'busy' });

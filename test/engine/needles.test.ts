@@ -1,5 +1,5 @@
 /**
- * Facts in long text under a compressed cache. A dozen items of 1K and 2K tokens that f16 answers; the whole set is
+ * Facts in long text under a compressed cache. Ten items of 1K and 2K tokens that f16 answers; the whole set is
  * measured with `node test/bench/needles.mjs`.
  */
 import fs from 'node:fs';
