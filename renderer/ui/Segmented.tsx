@@ -18,7 +18,7 @@ export function Segmented<T extends string>({ name, label, value, options, onVal
           key={option.value}
           className={cx(
             'relative flex h-6.5 cursor-default items-center rounded-sm px-2.5 text-xs font-medium transition-colors has-focus-visible:outline-2 has-focus-visible:outline-accent',
-            option.value === value ? 'bg-raised text-ink shadow-xs' : 'text-ink-3 hover:text-ink',
+            option.value === value ? 'bg-raised text-ink shadow-xs dark:bg-line-strong' : 'text-ink-3 hover:text-ink',
           )}
         >
           <input

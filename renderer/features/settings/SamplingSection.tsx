@@ -3,20 +3,12 @@ import type { SamplingSettings } from '../../../electron/shared/settings';
 import { useActions } from '../../state/useApp';
 import { Field } from '../../ui/Field';
 import { NumberField } from '../../ui/NumberField';
-import { Slider } from '../../ui/Slider';
+import { type Scale, ScaleField } from './ScaleField';
 import { StopStrings } from './StopStrings';
 
-interface Scale {
-  key: 'temperature' | 'topP' | 'minP' | 'repeatPenalty';
-  label: string;
-  help: string;
-  min: number;
-  max: number;
-  /** the slider covers the useful part; the number takes all that is allowed */
-  sliderMax: number;
-}
+type ScaleKey = 'temperature' | 'topP' | 'minP' | 'repeatPenalty';
 
-const scales: readonly Scale[] = [
+const scales: readonly (Omit<Scale, 'id'> & { key: ScaleKey })[] = [
   {
     key: 'temperature',
     label: 'Temperature',
@@ -50,33 +42,13 @@ export function SamplingSection({ sampling }: { sampling: SamplingSettings }) {
 
   return (
     <>
-      {scales.map(({ key, label, help, min, max, sliderMax }) => (
-        <Field
+      {scales.map(({ key, ...scale }) => (
+        <ScaleField
           key={key}
-          label={label}
-          htmlFor={`settings-${key}`}
-          help={help}
-          aside={
-            <NumberField
-              id={`settings-${key}`}
-              data-testid={`settings-${key}`}
-              className="w-20!"
-              min={min}
-              max={max}
-              value={sampling[key]}
-              onCommit={(value) => value !== null && set({ [key]: value })}
-            />
-          }
-        >
-          <Slider
-            aria-label={`${label}, as a slider`}
-            min={min}
-            max={sliderMax}
-            step={0.01}
-            value={Math.min(sliderMax, sampling[key])}
-            onValue={(value) => set({ [key]: Math.round(value * 100) / 100 })}
-          />
-        </Field>
+          scale={{ ...scale, id: `settings-${key}` }}
+          value={sampling[key]}
+          onCommit={(value) => set({ [key]: value })}
+        />
       ))}
       <Field label="Top-k" htmlFor="settings-topK" inline help="Keeps this many of the likeliest tokens. 0 is off.">
         <NumberField
