@@ -112,12 +112,17 @@ describe('sampling', () => {
     const threads = String(context.effective.threads);
     const args = ['-m', tinyModel, '-p', prompt, '-n', '48', '-c', '2048', '-ub', '512', '-t', threads, '--temp', '0'];
     const flags = ['-no-cnv', '--no-display-prompt', '--simple-io', '--no-warmup', '-ctk', 'f16', '-ctv', 'f16'];
-    const output = execFileSync(tool('llama-completion'), [...args, ...flags], {
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
+    const write = (): string => {
+      const stdio: ['ignore', 'pipe', 'ignore'] = ['ignore', 'pipe', 'ignore'];
+      const output = execFileSync(tool('llama-completion'), [...args, ...flags], { encoding: 'utf8', stdio });
+      return output.replace(/ \[end of text\]\s*$/, '').trimEnd();
+    };
     expect(result.answerTokens).toBeGreaterThan(10);
-    expect(output.replace(/ \[end of text\]\s*$/, '').trimEnd()).toBe(result.text.trimEnd());
+    const text = result.text.trimEnd();
+    let written = write();
+    // its logger, which prints the text too, sometimes loses the end: then once more
+    for (let attempt = 0; attempt < 3 && text !== written && text.startsWith(written); attempt++) written = write();
+    expect(written).toBe(text);
   });
 });
 
