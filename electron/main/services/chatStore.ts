@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ChatSummary, Message } from '../../shared/chats';
-import { ConcertinaError } from '../../shared/errors';
+import { ConcertinaError, toErrorPayload } from '../../shared/errors';
 import { ChatIndex } from './chatIndex';
 import {
   applyRecord,
@@ -26,6 +26,8 @@ export type FinalPart = Extract<ChatRecord, { type: 'final' }>['message'];
 export class ChatStore {
   /** a summary changed, or a chat came or went */
   readonly changed = new Emitter<ChatSummary[]>();
+  /** what a person should know about how the chats were read */
+  readonly notices: string[] = [];
   private readonly chats = new Map<string, ChatState>();
   private readonly queues = new Map<string, Promise<unknown>>();
   /** answers being written, by message id, with their chat */
@@ -50,12 +52,9 @@ export class ChatStore {
     await this.index.load();
     const ids = (await readdir(this.folder)).filter((name) => name.endsWith('.jsonl')).map((name) => name.slice(0, -6));
     this.index.keepOnly(ids);
-    for (const id of ids.filter(isChatId)) {
-      const { size } = await stat(this.pathOf(id));
-      if (!this.index.isCurrent(id, size)) await this.inOrder(id, () => this.state(id));
-    }
+    for (const id of ids.filter(isChatId)) await this.orNotice(() => this.bringUpToDate(id));
     this.chats.clear();
-    await this.index.save();
+    await this.orNotice(() => this.index.save());
   }
 
   /** Waits for open writes and saves the index. */
@@ -139,6 +138,21 @@ export class ChatStore {
       await this.state(id);
     });
     return this.announce(id);
+  }
+
+  private async bringUpToDate(id: string): Promise<void> {
+    const { size } = await stat(this.pathOf(id));
+    if (!this.index.isCurrent(id, size)) await this.inOrder(id, () => this.state(id));
+  }
+
+  /** One file that cannot be read or written must not keep the app, and the other chats, from opening. */
+  private async orNotice(task: () => Promise<unknown>): Promise<void> {
+    try {
+      await task();
+    } catch (error) {
+      const { message, hint } = toErrorPayload(error);
+      this.notices.push(`${message} ${hint}`.trim());
+    }
   }
 
   private pathOf(id: string): string {

@@ -57,7 +57,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   });
   const engine = new EngineService(host, models, settings);
   const turns = new TurnService(chats, engine, () => settings.get(), log);
-  const notices = [...options.info.notices, ...settings.notices, ...added.notices];
+  const notices = [...options.info.notices, ...settings.notices, ...chats.notices, ...added.notices];
   for (const notice of notices) log.warn(notice);
   const info = () => ({ ...options.info, notices });
   const handlers = createHandlers({ info, desktop: options.desktop, settings, chats, models, engine, turns });

@@ -1,4 +1,4 @@
-import { appendFile, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { ChatStore, type FinalPart } from '../../../../../electron/main/services/chatStore';
@@ -104,6 +104,22 @@ test('a file without one readable line is still a chat, and the others are untou
   ).toEqual([broken, healthy].sort());
   expect(await again.open(broken)).toMatchObject({ messages: [], damagedLines: 2 });
   expect((await again.open(healthy)).messages).toHaveLength(2);
+});
+
+test('a chat that cannot be read, and an index that cannot be written, keep nothing else from opening', async () => {
+  const { data, open, store, fileOf } = await setUp();
+  const id = await withTurn(store);
+  await store.close();
+  await mkdir(fileOf('no-file'));
+  await rm(join(data, 'chats', 'index.json'));
+  await mkdir(join(data, 'chats', 'index.json'));
+  const second = await open();
+  expect(second.list().map((chat) => chat.id)).toEqual([id]);
+  expect((await second.open(id)).messages).toHaveLength(2);
+  expect(second.notices).toEqual([
+    expect.stringContaining('no-file.jsonl could not be read'),
+    expect.stringContaining('index.json could not be written'),
+  ]);
 });
 
 test('an answer that a crash of the app cut off keeps its partial text and says why', async () => {
