@@ -86,6 +86,8 @@ export class ModelLibrary {
     const kind = await kindOf(path);
     if (kind === 'folder') return this.addFolder(path);
     const file = await checkModelFile(path);
+    // somebody asks again: the problem of the last look may have been a crash that was none of this file's doing
+    this.inspections.delete(inspectionKey(file));
     const { problem } = await this.inspect(file);
     if (problem) throw ConcertinaError.fromPayload(problem);
     await this.added.addFile(path);

@@ -15,6 +15,7 @@ type List = z.infer<typeof listSchema>;
 export class ModelList {
   readonly notices: string[] = [];
   private list: List = listSchema.parse({});
+  private writing: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly path: string,
@@ -39,25 +40,33 @@ export class ModelList {
   }
 
   addFile(path: string): Promise<void> {
-    const { files, hidden } = this.list;
-    return this.save({ files: withOne(files, path), hidden: without(hidden, path) });
+    return this.save(({ files, hidden }) => ({ files: withOne(files, path), hidden: without(hidden, path) }));
   }
 
   addFolder(path: string, filesInIt: string[]): Promise<void> {
-    const hidden = this.list.hidden.filter((one) => !filesInIt.includes(one));
-    return this.save({ folders: withOne(this.list.folders, path), hidden });
+    return this.save(({ folders, hidden }) => ({
+      folders: withOne(folders, path),
+      hidden: hidden.filter((one) => !filesInIt.includes(one)),
+    }));
   }
 
   /** `inFolder`: the file would come back with its folder, so it is hidden. */
   remove(path: string, inFolder: boolean): Promise<void> {
-    const { files, hidden } = this.list;
-    return this.save({ files: without(files, path), hidden: inFolder ? withOne(hidden, path) : hidden });
+    return this.save(({ files, hidden }) => ({
+      files: without(files, path),
+      hidden: inFolder ? withOne(hidden, path) : hidden,
+    }));
   }
 
-  private async save(change: Partial<List>): Promise<void> {
-    const next = { ...this.list, ...change };
-    await writeFileAtomic(this.path, `${JSON.stringify(next, null, 2)}\n`);
-    this.list = next;
+  /** `change` sees the list as the change before it left it. */
+  private save(change: (list: List) => Partial<List>): Promise<void> {
+    const result = this.writing.then(async () => {
+      const next = { ...this.list, ...change(this.list) };
+      await writeFileAtomic(this.path, `${JSON.stringify(next, null, 2)}\n`);
+      this.list = next;
+    });
+    this.writing = result.catch(() => undefined);
+    return result;
   }
 }
 

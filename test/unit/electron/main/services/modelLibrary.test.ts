@@ -131,6 +131,21 @@ test('an engine that is not there says nothing about a file', async () => {
   await vi.waitFor(async () => expect((await library.list())[1]?.info).toEqual(modelInfo));
 });
 
+test('a file that was looked at while the engine crashed can be added once more', async () => {
+  const { library, models, inspect } = await setUp();
+  inspect.mockRejectedValueOnce(new ConcertinaError('out-of-memory', 'The system ended the engine.'));
+  const { refused } = await library.add([join(models, 'a.gguf')]);
+  expect(refused).toMatchObject([{ error: { code: 'out-of-memory' } }]);
+  const { added } = await library.add([join(models, 'a.gguf')]);
+  expect(added).toMatchObject([{ fileName: 'a.gguf', info: modelInfo, problem: null }]);
+});
+
+test('files that are added at the same time do not undo each other', async () => {
+  const { library, models, open } = await setUp();
+  await Promise.all([library.add([join(models, 'a.gguf')]), library.add([join(models, 'deeper', 'b.GGUF')])]);
+  expect(names(await (await open()).library.list())).toHaveLength(3);
+});
+
 test('a corrupt list is set aside with a notice', async () => {
   const { list, library, folder } = await setUp('{"files":');
   expect(list.notices).toEqual([expect.stringContaining('list of models could not be read')]);
