@@ -74,6 +74,7 @@ export class EngineHost {
     if (this.timer) clearTimeout(this.timer);
     this.timer = null;
     this.currentState = 'starting';
+    this.policy.started(this.now());
     const transport = this.open();
     this.transport = transport;
     transport.onMessage((message) => {

@@ -145,6 +145,8 @@ export class EngineService {
   }
 
   async close(): Promise<void> {
+    // an answer that ends now must not bring the process back
+    this.reloadWhenIdle = false;
     if (this.reloadTimer) clearTimeout(this.reloadTimer);
     if (this.memoryTimer) clearInterval(this.memoryTimer);
     await this.host.stop();
@@ -190,6 +192,8 @@ export class EngineService {
     const payload = toErrorPayload(error);
     const cancelled = payload.code === 'cancelled';
     this.update({ ...nothingLoaded, state: cancelled ? 'empty' : 'failed', error: cancelled ? null : payload });
+    // a load that did not get as far as the engine left the former model in its memory
+    void this.host.client.call('unload', undefined).catch(() => undefined);
   }
 
   private async onReady(): Promise<void> {
@@ -198,7 +202,9 @@ export class EngineService {
     if (problem) return this.update({ ...nothingLoaded, state: 'unavailable', error: problem.toPayload() });
     if (this.current.state === 'loading') return;
     if (!this.reloadAfterRestart) return this.update({ state: this.current.error ? 'failed' : 'empty' });
+    const number = this.loadNumber;
     const modelId = this.current.modelId ?? (await this.wantedModelId());
+    if (number !== this.loadNumber) return; // a model was chosen meanwhile
     if (modelId === null) this.update({ state: 'empty' });
     else await this.load(modelId);
   }

@@ -32,6 +32,11 @@ export class RestartPolicy {
     return { delayMs: at - now, reload: !deterministic };
   }
 
+  /** The process was started; earlier than decided when a person asked for it. */
+  started(now: number): void {
+    this.lastRestartAt = Math.min(this.lastRestartAt, now);
+  }
+
   /** Work with these settings went well: a later crash is not the same deterministic failure. */
   succeeded(key: string): void {
     this.crashes.delete(key);

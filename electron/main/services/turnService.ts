@@ -99,7 +99,8 @@ export class TurnService {
     const assistantMessage = this.newMessage('assistant', userMessage.id, '');
     await this.store.addMessages(chat.id, [userMessage, assistantMessage]);
     const title = chat.titled ? null : titleFrom(text);
-    if (title) await this.store.rename(chat.id, title, true);
+    // a chat without its title is no reason to leave the question without its answer
+    if (title) await this.store.rename(chat.id, title, true).catch((error) => this.log.error(String(error)));
     return this.begin(await this.store.open(chat.id), userMessage, assistantMessage);
   }
 

@@ -15,6 +15,14 @@ test('restarts are at least a minute apart', () => {
   expect(policy.decide(crash('d'), 300_000).delayMs).toBe(0);
 });
 
+test('a restart that a person asked for early moves the next one no further away', () => {
+  const policy = new RestartPolicy();
+  policy.decide(crash('a'), 0);
+  policy.decide(crash('b'), 10_000);
+  policy.started(11_000);
+  expect(policy.decide(crash('c'), 20_000).delayMs).toBe(51_000);
+});
+
 test('the same load is not repeated after its second crash, however late', () => {
   const policy = new RestartPolicy();
   policy.decide(crash('a'), 0);

@@ -1,5 +1,5 @@
 /** The services together, over the engine server with a fake engine: what a window would see. */
-import { copyFile, mkdir, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { silentLogger } from '../../../../../electron/main/services/logger';
@@ -280,6 +280,47 @@ test('a remembered model that is gone says so, and the embedded one can be chose
   expect((await state('failed')).error).toMatchObject({ code: 'not-found' });
   const [embedded] = await call('models.list', undefined);
   expect(await call('models.select', { modelId: embedded?.id ?? '' })).toMatchObject({ state: 'ready' });
+});
+
+test('a loaded model whose file went away is freed when loading it again fails', async () => {
+  const engine = createFakeEngine();
+  const free = vi.fn(async () => undefined);
+  const load = engine.loadModel.bind(engine);
+  engine.loadModel = async (...args) => Object.assign(await load(...args), { dispose: free });
+  const { call, dataFolder } = await setUp({ engine });
+  await rm(join(dataFolder, 'embedded', 'tiny.gguf'));
+  expect(await call('engine.reload', undefined)).toMatchObject({ state: 'failed', model: null });
+  await vi.waitFor(() => expect(free).toHaveBeenCalledTimes(1));
+});
+
+test('a model that is chosen while the start still looks for its own is the one that is loaded', async () => {
+  const data = await temporaryFolder();
+  const path = join(data, 'other.gguf');
+  await writeFile(path, 'GGUF');
+  await writeFile(join(data, 'models.json'), JSON.stringify({ version: 1, files: [path] }));
+  const { services, call, state } = await setUp({ data, start: false });
+  let found = (_id: string | null): void => undefined;
+  const searching = new Promise<string | null>((resolve) => (found = resolve));
+  const spy = vi.spyOn(services.models, 'defaultModelId').mockReturnValue(searching);
+  const [embedded, other] = await services.models.list();
+  services.engine.start();
+  await vi.waitFor(() => expect(spy).toHaveBeenCalled());
+  expect(await call('models.select', { modelId: other?.id ?? '' })).toMatchObject({ state: 'ready' });
+  found(embedded?.id ?? null);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(await state('ready')).toMatchObject({ modelId: other?.id });
+});
+
+test('an answer that ends at the close does not bring the engine back for changed settings', async () => {
+  const { services, call, streaming, final, transports } = await setUp({ engine: slow() });
+  const { id } = await call('chats.create', {});
+  const turn = await call('turns.send', { chatId: id, parentId: null, text: long });
+  await streaming(turn);
+  await call('settings.update', { context: { nCtx: 1024 } });
+  await new Promise((resolve) => setTimeout(resolve, 600));
+  await services.engine.close();
+  expect(await final(turn)).toMatchObject({ stopReason: 'interrupted' });
+  expect(transports).toHaveLength(1);
 });
 
 test('removing a chat ends its answer first; restore brings the text back', async () => {
