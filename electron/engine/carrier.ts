@@ -32,6 +32,8 @@ function utilityCarrier(parent: NonNullable<typeof process.parentPort>): Carrier
 function forkCarrier(): Carrier {
   // the parent is gone: nobody can read an answer any more
   process.on('disconnect', () => process.exit(0));
+  // Ctrl-C reaches every process of the terminal: the parent stops the answer first and then ends this one
+  process.on('SIGINT', () => undefined);
   return {
     send: (message) => void process.send?.(message as object),
     onMessage: (listener) => void process.on('message', listener),
