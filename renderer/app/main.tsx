@@ -6,11 +6,13 @@ import { AppContext } from '../state/useApp';
 import { App } from './App';
 import { ErrorBoundary } from './ErrorBoundary';
 import { runCommand } from './keyboard';
+import { rememberChat } from './rememberChat';
 import { applyStoredTheme } from './theme';
 
 applyStoredTheme();
 
 const app = await startState(runCommand);
+rememberChat(app, sessionStorage);
 const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no #root.');
 

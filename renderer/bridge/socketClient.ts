@@ -25,6 +25,9 @@ export interface SocketOptions {
   triesBeforeRefused?: number;
 }
 
+/** A pause of the server, a sleeping computer: more patience than with an address that never worked. */
+const triesOnceOpen = 5;
+
 export function createSocketClient({ open, triesBeforeRefused = 3 }: SocketOptions): AppClient {
   const remote = createRemote<Operations, Events>(events, send);
   const listeners = new Set<(connection: Connection) => void>();
@@ -80,7 +83,8 @@ export function createSocketClient({ open, triesBeforeRefused = 3 }: SocketOptio
     const wait = backoffMs(attempts);
     attempts += 1;
     timer = setTimeout(connect, wait);
-    const phase = !everOpen && attempts >= triesBeforeRefused ? 'refused' : 'lost';
+    // A server that was started anew has another key, so a page that was connected may have to be opened again, too.
+    const phase = attempts >= (everOpen ? triesOnceOpen : triesBeforeRefused) ? 'refused' : 'lost';
     tell({ phase, retryAt: Date.now() + wait });
   }
 

@@ -38,7 +38,7 @@ export function NumberField({
 
   function commit(): void {
     if (typed === null) return;
-    const parsed = parseNumber(typed, { min, max, integer, nullable }) ?? clampTyped(typed, { min, max, integer });
+    const parsed = committedNumber(typed, { min, max, integer, nullable });
     setTyped(null);
     if (parsed !== undefined && parsed !== value) onCommit(parsed);
   }
@@ -76,6 +76,12 @@ export function parseNumber(text: string, { min, max, integer, nullable }: Range
   const value = Number(clean);
   if (!Number.isFinite(value) || value < min || value > max) return undefined;
   return integer && !Number.isInteger(value) ? undefined : value;
+}
+
+/** What leaving the field saves. An emptied field is null where that means something; undefined saves nothing. */
+export function committedNumber(text: string, range: Range): number | null | undefined {
+  const parsed = parseNumber(text, range);
+  return parsed === undefined ? clampTyped(text, range) : parsed;
 }
 
 /** What a person meant by a number out of range: the nearest one in it. */

@@ -36,7 +36,7 @@ function FinishedAnswer({ message, ...place }: RowProps) {
       <AnswerText text={message.text} />
       <StopNotice message={message} onRegenerate={regenerate} />
       <div className="mt-1.5 -ml-1.5 flex min-h-7 flex-wrap items-center gap-x-0.5 text-ink-3">
-        <CopyButton text={message.text} label="Copy answer" />
+        {message.text !== '' && <CopyButton text={message.text} label="Copy answer" />}
         <IconButton
           label="Answer again"
           icon={<RefreshCw />}

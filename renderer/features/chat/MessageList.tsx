@@ -34,7 +34,7 @@ export function MessageList({ chat }: { chat: Chat }) {
         ref={scrollRef}
         aria-label="Messages"
         data-busy={busy || undefined}
-        className="h-full overflow-y-auto"
+        className="h-full overflow-y-auto [scrollbar-gutter:stable_both-edges]"
         tabIndex={-1}
       >
         <div ref={contentRef} className="mx-auto flex w-full max-w-3xl flex-col gap-5 px-4 pt-5 pb-8 sm:px-6">

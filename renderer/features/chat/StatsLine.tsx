@@ -1,9 +1,11 @@
 import type { AnswerStats } from '../../../electron/shared/chats';
 import { formatCount, formatDuration, formatRate } from '../../ui/format';
+import { readTokens } from './readTokens';
 
 /** The figures of one answer, as the engine timed them. */
 export function StatsLine({ stats, modelName }: { stats: AnswerStats; modelName: string }) {
-  const read = stats.promptTokens - stats.cachedTokens;
+  const read = readTokens(stats);
+  const wrote = stats.answerTokens > 0;
   return (
     <p
       className="ml-1.5 flex flex-wrap gap-x-3 text-xs text-ink-3 tabular-nums"
@@ -14,12 +16,14 @@ export function StatsLine({ stats, modelName }: { stats: AnswerStats; modelName:
       data-cached-tokens={stats.cachedTokens}
       data-answer-tokens={stats.answerTokens}
     >
-      <span title={`${formatCount(stats.answerTokens)} tokens in this answer`}>
-        {formatRate(stats.tokensPerSecond)} tok/s
-      </span>
-      <span title="Time to the first token">first token {formatDuration(stats.ttftMs)}</span>
-      <span title={`${formatRate(stats.promptTokensPerSecond)} prompt tokens per second`}>
-        {formatCount(read)} read{stats.cachedTokens > 0 && `, ${formatCount(stats.cachedTokens)} cached`}
+      {stats.tokensPerSecond > 0 && (
+        <span title={`${formatCount(stats.answerTokens)} tokens in this answer`}>
+          {formatRate(stats.tokensPerSecond)} tok/s
+        </span>
+      )}
+      {wrote && <span title="Time to the first token">first token {formatDuration(stats.ttftMs)}</span>}
+      <span title={wrote ? `${formatRate(stats.promptTokensPerSecond)} prompt tokens per second` : undefined}>
+        {formatCount(read)} tokens read{stats.cachedTokens > 0 && `, ${formatCount(stats.cachedTokens)} cached`}
       </span>
       <span title={`Types of the K and the V cache. Seed ${stats.seed}. ${modelName}`}>
         {stats.typeK === stats.typeV ? stats.typeK : `${stats.typeK}/${stats.typeV}`}

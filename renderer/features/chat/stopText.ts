@@ -34,7 +34,7 @@ export function stopText(message: Message): StopText | null {
     case 'interrupted':
       return {
         title: 'The engine stopped in the middle of this answer.',
-        hint: 'The partial answer was kept.',
+        hint: message.text || message.thinking ? 'The partial answer was kept.' : '',
         action: 'again',
       };
     case 'error':

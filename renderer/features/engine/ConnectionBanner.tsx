@@ -22,7 +22,7 @@ export function ConnectionBanner() {
       }
     >
       {phase === 'refused'
-        ? 'Is it still running? Open the full address that “npm run serve” printed; it carries the key.'
+        ? 'Is it still running? Each start has a new address: open the one that “npm run serve” printed last.'
         : 'Answers go on being written and will be here when it is back.'}{' '}
       <Countdown until={retryAt} />
     </Banner>

@@ -49,7 +49,7 @@ export function bannerText(status: EngineStatus | null, facts: Facts): BannerTex
 const recoveringText: BannerText = {
   tone: 'warn',
   title: 'The engine stopped unexpectedly and is starting again.',
-  body: 'The partial answer was kept.',
+  body: 'All that was written is kept.',
   actions: [],
   closable: false,
 };
@@ -57,7 +57,7 @@ const recoveringText: BannerText = {
 const recoveredText: BannerText = {
   tone: 'warn',
   title: 'The engine stopped unexpectedly and was started again.',
-  body: 'The partial answer was kept. You can go on.',
+  body: 'All that was written is kept. You can go on.',
   actions: [],
   closable: true,
 };

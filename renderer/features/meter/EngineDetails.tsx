@@ -23,7 +23,7 @@ export function EngineDetails({ capabilities, context, fallbacks }: EngineDetail
         </section>
       )}
       <h2 className="font-serif text-base text-ink">Engine</h2>
-      <dl className="mt-2 grid grid-cols-[auto_1fr] gap-x-4 gap-y-1 text-xs tabular-nums">
+      <dl className="mt-2 grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 text-xs tabular-nums">
         <Row name="Backend">{capabilities.backend}</Row>
         <Row name="Device">{capabilities.device}</Row>
         {capabilities.chipFamily && <Row name="Chip family">{capabilities.chipFamily}</Row>}
@@ -59,8 +59,8 @@ function ContextRows({ context }: { context: LoadedContext }) {
 function Row({ name, children }: { name: string; children: ReactNode }) {
   return (
     <>
-      <dt className="text-ink-3">{name}</dt>
-      <dd className="text-right break-words text-ink">{children}</dd>
+      <dt className="whitespace-nowrap text-ink-3">{name}</dt>
+      <dd className="text-right text-ink [overflow-wrap:anywhere]">{children}</dd>
     </>
   );
 }

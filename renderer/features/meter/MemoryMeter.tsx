@@ -3,9 +3,9 @@ import { selectLoadedContext, selectMemory } from '../../state/engine/selectors'
 import { useApp } from '../../state/useApp';
 import { Bellows } from '../../ui/Bellows';
 import { cx } from '../../ui/cx';
-import { formatBytes, formatCount, formatRatio } from '../../ui/format';
+import { formatBytes, formatCount } from '../../ui/format';
 import { Popover } from '../../ui/Popover';
-import { type MemoryPart, memoryParts, savedRatio } from './memoryParts';
+import { type MemoryPart, memoryParts, savedText } from './memoryParts';
 import { StripButton } from './StripButton';
 
 const colours: Record<MemoryPart['id'], string> = {
@@ -46,7 +46,7 @@ export function MemoryMeter() {
           >
             KV <b>{formatBytes(kv)}</b>
           </span>
-          <span className="text-accent max-lg:hidden">{formatRatio(savedRatio(memory))} smaller</span>
+          <span className="text-accent max-lg:hidden">{savedText(memory)}</span>
         </StripButton>
       }
     >
@@ -76,7 +76,7 @@ function MemoryDetails({ memory, parts }: { memory: Memory; parts: readonly Memo
   return (
     <>
       <h2 className="font-serif text-base text-ink">The folded cache</h2>
-      <FoldedCache kv={kv} f16={memory.kvF16} />
+      <FoldedCache kv={kv} f16={memory.kvF16} saved={savedText(memory)} />
       <p className="mt-2 text-xs text-ink-3">
         K {context?.typeK.effective} <Exact bytes={memory.kvK} />, V {context?.typeV.effective}{' '}
         <Exact bytes={memory.kvV} />
@@ -108,13 +108,13 @@ function MemoryDetails({ memory, parts }: { memory: Memory; parts: readonly Memo
 }
 
 /** The same pleats, pulled and folded. */
-function FoldedCache({ kv, f16 }: { kv: number; f16: number }) {
+function FoldedCache({ kv, f16, saved }: { kv: number; f16: number; saved: string }) {
   const widest = Math.max(kv, f16, 1);
   return (
     <div className="mt-2 grid gap-1.5 text-xs tabular-nums">
       <div className="flex items-center justify-between">
         <span className="text-ink-2">now {formatBytes(kv)}</span>
-        <span className="text-accent">{formatRatio(f16 / kv)} smaller</span>
+        <span className="text-accent">{saved}</span>
       </div>
       <div style={{ width: `${(kv / widest) * 100}%` }}>
         <Bellows pleats={16} className="h-4 w-full" />

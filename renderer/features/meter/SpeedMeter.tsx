@@ -1,3 +1,4 @@
+import { selectEngineState } from '../../state/engine/selectors';
 import { selectActiveStats, selectLastStats } from '../../state/stream/selectors';
 import { useApp } from '../../state/useApp';
 import { cx } from '../../ui/cx';
@@ -6,7 +7,7 @@ import { Figure } from './Figure';
 import { speedOf } from './speed';
 
 export function SpeedMeter() {
-  const speed = speedOf(useApp(selectActiveStats), useApp(selectLastStats));
+  const speed = speedOf(useApp(selectActiveStats), useApp(selectLastStats), useApp(selectEngineState) === 'generating');
   const { now, average, ttftMs, promptRate, promptShare, past } = speed;
   const title = past ? 'of the last answer' : 'of this answer';
 

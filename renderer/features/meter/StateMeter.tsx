@@ -27,7 +27,9 @@ export function StateMeter() {
   const state = useApp(selectEngineState) ?? 'starting';
   const phase = useApp(selectActiveStats)?.phase;
   const open = useApp(selectConnection).phase === 'open';
-  const word = !open ? 'Offline' : phase === 'prefill' ? 'Reading' : words[state];
+  // An answer begins with reading; its first figures come only after the first part has been read.
+  const reading = phase === 'prefill' || (state === 'generating' && phase === undefined);
+  const word = !open ? 'Offline' : reading ? 'Reading' : words[state];
   return (
     <p role="status" data-testid="meter-state" data-state={state} className="flex items-center gap-2 px-2">
       <span

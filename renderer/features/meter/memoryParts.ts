@@ -1,4 +1,5 @@
 import type { Memory } from '../../../electron/shared/engine';
+import { formatRatio } from '../../ui/format';
 
 export interface MemoryPart {
   id: 'weights' | 'kv' | 'compute' | 'other' | 'free';
@@ -21,6 +22,12 @@ export function memoryParts(memory: Memory): MemoryPart[] {
     { id: 'other', label: 'Everything else', bytes: other },
     { id: 'free', label: 'Free', bytes: Math.max(0, memory.free) },
   ];
+}
+
+/** "3.76× smaller", or that there is nothing to gain: f16 is its own measure. */
+export function savedText(memory: Pick<Memory, 'kvK' | 'kvV' | 'kvF16'>): string {
+  const ratio = savedRatio(memory);
+  return ratio > 1.005 ? `${formatRatio(ratio)} smaller` : 'unfolded';
 }
 
 /** How many times smaller the cache is than the same one at f16. */

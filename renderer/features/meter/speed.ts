@@ -13,7 +13,8 @@ export interface Speed {
   past: boolean;
 }
 
-export function speedOf(live: LiveStats | null, last: AnswerStats | null): Speed {
+/** `atWork`: an answer has begun; until its first figures come, those of the last one would be taken for its own. */
+export function speedOf(live: LiveStats | null, last: AnswerStats | null, atWork = false): Speed {
   if (live) {
     const toRead = Math.max(1, live.promptTokens - live.cachedTokens);
     const writing = live.phase === 'decode';
@@ -26,12 +27,15 @@ export function speedOf(live: LiveStats | null, last: AnswerStats | null): Speed
       past: false,
     };
   }
+  // An answer that was stopped before its first token has no figures.
+  const past = atWork || !last || last.answerTokens === 0 ? null : last;
+  const rate = past && past.tokensPerSecond > 0 ? past.tokensPerSecond : null;
   return {
-    now: last?.tokensPerSecond ?? null,
-    average: last?.tokensPerSecond ?? null,
-    ttftMs: last?.ttftMs ?? null,
-    promptRate: last?.promptTokensPerSecond ?? null,
+    now: rate,
+    average: rate,
+    ttftMs: past?.ttftMs ?? null,
+    promptRate: past?.promptTokensPerSecond ?? null,
     promptShare: null,
-    past: true,
+    past: !atWork,
   };
 }

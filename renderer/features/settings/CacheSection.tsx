@@ -1,6 +1,7 @@
 import { limits } from '../../../electron/shared/limits';
-import { selectLoadedModel } from '../../state/engine/selectors';
+import { selectLoadedContext, selectLoadedModel } from '../../state/engine/selectors';
 import { selectCurrentModel } from '../../state/models/selectors';
+import { selectSavedContext } from '../../state/settings/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { Field } from '../../ui/Field';
 import { formatCount } from '../../ui/format';
@@ -17,6 +18,8 @@ export function CacheSection() {
   const current = useApp(selectCurrentModel)?.info;
   // While a model is loading its entry of the list tells what it was trained for.
   const trained = (loaded ?? current)?.nCtxTrain ?? null;
+  const running = useApp(selectLoadedContext)?.nCtx;
+  const saved = useApp(selectSavedContext)?.nCtx;
   const { settings } = useActions();
   if (!context) return null;
   const max = trained ?? Math.max(context.nCtx, 131_072);
@@ -27,11 +30,14 @@ export function CacheSection() {
       <Field
         label="Context length"
         htmlFor="settings-context"
-        help={
-          trained
-            ? `Tokens that the model can see at once. This one was trained for ${formatCount(trained)}.`
-            : 'Tokens that the model can see at once.'
-        }
+        help={[
+          'Tokens that the model can see at once.',
+          trained ? `This one was trained for ${formatCount(trained)}.` : '',
+          // The engine rounds up to whole blocks.
+          running && context.nCtx === saved && running !== saved ? `Runs with ${formatCount(running)}.` : '',
+        ]
+          .filter(Boolean)
+          .join(' ')}
         aside={
           <NumberField
             id="settings-context"

@@ -55,7 +55,7 @@ export function EngineSection() {
         label="GPU layers"
         htmlFor="settings-gpu-layers"
         inline
-        help={`Empty: as many as fit${layers ? ` of ${layers}` : ''}. 0 keeps the model on the CPU.`}
+        help={`Empty: as many ${layers ? `of the ${layers} layers ` : ''}as fit. With 0 all stay on the CPU.`}
       >
         <NumberField
           id="settings-gpu-layers"

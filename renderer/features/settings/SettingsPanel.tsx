@@ -9,6 +9,7 @@ import { ApplyBar } from './ApplyBar';
 import { CacheSection } from './CacheSection';
 import { EngineSection } from './EngineSection';
 import { PromptSection } from './PromptSection';
+import { ResetContext, ResetSampling } from './Resets';
 import { SamplingSection } from './SamplingSection';
 
 export function SettingsPanel() {
@@ -47,9 +48,11 @@ export function SettingsPanel() {
           </Section>
           <Section title="Engine">
             <EngineSection />
+            <ResetContext />
           </Section>
           <Section title="Sampling">
             <SamplingSection sampling={settings.sampling} />
+            <ResetSampling sampling={settings.sampling} />
           </Section>
           <Section title="System prompt">
             <PromptSection systemPrompt={settings.systemPrompt} />

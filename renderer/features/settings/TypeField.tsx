@@ -55,8 +55,8 @@ export function TypeField({ side, value, estimates, onValue }: TypeFieldProps) {
 }
 
 function sizeOf(estimates: Estimates | null, type: CacheType, side: 'K' | 'V'): string {
-  const outcome = estimates?.byType[type];
+  const outcome = estimates?.byType[side][type];
   if (!outcome) return '';
-  if (!outcome.ok) return '  (not for this model)';
+  if (!outcome.ok) return '  (not possible)';
   return `  ${formatBytes(side === 'K' ? outcome.value.kvK : outcome.value.kvV)}`;
 }

@@ -1,5 +1,5 @@
 import { Ellipsis, Pencil, Trash2 } from 'lucide-react';
-import { memo, useState } from 'react';
+import { memo, useEffect, useRef, useState } from 'react';
 import type { ChatSummary } from '../../../electron/shared/chats';
 import { limits } from '../../../electron/shared/limits';
 import { selectIsAnswering } from '../../state/stream/selectors';
@@ -22,7 +22,18 @@ export const ChatItem = memo(
 function ChatItemBody({ chat, active, onOpen, onRemove }: ChatItemProps) {
   const [renaming, setRenaming] = useState(false);
   const answering = useApp(selectIsAnswering(chat.id));
-  if (renaming) return <RenameField chat={chat} onDone={() => setRenaming(false)} />;
+  const button = useRef<HTMLButtonElement>(null);
+  const renamed = useRef(false);
+  // The field had the focus; without this it would be nowhere.
+  useEffect(() => {
+    if (!renaming && renamed.current) button.current?.focus();
+    renamed.current = false;
+  }, [renaming]);
+  function closeField(byKey: boolean): void {
+    renamed.current = byKey;
+    setRenaming(false);
+  }
+  if (renaming) return <RenameField chat={chat} onDone={closeField} />;
 
   return (
     <li
@@ -31,6 +42,7 @@ function ChatItemBody({ chat, active, onOpen, onRemove }: ChatItemProps) {
       className={cx('group relative flex h-8 items-center rounded-md', active ? 'bg-accent-soft' : 'hover:bg-hover')}
     >
       <button
+        ref={button}
         type="button"
         aria-current={active ? 'page' : undefined}
         title={chat.title}
@@ -48,7 +60,7 @@ function ChatItemBody({ chat, active, onOpen, onRemove }: ChatItemProps) {
         {chat.title}
       </button>
       {answering && (
-        <span className="pointer-events-none absolute right-2.5 size-1.5 animate-pulse rounded-full bg-accent group-hover:hidden">
+        <span className="pointer-events-none absolute right-2.5 size-1.5 animate-pulse rounded-full bg-accent group-hover:hidden [@media(hover:none)]:right-8">
           <span className="sr-only">An answer is being written</span>
         </span>
       )}
@@ -76,12 +88,12 @@ function ChatItemBody({ chat, active, onOpen, onRemove }: ChatItemProps) {
   );
 }
 
-function RenameField({ chat, onDone }: { chat: ChatSummary; onDone: () => void }) {
+function RenameField({ chat, onDone }: { chat: ChatSummary; onDone: (byKey: boolean) => void }) {
   const { chats } = useActions();
   const [title, setTitle] = useState(chat.title);
 
-  function commit(): void {
-    onDone();
+  function commit(byKey: boolean): void {
+    onDone(byKey);
     if (title.trim() !== chat.title) void chats.rename(chat.id, title);
   }
 
@@ -97,12 +109,12 @@ function RenameField({ chat, onDone }: { chat: ChatSummary; onDone: () => void }
         autoFocus
         onFocus={(event) => event.target.select()}
         onChange={(event) => setTitle(event.target.value)}
-        onBlur={commit}
+        onBlur={() => commit(false)}
         onKeyDown={(event) => {
-          if (event.key === 'Enter') commit();
+          if (event.key === 'Enter') commit(true);
           if (event.key !== 'Escape') return;
           event.stopPropagation();
-          onDone();
+          onDone(true);
         }}
         className="h-8 w-full rounded-md border border-accent bg-field px-2 text-sm outline-none"
       />

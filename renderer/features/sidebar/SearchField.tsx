@@ -5,7 +5,8 @@ import { selectFocusSearch } from '../../state/ui/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { keyLabel } from '../../ui/Kbd';
 
-export function SearchField() {
+/** Enter opens the first chat that is found. */
+export function SearchField({ onEnter }: { onEnter: () => void }) {
   const query = useApp(selectChatQuery);
   const focusRequest = useApp(selectFocusSearch);
   const { chats } = useActions();
@@ -29,6 +30,7 @@ export function SearchField() {
         value={query}
         onChange={(event) => chats.search(event.target.value)}
         onKeyDown={(event) => {
+          if (event.key === 'Enter' && query !== '' && !event.nativeEvent.isComposing) onEnter();
           if (event.key === 'Escape' && query !== '') {
             event.stopPropagation();
             chats.search('');

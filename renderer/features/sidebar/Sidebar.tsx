@@ -21,6 +21,13 @@ export function Sidebar({ onChosen }: { onChosen: () => void }) {
   const { chats, conversation, ui } = useActions();
   const groups = useMemo(() => groupChats(searchChats(list ?? [], query), new Date()), [list, query]);
 
+  const first = groups[0]?.chats[0];
+
+  function choose(chatId: string): void {
+    void conversation.open(chatId);
+    onChosen();
+  }
+
   async function remove(chat: ChatSummary): Promise<void> {
     const wasOpen = chat.id === openId;
     if (!(await chats.remove(chat.id))) return;
@@ -66,7 +73,7 @@ export function Sidebar({ onChosen }: { onChosen: () => void }) {
           <SquarePen className="size-4 text-accent" aria-hidden="true" />
           New chat
         </Button>
-        <SearchField />
+        <SearchField onEnter={() => first && choose(first.id)} />
       </div>
       <div className="min-h-0 flex-1 overflow-y-auto px-2 pb-4">
         {groups.map((group) => (
@@ -78,10 +85,7 @@ export function Sidebar({ onChosen }: { onChosen: () => void }) {
                   key={chat.id}
                   chat={chat}
                   active={chat.id === openId}
-                  onOpen={() => {
-                    void conversation.open(chat.id);
-                    onChosen();
-                  }}
+                  onOpen={() => choose(chat.id)}
                   onRemove={() => void remove(chat)}
                 />
               ))}

@@ -62,8 +62,15 @@ export function createSettingsActions({ client, get, patch, report }: Tools) {
   ): Promise<void> {
     const key = estimateKey(context, modelId);
     const pair = await estimateOne(context);
-    const outcomes = await Promise.all(types.map((type) => estimateOne({ ...context, typeK: type, typeV: type })));
-    const byType = Object.fromEntries(types.map((type, i) => [type, outcomes[i]]));
+    // Each side beside an f16 on the other: what one side cannot use says nothing about the other.
+    const ofTypes = async (one: (type: CacheType) => Partial<ContextSettings>) => {
+      const outcomes = await Promise.all(types.map((type) => estimateOne({ ...context, ...one(type) })));
+      return Object.fromEntries(types.map((type, i) => [type, outcomes[i]]));
+    };
+    const byType = {
+      K: await ofTypes((typeK) => ({ typeK, typeV: 'f16' })),
+      V: await ofTypes((typeV) => ({ typeK: 'f16', typeV })),
+    };
     patch('settings', { estimates: { key, pair, byType } });
   }
 

@@ -10,8 +10,8 @@ export interface Estimates {
   key: string;
   /** the pair that is chosen */
   pair: EstimateOutcome;
-  /** every type on both sides: the bytes that a choice of it would take */
-  byType: Partial<Record<CacheType, EstimateOutcome>>;
+  /** every type on each side: the bytes that a choice of it would take there */
+  byType: Record<'K' | 'V', Partial<Record<CacheType, EstimateOutcome>>>;
 }
 
 export interface SettingsState {

@@ -108,6 +108,21 @@ describe('the socket client', () => {
     expect(sockets).toHaveLength(4);
   });
 
+  it('stops promising to come back when a server that was there stays away', () => {
+    const { client, phases } = start();
+    sockets.at(-1)?.onopen?.();
+    for (let i = 0; i < 4; i++) {
+      sockets.at(-1)?.close();
+      vi.advanceTimersByTime(backoffMs(i));
+    }
+    expect(phases.at(-1)).toBe('lost');
+    sockets.at(-1)?.close();
+    expect(phases.at(-1)).toBe('refused');
+    client.reconnect();
+    sockets.at(-1)?.onopen?.();
+    expect(phases.at(-1)).toBe('open');
+  });
+
   it('cannot take dropped files', async () => {
     await expect(start().client.addDroppedFiles([])).rejects.toThrow(/browser/);
   });

@@ -1,10 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { cacheTypes } from '../../../electron/shared/cacheTypes';
+import { settingsSchema } from '../../../electron/shared/settings';
 import { offeredTypes } from '../../../renderer/features/settings/cacheTypeText';
 import { changesText } from '../../../renderer/features/settings/changesText';
 import { contextStops, nearestStop } from '../../../renderer/features/settings/contextScale';
+import {
+  defaultContext,
+  defaultContextFor,
+  defaultSampling,
+  isSame,
+} from '../../../renderer/features/settings/defaults';
 import { parseStops, printStops } from '../../../renderer/features/settings/stopStrings';
-import { clampTyped, parseNumber } from '../../../renderer/ui/NumberField';
+import { clampTyped, committedNumber, parseNumber } from '../../../renderer/ui/NumberField';
 import { fakeSettings } from './fakeData';
 
 describe('the context slider', () => {
@@ -36,6 +43,26 @@ describe('the context slider', () => {
 
 describe('cache types', () => {
   it('offers exactly the types of the contract, in its order', () => expect(offeredTypes).toEqual(cacheTypes));
+});
+
+describe('the defaults', () => {
+  it('are those of the contract', () => {
+    const { context, sampling } = settingsSchema.parse({});
+    expect(defaultContext).toEqual(context);
+    expect(defaultSampling).toEqual(sampling);
+  });
+
+  it('keep to what the model was trained for', () => {
+    expect(defaultContextFor(4096).nCtx).toBe(4096);
+    expect(defaultContextFor(131_072).nCtx).toBe(8192);
+    expect(defaultContextFor(null)).toEqual(defaultContext);
+  });
+
+  it('are told from changed settings', () => {
+    expect(isSame({ ...defaultSampling, stop: [] }, defaultSampling)).toBe(true);
+    expect(isSame({ ...defaultSampling, stop: ['x'] }, defaultSampling)).toBe(false);
+    expect(isSame({ ...defaultSampling, seed: 1 }, defaultSampling)).toBe(false);
+  });
 });
 
 describe('changesText', () => {
@@ -77,6 +104,11 @@ describe('typed numbers', () => {
   ])('%s is %s', (text, value) => expect(parseNumber(text, range)).toBe(value));
   it('takes an empty field where that means something', () =>
     expect(parseNumber('', { ...range, nullable: true })).toBeNull());
+  it('saves an emptied field as empty, and nothing where it has to hold a number', () => {
+    expect(committedNumber('', { ...range, nullable: true })).toBeNull();
+    expect(committedNumber('', range)).toBeUndefined();
+    expect(committedNumber('9000', range)).toBe(8192);
+  });
   it('brings what is out of range to its edge', () => {
     expect(clampTyped('99999', range)).toBe(8192);
     expect(clampTyped('1', range)).toBe(512);

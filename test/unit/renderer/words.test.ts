@@ -1,18 +1,49 @@
 /** What the window says, and when. */
 import { describe, expect, it } from 'vitest';
-import type { Message } from '../../../electron/shared/chats';
+import type { AnswerStats, Message } from '../../../electron/shared/chats';
 import { prefillOf } from '../../../renderer/features/chat/prefill';
+import { readTokens } from '../../../renderer/features/chat/readTokens';
 import { type SendFacts, sendBlock, waitsFor } from '../../../renderer/features/chat/sendBlock';
 import { stopText } from '../../../renderer/features/chat/stopText';
 import { bannerText } from '../../../renderer/features/engine/bannerText';
 import { fallbacksOf } from '../../../renderer/features/meter/fallbacks';
-import { memoryParts, savedRatio } from '../../../renderer/features/meter/memoryParts';
+import { memoryParts, savedRatio, savedText } from '../../../renderer/features/meter/memoryParts';
 import { speedOf } from '../../../renderer/features/meter/speed';
 import { embeddedModel, fakeSettings, readyStatus } from './fakeData';
 
 const ready = readyStatus(fakeSettings().context, embeddedModel);
 const facts = { applying: false, recovered: false, modelName: 'Tiny' };
 const oom = { code: 'out-of-memory', message: 'Too large.', hint: 'Lower the context.' } as const;
+
+const ended: AnswerStats = {
+  promptTokens: 110,
+  cachedTokens: 10,
+  answerTokens: 5,
+  ttftMs: 300,
+  promptTokensPerSecond: 500,
+  tokensPerSecond: 20,
+  contextUsed: 114,
+  contextSize: 512,
+  typeK: 'turbo4',
+  typeV: 'turbo4',
+  seed: 1,
+};
+/** Stopped after 32 of the 100 tokens that were to be read. */
+const stoppedReading: AnswerStats = { ...ended, answerTokens: 0, ttftMs: 0, tokensPerSecond: 0, contextUsed: 42 };
+
+describe('an answer that was stopped while reading', () => {
+  it('counts what was read', () => {
+    expect(readTokens(ended)).toBe(100);
+    expect(readTokens(stoppedReading)).toBe(32);
+    expect(readTokens({ ...stoppedReading, contextUsed: 0 })).toBe(0);
+  });
+
+  it('has no figures of speed', () =>
+    expect(speedOf(null, stoppedReading)).toMatchObject({ now: null, ttftMs: null, promptRate: null }));
+
+  it('leaves none of the answer before to the one that begins', () =>
+    expect(speedOf(null, ended, true)).toMatchObject({ now: null, ttftMs: null, promptRate: null, past: false }));
+});
 
 describe('bannerText', () => {
   it('is silent when the engine is ready or at work', () => {
@@ -105,7 +136,8 @@ describe('stopText', () => {
   });
 
   it('says that a partial answer was kept, and what an error means', () => {
-    expect(stopText({ ...answer, stopReason: 'interrupted' })).toMatchObject({
+    expect(stopText({ ...answer, text: '', thinking: '', stopReason: 'interrupted' })?.hint).toBe('');
+    expect(stopText({ ...answer, text: 'Half of', stopReason: 'interrupted' })).toMatchObject({
       hint: 'The partial answer was kept.',
       action: 'again',
     });
@@ -137,10 +169,13 @@ describe('the strip', () => {
     expect(memoryParts(memory).map((part) => part.bytes)).toEqual([30, 10, 10, 0, 80]);
     expect(savedRatio(memory)).toBe(4);
     expect(savedRatio({ kvK: 0, kvV: 0, kvF16: 0 })).toBeNaN();
+    expect(savedText(memory)).toBe('4.00× smaller');
+    expect(savedText({ kvK: 20, kvV: 20, kvF16: 40 })).toBe('unfolded');
   });
 
   it('shows the figures of the running answer, else of the last one', () => {
     expect(speedOf(null, null)).toMatchObject({ now: null, past: true });
+    expect(speedOf(null, ended)).toMatchObject({ now: 20, ttftMs: 300, promptRate: 500, past: true });
     const live = {
       phase: 'prefill',
       promptTokens: 110,

@@ -1,0 +1,50 @@
+import { describe, expect, it, vi } from 'vitest';
+import { rememberChat } from '../../../renderer/app/rememberChat';
+import type { App } from '../../../renderer/state/store';
+
+/** As much of the app as is looked at. */
+function start(stored: string | null) {
+  const items = new Map(stored === null ? [] : [['concertina.chat', stored]]);
+  const open = vi.fn();
+  let tell: (state: unknown) => void = () => {};
+  const app = {
+    store: {
+      subscribe: (listener: typeof tell) => {
+        tell = listener;
+      },
+    },
+    actions: { conversation: { open } },
+  } as unknown as App;
+  rememberChat(app, { getItem: (key) => items.get(key) ?? null, setItem: (key, value) => void items.set(key, value) });
+  const state = (list: string[] | null, openId: string | null) =>
+    tell({
+      chats: { list: list?.map((id) => ({ id })) ?? null },
+      conversation: { chat: openId === null ? null : { id: openId }, openingId: null },
+    });
+  return { open, state, stored: () => items.get('concertina.chat') };
+}
+
+describe('rememberChat', () => {
+  it('opens the chat of before the reload when the list is there, once', () => {
+    const { open, state, stored } = start('b');
+    state(null, null);
+    expect(open).not.toHaveBeenCalled();
+    state(['a', 'b'], null);
+    expect(open).toHaveBeenCalledWith('b');
+    state(['a', 'b'], 'b');
+    state(['a', 'b'], null);
+    expect(open).toHaveBeenCalledTimes(1);
+    expect(stored()).toBe('');
+  });
+
+  it('forgets a chat that was deleted, and gives way to a person who was faster', () => {
+    const gone = start('b');
+    gone.state(['a'], null);
+    const faster = start('b');
+    faster.state(['a', 'b'], 'a');
+    faster.state(['a', 'b'], 'a');
+    expect(gone.open).not.toHaveBeenCalled();
+    expect(faster.open).not.toHaveBeenCalled();
+    expect(faster.stored()).toBe('a');
+  });
+});
