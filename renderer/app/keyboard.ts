@@ -1,6 +1,9 @@
 /** Key commands of the window. The menu of the main process sends the same ones by name. */
+
 import type { Command } from '../state/connect';
+import { selectChatId } from '../state/conversation/selectors';
 import type { App } from '../state/store';
+import { selectIsAnswering } from '../state/stream/selectors';
 import { isMac } from '../ui/platform';
 
 export type KeyCommand = Command | 'sidebar';
@@ -38,10 +41,19 @@ export function runCommand(app: App, command: KeyCommand): void {
   commands[command](app);
 }
 
-/** Stops the answer; with the focus in the settings it closes them instead. */
+/** With the focus in the settings, or with nothing to stop, Escape closes them; else it stops the answer. */
+export function escapeCloses(facts: { settingsOpen: boolean; inSettings: boolean; answering: boolean }): boolean {
+  return facts.settingsOpen && (facts.inSettings || !facts.answering);
+}
+
 function stopOrClose({ actions, store }: App): void {
-  const inSettings = document.activeElement?.closest('[data-testid="settings-panel"]');
-  if (!inSettings || !store.getState().ui.settingsOpen) {
+  const state = store.getState();
+  const closes = escapeCloses({
+    settingsOpen: state.ui.settingsOpen,
+    inSettings: document.activeElement?.closest('[data-testid="settings-panel"]') != null,
+    answering: selectIsAnswering(selectChatId(state))(state),
+  });
+  if (!closes) {
     void actions.conversation.stop();
     return;
   }

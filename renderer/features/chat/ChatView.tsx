@@ -28,10 +28,14 @@ export function ChatView() {
         {chat && chat.damagedLines > 0 && (
           <Banner
             tone="warn"
-            title={`${chat.damagedLines} damaged entries of this chat could not be read.`}
+            title={
+              chat.damagedLines === 1
+                ? 'A damaged entry of this chat could not be read.'
+                : `${chat.damagedLines} damaged entries of this chat could not be read.`
+            }
             className="mb-2"
           >
-            They were set aside; all other messages are here.
+            {chat.damagedLines === 1 ? 'It was' : 'They were'} set aside; all other messages are here.
           </Banner>
         )}
         <ProblemBanner />

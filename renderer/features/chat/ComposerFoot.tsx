@@ -31,7 +31,7 @@ export function ComposerFoot({ block, counted, contextSize, answering }: Compose
           <FootLink onClick={() => ui.setPicker(true)}>Choose a model</FootLink>
         )}
       </p>
-      {counted.tokens !== null && !answering && (
+      {counted.tokens !== null && contextSize !== null && !answering && (
         <p
           data-testid="draft-tokens"
           data-tokens={counted.tokens}
@@ -44,7 +44,7 @@ export function ComposerFoot({ block, counted, contextSize, answering }: Compose
           )}
         >
           {formatCount(counted.tokens)}
-          {contextSize !== null && ` / ${formatCount(contextSize)}`} tokens
+          {` / ${formatCount(contextSize)} tokens`}
         </p>
       )}
     </div>

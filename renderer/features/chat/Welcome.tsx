@@ -1,6 +1,12 @@
 import { BookOpenText, Feather, FileSearch, Plus, TableProperties } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { selectEngineState, selectLoadedContext, selectLoadedModel, selectMemory } from '../../state/engine/selectors';
+import {
+  selectEngineState,
+  selectHeadless,
+  selectLoadedContext,
+  selectLoadedModel,
+  selectMemory,
+} from '../../state/engine/selectors';
 import { selectCurrentModel, selectIsEmbedded } from '../../state/models/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { Bellows } from '../../ui/Bellows';
@@ -19,7 +25,11 @@ const icons: Record<string, ReactNode> = {
 export function Welcome() {
   const embedded = useApp(selectIsEmbedded);
   return (
-    <section className="min-h-0 flex-1 overflow-y-auto" aria-label="New chat" tabIndex={-1}>
+    <section
+      className="min-h-0 flex-1 overflow-y-auto [scrollbar-gutter:stable_both-edges]"
+      aria-label="New chat"
+      tabIndex={-1}
+    >
       <div className="mx-auto flex min-h-full w-full max-w-3xl flex-col justify-center px-4 py-8 short:py-3 sm:px-6">
         <Bellows pleats={26} className="rise mb-6 h-9 w-44 short:hidden" />
         <h1 className="rise font-serif text-[1.9rem] leading-tight tracking-[-0.012em] text-balance text-ink">
@@ -96,7 +106,9 @@ function ExampleCard({ example }: { example: Example }) {
   );
 }
 
+/** A browser does not tell where a dropped file lies. */
 function Invitation() {
+  const headless = useApp(selectHeadless);
   const { ui } = useActions();
   return (
     <div className="mt-5 flex flex-wrap items-center gap-x-4 gap-y-2 text-sm text-ink-3">
@@ -104,7 +116,7 @@ function Invitation() {
         <Plus className="size-4" aria-hidden="true" />
         Add a real model
       </Button>
-      <p>Any GGUF file on this computer. You can also drop one into the window.</p>
+      <p>Any GGUF file on this computer.{!headless && ' You can also drop one into the window.'}</p>
     </div>
   );
 }

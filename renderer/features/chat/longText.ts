@@ -16,7 +16,10 @@ export function foldedPart(text: string): string | null {
 export function lastPart(text: string): string {
   const end = text.slice(-400).trimEnd();
   const paragraph = end.lastIndexOf('\n\n');
-  return paragraph === -1 ? end : end.slice(paragraph).trim();
+  if (paragraph !== -1) return end.slice(paragraph).trim();
+  // Not from the middle of a word.
+  const word = end.search(/\s/);
+  return `… ${end.slice(word + 1).trimStart()}`;
 }
 
 export function textBlocks(text: string): string[] {

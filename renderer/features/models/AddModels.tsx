@@ -6,6 +6,7 @@ import { useActions, useApp } from '../../state/useApp';
 import { Banner } from '../../ui/Banner';
 import { Button } from '../../ui/Button';
 import { controlClass } from '../../ui/Field';
+import { refusalText } from './refusalText';
 
 export function AddModels() {
   const headless = useApp(selectHeadless);
@@ -86,15 +87,15 @@ function Refusals() {
   return (
     <Banner
       tone="warn"
-      title={refused.length === 1 ? 'One file was not added.' : `${refused.length} files were not added.`}
+      title={refused.length === 1 ? 'This was not added.' : `${refused.length} were not added.`}
       testId="models-refused"
       className="mb-3"
       onClose={models.forgetRefused}
     >
       <ul className="max-h-40 space-y-1 overflow-y-auto">
-        {refused.map(({ name, error }) => (
-          <li key={name}>
-            <span className="font-medium">{name}</span>: {error.message} {error.hint}
+        {refused.map((one) => (
+          <li key={one.name} className="[overflow-wrap:anywhere]">
+            {refusalText(one)}
           </li>
         ))}
       </ul>

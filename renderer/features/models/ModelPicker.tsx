@@ -16,7 +16,7 @@ export function ModelPicker() {
   const model = useApp(selectCurrentModel);
   const state = useApp(selectEngineState);
   const progress = useApp(selectLoadProgress);
-  const { ui } = useActions();
+  const { models, ui } = useActions();
   const loading = state === 'loading' || state === 'starting' || state === 'restarting';
 
   return (
@@ -25,7 +25,10 @@ export function ModelPicker() {
       side="bottom"
       align="end"
       open={open}
-      onOpenChange={ui.setPicker}
+      onOpenChange={(next) => {
+        ui.setPicker(next);
+        if (!next) models.forgetRefused();
+      }}
       className="w-[min(30rem,calc(100vw-1.25rem))]"
       trigger={
         <button

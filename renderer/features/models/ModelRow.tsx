@@ -49,7 +49,7 @@ export function ModelRow({ model }: { model: ModelEntry }) {
           <Facts model={model} />
           {model.problem !== null && <span className="mt-0.5 block text-xs text-warn">{model.problem}</span>}
           <span className="mt-0.5 block truncate text-xs text-ink-3" title={`${model.location}/${model.fileName}`}>
-            {model.source === 'embedded' ? 'Tiny, for trying things offline' : model.location}
+            {model.source === 'embedded' ? 'Tiny, for trying things offline' : `${model.fileName} in ${model.location}`}
           </span>
         </span>
       </button>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readText, sortDropped } from '../../../renderer/app/dropped';
-import { commandOfKey } from '../../../renderer/app/keyboard';
+import { commandOfKey, escapeCloses } from '../../../renderer/app/keyboard';
 import { highlight } from '../../../renderer/features/chat/highlight';
 import { foldedPart, lastPart, textBlocks } from '../../../renderer/features/chat/longText';
 
@@ -48,6 +48,9 @@ describe('long questions', () => {
 
   it('shows the question at the end of a pasted text', () => {
     expect(lastPart(`${'text '.repeat(900)}\n\nWho is it?\n`)).toBe('Who is it?');
+    const rows = lastPart('word '.repeat(900));
+    expect(rows).toMatch(/^… word word .* word$/);
+    expect(lastPart('x'.repeat(2000))).toBe(`… ${'x'.repeat(400)}`);
   });
 
   it('cuts a book into blocks at line ends and loses nothing', () => {
@@ -94,6 +97,11 @@ describe('keys', () => {
     expect(commandOfKey(key(',', { metaKey: true }), true)).toBe('settings');
     expect(commandOfKey(key('K', { ctrlKey: true }), false)).toBe('search');
     expect(commandOfKey(key('Escape'), false)).toBe('stop');
+    const open = { settingsOpen: true, inSettings: false, answering: false };
+    expect(escapeCloses(open)).toBe(true);
+    expect(escapeCloses({ ...open, answering: true })).toBe(false);
+    expect(escapeCloses({ ...open, inSettings: true, answering: true })).toBe(true);
+    expect(escapeCloses({ ...open, settingsOpen: false })).toBe(false);
     expect(commandOfKey(key('n'), false)).toBeNull();
     expect(commandOfKey(key('n', { ctrlKey: true, shiftKey: true }), false)).toBeNull();
   });

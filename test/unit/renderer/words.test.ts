@@ -9,6 +9,7 @@ import { bannerText } from '../../../renderer/features/engine/bannerText';
 import { fallbacksOf } from '../../../renderer/features/meter/fallbacks';
 import { memoryParts, savedRatio, savedText } from '../../../renderer/features/meter/memoryParts';
 import { speedOf } from '../../../renderer/features/meter/speed';
+import { refusalText } from '../../../renderer/features/models/refusalText';
 import { embeddedModel, fakeSettings, readyStatus } from './fakeData';
 
 const ready = readyStatus(fakeSettings().context, embeddedModel);
@@ -30,6 +31,16 @@ const ended: AnswerStats = {
 };
 /** Stopped after 32 of the 100 tokens that were to be read. */
 const stoppedReading: AnswerStats = { ...ended, answerTokens: 0, ttftMs: 0, tokensPerSecond: 0, contextUsed: 42 };
+
+describe('refusalText', () => {
+  const error = { code: 'model-invalid', message: 'a.gguf is truncated', hint: 'Download it again.' } as const;
+  it('names the file once, in whole sentences', () => {
+    expect(refusalText({ name: 'a.gguf', error })).toBe('a.gguf is truncated. Download it again.');
+    expect(refusalText({ name: 'b.gguf', error: { ...error, message: 'Too new.', hint: '' } })).toBe(
+      'b.gguf: Too new.',
+    );
+  });
+});
 
 describe('an answer that was stopped while reading', () => {
   it('counts what was read', () => {
