@@ -23,7 +23,8 @@ export function StatsLine({ stats, modelName }: { stats: AnswerStats; modelName:
       )}
       {wrote && <span title="Time to the first token">first token {formatDuration(stats.ttftMs)}</span>}
       <span title={wrote ? `${formatRate(stats.promptTokensPerSecond)} prompt tokens per second` : undefined}>
-        {formatCount(read)} tokens read{stats.cachedTokens > 0 && `, ${formatCount(stats.cachedTokens)} cached`}
+        {formatCount(read)} {read === 1 ? 'token' : 'tokens'} read
+        {stats.cachedTokens > 0 && `, ${formatCount(stats.cachedTokens)} cached`}
       </span>
       <span title={`Types of the K and the V cache. Seed ${stats.seed}. ${modelName}`}>
         {stats.typeK === stats.typeV ? stats.typeK : `${stats.typeK}/${stats.typeV}`}

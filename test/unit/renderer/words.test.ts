@@ -35,7 +35,10 @@ const stoppedReading: AnswerStats = { ...ended, answerTokens: 0, ttftMs: 0, toke
 describe('refusalText', () => {
   const error = { code: 'model-invalid', message: 'a.gguf is truncated', hint: 'Download it again.' } as const;
   it('names the file once, in whole sentences', () => {
-    expect(refusalText({ name: 'a.gguf', error })).toBe('a.gguf is truncated. Download it again.');
+    expect(refusalText({ name: 'a.gguf', error })).toBe('a.gguf: it is truncated. Download it again.');
+    expect(refusalText({ name: 'a.gguf', error: { ...error, message: '/models/a.gguf is damaged' } })).toBe(
+      'a.gguf: it is damaged. Download it again.',
+    );
     expect(refusalText({ name: 'b.gguf', error: { ...error, message: 'Too new.', hint: '' } })).toBe(
       'b.gguf: Too new.',
     );
