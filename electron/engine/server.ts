@@ -57,7 +57,7 @@ export function createEngineServer(engine: () => Engine, output: EngineOutput): 
     unload: () => holder.unload(),
     generate,
     cancel: async ({ requestId }) => queue.cancel(requestId),
-    countTokens: async ({ messages }) => ({ tokens: holder.require().model.countChat(messages) }),
+    countTokens: async ({ messages }) => ({ tokens: await holder.require().model.countChat(messages) }),
     memory: async () => {
       const context = holder.current?.context;
       return {

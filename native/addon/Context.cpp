@@ -97,6 +97,10 @@ std::shared_ptr<Context> Context::create(std::shared_ptr<Model> model, const Con
     const LogSink::Capture log;
     context->handle = llama_init_from_model(context->model->handle, params);
     if (!context->handle) explain(log.errors());
+    if (!llama_get_memory(context->handle)) {
+        throw CodedError("model-unsupported", context->model->path + " cannot write text: it is an embedding or diffusion model",
+                         "Choose a chat model.");
+    }
     describe(*context, options, params.n_ctx);
     context->lastBytes = partBytes(context->handle);
     return context;

@@ -3,6 +3,7 @@
 #include "LogSink.h"
 #include "errors.h"
 
+#include "ggml-turbo.h"
 #include "gguf.h"
 #include "llama.h"
 
@@ -22,6 +23,8 @@ namespace fs = std::filesystem;
 
 using Header = std::unique_ptr<gguf_context, decltype(&gguf_free)>;
 
+constexpr uint64_t maxLayers = 512; // LLAMA_MAX_LAYERS: llama.cpp aborts above it
+constexpr const char * oldTypeHint = "Get the model in another quantisation, Q4_0 or Q4_K_M for example.";
 constexpr const char * downloadHint = "Download the file again, or choose another one.";
 
 int64_t find(const gguf_context * header, const std::string & key) {
@@ -71,6 +74,9 @@ Header open(const std::string & path) {
 
     const LogSink::Capture log;
     Header header(gguf_init_from_file(path.c_str(), {true, nullptr}), gguf_free);
+    if (!header && log.errors().find("REMOVED") != std::string::npos) {
+        throw CodedError("model-unsupported", withLog(path + " has an old quantisation that llama.cpp removed", log.errors()), oldTypeHint);
+    }
     if (!header) {
         throw CodedError("model-invalid", withLog(path + " is damaged or truncated", log.errors()), downloadHint);
     }
@@ -92,15 +98,19 @@ void checkLength(const gguf_context * header, const std::string & path, uint64_t
 // adds what a file holds: bytes, parameters, tensor names that matter
 void addFile(const gguf_context * header, const std::string & path, ModelInfo & info) {
     const uint64_t bytes = fs::file_size(fs::u8path(path));
-    checkLength(header, path, bytes);
     info.fileBytes += bytes;
     for (int64_t id = 0; id < gguf_get_n_tensors(header); id++) {
+        // our cache types live in the slots of removed types: such a tensor is an old Q4_0_8_8 or IQ4_NL_N_M, or a forgery
+        if (ggml_turbo_is_turbo(gguf_get_tensor_type(header, id))) {
+            throw CodedError("model-unsupported", path + " has an old quantisation that llama.cpp removed", oldTypeHint);
+        }
         const std::string name = gguf_get_tensor_name(header, id);
         const int64_t * ne = gguf_get_tensor_ne(header, id);
         info.parameters += static_cast<uint64_t>(ne[0]) * ne[1] * ne[2] * ne[3];
         if (name.rfind("blk.", 0) != 0) continue;
         info.hasKBias = info.hasKBias || name.find(".attn_k.bias") != std::string::npos || name.find(".attn_qkv.bias") != std::string::npos;
     }
+    checkLength(header, path, bytes);
 }
 
 // the other files of a model that is split into parts
@@ -121,6 +131,12 @@ std::vector<std::string> otherParts(const gguf_context * header, const std::stri
         parts.emplace_back(buffer.data());
     }
     return parts;
+}
+
+void checkLayers(const gguf_context * header, const std::string & path, const std::string & arch) {
+    const uint64_t layers = number(header, arch + ".block_count", 1); // where it is missing, llama.cpp says so itself
+    if (layers >= 1 && layers <= maxLayers) return;
+    throw CodedError("model-invalid", path + " is damaged: its header names " + std::to_string(layers) + " layers", downloadHint);
 }
 
 void readShape(const gguf_context * header, ModelInfo & info) {
@@ -153,6 +169,7 @@ ModelInfo inspect(const std::string & path) {
     info.hasChatTemplate = find(header.get(), "tokenizer.chat_template") >= 0;
     const uint64_t unknown = LLAMA_FTYPE_GUESSED;
     info.quantization = llama_ftype_name(static_cast<llama_ftype>(number(header.get(), "general.file_type", unknown)));
+    checkLayers(header.get(), path, info.architecture);
     readShape(header.get(), info);
     addFile(header.get(), path, info);
     for (const std::string & part : otherParts(header.get(), path)) addFile(open(part).get(), part, info);

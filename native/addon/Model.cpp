@@ -85,7 +85,8 @@ std::shared_ptr<Model> loadModel(
     model->handle = llama_model_load_from_file(path.c_str(), params);
     if (cancel) throw CodedError("cancelled", "Loading was cancelled");
     if (!model->handle) explain(path, log.errors());
-    if (!llama_model_has_decoder(model->handle) || llama_vocab_n_tokens(model->vocab()) == 0) {
+    // encoder-decoder models want their encoder run first, which a chat never does
+    if (llama_model_has_encoder(model->handle) || !llama_model_has_decoder(model->handle) || llama_vocab_n_tokens(model->vocab()) == 0) {
         throw CodedError("model-unsupported", path + " cannot write text", "Choose a chat model.");
     }
     const int layers = llama_model_n_layer(model->handle) + 1; // the output layer counts as one

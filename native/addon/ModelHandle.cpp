@@ -72,9 +72,12 @@ Napi::Value ModelHandle::detokenize(const Napi::CallbackInfo & call) {
 }
 
 Napi::Value ModelHandle::countChat(const Napi::CallbackInfo & call) {
-    return guarded(call.Env(), [&] {
-        const auto tokens = model().chatTokens(model().chat->apply(readMessages(call[0]), ""));
-        return Napi::Number::New(call.Env(), static_cast<double>(tokens.size()));
+    return guarded(call.Env(), [&]() -> Napi::Value {
+        model();
+        return runOnWorker(
+            call.Env(), "countChat", nullptr,
+            [model = held, messages = readMessages(call[0])] { return model->chatTokens(model->chat->apply(messages, "")).size(); },
+            [](Napi::Env env, size_t & count) -> Napi::Value { return Napi::Number::New(env, static_cast<double>(count)); });
     });
 }
 

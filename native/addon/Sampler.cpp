@@ -5,6 +5,7 @@
 #include "json-schema-to-grammar.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace concertina {
 namespace {
@@ -75,6 +76,11 @@ void Sampler::see(const std::vector<llama_token> & promptTokens) {
 
 llama_token Sampler::next(llama_context * context) {
     const llama_token token = common_sampler_sample(sampler.get(), context, -1);
+    // a grammar that allows nothing more: accepting the token would abort the process
+    const llama_token_data_array * from = common_sampler_get_candidates(sampler.get(), false);
+    if (from->selected >= 0 && from->data[from->selected].logit == -INFINITY) {
+        throw CodedError("bad-request", "The grammar allows no further token", "Check the grammar or the schema.");
+    }
     common_sampler_accept(sampler.get(), token, true);
     return token;
 }

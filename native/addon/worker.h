@@ -72,7 +72,11 @@ protected:
 
     void OnError(const Napi::Error &) override {
         const Napi::HandleScope scope(Env());
-        if (settle) settle(Env());
+        try {
+            if (settle) settle(Env());
+        } catch (const Napi::Error &) {
+            // the failure of the work itself is what the caller must hear
+        }
         deferred.Reject(toJs(Env(), CodedError(code, message, hint)).Value());
     }
 

@@ -36,9 +36,11 @@ export class NativeModel implements Model {
     return coded(() => this.#raw.detokenize(tokens));
   }
 
-  countChat(messages: ChatMessage[]): number {
-    this.#guard.check();
-    return coded(() => this.#raw.countChat(messages));
+  countChat(messages: ChatMessage[]): Promise<number> {
+    return codedAsync(async () => {
+      this.#guard.check();
+      return this.#raw.countChat(messages);
+    });
   }
 
   dispose(): Promise<void> {

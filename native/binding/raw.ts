@@ -41,7 +41,7 @@ export interface RawModel {
   createContext(options: ContextOptions): Promise<RawContext>;
   tokenize(text: string, addSpecial: boolean, parseSpecial: boolean): Int32Array;
   detokenize(tokens: Int32Array): string;
-  countChat(messages: ChatMessage[]): number;
+  countChat(messages: ChatMessage[]): Promise<number>;
   dispose(): Promise<void>;
 }
 

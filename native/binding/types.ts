@@ -129,7 +129,7 @@ export interface Model {
   tokenize(text: string, options?: { addSpecial?: boolean; parseSpecial?: boolean }): Int32Array;
   detokenize(tokens: Int32Array): string;
   /** tokens of the prompt that `generate` would evaluate for these messages */
-  countChat(messages: ChatMessage[]): number;
+  countChat(messages: ChatMessage[]): Promise<number>;
   /** disposes its contexts first; idempotent */
   dispose(): Promise<void>;
 }

@@ -36,7 +36,7 @@ extern "C" const turbo_kernels * turbo_kernels_at(const char * level) {
 static const turbo_kernels * choose() {
     static const char * const levels[] = { "avx512", "avx2", "scalar" };
     const char * cap = getenv("CONCERTINA_SIMD");
-    bool below_cap = cap == nullptr;
+    bool below_cap = cap == nullptr || *cap == 0;
     for (const char * level : levels) {
         below_cap = below_cap || strcmp(cap, level) == 0;
         const turbo_kernels * kernels = below_cap ? turbo_kernels_at(level) : nullptr;

@@ -11,6 +11,8 @@ type Value = string | number;
 export interface TensorSpec {
   name: string;
   shape: number[];
+  /** ggml's id; f32 when it is not named, and only then `shape` says how many bytes there are */
+  type?: number;
 }
 
 export function writeGguf(
@@ -25,8 +27,8 @@ export function writeGguf(
     parts.push(typeof value === 'string' ? Buffer.concat([uint32(typeString), text(value)]) : uint32Pair(value));
   }
   let offset = 0;
-  for (const { name, shape } of tensors) {
-    parts.push(text(name), uint32(shape.length), ...shape.map(uint64), uint32(typeF32), uint64(offset));
+  for (const { name, shape, type = typeF32 } of tensors) {
+    parts.push(text(name), uint32(shape.length), ...shape.map(uint64), uint32(type), uint64(offset));
     const bytes = 4 * shape.reduce((product, size) => product * size, 1);
     offset += Math.ceil(bytes / alignment) * alignment;
   }

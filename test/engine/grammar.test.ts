@@ -29,6 +29,13 @@ describe('grammar', () => {
     expect(result.text).toMatch(/^(yes|no)!$/);
   });
 
+  it('that allows nothing more ends in an error, not in an abort', async () => {
+    const context = await (await loadTiny()).createContext(contextOptions());
+    const dry = greedy({ grammar: 'root ::= "a" [z-a]' });
+    expect(await refusal(answer(context, question(), dry))).toMatchObject({ code: 'bad-request' });
+    expect((await answer(context, question())).result.stopReason).toBe('end-of-turn');
+  });
+
   it.each([
     ['no JSON', { jsonSchema: '{not json' }],
     ['an unknown type', { jsonSchema: '{"type": "banana"}' }],

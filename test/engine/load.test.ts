@@ -60,6 +60,8 @@ describe('loadModel', () => {
 
 describe('bad files', () => {
   const full = () => fs.readFileSync(tinyModel);
+  const llama = { 'general.architecture': 'llama' };
+  const removed = (type: number) => ({ name: 'token_embd.weight', shape: [128, 4], type });
   const cases: [string, string, (file: string) => void][] = [
     ['a missing file', 'model-missing', () => {}],
     ['a folder', 'model-invalid', (file) => fs.mkdirSync(file)],
@@ -74,6 +76,18 @@ describe('bad files', () => {
       (file) => fs.writeFileSync(file, Buffer.concat([Buffer.from('GGUF'), Buffer.alloc(4096, 0xa5)])),
     ],
     ['no architecture', 'model-invalid', (file) => writeGguf(file, { 'general.name': 'x' }, [], 0)],
+    ['no layers', 'model-invalid', (file) => writeGguf(file, { ...llama, 'llama.block_count': 0 }, [], 0)],
+    [
+      'more layers than llama.cpp allows',
+      'model-invalid',
+      (f) => writeGguf(f, { ...llama, 'llama.block_count': 513 }, [], 0),
+    ],
+    [
+      'a quantisation that llama.cpp removed',
+      'model-unsupported',
+      (file) => writeGguf(file, llama, [removed(31)], 4096),
+    ],
+    ['one whose id is a cache type now', 'model-unsupported', (file) => writeGguf(file, llama, [removed(33)], 4096)],
   ];
 
   it.each(cases)('%s is refused with %s', async (_, code, write) => {
