@@ -31,7 +31,7 @@ export async function writeAnswer(
       step = await generator.next();
     }
     const { stopReason, text, thinking } = step.value;
-    return { stopReason, text, thinking, stats: answerStats(step.value, context) };
+    return { stopReason, text, thinking, stats: answerStats(step.value, meter.evaluated, context) };
   } finally {
     frames.close();
   }
@@ -73,8 +73,8 @@ function randomSeed(): number {
   return Math.floor(Math.random() * 0xffff_ffff);
 }
 
-function answerStats(result: GenerateResult, context: Context): AnswerStats {
-  const evaluated = result.promptTokens - result.cachedTokens;
+/** `evaluated`: prompt tokens that were read; fewer than were asked for when the answer was stopped before its first token. */
+function answerStats(result: GenerateResult, evaluated: number, context: Context): AnswerStats {
   return {
     promptTokens: result.promptTokens,
     cachedTokens: result.cachedTokens,

@@ -31,6 +31,11 @@ export class Meter {
     this.contextUsed = progress.cachedTokens + progress.done;
   }
 
+  /** prompt tokens evaluated so far, cached ones apart */
+  get evaluated(): number {
+    return this.prefill?.done ?? 0;
+  }
+
   onTokens(answerTokens: number, contextUsed: number): void {
     const at = this.now();
     this.firstTokenAt ??= at;
@@ -46,8 +51,8 @@ export class Meter {
       phase: this.firstTokenAt === null ? 'prefill' : 'decode',
       promptTokens: prefill?.promptTokens ?? 0,
       cachedTokens: prefill?.cachedTokens ?? 0,
-      prefillDone: prefill?.done ?? 0,
-      promptTokensPerSecond: rate(prefill?.done ?? 0, prefill?.elapsedMs ?? 0),
+      prefillDone: this.evaluated,
+      promptTokensPerSecond: rate(this.evaluated, prefill?.elapsedMs ?? 0),
       ttftMs: this.firstTokenAt === null ? null : this.firstTokenAt - this.startedAt,
       answerTokens: this.answerTokens,
       tokensPerSecondNow: this.rateNow(),

@@ -5,6 +5,7 @@ import { forkEngine } from '../main/services/forkTransport';
 import { createFileLogger } from '../main/services/logger';
 import { createServices, type Services } from '../main/services/services';
 import type { AppInfo } from '../shared/contract';
+import { keptToken } from './key';
 import { lockFolder } from './lock';
 import { parseServeOptions, type ServeOptions, UsageError, usage } from './options';
 import { type RunningServer, startServer } from './server';
@@ -48,12 +49,13 @@ async function listen(
   services: Services,
 ): Promise<RunningServer> {
   const { host, port } = options;
+  const token = keptToken(options.dataFolder);
   try {
-    return await startServer({ host, port, page, services });
+    return await startServer({ host, port, page, token, services });
   } catch (error) {
     if ((error as { code?: unknown }).code !== 'EADDRINUSE') throw error;
     if (options.portAsked) throw new UsageError(`Port ${port} is taken. Choose another one with --port.`);
-    return startServer({ host, port: 0, page, services });
+    return startServer({ host, port: 0, page, token, services });
   }
 }
 

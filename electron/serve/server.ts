@@ -1,5 +1,4 @@
 /** The headless server: the built page over HTTP and the contract over one WebSocket, on the loopback interface only. */
-import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -20,6 +19,8 @@ export interface ServerOptions {
   port: number;
   /** folder of the built page */
   page: string;
+  /** what a page must show to use the app */
+  token: string;
   services: Pick<Services, 'call' | 'events' | 'engine'>;
 }
 
@@ -31,7 +32,7 @@ export interface RunningServer {
 }
 
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const access: Access = { token: randomBytes(24).toString('base64url'), port: 0 };
+  const access: Access = { token: options.token, port: 0 };
   const server = createServer((request, response) => void servePage(options.page, access, request, response));
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes });
   server.on('upgrade', (request, socket, head) => {

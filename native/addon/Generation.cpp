@@ -71,6 +71,7 @@ bool Generation::prefill() {
     const auto start = Clock::now();
     const size_t first = result.cachedTokens;
     bool whole = true;
+    if (events.prefill) events.prefill({tokens.size(), first, 0, 0});
     for (size_t at = first; whole && at < tokens.size();) {
         const size_t count = std::min<size_t>(context.effective.batch, tokens.size() - at);
         const bool last = at + count == tokens.size();

@@ -92,7 +92,7 @@ void checkLength(const gguf_context * header, const std::string & path, uint64_t
     if (bytes >= needed) return;
     throw CodedError(
         "model-invalid",
-        path + " is truncated: it has " + std::to_string(bytes) + " bytes, its header says " + std::to_string(needed), downloadHint);
+        path + " is truncated: " + std::to_string(needed - bytes) + " of its " + std::to_string(needed) + " bytes are missing", downloadHint);
 }
 
 // adds what a file holds: bytes, parameters, tensor names that matter

@@ -24,7 +24,8 @@ constexpr const char * reason_mla       = "the model uses latent attention (MLA)
 constexpr const char * reason_recurrent = "the model is recurrent and keeps no KV cache";
 constexpr const char * reason_indexer   = "the model's sparse attention keeps an indexer cache, for which turbo is not made";
 constexpr const char * reason_gemma4    = "turbo is known to do harm to Gemma 4 models";
-constexpr const char * reason_no_fa     = "V can be stored quantised only with flash attention, which is off or impossible for this model";
+constexpr const char * reason_fa_off    = "V can be stored quantised only with flash attention, which is off";
+constexpr const char * reason_fa_never  = "V can be stored quantised only with flash attention, which this model cannot use";
 
 template <typename F>
 bool every_kv_layer(const llama_hparams & hparams, F && holds) {
@@ -77,8 +78,11 @@ choice resolve(const llama_model & model, ggml_type asked, ggml_type other, bool
         // llama.cpp wants one type for both here
         return { ggml_turbo_is_turbo(other) ? GGML_TYPE_F16 : other, reason_mla };
     }
-    if (!is_k && (!flash_attn || flash_attn_impossible(model))) {
-        return { GGML_TYPE_F16, reason_no_fa };
+    if (!is_k && flash_attn_impossible(model)) {
+        return { GGML_TYPE_F16, reason_fa_never };
+    }
+    if (!is_k && !flash_attn) {
+        return { GGML_TYPE_F16, reason_fa_off };
     }
     const char * refusal =
         model.hparams.indexer_head_size > 0                                          ? reason_indexer :

@@ -2,8 +2,8 @@
 import { copyFile, mkdir, truncate } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from '@playwright/test';
-import { type AppWindow, addModel, embeddedModel, root, test } from './app';
-import { greedy, ready, send, streaming } from './chat';
+import { type AppWindow, addModel, embeddedModel, enginePid, root, test } from './app';
+import { greedy, ready, send } from './chat';
 
 const folder = path.join(root, 'docs', 'screenshots');
 const sizes = { '': { width: 1280, height: 800 }, '-small': { width: 720, height: 640 } };
@@ -14,15 +14,23 @@ interface Stage extends AppWindow {
   dataDir: string;
 }
 
-const scenes: Record<string, (stage: Stage) => Promise<void>> = {
-  'first-start': async () => {},
+/** Brings the window to where the picture is taken; what it returns is called after that. */
+const scenes: Record<string, (stage: Stage) => Promise<(() => void) | undefined>> = {
+  'first-start': async () => undefined,
 
-  chat: async ({ page }) => {
+  chat: async ({ app, page }) => {
     await page.getByTestId('example').first().click();
     await page.getByTestId('send').click();
     await expect(page.getByTestId('answer-stats')).toHaveCount(1, { timeout: 60_000 });
+    const engine = await enginePid(app);
     await send(page, 'Where can I find the bicycle?');
-    await streaming(page, 20);
+    await page.waitForFunction(() => {
+      const answers = document.querySelectorAll('[data-testid="message-assistant"] .prose-c');
+      return answers.length === 2 && (answers[1]?.textContent?.length ?? 0) > 8;
+    });
+    // the answer takes a quarter of a second in all, so it is held up in the middle
+    process.kill(engine, 'SIGSTOP');
+    return () => process.kill(engine, 'SIGCONT');
   },
 
   // the second example is a long text
@@ -32,12 +40,14 @@ const scenes: Record<string, (stage: Stage) => Promise<void>> = {
     await expect
       .poll(async () => Number(await page.getByTestId('meter-prompt').getAttribute('data-prompt-share')))
       .toBeGreaterThan(0.3);
+    return undefined;
   },
 
   settings: async ({ page }) => {
     await page.getByTestId('settings-open').click();
     await page.getByTestId('settings-type-v').selectOption('turbo3');
     await expect(page.locator('[data-stale="true"]')).toHaveCount(0);
+    return undefined;
   },
 
   error: async ({ app, page, dataDir }) => {
@@ -46,6 +56,7 @@ const scenes: Record<string, (stage: Stage) => Promise<void>> = {
     await truncate(file, 1_000_000);
     await addModel(app, page, file);
     await expect(page.getByTestId('models-refused')).toBeVisible();
+    return undefined;
   },
 };
 
@@ -62,11 +73,12 @@ for (const theme of ['light', 'dark'] as const) {
           BrowserWindow.getAllWindows()[0]?.setContentSize(width, height);
         }, size);
         await ready(page);
-        await play({ ...window, dataDir });
+        const goOn = await play({ ...window, dataDir });
         // nothing is pointed at, and what fades in has done so
         await page.mouse.move(1, 1);
-        await page.waitForTimeout(name === 'chat' ? 0 : 400);
+        await page.waitForTimeout(400);
         await page.screenshot({ path: path.join(folder, `${name}-${theme}${suffix}.png`) });
+        goOn?.();
       });
     }
   }

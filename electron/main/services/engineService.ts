@@ -26,6 +26,8 @@ export class EngineService {
   };
   /** counts loads: the latest one wins */
   private loadNumber = 0;
+  /** the load that a person cancelled, which may still wait for the process to start */
+  private cancelledLoad = 0;
   /** settings of the context as it was last asked for */
   private askedContext: ContextSettings | null = null;
   private answers = 0;
@@ -85,7 +87,8 @@ export class EngineService {
   }
 
   async cancelLoad(): Promise<void> {
-    if (this.current.state === 'loading') await this.host.client.call('cancelLoad', undefined);
+    this.cancelledLoad = this.loadNumber;
+    await this.endRunningLoad();
   }
 
   async estimate(modelId: string | undefined, context: ContextSettings): Promise<MemoryEstimate> {
@@ -152,10 +155,15 @@ export class EngineService {
     await this.host.stop();
   }
 
+  private async endRunningLoad(): Promise<void> {
+    if (this.current.state !== 'loading' || this.host.state !== 'ready') return;
+    await this.host.client.call('cancelLoad', undefined);
+  }
+
   private async load(modelId: string): Promise<EngineStatus> {
     const number = ++this.loadNumber;
     const isLatest = () => number === this.loadNumber;
-    await this.cancelLoad().catch(() => undefined);
+    await this.endRunningLoad().catch(() => undefined);
     const context = this.settings.get().context;
     this.askedContext = context;
     this.reloadWhenIdle = false;
@@ -166,6 +174,7 @@ export class EngineService {
       this.reloadAfterRestart = false;
       this.host.start();
       await this.host.whenReady();
+      if (number === this.cancelledLoad) throw new ConcertinaError('cancelled', 'Loading was cancelled.');
       this.host.work = { key: `${path}|${JSON.stringify(context)}`, loading: true };
       const result = await this.host.client.call('load', { path, context });
       if (isLatest()) this.onLoaded(result);

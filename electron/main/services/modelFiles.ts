@@ -49,13 +49,13 @@ export async function checkModelFile(path: string): Promise<FoundFile> {
   const name = basename(path);
   const [file] = await foundFile(path);
   if (!file) {
-    throw new ConcertinaError('model-missing', `${name} is not there any more, or it is not a file.`, missingHint);
+    throw new ConcertinaError('model-missing', `There is no file ${name} at this place.`, missingHint);
   }
   if ((await firstBytes(path)) !== magic) {
     throw new ConcertinaError(
       'model-invalid',
       `${name} is not a GGUF model file.`,
-      'Choose a file that ends in .gguf.',
+      'Its name may end in .gguf, but its content is something else. Choose another file.',
     );
   }
   return file;

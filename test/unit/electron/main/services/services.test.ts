@@ -93,6 +93,18 @@ test('the first start loads the embedded model and is ready to chat', async () =
   expect(status).toMatchObject({ state: 'ready', modelId: embedded?.id, model: { name: 'Tiny' }, error: null });
 });
 
+test('a load that is cancelled while the engine process starts does not happen', async () => {
+  const { services, call } = await setUp({ start: false });
+  const [embedded] = await call('models.list', undefined);
+  const off = services.engine.changed.on((status) => {
+    if (status.state !== 'loading') return;
+    off();
+    void services.engine.cancelLoad();
+  });
+  expect((await call('models.select', { modelId: embedded?.id ?? '' })).state).toBe('empty');
+  expect(services.engine.status()).toMatchObject({ model: null, error: null });
+});
+
 test('a turn appends question and answer, streams, and ends with the whole text on disk', async () => {
   const { call, events, final } = await setUp();
   const { id } = await call('chats.create', {});
