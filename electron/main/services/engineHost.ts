@@ -36,6 +36,7 @@ export class EngineHost {
   work: EngineWork | null = null;
   private currentState: HostState = 'stopped';
   private transport: EngineTransport | null = null;
+  private readonly filesBeingRead = new Set<string>();
   private timer: NodeJS.Timeout | null = null;
   private lastCrash: ConcertinaError | null = null;
   private readonly remote = createRemote<EngineOperations, EngineEvents>(engineEvents, (message) => {
@@ -52,7 +53,8 @@ export class EngineHost {
     this.client = {
       call: async (name, input) => {
         await this.whenReady();
-        return this.remote.client.call(name, input);
+        const answer = this.remote.client.call(name, input);
+        return name === 'inspect' || name === 'estimate' ? this.reading(input, answer) : answer;
       },
       on: this.remote.client.on,
     };
@@ -134,6 +136,17 @@ export class EngineHost {
     });
   }
 
+  /** A header that ends the process is the fault of that file, not of the model that is loaded. */
+  private async reading<T>(file: unknown, answer: Promise<T>): Promise<T> {
+    const key = `read ${JSON.stringify(file)}`;
+    this.filesBeingRead.add(key);
+    try {
+      return await answer;
+    } finally {
+      this.filesBeingRead.delete(key);
+    }
+  }
+
   private onReady(capabilities: Capabilities | null, problem: string | null): void {
     this.capabilities = capabilities;
     this.problem = capabilities
@@ -149,7 +162,8 @@ export class EngineHost {
     const work = this.work;
     this.transport = null;
     const outOfMemory = work?.loading === true && isKill(exit);
-    const key = whileStarting ? startKey : (work?.key ?? 'idle');
+    const [fileBeingRead] = this.filesBeingRead;
+    const key = whileStarting ? startKey : (fileBeingRead ?? work?.key ?? 'idle');
     const { delayMs, reload } = this.policy.decide({ key, outOfMemory }, this.now());
     const error = outOfMemory ? killedWhileLoading() : crashError(exit, whileStarting, reload ? delayMs : null);
     this.log.error(

@@ -171,3 +171,18 @@ test('the environment of the engine holds no secrets', () => {
     LC_ALL: 'C',
   });
 });
+
+test('files that end the process while they are read are not charged to the loaded model', async () => {
+  const { host, crashes, last } = setUp();
+  host.start();
+  for (const path of ['/bad.gguf', '/worse.gguf']) {
+    last().ready();
+    host.work = { key: 'good model', loading: false };
+    const inspected = host.client.call('inspect', { path });
+    inspected.catch(() => undefined);
+    await vi.advanceTimersByTimeAsync(0);
+    last().exit(aborted);
+    await vi.advanceTimersByTimeAsync(60_000);
+  }
+  expect(crashes.map(({ reload }) => reload)).toEqual([true, true]);
+});
