@@ -3,12 +3,12 @@ import type { CacheType } from '../../../electron/shared/cacheTypes';
 
 export const cacheTypeText: Record<CacheType, string> = {
   f16: 'Half precision, unfolded. The reference for all others.',
-  q8_0: 'Plain 8-bit. Practically the same answers as f16.',
-  q5_0: 'Plain 5-bit.',
-  iq4_nl: 'Plain 4-bit with uneven steps.',
-  q4_0: 'Plain 4-bit. K suffers noticeably.',
-  turbo4: 'Rotated 4-bit. Much closer to f16 than q4_0 at about the same size. The default.',
-  turbo3: 'Rotated 3-bit. The smallest; fine details can get lost in very long texts.',
+  q8_0: '8-bit. Practically the same answers as f16.',
+  q5_0: '5-bit, with even steps.',
+  iq4_nl: '4-bit, with uneven steps.',
+  q4_0: '4-bit, with even steps. K suffers noticeably.',
+  turbo4: '4-bit, with fitted steps and fine scales: closer to f16 than q4_0, and smaller. The default.',
+  turbo3: '3-bit of the same kind. The smallest; fine details can get lost in very long texts.',
 };
 
 /** In the order of the contract, largest first. */
