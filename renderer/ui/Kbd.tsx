@@ -1,14 +1,14 @@
 import { isMac } from './platform';
 
 const macNames: Record<string, string> = { Mod: '⌘', Shift: '⇧', Enter: '↩', Esc: 'esc' };
-const otherNames: Record<string, string> = { Mod: 'Ctrl', Enter: '↵' };
+const otherNames: Record<string, string> = { Mod: 'Ctrl' };
 
 export function keyLabel(keys: string): string {
   const names = isMac ? macNames : otherNames;
   return keys
     .split('+')
     .map((key) => names[key] ?? key)
-    .join(isMac ? '' : ' ');
+    .join(isMac ? '' : '+');
 }
 
 export function Kbd({ keys }: { keys: string }) {

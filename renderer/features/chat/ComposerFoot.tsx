@@ -38,8 +38,8 @@ export function ComposerFoot({ block, counted, contextSize, answering }: Compose
           data-stale={counted.stale || undefined}
           title="Exact tokens of the chat with this draft, and what the context holds"
           className={cx(
-            'shrink-0 tabular-nums transition-opacity',
-            counted.stale && 'opacity-60',
+            'shrink-0 tabular-nums',
+            counted.stale && 'italic',
             over && 'font-medium text-warn',
           )}
         >
