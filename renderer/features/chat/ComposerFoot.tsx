@@ -37,11 +37,7 @@ export function ComposerFoot({ block, counted, contextSize, answering }: Compose
           data-tokens={counted.tokens}
           data-stale={counted.stale || undefined}
           title="Exact tokens of the chat with this draft, and what the context holds"
-          className={cx(
-            'shrink-0 tabular-nums',
-            counted.stale && 'italic',
-            over && 'font-medium text-warn',
-          )}
+          className={cx('shrink-0 tabular-nums', counted.stale && 'italic', over && 'font-medium text-warn')}
         >
           {formatCount(counted.tokens)}
           {` / ${formatCount(contextSize)} tokens`}
