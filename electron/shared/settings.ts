@@ -5,34 +5,56 @@ import { limits } from './limits';
 
 export const flashAttentionSchema = z.enum(['auto', 'on', 'off']);
 
+/** Bounds of each setting, without defaults: a whole set adds them, a patch must not. */
+const contextFields = {
+  /** tokens; clamped by the engine to what the model was trained for */
+  nCtx: z.number().int().min(limits.minContext).max(limits.maxContext),
+  typeK: cacheTypeSchema,
+  typeV: cacheTypeSchema,
+  flashAttention: flashAttentionSchema,
+  /** 0: one per physical core */
+  threads: z.number().int().min(0).max(limits.maxThreads),
+  /** layers on the GPU; -1: as many as fit */
+  gpuLayers: z.number().int().min(-1).max(limits.maxGpuLayers),
+  /** tokens of one micro-batch of the prefill */
+  batch: z.number().int().min(32).max(4096),
+};
+
+const samplingFields = {
+  temperature: z.number().min(0).max(5),
+  /** 0: off */
+  topK: z.number().int().min(0).max(1000),
+  topP: z.number().min(0).max(1),
+  minP: z.number().min(0).max(1),
+  repeatPenalty: z.number().min(0.1).max(3),
+  /** null: a new one for each answer */
+  seed: z.number().int().min(0).max(0xffff_fffe).nullable(),
+  /** tokens of one answer at the most; 0: until the context is full */
+  maxTokens: z.number().int().min(0).max(limits.maxContext),
+  stop: z.array(z.string().min(1).max(200)).max(16),
+};
+
 /** What decides the shape of a context; a change of any of these makes a new context. */
 export const contextSettingsSchema = z.object({
-  /** tokens; clamped by the engine to what the model was trained for */
-  nCtx: z.number().int().min(limits.minContext).max(limits.maxContext).default(8192),
-  typeK: cacheTypeSchema.default('turbo4'),
-  typeV: cacheTypeSchema.default('turbo4'),
-  flashAttention: flashAttentionSchema.default('auto'),
-  /** 0: one per physical core */
-  threads: z.number().int().min(0).max(limits.maxThreads).default(0),
-  /** layers on the GPU; -1: as many as fit */
-  gpuLayers: z.number().int().min(-1).max(limits.maxGpuLayers).default(-1),
-  /** tokens of one micro-batch of the prefill */
-  batch: z.number().int().min(32).max(4096).default(512),
+  nCtx: contextFields.nCtx.default(8192),
+  typeK: contextFields.typeK.default('turbo4'),
+  typeV: contextFields.typeV.default('turbo4'),
+  flashAttention: contextFields.flashAttention.default('auto'),
+  threads: contextFields.threads.default(0),
+  gpuLayers: contextFields.gpuLayers.default(-1),
+  batch: contextFields.batch.default(512),
 });
 export type ContextSettings = z.infer<typeof contextSettingsSchema>;
 
 export const samplingSettingsSchema = z.object({
-  temperature: z.number().min(0).max(5).default(0.7),
-  /** 0: off */
-  topK: z.number().int().min(0).max(1000).default(40),
-  topP: z.number().min(0).max(1).default(0.95),
-  minP: z.number().min(0).max(1).default(0.05),
-  repeatPenalty: z.number().min(0.1).max(3).default(1),
-  /** null: a new one for each answer */
-  seed: z.number().int().min(0).max(0xffff_fffe).nullable().default(null),
-  /** tokens of one answer at the most; 0: until the context is full */
-  maxTokens: z.number().int().min(0).max(limits.maxContext).default(0),
-  stop: z.array(z.string().min(1).max(200)).max(16).default([]),
+  temperature: samplingFields.temperature.default(0.7),
+  topK: samplingFields.topK.default(40),
+  topP: samplingFields.topP.default(0.95),
+  minP: samplingFields.minP.default(0.05),
+  repeatPenalty: samplingFields.repeatPenalty.default(1),
+  seed: samplingFields.seed.default(null),
+  maxTokens: samplingFields.maxTokens.default(0),
+  stop: samplingFields.stop.default([]),
 });
 export type SamplingSettings = z.infer<typeof samplingSettingsSchema>;
 
@@ -54,30 +76,7 @@ export const settingsPatchSchema = z.object({
   theme: themeSchema.optional(),
   modelId: z.string().max(limits.maxIdLength).nullable().optional(),
   systemPrompt: z.string().max(limits.maxSystemPrompt).optional(),
-  context: z
-    .object({
-      nCtx: z.number().int().min(limits.minContext).max(limits.maxContext),
-      typeK: cacheTypeSchema,
-      typeV: cacheTypeSchema,
-      flashAttention: flashAttentionSchema,
-      threads: z.number().int().min(0).max(limits.maxThreads),
-      gpuLayers: z.number().int().min(-1).max(limits.maxGpuLayers),
-      batch: z.number().int().min(32).max(4096),
-    })
-    .partial()
-    .optional(),
-  sampling: z
-    .object({
-      temperature: z.number().min(0).max(5),
-      topK: z.number().int().min(0).max(1000),
-      topP: z.number().min(0).max(1),
-      minP: z.number().min(0).max(1),
-      repeatPenalty: z.number().min(0.1).max(3),
-      seed: z.number().int().min(0).max(0xffff_fffe).nullable(),
-      maxTokens: z.number().int().min(0).max(limits.maxContext),
-      stop: z.array(z.string().min(1).max(200)).max(16),
-    })
-    .partial()
-    .optional(),
+  context: z.object(contextFields).partial().optional(),
+  sampling: z.object(samplingFields).partial().optional(),
 });
 export type SettingsPatch = z.infer<typeof settingsPatchSchema>;
