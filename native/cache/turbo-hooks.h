@@ -7,6 +7,8 @@
 // | turbo_quantize_chunk        | ggml.c, ggml_quantize_chunk, default case               | turbo-types.c     |
 // | TURBO_CPU_TYPE_TRAITS       | ggml-cpu.c, table type_traits_cpu                       | turbo-dispatch.cpp|
 // | turbo_v_decoder             | ops.cpp, ggml_compute_forward_flash_attn_ext_f16_one_chunk | turbo-dispatch.cpp |
+// | turbo_flash_attn_ext        | ops.cpp, ggml_compute_forward_flash_attn_ext            | attention/attention.cpp |
+// | turbo_flash_attn_work       | ggml-cpu.c, ggml_graph_plan                             | attention/attention.cpp |
 // | ggml_turbo_is_turbo         | ops.cpp, ggml_compute_forward_get_rows                  | turbo-types.c     |
 // | llama_turbo_apply           | llama-context.cpp, llama_init_from_model                | llama-turbo.cpp   |
 // | turbo_v_rotation            | llama-kv-cache.cpp, llama_kv_cache::build_input_v_rot   | turbo-types.c     |
@@ -64,6 +66,15 @@ size_t turbo_quantize_chunk(enum ggml_type type, const float * src, void * dst, 
 // Decoder of V rows in flash attention: for turbo types the one of the SIMD level in effect (ggml-base, where
 // the traits' to_float lives, is compiled for the baseline CPU only), for all others `to_float` itself.
 ggml_to_float_t turbo_v_decoder(enum ggml_type type, ggml_to_float_t to_float);
+
+struct ggml_compute_params;
+
+// Computes a FLASH_ATTN_EXT operation with the kernels of native/cache/attention. Returns false, in every thread alike
+// and before anything is written, when upstream's path must do it.
+bool turbo_flash_attn_ext(const struct ggml_compute_params * params, struct ggml_tensor * dst);
+
+// Bytes of scratch memory that turbo_flash_attn_ext may want for the operation.
+size_t turbo_flash_attn_work(const struct ggml_tensor * dst, int n_threads);
 
 // Width of the Hadamard rotation of V for a cache type: the group for turbo types, so that one scale covers
 // values of one energy; 64, upstream's choice, for all others. The width divides head_dim when the type does.

@@ -1,0 +1,11 @@
+// Decode: few query vectors per KV head.
+
+#include "attention.h"
+
+extern "C" size_t turbo_decode_work(const turbo_attention *, int) {
+    return 0;
+}
+
+extern "C" bool turbo_decode_run(const turbo_attention *) {
+    return false;
+}
