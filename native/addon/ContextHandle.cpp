@@ -8,7 +8,8 @@
 #include "convert.h"
 #include "worker.h"
 
-#include <optional>
+#include <algorithm>
+#include <vector>
 
 namespace concertina {
 
@@ -45,6 +46,7 @@ Napi::Function ContextHandle::define(Napi::Env env) {
         InstanceMethod<&ContextHandle::clear>("clear"),
         InstanceMethod<&ContextHandle::generate>("generate"),
         InstanceMethod<&ContextHandle::evaluate>("evaluate"),
+        InstanceMethod<&ContextHandle::compare>("compare"),
         InstanceMethod<&ContextHandle::saveSession>("saveSession"),
         InstanceMethod<&ContextHandle::loadSession>("loadSession"),
         InstanceMethod<&ContextHandle::dispose>("dispose"),
@@ -126,28 +128,67 @@ Napi::Value ContextHandle::generate(const Napi::CallbackInfo & info) {
     });
 }
 
+SharedContext ContextHandle::peer(const Napi::Value & value) const {
+    const Napi::Object object = value.IsObject() ? value.As<Napi::Object>() : Napi::Object();
+    if (object.IsEmpty() || !object.InstanceOf(Instance::of(value.Env()).contextHandle.Value())) {
+        throw CodedError("bad-request", "What is compared is no context");
+    }
+    const SharedContext other = Unwrap(object)->held;
+    if (!other || other == held || other->model->fingerprint != held->model->fingerprint) {
+        throw CodedError("bad-request", "What is compared must be another context of the same model");
+    }
+    return other;
+}
+
 Napi::Value ContextHandle::evaluate(const Napi::CallbackInfo & info) {
     return guarded(info.Env(), [&]() -> Napi::Value {
         context();
         const CancelFlag cancel = Cancellation::flagOf(info[2]);
-        std::vector<llama_token> tokens = readTokens(info[0]);
-        Lease lease(held, cancel);
-        std::optional<Lease> reference;
+        EvaluateRequest request;
+        request.tokens = readTokens(info[0]);
+        std::vector<Lease> leases;
+        leases.emplace_back(held, cancel);
+        request.contexts = {&*leases[0]};
         if (!info[1].IsNull()) {
-            const Napi::Object object = info[1].As<Napi::Object>();
-            if (!object.InstanceOf(Instance::of(info.Env()).contextHandle.Value())) throw CodedError("bad-request", "The reference is no context");
-            const SharedContext other = Unwrap(object)->held;
-            if (!other || other == held || other->model->fingerprint != held->model->fingerprint) {
-                throw CodedError("bad-request", "The reference must be another context of the same model");
-            }
-            reference.emplace(other, cancel);
+            leases.emplace_back(peer(info[1]), cancel);
+            request.reference = &*leases[1];
         }
         return runOnWorker(
             info.Env(), "evaluate", cancel,
-            [lease = std::move(lease), reference = std::move(reference), tokens = std::move(tokens)] {
-                return concertina::evaluate(*lease, reference ? &**reference : nullptr, tokens);
-            },
+            [leases = std::move(leases), request = std::move(request)] { return concertina::evaluate(request).front(); },
             [](Napi::Env env, Evaluation & result) { return toJs(env, result); });
+    });
+}
+
+Napi::Value ContextHandle::compare(const Napi::CallbackInfo & info) {
+    return guarded(info.Env(), [&]() -> Napi::Value {
+        context();
+        const CancelFlag cancel = Cancellation::flagOf(info[4]);
+        EvaluateRequest request;
+        request.tokens = readTokens(info[1]);
+        request.chunk = static_cast<size_t>(std::max(0, readInteger(info[2], "chunk")));
+        std::vector<Lease> leases;
+        leases.emplace_back(held, cancel);
+        request.reference = &*leases[0];
+        const Napi::Array others = info[0].IsArray() ? info[0].As<Napi::Array>() : Napi::Array::New(info.Env());
+        for (uint32_t i = 0; i < others.Length(); i++) {
+            leases.emplace_back(peer(others.Get(i)), cancel);
+            request.contexts.push_back(&*leases.back());
+        }
+        if (request.contexts.empty()) throw CodedError("bad-request", "There is no context to compare");
+        auto progress = std::make_shared<Emitter<float>>(
+            info.Env(), info[3].As<Napi::Function>(),
+            [](Napi::Env env, const float & fraction) -> Napi::Value { return Napi::Number::New(env, fraction); });
+        request.progress = [progress](float fraction) { progress->push(fraction); };
+        return runOnWorker(
+            info.Env(), "compare", cancel,
+            [leases = std::move(leases), request = std::move(request)] { return concertina::evaluate(request); },
+            [](Napi::Env env, std::vector<Evaluation> & results) -> Napi::Value {
+                Napi::Array values = Napi::Array::New(env, results.size());
+                for (size_t i = 0; i < results.size(); i++) values.Set(static_cast<uint32_t>(i), toJs(env, results[i]));
+                return values;
+            },
+            [progress](Napi::Env env) { progress->close(env); });
     });
 }
 

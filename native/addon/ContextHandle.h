@@ -28,9 +28,14 @@ private:
     Napi::Value generate(const Napi::CallbackInfo & info);
     // evaluate(tokens, reference | null, cancellation)
     Napi::Value evaluate(const Napi::CallbackInfo & info);
+    // compare(contexts, tokens, chunk, onProgress, cancellation): this context is the reference of all others
+    Napi::Value compare(const Napi::CallbackInfo & info);
     Napi::Value saveSession(const Napi::CallbackInfo & info);
     Napi::Value loadSession(const Napi::CallbackInfo & info);
     Napi::Value dispose(const Napi::CallbackInfo & info);
+
+    // a context that can be measured beside this one
+    std::shared_ptr<Context> peer(const Napi::Value & value) const;
 
     std::shared_ptr<Context> held;
 };

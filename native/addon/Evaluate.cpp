@@ -46,102 +46,159 @@ float percentile(const std::vector<float> & sorted, float fraction) {
     return (1 - rest) * sorted[below] + rest * sorted[std::min(below + 1, sorted.size() - 1)];
 }
 
-void step(Context & context, const llama_token * tokens, size_t count, size_t outputs) {
-    if (!context.decode(tokens, count, outputs)) throw CodedError("cancelled", "The evaluation was stopped");
-}
-
-class Run {
+// Figures of one context.
+class Tally {
 public:
-    Run(Context & context, Context * reference) : context(context), reference(reference) {
-        vocabulary = llama_vocab_n_tokens(context.model->vocab());
-    }
-
-    void chunk(std::vector<llama_token> tokens) {
-        const std::vector<llama_token> original = tokens;
-        const llama_vocab * vocab = context.model->vocab();
-        if (llama_vocab_get_add_bos(vocab)) tokens[0] = llama_vocab_bos(vocab);
-        const size_t first = tokens.size() / 2;
-        clear();
-        for (size_t at = 0; at < first;) {
-            const size_t count = std::min<size_t>(batch(), first - at);
-            decodeBoth(tokens.data() + at, count, 0);
-            at += count;
-        }
-        for (size_t at = first; at < tokens.size();) {
-            const size_t count = std::min<size_t>(std::min(batch(), maxOutputs), tokens.size() - at);
-            decodeBoth(tokens.data() + at, count, count);
-            for (size_t i = 0; i < count && at + i + 1 < tokens.size(); i++) score(static_cast<int>(i), original[at + i + 1]);
-            at += count;
-        }
-    }
-
-    Evaluation result() {
-        Evaluation figures;
-        figures.tokens = counted;
-        figures.perplexity = std::exp(nll / static_cast<double>(counted));
-        figures.compared = reference != nullptr;
-        if (!reference) return figures;
-        std::sort(klds.begin(), klds.end());
-        figures.meanKld = kld / static_cast<double>(counted);
-        figures.kld999 = percentile(klds, 0.999f);
-        figures.sameTop = static_cast<double>(same) / static_cast<double>(counted);
-        return figures;
-    }
-
-    void clear() {
-        context.clear();
-        if (reference) reference->clear();
-    }
-
-private:
-    uint32_t batch() const { return reference ? std::min(context.effective.batch, reference->effective.batch) : context.effective.batch; }
-
-    void decodeBoth(const llama_token * tokens, size_t count, size_t outputs) {
-        step(context, tokens, count, outputs);
-        if (reference) step(*reference, tokens, count, outputs);
-    }
-
-    void score(int output, llama_token next) {
-        const Distribution own(llama_get_logits_ith(context.handle, output), vocabulary);
+    void score(const Distribution & own, llama_token next) {
         nll -= own.logP(next);
         counted++;
-        if (!reference) return;
-        const Distribution base(llama_get_logits_ith(reference->handle, output), vocabulary);
+    }
+
+    void compare(const Distribution & own, const Distribution & base) {
         const double value = divergence(base, own);
         kld += value;
+        square += value * value;
         klds.push_back(static_cast<float>(value));
         same += base.top == own.top;
     }
 
-    Context & context;
-    Context * reference;
-    int vocabulary = 0;
-    double nll = 0, kld = 0;
+    Evaluation result() {
+        const auto count = static_cast<double>(counted);
+        Evaluation figures;
+        figures.tokens = counted;
+        figures.perplexity = std::exp(nll / count);
+        figures.compared = !klds.empty();
+        if (!figures.compared) return figures;
+        std::sort(klds.begin(), klds.end());
+        figures.meanKld = kld / count;
+        figures.kld999 = percentile(klds, 0.999f);
+        figures.sameTop = static_cast<double>(same) / count;
+        const double variance = square / count - figures.meanKld * figures.meanKld;
+        if (counted > 1) figures.meanKldError = std::sqrt(std::max(0.0, variance) / (count - 1));
+        return figures;
+    }
+
+private:
+    double nll = 0, kld = 0, square = 0;
     size_t counted = 0, same = 0;
     std::vector<float> klds;
 };
 
+class Run {
+public:
+    Run(const EvaluateRequest & request, size_t length) : request(request), length(length), tallies(request.contexts.size() + 1) {
+        vocabulary = llama_vocab_n_tokens(request.contexts[0]->model->vocab());
+        batch = request.contexts[0]->effective.batch;
+        each([&](Context & context) { batch = std::min(batch, context.effective.batch); });
+        total = request.tokens.size() / length * length * (request.contexts.size() + (request.reference ? 1 : 0));
+    }
+
+    std::vector<Evaluation> all() {
+        for (size_t at = 0; at + length <= request.tokens.size(); at += length) chunk(request.tokens.data() + at);
+        if (!request.reference) tallies.pop_back();
+        std::vector<Evaluation> results;
+        for (Tally & tally : tallies) results.push_back(tally.result());
+        return results;
+    }
+
+    void clear() {
+        each([](Context & context) { context.clear(); });
+    }
+
+private:
+    template <typename Body>
+    void each(Body body) {
+        for (Context * context : request.contexts) body(*context);
+        if (request.reference) body(*request.reference);
+    }
+
+    void chunk(const llama_token * original) {
+        std::vector<llama_token> tokens(original, original + length);
+        const llama_vocab * vocab = request.contexts[0]->model->vocab();
+        if (llama_vocab_get_add_bos(vocab)) tokens[0] = llama_vocab_bos(vocab);
+        clear();
+        const size_t first = length / 2;
+        for (size_t at = 0; at < first;) {
+            const size_t count = std::min<size_t>(batch, first - at);
+            each([&](Context & context) { decode(context, tokens.data() + at, count, 0); });
+            at += count;
+        }
+        for (size_t at = first; at < length;) {
+            const size_t count = std::min<size_t>(std::min(batch, maxOutputs), length - at);
+            scored(tokens.data() + at, count, original + at + 1, std::min(count, length - at - 1));
+            at += count;
+        }
+    }
+
+    // `next`: the tokens that the first `known` of these tokens are followed by
+    void scored(const llama_token * tokens, size_t count, const llama_token * next, size_t known) {
+        std::vector<Distribution> base;
+        if (request.reference) {
+            base = distributions(*request.reference, tokens, count, known);
+            for (size_t i = 0; i < known; i++) tallies.back().score(base[i], next[i]);
+        }
+        for (size_t c = 0; c < request.contexts.size(); c++) {
+            const std::vector<Distribution> own = distributions(*request.contexts[c], tokens, count, known);
+            for (size_t i = 0; i < known; i++) {
+                tallies[c].score(own[i], next[i]);
+                if (!base.empty()) tallies[c].compare(own[i], base[i]);
+            }
+        }
+    }
+
+    // valid until the next decode of the same context
+    std::vector<Distribution> distributions(Context & context, const llama_token * tokens, size_t count, size_t known) {
+        decode(context, tokens, count, count);
+        std::vector<Distribution> found;
+        for (size_t i = 0; i < known; i++) found.emplace_back(llama_get_logits_ith(context.handle, static_cast<int32_t>(i)), vocabulary);
+        return found;
+    }
+
+    void decode(Context & context, const llama_token * tokens, size_t count, size_t outputs) {
+        if (!context.decode(tokens, count, outputs)) throw CodedError("cancelled", "The evaluation was stopped");
+        done += count;
+        if (request.progress) request.progress(static_cast<float>(done) / static_cast<float>(total));
+    }
+
+    const EvaluateRequest & request;
+    const size_t length;
+    std::vector<Tally> tallies; // the last one is the reference's
+    int vocabulary = 0;
+    uint32_t batch = 0;
+    size_t done = 0, total = 0;
+};
+
+size_t chunkLength(const EvaluateRequest & request) {
+    size_t cells = request.contexts[0]->effective.nCtx;
+    for (const Context * context : request.contexts) cells = std::min<size_t>(cells, context->effective.nCtx);
+    if (request.reference) cells = std::min<size_t>(cells, request.reference->effective.nCtx);
+    if (request.chunk > cells) {
+        throw CodedError("bad-request", "Chunks of " + std::to_string(request.chunk) + " tokens do not fit into " + std::to_string(cells) + " cells");
+    }
+    if (request.chunk > request.tokens.size()) {
+        throw CodedError("bad-request", "The text has " + std::to_string(request.tokens.size()) + " tokens, less than one chunk", "Give a longer text.");
+    }
+    return request.chunk > 0 ? request.chunk : std::min(cells, request.tokens.size());
+}
+
 } // namespace
 
-Evaluation evaluate(Context & context, Context * reference, const std::vector<llama_token> & tokens) {
-    size_t chunk = std::min<size_t>(context.effective.nCtx, tokens.size());
-    if (reference) chunk = std::min<size_t>(chunk, reference->effective.nCtx);
-    if (chunk < minChunk) throw CodedError("bad-request", "There are too few tokens to evaluate", "Give a longer text.");
-    const int32_t vocabulary = llama_vocab_n_tokens(context.model->vocab());
-    for (const llama_token token : tokens) {
+std::vector<Evaluation> evaluate(const EvaluateRequest & request) {
+    const size_t length = chunkLength(request);
+    if (length < minChunk) throw CodedError("bad-request", "There are too few tokens to evaluate", "Give a longer text.");
+    const int32_t vocabulary = llama_vocab_n_tokens(request.contexts[0]->model->vocab());
+    for (const llama_token token : request.tokens) {
         if (token < 0 || token >= vocabulary) throw CodedError("bad-request", "Token " + std::to_string(token) + " is not in the vocabulary");
     }
-    Run run(context, reference);
+    Run run(request, length);
     try {
-        for (size_t at = 0; at + chunk <= tokens.size(); at += chunk) {
-            run.chunk({tokens.begin() + static_cast<ptrdiff_t>(at), tokens.begin() + static_cast<ptrdiff_t>(at + chunk)});
-        }
+        std::vector<Evaluation> results = run.all();
+        run.clear();
+        return results;
     } catch (...) {
         run.clear();
         throw;
     }
-    run.clear();
-    return run.result();
 }
 
 } // namespace concertina

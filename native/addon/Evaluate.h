@@ -4,6 +4,7 @@
 
 #include "Context.h"
 
+#include <functional>
 #include <vector>
 
 namespace concertina {
@@ -13,9 +14,19 @@ struct Evaluation {
     double perplexity = 0;
     bool compared = false; // the figures below
     double meanKld = 0, kld999 = 0, sameTop = 0;
+    double meanKldError = 0; // standard error, tokens taken as independent (as llama-perplexity prints it)
 };
 
-// `reference`: the distribution that KL divergence is measured from; null: perplexity only. Both caches end empty.
-Evaluation evaluate(Context & context, Context * reference, const std::vector<llama_token> & tokens);
+struct EvaluateRequest {
+    std::vector<Context *> contexts; // at least one, all of one model
+    Context * reference = nullptr;   // the distribution that KL divergence is measured from; null: perplexity only
+    std::vector<llama_token> tokens;
+    size_t chunk = 0; // tokens; 0: the shortest of the contexts
+    std::function<void(float)> progress; // 0..1
+};
+
+// In the order of the contexts; behind them the reference's own, where there is one. Chunk by chunk and batch by batch the
+// reference runs once for all contexts. All caches end empty.
+std::vector<Evaluation> evaluate(const EvaluateRequest & request);
 
 } // namespace concertina

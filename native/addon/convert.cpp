@@ -209,6 +209,7 @@ Napi::Value toJs(Napi::Env env, const Evaluation & value) {
     set(object, "tokens", value.tokens);
     object.Set("perplexity", value.perplexity);
     object.Set("meanKld", figure(value.meanKld));
+    object.Set("meanKldError", figure(value.meanKldError));
     object.Set("kld999", figure(value.kld999));
     object.Set("sameTop", figure(value.sameTop));
     return object;

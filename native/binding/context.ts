@@ -4,10 +4,12 @@ import type { LoadedContext } from '../../electron/shared/engine';
 import { ConcertinaError } from '../../electron/shared/errors';
 import { coded, codedAsync } from './errors';
 import { cancellationOf, DisposeGuard } from './guards';
-import type { RawAddon, RawContext } from './raw';
+import type { RawAddon, RawCancellation, RawContext } from './raw';
 import { ChunkStream } from './stream';
 import type {
   ChatMessage,
+  CompareOptions,
+  Comparison,
   Context,
   EvaluateResult,
   GenerateChunk,
@@ -76,15 +78,38 @@ export class NativeContext implements Context {
   }
 
   async evaluate(tokens: Int32Array, reference?: Context, signal?: AbortSignal): Promise<EvaluateResult> {
-    if (reference && !(reference instanceof NativeContext)) {
-      throw new ConcertinaError('bad-request', 'The reference is not a context of this engine');
-    }
-    const other = reference instanceof NativeContext ? reference : null;
+    const other = reference ? native(reference) : null;
     const { cancellation, release } = cancellationOf(this.#addon, signal);
-    const run = () =>
-      this.#guard.track(cancellation, () => this.#raw.evaluate(tokens, other ? other.#raw : null, cancellation));
+    const run = () => this.#raw.evaluate(tokens, other ? other.#raw : null, cancellation);
     try {
-      return await codedAsync(() => (other ? other.#guard.track(cancellation, run) : run()));
+      return await codedAsync(() => trackAll(other ? [this.#guard, other.#guard] : [this.#guard], cancellation, run));
+    } finally {
+      release();
+    }
+  }
+
+  async compare(contexts: Context[], tokens: Int32Array, options: CompareOptions = {}): Promise<Comparison> {
+    const others = contexts.map(native);
+    const raws = others.map((other) => other.#raw);
+    const { cancellation, release } = cancellationOf(this.#addon, options.signal);
+    let failure: unknown;
+    const onProgress = (fractions: number[]): void => {
+      try {
+        for (const fraction of fractions) options.onProgress?.(fraction);
+      } catch (error) {
+        failure ??= error;
+        cancellation.cancel();
+      }
+    };
+    const run = () => this.#raw.compare(raws, tokens, options.chunk ?? 0, onProgress, cancellation);
+    const guards = [this.#guard, ...others.map((other) => other.#guard)];
+    try {
+      const results = await codedAsync(() => trackAll(guards, cancellation, run));
+      const reference = results.pop();
+      if (!reference) throw new ConcertinaError('internal', 'The evaluation gave no figures');
+      return { reference, results };
+    } catch (error) {
+      throw failure ?? error;
     } finally {
       release();
     }
@@ -119,4 +144,19 @@ export class NativeContext implements Context {
   #quick<T>(start: () => Promise<T>): Promise<T> {
     return codedAsync(() => this.#guard.track(new this.#addon.Cancellation(), start));
   }
+}
+
+function native(context: Context): NativeContext {
+  if (context instanceof NativeContext) return context;
+  throw new ConcertinaError('bad-request', 'What is compared is not a context of this engine');
+}
+
+/** `start` as the job of every guard: whichever is disposed stops it and waits for it */
+function trackAll<T>(
+  [first, ...rest]: DisposeGuard[],
+  cancellation: RawCancellation,
+  start: () => Promise<T>,
+): Promise<T> {
+  if (!first) return start();
+  return first.track(cancellation, () => trackAll(rest, cancellation, start));
 }

@@ -31,6 +31,14 @@ export interface RawContext {
     cancellation: RawCancellation,
   ): Promise<GenerateResult>;
   evaluate(tokens: Int32Array, reference: RawContext | null, cancellation: RawCancellation): Promise<EvaluateResult>;
+  /** in the order of `contexts`, and last this context itself, their reference; chunk 0: as long as the contexts */
+  compare(
+    contexts: RawContext[],
+    tokens: Int32Array,
+    chunk: number,
+    onProgress: (fractions: number[]) => void,
+    cancellation: RawCancellation,
+  ): Promise<EvaluateResult[]>;
   saveSession(path: string): Promise<number>;
   loadSession(path: string): Promise<number>;
   dispose(): Promise<void>;

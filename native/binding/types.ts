@@ -95,8 +95,25 @@ export interface EvaluateResult {
   tokens: number;
   perplexity: number;
   meanKld: number | null;
+  /** standard error of the mean, tokens taken as independent */
+  meanKldError: number | null;
   kld999: number | null;
   sameTop: number | null;
+}
+
+export interface CompareOptions {
+  /** tokens of a chunk; default: as long as the shortest of the contexts */
+  chunk?: number;
+  /** 0..1 */
+  onProgress?: (fraction: number) => void;
+  signal?: AbortSignal;
+}
+
+export interface Comparison {
+  /** this context, the reference; its KL figures are null */
+  reference: EvaluateResult;
+  /** in the order of the contexts */
+  results: EvaluateResult[];
 }
 
 export interface Context {
@@ -113,6 +130,8 @@ export interface Context {
   ): AsyncGenerator<GenerateChunk, GenerateResult, void>;
   /** log-probabilities stay inside: pass another context of the same model as reference for KL divergence */
   evaluate(tokens: Int32Array, reference?: Context, signal?: AbortSignal): Promise<EvaluateResult>;
+  /** evaluates several contexts of the same model with this one as the reference, which runs once for all */
+  compare(contexts: Context[], tokens: Int32Array, options?: CompareOptions): Promise<Comparison>;
   /** KV cache and its tokens to a file; bytes written */
   saveSession(path: string): Promise<number>;
   /** refuses (code `data-corrupt`) a file of another model, cache type or build; tokens restored */

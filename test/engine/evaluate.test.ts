@@ -68,6 +68,49 @@ describe('evaluate', () => {
     expect(Math.abs(result.meanKld ?? 1)).toBeLessThan(1e-5);
   });
 
+  it('measures several contexts at once as it does each alone', async () => {
+    const model = await loadTiny();
+    const tokens = model.tokenize(text(), { addSpecial: true }).slice(0, 2 * chunk + 17);
+    const options = contextOptions({ nCtx: chunk, batch: chunk });
+    const reference = await model.createContext(options);
+    const contexts = await Promise.all(
+      ['turbo4', 'q4_0'].map((type) => model.createContext({ ...options, typeK: type, typeV: type })),
+    );
+    const progress: number[] = [];
+    const together = await reference.compare(contexts, tokens, { onProgress: (fraction) => progress.push(fraction) });
+
+    const alone = [];
+    for (const context of contexts) alone.push(await context.evaluate(tokens, reference));
+    expect(together.results).toEqual(alone);
+    expect(together.reference).toEqual(await reference.evaluate(tokens));
+    expect(together.results.every(({ meanKldError }) => (meanKldError ?? 0) > 0)).toBe(true);
+    expect(progress.at(-1)).toBe(1);
+    expect(progress).toEqual([...progress].sort((a, b) => a - b));
+    expect([reference, ...contexts].map(({ contextUsed }) => contextUsed)).toEqual([0, 0, 0]);
+
+    const halves = await reference.compare(contexts.slice(0, 1), tokens, { chunk: chunk / 2 });
+    expect(halves.results[0]?.tokens).toBe(4 * (chunk / 4 - 1));
+  });
+
+  it('refuses a comparison that makes no sense, and can stop one', async () => {
+    const model = await loadTiny();
+    const [one, two] = [await model.createContext(contextOptions()), await model.createContext(contextOptions())];
+    const tokens = model.tokenize(filler(20));
+    const wrong: [Parameters<typeof one.compare>[0], number][] = [
+      [[], 0],
+      [[one], 0],
+      [[two], 4096],
+      [[two], 1024],
+    ];
+    for (const [contexts, size] of wrong) {
+      expect(await refusal(one.compare(contexts, tokens, { chunk: size }))).toMatchObject({ code: 'bad-request' });
+    }
+    expect(await refusal(one.compare([two, two], tokens))).toMatchObject({ code: 'busy' });
+    const stopped = one.compare([two], tokens, { signal: AbortSignal.abort() });
+    expect(await refusal(stopped)).toMatchObject({ code: 'cancelled' });
+    expect((await one.compare([two], tokens)).results[0]?.sameTop).toBe(1);
+  });
+
   it('can be stopped, and refuses what makes no sense', async () => {
     const model = await loadTiny();
     const context = await model.createContext(contextOptions());
