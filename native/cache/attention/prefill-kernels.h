@@ -1,0 +1,158 @@
+// The prefill kernels written once over a vector type. A file per SIMD level defines, in an anonymous namespace, then includes this:
+//   vec, WIDTH                 f32 vector and its values
+//   MR, NV                     register tile of gemm: MR rows of NV vectors
+//   load, store, set1, add, sub, mul, fma(a, b, c) = a*b + c
+//   max2, min2                 the second argument when either is a NaN
+//   pow2                       2^n for whole n in -126 .. 126
+//   keep_unless_hidden(x, s)   x, or 0 where s is -inf
+//   hide(x, m)                 x, or -inf where m is -inf
+//   reduce_max, reduce_add
+//   load_f16, from_f16         WIDTH values, one value
+//   transpose_tile             WIDTH x WIDTH values
+// Everything stays in the anonymous namespace: an inline function shared with another file could be kept in this
+// file's version for all of them.
+#include <math.h>
+
+namespace {
+
+constexpr int NR = NV*WIDTH;
+
+// MR x NR of c stay in registers over all of k
+template <bool ACCUMULATE>
+inline void gemm_tile(const float * a, int lda, const float * panel, int k, float * c, int ldc) {
+    vec sum[MR][NV];
+    for (int i = 0; i < MR; ++i) {
+        for (int j = 0; j < NV; ++j) {
+            sum[i][j] = ACCUMULATE ? load(c + i*ldc + j*WIDTH) : set1(0.0f);
+        }
+    }
+    for (int p = 0; p < k; ++p) {
+        vec b[NV];
+        for (int j = 0; j < NV; ++j) {
+            b[j] = load(panel + p*NR + j*WIDTH);
+        }
+        for (int i = 0; i < MR; ++i) {
+            const vec x = set1(a[i*lda + p]);
+            for (int j = 0; j < NV; ++j) {
+                sum[i][j] = fma(x, b[j], sum[i][j]);
+            }
+        }
+    }
+    for (int i = 0; i < MR; ++i) {
+        for (int j = 0; j < NV; ++j) {
+            store(c + i*ldc + j*WIDTH, sum[i][j]);
+        }
+    }
+}
+
+void gemm(const float * a, int lda, const float * panel, int k, float * c, int ldc, int rows, bool accumulate) {
+    for (int i = 0; i < rows; i += MR) {
+        if (accumulate) {
+            gemm_tile<true>(a + i*lda, lda, panel, k, c + i*ldc, ldc);
+        } else {
+            gemm_tile<false>(a + i*lda, lda, panel, k, c + i*ldc, ldc);
+        }
+    }
+}
+
+void transpose(const float * rows, int ld, int k, float * panel) {
+    int p = 0;
+    for (; p + WIDTH <= k; p += WIDTH) {
+        for (int j = 0; j < NR; j += WIDTH) {
+            transpose_tile(rows + j*ld + p, ld, panel + p*NR + j, NR);
+        }
+    }
+    for (; p < k; ++p) {
+        for (int j = 0; j < NR; ++j) {
+            panel[p*NR + j] = rows[j*ld + p];
+        }
+    }
+}
+
+// 2^x for x in -126 .. 126: whole part into the exponent, a polynomial for the rest, -.5 .. .5. Its coefficients are a minimax
+// fit, relative error 9.2e-8.
+inline vec exp2_of(vec x) {
+    const vec magic = set1(12582912.0f); // 1.5 * 2^23: adding it rounds to whole numbers
+    const vec n     = sub(add(x, magic), magic);
+    const vec f     = sub(x, n);
+    vec p = set1(0x1.5bba14p-10f);
+    p = fma(p, f, set1(0x1.3cea88p-7f));
+    p = fma(p, f, set1(0x1.c6b752p-5f));
+    p = fma(p, f, set1(0x1.ebf9bcp-3f));
+    p = fma(p, f, set1(0x1.62e42ap-1f));
+    p = fma(p, f, set1(1.0f));
+    return mul(p, pow2(n));
+}
+
+void soft_cap(float * s, int cols, float cap) {
+    const vec limit = set1(126.0f);
+    for (int i = 0; i < cols; i += WIDTH) {
+        // tanh(x) = 1 - 2/(e^2x + 1)
+        const vec x = mul(load(s + i), set1(2.88539008f));
+        const vec e = exp2_of(min2(limit, max2(set1(-126.0f), x)));
+        store(s + i, mul(set1(cap), sub(set1(1.0f), div(set1(2.0f), add(e, set1(1.0f))))));
+    }
+}
+
+void add_mask(float * s, const uint16_t * mask, int n, float slope) {
+    int i = 0;
+    for (; i + WIDTH <= n; i += WIDTH) {
+        const vec m = load_f16(mask + i);
+        store(s + i, hide(fma(m, set1(slope), load(s + i)), m));
+    }
+    for (; i < n; ++i) {
+        const float m = from_f16(mask[i]);
+        s[i] = m == -INFINITY ? m : s[i] + slope*m;
+    }
+}
+
+enum prefill_view view(const uint16_t * mask, int n) {
+    const uint16_t hidden = 0xfc00; // -inf
+    uint16_t any = 0;
+    uint16_t not_hidden = 0;
+    for (int i = 0; i < n; ++i) {
+        any        |= mask[i];
+        not_hidden |= mask[i] ^ hidden;
+    }
+    return not_hidden == 0 ? PREFILL_HIDDEN : (any & 0x7fff) == 0 ? PREFILL_OPEN : PREFILL_MIXED;
+}
+
+float max(const float * s, int cols) {
+    vec m = load(s);
+    for (int i = WIDTH; i < cols; i += WIDTH) {
+        m = max2(m, load(s + i));
+    }
+    return reduce_max(m);
+}
+
+float exp2_sum(float * s, int cols, float max) {
+    vec sum = set1(0.0f);
+    for (int i = 0; i < cols; i += WIDTH) {
+        const vec x = load(s + i);
+        const vec p = keep_unless_hidden(exp2_of(max2(set1(-126.0f), sub(x, set1(max)))), x);
+        store(s + i, p);
+        sum = add(sum, p);
+    }
+    return reduce_add(sum);
+}
+
+void scale(float * x, int n, float factor) {
+    for (int i = 0; i < n; i += WIDTH) {
+        store(x + i, mul(load(x + i), set1(factor)));
+    }
+}
+
+bool finite(const float * x, int n) {
+    float zero = 0.0f;
+    int i = 0;
+    vec zeros = set1(0.0f);
+    for (; i + WIDTH <= n; i += WIDTH) {
+        zeros = fma(load(x + i), set1(0.0f), zeros);
+    }
+    for (; i < n; ++i) {
+        zero += x[i]*0.0f;
+    }
+    return reduce_add(zeros) + zero == 0.0f;
+}
+
+} // namespace

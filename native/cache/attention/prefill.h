@@ -1,0 +1,91 @@
+// Inside of the prefill kernels: the primitives that a SIMD level supplies, and the plan of an operation.
+// Only the prefill files include it.
+#pragma once
+
+#include "attention.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Positions of a tile of K and V. Two tiles of 128 values a row are 128 KiB: a quarter of the second-level cache.
+#define PREFILL_TILE 128
+
+// What all rows of the mask know about a tile: nothing to add, nothing to see, or entries of both kinds.
+enum prefill_view { PREFILL_HIDDEN, PREFILL_OPEN, PREFILL_MIXED };
+
+// One table per SIMD level. Matrices are f32; `cols` of a score row is a multiple of nr.
+// A NaN comes out of every function as a NaN.
+struct prefill_kernels {
+    const char * level;
+    int mr; // rows of the register tile
+    int nr; // and its columns
+
+    // c[rows][nr] = a[rows][k] . panel[k][nr], or += when accumulate; rows is a multiple of mr
+    void (*gemm)(const float * a, int lda, const float * panel, int k, float * c, int ldc, int rows, bool accumulate);
+    // panel[k][nr] of nr rows of k values
+    void (*transpose)(const float * rows, int ld, int k, float * panel);
+
+    // s = cap*tanh(s)
+    void (*soft_cap)(float * s, int cols, float cap);
+    // s += slope*mask (fp16); where the mask is -inf, s is -inf whatever it was
+    void (*add_mask)(float * s, const uint16_t * mask, int n, float slope);
+    enum prefill_view (*view)(const uint16_t * mask, int n);
+
+    float (*max)(const float * s, int cols);
+    // s = 2^(s - max), 0 where s is -inf and nowhere else; returns the sum. No s is above max.
+    float (*exp2_sum)(float * s, int cols, float max);
+    void  (*scale)(float * x, int n, float factor);
+    bool  (*finite)(const float * x, int n);
+
+    // n values of a row
+    ggml_to_float_t f16;
+    ggml_to_float_t q8_0;
+    ggml_to_float_t q4_0;
+};
+
+extern const struct prefill_kernels prefill_kernels_scalar;
+extern const struct prefill_kernels prefill_kernels_avx2;
+
+#ifdef __cplusplus
+}
+
+// How an operation is cut into items for the threads: one KV head of one stream with a block of its query vectors.
+// Query vector i of a KV head is row i/gqa with head i%gqa of the group.
+struct prefill_plan {
+    const prefill_kernels * kern;
+    ggml_to_float_t         k_decoder; // NULL: f32
+    ggml_to_float_t         v_decoder;
+
+    int n_query;  // query vectors of a KV head
+    int block;    // of an item
+    int n_block;  // per KV head
+    int part;     // query vectors whose scores are held at once
+    int n_tile;
+    int k_stride; // values of a row of Q and of K, rounded up to whole panels for V
+    int v_stride;
+
+    // bytes
+    size_t view_size;   // shared: prefill_view of [mask stream][mask head][row][tile]
+    size_t thread_size; // each thread's buffers
+};
+
+// Buffers of a thread, f32. T = PREFILL_TILE.
+struct prefill_buffers {
+    float * q;      // [block][k_stride], scaled to logits of base 2
+    float * out;    // [block][v_stride]
+    float * max;    // [block]
+    float * sum;    // [block]
+    float * scores; // [part][T]
+    float * k;      // [T/nr][k.head_dim][nr]
+    float * v;      // [v_stride/nr][T][nr]
+    float * rows;   // [nr][max of the strides]
+};
+
+// Attention of one item. views: this operation's table.
+void prefill_block(const turbo_attention & at, const prefill_plan & plan, const prefill_buffers & buf, const uint8_t * views,
+    int stream, int head_kv, int first);
+
+// Lays the buffers out from base and returns the end.
+char * prefill_lay_out(const turbo_attention & at, const prefill_plan & plan, char * base, prefill_buffers & buf);
+#endif
