@@ -15,6 +15,7 @@ export const TARGETS = {
   engine: ['concertina'],
   tools: ['llama-bench', 'llama-perplexity', 'llama-completion'],
   tests: ['turbo-tests', 'test-backend-ops', 'test-quantize-fns'],
+  bench: ['kvbench'],
 };
 
 const STAMP = path.join(OUT, 'concertina-stamp.json');
@@ -22,7 +23,7 @@ const LOG = path.join(BUILD, 'native-build.log');
 const LOG_LINES_SHOWN = 40;
 
 /** Folders whose content decides the build, besides the patched tree. */
-const SOURCES = [NATIVE, METAL, path.join(ROOT, 'test', 'native')];
+const SOURCES = [NATIVE, METAL, path.join(ROOT, 'test', 'native'), path.join(ROOT, 'test', 'bench', 'kvbench')];
 const SOURCE_FILE = /\.(c|cc|cpp|h|hpp|m|mm|metal|cmake|txt)$/;
 
 /**

@@ -1,0 +1,148 @@
+// Measures decode and prefill speed of cache types over depth, all in one process with every context alive, so that the
+// variants can take turns. Started by test/bench/bench.mjs, which checks the options and makes figures of the samples.
+
+#include "attention.h"
+#include "bandwidth.h"
+#include "events.h"
+#include "ggml-turbo.h"
+#include "options.h"
+#include "rounds.h"
+#include "shapes.h"
+#include "weights.h"
+#include "whole.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+
+namespace {
+
+constexpr int    n_learned        = 512;   // tokens whose cells fill all depths
+constexpr double patience_seconds = 120.0; // of one variant over one prompt length, before it leaves the next out
+
+void log_errors(ggml_log_level level, const char * text, void *) {
+    if (level == GGML_LOG_LEVEL_ERROR) {
+        fputs(text, stderr);
+    }
+}
+
+void report_bandwidth(int n_threads) {
+    event("bandwidth").add("threads", 1).add("bytesPerSecond", read_bandwidth(1));
+    if (n_threads > 1) {
+        event("bandwidth").add("threads", n_threads).add("bytesPerSecond", read_bandwidth(n_threads));
+    }
+}
+
+// The file of a shape is gone again when this returns: the model has read it.
+llama_model_ptr load(const bench_options & options) {
+    llama_model_params params = llama_model_default_params();
+    params.n_gpu_layers = 0;
+    std::string path = options.model;
+    std::string what;
+    if (!options.shape.empty()) {
+        const model_shape * shape = find_shape(options.shape);
+        if (shape == nullptr) {
+            give_up("There is no shape " + options.shape + ".");
+        }
+        path = (std::filesystem::path(options.dir) / (options.shape + ".gguf")).string();
+        what = shape->what;
+        if (!write_shape(*shape, uint32_t(options.n_layer), path)) {
+            give_up("The model of the shape could not be written to " + path + ".");
+        }
+        params.load_mode = LLAMA_LOAD_MODE_NONE;
+    }
+    llama_model_ptr model(llama_model_load_from_file(path.c_str(), params));
+    if (!model) {
+        give_up("The model " + path + " could not be loaded.");
+    }
+    char text[256] = "";
+    llama_model_desc(model.get(), text, sizeof(text));
+    event("model")
+        .add("name", options.shape.empty() ? std::filesystem::path(path).filename().string() : options.shape)
+        .add("what", what.empty() ? text : what)
+        .add("layers", llama_model_n_layer(model.get()))
+        .add("heads", llama_model_n_head(model.get()))
+        .add("headsKv", llama_model_n_head_kv(model.get()))
+        .add("weightBytes", weight_bytes_per_token(path))
+        .add("simd", ggml_turbo_simd_level());
+    if (!options.shape.empty()) {
+        std::filesystem::remove(path);
+    }
+    return model;
+}
+
+std::vector<llama_token> some_tokens(int n, int n_vocab) {
+    std::vector<llama_token> tokens(static_cast<size_t>(n));
+    for (int i = 0; i < n; ++i) {
+        tokens[size_t(i)] = llama_token((int64_t(i)*7919 + 11) % n_vocab);
+    }
+    return tokens;
+}
+
+void fill_all(const std::vector<variant> & variants, int depth) {
+    for (const variant & one : variants) {
+        one.select();
+        if (!one.kv->cells.fill(one.kv->ctx.get(), depth)) {
+            give_up(one.name + ": the cache could not be filled to depth " + std::to_string(depth) + ".");
+        }
+    }
+}
+
+// Part by part, so that what the ratios need is measured first when time is short.
+void measure_depths(const bench_options & options, const llama_model * model, const std::vector<variant> & variants, double deadline) {
+    const int n_vocab = llama_vocab_n_tokens(llama_model_get_vocab(model));
+    const round_plan plan = { variants, options.n_rounds, deadline };
+    attention_shape shape;
+    const bool alone = attention_shape_of(model, variants.front().kv->cells, shape);
+
+    for (const int depth : options.depths) {
+        fill_all(variants, depth);
+        run_rounds(plan, "decode", depth, 1, [&](size_t i) { return decode_turn(variants[i], depth); });
+    }
+    for (const int depth : options.depths) {
+        if (alone && options.has("attention-decode")) {
+            attention_rounds(plan, shape, depth, 1, options.n_threads);
+        }
+    }
+    std::vector<llama_token> batch = some_tokens(options.n_batch, n_vocab);
+    for (const int depth : options.depths) {
+        if (options.has("prefill") && now() < deadline) {
+            fill_all(variants, depth);
+            run_rounds(plan, "prefill", depth, options.n_batch, [&](size_t i) { return prefill_turn(variants[i], depth, batch); });
+        }
+    }
+    for (const int depth : options.depths) {
+        if (alone && options.has("attention-prefill")) {
+            attention_rounds(plan, shape, depth, options.n_batch, options.n_threads);
+        }
+    }
+}
+
+} // namespace
+
+int main(int argc, char ** argv) {
+    bench_options options = parse_options(argc, argv);
+    llama_log_set(log_errors, nullptr);
+    llama_backend_init();
+    const double deadline = options.budget > 0 ? now() + options.budget : HUGE_VAL;
+    report_bandwidth(options.n_threads);
+
+    const llama_model_ptr model = load(options);
+    const int n_vocab = llama_vocab_n_tokens(llama_model_get_vocab(model.get()));
+    int deepest = n_learned;
+    for (const int n : options.depths)  { deepest = std::max(deepest, n + options.n_batch); }
+    for (const int n : options.prompts) { deepest = std::max(deepest, n); }
+    const std::vector<variant> variants = make_variants(model.get(), options.variants, GGML_PAD(deepest, 256), std::max(options.n_batch, n_learned),
+        options.n_threads, some_tokens(n_learned, n_vocab));
+
+    std::sort(options.depths.begin(), options.depths.end());
+    std::sort(options.prompts.begin(), options.prompts.end());
+    measure_depths(options, model.get(), variants, deadline);
+    if (!options.prompts.empty()) {
+        prefill_prompts(variants, options.prompts, n_learned, n_vocab, patience_seconds);
+    }
+    report_bandwidth(options.n_threads);
+    event("done");
+    return 0;
+}

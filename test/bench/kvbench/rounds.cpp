@@ -1,0 +1,88 @@
+#include "rounds.h"
+
+#include "events.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace {
+
+constexpr double turn_seconds = 0.15; // of timed tokens, within the limits below
+constexpr int    min_tokens   = 3;
+constexpr int    max_tokens   = 16;
+constexpr double slow_seconds = 0.4; // of the untimed token: one timed token must do
+
+// Decodes the tokens from position depth on, in place of what the cache holds there.
+double decode_seconds(const variant & one, llama_token * tokens, int n, int depth) {
+    llama_context * ctx = one.kv->ctx.get();
+    if (!llama_memory_seq_rm(llama_get_memory(ctx), 0, depth, -1)) {
+        give_up("Tokens cannot be taken out of this model's cache again (a recurrent one?): it cannot be measured.");
+    }
+    const double start = now();
+    if (llama_decode(ctx, llama_batch_get_one(tokens, n)) != 0) {
+        give_up(one.name + ": decoding failed at depth " + std::to_string(depth) + ".");
+    }
+    llama_synchronize(ctx);
+    return now() - start;
+}
+
+void require_finite(const variant & one, int depth) {
+    llama_context * ctx = one.kv->ctx.get();
+    const float * logits  = llama_get_logits_ith(ctx, -1);
+    const int     n_vocab = llama_vocab_n_tokens(llama_model_get_vocab(llama_get_model(ctx)));
+    for (int i = 0; i < n_vocab; ++i) {
+        if (!std::isfinite(logits[i])) {
+            give_up(one.name + ": logits at depth " + std::to_string(depth) + " are not finite.");
+        }
+    }
+}
+
+} // namespace
+
+double now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+void run_rounds(const round_plan & plan, const std::string & what, int depth, int n_tokens, const turn & measure) {
+    const size_t n = plan.variants.size();
+    const int    n_needed = what == "decode" ? 1 : -1; // rounds, the warm-up is number 0
+    std::vector<double> last(n, 0.0);
+    event("progress").add("what", what).add("depth", depth);
+    for (int round = 0; round <= plan.n_rounds; ++round) {
+        for (size_t at = 0; at < n; ++at) {
+            const size_t    i   = (at + size_t(round)) % n;
+            const variant & one = plan.variants[i];
+            if (now() + last[i] > plan.deadline && round > n_needed) {
+                event("cut").add("what", what).add("depth", depth).add("rounds", std::max(0, round - 1));
+                return;
+            }
+            one.select();
+            const double start   = now();
+            const double seconds = measure(i);
+            last[i] = now() - start;
+            if (round > 0) {
+                event("sample").add("what", what).add("depth", depth).add("variant", one.name).add("round", round)
+                    .add("tokens", n_tokens).add("seconds", seconds);
+            }
+        }
+    }
+}
+
+double decode_turn(const variant & one, int depth) {
+    llama_token token = 1;
+    // the variant before has left its own cache in L3
+    const double first = decode_seconds(one, &token, 1, depth);
+    require_finite(one, depth);
+    const int n = first > slow_seconds ? 1 : std::clamp(int(turn_seconds/first), min_tokens, max_tokens);
+    std::vector<double> seconds;
+    for (int i = 0; i < n; ++i) {
+        seconds.push_back(decode_seconds(one, &token, 1, depth));
+    }
+    std::sort(seconds.begin(), seconds.end());
+    return (seconds[size_t(n - 1)/2] + seconds[size_t(n)/2])/2;
+}
+
+double prefill_turn(const variant & one, int depth, std::vector<llama_token> & batch) {
+    return decode_seconds(one, batch.data(), int(batch.size()), depth);
+}
