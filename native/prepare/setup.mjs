@@ -1,7 +1,7 @@
 // Everything that a command needs, from a fresh clone: tools of the system, packages, engine, app bundles.
-// Runs before `npm start`, `npm run serve`, `npm test` and `npm run dist` (the pre-scripts of package.json), so it uses
-// nothing but Node itself. What is up to date costs no time.
-// CLI: node native/prepare/setup.mjs start|serve|test|dist
+// Runs before `npm start`, `npm run serve`, `npm test`, `npm run dist` and `npm run bench` (the pre-scripts of package.json),
+// so it uses nothing but Node itself. What is up to date costs no time.
+// CLI: node native/prepare/setup.mjs start|serve|test|dist|bench
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -12,19 +12,23 @@ import { PrepareError, withLock } from './process.mjs';
 import { Progress } from './progress.mjs';
 import { checkNode, ensureSystem } from './system.mjs';
 
-/** tests: the checks' own programs and the Electron they run in; portable: an engine for other machines than this one. */
+/**
+ * tests: the checks' system packages; targets: of the native build; portable: for other machines than this one;
+ * app: its bundles; runtime: the Electron of the checks.
+ */
 const PURPOSES = {
-  start: { tests: false, portable: false, runtime: false },
-  serve: { tests: false, portable: false, runtime: false },
-  test: { tests: true, portable: false, runtime: true },
-  dist: { tests: false, portable: true, runtime: process.platform === 'linux' },
+  start: { tests: false, targets: ['engine'], portable: false, app: true, runtime: false },
+  serve: { tests: false, targets: ['engine'], portable: false, app: true, runtime: false },
+  test: { tests: true, targets: ['engine', 'tools', 'tests'], portable: false, app: true, runtime: true },
+  dist: { tests: false, targets: ['engine'], portable: true, app: true, runtime: process.platform === 'linux' },
+  bench: { tests: false, targets: ['bench'], portable: false, app: false, runtime: false },
 };
 
 const LOG = path.join(BUILD, 'logs', 'setup.log');
 
 /** @param {keyof typeof PURPOSES} purpose */
 async function setUp(purpose) {
-  const { tests, portable, runtime } = PURPOSES[purpose];
+  const { tests, targets, portable, app, runtime } = PURPOSES[purpose];
   checkNode();
   fs.mkdirSync(path.dirname(LOG), { recursive: true });
   fs.writeFileSync(LOG, `set-up for npm ${purpose}, ${new Date().toISOString()}, Node ${process.version}\n`);
@@ -33,21 +37,21 @@ async function setUp(purpose) {
   const stages = [
     ['system tools', (onProgress) => ensureSystem({ tests, onProgress, onLine })],
     ['npm packages', () => ensurePackages({ onLine })],
-    ['engine', (onProgress) => ensureEngine({ tests, portable, onProgress })],
-    ['app', (onProgress) => ensureApp({ onProgress })],
+    ['engine', (onProgress) => ensureEngine({ targets, portable, onProgress })],
   ];
+  if (app) stages.push(['app', (onProgress) => ensureApp({ onProgress })]);
   if (runtime) stages.push(['test runtime', (onProgress) => ensureRuntime(onProgress)]);
 
   const progress = new Progress(stages.length);
   for (const [name, body] of stages) await progress.stage(name, body);
 }
 
-async function ensureEngine({ tests, portable, onProgress }) {
+async function ensureEngine({ targets, portable, onProgress }) {
   // compiler results are shared by clones in different folders
   process.env.CCACHE_BASEDIR ??= ROOT;
   const { buildEngine } = await import('./build.mjs');
   await buildEngine({
-    targets: tests ? ['engine', 'tools', 'tests'] : ['engine'],
+    targets,
     portable,
     onProgress: ({ stage, fraction }) => onProgress({ detail: stage, fraction }),
   });

@@ -27,6 +27,7 @@ void log_errors(ggml_log_level level, const char * text, void *) {
     }
 }
 
+// More than once in a run: the best of all counts, and neighbours come and go.
 void report_bandwidth(int n_threads) {
     event("bandwidth").add("threads", 1).add("bytesPerSecond", read_bandwidth(1));
     if (n_threads > 1) {
@@ -97,6 +98,7 @@ void measure_depths(const bench_options & options, const llama_model * model, co
     const bool alone = attention_shape_of(model, variants.front().kv->cells, shape);
 
     for (const int depth : options.depths) {
+        report_bandwidth(options.n_threads);
         fill_all(variants, depth);
         run_rounds(plan, "decode", depth, 1, [&](size_t i) { return decode_turn(variants[i], depth); });
     }

@@ -1,0 +1,87 @@
+// `npm run bench`: how fast decode and prefill are over depth, for each cache type, on upstream's kernels and on ours.
+// Builds the measuring program when needed, runs it, and makes tables, JSON and charts of what it measured.
+// CLI: npm run bench -- --help        stdout: tables, or one JSON object with --json; progress goes to stderr
+
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { buildEngine } from '../../native/prepare/build.mjs';
+import { BUILD } from '../../native/prepare/paths.mjs';
+import { PrepareError } from '../../native/prepare/process.mjs';
+import { documentShapes, writeDocument } from './speed/document.mjs';
+import { figuresOf } from './speed/figures.mjs';
+import { HELP, OptionError, parseOptions } from './speed/options.mjs';
+import { measure, ProgramError } from './speed/program.mjs';
+import { charts, markdown } from './speed/report.mjs';
+
+const say = (line) => console.error(line);
+
+async function build() {
+  let shown = '';
+  await buildEngine({
+    targets: ['bench'],
+    onProgress: ({ stage, fraction }) => {
+      const line = `${stage} ${Math.floor(fraction * 10) * 10}%`;
+      if (line !== shown) say(line);
+      shown = line;
+    },
+  });
+}
+
+/** @returns {Promise<import('./speed/report.mjs').Result>} */
+async function runOnce(settings, command) {
+  const loadBefore = load();
+  const date = new Date().toISOString();
+  const events = await measure(settings, say);
+  const { threads, rounds, batch, quick } = settings;
+  return {
+    ...figuresOf(events),
+    date,
+    command,
+    settings: { threads, rounds, batch, quick },
+    machine: {
+      cpu: os.cpus()[0]?.model.trim() ?? 'unknown processor',
+      cores: os.availableParallelism(),
+      memoryBytes: os.totalmem(),
+      platform: `${os.platform()} ${os.arch()}`,
+      loadBefore,
+      loadAfter: load(),
+    },
+  };
+}
+
+/** Of the last minute: what else kept this machine busy. */
+const load = () => Number(os.loadavg()[0].toFixed(2));
+
+function writeFiles(out, result) {
+  fs.mkdirSync(out, { recursive: true });
+  fs.writeFileSync(path.join(out, 'bench.json'), `${JSON.stringify(result, null, 2)}\n`);
+  fs.writeFileSync(path.join(out, 'bench.md'), `${markdown(result)}\n`);
+  fs.writeFileSync(path.join(out, 'bench.svg'), charts(result));
+}
+
+async function main(args) {
+  const settings = parseOptions(args);
+  if (settings.help) return console.log(HELP);
+  const command = ['npm run bench --', ...args].join(' ');
+  await build();
+  const out = settings.out ?? path.join(BUILD, 'bench');
+  if (settings.writeDocs) {
+    const results = [];
+    for (const shape of documentShapes(settings)) results.push(await runOnce(shape, command));
+    for (const file of writeDocument(results)) say(`wrote ${file}`);
+    return;
+  }
+  const result = await runOnce(settings, command);
+  writeFiles(out, result);
+  say(`wrote bench.md, bench.json and bench.svg to ${out}`);
+  console.log(settings.json ? JSON.stringify(result) : markdown(result));
+}
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  const known = error instanceof OptionError || error instanceof ProgramError || error instanceof PrepareError;
+  say(known ? `error: ${error.message}` : error);
+  process.exitCode = error instanceof OptionError ? 2 : 1;
+}

@@ -1,0 +1,183 @@
+// Options of `npm run bench`: what people write, checked, and what the measuring program is asked for.
+
+import fs from 'node:fs';
+import { parseArgs } from 'node:util';
+
+/** Types a cache may have, as ggml and the app name them. */
+const TYPES = ['f32', 'f16', 'bf16', 'q8_0', 'q5_1', 'q5_0', 'q4_1', 'q4_0', 'iq4_nl', 'turbo4', 'turbo3'];
+
+/** test/bench/kvbench/shapes.cpp has their sizes. */
+export const SHAPES = ['qwen3-0.6b', 'qwen3-0.6b-gqa4', 'qwen3-0.6b-gqa8', 'qwen3-8b'];
+
+/** Every result is told against this one, on upstream's kernels and on ours. */
+export const REFERENCE = 'q8_0';
+
+const MINIMUM_ROUNDS = 5;
+const DEEPEST = 1 << 20;
+
+const FULL = {
+  types: ['f16', 'q8_0', 'q4_0', 'turbo4', 'turbo3'],
+  depths: [0, 4096, 8192, 16384, 32768],
+  prompts: [8192, 16384],
+  batch: 512,
+  parts: ['decode', 'attention-decode', 'prefill', 'attention-prefill'],
+  budget: 0,
+};
+
+/** Ends in 8 minutes on 2 cores: fewer depths, small batches, and what is not needed is left out when time is short. */
+const QUICK = {
+  types: ['f16', 'q8_0', 'turbo4', 'turbo3'],
+  depths: [4096, 8192, 16384],
+  prompts: [],
+  batch: 64,
+  parts: ['decode', 'attention-decode', 'prefill'],
+  budget: 330,
+};
+
+export const HELP = `npm run bench -- [options]     speed of KV cache types over depth, on this machine
+
+  --model FILE       a GGUF file; without one
+  --shape NAME       a model with random weights: ${SHAPES.join(', ')} (default: ${SHAPES[0]})
+  --layers N         layers of the shape
+  --types LIST       ${FULL.types.join(',')}; a pair K/V as in q8_0/turbo4; ${REFERENCE} is always measured
+  --depths LIST      tokens in the cache before the measured ones: 0,4K,8K,16K,32K
+  --prompts LIST     whole prompts to prefill: 8K,16K; none for no such part
+  --rounds N         after one of warm-up; at least and by default ${MINIMUM_ROUNDS}
+  --batch N          tokens of a prefill batch (default: ${FULL.batch})
+  -t, --threads N    default: 2
+  --quick            depths 4K, 8K, 16K, batches of ${QUICK.batch}, less than 8 minutes
+  --json             the JSON object on stdout in place of the tables
+  --out DIR          where bench.md, bench.json and bench.svg go (default: build/bench)
+  --write-docs       measures the shapes of docs/performance.md in turn and writes its figures`;
+
+/** Wrong options: the message is for the person who wrote them. */
+export class OptionError extends Error {
+  name = 'OptionError';
+}
+
+/**
+ * @param {string[]} args
+ * @returns {import('./options.mjs').Settings}
+ * @throws {OptionError}
+ */
+export function parseOptions(args) {
+  const values = readArgs(args);
+  const preset = values.quick ? QUICK : FULL;
+  if (values.model && (values.shape || values.layers)) {
+    throw new OptionError('Give --model or --shape (with --layers), not both.');
+  }
+  if (values['write-docs'] && (values.model || values.shape || values.quick)) {
+    throw new OptionError(
+      '--write-docs chooses the shapes itself and is not for --quick: leave the other options out.',
+    );
+  }
+  if (values.model && !fs.existsSync(values.model)) throw new OptionError(`There is no file ${values.model}.`);
+  const shape = values.model ? undefined : (values.shape ?? SHAPES[0]);
+  if (shape && !SHAPES.includes(shape)) {
+    throw new OptionError(`There is no shape "${shape}"; there are ${SHAPES.join(', ')}.`);
+  }
+  return {
+    help: values.help,
+    model: values.model,
+    shape,
+    layers: number('--layers', values.layers ?? '0', 0, 200),
+    types: list('--types', values.types, preset.types, checkType),
+    depths: list('--depths', values.depths, preset.depths, (text) => size('--depths', text, 0)),
+    prompts:
+      values.prompts === 'none'
+        ? []
+        : list('--prompts', values.prompts, preset.prompts, (text) => size('--prompts', text, 1)),
+    rounds: number('--rounds', values.rounds ?? String(MINIMUM_ROUNDS), MINIMUM_ROUNDS, 1000),
+    batch: number('--batch', values.batch ?? String(preset.batch), 2, 8192),
+    threads: number('--threads', values.threads ?? '2', 1, 512),
+    parts: preset.parts,
+    budget: preset.budget,
+    quick: values.quick,
+    json: values.json,
+    out: values.out,
+    writeDocs: values['write-docs'],
+  };
+}
+
+function readArgs(args) {
+  try {
+    const text = /** @type {const} */ ({ type: 'string' });
+    const flag = /** @type {const} */ ({ type: 'boolean', default: false });
+    const { values } = parseArgs({
+      args,
+      options: {
+        help: { ...flag, short: 'h' },
+        model: text,
+        shape: text,
+        layers: text,
+        types: text,
+        depths: text,
+        prompts: text,
+        rounds: text,
+        batch: text,
+        threads: { ...text, short: 't' },
+        quick: flag,
+        json: flag,
+        out: text,
+        'write-docs': flag,
+      },
+    });
+    return values;
+  } catch (error) {
+    throw new OptionError(
+      `${error.message.split('. ')[0].replace(/\.$/, '')}. npm run bench -- --help lists the options.`,
+    );
+  }
+}
+
+function list(option, text, preset, parse) {
+  if (text === undefined) return preset;
+  const parts = text.split(',').map((part) => part.trim());
+  if (parts.some((part) => part === ''))
+    throw new OptionError(`${option} is a list with commas, as in ${preset.join(',')}.`);
+  return [...new Set(parts.map(parse))];
+}
+
+function checkType(text) {
+  const [typeK, typeV = typeK, ...more] = text.split('/');
+  const unknown = [typeK, typeV].find((type) => !TYPES.includes(type));
+  if (more.length > 0) throw new OptionError(`"${text}" is not a type or a pair K/V.`);
+  if (unknown !== undefined)
+    throw new OptionError(`There is no cache type "${unknown}"; there are ${TYPES.join(', ')}.`);
+  return typeK === typeV ? typeK : text;
+}
+
+/** A number of tokens: 4096 or 4K. */
+function size(option, text, least) {
+  const match = /^(\d+)(k?)$/i.exec(text);
+  const tokens = match ? Number(match[1]) * (match[2] ? 1024 : 1) : Number.NaN;
+  if (!(tokens >= least && tokens <= DEEPEST)) {
+    throw new OptionError(`${option}: "${text}" is not a number of tokens from ${least} to 1024K, such as 4096 or 4K.`);
+  }
+  return tokens;
+}
+
+function number(option, text, least, most) {
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value >= least && value <= most)) {
+    throw new OptionError(`${option} takes a whole number from ${least} to ${most}, not "${text}".`);
+  }
+  return value;
+}
+
+/**
+ * What is compared: each type with our kernels; the reference with both; and each type that upstream has also as it is
+ * there, in full runs. Quick ones keep two: the reference, and f16 for its tiled prefill.
+ * @returns {{name: string, typeK: string, typeV: string, stock: boolean}[]}
+ */
+export function variantsOf({ types, quick }) {
+  const all = types.includes(REFERENCE) ? types : [REFERENCE, ...types];
+  return all.flatMap((type) => {
+    const [typeK, typeV = typeK] = type.split('/');
+    const ours = { name: type, typeK, typeV, stock: false };
+    const upstream = !type.includes('turbo') && (!quick || [REFERENCE, 'f16'].includes(type));
+    return upstream ? [{ name: stockName(type), typeK, typeV, stock: true }, ours] : [ours];
+  });
+}
+
+export const stockName = (type) => `${type} stock`;

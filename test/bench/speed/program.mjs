@@ -1,0 +1,99 @@
+// Runs the measuring program (test/bench/kvbench) and collects its events. Whatever ends the run, a signal included,
+// the program and its files are gone afterwards.
+
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { BIN, BUILD } from '../../../native/prepare/paths.mjs';
+import { variantsOf } from './options.mjs';
+
+const SIGNALS = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
+
+/**
+ * How long a thread of libgomp waits for the others before it sleeps; its own default is some 300 times as long. Where
+ * other programs want the cores too, a waiting thread would else burn the time slice that the awaited one needs: one
+ * token then took 1 s in place of 9 ms. On an idle machine no difference was seen.
+ */
+const WAIT = { GOMP_SPINCOUNT: '1000' };
+
+/** The program said why; it is on stderr. */
+export class ProgramError extends Error {
+  name = 'ProgramError';
+}
+
+/**
+ * @param {import('./options.mjs').Settings} settings
+ * @param {(line: string) => void} onProgress
+ * @returns {Promise<import('./figures.mjs').Event[]>}
+ * @throws {ProgramError}
+ */
+export async function measure(settings, onProgress) {
+  fs.mkdirSync(BUILD, { recursive: true });
+  // the file of a shape has hundreds of megabytes, too many for a /tmp in memory
+  const dir = fs.mkdtempSync(path.join(BUILD, 'bench-'));
+  const child = spawn(path.join(BIN, 'kvbench'), argumentsOf(settings, dir), {
+    env: { ...WAIT, ...process.env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const onSignal = (signal) => {
+    child.kill('SIGKILL');
+    fs.rmSync(dir, { recursive: true, force: true });
+    process.exit(128 + os.constants.signals[signal]);
+  };
+  for (const signal of SIGNALS) process.once(signal, onSignal);
+  try {
+    return await collect(child, onProgress);
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, onSignal);
+    fs.rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+function argumentsOf(settings, dir) {
+  const source = settings.model
+    ? [`--model=${settings.model}`]
+    : [`--shape=${settings.shape}`, `--layers=${settings.layers}`];
+  const variants = variantsOf(settings).map(
+    ({ name, typeK, typeV, stock }) => `${name}:${typeK}:${typeV}:${stock ? 'stock' : 'ours'}`,
+  );
+  return [
+    ...source,
+    `--dir=${dir}`,
+    `--variants=${variants.join(',')}`,
+    `--depths=${settings.depths.join(',')}`,
+    `--prompts=${settings.prompts.join(',')}`,
+    `--threads=${settings.threads}`,
+    `--rounds=${settings.rounds}`,
+    `--batch=${settings.batch}`,
+    `--parts=${settings.parts.join(',')}`,
+    `--budget=${settings.budget}`,
+  ];
+}
+
+async function collect(child, onProgress) {
+  const events = [];
+  const ended = new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) => resolve(signal ?? code));
+  });
+  const startedAt = Date.now();
+  for await (const line of createInterface({ input: child.stdout })) {
+    const event = JSON.parse(line);
+    events.push(event);
+    const said = sayProgress(event);
+    if (said) onProgress(`${((Date.now() - startedAt) / 1000).toFixed(0).padStart(5)} s  ${said}`);
+  }
+  const status = await ended;
+  if (status !== 0) throw new ProgramError(`The measuring program ended with ${status}; its reason stands above.`);
+  return events;
+}
+
+function sayProgress({ event, ...fields }) {
+  if (event === 'model') return `model ${fields.name}: ${fields.what}`;
+  if (event === 'progress' && fields.what === 'prompt') return `prompt ${fields.done} of ${fields.total} tokens`;
+  if (event === 'progress') return `${fields.what} at depth ${fields.depth}`;
+  if (event === 'cut') return `${fields.what} at depth ${fields.depth} cut short: no time`;
+  return '';
+}

@@ -1,0 +1,181 @@
+// Tables and charts of a result. Both comparisons stand side by side everywhere: most of what turbo gains on stock
+// llama.cpp is the kernels', and q8_0 has them too.
+
+import { plotAll } from '../plot.mjs';
+import { REFERENCE, stockName } from './options.mjs';
+
+const K = 1024;
+
+/** 4096 as people say it. */
+export const depthName = (depth) =>
+  Number(depth) >= K && Number(depth) % K === 0 ? `${Number(depth) / K}K` : String(depth);
+
+/**
+ * @param {import('./report.mjs').Result} result
+ * @returns {string} markdown, headings from level 3 on
+ */
+export function markdown(result) {
+  const sections = [
+    speedSection(result, 'decode', 'Decode, whole model', 'tok/s', (cell) => cell.tokensPerSecond),
+    speedSection(result, 'attentionDecode', 'Decode, attention alone', 'GB/s', (cell) => giga(cell.bytesPerSecond)),
+    boundSection(result),
+    speedSection(
+      result,
+      'prefill',
+      `Prefill of ${result.settings.batch} tokens at a depth, whole model`,
+      'tok/s',
+      (cell) => cell.tokensPerSecond,
+    ),
+    speedSection(
+      result,
+      'attentionPrefill',
+      `Prefill of ${result.settings.batch} tokens at a depth, attention alone`,
+      'tok/s',
+      (cell) => cell.tokensPerSecond,
+    ),
+    speedSection(result, 'prompt', 'Prefill of a whole prompt', 'tok/s', (cell) => cell.tokensPerSecond),
+  ];
+  return [heading(result), ...sections.filter(Boolean), notes(result)].join('\n\n');
+}
+
+function heading({ model, settings, bandwidth, date, machine }) {
+  const reads = Object.entries(bandwidth).map(([threads, bytes]) => `${giga(bytes)} GB/s with ${threads}`);
+  return `**${model.what}** (${model.name}): ${model.heads} query and ${model.headsKv} KV heads, ${mega(model.weightBytes)} MB of weights a token. ${date.slice(0, 10)}, ${machine.cpu}, ${machine.cores} cores, SIMD level ${model.simd}, ${settings.threads} threads, ${settings.rounds} rounds. Memory reads ${reads.join(', ')} thread(s). Load average ${machine.loadBefore} before, ${machine.loadAfter} after.`;
+}
+
+/** One table: for each depth the absolute speed, and the two ratios with their spread. */
+function speedSection(result, part, title, unit, speed) {
+  const cells = result[part];
+  if (!cells) return '';
+  const depths = depthsOf(cells);
+  const whole = part === 'prompt';
+  const againstF16 = part.toLowerCase().includes('prefill') || whole;
+  const columns = [
+    ['', (cell) => text(speed(cell))],
+    [`, against stock ${REFERENCE}`, (cell) => spread(cell.vsStockQ8_0)],
+    [`, against ${REFERENCE} with the same kernels`, (cell) => spread(cell.vsSameKernelQ8_0)],
+    ...(againstF16 ? [[', against stock f16', (cell) => spread(cell.vsStockF16)]] : []),
+  ];
+  const tables = columns.map(([what, show]) => {
+    const rows = Object.entries(cells).map(([name, byDepth]) => [
+      name,
+      ...depths.map((depth) => (byDepth[depth] ? show(byDepth[depth]) : '-')),
+    ]);
+    const label = what === '' ? unit : `times as fast${what}`;
+    return table([`${label}, ${whole ? 'prompt of' : 'depth'}`, ...depths.map(depthName)], rows);
+  });
+  return [`### ${title}`, ...tables].join('\n\n');
+}
+
+/** How near each type is to what memory alone would allow. */
+function boundSection({ decode, attentionDecode, model }) {
+  const known = Object.entries(decode ?? {}).filter(([, byDepth]) => Object.values(byDepth)[0]?.ofBandwidth);
+  if (known.length === 0) return '';
+  const depths = depthsOf(decode);
+  const rows = known.map(([name, byDepth]) => [
+    name,
+    ...depths.map((depth) => {
+      const cell = byDepth[depth];
+      const alone = attentionDecode?.[name]?.[depth];
+      if (!cell) return '-';
+      return `${mega(cell.bytesPerToken)} MB, ${percent(cell.ofBandwidth)}${alone ? `, ${percent(alone.ofBandwidth)}` : ''}`;
+    }),
+  ]);
+  return [
+    '### Distance to the memory bound',
+    `Bytes that a decoded token must read (${mega(model.weightBytes)} MB of weights and the cache), and the part of the measured bandwidth that the whole model and the attention alone reach. Over 100%: what is read fits the last-level cache.`,
+    table(['depth', ...depths.map(depthName)], rows),
+  ].join('\n\n');
+}
+
+function notes({ variants, leftOut, settings }) {
+  const fallbacks = Object.entries(variants).flatMap(([name, { reasonK, reasonV, typeK, typeV }]) =>
+    [reasonK, reasonV].some(Boolean)
+      ? [`${name} ran as ${typeK}/${typeV}: ${[...new Set([reasonK, reasonV].filter(Boolean))].join(' ')}`]
+      : [],
+  );
+  const odd = Object.values(variants).some(({ plainCache }) => !plainCache)
+    ? [
+        'The state of this model is more than one plain KV cache: depths were prefilled in truth, and attention alone and bytes are left out.',
+      ]
+    : [];
+  return [
+    `"stock" is the unpatched attention of the same llama.cpp; the other rows use ours. Ratios are medians over rounds in which all took turns, with the 10th and 90th percentile; absolute speeds differ from machine to machine, and on this one with its load.`,
+    ...(settings.quick ? ['A quick run: the tables of docs/performance.md come from full ones.'] : []),
+    ...fallbacks,
+    ...odd,
+    ...leftOut.map((line) => `Left out: ${line}.`),
+  ].join('\n\n');
+}
+
+const depthsOf = (part) => [...new Set(Object.values(part).flatMap(Object.keys))].sort((a, b) => Number(a) - Number(b));
+
+function table(head, rows) {
+  const line = (cells) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map((_, i) => (i === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n');
+}
+
+const giga = (bytes) => (bytes === undefined ? undefined : Number((bytes / 1e9).toPrecision(3)));
+const mega = (bytes) => (bytes / 1e6).toFixed(0);
+const percent = (part) => `${(100 * part).toFixed(0)}%`;
+const text = (value) => (value === undefined || value === null ? '-' : String(Number(value.toPrecision(3))));
+const spread = (ratio) =>
+  ratio ? `${ratio.median.toFixed(2)} (${ratio.p10.toFixed(2)}-${ratio.p90.toFixed(2)})` : '-';
+
+/**
+ * @param {import('./report.mjs').Result} result
+ * @returns {string} SVG: speed over depth, and the ratios to q8_0
+ */
+export function charts(result) {
+  const { decode = {}, attentionDecode = {}, model } = result;
+  const where = `${model.what}, ${result.settings.threads} threads`;
+  return plotAll(
+    [
+      chart('Decode, whole model', where, 'tok/s', decode, (cell) => ({ y: cell.tokensPerSecond })),
+      chart('Decode against stock q8_0', where, 'times as fast', decode, (cell) => ratioPoint(cell.vsStockQ8_0), true),
+      chart(
+        'Decode against q8_0 with the same kernels',
+        where,
+        'times as fast',
+        ours(decode),
+        (cell) => ratioPoint(cell.vsSameKernelQ8_0),
+        true,
+      ),
+      chart(
+        'Attention alone against stock q8_0',
+        where,
+        'times as fast',
+        attentionDecode,
+        (cell) => ratioPoint(cell.vsStockQ8_0),
+        true,
+      ),
+    ].filter(({ series }) => series.length > 0),
+    2,
+  );
+}
+
+const ours = (part) =>
+  Object.fromEntries(Object.entries(part).filter(([name]) => !name.endsWith(stockName('').trim())));
+const ratioPoint = (ratio) => ratio && { y: ratio.median, low: ratio.p10, high: ratio.p90 };
+
+function chart(title, note, label, part, point, parity = false) {
+  const series = Object.entries(part)
+    .map(([name, byDepth]) => ({
+      name,
+      dashed: name.endsWith('stock'),
+      points: Object.entries(byDepth).flatMap(([depth, cell]) => {
+        const at = point(cell);
+        return at ? [{ x: Number(depth), ...at }] : [];
+      }),
+    }))
+    .filter(({ points }) => points.length > 0);
+  const ticks = depthsOf(part).map(Number);
+  return {
+    title,
+    note,
+    x: { label: 'tokens in the cache', ticks, format: depthName },
+    y: { label, kind: /** @type {const} */ ('log') },
+    series,
+    rules: parity ? [{ y: 1, label: 'parity' }] : [],
+  };
+}

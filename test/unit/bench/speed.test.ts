@@ -1,0 +1,176 @@
+/** `npm run bench`: options, ratios, the JSON object, tables and charts. */
+import { describe, expect, it } from 'vitest';
+import { documentShapes, replaceFigures } from '../../bench/speed/document.mjs';
+import { figuresOf, median, quantile, ratioOf } from '../../bench/speed/figures.mjs';
+import { OptionError, parseOptions, variantsOf } from '../../bench/speed/options.mjs';
+import { charts, depthName, markdown } from '../../bench/speed/report.mjs';
+import { EVENTS, RESULT } from './samples';
+
+describe('parseOptions', () => {
+  it('reads lists, sizes and pairs', () => {
+    const settings = parseOptions(['--types', 'f16, q8_0/turbo4,turbo4/turbo4', '--depths', '0,4K,5000', '-t', '3']);
+    expect(settings.types).toEqual(['f16', 'q8_0/turbo4', 'turbo4']);
+    expect(settings.depths).toEqual([0, 4096, 5000]);
+    expect(settings.threads).toBe(3);
+    expect(settings.shape).toBe('qwen3-0.6b');
+    expect(parseOptions(['--prompts', 'none']).prompts).toEqual([]);
+  });
+
+  it('has the depths that a quick run promises, and a limit of time', () => {
+    const { depths, budget, rounds, shape } = parseOptions(['--quick', '--json']);
+    expect(depths).toEqual([4096, 8192, 16384]);
+    expect(budget).toBeGreaterThan(0);
+    expect(rounds).toBe(5);
+    expect(shape).toBe('qwen3-0.6b');
+  });
+
+  it.each([
+    [['--types', 'turbo5'], /no cache type "turbo5"/],
+    [['--types', 'f16,,q8_0'], /list with commas/],
+    [['--types', 'f16/q8_0/q4_0'], /pair K\/V/],
+    [['--depths', '4k,deep'], /"deep" is not a number of tokens/],
+    [['--depths', '-1'], /ambiguous|not a number/i],
+    [['--rounds', '4'], /from 5 to/],
+    [['--shape', 'llama'], /there are qwen3-0.6b/],
+    [['--model', '/no/such/file.gguf'], /no file/],
+    [['--model', 'package.json', '--shape', 'qwen3-8b'], /not both/],
+    [['--write-docs', '--quick'], /not for --quick/],
+    [['--fast'], /--fast/],
+  ])('refuses %j', (args, message) => {
+    expect(() => parseOptions(args)).toThrow(OptionError);
+    expect(() => parseOptions(args)).toThrow(message);
+  });
+});
+
+describe('variantsOf', () => {
+  const names = (types: string[], quick: boolean) => variantsOf({ types, quick }).map(({ name }) => name);
+
+  it('always has both references', () => {
+    expect(names(['turbo4'], true)).toEqual(['q8_0 stock', 'q8_0', 'turbo4']);
+  });
+
+  it('has no stock row for a type that upstream has not', () => {
+    expect(names(['q8_0', 'q4_0', 'q8_0/turbo4'], false)).toEqual([
+      'q8_0 stock',
+      'q8_0',
+      'q4_0 stock',
+      'q4_0',
+      'q8_0/turbo4',
+    ]);
+    expect(names(['q8_0', 'q4_0'], true)).toEqual(['q8_0 stock', 'q8_0', 'q4_0']);
+  });
+});
+
+describe('ratios', () => {
+  it('interpolates quantiles', () => {
+    expect(median([5, 1, 3])).toBe(3);
+    expect(median([4, 1, 3, 2])).toBe(2.5);
+    expect(quantile([0, 10], 0.1)).toBeCloseTo(1);
+    expect(quantile([7], 0.9)).toBe(7);
+  });
+
+  it('compares within rounds, and only those that both have', () => {
+    const samples = new Map([
+      [1, 1],
+      [2, 20],
+      [3, 9],
+    ]);
+    const reference = new Map([
+      [1, 4],
+      [2, 80],
+    ]);
+    expect(ratioOf(samples, reference)).toEqual({ median: 4, p10: 4, p90: 4 });
+    expect(ratioOf(samples, undefined)).toBeNull();
+    expect(ratioOf(samples, new Map([[7, 1]]))).toBeNull();
+  });
+});
+
+describe('figuresOf', () => {
+  const figures = figuresOf(EVENTS);
+
+  it('has the two comparisons by type and depth, for our kernels only', () => {
+    expect(figures.vsStockQ8_0).toEqual({ q8_0: { 4096: 2.667 }, turbo4: { 4096: 4 } });
+    expect(figures.vsSameKernelQ8_0).toEqual({ q8_0: { 4096: 1 }, turbo4: { 4096: 1.5 } });
+  });
+
+  it('gives speeds, bytes and the part of the bandwidth', () => {
+    const cell = figures.decode?.turbo4?.[4096];
+    expect(cell?.tokensPerSecond).toBe(50);
+    expect(cell?.bytesPerToken).toBe(168_587_264 + 8704 * 4097);
+    expect(cell?.ofBandwidth).toBeCloseTo((168_587_264 + 8704 * 4097) / 0.02 / 30e9, 3);
+    expect(figures.attentionDecode?.turbo4?.[4096]?.bytesPerToken).toBe(8704 * 4097);
+    expect(figures.prefill?.turbo4?.[4096]).toMatchObject({ tokensPerSecond: 20, rounds: 1 });
+    expect(figures.prefill?.turbo4?.[4096]?.bytesPerToken).toBeUndefined();
+  });
+
+  it('keeps the order of the variants, whoever had the first turn', () => {
+    const late = [...EVENTS].sort((a, b) => Number(b.variant === 'turbo4') - Number(a.variant === 'turbo4'));
+    expect(Object.keys(figuresOf(late).decode ?? {})).toEqual(['q8_0 stock', 'q8_0', 'turbo4']);
+  });
+
+  it('says what time did not allow', () => {
+    expect(figures.leftOut).toEqual(['prefill at depth 4096: 1 complete rounds only, for want of time']);
+  });
+
+  it('leaves bytes out where the cache is not one plain cache', () => {
+    const events = EVENTS.map((event) => (event.event === 'variant' ? { ...event, plainCache: false } : event));
+    expect(figuresOf(events).decode?.turbo4?.[4096]?.ofBandwidth).toBeUndefined();
+  });
+});
+
+describe('markdown', () => {
+  const text = markdown(RESULT);
+
+  it('has a table for each comparison', () => {
+    expect(text).toContain(
+      '| tok/s, depth | 4K |\n| --- | ---: |\n| q8_0 stock | 12.5 |\n| q8_0 | 25 |\n| turbo4 | 50 |',
+    );
+    expect(text).toMatch(
+      /times as fast, against stock q8_0, depth.*\n.*\n\| q8_0 stock \| 1\.00 .*\n\| q8_0 \| 2\.67 /,
+    );
+    expect(text).toMatch(/times as fast, against q8_0 with the same kernels.*\n.*\n.*\n.*\n\| turbo4 \| 1\.50 \(/);
+  });
+
+  it('says how far memory is, what the run was, and what is missing', () => {
+    expect(text).toContain('| turbo4 | 204 MB, 34%, 34% |');
+    expect(text).toContain('Memory reads 19 GB/s with 1, 30 GB/s with 2 thread(s)');
+    expect(text).toContain('Load average 0.2 before, 2.1 after');
+    expect(text).toContain('Left out: prefill at depth 4096');
+    expect(text).not.toContain('whole prompt');
+  });
+
+  it('names a type that ran as another', () => {
+    const variants = {
+      ...RESULT.variants,
+      turbo4: { ...RESULT.variants.turbo4, typeK: 'q8_0', reasonK: 'K has a bias.' },
+    };
+    expect(markdown({ ...RESULT, variants })).toContain('turbo4 ran as q8_0/turbo4: K has a bias.');
+  });
+
+  it('draws a chart of what there is', () => {
+    const svg = charts(RESULT);
+    expect(svg).toMatch(/^<svg[\s\S]*Decode against stock q8_0[\s\S]*turbo4[\s\S]*<\/svg>\n$/);
+    const { attentionDecode: _, ...rest } = RESULT;
+    expect(charts(rest)).not.toContain('Attention alone');
+  });
+
+  it('names depths', () => {
+    expect([0, '4096', 5000].map(depthName)).toEqual(['0', '4K', '5000']);
+  });
+});
+
+describe('the document', () => {
+  it('keeps the prose around the figures', () => {
+    const marks = ['<!-- figures: npm run bench -- --write-docs -->', '<!-- end of the figures -->'];
+    expect(replaceFigures(`a\n${marks[0]}\nold\n${marks[1]}\nb`, 'new')).toBe(
+      `a\n${marks[0]}\n\nnew\n\n${marks[1]}\nb`,
+    );
+    expect(() => replaceFigures('a', 'new')).toThrow(/lost its marks/);
+  });
+
+  it('measures GQA 2, 4 and 8', () => {
+    const shapes = documentShapes(parseOptions(['--write-docs']));
+    expect(shapes.map(({ shape }) => shape)).toEqual(['qwen3-0.6b', 'qwen3-0.6b-gqa4', 'qwen3-0.6b-gqa8']);
+    expect(shapes.map(({ prompts }) => prompts.length > 0)).toEqual([true, false, false]);
+  });
+});
