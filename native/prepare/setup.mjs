@@ -19,7 +19,7 @@ import { checkNode, ensureSystem } from './system.mjs';
 const PURPOSES = {
   start: { tests: false, targets: ['engine'], portable: false, app: true, runtime: false },
   serve: { tests: false, targets: ['engine'], portable: false, app: true, runtime: false },
-  test: { tests: true, targets: ['engine', 'tools', 'tests'], portable: false, app: true, runtime: true },
+  test: { tests: true, targets: ['engine', 'tools', 'tests', 'bench'], portable: false, app: true, runtime: true },
   dist: { tests: false, targets: ['engine'], portable: true, app: true, runtime: process.platform === 'linux' },
   bench: { tests: false, targets: ['bench'], portable: false, app: false, runtime: false },
 };

@@ -8,10 +8,12 @@
 
 namespace {
 
+constexpr double patience_seconds = 10.0; // of one turn of a part other than decode
+
 constexpr double turn_seconds = 0.15; // of timed tokens, within the limits below
 constexpr int    min_tokens   = 3;
 constexpr int    max_tokens   = 16;
-constexpr double slow_seconds = 0.4; // of the untimed token: one timed token must do
+constexpr double slow_seconds = 0.4;  // of the untimed token: one timed token must do
 
 // Decodes the tokens from position depth on, in place of what the cache holds there.
 double decode_seconds(const variant & one, llama_token * tokens, int n, int depth) {
@@ -47,7 +49,8 @@ double now() {
 void run_rounds(const round_plan & plan, const std::string & what, int depth, int n_tokens, const turn & measure) {
     const size_t n = plan.variants.size();
     const int    n_needed = what == "decode" ? 1 : -1; // rounds, the warm-up is number 0
-    std::vector<double> last(n, 0.0);
+    std::vector<double> seconds(n, 0.0);
+    std::vector<double> last(n, 0.0); // what the turn before took in all
     event("progress").add("what", what).add("depth", depth);
     for (int round = 0; round <= plan.n_rounds; ++round) {
         for (size_t at = 0; at < n; ++at) {
@@ -57,13 +60,19 @@ void run_rounds(const round_plan & plan, const std::string & what, int depth, in
                 event("cut").add("what", what).add("depth", depth).add("rounds", std::max(0, round - 1));
                 return;
             }
-            one.select();
-            const double start   = now();
-            const double seconds = measure(i);
-            last[i] = now() - start;
+            const bool slow = what != "decode" && last[i] > patience_seconds;
+            if (slow && round > 1) {
+                continue;
+            }
+            if (!slow) {
+                one.select();
+                const double start = now();
+                seconds[i] = measure(i);
+                last[i]    = now() - start;
+            }
             if (round > 0) {
                 event("sample").add("what", what).add("depth", depth).add("variant", one.name).add("round", round)
-                    .add("tokens", n_tokens).add("seconds", seconds);
+                    .add("tokens", n_tokens).add("seconds", seconds[i]);
             }
         }
     }

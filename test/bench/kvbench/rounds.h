@@ -20,7 +20,8 @@ struct round_plan {
 double now();
 
 // Prints a "sample" event for each turn after the warm-up, and a "cut" event when the deadline ended it early: one round
-// of decode is measured at any price, all others must end in time. what is the part (options.h); depth and n_tokens, of
+// of decode is measured at any price, all others must end in time. In parts other than decode a variant whose warm-up
+// took very long (stock q8_0 prefilling deep: minutes) is not asked again: its warm-up counts as round 1. what is the part (options.h); depth and n_tokens, of
 // the batch that a turn's seconds are for, go into the event.
 void run_rounds(const round_plan & plan, const std::string & what, int depth, int n_tokens, const turn & measure);
 

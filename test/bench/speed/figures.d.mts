@@ -5,6 +5,7 @@ export interface Ratio {
   median: number;
   p10: number;
   p90: number;
+  rounds: number;
 }
 
 export interface Cell {

@@ -30,7 +30,7 @@ export const median = (values) => quantile(values, 0.5);
  * How many times as fast `samples` is as `reference`, round by round.
  * @param {Map<number, number>} samples seconds by round
  * @param {Map<number, number> | undefined} reference
- * @returns {{median: number, p10: number, p90: number} | null} null when no round has both
+ * @returns {{median: number, p10: number, p90: number, rounds: number} | null} null when no round has both
  */
 export function ratioOf(samples, reference) {
   const ratios = [...samples].flatMap(([round, seconds]) => {
@@ -39,7 +39,7 @@ export function ratioOf(samples, reference) {
   });
   if (ratios.length === 0) return null;
   const [p10, p90] = [quantile(ratios, 0.1), quantile(ratios, 0.9)].map(rounded);
-  return { median: rounded(median(ratios)), p10, p90 };
+  return { median: rounded(median(ratios)), p10, p90, rounds: ratios.length };
 }
 
 /** Four digits: more are noise. */

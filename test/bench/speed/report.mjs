@@ -119,8 +119,11 @@ const giga = (bytes) => (bytes === undefined ? undefined : Number((bytes / 1e9).
 const mega = (bytes) => (bytes / 1e6).toFixed(0);
 const percent = (part) => `${(100 * part).toFixed(0)}%`;
 const text = (value) => (value === undefined || value === null ? '-' : String(Number(value.toPrecision(3))));
-const spread = (ratio) =>
-  ratio ? `${ratio.median.toFixed(2)} (${ratio.p10.toFixed(2)}-${ratio.p90.toFixed(2)})` : '-';
+const spread = (ratio) => {
+  if (!ratio) return '-';
+  const range = ratio.rounds > 1 ? `${ratio.p10.toFixed(2)}-${ratio.p90.toFixed(2)}` : 'one round';
+  return `${ratio.median.toFixed(2)} (${range})`;
+};
 
 /**
  * @param {import('./report.mjs').Result} result

@@ -79,7 +79,7 @@ describe('ratios', () => {
       [1, 4],
       [2, 80],
     ]);
-    expect(ratioOf(samples, reference)).toEqual({ median: 4, p10: 4, p90: 4 });
+    expect(ratioOf(samples, reference)).toEqual({ median: 4, p10: 4, p90: 4, rounds: 2 });
     expect(ratioOf(samples, undefined)).toBeNull();
     expect(ratioOf(samples, new Map([[7, 1]]))).toBeNull();
   });
@@ -135,6 +135,7 @@ describe('markdown', () => {
     expect(text).toContain('| turbo4 | 204 MB, 34%, 34% |');
     expect(text).toContain('Memory reads 19 GB/s with 1, 30 GB/s with 2 thread(s)');
     expect(text).toContain('Load average 0.2 before, 2.1 after');
+    expect(text).toContain('| turbo4 | 2.00 (one round) |');
     expect(text).toContain('Left out: prefill at depth 4096');
     expect(text).not.toContain('whole prompt');
   });
