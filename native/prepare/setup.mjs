@@ -1,7 +1,7 @@
 // Everything that a command needs, from a fresh clone: tools of the system, packages, engine, app bundles.
-// Runs before `npm start`, `npm run serve`, `npm test`, `npm run dist` and `npm run bench` (the pre-scripts of package.json),
-// so it uses nothing but Node itself. What is up to date costs no time.
-// CLI: node native/prepare/setup.mjs start|serve|test|dist|bench
+// Runs before `npm start`, `npm run serve`, `npm test`, `npm run dist`, `npm run bench` and `npm run quality` (the pre-scripts
+// of package.json), so it uses nothing but Node itself. What is up to date costs no time.
+// CLI: node native/prepare/setup.mjs start|serve|test|dist|bench|quality
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -22,6 +22,7 @@ const PURPOSES = {
   test: { tests: true, targets: ['engine', 'tools', 'tests', 'bench'], portable: false, app: true, runtime: true },
   dist: { tests: false, targets: ['engine'], portable: true, app: true, runtime: process.platform === 'linux' },
   bench: { tests: false, targets: ['bench'], portable: false, app: false, runtime: false },
+  quality: { tests: false, targets: ['engine'], portable: false, app: false, runtime: false },
 };
 
 const LOG = path.join(BUILD, 'logs', 'setup.log');

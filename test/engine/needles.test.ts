@@ -1,6 +1,6 @@
 /**
- * Facts in long text under a compressed cache. Ten items of 1K and 2K tokens that f16 answers; the whole set is
- * measured with `node test/bench/needles.mjs`.
+ * Facts in long text under a compressed cache. Ten items of 1K and 2K tokens that f16 answers; deeper ones are
+ * part of `npm run quality`.
  */
 import fs from 'node:fs';
 import path from 'node:path';

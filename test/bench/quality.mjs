@@ -1,0 +1,99 @@
+// `npm run quality`: what each KV cache type costs in quality against f16, on any model and text: perplexity, KL
+// divergence, how often the most likely token stays, and facts found in long text.
+// CLI: npm run quality -- --help        stdout: tables, or one JSON object with --json; progress goes to stderr
+
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { BUILD, ROOT } from '../../native/prepare/paths.mjs';
+import { Progress } from '../../native/prepare/progress.mjs';
+import { writeDocument } from './quality/document.mjs';
+import { contextOptions, loadEngine } from './quality/engine.mjs';
+import { evaluateDepth, newRow, plan } from './quality/measure.mjs';
+import { ask, makeDocuments, SHALLOWEST } from './quality/needles.mjs';
+import { HELP, OptionError, pairsOf, parseOptions } from './quality/options.mjs';
+import { charts, markdown, resultOf } from './quality/report.mjs';
+
+const say = (line) => console.error(line);
+
+async function measure(settings, command) {
+  const startedAt = Date.now();
+  const engine = await loadEngine();
+  const pairs = pairsOf(settings, engine.capabilities().cacheTypes);
+  const { nCtxTrain } = await engine.inspect(settings.model);
+  const model = await engine.loadModel(settings.model, { gpuLayers: 0 });
+  try {
+    const text = fs.readFileSync(settings.text, 'utf8');
+    const tokens = model.tokenize(text, { addSpecial: true });
+    const rows = pairs.map(newRow);
+    const depths = plan(settings, tokens.length, nCtxTrain);
+    const progress = new Progress(depths.length + (settings.documents > 0 ? 1 : 0));
+    const setting = { engine, model, modelFile: settings.model, tokens, threads: settings.threads };
+    for (const step of depths) {
+      const what = `${step.chunks} chunks of ${step.depth} tokens, ${rows.length} types and pairs`;
+      step.tokens = await progress.stage(what, (on) => evaluateDepth(setting, rows, step.depth, step.chunks, on));
+    }
+    if (settings.documents > 0) {
+      await progress.stage('needles', (on) => findNeedles({ ...settings, model, text }, rows, on));
+    }
+    return resultOf({
+      rows,
+      depths,
+      command,
+      settings,
+      model: { file: path.basename(settings.model), ...model.info },
+      engine: engine.capabilities(),
+      date: new Date().toISOString(),
+      seconds: (Date.now() - startedAt) / 1000,
+      cpu: os.cpus()[0]?.model.trim() ?? 'unknown processor',
+    });
+  } finally {
+    await model.dispose();
+  }
+}
+
+async function findNeedles({ model, text, depths, documents, threads }, rows, onProgress) {
+  const count = (part) => model.tokenize(part).length;
+  const deep = depths.filter((depth) => depth >= SHALLOWEST);
+  const sets = deep.map((depth) => ({ depth, documents: makeDocuments(text, count, depth, documents) }));
+  const total = rows.length * sets.reduce((sum, { depth }) => sum + depth, 0);
+  let done = 0;
+  for (const row of rows) {
+    row.needles = {};
+    for (const { depth, documents } of sets) {
+      onProgress({ fraction: done / total, detail: `${row.name} at ${depth}` });
+      const context = await model.createContext(contextOptions(row, depth, threads));
+      const answered = await ask(context, documents);
+      await context.dispose();
+      row.needles[depth] = { right: answered.filter(Boolean).length, of: answered.length };
+      done += depth;
+    }
+  }
+}
+
+function writeFiles(out, result) {
+  fs.mkdirSync(out, { recursive: true });
+  fs.writeFileSync(path.join(out, 'quality.json'), `${JSON.stringify(result, null, 2)}\n`);
+  fs.writeFileSync(path.join(out, 'quality.md'), `${markdown(result)}\n`);
+  fs.writeFileSync(path.join(out, 'quality.svg'), charts(result));
+  say(`wrote quality.md, quality.json and quality.svg to ${path.relative(process.cwd(), out) || out}`);
+}
+
+async function main(args) {
+  const settings = parseOptions(args);
+  if (settings.help) return console.log(HELP);
+  const result = settings.from
+    ? JSON.parse(fs.readFileSync(settings.from, 'utf8'))
+    : await measure(settings, ['npm run quality --', ...args].join(' '));
+  if (!settings.from) writeFiles(settings.out ?? path.join(BUILD, 'quality'), result);
+  if (settings.writeDocs) for (const file of writeDocument(result)) say(`wrote ${path.relative(ROOT, file)}`);
+  console.log(settings.json ? JSON.stringify(result) : markdown(result));
+}
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  const known = error instanceof OptionError || typeof error.code === 'string';
+  say(known ? `error: ${[error.message, error.hint].filter(Boolean).join('. ')}` : error);
+  process.exitCode = error instanceof OptionError ? 2 : 1;
+}

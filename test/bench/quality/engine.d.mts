@@ -1,0 +1,8 @@
+import type { ContextOptions, Engine } from '../../../native/binding/types';
+
+export function loadEngine(): Promise<Engine>;
+export function contextOptions(
+  types: Pick<ContextOptions, 'typeK' | 'typeV'>,
+  nCtx: number,
+  threads: number,
+): ContextOptions;

@@ -1,0 +1,46 @@
+import type { Context, Engine, Model } from '../../../native/binding/types';
+import type { Pair, Settings } from './options.mjs';
+
+export type ByDepth<T = number> = Record<string, T>;
+
+/** Figures by depth; KLD in nats, shares from 0 to 1. */
+export interface Figures {
+  ppl: ByDepth;
+  kld: ByDepth;
+  kldError: ByDepth;
+  kld999: ByDepth;
+  sameTop: ByDepth;
+  needles?: ByDepth<{ right: number; of: number }>;
+}
+
+export interface Row extends Pair, Figures {
+  bits: number;
+  effective: string;
+  reasons: string[];
+}
+
+export interface Setting {
+  engine: Engine;
+  model: Model;
+  modelFile: string;
+  tokens: Int32Array;
+  threads: number;
+}
+
+export function newRow(pair: Pair): Row;
+export function plan(
+  settings: Pick<Settings, 'depths' | 'chunks' | 'read'>,
+  available: number,
+  longest: number,
+): { depth: number; chunks: number }[];
+export function groupsOf<T>(sized: { row: T; bytes: number }[], budget?: number): T[][];
+export function describe(
+  context: Pick<Context, 'memory' | 'effective'>,
+): Pick<Row, 'bits' | 'effective' | 'reasons'>;
+export function evaluateDepth(
+  setting: Setting,
+  rows: Row[],
+  depth: number,
+  chunks: number,
+  onProgress: (progress: { fraction: number }) => void,
+): Promise<number>;

@@ -1,0 +1,125 @@
+// Runs the evaluations: for each depth the reference once, and every cache type beside it on the same chunks.
+
+import os from 'node:os';
+import { contextOptions } from './engine.mjs';
+import { OptionError, REFERENCE } from './options.mjs';
+
+/** Of the free memory: contexts of one round may take this much. */
+const MEMORY_SHARE = 0.6;
+
+/**
+ * @param {{engine: import('../../../native/binding/types').Engine, model: import('../../../native/binding/types').Model, modelFile: string, tokens: Int32Array, threads: number}} setting
+ * @param {import('./measure.mjs').Row[]} rows
+ * @param {number} depth tokens of a chunk
+ * @param {number} chunks
+ * @param {(progress: {fraction: number}) => void} onProgress
+ * @returns {Promise<number>} scored tokens; the figures go into the rows
+ */
+export async function evaluateDepth(setting, rows, depth, chunks, onProgress) {
+  const tokens = setting.tokens.subarray(0, depth * chunks);
+  const others = rows.filter(({ name }) => name !== REFERENCE);
+  const groups = others.length > 0 ? groupsOf(await sizesOf(setting, others, depth)) : [];
+  let scored = 0;
+  for (const [i, group] of groups.entries()) {
+    const compared = await compareGroup(setting, group, tokens, depth, (fraction) =>
+      onProgress({ fraction: (i + fraction) / groups.length }),
+    );
+    scored = compared.reference.tokens;
+    const own = rows.find(({ name }) => name === REFERENCE);
+    if (own) record(own, depth, { ...compared.reference, meanKld: 0, meanKldError: 0, kld999: 0, sameTop: 1 });
+    for (const [j, row] of group.entries()) record(row, depth, compared.results[j]);
+  }
+  return scored;
+}
+
+/** bytes of each row's context at this depth */
+async function sizesOf({ engine, modelFile, threads }, rows, depth) {
+  const sized = [];
+  for (const row of rows) {
+    const { kvK, kvV, compute } = await engine.estimate(modelFile, 0, contextOptions(row, depth, threads));
+    sized.push({ row, bytes: kvK + kvV + compute });
+  }
+  return sized;
+}
+
+/** As many at once as memory holds: each group costs one more run of the reference. */
+export function groupsOf(sized, budget = MEMORY_SHARE * os.freemem()) {
+  const groups = [];
+  let left = 0;
+  for (const { row, bytes } of sized) {
+    if (groups.length === 0 || bytes > left) {
+      groups.push([]);
+      left = budget;
+    }
+    groups.at(-1).push(row);
+    left -= bytes;
+  }
+  return groups;
+}
+
+async function compareGroup({ model, threads }, rows, tokens, depth, onProgress) {
+  const open = [];
+  const create = async (row) => {
+    const context = await model.createContext(contextOptions(row, depth, threads));
+    open.push(context);
+    return context;
+  };
+  try {
+    const reference = await create({ typeK: REFERENCE, typeV: REFERENCE });
+    const contexts = [];
+    for (const row of rows) contexts.push(await create(row));
+    for (const [i, row] of rows.entries()) Object.assign(row, describe(contexts[i]));
+    return await reference.compare(contexts, tokens, { chunk: depth, onProgress });
+  } finally {
+    for (const context of open) await context.dispose();
+  }
+}
+
+/** @returns what the engine really made of the types: bits a value, names, reasons */
+export function describe(context) {
+  const { kvK, kvV, kvF16 } = context.memory();
+  const { typeK, typeV } = context.effective;
+  const effective = typeK.effective === typeV.effective ? typeK.effective : `${typeK.effective}/${typeV.effective}`;
+  const reasons = [...new Set([typeK.reason, typeV.reason].filter(Boolean))];
+  return { bits: (16 * (kvK + kvV)) / kvF16, effective, reasons };
+}
+
+function record(row, depth, { perplexity, meanKld, meanKldError, kld999, sameTop }) {
+  row.ppl[depth] = perplexity;
+  row.kld[depth] = meanKld;
+  row.kldError[depth] = meanKldError;
+  row.kld999[depth] = kld999;
+  row.sameTop[depth] = sameTop;
+}
+
+/** @returns {import('./measure.mjs').Row} without figures yet */
+export function newRow(pair) {
+  return {
+    ...pair,
+    bits: 16,
+    effective: pair.name,
+    reasons: [],
+    ppl: {},
+    kld: {},
+    kldError: {},
+    kld999: {},
+    sameTop: {},
+  };
+}
+
+/**
+ * @param {Pick<import('./options.mjs').Settings, 'depths' | 'chunks' | 'read'>} settings
+ * @param {number} available tokens of the text
+ * @param {number} longest the model's context
+ * @returns {{depth: number, chunks: number}[]}
+ * @throws {OptionError} when a depth is beyond the model or the text
+ */
+export function plan({ depths, chunks, read }, available, longest) {
+  return depths.map((depth) => {
+    if (depth > longest)
+      throw new OptionError(`--depths: ${depth} is more than this model's context of ${longest} tokens.`);
+    if (depth > available) throw new OptionError(`--depths: ${depth} is more than the text's ${available} tokens.`);
+    const wanted = chunks ?? Math.max(1, Math.floor(read / depth));
+    return { depth, chunks: Math.min(wanted, Math.floor(available / depth)) };
+  });
+}

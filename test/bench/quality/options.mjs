@@ -1,0 +1,160 @@
+// Options of `npm run quality`: what people write, checked.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { ROOT } from '../../../native/prepare/paths.mjs';
+
+/** The distribution that all others are measured from. */
+export const REFERENCE = 'f16';
+
+const MODEL = path.join(ROOT, 'assets', 'models', 'concertina-tiny-q8_0.gguf');
+const TEXT = path.join(ROOT, 'test', 'fixtures', 'heldout.txt');
+const TYPES = ['f16', 'q8_0', 'q5_0', 'iq4_nl', 'q4_0', 'turbo4', 'turbo3'];
+const DEPTHS = [512, 2048, 8192];
+/** The smallest chunk whose second half says something, and the rounding of the engine's context lengths. */
+const SHALLOWEST = 256;
+const DEEPEST = 1 << 20;
+
+/** `scored`: tokens read at each depth, as whole chunks; `documents`: texts with needles at each depth */
+const FULL = { sides: ['q8_0', 'q4_0', 'turbo4', 'turbo3'], read: 32768, documents: 2 };
+/** Ends in 8 minutes on 2 cores. */
+const QUICK = { sides: [], read: 16384, documents: 0 };
+
+export const HELP = `npm run quality -- [options]     what a KV cache type costs in quality, against ${REFERENCE}
+
+  --model FILE       a GGUF file (default: the built-in model)
+  --text FILE        plain text that the model has not seen (default: test/fixtures/heldout.txt)
+  --types LIST       ${TYPES.join(',')}; a pair K/V as in q8_0/turbo4
+  --sides LIST       types that are measured as K and as V of every other one and of ${REFERENCE}; none for no pairs
+                     (default: ${FULL.sides.join(',')})
+  --depths LIST      tokens of a chunk, of which the second half counts: 512,2K,8K
+  --chunks N         at every depth (default: as many as ${FULL.read / 1024}K tokens hold)
+  --documents N      texts with 12 hidden facts each at every depth from 512 on; 0: no needles (default: ${FULL.documents})
+  -t, --threads N    default: physical cores
+  --quick            ${QUICK.read / 1024}K tokens at every depth, no pairs, no needles: less than 8 minutes
+  --json             the JSON object on stdout in place of the tables
+  --out DIR          where quality.md, quality.json and quality.svg go (default: build/quality)
+  --from FILE        a quality.json of before in place of a measurement
+  --write-docs       puts figures and charts into docs/quality.md`;
+
+/** Wrong options: the message is for the person who wrote them. */
+export class OptionError extends Error {
+  name = 'OptionError';
+}
+
+/**
+ * @param {string[]} args
+ * @returns {import('./options.mjs').Settings}
+ * @throws {OptionError}
+ */
+export function parseOptions(args) {
+  const values = readArgs(args);
+  const preset = values.quick ? QUICK : FULL;
+  if (values.quick && values['write-docs'])
+    throw new OptionError('--write-docs is not for --quick: its figures are rough.');
+  const files = { model: values.model ?? MODEL, text: values.text ?? TEXT, from: values.from };
+  for (const [option, file] of Object.entries(files)) {
+    if (file !== undefined && !fs.statSync(file, { throwIfNoEntry: false })?.isFile()) {
+      throw new OptionError(`--${option}: there is no file ${file}.`);
+    }
+  }
+  return {
+    ...files,
+    help: values.help,
+    types: list('--types', values.types, TYPES, pairOf),
+    sides: values.sides === 'none' ? [] : list('--sides', values.sides, preset.sides, (text) => text),
+    depths: list('--depths', values.depths, DEPTHS, size).sort((a, b) => a - b),
+    chunks: values.chunks === undefined ? null : number('--chunks', values.chunks, 1, 10_000),
+    read: preset.read,
+    documents: number('--documents', values.documents ?? String(preset.documents), 0, 100),
+    threads: number('--threads', values.threads ?? '0', 0, 512),
+    quick: values.quick,
+    json: values.json,
+    out: values.out,
+    writeDocs: values['write-docs'],
+  };
+}
+
+function readArgs(args) {
+  const text = /** @type {const} */ ({ type: 'string' });
+  const flag = /** @type {const} */ ({ type: 'boolean', default: false });
+  const options = {
+    help: { ...flag, short: 'h' },
+    model: text,
+    text,
+    types: text,
+    sides: text,
+    depths: text,
+    chunks: text,
+    documents: text,
+    threads: { ...text, short: 't' },
+    quick: flag,
+    json: flag,
+    out: text,
+    from: text,
+    'write-docs': flag,
+  };
+  try {
+    return parseArgs({ args, options }).values;
+  } catch (error) {
+    const reason = error.message.split('. ')[0].replace(/\.$/, '');
+    throw new OptionError(`${reason}. npm run quality -- --help lists the options.`);
+  }
+}
+
+function list(option, text, preset, parse) {
+  if (text === undefined) return [...preset];
+  const parts = text.split(',').map((part) => part.trim());
+  if (parts.some((part) => part === '')) {
+    throw new OptionError(`${option} is a list with commas, as in ${TYPES.slice(0, 3).join(',')}.`);
+  }
+  return [...new Set(parts.map(parse))];
+}
+
+/** Types are checked by the engine, which knows them. */
+function pairOf(text) {
+  const [typeK, typeV = typeK, ...more] = text.split('/');
+  if (more.length > 0 || !typeK || !typeV) throw new OptionError(`--types: "${text}" is not a type or a pair K/V.`);
+  return typeK === typeV ? typeK : text;
+}
+
+/** A number of tokens: 2048 or 2K. */
+function size(text) {
+  const match = /^(\d+)(k?)$/i.exec(text);
+  const tokens = match ? Number(match[1]) * (match[2] ? 1024 : 1) : Number.NaN;
+  if (!(tokens >= SHALLOWEST && tokens <= DEEPEST)) {
+    throw new OptionError(
+      `--depths: "${text}" is not a number of tokens from ${SHALLOWEST} to 1024K, such as 2048 or 2K.`,
+    );
+  }
+  return tokens;
+}
+
+function number(option, text, least, most) {
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value >= least && value <= most)) {
+    throw new OptionError(`${option} takes a whole number from ${least} to ${most}, not "${text}".`);
+  }
+  return value;
+}
+
+/**
+ * What is measured: the types, then the pairs of their sides, each once; the reference first.
+ * @param {Pick<import('./options.mjs').Settings, 'types' | 'sides'>} settings
+ * @param {string[]} known types of the engine
+ * @returns {{name: string, typeK: string, typeV: string}[]}
+ * @throws {OptionError} names a type that the engine has not
+ */
+export function pairsOf({ types, sides }, known) {
+  const every = sides.length > 0 ? [REFERENCE, ...sides] : [];
+  const crossed = every.flatMap((typeK) =>
+    every.filter((typeV) => typeV !== typeK).map((typeV) => `${typeK}/${typeV}`),
+  );
+  return [...new Set([REFERENCE, ...types, ...crossed])].map((name) => {
+    const [typeK, typeV = typeK] = name.split('/');
+    const unknown = [typeK, typeV].find((type) => !known.includes(type));
+    if (unknown) throw new OptionError(`There is no cache type "${unknown}"; there are ${known.join(', ')}.`);
+    return { name, typeK, typeV };
+  });
+}

@@ -1,0 +1,204 @@
+// The JSON object, the tables and the charts of a measurement.
+
+import path from 'node:path';
+import { plotAll } from '../plot.mjs';
+import { FACTS } from './needles.mjs';
+import { REFERENCE } from './options.mjs';
+
+/**
+ * @param {import('./report.mjs').Measured} measured
+ * @returns {import('./report.mjs').Result} what `--json` prints; figures by depth, KLD in nats, shares from 0 to 1
+ */
+export function resultOf({ rows, depths, command, settings, model, engine, date, seconds, cpu }) {
+  const single = ({ typeK, typeV }) => typeK === typeV;
+  return {
+    types: figuresOf(rows.filter(single)),
+    pairs: figuresOf(rows.filter((row) => !single(row))),
+    depths: Object.fromEntries(depths.map(({ depth, chunks, tokens }) => [depth, { chunks, tokens }])),
+    reference: REFERENCE,
+    model: { name: model.name, file: model.file, bytes: model.fileBytes, quantization: model.quantization },
+    text: path.basename(settings.text),
+    documents: settings.documents,
+    quick: settings.quick,
+    engine: { upstream: engine.upstream, simd: engine.simd, kernelVariant: engine.kernelVariant },
+    cpu,
+    command,
+    date,
+    seconds: Math.round(seconds),
+  };
+}
+
+function figuresOf(rows) {
+  return Object.fromEntries(
+    rows.map(({ name, typeK, typeV, bits, effective, reasons, needles, ...figures }) => {
+      const rounded = Object.entries(figures).map(([key, byDepth]) => [key, roundAll(byDepth)]);
+      const fallback = reasons.length > 0 ? { effective, reasons } : {};
+      return [
+        name,
+        { bits: digits(bits), ...Object.fromEntries(rounded), ...(needles ? { needles } : {}), ...fallback },
+      ];
+    }),
+  );
+}
+
+const digits = (value) => Number(value.toPrecision(6));
+const roundAll = (byDepth) =>
+  Object.fromEntries(Object.entries(byDepth).map(([depth, value]) => [depth, digits(value)]));
+
+/** @param {import('./report.mjs').Result} result @returns {string} markdown, headings from level 3 on */
+export function markdown(result) {
+  const depths = Object.keys(result.depths);
+  const sections = depths.flatMap((depth) => [
+    `### ${depthName(depth)} tokens`,
+    `${scoredText(result.depths[depth])}`,
+    typeTable(result.types, depth),
+  ]);
+  return [heading(result), ...sections, ...pairSections(result, depths), ...fallbacks(result)].join('\n\n');
+}
+
+function heading({ model, text, date, engine, cpu, documents, quick }) {
+  const needles = documents > 0 ? ` Needles: facts found of ${FACTS * documents} hidden ones, ${FACTS} in a text.` : '';
+  const rough = quick ? ' A quick run: the tables of docs/quality.md come from full ones.' : '';
+  return `**${model.name}** (${model.file}) on ${text}, K and V of one type, against ${REFERENCE}. ${date.slice(0, 10)}, ${cpu}, SIMD level ${engine.simd}. KLD in nats, ± one standard error.${needles}${rough}`;
+}
+
+const scoredText = ({ chunks, tokens }) =>
+  `${chunks} ${chunks === 1 ? 'chunk' : 'chunks'}, ${tokens} tokens scored (the second half of each chunk).`;
+
+/** 8192 as people say it. */
+export const depthName = (depth) =>
+  Number(depth) >= 1024 && Number(depth) % 1024 === 0 ? `${Number(depth) / 1024}K` : String(depth);
+
+function typeTable(types, depth) {
+  const rows = Object.entries(types).filter(([, figures]) => figures.ppl[depth] !== undefined);
+  const needles = rows.some(([, { needles }]) => needles);
+  const head = ['type', 'bits per value', 'mean KLD', '99.9% KLD', 'same top', 'PPL', ...(needles ? ['needles'] : [])];
+  const cells = rows.map(([name, figures]) => [
+    name,
+    figures.bits.toFixed(2),
+    name === REFERENCE ? '0' : `${small(figures.kld[depth])} ± ${small(figures.kldError[depth])}`,
+    name === REFERENCE ? '0' : figures.kld999[depth].toPrecision(3),
+    percent(figures.sameTop[depth]),
+    figures.ppl[depth].toFixed(2),
+    ...(needles ? [needleText(figures, depth)] : []),
+  ]);
+  return table(head, cells);
+}
+
+const needleText = ({ needles }, depth) => (needles?.[depth] ? `${needles[depth].right} of ${needles[depth].of}` : '-');
+
+/** K by V at a glance, and every figure of each pair below. */
+function pairSections({ pairs, types }, depths) {
+  if (Object.keys(pairs).length === 0) return [];
+  const sides = (index) => {
+    const names = Object.keys(pairs).map((name) => name.split('/')[index]);
+    return [...new Set([...Object.keys(types).filter((name) => names.includes(name)), ...names])];
+  };
+  const matrices = depths.map((depth) => {
+    const rows = sides(0).map((typeK) => [
+      typeK,
+      ...sides(1).map((typeV) => {
+        const figures = typeK === typeV ? types[typeK] : pairs[`${typeK}/${typeV}`];
+        return figures ? small(figures.kld[depth]) : '-';
+      }),
+    ]);
+    return table([`${depthName(depth)}: K down, V across`, ...sides(1)], rows);
+  });
+  const full = depths.map((depth) => `${depthName(depth)} tokens:\n\n${typeTable(pairs, depth)}`);
+  return [
+    '### Pairs: K and V of two types',
+    'Mean KLD. The row and the column of f16 are one side alone.',
+    ...matrices,
+    `<details><summary>All figures of the pairs, K/V</summary>\n\n${full.join('\n\n')}\n\n</details>`,
+  ];
+}
+
+const fallbacks = ({ types, pairs }) =>
+  Object.entries({ ...types, ...pairs }).flatMap(([name, { effective, reasons }]) =>
+    reasons ? [`${name} ran as ${effective}: ${reasons.join(' ')}`] : [],
+  );
+
+function table(head, rows) {
+  const line = (cells) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map((_, i) => (i === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n');
+}
+
+const small = (value) => (value === 0 ? '0' : value < 0.001 ? value.toFixed(5) : value.toPrecision(3));
+const percent = (share) => `${(100 * share).toFixed(1)}%`;
+
+/** @param {import('./report.mjs').Result} result @returns {string} SVG: the frontier at each depth, and KLD over depth */
+export function charts(result) {
+  const depths = Object.keys(result.depths);
+  const all = Object.values({ ...result.types, ...result.pairs })
+    .flatMap(({ kld }) => Object.values(kld))
+    .filter((kld) => kld > 0);
+  if (all.length === 0) throw new Error('There is nothing to draw: no type but the reference was measured');
+  const range = /** @type {[number, number]} */ ([Math.min(...all) / 1.4, Math.max(...all) * 1.4]);
+  const y = { label: 'mean KLD against f16', kind: /** @type {const} */ ('log'), domain: range };
+  const size = { width: 520, height: 400 };
+  const frontiers = depths.map((depth) => ({
+    title: `${depthName(depth)} tokens`,
+    note: 'lower and further left is better',
+    x: { label: 'bits per value', domain: /** @type {[number, number]} */ ([2.5, 9.5]), ticks: [3, 4, 5, 6, 7, 8, 9] },
+    y,
+    series: frontier(result, depth),
+    ...size,
+  }));
+  const over = depths.length > 1 ? [{ ...overDepth(result, depths), y, ...size }] : [];
+  return plotAll([...frontiers, ...over], 2);
+}
+
+const isTurbo = ([name]) => name.includes('turbo');
+
+function frontier({ types, pairs }, depth) {
+  const at = (entries, labelled) =>
+    entries
+      .filter(([, { kld, bits }]) => kld[depth] > 0 && bits < 9.5)
+      .map(([name, { bits, kld, kldError }]) => ({
+        x: bits,
+        y: kld[depth],
+        ...spread(kld[depth], kldError[depth]),
+        ...(labelled ? { label: name } : {}),
+      }));
+  const entries = Object.entries(types);
+  return [
+    {
+      name: 'llama.cpp',
+      line: false,
+      legend: true,
+      points: at(
+        entries.filter((e) => !isTurbo(e)),
+        true,
+      ),
+    },
+    { name: 'turbo', line: false, legend: true, points: at(entries.filter(isTurbo), true) },
+    {
+      name: 'pairs K/V',
+      line: false,
+      legend: true,
+      hollow: true,
+      colour: '#7a7f87',
+      points: at(Object.entries(pairs), false),
+    },
+  ].filter(({ points }) => points.length > 0);
+}
+
+/** One standard error to either side; a log axis has no room below zero. */
+const spread = (kld, error) => ({ low: Math.max(kld - error, kld / 2), high: kld + error });
+
+function overDepth({ types }, depths) {
+  const series = Object.entries(types)
+    .filter(([name]) => name !== REFERENCE)
+    .map(([name, { kld, kldError }]) => ({
+      name,
+      dashed: !isTurbo([name]),
+      points: depths.map((depth) => ({ x: Number(depth), y: kld[depth], ...spread(kld[depth], kldError[depth]) })),
+    }));
+  const x = {
+    label: 'tokens of a chunk',
+    kind: /** @type {const} */ ('log'),
+    ticks: depths.map(Number),
+    format: depthName,
+  };
+  return { title: 'Over depth', note: 'dashed: the types of llama.cpp', x, series };
+}

@@ -1,0 +1,218 @@
+/** `npm run quality`: options, what is measured, groups by memory, needles, and the report of a recorded result. */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { replaceFigures } from '../../bench/quality/document.mjs';
+import { contextOptions } from '../../bench/quality/engine.mjs';
+import { describe as describeContext, groupsOf, newRow, plan } from '../../bench/quality/measure.mjs';
+import { ask, FACTS, makeDocuments, names } from '../../bench/quality/needles.mjs';
+import { pairsOf, parseOptions } from '../../bench/quality/options.mjs';
+import { charts, markdown, type Result, resultOf } from '../../bench/quality/report.mjs';
+import { createFakeEngine } from '../../fixtures/fakeEngine';
+
+const known = ['f16', 'q8_0', 'q4_0', 'turbo4', 'turbo3'];
+const fixtures = path.join(import.meta.dirname, '..', '..', 'fixtures');
+const heldout = readFileSync(path.join(fixtures, 'heldout.txt'), 'utf8');
+const recorded = JSON.parse(readFileSync(path.join(fixtures, 'quality.json'), 'utf8')) as Result;
+
+describe('options', () => {
+  it('has the set of the issue for --quick', () => {
+    expect(parseOptions(['--quick', '--json'])).toMatchObject({
+      types: ['f16', 'q8_0', 'q5_0', 'iq4_nl', 'q4_0', 'turbo4', 'turbo3'],
+      depths: [512, 2048, 8192],
+      sides: [],
+      documents: 0,
+      json: true,
+    });
+  });
+
+  it('reads lists, sizes and pairs', () => {
+    const read = parseOptions([
+      '--types',
+      'q4_0, q8_0/turbo4,turbo3/turbo3',
+      '--depths',
+      '8K,512',
+      '--sides',
+      'none',
+      '-t',
+      '3',
+    ]);
+    expect(read).toMatchObject({
+      types: ['q4_0', 'q8_0/turbo4', 'turbo3'],
+      depths: [512, 8192],
+      sides: [],
+      threads: 3,
+    });
+  });
+
+  it.each([
+    [['--depths', '12'], 'from 256'],
+    [['--depths', '2K,'], 'list with commas'],
+    [['--types', 'a/b/c'], 'not a type or a pair'],
+    [['--chunks', '0'], 'from 1 to'],
+    [['--model', '/nowhere.gguf'], 'no file /nowhere.gguf'],
+    [['--text', '/tmp'], 'no file /tmp'],
+    [['--from', '/nowhere.json'], 'no file'],
+    [['--quick', '--write-docs'], 'not for --quick'],
+    [['--tpyes', 'f16'], '--help lists'],
+    [['extra'], '--help lists'],
+  ])('refuses %j', (args, reason) => {
+    expect(() => parseOptions(args)).toThrow(reason);
+  });
+
+  it('measures the reference, the types, and each side with every other', () => {
+    const all = pairsOf({ types: ['q8_0', 'q8_0/turbo4'], sides: ['q8_0', 'turbo4'] }, known).map(({ name }) => name);
+    expect(all).toEqual([
+      'f16',
+      'q8_0',
+      'q8_0/turbo4',
+      'f16/q8_0',
+      'f16/turbo4',
+      'q8_0/f16',
+      'turbo4/f16',
+      'turbo4/q8_0',
+    ]);
+    expect(() => pairsOf({ types: ['q9'], sides: [] }, known)).toThrow('no cache type "q9"; there are f16, q8_0');
+  });
+});
+
+describe('measuring', () => {
+  it('reads as many chunks as are asked for or fit', () => {
+    const settings = { depths: [512, 8192], chunks: null, read: 16384 };
+    expect(plan(settings, 40_000, 8192)).toEqual([
+      { depth: 512, chunks: 32 },
+      { depth: 8192, chunks: 2 },
+    ]);
+    expect(plan({ ...settings, chunks: 9 }, 20_000, 8192)[1]).toEqual({ depth: 8192, chunks: 2 });
+    expect(() => plan(settings, 40_000, 4096)).toThrow("more than this model's context of 4096");
+    expect(() => plan(settings, 5000, 8192)).toThrow("more than the text's 5000");
+  });
+
+  it('takes as many contexts at once as memory holds, at least one', () => {
+    const sized = [3, 3, 3, 9].map((bytes, row) => ({ row, bytes }));
+    expect(groupsOf(sized, 7)).toEqual([[0, 1], [2], [3]]);
+    expect(groupsOf(sized, 100)).toEqual([[0, 1, 2, 3]]);
+  });
+
+  it('takes bits and types from the engine', () => {
+    const side = (asked: string, effective = asked, reason = '') => ({ asked, effective, reason });
+    const memory = () => ({ weights: 0, kvK: 425, kvV: 850, kvF16: 3200, compute: 0 });
+    const effective = { typeK: side('turbo4'), typeV: side('turbo4', 'q8_0', 'The head does not fit.') };
+    expect(describeContext({ memory, effective } as unknown as Parameters<typeof describeContext>[0])).toEqual({
+      bits: 6.375,
+      effective: 'turbo4/q8_0',
+      reasons: ['The head does not fit.'],
+    });
+  });
+});
+
+describe('needles', () => {
+  const count = (text: string) => Math.ceil(text.length / 4);
+
+  it('hides each answer once, spread over the text, within the length', () => {
+    const [one, two] = makeDocuments(heldout, count, 2048, 2);
+    expect(one?.text).not.toBe(two?.text);
+    expect(makeDocuments(heldout, count, 2048, 1)[0]).toEqual(one);
+    expect(one?.items).toHaveLength(FACTS);
+    expect(new Set(one?.items.map(({ question }) => question)).size).toBe(FACTS);
+    expect(count(one?.text ?? '')).toBeGreaterThan(1700);
+    expect(count(one?.text ?? '')).toBeLessThan(2048);
+    const places = (one?.items ?? []).map(({ answer }) => (one?.text.indexOf(answer) ?? -1) / (one?.text.length ?? 1));
+    expect(Math.min(...places)).toBeGreaterThan(0);
+    expect(Math.max(...places) - Math.min(...places)).toBeGreaterThan(0.7);
+    expect(() => makeDocuments('Too short. By far.', count, 2048, 1)).toThrow('too short');
+  });
+
+  it('takes an answer only as a word of its own', () => {
+    expect(names('The dish is Pea Soup.', 'pea soup')).toBe(true);
+    expect(names('It is 12345678.', '1234567')).toBe(false);
+    expect(names('QJOB84', 'QJOB84')).toBe(true);
+  });
+
+  it('asks every question of every document', async () => {
+    // answers with the words of the prompt
+    const model = await createFakeEngine().loadModel('any.gguf', { gpuLayers: 0 });
+    const context = await model.createContext(contextOptions({ typeK: 'f16', typeV: 'f16' }, 512, 1));
+    const texts = ['Long text.', 'Lengthy text.'];
+    const items = [
+      { question: 'Which text is long?', answer: 'long text' },
+      { question: 'What is it?', answer: 'short text' },
+    ];
+    expect(
+      await ask(
+        context,
+        texts.map((text) => ({ text, items })),
+      ),
+    ).toEqual([true, false, false, false]);
+  });
+});
+
+describe('report', () => {
+  it('has the shape that --json promises', () => {
+    const turbo4 = { ...newRow({ name: 'turbo4', typeK: 'turbo4', typeV: 'turbo4' }), bits: 4.25 };
+    Object.assign(turbo4, { ppl: { 512: 21.5 }, kld: { 512: 1 / 60 }, kldError: { 512: 0.001 }, kld999: { 512: 0.3 } });
+    const pair = {
+      ...newRow({ name: 'q8_0/turbo4', typeK: 'q8_0', typeV: 'turbo4' }),
+      effective: 'q8_0',
+      reasons: ['No.'],
+    };
+    const result = resultOf({
+      rows: [turbo4, pair],
+      depths: [{ depth: 512, chunks: 4, tokens: 1020 }],
+      command: 'c',
+      settings: { text: '/a/heldout.txt', documents: 0, quick: true },
+      model: { name: 'm', file: 'm.gguf', fileBytes: 1, quantization: 'Q8_0' },
+      engine: { upstream: 'v', simd: 'avx2', kernelVariant: 'k' },
+      date: 'd',
+      seconds: 1.4,
+      cpu: 'cpu',
+    });
+    expect(result.types.turbo4).toMatchObject({
+      bits: 4.25,
+      kld: { 512: 0.0166667 },
+      kld999: { 512: 0.3 },
+      sameTop: {},
+    });
+    expect(result.types.turbo4).not.toHaveProperty('reasons');
+    expect(result.pairs['q8_0/turbo4']).toMatchObject({ effective: 'q8_0', reasons: ['No.'] });
+    expect(result).toMatchObject({ depths: { 512: { chunks: 4, tokens: 1020 } }, text: 'heldout.txt', seconds: 1 });
+  });
+
+  it('makes a table for each depth, and one of the pairs', () => {
+    const text = markdown(recorded);
+    const { turbo4 } = recorded.types;
+    const depth = Object.keys(recorded.depths)[0] ?? '';
+    expect(text).toContain(`### ${depth} tokens`);
+    const row = text.split('\n').find((line) => line.startsWith('| turbo4 | 4.25 |'));
+    expect(row).toContain(`${(100 * (turbo4?.sameTop[depth] ?? 0)).toFixed(1)}%`);
+    expect(row).toContain(`${turbo4?.needles?.[depth]?.right} of ${turbo4?.needles?.[depth]?.of}`);
+    expect(text.match(/^\| f16 \| 16.00 \| 0 \| 0 \| 100.0% /gm)).toHaveLength(Object.keys(recorded.depths).length);
+    expect(text).toContain('K down, V across | ');
+    expect(text).not.toMatch(/NaN|undefined|\| - \| - \|/);
+  });
+
+  it('draws the frontier of each depth and KLD over depth', () => {
+    const svg = charts(recorded);
+    const depths = Object.keys(recorded.depths).length;
+    const [types, pairs] = [Object.keys(recorded.types).length - 1, Object.keys(recorded.pairs).length];
+    expect(svg.match(/class="title"/g)).toHaveLength(depths + 1);
+    const shown = Object.values(recorded.pairs).filter(({ bits }) => bits < 9.5).length;
+    const legends = depths * (2 + (pairs > 0 ? 1 : 0));
+    expect(svg.match(/<circle/g)).toHaveLength(depths * (2 * types + shown) + legends);
+    expect(svg).toContain('>turbo3</text>');
+  });
+
+  it('says which types the engine took in place of others', () => {
+    const odd = structuredClone(recorded);
+    Object.assign(odd.types.turbo4 ?? {}, { effective: 'q8_0/turbo4', reasons: ['K has a bias.'] });
+    expect(markdown(odd)).toContain('turbo4 ran as q8_0/turbo4: K has a bias.');
+  });
+
+  it('puts the figures between the marks of the document and keeps the rest', () => {
+    const document = readFileSync(path.join(fixtures, '..', '..', 'docs', 'quality.md'), 'utf8');
+    const once = replaceFigures(document, 'NEW FIGURES');
+    expect(replaceFigures(once, 'NEW FIGURES')).toBe(once);
+    expect(once).toContain('# Quality of the KV cache types');
+    expect(() => replaceFigures('no marks', 'x')).toThrow('lost its marks');
+  });
+});
