@@ -46,23 +46,67 @@ private:
     std::mt19937     rng;
 };
 
-void fill(writer & w, const tiny_model_shape & shape) {
-    gguf_set_val_str(w.meta.get(), "general.architecture", "llama");
-    gguf_set_val_str(w.meta.get(), "tokenizer.ggml.model", "no_vocab");
-    gguf_set_val_f32(w.meta.get(), "llama.attention.layer_norm_rms_epsilon", 1e-5f);
-    w.u32("llama.vocab_size",              n_vocab);
-    w.u32("llama.context_length",          512);
-    w.u32("llama.embedding_length",        n_embd);
-    w.u32("llama.block_count",             n_layer);
-    w.u32("llama.feed_forward_length",     n_ff);
-    w.u32("llama.attention.head_count",    n_head);
-    w.u32("llama.attention.head_count_kv", n_kv);
-    w.u32("llama.attention.key_length",    shape.head_dim);
-    w.u32("llama.attention.value_length",  shape.head_dim);
-    w.u32("llama.rope.dimension_count",    shape.head_dim);
+const char * const architectures[] = { "llama", "gemma3", "gemma2", "granite_swa" };
 
+void metadata(writer & w, const tiny_model_shape & shape) {
+    const std::string arch = architectures[shape.kind];
+    const auto u32 = [&](const char * key, uint32_t value) { w.u32((arch + "." + key).c_str(), value); };
+    const auto f32 = [&](const char * key, float value) { gguf_set_val_f32(w.meta.get(), (arch + "." + key).c_str(), value); };
+
+    gguf_set_val_str(w.meta.get(), "general.architecture", arch.c_str());
+    gguf_set_val_str(w.meta.get(), "tokenizer.ggml.model", "no_vocab");
+    f32("attention.layer_norm_rms_epsilon", 1e-5f);
+    u32("vocab_size",              n_vocab);
+    u32("context_length",          512);
+    u32("embedding_length",        n_embd);
+    u32("block_count",             n_layer);
+    u32("feed_forward_length",     n_ff);
+    u32("attention.head_count",    n_head);
+    u32("attention.head_count_kv", n_kv);
+    u32("attention.key_length",    shape.head_dim);
+    u32("attention.value_length",  shape.head_dim);
+    u32("rope.dimension_count",    shape.head_dim);
+    if (shape.kind == TINY_LLAMA) {
+        return;
+    }
+    u32("attention.sliding_window", 24);
+    if (shape.kind == TINY_SINKS) {
+        const int8_t windowed[n_layer] = { 1, 0 };
+        gguf_set_arr_data(w.meta.get(), (arch + ".attention.sliding_window_pattern").c_str(), GGUF_TYPE_BOOL, windowed, n_layer);
+        f32("logit_scale",     1.0f);
+        f32("attention.scale", 1.0f/std::sqrt(float(shape.head_dim)));
+    } else {
+        u32("attention.sliding_window_pattern", 2);
+        f32("attn_logit_softcapping",  2.0f);
+        f32("final_logit_softcapping", 30.0f);
+    }
+}
+
+void attention_extras(writer & w, const tiny_model_shape & shape, const std::string & blk) {
+    if (shape.k_bias) {
+        w.tensor(blk + "attn_q.bias", n_head*shape.head_dim);
+        w.tensor(blk + "attn_k.bias", n_kv*shape.head_dim);
+        w.tensor(blk + "attn_v.bias", n_kv*shape.head_dim);
+    }
+    if (shape.kind == TINY_SINKS) {
+        w.tensor(blk + "attn_sinks.weight", n_head);
+    }
+    if (shape.kind == TINY_WINDOW) {
+        w.tensor(blk + "attn_q_norm.weight", shape.head_dim);
+        w.tensor(blk + "attn_k_norm.weight", shape.head_dim);
+    }
+    if (shape.kind == TINY_WINDOW || shape.kind == TINY_SOFTCAP) {
+        w.tensor(blk + "post_attention_norm.weight", n_embd);
+        w.tensor(blk + "post_ffw_norm.weight",       n_embd);
+    }
+}
+
+void fill(writer & w, const tiny_model_shape & shape) {
+    metadata(w, shape);
     w.tensor("token_embd.weight",  n_embd, n_vocab);
-    w.tensor("output.weight",      n_embd, n_vocab);
+    if (shape.kind != TINY_SOFTCAP) { // gemma2 always uses the embedding
+        w.tensor("output.weight",  n_embd, n_vocab);
+    }
     w.tensor("output_norm.weight", n_embd);
     for (uint32_t il = 0; il < n_layer; ++il) {
         const std::string blk = "blk." + std::to_string(il) + ".";
@@ -75,11 +119,7 @@ void fill(writer & w, const tiny_model_shape & shape) {
         w.tensor(blk + "ffn_gate.weight",    n_embd, n_ff);
         w.tensor(blk + "ffn_up.weight",      n_embd, n_ff);
         w.tensor(blk + "ffn_down.weight",    n_ff,   n_embd);
-        if (shape.k_bias) {
-            w.tensor(blk + "attn_q.bias", n_head*shape.head_dim);
-            w.tensor(blk + "attn_k.bias", n_kv*shape.head_dim);
-            w.tensor(blk + "attn_v.bias", n_kv*shape.head_dim);
-        }
+        attention_extras(w, shape, blk);
     }
 }
 

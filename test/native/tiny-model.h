@@ -1,13 +1,21 @@
-// GGUF files of a two-layer llama with random weights, for paths that the embedded model does not take.
+// GGUF files of a two-layer model with random weights, for paths that the embedded model does not take.
 #pragma once
 
 #include "llama-cpp.h"
 
 #include <cstdint>
 
+enum tiny_model_kind {
+    TINY_LLAMA,
+    TINY_WINDOW,  // gemma3: one layer with a sliding window of 24 tokens, one without
+    TINY_SOFTCAP, // gemma2: the same, with capped attention scores
+    TINY_SINKS,   // granite_swa: the same, with attention sinks
+};
+
 struct tiny_model_shape {
-    uint32_t head_dim;
-    bool     k_bias = false;
+    uint32_t        head_dim;
+    bool            k_bias = false;
+    tiny_model_kind kind   = TINY_LLAMA;
 };
 
 // Writes the file to a temporary path, loads it and deletes it. Aborts when the file cannot be written.

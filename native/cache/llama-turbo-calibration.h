@@ -1,0 +1,68 @@
+// Calibration of a model for centring: means of the keys and values that it computes, taken off before they are
+// quantised (turbo-centre-hooks.h). For the addon and the tools.
+//
+// Exact, and free of bits: softmax does not change when one vector is subtracted from all keys of a head, and
+// attention weights sum to one, so a vector taken off all values is added back once to the attention's output.
+#pragma once
+
+#include "llama.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Statistics of one model on one text. Immutable once made.
+struct llama_turbo_calibration;
+
+// Called on the calling thread, several times a micro-batch. Return false to cancel.
+typedef bool (*llama_turbo_progress)(int32_t n_done, int32_t n_total, void * data);
+
+// Runs n_tokens tokens through the model with an f16 cache and accumulates, in double, per layer and KV head: mean and
+// variance of K (after RoPE) and of V, and the second moment of the queries of the head's group. The same model, text
+// and back end give the same result; another number of threads may move its last bits.
+// No other context of the model may be made meanwhile. progress may be NULL.
+// Returns NULL when cancelled, or with the reason logged.
+LLAMA_API struct llama_turbo_calibration * llama_turbo_calibrate(
+        struct llama_model * model, const llama_token * tokens, int32_t n_tokens, int32_t n_threads, llama_turbo_progress progress, void * data);
+
+LLAMA_API void llama_turbo_calibration_free(struct llama_turbo_calibration * calibration);
+
+// Bytes of the serialised form, numbers as this machine stores them.
+LLAMA_API size_t llama_turbo_calibration_get_size(const struct llama_turbo_calibration * calibration);
+
+// Writes that many bytes to dst.
+LLAMA_API void llama_turbo_calibration_get_data(const struct llama_turbo_calibration * calibration, void * dst);
+
+// NULL when the bytes are damaged or of another version.
+LLAMA_API struct llama_turbo_calibration * llama_turbo_calibration_init_from_data(const void * src, size_t size);
+
+// Of all statistics, never 0: caches with different hashes hold different things.
+LLAMA_API uint64_t llama_turbo_calibration_hash(const struct llama_turbo_calibration * calibration);
+
+// Tokens that the statistics were taken from.
+LLAMA_API int32_t llama_turbo_calibration_n_tokens(const struct llama_turbo_calibration * calibration);
+
+// Contexts of the model made from now on are centred with the calibration (a copy is kept), or with NULL not centred.
+// Those that exist stay as they are. To be called with NULL before the model is freed.
+// Returns false, changing nothing, when the calibration is of a model of another shape.
+LLAMA_API bool llama_turbo_calibration_attach(struct llama_model * model, const struct llama_turbo_calibration * calibration);
+
+struct llama_turbo_centring {
+    bool         k;        // a context made now centres K
+    bool         v;
+    const char * reason_k; // NULL when it does; else one static sentence for the user
+    const char * reason_v;
+    uint64_t     hash;     // of the attached calibration; 0 when neither K nor V is centred
+};
+
+// What a context of these effective types (llama_turbo_resolve) would centre.
+LLAMA_API struct llama_turbo_centring llama_turbo_centring_resolve(
+        const struct llama_model * model, enum ggml_type type_k, enum ggml_type type_v);
+
+// For tests: centre all cache types, so that exactness can be seen without the noise of quantising. K-shift then works
+// with quantised types only.
+LLAMA_API void llama_turbo_centring_every_type(bool on);
+
+#ifdef __cplusplus
+}
+#endif

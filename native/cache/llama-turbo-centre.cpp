@@ -1,0 +1,206 @@
+// Constants of centred caches and the graph hooks that use them.
+
+#include "turbo-centre-hooks.h"
+#include "turbo-calibration.h"
+#include "ggml-turbo.h"
+
+#include "ggml-backend.h"
+#include "ggml-cpp.h"
+#include "llama-impl.h"
+#include "llama-kv-cache.h"
+#include "llama-model.h"
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+#include <stdexcept>
+#include <string>
+#include <unordered_map>
+
+namespace {
+
+// Constants of one layer of one cache, f32, on the device of its cache tensors. nullptr: that part is not centred.
+struct layer_constants {
+    ggml_tensor * k_mean = nullptr; // [head_dim, n_head_kv]
+    ggml_tensor * v_mean = nullptr; // [head_dim, n_head_kv]
+    ggml_tensor * v_back = nullptr; // [head_dim*n_head]: v_mean for each query head, what the output gets back
+    uint32_t      tag_k  = 0;       // 23 bits of the calibration's hash, not 0 where K is centred
+    uint32_t      tag_v  = 0;
+};
+
+std::shared_mutex                                        mutex;
+std::unordered_map<const ggml_tensor *, layer_constants> registry; // by the cache's K tensor, and by its V tensor
+std::atomic<size_t>                                      n_registered { 0 };
+
+layer_constants find(const ggml_tensor * cache) {
+    if (n_registered == 0) {
+        return {};
+    }
+    const std::shared_lock<std::shared_mutex> lock(mutex);
+    const auto found = registry.find(cache->view_src ? cache->view_src : cache);
+    return found == registry.end() ? layer_constants() : found->second;
+}
+
+layer_constants find(ggml_context * ctx, const llama_kv_cache_context * mctx, int il) {
+    return n_registered == 0 ? layer_constants() : find(mctx->get_k(ctx, il));
+}
+
+// What a centred cache holds for as long as it lives.
+class cache_constants {
+public:
+    cache_constants() = default;
+    cache_constants(const cache_constants &) = delete;
+    cache_constants & operator=(const cache_constants &) = delete;
+
+    ~cache_constants() {
+        const std::unique_lock<std::shared_mutex> lock(mutex);
+        for (const ggml_tensor * key : keys) {
+            registry.erase(key);
+        }
+        n_registered = registry.size();
+    }
+
+    void add(const turbo_cache_layer & layer, const turbo_layer_stats & stats, const llama_turbo_centring & on, uint32_t n_head) {
+        const uint32_t  tag = uint32_t(on.hash % 0x7fffff) + 1;
+        layer_constants made;
+        made.tag_k = on.k ? tag : 0;
+        made.tag_v = on.v ? tag : 0;
+        if (on.k) {
+            made.k_mean = plan(layer.k, "turbo_k_mean", stats.il, stats.head_k, stats.n_head_kv, stats.k_mean);
+        }
+        if (on.v) {
+            made.v_mean = plan(layer.v, "turbo_v_mean", stats.il, stats.head_v, stats.n_head_kv, stats.v_mean);
+            made.v_back = plan(layer.v, "turbo_v_back", stats.il, int64_t(stats.head_v)*n_head, 1, each_query_head(stats, n_head));
+        }
+        pending.push_back({ layer, made });
+    }
+
+    void finish() {
+        for (auto & [buft, ctx] : contexts) {
+            ggml_backend_buffer_t buffer = ggml_backend_alloc_ctx_tensors_from_buft(ctx.get(), buft);
+            if (!buffer) {
+                throw std::runtime_error("failed to allocate the constants of centring");
+            }
+            ggml_backend_buffer_set_usage(buffer, GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
+            buffers.emplace_back(buffer);
+        }
+        for (const auto & [tensor, values] : contents) {
+            ggml_backend_tensor_set(tensor, values.data(), 0, ggml_nbytes(tensor));
+        }
+        const std::unique_lock<std::shared_mutex> lock(mutex);
+        for (const auto & [layer, made] : pending) {
+            enter(layer.k, made);
+            enter(layer.v, made);
+        }
+        n_registered = registry.size();
+        contents.clear();
+        pending.clear();
+    }
+
+private:
+    static constexpr size_t max_tensors = 4096;
+
+    static std::vector<float> each_query_head(const turbo_layer_stats & stats, uint32_t n_head) {
+        const uint32_t group = n_head/stats.n_head_kv;
+        std::vector<float> values;
+        for (uint32_t head = 0; head < n_head; ++head) {
+            const auto first = stats.v_mean.begin() + (head/group)*stats.head_v;
+            values.insert(values.end(), first, first + stats.head_v);
+        }
+        return values;
+    }
+
+    ggml_tensor * plan(const ggml_tensor * cache, const char * name, uint32_t il, int64_t ne0, int64_t ne1, std::vector<float> values) {
+        ggml_context_ptr & ctx = contexts[ggml_backend_buffer_get_type(cache->buffer)];
+        if (!ctx) {
+            ctx.reset(ggml_init({ max_tensors*ggml_tensor_overhead(), nullptr, true }));
+        }
+        ggml_tensor * tensor = ggml_new_tensor_2d(ctx.get(), GGML_TYPE_F32, ne0, ne1);
+        ggml_format_name(tensor, "%s_l%u", name, il);
+        contents.emplace_back(tensor, std::move(values));
+        return tensor;
+    }
+
+    // a cache that shares tensors of another one keeps the constants of their owner
+    void enter(const ggml_tensor * cache, const layer_constants & made) {
+        if (registry.emplace(cache, made).second) {
+            keys.push_back(cache);
+        }
+    }
+
+    std::map<ggml_backend_buffer_type_t, ggml_context_ptr>            contexts;
+    std::vector<ggml_backend_buffer_ptr>                              buffers;
+    std::vector<std::pair<ggml_tensor *, std::vector<float>>>         contents;
+    std::vector<std::pair<turbo_cache_layer, layer_constants>>        pending;
+    std::vector<const ggml_tensor *>                                  keys;
+};
+
+// the rows of a constant that a partial RoPE turns
+ggml_tensor * first_rows(ggml_context * ctx, ggml_tensor * constant, const ggml_tensor * keys) {
+    return constant->ne[0] == keys->ne[0] ? constant : ggml_view_2d(ctx, constant, keys->ne[0], constant->ne[1], constant->nb[1], 0);
+}
+
+} // namespace
+
+std::shared_ptr<void> turbo_centre_register(const llama_model & model, const std::vector<turbo_cache_layer> & layers) {
+    const turbo_attached attached = turbo_attached_to(&model);
+    if (attached.listener) {
+        for (const auto & layer : layers) {
+            attached.listener->on_layer(layer.il, layer.k, layer.v);
+        }
+        return nullptr;
+    }
+    if (!attached.calibration || model.hparams.no_alloc) {
+        return nullptr;
+    }
+    auto constants = std::make_shared<cache_constants>();
+    bool any = false;
+    for (const auto & layer : layers) {
+        const turbo_layer_stats * stats = attached.calibration->find(layer.il);
+        if (!stats || !layer.k || !layer.v) {
+            continue;
+        }
+        const llama_turbo_centring on = llama_turbo_centring_resolve(&model, layer.k->type, layer.v->type);
+        if (on.k || on.v) {
+            constants->add(layer, *stats, on, model.hparams.n_head(layer.il));
+            any = true;
+        }
+    }
+    if (!any) {
+        return nullptr;
+    }
+    constants->finish();
+    return constants;
+}
+
+void turbo_centre_in(ggml_context * ctx, const llama_kv_cache_context * mctx, int il, ggml_tensor *& q, ggml_tensor *& k, ggml_tensor *& v) {
+    GGML_UNUSED(q);
+    const layer_constants constants = find(ctx, mctx, il);
+    if (constants.k_mean && k) {
+        k = ggml_sub(ctx, k, constants.k_mean);
+    }
+    if (constants.v_mean && v) {
+        v = ggml_sub(ctx, v, constants.v_mean);
+    }
+}
+
+ggml_tensor * turbo_centre_out(ggml_context * ctx, const llama_kv_cache_context * mctx, int il, ggml_tensor * cur) {
+    const layer_constants constants = find(ctx, mctx, il);
+    return constants.v_back ? ggml_add(ctx, cur, constants.v_back) : cur;
+}
+
+ggml_tensor * turbo_centre_undo(ggml_context * ctx, const ggml_tensor * cache, ggml_tensor * keys) {
+    ggml_tensor * mean = find(cache).k_mean;
+    return mean ? ggml_add(ctx, keys, first_rows(ctx, mean, keys)) : keys;
+}
+
+ggml_tensor * turbo_centre_redo(ggml_context * ctx, const ggml_tensor * cache, ggml_tensor * keys) {
+    ggml_tensor * mean = find(cache).k_mean;
+    return mean ? ggml_sub(ctx, keys, first_rows(ctx, mean, keys)) : keys;
+}
+
+int32_t turbo_state_type(const ggml_tensor * cache, bool is_k) {
+    const layer_constants constants = find(cache);
+    return int32_t(cache->type) | int32_t((is_k ? constants.tag_k : constants.tag_v) << 8);
+}

@@ -1,0 +1,52 @@
+// Inside of a calibration, its bytes, and which model has which. Shared by the files of centring; see README.md.
+#pragma once
+
+#include "llama-turbo-calibration.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+struct turbo_layer_stats {
+    uint32_t il        = 0;
+    uint32_t n_head_kv = 0;
+    uint32_t head_k    = 0; // values per head
+    uint32_t head_v    = 0;
+    std::vector<float> k_mean, k_var; // [n_head_kv][head_k]
+    std::vector<float> q_sq;          // [n_head_kv][head_k], mean square over tokens and the query heads of the group
+    std::vector<float> v_mean, v_var; // [n_head_kv][head_v]
+};
+
+struct llama_turbo_calibration {
+    uint64_t hash     = 0;
+    uint32_t n_tokens = 0;
+    std::vector<turbo_layer_stats> layers; // in order of il; layers without a KV cache of their own are missing
+
+    const turbo_layer_stats * find(uint32_t il) const;
+    void seal(); // computes the hash
+};
+
+// Collects the cache tensors of a context that is being made for calibration.
+struct turbo_cache_listener {
+    virtual ~turbo_cache_listener() = default;
+    virtual void on_layer(uint32_t il, const struct ggml_tensor * k, const struct ggml_tensor * v) = 0;
+};
+
+// While it lives, caches made for the model are not centred and are reported to the listener.
+class turbo_listening {
+public:
+    turbo_listening(const llama_model * model, turbo_cache_listener * listener);
+    ~turbo_listening();
+    turbo_listening(const turbo_listening &) = delete;
+    turbo_listening & operator=(const turbo_listening &) = delete;
+
+private:
+    const llama_model * model;
+};
+
+struct turbo_attached {
+    std::shared_ptr<const llama_turbo_calibration> calibration;
+    turbo_cache_listener * listener = nullptr;
+};
+
+turbo_attached turbo_attached_to(const llama_model * model);

@@ -1,0 +1,345 @@
+// Centring: exact where nothing is quantised, in every way a cache is used; off where it would not be; calibrations as
+// bytes. The quality that it brings is tested on the embedded model (test/engine/centring.test.ts).
+
+#include "check.h"
+#include "ggml-turbo.h"
+#include "llama-turbo.h"
+#include "samples.h"
+#include "tiny-model.h"
+#include "turbo-calibration.h"
+
+#include <cstring>
+#include <memory>
+#include <string>
+
+namespace {
+
+constexpr int n_vocab = 64;
+
+struct kv_setup {
+    ggml_type             k      = GGML_TYPE_F32;
+    ggml_type             v      = GGML_TYPE_F32;
+    llama_flash_attn_type flash  = LLAMA_FLASH_ATTN_TYPE_DISABLED;
+    uint32_t              n_seq  = 1;
+    bool                  unified = true;
+};
+
+using calibration_ptr = std::unique_ptr<llama_turbo_calibration, decltype(&llama_turbo_calibration_free)>;
+
+// Token i of a text that depends on the seed.
+llama_token token_at(int seed, int i) {
+    return (7*i + i*i/3 + 11*seed + (i*seed)%5) % n_vocab;
+}
+
+calibration_ptr calibrate(llama_model * model, int n = 200) {
+    std::vector<llama_token> tokens(n);
+    for (int i = 0; i < n; ++i) {
+        tokens[i] = token_at(0, i);
+    }
+    return { llama_turbo_calibrate(model, tokens.data(), n, 2, nullptr, nullptr), llama_turbo_calibration_free };
+}
+
+// The means of the calibration, far off: an error of the arithmetic shows, which small true means would hide.
+calibration_ptr exaggerated(const llama_turbo_calibration & from, float by) {
+    calibration_ptr res(new llama_turbo_calibration(from), llama_turbo_calibration_free);
+    for (auto & layer : res->layers) {
+        for (size_t i = 0; i < layer.k_mean.size(); ++i) {
+            layer.k_mean[i] += by*std::sin(float(i));
+            layer.v_mean[i] += by*std::cos(float(i));
+        }
+    }
+    res->seal();
+    return res;
+}
+
+// Centres every type while it lives, with this calibration; afterwards none.
+class centred {
+public:
+    centred(llama_model * model, const llama_turbo_calibration & calibration, bool every_type = true) : model(model) {
+        llama_turbo_centring_every_type(every_type);
+        CHECK(llama_turbo_calibration_attach(model, &calibration));
+    }
+
+    ~centred() {
+        llama_turbo_centring_every_type(false);
+        llama_turbo_calibration_attach(model, nullptr);
+    }
+
+    centred(const centred &) = delete;
+    centred & operator=(const centred &) = delete;
+
+private:
+    llama_model * model;
+};
+
+llama_context_ptr make_context(llama_model * model, const kv_setup & setup) {
+    llama_context_params params = llama_context_default_params();
+    params.n_ctx           = 256*setup.n_seq;
+    params.n_batch         = 64;
+    params.n_ubatch        = 64;
+    params.n_seq_max       = setup.n_seq;
+    params.kv_unified      = setup.unified;
+    params.n_threads       = 2;
+    params.n_threads_batch = 2;
+    params.type_k          = setup.k;
+    params.type_v          = setup.v;
+    params.flash_attn_type = setup.flash;
+    return llama_context_ptr(llama_init_from_model(model, params));
+}
+
+// Decodes tokens pos .. pos + n - 1 of each sequence in one batch; returns the logits of all.
+std::vector<float> decode(llama_context * ctx, int pos, int n, int n_seq = 1, int first_token = -1) {
+    llama_batch batch = llama_batch_init(n*n_seq, 0, 1);
+    for (int i = 0; i < n*n_seq; ++i) {
+        const int seq = i % n_seq;
+        const int at  = i / n_seq;
+        batch.token[i]     = token_at(seq, (first_token < 0 ? pos : first_token) + at);
+        batch.pos[i]       = pos + at;
+        batch.n_seq_id[i]  = 1;
+        batch.seq_id[i][0] = seq;
+        batch.logits[i]    = true;
+    }
+    batch.n_tokens = n*n_seq;
+    CHECK(llama_decode(ctx, batch) == 0);
+    llama_batch_free(batch);
+    const float * logits = llama_get_logits(ctx);
+    return std::vector<float>(logits, logits + n_vocab*n*n_seq);
+}
+
+// A prefill, then single tokens, of each sequence.
+std::vector<float> read_all(llama_context * ctx, int n_seq = 1) {
+    std::vector<float> logits;
+    for (const auto [pos, n] : { std::pair(0, 30), { 30, 30 }, { 60, 1 }, { 61, 1 }, { 62, 1 } }) {
+        const std::vector<float> part = decode(ctx, pos, n, n_seq);
+        logits.insert(logits.end(), part.begin(), part.end());
+    }
+    return logits;
+}
+
+std::vector<uint8_t> state_of(llama_context * ctx) {
+    std::vector<uint8_t> state(llama_state_seq_get_size(ctx, 0));
+    CHECK(llama_state_seq_get_data(ctx, state.data(), state.size(), 0) == state.size());
+    return state;
+}
+
+// Relative squared errors. f32: float noise. f16: each stored value is rounded by up to 2^-11, and the random model
+// multiplies that. Any constant that is missing somewhere gives an error near 1.
+constexpr double tolerance_f32 = 1e-9;
+constexpr double tolerance_f16 = 1e-4;
+
+void check_exact(llama_model * model, const kv_setup & setup, double tolerance) {
+    const std::vector<float> plain = read_all(make_context(model, setup).get(), setup.n_seq);
+    const calibration_ptr calibration = exaggerated(*calibrate(model), 1.0f);
+    const centred on(model, *calibration);
+    const llama_context_ptr ctx = make_context(model, setup);
+    const double error = relative_mse(plain, read_all(ctx.get(), setup.n_seq));
+    CHECK_LE(error, tolerance);
+}
+
+} // namespace
+
+TEST("centring changes the cache, and the logits only by float noise") {
+    for (uint32_t head_dim : { 64, 128, 256 }) {
+        const llama_model_ptr model = make_tiny_model({ head_dim });
+        check_exact(model.get(), {}, tolerance_f32);
+        check_exact(model.get(), { GGML_TYPE_F16, GGML_TYPE_F16, LLAMA_FLASH_ATTN_TYPE_ENABLED }, tolerance_f16);
+
+        const llama_context_ptr plain = make_context(model.get(), {});
+        decode(plain.get(), 0, 8);
+        const calibration_ptr calibration = calibrate(model.get());
+        const centred on(model.get(), *calibration);
+        const llama_context_ptr ctx = make_context(model.get(), {});
+        decode(ctx.get(), 0, 8);
+        CHECK(state_of(plain.get()) != state_of(ctx.get()));
+    }
+}
+
+TEST("centring: several sequences, in streams of their own and unified") {
+    const llama_model_ptr model = make_tiny_model({ 128 });
+    for (bool unified : { false, true }) {
+        check_exact(model.get(), { GGML_TYPE_F32, GGML_TYPE_F32, LLAMA_FLASH_ATTN_TYPE_DISABLED, 2, unified }, tolerance_f32);
+        check_exact(model.get(), { GGML_TYPE_F16, GGML_TYPE_F16, LLAMA_FLASH_ATTN_TYPE_ENABLED,  2, unified }, tolerance_f16);
+    }
+}
+
+TEST("centring: sliding windows; with capped scores V only") {
+    const llama_model_ptr window = make_tiny_model({ 128, false, TINY_WINDOW });
+    check_exact(window.get(), {}, tolerance_f32);
+    check_exact(window.get(), { GGML_TYPE_F16, GGML_TYPE_F16, LLAMA_FLASH_ATTN_TYPE_ENABLED }, tolerance_f16);
+
+    const llama_model_ptr softcap = make_tiny_model({ 128, false, TINY_SOFTCAP });
+    const calibration_ptr calibration = calibrate(softcap.get());
+    const centred on(softcap.get(), *calibration, false);
+    const llama_turbo_centring res = llama_turbo_centring_resolve(softcap.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO4);
+    CHECK(!res.k && res.reason_k && strstr(res.reason_k, "caps"));
+    CHECK(res.v && !res.reason_v);
+    check_exact(softcap.get(), {}, tolerance_f32);
+}
+
+TEST("centring is off with attention sinks, and says so") {
+    const llama_model_ptr model = make_tiny_model({ 128, false, TINY_SINKS });
+    const calibration_ptr calibration = calibrate(model.get());
+    const centred on(model.get(), *calibration, false);
+    const llama_turbo_centring res = llama_turbo_centring_resolve(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO4);
+    CHECK(!res.k && !res.v && res.hash == 0);
+    CHECK(strstr(res.reason_k, "sinks") && strstr(res.reason_v, "sinks"));
+    check_exact(model.get(), {}, 0.0);
+}
+
+TEST("centring is for turbo types, after a calibration") {
+    const llama_model_ptr model = make_tiny_model({ 128 });
+    CHECK(!llama_turbo_centring_resolve(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO3).k);
+    const calibration_ptr calibration = calibrate(model.get());
+    const centred on(model.get(), *calibration, false);
+    const llama_turbo_centring mixed = llama_turbo_centring_resolve(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_Q8_0);
+    CHECK(mixed.k && !mixed.reason_k && !mixed.v && mixed.reason_v);
+    CHECK(mixed.hash == llama_turbo_calibration_hash(calibration.get()));
+    const llama_model_ptr other = make_tiny_model({ 64 });
+    CHECK(!llama_turbo_calibration_attach(other.get(), calibration.get()));
+}
+
+TEST("K-shift takes the constants back in and off again") {
+    const llama_model_ptr model = make_tiny_model({ 128 });
+    const auto shifted = [&](ggml_type type) {
+        const llama_context_ptr ctx = make_context(model.get(), { type, type, LLAMA_FLASH_ATTN_TYPE_ENABLED });
+        decode(ctx.get(), 0, 48);
+        llama_memory_t memory = llama_get_memory(ctx.get());
+        llama_memory_seq_rm (memory, 0, 0, 16);
+        llama_memory_seq_add(memory, 0, 16, 48, -16);
+        return decode(ctx.get(), 32, 16, 1, 48);
+    };
+    const std::vector<float> f16  = shifted(GGML_TYPE_F16);
+    const double             q8_0 = relative_mse(f16, shifted(GGML_TYPE_Q8_0));
+    const calibration_ptr calibration = exaggerated(*calibrate(model.get()), 1.0f);
+    const centred on(model.get(), *calibration);
+    // the constants add as much energy as K has, so the error of q8_0 doubles; without the undoing it is near 1
+    CHECK_LE(relative_mse(f16, shifted(GGML_TYPE_Q8_0)), 4*q8_0);
+}
+
+TEST("a state continues under the same calibration and is refused under another or none") {
+    const llama_model_ptr model = make_tiny_model({ 128 });
+    const calibration_ptr calibration = calibrate(model.get());
+    const calibration_ptr foreign     = exaggerated(*calibration, 0.1f);
+    const kv_setup setup = { GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, LLAMA_FLASH_ATTN_TYPE_ENABLED };
+    const auto restores = [&](const std::vector<uint8_t> & state) {
+        const llama_context_ptr ctx = make_context(model.get(), setup);
+        return llama_state_seq_set_data(ctx.get(), state.data(), state.size(), 0) == state.size();
+    };
+    std::vector<uint8_t> state;
+    std::vector<float>   expected;
+    {
+        const centred on(model.get(), *calibration, false);
+        const llama_context_ptr ctx = make_context(model.get(), setup);
+        decode(ctx.get(), 0, 40);
+        state    = state_of(ctx.get());
+        expected = decode(ctx.get(), 40, 1);
+
+        const llama_context_ptr again = make_context(model.get(), setup);
+        CHECK(llama_state_seq_set_data(again.get(), state.data(), state.size(), 0) == state.size());
+        CHECK(decode(again.get(), 40, 1) == expected);
+    }
+    CHECK(!restores(state));
+    const llama_context_ptr plain = make_context(model.get(), setup);
+    decode(plain.get(), 0, 40);
+    const std::vector<uint8_t> uncentred = state_of(plain.get());
+    CHECK(restores(uncentred));
+    const centred on(model.get(), *foreign, false);
+    CHECK(!restores(state));
+    CHECK(!restores(uncentred));
+}
+
+TEST("contexts with and without centring live side by side") {
+    const llama_model_ptr model = make_tiny_model({ 128 });
+    const kv_setup setup = { GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, LLAMA_FLASH_ATTN_TYPE_ENABLED };
+    const calibration_ptr calibration = calibrate(model.get());
+    const llama_context_ptr before = make_context(model.get(), setup);
+    llama_context_ptr within;
+    {
+        const centred on(model.get(), *calibration, false);
+        within = make_context(model.get(), setup);
+    }
+    const llama_context_ptr after = make_context(model.get(), setup);
+    const std::vector<float> plain = decode(before.get(), 0, 40);
+    const std::vector<float> centred_logits = decode(within.get(), 0, 40);
+    CHECK(decode(after.get(), 0, 40) == plain);
+    CHECK(centred_logits != plain);
+}
+
+// Mean of each channel of rows of f16 values.
+static std::vector<float> channel_means(const uint8_t * rows, int n, int width) {
+    std::vector<float> means(width);
+    for (int i = 0; i < n*width; ++i) {
+        ggml_fp16_t value;
+        memcpy(&value, rows + i*sizeof(value), sizeof(value));
+        means[i % width] += ggml_fp16_to_fp32(value)/n;
+    }
+    return means;
+}
+
+TEST("the means are those of the keys and values in the cache, and the same on a second run") {
+    constexpr int n       = 60;
+    constexpr int width   = 2*128;
+    constexpr int n_layer = 2;
+    const llama_model_ptr model = make_tiny_model({ 128, true });
+    const calibration_ptr calibration = calibrate(model.get(), n);
+    CHECK(calibration->layers.size() == n_layer);
+    CHECK(llama_turbo_calibration_n_tokens(calibration.get()) == n);
+    CHECK(llama_turbo_calibration_hash(calibrate(model.get(), n).get()) == calibration->hash);
+
+    const llama_context_ptr ctx = make_context(model.get(), { GGML_TYPE_F16, GGML_TYPE_F16, LLAMA_FLASH_ATTN_TYPE_ENABLED });
+    decode(ctx.get(), 0, n);
+    // a state ends with K of all layers, then V of all layers, each as type, size of a row, rows
+    const std::vector<uint8_t> state = state_of(ctx.get());
+    constexpr size_t rows  = n*width*sizeof(ggml_fp16_t);
+    constexpr size_t layer = sizeof(int32_t) + sizeof(uint64_t) + rows;
+    const uint8_t * v = state.data() + state.size() - rows;
+    const uint8_t * k = v - n_layer*layer;
+    CHECK_LE(relative_mse(channel_means(v, n, width), calibration->layers[1].v_mean), 1e-6);
+    CHECK_LE(relative_mse(channel_means(k, n, width), calibration->layers[1].k_mean), 1e-6);
+}
+
+TEST("calibrations survive as bytes; damaged ones are refused") {
+    const llama_model_ptr model = make_tiny_model({ 64 });
+    const calibration_ptr calibration = calibrate(model.get(), 50);
+    std::vector<uint8_t> bytes(llama_turbo_calibration_get_size(calibration.get()));
+    llama_turbo_calibration_get_data(calibration.get(), bytes.data());
+    const auto read = [&](size_t size) {
+        return calibration_ptr(llama_turbo_calibration_init_from_data(bytes.data(), size), llama_turbo_calibration_free);
+    };
+    const calibration_ptr again = read(bytes.size());
+    CHECK(again && again->hash == calibration->hash && again->n_tokens == 50 && again->layers.size() == 2);
+    CHECK(again->layers[1].k_mean == calibration->layers[1].k_mean && again->layers[1].v_var == calibration->layers[1].v_var);
+    for (size_t size : { size_t(0), size_t(20), bytes.size() - 1 }) {
+        CHECK(read(size) == nullptr);
+    }
+    for (size_t at = 0; at < bytes.size(); at += 97) {
+        bytes[at] ^= 1;
+        CHECK(read(bytes.size()) == nullptr);
+        bytes[at] ^= 1;
+    }
+}
+
+TEST("a calibration can be cancelled, and reports its progress") {
+    const llama_model_ptr model = make_tiny_model({ 128 });
+    const std::vector<llama_token> tokens(100, 5);
+    struct seen {
+        int calls = 0;
+        int stop;
+        int last = -1;
+    } data;
+    const auto progress = [](int32_t n_done, int32_t n_total, void * self) {
+        seen & s = *static_cast<seen *>(self);
+        CHECK(n_total == 100 && n_done >= s.last);
+        s.last = n_done;
+        return ++s.calls < s.stop;
+    };
+    data.stop = 1000;
+    const calibration_ptr whole(llama_turbo_calibrate(model.get(), tokens.data(), 100, 1, progress, &data), llama_turbo_calibration_free);
+    CHECK(whole && data.last == 100);
+    for (int stop : { 1, 2, 4 }) {
+        data = { 0, stop, -1 };
+        CHECK(llama_turbo_calibrate(model.get(), tokens.data(), 100, 1, progress, &data) == nullptr);
+        CHECK(data.calls == stop);
+    }
+    CHECK(make_context(model.get(), { GGML_TYPE_TURBO4, GGML_TYPE_F16, LLAMA_FLASH_ATTN_TYPE_ENABLED }) != nullptr);
+}
