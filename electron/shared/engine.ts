@@ -31,6 +31,18 @@ export const effectiveTypeSchema = z.object({
 });
 export type EffectiveType = z.infer<typeof effectiveTypeSchema>;
 
+/**
+ * Whether K and V are centred: constants of the model (measured once) are taken off before they are quantised, which
+ * makes turbo caches more exact at no cost of bits. The reasons are empty where it is done.
+ */
+export const centringSchema = z.object({
+  k: z.boolean(),
+  v: z.boolean(),
+  reasonK: z.string(),
+  reasonV: z.string(),
+});
+export type Centring = z.infer<typeof centringSchema>;
+
 /** Bytes by part. KV figures are the allocation of the engine, to the byte. */
 export const memorySchema = z.object({
   weights: z.number(),
@@ -61,6 +73,7 @@ export const loadedContextSchema = z.object({
   nCtx: z.number().int(),
   typeK: effectiveTypeSchema,
   typeV: effectiveTypeSchema,
+  centring: centringSchema,
   flashAttention: z.boolean(),
   threads: z.number().int(),
   gpuLayers: z.number().int(),

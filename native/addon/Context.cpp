@@ -1,5 +1,6 @@
 #include "Context.h"
 
+#include "Calibration.h"
 #include "LogSink.h"
 #include "errors.h"
 
@@ -95,7 +96,11 @@ std::shared_ptr<Context> Context::create(std::shared_ptr<Model> model, const Con
     params.abort_callback_data = context.get();
     if (!dry) checkMemory(*context, params);
     const LogSink::Capture log;
-    context->handle = llama_init_from_model(context->model->handle, params);
+    {
+        const std::lock_guard<std::mutex> making(context->model->makingContext);
+        context->effective.centring = centringOf(*context->model, params.type_k, params.type_v);
+        context->handle = llama_init_from_model(context->model->handle, params);
+    }
     if (!context->handle) explain(log.errors());
     if (!llama_get_memory(context->handle)) {
         throw CodedError("model-unsupported", context->model->path + " cannot write text: it is an embedding or diffusion model",

@@ -23,6 +23,7 @@ struct ContextOptions {
 struct EffectiveContext {
     uint32_t nCtx = 0;
     EffectiveType typeK, typeV;
+    EffectiveCentring centring;
     bool flashAttention = false;
     int threads = 0;
     int gpuLayers = 0;

@@ -6,6 +6,7 @@
 #include "internals.h"
 
 #include "common.h"
+#include "llama-turbo-calibration.h"
 
 #include <algorithm>
 
@@ -47,7 +48,9 @@ void checkMemory(const ModelInfo & info) {
 } // namespace
 
 Model::~Model() {
-    if (handle) llama_model_free(handle);
+    if (!handle) return;
+    llama_turbo_calibration_attach(handle, nullptr);
+    llama_model_free(handle);
 }
 
 std::vector<llama_token> Model::tokenize(const std::string & text, bool addSpecial, bool parseSpecial) const {

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct Model {
     int gpuLayers = 0; // effective
     std::unique_ptr<ChatFormat> chat;
     uint64_t fingerprint = 0;
+    std::mutex makingContext; // a calibration is the only context that is being made
 
     Model() = default;
     ~Model();

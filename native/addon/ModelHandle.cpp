@@ -6,13 +6,28 @@
 #include "convert.h"
 #include "worker.h"
 
+#include <sstream>
+
 namespace concertina {
 
 using SharedModel = std::shared_ptr<Model>;
 
+namespace {
+
+std::shared_ptr<Emitter<float>> fractionsTo(const Napi::Value & callback) {
+    return std::make_shared<Emitter<float>>(
+        callback.Env(), callback.As<Napi::Function>(),
+        [](Napi::Env env, const float & fraction) -> Napi::Value { return Napi::Number::New(env, fraction); });
+}
+
+} // namespace
+
 Napi::Function ModelHandle::define(Napi::Env env) {
     return DefineClass(env, "ModelHandle", {
         InstanceAccessor<&ModelHandle::info>("info"),
+        InstanceAccessor<&ModelHandle::fingerprint>("fingerprint"),
+        InstanceMethod<&ModelHandle::calibrate>("calibrate"),
+        InstanceMethod<&ModelHandle::attachCalibration>("attachCalibration"),
         InstanceMethod<&ModelHandle::createContext>("createContext"),
         InstanceMethod<&ModelHandle::tokenize>("tokenize"),
         InstanceMethod<&ModelHandle::detokenize>("detokenize"),
@@ -31,9 +46,7 @@ Napi::Value ModelHandle::load(const Napi::CallbackInfo & info) {
         const std::string path = readText(info[0], "path");
         const int gpuLayers = readInteger(info[1], "gpuLayers");
         const CancelFlag cancel = Cancellation::flagOf(info[3]);
-        auto progress = std::make_shared<Emitter<float>>(
-            info.Env(), info[2].As<Napi::Function>(),
-            [](Napi::Env env, const float & fraction) -> Napi::Value { return Napi::Number::New(env, fraction); });
+        auto progress = fractionsTo(info[2]);
         return runOnWorker(
             info.Env(), "loadModel", cancel,
             [=] { return loadModel(path, gpuLayers, false, *cancel, [&](float fraction) { progress->push(fraction); }); },
@@ -51,6 +64,35 @@ Model & ModelHandle::model() const {
 
 Napi::Value ModelHandle::info(const Napi::CallbackInfo & call) {
     return guarded(call.Env(), [&] { return toJs(call.Env(), model().info); });
+}
+
+Napi::Value ModelHandle::fingerprint(const Napi::CallbackInfo & call) {
+    return guarded(call.Env(), [&] {
+        std::ostringstream text;
+        text << std::hex << model().fingerprint;
+        return Napi::String::New(call.Env(), text.str());
+    });
+}
+
+Napi::Value ModelHandle::calibrate(const Napi::CallbackInfo & call) {
+    return guarded(call.Env(), [&]() -> Napi::Value {
+        model();
+        const CalibrationOptions options = readCalibrationOptions(call[0]);
+        const CancelFlag cancel = Cancellation::flagOf(call[2]);
+        auto progress = fractionsTo(call[1]);
+        return runOnWorker(
+            call.Env(), "calibrate", cancel,
+            [=, model = held] { return concertina::calibrate(model, options, *cancel, [&](float fraction) { progress->push(fraction); }); },
+            [](Napi::Env env, std::vector<uint8_t> & bytes) { return bytesToJs(env, bytes); },
+            [progress](Napi::Env env) { progress->close(env); });
+    });
+}
+
+Napi::Value ModelHandle::attachCalibration(const Napi::CallbackInfo & call) {
+    return guarded(call.Env(), [&] {
+        concertina::attachCalibration(model(), readBytes(call[0], "the calibration"));
+        return call.Env().Undefined();
+    });
 }
 
 Napi::Value ModelHandle::createContext(const Napi::CallbackInfo & call) {

@@ -21,6 +21,11 @@ private:
     Model & model() const; // throws when disposed
 
     Napi::Value info(const Napi::CallbackInfo & call);
+    // hexadecimal: tells model files apart
+    Napi::Value fingerprint(const Napi::CallbackInfo & call);
+    // calibrate({text, maxTokens, threads}, onProgress(fractions), cancellation): Promise<Uint8Array>
+    Napi::Value calibrate(const Napi::CallbackInfo & call);
+    Napi::Value attachCalibration(const Napi::CallbackInfo & call);
     Napi::Value createContext(const Napi::CallbackInfo & call);
     Napi::Value tokenize(const Napi::CallbackInfo & call);
     Napi::Value detokenize(const Napi::CallbackInfo & call);

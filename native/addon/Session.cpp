@@ -32,6 +32,7 @@ std::string labelOf(const Context & context) {
     label << "model " << std::hex << context.model->fingerprint << std::dec << '\n'
           << "K " << context.effective.typeK.effective << '\n'
           << "V " << context.effective.typeV.effective << '\n'
+          << "centred " << std::hex << context.effective.centring.hash << std::dec << '\n'
           << "flash " << context.effective.flashAttention << '\n'
           << "llama.cpp " << CONCERTINA_UPSTREAM_COMMIT << '\n';
     return label.str();

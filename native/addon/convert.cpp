@@ -117,6 +117,23 @@ ContextOptions readContextOptions(const Napi::Value & value) {
     return options;
 }
 
+CalibrationOptions readCalibrationOptions(const Napi::Value & value) {
+    const Napi::Object object = readObject(value, "calibration options");
+    CalibrationOptions options;
+    options.text = readText(object.Get("text"), "text");
+    options.maxTokens = readInteger(object.Get("maxTokens"), "maxTokens");
+    options.threads = readInteger(object.Get("threads"), "threads");
+    return options;
+}
+
+std::vector<uint8_t> readBytes(const Napi::Value & value, const char * name) {
+    if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != napi_uint8_array) {
+        throw CodedError("bad-request", std::string(name) + " must be a Uint8Array");
+    }
+    const auto bytes = value.As<Napi::Uint8Array>();
+    return {bytes.Data(), bytes.Data() + bytes.ByteLength()};
+}
+
 GenerateRequest readGenerateRequest(const Napi::Value & prompt, const Napi::Value & value) {
     const Napi::Object options = readObject(value, "generate options");
     GenerateRequest request;
@@ -131,6 +148,12 @@ GenerateRequest readGenerateRequest(const Napi::Value & prompt, const Napi::Valu
     request.stop = readTexts(options.Get("stop"), "stop");
     request.maxTokens = readInteger(options.Get("maxTokens"), "maxTokens");
     return request;
+}
+
+Napi::Value bytesToJs(Napi::Env env, const std::vector<uint8_t> & bytes) {
+    Napi::Uint8Array array = Napi::Uint8Array::New(env, bytes.size());
+    std::copy(bytes.begin(), bytes.end(), array.Data());
+    return array;
 }
 
 Napi::Value tokensToJs(Napi::Env env, const std::vector<llama_token> & tokens) {
@@ -173,11 +196,21 @@ Napi::Value toJs(Napi::Env env, const ModelInfo & value) {
     return object;
 }
 
+static Napi::Value toJs(Napi::Env env, const EffectiveCentring & value) {
+    Napi::Object object = Napi::Object::New(env);
+    object.Set("k", value.k);
+    object.Set("v", value.v);
+    object.Set("reasonK", value.reasonK);
+    object.Set("reasonV", value.reasonV);
+    return object;
+}
+
 Napi::Value toJs(Napi::Env env, const EffectiveContext & value) {
     Napi::Object object = Napi::Object::New(env);
     object.Set("nCtx", value.nCtx);
     object.Set("typeK", typeToJs(env, value.typeK));
     object.Set("typeV", typeToJs(env, value.typeV));
+    object.Set("centring", toJs(env, value.centring));
     object.Set("flashAttention", value.flashAttention);
     object.Set("threads", value.threads);
     object.Set("gpuLayers", value.gpuLayers);

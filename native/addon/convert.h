@@ -2,6 +2,7 @@
 // what is checked here is what could crash.
 #pragma once
 
+#include "Calibration.h"
 #include "Capabilities.h"
 #include "Context.h"
 #include "Estimate.h"
@@ -22,9 +23,12 @@ std::vector<std::string> readTexts(const Napi::Value & value, const char * name)
 std::vector<llama_token> readTokens(const Napi::Value & value);
 std::vector<ChatMessage> readMessages(const Napi::Value & value);
 ContextOptions readContextOptions(const Napi::Value & value);
+CalibrationOptions readCalibrationOptions(const Napi::Value & value);
+std::vector<uint8_t> readBytes(const Napi::Value & value, const char * name);
 // prompt: chat messages or an Int32Array
 GenerateRequest readGenerateRequest(const Napi::Value & prompt, const Napi::Value & options);
 
+Napi::Value bytesToJs(Napi::Env env, const std::vector<uint8_t> & bytes);
 Napi::Value tokensToJs(Napi::Env env, const std::vector<llama_token> & tokens);
 Napi::Value toJs(Napi::Env env, const Capabilities & value);
 Napi::Value toJs(Napi::Env env, const ModelInfo & value);

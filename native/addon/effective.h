@@ -3,6 +3,7 @@
 
 #include "llama.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,14 @@ struct EffectiveType {
     std::string asked;
     std::string effective;
     std::string reason; // empty when they agree
+};
+
+// Constants taken off K and V before they are quantised; the reasons are empty where it is done.
+struct EffectiveCentring {
+    bool k = false;
+    bool v = false;
+    std::string reasonK, reasonV;
+    uint64_t hash = 0; // of the measurements in use; 0: none
 };
 
 struct EffectiveTypes {

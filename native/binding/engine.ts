@@ -2,8 +2,8 @@
 import type { Capabilities, MemoryEstimate } from '../../electron/shared/engine';
 import type { ModelInfo } from '../../electron/shared/models';
 import { coded, codedAsync } from './errors';
-import { cancellationOf } from './guards';
 import { NativeModel } from './model';
+import { withProgress } from './progress';
 import type { RawAddon } from './raw';
 import type { ContextOptions, Engine, LoadOptions, Model } from './types';
 
@@ -27,24 +27,10 @@ export class NativeEngine implements Engine {
   }
 
   async loadModel(path: string, options: LoadOptions): Promise<Model> {
-    const { cancellation, release } = cancellationOf(this.#addon, options.signal);
-    let failure: unknown;
-    const onProgress = (fractions: number[]): void => {
-      try {
-        for (const fraction of fractions) options.onProgress?.(fraction);
-      } catch (error) {
-        failure ??= error;
-        cancellation.cancel();
-      }
-    };
-    try {
-      const raw = await codedAsync(() => this.#addon.loadModel(path, options.gpuLayers, onProgress, cancellation));
-      return new NativeModel(this.#addon, raw);
-    } catch (error) {
-      throw failure ?? error;
-    } finally {
-      release();
-    }
+    const raw = await withProgress(this.#addon, options, (onProgress, cancellation) =>
+      codedAsync(() => this.#addon.loadModel(path, options.gpuLayers, onProgress, cancellation)),
+    );
+    return new NativeModel(this.#addon, raw);
   }
 
   onLog(listener: (level: 'warn' | 'error', text: string) => void): void {

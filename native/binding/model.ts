@@ -4,7 +4,8 @@ import { NativeContext } from './context';
 import { coded, codedAsync } from './errors';
 import { DisposeGuard } from './guards';
 import type { RawAddon, RawModel } from './raw';
-import type { ChatMessage, Context, ContextOptions, Model } from './types';
+import { withProgress } from './progress';
+import type { CalibrateOptions, ChatMessage, Context, ContextOptions, Model } from './types';
 
 export class NativeModel implements Model {
   readonly info: ModelInfo;
@@ -16,6 +17,25 @@ export class NativeModel implements Model {
     this.#addon = addon;
     this.#raw = raw;
     this.info = raw.info;
+  }
+
+  get fingerprint(): string {
+    this.#guard.check();
+    return this.#raw.fingerprint;
+  }
+
+  calibrate(options: CalibrateOptions): Promise<Uint8Array> {
+    const { text, maxTokens, threads } = options;
+    return withProgress(this.#addon, options, (onProgress, cancellation) =>
+      codedAsync(() =>
+        this.#guard.track(cancellation, () => this.#raw.calibrate({ text, maxTokens, threads }, onProgress, cancellation)),
+      ),
+    );
+  }
+
+  attachCalibration(bytes: Uint8Array | null): void {
+    this.#guard.check();
+    coded(() => this.#raw.attachCalibration(bytes ?? new Uint8Array()));
   }
 
   createContext(options: ContextOptions): Promise<Context> {

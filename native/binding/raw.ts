@@ -2,6 +2,7 @@
 import type { Capabilities, LoadedContext, MemoryEstimate } from '../../electron/shared/engine';
 import type { ModelInfo } from '../../electron/shared/models';
 import type {
+  CalibrateOptions,
   ChatMessage,
   ContextOptions,
   EvaluateResult,
@@ -46,6 +47,14 @@ export interface RawContext {
 
 export interface RawModel {
   readonly info: ModelInfo;
+  /** hexadecimal; tells model files apart */
+  readonly fingerprint: string;
+  calibrate(
+    options: Omit<CalibrateOptions, 'signal' | 'onProgress'>,
+    onProgress: (fractions: number[]) => void,
+    cancellation: RawCancellation,
+  ): Promise<Uint8Array>;
+  attachCalibration(bytes: Uint8Array): void;
   createContext(options: ContextOptions): Promise<RawContext>;
   tokenize(text: string, addSpecial: boolean, parseSpecial: boolean): Int32Array;
   detokenize(tokens: Int32Array): string;

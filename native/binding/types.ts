@@ -30,6 +30,17 @@ export interface LoadOptions {
   signal?: AbortSignal;
 }
 
+export interface CalibrateOptions {
+  text: string;
+  /** how much of the text is read */
+  maxTokens: number;
+  /** 0: physical cores */
+  threads: number;
+  /** 0..1 */
+  onProgress?: (fraction: number) => void;
+  signal?: AbortSignal;
+}
+
 export interface Sampling {
   temperature: number;
   topK: number;
@@ -144,6 +155,15 @@ export interface Context {
 
 export interface Model {
   readonly info: ModelInfo;
+  /** hexadecimal; the same for the same file */
+  readonly fingerprint: string;
+  /**
+   * Measures the model for centred turbo caches: one prefill of the text. The bytes are for `attachCalibration`, now or
+   * after a later load of the same file. Waits until no context is being made.
+   */
+  calibrate(options: CalibrateOptions): Promise<Uint8Array>;
+  /** contexts made from now on are centred where they can be; null: not. Code `data-corrupt`: damaged, or of another model */
+  attachCalibration(bytes: Uint8Array | null): void;
   createContext(options: ContextOptions): Promise<Context>;
   tokenize(text: string, options?: { addSpecial?: boolean; parseSpecial?: boolean }): Int32Array;
   detokenize(tokens: Int32Array): string;

@@ -12,6 +12,10 @@
 // | ggml_turbo_is_turbo         | ops.cpp, ggml_compute_forward_get_rows                  | turbo-types.c     |
 // | llama_turbo_apply           | llama-context.cpp, llama_init_from_model                | llama-turbo.cpp   |
 // | turbo_v_rotation            | llama-kv-cache.cpp, llama_kv_cache::build_input_v_rot   | turbo-types.c     |
+// | turbo_centre_cache          | llama-kv-cache.cpp, end of llama_kv_cache::llama_kv_cache | llama-turbo-centre.cpp (turbo-centre-hooks.h) |
+// | turbo_centre_in, _out       | llama-graph.cpp, build_attn with llm_graph_input_attn_kv and _kv_iswa | llama-turbo-centre.cpp |
+// | turbo_centre_undo, _redo    | llama-kv-cache.cpp, llama_kv_cache::build_rope_shift    | llama-turbo-centre.cpp |
+// | turbo_state_type            | llama-kv-cache.cpp, state_write_data, state_read_data   | llama-turbo-centre.cpp |
 // | GGML_TYPE_TURBO4, _TURBO3   | common/arg.cpp, kv_cache_types                          | ggml-turbo.h      |
 // | ggml_turbo_type_from_name   | llama-bench.cpp, ggml_type_from_name                    | turbo-types.c     |
 #pragma once

@@ -141,6 +141,7 @@ export function readyStatus(context: ContextSettings, model: ModelEntry): Engine
       nCtx: context.nCtx,
       typeK,
       typeV,
+      centring: { k: true, v: true, reasonK: '', reasonV: '' },
       flashAttention: true,
       threads: 2,
       gpuLayers: 0,

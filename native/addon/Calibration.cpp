@@ -1,0 +1,71 @@
+#include "Calibration.h"
+
+#include "LogSink.h"
+#include "errors.h"
+
+#include "llama-turbo-calibration.h"
+
+#include "common.h"
+
+#include <algorithm>
+
+namespace concertina {
+namespace {
+
+using Handle = std::unique_ptr<llama_turbo_calibration, decltype(&llama_turbo_calibration_free)>;
+
+struct Progress {
+    const std::atomic<bool> & cancel;
+    const std::function<void(float)> & report;
+};
+
+bool onProgress(int32_t done, int32_t total, void * data) {
+    const auto * progress = static_cast<Progress *>(data);
+    if (progress->report) progress->report(static_cast<float>(done) / static_cast<float>(total));
+    return !progress->cancel.load();
+}
+
+} // namespace
+
+std::vector<uint8_t> calibrate(
+    const std::shared_ptr<Model> & model, const CalibrationOptions & options, const std::atomic<bool> & cancel,
+    const std::function<void(float)> & report) {
+    std::vector<llama_token> tokens = model->tokenize(options.text, true, false);
+    const int trained = llama_model_n_ctx_train(model->handle);
+    size_t count = std::min<size_t>(tokens.size(), static_cast<size_t>(std::max(1, options.maxTokens)));
+    if (trained > 0) count = std::min<size_t>(count, static_cast<size_t>(trained));
+    const int threads = options.threads > 0 ? options.threads : common_cpu_get_num_math();
+
+    Progress progress{cancel, report};
+    const LogSink::Capture log;
+    const std::lock_guard<std::mutex> making(model->makingContext);
+    const Handle made(
+        llama_turbo_calibrate(
+            model->handle, tokens.data(), static_cast<int32_t>(count), std::min(threads, GGML_MAX_N_THREADS), onProgress, &progress),
+        llama_turbo_calibration_free);
+    if (cancel) throw CodedError("cancelled", "Measuring the model was cancelled");
+    if (!made) throw CodedError("model-unsupported", withLog("The model cannot be measured", log.errors()), "Compressed caches work without it.");
+    std::vector<uint8_t> bytes(llama_turbo_calibration_get_size(made.get()));
+    llama_turbo_calibration_get_data(made.get(), bytes.data());
+    return bytes;
+}
+
+void attachCalibration(Model & model, const std::vector<uint8_t> & bytes) {
+    if (bytes.empty()) {
+        llama_turbo_calibration_attach(model.handle, nullptr);
+        return;
+    }
+    const Handle read(llama_turbo_calibration_init_from_data(bytes.data(), bytes.size()), llama_turbo_calibration_free);
+    if (!read) throw CodedError("data-corrupt", "The measurements of the model are damaged", "They will be taken again.");
+    if (!llama_turbo_calibration_attach(model.handle, read.get())) {
+        throw CodedError("data-corrupt", "The measurements are those of another model", "They will be taken again.");
+    }
+}
+
+EffectiveCentring centringOf(const Model & model, ggml_type typeK, ggml_type typeV) {
+    const llama_turbo_centring found = llama_turbo_centring_resolve(model.handle, typeK, typeV);
+    const auto text = [](const char * reason) { return std::string(reason ? reason : ""); };
+    return {found.k, found.v, text(found.reason_k), text(found.reason_v), found.hash};
+}
+
+} // namespace concertina

@@ -1,0 +1,34 @@
+// Calibration of a model for centred turbo caches (native/cache/llama-turbo-calibration.h): made once for a model, kept as
+// bytes by the caller.
+#pragma once
+
+#include "Context.h"
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace concertina {
+
+struct CalibrationOptions {
+    std::string text;
+    int maxTokens = 0; // of the text's beginning
+    int threads = 0;   // 0: physical cores
+};
+
+// Statistics as bytes. Throws `cancelled`, and `model-unsupported` where there is nothing to measure.
+std::vector<uint8_t> calibrate(
+    const std::shared_ptr<Model> & model, const CalibrationOptions & options, const std::atomic<bool> & cancel,
+    const std::function<void(float)> & report);
+
+// Contexts made from now on are centred where they can be; empty bytes: not. Throws `data-corrupt` for bytes that are
+// damaged or of another model.
+void attachCalibration(Model & model, const std::vector<uint8_t> & bytes);
+
+// what a context of these types centres
+EffectiveCentring centringOf(const Model & model, ggml_type typeK, ggml_type typeV);
+
+} // namespace concertina
