@@ -3,8 +3,8 @@ import type { ModelInfo } from '../../electron/shared/models';
 import { NativeContext } from './context';
 import { coded, codedAsync } from './errors';
 import { DisposeGuard } from './guards';
-import type { RawAddon, RawModel } from './raw';
 import { withProgress } from './progress';
+import type { RawAddon, RawModel } from './raw';
 import type { CalibrateOptions, ChatMessage, Context, ContextOptions, Model } from './types';
 
 export class NativeModel implements Model {
@@ -28,7 +28,9 @@ export class NativeModel implements Model {
     const { text, maxTokens, threads } = options;
     return withProgress(this.#addon, options, (onProgress, cancellation) =>
       codedAsync(() =>
-        this.#guard.track(cancellation, () => this.#raw.calibrate({ text, maxTokens, threads }, onProgress, cancellation)),
+        this.#guard.track(cancellation, () =>
+          this.#raw.calibrate({ text, maxTokens, threads }, onProgress, cancellation),
+        ),
       ),
     );
   }

@@ -46,7 +46,9 @@ describe('centring', () => {
   it('gives the same bytes for the same text, and reports its progress', async () => {
     const model = await loadTiny();
     const fractions: number[] = [];
-    const bytes = await model.calibrate(options({ maxTokens: 300, onProgress: (fraction) => fractions.push(fraction) }));
+    const bytes = await model.calibrate(
+      options({ maxTokens: 300, onProgress: (fraction) => fractions.push(fraction) }),
+    );
     expect(await model.calibrate(options({ maxTokens: 300 }))).toEqual(bytes);
     expect(await model.calibrate(options({ maxTokens: 200 }))).not.toEqual(bytes);
     expect(fractions.at(-1)).toBe(1);
