@@ -9,9 +9,9 @@ import { BUILD, ROOT } from '../../native/prepare/paths.mjs';
 import { Progress } from '../../native/prepare/progress.mjs';
 import { writeDocument } from './quality/document.mjs';
 import { contextOptions, loadEngine } from './quality/engine.mjs';
-import { evaluateDepth, newRow, plan } from './quality/measure.mjs';
+import { evaluateDepth, fitInto, newRow, plan } from './quality/measure.mjs';
 import { ask, makeDocuments, SHALLOWEST } from './quality/needles.mjs';
-import { HELP, OptionError, pairsOf, parseOptions } from './quality/options.mjs';
+import { HELP, OptionError, pairsOf, parseOptions, readResult } from './quality/options.mjs';
 import { charts, markdown, resultOf } from './quality/report.mjs';
 
 const say = (line) => console.error(line);
@@ -26,13 +26,15 @@ async function measure(settings, command) {
     const text = fs.readFileSync(settings.text, 'utf8');
     const tokens = model.tokenize(text, { addSpecial: true });
     const rows = pairs.map(newRow);
-    const depths = plan(settings, tokens.length, nCtxTrain);
-    const progress = new Progress(depths.length + (settings.documents > 0 ? 1 : 0));
     const setting = { engine, model, modelFile: settings.model, tokens, threads: settings.threads };
-    for (const step of depths) {
-      const what = `${step.chunks} chunks of ${step.depth} tokens, ${rows.length} types and pairs`;
-      step.tokens = await progress.stage(what, (on) => evaluateDepth(setting, rows, step.depth, step.chunks, on));
-    }
+    const progress = new Progress(settings.depths.length + (settings.documents > 0 ? 1 : 0));
+    const depths = await evaluateAll(
+      setting,
+      rows,
+      plan(settings, tokens.length, nCtxTrain),
+      settings.budget,
+      progress,
+    );
     if (settings.documents > 0) {
       await progress.stage('needles', (on) => findNeedles({ ...settings, model, text }, rows, on));
     }
@@ -50,6 +52,27 @@ async function measure(settings, command) {
   } finally {
     await model.dispose();
   }
+}
+
+async function evaluateAll(setting, rows, steps, budget, progress) {
+  const startedAt = performance.now();
+  const spent = () => (performance.now() - startedAt) / 1000;
+  const done = [];
+  let ahead = steps;
+  if (Number.isFinite(budget)) {
+    // one chunk tells how fast this machine is
+    const sample = { ...steps[0], chunks: 1 };
+    await evaluateDepth(setting, rows, sample.depth, sample.chunks, () => {});
+    ahead = fitInto([sample], steps, spent(), budget - spent());
+  }
+  while (ahead.length > 0) {
+    const { depth, chunks } = ahead[0];
+    const what = `${chunks} x ${depth} tokens, ${rows.length} types and pairs`;
+    const tokens = await progress.stage(what, (on) => evaluateDepth(setting, rows, depth, chunks, on));
+    done.push({ depth, chunks, tokens });
+    ahead = fitInto(done, ahead.slice(1), spent(), budget - spent());
+  }
+  return done;
 }
 
 async function findNeedles({ model, text, depths, documents, threads }, rows, onProgress) {
@@ -83,7 +106,7 @@ async function main(args) {
   const settings = parseOptions(args);
   if (settings.help) return console.log(HELP);
   const result = settings.from
-    ? JSON.parse(fs.readFileSync(settings.from, 'utf8'))
+    ? readResult(settings.from)
     : await measure(settings, ['npm run quality --', ...args].join(' '));
   if (!settings.from) writeFiles(settings.out ?? path.join(BUILD, 'quality'), result);
   if (settings.writeDocs) for (const file of writeDocument(result)) say(`wrote ${path.relative(ROOT, file)}`);

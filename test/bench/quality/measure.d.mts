@@ -33,6 +33,12 @@ export function plan(
   available: number,
   longest: number,
 ): { depth: number; chunks: number }[];
+export function fitInto<T extends { depth: number; chunks: number }>(
+  done: T[],
+  ahead: T[],
+  spent: number,
+  left: number,
+): T[];
 export function groupsOf<T>(sized: { row: T; bytes: number }[], budget?: number): T[][];
 export function describe(
   context: Pick<Context, 'memory' | 'effective'>,

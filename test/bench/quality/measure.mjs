@@ -123,3 +123,23 @@ export function plan({ depths, chunks, read }, available, longest) {
     return { depth, chunks: Math.min(wanted, Math.floor(available / depth)) };
   });
 }
+
+/** A token of a chunk this long costs about this much more than one of a short chunk (built-in model, 2 cores). */
+const slowdown = (depth) => 1 + depth / 8192;
+
+/**
+ * Cuts what is still to come so that it ends in time, but for one chunk of each depth.
+ * @param {{depth: number, chunks: number}[]} done
+ * @param {{depth: number, chunks: number}[]} ahead
+ * @param {number} spent seconds that `done` took
+ * @param {number} left seconds
+ */
+export function fitInto(done, ahead, spent, left) {
+  const cost = (steps) => steps.reduce((sum, { depth, chunks }) => sum + depth * chunks * slowdown(depth), 0);
+  const expected = (spent * cost(ahead)) / cost(done);
+  if (expected <= left) return ahead;
+  return ahead.map((step) => ({
+    ...step,
+    chunks: Math.max(1, Math.floor((step.chunks * Math.max(left, 0)) / expected)),
+  }));
+}

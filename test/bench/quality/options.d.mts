@@ -1,3 +1,5 @@
+import type { Result } from './report.mjs';
+
 export interface Settings {
   help: boolean;
   model: string;
@@ -9,6 +11,8 @@ export interface Settings {
   /** null: as many as `read` tokens hold */
   chunks: number | null;
   read: number;
+  /** seconds */
+  budget: number;
   documents: number;
   threads: number;
   quick: boolean;
@@ -28,4 +32,5 @@ export const REFERENCE: string;
 export const HELP: string;
 export class OptionError extends Error {}
 export function parseOptions(args: string[]): Settings;
+export function readResult(file: string): Result;
 export function pairsOf(settings: Pick<Settings, 'types' | 'sides'>, known: string[]): Pair[];

@@ -16,10 +16,10 @@ const DEPTHS = [512, 2048, 8192];
 const SHALLOWEST = 256;
 const DEEPEST = 1 << 20;
 
-/** `scored`: tokens read at each depth, as whole chunks; `documents`: texts with needles at each depth */
-const FULL = { sides: ['q8_0', 'q4_0', 'turbo4', 'turbo3'], read: 32768, documents: 2 };
-/** Ends in 8 minutes on 2 cores. */
-const QUICK = { sides: [], read: 16384, documents: 0 };
+/** `read`: tokens at each depth; `documents`: texts with needles at each depth; `budget`: seconds, Infinity for no limit */
+const FULL = { sides: ['q8_0', 'q4_0', 'turbo4', 'turbo3'], read: 32768, documents: 2, budget: Infinity };
+/** Ends in 8 minutes on 2 cores; on a slow or busy machine it reads less. */
+const QUICK = { sides: [], read: 16384, documents: 0, budget: 390 };
 
 export const HELP = `npm run quality -- [options]     what a KV cache type costs in quality, against ${REFERENCE}
 
@@ -32,7 +32,8 @@ export const HELP = `npm run quality -- [options]     what a KV cache type costs
   --chunks N         at every depth (default: as many as ${FULL.read / 1024}K tokens hold)
   --documents N      texts with 12 hidden facts each at every depth from 512 on; 0: no needles (default: ${FULL.documents})
   -t, --threads N    default: physical cores
-  --quick            ${QUICK.read / 1024}K tokens at every depth, no pairs, no needles: less than 8 minutes
+  --quick            ${QUICK.read / 1024}K tokens at every depth, or fewer when it is slow; no pairs, no
+                     needles: less than 8 minutes
   --json             the JSON object on stdout in place of the tables
   --out DIR          where quality.md, quality.json and quality.svg go (default: build/quality)
   --from FILE        a quality.json of before in place of a measurement
@@ -67,6 +68,7 @@ export function parseOptions(args) {
     depths: list('--depths', values.depths, DEPTHS, size).sort((a, b) => a - b),
     chunks: values.chunks === undefined ? null : number('--chunks', values.chunks, 1, 10_000),
     read: preset.read,
+    budget: preset.budget,
     documents: number('--documents', values.documents ?? String(preset.documents), 0, 100),
     threads: number('--threads', values.threads ?? '0', 0, 512),
     quick: values.quick,
@@ -151,10 +153,24 @@ export function pairsOf({ types, sides }, known) {
   const crossed = every.flatMap((typeK) =>
     every.filter((typeV) => typeV !== typeK).map((typeV) => `${typeK}/${typeV}`),
   );
-  return [...new Set([REFERENCE, ...types, ...crossed])].map((name) => {
+  const names = [...new Set([REFERENCE, ...types, ...crossed])];
+  if (names.length === 1)
+    throw new OptionError(`--types: name a type besides ${REFERENCE}, which the others are compared with.`);
+  return names.map((name) => {
     const [typeK, typeV = typeK] = name.split('/');
     const unknown = [typeK, typeV].find((type) => !known.includes(type));
     if (unknown) throw new OptionError(`There is no cache type "${unknown}"; there are ${known.join(', ')}.`);
     return { name, typeK, typeV };
   });
+}
+
+/** @param {string} file what `--json` printed @returns {import('./report.mjs').Result} @throws {OptionError} */
+export function readResult(file) {
+  try {
+    const result = JSON.parse(fs.readFileSync(file, 'utf8'));
+    if (result.types && result.pairs && result.depths) return result;
+  } catch {
+    // not JSON: said below
+  }
+  throw new OptionError(`--from: ${file} is no result of npm run quality.`);
 }

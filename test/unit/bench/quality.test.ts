@@ -4,9 +4,9 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { replaceFigures } from '../../bench/quality/document.mjs';
 import { contextOptions } from '../../bench/quality/engine.mjs';
-import { describe as describeContext, groupsOf, newRow, plan } from '../../bench/quality/measure.mjs';
+import { describe as describeContext, fitInto, groupsOf, newRow, plan } from '../../bench/quality/measure.mjs';
 import { ask, FACTS, makeDocuments, names } from '../../bench/quality/needles.mjs';
-import { pairsOf, parseOptions } from '../../bench/quality/options.mjs';
+import { pairsOf, parseOptions, readResult } from '../../bench/quality/options.mjs';
 import { charts, markdown, type Result, resultOf } from '../../bench/quality/report.mjs';
 import { createFakeEngine } from '../../fixtures/fakeEngine';
 
@@ -73,6 +73,7 @@ describe('options', () => {
       'turbo4/q8_0',
     ]);
     expect(() => pairsOf({ types: ['q9'], sides: [] }, known)).toThrow('no cache type "q9"; there are f16, q8_0');
+    expect(() => pairsOf({ types: ['f16'], sides: [] }, known)).toThrow('besides f16');
   });
 });
 
@@ -86,6 +87,19 @@ describe('measuring', () => {
     expect(plan({ ...settings, chunks: 9 }, 20_000, 8192)[1]).toEqual({ depth: 8192, chunks: 2 });
     expect(() => plan(settings, 40_000, 4096)).toThrow("more than this model's context of 4096");
     expect(() => plan(settings, 5000, 8192)).toThrow("more than the text's 5000");
+  });
+
+  it('reads less when time is short, but something of each depth', () => {
+    const [first, ...ahead] = [
+      { depth: 512, chunks: 32 },
+      { depth: 2048, chunks: 8 },
+      { depth: 8192, chunks: 2 },
+    ];
+    const done = first ? [first] : [];
+    expect(fitInto(done, ahead, 60, 300)).toEqual(ahead);
+    expect(fitInto(done, ahead, 60, Number.POSITIVE_INFINITY)).toEqual(ahead);
+    expect(fitInto(done, ahead, 60, 100).map(({ chunks }) => chunks)).toEqual([4, 1]);
+    expect(fitInto(done, ahead, 500, -110).map(({ chunks }) => chunks)).toEqual([1, 1]);
   });
 
   it('takes as many contexts at once as memory holds, at least one', () => {
@@ -200,6 +214,12 @@ describe('report', () => {
     const legends = depths * (2 + (pairs > 0 ? 1 : 0));
     expect(svg.match(/<circle/g)).toHaveLength(depths * (2 * types + shown) + legends);
     expect(svg).toContain('>turbo3</text>');
+  });
+
+  it('reads a result again, and nothing else', () => {
+    expect(readResult(path.join(fixtures, 'quality.json'))).toEqual(recorded);
+    expect(() => readResult(path.join(fixtures, 'README.md'))).toThrow('no result of npm run quality');
+    expect(() => readResult(path.join(fixtures, '..', '..', 'package.json'))).toThrow('no result of npm run quality');
   });
 
   it('says which types the engine took in place of others', () => {
