@@ -1,11 +1,330 @@
-// Decode: few query vectors per KV head.
+// Decode: few query vectors per KV head. Units of work are (tile of positions, KV head), tile by tile so that whole rows of
+// the cache stream by; each thread takes a contiguous range of them, and partial results are merged after a barrier.
 
 #include "attention.h"
+#include "decode-kernels.h"
+#include "turbo-codec.h"
 
-extern "C" size_t turbo_decode_work(const turbo_attention *, int) {
-    return 0;
+#include "ggml-cpu-impl.h"
+
+#include <cmath>
+#include <cstring>
+
+namespace {
+
+const int    T             = DECODE_TILE;
+const int    MAX_QUERIES   = TURBO_DECODE_MAX_QUERIES;
+const size_t CACHE_LINE    = 64;
+const uint16_t HALF_NEVER  = 0xfc00; // -inf
+
+// logits this far below the running maximum have weights below 1e-6, which is under the rounding of the sums: their V is not read
+const float NEGLIGIBLE = -13.8f;
+
+size_t align_up(size_t n) {
+    return (n + CACHE_LINE - 1)/CACHE_LINE*CACHE_LINE;
 }
 
-extern "C" bool turbo_decode_run(const turbo_attention *) {
+int type_of(ggml_type type) {
+    switch ((int) type) {
+        case GGML_TYPE_TURBO4:    return DECODE_TURBO4;
+        case GGML_TYPE_TURBO3:    return DECODE_TURBO3;
+        case GGML_TYPE_TURBO4_64: return DECODE_TURBO4_64;
+        case GGML_TYPE_TURBO3_64: return DECODE_TURBO3_64;
+        case GGML_TYPE_Q8_0:      return DECODE_Q8_0;
+        case GGML_TYPE_F16:       return DECODE_F16;
+        default:                  return DECODE_TYPE_COUNT;
+    }
+}
+
+// Shape, kernels and the place of everything in the scratch memory.
+struct plan {
+    const turbo_attention * at;
+    const decode_k_kernels * k;
+    const decode_v_kernels * v;
+    decode_step (*softmax)(float * score, const uint16_t * mask, float slope, decode_state * state);
+
+    int n_query;    // query vectors of a KV head
+    int n_vec;      // all query vectors
+    int n_tile;     // tiles of a stream
+    int n_part;     // threads
+
+    size_t query_size;
+    size_t acc_size;
+    size_t part_size; // scratch of a thread: states, accumulators, queries, list of tiles
+};
+
+bool make_plan(const turbo_attention * at, int n_threads, plan & pl) {
+    const int k = type_of(at->k.type);
+    const int v = type_of(at->v.type);
+    if (k == DECODE_TYPE_COUNT || v == DECODE_TYPE_COUNT || at->n_kv <= 0) {
+        return false;
+    }
+    static const decode_kernels * const kernels = decode_kernels_at(ggml_turbo_simd_level());
+    pl.at      = at;
+    pl.k       = &kernels->k[k];
+    pl.v       = &kernels->v[v];
+    pl.softmax = kernels->softmax;
+    pl.n_query = at->n_rows*at->gqa;
+    pl.n_vec   = at->n_rows*at->n_head*at->n_stream;
+    pl.n_tile  = (at->n_kv + T - 1)/T;
+    pl.n_part  = n_threads;
+    if (pl.k->scores == nullptr || pl.v->accumulate == nullptr || pl.n_query > MAX_QUERIES ||
+        at->k.head_dim % 32 != 0 || at->v.head_dim % 32 != 0) {
+        return false;
+    }
+    // a table without SIMD is slower than upstream's for upstream's types
+    if (kernels == &decode_kernels_scalar && !ggml_turbo_is_turbo(at->k.type) && !ggml_turbo_is_turbo(at->v.type)) {
+        return false;
+    }
+    pl.query_size = pl.k->query_size(at->k.head_dim);
+    pl.acc_size   = align_up(at->v.head_dim*sizeof(float));
+    pl.part_size  = align_up(pl.n_vec*sizeof(decode_state)) + pl.n_vec*(pl.acc_size + pl.query_size) +
+        align_up((size_t) pl.n_tile*at->n_stream*sizeof(int32_t));
+    return true;
+}
+
+// Scratch of one thread.
+struct part {
+    decode_state * state;
+    char *         acc;
+    char *         query;
+    int32_t *      tiles; // stream*n_tile + tile of those with a visible position
+};
+
+part part_of(const plan & pl, int ith) {
+    char * base = (char *) align_up((size_t) pl.at->work) + ith*pl.part_size;
+    part p;
+    p.state = (decode_state *) base;
+    p.acc   = base + align_up(pl.n_vec*sizeof(decode_state));
+    p.query = p.acc + pl.n_vec*pl.acc_size;
+    p.tiles = (int32_t *) (p.query + pl.n_vec*pl.query_size);
+    return p;
+}
+
+// fp16 mask of a tile for a row, head and stream
+const uint16_t * mask_of(const turbo_attention * at, int row, int head, int stream, int p0) {
+    return (const uint16_t *) (at->mask + row*at->mask_nb_row + (head % at->mask_n_head)*at->mask_nb_head +
+        (stream % at->mask_n_stream)*at->mask_nb_stream) + p0;
+}
+
+bool any_visible(const uint16_t * mask, int n) {
+    uint16_t seen = 0;
+    for (int p = 0; p < n; ++p) {
+        seen |= mask[p] ^ HALF_NEVER;
+    }
+    return seen != 0;
+}
+
+bool tile_visible(const turbo_attention * at, int stream, int p0) {
+    const int n = at->n_kv - p0 < T ? at->n_kv - p0 : T;
+    const int n_head = at->mask_n_head < at->n_head ? at->mask_n_head : at->n_head;
+    for (int row = 0; row < at->n_rows; ++row) {
+        for (int head = 0; head < n_head; ++head) {
+            if (any_visible(mask_of(at, row, head, stream, p0), n)) {
+                return true;
+            }
+        }
+    }
     return false;
+}
+
+int list_tiles(const plan & pl, int32_t * tiles) {
+    int n = 0;
+    for (int s = 0; s < pl.at->n_stream; ++s) {
+        for (int t = 0; t < pl.n_tile; ++t) {
+            if (pl.at->mask == nullptr || tile_visible(pl.at, s, t*T)) {
+                tiles[n++] = s*pl.n_tile + t;
+            }
+        }
+    }
+    return n;
+}
+
+int vec_index(const turbo_attention * at, int stream, int row, int head) {
+    return (stream*at->n_rows + row)*at->n_head + head;
+}
+
+// One tile of one side of a KV head.
+decode_rows rows_of(const turbo_attention * at, const turbo_kv & kv, int stream, int head, int p0) {
+    const int kv_stream = stream*kv.n_stream/at->n_stream;
+    const int n = at->n_kv - p0 < T ? at->n_kv - p0 : T;
+    return { kv.data + p0*kv.nb_pos + head*kv.nb_head + kv_stream*kv.nb_stream, kv.nb_pos, n, kv.head_dim };
+}
+
+// Asks for this head's share of the next tile. Where the rows of all heads are neighbours the share is a piece of whole rows, so
+// that memory is read in order.
+void prefetch(const turbo_attention * at, const turbo_kv & kv, int stream, int head, int p0) {
+    const decode_rows rows = rows_of(at, kv, stream, 0, p0);
+    const char * first = rows.data;
+    const char * last  = rows.data + (rows.n - 1)*rows.stride + ggml_row_size(kv.type, kv.head_dim);
+    if (kv.nb_head < kv.nb_pos) {
+        const size_t share = (rows.n*rows.stride/at->n_head_kv + CACHE_LINE - 1)/CACHE_LINE*CACHE_LINE;
+        first += head*share;
+        last  += (at->n_head_kv - 1)*kv.nb_head;
+        last   = last - first > (ptrdiff_t) share ? first + share : last;
+    } else {
+        first += head*kv.nb_head;
+        last  += head*kv.nb_head;
+    }
+    for (; first < last; first += CACHE_LINE) {
+        __builtin_prefetch(first);
+    }
+}
+
+struct worker {
+    const plan & pl;
+    const part & mine;
+    int          queries_ready = -1; // KV head and stream whose queries were made last
+
+    void prepare(int stream, int head_kv);
+    void unit(int stream, int tile, int head_kv);
+    void range(int n_tiles);
+};
+
+// The queries of a KV head, made at its first tile.
+void worker::prepare(int stream, int head_kv) {
+    const turbo_attention * at = pl.at;
+    for (int row = 0; row < at->n_rows; ++row) {
+        for (int g = 0; g < at->gqa; ++g) {
+            const int head = head_kv*at->gqa + g;
+            const int i    = vec_index(at, stream, row, head);
+            const float * q = (const float *) (at->q + row*at->q_nb_row + head*at->q_nb_head + stream*at->q_nb_stream);
+            pl.k->query(q, at->k.head_dim, at->scale, mine.query + i*pl.query_size);
+            mine.state[i] = { -INFINITY, 0.0f };
+            memset(mine.acc + i*pl.acc_size, 0, pl.acc_size);
+        }
+    }
+}
+
+void worker::unit(int stream, int tile, int head_kv) {
+    const turbo_attention * at = pl.at;
+    const int p0 = tile*T;
+    const decode_rows k = rows_of(at, at->k, stream, head_kv, p0);
+    const decode_rows v = rows_of(at, at->v, stream, head_kv, p0);
+
+    const void *   query  [MAX_QUERIES];
+    float *        acc    [MAX_QUERIES];
+    float          rescale[MAX_QUERIES];
+    alignas(64) float score[MAX_QUERIES*T];
+    for (int j = 0; j < pl.n_query; ++j) {
+        const int i = vec_index(at, stream, j/at->gqa, head_kv*at->gqa + j % at->gqa);
+        query[j] = mine.query + i*pl.query_size;
+        acc  [j] = (float *) (mine.acc + i*pl.acc_size);
+    }
+    pl.k->scores(&k, query, pl.n_query, score);
+
+    bool needed = false;
+    for (int j = 0; j < pl.n_query; ++j) {
+        const int row  = j/at->gqa;
+        const int head = head_kv*at->gqa + j % at->gqa;
+        float * s = score + j*T;
+        if (at->softcap != 0.0f) {
+            for (int p = 0; p < k.n; ++p) {
+                s[p] = at->softcap*tanhf(s[p]);
+            }
+        }
+        static const uint16_t zeros[T] = { 0 };
+        const uint16_t * mask = at->mask != nullptr ? mask_of(at, row, head, stream, p0) : zeros;
+        uint16_t padded[T];
+        if (k.n < T) {
+            for (int p = 0; p < T; ++p) {
+                padded[p] = p < k.n ? mask[p] : HALF_NEVER;
+            }
+            mask = padded;
+        }
+        const decode_step step = pl.softmax(s, mask, turbo_attention_slope(at, head), &mine.state[vec_index(at, stream, row, head)]);
+        rescale[j] = step.rescale;
+        needed = needed || !(step.top < NEGLIGIBLE);
+    }
+    if (needed) {
+        pl.v->accumulate(&v, score, rescale, pl.n_query, acc);
+    }
+}
+
+void worker::range(int n_tiles) {
+    const turbo_attention * at = pl.at;
+    const int64_t n_unit = (int64_t) n_tiles*at->n_head_kv;
+    const int64_t first  = n_unit* at->ith     /pl.n_part;
+    const int64_t last   = n_unit*(at->ith + 1)/pl.n_part;
+    for (int64_t u = first; u < last; ++u) {
+        const int stream = mine.tiles[u/at->n_head_kv]/pl.n_tile;
+        const int tile   = mine.tiles[u/at->n_head_kv]%pl.n_tile;
+        const int head   = u % at->n_head_kv;
+        if (mine.state[vec_index(at, stream, 0, head*at->gqa)].sum < 0.0f) {
+            prepare(stream, head);
+        }
+        if (u + at->n_head_kv < last) {
+            const int32_t next = mine.tiles[u/at->n_head_kv + 1];
+            prefetch(at, at->k, next/pl.n_tile, head, next%pl.n_tile*T);
+            prefetch(at, at->v, next/pl.n_tile, head, next%pl.n_tile*T);
+        }
+        unit(stream, tile, head);
+    }
+}
+
+// Sums the parts of one query vector into dst.
+void merge(const plan & pl, int stream, int row, int head) {
+    const turbo_attention * at = pl.at;
+    const int i  = vec_index(at, stream, row, head);
+    const int dv = at->v.head_dim;
+
+    const float sink = at->sinks != nullptr ? at->sinks[head] : -INFINITY;
+    float max = sink;
+    for (int t = 0; t < pl.n_part; ++t) {
+        const float m = part_of(pl, t).state[i].max;
+        max = m > max ? m : max;
+    }
+
+    float * out = (float *) (at->dst + head*at->dst_nb_head + row*at->dst_nb_row + stream*at->dst_nb_stream);
+    memset(out, 0, dv*sizeof(float));
+    float sum = sink == -INFINITY ? 0.0f : expf(sink - max);
+    for (int t = 0; t < pl.n_part; ++t) {
+        const part p = part_of(pl, t);
+        const decode_state st = p.state[i];
+        if (st.sum <= 0.0f) { // untouched, or nothing visible
+            continue;
+        }
+        float * acc = (float *) (p.acc + i*pl.acc_size);
+        pl.v->finish(acc, dv);
+        const float w = expf(st.max - max);
+        sum += w*st.sum;
+        for (int d = 0; d < dv; ++d) {
+            out[d] += w*acc[d];
+        }
+    }
+    const float inv = sum == 0.0f ? 0.0f : 1.0f/sum;
+    for (int d = 0; d < dv; ++d) {
+        out[d] *= inv;
+    }
+}
+
+} // namespace
+
+extern "C" size_t turbo_decode_work(const turbo_attention * at, int n_threads) {
+    plan pl;
+    return make_plan(at, n_threads, pl) ? n_threads*pl.part_size + CACHE_LINE : 0;
+}
+
+extern "C" bool turbo_decode_run(const turbo_attention * at) {
+    plan pl;
+    if (!make_plan(at, at->nth, pl) || at->nth*pl.part_size + CACHE_LINE > at->work_size) {
+        return false;
+    }
+    const part mine = part_of(pl, at->ith);
+    for (int i = 0; i < pl.n_vec; ++i) {
+        mine.state[i] = { -INFINITY, -1.0f }; // untouched
+    }
+    worker w = { pl, mine };
+    w.range(list_tiles(pl, mine.tiles));
+
+    if (at->nth > 1) {
+        ggml_barrier(at->threadpool);
+    }
+    for (int i = at->ith; i < pl.n_vec; i += at->nth) {
+        const int head   = i % at->n_head;
+        const int row    = i/at->n_head % at->n_rows;
+        const int stream = i/at->n_head/at->n_rows;
+        merge(pl, stream, row, head);
+    }
+    return true;
 }

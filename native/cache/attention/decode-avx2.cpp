@@ -1,0 +1,400 @@
+// Decode kernels for AVX2 + FMA + F16C. Compiled with its own flags: intrinsics and this file's own functions only, because
+// an inline function shared with another file could be kept in this file's version for all of them.
+
+#include "decode-kernels.h"
+
+#include <immintrin.h>
+#include <math.h>
+#include <string.h>
+
+#define INLINE inline __attribute__((always_inline))
+#define UNROLL _Pragma("GCC unroll 8")
+
+namespace {
+
+struct simd {
+    static const int W     = 8;
+    static const int CHUNK = 4; // registers of 32 values of four positions each
+
+    typedef __m256i I;
+    typedef __m256  F;
+
+    //
+    // integers
+    //
+
+    // keeps GCC from turning a chain of sums into a tree, which takes more registers than there are
+    static INLINE I in_order(I x) {
+        __asm__("" : "+x"(x));
+        return x;
+    }
+    static INLINE I zero() { return _mm256_setzero_si256(); }
+    static INLINE I ones() { return _mm256_set1_epi16(1); }
+    static INLINE I broadcast(const void * p) {
+        int32_t v;
+        memcpy(&v, p, sizeof(v));
+        return _mm256_set1_epi32(v);
+    }
+    static INLINE I load2(const char * lo, const char * hi) {
+        return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *) lo)), _mm_loadu_si128((const __m128i *) hi), 1);
+    }
+
+    static INLINE I low_nibbles (I x) { return _mm256_and_si256(x, _mm256_set1_epi8(15)); }
+    static INLINE I high_nibbles(I x) { return low_nibbles(_mm256_srli_epi16(x, 4)); }
+    static INLINE I lookup(I table, I index) { return _mm256_shuffle_epi8(table, index); }
+
+    // left for n < 0
+    static INLINE I shift_right(I x, int n) { return n < 0 ? _mm256_slli_epi32(x, -n) : n > 0 ? _mm256_srli_epi32(x, n) : x; }
+
+    static INLINE I index3(I magnitude, I sign) {
+        return _mm256_or_si256(_mm256_and_si256(magnitude, _mm256_set1_epi8(3)), _mm256_and_si256(sign, _mm256_set1_epi8(8)));
+    }
+
+    // K levels are unsigned with a bias, which vpmaddubsw wants; V levels are signed, the weights are unsigned there
+    static INLINE I table(const uint8_t * m, int n, int bias) {
+        int8_t t[16] = { 0 };
+        for (int i = 0; i < n; ++i) {
+            t[i]     = (int8_t) (bias + m[i]);
+            t[i + 8] = (int8_t) (bias - m[i]);
+        }
+        return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *) t));
+    }
+    static INLINE I table_k4() { const uint8_t m[8] = TURBO4_MAGNITUDES; return table(m, 8, 111); }
+    static INLINE I table_v4() { const uint8_t m[8] = TURBO4_MAGNITUDES; return table(m, 8, 0); }
+    static INLINE I table_k3() { const uint8_t m[4] = TURBO3_MAGNITUDES; return table(m, 4, 111); }
+    static INLINE I table_v3() { const uint8_t m[4] = TURBO3_MAGNITUDES; return table(m, 4, 0); }
+    static INLINE I bias_q8(I x) { return _mm256_xor_si256(x, _mm256_set1_epi8(-128)); }
+
+    //
+    // block headers: fp16 d in the low half of a lane, four nibbles of sub-scales in the high half
+    //
+
+    static INLINE int32_t dword(const char * p) {
+        int32_t v;
+        memcpy(&v, p, sizeof(v));
+        return v;
+    }
+    static INLINE I dwords(const char * const * row) {
+        return _mm256_setr_epi32(dword(row[0]), dword(row[1]), dword(row[2]), dword(row[3]), dword(row[4]), dword(row[5]), dword(row[6]), dword(row[7]));
+    }
+    static INLINE F half_to_float(I header) {
+        const I low = _mm256_and_si256(header, _mm256_set1_epi32(0xffff));
+        return _mm256_cvtph_ps(_mm_packus_epi32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1)));
+    }
+    static INLINE I scaled_sub(I x, int shift, I mask) { // 8*s of sub-scale i, at the bits of the mask
+        return _mm256_and_si256(shift < 0 ? _mm256_slli_epi32(x, -shift) : _mm256_srli_epi32(x, shift), mask);
+    }
+    // TURBO_MULT in both 16-bit halves of a lane
+    static INLINE I multiplier(I header, int i) {
+        const I high = _mm256_setr_epi8(2, 3, 2, 3, 6, 7, 6, 7, 10, 11, 10, 11, 14, 15, 14, 15, 2, 3, 2, 3, 6, 7, 6, 7, 10, 11, 10, 11, 14, 15, 14, 15);
+        const I sub  = _mm256_shuffle_epi8(header, high);
+        const I at3  = i == 0 ? _mm256_slli_epi16(sub, 3) : _mm256_srli_epi16(sub, 4*i - 3);
+        return _mm256_add_epi16(_mm256_and_si256(at3, _mm256_set1_epi16(0x78)), _mm256_set1_epi16(TURBO_MULT(0)));
+    }
+    static INLINE F multiplier_float(I header, int i) {
+        const I s8 = scaled_sub(header, 13 + 4*i, _mm256_set1_epi32(0x78));
+        return _mm256_cvtepi32_ps(_mm256_add_epi32(s8, _mm256_set1_epi32(TURBO_MULT(0))));
+    }
+
+    //
+    // K: one position per lane
+    //
+
+    // rows p and p + 4 in the halves of a[p]: c[i] is dword i of all eight
+    static INLINE void transpose(const I a[4], I c[4]) {
+        const I t0 = _mm256_unpacklo_epi32(a[0], a[1]);
+        const I t1 = _mm256_unpackhi_epi32(a[0], a[1]);
+        const I t2 = _mm256_unpacklo_epi32(a[2], a[3]);
+        const I t3 = _mm256_unpackhi_epi32(a[2], a[3]);
+        c[0] = _mm256_unpacklo_epi64(t0, t2);
+        c[1] = _mm256_unpackhi_epi64(t0, t2);
+        c[2] = _mm256_unpacklo_epi64(t1, t3);
+        c[3] = _mm256_unpackhi_epi64(t1, t3);
+    }
+    // dwords 0 .. 3 at the offset
+    static INLINE void columns(const char * const * row, int offset, I c[4]) {
+        I a[4];
+        UNROLL for (int p = 0; p < 4; ++p) { a[p] = load2(row[p] + offset, row[p + 4] + offset); }
+        transpose(a, c);
+    }
+    // c[b]: bytes b, b + 16, b + 8, b + 24 of the 32 at the offset
+    static INLINE void columns_by_bit(const char * const * row, int offset, I c[8]) {
+        I x[4];
+        I y[4];
+        UNROLL for (int p = 0; p < 4; ++p) {
+            const I a  = load2(row[p] + offset,      row[p + 4] + offset);
+            const I b  = load2(row[p] + offset + 16, row[p + 4] + offset + 16);
+            const I lo = _mm256_unpacklo_epi8(a, b);
+            const I hi = _mm256_unpackhi_epi8(a, b);
+            x[p] = _mm256_unpacklo_epi16(lo, hi);
+            y[p] = _mm256_unpackhi_epi16(lo, hi);
+        }
+        transpose(x, c);
+        transpose(y, c + 4);
+    }
+    static INLINE I swap_inner_bytes(I x) {
+        return _mm256_shuffle_epi8(x, _mm256_setr_epi8(0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15, 0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15));
+    }
+    // c[b]: bytes b, b + 8, b + 4, b + 12 of the 16 at the offset
+    static INLINE void columns_by_bit_64(const char * const * row, int offset, I c[4]) {
+        const I order = _mm256_setr_epi8(0, 8, 4, 12, 1, 9, 5, 13, 2, 10, 6, 14, 3, 11, 7, 15, 0, 8, 4, 12, 1, 9, 5, 13, 2, 10, 6, 14, 3, 11, 7, 15);
+        I a[4];
+        UNROLL for (int p = 0; p < 4; ++p) { a[p] = _mm256_shuffle_epi8(load2(row[p] + offset, row[p + 4] + offset), order); }
+        transpose(a, c);
+    }
+    // c[i]: bytes m, m + 1 of the 8 at the offset, m = 2*i, then the same with their high nibbles low
+    static INLINE void sign_columns_64(const char * const * row, int offset, I c[4]) {
+        I a[4];
+        UNROLL for (int p = 0; p < 4; ++p) {
+            a[p] = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadl_epi64((const __m128i *) (row[p] + offset))),
+                _mm_loadl_epi64((const __m128i *) (row[p + 4] + offset)), 1);
+        }
+        const I t0 = _mm256_unpacklo_epi32(a[0], a[1]);
+        const I t2 = _mm256_unpacklo_epi32(a[2], a[3]);
+        const I q[2] = { _mm256_unpacklo_epi64(t0, t2), _mm256_unpackhi_epi64(t0, t2) };
+        UNROLL for (int i = 0; i < 4; ++i) {
+            const I twice = i % 2 == 0 ? _mm256_slli_epi32(q[i/2], 16) : _mm256_srli_epi32(q[i/2], 16);
+            const I both  = _mm256_blend_epi16(q[i/2], twice, i % 2 == 0 ? 0xaa : 0x55);
+            c[i] = _mm256_blend_epi16(both, _mm256_srli_epi16(both, 4), 0xaa);
+        }
+    }
+
+    // sums of two neighbours: level*q <= 222*127, together <= 32767 by pair_limit; then both, times the multiplier
+    static INLINE I dot(I acc, I level, I q, I mult) {
+        return in_order(_mm256_add_epi32(acc, _mm256_madd_epi16(_mm256_maddubs_epi16(level, q), mult)));
+    }
+    static float pair_limit(int level_max) { return 32767/(2*level_max) - 1; } // less 1: both may round up
+    // what the bias of the levels adds to the sum, negated
+    static INLINE I unbias(const I * mult, const int32_t * sum, int quarters, int level_max) {
+        I s = _mm256_madd_epi16(mult[0], broadcast(sum));
+        for (int i = 1; i < quarters; ++i) {
+            s = _mm256_add_epi32(s, _mm256_madd_epi16(mult[i], broadcast(sum + i)));
+        }
+        return _mm256_mullo_epi32(s, _mm256_set1_epi32(-level_max));
+    }
+
+    //
+    // V: four positions in the bytes of a lane; register t of a chunk holds values 4*t .. 4*t + 3 and 16 + 4*t .. 16 + 4*t + 3
+    //
+
+    static INLINE void interleave(const char * const * row, int offset, I x[4]) {
+        const I a = _mm256_loadu_si256((const I *) (row[0] + offset));
+        const I b = _mm256_loadu_si256((const I *) (row[1] + offset));
+        const I c = _mm256_loadu_si256((const I *) (row[2] + offset));
+        const I d = _mm256_loadu_si256((const I *) (row[3] + offset));
+        const I ab0 = _mm256_unpacklo_epi8(a, b);
+        const I ab1 = _mm256_unpackhi_epi8(a, b);
+        const I cd0 = _mm256_unpacklo_epi8(c, d);
+        const I cd1 = _mm256_unpackhi_epi8(c, d);
+        x[0] = _mm256_unpacklo_epi16(ab0, cd0);
+        x[1] = _mm256_unpackhi_epi16(ab0, cd0);
+        x[2] = _mm256_unpacklo_epi16(ab1, cd1);
+        x[3] = _mm256_unpackhi_epi16(ab1, cd1);
+    }
+    // 16 bytes of each row in both halves
+    static INLINE void interleave16(const char * const * row, int offset, I x[4]) {
+        const __m128i a = _mm_loadu_si128((const __m128i *) (row[0] + offset));
+        const __m128i b = _mm_loadu_si128((const __m128i *) (row[1] + offset));
+        const __m128i c = _mm_loadu_si128((const __m128i *) (row[2] + offset));
+        const __m128i d = _mm_loadu_si128((const __m128i *) (row[3] + offset));
+        const __m128i ab0 = _mm_unpacklo_epi8(a, b);
+        const __m128i ab1 = _mm_unpackhi_epi8(a, b);
+        const __m128i cd0 = _mm_unpacklo_epi8(c, d);
+        const __m128i cd1 = _mm_unpackhi_epi8(c, d);
+        x[0] = _mm256_broadcastsi128_si256(_mm_unpacklo_epi16(ab0, cd0));
+        x[1] = _mm256_broadcastsi128_si256(_mm_unpackhi_epi16(ab0, cd0));
+        x[2] = _mm256_broadcastsi128_si256(_mm_unpacklo_epi16(ab1, cd1));
+        x[3] = _mm256_broadcastsi128_si256(_mm_unpackhi_epi16(ab1, cd1));
+    }
+    // turbo3_64: values of quarter 2*c in the low half, 2*c + 1 in the high half; shift = 4*c
+    static INLINE void interleave_64(const char * const * row, int offset, int shift, I x[4]) {
+        const I n = _mm256_setr_epi32(shift, shift, shift, shift, shift + 2, shift + 2, shift + 2, shift + 2);
+        interleave16(row, offset, x);
+        UNROLL for (int t = 0; t < 4; ++t) { x[t] = _mm256_srlv_epi32(x[t], n); }
+    }
+
+    // sign bytes of a chunk, four positions each: for values 0-7, 8-15, 16-23, 24-31; in both halves
+    typedef I bits;
+
+    static INLINE void interleave_bits(const char * const * row, int offset, bits s[4]) { interleave16(row, offset, s); }
+    static INLINE void interleave_bits_64(const char * const * row, int offset, bits s[2]) {
+        const __m128i a = _mm_loadl_epi64((const __m128i *) (row[0] + offset));
+        const __m128i b = _mm_loadl_epi64((const __m128i *) (row[1] + offset));
+        const __m128i c = _mm_loadl_epi64((const __m128i *) (row[2] + offset));
+        const __m128i d = _mm_loadl_epi64((const __m128i *) (row[3] + offset));
+        const __m128i ab = _mm_unpacklo_epi8(a, b);
+        const __m128i cd = _mm_unpacklo_epi8(c, d);
+        s[0] = _mm256_broadcastsi128_si256(_mm_unpacklo_epi16(ab, cd));
+        s[1] = _mm256_broadcastsi128_si256(_mm_unpackhi_epi16(ab, cd));
+    }
+    // bit 3 of each byte is the sign of the value in register t
+    static INLINE I sign_bits(bits s, int t) {
+        const I byte = t < 2 ? _mm256_blend_epi32(_mm256_shuffle_epi32(s, 0x00), _mm256_shuffle_epi32(s, 0xaa), 0xf0)
+                             : _mm256_blend_epi32(_mm256_shuffle_epi32(s, 0x55), _mm256_shuffle_epi32(s, 0xff), 0xf0);
+        return t % 2 == 0 ? _mm256_sllv_epi32(byte, _mm256_setr_epi32(3, 2, 1, 0, 3, 2, 1, 0))
+                          : _mm256_srlv_epi32(byte, _mm256_setr_epi32(1, 2, 3, 4, 1, 2, 3, 4));
+    }
+
+    // Weights of a tile as u*s*scale: u a byte for each position and quarter, at most 146 so that two products with a level
+    // fit 16 bits (126 for q8_0); s 15 bits for each pair of positions. So the error of a weight is 1/292 of the larger of
+    // its pair, or 1/65534 of the tile's sum.
+    struct weights {
+        alignas(32) uint8_t u[4][DECODE_TILE];
+        alignas(32) int16_t s[DECODE_TILE/2];
+        float scale;
+    };
+
+    static INLINE I bytes_of(const F x[4]) {
+        const I a = _mm256_packs_epi32(_mm256_cvtps_epi32(x[0]), _mm256_cvtps_epi32(x[1]));
+        const I b = _mm256_packs_epi32(_mm256_cvtps_epi32(x[2]), _mm256_cvtps_epi32(x[3]));
+        return _mm256_permutevar8x32_epi32(_mm256_packus_epi16(a, b), _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+    }
+
+    template <int QUARTERS, int MULT_MAX, int LEVEL_MAX>
+    static INLINE void weigh(const float * weight, const float * d, const float (*mult)[DECODE_TILE], weights & out) {
+        const float u_max = 32767/(2*LEVEL_MAX) - 1;
+
+        F x[4];
+        F pair[4]; // the larger of two neighbours, twice
+        F sum = _mm256_setzero_ps();
+        UNROLL for (int i = 0; i < 4; ++i) {
+            const F w = _mm256_load_ps(weight + 8*i);
+            x[i]    = _mm256_and_ps(_mm256_mul_ps(w, _mm256_load_ps(d + 8*i)), _mm256_cmp_ps(w, _mm256_setzero_ps(), _CMP_GT_OQ));
+            pair[i] = _mm256_max_ps(x[i], _mm256_permute_ps(x[i], 0xb1));
+            sum     = _mm256_add_ps(sum, x[i]);
+        }
+        const float total = sum_of(sum);
+        const float inv   = total > 1e-30f ? 32767.0f/total : 0.0f;
+        out.scale = total/32767.0f*(MULT_MAX/u_max);
+
+        const F floor = _mm256_set1_ps(1e-30f);
+        UNROLL for (int i = 0; i < 4; ++i) {
+            x[i] = _mm256_mul_ps(x[i], _mm256_mul_ps(_mm256_rcp_ps(_mm256_max_ps(pair[i], floor)), _mm256_set1_ps(u_max/MULT_MAX)));
+        }
+        UNROLL for (int q = 0; q < QUARTERS; ++q) {
+            F y[4];
+            UNROLL for (int i = 0; i < 4; ++i) { y[i] = QUARTERS == 1 ? x[i] : _mm256_mul_ps(x[i], _mm256_load_ps(mult[q] + 8*i)); }
+            _mm256_store_si256((I *) out.u[q], bytes_of(y));
+        }
+
+        const I a = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_shuffle_ps(pair[0], pair[1], 0x88), _mm256_set1_ps(inv)));
+        const I b = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_shuffle_ps(pair[2], pair[3], 0x88), _mm256_set1_ps(inv)));
+        // pairs of lanes: a = 0 1 4 5 | 2 3 6 7, b the same + 8
+        _mm256_store_si256((I *) out.s, _mm256_permutevar8x32_epi32(_mm256_packs_epi32(a, b), _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)));
+    }
+
+    struct four_weights {
+        I u;
+        I s;
+    };
+
+    template <int QUARTERS, int GROUP> static INLINE four_weights weights_of(const weights & w, int chunk, int g) {
+        const I s = broadcast(w.s + 2*g);
+        if (GROUP == 64) {
+            return { _mm256_blend_epi32(broadcast(w.u[2*chunk] + 4*g), broadcast(w.u[2*chunk + 1] + 4*g), 0xf0), s };
+        }
+        return { broadcast(w.u[QUARTERS == 1 ? 0 : chunk] + 4*g), s };
+    }
+    static INLINE I add_weighted(I acc, I level, const four_weights & w) {
+        return in_order(_mm256_add_epi32(acc, _mm256_madd_epi16(_mm256_maddubs_epi16(w.u, level), w.s)));
+    }
+    static INLINE void natural_order(float * x) {
+        const F a = load(x);
+        const F b = load(x + 8);
+        const F c = load(x + 16);
+        const F d = load(x + 24);
+        store(x,      _mm256_permute2f128_ps(a, b, 0x20));
+        store(x + 8,  _mm256_permute2f128_ps(c, d, 0x20));
+        store(x + 16, _mm256_permute2f128_ps(a, b, 0x31));
+        store(x + 24, _mm256_permute2f128_ps(c, d, 0x31));
+    }
+
+    //
+    // floats
+    //
+
+    static INLINE F    set  (float v)           { return _mm256_set1_ps(v); }
+    static INLINE F    load (const float * p)   { return _mm256_loadu_ps(p); }
+    static INLINE void store(float * p, F v)    { _mm256_storeu_ps(p, v); }
+    static INLINE F    add  (F a, F b)          { return _mm256_add_ps(a, b); }
+    static INLINE F    mul  (F a, F b)          { return _mm256_mul_ps(a, b); }
+    static INLINE F    fma  (F a, F b, F c)     { return _mm256_fmadd_ps(a, b, c); }
+    static INLINE F    to_float(I v)            { return _mm256_cvtepi32_ps(v); }
+
+    static INLINE float sum_of(F v) {
+        const __m128 s4 = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+        const __m128 s2 = _mm_add_ps(s4, _mm_movehl_ps(s4, s4));
+        return _mm_cvtss_f32(_mm_add_ss(s2, _mm_movehdup_ps(s2)));
+    }
+    static INLINE float max_of(F v) {
+        const __m128 s4 = _mm_max_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+        const __m128 s2 = _mm_max_ps(s4, _mm_movehl_ps(s4, s4));
+        return _mm_cvtss_f32(_mm_max_ss(s2, _mm_movehdup_ps(s2)));
+    }
+
+    // e^x for x <= 0 to 2 ulp; 0 below -87, NaN of a NaN
+    static INLINE F exp(F x) {
+        const F low  = _mm256_set1_ps(-87.0f);
+        const F v    = _mm256_max_ps(low, x);
+        const F n    = _mm256_round_ps(_mm256_mul_ps(v, _mm256_set1_ps(1.44269504f)), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+        const F hi   = _mm256_fnmadd_ps(n, _mm256_set1_ps(0.693359375f), v);
+        const F r    = _mm256_fnmadd_ps(n, _mm256_set1_ps(-2.12194440e-4f), hi);
+        F p = _mm256_set1_ps(1.9875691500e-4f);
+        p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.3981999507e-3f));
+        p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(8.3334519073e-3f));
+        p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(4.1665795894e-2f));
+        p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.6666665459e-1f));
+        p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(5.0000001201e-1f));
+        p = _mm256_add_ps(_mm256_fmadd_ps(_mm256_mul_ps(r, r), p, r), _mm256_set1_ps(1.0f));
+        const I e = _mm256_slli_epi32(_mm256_cvtps_epi32(n), 23);
+        const F y = _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(p), e));
+        return _mm256_and_ps(y, _mm256_cmp_ps(x, low, _CMP_NLT_UQ));
+    }
+};
+
+#include "decode-body.h"
+
+decode_step softmax_avx2(float * score, const uint16_t * mask, float slope, decode_state * state) {
+    const __m256 never = _mm256_set1_ps(-INFINITY);
+    __m256 x[4];
+    __m256 top = never;
+    __m256 nan = _mm256_setzero_ps();
+    UNROLL for (int i = 0; i < 4; ++i) {
+        const __m256 m = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *) (mask + 8*i)));
+        const __m256 s = _mm256_fmadd_ps(_mm256_set1_ps(slope), m, _mm256_load_ps(score + 8*i));
+        x[i] = _mm256_blendv_ps(s, never, _mm256_cmp_ps(m, never, _CMP_EQ_OQ));
+        nan  = _mm256_or_ps(nan, _mm256_cmp_ps(x[i], x[i], _CMP_UNORD_Q));
+        top  = _mm256_max_ps(x[i], top);
+    }
+    if (_mm256_movemask_ps(nan) != 0) {
+        state->sum = NAN;
+    }
+    const float tile_max = simd::max_of(top);
+    if (tile_max == -INFINITY) {
+        memset(score, 0, DECODE_TILE*sizeof(float));
+        return { 1.0f, -INFINITY };
+    }
+
+    float rescale = 1.0f;
+    if (tile_max > state->max) {
+        rescale    = _mm256_cvtss_f32(simd::exp(_mm256_set1_ps(state->max - tile_max)));
+        state->max = tile_max;
+    }
+    __m256 sum = _mm256_setzero_ps();
+    UNROLL for (int i = 0; i < 4; ++i) {
+        const __m256 w = simd::exp(_mm256_sub_ps(x[i], _mm256_set1_ps(state->max)));
+        _mm256_store_ps(score + 8*i, w);
+        sum = _mm256_add_ps(sum, w);
+    }
+    state->sum = state->sum*rescale + simd::sum_of(sum);
+    return { rescale, tile_max - state->max };
+}
+
+} // namespace
+
+extern const decode_kernels decode_kernels_avx2 = {
+    "avx2",
+    softmax_avx2,
+    { K_KERNELS(format_turbo4), K_KERNELS(format_turbo3), K_KERNELS(format_turbo4_64), K_KERNELS(format_turbo3_64), K_KERNELS(format_q8_0), {} },
+    { V_KERNELS(format_turbo4), V_KERNELS(format_turbo3), V_KERNELS(format_turbo4_64), V_KERNELS(format_turbo3_64), V_KERNELS(format_q8_0), {} },
+};

@@ -1,0 +1,362 @@
+// Bodies of the integer kernels of decode, templates over a SIMD level and a block format. A level file defines
+// `struct simd` (see decode-avx2.cpp) and includes this file within its anonymous namespace.
+//
+// K: simd::W positions lie in the 32-bit lanes of a register, four values of each in a lane's bytes, so a register is
+// expanded once, and dotted with a broadcast of four query values for each query vector. No sum across lanes is needed.
+// The query is int8 with one scale per block. Products of a quarter are multiplied by TURBO_MULT while still integers.
+//
+// V: four positions of a value lie in the bytes of a lane, so a dot product with four weights adds them up. Weights are
+// small integers times a scale per pair of positions (simd::weigh), sums are integers within a tile, floats across tiles.
+
+template <int G> struct int_query {
+    int8_t  q[G];       // in the order of format::emit_k
+    int32_t sum[4];     // of q over each quarter, its low 16 bits
+    float   scale;      // of the integer sums
+    int32_t pad[(G == 32 ? 3 : 11)];
+};
+
+// sub-scales of simd::W positions as factors of integer products
+struct multipliers {
+    simd::I quarter[4];
+};
+
+//
+// formats: emit_k(row, emit) calls emit(level, quarter, dword of the query), emit_v(row, emit) emit(level, chunk, t) where a
+// chunk is 32 values in simd::CHUNK registers
+//
+
+template <typename BLOCK, int G> struct turbo_base {
+    typedef BLOCK block;
+    static const int GROUP    = G;
+    static const int QUARTERS = 4;
+    static const int LEVEL_MAX = 111;
+    static const int MULT_MAX = TURBO_MULT(15);
+    static constexpr float UNIT = TURBO_UNIT;
+
+    static INLINE simd::I header(const char * const * row) { return simd::dwords(row); }
+    static INLINE simd::F scale (simd::I header)           { return simd::half_to_float(header); }
+    static INLINE multipliers mult(simd::I header) {
+        multipliers m;
+        UNROLL for (int i = 0; i < 4; ++i) { m.quarter[i] = simd::multiplier(header, i); }
+        return m;
+    }
+};
+
+template <typename BLOCK, int G> struct format4 : turbo_base<BLOCK, G> {
+    static const int DWORDS = G/8; // of qs
+
+    static INLINE int value(int i) { return i; }
+
+    template <typename EMIT> static INLINE void emit_k(const char * const * row, EMIT emit) {
+        const simd::I table = simd::table_k4();
+        UNROLL for (int c0 = 0; c0 < DWORDS; c0 += 4) {
+            simd::I col[4];
+            simd::columns(row, offsetof(BLOCK, qs) + 4*c0, col);
+            UNROLL for (int c = 0; c < 4; ++c) {
+                emit(simd::lookup(table, simd::low_nibbles (col[c])),     (c0 + c)/(G/16), c0 + c);
+                emit(simd::lookup(table, simd::high_nibbles(col[c])), 2 + (c0 + c)/(G/16), c0 + c + DWORDS);
+            }
+        }
+    }
+
+    template <typename EMIT> static INLINE void emit_v(const char * const * row, EMIT emit) {
+        const simd::I table = simd::table_v4();
+        UNROLL for (int h = 0; h < G/64; ++h) {
+            simd::I x[simd::CHUNK];
+            simd::interleave(row, offsetof(BLOCK, qs) + 32*h, x);
+            UNROLL for (int t = 0; t < simd::CHUNK; ++t) {
+                emit(simd::lookup(table, simd::low_nibbles (x[t])), h,        t);
+                emit(simd::lookup(table, simd::high_nibbles(x[t])), h + G/64, t);
+            }
+        }
+    }
+};
+
+typedef format4<block_turbo4,    128> format_turbo4;
+typedef format4<block_turbo4_64, 64>  format_turbo4_64;
+
+// Index of the tables for 3 bits: magnitude in bits 0 and 1, sign in bit 3. A lane holds four values whose sign bits have
+// the same place in their bytes, so one shift moves all of them to bit 3.
+struct format_turbo3 : turbo_base<block_turbo3, 128> {
+    // byte k of dword 8*i + b is value 32*i + b + {0, 16, 8, 24}[k]
+    static INLINE int value(int i) {
+        const int k = i % 4;
+        return 32*(i/32) + i/4 % 8 + 16*(k & 1) + 8*(k >> 1);
+    }
+
+    template <typename EMIT> static INLINE void emit_k(const char * const * row, EMIT emit) {
+        const simd::I table = simd::table_k3();
+        simd::I sign[4];
+        simd::columns(row, offsetof(block_turbo3, sign), sign);
+        UNROLL for (int i = 0; i < 4; ++i) { sign[i] = simd::swap_inner_bytes(sign[i]); }
+        simd::I q[8];
+        simd::columns_by_bit(row, offsetof(block_turbo3, qs), q);
+        UNROLL for (int b = 0; b < 8; ++b) {
+            UNROLL for (int i = 0; i < 4; ++i) {
+                emit(simd::lookup(table, simd::index3(simd::shift_right(q[b], 2*i), simd::shift_right(sign[i], b - 3))), i, 8*i + b);
+            }
+        }
+    }
+
+    template <typename EMIT> static INLINE void emit_v(const char * const * row, EMIT emit) {
+        const simd::I table = simd::table_v3();
+        simd::I x[simd::CHUNK];
+        simd::interleave(row, offsetof(block_turbo3, qs), x);
+        simd::bits signs[4];
+        simd::interleave_bits(row, offsetof(block_turbo3, sign), signs);
+        UNROLL for (int t = 0; t < simd::CHUNK; ++t) {
+            UNROLL for (int i = 0; i < 4; ++i) {
+                emit(simd::lookup(table, simd::index3(simd::shift_right(x[t], 2*i), simd::sign_bits(signs[i], t))), i, t);
+            }
+        }
+    }
+};
+
+struct format_turbo3_64 : turbo_base<block_turbo3_64, 64> {
+    // byte k of dword 4*i + b is value 16*i + b + {0, 8, 4, 12}[k]
+    static INLINE int value(int i) {
+        const int k = i % 4;
+        return 16*(i/16) + i/4 % 4 + 8*(k & 1) + 4*(k >> 1);
+    }
+
+    template <typename EMIT> static INLINE void emit_k(const char * const * row, EMIT emit) {
+        const simd::I table = simd::table_k3();
+        simd::I q[4];
+        simd::columns_by_bit_64(row, offsetof(block_turbo3_64, qs), q);
+        simd::I sign[4];
+        simd::sign_columns_64(row, offsetof(block_turbo3_64, sign), sign);
+        UNROLL for (int b = 0; b < 4; ++b) {
+            UNROLL for (int i = 0; i < 4; ++i) {
+                emit(simd::lookup(table, simd::index3(simd::shift_right(q[b], 2*i), simd::shift_right(sign[i], b - 3))), i, 4*i + b);
+            }
+        }
+    }
+
+    template <typename EMIT> static INLINE void emit_v(const char * const * row, EMIT emit) {
+        const simd::I table = simd::table_v3();
+        simd::I x[simd::CHUNK];
+        simd::bits signs[2];
+        UNROLL for (int c = 0; c < 2; ++c) {
+            simd::interleave_64(row, offsetof(block_turbo3_64, qs), 4*c, x);
+            simd::interleave_bits_64(row, offsetof(block_turbo3_64, sign), signs);
+            UNROLL for (int t = 0; t < simd::CHUNK; ++t) {
+                emit(simd::lookup(table, simd::index3(x[t], simd::sign_bits(signs[c], t))), c, t);
+            }
+        }
+    }
+};
+
+struct format_q8_0 {
+    typedef turbo_block_q8 block;
+    static const int GROUP    = TURBO_Q8_BLOCK;
+    static const int QUARTERS = 1;
+    static const int LEVEL_MAX = 128;
+    static const int MULT_MAX = 1;
+    static constexpr float UNIT = 1.0f;
+
+    static INLINE int         value (int i)                   { return i; }
+    static INLINE simd::I     header(const char * const * row) { return simd::dwords(row); }
+    static INLINE simd::F     scale (simd::I header)          { return simd::half_to_float(header); }
+    static INLINE multipliers mult  (simd::I)                 { return { { simd::ones() } }; }
+
+    template <typename EMIT> static INLINE void emit_k(const char * const * row, EMIT emit) {
+        UNROLL for (int c0 = 0; c0 < 8; c0 += 4) {
+            simd::I col[4];
+            simd::columns(row, offsetof(block, qs) + 4*c0, col);
+            UNROLL for (int c = 0; c < 4; ++c) { emit(simd::bias_q8(col[c]), 0, c0 + c); }
+        }
+    }
+
+    template <typename EMIT> static INLINE void emit_v(const char * const * row, EMIT emit) {
+        simd::I x[simd::CHUNK];
+        simd::interleave(row, offsetof(block, qs), x);
+        UNROLL for (int t = 0; t < simd::CHUNK; ++t) { emit(x[t], 0, t); }
+    }
+};
+
+//
+// K
+//
+
+template <typename FMT> size_t query_size_int(int dim) {
+    return sizeof(int_query<FMT::GROUP>)*(dim/FMT::GROUP);
+}
+
+// Size of an integer step, NaN when a value is not finite. Integers are as large as simd::dot can take: 127, and less where
+// two neighbours of one sign would overflow 16 bits together.
+template <int G> float query_step(const float * x, int (*value)(int), float pair_limit) {
+    float most  = 0.0f;
+    float pair  = 0.0f;
+    float shown = 0.0f; // NaN when a value is not finite
+    for (int i = 0; i < G; i += 2) {
+        const float a = x[value(i)];
+        const float b = x[value(i + 1)];
+        const float fa = a < 0 ? -a : a;
+        const float fb = b < 0 ? -b : b;
+        const float sum = (a < 0) == (b < 0) ? fa + fb : 0.0f;
+        most = fa > most ? fa : most;
+        most = fb > most ? fb : most;
+        pair = sum > pair ? sum : pair;
+        shown += 0.0f*a + 0.0f*b;
+    }
+    const float by_most = most/127.0f;
+    const float by_pair = pair/pair_limit;
+    return shown + (by_most > by_pair ? by_most : by_pair);
+}
+
+template <typename FMT> void query_int(const float * x, int dim, float scale, void * query) {
+    int_query<FMT::GROUP> * out = (int_query<FMT::GROUP> *) query;
+    for (int k = 0; k < dim; k += FMT::GROUP, ++out, x += FMT::GROUP) {
+        const float step = query_step<FMT::GROUP>(x, FMT::value, simd::pair_limit(FMT::LEVEL_MAX));
+        const float inv  = step > 0.0f ? 1.0f/step : 0.0f;
+        for (int i = 0; i < 4; ++i) { out->sum[i] = 0; }
+        for (int i = 0; i < FMT::GROUP; ++i) {
+            const float v = x[FMT::value(i)]*inv;
+            out->q[i] = inv > 0.0f ? (int8_t) (v < 0 ? v - 0.5f : v + 0.5f) : 0;
+            out->sum[i/(FMT::GROUP/FMT::QUARTERS)] += out->q[i];
+        }
+        for (int i = 0; i < 4; ++i) { out->sum[i] &= 0xffff; }
+        out->scale = scale*FMT::UNIT*step;
+    }
+}
+
+template <int NQ> struct dot_all {
+    const int8_t *     q[NQ];
+    const multipliers & m;
+    simd::I *          acc;
+
+    INLINE void operator()(simd::I level, int quarter, int dword) const {
+        UNROLL for (int j = 0; j < NQ; ++j) {
+            acc[j] = simd::dot(acc[j], level, simd::broadcast(q[j] + 4*dword), m.quarter[quarter]);
+        }
+    }
+};
+
+// scores of simd::W rows
+template <typename FMT, int NQ> INLINE void scores_of_lanes(const char * const * rows, int n_block, const void * const * query, float * score) {
+    const char * row[simd::W];
+    UNROLL for (int p = 0; p < simd::W; ++p) { row[p] = rows[p]; }
+
+    simd::F sum[NQ] = {};
+    for (int b = 0; b < n_block; ++b) {
+        const int_query<FMT::GROUP> * q[NQ];
+        UNROLL for (int j = 0; j < NQ; ++j) { q[j] = (const int_query<FMT::GROUP> *) query[j] + b; }
+
+        const simd::I     header = FMT::header(row);
+        const multipliers m      = FMT::mult(header);
+        simd::I acc[NQ];
+        dot_all<NQ> dot = { {}, m, acc };
+        UNROLL for (int j = 0; j < NQ; ++j) {
+            dot.q[j] = q[j]->q;
+            acc[j]   = simd::unbias(m.quarter, q[j]->sum, FMT::QUARTERS, FMT::LEVEL_MAX);
+        }
+        FMT::emit_k(row, dot);
+
+        const simd::F d = FMT::scale(header);
+        UNROLL for (int j = 0; j < NQ; ++j) {
+            const simd::F s = simd::mul(simd::mul(simd::to_float(acc[j]), d), simd::set(q[j]->scale));
+            sum[j] = simd::add(sum[j], s);
+        }
+        UNROLL for (int p = 0; p < simd::W; ++p) { row[p] += sizeof(typename FMT::block); }
+    }
+    UNROLL for (int j = 0; j < NQ; ++j) { simd::store(score + j*DECODE_TILE, sum[j]); }
+}
+
+template <typename FMT> void scores_int(const decode_rows * k, const void * const * query, int n_query, float * score) {
+    const int n_block = k->dim/FMT::GROUP;
+    for (int p0 = 0; p0 < k->n; p0 += simd::W) {
+        const char * row[simd::W];
+        for (int p = 0; p < simd::W; ++p) {
+            const int i = p0 + p < k->n ? p0 + p : k->n - 1;
+            row[p] = k->data + i*k->stride;
+        }
+        int j = 0;
+        for (; j + 4 <= n_query; j += 4) { scores_of_lanes<FMT, 4>(row, n_block, query + j, score + j*DECODE_TILE + p0); }
+        switch (n_query - j) {
+            case 3: scores_of_lanes<FMT, 3>(row, n_block, query + j, score + j*DECODE_TILE + p0); break;
+            case 2: scores_of_lanes<FMT, 2>(row, n_block, query + j, score + j*DECODE_TILE + p0); break;
+            case 1: scores_of_lanes<FMT, 1>(row, n_block, query + j, score + j*DECODE_TILE + p0); break;
+        }
+    }
+}
+
+//
+// V
+//
+
+// V rows of a tile as signed levels: [chunk][group of four positions][register of the chunk]
+template <int G> struct expanded {
+    simd::I level[G/32][DECODE_TILE/4][simd::CHUNK];
+};
+
+template <int G> struct store_levels {
+    expanded<G> & out;
+    int           group;
+
+    INLINE void operator()(simd::I level, int chunk, int t) const {
+        out.level[chunk][group][t] = level;
+    }
+};
+
+// scales of the rows of a tile: d and the four multipliers of each position
+struct row_scales {
+    alignas(64) float d[DECODE_TILE];
+    alignas(64) float mult[4][DECODE_TILE];
+};
+
+template <typename FMT> INLINE void load_scales(const char * const * row, row_scales & out) {
+    for (int p = 0; p < DECODE_TILE; p += simd::W) {
+        const simd::I header = FMT::header(row + p);
+        simd::store(out.d + p, FMT::scale(header));
+        for (int i = 0; FMT::QUARTERS > 1 && i < FMT::QUARTERS; ++i) {
+            simd::store(out.mult[i] + p, simd::multiplier_float(header, i));
+        }
+    }
+}
+
+template <typename FMT> INLINE void add_block(const expanded<FMT::GROUP> & v, int n_group, const simd::weights & w, float rescale, float * acc) {
+    for (int c = 0; c < FMT::GROUP/32; ++c) {
+        simd::I sum[simd::CHUNK];
+        UNROLL for (int t = 0; t < simd::CHUNK; ++t) { sum[t] = simd::zero(); }
+        for (int g = 0; g < n_group; ++g) {
+            const simd::four_weights w4 = simd::weights_of<FMT::QUARTERS, FMT::GROUP>(w, c, g);
+            UNROLL for (int t = 0; t < simd::CHUNK; ++t) { sum[t] = simd::add_weighted(sum[t], v.level[c][g][t], w4); }
+        }
+        UNROLL for (int t = 0; t < simd::CHUNK; ++t) {
+            float * a = acc + 32*c + simd::W*t;
+            const simd::F s = simd::mul(simd::to_float(sum[t]), simd::set(w.scale*FMT::UNIT));
+            simd::store(a, simd::fma(simd::load(a), simd::set(rescale), s));
+        }
+    }
+}
+
+template <typename FMT> void accumulate_int(const decode_rows * v, const float * weight, const float * rescale, int n_query, float * const * acc) {
+    const char * row[DECODE_TILE];
+    for (int p = 0; p < DECODE_TILE; ++p) {
+        row[p] = v->data + (p < v->n ? p : v->n - 1)*v->stride;
+    }
+    const int n_group = (v->n + 3)/4;
+
+    expanded<FMT::GROUP> levels;
+    row_scales           scales;
+    simd::weights        w;
+    for (int k = 0; k < v->dim; k += FMT::GROUP) {
+        load_scales<FMT>(row, scales);
+        for (int g = 0; g < n_group; ++g) {
+            const store_levels<FMT::GROUP> store = { levels, g };
+            FMT::emit_v(row + 4*g, store);
+        }
+        for (int j = 0; j < n_query; ++j) {
+            simd::weigh<FMT::QUARTERS, FMT::MULT_MAX, FMT::LEVEL_MAX>(weight + j*DECODE_TILE, scales.d, scales.mult, w);
+            add_block<FMT>(levels, n_group, w, rescale[j], acc[j] + k);
+        }
+        for (int p = 0; p < DECODE_TILE; ++p) { row[p] += sizeof(typename FMT::block); }
+    }
+}
+
+static void finish_int(float * acc, int dim) {
+    for (int k = 0; k < dim; k += 32) { simd::natural_order(acc + k); }
+}
+
+#define K_KERNELS(fmt) { query_size_int<fmt>, query_int<fmt>, scores_int<fmt> }
+#define V_KERNELS(fmt) { accumulate_int<fmt>, finish_int }

@@ -1,0 +1,18 @@
+// Tables of the decode kernels by level.
+
+#include "decode-kernels.h"
+#include "turbo-codec.h"
+
+#include <cstring>
+
+const decode_kernels * decode_kernels_at(const char * level) {
+    if (turbo_kernels_at(level) == nullptr) {
+        return nullptr;
+    }
+#ifdef TURBO_X86_KERNELS
+    if (strcmp(level, "scalar") != 0) {
+        return &decode_kernels_avx2; // avx512 too: not written yet
+    }
+#endif
+    return &decode_kernels_scalar;
+}

@@ -1,0 +1,78 @@
+// The inner loops of decode, one table per SIMD level. K and V sides are apart, so that any two types mix.
+//
+// A kernel call covers one tile of one KV head: up to DECODE_TILE consecutive positions, and all query vectors of
+// the head (rows * gqa). Included by the files of decode and by their test only.
+#pragma once
+
+#include "turbo-layout.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define DECODE_TILE 32
+
+// Rows of one KV head: row p at data + p*stride, 0 <= p < n <= DECODE_TILE, dim values each.
+struct decode_rows {
+    const char * data;
+    size_t       stride;
+    int          n;
+    int          dim;
+};
+
+// A running softmax over tiles: weights so far are relative to exp(max), sum is their sum.
+struct decode_state {
+    float max;
+    float sum;
+};
+
+// What a tile did to the state.
+struct decode_step {
+    float rescale; // factor of what was summed before, for a grown maximum
+    float top;     // largest weight of the tile as its logarithm; -inf when all is masked
+};
+
+struct decode_k_kernels {
+    // Bytes of a query vector of dim values as `scores` takes it; a multiple of 64.
+    size_t (*query_size)(int dim);
+    // x: dim values. scale: factor of all scores.
+    void   (*query)(const float * x, int dim, float scale, void * query);
+    // score[j*DECODE_TILE + p] = query[j] . row p for p < n; what stands behind n is undefined.
+    void   (*scores)(const struct decode_rows * k, const void * const * query, int n_query, float * score);
+};
+
+struct decode_v_kernels {
+    // acc[j] = acc[j]*rescale[j] + sum over p of weight[j*DECODE_TILE + p] * row p. Weights are >= 0 and 0 from n on.
+    // A row of weight 0 is not looked at, whatever it holds. acc is in the kernel's own order of values.
+    void (*accumulate)(const struct decode_rows * v, const float * weight, const float * rescale, int n_query, float * const * acc);
+    // puts acc into the order of the row
+    void (*finish)(float * acc, int dim);
+};
+
+// Cache types by place in the tables.
+enum decode_type {
+    DECODE_TURBO4,
+    DECODE_TURBO3,
+    DECODE_TURBO4_64,
+    DECODE_TURBO3_64,
+    DECODE_Q8_0,
+    DECODE_F16,
+    DECODE_TYPE_COUNT,
+};
+
+struct decode_kernels {
+    const char * level;
+
+    // One tile of one query vector. score: in, DECODE_TILE logits; out, weights exp(logit + slope*mask - state->max),
+    // 0 where the mask (DECODE_TILE fp16 values) is -inf. A NaN logit that is not masked makes state->sum NaN.
+    struct decode_step (*softmax)(float * score, const uint16_t * mask, float slope, struct decode_state * state);
+
+    // all NULL where a type has no kernels
+    struct decode_k_kernels k[DECODE_TYPE_COUNT];
+    struct decode_v_kernels v[DECODE_TYPE_COUNT];
+};
+
+extern const struct decode_kernels decode_kernels_scalar;
+extern const struct decode_kernels decode_kernels_avx2;
+
+// Table of the named level (turbo-codec.h); the next lower one's where a level has none. NULL: unknown to this build or CPU.
+const struct decode_kernels * decode_kernels_at(const char * level);
