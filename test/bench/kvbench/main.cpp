@@ -103,19 +103,19 @@ void measure_depths(const bench_options & options, const llama_model * model, co
         run_rounds(plan, "decode", depth, 1, [&](size_t i) { return decode_turn(variants[i], depth); });
     }
     for (const int depth : options.depths) {
-        if (alone && options.has("attention-decode")) {
+        if (alone && options.has("attention-decode") && in_time(plan, "attention-decode", depth)) {
             attention_rounds(plan, shape, depth, 1, options.n_threads);
         }
     }
     std::vector<llama_token> batch = some_tokens(options.n_batch, n_vocab);
     for (const int depth : options.depths) {
-        if (options.has("prefill") && now() < deadline) {
+        if (options.has("prefill") && in_time(plan, "prefill", depth)) {
             fill_all(variants, depth);
             run_rounds(plan, "prefill", depth, options.n_batch, [&](size_t i) { return prefill_turn(variants[i], depth, batch); });
         }
     }
     for (const int depth : options.depths) {
-        if (alone && options.has("attention-prefill")) {
+        if (alone && options.has("attention-prefill") && in_time(plan, "attention-prefill", depth)) {
             attention_rounds(plan, shape, depth, options.n_batch, options.n_threads);
         }
     }

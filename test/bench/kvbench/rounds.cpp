@@ -46,6 +46,14 @@ double now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+bool in_time(const round_plan & plan, const std::string & what, int depth) {
+    if (now() < plan.deadline) {
+        return true;
+    }
+    event("cut").add("what", what).add("depth", depth).add("rounds", 0);
+    return false;
+}
+
 void run_rounds(const round_plan & plan, const std::string & what, int depth, int n_tokens, const turn & measure) {
     const size_t n = plan.variants.size();
     const int    n_needed = what == "decode" ? 1 : -1; // rounds, the warm-up is number 0

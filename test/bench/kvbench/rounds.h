@@ -19,6 +19,9 @@ struct round_plan {
 // Seconds of a clock that never goes back.
 double now();
 
+// True before the deadline; else prints a "cut" event: the part is left out at this depth.
+bool in_time(const round_plan & plan, const std::string & what, int depth);
+
 // Prints a "sample" event for each turn after the warm-up, and a "cut" event when the deadline ended it early: one round
 // of decode is measured at any price, all others must end in time. In parts other than decode a variant whose warm-up
 // took very long (stock q8_0 prefilling deep: minutes) is not asked again: its warm-up counts as round 1. what is the part (options.h); depth and n_tokens, of

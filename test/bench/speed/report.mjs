@@ -1,7 +1,7 @@
 // Tables and charts of a result. Both comparisons stand side by side everywhere: most of what turbo gains on stock
 // llama.cpp is the kernels', and q8_0 has them too.
 
-import { plotAll } from '../plot.mjs';
+import { COLOURS, plotAll } from '../plot.mjs';
 import { REFERENCE, stockName } from './options.mjs';
 
 const K = 1024;
@@ -130,42 +130,40 @@ const spread = (ratio) => {
  * @returns {string} SVG: speed over depth, and the ratios to q8_0
  */
 export function charts(result) {
-  const { decode = {}, attentionDecode = {}, model } = result;
-  const where = `${model.what}, ${result.settings.threads} threads`;
+  const { decode = {}, attentionDecode = {}, model, variants } = result;
+  const note = `${model.what}, ${result.settings.threads} threads`;
+  const types = [...new Set(Object.keys(variants).map(typeOf))];
+  const colourOf = (name) => COLOURS[types.indexOf(typeOf(name)) % COLOURS.length];
+  const speed = (title, part) => chart({ title, note, label: 'tok/s', part, colourOf, point: speedPoint });
+  // the reference itself is the line of parity
+  const ratio = (title, part, key, reference, skip = () => false) => {
+    const shown = Object.fromEntries(Object.entries(part).filter(([name]) => name !== reference && !skip(name)));
+    const point = (cell) => ratioPoint(cell[key]);
+    return chart({ title, note, label: 'times as fast', part: shown, colourOf, point, parity: reference });
+  };
+  const stock = stockName(REFERENCE);
   return plotAll(
     [
-      chart('Decode, whole model', where, 'tok/s', decode, (cell) => ({ y: cell.tokensPerSecond })),
-      chart('Decode against stock q8_0', where, 'times as fast', decode, (cell) => ratioPoint(cell.vsStockQ8_0), true),
-      chart(
-        'Decode against q8_0 with the same kernels',
-        where,
-        'times as fast',
-        ours(decode),
-        (cell) => ratioPoint(cell.vsSameKernelQ8_0),
-        true,
-      ),
-      chart(
-        'Attention alone against stock q8_0',
-        where,
-        'times as fast',
-        attentionDecode,
-        (cell) => ratioPoint(cell.vsStockQ8_0),
-        true,
-      ),
+      speed('Decode, whole model', decode),
+      ratio(`Decode against ${stock}`, decode, 'vsStockQ8_0', stock),
+      ratio(`Decode against ${REFERENCE} with the same kernels`, decode, 'vsSameKernelQ8_0', REFERENCE, isStock),
+      ratio(`Attention alone against ${stock}`, attentionDecode, 'vsStockQ8_0', stock),
     ].filter(({ series }) => series.length > 0),
     2,
   );
 }
 
-const ours = (part) =>
-  Object.fromEntries(Object.entries(part).filter(([name]) => !name.endsWith(stockName('').trim())));
+const isStock = (name) => name === stockName(typeOf(name));
+const typeOf = (name) => name.split(' ')[0];
+const speedPoint = (cell) => ({ y: cell.tokensPerSecond });
 const ratioPoint = (ratio) => ratio && { y: ratio.median, low: ratio.p10, high: ratio.p90 };
 
-function chart(title, note, label, part, point, parity = false) {
+function chart({ title, note, label, part, colourOf, point, parity = undefined }) {
   const series = Object.entries(part)
     .map(([name, byDepth]) => ({
       name,
-      dashed: name.endsWith('stock'),
+      colour: colourOf(name),
+      dashed: isStock(name),
       points: Object.entries(byDepth).flatMap(([depth, cell]) => {
         const at = point(cell);
         return at ? [{ x: Number(depth), ...at }] : [];
@@ -179,6 +177,6 @@ function chart(title, note, label, part, point, parity = false) {
     x: { label: 'tokens in the cache', ticks, format: depthName },
     y: { label, kind: /** @type {const} */ ('log') },
     series,
-    rules: parity ? [{ y: 1, label: 'parity' }] : [],
+    rules: parity ? [{ y: 1, label: parity }] : [],
   };
 }

@@ -150,7 +150,7 @@ describe('markdown', () => {
 
   it('draws a chart of what there is', () => {
     const svg = charts(RESULT);
-    expect(svg).toMatch(/^<svg[\s\S]*Decode against stock q8_0[\s\S]*turbo4[\s\S]*<\/svg>\n$/);
+    expect(svg).toMatch(/^<svg[\s\S]*Decode against q8_0 stock[\s\S]*turbo4[\s\S]*<\/svg>\n$/);
     const { attentionDecode: _, ...rest } = RESULT;
     expect(charts(rest)).not.toContain('Attention alone');
   });
