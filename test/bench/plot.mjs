@@ -4,8 +4,8 @@
 
 import { makeScale } from './scale.mjs';
 
-/** Okabe and Ito's colours, which most colour-blind readers tell apart, at a lightness that both grounds bear. */
-export const COLOURS = ['#d55e00', '#0072b2', '#009e73', '#b8609a', '#a07d00', '#3a9bd1', '#7a7f87'];
+/** After Okabe and Ito's colours, which most colour-blind readers tell apart, at a lightness that both grounds bear. */
+export const COLOURS = ['#d55e00', '#1a80c4', '#009e73', '#b8609a', '#a07d00', '#3a9bd1', '#7a7f87'];
 
 const STYLE = `text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;fill:#24292f}.title{font-size:14px;font-weight:600}.dim{fill:#59636e}.ground{fill:#fff}.grid{stroke:#d8dee4}.axis{stroke:#8c959f}.ring{stroke:#fff}text{paint-order:stroke;stroke:#fff;stroke-width:3px;stroke-linejoin:round}
 @media(prefers-color-scheme:dark){text{fill:#e6edf3}.dim{fill:#9da7b1}.ground{fill:#0d1117}.grid{stroke:#30363d}.axis{stroke:#656d76}.ring{stroke:#0d1117}text{stroke:#0d1117}}`;

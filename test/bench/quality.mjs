@@ -7,9 +7,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { BUILD, ROOT } from '../../native/prepare/paths.mjs';
 import { Progress } from '../../native/prepare/progress.mjs';
+import { calibrate } from './quality/calibrate.mjs';
 import { writeDocument } from './quality/document.mjs';
-import { contextOptions, loadEngine } from './quality/engine.mjs';
-import { evaluateDepth, fitInto, newRow, plan } from './quality/measure.mjs';
+import { loadEngine } from './quality/engine.mjs';
+import { createContext, evaluateDepth, fitInto, newRow, plan } from './quality/measure.mjs';
 import { ask, makeDocuments, SHALLOWEST } from './quality/needles.mjs';
 import { HELP, OptionError, pairsOf, parseOptions, readResult } from './quality/options.mjs';
 import { charts, markdown, resultOf } from './quality/report.mjs';
@@ -26,8 +27,13 @@ async function measure(settings, command) {
     const text = fs.readFileSync(settings.text, 'utf8');
     const tokens = model.tokenize(text, { addSpecial: true });
     const rows = pairs.map(newRow);
-    const setting = { engine, model, modelFile: settings.model, tokens, threads: settings.threads };
-    const progress = new Progress(settings.depths.length + (settings.documents > 0 ? 1 : 0));
+    const centred = rows.some((row) => row.centred);
+    const progress = new Progress((centred ? 1 : 0) + settings.depths.length + (settings.documents > 0 ? 1 : 0));
+    const { threads } = settings;
+    const calibration = centred
+      ? await progress.stage('calibration', (on) => calibrate(model, threads, on, say))
+      : null;
+    const setting = { engine, model, modelFile: settings.model, tokens, calibration, threads };
     const depths = await evaluateAll(
       setting,
       rows,
@@ -36,7 +42,7 @@ async function measure(settings, command) {
       progress,
     );
     if (settings.documents > 0) {
-      await progress.stage('needles', (on) => findNeedles({ ...settings, model, text }, rows, on));
+      await progress.stage('needles', (on) => findNeedles({ ...settings, ...setting, text }, rows, on));
     }
     return resultOf({
       rows,
@@ -75,8 +81,8 @@ async function evaluateAll(setting, rows, steps, budget, progress) {
   return done;
 }
 
-async function findNeedles({ model, text, depths, documents, threads }, rows, onProgress) {
-  const count = (part) => model.tokenize(part).length;
+async function findNeedles({ text, depths, documents, ...setting }, rows, onProgress) {
+  const count = (part) => setting.model.tokenize(part).length;
   const deep = depths.filter((depth) => depth >= SHALLOWEST);
   const sets = deep.map((depth) => ({ depth, documents: makeDocuments(text, count, depth, documents) }));
   const total = rows.length * sets.reduce((sum, { depth }) => sum + depth, 0);
@@ -85,7 +91,7 @@ async function findNeedles({ model, text, depths, documents, threads }, rows, on
     row.needles = {};
     for (const { depth, documents } of sets) {
       onProgress({ fraction: done / total, detail: `${row.name} at ${depth}` });
-      const context = await model.createContext(contextOptions(row, depth, threads));
+      const context = await createContext(setting, row, depth);
       const answered = await ask(context, documents);
       await context.dispose();
       row.needles[depth] = { right: answered.filter(Boolean).length, of: answered.length };

@@ -17,6 +17,8 @@ export interface Row extends Pair, Figures {
   bits: number;
   effective: string;
   reasons: string[];
+  /** what is centred in truth */
+  centring: { k: boolean; v: boolean };
 }
 
 export interface Setting {
@@ -24,6 +26,8 @@ export interface Setting {
   model: Model;
   modelFile: string;
   tokens: Int32Array;
+  /** of the model; null: nothing is centred */
+  calibration: Uint8Array | null;
   threads: number;
 }
 
@@ -42,7 +46,12 @@ export function fitInto<T extends { depth: number; chunks: number }>(
 export function groupsOf<T>(sized: { row: T; bytes: number }[], budget?: number): T[][];
 export function describe(
   context: Pick<Context, 'memory' | 'effective'>,
-): Pick<Row, 'bits' | 'effective' | 'reasons'>;
+): Pick<Row, 'bits' | 'effective' | 'reasons' | 'centring'>;
+export function createContext(
+  setting: Pick<Setting, 'model' | 'calibration' | 'threads'>,
+  row: Pick<Pair, 'typeK' | 'typeV' | 'centred'>,
+  nCtx: number,
+): Promise<Context>;
 export function evaluateDepth(
   setting: Setting,
   rows: Row[],

@@ -6,9 +6,11 @@ import { OptionError, REFERENCE } from './options.mjs';
 
 /** Of the free memory: contexts of one round may take this much. */
 const MEMORY_SHARE = 0.6;
+/** The least that gives a spread, where the text has them. */
+const CHUNKS = 2;
 
 /**
- * @param {{engine: import('../../../native/binding/types').Engine, model: import('../../../native/binding/types').Model, modelFile: string, tokens: Int32Array, threads: number}} setting
+ * @param {{engine: import('../../../native/binding/types').Engine, model: import('../../../native/binding/types').Model, modelFile: string, tokens: Int32Array, calibration: Uint8Array | null, threads: number}} setting
  * @param {import('./measure.mjs').Row[]} rows
  * @param {number} depth tokens of a chunk
  * @param {number} chunks
@@ -57,15 +59,15 @@ export function groupsOf(sized, budget = MEMORY_SHARE * os.freemem()) {
   return groups;
 }
 
-async function compareGroup({ model, threads }, rows, tokens, depth, onProgress) {
+async function compareGroup(setting, rows, tokens, depth, onProgress) {
   const open = [];
   const create = async (row) => {
-    const context = await model.createContext(contextOptions(row, depth, threads));
+    const context = await createContext(setting, row, depth);
     open.push(context);
     return context;
   };
   try {
-    const reference = await create({ typeK: REFERENCE, typeV: REFERENCE });
+    const reference = await create({ typeK: REFERENCE, typeV: REFERENCE, centred: false });
     const contexts = [];
     for (const row of rows) contexts.push(await create(row));
     for (const [i, row] of rows.entries()) Object.assign(row, describe(contexts[i]));
@@ -75,13 +77,19 @@ async function compareGroup({ model, threads }, rows, tokens, depth, onProgress)
   }
 }
 
+/** A context of a row, centred or not as the row asks. */
+export function createContext({ model, calibration, threads }, row, nCtx) {
+  model.attachCalibration(row.centred ? calibration : null);
+  return model.createContext(contextOptions(row, nCtx, threads));
+}
+
 /** @returns what the engine really made of the types: bits a value, names, reasons */
 export function describe(context) {
   const { kvK, kvV, kvF16 } = context.memory();
-  const { typeK, typeV } = context.effective;
+  const { typeK, typeV, centring } = context.effective;
   const effective = typeK.effective === typeV.effective ? typeK.effective : `${typeK.effective}/${typeV.effective}`;
   const reasons = [...new Set([typeK.reason, typeV.reason].filter(Boolean))];
-  return { bits: (16 * (kvK + kvV)) / kvF16, effective, reasons };
+  return { bits: (16 * (kvK + kvV)) / kvF16, effective, reasons, centring: { k: centring.k, v: centring.v } };
 }
 
 function record(row, depth, { perplexity, meanKld, meanKldError, kld999, sameTop }) {
@@ -99,6 +107,7 @@ export function newRow(pair) {
     bits: 16,
     effective: pair.name,
     reasons: [],
+    centring: { k: false, v: false },
     ppl: {},
     kld: {},
     kldError: {},
@@ -119,7 +128,7 @@ export function plan({ depths, chunks, read }, available, longest) {
     if (depth > longest)
       throw new OptionError(`--depths: ${depth} is more than this model's context of ${longest} tokens.`);
     if (depth > available) throw new OptionError(`--depths: ${depth} is more than the text's ${available} tokens.`);
-    const wanted = chunks ?? Math.max(1, Math.floor(read / depth));
+    const wanted = chunks ?? Math.max(CHUNKS, Math.floor(read / depth));
     return { depth, chunks: Math.min(wanted, Math.floor(available / depth)) };
   });
 }

@@ -10,6 +10,8 @@ export interface Settings {
   depths: number[];
   /** null: as many as `read` tokens hold */
   chunks: number | null;
+  /** of turbo caches */
+  centring: 'both' | 'on' | 'off';
   read: number;
   /** seconds */
   budget: number;
@@ -26,6 +28,7 @@ export interface Pair {
   name: string;
   typeK: string;
   typeV: string;
+  centred: boolean;
 }
 
 export const REFERENCE: string;
@@ -33,4 +36,4 @@ export const HELP: string;
 export class OptionError extends Error {}
 export function parseOptions(args: string[]): Settings;
 export function readResult(file: string): Result;
-export function pairsOf(settings: Pick<Settings, 'types' | 'sides'>, known: string[]): Pair[];
+export function pairsOf(settings: Pick<Settings, 'types' | 'sides' | 'centring'>, known: string[]): Pair[];

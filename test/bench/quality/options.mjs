@@ -16,10 +16,12 @@ const DEPTHS = [512, 2048, 8192];
 const SHALLOWEST = 256;
 const DEEPEST = 1 << 20;
 
-/** `read`: tokens at each depth; `documents`: texts with needles at each depth; `budget`: seconds, Infinity for no limit */
+/** `read`: tokens at each depth, in at least two chunks; `documents`: texts with needles at each depth; `budget`: seconds */
 const FULL = { sides: ['q8_0', 'q4_0', 'turbo4', 'turbo3'], read: 32768, documents: 2, budget: Infinity };
 /** Ends in 8 minutes on 2 cores; on a slow or busy machine it reads less. */
-const QUICK = { sides: [], read: 16384, documents: 0, budget: 390 };
+const QUICK = { sides: [], read: 8192, documents: 0, budget: 390 };
+
+const CENTRING = ['both', 'on', 'off'];
 
 export const HELP = `npm run quality -- [options]     what a KV cache type costs in quality, against ${REFERENCE}
 
@@ -29,11 +31,12 @@ export const HELP = `npm run quality -- [options]     what a KV cache type costs
   --sides LIST       types that are measured as K and as V of every other one and of ${REFERENCE}; none for no pairs
                      (default: ${FULL.sides.join(',')})
   --depths LIST      tokens of a chunk, of which the second half counts: 512,2K,8K
+  --centring WHICH   of turbo caches: both, on or off (default: both)
   --chunks N         at every depth (default: as many as ${FULL.read / 1024}K tokens hold)
   --documents N      texts with 12 hidden facts each at every depth from 512 on; 0: no needles (default: ${FULL.documents})
   -t, --threads N    default: physical cores
-  --quick            ${QUICK.read / 1024}K tokens at every depth, or fewer when it is slow; no pairs, no
-                     needles: less than 8 minutes
+  --quick            ${QUICK.read / 1024}K tokens at every depth (at least two chunks, or one when it is slow), no pairs,
+                     no needles: less than 8 minutes
   --json             the JSON object on stdout in place of the tables
   --out DIR          where quality.md, quality.json and quality.svg go (default: build/quality)
   --from FILE        a quality.json of before in place of a measurement
@@ -54,6 +57,8 @@ export function parseOptions(args) {
   const preset = values.quick ? QUICK : FULL;
   if (values.quick && values['write-docs'])
     throw new OptionError('--write-docs is not for --quick: its figures are rough.');
+  const centring = values.centring ?? 'both';
+  if (!CENTRING.includes(centring)) throw new OptionError(`--centring is ${CENTRING.join(', ')}, not "${centring}".`);
   const files = { model: values.model ?? MODEL, text: values.text ?? TEXT, from: values.from };
   for (const [option, file] of Object.entries(files)) {
     if (file !== undefined && !fs.statSync(file, { throwIfNoEntry: false })?.isFile()) {
@@ -66,6 +71,7 @@ export function parseOptions(args) {
     types: list('--types', values.types, TYPES, pairOf),
     sides: values.sides === 'none' ? [] : list('--sides', values.sides, preset.sides, (text) => text),
     depths: list('--depths', values.depths, DEPTHS, size).sort((a, b) => a - b),
+    centring,
     chunks: values.chunks === undefined ? null : number('--chunks', values.chunks, 1, 10_000),
     read: preset.read,
     budget: preset.budget,
@@ -88,6 +94,7 @@ function readArgs(args) {
     types: text,
     sides: text,
     depths: text,
+    centring: text,
     chunks: text,
     documents: text,
     threads: { ...text, short: 't' },
@@ -142,13 +149,14 @@ function number(option, text, least, most) {
 }
 
 /**
- * What is measured: the types, then the pairs of their sides, each once; the reference first.
- * @param {Pick<import('./options.mjs').Settings, 'types' | 'sides'>} settings
+ * What is measured: the types, those without centring where both are asked for, then the pairs of the sides, each once; the
+ * reference first.
+ * @param {Pick<import('./options.mjs').Settings, 'types' | 'sides' | 'centring'>} settings
  * @param {string[]} known types of the engine
- * @returns {{name: string, typeK: string, typeV: string}[]}
+ * @returns {import('./options.mjs').Pair[]}
  * @throws {OptionError} names a type that the engine has not
  */
-export function pairsOf({ types, sides }, known) {
+export function pairsOf({ types, sides, centring }, known) {
   const every = sides.length > 0 ? [REFERENCE, ...sides] : [];
   const crossed = every.flatMap((typeK) =>
     every.filter((typeV) => typeV !== typeK).map((typeV) => `${typeK}/${typeV}`),
@@ -156,13 +164,18 @@ export function pairsOf({ types, sides }, known) {
   const names = [...new Set([REFERENCE, ...types, ...crossed])];
   if (names.length === 1)
     throw new OptionError(`--types: name a type besides ${REFERENCE}, which the others are compared with.`);
-  return names.map((name) => {
+  const pairs = names.map((name) => {
     const [typeK, typeV = typeK] = name.split('/');
     const unknown = [typeK, typeV].find((type) => !known.includes(type));
     if (unknown) throw new OptionError(`There is no cache type "${unknown}"; there are ${known.join(', ')}.`);
-    return { name, typeK, typeV };
+    return { name, typeK, typeV, centred: centring !== 'off' && isCentrable(name) };
   });
+  const twice = (pair) => centring === 'both' && pair.centred && types.includes(pair.name);
+  return pairs.flatMap((pair) => (twice(pair) ? [pair, { ...pair, centred: false }] : [pair]));
 }
+
+/** Only caches of turbo types are centred. */
+const isCentrable = (name) => name.includes('turbo');
 
 /** @param {string} file what `--json` printed @returns {import('./report.mjs').Result} @throws {OptionError} */
 export function readResult(file) {

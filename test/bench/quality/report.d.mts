@@ -16,13 +16,21 @@ export interface Measured {
 }
 
 /** `effective` and `reasons` where the engine took other types than asked for */
-export type TypeFigures = Figures & { bits: number; effective?: string; reasons?: string[] };
+export type TypeFigures = Figures & {
+  bits: number;
+  /** what is centred; absent: nothing */
+  centring?: Row['centring'];
+  effective?: string;
+  reasons?: string[];
+};
 
 /** What `npm run quality -- --json` prints. */
 export interface Result {
   types: Record<string, TypeFigures>;
   /** by K/V */
   pairs: Record<string, TypeFigures>;
+  /** turbo types once more without centring; empty where they were measured in one way only */
+  uncentred: Record<string, TypeFigures>;
   depths: ByDepth<{ chunks: number; tokens: number }>;
   reference: string;
   model: { name: string; file: string; bytes: number; quantization: string };

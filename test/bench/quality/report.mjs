@@ -1,7 +1,7 @@
 // The JSON object, the tables and the charts of a measurement.
 
 import path from 'node:path';
-import { plotAll } from '../plot.mjs';
+import { COLOURS, plotAll } from '../plot.mjs';
 import { FACTS } from './needles.mjs';
 import { REFERENCE } from './options.mjs';
 
@@ -11,9 +11,13 @@ import { REFERENCE } from './options.mjs';
  */
 export function resultOf({ rows, depths, command, settings, model, engine, date, seconds, cpu }) {
   const single = ({ typeK, typeV }) => typeK === typeV;
+  // what was measured with centring and without stands apart; what was measured once stands with the rest
+  const second = (row) => rows.some(({ name, centred }) => name === row.name && centred && !row.centred);
+  const main = rows.filter((row) => !second(row));
   return {
-    types: figuresOf(rows.filter(single)),
-    pairs: figuresOf(rows.filter((row) => !single(row))),
+    types: figuresOf(main.filter(single)),
+    pairs: figuresOf(main.filter((row) => !single(row))),
+    uncentred: figuresOf(rows.filter(second)),
     depths: Object.fromEntries(depths.map(({ depth, chunks, tokens }) => [depth, { chunks, tokens }])),
     reference: REFERENCE,
     model: { name: model.name, file: model.file, bytes: model.fileBytes, quantization: model.quantization },
@@ -30,12 +34,13 @@ export function resultOf({ rows, depths, command, settings, model, engine, date,
 
 function figuresOf(rows) {
   return Object.fromEntries(
-    rows.map(({ name, typeK, typeV, bits, effective, reasons, needles, ...figures }) => {
+    rows.map(({ name, typeK, typeV, centred, centring, bits, effective, reasons, needles, ...figures }) => {
       const rounded = Object.entries(figures).map(([key, byDepth]) => [key, roundAll(byDepth)]);
+      const centre = centring.k || centring.v ? { centring } : {};
       const fallback = reasons.length > 0 ? { effective, reasons } : {};
       return [
         name,
-        { bits: digits(bits), ...Object.fromEntries(rounded), ...(needles ? { needles } : {}), ...fallback },
+        { bits: digits(bits), ...Object.fromEntries(rounded), ...centre, ...(needles ? { needles } : {}), ...fallback },
       ];
     }),
   );
@@ -51,19 +56,35 @@ export function markdown(result) {
   const sections = depths.flatMap((depth) => [
     `### ${depthName(depth)} tokens`,
     `${scoredText(result.depths[depth])}`,
-    typeTable(result.types, depth),
+    typeTable(allTypes(result), depth),
   ]);
   return [heading(result), ...sections, ...pairSections(result, depths), ...fallbacks(result)].join('\n\n');
 }
 
-function heading({ model, text, date, engine, cpu, documents, quick }) {
+function heading({ types, pairs, model, text, date, engine, cpu, documents, quick }) {
+  const centred = Object.values({ ...types, ...pairs }).some(({ centring }) => centring)
+    ? ' Turbo caches are centred where it is not said otherwise.'
+    : ' Nothing is centred.';
   const needles = documents > 0 ? ` Needles: facts found of ${FACTS * documents} hidden ones, ${FACTS} in a text.` : '';
   const rough = quick ? ' A quick run: the tables of docs/quality.md come from full ones.' : '';
-  return `**${model.name}** (${model.file}) on ${text}, K and V of one type, against ${REFERENCE}. ${date.slice(0, 10)}, ${cpu}, SIMD level ${engine.simd}. KLD in nats, ± one standard error.${needles}${rough}`;
+  return `**${model.name}** (${model.file}) on ${text}, K and V of one type, against ${REFERENCE}. ${date.slice(0, 10)}, ${cpu}, SIMD level ${engine.simd}. KLD in nats, ± one standard error.${centred}${needles}${rough}`;
 }
 
 const scoredText = ({ chunks, tokens }) =>
   `${chunks} ${chunks === 1 ? 'chunk' : 'chunks'}, ${tokens} tokens scored (the second half of each chunk).`;
+
+/** Types, and below a centred one the same without centring. */
+function allTypes({ types, uncentred }) {
+  const rows = Object.entries(types).flatMap(([name, figures]) =>
+    uncentred[name]
+      ? [
+          [name, figures],
+          [`${name}, not centred`, uncentred[name]],
+        ]
+      : [[name, figures]],
+  );
+  return Object.fromEntries(rows);
+}
 
 /** 8192 as people say it. */
 export const depthName = (depth) =>
@@ -129,7 +150,8 @@ const percent = (share) => `${(100 * share).toFixed(1)}%`;
 /** @param {import('./report.mjs').Result} result @returns {string} SVG: the frontier at each depth, and KLD over depth */
 export function charts(result) {
   const depths = Object.keys(result.depths);
-  const all = Object.values({ ...result.types, ...result.pairs })
+  const all = [result.types, result.pairs, result.uncentred]
+    .flatMap((part) => Object.values(part))
     .flatMap(({ kld }) => Object.values(kld))
     .filter((kld) => kld > 0);
   if (all.length === 0) throw new Error('There is nothing to draw: no type but the reference was measured');
@@ -150,7 +172,7 @@ export function charts(result) {
 
 const isTurbo = ([name]) => name.includes('turbo');
 
-function frontier({ types, pairs }, depth) {
+function frontier({ types, pairs, uncentred }, depth) {
   const at = (entries, labelled) =>
     entries
       .filter(([, { kld, bits }]) => kld[depth] > 0 && bits < 9.5)
@@ -173,11 +195,19 @@ function frontier({ types, pairs }, depth) {
     },
     { name: 'turbo', line: false, legend: true, points: at(entries.filter(isTurbo), true) },
     {
+      name: 'turbo, not centred',
+      line: false,
+      legend: true,
+      hollow: true,
+      colour: COLOURS[1],
+      points: at(Object.entries(uncentred), false),
+    },
+    {
       name: 'pairs K/V',
       line: false,
       legend: true,
       hollow: true,
-      colour: '#7a7f87',
+      colour: COLOURS.at(-1),
       points: at(Object.entries(pairs), false),
     },
   ].filter(({ points }) => points.length > 0);

@@ -50,6 +50,7 @@ describe('options', () => {
     [['--depths', '2K,'], 'list with commas'],
     [['--types', 'a/b/c'], 'not a type or a pair'],
     [['--chunks', '0'], 'from 1 to'],
+    [['--centring', 'yes'], 'both, on, off'],
     [['--model', '/nowhere.gguf'], 'no file /nowhere.gguf'],
     [['--text', '/tmp'], 'no file /tmp'],
     [['--from', '/nowhere.json'], 'no file'],
@@ -61,7 +62,9 @@ describe('options', () => {
   });
 
   it('measures the reference, the types, and each side with every other', () => {
-    const all = pairsOf({ types: ['q8_0', 'q8_0/turbo4'], sides: ['q8_0', 'turbo4'] }, known).map(({ name }) => name);
+    const all = pairsOf({ types: ['q8_0', 'q8_0/turbo4'], sides: ['q8_0', 'turbo4'], centring: 'on' }, known).map(
+      ({ name }) => name,
+    );
     expect(all).toEqual([
       'f16',
       'q8_0',
@@ -72,8 +75,23 @@ describe('options', () => {
       'turbo4/f16',
       'turbo4/q8_0',
     ]);
-    expect(() => pairsOf({ types: ['q9'], sides: [] }, known)).toThrow('no cache type "q9"; there are f16, q8_0');
-    expect(() => pairsOf({ types: ['f16'], sides: [] }, known)).toThrow('besides f16');
+    expect(() => pairsOf({ types: ['q9'], sides: [], centring: 'on' }, known)).toThrow(
+      'no cache type "q9"; there are f16, q8_0',
+    );
+    expect(() => pairsOf({ types: ['f16'], sides: [], centring: 'on' }, known)).toThrow('besides f16');
+  });
+});
+
+describe('centring', () => {
+  const settings = { types: ['q8_0', 'turbo4'], sides: ['turbo3'] };
+  const measured = (centring: 'both' | 'on' | 'off') =>
+    pairsOf({ ...settings, centring }, known).map(({ name, centred }) => `${name}${centred ? ' centred' : ''}`);
+
+  it('measures turbo types with and without it, pairs with it', () => {
+    const both = ['f16', 'q8_0', 'turbo4 centred', 'turbo4', 'f16/turbo3 centred', 'turbo3/f16 centred'];
+    expect(measured('both')).toEqual(both);
+    expect(measured('on')).toEqual(both.filter((name) => name !== 'turbo4'));
+    expect(measured('off')).toEqual(['f16', 'q8_0', 'turbo4', 'f16/turbo3', 'turbo3/f16']);
   });
 });
 
@@ -111,11 +129,13 @@ describe('measuring', () => {
   it('takes bits and types from the engine', () => {
     const side = (asked: string, effective = asked, reason = '') => ({ asked, effective, reason });
     const memory = () => ({ weights: 0, kvK: 425, kvV: 850, kvF16: 3200, compute: 0 });
-    const effective = { typeK: side('turbo4'), typeV: side('turbo4', 'q8_0', 'The head does not fit.') };
+    const centring = { k: true, v: false, reasonK: '', reasonV: 'Not turbo.' };
+    const effective = { centring, typeK: side('turbo4'), typeV: side('turbo4', 'q8_0', 'The head does not fit.') };
     expect(describeContext({ memory, effective } as unknown as Parameters<typeof describeContext>[0])).toEqual({
       bits: 6.375,
       effective: 'turbo4/q8_0',
       reasons: ['The head does not fit.'],
+      centring: { k: true, v: false },
     });
   });
 });
@@ -163,15 +183,17 @@ describe('needles', () => {
 
 describe('report', () => {
   it('has the shape that --json promises', () => {
-    const turbo4 = { ...newRow({ name: 'turbo4', typeK: 'turbo4', typeV: 'turbo4' }), bits: 4.25 };
+    const turbo4 = { ...newRow({ name: 'turbo4', typeK: 'turbo4', typeV: 'turbo4', centred: true }), bits: 4.25 };
     Object.assign(turbo4, { ppl: { 512: 21.5 }, kld: { 512: 1 / 60 }, kldError: { 512: 0.001 }, kld999: { 512: 0.3 } });
+    const plain = { ...turbo4, centred: false, kld: { 512: 0.02 } };
+    turbo4.centring = { k: true, v: true };
     const pair = {
-      ...newRow({ name: 'q8_0/turbo4', typeK: 'q8_0', typeV: 'turbo4' }),
+      ...newRow({ name: 'q8_0/turbo4', typeK: 'q8_0', typeV: 'turbo4', centred: true }),
       effective: 'q8_0',
       reasons: ['No.'],
     };
     const result = resultOf({
-      rows: [turbo4, pair],
+      rows: [turbo4, plain, pair],
       depths: [{ depth: 512, chunks: 4, tokens: 1020 }],
       command: 'c',
       settings: { text: '/a/heldout.txt', documents: 0, quick: true },
@@ -188,6 +210,9 @@ describe('report', () => {
       sameTop: {},
     });
     expect(result.types.turbo4).not.toHaveProperty('reasons');
+    expect(result.types.turbo4?.centring).toEqual({ k: true, v: true });
+    expect(result.uncentred.turbo4).toMatchObject({ bits: 4.25, kld: { 512: 0.02 } });
+    expect(result.uncentred.turbo4).not.toHaveProperty('centring');
     expect(result.pairs['q8_0/turbo4']).toMatchObject({ effective: 'q8_0', reasons: ['No.'] });
     expect(result).toMatchObject({ depths: { 512: { chunks: 4, tokens: 1020 } }, text: 'heldout.txt', seconds: 1 });
   });
@@ -202,6 +227,7 @@ describe('report', () => {
     expect(row).toContain(`${turbo4?.needles?.[depth]?.right} of ${turbo4?.needles?.[depth]?.of}`);
     expect(text.match(/^\| f16 \| 16.00 \| 0 \| 0 \| 100.0% /gm)).toHaveLength(Object.keys(recorded.depths).length);
     expect(text).toContain('K down, V across | ');
+    expect(text).toContain('| turbo4, not centred | 4.25 |');
     expect(text).not.toMatch(/NaN|undefined|\| - \| - \|/);
   });
 
@@ -211,8 +237,9 @@ describe('report', () => {
     const [types, pairs] = [Object.keys(recorded.types).length - 1, Object.keys(recorded.pairs).length];
     expect(svg.match(/class="title"/g)).toHaveLength(depths + 1);
     const shown = Object.values(recorded.pairs).filter(({ bits }) => bits < 9.5).length;
-    const legends = depths * (2 + (pairs > 0 ? 1 : 0));
-    expect(svg.match(/<circle/g)).toHaveLength(depths * (2 * types + shown) + legends);
+    const plain = Object.keys(recorded.uncentred).length;
+    const legends = depths * (2 + (plain > 0 ? 1 : 0) + (pairs > 0 ? 1 : 0));
+    expect(svg.match(/<circle/g)).toHaveLength(depths * (2 * types + plain + shown) + legends);
     expect(svg).toContain('>turbo3</text>');
   });
 
