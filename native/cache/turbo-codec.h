@@ -61,6 +61,10 @@ struct turbo_kernels {
 extern const struct turbo_kernels turbo_kernels_ref;
 extern const struct turbo_kernels turbo_kernels_avx2;
 extern const struct turbo_kernels turbo_kernels_avx512;
+extern const struct turbo_kernels turbo_kernels_neon;
+
+// Whether this CPU can run the kernels of a level that this build has.
+bool turbo_cpu_has(const char * level);
 
 // Table of the named level; NULL when this build or this CPU does not have it.
 const struct turbo_kernels * turbo_kernels_at(const char * level);

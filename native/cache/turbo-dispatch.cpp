@@ -7,44 +7,40 @@
 #include <cstdlib>
 #include <cstring>
 
+// Best first.
+static const turbo_kernels * const levels[] = {
 #ifdef TURBO_X86_KERNELS
-static bool cpu_has_avx2() {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
-}
-
-static bool cpu_has_avx512() {
-    return cpu_has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vnni");
-}
+    &turbo_kernels_avx512, &turbo_kernels_avx2,
 #endif
+#ifdef TURBO_NEON_KERNELS
+    &turbo_kernels_neon,
+#endif
+    &turbo_kernels_ref,
+};
 
 extern "C" const turbo_kernels * turbo_kernels_at(const char * level) {
-    if (strcmp(level, "scalar") == 0) {
-        return &turbo_kernels_ref;
+    for (const turbo_kernels * kernels : levels) {
+        if (strcmp(level, kernels->level) == 0) {
+            return turbo_cpu_has(level) ? kernels : nullptr;
+        }
     }
-#ifdef TURBO_X86_KERNELS
-    if (strcmp(level, "avx2") == 0 && cpu_has_avx2()) {
-        return &turbo_kernels_avx2;
-    }
-    if (strcmp(level, "avx512") == 0 && cpu_has_avx512()) {
-        return &turbo_kernels_avx512;
-    }
-#endif
     return nullptr;
 }
 
 static const turbo_kernels * choose() {
-    static const char * const levels[] = { "avx512", "avx2", "scalar" };
     const char * cap = getenv("CONCERTINA_SIMD");
     bool below_cap = cap == nullptr || *cap == 0;
-    for (const char * level : levels) {
-        below_cap = below_cap || strcmp(cap, level) == 0;
-        const turbo_kernels * kernels = below_cap ? turbo_kernels_at(level) : nullptr;
-        if (kernels != nullptr) {
+    for (const turbo_kernels * kernels : levels) {
+        below_cap = below_cap || strcmp(cap, kernels->level) == 0;
+        if (below_cap && turbo_cpu_has(kernels->level)) {
             return kernels;
         }
     }
-    fprintf(stderr, "CONCERTINA_SIMD=%s is not one of scalar, avx2, avx512\n", cap);
+    fprintf(stderr, "CONCERTINA_SIMD=%s is not one of", cap);
+    for (const turbo_kernels * kernels : levels) {
+        fprintf(stderr, " %s", kernels->level);
+    }
+    fprintf(stderr, "\n");
     abort();
 }
 

@@ -81,6 +81,28 @@ const TESTS = [
     found: () => ['liberation', 'liberation2'].some((name) => fs.existsSync(`/usr/share/fonts/truetype/${name}`)),
     apt: ['fonts-liberation'],
   },
+  // SIMD levels that this CPU has not: test/native/run.mjs skips what is missing
+  {
+    what: 'a C++ compiler for 64-bit Arm',
+    why: 'the kernels for Arm',
+    found: () => process.arch !== 'x64' || hasCommand('aarch64-linux-gnu-g++'),
+    apt: ['g++-aarch64-linux-gnu'],
+    optional: true,
+  },
+  {
+    what: 'QEMU',
+    why: 'runs the tests of the kernels for Arm',
+    found: () => process.arch !== 'x64' || hasCommand('qemu-aarch64'),
+    apt: ['qemu-user'],
+    optional: true,
+  },
+  {
+    what: 'SIMDe',
+    why: 'emulates AVX-512 in the tests of its kernels',
+    found: () => process.arch !== 'x64' || fs.existsSync('/usr/include/simde/x86/avx512.h'),
+    apt: ['libsimde-dev'],
+    optional: true,
+  },
 ];
 
 /** @returns {Requirement} */
@@ -121,7 +143,8 @@ async function installWithApt(missing, onProgress, onLine) {
   const update = await run('apt-get', [...lock, 'update'], options);
   if (update.code !== 0)
     throw new PrepareError(`apt-get update failed:\n${update.stderr.trim()}\n\n${explain(missing)}`);
-  const names = [...new Set(missing.map(({ apt }) => apt.find(isInstallable) ?? apt[0]))];
+  const wanted = missing.filter(({ apt, optional }) => !optional || apt.some(isInstallable));
+  const names = [...new Set(wanted.map(({ apt }) => apt.find(isInstallable) ?? apt[0]))];
   onProgress({ detail: `apt-get install ${names.join(' ')}` });
   const install = await run('apt-get', [...lock, 'install', '--yes', '--no-install-recommends', ...names], options);
   if (install.code !== 0) {

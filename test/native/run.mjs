@@ -1,37 +1,66 @@
-// Builds and runs the native tests: ours (turbo-tests) and upstream's own from the patched tree.
+// Builds and runs the native tests on every SIMD level: ours (turbo-tests) and upstream's own from the patched tree.
 // CLI: node test/native/run.mjs      exit status 1 when one fails
 
 import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
 import path from 'node:path';
 import { buildEngine, describePatches } from '../../native/prepare/build.mjs';
 import { BIN } from '../../native/prepare/paths.mjs';
+import { ARM64_BIN, buildArm64, onArm } from './arm64.mjs';
+
+/**
+ * @typedef {{command: string[], env?: Record<string, string>, bin?: string, under?: string[], level?: string}} Run
+ *   bin: folder of the program; under: command that runs it; level: SIMD level that turbo-tests must say to be in effect
+ */
 
 /** test-backend-ops: only the cases whose parameters name a turbo type. */
-const TURBO_CASES = ['-b', 'CPU', '-p', 'turbo'];
+const backendOps = (op, program = 'test-backend-ops') => [program, 'test', '-o', op, '-b', 'CPU', '-p', 'turbo'];
 
+const OPS = ['SET_ROWS', 'GET_ROWS', 'CPY', 'FLASH_ATTN_EXT'];
+
+/** @type {Run[]} */
 const RUNS = [
-  ['turbo-tests'],
-  ['test-quantize-fns'],
-  ...['SET_ROWS', 'GET_ROWS', 'CPY', 'FLASH_ATTN_EXT'].map((op) => [
-    'test-backend-ops',
-    'test',
-    '-o',
-    op,
-    ...TURBO_CASES,
+  { command: ['turbo-tests'] },
+  { command: ['test-quantize-fns'] },
+  ...OPS.map((op) => ({ command: backendOps(op) })),
+  // levels below the machine's own, through ggml's dispatch
+  ...['scalar', 'avx2'].flatMap((level) => [
+    { command: ['turbo-tests'], env: { CONCERTINA_SIMD: level } },
+    { command: backendOps('FLASH_ATTN_EXT'), env: { CONCERTINA_SIMD: level } },
   ]),
 ];
 
-/** SIMD levels below the machine's own, on which our tests run again through ggml's dispatch. */
-const LOWER_LEVELS = ['scalar', 'avx2'];
+/** AVX-512 kernels in SIMDe's emulation. */
+const EMULATED = ['turbo-tests-avx512', 'test-backend-ops-avx512'];
+/** @type {Run[]} */
+const EMULATED_RUNS = [
+  { command: ['turbo-tests-avx512'], level: 'avx512' },
+  ...['SET_ROWS', 'FLASH_ATTN_EXT'].map((op) => ({ command: backendOps(op, 'test-backend-ops-avx512') })),
+];
 
-function runOne([program, ...args], env = {}) {
-  const label = [...Object.entries(env).map((pair) => pair.join('=')), program, ...args].join(' ');
-  const { status, stdout, stderr, error } = spawnSync(path.join(BIN, program), args, {
+/**
+ * Each case of test-backend-ops takes about a second in qemu: of flash attention those with a prompt and single tokens,
+ * GQA, sinks, ALiBi and soft-cap for each pair of types and head size (kv=96).
+ * @type {Run[]}
+ */
+const ARM64_RUNS = [
+  { command: ['turbo-tests'], under: onArm('max'), level: 'neon' },
+  { command: backendOps('SET_ROWS'), under: onArm('max') },
+  { command: [...backendOps('FLASH_ATTN_EXT').slice(0, -1), 'kv=96.*turbo'], under: onArm('max') },
+  { command: ['turbo-tests', 'unpacking'], under: onArm('cortex-a72'), level: 'scalar' },
+].map((item) => ({ ...item, bin: ARM64_BIN }));
+
+/** @param {Run} run */
+function runOne({ command: [program, ...args], env = {}, bin = BIN, under = [], level = '' }) {
+  const label = [...Object.entries(env).map((pair) => pair.join('=')), ...under, program, ...args].join(' ');
+  const [file, ...rest] = [...under, path.join(bin, program), ...args];
+  const { status, stdout, stderr, error } = spawnSync(file, rest, {
     encoding: 'utf8',
     env: { ...process.env, ...env },
     maxBuffer: 1 << 28,
   });
-  const ok = status === 0 && (program !== 'test-backend-ops' || ranCases(stdout));
+  const ran = program.startsWith('test-backend-ops') ? ranCases(stdout) : stdout?.includes(`SIMD level: ${level}`);
+  const ok = status === 0 && (ran || program === 'test-quantize-fns');
   console.log(`${ok ? 'ok' : 'FAILED'}: ${label}: ${lastResult(stdout ?? '')}`);
   const skips = (stdout ?? '').split('\n').filter((line) => line.startsWith('skipped: '));
   for (const skip of skips) console.log(`  ${skip}`);
@@ -50,9 +79,10 @@ function lastResult(stdout) {
   return lines.length ? lines[lines.length - 1].trim() : 'done';
 }
 
+const emulation = fs.existsSync('/usr/include/simde/x86/avx512.h') && process.arch === 'x64';
 let shown = '';
 await buildEngine({
-  targets: ['tests'],
+  targets: ['tests', ...(emulation ? EMULATED : [])],
   onProgress: ({ stage, fraction }) => {
     const line = `${stage} ${Math.floor(fraction * 10) * 10}%`;
     if (line !== shown) console.log(line);
@@ -60,11 +90,15 @@ await buildEngine({
   },
 });
 console.log(describePatches());
+const noArm = await buildArm64();
 
-const results = RUNS.map((command) => runOne(command));
-for (const level of LOWER_LEVELS) results.push(runOne(['turbo-tests'], { CONCERTINA_SIMD: level }));
+const runs = [...RUNS, ...(emulation ? EMULATED_RUNS : []), ...(noArm ? [] : ARM64_RUNS)];
+const results = runs.map((run) => runOne(run));
+if (!emulation)
+  console.log('skipped: AVX-512: SIMDe emulates it on x86-64 and was not found (apt-get install libsimde-dev)');
+if (noArm) console.log(`skipped: NEON: ${noArm}`);
 
 const failed = results.filter(({ ok }) => !ok).length;
-const skipped = results.reduce((sum, result) => sum + result.skipped, 0);
+const skipped = results.reduce((sum, result) => sum + result.skipped, (emulation ? 0 : 1) + (noArm ? 1 : 0));
 console.log(`${results.length - failed} passed, ${failed} failed, ${skipped} skipped`);
 process.exitCode = failed ? 1 : 0;

@@ -1,6 +1,9 @@
-// Runs all cases; the last line is "N passed, N failed, N skipped". Exit status 1 when a case failed.
+// Runs all cases, or those whose name contains the argument. The first line tells the SIMD level in effect, the last is
+// "N passed, N failed, N skipped". Exit status 1 when a case failed.
 
 #include "check.h"
+
+#include "ggml-turbo.h"
 
 #include <cstdio>
 #include <cstring>
@@ -43,11 +46,16 @@ void skip(const std::string & reason) {
     throw skipped{ reason };
 }
 
-int main() {
+int main(int argc, char ** argv) {
+    setvbuf(stdout, nullptr, _IOLBF, 0);
+    printf("SIMD level: %s\n", ggml_turbo_simd_level());
     int n_passed  = 0;
     int n_failed  = 0;
     int n_skipped = 0;
     for (const entry & e : entries()) {
+        if (argc > 1 && e.name.find(argv[1]) == std::string::npos) {
+            continue;
+        }
         n_failures = 0;
         try {
             e.body();

@@ -14,5 +14,10 @@ const decode_kernels * decode_kernels_at(const char * level) {
         return &decode_kernels_avx2; // avx512 too: not written yet
     }
 #endif
+#ifdef TURBO_NEON_KERNELS
+    if (strcmp(level, "neon") == 0) {
+        return &decode_kernels_neon;
+    }
+#endif
     return &decode_kernels_scalar;
 }

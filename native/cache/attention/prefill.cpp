@@ -30,13 +30,26 @@ int round_up(int n, int to) {
     return (n + to - 1)/to*to;
 }
 
-const prefill_kernels & kernels() {
+const prefill_kernels * choose_kernels() {
+    static const prefill_kernels * const tables[] = {
 #ifdef TURBO_X86_KERNELS
-    static const bool scalar = strcmp(ggml_turbo_simd_level(), "scalar") == 0;
-    return scalar ? prefill_kernels_scalar : prefill_kernels_avx2;
-#else
-    return prefill_kernels_scalar;
+        &prefill_kernels_avx512, &prefill_kernels_avx2,
 #endif
+#ifdef TURBO_NEON_KERNELS
+        &prefill_kernels_neon,
+#endif
+    };
+    for (const prefill_kernels * kern : tables) {
+        if (strcmp(kern->level, ggml_turbo_simd_level()) == 0) {
+            return kern;
+        }
+    }
+    return &prefill_kernels_scalar;
+}
+
+const prefill_kernels & kernels() {
+    static const prefill_kernels * const chosen = choose_kernels();
+    return *chosen;
 }
 
 // False when the type has no decoder.

@@ -46,6 +46,8 @@ struct prefill_kernels {
 
 extern const struct prefill_kernels prefill_kernels_scalar;
 extern const struct prefill_kernels prefill_kernels_avx2;
+extern const struct prefill_kernels prefill_kernels_avx512;
+extern const struct prefill_kernels prefill_kernels_neon;
 
 #ifdef __cplusplus
 }

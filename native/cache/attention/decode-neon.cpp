@@ -1,0 +1,324 @@
+// Decode kernels for NEON with dotprod (AArch64). Compiled with its own flags: intrinsics and this file's own functions only,
+// because an inline function shared with another file could be kept in this file's version for all of them.
+//
+// Unlike decode-body.h this works row by row: a dot product of NEON adds four bytes into a lane without overflow, so K levels
+// are used as they are, and V is expanded to floats once for all query vectors of the head.
+
+#include "decode-kernels.h"
+#include "turbo-neon.h"
+
+#include <math.h>
+
+#define INLINE inline __attribute__((always_inline))
+#define UNROLL _Pragma("GCC unroll 8")
+
+namespace {
+
+const int MAX_GROUP = 128;
+
+//
+// formats: `levels` 16*i .. 16*i + 15 of a block as int8, the factor of integer sums over these, and the block's scale
+//
+
+template <typename BLOCK, int G> struct turbo_base {
+    typedef BLOCK block;
+    static const int GROUP = G;
+
+    static INLINE int   mult(const BLOCK * b, int i) { return TURBO_MULT(b->sub >> (4*i/(G/64) & ~3) & 15); }
+    static INLINE float scale(const BLOCK * b)       { return turbo_neon_f16(b->d)*TURBO_UNIT; }
+};
+
+struct format_turbo4 : turbo_base<block_turbo4, 128> {
+    static INLINE int8x16_t levels(const block * b, int i) { return turbo_neon_turbo4(b, i); }
+};
+
+struct format_turbo3 : turbo_base<block_turbo3, 128> {
+    static INLINE int8x16_t levels(const block * b, int i) { return turbo_neon_turbo3(b, i); }
+};
+
+struct format_turbo4_64 : turbo_base<block_turbo4_64, 64> {
+    static INLINE int8x16_t levels(const block * b, int i) { return turbo_neon_turbo4_64(b, i); }
+};
+
+struct format_turbo3_64 : turbo_base<block_turbo3_64, 64> {
+    static INLINE int8x16_t levels(const block * b, int i) { return turbo_neon_turbo3_64(b, i); }
+};
+
+struct format_q8_0 {
+    typedef turbo_block_q8 block;
+    static const int GROUP = TURBO_Q8_BLOCK;
+
+    static INLINE int       mult  (const block *, int)     { return 1; }
+    static INLINE float     scale (const block * b)        { return turbo_neon_f16(b->d); }
+    static INLINE int8x16_t levels(const block * b, int i) { return vld1q_s8(b->qs + 16*i); }
+};
+
+//
+// K: int8 query with a scale per block. Integer sums stay exact: 8 values * 128 * 127 * 255 * 4 are below 2^31.
+//
+
+template <int G> struct int_query {
+    int8_t q[G];
+    float  scale;
+    float  pad[15];
+};
+
+template <typename FMT> size_t query_size_int(int dim) {
+    return (sizeof(int_query<FMT::GROUP>)*(dim/FMT::GROUP) + 63)/64*64;
+}
+
+template <typename FMT> void query_int(const float * x, int dim, float scale, void * query) {
+    int_query<FMT::GROUP> * out = (int_query<FMT::GROUP> *) query;
+    for (int k = 0; k < dim; k += FMT::GROUP, ++out, x += FMT::GROUP) {
+        float most  = 0.0f;
+        float shown = 0.0f; // NaN when a value is not finite
+        for (int i = 0; i < FMT::GROUP; ++i) {
+            const float a = x[i] < 0 ? -x[i] : x[i];
+            most   = a > most ? a : most;
+            shown += 0.0f*x[i];
+        }
+        const float step = most/127.0f;
+        const float inv  = step > 0.0f ? 1.0f/step : 0.0f;
+        for (int i = 0; i < FMT::GROUP; ++i) {
+            const float v = x[i]*inv;
+            out->q[i] = shown == 0.0f && inv > 0.0f ? (int8_t) (v < 0 ? v - 0.5f : v + 0.5f) : 0;
+        }
+        out->scale = scale*step + shown;
+    }
+}
+
+// sums of row . query as four parts each
+template <typename FMT, int NQ> INLINE void dot_row(const char * row, int n_block, const void * const * query, float32x4_t sum[NQ]) {
+    const typename FMT::block * block = (const typename FMT::block *) row;
+    UNROLL for (int j = 0; j < NQ; ++j) { sum[j] = vdupq_n_f32(0.0f); }
+    for (int b = 0; b < n_block; ++b, ++block) {
+        int32x4_t acc[NQ];
+        UNROLL for (int j = 0; j < NQ; ++j) { acc[j] = vdupq_n_s32(0); }
+        UNROLL for (int i = 0; i < FMT::GROUP/16; ++i) {
+            const int8x16_t level = FMT::levels(block, i);
+            const int       mult  = FMT::mult(block, i);
+            UNROLL for (int j = 0; j < NQ; ++j) {
+                const int8_t * q = ((const int_query<FMT::GROUP> *) query[j])[b].q;
+                acc[j] = vmlaq_n_s32(acc[j], vdotq_s32(vdupq_n_s32(0), level, vld1q_s8(q + 16*i)), mult);
+            }
+        }
+        const float d = FMT::scale(block);
+        UNROLL for (int j = 0; j < NQ; ++j) {
+            sum[j] = vfmaq_n_f32(sum[j], vcvtq_f32_s32(acc[j]), d*((const int_query<FMT::GROUP> *) query[j])[b].scale);
+        }
+    }
+}
+
+struct int_rows {
+    template <typename FMT, int NQ> static INLINE void dot(const decode_rows * k, const char * row, const void * const * query, float32x4_t sum[NQ]) {
+        dot_row<FMT, NQ>(row, k->dim/FMT::GROUP, query, sum);
+    }
+};
+
+// f16 rows and a query of floats
+struct format_f16 {
+    typedef uint16_t block;
+    static const int GROUP = 32;
+};
+
+struct float_rows {
+    template <typename, int NQ> static INLINE void dot(const decode_rows * k, const char * row, const void * const * query, float32x4_t sum[NQ]) {
+        UNROLL for (int j = 0; j < NQ; ++j) { sum[j] = vdupq_n_f32(0.0f); }
+        for (int i = 0; i < k->dim; i += 4) {
+            const float32x4_t x = vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16((const uint16_t *) row + i)));
+            UNROLL for (int j = 0; j < NQ; ++j) { sum[j] = vfmaq_f32(sum[j], x, vld1q_f32((const float *) query[j] + i)); }
+        }
+    }
+};
+
+size_t query_size_float(int dim) {
+    return (dim*sizeof(float) + 63)/64*64;
+}
+
+void query_float(const float * x, int dim, float scale, void * query) {
+    for (int i = 0; i < dim; ++i) { ((float *) query)[i] = scale*x[i]; }
+}
+
+template <typename ROWS, typename FMT, int NQ> INLINE void scores_n(const decode_rows * k, const void * const * query, float * score) {
+    for (int p0 = 0; p0 < k->n; p0 += 4) {
+        float32x4_t sum[4][NQ];
+        UNROLL for (int p = 0; p < 4; ++p) {
+            ROWS::template dot<FMT, NQ>(k, k->data + (p0 + p < k->n ? p0 + p : k->n - 1)*k->stride, query, sum[p]);
+        }
+        UNROLL for (int j = 0; j < NQ; ++j) {
+            vst1q_f32(score + j*DECODE_TILE + p0, vpaddq_f32(vpaddq_f32(sum[0][j], sum[1][j]), vpaddq_f32(sum[2][j], sum[3][j])));
+        }
+    }
+}
+
+template <typename ROWS, typename FMT> void scores(const decode_rows * k, const void * const * query, int n_query, float * score) {
+    int j = 0;
+    for (; j + 4 <= n_query; j += 4) { scores_n<ROWS, FMT, 4>(k, query + j, score + j*DECODE_TILE); }
+    switch (n_query - j) {
+        case 3: scores_n<ROWS, FMT, 3>(k, query + j, score + j*DECODE_TILE); break;
+        case 2: scores_n<ROWS, FMT, 2>(k, query + j, score + j*DECODE_TILE); break;
+        case 1: scores_n<ROWS, FMT, 1>(k, query + j, score + j*DECODE_TILE); break;
+    }
+}
+
+//
+// V: a block of each row of the tile as floats. Rows that are not finite are zeros there and come in at the end, for the
+// query vectors that see them.
+//
+
+template <typename FMT> INLINE bool expand(const char * row, float * y) {
+    const typename FMT::block * b = (const typename FMT::block *) row;
+    const float d = FMT::scale(b);
+    UNROLL for (int i = 0; i < FMT::GROUP/16; ++i) { turbo_neon_store(FMT::levels(b, i), d*FMT::mult(b, i), y + 16*i); }
+    return d*0.0f == 0.0f;
+}
+
+template <> INLINE bool expand<format_f16>(const char * row, float * y) {
+    float32x4_t zeros = vdupq_n_f32(0.0f);
+    UNROLL for (int i = 0; i < format_f16::GROUP; i += 4) {
+        const float32x4_t x = vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16((const uint16_t *) row + i)));
+        zeros = vfmaq_n_f32(zeros, x, 0.0f);
+        vst1q_f32(y + i, x);
+    }
+    return vaddvq_f32(zeros) == 0.0f;
+}
+
+template <typename FMT> size_t block_size() {
+    return sizeof(typename FMT::block);
+}
+
+template <> size_t block_size<format_f16>() {
+    return format_f16::GROUP*sizeof(uint16_t);
+}
+
+// acc[j] += weight . x over n rows of `group` values
+template <int NQ> INLINE void add_rows(const float * x, int group, int n, const float * weight, float * const * acc, int k) {
+    for (int i = 0; i < group; i += 16) {
+        float32x4_t sum[NQ][4];
+        UNROLL for (int j = 0; j < NQ; ++j) {
+            UNROLL for (int t = 0; t < 4; ++t) { sum[j][t] = vld1q_f32(acc[j] + k + i + 4*t); }
+        }
+        for (int p = 0; p < n; ++p) {
+            float32x4_t v[4];
+            UNROLL for (int t = 0; t < 4; ++t) { v[t] = vld1q_f32(x + p*group + i + 4*t); }
+            UNROLL for (int j = 0; j < NQ; ++j) {
+                UNROLL for (int t = 0; t < 4; ++t) { sum[j][t] = vfmaq_n_f32(sum[j][t], v[t], weight[j*DECODE_TILE + p]); }
+            }
+        }
+        UNROLL for (int j = 0; j < NQ; ++j) {
+            UNROLL for (int t = 0; t < 4; ++t) { vst1q_f32(acc[j] + k + i + 4*t, sum[j][t]); }
+        }
+    }
+}
+
+template <typename FMT> void add_bad_row(const char * row, const float * weight, int n_query, float * const * acc, int k) {
+    float x[FMT::GROUP];
+    expand<FMT>(row, x);
+    for (int j = 0; j < n_query; ++j) {
+        const float w = weight[j*DECODE_TILE];
+        for (int i = 0; w > 0.0f && i < FMT::GROUP; ++i) { acc[j][k + i] += w*x[i]; }
+    }
+}
+
+template <typename FMT> void accumulate(const decode_rows * v, const float * weight, const float * rescale, int n_query, float * const * acc) {
+    for (int j = 0; j < n_query; ++j) {
+        for (int i = 0; i < v->dim; i += 4) { vst1q_f32(acc[j] + i, vmulq_n_f32(vld1q_f32(acc[j] + i), rescale[j])); }
+    }
+
+    alignas(64) float x[DECODE_TILE*MAX_GROUP];
+    const int G = FMT::GROUP;
+    for (int k = 0; k < v->dim; k += G) {
+        const char * rows = v->data + k/G*block_size<FMT>();
+        uint32_t bad = 0;
+        for (int p = 0; p < v->n; ++p) {
+            if (!expand<FMT>(rows + p*v->stride, x + p*G)) {
+                memset(x + p*G, 0, G*sizeof(float));
+                bad |= 1u << p;
+            }
+        }
+        int j = 0;
+        for (; j + 4 <= n_query; j += 4) { add_rows<4>(x, G, v->n, weight + j*DECODE_TILE, acc + j, k); }
+        switch (n_query - j) {
+            case 3: add_rows<3>(x, G, v->n, weight + j*DECODE_TILE, acc + j, k); break;
+            case 2: add_rows<2>(x, G, v->n, weight + j*DECODE_TILE, acc + j, k); break;
+            case 1: add_rows<1>(x, G, v->n, weight + j*DECODE_TILE, acc + j, k); break;
+        }
+        for (int p = 0; bad >> p != 0 && p < v->n; ++p) {
+            if (bad >> p & 1) { add_bad_row<FMT>(rows + p*v->stride, weight + p, n_query, acc, k); }
+        }
+    }
+}
+
+void finish(float *, int) {}
+
+//
+// softmax
+//
+
+// e^x for x <= 0 to 2 ulp; 0 below -87, NaN of a NaN
+INLINE float32x4_t exp4(float32x4_t x) {
+    const float32x4_t low = vdupq_n_f32(-87.0f);
+    const float32x4_t v   = vmaxq_f32(low, x);
+    const float32x4_t n   = vrndnq_f32(vmulq_n_f32(v, 1.44269504f));
+    const float32x4_t hi  = vfmsq_n_f32(v, n, 0.693359375f);
+    const float32x4_t r   = vfmsq_n_f32(hi, n, -2.12194440e-4f);
+    float32x4_t p = vdupq_n_f32(1.9875691500e-4f);
+    p = vfmaq_f32(vdupq_n_f32(1.3981999507e-3f), p, r);
+    p = vfmaq_f32(vdupq_n_f32(8.3334519073e-3f), p, r);
+    p = vfmaq_f32(vdupq_n_f32(4.1665795894e-2f), p, r);
+    p = vfmaq_f32(vdupq_n_f32(1.6666665459e-1f), p, r);
+    p = vfmaq_f32(vdupq_n_f32(5.0000001201e-1f), p, r);
+    p = vaddq_f32(vfmaq_f32(r, vmulq_f32(r, r), p), vdupq_n_f32(1.0f));
+    const int32x4_t e = vshlq_n_s32(vcvtnq_s32_f32(n), 23);
+    const float32x4_t y = vreinterpretq_f32_s32(vaddq_s32(vreinterpretq_s32_f32(p), e));
+    return vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(y), vcltq_f32(x, low)));
+}
+
+decode_step softmax_neon(float * score, const uint16_t * mask, float slope, decode_state * state) {
+    const int N = DECODE_TILE/4;
+    const float32x4_t never = vdupq_n_f32(-INFINITY);
+    float32x4_t x[N];
+    float32x4_t top = never;
+    uint32x4_t  number = vdupq_n_u32(~0u);
+    UNROLL for (int i = 0; i < N; ++i) {
+        const float32x4_t m = vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(mask + 4*i)));
+        x[i]   = vbslq_f32(vceqq_f32(m, never), never, vfmaq_n_f32(vld1q_f32(score + 4*i), m, slope));
+        number = vandq_u32(number, vceqq_f32(x[i], x[i]));
+        top    = vmaxnmq_f32(x[i], top);
+    }
+    if (vminvq_u32(number) == 0) {
+        state->sum = NAN;
+    }
+    const float tile_max = vmaxnmvq_f32(top);
+    if (tile_max == -INFINITY) {
+        memset(score, 0, DECODE_TILE*sizeof(float));
+        return { 1.0f, -INFINITY };
+    }
+
+    float rescale = 1.0f;
+    if (tile_max > state->max) {
+        rescale    = vgetq_lane_f32(exp4(vdupq_n_f32(state->max - tile_max)), 0);
+        state->max = tile_max;
+    }
+    float32x4_t sum = vdupq_n_f32(0.0f);
+    UNROLL for (int i = 0; i < N; ++i) {
+        const float32x4_t w = exp4(vsubq_f32(x[i], vdupq_n_f32(state->max)));
+        vst1q_f32(score + 4*i, w);
+        sum = vaddq_f32(sum, w);
+    }
+    state->sum = state->sum*rescale + vaddvq_f32(sum);
+    return { rescale, tile_max - state->max };
+}
+
+#define K_INT(fmt) { query_size_int<fmt>, query_int<fmt>, scores<int_rows, fmt> }
+#define K_F16      { query_size_float, query_float, scores<float_rows, format_f16> }
+#define V(fmt)     { accumulate<fmt>, finish }
+
+} // namespace
+
+extern const decode_kernels decode_kernels_neon = {
+    "neon",
+    softmax_neon,
+    { K_INT(format_turbo4), K_INT(format_turbo3), K_INT(format_turbo4_64), K_INT(format_turbo3_64), K_INT(format_q8_0), K_F16 },
+    { V(format_turbo4), V(format_turbo3), V(format_turbo4_64), V(format_turbo3_64), V(format_q8_0), V(format_f16) },
+};
