@@ -1,10 +1,14 @@
 /** The one model and context that this process holds. A new context on the same weights does not read the file again. */
 import { statSync } from 'node:fs';
 import type { Context, Engine, Model } from '../../native/binding/types';
-import type { LoadResult } from '../shared/engineContract';
+import type { LoadStep } from '../shared/engine';
+import type { LoadRequest, LoadResult } from '../shared/engineContract';
 import { ConcertinaError } from '../shared/errors';
-import type { ContextSettings } from '../shared/settings';
+import { ensureCalibrated } from './calibration';
 import { withProcessMemory } from './memory';
+
+/** fraction: of the step, 0..1 */
+export type ReportLoad = (step: LoadStep, fraction: number) => void;
 
 export interface Loaded {
   model: Model;
@@ -16,6 +20,7 @@ export class ModelHolder {
   private context: Context | null = null;
   private weightsKey = '';
   private loading: AbortController | null = null;
+  private measuring: AbortController | null = null;
   private tail: Promise<unknown> = Promise.resolve();
 
   /** `beforeFree`: ends what still uses the context */
@@ -35,14 +40,14 @@ export class ModelHolder {
   }
 
   /** Loads after earlier loads have ended; on failure nothing stays loaded. */
-  load(path: string, settings: ContextSettings, onProgress: (fraction: number) => void): Promise<LoadResult> {
+  load(request: LoadRequest, report: ReportLoad): Promise<LoadResult> {
     this.cancelLoad();
     const controller = new AbortController();
     this.loading = controller;
     return this.inOrder(async () => {
       try {
         await this.beforeFree();
-        return await this.loadNow(path, settings, onProgress, controller.signal);
+        return await this.loadNow(request, report, controller.signal);
       } catch (error) {
         await this.dispose();
         throw error;
@@ -56,6 +61,10 @@ export class ModelHolder {
     this.loading?.abort();
   }
 
+  skipCalibration(): void {
+    this.measuring?.abort();
+  }
+
   unload(): Promise<void> {
     this.cancelLoad();
     return this.inOrder(async () => {
@@ -64,21 +73,42 @@ export class ModelHolder {
     });
   }
 
-  private async loadNow(
-    path: string,
-    settings: ContextSettings,
-    onProgress: (fraction: number) => void,
-    signal: AbortSignal,
-  ): Promise<LoadResult> {
+  private async loadNow(request: LoadRequest, report: ReportLoad, signal: AbortSignal): Promise<LoadResult> {
     await this.disposeContext();
     throwIfCancelled(signal);
-    const model = await this.weights(path, settings.gpuLayers, onProgress, signal);
+    const { gpuLayers, ...options } = request.context;
+    const model = await this.weights(request.path, gpuLayers, (fraction) => report('weights', fraction), signal);
     throwIfCancelled(signal);
-    const { nCtx, typeK, typeV, flashAttention, threads, batch } = settings;
-    const context = await model.createContext({ nCtx, typeK, typeV, flashAttention, threads, batch });
+    const notes = await this.calibrate(model, request, report, signal);
+    throwIfCancelled(signal);
+    const context = await model.createContext(options);
     this.context = context;
     throwIfCancelled(signal);
-    return { model: model.info, context: context.effective, memory: withProcessMemory(context.memory()) };
+    const effective = { ...context.effective, notes: [...context.effective.notes, ...notes] };
+    return { model: model.info, context: effective, memory: withProcessMemory(context.memory()) };
+  }
+
+  private async calibrate(
+    model: Model,
+    request: LoadRequest,
+    report: ReportLoad,
+    signal: AbortSignal,
+  ): Promise<string[]> {
+    const skip = new AbortController();
+    const cancel = () => skip.abort();
+    signal.addEventListener('abort', cancel);
+    this.measuring = skip;
+    try {
+      return await ensureCalibrated(model, {
+        places: request.calibration,
+        options: request.context,
+        onProgress: (fraction) => report('calibration', fraction),
+        skip: skip.signal,
+      });
+    } finally {
+      this.measuring = null;
+      signal.removeEventListener('abort', cancel);
+    }
   }
 
   private async weights(

@@ -27,7 +27,7 @@ export function serveParent(carrier: Carrier, loadEngine: () => Engine): void {
 
   const server = createEngineServer(engine, {
     frame: sendFrame,
-    loadProgress: (fraction) => emit('onLoadProgress', { fraction }),
+    loadProgress: (step, fraction) => emit('onLoadProgress', { step, fraction }),
   });
 
   carrier.onPort((port) => {

@@ -1,18 +1,18 @@
 /** The engine process behind its contract: one handler for each operation of `engineContract.ts`. */
 import type { Engine } from '../../native/binding/types';
-import type { GenerationResult, StreamFrame } from '../shared/engine';
+import type { GenerationResult, LoadStep, StreamFrame } from '../shared/engine';
 import type { EngineHandlers, GenerateRequest } from '../shared/engineContract';
 import type { ContextSettings } from '../shared/settings';
 import { cancelledResult, frameIds, writeAnswer } from './generation';
 import { toEngineError } from './hints';
 import { withProcessMemory } from './memory';
 import { queuedStats } from './meter';
-import { ModelHolder } from './modelHolder';
+import { ModelHolder, type ReportLoad } from './modelHolder';
 import { GenerationQueue } from './queue';
 
 export interface EngineOutput {
   frame(frame: StreamFrame): void;
-  loadProgress(fraction: number): void;
+  loadProgress(step: LoadStep, fraction: number): void;
 }
 
 export interface EngineServer {
@@ -52,8 +52,9 @@ export function createEngineServer(engine: () => Engine, output: EngineOutput): 
     capabilities: async () => engine().capabilities(),
     inspect: async ({ path }) => engine().inspect(path),
     estimate: async ({ path, context }) => estimate(path, context),
-    load: ({ path, context }) => holder.load(path, context, inSteps(output.loadProgress)),
+    load: (request) => holder.load(request, inSteps(output.loadProgress)),
     cancelLoad: async () => holder.cancelLoad(),
+    skipCalibration: async () => holder.skipCalibration(),
     unload: () => holder.unload(),
     generate,
     cancel: async ({ requestId }) => queue.cancel(requestId),
@@ -70,12 +71,14 @@ export function createEngineServer(engine: () => Engine, output: EngineOutput): 
 }
 
 /** llama.cpp reports each tensor; a window needs each per cent. */
-function inSteps(report: (fraction: number) => void): (fraction: number) => void {
+function inSteps(report: ReportLoad): ReportLoad {
   let next = 0;
-  return (fraction) => {
-    if (fraction < next && fraction < 1) return;
+  let current: LoadStep = 'weights';
+  return (step, fraction) => {
+    if (step === current && fraction < next && fraction < 1) return;
+    current = step;
     next = fraction + 0.01;
-    report(fraction);
+    report(step, fraction);
   };
 }
 

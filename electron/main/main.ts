@@ -6,7 +6,7 @@ import { desktop } from './desktop';
 import { setUpGate } from './gate';
 import { appInfo } from './info';
 import { setUpMenu } from './menu';
-import { bundleFolder, chooseDataFolder, embeddedModels } from './paths';
+import { bundleFolder, calibrationText, chooseDataFolder, embeddedModels } from './paths';
 import { registerScheme, setUpProtocol } from './protocol';
 import { setUpSecurity } from './security';
 import { createFileLogger } from './services/logger';
@@ -25,6 +25,7 @@ async function start(dataFolder: string): Promise<void> {
   const services = await createServices({
     dataFolder,
     embeddedModels: embeddedModels(),
+    calibrationText: calibrationText(),
     openEngine: () => openUtilityEngine(join(bundleFolder, 'engine.cjs')),
     info: appInfo(),
     desktop,

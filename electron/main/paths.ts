@@ -13,5 +13,13 @@ export function chooseDataFolder(): string {
 export const bundleFolder = __dirname;
 
 export function embeddedModels(): string {
-  return app.isPackaged ? join(process.resourcesPath, 'models') : join(bundleFolder, '..', '..', 'assets', 'models');
+  return asset('models');
+}
+
+export function calibrationText(): string {
+  return join(asset('calibration'), 'text.txt');
+}
+
+function asset(name: string): string {
+  return app.isPackaged ? join(process.resourcesPath, name) : join(bundleFolder, '..', '..', 'assets', name);
 }

@@ -22,6 +22,7 @@ async function main(): Promise<void> {
   const services = await createServices({
     dataFolder: options.dataFolder,
     embeddedModels: join(root, 'assets', 'models'),
+    calibrationText: join(root, 'assets', 'calibration', 'text.txt'),
     openEngine: () => forkEngine(join(appFolder, 'engine.cjs')),
     info: appInfo(),
     desktop: null,

@@ -99,6 +99,10 @@ export const engineStateSchema = z.enum([
 ]);
 export type EngineState = z.infer<typeof engineStateSchema>;
 
+/** `calibration`: the model is measured, once, for its turbo caches. */
+export const loadStepSchema = z.enum(['weights', 'calibration']);
+export type LoadStep = z.infer<typeof loadStepSchema>;
+
 export const engineStatusSchema = z.object({
   state: engineStateSchema,
   capabilities: capabilitiesSchema.nullable(),
@@ -108,8 +112,9 @@ export const engineStatusSchema = z.object({
   memory: memorySchema.nullable(),
   /** tokens in the KV cache */
   contextUsed: z.number().int(),
-  /** 0..1 while loading; null otherwise */
+  /** 0..1 of the step while loading; null otherwise */
   loadProgress: z.number().nullable(),
+  loadStep: loadStepSchema.nullable(),
   error: errorPayloadSchema.nullable(),
   /** times the process was restarted after a crash since the app started */
   restarts: z.number().int(),

@@ -8,6 +8,7 @@ import {
   capabilitiesSchema,
   generationResultSchema,
   loadedContextSchema,
+  loadStepSchema,
   memoryEstimateSchema,
   memorySchema,
   streamFrameSchema,
@@ -32,6 +33,17 @@ export const loadResultSchema = z.object({
 });
 export type LoadResult = z.infer<typeof loadResultSchema>;
 
+/** Where the measurements of models are kept, and the text that models are measured with. */
+export const calibrationPlacesSchema = z.object({ folder: z.string(), textFile: z.string() });
+export type CalibrationPlaces = z.infer<typeof calibrationPlacesSchema>;
+
+export const loadRequestSchema = z.object({
+  path: z.string(),
+  context: contextSettingsSchema,
+  calibration: calibrationPlacesSchema,
+});
+export type LoadRequest = z.infer<typeof loadRequestSchema>;
+
 export const generateRequestSchema = z.object({
   requestId: idSchema,
   chatId: idSchema,
@@ -48,8 +60,10 @@ export const engineOperations = {
   inspect: operation(z.object({ path: z.string() }), modelInfoSchema),
   estimate: operation(z.object({ path: z.string(), context: contextSettingsSchema }), memoryEstimateSchema),
   /** frees what was loaded, then loads; on failure nothing stays loaded */
-  load: operation(z.object({ path: z.string(), context: contextSettingsSchema }), loadResultSchema),
+  load: operation(loadRequestSchema, loadResultSchema),
   cancelLoad: operation(nothing, nothing),
+  /** the running load goes on without measuring the model */
+  skipCalibration: operation(nothing, nothing),
   unload: operation(nothing, nothing),
   /** queued behind the answer that is being written; ends when the answer has */
   generate: operation(generateRequestSchema, generationResultSchema),
@@ -63,7 +77,7 @@ export const engineEvents = {
   onReady: z.object({ capabilities: capabilitiesSchema.nullable(), problem: z.string().nullable() }),
   /** frames for the main process (which writes them down); windows get the same over their own ports */
   onFrame: streamFrameSchema,
-  onLoadProgress: z.object({ fraction: z.number() }),
+  onLoadProgress: z.object({ step: loadStepSchema, fraction: z.number() }),
   /** llama.cpp's own log lines of level warn and error */
   onLog: z.object({ level: z.enum(['warn', 'error']), text: z.string() }),
 } as const satisfies Record<string, z.ZodType>;

@@ -62,6 +62,11 @@ void attachCalibration(Model & model, const std::vector<uint8_t> & bytes) {
     }
 }
 
+bool wantsCalibration(const Model & model, const ContextOptions & options) {
+    const EffectiveTypes types = resolveTypes(model.handle, options.typeK, options.typeV, flashType(options.flashAttention));
+    return llama_turbo_centring_resolve(model.handle, types.k, types.v).wanted;
+}
+
 EffectiveCentring centringOf(const Model & model, ggml_type typeK, ggml_type typeV) {
     const llama_turbo_centring found = llama_turbo_centring_resolve(model.handle, typeK, typeV);
     const auto text = [](const char * reason) { return std::string(reason ? reason : ""); };

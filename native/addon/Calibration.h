@@ -28,6 +28,9 @@ std::vector<uint8_t> calibrate(
 // damaged or of another model.
 void attachCalibration(Model & model, const std::vector<uint8_t> & bytes);
 
+// a context of these options would be centred if the model had measurements
+bool wantsCalibration(const Model & model, const ContextOptions & options);
+
 // what a context of these types centres
 EffectiveCentring centringOf(const Model & model, ggml_type typeK, ggml_type typeV);
 

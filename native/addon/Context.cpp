@@ -15,13 +15,6 @@ namespace {
 
 constexpr double maxCells = 1 << 24;
 
-llama_flash_attn_type flashType(const std::string & name) {
-    if (name == "auto") return LLAMA_FLASH_ATTN_TYPE_AUTO;
-    if (name == "on") return LLAMA_FLASH_ATTN_TYPE_ENABLED;
-    if (name == "off") return LLAMA_FLASH_ATTN_TYPE_DISABLED;
-    throw CodedError("context-invalid", "Flash attention is \"" + name + "\"", "Use auto, on or off.");
-}
-
 uint32_t cells(const ContextOptions & options, const Model & model, std::vector<std::string> & notes) {
     const double asked = options.nCtx;
     if (!(asked >= 1) || asked > maxCells || asked != std::floor(asked)) {
@@ -88,6 +81,13 @@ void describe(Context & context, const ContextOptions & options, uint32_t asked)
 }
 
 } // namespace
+
+llama_flash_attn_type flashType(const std::string & name) {
+    if (name == "auto") return LLAMA_FLASH_ATTN_TYPE_AUTO;
+    if (name == "on") return LLAMA_FLASH_ATTN_TYPE_ENABLED;
+    if (name == "off") return LLAMA_FLASH_ATTN_TYPE_DISABLED;
+    throw CodedError("context-invalid", "Flash attention is \"" + name + "\"", "Use auto, on or off.");
+}
 
 std::shared_ptr<Context> Context::create(std::shared_ptr<Model> model, const ContextOptions & options, bool dry) {
     std::shared_ptr<Context> context(new Context(std::move(model)));

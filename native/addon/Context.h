@@ -20,6 +20,9 @@ struct ContextOptions {
     int batch = 512;
 };
 
+// throws `context-invalid`
+llama_flash_attn_type flashType(const std::string & name);
+
 struct EffectiveContext {
     uint32_t nCtx = 0;
     EffectiveType typeK, typeV;

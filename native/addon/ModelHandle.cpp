@@ -27,6 +27,7 @@ Napi::Function ModelHandle::define(Napi::Env env) {
         InstanceAccessor<&ModelHandle::info>("info"),
         InstanceAccessor<&ModelHandle::fingerprint>("fingerprint"),
         InstanceMethod<&ModelHandle::calibrate>("calibrate"),
+        InstanceMethod<&ModelHandle::wantsCalibration>("wantsCalibration"),
         InstanceMethod<&ModelHandle::attachCalibration>("attachCalibration"),
         InstanceMethod<&ModelHandle::createContext>("createContext"),
         InstanceMethod<&ModelHandle::tokenize>("tokenize"),
@@ -85,6 +86,12 @@ Napi::Value ModelHandle::calibrate(const Napi::CallbackInfo & call) {
             [=, model = held] { return concertina::calibrate(model, options, *cancel, [&](float fraction) { progress->push(fraction); }); },
             [](Napi::Env env, std::vector<uint8_t> & bytes) { return bytesToJs(env, bytes); },
             [progress](Napi::Env env) { progress->close(env); });
+    });
+}
+
+Napi::Value ModelHandle::wantsCalibration(const Napi::CallbackInfo & call) {
+    return guarded(call.Env(), [&] {
+        return Napi::Boolean::New(call.Env(), concertina::wantsCalibration(model(), readContextOptions(call[0])));
     });
 }
 

@@ -25,6 +25,7 @@ private:
     Napi::Value fingerprint(const Napi::CallbackInfo & call);
     // calibrate({text, maxTokens, threads}, onProgress(fractions), cancellation): Promise<Uint8Array>
     Napi::Value calibrate(const Napi::CallbackInfo & call);
+    Napi::Value wantsCalibration(const Napi::CallbackInfo & call);
     Napi::Value attachCalibration(const Napi::CallbackInfo & call);
     Napi::Value createContext(const Napi::CallbackInfo & call);
     Napi::Value tokenize(const Napi::CallbackInfo & call);

@@ -24,6 +24,11 @@ export class NativeModel implements Model {
     return this.#raw.fingerprint;
   }
 
+  wantsCalibration(options: ContextOptions): boolean {
+    this.#guard.check();
+    return coded(() => this.#raw.wantsCalibration(options));
+  }
+
   calibrate(options: CalibrateOptions): Promise<Uint8Array> {
     const { text, maxTokens, threads } = options;
     return withProgress(this.#addon, options, (onProgress, cancellation) =>

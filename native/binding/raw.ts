@@ -54,6 +54,7 @@ export interface RawModel {
     onProgress: (fractions: number[]) => void,
     cancellation: RawCancellation,
   ): Promise<Uint8Array>;
+  wantsCalibration(options: ContextOptions): boolean;
   attachCalibration(bytes: Uint8Array): void;
   createContext(options: ContextOptions): Promise<RawContext>;
   tokenize(text: string, addSpecial: boolean, parseSpecial: boolean): Int32Array;

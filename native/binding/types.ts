@@ -157,6 +157,8 @@ export interface Model {
   readonly info: ModelInfo;
   /** hexadecimal; the same for the same file */
   readonly fingerprint: string;
+  /** a context of these options would be centred if the model had been calibrated */
+  wantsCalibration(options: ContextOptions): boolean;
   /**
    * Measures the model for centred turbo caches: one prefill of the text. The bytes are for `attachCalibration`, now or
    * after a later load of the same file. Waits until no context is being made.

@@ -53,6 +53,7 @@ struct llama_turbo_centring {
     const char * reason_k; // NULL when it does; else one static sentence for the user
     const char * reason_v;
     uint64_t     hash;     // of the attached calibration; 0 when neither K nor V is centred
+    bool         wanted;   // only a calibration is missing, for K or for V
 };
 
 // What a context of these effective types (llama_turbo_resolve) would centre.

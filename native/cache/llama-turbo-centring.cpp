@@ -73,7 +73,8 @@ llama_turbo_centring llama_turbo_centring_resolve(const llama_model * model, ggm
     };
     const char * reason_k = reason(type_k, softcap ? reason_softcap : nullptr);
     const char * reason_v = reason(type_v, nullptr);
-    return { !reason_k, !reason_v, reason_k, reason_v, !reason_k || !reason_v ? calibration->hash : 0 };
+    const bool   wanted   = reason_k == reason_absent || reason_v == reason_absent;
+    return { !reason_k, !reason_v, reason_k, reason_v, !reason_k || !reason_v ? calibration->hash : 0, wanted };
 }
 
 void llama_turbo_centring_every_type(bool on) {

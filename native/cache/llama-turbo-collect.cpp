@@ -16,7 +16,8 @@
 
 namespace {
 
-constexpr int32_t n_batch_max = 256; // several progress reports, few enough that a cancelled run ends soon
+constexpr int32_t n_batch_max = 64;   // the text is read in such pieces
+constexpr int32_t n_positions = 4096; // over which the pieces are spread
 
 // Sums of one array of channels over rows.
 struct moments {
@@ -209,11 +210,22 @@ llama_context_ptr make_context(llama_model * model, collector & to, int32_t n_to
     return llama_context_ptr(llama_init_from_model(model, params));
 }
 
-bool decode(llama_context * ctx, const llama_token * tokens, int32_t first, int32_t n) {
+// The mean of keys that RoPE turns by their position depends on the positions it is taken over. What has been read is moved
+// to higher positions (the model sees distances only), so that a short text stands for a long context.
+llama_pos move_on(llama_context * ctx, llama_pos from, llama_pos to) {
+    llama_memory_t memory = llama_get_memory(ctx);
+    if (to <= from || from == 0 || !llama_memory_can_shift(memory)) {
+        return from;
+    }
+    llama_memory_seq_add(memory, 0, 0, -1, to - from);
+    return to;
+}
+
+bool decode(llama_context * ctx, const llama_token * tokens, llama_pos pos, int32_t n) {
     llama_batch batch = llama_batch_init(n, 0, 1);
     for (int32_t i = 0; i < n; ++i) {
-        batch.token[i]     = tokens[first + i];
-        batch.pos[i]       = first + i;
+        batch.token[i]     = tokens[i];
+        batch.pos[i]       = pos + i;
         batch.n_seq_id[i]  = 1;
         batch.seq_id[i][0] = 0;
         batch.logits[i]    = false;
@@ -233,17 +245,21 @@ llama_turbo_calibration * llama_turbo_calibrate(
         LLAMA_LOG_ERROR("%s: no text, or a model that does not simply continue one\n", __func__);
         return nullptr;
     }
+    const int32_t span = std::min(n_positions, llama_model_n_ctx_train(model));
     collector sums(*model, progress, data, n_tokens);
     const llama_context_ptr ctx = make_context(model, sums, n_tokens, n_threads);
     if (!ctx) {
         return nullptr;
     }
+    llama_pos pos = 0;
     while (sums.n_done < n_tokens) {
         const int32_t n = std::min(n_batch_max, n_tokens - sums.n_done);
         if (!sums.report()) {
             return nullptr;
         }
-        const bool ok = decode(ctx.get(), tokens, sums.n_done, n);
+        pos = move_on(ctx.get(), pos, llama_pos(int64_t(span)*sums.n_done/n_tokens));
+        const bool ok = decode(ctx.get(), tokens + sums.n_done, pos, n);
+        pos += n;
         if (sums.cancelled) {
             return nullptr;
         }

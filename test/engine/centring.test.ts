@@ -2,10 +2,25 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { createEngineServer } from '../../electron/engine/server';
+import { contextSettingsSchema } from '../../electron/shared/settings';
 import type { CalibrateOptions, Model } from '../../native/binding/types';
-import { answer, contextOptions, filler, greedy, loadTiny, question, refusal, root, temporaryFolder } from './support';
+import {
+  answer,
+  contextOptions,
+  engine,
+  filler,
+  greedy,
+  loadTiny,
+  question,
+  refusal,
+  root,
+  temporaryFolder,
+  tinyModel,
+} from './support';
 
-const text = fs.readFileSync(path.join(root, 'assets', 'calibration', 'text.txt'), 'utf8');
+const textFile = path.join(root, 'assets', 'calibration', 'text.txt');
+const text = fs.readFileSync(textFile, 'utf8');
 const options = (changes: Partial<CalibrateOptions> = {}): CalibrateOptions => ({
   text,
   maxTokens: 1024,
@@ -96,6 +111,36 @@ describe('centring', () => {
       code: 'data-corrupt',
       message: expect.stringMatching(/saved with "centred [0-9a-f]+", here is "centred 0"/),
     });
+  });
+
+  it('is measured at the first load with a turbo type, kept, and measured again when the file is damaged', async () => {
+    const folder = path.join(temporaryFolder(), 'calibrations');
+    const calibration = { folder, textFile };
+    const load = async (typeK: 'turbo4' | 'f16') => {
+      const steps = new Set<string>();
+      const server = createEngineServer(engine, { frame: () => undefined, loadProgress: (step) => steps.add(step) });
+      const context = contextSettingsSchema.parse({ nCtx: 512, typeK, typeV: typeK, threads: 1 });
+      const result = await server.handlers.load({ path: tinyModel, context, calibration });
+      await server.close();
+      return { steps: [...steps], context: result.context };
+    };
+    expect((await load('f16')).steps).toEqual(['weights']);
+    expect(fs.existsSync(folder)).toBe(false);
+
+    const first = await load('turbo4');
+    expect(first.steps).toEqual(['weights', 'calibration']);
+    expect(first.context.centring).toMatchObject({ k: true, v: true });
+    expect(first.context.notes).toEqual([]);
+    const file = path.join(folder, fs.readdirSync(folder)[0] ?? '');
+    const bytes = fs.readFileSync(file);
+
+    const second = await load('turbo4');
+    expect(second.steps).toEqual(['weights']);
+    expect(second.context.centring).toMatchObject({ k: true, v: true });
+
+    fs.writeFileSync(file, bytes.subarray(0, bytes.length / 2));
+    expect((await load('turbo4')).steps).toEqual(['weights', 'calibration']);
+    expect(fs.readFileSync(file).equals(bytes)).toBe(true);
   });
 
   it('reuses the beginning of a chat', async () => {

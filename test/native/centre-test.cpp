@@ -181,18 +181,20 @@ TEST("centring is off with attention sinks, and says so") {
     const calibration_ptr calibration = calibrate(model.get());
     const centred on(model.get(), *calibration, false);
     const llama_turbo_centring res = llama_turbo_centring_resolve(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO4);
-    CHECK(!res.k && !res.v && res.hash == 0);
+    CHECK(!res.k && !res.v && res.hash == 0 && !res.wanted);
     CHECK(strstr(res.reason_k, "sinks") && strstr(res.reason_v, "sinks"));
     check_exact(model.get(), {}, 0.0);
 }
 
 TEST("centring is for turbo types, after a calibration") {
     const llama_model_ptr model = make_tiny_model({ 128 });
-    CHECK(!llama_turbo_centring_resolve(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO3).k);
+    const llama_turbo_centring before = llama_turbo_centring_resolve(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO3);
+    CHECK(!before.k && !before.v && before.wanted);
+    CHECK(!llama_turbo_centring_resolve(model.get(), GGML_TYPE_F16, GGML_TYPE_Q8_0).wanted);
     const calibration_ptr calibration = calibrate(model.get());
     const centred on(model.get(), *calibration, false);
     const llama_turbo_centring mixed = llama_turbo_centring_resolve(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_Q8_0);
-    CHECK(mixed.k && !mixed.reason_k && !mixed.v && mixed.reason_v);
+    CHECK(mixed.k && !mixed.reason_k && !mixed.v && mixed.reason_v && !mixed.wanted);
     CHECK(mixed.hash == llama_turbo_calibration_hash(calibration.get()));
     const llama_model_ptr other = make_tiny_model({ 64 });
     CHECK(!llama_turbo_calibration_attach(other.get(), calibration.get()));
@@ -296,6 +298,29 @@ TEST("the means are those of the keys and values in the cache, and the same on a
     const uint8_t * k = v - n_layer*layer;
     CHECK_LE(relative_mse(channel_means(v, n, width), calibration->layers[1].v_mean), 1e-6);
     CHECK_LE(relative_mse(channel_means(k, n, width), calibration->layers[1].k_mean), 1e-6);
+}
+
+// A text of one repeated token has the same key everywhere, turned by its position: 128 tokens of a model that was trained
+// for 512 are read at positions 0 .. 63 and 256 .. 319.
+TEST("a short text is spread over the positions of a long one") {
+    const llama_model_ptr model = make_tiny_model({ 128 });
+    const auto k_mean = [&](int n) {
+        const std::vector<llama_token> tokens(n, 5);
+        const calibration_ptr res(llama_turbo_calibrate(model.get(), tokens.data(), n, 1, nullptr, nullptr), llama_turbo_calibration_free);
+        return res->layers[1].k_mean;
+    };
+    const std::vector<float> key = k_mean(1);
+    std::vector<float> expected(key.size());
+    for (size_t i = 0; i < key.size(); i += 2) {
+        const double theta = std::pow(10000.0, -double(i % 128)/128);
+        for (int at = 0; at < 128; ++at) {
+            const double angle = theta*(at < 64 ? at : 256 + at - 64);
+            expected[i    ] += float((key[i]*std::cos(angle) - key[i + 1]*std::sin(angle))/128);
+            expected[i + 1] += float((key[i]*std::sin(angle) + key[i + 1]*std::cos(angle))/128);
+        }
+    }
+    const double error = relative_mse(expected, k_mean(128));
+    CHECK_LE(error, 1e-5);
 }
 
 TEST("calibrations survive as bytes; damaged ones are refused") {

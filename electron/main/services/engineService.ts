@@ -1,6 +1,6 @@
 /** The loaded model and its context: loads, loads again when settings ask for it, recovers after a crash, tells its state. */
 import type { EngineStatus, GenerationResult, MemoryEstimate, StreamFrame } from '../../shared/engine';
-import type { GenerateRequest, LoadResult, PromptMessage } from '../../shared/engineContract';
+import type { CalibrationPlaces, GenerateRequest, LoadResult, PromptMessage } from '../../shared/engineContract';
 import { ConcertinaError, toErrorPayload } from '../../shared/errors';
 import type { ContextSettings } from '../../shared/settings';
 import { Emitter } from './emitter';
@@ -11,7 +11,14 @@ import type { SettingsStore } from './settingsStore';
 const reloadDelayMs = 500;
 const memoryEveryMs = 1000;
 
-const nothingLoaded = { model: null, context: null, memory: null, contextUsed: 0, loadProgress: null } as const;
+const nothingLoaded = {
+  model: null,
+  context: null,
+  memory: null,
+  contextUsed: 0,
+  loadProgress: null,
+  loadStep: null,
+} as const;
 
 export class EngineService {
   readonly changed = new Emitter<EngineStatus>();
@@ -42,12 +49,13 @@ export class EngineService {
     private readonly host: EngineHost,
     private readonly library: ModelLibrary,
     private readonly settings: SettingsStore,
+    private readonly calibration: CalibrationPlaces,
   ) {
     host.ready.on(() => void this.onReady());
     host.crashed.on((report) => this.onCrash(report));
     host.client.on('onFrame', (frame) => this.frames.emit(frame));
-    host.client.on('onLoadProgress', ({ fraction }) => {
-      if (this.current.state === 'loading') this.update({ loadProgress: fraction });
+    host.client.on('onLoadProgress', ({ step, fraction }) => {
+      if (this.current.state === 'loading') this.update({ loadProgress: fraction, loadStep: step });
     });
     settings.changed.on(() => this.onSettings());
   }
@@ -86,7 +94,12 @@ export class EngineService {
     return this.load(modelId);
   }
 
+  /** While the model is measured, only the measuring ends: turbo works without. */
   async cancelLoad(): Promise<void> {
+    if (this.current.state === 'loading' && this.current.loadStep === 'calibration' && this.host.state === 'ready') {
+      await this.host.client.call('skipCalibration', undefined);
+      return;
+    }
     this.cancelledLoad = this.loadNumber;
     await this.endRunningLoad();
   }
@@ -167,7 +180,7 @@ export class EngineService {
     const context = this.settings.get().context;
     this.askedContext = context;
     this.reloadWhenIdle = false;
-    this.update({ ...nothingLoaded, state: 'loading', modelId, loadProgress: 0, error: null });
+    this.update({ ...nothingLoaded, state: 'loading', modelId, loadProgress: 0, loadStep: 'weights', error: null });
     try {
       const path = await this.library.pathOf(modelId);
       if (!isLatest()) return this.current;
@@ -176,7 +189,7 @@ export class EngineService {
       await this.host.whenReady();
       if (number === this.cancelledLoad) throw new ConcertinaError('cancelled', 'Loading was cancelled.');
       this.host.work = { key: `${path}|${JSON.stringify(context)}`, loading: true };
-      const result = await this.host.client.call('load', { path, context });
+      const result = await this.host.client.call('load', { path, context, calibration: this.calibration });
       if (isLatest()) this.onLoaded(result);
     } catch (error) {
       if (isLatest()) this.onLoadFailed(error);

@@ -19,6 +19,8 @@ export interface ServicesOptions {
   dataFolder: string;
   /** folder of the models that come with the app */
   embeddedModels: string;
+  /** file of the text that models are measured with */
+  calibrationText: string;
   openEngine: () => EngineTransport;
   info: AppInfo;
   desktop: Desktop | null;
@@ -55,7 +57,10 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const models = new ModelLibrary(options.embeddedModels, added, {
     inspect: (path) => host.client.call('inspect', { path }),
   });
-  const engine = new EngineService(host, models, settings);
+  const engine = new EngineService(host, models, settings, {
+    folder: join(dataFolder, 'calibrations'),
+    textFile: options.calibrationText,
+  });
   const turns = new TurnService(chats, engine, () => settings.get(), log);
   const notices = [...options.info.notices, ...settings.notices, ...chats.notices, ...added.notices];
   for (const notice of notices) log.warn(notice);

@@ -38,9 +38,12 @@ export function EngineBanner() {
         <>
           {status.state === 'loading' && (
             <div className="flex w-56 items-center gap-2">
-              <Progress label="Loading the model" share={status.loadProgress} />
+              <Progress
+                label={status.loadStep === 'calibration' ? 'Measuring the model' : 'Loading the model'}
+                share={status.loadProgress}
+              />
               <Button size="small" tone="quiet" onClick={() => void engine.cancelLoad()}>
-                Cancel
+                {status.loadStep === 'calibration' ? 'Skip' : 'Cancel'}
               </Button>
             </div>
           )}

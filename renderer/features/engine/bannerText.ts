@@ -26,6 +26,9 @@ export function bannerText(status: EngineStatus | null, facts: Facts): BannerTex
       return facts.recovered ? recoveringText : info('Starting the engine', '');
     case 'loading':
       if (facts.recovered) return recoveringText;
+      if (status.loadStep === 'calibration') {
+        return info(`Measuring ${name}`, 'Once for each model: its turbo cache is then more exact.');
+      }
       return facts.applying
         ? info(
             'Reloading with the new settings',

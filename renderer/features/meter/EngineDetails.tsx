@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import type { Capabilities, LoadedContext } from '../../../electron/shared/engine';
 import { formatCount } from '../../ui/format';
+import { centringText } from './centringText';
 import { simdName } from './fallbacks';
 
 interface EngineDetailsProps {
@@ -39,6 +40,7 @@ export function EngineDetails({ capabilities, context, fallbacks }: EngineDetail
 
 function ContextRows({ context }: { context: LoadedContext }) {
   const { typeK, typeV } = context;
+  const centring = centringText(context);
   return (
     <>
       <Row name="K cache">
@@ -47,6 +49,7 @@ function ContextRows({ context }: { context: LoadedContext }) {
       <Row name="V cache">
         {typeV.effective === typeV.asked ? typeV.effective : `${typeV.effective} (asked: ${typeV.asked})`}
       </Row>
+      {centring && <Row name="Centring">{centring}</Row>}
       <Row name="Context">{formatCount(context.nCtx)} tokens</Row>
       <Row name="Flash attention">{context.flashAttention ? 'on' : 'off'}</Row>
       <Row name="Threads">{context.threads}</Row>

@@ -124,6 +124,7 @@ export function readyStatus(context: ContextSettings, model: ModelEntry): Engine
     model: model.info,
     contextUsed: 0,
     loadProgress: null,
+    loadStep: null,
     error: null,
     restarts: 0,
     capabilities: {

@@ -264,7 +264,7 @@ export class FakeServices implements WindowApi {
   private async load(modelId: string): Promise<EngineStatus> {
     const model = this.models.find((entry) => entry.id === modelId) ?? embeddedModel;
     for (let share = 0; share < 1; share += 0.1) {
-      this.setStatus({ state: 'loading', modelId, loadProgress: share, error: null });
+      this.setStatus({ state: 'loading', modelId, loadProgress: share, loadStep: 'weights', error: null });
       await this.rest();
     }
     this.setStatus(readyStatus(this.settings.context, model));

@@ -1,11 +1,13 @@
 /** What the window says, and when. */
 import { describe, expect, it } from 'vitest';
 import type { AnswerStats, Message } from '../../../electron/shared/chats';
+import type { Centring, LoadedContext } from '../../../electron/shared/engine';
 import { prefillOf } from '../../../renderer/features/chat/prefill';
 import { readTokens } from '../../../renderer/features/chat/readTokens';
 import { type SendFacts, sendBlock, waitsFor } from '../../../renderer/features/chat/sendBlock';
 import { stopText } from '../../../renderer/features/chat/stopText';
 import { bannerText } from '../../../renderer/features/engine/bannerText';
+import { centringText } from '../../../renderer/features/meter/centringText';
 import { fallbacksOf } from '../../../renderer/features/meter/fallbacks';
 import { memoryParts, savedRatio, savedText } from '../../../renderer/features/meter/memoryParts';
 import { speedOf } from '../../../renderer/features/meter/speed';
@@ -176,6 +178,23 @@ describe('the strip', () => {
       'Clamped.',
     ]);
     expect(fallbacksOf(null, ready.capabilities && { ...ready.capabilities, simd: 'scalar' })).toHaveLength(1);
+  });
+
+  it('says whether the turbo caches are centred, and why not', () => {
+    const context = (typeK: string, typeV: string, centring: Partial<Centring>): LoadedContext => ({
+      ...(ready.context as LoadedContext),
+      typeK: { asked: typeK, effective: typeK, reason: '' },
+      typeV: { asked: typeV, effective: typeV, reason: '' },
+      centring: { k: true, v: true, reasonK: '', reasonV: '', ...centring },
+    });
+    const no = 'only turbo types are centred';
+    expect(centringText(context('turbo4', 'turbo3', {}))).toBe('on');
+    expect(centringText(context('f16', 'q8_0', { k: false, v: false, reasonK: no, reasonV: no }))).toBe('');
+    expect(centringText(context('q8_0', 'turbo4_64', { k: false, reasonK: no }))).toBe('V on');
+    const capped = { k: false, reasonK: 'the scores are capped' };
+    expect(centringText(context('turbo4', 'turbo4', capped))).toBe('V on, K off: the scores are capped');
+    const sinks = { k: false, v: false, reasonK: 'sinks', reasonV: 'sinks' };
+    expect(centringText(context('turbo4', 'turbo4', sinks))).toBe('off: sinks');
   });
 
   it('divides the memory into parts that never are negative', () => {

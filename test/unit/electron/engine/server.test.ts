@@ -8,15 +8,16 @@ import type { Engine } from '../../../../native/binding/types';
 import { createFakeEngine } from '../../../fixtures/fakeEngine';
 
 const context = contextSettingsSchema.parse({});
+const calibration = { folder: '/none', textFile: '/none/text.txt' };
 
 function setUp(engine: Engine = createFakeEngine()) {
   const frames: StreamFrame[] = [];
   const progress: number[] = [];
   const { handlers } = createEngineServer(() => engine, {
     frame: (frame) => frames.push(frame),
-    loadProgress: (fraction) => progress.push(fraction),
+    loadProgress: (_step, fraction) => progress.push(fraction),
   });
-  return { handlers, frames, progress, load: () => handlers.load({ path: '/m.gguf', context }) };
+  return { handlers, frames, progress, load: () => handlers.load({ path: '/m.gguf', context, calibration }) };
 }
 
 function request(requestId: string, content: string): GenerateRequest {
@@ -86,7 +87,7 @@ test('a load that fails leaves nothing loaded and the next one works', async () 
   const { handlers, load } = setUp(engine);
   await load();
   vi.spyOn(engine, 'loadModel').mockRejectedValueOnce(Object.assign(new Error('too big'), { code: 'out-of-memory' }));
-  const failing = handlers.load({ path: '/other.gguf', context });
+  const failing = handlers.load({ path: '/other.gguf', context, calibration });
   await expect(failing).rejects.toMatchObject({
     code: 'out-of-memory',
     hint: expect.stringContaining('shorter context'),
@@ -101,10 +102,10 @@ test('a changed context on the same weights does not load the file again', async
   const { handlers, load } = setUp(engine);
   const spy = vi.spyOn(engine, 'loadModel');
   await load();
-  const again = await handlers.load({ path: '/m.gguf', context: { ...context, nCtx: 2048 } });
+  const again = await handlers.load({ path: '/m.gguf', context: { ...context, nCtx: 2048 }, calibration });
   expect(again.context.nCtx).toBe(2048);
   expect(spy).toHaveBeenCalledTimes(1);
-  await handlers.load({ path: '/m.gguf', context: { ...context, gpuLayers: 3 } });
+  await handlers.load({ path: '/m.gguf', context: { ...context, gpuLayers: 3 }, calibration });
   expect(spy).toHaveBeenCalledTimes(2);
 });
 
@@ -118,7 +119,7 @@ test('cancelLoad ends a load with the code cancelled', async () => {
 test('a later load replaces an earlier one', async () => {
   const { handlers, load } = setUp(createFakeEngine({ stepMs: 20 }));
   const first = load();
-  const second = handlers.load({ path: '/second.gguf', context: { ...context, nCtx: 1024 } });
+  const second = handlers.load({ path: '/second.gguf', context: { ...context, nCtx: 1024 }, calibration });
   await expect(first).rejects.toMatchObject({ code: 'cancelled' });
   expect((await second).context.nCtx).toBe(1024);
 });

@@ -30,10 +30,12 @@ async function setUp({ engine = createFakeEngine(), data, start = true }: SetUp 
   const embeddedModels = join(dataFolder, 'embedded');
   await mkdir(embeddedModels, { recursive: true });
   await writeFile(join(embeddedModels, 'tiny.gguf'), 'GGUF and so on');
+  await writeFile(join(dataFolder, 'text.txt'), 'Some text.');
   const transports: InProcessTransport[] = [];
   const services = await createServices({
     dataFolder,
     embeddedModels,
+    calibrationText: join(dataFolder, 'text.txt'),
     openEngine() {
       const transport = new InProcessTransport(engine);
       transports.push(transport);
@@ -103,6 +105,21 @@ test('a load that is cancelled while the engine process starts does not happen',
   });
   expect((await call('models.select', { modelId: embedded?.id ?? '' })).state).toBe('empty');
   expect(services.engine.status()).toMatchObject({ model: null, error: null });
+});
+
+test('cancelling while the model is measured ends the measuring only, and the status says so', async () => {
+  const { services, call } = await setUp({ start: false, engine: createFakeEngine({ stepMs: 5, measuring: true }) });
+  const [embedded] = await call('models.list', undefined);
+  const steps: (string | null)[] = [];
+  services.engine.changed.on(({ state, loadStep }) => {
+    if (state !== 'loading') return;
+    steps.push(loadStep);
+    if (loadStep === 'calibration') void services.engine.cancelLoad();
+  });
+  const status = await call('models.select', { modelId: embedded?.id ?? '' });
+  expect(status).toMatchObject({ state: 'ready', loadStep: null, loadProgress: null });
+  expect(status.context?.notes).toEqual([expect.stringContaining('skipped')]);
+  expect(new Set(steps)).toEqual(new Set(['weights', 'calibration']));
 });
 
 test('a turn appends question and answer, streams, and ends with the whole text on disk', async () => {

@@ -1,0 +1,84 @@
+/**
+ * Measures a model once for centred turbo caches and keeps the measurements in the data folder, one file per model file
+ * and text. Without them turbo works too, only less exactly: nothing here makes a load fail but its own cancellation.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { ContextOptions, Model } from '../../native/binding/types';
+import type { CalibrationPlaces } from '../shared/engineContract';
+
+const maxTokens = 1024;
+const minTokens = 256;
+/** parameters times tokens: some seconds of prefill on a desktop processor */
+const budget = 1e12;
+
+export interface CalibrationRun {
+  places: CalibrationPlaces;
+  options: ContextOptions;
+  onProgress: (fraction: number) => void;
+  /** ends the measuring, not the load */
+  skip: AbortSignal;
+}
+
+/** A larger model reads less of the text, so that its first load does not take minutes. */
+export function tokensFor(parameters: number): number {
+  return Math.round(Math.min(maxTokens, Math.max(minTokens, budget / Math.max(1, parameters))));
+}
+
+/** Attaches measurements to the model when a context of these options would use them. Returns what to tell the person. */
+export async function ensureCalibrated(model: Model, run: CalibrationRun): Promise<string[]> {
+  if (!model.wantsCalibration(run.options)) return [];
+  try {
+    const text = await readFile(run.places.textFile, 'utf8');
+    const count = tokensFor(model.info.parameters);
+    const file = join(run.places.folder, `${model.fingerprint}-${textHash(text, count)}.calibration`);
+    if (await attachFrom(file, model)) return [];
+    const { threads } = run.options;
+    const { onProgress, skip } = run;
+    const bytes = await model.calibrate({ text, maxTokens: count, threads, onProgress, signal: skip });
+    model.attachCalibration(bytes);
+    return await keep(file, bytes);
+  } catch (error) {
+    if (run.skip.aborted) return ['Turbo caches are not centred: measuring the model was skipped.'];
+    return [`Turbo caches are not centred: ${messageOf(error)}`];
+  }
+}
+
+function textHash(text: string, tokens: number): string {
+  return createHash('sha256').update(`${tokens}\n${text}`).digest('hex').slice(0, 8);
+}
+
+/** false: there is no file, or it is damaged; the model is then measured and the file written again */
+async function attachFrom(file: string, model: Model): Promise<boolean> {
+  try {
+    model.attachCalibration(await readFile(file));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The file appears whole or not at all. A full disk only means that the model is measured again at its next load. */
+async function keep(file: string, bytes: Uint8Array): Promise<string[]> {
+  const temporary = `${file}.${randomBytes(4).toString('hex')}.tmp`;
+  try {
+    await mkdir(dirname(file), { recursive: true });
+    const handle = await open(temporary, 'wx', 0o600);
+    try {
+      await handle.writeFile(bytes);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, file);
+    return [];
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => undefined);
+    return [`The measurements of the model could not be kept (${messageOf(error)}); they will be taken again.`];
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

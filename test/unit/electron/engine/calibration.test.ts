@@ -1,0 +1,100 @@
+/** Measurements of a model: taken once, kept, taken again when they are damaged, and never in the way of a load. */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { ensureCalibrated, tokensFor } from '../../../../electron/engine/calibration';
+import { ConcertinaError } from '../../../../electron/shared/errors';
+import { contextSettingsSchema } from '../../../../electron/shared/settings';
+import type { CalibrateOptions, Model } from '../../../../native/binding/types';
+import { createFakeEngine } from '../../../fixtures/fakeEngine';
+import { temporaryFolder } from '../../../fixtures/temporary';
+
+const good = [1, 2, 3];
+
+/** refuses all bytes but `good`, as the addon refuses damaged ones */
+function attach(bytes: Uint8Array | null): void {
+  if (bytes?.join() !== good.join()) throw new ConcertinaError('data-corrupt', 'damaged');
+}
+
+async function setUp(changes: Partial<Model> = {}) {
+  const root = await temporaryFolder();
+  const folder = join(root, 'data', 'calibrations');
+  const textFile = join(root, 'text.txt');
+  await writeFile(textFile, 'A text.');
+  const fake = await createFakeEngine().loadModel('/m.gguf', { gpuLayers: 0 });
+  const calibrate = vi.fn(async (_options: CalibrateOptions) => Uint8Array.from(good));
+  const attachCalibration = vi.fn(attach);
+  const model: Model = { ...fake, wantsCalibration: () => true, calibrate, attachCalibration, ...changes };
+  const skip = new AbortController();
+  const run = () =>
+    ensureCalibrated(model, {
+      places: { folder, textFile },
+      options: contextSettingsSchema.parse({}),
+      onProgress: () => undefined,
+      skip: skip.signal,
+    });
+  return { folder, textFile, calibrate, attachCalibration, skip, run };
+}
+
+test('a model is measured once; later loads read the file', async () => {
+  const { folder, calibrate, attachCalibration, run } = await setUp();
+  expect(await run()).toEqual([]);
+  const [file, ...others] = readdirSync(folder);
+  expect(others).toEqual([]);
+  expect([...readFileSync(join(folder, file ?? ''))]).toEqual(good);
+  expect(await run()).toEqual([]);
+  expect(calibrate).toHaveBeenCalledTimes(1);
+  expect(calibrate.mock.calls[0]?.[0]).toMatchObject({ text: 'A text.' });
+  expect(attachCalibration).toHaveBeenCalledTimes(2);
+});
+
+test('a damaged file is replaced; another text is another file', async () => {
+  const { folder, textFile, calibrate, run } = await setUp();
+  await run();
+  const file = join(folder, readdirSync(folder)[0] ?? '');
+  writeFileSync(file, 'x');
+  expect(await run()).toEqual([]);
+  expect(calibrate).toHaveBeenCalledTimes(2);
+  expect([...readFileSync(file)]).toEqual(good);
+  await writeFile(textFile, 'Another text.');
+  await run();
+  expect(calibrate).toHaveBeenCalledTimes(3);
+  expect(readdirSync(folder)).toHaveLength(2);
+});
+
+test('a context that would not be centred costs nothing', async () => {
+  const { calibrate, attachCalibration, run } = await setUp({ wantsCalibration: () => false });
+  expect(await run()).toEqual([]);
+  expect(calibrate).not.toHaveBeenCalled();
+  expect(attachCalibration).not.toHaveBeenCalled();
+});
+
+test('skipping and failing leave the cache as it is and are told', async () => {
+  const failing = await setUp({ calibrate: () => Promise.reject(new Error('no such layer')) });
+  expect(await failing.run()).toEqual(['Turbo caches are not centred: no such layer']);
+  expect(() => readdirSync(failing.folder)).toThrow();
+  const skipped = await setUp({
+    calibrate: ({ signal }) =>
+      new Promise((_, reject) => {
+        signal?.addEventListener('abort', () => reject(new ConcertinaError('cancelled', 'Cancelled.')));
+      }),
+  });
+  const running = skipped.run();
+  setTimeout(() => skipped.skip.abort(), 1);
+  expect(await running).toEqual([expect.stringContaining('skipped')]);
+});
+
+test('a folder that cannot be written is told, and the measurements are used', async () => {
+  const { folder, attachCalibration, run } = await setUp();
+  await mkdir(join(folder, '..'), { recursive: true });
+  writeFileSync(folder, 'a file in the place of the folder');
+  expect(await run()).toEqual([expect.stringContaining('could not be kept')]);
+  expect(attachCalibration).toHaveBeenCalledTimes(1);
+});
+
+test('large models read less text', () => {
+  expect(tokensFor(28e6)).toBe(1024);
+  expect(tokensFor(2e9)).toBe(500);
+  expect(tokensFor(70e9)).toBe(256);
+});
