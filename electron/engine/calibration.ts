@@ -1,6 +1,6 @@
 /**
- * Measures a model once for centred turbo caches and keeps the measurements in the data folder, one file per model file
- * and text. Without them turbo works too, only less exactly: nothing here makes a load fail but its own cancellation.
+ * Measures a model once for centred turbo caches and keeps the measurements in the data folder, one file per model file,
+ * text and length of context. Without them turbo works too, only less exactly: nothing here makes a load fail but its own cancellation.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
@@ -10,6 +10,7 @@ import type { CalibrationPlaces } from '../shared/engineContract';
 
 const maxTokens = 1024;
 const minTokens = 256;
+const minPositions = 512;
 /** parameters times tokens: some seconds of prefill on a desktop processor */
 const budget = 1e12;
 
@@ -26,17 +27,25 @@ export function tokensFor(parameters: number): number {
   return Math.round(Math.min(maxTokens, Math.max(minTokens, budget / Math.max(1, parameters))));
 }
 
+/** What is best depends on the depth, so contexts of about one length share a measurement. */
+export function positionsFor(nCtx: number): number {
+  return 2 ** Math.ceil(Math.log2(Math.max(minPositions, nCtx)));
+}
+
 /** Attaches measurements to the model when a context of these options would use them. Returns what to tell the person. */
 export async function ensureCalibrated(model: Model, run: CalibrationRun): Promise<string[]> {
+  // the former context may have been of another length
+  model.attachCalibration(null);
   if (!model.wantsCalibration(run.options)) return [];
   try {
     const text = await readFile(run.places.textFile, 'utf8');
     const count = tokensFor(model.info.parameters);
-    const file = join(run.places.folder, `${model.fingerprint}-${textHash(text, count)}.calibration`);
+    const positions = positionsFor(run.options.nCtx);
+    const file = join(run.places.folder, `${model.fingerprint}-${positions}-${textHash(text, count)}.calibration`);
     if (await attachFrom(file, model)) return [];
     const { threads } = run.options;
     const { onProgress, skip } = run;
-    const bytes = await model.calibrate({ text, maxTokens: count, threads, onProgress, signal: skip });
+    const bytes = await model.calibrate({ text, maxTokens: count, positions, threads, onProgress, signal: skip });
     model.attachCalibration(bytes);
     return await keep(file, bytes);
   } catch (error) {

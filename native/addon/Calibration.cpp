@@ -41,7 +41,8 @@ std::vector<uint8_t> calibrate(
     const std::lock_guard<std::mutex> making(model->makingContext);
     const Handle made(
         llama_turbo_calibrate(
-            model->handle, tokens.data(), static_cast<int32_t>(count), std::min(threads, GGML_MAX_N_THREADS), onProgress, &progress),
+            model->handle, tokens.data(), static_cast<int32_t>(count), options.positions, std::min(threads, GGML_MAX_N_THREADS), onProgress,
+            &progress),
         llama_turbo_calibration_free);
     if (cancel) throw CodedError("cancelled", "Measuring the model was cancelled");
     if (!made) throw CodedError("model-unsupported", withLog("The model cannot be measured", log.errors()), "Compressed caches work without it.");

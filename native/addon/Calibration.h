@@ -16,6 +16,7 @@ namespace concertina {
 struct CalibrationOptions {
     std::string text;
     int maxTokens = 0; // of the text's beginning
+    int positions = 0; // of the contexts it is for; 0: as many as the model was trained for
     int threads = 0;   // 0: physical cores
 };
 

@@ -23,7 +23,7 @@ private:
     Napi::Value info(const Napi::CallbackInfo & call);
     // hexadecimal: tells model files apart
     Napi::Value fingerprint(const Napi::CallbackInfo & call);
-    // calibrate({text, maxTokens, threads}, onProgress(fractions), cancellation): Promise<Uint8Array>
+    // calibrate({text, maxTokens, positions, threads}, onProgress(fractions), cancellation): Promise<Uint8Array>
     Napi::Value calibrate(const Napi::CallbackInfo & call);
     Napi::Value wantsCalibration(const Napi::CallbackInfo & call);
     Napi::Value attachCalibration(const Napi::CallbackInfo & call);

@@ -122,6 +122,7 @@ CalibrationOptions readCalibrationOptions(const Napi::Value & value) {
     CalibrationOptions options;
     options.text = readText(object.Get("text"), "text");
     options.maxTokens = readInteger(object.Get("maxTokens"), "maxTokens");
+    options.positions = readInteger(object.Get("positions"), "positions");
     options.threads = readInteger(object.Get("threads"), "threads");
     return options;
 }

@@ -34,6 +34,8 @@ export interface CalibrateOptions {
   text: string;
   /** how much of the text is read */
   maxTokens: number;
+  /** depth of the contexts it is meant for; 0: as many as the model was trained for */
+  positions: number;
   /** 0: physical cores */
   threads: number;
   /** 0..1 */

@@ -20,10 +20,13 @@ typedef bool (*llama_turbo_progress)(int32_t n_done, int32_t n_total, void * dat
 // Runs n_tokens tokens through the model with an f16 cache and accumulates, in double, per layer and KV head: mean and
 // variance of K (after RoPE) and of V, and the second moment of the queries of the head's group. The same model, text
 // and back end give the same result; another number of threads may move its last bits.
+// n_positions: depth of the contexts it is meant for; 0, or more than the model was trained for: that. RoPE turns keys by
+// their position, so the mean that is best for a deep context is not for a short one.
 // No other context of the model may be made meanwhile. progress may be NULL.
 // Returns NULL when cancelled, or with the reason logged.
 LLAMA_API struct llama_turbo_calibration * llama_turbo_calibrate(
-        struct llama_model * model, const llama_token * tokens, int32_t n_tokens, int32_t n_threads, llama_turbo_progress progress, void * data);
+        struct llama_model * model, const llama_token * tokens, int32_t n_tokens, int32_t n_positions, int32_t n_threads,
+        llama_turbo_progress progress, void * data);
 
 LLAMA_API void llama_turbo_calibration_free(struct llama_turbo_calibration * calibration);
 

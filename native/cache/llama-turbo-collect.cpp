@@ -16,8 +16,7 @@
 
 namespace {
 
-constexpr int32_t n_batch_max = 64;   // the text is read in such pieces
-constexpr int32_t n_positions = 4096; // over which the pieces are spread
+constexpr int32_t n_batch_max = 64; // the text is read in such pieces, spread over the positions
 
 // Sums of one array of channels over rows.
 struct moments {
@@ -240,12 +239,14 @@ bool decode(llama_context * ctx, const llama_token * tokens, llama_pos pos, int3
 } // namespace
 
 llama_turbo_calibration * llama_turbo_calibrate(
-        llama_model * model, const llama_token * tokens, int32_t n_tokens, int32_t n_threads, llama_turbo_progress progress, void * data) {
+        llama_model * model, const llama_token * tokens, int32_t n_tokens, int32_t n_positions, int32_t n_threads,
+        llama_turbo_progress progress, void * data) {
     if (n_tokens < 1 || llama_model_has_encoder(model) || model->hparams.no_alloc) {
         LLAMA_LOG_ERROR("%s: no text, or a model that does not simply continue one\n", __func__);
         return nullptr;
     }
-    const int32_t span = std::min(n_positions, llama_model_n_ctx_train(model));
+    const int32_t trained = llama_model_n_ctx_train(model);
+    const int32_t span    = n_positions > 0 ? std::min(n_positions, trained) : trained;
     collector sums(*model, progress, data, n_tokens);
     const llama_context_ptr ctx = make_context(model, sums, n_tokens, n_threads);
     if (!ctx) {

@@ -24,6 +24,7 @@ const text = fs.readFileSync(textFile, 'utf8');
 const options = (changes: Partial<CalibrateOptions> = {}): CalibrateOptions => ({
   text,
   maxTokens: 1024,
+  positions: 512,
   threads: 1,
   ...changes,
 });
