@@ -7,7 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { BUILD, ROOT } from '../../native/prepare/paths.mjs';
 import { Progress } from '../../native/prepare/progress.mjs';
-import { calibrate } from './quality/calibrate.mjs';
+import { calibrations } from './quality/calibrate.mjs';
 import { writeDocument } from './quality/document.mjs';
 import { loadEngine } from './quality/engine.mjs';
 import { createContext, evaluateDepth, fitInto, newRow, plan } from './quality/measure.mjs';
@@ -27,12 +27,9 @@ async function measure(settings, command) {
     const text = fs.readFileSync(settings.text, 'utf8');
     const tokens = model.tokenize(text, { addSpecial: true });
     const rows = pairs.map(newRow);
-    const centred = rows.some((row) => row.centred);
-    const progress = new Progress((centred ? 1 : 0) + settings.depths.length + (settings.documents > 0 ? 1 : 0));
+    const progress = new Progress(settings.depths.length + (settings.documents > 0 ? 1 : 0));
     const { threads } = settings;
-    const calibration = centred
-      ? await progress.stage('calibration', (on) => calibrate(model, threads, on, say))
-      : null;
+    const calibration = calibrations(model, threads, say);
     const setting = { engine, model, modelFile: settings.model, tokens, calibration, threads };
     const depths = await evaluateAll(
       setting,

@@ -7,18 +7,29 @@ import { ROOT } from '../../../native/prepare/paths.mjs';
 const TEXT = path.join(ROOT, 'assets', 'calibration', 'text.txt');
 const TOKENS = 1024;
 
+/** As electron/engine/calibration.ts rounds it. */
+const positionsFor = (nCtx) => 2 ** Math.ceil(Math.log2(Math.max(512, nCtx)));
+
 /**
+ * Measurements by length of context, each taken when it is first asked for.
  * @param {import('../../../native/binding/types').Model} model
  * @param {number} threads
- * @param {(progress: {fraction: number}) => void} onProgress
  * @param {(line: string) => void} say
- * @returns {Promise<Uint8Array | null>} null, and a line: this model cannot be measured, nothing will be centred
+ * @returns {(nCtx: number) => Promise<Uint8Array | null>} null, and a line: this model cannot be measured, nothing is centred
  */
-export async function calibrate(model, threads, onProgress, say) {
+export function calibrations(model, threads, say) {
   const text = fs.readFileSync(TEXT, 'utf8');
+  const taken = new Map();
+  return async (nCtx) => {
+    const positions = positionsFor(nCtx);
+    if (!taken.has(positions)) taken.set(positions, await calibrate(model, { text, threads, positions }, say));
+    return taken.get(positions);
+  };
+}
+
+async function calibrate(model, options, say) {
   try {
-    const report = (fraction) => onProgress({ fraction });
-    return await model.calibrate({ text, maxTokens: TOKENS, threads, onProgress: report });
+    return await model.calibrate({ maxTokens: TOKENS, ...options });
   } catch (error) {
     if (error.code !== 'model-unsupported') throw error;
     say(`Nothing is centred: ${error.message}`);

@@ -27,7 +27,7 @@ export interface Setting {
   modelFile: string;
   tokens: Int32Array;
   /** of the model; null: nothing is centred */
-  calibration: Uint8Array | null;
+  calibration: (nCtx: number) => Promise<Uint8Array | null>;
   threads: number;
 }
 

@@ -10,7 +10,7 @@ const MEMORY_SHARE = 0.6;
 const CHUNKS = 2;
 
 /**
- * @param {{engine: import('../../../native/binding/types').Engine, model: import('../../../native/binding/types').Model, modelFile: string, tokens: Int32Array, calibration: Uint8Array | null, threads: number}} setting
+ * @param {{engine: import('../../../native/binding/types').Engine, model: import('../../../native/binding/types').Model, modelFile: string, tokens: Int32Array, calibration: (nCtx: number) => Promise<Uint8Array | null>, threads: number}} setting
  * @param {import('./measure.mjs').Row[]} rows
  * @param {number} depth tokens of a chunk
  * @param {number} chunks
@@ -78,8 +78,8 @@ async function compareGroup(setting, rows, tokens, depth, onProgress) {
 }
 
 /** A context of a row, centred or not as the row asks. */
-export function createContext({ model, calibration, threads }, row, nCtx) {
-  model.attachCalibration(row.centred ? calibration : null);
+export async function createContext({ model, calibration, threads }, row, nCtx) {
+  model.attachCalibration(row.centred ? await calibration(nCtx) : null);
   return model.createContext(contextOptions(row, nCtx, threads));
 }
 

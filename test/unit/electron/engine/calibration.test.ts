@@ -46,7 +46,12 @@ test('a model is measured once; later loads read the file', async () => {
   expect(await run()).toEqual([]);
   expect(calibrate).toHaveBeenCalledTimes(1);
   expect(calibrate.mock.calls[0]?.[0]).toMatchObject({ text: 'A text.' });
-  expect(attachCalibration.mock.calls.map(([bytes]) => bytes?.join())).toEqual([undefined, '1,2,3', undefined, '1,2,3']);
+  expect(attachCalibration.mock.calls.map(([bytes]) => bytes?.join())).toEqual([
+    undefined,
+    '1,2,3',
+    undefined,
+    '1,2,3',
+  ]);
 });
 
 test('a damaged file is replaced; another text is another file', async () => {
