@@ -12,12 +12,26 @@
 
 namespace {
 
+// Consecutive rows.
+struct rows {
+    const char * data;
+    size_t       stride;
+
+    INLINE const char * operator[](int p) const { return data + p*stride; }
+    INLINE rows         from(int p)       const { return { data + p*stride, stride }; }
+};
+
 struct simd {
     static const int W     = 8;
     static const int CHUNK = 4; // registers of 32 values of four positions each
 
     typedef __m256i I;
     typedef __m256  F;
+
+#ifndef HINT
+#define HINT _MM_HINT_T0
+#endif
+    static INLINE void prefetch(const char * p) { _mm_prefetch(p, HINT); }
 
     //
     // integers
@@ -74,7 +88,7 @@ struct simd {
         memcpy(&v, p, sizeof(v));
         return v;
     }
-    static INLINE I dwords(const char * const * row) {
+    static INLINE I dwords(rows row) {
         return _mm256_setr_epi32(dword(row[0]), dword(row[1]), dword(row[2]), dword(row[3]), dword(row[4]), dword(row[5]), dword(row[6]), dword(row[7]));
     }
     static INLINE F half_to_float(I header) {
@@ -112,13 +126,13 @@ struct simd {
         c[3] = _mm256_unpackhi_epi64(t1, t3);
     }
     // dwords 0 .. 3 at the offset
-    static INLINE void columns(const char * const * row, int offset, I c[4]) {
+    static INLINE void columns(rows row, int offset, I c[4]) {
         I a[4];
         UNROLL for (int p = 0; p < 4; ++p) { a[p] = load2(row[p] + offset, row[p + 4] + offset); }
         transpose(a, c);
     }
     // c[b]: bytes b, b + 16, b + 8, b + 24 of the 32 at the offset
-    static INLINE void columns_by_bit(const char * const * row, int offset, I c[8]) {
+    static INLINE void columns_by_bit(rows row, int offset, I c[8]) {
         I x[4];
         I y[4];
         UNROLL for (int p = 0; p < 4; ++p) {
@@ -136,14 +150,14 @@ struct simd {
         return _mm256_shuffle_epi8(x, _mm256_setr_epi8(0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15, 0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15));
     }
     // c[b]: bytes b, b + 8, b + 4, b + 12 of the 16 at the offset
-    static INLINE void columns_by_bit_64(const char * const * row, int offset, I c[4]) {
+    static INLINE void columns_by_bit_64(rows row, int offset, I c[4]) {
         const I order = _mm256_setr_epi8(0, 8, 4, 12, 1, 9, 5, 13, 2, 10, 6, 14, 3, 11, 7, 15, 0, 8, 4, 12, 1, 9, 5, 13, 2, 10, 6, 14, 3, 11, 7, 15);
         I a[4];
         UNROLL for (int p = 0; p < 4; ++p) { a[p] = _mm256_shuffle_epi8(load2(row[p] + offset, row[p + 4] + offset), order); }
         transpose(a, c);
     }
     // c[i]: bytes m, m + 1 of the 8 at the offset, m = 2*i, then the same with their high nibbles low
-    static INLINE void sign_columns_64(const char * const * row, int offset, I c[4]) {
+    static INLINE void sign_columns_64(rows row, int offset, I c[4]) {
         I a[4];
         UNROLL for (int p = 0; p < 4; ++p) {
             a[p] = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadl_epi64((const __m128i *) (row[p] + offset))),
@@ -177,7 +191,7 @@ struct simd {
     // V: four positions in the bytes of a lane; register t of a chunk holds values 4*t .. 4*t + 3 and 16 + 4*t .. 16 + 4*t + 3
     //
 
-    static INLINE void interleave(const char * const * row, int offset, I x[4]) {
+    static INLINE void interleave(rows row, int offset, I x[4]) {
         const I a = _mm256_loadu_si256((const I *) (row[0] + offset));
         const I b = _mm256_loadu_si256((const I *) (row[1] + offset));
         const I c = _mm256_loadu_si256((const I *) (row[2] + offset));
@@ -192,7 +206,7 @@ struct simd {
         x[3] = _mm256_unpackhi_epi16(ab1, cd1);
     }
     // 16 bytes of each row in both halves
-    static INLINE void interleave16(const char * const * row, int offset, I x[4]) {
+    static INLINE void interleave16(rows row, int offset, I x[4]) {
         const __m128i a = _mm_loadu_si128((const __m128i *) (row[0] + offset));
         const __m128i b = _mm_loadu_si128((const __m128i *) (row[1] + offset));
         const __m128i c = _mm_loadu_si128((const __m128i *) (row[2] + offset));
@@ -207,7 +221,7 @@ struct simd {
         x[3] = _mm256_broadcastsi128_si256(_mm_unpackhi_epi16(ab1, cd1));
     }
     // turbo3_64: values of quarter 2*c in the low half, 2*c + 1 in the high half; shift = 4*c
-    static INLINE void interleave_64(const char * const * row, int offset, int shift, I x[4]) {
+    static INLINE void interleave_64(rows row, int offset, int shift, I x[4]) {
         const I n = _mm256_setr_epi32(shift, shift, shift, shift, shift + 2, shift + 2, shift + 2, shift + 2);
         interleave16(row, offset, x);
         UNROLL for (int t = 0; t < 4; ++t) { x[t] = _mm256_srlv_epi32(x[t], n); }
@@ -216,8 +230,8 @@ struct simd {
     // sign bytes of a chunk, four positions each: for values 0-7, 8-15, 16-23, 24-31; in both halves
     typedef I bits;
 
-    static INLINE void interleave_bits(const char * const * row, int offset, bits s[4]) { interleave16(row, offset, s); }
-    static INLINE void interleave_bits_64(const char * const * row, int offset, bits s[2]) {
+    static INLINE void interleave_bits(rows row, int offset, bits s[4]) { interleave16(row, offset, s); }
+    static INLINE void interleave_bits_64(rows row, int offset, bits s[2]) {
         const __m128i a = _mm_loadl_epi64((const __m128i *) (row[0] + offset));
         const __m128i b = _mm_loadl_epi64((const __m128i *) (row[1] + offset));
         const __m128i c = _mm_loadl_epi64((const __m128i *) (row[2] + offset));

@@ -8,6 +8,13 @@
 // V: four positions of a value lie in the bytes of a lane, so a dot product with four weights adds them up. Weights are
 // small integers times a scale per pair of positions (simd::weigh), sums are integers within a tile, floats across tiles.
 
+// A share of the memory to prefetch: step of n_step.
+static INLINE void prefetch_share(const decode_rows * r, int step, int n_step) {
+    const size_t first = r->ahead_size/64* step     /n_step;
+    const size_t last  = r->ahead_size/64*(step + 1)/n_step;
+    for (size_t i = first; i < last; ++i) { simd::prefetch(r->ahead + 64*i); }
+}
+
 template <int G> struct int_query {
     int8_t  q[G];       // in the order of format::emit_k
     int32_t sum[4];     // of q over each quarter, its low 16 bits
@@ -33,7 +40,7 @@ template <typename BLOCK, int G> struct turbo_base {
     static const int MULT_MAX = TURBO_MULT(15);
     static constexpr float UNIT = TURBO_UNIT;
 
-    static INLINE simd::I header(const char * const * row) { return simd::dwords(row); }
+    static INLINE simd::I header(rows row) { return simd::dwords(row); }
     static INLINE simd::F scale (simd::I header)           { return simd::half_to_float(header); }
     static INLINE multipliers mult(simd::I header) {
         multipliers m;
@@ -47,7 +54,7 @@ template <typename BLOCK, int G> struct format4 : turbo_base<BLOCK, G> {
 
     static INLINE int value(int i) { return i; }
 
-    template <typename EMIT> static INLINE void emit_k(const char * const * row, EMIT emit) {
+    template <typename EMIT> static INLINE void emit_k(rows row, EMIT emit) {
         const simd::I table = simd::table_k4();
         UNROLL for (int c0 = 0; c0 < DWORDS; c0 += 4) {
             simd::I col[4];
@@ -59,7 +66,7 @@ template <typename BLOCK, int G> struct format4 : turbo_base<BLOCK, G> {
         }
     }
 
-    template <typename EMIT> static INLINE void emit_v(const char * const * row, EMIT emit) {
+    template <typename EMIT> static INLINE void emit_v(rows row, EMIT emit) {
         const simd::I table = simd::table_v4();
         UNROLL for (int h = 0; h < G/64; ++h) {
             simd::I x[simd::CHUNK];
@@ -84,7 +91,7 @@ struct format_turbo3 : turbo_base<block_turbo3, 128> {
         return 32*(i/32) + i/4 % 8 + 16*(k & 1) + 8*(k >> 1);
     }
 
-    template <typename EMIT> static INLINE void emit_k(const char * const * row, EMIT emit) {
+    template <typename EMIT> static INLINE void emit_k(rows row, EMIT emit) {
         const simd::I table = simd::table_k3();
         simd::I sign[4];
         simd::columns(row, offsetof(block_turbo3, sign), sign);
@@ -98,7 +105,7 @@ struct format_turbo3 : turbo_base<block_turbo3, 128> {
         }
     }
 
-    template <typename EMIT> static INLINE void emit_v(const char * const * row, EMIT emit) {
+    template <typename EMIT> static INLINE void emit_v(rows row, EMIT emit) {
         const simd::I table = simd::table_v3();
         simd::I x[simd::CHUNK];
         simd::interleave(row, offsetof(block_turbo3, qs), x);
@@ -119,7 +126,7 @@ struct format_turbo3_64 : turbo_base<block_turbo3_64, 64> {
         return 16*(i/16) + i/4 % 4 + 8*(k & 1) + 4*(k >> 1);
     }
 
-    template <typename EMIT> static INLINE void emit_k(const char * const * row, EMIT emit) {
+    template <typename EMIT> static INLINE void emit_k(rows row, EMIT emit) {
         const simd::I table = simd::table_k3();
         simd::I q[4];
         simd::columns_by_bit_64(row, offsetof(block_turbo3_64, qs), q);
@@ -132,7 +139,7 @@ struct format_turbo3_64 : turbo_base<block_turbo3_64, 64> {
         }
     }
 
-    template <typename EMIT> static INLINE void emit_v(const char * const * row, EMIT emit) {
+    template <typename EMIT> static INLINE void emit_v(rows row, EMIT emit) {
         const simd::I table = simd::table_v3();
         simd::I x[simd::CHUNK];
         simd::bits signs[2];
@@ -155,11 +162,11 @@ struct format_q8_0 {
     static constexpr float UNIT = 1.0f;
 
     static INLINE int         value (int i)                   { return i; }
-    static INLINE simd::I     header(const char * const * row) { return simd::dwords(row); }
+    static INLINE simd::I     header(rows row) { return simd::dwords(row); }
     static INLINE simd::F     scale (simd::I header)          { return simd::half_to_float(header); }
     static INLINE multipliers mult  (simd::I)                 { return { { simd::ones() } }; }
 
-    template <typename EMIT> static INLINE void emit_k(const char * const * row, EMIT emit) {
+    template <typename EMIT> static INLINE void emit_k(rows row, EMIT emit) {
         UNROLL for (int c0 = 0; c0 < 8; c0 += 4) {
             simd::I col[4];
             simd::columns(row, offsetof(block, qs) + 4*c0, col);
@@ -167,7 +174,7 @@ struct format_q8_0 {
         }
     }
 
-    template <typename EMIT> static INLINE void emit_v(const char * const * row, EMIT emit) {
+    template <typename EMIT> static INLINE void emit_v(rows row, EMIT emit) {
         simd::I x[simd::CHUNK];
         simd::interleave(row, offsetof(block, qs), x);
         UNROLL for (int t = 0; t < simd::CHUNK; ++t) { emit(x[t], 0, t); }
@@ -233,10 +240,7 @@ template <int NQ> struct dot_all {
 };
 
 // scores of simd::W rows
-template <typename FMT, int NQ> INLINE void scores_of_lanes(const char * const * rows, int n_block, const void * const * query, float * score) {
-    const char * row[simd::W];
-    UNROLL for (int p = 0; p < simd::W; ++p) { row[p] = rows[p]; }
-
+template <typename FMT, int NQ> INLINE void scores_of_lanes(rows row, int n_block, const void * const * query, float * score) {
     simd::F sum[NQ] = {};
     for (int b = 0; b < n_block; ++b) {
         const int_query<FMT::GROUP> * q[NQ];
@@ -254,29 +258,28 @@ template <typename FMT, int NQ> INLINE void scores_of_lanes(const char * const *
 
         const simd::F d = FMT::scale(header);
         UNROLL for (int j = 0; j < NQ; ++j) {
-            const simd::F s = simd::mul(simd::mul(simd::to_float(acc[j]), d), simd::set(q[j]->scale));
-            sum[j] = simd::add(sum[j], s);
+            sum[j] = simd::fma(simd::mul(simd::to_float(acc[j]), d), simd::set(q[j]->scale), sum[j]);
         }
-        UNROLL for (int p = 0; p < simd::W; ++p) { row[p] += sizeof(typename FMT::block); }
+        row.data += sizeof(typename FMT::block);
     }
     UNROLL for (int j = 0; j < NQ; ++j) { simd::store(score + j*DECODE_TILE, sum[j]); }
 }
 
+template <typename FMT, int NQ> void scores_of_tile(const decode_rows * k, const void * const * query, float * score, bool first) {
+    const rows all = { k->data, k->stride };
+    for (int p = 0; p < DECODE_TILE; p += simd::W) {
+        if (first) { prefetch_share(k, p/simd::W, DECODE_TILE/simd::W); }
+        scores_of_lanes<FMT, NQ>(all.from(p), k->dim/FMT::GROUP, query, score + p);
+    }
+}
+
 template <typename FMT> void scores_int(const decode_rows * k, const void * const * query, int n_query, float * score) {
-    const int n_block = k->dim/FMT::GROUP;
-    for (int p0 = 0; p0 < k->n; p0 += simd::W) {
-        const char * row[simd::W];
-        for (int p = 0; p < simd::W; ++p) {
-            const int i = p0 + p < k->n ? p0 + p : k->n - 1;
-            row[p] = k->data + i*k->stride;
-        }
-        int j = 0;
-        for (; j + 4 <= n_query; j += 4) { scores_of_lanes<FMT, 4>(row, n_block, query + j, score + j*DECODE_TILE + p0); }
-        switch (n_query - j) {
-            case 3: scores_of_lanes<FMT, 3>(row, n_block, query + j, score + j*DECODE_TILE + p0); break;
-            case 2: scores_of_lanes<FMT, 2>(row, n_block, query + j, score + j*DECODE_TILE + p0); break;
-            case 1: scores_of_lanes<FMT, 1>(row, n_block, query + j, score + j*DECODE_TILE + p0); break;
-        }
+    int j = 0;
+    for (; j + 4 <= n_query; j += 4) { scores_of_tile<FMT, 4>(k, query + j, score + j*DECODE_TILE, j == 0); }
+    switch (n_query - j) {
+        case 3: scores_of_tile<FMT, 3>(k, query + j, score + j*DECODE_TILE, j == 0); break;
+        case 2: scores_of_tile<FMT, 2>(k, query + j, score + j*DECODE_TILE, j == 0); break;
+        case 1: scores_of_tile<FMT, 1>(k, query + j, score + j*DECODE_TILE, j == 0); break;
     }
 }
 
@@ -304,9 +307,9 @@ struct row_scales {
     alignas(64) float mult[4][DECODE_TILE];
 };
 
-template <typename FMT> INLINE void load_scales(const char * const * row, row_scales & out) {
+template <typename FMT> INLINE void load_scales(rows row, row_scales & out) {
     for (int p = 0; p < DECODE_TILE; p += simd::W) {
-        const simd::I header = FMT::header(row + p);
+        const simd::I header = FMT::header(row.from(p));
         simd::store(out.d + p, FMT::scale(header));
         for (int i = 0; FMT::QUARTERS > 1 && i < FMT::QUARTERS; ++i) {
             simd::store(out.mult[i] + p, simd::multiplier_float(header, i));
@@ -314,11 +317,11 @@ template <typename FMT> INLINE void load_scales(const char * const * row, row_sc
     }
 }
 
-template <typename FMT> INLINE void add_block(const expanded<FMT::GROUP> & v, int n_group, const simd::weights & w, float rescale, float * acc) {
+template <typename FMT> INLINE void add_block(const expanded<FMT::GROUP> & v, const simd::weights & w, float rescale, float * acc) {
     for (int c = 0; c < FMT::GROUP/32; ++c) {
         simd::I sum[simd::CHUNK];
         UNROLL for (int t = 0; t < simd::CHUNK; ++t) { sum[t] = simd::zero(); }
-        for (int g = 0; g < n_group; ++g) {
+        UNROLL for (int g = 0; g < DECODE_TILE/4; ++g) {
             const simd::four_weights w4 = simd::weights_of<FMT::QUARTERS, FMT::GROUP>(w, c, g);
             UNROLL for (int t = 0; t < simd::CHUNK; ++t) { sum[t] = simd::add_weighted(sum[t], v.level[c][g][t], w4); }
         }
@@ -331,26 +334,28 @@ template <typename FMT> INLINE void add_block(const expanded<FMT::GROUP> & v, in
 }
 
 template <typename FMT> void accumulate_int(const decode_rows * v, const float * weight, const float * rescale, int n_query, float * const * acc) {
-    const char * row[DECODE_TILE];
-    for (int p = 0; p < DECODE_TILE; ++p) {
-        row[p] = v->data + (p < v->n ? p : v->n - 1)*v->stride;
-    }
-    const int n_group = (v->n + 3)/4;
-
+    rows row = { v->data, v->stride };
     expanded<FMT::GROUP> levels;
     row_scales           scales;
-    simd::weights        w;
+    simd::weights        w[4];
     for (int k = 0; k < v->dim; k += FMT::GROUP) {
         load_scales<FMT>(row, scales);
-        for (int g = 0; g < n_group; ++g) {
+        for (int g = 0; g < DECODE_TILE/4; ++g) {
+            if (k == 0) { prefetch_share(v, g, DECODE_TILE/4); }
             const store_levels<FMT::GROUP> store = { levels, g };
-            FMT::emit_v(row + 4*g, store);
+            FMT::emit_v(row.from(4*g), store);
         }
-        for (int j = 0; j < n_query; ++j) {
-            simd::weigh<FMT::QUARTERS, FMT::MULT_MAX, FMT::LEVEL_MAX>(weight + j*DECODE_TILE, scales.d, scales.mult, w);
-            add_block<FMT>(levels, n_group, w, rescale[j], acc[j] + k);
+        // a few at a time, for the latency of their sums and divisions
+        for (int j0 = 0; j0 < n_query; j0 += 4) {
+            const int n = n_query - j0 < 4 ? n_query - j0 : 4;
+            for (int j = 0; j < n; ++j) {
+                simd::weigh<FMT::QUARTERS, FMT::MULT_MAX, FMT::LEVEL_MAX>(weight + (j0 + j)*DECODE_TILE, scales.d, scales.mult, w[j]);
+            }
+            for (int j = 0; j < n; ++j) {
+                add_block<FMT>(levels, w[j], rescale[j0 + j], acc[j0 + j] + k);
+            }
         }
-        for (int p = 0; p < DECODE_TILE; ++p) { row[p] += sizeof(typename FMT::block); }
+        row.data += sizeof(typename FMT::block);
     }
 }
 

@@ -1,7 +1,7 @@
 // The inner loops of decode, one table per SIMD level. K and V sides are apart, so that any two types mix.
 //
-// A kernel call covers one tile of one KV head: up to DECODE_TILE consecutive positions, and all query vectors of
-// the head (rows * gqa). Included by the files of decode and by their test only.
+// A kernel call covers one tile of one KV head: DECODE_TILE positions, and all query vectors of the head (rows * gqa).
+// Included by the files of decode only.
 #pragma once
 
 #include "turbo-layout.h"
@@ -11,12 +11,15 @@
 
 #define DECODE_TILE 32
 
-// Rows of one KV head: row p at data + p*stride, 0 <= p < n <= DECODE_TILE, dim values each.
+// Rows of one KV head: row p at data + p*stride, 0 <= p < DECODE_TILE, dim values each.
 struct decode_rows {
     const char * data;
     size_t       stride;
-    int          n;
     int          dim;
+
+    // memory that will be wanted soon: a kernel may prefetch this much of it, spread over its work
+    const char * ahead;
+    size_t       ahead_size;
 };
 
 // A running softmax over tiles: weights so far are relative to exp(max), sum is their sum.
@@ -36,13 +39,13 @@ struct decode_k_kernels {
     size_t (*query_size)(int dim);
     // x: dim values. scale: factor of all scores.
     void   (*query)(const float * x, int dim, float scale, void * query);
-    // score[j*DECODE_TILE + p] = query[j] . row p for p < n; what stands behind n is undefined.
+    // score[j*DECODE_TILE + p] = query[j] . row p
     void   (*scores)(const struct decode_rows * k, const void * const * query, int n_query, float * score);
 };
 
 struct decode_v_kernels {
-    // acc[j] = acc[j]*rescale[j] + sum over p of weight[j*DECODE_TILE + p] * row p. Weights are >= 0 and 0 from n on.
-    // A row of weight 0 is not looked at, whatever it holds. acc is in the kernel's own order of values.
+    // acc[j] = acc[j]*rescale[j] + sum over p of weight[j*DECODE_TILE + p] * row p. Weights are >= 0; a
+    // row of weight 0 counts as zeros, whatever it holds. acc is in the kernel's own order of values.
     void (*accumulate)(const struct decode_rows * v, const float * weight, const float * rescale, int n_query, float * const * acc);
     // puts acc into the order of the row
     void (*finish)(float * acc, int dim);
@@ -62,8 +65,8 @@ enum decode_type {
 struct decode_kernels {
     const char * level;
 
-    // One tile of one query vector. score: in, DECODE_TILE logits; out, weights exp(logit + slope*mask - state->max),
-    // 0 where the mask (DECODE_TILE fp16 values) is -inf. A NaN logit that is not masked makes state->sum NaN.
+    // One tile of one query vector. score: in, logits; out, weights exp(logit + slope*mask - state->max), 0 where the mask
+    // (DECODE_TILE fp16 values) is -inf. A NaN logit that is not masked makes state->sum NaN.
     struct decode_step (*softmax)(float * score, const uint16_t * mask, float slope, struct decode_state * state);
 
     // all NULL where a type has no kernels

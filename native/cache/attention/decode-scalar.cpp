@@ -55,7 +55,7 @@ void query(const float * x, int dim, float scale, void * query) {
 }
 
 template <typename T> void scores(const decode_rows * k, const void * const * query, int n_query, float * score) {
-    for (int p = 0; p < k->n; ++p) {
+    for (int p = 0; p < DECODE_TILE; ++p) {
         for (int j = 0; j < n_query; ++j) {
             score[j*DECODE_TILE + p] = 0.0f;
         }
@@ -81,7 +81,7 @@ template <typename T> void accumulate(const decode_rows * v, const float * weigh
             acc[j][i] *= rescale[j];
         }
     }
-    for (int p = 0; p < v->n; ++p) {
+    for (int p = 0; p < DECODE_TILE; ++p) {
         const char * block = v->data + p*v->stride;
         for (int i0 = 0; i0 < v->dim; i0 += T::BLOCK) {
             float x[MAX_BLOCK];

@@ -50,7 +50,8 @@ struct plan {
 
     size_t query_size;
     size_t acc_size;
-    size_t part_size; // scratch of a thread: states, accumulators, queries, list of tiles
+    size_t padded_size;
+    size_t part_size; // scratch of a thread
 };
 
 bool make_plan(const turbo_attention * at, int n_threads, plan & pl) {
@@ -78,8 +79,9 @@ bool make_plan(const turbo_attention * at, int n_threads, plan & pl) {
     }
     pl.query_size = pl.k->query_size(at->k.head_dim);
     pl.acc_size   = align_up(at->v.head_dim*sizeof(float));
-    pl.part_size  = align_up(pl.n_vec*sizeof(decode_state)) + pl.n_vec*(pl.acc_size + pl.query_size) +
-        align_up((size_t) pl.n_tile*at->n_stream*sizeof(int32_t));
+    pl.padded_size = align_up(T*(ggml_row_size(at->k.type, at->k.head_dim) + ggml_row_size(at->v.type, at->v.head_dim)));
+    pl.part_size   = align_up(pl.n_vec*sizeof(decode_state)) + pl.n_vec*(pl.acc_size + pl.query_size) +
+        align_up((size_t) pl.n_tile*at->n_stream*sizeof(int32_t)) + pl.padded_size;
     return true;
 }
 
@@ -89,6 +91,7 @@ struct part {
     char *         acc;
     char *         query;
     int32_t *      tiles; // stream*n_tile + tile of those with a visible position
+    char *         padded; // a tile's rows of one KV head, for the last tile when n_kv is not a multiple of it
 };
 
 part part_of(const plan & pl, int ith) {
@@ -98,6 +101,7 @@ part part_of(const plan & pl, int ith) {
     p.acc   = base + align_up(pl.n_vec*sizeof(decode_state));
     p.query = p.acc + pl.n_vec*pl.acc_size;
     p.tiles = (int32_t *) (p.query + pl.n_vec*pl.query_size);
+    p.padded = base + pl.part_size - pl.padded_size;
     return p;
 }
 
@@ -115,8 +119,12 @@ bool any_visible(const uint16_t * mask, int n) {
     return seen != 0;
 }
 
+int tile_size(const turbo_attention * at, int p0) {
+    return at->n_kv - p0 < T ? at->n_kv - p0 : T;
+}
+
 bool tile_visible(const turbo_attention * at, int stream, int p0) {
-    const int n = at->n_kv - p0 < T ? at->n_kv - p0 : T;
+    const int n = tile_size(at, p0);
     const int n_head = at->mask_n_head < at->n_head ? at->mask_n_head : at->n_head;
     for (int row = 0; row < at->n_rows; ++row) {
         for (int head = 0; head < n_head; ++head) {
@@ -144,40 +152,38 @@ int vec_index(const turbo_attention * at, int stream, int row, int head) {
     return (stream*at->n_rows + row)*at->n_head + head;
 }
 
-// One tile of one side of a KV head.
+// Row p0 of one side of a KV head and those behind it.
 decode_rows rows_of(const turbo_attention * at, const turbo_kv & kv, int stream, int head, int p0) {
     const int kv_stream = stream*kv.n_stream/at->n_stream;
-    const int n = at->n_kv - p0 < T ? at->n_kv - p0 : T;
-    return { kv.data + p0*kv.nb_pos + head*kv.nb_head + kv_stream*kv.nb_stream, kv.nb_pos, n, kv.head_dim };
+    return { kv.data + p0*kv.nb_pos + head*kv.nb_head + kv_stream*kv.nb_stream, kv.nb_pos, kv.head_dim, nullptr, 0 };
 }
 
-// Asks for this head's share of the next tile. Where the rows of all heads are neighbours the share is a piece of whole rows, so
-// that memory is read in order.
-void prefetch(const turbo_attention * at, const turbo_kv & kv, int stream, int head, int p0) {
-    const decode_rows rows = rows_of(at, kv, stream, 0, p0);
-    const char * first = rows.data;
-    const char * last  = rows.data + (rows.n - 1)*rows.stride + ggml_row_size(kv.type, kv.head_dim);
-    if (kv.nb_head < kv.nb_pos) {
-        const size_t share = (rows.n*rows.stride/at->n_head_kv + CACHE_LINE - 1)/CACHE_LINE*CACHE_LINE;
-        first += head*share;
-        last  += (at->n_head_kv - 1)*kv.nb_head;
-        last   = last - first > (ptrdiff_t) share ? first + share : last;
-    } else {
-        first += head*kv.nb_head;
-        last  += head*kv.nb_head;
+// A tile of fewer than T rows with zeros behind them.
+decode_rows pad(const decode_rows & rows, ggml_type type, int n, char * out) {
+    const size_t size = ggml_row_size(type, rows.dim);
+    memset(out, 0, T*size);
+    for (int p = 0; p < n; ++p) {
+        memcpy(out + p*size, rows.data + p*rows.stride, size);
     }
-    for (; first < last; first += CACHE_LINE) {
-        __builtin_prefetch(first);
-    }
+    return { out, size, rows.dim, nullptr, 0 };
+}
+
+// Has the kernels ask for this head's share of another tile. Where the rows of all heads are neighbours the share is a piece
+// of whole rows, so that memory is read in order.
+void look_ahead(const turbo_attention * at, const turbo_kv & kv, int stream, int head, int p0, decode_rows & rows) {
+    const bool        whole = kv.nb_head < kv.nb_pos;
+    const decode_rows next  = rows_of(at, kv, stream, whole ? 0 : head, p0);
+    const size_t      size  = tile_size(at, p0)*kv.nb_pos;
+    rows.ahead_size = whole ? align_up(size/at->n_head_kv) : size; // a little too far is harmless
+    rows.ahead      = next.data + (whole ? head*rows.ahead_size : 0);
 }
 
 struct worker {
     const plan & pl;
     const part & mine;
-    int          queries_ready = -1; // KV head and stream whose queries were made last
 
     void prepare(int stream, int head_kv);
-    void unit(int stream, int tile, int head_kv);
+    void unit(int tile, int next, int head_kv);
     void range(int n_tiles);
 };
 
@@ -196,11 +202,23 @@ void worker::prepare(int stream, int head_kv) {
     }
 }
 
-void worker::unit(int stream, int tile, int head_kv) {
+// tile and next as in part::tiles; next is the tile whose unit of this head comes after this one, -1: none
+void worker::unit(int tile, int next, int head_kv) {
     const turbo_attention * at = pl.at;
-    const int p0 = tile*T;
-    const decode_rows k = rows_of(at, at->k, stream, head_kv, p0);
-    const decode_rows v = rows_of(at, at->v, stream, head_kv, p0);
+    const int stream = tile/pl.n_tile;
+    const int p0     = tile%pl.n_tile*T;
+    const int n      = tile_size(at, p0);
+    decode_rows k = rows_of(at, at->k, stream, head_kv, p0);
+    decode_rows v = rows_of(at, at->v, stream, head_kv, p0);
+    if (n < T) {
+        k = pad(k, at->k.type, n, mine.padded);
+        v = pad(v, at->v.type, n, mine.padded + T*k.stride);
+    }
+
+    if (next >= 0) {
+        look_ahead(at, at->k, next/pl.n_tile, head_kv, next%pl.n_tile*T, k);
+        look_ahead(at, at->v, next/pl.n_tile, head_kv, next%pl.n_tile*T, v);
+    }
 
     const void *   query  [MAX_QUERIES];
     float *        acc    [MAX_QUERIES];
@@ -219,16 +237,16 @@ void worker::unit(int stream, int tile, int head_kv) {
         const int head = head_kv*at->gqa + j % at->gqa;
         float * s = score + j*T;
         if (at->softcap != 0.0f) {
-            for (int p = 0; p < k.n; ++p) {
+            for (int p = 0; p < n; ++p) {
                 s[p] = at->softcap*tanhf(s[p]);
             }
         }
         static const uint16_t zeros[T] = { 0 };
         const uint16_t * mask = at->mask != nullptr ? mask_of(at, row, head, stream, p0) : zeros;
         uint16_t padded[T];
-        if (k.n < T) {
+        if (n < T) {
             for (int p = 0; p < T; ++p) {
-                padded[p] = p < k.n ? mask[p] : HALF_NEVER;
+                padded[p] = p < n ? mask[p] : HALF_NEVER;
             }
             mask = padded;
         }
@@ -247,18 +265,13 @@ void worker::range(int n_tiles) {
     const int64_t first  = n_unit* at->ith     /pl.n_part;
     const int64_t last   = n_unit*(at->ith + 1)/pl.n_part;
     for (int64_t u = first; u < last; ++u) {
-        const int stream = mine.tiles[u/at->n_head_kv]/pl.n_tile;
-        const int tile   = mine.tiles[u/at->n_head_kv]%pl.n_tile;
+        const int tile   = mine.tiles[u/at->n_head_kv];
+        const int stream = tile/pl.n_tile;
         const int head   = u % at->n_head_kv;
         if (mine.state[vec_index(at, stream, 0, head*at->gqa)].sum < 0.0f) {
             prepare(stream, head);
         }
-        if (u + at->n_head_kv < last) {
-            const int32_t next = mine.tiles[u/at->n_head_kv + 1];
-            prefetch(at, at->k, next/pl.n_tile, head, next%pl.n_tile*T);
-            prefetch(at, at->v, next/pl.n_tile, head, next%pl.n_tile*T);
-        }
-        unit(stream, tile, head);
+        unit(tile, u + at->n_head_kv < last ? mine.tiles[u/at->n_head_kv + 1] : -1, head);
     }
 }
 
