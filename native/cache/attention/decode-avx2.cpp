@@ -28,10 +28,7 @@ struct simd {
     typedef __m256i I;
     typedef __m256  F;
 
-#ifndef HINT
-#define HINT _MM_HINT_T0
-#endif
-    static INLINE void prefetch(const char * p) { _mm_prefetch(p, HINT); }
+    static INLINE void prefetch(const char * p) { _mm_prefetch(p, _MM_HINT_T0); }
 
     //
     // integers
@@ -329,6 +326,7 @@ struct simd {
 
     static INLINE F    set  (float v)           { return _mm256_set1_ps(v); }
     static INLINE F    load (const float * p)   { return _mm256_loadu_ps(p); }
+    static INLINE F    load_half(const char * p) { return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *) p)); }
     static INLINE void store(float * p, F v)    { _mm256_storeu_ps(p, v); }
     static INLINE F    add  (F a, F b)          { return _mm256_add_ps(a, b); }
     static INLINE F    mul  (F a, F b)          { return _mm256_mul_ps(a, b); }
@@ -367,6 +365,7 @@ struct simd {
 };
 
 #include "decode-body.h"
+#include "decode-f16.h"
 
 decode_step softmax_avx2(float * score, const uint16_t * mask, float slope, decode_state * state) {
     const __m256 never = _mm256_set1_ps(-INFINITY);
@@ -409,6 +408,6 @@ decode_step softmax_avx2(float * score, const uint16_t * mask, float slope, deco
 extern const decode_kernels decode_kernels_avx2 = {
     "avx2",
     softmax_avx2,
-    { K_KERNELS(format_turbo4), K_KERNELS(format_turbo3), K_KERNELS(format_turbo4_64), K_KERNELS(format_turbo3_64), K_KERNELS(format_q8_0), {} },
-    { V_KERNELS(format_turbo4), V_KERNELS(format_turbo3), V_KERNELS(format_turbo4_64), V_KERNELS(format_turbo3_64), V_KERNELS(format_q8_0), {} },
+    { K_KERNELS(format_turbo4), K_KERNELS(format_turbo3), K_KERNELS(format_turbo4_64), K_KERNELS(format_turbo3_64), K_KERNELS(format_q8_0), K_KERNELS_F16 },
+    { V_KERNELS(format_turbo4), V_KERNELS(format_turbo3), V_KERNELS(format_turbo4_64), V_KERNELS(format_turbo3_64), V_KERNELS(format_q8_0), V_KERNELS_F16 },
 };

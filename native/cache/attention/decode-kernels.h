@@ -45,7 +45,7 @@ struct decode_k_kernels {
 
 struct decode_v_kernels {
     // acc[j] = acc[j]*rescale[j] + sum over p of weight[j*DECODE_TILE + p] * row p. Weights are >= 0; a
-    // row of weight 0 counts as zeros, whatever it holds. acc is in the kernel's own order of values.
+    // row of weight 0 for all queries counts as zeros, whatever it holds. acc is in the kernel's own order of values.
     void (*accumulate)(const struct decode_rows * v, const float * weight, const float * rescale, int n_query, float * const * acc);
     // puts acc into the order of the row
     void (*finish)(float * acc, int dim);
