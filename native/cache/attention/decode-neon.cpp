@@ -16,6 +16,13 @@ namespace {
 
 const int MAX_GROUP = 128;
 
+// A share of the memory to prefetch: step of n_step.
+INLINE void prefetch_share(const decode_rows * r, int step, int n_step) {
+    const size_t first = r->ahead_size/64* step     /n_step;
+    const size_t last  = r->ahead_size/64*(step + 1)/n_step;
+    for (size_t i = first; i < last; ++i) { __builtin_prefetch(r->ahead + 64*i); }
+}
+
 //
 // formats: `levels` 16*i .. 16*i + 15 of a block as int8, the factor of integer sums over these, and the block's scale
 //
@@ -139,12 +146,11 @@ void query_float(const float * x, int dim, float scale, void * query) {
     for (int i = 0; i < dim; ++i) { ((float *) query)[i] = scale*x[i]; }
 }
 
-template <typename ROWS, typename FMT, int NQ> INLINE void scores_n(const decode_rows * k, const void * const * query, float * score) {
-    for (int p0 = 0; p0 < k->n; p0 += 4) {
+template <typename ROWS, typename FMT, int NQ> INLINE void scores_n(const decode_rows * k, const void * const * query, float * score, bool first) {
+    for (int p0 = 0; p0 < DECODE_TILE; p0 += 4) {
+        if (first) { prefetch_share(k, p0/4, DECODE_TILE/4); }
         float32x4_t sum[4][NQ];
-        UNROLL for (int p = 0; p < 4; ++p) {
-            ROWS::template dot<FMT, NQ>(k, k->data + (p0 + p < k->n ? p0 + p : k->n - 1)*k->stride, query, sum[p]);
-        }
+        UNROLL for (int p = 0; p < 4; ++p) { ROWS::template dot<FMT, NQ>(k, k->data + (p0 + p)*k->stride, query, sum[p]); }
         UNROLL for (int j = 0; j < NQ; ++j) {
             vst1q_f32(score + j*DECODE_TILE + p0, vpaddq_f32(vpaddq_f32(sum[0][j], sum[1][j]), vpaddq_f32(sum[2][j], sum[3][j])));
         }
@@ -153,11 +159,11 @@ template <typename ROWS, typename FMT, int NQ> INLINE void scores_n(const decode
 
 template <typename ROWS, typename FMT> void scores(const decode_rows * k, const void * const * query, int n_query, float * score) {
     int j = 0;
-    for (; j + 4 <= n_query; j += 4) { scores_n<ROWS, FMT, 4>(k, query + j, score + j*DECODE_TILE); }
+    for (; j + 4 <= n_query; j += 4) { scores_n<ROWS, FMT, 4>(k, query + j, score + j*DECODE_TILE, j == 0); }
     switch (n_query - j) {
-        case 3: scores_n<ROWS, FMT, 3>(k, query + j, score + j*DECODE_TILE); break;
-        case 2: scores_n<ROWS, FMT, 2>(k, query + j, score + j*DECODE_TILE); break;
-        case 1: scores_n<ROWS, FMT, 1>(k, query + j, score + j*DECODE_TILE); break;
+        case 3: scores_n<ROWS, FMT, 3>(k, query + j, score + j*DECODE_TILE, j == 0); break;
+        case 2: scores_n<ROWS, FMT, 2>(k, query + j, score + j*DECODE_TILE, j == 0); break;
+        case 1: scores_n<ROWS, FMT, 1>(k, query + j, score + j*DECODE_TILE, j == 0); break;
     }
 }
 
@@ -191,14 +197,14 @@ template <> size_t block_size<format_f16>() {
     return format_f16::GROUP*sizeof(uint16_t);
 }
 
-// acc[j] += weight . x over n rows of `group` values
-template <int NQ> INLINE void add_rows(const float * x, int group, int n, const float * weight, float * const * acc, int k) {
+// acc[j] += weight . x over the rows, of `group` values each
+template <int NQ> INLINE void add_rows(const float * x, int group, const float * weight, float * const * acc, int k) {
     for (int i = 0; i < group; i += 16) {
         float32x4_t sum[NQ][4];
         UNROLL for (int j = 0; j < NQ; ++j) {
             UNROLL for (int t = 0; t < 4; ++t) { sum[j][t] = vld1q_f32(acc[j] + k + i + 4*t); }
         }
-        for (int p = 0; p < n; ++p) {
+        for (int p = 0; p < DECODE_TILE; ++p) {
             float32x4_t v[4];
             UNROLL for (int t = 0; t < 4; ++t) { v[t] = vld1q_f32(x + p*group + i + 4*t); }
             UNROLL for (int j = 0; j < NQ; ++j) {
@@ -230,20 +236,21 @@ template <typename FMT> void accumulate(const decode_rows * v, const float * wei
     for (int k = 0; k < v->dim; k += G) {
         const char * rows = v->data + k/G*block_size<FMT>();
         uint32_t bad = 0;
-        for (int p = 0; p < v->n; ++p) {
+        for (int p = 0; p < DECODE_TILE; ++p) {
+            if (k == 0 && p % 4 == 0) { prefetch_share(v, p/4, DECODE_TILE/4); }
             if (!expand<FMT>(rows + p*v->stride, x + p*G)) {
                 memset(x + p*G, 0, G*sizeof(float));
                 bad |= 1u << p;
             }
         }
         int j = 0;
-        for (; j + 4 <= n_query; j += 4) { add_rows<4>(x, G, v->n, weight + j*DECODE_TILE, acc + j, k); }
+        for (; j + 4 <= n_query; j += 4) { add_rows<4>(x, G, weight + j*DECODE_TILE, acc + j, k); }
         switch (n_query - j) {
-            case 3: add_rows<3>(x, G, v->n, weight + j*DECODE_TILE, acc + j, k); break;
-            case 2: add_rows<2>(x, G, v->n, weight + j*DECODE_TILE, acc + j, k); break;
-            case 1: add_rows<1>(x, G, v->n, weight + j*DECODE_TILE, acc + j, k); break;
+            case 3: add_rows<3>(x, G, weight + j*DECODE_TILE, acc + j, k); break;
+            case 2: add_rows<2>(x, G, weight + j*DECODE_TILE, acc + j, k); break;
+            case 1: add_rows<1>(x, G, weight + j*DECODE_TILE, acc + j, k); break;
         }
-        for (int p = 0; bad >> p != 0 && p < v->n; ++p) {
+        for (int p = 0; bad != 0 && p < DECODE_TILE; ++p) {
             if (bad >> p & 1) { add_bad_row<FMT>(rows + p*v->stride, weight + p, n_query, acc, k); }
         }
     }
