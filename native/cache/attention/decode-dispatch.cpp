@@ -10,8 +10,11 @@ const decode_kernels * decode_kernels_at(const char * level) {
         return nullptr;
     }
 #ifdef TURBO_X86_KERNELS
-    if (strcmp(level, "scalar") != 0) {
-        return &decode_kernels_avx2; // avx512 too: not written yet
+    if (strcmp(level, "avx512") == 0) {
+        return &decode_kernels_avx512;
+    }
+    if (strcmp(level, "avx2") == 0) {
+        return &decode_kernels_avx2;
     }
 #endif
 #ifdef TURBO_NEON_KERNELS

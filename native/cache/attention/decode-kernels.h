@@ -76,6 +76,7 @@ struct decode_kernels {
 
 extern const struct decode_kernels decode_kernels_scalar;
 extern const struct decode_kernels decode_kernels_avx2;
+extern const struct decode_kernels decode_kernels_avx512;
 extern const struct decode_kernels decode_kernels_neon;
 
 // Table of the named level (turbo-codec.h); the next lower one's where a level has none. NULL: unknown to this build or CPU.

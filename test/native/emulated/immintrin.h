@@ -40,6 +40,31 @@ EMULATED __m128i emulated_cvtepi32_epi8(simde__m512i x) {
     return v.y;
 }
 
+EMULATED __m256i emulated_cvtepi32_epi16(simde__m512i x) {
+    union { int32_t from[16]; simde__m512i x; } u;
+    union { int16_t to[16]; __m256i y; } v;
+    u.x = x;
+    for (int i = 0; i < 16; ++i) {
+        v.to[i] = (int16_t) u.from[i];
+    }
+    return v.y;
+}
+
+EMULATED __m128i emulated_cvtepi64_epi16(simde__m512i x) {
+    union { int64_t from[8]; simde__m512i x; } u;
+    union { int16_t to[8]; __m128i y; } v;
+    u.x = x;
+    for (int i = 0; i < 8; ++i) {
+        v.to[i] = (int16_t) u.from[i];
+    }
+    return v.y;
+}
+
+// exact where the instruction may be off by 2^-14
+EMULATED simde__m512 emulated_rcp14_ps(simde__m512 x) {
+    return simde_mm512_div_ps(simde_mm512_set1_ps(1.0f), x);
+}
+
 EMULATED simde__m512 emulated_cvtepi32_ps(simde__m512i x) {
     return simde_mm512_castsi512_ps(emulated_join(_mm256_castps_si256(_mm256_cvtepi32_ps(emulated_half(x, 0))),
         _mm256_castps_si256(_mm256_cvtepi32_ps(emulated_half(x, 1)))));
@@ -58,11 +83,17 @@ EMULATED simde__mmask64 emulated_cvtu64_mask64(uint64_t bits) {
     return bits;
 }
 
+#undef _mm512_extractf32x8_ps
+#undef _mm512_shuffle_f32x4
 #define _mm512_cvtph_ps        emulated_cvtph_ps
 #define _mm512_cvtepu8_epi32   emulated_cvtepu8_epi32
 #define _mm512_cvtepi8_epi32   emulated_cvtepi8_epi32
 #define _mm512_cvtepi32_epi8   emulated_cvtepi32_epi8
+#define _mm512_cvtepi32_epi16  emulated_cvtepi32_epi16
+#define _mm512_cvtepi64_epi16  emulated_cvtepi64_epi16
+#define _mm512_rcp14_ps        emulated_rcp14_ps
 #define _mm512_cvtepi32_ps     emulated_cvtepi32_ps
 #define _mm512_cvtps_epi32     emulated_cvtps_epi32
 #define _mm512_extractf32x8_ps emulated_extractf32x8_ps
 #define _cvtu64_mask64         emulated_cvtu64_mask64
+#define _mm512_shuffle_f32x4   simde_mm512_shuffle_f32x4

@@ -1,0 +1,388 @@
+// Decode kernels for AVX-512 with BW, VL, DQ and VNNI. Compiled with its own flags: the rules of decode-avx2.cpp apply, and
+// so do its comments on the arithmetic, which is the same with registers of twice the width.
+
+#include "decode-kernels.h"
+
+#include <immintrin.h>
+#include <math.h>
+#include <string.h>
+
+#define INLINE inline __attribute__((always_inline))
+#define UNROLL _Pragma("GCC unroll 8")
+
+namespace {
+
+// Consecutive rows.
+struct rows {
+    const char * data;
+    size_t       stride;
+
+    INLINE const char * operator[](int p) const { return data + p*stride; }
+    INLINE rows         from(int p)       const { return { data + p*stride, stride }; }
+};
+
+struct simd {
+    static const int W     = 16;
+    static const int CHUNK = 2; // registers of 32 values of four positions each
+
+    typedef __m512i I;
+    typedef __m512  F;
+
+    static INLINE void prefetch(const char * p) { _mm_prefetch(p, _MM_HINT_T0); }
+
+    //
+    // integers
+    //
+
+    static INLINE I zero() { return _mm512_setzero_si512(); }
+    static INLINE I ones() { return _mm512_set1_epi16(1); }
+    static INLINE I broadcast(const void * p) {
+        int32_t v;
+        memcpy(&v, p, sizeof(v));
+        return _mm512_set1_epi32(v);
+    }
+    static INLINE __m128i load16(const char * p) { return _mm_loadu_si128((const __m128i *) p); }
+    static INLINE __m128i load8 (const char * p) { return _mm_loadl_epi64((const __m128i *) p); }
+    static INLINE I join(__m256i lo, __m256i hi) { return _mm512_inserti64x4(_mm512_castsi256_si512(lo), hi, 1); }
+    static INLINE I quarters(__m128i a, __m128i b, __m128i c, __m128i d) { return join(_mm256_set_m128i(b, a), _mm256_set_m128i(d, c)); }
+    static INLINE I each_quarter(__m128i x) { return _mm512_broadcast_i32x4(x); }
+
+    static INLINE I low_nibbles (I x) { return _mm512_and_si512(x, _mm512_set1_epi8(15)); }
+    static INLINE I high_nibbles(I x) { return low_nibbles(_mm512_srli_epi16(x, 4)); }
+    static INLINE I lookup(I table, I index) { return _mm512_shuffle_epi8(table, index); }
+
+    // left for n < 0
+    static INLINE I shift_right(I x, int n) { return n < 0 ? _mm512_slli_epi32(x, -n) : n > 0 ? _mm512_srli_epi32(x, n) : x; }
+
+    static INLINE I index3(I magnitude, I sign) {
+        return _mm512_or_si512(_mm512_and_si512(magnitude, _mm512_set1_epi8(3)), _mm512_and_si512(sign, _mm512_set1_epi8(8)));
+    }
+
+    static INLINE I table(const uint8_t * m, int n, int bias) {
+        int8_t t[16] = { 0 };
+        for (int i = 0; i < n; ++i) {
+            t[i]     = (int8_t) (bias + m[i]);
+            t[i + 8] = (int8_t) (bias - m[i]);
+        }
+        return each_quarter(_mm_loadu_si128((const __m128i *) t));
+    }
+    static INLINE I table_k4() { const uint8_t m[8] = TURBO4_MAGNITUDES; return table(m, 8, 111); }
+    static INLINE I table_v4() { const uint8_t m[8] = TURBO4_MAGNITUDES; return table(m, 8, 0); }
+    static INLINE I table_k3() { const uint8_t m[4] = TURBO3_MAGNITUDES; return table(m, 4, 111); }
+    static INLINE I table_v3() { const uint8_t m[4] = TURBO3_MAGNITUDES; return table(m, 4, 0); }
+    static INLINE I bias_q8(I x) { return _mm512_xor_si512(x, _mm512_set1_epi8(-128)); }
+
+    //
+    // block headers: fp16 d in the low half of a lane, four nibbles of sub-scales in the high half
+    //
+
+    static INLINE I dwords(rows row) {
+        int32_t v[W];
+        UNROLL for (int p = 0; p < W; ++p) { memcpy(v + p, row[p], sizeof(*v)); }
+        return _mm512_loadu_si512(v);
+    }
+    static INLINE F half_to_float(I header) { return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(header)); }
+
+    // the sub-scales in both halves of a lane
+    static INLINE I subs(I header) {
+        return _mm512_shuffle_epi8(header, each_quarter(_mm_setr_epi8(2, 3, 2, 3, 6, 7, 6, 7, 10, 11, 10, 11, 14, 15, 14, 15)));
+    }
+    // TURBO_MULT in both 16-bit halves of a lane
+    static INLINE I multiplier(I header, int i) {
+        const I sub = subs(header);
+        const I at3 = i == 0 ? _mm512_slli_epi16(sub, 3) : _mm512_srli_epi16(sub, 4*i - 3);
+        return _mm512_add_epi16(_mm512_and_si512(at3, _mm512_set1_epi16(0x78)), _mm512_set1_epi16(TURBO_MULT(0)));
+    }
+    static INLINE F multiplier_float(I header, int i) {
+        const I s8 = _mm512_and_si512(_mm512_srli_epi32(header, 13 + 4*i), _mm512_set1_epi32(0x78));
+        return _mm512_cvtepi32_ps(_mm512_add_epi32(s8, _mm512_set1_epi32(TURBO_MULT(0))));
+    }
+
+    //
+    // K: one position per lane
+    //
+
+    // 16 bytes of rows p, p + 4, p + 8 and p + 12
+    static INLINE I load4(rows row, int p, int offset) {
+        return quarters(load16(row[p] + offset), load16(row[p + 4] + offset), load16(row[p + 8] + offset), load16(row[p + 12] + offset));
+    }
+    // rows p, p + 4, p + 8, p + 12 in the quarters of a[p]: c[i] is dword i of all sixteen
+    static INLINE void transpose(const I a[4], I c[4]) {
+        const I t0 = _mm512_unpacklo_epi32(a[0], a[1]);
+        const I t1 = _mm512_unpackhi_epi32(a[0], a[1]);
+        const I t2 = _mm512_unpacklo_epi32(a[2], a[3]);
+        const I t3 = _mm512_unpackhi_epi32(a[2], a[3]);
+        c[0] = _mm512_unpacklo_epi64(t0, t2);
+        c[1] = _mm512_unpackhi_epi64(t0, t2);
+        c[2] = _mm512_unpacklo_epi64(t1, t3);
+        c[3] = _mm512_unpackhi_epi64(t1, t3);
+    }
+    // dwords 0 .. 3 at the offset
+    static INLINE void columns(rows row, int offset, I c[4]) {
+        I a[4];
+        UNROLL for (int p = 0; p < 4; ++p) { a[p] = load4(row, p, offset); }
+        transpose(a, c);
+    }
+    // c[b]: bytes b, b + 16, b + 8, b + 24 of the 32 at the offset
+    static INLINE void columns_by_bit(rows row, int offset, I c[8]) {
+        I x[4];
+        I y[4];
+        UNROLL for (int p = 0; p < 4; ++p) {
+            const I a  = load4(row, p, offset);
+            const I b  = load4(row, p, offset + 16);
+            const I lo = _mm512_unpacklo_epi8(a, b);
+            const I hi = _mm512_unpackhi_epi8(a, b);
+            x[p] = _mm512_unpacklo_epi16(lo, hi);
+            y[p] = _mm512_unpackhi_epi16(lo, hi);
+        }
+        transpose(x, c);
+        transpose(y, c + 4);
+    }
+    static INLINE I swap_inner_bytes(I x) {
+        return _mm512_shuffle_epi8(x, each_quarter(_mm_setr_epi8(0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15)));
+    }
+    // c[b]: bytes b, b + 8, b + 4, b + 12 of the 16 at the offset
+    static INLINE void columns_by_bit_64(rows row, int offset, I c[4]) {
+        const I order = each_quarter(_mm_setr_epi8(0, 8, 4, 12, 1, 9, 5, 13, 2, 10, 6, 14, 3, 11, 7, 15));
+        I a[4];
+        UNROLL for (int p = 0; p < 4; ++p) { a[p] = _mm512_shuffle_epi8(load4(row, p, offset), order); }
+        transpose(a, c);
+    }
+    // c[i]: bytes m, m + 1 of the 8 at the offset, m = 2*i, then the same with their high nibbles low
+    static INLINE void sign_columns_64(rows row, int offset, I c[4]) {
+        I a[4];
+        UNROLL for (int p = 0; p < 4; ++p) {
+            a[p] = quarters(load8(row[p] + offset), load8(row[p + 4] + offset), load8(row[p + 8] + offset), load8(row[p + 12] + offset));
+        }
+        const I t0 = _mm512_unpacklo_epi32(a[0], a[1]);
+        const I t2 = _mm512_unpacklo_epi32(a[2], a[3]);
+        const I q[2] = { _mm512_unpacklo_epi64(t0, t2), _mm512_unpackhi_epi64(t0, t2) };
+        UNROLL for (int i = 0; i < 4; ++i) {
+            const I twice = i % 2 == 0 ? _mm512_slli_epi32(q[i/2], 16) : _mm512_srli_epi32(q[i/2], 16);
+            const I both  = _mm512_mask_blend_epi16(i % 2 == 0 ? 0xaaaaaaaa : 0x55555555, q[i/2], twice);
+            c[i] = _mm512_mask_blend_epi16(0xaaaaaaaa, both, _mm512_srli_epi16(both, 4));
+        }
+    }
+
+    static INLINE I dot(I acc, I level, I q, I mult) { return _mm512_dpwssd_epi32(acc, _mm512_maddubs_epi16(level, q), mult); }
+    static float pair_limit(int level_max) { return 32767/(2*level_max) - 1; } // less 1: both may round up
+    // what the bias of the levels adds to the sum, negated
+    static INLINE I unbias(const I * mult, const int32_t * sum, int quarters, int level_max) {
+        I s = zero();
+        for (int i = 0; i < quarters; ++i) { s = _mm512_dpwssd_epi32(s, mult[i], broadcast(sum + i)); }
+        return _mm512_mullo_epi32(s, _mm512_set1_epi32(-level_max));
+    }
+
+    //
+    // V: four positions in the bytes of a lane; register t of a chunk holds values 8*t .. 8*t + 3, 16 + 8*t .., 8*t + 4 ..,
+    // 20 + 8*t .. in its quarters
+    //
+
+    static INLINE void interleave(rows row, int offset, I x[2]) {
+        const __m256i a = _mm256_loadu_si256((const __m256i *) (row[0] + offset));
+        const __m256i b = _mm256_loadu_si256((const __m256i *) (row[1] + offset));
+        const __m256i c = _mm256_loadu_si256((const __m256i *) (row[2] + offset));
+        const __m256i d = _mm256_loadu_si256((const __m256i *) (row[3] + offset));
+        const __m256i ab0 = _mm256_unpacklo_epi8(a, b);
+        const __m256i ab1 = _mm256_unpackhi_epi8(a, b);
+        const __m256i cd0 = _mm256_unpacklo_epi8(c, d);
+        const __m256i cd1 = _mm256_unpackhi_epi8(c, d);
+        x[0] = join(_mm256_unpacklo_epi16(ab0, cd0), _mm256_unpackhi_epi16(ab0, cd0));
+        x[1] = join(_mm256_unpacklo_epi16(ab1, cd1), _mm256_unpackhi_epi16(ab1, cd1));
+    }
+    // 16 bytes of each row: 0-3, 4-7, 8-11, 12-15
+    static INLINE void interleave16(rows row, int offset, __m128i x[4]) {
+        const __m128i a = load16(row[0] + offset);
+        const __m128i b = load16(row[1] + offset);
+        const __m128i c = load16(row[2] + offset);
+        const __m128i d = load16(row[3] + offset);
+        const __m128i ab0 = _mm_unpacklo_epi8(a, b);
+        const __m128i ab1 = _mm_unpackhi_epi8(a, b);
+        const __m128i cd0 = _mm_unpacklo_epi8(c, d);
+        const __m128i cd1 = _mm_unpackhi_epi8(c, d);
+        x[0] = _mm_unpacklo_epi16(ab0, cd0);
+        x[1] = _mm_unpackhi_epi16(ab0, cd0);
+        x[2] = _mm_unpacklo_epi16(ab1, cd1);
+        x[3] = _mm_unpackhi_epi16(ab1, cd1);
+    }
+    // turbo3_64: quarter 2*c of the block in quarters 0 and 2, 2*c + 1 in 1 and 3; shift = 4*c
+    static INLINE void interleave_64(rows row, int offset, int shift, I x[2]) {
+        const I n = _mm512_mask_blend_epi32(0xf0f0, _mm512_set1_epi32(shift), _mm512_set1_epi32(shift + 2));
+        __m128i y[4];
+        interleave16(row, offset, y);
+        UNROLL for (int t = 0; t < 2; ++t) { x[t] = _mm512_srlv_epi32(quarters(y[2*t], y[2*t], y[2*t + 1], y[2*t + 1]), n); }
+    }
+
+    // sign bytes of a chunk, four positions each: for values 0-7, 8-15, 16-23, 24-31
+    typedef __m128i bits;
+
+    static INLINE void interleave_bits(rows row, int offset, bits s[4]) { interleave16(row, offset, s); }
+    static INLINE void interleave_bits_64(rows row, int offset, bits s[2]) {
+        const __m128i ab = _mm_unpacklo_epi8(load8(row[0] + offset), load8(row[1] + offset));
+        const __m128i cd = _mm_unpacklo_epi8(load8(row[2] + offset), load8(row[3] + offset));
+        s[0] = _mm_unpacklo_epi16(ab, cd);
+        s[1] = _mm_unpackhi_epi16(ab, cd);
+    }
+    // bit 3 of each byte is the sign of the value in register t; what a rotation carries into a byte stays off bit 3
+    static INLINE I sign_bits(bits s, int t) {
+        const I which = _mm512_setr_epi32(0, 0, 0, 0, 2, 2, 2, 2, 0, 0, 0, 0, 2, 2, 2, 2);
+        const I left  = _mm512_setr_epi32(3, 2, 1, 0, 3, 2, 1, 0, 31, 30, 29, 28, 31, 30, 29, 28);
+        return _mm512_rolv_epi32(_mm512_permutexvar_epi32(_mm512_add_epi32(which, _mm512_set1_epi32(t)), _mm512_castsi128_si512(s)), left);
+    }
+
+    struct weights {
+        alignas(32) uint8_t u[4][DECODE_TILE];
+        alignas(32) int16_t s[DECODE_TILE/2];
+        float scale;
+    };
+
+    static INLINE void store_bytes(uint8_t * u, const F x[2]) {
+        UNROLL for (int i = 0; i < 2; ++i) {
+            _mm_storeu_si128((__m128i *) (u + W*i), _mm512_cvtepi32_epi8(_mm512_max_epi32(_mm512_cvtps_epi32(x[i]), zero())));
+        }
+    }
+
+    template <int QUARTERS, int MULT_MAX, int LEVEL_MAX>
+    static INLINE void weigh(const float * weight, const float * d, const float (*mult)[DECODE_TILE], weights & out) {
+        const float u_max = 32767/(2*LEVEL_MAX) - 1;
+
+        F x[2];
+        F pair[2]; // the larger of two neighbours, twice
+        F sum = set(0.0f);
+        UNROLL for (int i = 0; i < 2; ++i) {
+            const F w = load(weight + W*i);
+            x[i]    = _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(w, set(0.0f), _CMP_GT_OQ), mul(w, load(d + W*i)));
+            pair[i] = _mm512_max_ps(x[i], _mm512_shuffle_ps(x[i], x[i], 0xb1));
+            sum     = add(sum, x[i]);
+        }
+        const float total = sum_of(sum);
+        const float inv   = total > 1e-30f ? 32767.0f/total : 0.0f;
+        out.scale = total/32767.0f*(MULT_MAX/u_max);
+
+        UNROLL for (int i = 0; i < 2; ++i) {
+            x[i] = mul(x[i], mul(_mm512_rcp14_ps(_mm512_max_ps(pair[i], set(1e-30f))), set(u_max/MULT_MAX)));
+            // the even lanes, as 16 bits
+            _mm_storeu_si128((__m128i *) (out.s + W/2*i), _mm512_cvtepi64_epi16(_mm512_cvtps_epi32(mul(pair[i], set(inv)))));
+        }
+        UNROLL for (int q = 0; q < QUARTERS; ++q) {
+            F y[2];
+            UNROLL for (int i = 0; i < 2; ++i) { y[i] = QUARTERS == 1 ? x[i] : mul(x[i], load(mult[q] + W*i)); }
+            store_bytes(out.u[q], y);
+        }
+    }
+
+    struct four_weights {
+        I u;
+        I s;
+    };
+
+    template <int QUARTERS, int GROUP> static INLINE four_weights weights_of(const weights & w, int chunk, int g) {
+        const I s = broadcast(w.s + 2*g);
+        if (GROUP == 64) {
+            return { _mm512_mask_blend_epi32(0xf0f0, broadcast(w.u[2*chunk] + 4*g), broadcast(w.u[2*chunk + 1] + 4*g)), s };
+        }
+        return { broadcast(w.u[QUARTERS == 1 ? 0 : chunk] + 4*g), s };
+    }
+    static INLINE I add_weighted(I acc, I level, const four_weights & w) {
+        return _mm512_dpwssd_epi32(acc, _mm512_maddubs_epi16(w.u, level), w.s);
+    }
+    static INLINE void natural_order(float * x) {
+        const F a = load(x);
+        const F b = load(x + 16);
+        store(x,      _mm512_shuffle_f32x4(a, b, 0x88));
+        store(x + 16, _mm512_shuffle_f32x4(a, b, 0xdd));
+    }
+
+    //
+    // floats
+    //
+
+    static INLINE F    set  (float v)           { return _mm512_set1_ps(v); }
+    static INLINE F    load (const float * p)   { return _mm512_loadu_ps(p); }
+    static INLINE void store(float * p, F v)    { _mm512_storeu_ps(p, v); }
+    static INLINE F    add  (F a, F b)          { return _mm512_add_ps(a, b); }
+    static INLINE F    mul  (F a, F b)          { return _mm512_mul_ps(a, b); }
+    static INLINE F    fma  (F a, F b, F c)     { return _mm512_fmadd_ps(a, b, c); }
+    static INLINE F    to_float(I v)            { return _mm512_cvtepi32_ps(v); }
+    static INLINE F    load_half(const void * p) { return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *) p)); }
+
+    static INLINE float sum_of(F v) {
+        const __m256 s8 = _mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1));
+        const __m128 s4 = _mm_add_ps(_mm256_castps256_ps128(s8), _mm256_extractf128_ps(s8, 1));
+        const __m128 s2 = _mm_add_ps(s4, _mm_movehl_ps(s4, s4));
+        return _mm_cvtss_f32(_mm_add_ss(s2, _mm_movehdup_ps(s2)));
+    }
+    static INLINE float max_of(F v) {
+        const __m256 s8 = _mm256_max_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1));
+        const __m128 s4 = _mm_max_ps(_mm256_castps256_ps128(s8), _mm256_extractf128_ps(s8, 1));
+        const __m128 s2 = _mm_max_ps(s4, _mm_movehl_ps(s4, s4));
+        return _mm_cvtss_f32(_mm_max_ss(s2, _mm_movehdup_ps(s2)));
+    }
+
+    // e^x for x <= 0 to 2 ulp; 0 below -87, NaN of a NaN
+    static INLINE F exp(F x) {
+        const F low  = set(-87.0f);
+        const F v    = _mm512_max_ps(low, x);
+        const F n    = _mm512_roundscale_ps(mul(v, set(1.44269504f)), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+        const F hi   = _mm512_fnmadd_ps(n, set(0.693359375f), v);
+        const F r    = _mm512_fnmadd_ps(n, set(-2.12194440e-4f), hi);
+        F p = set(1.9875691500e-4f);
+        p = fma(p, r, set(1.3981999507e-3f));
+        p = fma(p, r, set(8.3334519073e-3f));
+        p = fma(p, r, set(4.1665795894e-2f));
+        p = fma(p, r, set(1.6666665459e-1f));
+        p = fma(p, r, set(5.0000001201e-1f));
+        p = add(fma(mul(r, r), p, r), set(1.0f));
+        const I e = _mm512_slli_epi32(_mm512_cvtps_epi32(n), 23);
+        const F y = _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(p), e));
+        return _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x, low, _CMP_NLT_UQ), y);
+    }
+};
+
+#include "decode-body.h"
+#include "decode-f16.h"
+
+decode_step softmax_avx512(float * score, const uint16_t * mask, float slope, decode_state * state) {
+    const __m512 never = simd::set(-INFINITY);
+    __m512 x[2];
+    __m512 top = never;
+    int    nan = 0;
+    UNROLL for (int i = 0; i < 2; ++i) {
+        const __m512 m = simd::load_half(mask + simd::W*i);
+        const __m512 s = simd::fma(simd::set(slope), m, simd::load(score + simd::W*i));
+        x[i] = _mm512_mask_mov_ps(s, _mm512_cmp_ps_mask(m, never, _CMP_EQ_OQ), never);
+        nan |= _mm512_cmp_ps_mask(x[i], x[i], _CMP_UNORD_Q);
+        top  = _mm512_max_ps(x[i], top);
+    }
+    if (nan != 0) {
+        state->sum = NAN;
+    }
+    const float tile_max = simd::max_of(top);
+    if (tile_max == -INFINITY) {
+        memset(score, 0, DECODE_TILE*sizeof(float));
+        return { 1.0f, -INFINITY };
+    }
+
+    float rescale = 1.0f;
+    if (tile_max > state->max) {
+        rescale    = _mm_cvtss_f32(_mm512_castps512_ps128(simd::exp(simd::set(state->max - tile_max))));
+        state->max = tile_max;
+    }
+    __m512 sum = simd::set(0.0f);
+    UNROLL for (int i = 0; i < 2; ++i) {
+        const __m512 w = simd::exp(_mm512_sub_ps(x[i], simd::set(state->max)));
+        simd::store(score + simd::W*i, w);
+        sum = simd::add(sum, w);
+    }
+    state->sum = state->sum*rescale + simd::sum_of(sum);
+    return { rescale, tile_max - state->max };
+}
+
+} // namespace
+
+extern const decode_kernels decode_kernels_avx512 = {
+    "avx512",
+    softmax_avx512,
+    { K_KERNELS(format_turbo4), K_KERNELS(format_turbo3), K_KERNELS(format_turbo4_64), K_KERNELS(format_turbo3_64), K_KERNELS(format_q8_0), K_KERNELS_F16 },
+    { V_KERNELS(format_turbo4), V_KERNELS(format_turbo3), V_KERNELS(format_turbo4_64), V_KERNELS(format_turbo3_64), V_KERNELS(format_q8_0), V_KERNELS_F16 },
+};
