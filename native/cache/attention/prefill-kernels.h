@@ -17,29 +17,32 @@ namespace {
 
 constexpr int NR = NV*WIDTH;
 
+// Without it GCC 12 keeps a copy of the sums in memory.
+#define UNROLL _Pragma("GCC unroll 16")
+
 // MR x NR of c stay in registers over all of k
 template <bool ACCUMULATE>
 inline void gemm_tile(const float * a, int lda, const float * panel, int k, float * c, int ldc) {
     vec sum[MR][NV];
-    for (int i = 0; i < MR; ++i) {
-        for (int j = 0; j < NV; ++j) {
+    UNROLL for (int i = 0; i < MR; ++i) {
+        UNROLL for (int j = 0; j < NV; ++j) {
             sum[i][j] = ACCUMULATE ? load(c + i*ldc + j*WIDTH) : set1(0.0f);
         }
     }
     for (int p = 0; p < k; ++p) {
         vec b[NV];
-        for (int j = 0; j < NV; ++j) {
+        UNROLL for (int j = 0; j < NV; ++j) {
             b[j] = load(panel + p*NR + j*WIDTH);
         }
-        for (int i = 0; i < MR; ++i) {
+        UNROLL for (int i = 0; i < MR; ++i) {
             const vec x = set1(a[i*lda + p]);
-            for (int j = 0; j < NV; ++j) {
+            UNROLL for (int j = 0; j < NV; ++j) {
                 sum[i][j] = fma(x, b[j], sum[i][j]);
             }
         }
     }
-    for (int i = 0; i < MR; ++i) {
-        for (int j = 0; j < NV; ++j) {
+    UNROLL for (int i = 0; i < MR; ++i) {
+        UNROLL for (int j = 0; j < NV; ++j) {
             store(c + i*ldc + j*WIDTH, sum[i][j]);
         }
     }
