@@ -9,11 +9,7 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-INLINE __m256 load_levels(const struct turbo_format * f) {
-    uint8_t level[8] = { 0 };
-    memcpy(level, f->levels, f->n_levels);
-    return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *) level)));
-}
+#include "turbo-search-avx2.h"
 
 struct thresholds {
     __m256 t[7];
@@ -42,57 +38,6 @@ INLINE float fold(__m256 lo, __m256 hi) {
     const __m128 s4 = _mm_add_ps(_mm256_castps256_ps128(s8), _mm256_extractf128_ps(s8, 1));
     const __m128 s2 = _mm_add_ps(s4, _mm_movehl_ps(s4, s4));
     return _mm_cvtss_f32(_mm_add_ss(s2, _mm_movehdup_ps(s2)));
-}
-
-INLINE void search_n(const struct turbo_format * f, int n_levels, int quarter, const float * a, const float scale[16], struct turbo_fit * fit) {
-    const struct thresholds th = load_thresholds(f, n_levels);
-    const __m256 levels = load_levels(f);
-
-    float best = 0.0f;
-    int   best_s = 0;
-    for (int s = 0; s < 16; ++s) {
-        const __m256 inv = _mm256_set1_ps(1.0f/scale[s]);
-        __m256 sum[2] = { _mm256_setzero_ps(), _mm256_setzero_ps() };
-        for (int i = 0; i < quarter; i += 8) {
-            const __m256 v = _mm256_mul_ps(_mm256_loadu_ps(a + i), inv);
-            const __m256 e = _mm256_sub_ps(v, _mm256_permutevar8x32_ps(levels, nearest(v, &th, n_levels)));
-            sum[i/8 % 2] = _mm256_add_ps(sum[i/8 % 2], _mm256_mul_ps(e, e));
-        }
-        const float error = fold(sum[0], sum[1])*(scale[s]*scale[s]);
-        if (s == 0 || error < best) {
-            best   = error;
-            best_s = s;
-        }
-    }
-
-    const __m256 inv = _mm256_set1_ps(1.0f/scale[best_s]);
-    __m256 dot[2]  = { _mm256_setzero_ps(), _mm256_setzero_ps() };
-    __m256 norm[2] = { _mm256_setzero_ps(), _mm256_setzero_ps() };
-    for (int i = 0; i < quarter; i += 8) {
-        const __m256 x     = _mm256_loadu_ps(a + i);
-        const __m256 level = _mm256_permutevar8x32_ps(levels, nearest(_mm256_mul_ps(x, inv), &th, n_levels));
-        dot [i/8 % 2] = _mm256_add_ps(dot [i/8 % 2], _mm256_mul_ps(x, level));
-        norm[i/8 % 2] = _mm256_add_ps(norm[i/8 % 2], _mm256_mul_ps(level, level));
-    }
-    fit->s    = best_s;
-    fit->dot  = fold(dot[0], dot[1]);
-    fit->norm = fold(norm[0], norm[1]);
-}
-
-static void search_avx2(const struct turbo_format * f, const float * a, const float scale[16], struct turbo_fit * fit) {
-    if (f->n_levels == 8) {
-        if (f->quarter == 32) {
-            search_n(f, 8, 32, a, scale, fit);
-        } else {
-            search_n(f, 8, 16, a, scale, fit);
-        }
-    } else {
-        if (f->quarter == 32) {
-            search_n(f, 4, 32, a, scale, fit);
-        } else {
-            search_n(f, 4, 16, a, scale, fit);
-        }
-    }
 }
 
 static void assign_avx2(const struct turbo_format * f, const float * a, float scale, uint8_t * idx) {

@@ -7,11 +7,7 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-INLINE __m512 load_levels(const struct turbo_format * f) {
-    uint8_t level[16] = { 0 };
-    memcpy(level, f->levels, f->n_levels);
-    return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *) level)));
-}
+#include "turbo-search-avx2.h"
 
 struct thresholds {
     __m512 t[7];
@@ -35,55 +31,11 @@ INLINE __m512i nearest(__m512 v, const struct thresholds * th, int n_levels) {
     return i;
 }
 
-// folded 8, 4, 2, 1: the order that turbo-codec.h prescribes
 INLINE float fold(__m512 lanes) {
     const __m256 s8 = _mm256_add_ps(_mm512_castps512_ps256(lanes), _mm512_extractf32x8_ps(lanes, 1));
     const __m128 s4 = _mm_add_ps(_mm256_castps256_ps128(s8), _mm256_extractf128_ps(s8, 1));
     const __m128 s2 = _mm_add_ps(s4, _mm_movehl_ps(s4, s4));
     return _mm_cvtss_f32(_mm_add_ss(s2, _mm_movehdup_ps(s2)));
-}
-
-INLINE void search_n(const struct turbo_format * f, int n_levels, int quarter, const float * a, const float scale[16], struct turbo_fit * fit) {
-    const struct thresholds th = load_thresholds(f, n_levels);
-    const __m512 levels = load_levels(f);
-
-    float best = 0.0f;
-    int   best_s = 0;
-    for (int s = 0; s < 16; ++s) {
-        const __m512 inv = _mm512_set1_ps(1.0f/scale[s]);
-        __m512 sum = _mm512_setzero_ps();
-        for (int i = 0; i < quarter; i += 16) {
-            const __m512 v = _mm512_mul_ps(_mm512_loadu_ps(a + i), inv);
-            const __m512 e = _mm512_sub_ps(v, _mm512_permutexvar_ps(nearest(v, &th, n_levels), levels));
-            sum = _mm512_add_ps(sum, _mm512_mul_ps(e, e));
-        }
-        const float error = fold(sum)*(scale[s]*scale[s]);
-        if (s == 0 || error < best) {
-            best   = error;
-            best_s = s;
-        }
-    }
-
-    const __m512 inv = _mm512_set1_ps(1.0f/scale[best_s]);
-    __m512 dot  = _mm512_setzero_ps();
-    __m512 norm = _mm512_setzero_ps();
-    for (int i = 0; i < quarter; i += 16) {
-        const __m512 x     = _mm512_loadu_ps(a + i);
-        const __m512 level = _mm512_permutexvar_ps(nearest(_mm512_mul_ps(x, inv), &th, n_levels), levels);
-        dot  = _mm512_add_ps(dot,  _mm512_mul_ps(x, level));
-        norm = _mm512_add_ps(norm, _mm512_mul_ps(level, level));
-    }
-    fit->s    = best_s;
-    fit->dot  = fold(dot);
-    fit->norm = fold(norm);
-}
-
-static void search_avx512(const struct turbo_format * f, const float * a, const float scale[16], struct turbo_fit * fit) {
-    if (f->n_levels == 8) {
-        search_n(f, 8, f->quarter, a, scale, fit);
-    } else {
-        search_n(f, 4, f->quarter, a, scale, fit);
-    }
 }
 
 static void assign_avx512(const struct turbo_format * f, const float * a, float scale, uint8_t * idx) {
@@ -214,7 +166,7 @@ DECODE_FUNCTIONS(turbo3_64, levels3_64, 1)
 
 const struct turbo_kernels turbo_kernels_avx512 = {
     .level    = "avx512",
-    .search   = search_avx512,
+    .search   = search_avx2,
     .assign   = assign_avx512,
     .to_float = { to_float_turbo4, to_float_turbo3, to_float_turbo4_64, to_float_turbo3_64 },
     .vec_dot  = { vec_dot_turbo4,  vec_dot_turbo3,  vec_dot_turbo4_64,  vec_dot_turbo3_64  },

@@ -31,23 +31,27 @@ struct turbo_format {
 
 extern const struct turbo_format turbo_formats[TURBO_FORMAT_COUNT];
 
-// Sums over values of a quarter run in 16 lanes (lane = index % 16), folded 8, 4, 2, 1: the order is part
+// The mean square of a group is summed in 16 lanes (lane = index % 16), folded 8, 4, 2, 1: the order is part
 // of the quantiser, so that every SIMD level stores the same bytes.
 #define TURBO_LANES 16
 
+// The search over sub-scales counts magnitudes in units of 4*d*TURBO_UNIT, in whole numbers: sums have no order there. A
+// multiplier m then costs m*(m*norm - 8*dot), in units of (d*TURBO_UNIT)^2 and up to a constant.
+#define TURBO_SEARCH_UNIT (4.0f*TURBO_UNIT)
+
 // Result of the search over one quarter.
 struct turbo_fit {
-    int   s;         // sub-scale of least squared error; the lowest on a tie
-    float dot;       // sum of |x| * level at that sub-scale
-    float norm;      // sum of level^2
+    int s;    // sub-scale of least squared error; the lowest on a tie
+    int dot;  // sum of |x| * level at that sub-scale
+    int norm; // sum of level^2
 };
 
 // The inner loops that a SIMD level may replace. All pointers are set in every table.
 struct turbo_kernels {
     const char * level;
 
-    // a: |x| of one quarter; scale: step of sub-scale s, all 16
-    void (*search)(const struct turbo_format * f, const float * a, const float scale[16], struct turbo_fit * fit);
+    // a: |x| of a group in search units; tries sub-scales first, first + step, ... 15; fit: one per quarter
+    void (*search)(const struct turbo_format * f, const int16_t * a, int first, int step, struct turbo_fit * fit);
     // idx: magnitude index of each value of a quarter for the given step
     void (*assign)(const struct turbo_format * f, const float * a, float scale, uint8_t * idx);
 

@@ -26,22 +26,76 @@ INLINE struct thresholds load_thresholds(const struct turbo_format * f, int n_le
     return th;
 }
 
-// number of thresholds below v, added to `from`
-INLINE uint32x4_t count(float32x4_t v, const struct thresholds * th, int n_levels, uint32_t from) {
-    uint32x4_t n = vdupq_n_u32(from);
+// number of thresholds below v
+INLINE uint32x4_t count(float32x4_t v, const struct thresholds * th, int n_levels) {
+    uint32x4_t n = vdupq_n_u32(0);
     for (int k = 0; k + 1 < n_levels; ++k) {
         n = vsubq_u32(n, vcgtq_f32(v, th->t[k]));
     }
     return n;
 }
 
-// Level nearest to v. The upper bytes of an index are 255, which the table lookup turns to 0.
-INLINE float32x4_t nearest(float32x4_t v, const struct thresholds * th, int n_levels, uint8x16_t levels) {
-    const uint32x4_t i = count(v, th, n_levels, 0xffffff00);
-    return vcvtq_f32_u32(vreinterpretq_u32_u8(vqtbl1q_u8(levels, vreinterpretq_u8_u32(i))));
+INLINE void search_n(const struct turbo_format * f, int n_levels, int quarter, const int16_t * a, int first, int step, struct turbo_fit * fit) {
+    const uint8x16_t levels = load_levels(f);
+    uint16_t sum[8] = { 0 };
+    for (int k = 0; k + 1 < n_levels; ++k) {
+        sum[k] = f->levels[k] + f->levels[k + 1];
+    }
+
+    float best[TURBO_SUBSCALES];
+    for (int s = first; s < 16; s += step) {
+        const int mult = TURBO_MULT(s);
+        const uint16x8_t t = vshrq_n_u16(vmlaq_n_u16(vdupq_n_u16(128), vld1q_u16(sum), mult), 8);
+        uint8_t threshold[8];
+        vst1_u8(threshold, vmovn_u16(vsubq_u16(t, vdupq_n_u16(1))));
+        for (int q = 0; q < TURBO_SUBSCALES; ++q) {
+            int32x4_t  dots  = vdupq_n_s32(0);
+            uint32x4_t norms = vdupq_n_u32(0);
+            for (int i = q*quarter; i < (q + 1)*quarter; i += 16) {
+                const int16x8_t  lo = vld1q_s16(a + i);
+                const int16x8_t  hi = vld1q_s16(a + i + 8);
+                const uint8x16_t coarse = vcombine_u8(vqshrun_n_s16(lo, 5), vqshrun_n_s16(hi, 5));
+                uint8x16_t n = vdupq_n_u8(0);
+                for (int k = 0; k + 1 < n_levels; ++k) {
+                    n = vsubq_u8(n, vcgtq_u8(coarse, vdupq_n_u8(threshold[k])));
+                }
+                const uint8x16_t level = vqtbl1q_u8(levels, n);
+                const int16x8_t  l0 = vreinterpretq_s16_u16(vmovl_u8(vget_low_u8 (level)));
+                const int16x8_t  l1 = vreinterpretq_s16_u16(vmovl_u8(vget_high_u8(level)));
+                dots  = vmlal_s16(vmlal_s16(dots, vget_low_s16(lo), vget_low_s16(l0)), vget_high_s16(lo), vget_high_s16(l0));
+                dots  = vmlal_s16(vmlal_s16(dots, vget_low_s16(hi), vget_low_s16(l1)), vget_high_s16(hi), vget_high_s16(l1));
+                norms = vdotq_u32(norms, level, level);
+            }
+            const int   dot   = vaddvq_s32(dots);
+            const int   norm  = vaddvq_u32(norms);
+            const float error = (float) (mult*norm - 8*dot)*mult;
+            if (s == first || error < best[q]) {
+                best[q] = error;
+                fit[q] = (struct turbo_fit) { s, dot, norm };
+            }
+        }
+    }
 }
 
-// folded 8, 4, 2, 1: the order that turbo-codec.h prescribes
+static void search_neon(const struct turbo_format * f, const int16_t * a, int first, int step, struct turbo_fit * fit) {
+    if (f->n_levels == 8) {
+        search_n(f, 8, f->quarter, a, first, step, fit);
+    } else {
+        search_n(f, 4, f->quarter, a, first, step, fit);
+    }
+}
+
+static void assign_neon(const struct turbo_format * f, const float * a, float scale, uint8_t * idx) {
+    const struct thresholds th = load_thresholds(f, f->n_levels);
+    const float inv = 1.0f/scale;
+    for (int i = 0; i < f->quarter; i += 8) {
+        const uint32x4_t lo = count(vmulq_n_f32(vld1q_f32(a + i),     inv), &th, f->n_levels);
+        const uint32x4_t hi = count(vmulq_n_f32(vld1q_f32(a + i + 4), inv), &th, f->n_levels);
+        vst1_u8(idx + i, vmovn_u16(vcombine_u16(vmovn_u32(lo), vmovn_u32(hi))));
+    }
+}
+
+// folded 8, 4, 2, 1
 INLINE float fold(const float32x4_t lane[LANES4]) {
     const float32x4_t s4 = vaddq_f32(vaddq_f32(lane[0], lane[2]), vaddq_f32(lane[1], lane[3]));
     const float32x2_t s2 = vadd_f32(vget_low_f32(s4), vget_high_f32(s4));
@@ -51,70 +105,6 @@ INLINE float fold(const float32x4_t lane[LANES4]) {
 INLINE void clear(float32x4_t lane[LANES4]) {
     for (int i = 0; i < LANES4; ++i) {
         lane[i] = vdupq_n_f32(0.0f);
-    }
-}
-
-INLINE void search_n(const struct turbo_format * f, int n_levels, int quarter, const float * a, const float scale[16], struct turbo_fit * fit) {
-    const struct thresholds th = load_thresholds(f, n_levels);
-    const uint8x16_t levels = load_levels(f);
-
-    float best = 0.0f;
-    int   best_s = 0;
-    for (int s = 0; s < 16; ++s) {
-        const float inv = 1.0f/scale[s];
-        float32x4_t sum[LANES4];
-        clear(sum);
-        for (int i = 0; i < quarter; i += 4) {
-            const float32x4_t v = vmulq_n_f32(vld1q_f32(a + i), inv);
-            const float32x4_t e = vsubq_f32(v, nearest(v, &th, n_levels, levels));
-            sum[i/4 % LANES4] = vaddq_f32(sum[i/4 % LANES4], vmulq_f32(e, e));
-        }
-        const float error = fold(sum)*(scale[s]*scale[s]);
-        if (s == 0 || error < best) {
-            best   = error;
-            best_s = s;
-        }
-    }
-
-    const float inv = 1.0f/scale[best_s];
-    float32x4_t dot[LANES4];
-    float32x4_t norm[LANES4];
-    clear(dot);
-    clear(norm);
-    for (int i = 0; i < quarter; i += 4) {
-        const float32x4_t x     = vld1q_f32(a + i);
-        const float32x4_t level = nearest(vmulq_n_f32(x, inv), &th, n_levels, levels);
-        dot [i/4 % LANES4] = vaddq_f32(dot [i/4 % LANES4], vmulq_f32(x, level));
-        norm[i/4 % LANES4] = vaddq_f32(norm[i/4 % LANES4], vmulq_f32(level, level));
-    }
-    fit->s    = best_s;
-    fit->dot  = fold(dot);
-    fit->norm = fold(norm);
-}
-
-static void search_neon(const struct turbo_format * f, const float * a, const float scale[16], struct turbo_fit * fit) {
-    if (f->n_levels == 8) {
-        if (f->quarter == 32) {
-            search_n(f, 8, 32, a, scale, fit);
-        } else {
-            search_n(f, 8, 16, a, scale, fit);
-        }
-    } else {
-        if (f->quarter == 32) {
-            search_n(f, 4, 32, a, scale, fit);
-        } else {
-            search_n(f, 4, 16, a, scale, fit);
-        }
-    }
-}
-
-static void assign_neon(const struct turbo_format * f, const float * a, float scale, uint8_t * idx) {
-    const struct thresholds th = load_thresholds(f, f->n_levels);
-    const float inv = 1.0f/scale;
-    for (int i = 0; i < f->quarter; i += 8) {
-        const uint32x4_t lo = count(vmulq_n_f32(vld1q_f32(a + i),     inv), &th, f->n_levels, 0);
-        const uint32x4_t hi = count(vmulq_n_f32(vld1q_f32(a + i + 4), inv), &th, f->n_levels, 0);
-        vst1_u8(idx + i, vmovn_u16(vcombine_u16(vmovn_u32(lo), vmovn_u32(hi))));
     }
 }
 

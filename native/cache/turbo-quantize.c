@@ -12,8 +12,9 @@
 #define FP16_MAX 65504.0f
 #define FP16_NAN 0x7e00
 
-// Least squares converges in two rounds of search and refit; a third lowers the error by less than 0.1%.
-#define ROUNDS 2
+// Of two rounds of search and refit the first tries every fourth sub-scale, the second all. With all in the first the error of
+// a Gaussian would be 0.2% lower, of uneven groups up to 0.5% higher; a third round lowers it by less than 0.1%.
+#define FIRST_STEP 4
 
 struct group_code {
     uint16_t d;
@@ -21,12 +22,6 @@ struct group_code {
     uint8_t  idx[TURBO_GROUP];      // magnitude index
     uint8_t  negative[TURBO_GROUP];
 };
-
-static void scales_of(float d, float scale[16]) {
-    for (int s = 0; s < 16; ++s) {
-        scale[s] = d*TURBO_UNIT*TURBO_MULT(s);
-    }
-}
 
 static float root_mean_square(const float * a, int n) {
     float lane[TURBO_LANES] = { 0 };
@@ -43,15 +38,38 @@ static float root_mean_square(const float * a, int n) {
     return sqrtf(lane[0]/n);
 }
 
+// One round: the best of the sub-scales first, first + step, ... for each quarter, and the d of least squares for them.
+static float refit(const struct turbo_kernels * kern, const struct turbo_format * f, const float * a, float d, int first, int step,
+        struct group_code * code) {
+    const float inv = 1.0f/(TURBO_SEARCH_UNIT*d);
+    int16_t whole[TURBO_GROUP];
+    for (int i = 0; i < f->group; ++i) {
+        const float v = a[i]*inv + 0.5f;
+        whole[i] = (int16_t) (int) (v < 32767.0f ? v : 32767.0f);
+    }
+
+    struct turbo_fit fit[TURBO_SUBSCALES];
+    kern->search(f, whole, first, step, fit);
+    int64_t dot  = 0;
+    int64_t norm = 0;
+    for (int q = 0; q < TURBO_SUBSCALES; ++q) {
+        const int64_t mult = TURBO_MULT(fit[q].s);
+        code->sub[q] = fit[q].s;
+        dot  += mult*fit[q].dot;
+        norm += mult*mult*fit[q].norm;
+    }
+    return d*(4.0f*(float) dot/(float) norm);
+}
+
 static void encode_group(const struct turbo_kernels * kern, const struct turbo_format * f, const float * x, struct group_code * code) {
     memset(code, 0, sizeof(*code));
 
     float a[TURBO_GROUP];
-    bool  has_nan = false;
+    int   has_nan = 0;
     for (int i = 0; i < f->group; ++i) {
         const float m = fabsf(x[i]);
-        has_nan |= m != m;
         a[i] = m > SATURATE ? SATURATE : m;
+        has_nan |= a[i] != a[i];
     }
     if (has_nan) {
         code->d = FP16_NAN;
@@ -63,33 +81,22 @@ static void encode_group(const struct turbo_kernels * kern, const struct turbo_f
         return;
     }
 
-    float scale[16];
-    for (int round = 0; round < ROUNDS; ++round) {
-        scales_of(d, scale);
-        float dot  = 0.0f;
-        float norm = 0.0f;
-        for (int q = 0; q < TURBO_SUBSCALES; ++q) {
-            struct turbo_fit fit;
-            kern->search(f, a + q*f->quarter, scale, &fit);
-            const float mult = TURBO_MULT(fit.s);
-            code->sub[q] = fit.s;
-            dot  += mult*fit.dot;
-            norm += mult*mult*fit.norm;
-        }
-        d = dot/(TURBO_UNIT*norm);
-    }
+    d = refit(kern, f, a, d, 1, FIRST_STEP, code);
+    d = refit(kern, f, a, d, 0, 1, code);
 
     code->d = ggml_fp32_to_fp16(d < FP16_MAX ? d : FP16_MAX);
     if (code->d == 0) {
         memset(code, 0, sizeof(*code));
         return;
     }
-    scales_of(ggml_fp16_to_fp32(code->d), scale);
+    const float unit = ggml_fp16_to_fp32(code->d)*TURBO_UNIT;
     for (int q = 0; q < TURBO_SUBSCALES; ++q) {
-        kern->assign(f, a + q*f->quarter, scale[code->sub[q]], code->idx + q*f->quarter);
+        kern->assign(f, a + q*f->quarter, unit*TURBO_MULT(code->sub[q]), code->idx + q*f->quarter);
     }
     for (int i = 0; i < f->group; ++i) {
-        code->negative[i] = signbit(x[i]) != 0;
+        uint32_t bits;
+        memcpy(&bits, x + i, sizeof(bits));
+        code->negative[i] = bits >> 31;
     }
 }
 
@@ -99,6 +106,15 @@ struct block_head {
     uint16_t sub;
     uint8_t  qs[];
 };
+
+// Bit j of the result is byte j, 0 or 1.
+static uint8_t eight_bits(const uint8_t * bytes) {
+    uint64_t all = 0;
+    for (int j = 0; j < 8; ++j) {
+        all |= (uint64_t) bytes[j] << 8*j;
+    }
+    return all*0x0102040810204080 >> 56;
+}
 
 static void pack(const struct turbo_format * f, const struct group_code * code, void * block) {
     struct block_head * head = block;
@@ -120,8 +136,8 @@ static void pack(const struct turbo_format * f, const struct group_code * code, 
         for (int i = 0; i < quarter; ++i) {
             head->qs[i] = idx[i] | idx[i + quarter] << 2 | idx[i + 2*quarter] << 4 | idx[i + 3*quarter] << 6;
         }
-        for (int i = 0; i < f->group; ++i) {
-            head->qs[quarter + i/8] |= code->negative[i] << i%8;
+        for (int i = 0; i < f->group; i += 8) {
+            head->qs[quarter + i/8] = eight_bits(code->negative + i);
         }
     }
 }

@@ -5,6 +5,7 @@
 #include "ggml.h"
 
 #include <assert.h>
+#include <math.h>
 
 #define MAX_QUARTER (TURBO_GROUP/TURBO_SUBSCALES)
 
@@ -19,61 +20,39 @@ const struct turbo_format turbo_formats[TURBO_FORMAT_COUNT] = {
     [TURBO_FORMAT_3_64] = {  64, 16, 4, sizeof(block_turbo3_64), turbo3_levels, 0.8642f },
 };
 
-static float fold(float * lane) {
-    for (int half = TURBO_LANES/2; half > 0; half /= 2) {
-        for (int i = 0; i < half; ++i) {
-            lane[i] += lane[i + half];
-        }
-    }
-    return lane[0];
-}
-
-// Level nearest to each v, in fp32; a value in the middle of two belongs to the lower. Summing the steps below v
-// in place of searching keeps the loop free of branches, so that compilers vectorise it.
-static void nearest_levels(const struct turbo_format * f, const float * v, float * level) {
-    for (int i = 0; i < f->quarter; ++i) {
+// Levels of n values in the search's units for a multiplier; the thresholds between levels are rounded to 32 units. Summing the
+// steps below a value in place of searching keeps the loop free of branches, so that compilers vectorise it.
+static void search_levels(const struct turbo_format * f, const int16_t * a, int n, int mult, int16_t * level) {
+    for (int i = 0; i < n; ++i) {
         level[i] = f->levels[0];
     }
     for (int k = 0; k + 1 < f->n_levels; ++k) {
-        const float middle = 0.5f*(f->levels[k] + f->levels[k + 1]);
-        const float step   = f->levels[k + 1] - f->levels[k];
-        for (int i = 0; i < f->quarter; ++i) {
-            level[i] += v[i] > middle ? step : 0.0f;
+        const int16_t threshold = ((f->levels[k] + f->levels[k + 1])*mult + 128)/256 - 1;
+        const int16_t step      = f->levels[k + 1] - f->levels[k];
+        for (int i = 0; i < n; ++i) {
+            level[i] += a[i] >> 5 > threshold ? step : 0;
         }
     }
 }
 
-static void search_ref(const struct turbo_format * f, const float * a, const float scale[16], struct turbo_fit * fit) {
-    float v[MAX_QUARTER];
-    float level[MAX_QUARTER];
-
-    float best = 0.0f;
-    fit->s = 0;
-    for (int s = 0; s < 16; ++s) {
-        const float inv = 1.0f/scale[s];
-        for (int i = 0; i < f->quarter; ++i) {
-            v[i] = a[i]*inv;
-        }
-        nearest_levels(f, v, level);
-
-        float lane[TURBO_LANES] = { 0 };
-        for (int i = 0; i < f->quarter; ++i) {
-            const float e = v[i] - level[i];
-            lane[i % TURBO_LANES] += e*e;
-        }
-        const float error = fold(lane)*(scale[s]*scale[s]);
-        if (s == 0 || error < best) {
-            best   = error;
-            fit->s = s;
-
-            float dot[TURBO_LANES]  = { 0 };
-            float norm[TURBO_LANES] = { 0 };
+static void search_ref(const struct turbo_format * f, const int16_t * a, int first, int step, struct turbo_fit * fit) {
+    for (int q = 0; q < TURBO_SUBSCALES; ++q, a += f->quarter, ++fit) {
+        float best = INFINITY;
+        for (int s = first; s < 16; s += step) {
+            const int mult = TURBO_MULT(s);
+            int16_t level[MAX_QUARTER];
+            search_levels(f, a, f->quarter, mult, level);
+            int dot  = 0;
+            int norm = 0;
             for (int i = 0; i < f->quarter; ++i) {
-                dot [i % TURBO_LANES] += a[i]*level[i];
-                norm[i % TURBO_LANES] += level[i]*level[i];
+                dot  += a[i]*level[i];
+                norm += level[i]*level[i];
             }
-            fit->dot  = fold(dot);
-            fit->norm = fold(norm);
+            const float error = (float) (mult*norm - 8*dot)*mult;
+            if (error < best) {
+                best = error;
+                *fit = (struct turbo_fit) { s, dot, norm };
+            }
         }
     }
 }
