@@ -2,7 +2,8 @@
 // quantised (turbo-centre-hooks.h). For the addon and the tools.
 //
 // Exact, and free of bits: softmax does not change when one vector is subtracted from all keys of a head, and
-// attention weights sum to one, so a vector taken off all values is added back once to the attention's output.
+// attention weights sum to one, so a vector taken off all values is added back once to the attention's output. What is
+// left of the keys is scaled by channel, and the queries by the inverse.
 #pragma once
 
 #include "llama.h"

@@ -10,7 +10,9 @@
 #include "llama-kv-cache.h"
 #include "llama-model.h"
 
+#include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
@@ -22,11 +24,13 @@ namespace {
 
 // Constants of one layer of one cache, f32, on the device of its cache tensors. nullptr: that part is not centred.
 struct layer_constants {
-    ggml_tensor * k_mean = nullptr; // [head_dim, n_head_kv]
-    ggml_tensor * v_mean = nullptr; // [head_dim, n_head_kv]
-    ggml_tensor * v_back = nullptr; // [head_dim*n_head]: v_mean for each query head, what the output gets back
-    uint32_t      tag_k  = 0;       // 23 bits of the calibration's hash, not 0 where K is centred
-    uint32_t      tag_v  = 0;
+    ggml_tensor * k_mean  = nullptr; // [head_dim, n_head_kv]
+    ggml_tensor * k_scale = nullptr; // [head_dim, n_head_kv]: factors of what is left of K
+    ggml_tensor * q_scale = nullptr; // [head_dim, n_head]: their inverses, for the queries
+    ggml_tensor * v_mean  = nullptr; // [head_dim, n_head_kv]
+    ggml_tensor * v_back  = nullptr; // [head_dim*n_head]: v_mean for each query head, what the output gets back
+    uint32_t      tag_k   = 0;       // 23 bits of the calibration's hash, not 0 where K is centred
+    uint32_t      tag_v   = 0;
 };
 
 std::shared_mutex                                        mutex;
@@ -67,11 +71,17 @@ public:
         made.tag_k = on.k ? tag : 0;
         made.tag_v = on.v ? tag : 0;
         if (on.k) {
-            made.k_mean = plan(layer.k, "turbo_k_mean", stats.il, stats.head_k, stats.n_head_kv, stats.k_mean);
+            const std::vector<float> scale = key_scale(stats);
+            std::vector<float> inverse(scale.size());
+            std::transform(scale.begin(), scale.end(), inverse.begin(), [](float t) { return 1.0f/t; });
+            made.k_mean  = plan(layer.k, "turbo_k_mean",  stats.il, stats.head_k, stats.n_head_kv, stats.k_mean);
+            made.k_scale = plan(layer.k, "turbo_k_scale", stats.il, stats.head_k, stats.n_head_kv, scale);
+            made.q_scale = plan(layer.k, "turbo_q_scale", stats.il, stats.head_k, n_head, each_query_head(inverse, stats.n_head_kv, n_head));
         }
         if (on.v) {
             made.v_mean = plan(layer.v, "turbo_v_mean", stats.il, stats.head_v, stats.n_head_kv, stats.v_mean);
-            made.v_back = plan(layer.v, "turbo_v_back", stats.il, int64_t(stats.head_v)*n_head, 1, each_query_head(stats, n_head));
+            made.v_back = plan(layer.v, "turbo_v_back", stats.il, int64_t(stats.head_v)*n_head, 1,
+                each_query_head(stats.v_mean, stats.n_head_kv, n_head));
         }
         pending.push_back({ layer, made });
     }
@@ -101,14 +111,36 @@ public:
 private:
     static constexpr size_t max_tensors = 4096;
 
-    static std::vector<float> each_query_head(const turbo_layer_stats & stats, uint32_t n_head) {
-        const uint32_t group = n_head/stats.n_head_kv;
+    // [n_head_kv][head_dim] -> [n_head][head_dim]
+    static std::vector<float> each_query_head(const std::vector<float> & of_kv_head, uint32_t n_head_kv, uint32_t n_head) {
+        const uint32_t head_dim = uint32_t(of_kv_head.size()/n_head_kv);
+        const uint32_t group    = n_head/n_head_kv;
         std::vector<float> values;
         for (uint32_t head = 0; head < n_head; ++head) {
-            const auto first = stats.v_mean.begin() + (head/group)*stats.head_v;
-            values.insert(values.end(), first, first + stats.head_v);
+            const auto first = of_kv_head.begin() + (head/group)*head_dim;
+            values.insert(values.end(), first, first + head_dim);
         }
         return values;
+    }
+
+    // The rotation spreads the error of a head evenly over its channels, where a channel's counts as much as its query is
+    // large: (E q^2 / E (k - c)^2)^(1/4), the same for queries and keys of one size, makes that least. Only ratios within
+    // a head matter.
+    static std::vector<float> key_scale(const turbo_layer_stats & stats) {
+        constexpr float limit = 16.0f; // a channel that the text left silent may speak later
+        std::vector<float> scale(stats.k_var.size());
+        for (size_t first = 0; first < scale.size(); first += stats.head_k) {
+            double log_sum = 0.0;
+            for (size_t i = first; i < first + stats.head_k; ++i) {
+                scale[i] = std::pow(std::max(stats.q_sq[i], 1e-12f)/std::max(stats.k_var[i], 1e-12f), 0.25f);
+                log_sum += std::log(scale[i]);
+            }
+            const float middle = float(std::exp(log_sum/stats.head_k));
+            for (size_t i = first; i < first + stats.head_k; ++i) {
+                scale[i] = std::min(std::max(scale[i]/middle, 1.0f/limit), limit);
+            }
+        }
+        return scale;
     }
 
     ggml_tensor * plan(const ggml_tensor * cache, const char * name, uint32_t il, int64_t ne0, int64_t ne1, std::vector<float> values) {
@@ -175,10 +207,12 @@ std::shared_ptr<void> turbo_centre_register(const llama_model & model, const std
 }
 
 void turbo_centre_in(ggml_context * ctx, const llama_kv_cache_context * mctx, int il, ggml_tensor *& q, ggml_tensor *& k, ggml_tensor *& v) {
-    GGML_UNUSED(q);
     const layer_constants constants = find(ctx, mctx, il);
+    if (constants.k_mean) {
+        q = ggml_mul(ctx, q, constants.q_scale);
+    }
     if (constants.k_mean && k) {
-        k = ggml_sub(ctx, k, constants.k_mean);
+        k = ggml_mul(ctx, ggml_sub(ctx, k, constants.k_mean), constants.k_scale);
     }
     if (constants.v_mean && v) {
         v = ggml_sub(ctx, v, constants.v_mean);
@@ -191,13 +225,21 @@ ggml_tensor * turbo_centre_out(ggml_context * ctx, const llama_kv_cache_context 
 }
 
 ggml_tensor * turbo_centre_undo(ggml_context * ctx, const ggml_tensor * cache, ggml_tensor * keys) {
-    ggml_tensor * mean = find(cache).k_mean;
-    return mean ? ggml_add(ctx, keys, first_rows(ctx, mean, keys)) : keys;
+    const layer_constants constants = find(cache);
+    if (!constants.k_mean) {
+        return keys;
+    }
+    keys = ggml_div(ctx, keys, first_rows(ctx, constants.k_scale, keys));
+    return ggml_add(ctx, keys, first_rows(ctx, constants.k_mean, keys));
 }
 
 ggml_tensor * turbo_centre_redo(ggml_context * ctx, const ggml_tensor * cache, ggml_tensor * keys) {
-    ggml_tensor * mean = find(cache).k_mean;
-    return mean ? ggml_sub(ctx, keys, first_rows(ctx, mean, keys)) : keys;
+    const layer_constants constants = find(cache);
+    if (!constants.k_mean) {
+        return keys;
+    }
+    keys = ggml_sub(ctx, keys, first_rows(ctx, constants.k_mean, keys));
+    return ggml_mul(ctx, keys, first_rows(ctx, constants.k_scale, keys));
 }
 
 int32_t turbo_state_type(const ggml_tensor * cache, bool is_k) {

@@ -1,8 +1,8 @@
 // Hooks of centring: what the patches to llama.cpp's graph and KV cache call (table in turbo-hooks.h). All are free when
 // no cache is centred, and change nothing for caches that are not.
 //
-// A centred cache holds R(K - c) and R(V - m), where R is upstream's rotation, K the keys after RoPE, and c and m constant
-// vectors of the layer and KV head.
+// A centred cache holds R((K - c)*t) and R(V - m), where R is upstream's rotation, K the keys after RoPE, and c, t and m
+// constant vectors of the layer and KV head. The queries are divided by t.
 #pragma once
 
 #include "ggml.h"
@@ -35,8 +35,8 @@ std::shared_ptr<void> turbo_centre_cache(const llama_model & model, const Layers
     return turbo_centre_register(model, list);
 }
 
-// Called by build_attn before the rotation: takes the constants off k and v. k and v may be nullptr (layers that
-// read another layer's cache).
+// Called by build_attn before the rotation: takes the constants off k and v and scales k and q. k and v may be nullptr
+// (layers that read another layer's cache).
 // q: [head_dim, n_head, n_tokens], k, v: [head_dim, n_head_kv, n_tokens], f32.
 void turbo_centre_in(ggml_context * ctx, const llama_kv_cache_context * mctx, int il, ggml_tensor *& q, ggml_tensor *& k, ggml_tensor *& v);
 

@@ -267,6 +267,36 @@ TEST("contexts with and without centring live side by side") {
     CHECK(centred_logits != plain);
 }
 
+TEST("queries of another size scale the keys, and the logits stay") {
+    const llama_model_ptr model = make_tiny_model({ 128 });
+    const calibration_ptr calibration = calibrate(model.get());
+    const calibration_ptr louder = exaggerated(*calibration, 0.0f);
+    for (auto & layer : louder->layers) {
+        for (size_t i = 0; i < layer.q_sq.size(); i += 3) {
+            layer.q_sq[i] *= 100.0f;
+        }
+    }
+    louder->seal();
+    const auto run = [&](const llama_turbo_calibration & by, std::vector<uint8_t> & state) {
+        const centred on(model.get(), by);
+        const llama_context_ptr ctx = make_context(model.get(), {});
+        const std::vector<float> logits = read_all(ctx.get());
+        state = state_of(ctx.get());
+        return logits;
+    };
+    std::vector<uint8_t> state_a, state_b;
+    const std::vector<float> logits_a = run(*calibration, state_a);
+    const std::vector<float> logits_b = run(*louder, state_b);
+    const double error = relative_mse(logits_a, logits_b);
+    CHECK_LE(error, tolerance_f32);
+    // not only another hash
+    size_t n_other = 0;
+    for (size_t i = 0; i < state_a.size(); ++i) {
+        n_other += state_a[i] != state_b[i];
+    }
+    CHECK(n_other > state_a.size()/4);
+}
+
 // Mean of each channel of rows of f16 values.
 static std::vector<float> channel_means(const uint8_t * rows, int n, int width) {
     std::vector<float> means(width);
