@@ -5,8 +5,8 @@ import type { EngineStatus } from '../../electron/shared/engine';
 import type { Envelope } from '../../electron/shared/operation';
 import type { SettingsPatch } from '../../electron/shared/settings';
 
-/** Greedy, so that an answer is the same each time. */
-export const greedy: SettingsPatch['sampling'] = { temperature: 0, seed: 1 };
+/** Greedy, so that an answer is the same each time. Alone it makes the tiny model repeat itself for ever now and then. */
+export const greedy: SettingsPatch['sampling'] = { temperature: 0, seed: 1, repeatPenalty: 1.1, maxTokens: 400 };
 
 /** Nearly uniform over the vocabulary: such an answer practically never ends by itself. */
 export const endless: SettingsPatch['sampling'] = { temperature: 5, topK: 0, topP: 1, minP: 0, seed: 1 };
