@@ -27,6 +27,10 @@ const STAGES = {
     const { code, output } = await node([path.join(ROOT, 'test', 'native', 'run.mjs')], { capture: true });
     return withExit(code, closingLine(output));
   },
+  kernels: async () => {
+    const { code, output } = await node([path.join(ROOT, 'test', 'kernels', 'run.mjs')], { capture: true });
+    return withExit(code, closingLine(output));
+  },
   engine: () => vitest('engine'),
   e2e: async () => {
     const report = path.join(RESULTS, 'e2e.json');

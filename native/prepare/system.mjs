@@ -103,6 +103,14 @@ const TESTS = [
     apt: ['libsimde-dev'],
     optional: true,
   },
+  // 19 and no other: C++ for OpenCL with templates, and the sanitizer's calls that test/kernels/exec answers
+  {
+    what: 'clang 19',
+    why: 'type-checks the Metal kernels with address spaces and compiles them for execution on the CPU',
+    found: () => process.arch !== 'x64' || hasCommand('clang++-19'),
+    apt: ['clang-19'],
+    optional: true,
+  },
 ];
 
 /** @returns {Requirement} */

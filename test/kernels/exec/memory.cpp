@@ -1,0 +1,160 @@
+#include "memory.h"
+
+#include "fibre.h"
+#include "machine.h"
+#include "report.h"
+#include "schedule.h"
+
+#include <cstring>
+
+namespace msl {
+
+namespace {
+
+// Per byte of a buffer. Threads are numbered from 1 through the whole grid; 0 is nobody.
+struct device_byte {
+    uint32_t writer = 0, reader = 0;
+    uint32_t counted_in = 0; // threadgroup + 1 that has read it
+};
+const uint32_t SEVERAL = UINT32_MAX;
+
+struct region {
+    uintptr_t                begin, end;
+    std::string              name;
+    bool                     is_buffer;
+    msl_traffic            * traffic; // of this buffer in the counters
+    std::vector<device_byte> bytes;
+};
+
+std::vector<region> regions;
+const module      * source;
+
+void count(msl_traffic & t, size_t bytes, bool store) {
+    (store ? t.written : t.read) += bytes;
+    (store ? t.stores : t.loads) += 1;
+}
+
+uint32_t thread_number() {
+    return (uint32_t) (current->threadgroup*current->lanes.size()) + current_lane->index + 1;
+}
+
+// Threads of one grid have no order that a kernel could rely on (barriers order one threadgroup only, and none of our kernels
+// hands data over through device memory): a byte that one thread writes belongs to it until the next dispatch.
+void check_sharing(const region & r, device_byte & b, size_t offset, bool store, const void * site) {
+    const uint32_t me = thread_number();
+    const auto complain = [&](const char * kind) { report(kind, r.name + " byte " + std::to_string(offset), { site }); };
+    if (b.writer != 0 && b.writer != me) complain(store ? "two threads write the same device bytes" : "a thread reads device bytes that another has written");
+    if (store && b.reader != 0 && b.reader != me) complain("a thread writes device bytes that another has read");
+    if (store) b.writer = me;
+    else b.reader = b.reader == 0 || b.reader == me ? me : SEVERAL;
+}
+
+void access_buffer(region & r, uintptr_t a, size_t bytes, bool store, const void * site) {
+    msl_counters & c = current->counters;
+    msl_traffic & mine = *r.traffic;
+    count(c.device, bytes, store);
+    count(mine, bytes, store);
+    const uint32_t stamp = (uint32_t) current->threadgroup + 1;
+    for (size_t i = a - r.begin; i < a - r.begin + bytes; ++i) {
+        device_byte & b = r.bytes[i];
+        check_sharing(r, b, i, store, site);
+        if (!store && b.counted_in != stamp) {
+            b.counted_in = stamp;
+            ++c.device.unique;
+            ++mine.unique;
+        }
+    }
+}
+
+bool access_region(uintptr_t a, size_t bytes, bool store, const void * site) {
+    for (region & r : regions) {
+        if (a < r.begin || a >= r.end) continue;
+        if (a + bytes > r.end) {
+            report("device memory out of bounds", r.name + ", " + std::to_string(a + bytes - r.end) + " bytes past its end", { site });
+            abort_run();
+        }
+        if (r.is_buffer) access_buffer(r, a, bytes, store, site);
+        else if (store) report("write to constant memory", r.name, { site });
+        else count(current->counters.arguments, bytes, store);
+        return true;
+    }
+    return false;
+}
+
+bool in_threadgroup_memory(size_t offset, size_t bytes) {
+    if (offset + bytes <= current->dynamic_bytes) return true;
+    for (const auto & s : current->statics) {
+        if (offset >= s.second.offset && offset + bytes <= s.second.offset + s.second.bytes) return true;
+    }
+    return false;
+}
+
+void access_threadgroup(size_t offset, size_t bytes, bool store, const void * site) {
+    count(current->counters.threadgroup, bytes, store);
+    if (!in_threadgroup_memory(offset, bytes)) {
+        report("threadgroup memory out of bounds", std::to_string(bytes) + " bytes at " + std::to_string(offset) + " of " + std::to_string(current->dynamic_bytes), { site });
+    }
+    const access a = { current_lane->index, current_lane->group->index, current->epoch, current_lane->group->epoch, site };
+    if (store) current->shadow.write(offset, bytes, a);
+    else current->shadow.read(offset, bytes, a);
+}
+
+bool access_module(const void * address, size_t bytes, bool store, const void * site) {
+    if (!source->contains(address)) return false;
+    if (const function_constant * fc = source->constant_at(address)) {
+        if (!fc->is_set) report("function constant is read but not set", fc->name + ", index " + std::to_string(fc->index), { site });
+        return true; // compiled in on a GPU: no traffic
+    }
+    if (store) report("write to a constant table", "", { site });
+    else count(current->counters.tables, bytes, store);
+    return true;
+}
+
+// The nearest buffer says most about a wild address.
+[[noreturn]] void report_wild(uintptr_t a, bool store, const void * site) {
+    std::string nearest = "far from all";
+    size_t best = 1 << 20;
+    for (const region & r : regions) {
+        const size_t before = r.begin - a, after = a - r.end;
+        if (before < best) { best = before; nearest = std::to_string(before) + " bytes before " + r.name; }
+        if (after  < best) { best = after;  nearest = std::to_string(after) + " bytes past " + r.name; }
+    }
+    report("device memory out of bounds", std::string(store ? "store " : "load ") + nearest, { site });
+    abort_run();
+}
+
+} // namespace
+
+void memory_bind(const msl_dispatch & dispatch, const module & from, msl_counters & counters) {
+    regions.clear();
+    source = &from;
+    for (const msl_binding & b : dispatch.bindings) {
+        const bool is_buffer = b.buffer != nullptr;
+        const std::string name = is_buffer ? b.buffer->name() : "arguments";
+        const uintptr_t begin = (uintptr_t) (is_buffer ? b.buffer->data() : b.bytes.data());
+        const size_t size = is_buffer ? b.buffer->size() : b.bytes.size();
+        bool known = false;
+        for (const region & r : regions) known = known || (size > 0 && r.begin == begin);
+        if (known) continue;
+        regions.push_back({ begin, begin + size, name, is_buffer, is_buffer ? &counters.buffers[name] : nullptr, std::vector<device_byte>(is_buffer ? size : 0) });
+    }
+}
+
+void memory_release() {
+    regions.clear();
+    source = nullptr;
+}
+
+void memory_access(const void * address, size_t bytes, bool store, const void * site) {
+    if (!current_lane || fibre_owns(address)) return;
+    const uintptr_t a = (uintptr_t) address;
+    const size_t in_arena = a - (uintptr_t) current->arena;
+    if (in_arena < ARENA_BYTES) {
+        yield_if_lockstep();
+        access_threadgroup(in_arena, bytes, store, site);
+    } else if (!access_region(a, bytes, store, site) && !access_module(address, bytes, store, site)) {
+        report_wild(a, store, site);
+    }
+}
+
+} // namespace msl

@@ -1,0 +1,47 @@
+// The sources that the tests compile: what is checked, and what the cases find under a name.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { METAL, NATIVE, TREE } from '../../native/prepare/paths.mjs';
+import { HERE } from './toolchain.mjs';
+
+const UPSTREAM_METAL = path.join(TREE, 'ggml', 'src', 'ggml-metal');
+const UPSTREAM_FOLDERS = [path.join(UPSTREAM_METAL, 'kernels'), UPSTREAM_METAL, path.dirname(UPSTREAM_METAL)];
+
+/** Where our own .metal files find their includes: ours, the byte layouts, upstream's. */
+const OUR_FOLDERS = [path.join(METAL, 'kernels'), path.join(NATIVE, 'cache'), ...UPSTREAM_FOLDERS];
+
+/**
+ * keep: host names that EXEC instantiates (all kernels when missing; every one costs one to two seconds to compile);
+ * defines: preprocessor branches, each checked on its own; the first is executed; lint: ours must have no generic pointers.
+ * @typedef {{name: string, file: string, folders: string[], keep?: RegExp, defines: string[][], lint: boolean}} Module
+ */
+
+/** @returns {Module[]} */
+export function modules() {
+  return [
+    { name: 'group-sum', file: path.join(HERE, 'fixtures', 'group-sum.metal'), folders: [], defines: [[]], lint: true },
+    {
+      name: 'upstream-fa',
+      file: path.join(UPSTREAM_METAL, 'kernels', 'fa.metal'),
+      folders: UPSTREAM_FOLDERS,
+      keep: /kernel_flash_attn_ext_(vec_q8_0_dk128_dv128|vec_f16_dk128_dv128|vec_reduce|pad)/,
+      defines: [[]],
+      lint: false,
+    },
+    ...ours(),
+  ];
+}
+
+/** Every .metal file of metal/kernels, under its name without the ending. */
+function ours() {
+  const folder = path.join(METAL, 'kernels');
+  const files = fs.existsSync(folder) ? fs.readdirSync(folder).filter((name) => name.endsWith('.metal')) : [];
+  return files.map((name) => ({
+    name: path.basename(name, '.metal'),
+    file: path.join(folder, name),
+    folders: OUR_FOLDERS,
+    defines: [[], ['GGML_METAL_HAS_BF16']],
+    lint: true,
+  }));
+}

@@ -1,0 +1,52 @@
+// The Metal kernels on Linux: every source is type-checked with address spaces, then executed by the cases on this CPU.
+// CLI: node test/kernels/run.mjs [FILTER]     cases whose name contains FILTER; exit status 1 when something failed
+
+import { spawnSync } from 'node:child_process';
+import { buildEngine, describePatches } from '../../native/prepare/build.mjs';
+import { buildCases, buildModules, source } from './build.mjs';
+import { modules } from './modules.mjs';
+import { check, whyNot } from './toolchain.mjs';
+
+const filter = process.argv[2] ?? '';
+const counts = { passed: 0, failed: 0, skipped: 0 };
+
+function result(name, problem) {
+  console.log(problem ? `FAILED: ${name}\n${problem.trimEnd()}` : `ok: ${name}`);
+  counts[problem ? 'failed' : 'passed']++;
+}
+
+async function checkSources() {
+  for (const module of modules()) {
+    for (const defines of module.defines) {
+      const label = ['types and address spaces', module.name, ...defines].join(' ');
+      result(label, await check(source(module, 'check'), { defines, strict: module.lint }));
+    }
+  }
+}
+
+async function runCases() {
+  const [built, program] = [await buildModules(), await buildCases()];
+  const named = built.flatMap(({ module, file }) => ['--module', `${module.name}=${file}`]);
+  const { stdout, stderr, status } = spawnSync(program, [...named, filter], { encoding: 'utf8', maxBuffer: 1 << 28 });
+  const closing = /^(\d+) passed, (\d+) failed, (\d+) skipped$/m.exec(stdout);
+  console.log(stdout.replace(/^\d+ passed, .*\n/m, '').trimEnd());
+  if (!closing) return result('cases', `${stderr}\nthe program ended early (status ${status})`);
+  counts.passed += Number(closing[1]);
+  counts.failed += Number(closing[2]);
+  counts.skipped += Number(closing[3]);
+}
+
+console.log(describePatches());
+const missing = await whyNot();
+if (missing && process.env.CI && process.platform === 'linux' && process.arch === 'x64')
+  result('Metal kernels', missing);
+else if (missing) {
+  console.log(`skipped: Metal kernels: ${missing}`);
+  counts.skipped++;
+} else {
+  await buildEngine({ targets: ['turbo-tests'] }); // for its ggml, and the patched tree
+  if (!filter) await checkSources();
+  await runCases();
+}
+console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
+process.exitCode = counts.failed > 0 ? 1 : 0;
