@@ -70,7 +70,7 @@ export async function twoAtATime(items, body) {
   const worker = async () => {
     while (next < items.length) {
       const index = next++;
-      results[index] = await body(items[index]);
+      results[index] = await body(items[index], index);
     }
   };
   await Promise.all([worker(), worker()]);

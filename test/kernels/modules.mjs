@@ -20,7 +20,7 @@ const OUR_FOLDERS = [path.join(METAL, 'kernels'), path.join(NATIVE, 'cache'), ..
 /** @returns {Module[]} */
 export function modules() {
   return [
-    { name: 'group-sum', file: path.join(HERE, 'fixtures', 'group-sum.metal'), folders: [], defines: [[]], lint: true },
+    ...['group-sum', 'collectives'].map(fixture),
     {
       name: 'upstream-fa',
       file: path.join(UPSTREAM_METAL, 'kernels', 'fa.metal'),
@@ -32,6 +32,14 @@ export function modules() {
     ...ours(),
   ];
 }
+
+const fixture = (name) => ({
+  name,
+  file: path.join(HERE, 'fixtures', `${name}.metal`),
+  folders: [],
+  defines: [[]],
+  lint: true,
+});
 
 /** Every .metal file of metal/kernels, under its name without the ending. */
 function ours() {

@@ -3,9 +3,12 @@
 
 import { spawnSync } from 'node:child_process';
 import { buildEngine, describePatches } from '../../native/prepare/build.mjs';
-import { buildCases, buildModules, source } from './build.mjs';
+import { buildCases, buildModules } from './build.mjs';
+import { checkModule } from './check.mjs';
 import { modules } from './modules.mjs';
-import { check, whyNot } from './toolchain.mjs';
+import { MUTANTS } from './mutants.mjs';
+import { runMutants } from './mutate.mjs';
+import { whyNot } from './toolchain.mjs';
 
 const filter = process.argv[2] ?? '';
 const counts = { passed: 0, failed: 0, skipped: 0 };
@@ -19,14 +22,18 @@ async function checkSources() {
   for (const module of modules()) {
     for (const defines of module.defines) {
       const label = ['types and address spaces', module.name, ...defines].join(' ');
-      result(label, await check(source(module, 'check'), { defines, strict: module.lint }));
+      result(label, await checkModule(module, { defines }));
     }
   }
 }
 
-async function runCases() {
-  const [built, program] = [await buildModules(), await buildCases()];
+async function build() {
+  const built = await buildModules();
   const named = built.flatMap(({ module, file }) => ['--module', `${module.name}=${file}`]);
+  return { program: await buildCases(), named };
+}
+
+function runCases({ program, named }) {
   const { stdout, stderr, status } = spawnSync(program, [...named, filter], { encoding: 'utf8', maxBuffer: 1 << 28 });
   const closing = /^(\d+) passed, (\d+) failed, (\d+) skipped$/m.exec(stdout);
   console.log(stdout.replace(/^\d+ passed, .*\n/m, '').trimEnd());
@@ -46,7 +53,10 @@ else if (missing) {
 } else {
   await buildEngine({ targets: ['turbo-tests'] }); // for its ggml, and the patched tree
   if (!filter) await checkSources();
-  await runCases();
+  const cases = await build();
+  runCases(cases);
+  const mutants = MUTANTS.filter(({ why, module }) => `planted mistake in ${module}: ${why}`.includes(filter));
+  for (const { name, problem } of await runMutants(mutants, cases)) result(name, problem);
 }
 console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
 process.exitCode = counts.failed > 0 ? 1 : 0;

@@ -25,7 +25,7 @@ export async function whyNot() {
 const SHIM_FLAGS = ['-include', path.join(SHIM, 'msl.h'), '-I', SHIM];
 
 /** C++ for OpenCL: real address spaces. No double (an error in MSL too), literals without suffix are float. */
-export const CHECK_FLAGS = [
+const CHECK_FLAGS = [
   ...['-x', 'clcpp', '-cl-std=clc++2021', '-cl-no-stdinc', '-fsyntax-only'],
   ...['-Xclang', '-cl-ext=+cl_khr_fp16,-cl_khr_fp64,-__opencl_c_fp64', '-Xclang', '-cl-single-precision-constant'],
   ...SHIM_FLAGS,
@@ -37,11 +37,22 @@ const STRICT = ['-Wall', '-Werror', ...ACCEPTED.map((name) => `-Wno-${name}`)];
 
 /** Halves are rounded after every operation; every access of memory calls exec/hooks.cpp, and so does undefined behaviour. */
 const EXEC_FLAGS = [
-  ...['-x', 'c++', '-std=c++17', '-O1', '-gline-tables-only', '-fPIC', '-fvisibility=hidden', '-fsigned-char', '-w'],
+  ...[
+    '-x',
+    'c++',
+    '-std=c++17',
+    '-O1',
+    '-gline-tables-only',
+    '-gdwarf-4',
+    '-fPIC',
+    '-fvisibility=hidden',
+    '-fsigned-char',
+    '-w',
+  ],
   ...['-ffp-contract=off', '-Xclang', '-ffloat16-excess-precision=none', '-Xclang', '-cl-single-precision-constant'],
   ...['-fno-exceptions', '-fno-rtti', '-fno-threadsafe-statics', '-fno-stack-protector'],
   ...[
-    '-fsanitize=kernel-address,alignment,bounds,shift,integer-divide-by-zero,signed-integer-overflow,float-cast-overflow',
+    '-fsanitize=kernel-address,alignment,array-bounds,shift,integer-divide-by-zero,signed-integer-overflow,float-cast-overflow',
   ],
   '-fno-sanitize-link-runtime',
   ...['asan-globals=0', 'asan-stack=0', 'asan-instrumentation-with-call-threshold=0', 'asan-opt=0'].flatMap(mllvm),
@@ -62,10 +73,16 @@ export function write(file, text) {
 }
 
 /** @returns {Promise<string>} diagnostics; empty: none */
-export async function check(file, { defines = [], strict = true } = {}) {
+export async function typeCheck(file, { defines = [], strict = true } = {}) {
   const flags = [...CHECK_FLAGS, ...(strict ? STRICT : ['-w']), ...defines.map((d) => `-D${d}`)];
   const { code, stderr } = await run(CLANG, [...flags, file]);
   return code === 0 ? '' : stderr;
+}
+
+/** The syntax tree, as clang prints it. */
+export async function syntaxTree(file, { defines = [] } = {}) {
+  const flags = [...CHECK_FLAGS, '-w', ...defines.map((d) => `-D${d}`), '-Xclang', '-ast-dump=json'];
+  return JSON.parse(await must(`Reading ${path.basename(file)}`, CLANG, [...flags, file]));
 }
 
 /** Compiles a rewritten source to a shared object. @returns {Promise<string>} its path */

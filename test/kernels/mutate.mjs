@@ -1,0 +1,56 @@
+// Plants mistakes (mutants.mjs) and sees that the tests notice: a test of the tests.
+
+import { spawnSync } from 'node:child_process';
+import { buildModule, twoAtATime } from './build.mjs';
+import { checkModule } from './check.mjs';
+import { modules } from './modules.mjs';
+
+/** A mistake may make a kernel loop for ever. */
+const LIMIT_MS = 120_000;
+
+/**
+ * @param {import('./mutants.mjs').Mutant[]} mutants
+ * @param {{program: string, named: string[]}} cases named: the --module arguments of the right modules
+ * @returns {Promise<{name: string, problem: string}[]>} problem is empty where the mistake was noticed
+ */
+export function runMutants(mutants, cases) {
+  return twoAtATime(mutants, async (mutant, index) => ({
+    name: `planted mistake in ${mutant.module}: ${mutant.why}`,
+    problem: await unnoticed(mutant, index, cases).catch((error) => error.message),
+  }));
+}
+
+async function unnoticed(mutant, index, cases) {
+  const module = modules().find(({ name }) => name === mutant.module);
+  if (!module) return `there is no module ${mutant.module}`;
+  const options = {
+    name: `${mutant.module}.mutant-${index}`,
+    change: (text) => plant(text, mutant),
+    keep: mutant.keep,
+  };
+  const seen =
+    mutant.seenBy === 'types' ? await checkModule(module, options) : await execute(module, options, mutant, cases);
+  if (seen === '') return 'nothing noticed it';
+  return mutant.as.test(seen) ? '' : `it was noticed, but not as ${mutant.as}:\n${seen}`;
+}
+
+/** @returns {Promise<string>} what the cases that failed said; empty: all passed */
+async function execute(module, options, { module: name, cases: filter }, { program, named }) {
+  const file = await buildModule(module, options);
+  const args = [...named, '--module', `${name}=${file}`, filter];
+  const { stdout, status, error } = spawnSync(program, args, {
+    encoding: 'utf8',
+    timeout: LIMIT_MS,
+    maxBuffer: 1 << 28,
+  });
+  if (error) return `the cases did not end: ${error.message}`;
+  if (!/^[1-9]\d* passed|, [1-9]\d* failed/m.test(stdout)) throw new Error(`no case is named "${filter}":\n${stdout}`);
+  return status === 0 ? '' : stdout;
+}
+
+/** A mutant whose place is gone must be rewritten, not forgotten. */
+function plant(text, { find, replace, why }) {
+  const parts = text.split(find);
+  if (parts.length !== 2) throw new Error(`"${why}": its text is there ${parts.length - 1} times, not once: ${find}`);
+  return parts.join(replace);
+}
