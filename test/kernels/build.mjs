@@ -18,24 +18,60 @@ const INCLUDES = [
   path.join(METAL, 'host'),
 ];
 
+/** Instantiations in one shared object: enough objects that both cores have work. */
+const KERNELS_PER_OBJECT = 5;
+
+/** The other end of Metal's fast math: sums in any order, fused, reciprocals; infinities stay, as masks need them. */
+const FAST_FLAGS = ['-ffast-math', '-fno-finite-math-only', '-ffp-contract=fast', '-mfma'];
+
+/** @typedef {{name?: string, change?: (text: string) => string, keep?: RegExp}} SourceOptions change: plants a mistake */
+
 /**
- * The rewritten text of a module.
+ * Writes the rewritten text of a module.
  * @param {import('./modules.mjs').Module} module
  * @param {'check' | 'exec'} mode
- * @param {(text: string) => string} [change] a planted mistake
+ * @param {SourceOptions} [options]
+ * @returns {{file: string, kernels: string[]}}
  */
-export function source(module, mode, { name = module.name, change = (text) => text, keep = module.keep } = {}) {
+export function writeSource(module, mode, { name = module.name, change = (text) => text, keep = module.keep } = {}) {
   const { text } = amalgamate(module.file, { folders: module.folders });
+  const rewritten = rewrite(change(text), { mode, keep });
   const file = path.join(OUT, 'sources', `${name}.${mode}.cpp`);
-  write(file, rewrite(change(text), { mode, keep }).text);
-  return file;
+  write(file, rewritten.text);
+  return { file, kernels: rewritten.kernels };
 }
 
-/** @returns {Promise<string>} the shared object of a module */
-export function buildModule(module, options = {}) {
-  const name = options.name ?? module.name;
+/** @param {SourceOptions & {fast?: boolean}} [options] @returns {Promise<string>} the shared object of a module */
+export function buildModule(module, { fast = false, ...options } = {}) {
+  const { file } = writeSource(module, 'exec', options);
   const defines = (module.defines[0] ?? []).map((define) => `-D${define}`);
-  return compileModule(source(module, 'exec', options), { name, flags: [...defines, ...(options.flags ?? [])] });
+  return compileModule(file, { name: options.name ?? module.name, flags: [...defines, ...(fast ? FAST_FLAGS : [])] });
+}
+
+/**
+ * All modules, in several objects each where that is faster.
+ * @param {{fast?: boolean}} [options] fast: those with kernels for fast math, instead of all
+ * @returns {Promise<string[]>} arguments of the program
+ */
+export async function buildModules({ fast = false } = {}) {
+  const chosen = modules().filter((module) => !fast || module.fast);
+  const jobs = chosen.flatMap((module) => parts(module, fast).map((options) => ({ module, options })));
+  const files = await twoAtATime(jobs, ({ module, options }) => buildModule(module, options));
+  return chosen.flatMap(({ name }) => {
+    const own = files.filter((_, index) => jobs[index].module.name === name);
+    return ['--module', `${name}=${own.join(',')}`];
+  });
+}
+
+function parts(module, fast) {
+  const keep = fast ? module.fast : module.keep;
+  const { kernels } = writeSource(module, 'exec', { name: `${module.name}.all`, keep });
+  const count = Math.max(1, Math.ceil(kernels.length / KERNELS_PER_OBJECT));
+  return Array.from({ length: count }, (_, part) => ({
+    name: `${module.name}${fast ? '.fast' : ''}.${part}`,
+    keep: new RegExp(kernels.filter((_, index) => index % count === part).join('|')),
+    fast,
+  }));
 }
 
 /** @returns {Promise<string>} the program with all cases */
@@ -46,9 +82,6 @@ export async function buildCases() {
   await link(program, objects);
   return program;
 }
-
-export const buildModules = () =>
-  twoAtATime(modules(), async (module) => ({ module, file: await buildModule(module) }));
 
 /** The plans of metal/host: plain C++, the same that the app encodes from. */
 function plans() {

@@ -1,7 +1,7 @@
 // CHECK mode of one module: types with address spaces, attributes, and no pointer without an address space.
 
 import path from 'node:path';
-import { source } from './build.mjs';
+import { writeSource } from './build.mjs';
 import { genericPointers } from './source/address-spaces.mjs';
 import { syntaxTree, typeCheck } from './toolchain.mjs';
 
@@ -11,10 +11,10 @@ import { syntaxTree, typeCheck } from './toolchain.mjs';
  * @returns {Promise<string>} what is wrong; empty: nothing
  */
 export async function checkModule(module, { defines = [], name = module.name, change } = {}) {
-  const wrong = await typeCheck(source(module, 'check', { name, change }), { defines, strict: module.lint });
+  const wrong = await typeCheck(writeSource(module, 'check', { name, change }).file, { defines, strict: module.lint });
   if (wrong || !module.lint) return wrong;
   // templates are read once, not per instantiation
-  const bare = source(module, 'check', { name: `${name}.templates`, change, keep: /none/ });
+  const bare = writeSource(module, 'check', { name: `${name}.templates`, change, keep: /none/ }).file;
   const found = genericPointers(await syntaxTree(bare, { defines }), isOurs);
   return found.map((line) => `no address space: ${path.basename(line)}`).join('\n');
 }

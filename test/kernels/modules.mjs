@@ -13,8 +13,9 @@ const OUR_FOLDERS = [path.join(METAL, 'kernels'), path.join(NATIVE, 'cache'), ..
 
 /**
  * keep: host names that EXEC instantiates (all kernels when missing; every one costs one to two seconds to compile);
+ * fast: host names that are compiled for fast math too, for the cases named "any math";
  * defines: preprocessor branches, each checked on its own; the first is executed; lint: ours must have no generic pointers.
- * @typedef {{name: string, file: string, folders: string[], keep?: RegExp, defines: string[][], lint: boolean}} Module
+ * @typedef {{name: string, file: string, folders: string[], keep?: RegExp, fast?: RegExp, defines: string[][], lint: boolean}} Module
  */
 
 /** @returns {Module[]} */
@@ -25,8 +26,9 @@ export function modules() {
       name: 'upstream-fa',
       file: path.join(UPSTREAM_METAL, 'kernels', 'fa.metal'),
       folders: UPSTREAM_FOLDERS,
-      keep: /kernel_flash_attn_ext_(vec_q8_0_dk128_dv128|vec_f16_dk128_dv128|vec_reduce|pad)/,
+      keep: /kernel_flash_attn_ext_vec_(q8_0_dk(64_dv64|128_dv128|256_dv256)|reduce)/,
       defines: [[]],
+      fast: /kernel_flash_attn_ext_vec_(q8_0_dk128_dv128|reduce)/,
       lint: false,
     },
     ...ours(),

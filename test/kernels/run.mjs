@@ -13,6 +13,19 @@ import { whyNot } from './toolchain.mjs';
 const filter = process.argv[2] ?? '';
 const counts = { passed: 0, failed: 0, skipped: 0 };
 
+/** Rows of print_counts (cases/counts.cpp), all figures per cached position and KV head. */
+const rows = [];
+const COLUMNS =
+  'kernel | cache bytes read | distinct | other device bytes | table loads | threadgroup bytes read | written | ' +
+  'threadgroup barriers | simdgroup barriers | collectives | threadgroup memory';
+
+function printRows() {
+  if (rows.length === 0) return;
+  console.log(`\nPer cached position and KV head:\n| ${COLUMNS} |\n|${' --- |'.repeat(COLUMNS.split('|').length)}`);
+  for (const row of rows) console.log(row);
+  console.log();
+}
+
 function result(name, problem) {
   console.log(problem ? `FAILED: ${name}\n${problem.trimEnd()}` : `ok: ${name}`);
   counts[problem ? 'failed' : 'passed']++;
@@ -27,16 +40,16 @@ async function checkSources() {
   }
 }
 
-async function build() {
-  const built = await buildModules();
-  const named = built.flatMap(({ module, file }) => ['--module', `${module.name}=${file}`]);
-  return { program: await buildCases(), named };
-}
+/** The cases whose names say so run a second time, with kernels compiled for fast math. */
+const ANY_MATH = 'any math';
 
-function runCases({ program, named }) {
-  const { stdout, stderr, status } = spawnSync(program, [...named, filter], { encoding: 'utf8', maxBuffer: 1 << 28 });
+function runCases(program, args) {
+  const { stdout, stderr, status } = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 28 });
   const closing = /^(\d+) passed, (\d+) failed, (\d+) skipped$/m.exec(stdout);
-  console.log(stdout.replace(/^\d+ passed, .*\n/m, '').trimEnd());
+  for (const line of stdout.split('\n')) {
+    if (line.startsWith('count ')) rows.push(line.slice('count '.length));
+    else if (line && line !== closing?.[0]) console.log(line);
+  }
   if (!closing) return result('cases', `${stderr}\nthe program ended early (status ${status})`);
   counts.passed += Number(closing[1]);
   counts.failed += Number(closing[2]);
@@ -53,10 +66,17 @@ else if (missing) {
 } else {
   await buildEngine({ targets: ['turbo-tests'] }); // for its ggml, and the patched tree
   if (!filter) await checkSources();
-  const cases = await build();
-  runCases(cases);
+  const named = await buildModules();
+  const program = await buildCases();
+  runCases(program, [...named, filter]);
+  const fast = await buildModules({ fast: true });
+  if (fast.length > 0 && !filter) {
+    console.log('again, with fast math:');
+    runCases(program, [...fast, '--flush', ANY_MATH]);
+  }
   const mutants = MUTANTS.filter(({ why, module }) => `planted mistake in ${module}: ${why}`.includes(filter));
-  for (const { name, problem } of await runMutants(mutants, cases)) result(name, problem);
+  for (const { name, problem } of await runMutants(mutants, { program, named })) result(name, problem);
 }
+printRows();
 console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
 process.exitCode = counts.failed > 0 ? 1 : 0;

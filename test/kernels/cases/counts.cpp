@@ -2,12 +2,19 @@
 
 #include <cstdio>
 
-void print_counts(const char * what, const msl_counters & c) {
-    printf("count %s: ", what);
-    for (const auto & b : c.buffers) {
-        if (b.second.read + b.second.written == 0) continue;
-        printf("%s read %lu (%lu distinct) written %lu, ", b.first.c_str(), b.second.read, b.second.unique, b.second.written);
+// cache read: as load instructions ask for it; distinct: what a threadgroup reads once or more counts once (first-level cache);
+// other device: queries, mask, partial and final results; the rest per cell too, barriers and collectives per simdgroup
+void print_counts(const std::string & what, const msl_counters & c, uint64_t cells) {
+    uint64_t asked = 0, distinct = 0;
+    for (const char * name : { "k", "v" }) {
+        const auto found = c.buffers.find(name);
+        if (found == c.buffers.end()) continue;
+        asked += found->second.read;
+        distinct += found->second.unique;
     }
-    printf("tables read %lu in %lu loads, threadgroup read %lu written %lu of %zu, ", c.tables.read, c.tables.loads, c.threadgroup.read, c.threadgroup.written, c.threadgroup_memory);
-    printf("barriers %lu threadgroup %lu simdgroup, collectives %lu, threadgroups %lu\n", c.threadgroup_barriers, c.simdgroup_barriers, c.collectives, c.threadgroups);
+    const uint64_t other = c.device.read + c.device.written - asked;
+    const auto per = [cells](uint64_t n) { return (double) n/(double) cells; };
+    printf("count | %s | %.0f | %.0f | %.0f | %.1f | %.0f | %.0f | %.3f | %.3f | %.2f | %zu |\n", what.c_str(), per(asked), per(distinct), per(other),
+           per(c.tables.loads), per(c.threadgroup.read), per(c.threadgroup.written), per(c.threadgroup_barriers), per(c.simdgroup_barriers),
+           per(c.collectives), c.threadgroup_memory);
 }

@@ -15,5 +15,5 @@ template <class T> msl_binding bind_args(int slot, const T & args) {
 inline msl_constant constant_bool(int index, bool value)  { return { index, msl_constant::boolean, value }; }
 inline msl_constant constant_i32(int index, int32_t value) { return { index, msl_constant::i32, value }; }
 
-// One line for the table of counts.
-void print_counts(const char * what, const msl_counters & counters);
+// One line for the table of counts. Buffers "k" and "v" are the cache; cells: cached positions times KV heads.
+void print_counts(const std::string & what, const msl_counters & counters, uint64_t cells);

@@ -1,4 +1,5 @@
-// kernel-cases [--module NAME=FILE]... [FILTER]: runs the cases whose name contains the filter, all without one.
+// kernel-cases [--module NAME=FILE,FILE]... [--flush] [FILTER]: runs the cases whose name contains the filter, all without one.
+// --flush: subnormal numbers are zero, as a GPU may have it.
 // The last line is "N passed, N failed, N skipped"; exit status 1 when a case failed. Lines that start with "count " go into the
 // table of counts (run.mjs prints them together).
 
@@ -8,8 +9,10 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <sstream>
 #include <string>
 #include <vector>
+#include <xmmintrin.h>
 
 namespace {
 
@@ -28,6 +31,13 @@ std::vector<entry> & entries() {
 }
 
 int n_failures = 0;
+
+std::vector<std::string> split(const std::string & list) {
+    std::vector<std::string> parts;
+    std::stringstream stream(list);
+    for (std::string part; std::getline(stream, part, ',');) parts.push_back(part);
+    return parts;
+}
 
 void run(const entry & e) {
     try {
@@ -63,7 +73,9 @@ int main(int argc, char ** argv) {
         const std::string arg = argv[i];
         if (arg == "--module" && i + 1 < argc) {
             const std::string pair = argv[++i];
-            msl_set_module(pair.substr(0, pair.find('=')), pair.substr(pair.find('=') + 1));
+            msl_set_module(pair.substr(0, pair.find('=')), split(pair.substr(pair.find('=') + 1)));
+        } else if (arg == "--flush") {
+            _mm_setcsr(_mm_getcsr() | 0x8040); // flush to zero, denormals are zero
         } else {
             filter = arg;
         }

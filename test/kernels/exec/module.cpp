@@ -10,13 +10,13 @@ namespace msl {
 
 namespace {
 module * loading; // whose initialisers run
-std::map<std::string, std::string>             files;
-std::map<std::string, std::unique_ptr<module>> loaded;
+std::map<std::string, std::vector<std::string>> files;
+std::map<std::string, std::unique_ptr<module>>  loaded;
 
-struct image { uintptr_t base, begin, end; };
+struct extent { uintptr_t base, end; };
 
 int extend_image(dl_phdr_info * info, size_t, void * data) {
-    image & m = *(image *) data;
+    extent & m = *(extent *) data;
     if (info->dlpi_addr != m.base) return 0;
     for (int i = 0; i < info->dlpi_phnum; ++i) {
         const auto & header = info->dlpi_phdr[i];
@@ -44,29 +44,37 @@ std::string plain(const std::string & type) {
 }
 } // namespace
 
-module::module(const std::string & file) : file(file) {
+module::module(std::string name, const std::vector<std::string> & files) : name(std::move(name)) {
+    for (const std::string & file : files) images.push_back(load(file));
+}
+
+module::image module::load(const std::string & file) {
     loading = this;
     void * handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     loading = nullptr;
     if (!handle) throw std::runtime_error(std::string("cannot load a kernel module: ") + dlerror());
     link_map * map = nullptr;
     dlinfo(handle, RTLD_DI_LINKMAP, &map);
-    image m = { map->l_addr, map->l_addr, map->l_addr };
-    dl_iterate_phdr(extend_image, &m);
-    begin = m.begin;
-    end   = m.end;
+    extent e = { map->l_addr, map->l_addr };
+    dl_iterate_phdr(extend_image, &e);
+    return { e.base, e.end };
 }
 
-const kernel_info & module::kernel(const std::string & name) const {
-    const auto found = kernels.find(name);
-    if (found == kernels.end()) throw std::runtime_error("no kernel " + name + " in " + file);
+bool module::contains(const void * address) const {
+    for (const image & i : images) if ((uintptr_t) address - i.begin < i.end - i.begin) return true;
+    return false;
+}
+
+const kernel_info & module::kernel(const std::string & kernel_name) const {
+    const auto found = kernels.find(kernel_name);
+    if (found == kernels.end()) throw std::runtime_error("no kernel " + kernel_name + " in module " + name);
     return found->second;
 }
 
 const std::vector<parameter> & module::parameters(const kernel_info & kernel) const {
     const auto found = signatures.find(kernel.function);
     if (found == signatures.end() || (int) found->second.size() != kernel.n_parameters) {
-        throw std::runtime_error("the parameters of " + kernel.function + " in " + file + " were not understood by source/rewrite.mjs");
+        throw std::runtime_error("the parameters of " + kernel.function + " in module " + name + " were not understood by source/rewrite.mjs");
     }
     return found->second;
 }
@@ -83,7 +91,7 @@ void module::specialise(const std::vector<msl_constant> & values) {
             memcpy(fc.value, &value.bits, fc.bytes);
             fc.is_set = found = true;
         }
-        if (!found) throw std::runtime_error("no function constant " + std::to_string(value.index) + " in " + file);
+        if (!found) throw std::runtime_error("no function constant " + std::to_string(value.index) + " in module " + name);
     }
 }
 
@@ -99,7 +107,7 @@ module & find_module(const std::string & name) {
     if (!m) {
         const auto file = files.find(name);
         if (file == files.end()) throw std::runtime_error("no module " + name + ": see test/kernels/modules.mjs");
-        m = std::make_unique<module>(file->second);
+        m = std::make_unique<module>(name, file->second);
     }
     return *m;
 }
@@ -108,7 +116,7 @@ module & find_module(const std::string & name) {
 
 using namespace msl;
 
-void msl_set_module(const std::string & name, const std::string & file) { files[name] = file; }
+void msl_set_module(const std::string & name, const std::vector<std::string> & list) { files[name] = list; }
 bool msl_has_module(const std::string & name) { return files.count(name) > 0; }
 
 extern "C" {

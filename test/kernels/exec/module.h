@@ -1,4 +1,4 @@
-// A compiled .metal source: a shared object whose initialisers register kernels, parameters and function constants.
+// A compiled .metal source: shared objects, each with some of the kernels, whose initialisers register kernels, parameters and function constants.
 #pragma once
 
 #include "../shim/msl-abi.h"
@@ -27,21 +27,23 @@ struct function_constant {
 
 class module {
 public:
-    explicit module(const std::string & file);
+    module(std::string name, const std::vector<std::string> & files);
     const kernel_info & kernel(const std::string & name) const;
     const std::vector<parameter> & parameters(const kernel_info & kernel) const;
     // Sets the constants given, and marks the others as not set.
     void specialise(const std::vector<msl_constant> & values);
     const function_constant * constant_at(const void * address) const;
-    bool contains(const void * address) const { return (uintptr_t) address - begin < end - begin; }
+    bool contains(const void * address) const;
 
     std::map<std::string, kernel_info>            kernels;
     std::map<std::string, std::vector<parameter>> signatures; // by function
     std::vector<function_constant>                constants;
 
 private:
-    std::string file;
-    uintptr_t   begin = 0, end = 0; // of the loaded image
+    struct image { uintptr_t begin, end; };
+    image load(const std::string & file);
+    std::string        name;
+    std::vector<image> images;
 };
 
 // Loads on first use.

@@ -86,6 +86,7 @@ struct msl_counters {
     uint64_t threadgroup_barriers = 0, simdgroup_barriers = 0, collectives = 0; // of all SIMD-groups: lanes together count once
     uint64_t threadgroups = 0, threads = 0;
     size_t   threadgroup_memory = 0;  // bytes of one threadgroup, dynamic and static
+    msl_counters & operator+=(const msl_counters & other);
 };
 
 // Something wrong that no value needs to show. site: file:line of the access or call, "; "-separated when there are several.
@@ -103,6 +104,6 @@ struct msl_result {
 // Throws std::runtime_error for mistakes of the caller: unknown kernel, unbound slot, function constant of another type.
 msl_result msl_run(const msl_dispatch & dispatch, const msl_schedule & schedule = {});
 
-// The file that a module is loaded from; set before its first use. Cases run by name only.
-void msl_set_module(const std::string & module, const std::string & file);
+// The shared objects that a module is loaded from; set before its first use. Cases run by name only.
+void msl_set_module(const std::string & module, const std::vector<std::string> & files);
 bool msl_has_module(const std::string & module);

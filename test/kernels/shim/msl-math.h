@@ -28,8 +28,12 @@ template <class To, class From> constexpr To as_type(From f) {
     X(saturate, (x < 0.0f ? 0.0f : x > 1.0f ? 1.0f : x))
 MSL_FUNCTIONS
 inline float pow(float a, float b) { return __builtin_powf(a, b); }
-namespace precise { MSL_FUNCTIONS inline float pow(float a, float b) { return __builtin_powf(a, b); } }
-namespace fast    { MSL_FUNCTIONS inline float pow(float a, float b) { return __builtin_powf(a, b); } }
+// divide: exact in both, which fast allows
+#define MSL_BINARY_FUNCTIONS \
+    inline float pow(float a, float b)    { return __builtin_powf(a, b); } \
+    inline float divide(float a, float b) { _Pragma("clang fp reciprocal(off)") return a/b; }
+namespace precise { MSL_FUNCTIONS MSL_BINARY_FUNCTIONS }
+namespace fast    { MSL_FUNCTIONS MSL_BINARY_FUNCTIONS }
 #undef X
 
 template <int N> vec<float, N> pow(const vec<float, N> & a, const vec<float, N> & b) { vec<float, N> r; MSL_EACH r.e[i] = __builtin_powf(a.e[i], b.e[i]); return r; }

@@ -3,6 +3,7 @@
 //   constant T X [[function_constant(I)]];          a variable that the executor sets (EXEC) or an extern constant (CHECK)
 //   threadgroup T x[N];                             a reference into the threadgroup's memory
 //   [[threadgroup(n)]], [[buffer(n)]], positions    dropped; EXEC gets them as a table instead
+//   #pragma METAL fp math_mode(safe), contract(off)  clang's pragmas of the same meaning
 // CHECK only, where C++ for OpenCL is narrower than MSL:
 //   void (*f)(..) as a template parameter           void f(..): pointers to functions with address spaces are refused
 //   c ? lvalue : half2(..)                          + on both arms: an lvalue with an address space does not convert
@@ -38,6 +39,8 @@ export function rewrite(text, { mode, keep = /.*/ }) {
       'MSL_FUNCTION_CONSTANT($1, $2, $3)',
     )
     .replace(/^(\s*)threadgroup\s+(\w+)\s+(\w+)\s*((?:\[[^\]]*\])+)\s*;/gm, '$1MSL_THREADGROUP_VARIABLE($2, $3, $4);')
+    .replace(/#pragma METAL fp math_mode\(safe\)/g, '#pragma clang fp reassociate(off) reciprocal(off)')
+    .replace(/#pragma METAL fp contract\((\w+)\)/g, '#pragma clang fp contract($1)')
     .replace(/\[\[\s*(?:threadgroup|buffer)\s*\(\s*\d+\s*\)\s*\]\]/g, '')
     .replace(/\[\[\s*max_total_threads_per_threadgroup\s*\([^)]*\)\s*\]\]/g, '');
   if (mode === 'check') {
