@@ -28,7 +28,8 @@ struct simd {
     typedef __m256i I;
     typedef __m256  F;
 
-    static INLINE void prefetch(const char * p) { _mm_prefetch(p, _MM_HINT_T0); }
+    // into L2: a tile of all heads, its successor beside it, is more than L1 holds
+    static INLINE void prefetch(const char * p) { _mm_prefetch(p, _MM_HINT_T1); }
 
     //
     // integers
@@ -47,7 +48,7 @@ struct simd {
         return _mm256_set1_epi32(v);
     }
     static INLINE I load2(const char * lo, const char * hi) {
-        return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *) lo)), _mm_loadu_si128((const __m128i *) hi), 1);
+        return _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *) lo)), _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *) hi)), 0xf0);
     }
 
     static INLINE I low_nibbles (I x) { return _mm256_and_si256(x, _mm256_set1_epi8(15)); }
@@ -58,22 +59,37 @@ struct simd {
     static INLINE I shift_right(I x, int n) { return n < 0 ? _mm256_slli_epi32(x, -n) : n > 0 ? _mm256_srli_epi32(x, n) : x; }
 
     static INLINE I index3(I magnitude, I sign) {
-        return _mm256_or_si256(_mm256_and_si256(magnitude, _mm256_set1_epi8(3)), _mm256_and_si256(sign, _mm256_set1_epi8(8)));
+        return _mm256_or_si256(_mm256_and_si256(magnitude, _mm256_set1_epi8(6)), _mm256_and_si256(sign, _mm256_set1_epi8(1)));
     }
+    // an index in each nibble; a lookup sees bits 0 to 3, and bit 7, which is 0 in both
+    static INLINE I indices3(I magnitudes, I signs) {
+        return _mm256_or_si256(_mm256_and_si256(magnitudes, _mm256_set1_epi8(0x66)), _mm256_and_si256(signs, _mm256_set1_epi8(0x11)));
+    }
+    static INLINE I low_index3 (I x) { return x; }
+    static INLINE I high_index3(I x) { return _mm256_srli_epi16(x, 4); }
+    static INLINE I join_low_nibbles (I a, I b) { return _mm256_or_si256(low_nibbles(a), _mm256_slli_epi16(low_nibbles(b), 4)); }
+    static INLINE I join_high_nibbles(I a, I b) { return _mm256_or_si256(high_nibbles(a), _mm256_andnot_si256(_mm256_set1_epi8(15), b)); }
 
     // K levels are unsigned with a bias, which vpmaddubsw wants; V levels are signed, the weights are unsigned there
-    static INLINE I table(const uint8_t * m, int n, int bias) {
-        int8_t t[16] = { 0 };
-        for (int i = 0; i < n; ++i) {
+    static INLINE I table4(int bias) {
+        const uint8_t m[8] = TURBO4_MAGNITUDES;
+        int8_t t[16];
+        for (int i = 0; i < 8; ++i) {
             t[i]     = (int8_t) (bias + m[i]);
             t[i + 8] = (int8_t) (bias - m[i]);
         }
         return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *) t));
     }
-    static INLINE I table_k4() { const uint8_t m[8] = TURBO4_MAGNITUDES; return table(m, 8, 111); }
-    static INLINE I table_v4() { const uint8_t m[8] = TURBO4_MAGNITUDES; return table(m, 8, 0); }
-    static INLINE I table_k3() { const uint8_t m[4] = TURBO3_MAGNITUDES; return table(m, 4, 111); }
-    static INLINE I table_v3() { const uint8_t m[4] = TURBO3_MAGNITUDES; return table(m, 4, 0); }
+    static INLINE I table3(int bias) {
+        const uint8_t m[4] = TURBO3_MAGNITUDES;
+        int8_t t[16];
+        for (int i = 0; i < 16; ++i) { t[i] = (int8_t) (i % 2 == 0 ? bias + m[i/2 % 4] : bias - m[i/2 % 4]); }
+        return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *) t));
+    }
+    static INLINE I table_k4() { return table4(111); }
+    static INLINE I table_v4() { return table4(0); }
+    static INLINE I table_k3() { return table3(111); }
+    static INLINE I table_v3() { return table3(0); }
     static INLINE I bias_q8(I x) { return _mm256_xor_si256(x, _mm256_set1_epi8(-128)); }
 
     //
@@ -92,19 +108,21 @@ struct simd {
         const I low = _mm256_and_si256(header, _mm256_set1_epi32(0xffff));
         return _mm256_cvtph_ps(_mm_packus_epi32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1)));
     }
-    static INLINE I scaled_sub(I x, int shift, I mask) { // 8*s of sub-scale i, at the bits of the mask
-        return _mm256_and_si256(shift < 0 ? _mm256_slli_epi32(x, -shift) : _mm256_srli_epi32(x, shift), mask);
-    }
     // TURBO_MULT in both 16-bit halves of a lane
     static INLINE I multiplier(I header, int i) {
         const I high = _mm256_setr_epi8(2, 3, 2, 3, 6, 7, 6, 7, 10, 11, 10, 11, 14, 15, 14, 15, 2, 3, 2, 3, 6, 7, 6, 7, 10, 11, 10, 11, 14, 15, 14, 15);
-        const I sub  = _mm256_shuffle_epi8(header, high);
-        const I at3  = i == 0 ? _mm256_slli_epi16(sub, 3) : _mm256_srli_epi16(sub, 4*i - 3);
+        return multiplier_words(_mm256_shuffle_epi8(header, high), i);
+    }
+    // TURBO_MULT of sub-scale i in the lowest bits of 16-bit lanes
+    static INLINE I multiplier_words(I sub, int i) {
+        const I at3 = i == 0 ? _mm256_slli_epi16(sub, 3) : _mm256_srli_epi16(sub, 4*i - 3);
         return _mm256_add_epi16(_mm256_and_si256(at3, _mm256_set1_epi16(0x78)), _mm256_set1_epi16(TURBO_MULT(0)));
     }
-    static INLINE F multiplier_float(I header, int i) {
-        const I s8 = scaled_sub(header, 13 + 4*i, _mm256_set1_epi32(0x78));
-        return _mm256_cvtepi32_ps(_mm256_add_epi32(s8, _mm256_set1_epi32(TURBO_MULT(0))));
+    static INLINE void multipliers_of_tile(const I header[4], int16_t (*mult)[DECODE_TILE]) {
+        UNROLL for (int half = 0; half < 2; ++half) {
+            const I sub = _mm256_packus_epi32(_mm256_srli_epi32(header[2*half], 16), _mm256_srli_epi32(header[2*half + 1], 16));
+            UNROLL for (int i = 0; i < 4; ++i) { _mm256_store_si256((I *) (mult[i] + 16*half), multiplier_words(sub, i)); }
+        }
     }
 
     //
@@ -164,24 +182,29 @@ struct simd {
         const I t2 = _mm256_unpacklo_epi32(a[2], a[3]);
         const I q[2] = { _mm256_unpacklo_epi64(t0, t2), _mm256_unpackhi_epi64(t0, t2) };
         UNROLL for (int i = 0; i < 4; ++i) {
-            const I twice = i % 2 == 0 ? _mm256_slli_epi32(q[i/2], 16) : _mm256_srli_epi32(q[i/2], 16);
-            const I both  = _mm256_blend_epi16(q[i/2], twice, i % 2 == 0 ? 0xaa : 0x55);
+            const I both = i % 2 == 0 ? _mm256_blend_epi16(q[i/2], _mm256_slli_epi32(q[i/2], 16), 0xaa)
+                                      : _mm256_blend_epi16(q[i/2], _mm256_srli_epi32(q[i/2], 16), 0x55);
             c[i] = _mm256_blend_epi16(both, _mm256_srli_epi16(both, 4), 0xaa);
         }
     }
 
-    // sums of two neighbours: level*q <= 222*127, together <= 32767 by pair_limit; then both, times the multiplier
+    // 16-bit sums of two products of each register, level*q <= 222*127, together in -32768 .. 32767 by sum_limit; then
+    // both sums of a lane, times the multiplier
     static INLINE I dot(I acc, I level, I q, I mult) {
         return in_order(_mm256_add_epi32(acc, _mm256_madd_epi16(_mm256_maddubs_epi16(level, q), mult)));
     }
-    static float pair_limit(int level_max) { return 32767/(2*level_max) - 1; } // less 1: both may round up
-    // what the bias of the levels adds to the sum, negated
-    static INLINE I unbias(const I * mult, const int32_t * sum, int quarters, int level_max) {
+    static INLINE I dot(I acc, I a, I qa, I b, I qb, I mult) {
+        return in_order(_mm256_add_epi32(acc, _mm256_madd_epi16(_mm256_add_epi16(_mm256_maddubs_epi16(a, qa), _mm256_maddubs_epi16(b, qb)), mult)));
+    }
+    // of the integers of one sign in a 16-bit sum: half an addend less for each, since all may round up
+    static float sum_limit(int level_max, int addends) { return 32767/(2*level_max) - addends/2; }
+    // the sum without what the bias of the levels adds to it
+    static INLINE I unbias(I acc, const I * mult, const int32_t * sum, int quarters, int level_max) {
         I s = _mm256_madd_epi16(mult[0], broadcast(sum));
         for (int i = 1; i < quarters; ++i) {
             s = _mm256_add_epi32(s, _mm256_madd_epi16(mult[i], broadcast(sum + i)));
         }
-        return _mm256_mullo_epi32(s, _mm256_set1_epi32(-level_max));
+        return _mm256_sub_epi32(acc, _mm256_mullo_epi32(s, _mm256_set1_epi32(level_max)));
     }
 
     //
@@ -238,32 +261,35 @@ struct simd {
         s[0] = _mm256_broadcastsi128_si256(_mm_unpacklo_epi16(ab, cd));
         s[1] = _mm256_broadcastsi128_si256(_mm_unpackhi_epi16(ab, cd));
     }
-    // bit 3 of each byte is the sign of the value in register t
+    static INLINE I sign_bytes(bits s, int t) { // of values 8*(t/2) .. in the low half, 16 + 8*(t/2) .. in the high half
+        return _mm256_shuffle_epi8(s, t < 2 ? _mm256_setr_epi8(0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 8, 9, 10, 11, 8, 9, 10, 11, 8, 9, 10, 11, 8, 9, 10, 11)
+                                            : _mm256_setr_epi8(4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7, 12, 13, 14, 15, 12, 13, 14, 15, 12, 13, 14, 15, 12, 13, 14, 15));
+    }
+    // sign bits of the values in register t at bit 0
     static INLINE I sign_bits(bits s, int t) {
-        const I byte = t < 2 ? _mm256_blend_epi32(_mm256_shuffle_epi32(s, 0x00), _mm256_shuffle_epi32(s, 0xaa), 0xf0)
-                             : _mm256_blend_epi32(_mm256_shuffle_epi32(s, 0x55), _mm256_shuffle_epi32(s, 0xff), 0xf0);
-        return t % 2 == 0 ? _mm256_sllv_epi32(byte, _mm256_setr_epi32(3, 2, 1, 0, 3, 2, 1, 0))
-                          : _mm256_srlv_epi32(byte, _mm256_setr_epi32(1, 2, 3, 4, 1, 2, 3, 4));
+        const int first = t % 2 == 0 ? 0 : 4;
+        return _mm256_srlv_epi32(sign_bytes(s, t), _mm256_setr_epi32(first, first + 1, first + 2, first + 3, first, first + 1, first + 2, first + 3));
+    }
+    // of two quarters at bits 0 and 4; low, high: the low nibbles of the sign bytes of both, and the high ones
+    static INLINE I sign_nibbles(bits low, bits high, int t) {
+        return _mm256_srlv_epi32(sign_bytes(t % 2 == 0 ? low : high, t), _mm256_setr_epi32(0, 1, 2, 3, 0, 1, 2, 3));
     }
 
     // Weights of a tile as u*s*scale: u a byte for each position and quarter, at most 146 so that two products with a level
     // fit 16 bits (126 for q8_0); s 15 bits for each pair of positions. So the error of a weight is 1/292 of the larger of
-    // its pair, or 1/65534 of the tile's sum.
+    // its pair, or 1/65534 of the tile's sum. Four positions g are dword place(g) of u, and pairs of 16 bits of s.
     struct weights {
         alignas(32) uint8_t u[4][DECODE_TILE];
         alignas(32) int16_t s[DECODE_TILE/2];
         float scale;
     };
-
-    static INLINE I bytes_of(const F x[4]) {
-        const I a = _mm256_packs_epi32(_mm256_cvtps_epi32(x[0]), _mm256_cvtps_epi32(x[1]));
-        const I b = _mm256_packs_epi32(_mm256_cvtps_epi32(x[2]), _mm256_cvtps_epi32(x[3]));
-        return _mm256_permutevar8x32_epi32(_mm256_packus_epi16(a, b), _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
-    }
+    // what two packs within 128-bit lanes leave
+    static INLINE int place(int g) { return g/2 + g % 2*4; }
 
     template <int QUARTERS, int MULT_MAX, int LEVEL_MAX>
-    static INLINE void weigh(const float * weight, const float * d, const float (*mult)[DECODE_TILE], weights & out) {
+    static INLINE void weigh(const float * weight, const float * d, const int16_t (*mult)[DECODE_TILE], weights & out) {
         const float u_max = 32767/(2*LEVEL_MAX) - 1;
+        const float x_max = QUARTERS == 1 ? u_max : u_max*(32768.0f/MULT_MAX); // vpmulhrsw divides by 2^15
 
         F x[4];
         F pair[4]; // the larger of two neighbours, twice
@@ -279,19 +305,22 @@ struct simd {
         out.scale = total/32767.0f*(MULT_MAX/u_max);
 
         const F floor = _mm256_set1_ps(1e-30f);
+        I y[4];
         UNROLL for (int i = 0; i < 4; ++i) {
-            x[i] = _mm256_mul_ps(x[i], _mm256_mul_ps(_mm256_rcp_ps(_mm256_max_ps(pair[i], floor)), _mm256_set1_ps(u_max/MULT_MAX)));
+            y[i] = _mm256_cvtps_epi32(_mm256_mul_ps(x[i], _mm256_mul_ps(_mm256_rcp_ps(_mm256_max_ps(pair[i], floor)), _mm256_set1_ps(x_max))));
         }
+        const I a = _mm256_packs_epi32(y[0], y[1]);
+        const I b = _mm256_packs_epi32(y[2], y[3]);
         UNROLL for (int q = 0; q < QUARTERS; ++q) {
-            F y[4];
-            UNROLL for (int i = 0; i < 4; ++i) { y[i] = QUARTERS == 1 ? x[i] : _mm256_mul_ps(x[i], _mm256_load_ps(mult[q] + 8*i)); }
-            _mm256_store_si256((I *) out.u[q], bytes_of(y));
+            const I ua = QUARTERS == 1 ? a : _mm256_mulhrs_epi16(a, _mm256_load_si256((const I *) mult[q]));
+            const I ub = QUARTERS == 1 ? b : _mm256_mulhrs_epi16(b, _mm256_load_si256((const I *) (mult[q] + 16)));
+            _mm256_store_si256((I *) out.u[q], _mm256_packus_epi16(ua, ub));
         }
 
-        const I a = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_shuffle_ps(pair[0], pair[1], 0x88), _mm256_set1_ps(inv)));
-        const I b = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_shuffle_ps(pair[2], pair[3], 0x88), _mm256_set1_ps(inv)));
-        // pairs of lanes: a = 0 1 4 5 | 2 3 6 7, b the same + 8
-        _mm256_store_si256((I *) out.s, _mm256_permutevar8x32_epi32(_mm256_packs_epi32(a, b), _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)));
+        const I sa = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_shuffle_ps(pair[0], pair[1], 0x88), _mm256_set1_ps(inv)));
+        const I sb = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_shuffle_ps(pair[2], pair[3], 0x88), _mm256_set1_ps(inv)));
+        // pairs of positions: sa = 0 1 4 5 | 2 3 6 7, sb the same + 8
+        _mm256_store_si256((I *) out.s, _mm256_packs_epi32(sa, sb));
     }
 
     struct four_weights {
@@ -300,11 +329,12 @@ struct simd {
     };
 
     template <int QUARTERS, int GROUP> static INLINE four_weights weights_of(const weights & w, int chunk, int g) {
-        const I s = broadcast(w.s + 2*g);
+        const int at = 4*place(g);
+        const I   s  = broadcast(w.s + at/2);
         if (GROUP == 64) {
-            return { _mm256_blend_epi32(broadcast(w.u[2*chunk] + 4*g), broadcast(w.u[2*chunk + 1] + 4*g), 0xf0), s };
+            return { _mm256_blend_epi32(broadcast(w.u[2*chunk] + at), broadcast(w.u[2*chunk + 1] + at), 0xf0), s };
         }
-        return { broadcast(w.u[QUARTERS == 1 ? 0 : chunk] + 4*g), s };
+        return { broadcast(w.u[QUARTERS == 1 ? 0 : chunk] + at), s };
     }
     static INLINE I add_weighted(I acc, I level, const four_weights & w) {
         return in_order(_mm256_add_epi32(acc, _mm256_madd_epi16(_mm256_maddubs_epi16(w.u, level), w.s)));
@@ -367,47 +397,42 @@ struct simd {
 #include "decode-body.h"
 #include "decode-f16.h"
 
-decode_step softmax_avx2(float * score, const uint16_t * mask, float slope, decode_state * state) {
+INLINE float apply_mask(float * score, const uint16_t * mask, float slope) {
     const __m256 never = _mm256_set1_ps(-INFINITY);
-    __m256 x[4];
     __m256 top = never;
-    __m256 nan = _mm256_setzero_ps();
     UNROLL for (int i = 0; i < 4; ++i) {
-        const __m256 m = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *) (mask + 8*i)));
-        const __m256 s = _mm256_fmadd_ps(_mm256_set1_ps(slope), m, _mm256_load_ps(score + 8*i));
-        x[i] = _mm256_blendv_ps(s, never, _mm256_cmp_ps(m, never, _CMP_EQ_OQ));
-        nan  = _mm256_or_ps(nan, _mm256_cmp_ps(x[i], x[i], _CMP_UNORD_Q));
-        top  = _mm256_max_ps(x[i], top);
+        __m256 x = _mm256_load_ps(score + 8*i);
+        if (mask != nullptr) {
+            const __m256 m = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *) (mask + 8*i)));
+            x = _mm256_blendv_ps(_mm256_fmadd_ps(_mm256_set1_ps(slope), m, x), never, _mm256_cmp_ps(m, never, _CMP_EQ_OQ));
+            _mm256_store_ps(score + 8*i, x);
+        }
+        top = _mm256_max_ps(x, top); // a NaN leaves top as it was
     }
-    if (_mm256_movemask_ps(nan) != 0) {
-        state->sum = NAN;
-    }
-    const float tile_max = simd::max_of(top);
-    if (tile_max == -INFINITY) {
-        memset(score, 0, DECODE_TILE*sizeof(float));
-        return { 1.0f, -INFINITY };
-    }
+    return simd::max_of(top);
+}
 
-    float rescale = 1.0f;
-    if (tile_max > state->max) {
-        rescale    = _mm256_cvtss_f32(simd::exp(_mm256_set1_ps(state->max - tile_max)));
-        state->max = tile_max;
-    }
+INLINE float weights_of_logits(float * score, float max) {
     __m256 sum = _mm256_setzero_ps();
     UNROLL for (int i = 0; i < 4; ++i) {
-        const __m256 w = simd::exp(_mm256_sub_ps(x[i], _mm256_set1_ps(state->max)));
+        const __m256 w = simd::exp(_mm256_sub_ps(_mm256_load_ps(score + 8*i), _mm256_set1_ps(max)));
         _mm256_store_ps(score + 8*i, w);
         sum = _mm256_add_ps(sum, w);
     }
-    state->sum = state->sum*rescale + simd::sum_of(sum);
-    return { rescale, tile_max - state->max };
+    return simd::sum_of(sum);
 }
+
+INLINE float exp_of(float x) {
+    return _mm256_cvtss_f32(simd::exp(_mm256_set1_ps(x)));
+}
+
+#include "decode-softmax.h"
 
 } // namespace
 
 extern const decode_kernels decode_kernels_avx2 = {
     "avx2",
-    softmax_avx2,
+    softmax,
     { K_KERNELS(format_turbo4), K_KERNELS(format_turbo3), K_KERNELS(format_turbo4_64), K_KERNELS(format_turbo3_64), K_KERNELS(format_q8_0), K_KERNELS_F16 },
     { V_KERNELS(format_turbo4), V_KERNELS(format_turbo3), V_KERNELS(format_turbo4_64), V_KERNELS(format_turbo3_64), V_KERNELS(format_q8_0), V_KERNELS_F16 },
 };

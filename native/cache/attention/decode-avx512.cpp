@@ -28,7 +28,8 @@ struct simd {
     typedef __m512i I;
     typedef __m512  F;
 
-    static INLINE void prefetch(const char * p) { _mm_prefetch(p, _MM_HINT_T0); }
+    // into L2: a tile of all heads, its successor beside it, is more than L1 holds
+    static INLINE void prefetch(const char * p) { _mm_prefetch(p, _MM_HINT_T1); }
 
     //
     // integers
@@ -54,22 +55,39 @@ struct simd {
     // left for n < 0
     static INLINE I shift_right(I x, int n) { return n < 0 ? _mm512_slli_epi32(x, -n) : n > 0 ? _mm512_srli_epi32(x, n) : x; }
 
+    // bits of the mask from m, else from s
+    static INLINE I select(I mask, I m, I s) { return _mm512_ternarylogic_epi32(mask, m, s, 0xca); }
     static INLINE I index3(I magnitude, I sign) {
-        return _mm512_or_si512(_mm512_and_si512(magnitude, _mm512_set1_epi8(3)), _mm512_and_si512(sign, _mm512_set1_epi8(8)));
+        return _mm512_and_si512(select(_mm512_set1_epi8(6), magnitude, sign), _mm512_set1_epi8(7));
     }
+    // an index in each nibble; a lookup sees bits 0 to 3, and bit 7, which is 0 in both
+    static INLINE I indices3(I magnitudes, I signs) {
+        return _mm512_and_si512(select(_mm512_set1_epi8(0x66), magnitudes, signs), _mm512_set1_epi8(0x77));
+    }
+    static INLINE I low_index3 (I x) { return x; }
+    static INLINE I high_index3(I x) { return _mm512_srli_epi16(x, 4); }
+    static INLINE I join_low_nibbles (I a, I b) { return select(_mm512_set1_epi8(15), a, _mm512_slli_epi16(b, 4)); }
+    static INLINE I join_high_nibbles(I a, I b) { return select(_mm512_set1_epi8(15), _mm512_srli_epi16(a, 4), b); }
 
-    static INLINE I table(const uint8_t * m, int n, int bias) {
-        int8_t t[16] = { 0 };
-        for (int i = 0; i < n; ++i) {
+    static INLINE I table4(int bias) {
+        const uint8_t m[8] = TURBO4_MAGNITUDES;
+        int8_t t[16];
+        for (int i = 0; i < 8; ++i) {
             t[i]     = (int8_t) (bias + m[i]);
             t[i + 8] = (int8_t) (bias - m[i]);
         }
-        return each_quarter(_mm_loadu_si128((const __m128i *) t));
+        return each_quarter(load16((const char *) t));
     }
-    static INLINE I table_k4() { const uint8_t m[8] = TURBO4_MAGNITUDES; return table(m, 8, 111); }
-    static INLINE I table_v4() { const uint8_t m[8] = TURBO4_MAGNITUDES; return table(m, 8, 0); }
-    static INLINE I table_k3() { const uint8_t m[4] = TURBO3_MAGNITUDES; return table(m, 4, 111); }
-    static INLINE I table_v3() { const uint8_t m[4] = TURBO3_MAGNITUDES; return table(m, 4, 0); }
+    static INLINE I table3(int bias) {
+        const uint8_t m[4] = TURBO3_MAGNITUDES;
+        int8_t t[16];
+        for (int i = 0; i < 16; ++i) { t[i] = (int8_t) (i % 2 == 0 ? bias + m[i/2 % 4] : bias - m[i/2 % 4]); }
+        return each_quarter(load16((const char *) t));
+    }
+    static INLINE I table_k4() { return table4(111); }
+    static INLINE I table_v4() { return table4(0); }
+    static INLINE I table_k3() { return table3(111); }
+    static INLINE I table_v3() { return table3(0); }
     static INLINE I bias_q8(I x) { return _mm512_xor_si512(x, _mm512_set1_epi8(-128)); }
 
     //
@@ -83,19 +101,19 @@ struct simd {
     }
     static INLINE F half_to_float(I header) { return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(header)); }
 
-    // the sub-scales in both halves of a lane
-    static INLINE I subs(I header) {
-        return _mm512_shuffle_epi8(header, each_quarter(_mm_setr_epi8(2, 3, 2, 3, 6, 7, 6, 7, 10, 11, 10, 11, 14, 15, 14, 15)));
-    }
-    // TURBO_MULT in both 16-bit halves of a lane
-    static INLINE I multiplier(I header, int i) {
-        const I sub = subs(header);
+    // TURBO_MULT of sub-scale i in the lowest bits of 16-bit lanes
+    static INLINE I multiplier_words(I sub, int i) {
         const I at3 = i == 0 ? _mm512_slli_epi16(sub, 3) : _mm512_srli_epi16(sub, 4*i - 3);
         return _mm512_add_epi16(_mm512_and_si512(at3, _mm512_set1_epi16(0x78)), _mm512_set1_epi16(TURBO_MULT(0)));
     }
-    static INLINE F multiplier_float(I header, int i) {
-        const I s8 = _mm512_and_si512(_mm512_srli_epi32(header, 13 + 4*i), _mm512_set1_epi32(0x78));
-        return _mm512_cvtepi32_ps(_mm512_add_epi32(s8, _mm512_set1_epi32(TURBO_MULT(0))));
+    // in both 16-bit halves of a lane
+    static INLINE I multiplier(I header, int i) {
+        const I high = each_quarter(_mm_setr_epi8(2, 3, 2, 3, 6, 7, 6, 7, 10, 11, 10, 11, 14, 15, 14, 15));
+        return multiplier_words(_mm512_shuffle_epi8(header, high), i);
+    }
+    static INLINE void multipliers_of_tile(const I header[2], int16_t (*mult)[DECODE_TILE]) {
+        const I sub = join(_mm512_cvtepi32_epi16(_mm512_srli_epi32(header[0], 16)), _mm512_cvtepi32_epi16(_mm512_srli_epi32(header[1], 16)));
+        UNROLL for (int i = 0; i < 4; ++i) { _mm512_store_si512(mult[i], multiplier_words(sub, i)); }
     }
 
     //
@@ -165,12 +183,16 @@ struct simd {
     }
 
     static INLINE I dot(I acc, I level, I q, I mult) { return _mm512_dpwssd_epi32(acc, _mm512_maddubs_epi16(level, q), mult); }
-    static float pair_limit(int level_max) { return 32767/(2*level_max) - 1; } // less 1: both may round up
-    // what the bias of the levels adds to the sum, negated
-    static INLINE I unbias(const I * mult, const int32_t * sum, int quarters, int level_max) {
+    static INLINE I dot(I acc, I a, I qa, I b, I qb, I mult) {
+        return _mm512_dpwssd_epi32(acc, _mm512_add_epi16(_mm512_maddubs_epi16(a, qa), _mm512_maddubs_epi16(b, qb)), mult);
+    }
+    // of the integers of one sign in a 16-bit sum: half an addend less for each, since all may round up
+    static float sum_limit(int level_max, int addends) { return 32767/(2*level_max) - addends/2; }
+    // the sum without what the bias of the levels adds to it
+    static INLINE I unbias(I acc, const I * mult, const int32_t * sum, int quarters, int level_max) {
         I s = zero();
         for (int i = 0; i < quarters; ++i) { s = _mm512_dpwssd_epi32(s, mult[i], broadcast(sum + i)); }
-        return _mm512_mullo_epi32(s, _mm512_set1_epi32(-level_max));
+        return _mm512_sub_epi32(acc, _mm512_mullo_epi32(s, _mm512_set1_epi32(level_max)));
     }
 
     //
@@ -223,11 +245,22 @@ struct simd {
         s[0] = _mm_unpacklo_epi16(ab, cd);
         s[1] = _mm_unpackhi_epi16(ab, cd);
     }
-    // bit 3 of each byte is the sign of the value in register t; what a rotation carries into a byte stays off bit 3
-    static INLINE I sign_bits(bits s, int t) {
+    // sign bytes of register t: of values 8*t .. in quarters 0 and 2, of 16 + 8*t .. in 1 and 3
+    static INLINE I sign_bytes(bits s, int t) {
         const I which = _mm512_setr_epi32(0, 0, 0, 0, 2, 2, 2, 2, 0, 0, 0, 0, 2, 2, 2, 2);
-        const I left  = _mm512_setr_epi32(3, 2, 1, 0, 3, 2, 1, 0, 31, 30, 29, 28, 31, 30, 29, 28);
-        return _mm512_rolv_epi32(_mm512_permutexvar_epi32(_mm512_add_epi32(which, _mm512_set1_epi32(t)), _mm512_castsi128_si512(s)), left);
+        return _mm512_permutexvar_epi32(_mm512_add_epi32(which, _mm512_set1_epi32(t)), _mm512_castsi128_si512(s));
+    }
+    static INLINE bits join_low_nibbles (bits a, bits b) { return low_lanes(join_low_nibbles (_mm512_castsi128_si512(a), _mm512_castsi128_si512(b))); }
+    static INLINE bits join_high_nibbles(bits a, bits b) { return low_lanes(join_high_nibbles(_mm512_castsi128_si512(a), _mm512_castsi128_si512(b))); }
+    static INLINE bits low_lanes(I x) { return _mm512_castsi512_si128(x); }
+    // sign bits of the values in register t at bit 0
+    static INLINE I sign_bits(bits s, int t) {
+        return _mm512_srlv_epi32(sign_bytes(s, t), _mm512_setr_epi32(0, 1, 2, 3, 0, 1, 2, 3, 4, 5, 6, 7, 4, 5, 6, 7));
+    }
+    // of two quarters at bits 0 and 4; low, high: the low nibbles of the sign bytes of both, and the high ones
+    static INLINE I sign_nibbles(bits low, bits high, int t) {
+        const I nibbles = _mm512_mask_blend_epi32(0xff00, sign_bytes(low, t), sign_bytes(high, t));
+        return _mm512_srlv_epi32(nibbles, _mm512_setr_epi32(0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3));
     }
 
     struct weights {
@@ -236,15 +269,10 @@ struct simd {
         float scale;
     };
 
-    static INLINE void store_bytes(uint8_t * u, const F x[2]) {
-        UNROLL for (int i = 0; i < 2; ++i) {
-            _mm_storeu_si128((__m128i *) (u + W*i), _mm512_cvtepi32_epi8(_mm512_max_epi32(_mm512_cvtps_epi32(x[i]), zero())));
-        }
-    }
-
     template <int QUARTERS, int MULT_MAX, int LEVEL_MAX>
-    static INLINE void weigh(const float * weight, const float * d, const float (*mult)[DECODE_TILE], weights & out) {
+    static INLINE void weigh(const float * weight, const float * d, const int16_t (*mult)[DECODE_TILE], weights & out) {
         const float u_max = 32767/(2*LEVEL_MAX) - 1;
+        const float x_max = QUARTERS == 1 ? u_max : u_max*(32768.0f/MULT_MAX); // vpmulhrsw divides by 2^15
 
         F x[2];
         F pair[2]; // the larger of two neighbours, twice
@@ -259,15 +287,18 @@ struct simd {
         const float inv   = total > 1e-30f ? 32767.0f/total : 0.0f;
         out.scale = total/32767.0f*(MULT_MAX/u_max);
 
+        __m256i words[2];
         UNROLL for (int i = 0; i < 2; ++i) {
-            x[i] = mul(x[i], mul(_mm512_rcp14_ps(_mm512_max_ps(pair[i], set(1e-30f))), set(u_max/MULT_MAX)));
+            const F per_pair = mul(_mm512_rcp14_ps(_mm512_max_ps(pair[i], set(1e-30f))), set(x_max));
+            words[i] = _mm512_cvtepi32_epi16(_mm512_cvtps_epi32(mul(x[i], per_pair)));
             // the even lanes, as 16 bits
             _mm_storeu_si128((__m128i *) (out.s + W/2*i), _mm512_cvtepi64_epi16(_mm512_cvtps_epi32(mul(pair[i], set(inv)))));
         }
+        const I y = join(words[0], words[1]);
         UNROLL for (int q = 0; q < QUARTERS; ++q) {
-            F y[2];
-            UNROLL for (int i = 0; i < 2; ++i) { y[i] = QUARTERS == 1 ? x[i] : mul(x[i], load(mult[q] + W*i)); }
-            store_bytes(out.u[q], y);
+            const I u = QUARTERS == 1 ? y : _mm512_mulhrs_epi16(y, _mm512_load_si512(mult[q]));
+            // a product of d that is not finite may have any sign
+            _mm256_storeu_si256((__m256i *) out.u[q], _mm512_cvtepi16_epi8(_mm512_max_epi16(u, zero())));
         }
     }
 
@@ -342,47 +373,42 @@ struct simd {
 #include "decode-body.h"
 #include "decode-f16.h"
 
-decode_step softmax_avx512(float * score, const uint16_t * mask, float slope, decode_state * state) {
+INLINE float apply_mask(float * score, const uint16_t * mask, float slope) {
     const __m512 never = simd::set(-INFINITY);
-    __m512 x[2];
     __m512 top = never;
-    int    nan = 0;
     UNROLL for (int i = 0; i < 2; ++i) {
-        const __m512 m = simd::load_half(mask + simd::W*i);
-        const __m512 s = simd::fma(simd::set(slope), m, simd::load(score + simd::W*i));
-        x[i] = _mm512_mask_mov_ps(s, _mm512_cmp_ps_mask(m, never, _CMP_EQ_OQ), never);
-        nan |= _mm512_cmp_ps_mask(x[i], x[i], _CMP_UNORD_Q);
-        top  = _mm512_max_ps(x[i], top);
+        __m512 x = simd::load(score + simd::W*i);
+        if (mask != nullptr) {
+            const __m512 m = simd::load_half(mask + simd::W*i);
+            x = _mm512_mask_mov_ps(simd::fma(simd::set(slope), m, x), _mm512_cmp_ps_mask(m, never, _CMP_EQ_OQ), never);
+            simd::store(score + simd::W*i, x);
+        }
+        top = _mm512_max_ps(x, top); // a NaN leaves top as it was
     }
-    if (nan != 0) {
-        state->sum = NAN;
-    }
-    const float tile_max = simd::max_of(top);
-    if (tile_max == -INFINITY) {
-        memset(score, 0, DECODE_TILE*sizeof(float));
-        return { 1.0f, -INFINITY };
-    }
+    return simd::max_of(top);
+}
 
-    float rescale = 1.0f;
-    if (tile_max > state->max) {
-        rescale    = _mm_cvtss_f32(_mm512_castps512_ps128(simd::exp(simd::set(state->max - tile_max))));
-        state->max = tile_max;
-    }
+INLINE float weights_of_logits(float * score, float max) {
     __m512 sum = simd::set(0.0f);
     UNROLL for (int i = 0; i < 2; ++i) {
-        const __m512 w = simd::exp(_mm512_sub_ps(x[i], simd::set(state->max)));
+        const __m512 w = simd::exp(_mm512_sub_ps(simd::load(score + simd::W*i), simd::set(max)));
         simd::store(score + simd::W*i, w);
         sum = simd::add(sum, w);
     }
-    state->sum = state->sum*rescale + simd::sum_of(sum);
-    return { rescale, tile_max - state->max };
+    return simd::sum_of(sum);
 }
+
+INLINE float exp_of(float x) {
+    return _mm_cvtss_f32(_mm512_castps512_ps128(simd::exp(simd::set(x))));
+}
+
+#include "decode-softmax.h"
 
 } // namespace
 
 extern const decode_kernels decode_kernels_avx512 = {
     "avx512",
-    softmax_avx512,
+    softmax,
     { K_KERNELS(format_turbo4), K_KERNELS(format_turbo3), K_KERNELS(format_turbo4_64), K_KERNELS(format_turbo3_64), K_KERNELS(format_q8_0), K_KERNELS_F16 },
     { V_KERNELS(format_turbo4), V_KERNELS(format_turbo3), V_KERNELS(format_turbo4_64), V_KERNELS(format_turbo3_64), V_KERNELS(format_q8_0), V_KERNELS_F16 },
 };

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #define DECODE_TILE 32
+#define DECODE_MAX_QUERIES 32
 
 // Rows of one KV head: row p at data + p*stride, 0 <= p < DECODE_TILE, dim values each.
 struct decode_rows {
@@ -26,6 +27,13 @@ struct decode_rows {
 struct decode_state {
     float max;
     float sum;
+};
+
+// What the softmax needs of a query vector beside its logits.
+struct decode_row {
+    const uint16_t *      mask;
+    float                 slope;
+    struct decode_state * state;
 };
 
 // What a tile did to the state.
@@ -65,9 +73,10 @@ enum decode_type {
 struct decode_kernels {
     const char * level;
 
-    // One tile of one query vector. score: in, logits; out, weights exp(logit + slope*mask - state->max), 0 where the mask
-    // (DECODE_TILE fp16 values) is -inf. A NaN logit that is not masked makes state->sum NaN.
-    struct decode_step (*softmax)(float * score, const uint16_t * mask, float slope, struct decode_state * state);
+    // One tile of n_query <= DECODE_MAX_QUERIES query vectors. score[j*DECODE_TILE + p]: in, logits; out, weights
+    // exp(logit + slope*mask - state->max), 0 where the mask (DECODE_TILE fp16 values; NULL: all 0) is -inf. A NaN logit that
+    // is not masked makes state->sum NaN.
+    void (*softmax)(float * score, const struct decode_row * row, int n_query, struct decode_step * step);
 
     // all NULL where a type has no kernels
     struct decode_k_kernels k[DECODE_TYPE_COUNT];

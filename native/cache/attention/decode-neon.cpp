@@ -281,41 +281,36 @@ INLINE float32x4_t exp4(float32x4_t x) {
     return vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(y), vcltq_f32(x, low)));
 }
 
-decode_step softmax_neon(float * score, const uint16_t * mask, float slope, decode_state * state) {
-    const int N = DECODE_TILE/4;
+INLINE float apply_mask(float * score, const uint16_t * mask, float slope) {
     const float32x4_t never = vdupq_n_f32(-INFINITY);
-    float32x4_t x[N];
     float32x4_t top = never;
-    uint32x4_t  number = vdupq_n_u32(~0u);
-    UNROLL for (int i = 0; i < N; ++i) {
-        const float32x4_t m = vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(mask + 4*i)));
-        x[i]   = vbslq_f32(vceqq_f32(m, never), never, vfmaq_n_f32(vld1q_f32(score + 4*i), m, slope));
-        number = vandq_u32(number, vceqq_f32(x[i], x[i]));
-        top    = vmaxnmq_f32(x[i], top);
+    UNROLL for (int i = 0; i < DECODE_TILE/4; ++i) {
+        float32x4_t x = vld1q_f32(score + 4*i);
+        if (mask != nullptr) {
+            const float32x4_t m = vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(mask + 4*i)));
+            x = vbslq_f32(vceqq_f32(m, never), never, vfmaq_n_f32(x, m, slope));
+            vst1q_f32(score + 4*i, x);
+        }
+        top = vmaxnmq_f32(x, top);
     }
-    if (vminvq_u32(number) == 0) {
-        state->sum = NAN;
-    }
-    const float tile_max = vmaxnmvq_f32(top);
-    if (tile_max == -INFINITY) {
-        memset(score, 0, DECODE_TILE*sizeof(float));
-        return { 1.0f, -INFINITY };
-    }
+    return vmaxnmvq_f32(top);
+}
 
-    float rescale = 1.0f;
-    if (tile_max > state->max) {
-        rescale    = vgetq_lane_f32(exp4(vdupq_n_f32(state->max - tile_max)), 0);
-        state->max = tile_max;
-    }
+INLINE float weights_of_logits(float * score, float max) {
     float32x4_t sum = vdupq_n_f32(0.0f);
-    UNROLL for (int i = 0; i < N; ++i) {
-        const float32x4_t w = exp4(vsubq_f32(x[i], vdupq_n_f32(state->max)));
+    UNROLL for (int i = 0; i < DECODE_TILE/4; ++i) {
+        const float32x4_t w = exp4(vsubq_f32(vld1q_f32(score + 4*i), vdupq_n_f32(max)));
         vst1q_f32(score + 4*i, w);
         sum = vaddq_f32(sum, w);
     }
-    state->sum = state->sum*rescale + vaddvq_f32(sum);
-    return { rescale, tile_max - state->max };
+    return vaddvq_f32(sum);
 }
+
+INLINE float exp_of(float x) {
+    return vgetq_lane_f32(exp4(vdupq_n_f32(x)), 0);
+}
+
+#include "decode-softmax.h"
 
 #define K_INT(fmt) { query_size_int<fmt>, query_int<fmt>, scores<int_rows, fmt> }
 #define K_F16      { query_size_float, query_float, scores<float_rows, format_f16> }
@@ -325,7 +320,7 @@ decode_step softmax_neon(float * score, const uint16_t * mask, float slope, deco
 
 extern const decode_kernels decode_kernels_neon = {
     "neon",
-    softmax_neon,
+    softmax,
     { K_INT(format_turbo4), K_INT(format_turbo3), K_INT(format_turbo4_64), K_INT(format_turbo3_64), K_INT(format_q8_0), K_F16 },
     { V(format_turbo4), V(format_turbo3), V(format_turbo4_64), V(format_turbo3_64), V(format_q8_0), V(format_f16) },
 };

@@ -98,32 +98,34 @@ template <typename T> void accumulate(const decode_rows * v, const float * weigh
 
 void finish(float *, int) {}
 
-decode_step softmax(float * score, const uint16_t * mask, float slope, decode_state * state) {
+#define INLINE inline
+
+INLINE float apply_mask(float * score, const uint16_t * mask, float slope) {
     float top = -INFINITY;
     for (int p = 0; p < DECODE_TILE; ++p) {
-        const float m = ggml_fp16_to_fp32(mask[p]);
-        score[p] = m == -INFINITY ? -INFINITY : score[p] + slope*m;
-        state->sum = std::isnan(score[p]) ? score[p] : state->sum;
+        if (mask != nullptr) {
+            const float m = ggml_fp16_to_fp32(mask[p]);
+            score[p] = m == -INFINITY ? -INFINITY : score[p] + slope*m;
+        }
         top = score[p] > top ? score[p] : top;
     }
-    if (top == -INFINITY) {
-        memset(score, 0, DECODE_TILE*sizeof(float));
-        return { 1.0f, top };
-    }
+    return top;
+}
 
-    float rescale = 1.0f;
-    if (top > state->max) {
-        rescale    = expf(state->max - top);
-        state->max = top;
-    }
+INLINE float weights_of_logits(float * score, float max) {
     float sum = 0.0f;
     for (int p = 0; p < DECODE_TILE; ++p) {
-        score[p] = expf(score[p] - state->max);
+        score[p] = expf(score[p] - max);
         sum += score[p];
     }
-    state->sum = state->sum*rescale + sum;
-    return { rescale, top - state->max };
+    return sum;
 }
+
+INLINE float exp_of(float x) {
+    return expf(x);
+}
+
+#include "decode-softmax.h"
 
 #define K_KERNELS(type) { query_size, query, scores<type> }
 #define V_KERNELS(type) { accumulate<type>, finish }

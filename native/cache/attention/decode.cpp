@@ -12,8 +12,10 @@
 
 namespace {
 
+static_assert(TURBO_DECODE_MAX_QUERIES <= DECODE_MAX_QUERIES, "decode is asked for more query vectors than a tile takes");
+
 const int    T             = DECODE_TILE;
-const int    MAX_QUERIES   = TURBO_DECODE_MAX_QUERIES;
+const int    MAX_QUERIES   = DECODE_MAX_QUERIES;
 const size_t CACHE_LINE    = 64;
 const uint16_t HALF_NEVER  = 0xfc00; // -inf
 
@@ -36,12 +38,19 @@ int type_of(ggml_type type) {
     }
 }
 
+// A tile with a visible position, of a stream.
+struct tile_ref {
+    int32_t stream;
+    int32_t p0;   // its first position
+    bool    open; // the mask is 0 for all of it
+};
+
 // Shape, kernels and the place of everything in the scratch memory.
 struct plan {
     const turbo_attention * at;
     const decode_k_kernels * k;
     const decode_v_kernels * v;
-    decode_step (*softmax)(float * score, const uint16_t * mask, float slope, decode_state * state);
+    void (*softmax)(float * score, const decode_row * row, int n_query, decode_step * step);
 
     int n_query;    // query vectors of a KV head
     int n_vec;      // all query vectors
@@ -81,7 +90,7 @@ bool make_plan(const turbo_attention * at, int n_threads, plan & pl) {
     pl.acc_size   = align_up(at->v.head_dim*sizeof(float));
     pl.padded_size = align_up(T*(ggml_row_size(at->k.type, at->k.head_dim) + ggml_row_size(at->v.type, at->v.head_dim)));
     pl.part_size   = align_up(pl.n_vec*sizeof(decode_state)) + pl.n_vec*(pl.acc_size + pl.query_size) +
-        align_up((size_t) pl.n_tile*at->n_stream*sizeof(int32_t)) + pl.padded_size;
+        align_up((size_t) pl.n_tile*at->n_stream*sizeof(tile_ref)) + pl.padded_size;
     return true;
 }
 
@@ -90,7 +99,7 @@ struct part {
     decode_state * state;
     char *         acc;
     char *         query;
-    int32_t *      tiles; // stream*n_tile + tile of those with a visible position
+    tile_ref *     tiles; // those with a visible position
     char *         padded; // a tile's rows of one KV head, for the last tile when n_kv is not a multiple of it
 };
 
@@ -100,7 +109,7 @@ part part_of(const plan & pl, int ith) {
     p.state = (decode_state *) base;
     p.acc   = base + align_up(pl.n_vec*sizeof(decode_state));
     p.query = p.acc + pl.n_vec*pl.acc_size;
-    p.tiles = (int32_t *) (p.query + pl.n_vec*pl.query_size);
+    p.tiles = (tile_ref *) (p.query + pl.n_vec*pl.query_size);
     p.padded = base + pl.part_size - pl.padded_size;
     return p;
 }
@@ -111,37 +120,59 @@ const uint16_t * mask_of(const turbo_attention * at, int row, int head, int stre
         (stream % at->mask_n_stream)*at->mask_nb_stream) + p0;
 }
 
-bool any_visible(const uint16_t * mask, int n) {
-    uint16_t seen = 0;
-    for (int p = 0; p < n; ++p) {
-        seen |= mask[p] ^ HALF_NEVER;
-    }
-    return seen != 0;
-}
-
 int tile_size(const turbo_attention * at, int p0) {
     return at->n_kv - p0 < T ? at->n_kv - p0 : T;
 }
 
-bool tile_visible(const turbo_attention * at, int stream, int p0) {
+// What the mask leaves of a tile for all rows and heads together.
+enum tile_sight {
+    TILE_HIDDEN, // nothing
+    TILE_MASKED, // the mask has to be applied
+    TILE_OPEN,   // everything, the mask is 0
+};
+
+tile_sight sight_of(const uint16_t * mask, int n) {
+    uint64_t any  = 0;
+    uint64_t seen = 0;
+    if (n == T) {
+        uint64_t four[T/4];
+        memcpy(four, mask, sizeof(four));
+        for (int i = 0; i < T/4; ++i) {
+            any  |= four[i];
+            seen |= four[i] ^ 0x0001000100010001*HALF_NEVER;
+        }
+        return any == 0 ? TILE_OPEN : seen == 0 ? TILE_HIDDEN : TILE_MASKED;
+    }
+    for (int p = 0; p < n; ++p) {
+        seen |= mask[p] ^ HALF_NEVER;
+    }
+    return seen == 0 ? TILE_HIDDEN : TILE_MASKED; // positions behind the last are always masked
+}
+
+tile_sight sight_of_tile(const turbo_attention * at, int stream, int p0) {
     const int n = tile_size(at, p0);
+    if (at->mask == nullptr) {
+        return n == T ? TILE_OPEN : TILE_MASKED;
+    }
     const int n_head = at->mask_n_head < at->n_head ? at->mask_n_head : at->n_head;
+    const tile_sight first = sight_of(mask_of(at, 0, 0, stream, p0), n);
     for (int row = 0; row < at->n_rows; ++row) {
         for (int head = 0; head < n_head; ++head) {
-            if (any_visible(mask_of(at, row, head, stream, p0), n)) {
-                return true;
+            if (sight_of(mask_of(at, row, head, stream, p0), n) != first) {
+                return TILE_MASKED;
             }
         }
     }
-    return false;
+    return first;
 }
 
-int list_tiles(const plan & pl, int32_t * tiles) {
+int list_tiles(const plan & pl, tile_ref * tiles) {
     int n = 0;
     for (int s = 0; s < pl.at->n_stream; ++s) {
-        for (int t = 0; t < pl.n_tile; ++t) {
-            if (pl.at->mask == nullptr || tile_visible(pl.at, s, t*T)) {
-                tiles[n++] = s*pl.n_tile + t;
+        for (int p0 = 0; p0 < pl.at->n_kv; p0 += T) {
+            const tile_sight sight = sight_of_tile(pl.at, s, p0);
+            if (sight != TILE_HIDDEN) {
+                tiles[n++] = { s, p0, sight == TILE_OPEN };
             }
         }
     }
@@ -170,12 +201,12 @@ decode_rows pad(const decode_rows & rows, ggml_type type, int n, char * out) {
 
 // Has the kernels ask for this head's share of another tile. Where the rows of all heads are neighbours the share is a piece
 // of whole rows, so that memory is read in order.
-void look_ahead(const turbo_attention * at, const turbo_kv & kv, int stream, int head, int p0, decode_rows & rows) {
+void look_ahead(const turbo_attention * at, const turbo_kv & kv, const tile_ref & next, int head, decode_rows & rows) {
     const bool        whole = kv.nb_head < kv.nb_pos;
-    const decode_rows next  = rows_of(at, kv, stream, whole ? 0 : head, p0);
-    const size_t      size  = tile_size(at, p0)*kv.nb_pos;
+    const decode_rows first = rows_of(at, kv, next.stream, whole ? 0 : head, next.p0);
+    const size_t      size  = tile_size(at, next.p0)*kv.nb_pos;
     rows.ahead_size = whole ? align_up(size/at->n_head_kv) : size; // a little too far is harmless
-    rows.ahead      = next.data + (whole ? head*rows.ahead_size : 0);
+    rows.ahead      = first.data + (whole ? head*rows.ahead_size : 0);
 }
 
 struct worker {
@@ -183,7 +214,8 @@ struct worker {
     const part & mine;
 
     void prepare(int stream, int head_kv);
-    void unit(int tile, int next, int head_kv);
+    void unit(const tile_ref & tile, const tile_ref * next, int head_kv);
+    const uint16_t * mask_of_tile(const tile_ref & tile, int row, int head, uint16_t * padded) const;
     void range(int n_tiles);
 };
 
@@ -202,57 +234,66 @@ void worker::prepare(int stream, int head_kv) {
     }
 }
 
-// tile and next as in part::tiles; next is the tile whose unit of this head comes after this one, -1: none
-void worker::unit(int tile, int next, int head_kv) {
+// The mask of T positions, NULL when it does nothing.
+const uint16_t * worker::mask_of_tile(const tile_ref & tile, int row, int head, uint16_t * padded) const {
+    if (tile.open) {
+        return nullptr;
+    }
+    const uint16_t * mask = pl.at->mask != nullptr ? mask_of(pl.at, row, head, tile.stream, tile.p0) : nullptr;
+    const int n = tile_size(pl.at, tile.p0);
+    if (n == T) {
+        return mask;
+    }
+    for (int p = 0; p < T; ++p) {
+        padded[p] = p >= n ? HALF_NEVER : mask != nullptr ? mask[p] : 0;
+    }
+    return padded;
+}
+
+// next: the tile whose unit of this head comes after this one; NULL: none
+void worker::unit(const tile_ref & tile, const tile_ref * next, int head_kv) {
     const turbo_attention * at = pl.at;
-    const int stream = tile/pl.n_tile;
-    const int p0     = tile%pl.n_tile*T;
-    const int n      = tile_size(at, p0);
-    decode_rows k = rows_of(at, at->k, stream, head_kv, p0);
-    decode_rows v = rows_of(at, at->v, stream, head_kv, p0);
+    const int stream = tile.stream;
+    const int n      = tile_size(at, tile.p0);
+    decode_rows k = rows_of(at, at->k, stream, head_kv, tile.p0);
+    decode_rows v = rows_of(at, at->v, stream, head_kv, tile.p0);
     if (n < T) {
         k = pad(k, at->k.type, n, mine.padded);
         v = pad(v, at->v.type, n, mine.padded + T*k.stride);
     }
-
-    if (next >= 0) {
-        look_ahead(at, at->k, next/pl.n_tile, head_kv, next%pl.n_tile*T, k);
-        look_ahead(at, at->v, next/pl.n_tile, head_kv, next%pl.n_tile*T, v);
+    if (next != nullptr) {
+        look_ahead(at, at->k, *next, head_kv, k);
+        look_ahead(at, at->v, *next, head_kv, v);
     }
 
-    const void *   query  [MAX_QUERIES];
-    float *        acc    [MAX_QUERIES];
-    float          rescale[MAX_QUERIES];
+    const void * query  [MAX_QUERIES];
+    float *      acc    [MAX_QUERIES];
+    decode_row   row    [MAX_QUERIES];
+    decode_step  step   [MAX_QUERIES];
+    float        rescale[MAX_QUERIES];
     alignas(64) float score[MAX_QUERIES*T];
-    for (int j = 0; j < pl.n_query; ++j) {
-        const int i = vec_index(at, stream, j/at->gqa, head_kv*at->gqa + j % at->gqa);
-        query[j] = mine.query + i*pl.query_size;
-        acc  [j] = (float *) (mine.acc + i*pl.acc_size);
+    uint16_t     padded_mask[MAX_QUERIES*T];
+    int j = 0;
+    for (int r = 0; r < at->n_rows; ++r) {
+        for (int head = head_kv*at->gqa; head < (head_kv + 1)*at->gqa; ++head, ++j) {
+            const int i = vec_index(at, stream, r, head);
+            query[j] = mine.query + i*pl.query_size;
+            acc  [j] = (float *) (mine.acc + i*pl.acc_size);
+            row  [j] = { mask_of_tile(tile, r, head, padded_mask + j*T), turbo_attention_slope(at, head), &mine.state[i] };
+        }
     }
     pl.k->scores(&k, query, pl.n_query, score);
+    if (at->softcap != 0.0f) {
+        for (int i = 0; i < pl.n_query*T; ++i) {
+            score[i] = at->softcap*tanhf(score[i]);
+        }
+    }
+    pl.softmax(score, row, pl.n_query, step);
 
     bool needed = false;
-    for (int j = 0; j < pl.n_query; ++j) {
-        const int row  = j/at->gqa;
-        const int head = head_kv*at->gqa + j % at->gqa;
-        float * s = score + j*T;
-        if (at->softcap != 0.0f) {
-            for (int p = 0; p < n; ++p) {
-                s[p] = at->softcap*tanhf(s[p]);
-            }
-        }
-        static const uint16_t zeros[T] = { 0 };
-        const uint16_t * mask = at->mask != nullptr ? mask_of(at, row, head, stream, p0) : zeros;
-        uint16_t padded[T];
-        if (n < T) {
-            for (int p = 0; p < T; ++p) {
-                padded[p] = p < n ? mask[p] : HALF_NEVER;
-            }
-            mask = padded;
-        }
-        const decode_step step = pl.softmax(s, mask, turbo_attention_slope(at, head), &mine.state[vec_index(at, stream, row, head)]);
-        rescale[j] = step.rescale;
-        needed = needed || !(step.top < NEGLIGIBLE);
+    for (j = 0; j < pl.n_query; ++j) {
+        rescale[j] = step[j].rescale;
+        needed = needed || !(step[j].top < NEGLIGIBLE);
     }
     if (needed) {
         pl.v->accumulate(&v, score, rescale, pl.n_query, acc);
@@ -264,14 +305,17 @@ void worker::range(int n_tiles) {
     const int64_t n_unit = (int64_t) n_tiles*at->n_head_kv;
     const int64_t first  = n_unit* at->ith     /pl.n_part;
     const int64_t last   = n_unit*(at->ith + 1)/pl.n_part;
+    const tile_ref * tile = mine.tiles + first/at->n_head_kv;
+    int head = int(first % at->n_head_kv);
     for (int64_t u = first; u < last; ++u) {
-        const int tile   = mine.tiles[u/at->n_head_kv];
-        const int stream = tile/pl.n_tile;
-        const int head   = u % at->n_head_kv;
-        if (mine.state[vec_index(at, stream, 0, head*at->gqa)].sum < 0.0f) {
-            prepare(stream, head);
+        if (mine.state[vec_index(at, tile->stream, 0, head*at->gqa)].sum < 0.0f) {
+            prepare(tile->stream, head);
         }
-        unit(tile, u + at->n_head_kv < last ? mine.tiles[u/at->n_head_kv + 1] : -1, head);
+        unit(*tile, u + at->n_head_kv < last ? tile + 1 : nullptr, head);
+        if (++head == at->n_head_kv) {
+            head = 0;
+            ++tile;
+        }
     }
 }
 
