@@ -2,9 +2,9 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
+import { amalgamate } from '../../native/prepare/metal-source.mjs';
 import { METAL, NATIVE, TREE } from '../../native/prepare/paths.mjs';
 import { modules } from './modules.mjs';
-import { amalgamate } from './source/amalgamate.mjs';
 import { rewrite } from './source/rewrite.mjs';
 import { compileHost, compileModule, HERE, link, OUT, write } from './toolchain.mjs';
 
@@ -34,7 +34,7 @@ const FAST_FLAGS = ['-ffast-math', '-fno-finite-math-only', '-ffp-contract=fast'
  * @returns {{file: string, kernels: string[]}}
  */
 export function writeSource(module, mode, { name = module.name, change = (text) => text, keep = module.keep } = {}) {
-  const { text } = amalgamate(module.file, { folders: module.folders });
+  const { text } = amalgamate(module.file, { folders: module.folders, lines: true });
   const rewritten = rewrite(change(text), { mode, keep });
   const file = path.join(OUT, 'sources', `${name}.${mode}.cpp`);
   write(file, rewritten.text);

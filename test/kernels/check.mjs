@@ -10,7 +10,15 @@ import { syntaxTree, typeCheck } from './toolchain.mjs';
  * @param {{defines?: string[], name?: string, change?: (text: string) => string}} [options]
  * @returns {Promise<string>} what is wrong; empty: nothing
  */
-export async function checkModule(module, { defines = [], name = module.name, change } = {}) {
+export async function checkModule(module, options = {}) {
+  try {
+    return await findings(module, options);
+  } catch (error) {
+    return error.message;
+  }
+}
+
+async function findings(module, { defines = [], name = module.name, change } = {}) {
   const wrong = await typeCheck(writeSource(module, 'check', { name, change }).file, { defines, strict: module.lint });
   if (wrong || !module.lint) return wrong;
   // templates are read once, not per instantiation

@@ -156,6 +156,13 @@ const TESTER = [
   },
   {
     ...TYPES,
+    why: 'a misspelt attribute',
+    find: '[[thread_index_in_simdgroup]]',
+    replace: '[[thread_index_in_simd_group]]',
+    as: /unknown attribute thread_index_in_simd_group/,
+  },
+  {
+    ...TYPES,
     why: 'a write to constant arguments',
     find: 'float sum = 0.0f;',
     replace: 'float sum = 0.0f; args.scale = 1.0f;',

@@ -50,7 +50,7 @@ const EXEC_FLAGS = [
     '-w',
   ],
   ...['-ffp-contract=off', '-Xclang', '-ffloat16-excess-precision=none', '-Xclang', '-cl-single-precision-constant'],
-  ...['-fno-exceptions', '-fno-rtti', '-fno-threadsafe-statics', '-fno-stack-protector'],
+  ...['-fno-exceptions', '-fno-rtti', '-fno-threadsafe-statics', '-fno-stack-protector', '-mf16c'],
   ...[
     '-fsanitize=kernel-address,alignment,array-bounds,shift,integer-divide-by-zero,signed-integer-overflow,float-cast-overflow',
   ],

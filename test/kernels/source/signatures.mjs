@@ -5,7 +5,25 @@
  * @typedef {{name: string, template: boolean, parameters: Parameter[]}} Signature
  */
 
-/** @param {string} source @returns {Signature[]} */
+/** What exec/launch.cpp can answer. */
+const POSITIONS = new Set([
+  'thread_position_in_grid',
+  'thread_position_in_threadgroup',
+  'thread_index_in_threadgroup',
+  'thread_index_in_simdgroup',
+  'threadgroup_position_in_grid',
+  'threadgroups_per_grid',
+  'threads_per_threadgroup',
+  'threads_per_simdgroup',
+  'simdgroup_index_in_threadgroup',
+  'simdgroups_per_threadgroup',
+]);
+
+/**
+ * @param {string} source
+ * @returns {Signature[]}
+ * @throws {Error} for an attribute that Metal has not, or the executor does not know
+ */
 export function signaturesOf(source) {
   const text = withoutComments(source);
   return [...text.matchAll(/(?<!\w)kernel\s+void\s+(\w+)\s*\(/g)].map((match) => {
@@ -49,7 +67,11 @@ function split(list) {
 function attribute(parameter) {
   const found = /\[\[\s*(\w+)\s*(?:\(\s*(\d+)\s*\))?\s*\]\]/.exec(parameter);
   if (!found) return { role: 'buffer', index: -1 };
-  return { role: found[1], index: found[2] === undefined ? -1 : Number(found[2]) };
+  const [, role, index] = found;
+  if (role !== 'buffer' && role !== 'threadgroup' && !POSITIONS.has(role)) {
+    throw new Error(`unknown attribute ${role} of the parameter ${parameter.trim()}`);
+  }
+  return { role, index: index === undefined ? -1 : Number(index) };
 }
 
 /** Buffers without a number take the next free one, in order. */

@@ -1,8 +1,10 @@
-// Puts quoted includes in place, as a run-time compile of Metal needs it (it cannot resolve #include).
-// With `lines`, #line directives keep diagnostics on the original files.
+// Makes one text of a .metal file and what it includes: compiled at run time from inside the library, Metal cannot resolve #include
+// "...". The tests in test/kernels read the same text, with #line directives that keep diagnostics on the original files.
+// CLI: node native/prepare/metal-source.mjs OUTPUT FILE [FOLDER...]
 
 import fs from 'node:fs';
 import path from 'node:path';
+import { cli } from './process.mjs';
 
 /**
  * @param {string} file
@@ -10,7 +12,7 @@ import path from 'node:path';
  * @returns {{text: string, files: string[]}} files: all that went in
  * @throws {Error} when an include is not found
  */
-export function amalgamate(file, { folders, lines = true }) {
+export function amalgamate(file, { folders, lines = false }) {
   const files = [];
   const text = inline(path.resolve(file), { folders, lines, files });
   const left = /^[ \t]*#[ \t]*include[ \t]*"[^"\n]*"/m.exec(text);
@@ -44,3 +46,7 @@ function find(name, from, folders) {
   if (!found) throw new Error(`${from}: "${name}" is in none of ${folders.join(', ')}`);
   return found;
 }
+
+cli(import.meta.url, async ([output, file, ...folders]) => {
+  fs.writeFileSync(output, amalgamate(file, { folders }).text);
+});
