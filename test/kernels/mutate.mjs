@@ -44,7 +44,9 @@ async function execute(module, options, { module: name, cases: filter }, { progr
     maxBuffer: 1 << 28,
   });
   if (error) return `the cases did not end: ${error.message}`;
-  if (!/^[1-9]\d* passed|, [1-9]\d* failed/m.test(stdout)) throw new Error(`no case is named "${filter}":\n${stdout}`);
+  const closing = /^(\d+) passed, (\d+) failed/m.exec(stdout);
+  if (!closing) return `${stdout}\nthe program ended early`;
+  if (Number(closing[1]) + Number(closing[2]) === 0) throw new Error(`no case is named "${filter}"`);
   return status === 0 ? '' : stdout;
 }
 

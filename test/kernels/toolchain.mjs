@@ -26,7 +26,7 @@ const SHIM_FLAGS = ['-include', path.join(SHIM, 'msl.h'), '-I', SHIM];
 
 /** C++ for OpenCL: real address spaces. No double (an error in MSL too), literals without suffix are float. */
 const CHECK_FLAGS = [
-  ...['-x', 'clcpp', '-cl-std=clc++2021', '-cl-no-stdinc', '-fsyntax-only'],
+  ...['-x', 'clcpp', '-cl-std=clc++2021', '-cl-no-stdinc', '-nostdinc', '-fsyntax-only'],
   ...['-Xclang', '-cl-ext=+cl_khr_fp16,-cl_khr_fp64,-__opencl_c_fp64', '-Xclang', '-cl-single-precision-constant'],
   ...SHIM_FLAGS,
 ];

@@ -93,6 +93,9 @@ TEST("executor: mistakes of the caller are errors") {
     d.bindings.pop_back();
     CHECK(error_of(d).find("nothing is bound to slot 2") != std::string::npos);
     d = good;
+    d.bindings[0].bytes.resize(5000);
+    CHECK(error_of(d).find("beyond Metal's limits") != std::string::npos);
+    d = good;
     d.constants[0].type = msl_constant::i32;
     CHECK(error_of(d).find("FC_double is bool, the dispatch sets int") != std::string::npos);
     d = good;
@@ -101,4 +104,18 @@ TEST("executor: mistakes of the caller are errors") {
     d = good;
     d.threadgroup_memory = 4;
     CHECK(msl_run(d).text().find("threadgroup memory out of bounds") != std::string::npos);
+}
+
+// The second dispatch halves what the first has summed.
+TEST("executor: dispatches that overlap may not share bytes") {
+    const int n = 32;
+    msl_buffer x("x", row_values<float>(N_ROWS*n)), sums("sums", N_ROWS*n*sizeof(float)), y("y", N_ROWS*sizeof(float));
+    const auto reports_of = [&](bool after) {
+        msl_run(dispatch_of("kernel_group_sum_f32", n, x, sums));
+        msl_dispatch second = dispatch_of("kernel_group_sum_f32", 1, sums, y);
+        second.after = after;
+        return msl_run(second).text();
+    };
+    CHECK_STR(reports_of(true), "");
+    CHECK(reports_of(false).find("a thread reads device bytes that another has written (sums byte 0)") == 0);
 }

@@ -14,6 +14,9 @@ using namespace msl;
 
 namespace {
 
+const int    MAX_SLOTS          = 31;
+const size_t MAX_ARGUMENT_BYTES = 4096; // of setBytes
+
 uint8_t * arena() {
     static uint8_t * memory = (uint8_t *) aligned_alloc(4096, ARENA_BYTES);
     return memory;
@@ -88,6 +91,10 @@ msl_result msl_run(const msl_dispatch & d, const msl_schedule & schedule) {
     if (n == 0 || n > 1024 || n_threadgroups == 0 || n*n_threadgroups >= UINT32_MAX) throw std::runtime_error(d.kernel + ": empty or too large a grid");
     if (d.threadgroup_memory > ARENA_BYTES) throw std::runtime_error(d.kernel + ": too much threadgroup memory");
 
+    for (const msl_binding & b : d.bindings) {
+        if (b.slot < 0 || b.slot >= MAX_SLOTS || b.bytes.size() > MAX_ARGUMENT_BYTES) throw std::runtime_error(d.kernel + ": slot or argument bytes beyond Metal's limits");
+    }
+
     std::vector<void *> pointers;
     for (const parameter & p : parameters) pointers.push_back(pointer_of(d, p));
 
@@ -116,7 +123,7 @@ msl_result msl_run(const msl_dispatch & d, const msl_schedule & schedule) {
         if (m->aborted) break;
     }
     current = nullptr;
-    memory_release();
+    memory_release((uint32_t) (n*n_threadgroups), (uint32_t) n_threadgroups);
     return { m->counters, take_reports() };
 }
 

@@ -6,22 +6,23 @@
 #include "schedule.h"
 
 #include <cstring>
+#include <map>
 
 namespace msl {
 
 namespace {
 
-// Per byte of a buffer. Threads are numbered from 1 through the whole grid; 0 is nobody.
+// Per byte of a buffer. Threads are numbered from 1 through all dispatches that may overlap; 0 is nobody.
 struct device_byte {
     uint32_t writer = 0, reader = 0;
-    uint32_t counted_in = 0; // threadgroup + 1 that has read it
+    uint32_t counted_in = 0; // number of the threadgroup that has read it
 };
 const uint32_t SEVERAL = UINT32_MAX;
 
 struct region {
     uintptr_t                begin, end;
     std::string              name;
-    bool                     is_buffer;
+    const msl_buffer       * buffer; // null for arguments
     msl_traffic            * traffic; // of this buffer in the counters
     std::vector<device_byte> bytes;
 };
@@ -29,13 +30,17 @@ struct region {
 std::vector<region> regions;
 const module      * source;
 
+// of dispatches that may still run
+std::map<const msl_buffer *, std::vector<device_byte>> kept;
+uint32_t threads_before, threadgroups_before;
+
 void count(msl_traffic & t, size_t bytes, bool store) {
     (store ? t.written : t.read) += bytes;
     (store ? t.stores : t.loads) += 1;
 }
 
 uint32_t thread_number() {
-    return (uint32_t) (current->threadgroup*current->lanes.size()) + current_lane->index + 1;
+    return threads_before + (uint32_t) (current->threadgroup*current->lanes.size()) + current_lane->index + 1;
 }
 
 // Threads of one grid have no order that a kernel could rely on (barriers order one threadgroup only, and none of our kernels
@@ -54,7 +59,7 @@ void access_buffer(region & r, uintptr_t a, size_t bytes, bool store, const void
     msl_traffic & mine = *r.traffic;
     count(c.device, bytes, store);
     count(mine, bytes, store);
-    const uint32_t stamp = (uint32_t) current->threadgroup + 1;
+    const uint32_t stamp = threadgroups_before + (uint32_t) current->threadgroup + 1;
     for (size_t i = a - r.begin; i < a - r.begin + bytes; ++i) {
         device_byte & b = r.bytes[i];
         check_sharing(r, b, i, store, site);
@@ -73,7 +78,7 @@ bool access_region(uintptr_t a, size_t bytes, bool store, const void * site) {
             report("device memory out of bounds", r.name + ", " + std::to_string(a + bytes - r.end) + " bytes past its end", { site });
             abort_run();
         }
-        if (r.is_buffer) access_buffer(r, a, bytes, store, site);
+        if (r.buffer) access_buffer(r, a, bytes, store, site);
         else if (store) report("write to constant memory", r.name, { site });
         else count(current->counters.arguments, bytes, store);
         return true;
@@ -128,19 +133,28 @@ bool access_module(const void * address, size_t bytes, bool store, const void * 
 void memory_bind(const msl_dispatch & dispatch, const module & from, msl_counters & counters) {
     regions.clear();
     source = &from;
+    if (dispatch.after) {
+        kept.clear();
+        threads_before = threadgroups_before = 0;
+    }
     for (const msl_binding & b : dispatch.bindings) {
-        const bool is_buffer = b.buffer != nullptr;
-        const std::string name = is_buffer ? b.buffer->name() : "arguments";
-        const uintptr_t begin = (uintptr_t) (is_buffer ? b.buffer->data() : b.bytes.data());
-        const size_t size = is_buffer ? b.buffer->size() : b.bytes.size();
+        const std::string name = b.buffer ? b.buffer->name() : "arguments";
+        const uintptr_t begin = (uintptr_t) (b.buffer ? b.buffer->data() : b.bytes.data());
+        const size_t size = b.buffer ? b.buffer->size() : b.bytes.size();
         bool known = false;
         for (const region & r : regions) known = known || (size > 0 && r.begin == begin);
         if (known) continue;
-        regions.push_back({ begin, begin + size, name, is_buffer, is_buffer ? &counters.buffers[name] : nullptr, std::vector<device_byte>(is_buffer ? size : 0) });
+        regions.push_back({ begin, begin + size, name, b.buffer, b.buffer ? &counters.buffers[name] : nullptr, {} });
+        if (!b.buffer) continue;
+        regions.back().bytes = std::move(kept[b.buffer]);
+        regions.back().bytes.resize(size);
     }
 }
 
-void memory_release() {
+void memory_release(uint32_t n_threads, uint32_t n_threadgroups) {
+    for (region & r : regions) if (r.buffer) kept[r.buffer] = std::move(r.bytes);
+    threads_before += n_threads;
+    threadgroups_before += n_threadgroups;
     regions.clear();
     source = nullptr;
 }

@@ -58,6 +58,7 @@ struct msl_dispatch {
     msl_dims                  grid;    // threadgroups
     msl_dims                  threads; // per threadgroup
     size_t                    threadgroup_memory = 0; // bytes of [[threadgroup(0)]]
+    bool                      after = true; // waits for all before it: the encoder puts a memory barrier; else they overlap
 };
 
 // Which lane runs next. lockstep: all lanes of the threadgroup make their n-th access of threadgroup memory before the next one.
@@ -101,7 +102,8 @@ struct msl_result {
     std::string text() const; // the reports, one a line; empty when there are none
 };
 
-// Throws std::runtime_error for mistakes of the caller: unknown kernel, unbound slot, function constant of another type.
+// Throws std::runtime_error for mistakes of the caller: unknown kernel, unbound slot, function constant of another type, more than
+// Metal's limits. Dispatches that overlap still run one after the other here, but what one writes the other may not touch.
 msl_result msl_run(const msl_dispatch & dispatch, const msl_schedule & schedule = {});
 
 // The shared objects that a module is loaded from; set before its first use. Cases run by name only.
