@@ -54,7 +54,6 @@ async function runOnce(settings, command) {
 const load = () => Number(os.loadavg()[0].toFixed(2));
 
 function writeFiles(out, result) {
-  fs.mkdirSync(out, { recursive: true });
   fs.writeFileSync(path.join(out, 'bench.json'), `${JSON.stringify(result, null, 2)}\n`);
   fs.writeFileSync(path.join(out, 'bench.md'), `${markdown(result)}\n`);
   fs.writeFileSync(path.join(out, 'bench.svg'), charts(result));
@@ -64,8 +63,10 @@ async function main(args) {
   const settings = parseOptions(args);
   if (settings.help) return console.log(HELP);
   const command = ['npm run bench --', ...args].join(' ');
-  await build();
   const out = settings.out ?? path.join(BUILD, 'bench');
+  // before minutes of measuring, not after
+  fs.mkdirSync(out, { recursive: true });
+  await build();
   if (settings.writeDocs) {
     const results = [];
     for (const shape of documentShapes(settings)) results.push(await runOnce(shape, command));

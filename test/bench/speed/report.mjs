@@ -68,7 +68,7 @@ function speedSection(result, part, title, unit, speed) {
 }
 
 /** How near each type is to what memory alone would allow. */
-function boundSection({ decode, attentionDecode, model }) {
+function boundSection({ decode, attentionDecode, model, variants }) {
   const known = Object.entries(decode ?? {}).filter(([, byDepth]) => Object.values(byDepth)[0]?.ofBandwidth);
   if (known.length === 0) return '';
   const depths = depthsOf(decode);
@@ -81,10 +81,21 @@ function boundSection({ decode, attentionDecode, model }) {
       return `${mega(cell.bytesPerToken)} MB, ${percent(cell.ofBandwidth)}${alone ? `, ${percent(alone.ofBandwidth)}` : ''}`;
     }),
   ]);
+  const allowed = Object.entries(decode)
+    .filter(([name]) => name !== REFERENCE && !variants[name]?.stock)
+    .map(([name, byDepth]) => [
+      name,
+      ...depths.map((depth) => {
+        const ratio = decode[REFERENCE]?.[depth]?.bytesPerToken / byDepth[depth]?.bytesPerToken;
+        return Number.isFinite(ratio) ? ratio.toFixed(2) : '-';
+      }),
+    ]);
   return [
     '### Distance to the memory bound',
     `Bytes that a decoded token must read (${mega(model.weightBytes)} MB of weights and the cache), and the part of the measured bandwidth that the whole model and the attention alone reach. Over 100%: what is read fits the last-level cache.`,
     table(['depth', ...depths.map(depthName)], rows),
+    `What the bytes alone allow against ${REFERENCE} with the same kernels: the ratio of the bytes, which two kernels that both wait for memory only would reach. A higher ratio in the tables above says that the type also computes less.`,
+    table([`bytes of ${REFERENCE} / bytes, depth`, ...depths.map(depthName)], allowed),
   ].join('\n\n');
 }
 

@@ -133,6 +133,8 @@ describe('markdown', () => {
 
   it('says how far memory is, what the run was, and what is missing', () => {
     expect(text).toContain('| turbo4 | 204 MB, 34%, 34% |');
+    // (169 MB + 4096*17408)/(169 MB + 4096*8704)
+    expect(text).toMatch(/bytes of q8_0 \/ bytes, depth \| 4K \|\n.*\n\| turbo4 \| 1\.17 \|\n\n/);
     expect(text).toContain('Memory reads 19 GB/s with 1, 30 GB/s with 2 thread(s)');
     expect(text).toContain('Load average 0.2 before, 2.1 after');
     expect(text).toContain('| turbo4 | 2.00 (one round) |');
