@@ -28,9 +28,9 @@ export function rewrite(text, { mode, keep = /.*/ }) {
       const lines = '\n'.repeat(whole.split('\n').length - 1);
       if (!kept(name)) return lines;
       kernels.push(name);
-      if (mode === 'check') return `template ${instance};`;
+      if (mode === 'check') return `template ${instance.replaceAll('\n', ' ')};${lines}`;
       const { fn, args } = /^\s*\S+\s+(?<fn>\w+)(?<args>[\s\S]*)$/.exec(instance).groups;
-      return `MSL_KERNEL("${name}", "${fn}", ${fn}${args})`;
+      return `MSL_KERNEL("${name}", "${fn}", ${fn}${args.replaceAll('\n', ' ')})${lines}`;
     },
   );
   body = body
