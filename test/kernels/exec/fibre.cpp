@@ -1,6 +1,5 @@
 #include "fibre.h"
 
-#include <cstdint>
 #include <stdexcept>
 #include <sys/mman.h>
 
@@ -34,30 +33,27 @@ namespace msl {
 
 static const size_t STACK_BYTES = 256*1024;
 static const int    SAVED       = 6;
-static uint8_t    * stacks;
-static size_t       n_stacks;
+uint8_t * fibre_stacks;
+size_t    fibre_stack_bytes;
 
 void fibre_reserve(int n) {
-    if (n_stacks >= (size_t) n) return;
-    if (stacks) munmap(stacks, n_stacks*STACK_BYTES);
-    n_stacks = n;
-    void * p = mmap(nullptr, n_stacks*STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const size_t bytes = n*STACK_BYTES;
+    if (fibre_stack_bytes >= bytes) return;
+    if (fibre_stacks) munmap(fibre_stacks, fibre_stack_bytes);
+    void * p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) throw std::runtime_error("no memory for the stacks of the lanes");
-    stacks = (uint8_t *) p;
+    fibre_stacks = (uint8_t *) p;
+    fibre_stack_bytes = bytes;
 }
 
 void * fibre_start(int i, void (*function)()) {
     // tops at different cache sets: 1024 stacks at one offset would share a few lines
-    uintptr_t top = (uintptr_t) (stacks + (i + 1)*STACK_BYTES) - 64 - (i & 15)*256;
+    uintptr_t top = (uintptr_t) (fibre_stacks + (i + 1)*STACK_BYTES) - 64 - (i & 15)*256;
     void ** sp = (void **) (top & ~(uintptr_t) 15);
     *--sp = nullptr; // return address of function
     *--sp = (void *) function;
     for (int k = 0; k < SAVED; ++k) *--sp = nullptr;
     return sp;
-}
-
-bool fibre_owns(const void * address) {
-    return (uintptr_t) address - (uintptr_t) stacks < n_stacks*STACK_BYTES;
 }
 
 void fibre_switch(void ** from, void * to) {

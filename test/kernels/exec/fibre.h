@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace msl {
 
@@ -9,8 +10,12 @@ namespace msl {
 void fibre_reserve(int n);
 // A stack pointer that, switched to, enters function (which never returns) on stack i.
 void * fibre_start(int i, void (*function)());
-bool fibre_owns(const void * address);
 // Saves the running fibre's stack pointer in *from and continues at to.
 void fibre_switch(void ** from, void * to);
+
+// asked at every access of memory
+extern uint8_t * fibre_stacks;
+extern size_t    fibre_stack_bytes;
+inline bool fibre_owns(const void * address) { return (uintptr_t) address - (uintptr_t) fibre_stacks < fibre_stack_bytes; }
 
 } // namespace msl

@@ -99,7 +99,7 @@ void access_threadgroup(size_t offset, size_t bytes, bool store, const void * si
     if (!in_threadgroup_memory(offset, bytes)) {
         report("threadgroup memory out of bounds", std::to_string(bytes) + " bytes at " + std::to_string(offset) + " of " + std::to_string(current->dynamic_bytes), { site });
     }
-    const access a = { current_lane->index, current_lane->group->index, current->epoch, current_lane->group->epoch, site };
+    const access a = { (int16_t) current_lane->index, (int16_t) current_lane->group->index, current->epoch, current_lane->group->epoch, site };
     if (store) current->shadow.write(offset, bytes, a);
     else current->shadow.read(offset, bytes, a);
 }
@@ -164,7 +164,7 @@ void memory_access(const void * address, size_t bytes, bool store, const void * 
     const uintptr_t a = (uintptr_t) address;
     const size_t in_arena = a - (uintptr_t) current->arena;
     if (in_arena < ARENA_BYTES) {
-        yield_if_lockstep();
+        if (is_lockstep) yield();
         access_threadgroup(in_arena, bytes, store, site);
     } else if (!access_region(a, bytes, store, site) && !access_module(address, bytes, store, site)) {
         report_wild(a, store, site);

@@ -12,6 +12,7 @@ namespace msl {
 
 machine * current;
 lane    * current_lane;
+bool      is_lockstep;
 
 namespace {
 msl_schedule     schedule;
@@ -172,6 +173,7 @@ void abort_run() {
 
 void schedule_start(const msl_schedule & s) {
     schedule = s;
+    is_lockstep = s.order == msl_schedule::lockstep;
     random_state = s.seed*0x9E3779B97F4A7C15ull + 88172645463325252ull;
 }
 
@@ -194,8 +196,7 @@ void run_threadgroup() {
     current_lane = nullptr;
 }
 
-void yield_if_lockstep() {
-    if (schedule.order != msl_schedule::lockstep) return;
+void yield() {
     wake(*current_lane);
     give_way();
 }

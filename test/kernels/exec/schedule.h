@@ -12,8 +12,9 @@ std::vector<uint32_t> threadgroup_order(uint32_t n);
 // Runs the current machine's threadgroup to its end, to a deadlock or to an abort (current->aborted).
 void run_threadgroup();
 
-// Lets the other lanes run; under lockstep before every access of threadgroup memory.
-void yield_if_lockstep();
+// Under lockstep the other lanes run before every access of threadgroup memory.
+extern bool is_lockstep;
+void yield();
 // Ends the run: from a fibre, after a finding that leaves nothing sensible to execute.
 [[noreturn]] void abort_run();
 

@@ -42,7 +42,7 @@ void memory_shadow::write(size_t offset, size_t bytes, const access & a) {
         cell & c = cells[i];
         if (c.written && !ordered(c.writer, a)) report_race("write after write", c.writer, a, i);
         if (read_races(c, a)) report_race("write after read", c.reader, a, i);
-        c = cell{ true, a, nobody, {} };
+        c = cell{ a, {}, true, nobody };
     }
 }
 

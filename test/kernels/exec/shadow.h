@@ -10,7 +10,7 @@
 namespace msl {
 
 struct access {
-    int          lane, group;
+    int16_t      lane, group;
     uint32_t     epoch, group_epoch;
     const void * site;
 };
@@ -23,12 +23,12 @@ public:
     void write(size_t offset, size_t bytes, const access & a);
 
 private:
-    enum readers { nobody, one_lane, one_group, several_groups };
+    enum readers : uint8_t { nobody, one_lane, one_group, several_groups };
     struct cell {
-        bool    written = false;
         access  writer  = {};
-        readers who     = nobody;
         access  reader  = {}; // the latest
+        bool    written = false;
+        readers who     = nobody;
     };
     static bool ordered(const access & before, const access & now);
     static bool read_races(const cell & c, const access & now);
