@@ -12,7 +12,8 @@ import { createEngineServer } from './server';
 /** Message that ends the process after the model is freed. */
 export const shutdownMessage = { type: 'shutdown' } as const;
 
-export function serveParent(carrier: Carrier, loadEngine: () => Engine): void {
+/** `selfTestFolder`: keeps what the self-test of the GPU kernels found. */
+export function serveParent(carrier: Carrier, loadEngine: () => Engine, selfTestFolder: string): void {
   const ports = new Set<WindowPort>();
   const engine = loadOnce(loadEngine);
 
@@ -51,13 +52,18 @@ export function serveParent(carrier: Carrier, loadEngine: () => Engine): void {
     carrier.send({ type: 'answer', id, envelope });
   }
 
-  try {
-    const loaded = engine();
-    loaded.onLog((level, text) => emit('onLog', { level, text }));
-    emit('onReady', { capabilities: loaded.capabilities(), problem: null });
-  } catch (error) {
-    emit('onReady', { capabilities: null, problem: toErrorPayload(toEngineError(error)).message });
+  async function start(): Promise<void> {
+    try {
+      const loaded = engine();
+      loaded.onLog((level, text) => emit('onLog', { level, text }));
+      await loaded.selfTest(selfTestFolder);
+      emit('onReady', { capabilities: loaded.capabilities(), problem: null });
+    } catch (error) {
+      emit('onReady', { capabilities: null, problem: toErrorPayload(toEngineError(error)).message });
+    }
   }
+
+  void start();
 }
 
 /** A binary that could not be loaded stays so for the life of the process. */

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { app, BrowserWindow, dialog } from 'electron';
 import { channels } from '../shared/channels';
+import { engineArguments } from '../shared/engineArguments';
 import { desktop } from './desktop';
 import { setUpGate } from './gate';
 import { appInfo } from './info';
@@ -26,7 +27,7 @@ async function start(dataFolder: string): Promise<void> {
     dataFolder,
     embeddedModels: embeddedModels(),
     calibrationText: calibrationText(),
-    openEngine: () => openUtilityEngine(join(bundleFolder, 'engine.cjs')),
+    openEngine: () => openUtilityEngine(join(bundleFolder, 'engine.cjs'), engineArguments(dataFolder)),
     info: appInfo(),
     desktop,
     log,

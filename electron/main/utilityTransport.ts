@@ -6,8 +6,8 @@ import { type EngineExit, type EngineTransport, scrubbedEnvironment } from './se
 const reasonWithinMs = 200;
 const name = 'Concertina engine';
 
-export function openUtilityEngine(modulePath: string): EngineTransport {
-  const child = utilityProcess.fork(modulePath, [], {
+export function openUtilityEngine(modulePath: string, args: string[]): EngineTransport {
+  const child = utilityProcess.fork(modulePath, args, {
     serviceName: name,
     stdio: 'pipe',
     env: scrubbedEnvironment(process.env),

@@ -5,6 +5,7 @@ import { forkEngine } from '../main/services/forkTransport';
 import { createFileLogger } from '../main/services/logger';
 import { createServices, type Services } from '../main/services/services';
 import type { AppInfo } from '../shared/contract';
+import { engineArguments } from '../shared/engineArguments';
 import { keptToken } from './key';
 import { lockFolder } from './lock';
 import { parseServeOptions, type ServeOptions, UsageError, usage } from './options';
@@ -23,7 +24,7 @@ async function main(): Promise<void> {
     dataFolder: options.dataFolder,
     embeddedModels: join(root, 'assets', 'models'),
     calibrationText: join(root, 'assets', 'calibration', 'text.txt'),
-    openEngine: () => forkEngine(join(appFolder, 'engine.cjs')),
+    openEngine: () => forkEngine(join(appFolder, 'engine.cjs'), engineArguments(options.dataFolder)),
     info: appInfo(),
     desktop: null,
     log: createFileLogger(join(options.dataFolder, 'logs', 'concertina.log')),

@@ -13,9 +13,11 @@ export const capabilitiesSchema = z.object({
   chipFamily: z.string().nullable(),
   /** SIMD level of the turbo kernels: 'avx512' | 'avx2' | 'neon' | 'scalar' */
   simd: z.string(),
-  /** name of the attention kernel variant in use */
+  /** level of the kernels: 'cpu-avx2', 'metal-Apple9'; which one runs in a context is in its `kernels` */
   kernelVariant: z.string(),
   cacheTypes: z.array(z.string()),
+  /** what the self-test of the GPU kernels disabled, as sentences */
+  warnings: z.array(z.string()),
   /** llama.cpp tag and commit of the pin */
   upstream: z.string(),
   physicalCores: z.number().int(),
@@ -42,6 +44,18 @@ export const centringSchema = z.object({
   reasonV: z.string(),
 });
 export type Centring = z.infer<typeof centringSchema>;
+
+/** What attention over the cache runs on; on some chips the kernel depends on how many tokens are in the cache. */
+export const kernelUseSchema = z.object({
+  /** 'CPU', 'Metal' */
+  backend: z.string(),
+  /** tokens in the cache from which on it is this one */
+  from: z.number().int(),
+  name: z.string(),
+  /** what chose it: the processor, the chip family and a measurement, an environment variable, the self-test */
+  why: z.string(),
+});
+export type KernelUse = z.infer<typeof kernelUseSchema>;
 
 /** Bytes by part. KV figures are the allocation of the engine, to the byte. */
 export const memorySchema = z.object({
@@ -74,6 +88,7 @@ export const loadedContextSchema = z.object({
   typeK: effectiveTypeSchema,
   typeV: effectiveTypeSchema,
   centring: centringSchema,
+  kernels: z.array(kernelUseSchema),
   flashAttention: z.boolean(),
   threads: z.number().int(),
   gpuLayers: z.number().int(),

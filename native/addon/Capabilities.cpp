@@ -1,5 +1,6 @@
 #include "Capabilities.h"
 
+#include "Kernels.h"
 #include "effective.h"
 #include "internals.h"
 
@@ -22,10 +23,13 @@ ggml_backend_dev_t bestDevice() {
 Capabilities capabilities() {
     ggml_backend_dev_t device = bestDevice();
     Capabilities found;
-    found.backend = ggml_backend_reg_name(ggml_backend_dev_backend_reg(device));
+    const std::string backend = ggml_backend_reg_name(ggml_backend_dev_backend_reg(device));
+    found.backend = backend == "MTL" ? "Metal" : backend; // the name that people know
     found.device = ggml_backend_dev_description(device);
+    found.chipFamily = chipFamily();
     found.simd = simdLevel();
-    found.kernelVariant = "cpu-" + found.simd;
+    found.kernelVariant = found.chipFamily.empty() ? "cpu-" + found.simd : "metal-" + found.chipFamily;
+    found.warnings = kernelWarnings();
     found.cacheTypes = cacheTypeNames();
     found.upstream = std::string(CONCERTINA_UPSTREAM_TAG) + " " + CONCERTINA_UPSTREAM_COMMIT;
     found.physicalCores = common_cpu_get_num_math();

@@ -12,6 +12,7 @@ struct Capabilities {
     std::string chipFamily; // empty: none
     std::string simd, kernelVariant;
     std::vector<std::string> cacheTypes;
+    std::vector<std::string> warnings; // of the self-test
     std::string upstream;
     int physicalCores = 0;
     uint64_t totalMemoryBytes = 0;

@@ -107,6 +107,7 @@ std::shared_ptr<Context> Context::create(std::shared_ptr<Model> model, const Con
                          "Choose a chat model.");
     }
     describe(*context, options, params.n_ctx);
+    context->effective.kernels = kernelUses(*context->model, params.type_k, params.type_v, context->effective.nCtx);
     context->lastBytes = partBytes(context->handle);
     return context;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "Model.h"
+#include "Kernels.h"
 #include "effective.h"
 #include "internals.h"
 
@@ -27,6 +28,7 @@ struct EffectiveContext {
     uint32_t nCtx = 0;
     EffectiveType typeK, typeV;
     EffectiveCentring centring;
+    std::vector<KernelUse> kernels;
     bool flashAttention = false;
     int threads = 0;
     int gpuLayers = 0;

@@ -2,6 +2,7 @@
 #include "Cancellation.h"
 #include "ContextHandle.h"
 #include "Estimate.h"
+#include "Kernels.h"
 #include "ModelHandle.h"
 #include "TextStream.h"
 #include "AnswerStream.h"
@@ -15,6 +16,16 @@ namespace {
 
 Napi::Value exportCapabilities(const Napi::CallbackInfo & info) {
     return guarded(info.Env(), [&] { return toJs(info.Env(), capabilities()); });
+}
+
+// selfTest(folder): see Kernels.h
+Napi::Value exportSelfTest(const Napi::CallbackInfo & info) {
+    return guarded(info.Env(), [&]() -> Napi::Value {
+        const std::string folder = readText(info[0], "folder");
+        return runOnWorker(
+            info.Env(), "selfTest", nullptr, [folder] { selfTest(folder); return true; },
+            [](Napi::Env env, bool &) { return env.Undefined(); });
+    });
 }
 
 Napi::Value exportInspect(const Napi::CallbackInfo & info) {
@@ -87,6 +98,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
     instance->cancellation = Napi::Persistent(Cancellation::define(env));
     exports.Set("Cancellation", instance->cancellation.Value());
     exports.Set("capabilities", Napi::Function::New<exportCapabilities>(env));
+    exports.Set("selfTest", Napi::Function::New<exportSelfTest>(env));
     exports.Set("inspect", Napi::Function::New<exportInspect>(env));
     exports.Set("estimate", Napi::Function::New<exportEstimate>(env));
     exports.Set("loadModel", Napi::Function::New<ModelHandle::load>(env));

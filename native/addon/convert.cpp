@@ -171,6 +171,7 @@ Napi::Value toJs(Napi::Env env, const Capabilities & value) {
     object.Set("simd", value.simd);
     object.Set("kernelVariant", value.kernelVariant);
     object.Set("cacheTypes", textsToJs(env, value.cacheTypes));
+    object.Set("warnings", textsToJs(env, value.warnings));
     object.Set("upstream", value.upstream);
     object.Set("physicalCores", value.physicalCores);
     set(object, "totalMemoryBytes", value.totalMemoryBytes);
@@ -206,12 +207,26 @@ static Napi::Value toJs(Napi::Env env, const EffectiveCentring & value) {
     return object;
 }
 
+static Napi::Value toJs(Napi::Env env, const std::vector<KernelUse> & uses) {
+    Napi::Array array = Napi::Array::New(env, uses.size());
+    for (size_t i = 0; i < uses.size(); i++) {
+        Napi::Object object = Napi::Object::New(env);
+        object.Set("backend", uses[i].backend);
+        object.Set("from", uses[i].from);
+        object.Set("name", uses[i].name);
+        object.Set("why", uses[i].why);
+        array.Set(static_cast<uint32_t>(i), object);
+    }
+    return array;
+}
+
 Napi::Value toJs(Napi::Env env, const EffectiveContext & value) {
     Napi::Object object = Napi::Object::New(env);
     object.Set("nCtx", value.nCtx);
     object.Set("typeK", typeToJs(env, value.typeK));
     object.Set("typeV", typeToJs(env, value.typeV));
     object.Set("centring", toJs(env, value.centring));
+    object.Set("kernels", toJs(env, value.kernels));
     object.Set("flashAttention", value.flashAttention);
     object.Set("threads", value.threads);
     object.Set("gpuLayers", value.gpuLayers);

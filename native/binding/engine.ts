@@ -14,6 +14,10 @@ export class NativeEngine implements Engine {
     this.#addon = addon;
   }
 
+  selfTest(folder: string): Promise<void> {
+    return codedAsync(() => this.#addon.selfTest(folder));
+  }
+
   capabilities(): Capabilities {
     return coded(() => this.#addon.capabilities());
   }

@@ -66,6 +66,7 @@ export interface RawModel {
 export interface RawAddon {
   Cancellation: new () => RawCancellation;
   capabilities(): Capabilities;
+  selfTest(folder: string): Promise<void>;
   inspect(path: string): Promise<ModelInfo>;
   estimate(path: string, gpuLayers: number, options: ContextOptions): Promise<MemoryEstimate>;
   loadModel(

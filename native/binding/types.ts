@@ -178,6 +178,11 @@ export interface Model {
 }
 
 export interface Engine {
+  /**
+   * Compares the kernels that the GPU may run with the CPU, once per GPU, system and build: the outcome is kept in the
+   * folder ('': nowhere). What is wrong is not used and shows in `capabilities().warnings`. Call it before anything else.
+   */
+  selfTest(folder: string): Promise<void>;
   capabilities(): Capabilities;
   /** reads the header only. Codes: `model-missing`, `model-invalid` (truncated or not GGUF) */
   inspect(path: string): Promise<ModelInfo>;

@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { capabilitiesSchema } from '../../electron/shared/engine';
 import { ConcertinaError } from '../../electron/shared/errors';
 import { modelInfoSchema } from '../../electron/shared/models';
@@ -15,6 +15,17 @@ describe('capabilities', () => {
     expect(capabilities.cacheTypes).toEqual(expect.arrayContaining(['f16', 'q8_0', 'turbo4', 'turbo3']));
     expect(capabilities.upstream).toMatch(/^v0\.5\.0 [0-9a-f]{40}$/);
     expect(capabilities.physicalCores).toBeGreaterThan(0);
+    expect(capabilities.warnings).toEqual([]);
+  });
+});
+
+describe('selfTest', () => {
+  it('ends, and disables nothing where there is no GPU of ours', async () => {
+    if (engine().capabilities().backend !== 'CPU') return;
+    const folder = temporaryFolder();
+    await engine().selfTest(folder);
+    expect(fs.readdirSync(folder)).toEqual([]);
+    expect(engine().capabilities().warnings).toEqual([]);
   });
 });
 
@@ -158,6 +169,23 @@ describe('createContext', () => {
     const context = await model.createContext(contextOptions({ threads: 0 }));
     expect(context.effective).toMatchObject({ nCtx: 2048, gpuLayers: 0, batch: 512, notes: [] });
     expect(context.effective.threads).toBe(engine().capabilities().physicalCores);
+  });
+
+  it('names the kernels of attention and what chose them', async () => {
+    const { simd, backend } = engine().capabilities();
+    if (backend !== 'CPU') return; // metal.test.ts
+    const model = await loadTiny();
+    const kernels = async () => (await model.createContext(contextOptions())).effective.kernels;
+    const use = { backend: 'CPU', from: 0, name: `cpu-${simd}` };
+    const { CONCERTINA_SIMD: asked } = process.env;
+    onTestFinished(() => {
+      if (asked === undefined) delete process.env.CONCERTINA_SIMD;
+      else process.env.CONCERTINA_SIMD = asked;
+    });
+    delete process.env.CONCERTINA_SIMD;
+    expect(await kernels()).toEqual([{ ...use, why: 'the best of this processor' }]);
+    process.env.CONCERTINA_SIMD = simd;
+    expect(await kernels()).toEqual([{ ...use, why: `CONCERTINA_SIMD=${simd}` }]);
   });
 
   it('falls back visibly where turbo cannot work', async () => {

@@ -2,8 +2,8 @@
 import { fork } from 'node:child_process';
 import { type EngineTransport, scrubbedEnvironment } from './engineTransport';
 
-export function forkEngine(modulePath: string): EngineTransport {
-  const child = fork(modulePath, [], {
+export function forkEngine(modulePath: string, args: readonly string[]): EngineTransport {
+  const child = fork(modulePath, args, {
     serialization: 'advanced',
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: scrubbedEnvironment(process.env),

@@ -3,6 +3,7 @@ import type { Capabilities, LoadedContext } from '../../../electron/shared/engin
 import { formatCount } from '../../ui/format';
 import { centringText } from './centringText';
 import { simdName } from './fallbacks';
+import { kernelLines } from './kernelText';
 
 interface EngineDetailsProps {
   capabilities: Capabilities;
@@ -29,7 +30,6 @@ export function EngineDetails({ capabilities, context, fallbacks }: EngineDetail
         <Row name="Device">{capabilities.device}</Row>
         {capabilities.chipFamily && <Row name="Chip family">{capabilities.chipFamily}</Row>}
         <Row name="SIMD">{simdName(capabilities.simd)}</Row>
-        <Row name="Attention kernel">{capabilities.kernelVariant}</Row>
         {context && <ContextRows context={context} />}
         <Row name="Cores">{capabilities.physicalCores} physical</Row>
         <Row name="llama.cpp">{capabilities.upstream}</Row>
@@ -50,6 +50,12 @@ function ContextRows({ context }: { context: LoadedContext }) {
         {typeV.effective === typeV.asked ? typeV.effective : `${typeV.effective} (asked: ${typeV.asked})`}
       </Row>
       {centring && <Row name="Centring">{centring}</Row>}
+      {kernelLines(context).map(({ name, text, why }) => (
+        <Row key={name} name={name}>
+          {text}
+          <span className="block text-ink-3">{why}</span>
+        </Row>
+      ))}
       <Row name="Context">{formatCount(context.nCtx)} tokens</Row>
       <Row name="Flash attention">{context.flashAttention ? 'on' : 'off'}</Row>
       <Row name="Threads">{context.threads}</Row>

@@ -9,7 +9,7 @@ export function fallbacksOf(context: LoadedContext | null, capabilities: Capabil
   ] as const) {
     if (type?.reason) found.push(`${side} cache: ${type.effective} instead of ${type.asked}. ${type.reason}`);
   }
-  found.push(...(context?.notes ?? []));
+  found.push(...(context?.notes ?? []), ...(capabilities?.warnings ?? []));
   if (capabilities?.simd === 'scalar') {
     found.push('The turbo kernels run without SIMD on this processor: reading and writing are much slower.');
   }

@@ -9,6 +9,7 @@ import { stopText } from '../../../renderer/features/chat/stopText';
 import { bannerText } from '../../../renderer/features/engine/bannerText';
 import { centringText } from '../../../renderer/features/meter/centringText';
 import { fallbacksOf } from '../../../renderer/features/meter/fallbacks';
+import { kernelLines } from '../../../renderer/features/meter/kernelText';
 import { memoryParts, savedRatio, savedText } from '../../../renderer/features/meter/memoryParts';
 import { speedOf } from '../../../renderer/features/meter/speed';
 import { refusalText } from '../../../renderer/features/models/refusalText';
@@ -178,6 +179,21 @@ describe('the strip', () => {
       'Clamped.',
     ]);
     expect(fallbacksOf(null, ready.capabilities && { ...ready.capabilities, simd: 'scalar' })).toHaveLength(1);
+    const disabled = ['Disabled by the self-test on this GPU: k (squared error 1).'];
+    expect(fallbacksOf(null, ready.capabilities && { ...ready.capabilities, warnings: disabled })).toEqual(disabled);
+  });
+
+  it('names the attention kernel of each backend and depth, and what chose it', () => {
+    const kernels = [
+      { backend: 'Metal', from: 0, name: 'signed table', why: 'Apple10: measured' },
+      { backend: 'Metal', from: 8192, name: 'magnitude table', why: 'self-test' },
+      { backend: 'CPU', from: 0, name: 'cpu-neon', why: 'the best of this processor' },
+    ];
+    expect(kernelLines({ ...(ready.context as LoadedContext), kernels })).toEqual([
+      { name: 'Metal attention from 0', text: 'signed table', why: 'Apple10: measured' },
+      { name: 'Metal attention from 8K', text: 'magnitude table', why: 'self-test' },
+      { name: 'CPU attention', text: 'cpu-neon', why: 'the best of this processor' },
+    ]);
   });
 
   it('says whether the turbo caches are centred, and why not', () => {

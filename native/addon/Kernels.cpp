@@ -1,0 +1,73 @@
+#include "Kernels.h"
+
+#include "effective.h"
+#include "llama-turbo.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#ifdef CONCERTINA_METAL
+#include "turbo-metal-app.h"
+#endif
+
+namespace concertina {
+namespace {
+
+KernelUse cpuKernel() {
+    const char * asked = std::getenv("CONCERTINA_SIMD");
+    const std::string why = asked ? "CONCERTINA_SIMD=" + std::string(asked) : "the best of this processor";
+    return {"CPU", 0, "cpu-" + simdLevel(), why};
+}
+
+#ifdef CONCERTINA_METAL
+std::vector<KernelUse> gpuKernels(const Model & model, ggml_type typeK, ggml_type typeV, uint32_t nCtx) {
+    const std::string backend = "Metal";
+    if (!ggml_turbo_is_turbo(typeK) && !ggml_turbo_is_turbo(typeV)) return {{backend, 0, "llama.cpp", "no turbo cache"}};
+    const ModelInfo & info = model.info;
+    std::vector<KernelUse> uses;
+    for (const turbo_metal_use & use : turbo_metal_uses_here(info.headDimK, info.headDimV, info.headCount / std::max(1, info.headCountKv), nCtx)) {
+        uses.push_back({backend, static_cast<uint32_t>(use.from), use.name, use.why});
+    }
+    return uses;
+}
+#else
+std::vector<KernelUse> gpuKernels(const Model &, ggml_type, ggml_type, uint32_t) {
+    return {};
+}
+#endif
+
+} // namespace
+
+std::vector<KernelUse> kernelUses(const Model & model, ggml_type typeK, ggml_type typeV, uint32_t nCtx) {
+    std::vector<KernelUse> uses;
+    // the output layer is the first to go to the GPU, and counts as one
+    if (model.gpuLayers > 1) uses = gpuKernels(model, typeK, typeV, nCtx);
+    if (uses.empty() || model.gpuLayers <= llama_model_n_layer(model.handle)) uses.push_back(cpuKernel());
+    return uses;
+}
+
+#ifdef CONCERTINA_METAL
+void selfTest(const std::string & folder) {
+    turbo_metal_start(folder);
+}
+
+std::vector<std::string> kernelWarnings() {
+    return turbo_metal_warnings();
+}
+
+std::string chipFamily() {
+    return turbo_metal_family();
+}
+#else
+void selfTest(const std::string &) {} // the CPU's kernels are tested where they are built
+
+std::vector<std::string> kernelWarnings() {
+    return {};
+}
+
+std::string chipFamily() {
+    return "";
+}
+#endif
+
+} // namespace concertina

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import type { Carrier } from '../../../../electron/engine/carrier';
+import { serveParent } from '../../../../electron/engine/serveParent';
+import { ConcertinaError } from '../../../../electron/shared/errors';
+import type { Engine } from '../../../../native/binding/types';
+import { createFakeEngine } from '../../../fixtures/fakeEngine';
+import { capabilities } from '../../../fixtures/samples';
+
+function start(engine: Engine): unknown[] {
+  const sent: unknown[] = [];
+  const carrier: Carrier = {
+    send: (message) => void sent.push(message),
+    onMessage: () => undefined,
+    onPort: () => undefined,
+  };
+  serveParent(carrier, () => engine, '/data');
+  return sent;
+}
+
+const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
+
+test('the kernels are tested before the engine is ready, and what was disabled is in its first message', async () => {
+  const folders: string[] = [];
+  let finish: () => void = () => undefined;
+  const warnings: string[] = [];
+  const sent = start({
+    ...createFakeEngine(),
+    selfTest: (folder) => {
+      folders.push(folder);
+      return new Promise((resolve) => {
+        finish = resolve;
+      });
+    },
+    capabilities: () => ({ ...capabilities, warnings }),
+  });
+  await settled();
+  expect(folders).toEqual(['/data']);
+  expect(sent).toEqual([]);
+  warnings.push('Disabled by the self-test: k.');
+  finish();
+  await settled();
+  const payload = { capabilities: { ...capabilities, warnings }, problem: null };
+  expect(sent).toEqual([{ type: 'event', name: 'onReady', payload }]);
+});
+
+test('a self-test that fails as a whole makes the engine unavailable, with its reason', async () => {
+  const sent = start({
+    ...createFakeEngine(),
+    selfTest: () => Promise.reject(new ConcertinaError('internal', 'No memory on the GPU.')),
+  });
+  await settled();
+  expect(sent).toEqual([
+    { type: 'event', name: 'onReady', payload: { capabilities: null, problem: 'No memory on the GPU.' } },
+  ]);
+});
