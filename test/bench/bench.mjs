@@ -33,12 +33,12 @@ async function runOnce(settings, command) {
   const loadBefore = load();
   const date = new Date().toISOString();
   const events = await measure(settings, say);
-  const { threads, rounds, batch, quick } = settings;
+  const { threads, gpuLayers, rounds, batch, quick } = settings;
   return {
     ...figuresOf(events),
     date,
     command,
-    settings: { threads, rounds, batch, quick },
+    settings: { threads, gpuLayers, rounds, batch, quick },
     machine: {
       cpu: os.cpus()[0]?.model.trim() ?? 'unknown processor',
       cores: os.availableParallelism(),

@@ -4,6 +4,7 @@
 #include "attention.h"
 #include "bandwidth.h"
 #include "events.h"
+#include "ggml-backend.h"
 #include "ggml-turbo.h"
 #include "options.h"
 #include "rounds.h"
@@ -27,18 +28,37 @@ void log_errors(ggml_log_level level, const char * text, void *) {
     }
 }
 
+// Warnings too: one tells that an operation runs on the CPU for want of a kernel.
+void log_problems(ggml_log_level level, const char * text, void *) {
+    if (level == GGML_LOG_LEVEL_ERROR || level == GGML_LOG_LEVEL_WARN) {
+        fputs(text, stderr);
+    }
+}
+
 // More than once in a run: the best of all counts, and neighbours come and go.
-void report_bandwidth(int n_threads) {
+void report_bandwidth(const bench_options & options) {
+    const int n_threads = options.n_threads;
+    if (options.n_gpu_layers > 0) {
+        return;
+    }
     event("bandwidth").add("threads", 1).add("bytesPerSecond", read_bandwidth(1));
     if (n_threads > 1) {
         event("bandwidth").add("threads", n_threads).add("bytesPerSecond", read_bandwidth(n_threads));
     }
 }
 
+const char * device_name(int n_gpu_layers) {
+    ggml_backend_dev_t gpu = n_gpu_layers > 0 ? ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_GPU) : nullptr;
+    if (n_gpu_layers > 0 && gpu == nullptr) {
+        give_up("There is no GPU: leave --gpu-layers out.");
+    }
+    return ggml_backend_dev_description(gpu ? gpu : ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU));
+}
+
 // The file of a shape is gone again when this returns: the model has read it.
 llama_model_ptr load(const bench_options & options) {
     llama_model_params params = llama_model_default_params();
-    params.n_gpu_layers = 0;
+    params.n_gpu_layers = options.n_gpu_layers;
     std::string path = options.model;
     std::string what;
     if (!options.shape.empty()) {
@@ -66,7 +86,8 @@ llama_model_ptr load(const bench_options & options) {
         .add("heads", llama_model_n_head(model.get()))
         .add("headsKv", llama_model_n_head_kv(model.get()))
         .add("weightBytes", weight_bytes_per_token(path))
-        .add("simd", ggml_turbo_simd_level());
+        .add("simd", ggml_turbo_simd_level())
+        .add("device", device_name(options.n_gpu_layers));
     if (!options.shape.empty()) {
         std::filesystem::remove(path);
     }
@@ -98,7 +119,7 @@ void measure_depths(const bench_options & options, const llama_model * model, co
     const bool alone = attention_shape_of(model, variants.front().kv->cells, shape);
 
     for (const int depth : options.depths) {
-        report_bandwidth(options.n_threads);
+        report_bandwidth(options);
         fill_all(variants, depth);
         run_rounds(plan, "decode", depth, 1, [&](size_t i) { return decode_turn(variants[i], depth); });
     }
@@ -125,10 +146,10 @@ void measure_depths(const bench_options & options, const llama_model * model, co
 
 int main(int argc, char ** argv) {
     bench_options options = parse_options(argc, argv);
-    llama_log_set(log_errors, nullptr);
+    llama_log_set(options.n_gpu_layers > 0 ? log_problems : log_errors, nullptr);
     llama_backend_init();
     const double deadline = options.budget > 0 ? now() + options.budget : HUGE_VAL;
-    report_bandwidth(options.n_threads);
+    report_bandwidth(options);
 
     const llama_model_ptr model = load(options);
     const int n_vocab = llama_vocab_n_tokens(llama_model_get_vocab(model.get()));
@@ -144,7 +165,7 @@ int main(int argc, char ** argv) {
     if (!options.prompts.empty()) {
         prefill_prompts(variants, options.prompts, n_learned, n_vocab, patience_seconds);
     }
-    report_bandwidth(options.n_threads);
+    report_bandwidth(options);
     event("done");
     return 0;
 }

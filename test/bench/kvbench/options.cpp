@@ -45,6 +45,7 @@ bench_options parse_options(int argc, char ** argv) {
         else if (key == "--depths")    { options.depths    = numbers(value); }
         else if (key == "--prompts")   { options.prompts   = numbers(value); }
         else if (key == "--threads")   { options.n_threads = atoi(value.c_str()); }
+        else if (key == "--gpu-layers") { options.n_gpu_layers = atoi(value.c_str()); }
         else if (key == "--rounds")    { options.n_rounds  = atoi(value.c_str()); }
         else if (key == "--batch")     { options.n_batch   = atoi(value.c_str()); }
         else if (key == "--budget")    { options.budget    = atoi(value.c_str()); }

@@ -15,6 +15,7 @@ struct bench_options {
     std::vector<int>         prompts;   // tokens of whole prompts to prefill from an empty cache
 
     int  n_threads = 2;
+    int  n_gpu_layers = 0; // llama.cpp's count; the GPU's memory speed is not measured
     int  n_rounds  = 5;   // after one round of warm-up
     int  n_batch   = 512; // tokens of a timed prefill
     int  budget    = 0;   // seconds after which rounds that are not needed are left out; 0: none

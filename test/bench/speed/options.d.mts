@@ -3,6 +3,7 @@ export interface Settings {
   model: string | undefined;
   shape: string | undefined;
   layers: number;
+  gpuLayers: number;
   types: string[];
   depths: number[];
   prompts: number[];
@@ -29,5 +30,5 @@ export const REFERENCE: string;
 export const HELP: string;
 export class OptionError extends Error {}
 export function parseOptions(args: string[]): Settings;
-export function variantsOf(settings: Pick<Settings, 'types' | 'quick'>): Variant[];
+export function variantsOf(settings: Pick<Settings, 'types' | 'quick'> & Partial<Pick<Settings, 'gpuLayers'>>): Variant[];
 export function stockName(type: string): string;

@@ -39,6 +39,7 @@ export const HELP = `npm run bench -- [options]     speed of KV cache types over
   --model FILE       a GGUF file; without one
   --shape NAME       a model with random weights: ${SHAPES.join(', ')} (default: ${SHAPES[0]})
   --layers N         layers of the shape
+  --gpu-layers N     layers on the GPU, the output counting as one (default: 0; all of them on a Mac: 99)
   --types LIST       ${FULL.types.join(',')}; a pair K/V as in q8_0/turbo4; ${REFERENCE} is always measured
   --depths LIST      tokens in the cache before the measured ones: 0,4K,8K,16K,32K
   --prompts LIST     whole prompts to prefill: 8K,16K; none for no such part
@@ -76,6 +77,7 @@ export function parseOptions(args) {
   if (shape && !SHAPES.includes(shape)) {
     throw new OptionError(`There is no shape "${shape}"; there are ${SHAPES.join(', ')}.`);
   }
+  const gpuLayers = number('--gpu-layers', values['gpu-layers'] ?? '0', 0, 1000);
   return {
     help: values.help,
     model: values.model,
@@ -90,7 +92,9 @@ export function parseOptions(args) {
     rounds: number('--rounds', values.rounds ?? String(MINIMUM_ROUNDS), MINIMUM_ROUNDS, 1000),
     batch: number('--batch', values.batch ?? String(preset.batch), 2, 8192),
     threads: number('--threads', values.threads ?? '2', 1, 512),
-    parts: preset.parts,
+    gpuLayers,
+    // attention alone is measured on the CPU only
+    parts: preset.parts.filter((part) => gpuLayers === 0 || !part.startsWith('attention')),
     budget: preset.budget,
     quick: values.quick,
     json: values.json,
@@ -110,6 +114,7 @@ function readArgs(args) {
         model: text,
         shape: text,
         layers: text,
+        'gpu-layers': text,
         types: text,
         depths: text,
         prompts: text,
@@ -167,16 +172,19 @@ function number(option, text, least, most) {
 
 /**
  * What is compared: each type with our kernels; the reference with both; and each type that upstream has also as it is
- * there, in full runs. Quick ones keep two: the reference, and f16 for its tiled prefill.
+ * there, in full runs. Quick ones keep two: the reference, and f16 for its tiled prefill. On a GPU only the turbo types have
+ * kernels of ours.
  * @returns {{name: string, typeK: string, typeV: string, stock: boolean}[]}
  */
-export function variantsOf({ types, quick }) {
+export function variantsOf({ types, quick, gpuLayers = 0 }) {
   const all = types.includes(REFERENCE) ? types : [REFERENCE, ...types];
   return all.flatMap((type) => {
     const [typeK, typeV = typeK] = type.split('/');
     const ours = { name: type, typeK, typeV, stock: false };
     const upstream = !type.includes('turbo') && (!quick || [REFERENCE, 'f16'].includes(type));
-    return upstream ? [{ name: stockName(type), typeK, typeV, stock: true }, ours] : [ours];
+    const stock = { name: stockName(type), typeK, typeV, stock: true };
+    if (gpuLayers > 0) return [type.includes('turbo') ? ours : stock];
+    return upstream ? [stock, ours] : [ours];
   });
 }
 

@@ -65,6 +65,7 @@ function argumentsOf(settings, dir) {
     `--depths=${settings.depths.join(',')}`,
     `--prompts=${settings.prompts.join(',')}`,
     `--threads=${settings.threads}`,
+    `--gpu-layers=${settings.gpuLayers}`,
     `--rounds=${settings.rounds}`,
     `--batch=${settings.batch}`,
     `--parts=${settings.parts.join(',')}`,

@@ -14,7 +14,7 @@ export interface Machine {
 export interface Result extends Figures {
   date: string;
   command: string;
-  settings: Pick<Settings, 'threads' | 'rounds' | 'batch' | 'quick'>;
+  settings: Pick<Settings, 'threads' | 'rounds' | 'batch' | 'quick'> & Partial<Pick<Settings, 'gpuLayers'>>;
   machine: Machine;
 }
 

@@ -40,7 +40,9 @@ export function markdown(result) {
 
 function heading({ model, settings, bandwidth, date, machine }) {
   const reads = Object.entries(bandwidth).map(([threads, bytes]) => `${giga(bytes)} GB/s with ${threads}`);
-  return `**${model.what}** (${model.name}): ${model.heads} query and ${model.headsKv} KV heads, ${mega(model.weightBytes)} MB of weights a token. ${date.slice(0, 10)}, ${machine.cpu}, ${machine.cores} cores, SIMD level ${model.simd}, ${settings.threads} threads, ${settings.rounds} rounds. Memory reads ${reads.join(', ')} thread(s). Load average ${machine.loadBefore} before, ${machine.loadAfter} after.`;
+  const memory = reads.length > 0 ? ` Memory reads ${reads.join(', ')} thread(s).` : '';
+  const gpu = settings.gpuLayers ? `, ${settings.gpuLayers} layers on ${model.device}` : '';
+  return `**${model.what}** (${model.name}): ${model.heads} query and ${model.headsKv} KV heads, ${mega(model.weightBytes)} MB of weights a token. ${date.slice(0, 10)}, ${machine.cpu}, ${machine.cores} cores, SIMD level ${model.simd}, ${settings.threads} threads${gpu}, ${settings.rounds} rounds.${memory} Load average ${machine.loadBefore} before, ${machine.loadAfter} after.`;
 }
 
 /** One table: for each depth the absolute speed, and the two ratios with their spread. */
@@ -56,14 +58,18 @@ function speedSection(result, part, title, unit, speed) {
     [`, against ${REFERENCE} with the same kernels`, (cell) => spread(cell.vsSameKernelQ8_0)],
     ...(againstF16 ? [[', against stock f16', (cell) => spread(cell.vsStockF16)]] : []),
   ];
-  const tables = columns.map(([what, show]) => {
-    const rows = Object.entries(cells).map(([name, byDepth]) => [
-      name,
-      ...depths.map((depth) => (byDepth[depth] ? show(byDepth[depth]) : '-')),
-    ]);
-    const label = what === '' ? unit : `times as fast${what}`;
-    return table([`${label}, ${whole ? 'prompt of' : 'depth'}`, ...depths.map(depthName)], rows);
-  });
+  const has = (show) =>
+    Object.values(cells).some((byDepth) => Object.values(byDepth).some((cell) => show(cell) !== '-'));
+  const tables = columns
+    .filter(([, show]) => has(show))
+    .map(([what, show]) => {
+      const rows = Object.entries(cells).map(([name, byDepth]) => [
+        name,
+        ...depths.map((depth) => (byDepth[depth] ? show(byDepth[depth]) : '-')),
+      ]);
+      const label = what === '' ? unit : `times as fast${what}`;
+      return table([`${label}, ${whole ? 'prompt of' : 'depth'}`, ...depths.map(depthName)], rows);
+    });
   return [`### ${title}`, ...tables].join('\n\n');
 }
 

@@ -16,6 +16,14 @@ describe('parseOptions', () => {
     expect(parseOptions(['--prompts', 'none']).prompts).toEqual([]);
   });
 
+  it('leaves out on a GPU what is measured on the CPU only', () => {
+    const { gpuLayers, parts } = parseOptions(['--gpu-layers', '99']);
+    expect(gpuLayers).toBe(99);
+    expect(parts).toEqual(['decode', 'prefill']);
+    expect(parseOptions([]).parts).toContain('attention-decode');
+    expect(() => parseOptions(['--gpu-layers', 'all'])).toThrow(/--gpu-layers takes a whole number/);
+  });
+
   it('has the depths that a quick run promises, and a limit of time', () => {
     const { depths, budget, rounds, shape } = parseOptions(['--quick', '--json']);
     expect(depths).toEqual([4096, 8192, 16384]);
@@ -47,6 +55,11 @@ describe('variantsOf', () => {
 
   it('always has both references', () => {
     expect(names(['turbo4'], true)).toEqual(['q8_0 stock', 'q8_0', 'turbo4']);
+  });
+
+  it('has one row of each type on a GPU, where only the turbo kernels are ours', () => {
+    const variants = variantsOf({ types: ['f16', 'turbo4', 'q8_0/turbo3'], quick: true, gpuLayers: 99 });
+    expect(variants.map(({ name }) => name)).toEqual(['q8_0 stock', 'f16 stock', 'turbo4', 'q8_0/turbo3']);
   });
 
   it('has no stock row for a type that upstream has not', () => {
@@ -140,6 +153,18 @@ describe('markdown', () => {
     expect(text).toContain('| turbo4 | 2.00 (one round) |');
     expect(text).toContain('Left out: prefill at depth 4096');
     expect(text).not.toContain('whole prompt');
+  });
+
+  it('names the GPU, and leaves out what is known of the CPU only', () => {
+    const events = EVENTS.filter(
+      ({ event, name, variant }) => event !== 'bandwidth' && ![name, variant].includes('q8_0'),
+    );
+    const gpu = { ...RESULT, ...figuresOf(events), settings: { ...RESULT.settings, gpuLayers: 99 } };
+    const shown = markdown({ ...gpu, model: { ...gpu.model, device: 'Apple M2' } });
+    expect(shown).toContain('2 threads, 99 layers on Apple M2, 5 rounds. Load average');
+    expect(shown).toMatch(/times as fast, against stock q8_0, depth.*\n.*\n.*\n\| turbo4 \| 4\.00 /);
+    expect(shown).not.toContain('with the same kernels,');
+    expect(shown).not.toContain('GB/s');
   });
 
   it('names a type that ran as another', () => {
