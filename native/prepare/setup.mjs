@@ -12,6 +12,9 @@ import { PrepareError, withLock } from './process.mjs';
 import { Progress } from './progress.mjs';
 import { checkNode, ensureSystem } from './system.mjs';
 
+/** Elsewhere the window tests take the real Electron. */
+const LINUX = process.platform === 'linux';
+
 /**
  * tests: the checks' system packages; targets: of the native build; portable: for other machines than this one;
  * app: its bundles; runtime: the Electron of the checks.
@@ -19,8 +22,8 @@ import { checkNode, ensureSystem } from './system.mjs';
 const PURPOSES = {
   start: { tests: false, targets: ['engine'], portable: false, app: true, runtime: false },
   serve: { tests: false, targets: ['engine'], portable: false, app: true, runtime: false },
-  test: { tests: true, targets: ['engine', 'tools', 'tests', 'bench'], portable: false, app: true, runtime: true },
-  dist: { tests: false, targets: ['engine'], portable: true, app: true, runtime: process.platform === 'linux' },
+  test: { tests: true, targets: ['engine', 'tools', 'tests', 'bench'], portable: false, app: true, runtime: LINUX },
+  dist: { tests: false, targets: ['engine'], portable: true, app: true, runtime: LINUX },
   bench: { tests: false, targets: ['bench'], portable: false, app: false, runtime: false },
   quality: { tests: false, targets: ['engine'], portable: false, app: false, runtime: false },
 };

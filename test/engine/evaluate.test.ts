@@ -17,7 +17,20 @@ function text(): string {
 
 /** upstream's logger sometimes loses its last lines when the tool ends: then once more */
 function perplexityTool(args: string[], wanted: RegExp): string {
-  const common = ['-m', tinyModel, '-c', String(chunk), '-b', String(chunk), '--chunks', String(chunks), '-t', '1'];
+  const common = [
+    '-m',
+    tinyModel,
+    '-c',
+    String(chunk),
+    '-b',
+    String(chunk),
+    '--chunks',
+    String(chunks),
+    '-t',
+    '1',
+    '-ngl',
+    '0',
+  ];
   for (let attempt = 0; attempt < 5; attempt++) {
     const { status, stdout, stderr } = spawnSync(tool('llama-perplexity'), [...common, ...args], { encoding: 'utf8' });
     if (status !== 0) throw new Error(`llama-perplexity ended with ${status}:\n${stderr.slice(-2000)}`);

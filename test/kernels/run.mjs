@@ -3,6 +3,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { buildEngine, describePatches } from '../../native/prepare/build.mjs';
+import { compileWithApple } from './apple.mjs';
 import { buildCases, buildModules } from './build.mjs';
 import { checkModule } from './check.mjs';
 import { modules } from './modules.mjs';
@@ -57,6 +58,10 @@ function runCases(program, args) {
 }
 
 console.log(describePatches());
+if (process.platform === 'darwin') {
+  for (const module of modules().filter(({ lint }) => lint))
+    result(`Apple's compiler: ${module.name}`, await compileWithApple(module));
+}
 const missing = await whyNot();
 if (missing && process.env.CI && process.platform === 'linux' && process.arch === 'x64')
   result('Metal kernels', missing);

@@ -14,7 +14,9 @@ import { ARM64_BIN, buildArm64, onArm } from './arm64.mjs';
  */
 
 /** test-backend-ops: only the cases whose parameters name a turbo type. */
-const backendOps = (op, program = 'test-backend-ops') => [program, 'test', '-o', op, '-b', 'CPU', '-p', 'turbo'];
+const backendOps = (op, program = 'test-backend-ops', backend = 'CPU') => [
+  ...[program, 'test', '-o', op, '-b', backend, '-p', 'turbo'],
+];
 
 const OPS = ['SET_ROWS', 'GET_ROWS', 'CPY', 'FLASH_ATTN_EXT'];
 
@@ -29,6 +31,15 @@ const RUNS = [
     { command: backendOps('FLASH_ATTN_EXT'), env: { CONCERTINA_SIMD: level } },
   ]),
 ];
+
+/**
+ * The GPU against the CPU. What it does not support is left out by the program, so one case at least must run.
+ * @type {Run[]}
+ */
+const METAL_RUNS = ['SET_ROWS', 'CPY', 'FLASH_ATTN_EXT'].map((op) => ({
+  command: backendOps(op, 'test-backend-ops', 'MTL0'),
+}));
+const hasMetal = process.platform === 'darwin' && process.arch === 'arm64';
 
 /** AVX-512 kernels in SIMDe's emulation. */
 const EMULATED = ['turbo-tests-avx512', 'test-backend-ops-avx512'];
@@ -92,7 +103,12 @@ await buildEngine({
 console.log(describePatches());
 const noArm = await buildArm64();
 
-const runs = [...RUNS, ...(emulation ? EMULATED_RUNS : []), ...(noArm ? [] : ARM64_RUNS)];
+const runs = [
+  ...RUNS,
+  ...(hasMetal ? METAL_RUNS : []),
+  ...(emulation ? EMULATED_RUNS : []),
+  ...(noArm ? [] : ARM64_RUNS),
+];
 const results = runs.map((run) => runOne(run));
 if (!emulation)
   console.log('skipped: AVX-512: SIMDe emulates it on x86-64 and was not found (apt-get install libsimde-dev)');
