@@ -3,19 +3,22 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { amalgamate } from '../../native/prepare/metal-source.mjs';
-import { METAL, NATIVE, TREE } from '../../native/prepare/paths.mjs';
+import { METAL, NATIVE, ROOT, TREE } from '../../native/prepare/paths.mjs';
 import { modules } from './modules.mjs';
 import { rewrite } from './source/rewrite.mjs';
 import { compileHost, compileModule, HERE, link, OUT, write } from './toolchain.mjs';
 
 const UPSTREAM_GGML = path.join(TREE, 'ggml');
+const UPSTREAM_METAL = path.join(UPSTREAM_GGML, 'src', 'ggml-metal');
+/** Our plans and hooks: plain C++ that upstream's calls. */
+const OUR_HOST = [path.join(METAL, 'host'), path.join(METAL, 'host', 'mac')];
 const INCLUDES = [
   path.join(UPSTREAM_GGML, 'include'),
   path.join(UPSTREAM_GGML, 'src'),
-  path.join(UPSTREAM_GGML, 'src', 'ggml-metal'),
+  UPSTREAM_METAL,
   path.join(NATIVE, 'cache'),
   path.join(METAL, 'kernels'),
-  path.join(METAL, 'host'),
+  ...OUR_HOST,
 ];
 
 /** Instantiations in one shared object: enough objects that both cores have work. */
@@ -76,17 +79,18 @@ function parts(module, fast) {
 
 /** @returns {Promise<string>} the program with all cases */
 export async function buildCases() {
-  const sources = [...filesIn(path.join(HERE, 'exec')), ...filesIn(path.join(HERE, 'cases')), ...plans()];
+  const sources = [
+    ...filesIn(path.join(HERE, 'exec')),
+    ...filesIn(path.join(HERE, 'cases')),
+    ...filesIn(path.join(HERE, 'mac')),
+    ...OUR_HOST.flatMap(filesIn),
+    path.join(ROOT, 'test', 'native', 'attention-reference.cpp'),
+    ...filesIn(UPSTREAM_METAL),
+  ];
   const objects = await twoAtATime(sources, (file) => compileHost(file, INCLUDES));
   const program = path.join(OUT, 'kernel-cases');
   await link(program, objects);
   return program;
-}
-
-/** The plans of metal/host: plain C++, the same that the app encodes from. */
-function plans() {
-  const folder = path.join(METAL, 'host');
-  return fs.existsSync(folder) ? filesIn(folder) : [];
 }
 
 function filesIn(folder) {

@@ -1,6 +1,5 @@
 // The sources that the tests compile: what is checked, and what the cases find under a name.
 
-import fs from 'node:fs';
 import path from 'node:path';
 import { METAL, NATIVE, TREE } from '../../native/prepare/paths.mjs';
 import { HERE } from './toolchain.mjs';
@@ -8,8 +7,8 @@ import { HERE } from './toolchain.mjs';
 const UPSTREAM_METAL = path.join(TREE, 'ggml', 'src', 'ggml-metal');
 const UPSTREAM_FOLDERS = [path.join(UPSTREAM_METAL, 'kernels'), UPSTREAM_METAL, path.dirname(UPSTREAM_METAL)];
 
-/** Where our own .metal files find their includes: ours, the byte layouts, upstream's. */
-const OUR_FOLDERS = [path.join(METAL, 'kernels'), path.join(NATIVE, 'cache'), ...UPSTREAM_FOLDERS];
+/** Where our own .metal files find their includes: ours and the byte layouts, as in metal/CMakeLists.txt. */
+const OUR_FOLDERS = [path.join(METAL, 'kernels'), path.join(NATIVE, 'cache')];
 
 /**
  * keep: host names that EXEC instantiates (all kernels when missing; every one costs one to two seconds to compile);
@@ -26,12 +25,12 @@ export function modules() {
       name: 'upstream-fa',
       file: path.join(UPSTREAM_METAL, 'kernels', 'fa.metal'),
       folders: UPSTREAM_FOLDERS,
-      keep: /kernel_flash_attn_ext_vec_(q8_0_dk(64_dv64|128_dv128|256_dv256)|reduce)/,
+      keep: /kernel_flash_attn_ext_(vec_(q8_0_dk(64_dv64|128_dv128|256_dv256)|reduce)|kv_q8_0_f16)/,
       defines: [[]],
       fast: /kernel_flash_attn_ext_vec_(q8_0_dk128_dv128|reduce)/,
       lint: false,
     },
-    ...ours(),
+    OURS,
   ];
 }
 
@@ -43,15 +42,12 @@ const fixture = (name) => ({
   lint: true,
 });
 
-/** Every .metal file of metal/kernels, under its name without the ending. */
-function ours() {
-  const folder = path.join(METAL, 'kernels');
-  const files = fs.existsSync(folder) ? fs.readdirSync(folder).filter((name) => name.endsWith('.metal')) : [];
-  return files.map((name) => ({
-    name: path.basename(name, '.metal'),
-    file: path.join(folder, name),
-    folders: OUR_FOLDERS,
-    defines: [[], ['GGML_METAL_HAS_BF16']],
-    lint: true,
-  }));
-}
+/** The one library that the app embeds. Nothing in it depends on a define. */
+const OURS = {
+  name: 'turbo',
+  file: path.join(METAL, 'kernels', 'turbo.metal'),
+  folders: OUR_FOLDERS,
+  defines: [[]],
+  fast: /kernel_turbo_(attention_dk128_dv128_q4|attention_merge|set_rows_.*)/,
+  lint: true,
+};

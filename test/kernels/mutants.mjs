@@ -1,5 +1,7 @@
 // Planted mistakes, each of which must be noticed. A new kernel brings its own rows.
 
+import { TURBO } from './mutants-turbo.mjs';
+
 /**
  * module: of modules.mjs; find: text of the amalgamated source, there exactly once; cases: filter of the cases that must fail;
  * seenBy: 'types' (CHECK mode or the lint) or 'cases'; as: what the message must say; keep: host names to compile, as in modules.mjs.
@@ -184,4 +186,4 @@ const TESTER = [
   },
 ];
 
-export const MUTANTS = [...TESTER];
+export const MUTANTS = [...TESTER, ...TURBO];

@@ -4,14 +4,14 @@
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { BUILD, OUT as ENGINE, ROOT } from '../../native/prepare/paths.mjs';
+import { BUILD, OUT as ENGINE, ROOT, TREE } from '../../native/prepare/paths.mjs';
 import { must, PrepareError, run } from '../../native/prepare/process.mjs';
 
 export const OUT = path.join(BUILD, 'kernels');
 export const HERE = path.join(ROOT, 'test', 'kernels');
 const SHIM = path.join(HERE, 'shim');
 const GGML_LIBRARIES = path.join(ENGINE, 'upstream', 'ggml', 'src');
-const CLANG = 'clang++-19';
+export const CLANG = 'clang++-19';
 
 /** @returns {Promise<string>} why nothing can be run here; empty: all is there */
 export async function whyNot() {
@@ -32,7 +32,13 @@ const CHECK_FLAGS = [
 ];
 
 /** For our own sources. Attributes of Metal are unknown to clang; the rest comes from the shim's macros and upstream's tables. */
-const ACCEPTED = ['unknown-attributes', 'duplicate-decl-specifier', 'null-dereference', 'unused-const-variable'];
+const ACCEPTED = [
+  'unknown-attributes',
+  'duplicate-decl-specifier',
+  'null-dereference',
+  'unused-const-variable',
+  'unknown-pragmas',
+];
 const STRICT = ['-Wall', '-Werror', ...ACCEPTED.map((name) => `-Wno-${name}`)];
 
 /** Halves are rounded after every operation; every access of memory calls exec/hooks.cpp, and so does undefined behaviour. */
@@ -61,6 +67,8 @@ const EXEC_FLAGS = [
 ];
 
 const HOST_FLAGS = ['-std=c++17', '-O2', '-g1', '-Wall', '-Wextra', '-Wno-missing-field-initializers', '-Werror'];
+/** ggml-metal.cpp takes <memory> from Apple's headers. */
+const UPSTREAM_FLAGS = ['-std=c++17', '-O1', '-g1', '-w', '-include', 'memory'];
 
 function mllvm(option) {
   return ['-mllvm', `-${option}`];
@@ -92,11 +100,13 @@ export async function compileModule(file, { name, flags = [] }) {
   return object;
 }
 
-/** Compiles one file of host code. @returns {Promise<string>} path of the object */
+/** Compiles one file of host code, ours or upstream's. @returns {Promise<string>} path of the object */
 export async function compileHost(file, folders = []) {
   const name = path.relative(ROOT, file).replaceAll(path.sep, '_');
   const object = path.join(OUT, 'objects', `${name}.o`);
-  await cached(object, [...HOST_FLAGS, ...folders.flatMap((folder) => ['-I', folder]), '-c', file]);
+  const flags = file.startsWith(TREE) ? UPSTREAM_FLAGS : HOST_FLAGS;
+  const includes = folders.flatMap((folder) => [folder.startsWith(TREE) ? '-isystem' : '-I', folder]);
+  await cached(object, [...flags, ...includes, '-c', file]);
   return object;
 }
 

@@ -23,8 +23,9 @@ export function genericPointers(tree, isOurs) {
   return [...found];
 }
 
-/** Types of functions carry brackets and have no address space themselves. */
-function isGeneric(type) {
+/** Types of functions carry brackets and have no address space themselves; those of references to arrays do: T (&)[N]. */
+function isGeneric(written) {
+  const type = written.replace(/\(([*&])\)(?=\[)/, '$1');
   if (type.includes('(') || !/[*&]/.test(type)) return false;
   if (type.includes('__generic')) return true;
   return !type.includes('auto') && !SPACES.some((space) => type.split(/[*&]/)[0].includes(space));

@@ -1,0 +1,181 @@
+#include "dispatch.h"
+
+#include "turbo-metal-impl.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+#include <stdexcept>
+
+namespace {
+
+const int     ANY  = 1 << 20;
+const int64_t DEEP = INT64_MAX;
+
+// The table of levels. First row that fits: family up to, positions below.
+struct table_row {
+    int          family;
+    int64_t      n_kv;
+    int          table;
+    const char * source;
+};
+
+const table_row tables[] = {
+    { 9,   DEEP,  TURBO_METAL_TABLE_MAGNITUDE, "seed 000, M2 Pro at 8K: 4 magnitudes +38%; \"Pre-M5: always 4-mag\"" },
+    { ANY, 8192,  TURBO_METAL_TABLE_SIGNED,    "seed 000, M5 Max short: 8 entries 76.7, 4 magnitudes 76.2; \"M5+ below 8K: 8-LUT\"" },
+    { ANY, 20480, TURBO_METAL_TABLE_MAGNITUDE, "seed 000, M5 Max at 16K: 4 magnitudes +2.4%; \"8K-20K: 4-mag\"" },
+    { ANY, DEEP,  TURBO_METAL_TABLE_SIGNED,    "seed 000, M5 Max at 32K: 4 magnitudes -7.3%; \"above 20K: 8-LUT\"" },
+};
+
+// Queries per SIMD-group: of those that have a kernel, the least that takes all queries of a KV head, so that its rows are expanded
+// once; at most so many. Nothing here was measured: seed 000 and others found 4 heads at head_dim 128 to fit registers; 8 and 16
+// keep 32 and 64 sums per lane, which is below Apple's 128 registers.
+struct queries_row {
+    int dim_v;
+    int most;
+};
+
+const queries_row queries[] = {
+    { 64,  16 },
+    { 128, 16 },
+    { 256, 8 }, // 64 sums per lane
+};
+
+// Positions per split: enough for a split to cost more than its sum written and read again (2*4*dim_v*gqa bytes against 0.5*2*dim
+// per position), fewer while the range is short. Not measured.
+struct split_row {
+    int64_t n_kv;
+    int     positions;
+};
+
+const split_row splits[] = {
+    { 2048,  64 },
+    { 8192,  128 },
+    { 32768, 256 },
+    { DEEP,  512 },
+};
+
+const int kernels[][3] = {
+    { 64, 64, 1 },   { 64, 64, 2 },   { 64, 64, 4 },   { 64, 64, 8 },   { 64, 64, 16 },
+    { 96, 64, 4 },   { 96, 64, 8 },
+    { 128, 128, 1 }, { 128, 128, 2 }, { 128, 128, 4 }, { 128, 128, 8 }, { 128, 128, 16 },
+    { 192, 128, 4 }, { 192, 128, 8 },
+    { 256, 256, 1 }, { 256, 256, 2 }, { 256, 256, 4 }, { 256, 256, 8 },
+};
+
+int choose_queries(const turbo_metal_shape & s) {
+    int most = 0;
+    for (const queries_row & row : queries) {
+        if (row.dim_v == s.dim_v) {
+            most = row.most;
+        }
+    }
+    const int wanted = std::min(s.gqa*s.n_rows, most);
+    int best = 0;
+    for (const auto & k : kernels) {
+        if (k[0] == s.dim_k && k[1] == s.dim_v && best < wanted && k[2] <= most) {
+            best = k[2];
+        }
+    }
+    return best;
+}
+
+size_t shared_bytes(const turbo_metal_shape & s, const turbo_metal_variant & v) {
+    return TURBO_METAL_SHARED_BYTES(s.dim_k, v.queries) + v.simdgroups*TURBO_METAL_GROUP_BYTES(s.dim_v, v.queries);
+}
+
+// splits: what fits, a multiple of the SIMD-groups; simdgroups: what fits into threadgroup memory
+void fit(const turbo_metal_device & device, const turbo_metal_shape & s, int max_splits, turbo_metal_variant & v) {
+    const int64_t tiles = (s.n_kv + TURBO_METAL_POSITIONS - 1)/TURBO_METAL_POSITIONS;
+    const int most = (int) std::min<int64_t>({ tiles, max_splits, TURBO_METAL_MAX_SPLITS });
+    v.splits = std::max(1, std::min(v.splits, most));
+    while (v.simdgroups > 1 && (v.simdgroups > v.splits || shared_bytes(s, v) > device.threadgroup_memory)) {
+        v.simdgroups /= 2;
+    }
+    v.splits = v.splits/v.simdgroups*v.simdgroups;
+}
+
+int number(const std::string & key, const std::string & value, int most) {
+    char * end = nullptr;
+    const long n = std::strtol(value.c_str(), &end, 10);
+    if (value.empty() || *end != '\0' || n < 0 || n > most) {
+        throw std::invalid_argument("CONCERTINA_METAL_VARIANT: " + key + " must be a number up to " + std::to_string(most) + ", not \"" + value + "\"");
+    }
+    return (int) n;
+}
+
+void apply(const turbo_metal_shape & s, const std::string & key, const std::string & value, turbo_metal_variant & v) {
+    if (key == "table" && value == "signed") {
+        v.table = TURBO_METAL_TABLE_SIGNED;
+    } else if (key == "table" && value == "magnitude") {
+        v.table = TURBO_METAL_TABLE_MAGNITUDE;
+    } else if (key == "queries") {
+        const int n = number(key, value, 16);
+        if (turbo_metal_has_kernel(s.dim_k, s.dim_v, n)) { // other shapes of the model may have one
+            v.queries = n;
+        }
+    } else if (key == "splits") {
+        v.splits = std::max(1, number(key, value, TURBO_METAL_MAX_SPLITS));
+    } else if (key == "simdgroups" && (value == "1" || value == "2" || value == "4")) {
+        v.simdgroups = number(key, value, 4);
+    } else if (key == "skip") {
+        v.skip_v = number(key, value, 1) == 1;
+    } else {
+        throw std::invalid_argument("CONCERTINA_METAL_VARIANT: \"" + key + "=" + value + "\" is none of table=signed|magnitude, "
+            "queries=1|2|4|8|16, splits=N, simdgroups=1|2|4, skip=0|1");
+    }
+}
+
+} // namespace
+
+bool turbo_metal_has_kernel(int dim_k, int dim_v, int n) {
+    for (const auto & k : kernels) {
+        if (k[0] == dim_k && k[1] == dim_v && (n == 0 || k[2] == n)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+turbo_metal_variant turbo_metal_choose_with(const turbo_metal_device & device, const turbo_metal_shape & shape, int max_splits,
+        const std::string & override_text) {
+    turbo_metal_variant v = {};
+    const int family = device.family > 0 ? device.family : ANY; // an unknown family is a new one
+    for (const table_row & row : tables) {
+        if (family <= row.family && shape.n_kv < row.n_kv) {
+            v.table  = row.table;
+            v.source = row.source;
+            break;
+        }
+    }
+    v.queries    = choose_queries(shape);
+    v.simdgroups = v.queries <= 4 ? 4 : 2;
+    v.skip_v     = true;
+    for (const split_row & row : splits) {
+        if (shape.n_kv <= row.n_kv) {
+            v.splits = (int) std::min<int64_t>(TURBO_METAL_MAX_SPLITS, (shape.n_kv + row.positions - 1)/row.positions);
+            break;
+        }
+    }
+
+    std::istringstream parts(override_text);
+    for (std::string part; std::getline(parts, part, ','); ) {
+        const size_t equals = part.find('=');
+        apply(shape, part.substr(0, equals), equals == std::string::npos ? "" : part.substr(equals + 1), v);
+        v.source = "CONCERTINA_METAL_VARIANT";
+    }
+    fit(device, shape, max_splits, v);
+    return v;
+}
+
+turbo_metal_variant turbo_metal_choose(const turbo_metal_device & device, const turbo_metal_shape & shape, int max_splits) {
+    static const char * const text = std::getenv("CONCERTINA_METAL_VARIANT");
+    return turbo_metal_choose_with(device, shape, max_splits, text != nullptr ? text : "");
+}
+
+std::string turbo_metal_describe(const turbo_metal_variant & v) {
+    std::ostringstream out;
+    out << (v.table == TURBO_METAL_TABLE_SIGNED ? "signed" : "magnitude") << " table, " << v.queries << " queries per SIMD-group, "
+        << v.splits << " splits";
+    return out.str();
+}

@@ -1,0 +1,101 @@
+// What Metal can do with turbo types. supports_op answers from here, so that nothing falls to the CPU unsaid.
+
+#include "plan.h"
+
+#include "ggml-turbo.h"
+
+namespace {
+
+std::string name(const ggml_tensor * t) {
+    return ggml_type_name(t->type);
+}
+
+bool is_plain(ggml_type type) {
+    return type == GGML_TYPE_F32 || type == GGML_TYPE_F16;
+}
+
+bool does_nothing(ggml_op op) {
+    return op == GGML_OP_NONE || op == GGML_OP_RESHAPE || op == GGML_OP_VIEW || op == GGML_OP_PERMUTE || op == GGML_OP_TRANSPOSE;
+}
+
+// The kernels take the group from the length of a row.
+bool group_fits(const ggml_tensor * t) {
+    return !ggml_turbo_is_turbo(t->type) || (ggml_blck_size(t->type) == 64) == (t->ne[0] == 64);
+}
+
+bool has_rows(const ggml_tensor * t) {
+    return t->nb[0] == ggml_type_size(t->type);
+}
+
+std::string refuse_copy(const ggml_tensor * src, const ggml_tensor * dst) {
+    if (ggml_turbo_is_turbo(src->type) == ggml_turbo_is_turbo(dst->type) || !(is_plain(src->type) || is_plain(dst->type))) {
+        return "Metal copies " + name(src) + " to f32 and f16 and back, not to " + name(dst) + ": copy in two steps";
+    }
+    const ggml_tensor * turbo = ggml_turbo_is_turbo(src->type) ? src : dst;
+    if (!has_rows(src) || !has_rows(dst) || src->ne[0] % ggml_blck_size(turbo->type) != 0 || dst->ne[0] % ggml_blck_size(turbo->type) != 0) {
+        return "Metal copies whole groups of " + std::to_string(ggml_blck_size(turbo->type)) + " values of " + name(turbo) + ": make the rows contiguous";
+    }
+    return "";
+}
+
+// Latent attention: V is the first values of each row of K.
+bool is_part_of(const ggml_tensor * v, const ggml_tensor * k) {
+    return v->view_src != nullptr && (v->view_src == k || (v->view_src == k->view_src && v->view_offs == k->view_offs));
+}
+
+std::string no_kernel(const ggml_tensor * k, const ggml_tensor * v, const char * instead) {
+    return "Metal has no attention kernel for K " + name(k) + " with V " + name(v) + " at head_dim " + std::to_string(k->ne[0]) + "/" +
+        std::to_string(v->ne[0]) + ": choose " + instead;
+}
+
+std::string refuse_attention(const turbo_metal_device & device, const ggml_tensor * op) {
+    const ggml_tensor * k = op->src[1];
+    const ggml_tensor * v = op->src[2];
+    for (const ggml_tensor * side : { k, v }) {
+        if (!ggml_turbo_is_turbo(side->type) && side->type != GGML_TYPE_Q8_0 && side->type != GGML_TYPE_F16) {
+            return no_kernel(k, v, "q8_0 or f16 beside the turbo type");
+        }
+    }
+    if (!turbo_metal_has_kernel((int) k->ne[0], (int) v->ne[0], 0) || !group_fits(k) || !group_fits(v)) {
+        return no_kernel(k, v, "q8_0 for both");
+    }
+    if (is_part_of(v, k)) {
+        return "Metal's attention keeps turbo V apart from K: choose f16 for latent attention";
+    }
+    if (!device.has_simdgroups || !device.has_matrices) {
+        return "this GPU lacks SIMD-group functions that attention needs: choose the CPU";
+    }
+    const ggml_tensor * mask = op->src[3];
+    if (op->src[0]->type != GGML_TYPE_F32 || (mask != nullptr && mask->type != GGML_TYPE_F16) || !has_rows(op->src[0])) {
+        return "Metal's attention takes f32 queries and an f16 mask";
+    }
+    return "";
+}
+
+} // namespace
+
+std::string turbo_metal_refusal(const turbo_metal_device & device, const ggml_tensor * op) {
+    if (does_nothing(op->op)) {
+        return "";
+    }
+    if (!device.has_kernels) {
+        return "Metal did not compile the turbo kernels (the log above says why): choose q8_0 for K and V";
+    }
+    switch (op->op) {
+        case GGML_OP_SET_ROWS:
+            if (ggml_turbo_is_turbo(op->type) && is_plain(op->src[0]->type) && has_rows(op->src[0]) && device.has_simdgroups) {
+                return "";
+            }
+            return "Metal's set_rows takes f32 or f16 rows: convert " + name(op->src[0]) + " first";
+        case GGML_OP_CPY:
+        case GGML_OP_DUP:
+        case GGML_OP_CONT:
+            return refuse_copy(op->src[0], op);
+        case GGML_OP_FLASH_ATTN_EXT:
+            return refuse_attention(device, op);
+        case GGML_OP_MUL_MAT:
+            return "Metal multiplies no turbo matrices: turn flash attention on, or choose f16 or q8_0 for K";
+        default:
+            return std::string("Metal has no ") + ggml_op_name(op->op) + " for " + name(op->src[0] ? op->src[0] : op);
+    }
+}

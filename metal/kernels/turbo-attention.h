@@ -1,0 +1,238 @@
+// Decode attention: few query vectors per KV head. A SIMD-group walks over a part of the positions, 32 at a time, for NQ queries of
+// one KV head (the heads of its group, or of several rows), so that K and V are expanded once for all of them. Every SIMD-group
+// writes its own unfinished sum; turbo-merge.h adds them up, with the sinks.
+//
+// Per 32 positions: mask, Q*K, softmax, weights*V. Lanes share memory of their own SIMD-group only, so that after Q is loaded
+// barriers of the SIMD-group are enough. Lane h keeps what belongs to query h.
+#pragma once
+
+#include "turbo-scores.h"
+#include "turbo-values.h"
+
+#define TURBO_HIDDEN (-65504.0f) // and below: the position is masked
+#define TURBO_LOWEST (-FLT_MAX/2) // fast math knows no infinity
+
+#define TURBO_BY_KIND(kind, group, side, call)                             \
+    if (kind == TURBO_METAL_TURBO4) { call(turbo4_##side<group>); }        \
+    else if (kind == TURBO_METAL_TURBO3) { call(turbo3_##side<group>); }
+
+// Memory of one SIMD-group; see TURBO_METAL_GROUP_BYTES.
+template <short DV, short NQ> struct turbo_area {
+    enum { P = TURBO_METAL_POSITIONS, NG = turbo_v_row<DV>::GROUPS };
+    threadgroup float4 * scales;
+    threadgroup uint4  * signs;
+    threadgroup float  * scores;
+    threadgroup float  * heavy;
+    threadgroup half   * mask;
+
+    explicit turbo_area(threadgroup char * base) {
+        scales = (threadgroup float4 *) base;
+        signs  = (threadgroup uint4 *)  (base + P*NG*16);
+        scores = (threadgroup float *)  (base + P*NG*32);
+        heavy  = (threadgroup float *)  (base + P*(NG*32 + NQ*4));
+        mask   = (threadgroup half *)   (base + P*(NG*32 + NQ*4 + 4));
+    }
+};
+
+// What a lane knows about its query (h = lane).
+struct turbo_query {
+    float m, s;  // largest score so far, sum of weights relative to it
+    float slope; // ALiBi
+    uint  mask;  // offset of its row of mask, bytes
+};
+
+static inline float turbo_slope(constant turbo_metal_args_attention & args, int head) {
+    const bool below = head < args.n_head_log2;
+    const float base = select(args.m1, args.m0, below);
+    const int   exp  = select(2*(head - args.n_head_log2) + 1, head + 1, below);
+    return pow(base, (float) exp);
+}
+
+static inline turbo_query turbo_begin(constant turbo_metal_args_attention & args, int query, int head_kv) {
+    const int row  = query/args.gqa;
+    const int head = head_kv*args.gqa + query%args.gqa;
+    turbo_query me = { TURBO_LOWEST, 0.0f, 1.0f, 0u };
+    if (FC_turbo_alibi) {
+        me.slope = turbo_slope(args, head);
+    }
+    if (FC_turbo_mask == TURBO_METAL_MASK_OWN) {
+        me.mask = (uint) (row*args.mask_nb_row + head%args.mask_heads*args.mask_nb_head);
+    }
+    return me;
+}
+
+// Mask of this lane's position for each query. Returns whether any lane's position is visible to any query.
+template <short NQ>
+static inline bool turbo_load_mask(constant turbo_metal_args_attention & args, device const char * mask, turbo_query me, int position,
+        int n_query, threadgroup half * out, ushort lane) {
+    const bool inside = position < args.n_kv;
+    half  seen = -MAXHALF;
+    half  m = 0.0h;
+    if (FC_turbo_mask == TURBO_METAL_MASK_SHARED && inside) {
+        m = max(((device const half *) mask)[position], (half) -MAXHALF);
+    }
+    TURBO_UNROLL (short h = 0; h < NQ; ++h) {
+        if (FC_turbo_mask == TURBO_METAL_MASK_OWN) {
+            const uint offset = simd_shuffle(me.mask, (ushort) h);
+            if (inside) {
+                m = max(((device const half *) (mask + offset))[position], (half) -MAXHALF);
+            }
+        }
+        const half mine = select((half) -MAXHALF, m, inside && h < n_query);
+        out[h*TURBO_METAL_POSITIONS + lane] = mine;
+        seen = max(seen, mine);
+    }
+    return simd_max((float) seen) > TURBO_HIDDEN;
+}
+
+// Scores to weights, for this lane's position and all queries; fades what was summed up under a smaller maximum.
+template <short DV, short NQ>
+static inline void turbo_softmax(constant turbo_metal_args_attention & args, thread const turbo_area<DV, NQ> & area, thread turbo_query & me,
+        thread float4 (& sum)[NQ][turbo_v_row<DV>::GROUPS], ushort lane) {
+    float heavy = 0.0f;
+    TURBO_UNROLL (short h = 0; h < NQ; ++h) {
+        const float m_old = simd_shuffle(me.m, (ushort) h);
+        const float bias  = (float) area.mask[h*TURBO_METAL_POSITIONS + lane];
+        const bool  hidden = bias <= TURBO_HIDDEN;
+
+        float s = area.scores[lane*NQ + h]*args.scale;
+        if (FC_turbo_softcap) {
+            s = args.softcap*precise::tanh(s);
+        }
+        if (FC_turbo_alibi) {
+            s += bias*simd_shuffle(me.slope, (ushort) h);
+        } else {
+            s += bias;
+        }
+        s = select(s, (float) TURBO_LOWEST, hidden);
+
+        const float m = max(m_old, simd_max(s));
+        const float w = select(exp(s - m), 0.0f, hidden);
+        const float fade = exp(m_old - m);
+        const float total = simd_sum(w);
+        const bool  mine = lane == h;
+        me.s = select(me.s, me.s*fade + total, mine);
+        me.m = select(me.m, m, mine);
+
+        area.scores[lane*NQ + h] = w;
+        heavy = max(heavy, w);
+        TURBO_UNROLL (short g = 0; g < turbo_v_row<DV>::GROUPS; ++g) {
+            sum[h][g] *= fade;
+        }
+    }
+    area.heavy[lane] = heavy;
+}
+
+// Queries of the threadgroup as fp32, zeros after the last one.
+template <short DK, short NQ>
+static inline void turbo_load_queries(constant turbo_metal_args_attention & args, device const char * q, int first, int n_query, int head_kv,
+        threadgroup float4 * out, uint thread_index, uint n_threads) {
+    for (uint i = thread_index; i < NQ*DK/4; i += n_threads) {
+        const int h = i/(DK/4);
+        float4 x = float4(0.0f);
+        if (h < n_query) {
+            const int row  = (first + h)/args.gqa;
+            const int head = head_kv*args.gqa + (first + h)%args.gqa;
+            x = ((device const float4 *) (q + row*args.q_nb_row + head*args.q_nb_head))[i%(DK/4)];
+        }
+        out[i] = x;
+    }
+}
+
+// grid: [tiles of NQ queries][KV heads][streams * n_split/simdgroups]; threads: [32][simdgroups]
+template <short DK, short DV, short NQ>
+kernel void kernel_turbo_attention(
+        constant turbo_metal_args_attention & args [[buffer(0)]],
+        device const char * q     [[buffer(1)]],
+        device const char * k     [[buffer(2)]],
+        device const char * v     [[buffer(3)]],
+        device const char * mask  [[buffer(4)]],
+        device       float * part [[buffer(5)]],
+        threadgroup  char * shared [[threadgroup(0)]],
+        uint3  tgpig [[threadgroup_position_in_grid]],
+        ushort tiitg [[thread_index_in_threadgroup]],
+        ushort lane  [[thread_index_in_simdgroup]],
+        ushort sgitg [[simdgroup_index_in_threadgroup]]) {
+    constexpr short NG = turbo_v_row<DV>::GROUPS;
+    constexpr short GK = DK == 64 ? 64 : 128;
+    constexpr short GV = turbo_v_row<DV>::GROUP;
+
+    const int first   = tgpig.x*NQ;
+    const int n_query = min((int) NQ, args.n_rows*args.gqa - first);
+    const int head_kv = tgpig.y;
+    const int n_wg    = args.n_split/args.simdgroups;
+    const int stream  = tgpig.z/n_wg;
+    const int split   = tgpig.z%n_wg*args.simdgroups + sgitg;
+
+    q    += stream*args.q_nb_stream;
+    k    += head_kv*args.k_nb_head + stream*args.k_nb_stream;
+    v    += head_kv*args.v_nb_head + stream*args.v_nb_stream;
+    mask += stream%args.mask_streams*args.mask_nb_stream;
+
+    threadgroup float4 * queries = (threadgroup float4 *) shared;
+    const turbo_area<DV, NQ> area(shared + TURBO_METAL_SHARED_BYTES(DK, NQ) + sgitg*TURBO_METAL_GROUP_BYTES(DV, NQ));
+
+    turbo_load_queries<DK, NQ>(args, q, first, n_query, head_kv, queries, tiitg, TURBO_METAL_LANES*args.simdgroups);
+    turbo_query me = turbo_begin(args, first + min((int) lane, n_query - 1), head_kv);
+
+    float4 sum[NQ][NG];
+    TURBO_UNROLL (short h = 0; h < NQ; ++h) {
+        TURBO_UNROLL (short g = 0; g < NG; ++g) {
+            sum[h][g] = float4(0.0f);
+        }
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+
+    const int last = args.n_kv - 1;
+    for (int p0 = split*TURBO_METAL_POSITIONS; p0 < args.n_kv; p0 += args.n_split*TURBO_METAL_POSITIONS) {
+        if (!turbo_load_mask<NQ>(args, mask, me, p0 + lane, n_query, area.mask, lane)) {
+            continue;
+        }
+#define SCORES(unit) turbo_scores<unit, DK, NQ>(k, args.k_nb_row, p0, last, queries, area.scores, lane)
+        TURBO_BY_KIND(FC_turbo_type_k, GK, unit, SCORES)
+        else if (FC_turbo_type_k == TURBO_METAL_Q8_0) { SCORES(q8_0_unit); }
+        else { SCORES(f16_unit); }
+#undef SCORES
+        device const char * row = v + (ulong) min(p0 + (int) lane, last)*args.v_nb_row;
+#define STAGE(format) turbo_stage<format, DV>(row, area.scales, area.signs, lane)
+        TURBO_BY_KIND(FC_turbo_type_v, GV, lane, STAGE)
+        else if (FC_turbo_type_v == TURBO_METAL_Q8_0) { STAGE(q8_0_lane<GV>); }
+#undef STAGE
+        simdgroup_barrier(mem_flags::mem_threadgroup); // scores of other lanes
+        turbo_softmax<DV, NQ>(args, area, me, sum, lane);
+        simdgroup_barrier(mem_flags::mem_threadgroup); // weights, scales and signs of other lanes
+
+#define ACCUMULATE(format) turbo_accumulate<format, DV, NQ>(v, args.v_nb_row, p0, last, area.scales, area.signs, area.heavy, area.scores, sum, lane)
+        TURBO_BY_KIND(FC_turbo_type_v, GV, lane, ACCUMULATE)
+        else if (FC_turbo_type_v == TURBO_METAL_Q8_0) { ACCUMULATE(q8_0_lane<GV>); }
+        else { ACCUMULATE(f16_lane<GV>); }
+#undef ACCUMULATE
+        simdgroup_barrier(mem_flags::mem_threadgroup); // the next positions overwrite what was read here
+    }
+
+    const ulong n_vec = (ulong) args.n_stream*args.n_rows*args.n_head;
+    device float * state = part + n_vec*args.n_split*DV;
+    TURBO_UNROLL (short h = 0; h < NQ; ++h) {
+        TURBO_UNROLL (short g = 0; g < NG; ++g) {
+            TURBO_UNROLL (short d = turbo_v_row<DV>::LANES; d < TURBO_METAL_LANES; d *= 2) {
+                sum[h][g] += simd_shuffle_xor(sum[h][g], (ushort) d);
+            }
+        }
+        if (h < n_query) {
+            const int   row  = (first + h)/args.gqa;
+            const int   head = head_kv*args.gqa + (first + h)%args.gqa;
+            const ulong vec  = ((ulong) stream*args.n_rows + row)*args.n_head + head;
+            const ulong slot = vec*args.n_split + split;
+            if (lane < turbo_v_row<DV>::LANES) {
+#define STORE(format) turbo_store<format, DV>(part + slot*DV, sum[h], lane)
+                TURBO_BY_KIND(FC_turbo_type_v, GV, lane, STORE)
+                else { STORE(f16_lane<GV>); } // q8_0 has the same order
+#undef STORE
+            }
+            if (lane == h) {
+                state[2*slot]     = me.m;
+                state[2*slot + 1] = me.s;
+            }
+        }
+    }
+}
