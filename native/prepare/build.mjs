@@ -163,8 +163,8 @@ async function logged(what, command, args, onLine) {
 /** One line for people: how much of upstream we change. */
 export function describePatches() {
   const text = ({ files, hunks, added, removed }) => `${files} files, ${hunks} hunks, +${added} -${removed}`;
-  const { engine, tests } = seriesSize();
-  return `patches to llama.cpp: ${text(engine)} (tests apart: ${text(tests)})`;
+  const { engine, tests, metal } = seriesSize();
+  return `patches to llama.cpp: ${text(engine)} (apart: Metal ${text(metal)}; tests ${text(tests)})`;
 }
 
 cli(import.meta.url, async (args) => {

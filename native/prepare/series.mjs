@@ -38,15 +38,15 @@ export function parsePatch(text) {
   };
 }
 
-/** Patches whose name starts with this hold only changes of upstream's tests. */
-const TESTS_PREFIX = 'tests-';
+/** Patches that are counted apart, by the start of their name: changes of upstream's tests only, call sites of the Metal back end only. */
+const APART = ['tests', 'metal'];
 
-/** @returns {{engine: PatchSize, tests: PatchSize}} @typedef {{files: number, hunks: number, added: number, removed: number}} PatchSize */
+/** @returns {{engine: PatchSize, tests: PatchSize, metal: PatchSize}} @typedef {{files: number, hunks: number, added: number, removed: number}} PatchSize */
 export function seriesSize() {
   const empty = () => ({ files: 0, hunks: 0, added: 0, removed: 0 });
-  const size = { engine: empty(), tests: empty() };
+  const size = { engine: empty(), tests: empty(), metal: empty() };
   for (const { name, text } of readSeries()) {
-    const sum = name.startsWith(TESTS_PREFIX) ? size.tests : size.engine;
+    const sum = size[APART.find((part) => name.startsWith(`${part}-`)) ?? 'engine'];
     const patch = parsePatch(text);
     sum.files += patch.files.length;
     sum.hunks += patch.hunks;

@@ -1,0 +1,21 @@
+// Stands in for the Objective-C files of ggml-metal, so that its C++ and ours (encoding, memory, supports_op) run here: kernels of
+// the modules are executed, others only noted down. Used by cases/mac-host.cpp.
+#pragma once
+
+#include "../exec/msl-exec.h"
+
+#include "ggml-backend.h"
+
+struct fake_dispatch {
+    std::string               kernel;
+    std::map<int, uint8_t *>  slots; // where bound memory begins
+    bool                      after; // a barrier is before it
+    bool                      executed;
+};
+
+// The Metal backend of ggml on the executor; an M2. The same for the whole program.
+ggml_backend_t fake_metal_backend();
+
+// Of the last graph: what was encoded, in order, and what the executor reported.
+const std::vector<fake_dispatch> & fake_metal_log();
+std::string fake_metal_reports();
