@@ -1,6 +1,7 @@
 // llama_turbo_resolve and the hook of llama_init_from_model.
 
 #include "llama-turbo.h"
+#include "llama-turbo-device.h"
 #include "turbo-hooks.h"
 
 #include "llama-arch.h"
@@ -24,6 +25,7 @@ constexpr const char * reason_mla       = "the model uses latent attention (MLA)
 constexpr const char * reason_recurrent = "the model is recurrent and keeps no KV cache";
 constexpr const char * reason_indexer   = "the model's sparse attention keeps an indexer cache, for which turbo is not made";
 constexpr const char * reason_gemma4    = "turbo is known to do harm to Gemma 4 models";
+constexpr const char * reason_gpu       = "the GPU has no attention kernel for these cache types at this head_dim";
 constexpr const char * reason_fa_off    = "V can be stored quantised only with flash attention, which is off";
 constexpr const char * reason_fa_never  = "V can be stored quantised only with flash attention, which this model cannot use";
 
@@ -49,6 +51,14 @@ bool flash_attn_impossible(const llama_model & model) {
     return model.arch == LLM_ARCH_GROK || model.hparams.n_rel_attn_bkts > 0;
 }
 
+// q8_0, or f16 where the heads do not divide into its blocks
+ggml_type plain_type(const llama_hparams & hparams, bool is_k) {
+    const bool fits_q8_0 = every_kv_layer(hparams, [&](uint32_t il) {
+        return (is_k ? hparams.n_embd_head_k(il) : hparams.n_embd_head_v(il)) % ggml_blck_size(GGML_TYPE_Q8_0) == 0;
+    });
+    return fits_q8_0 ? GGML_TYPE_Q8_0 : GGML_TYPE_F16;
+}
+
 // K or V of a model with ordinary attention
 choice resolve_heads(const llama_hparams & hparams, ggml_type asked, bool is_k, const char * refusal) {
     const auto head_dim = [&](uint32_t il) { return is_k ? hparams.n_embd_head_k(il) : hparams.n_embd_head_v(il); };
@@ -63,8 +73,17 @@ choice resolve_heads(const llama_hparams & hparams, ggml_type asked, bool is_k, 
         }
         refusal = reason_head_dim;
     }
-    const bool fits_q8_0 = every_kv_layer(hparams, [&](uint32_t il) { return head_dim(il) % ggml_blck_size(GGML_TYPE_Q8_0) == 0; });
-    return { fits_q8_0 ? GGML_TYPE_Q8_0 : GGML_TYPE_F16, refusal };
+    return { plain_type(hparams, is_k), refusal };
+}
+
+// Operations without a kernel would go to the CPU, with the cache copied for every token.
+bool gpus_attend(const llama_model & model, ggml_type type_k, ggml_type type_v, bool flash_attn) {
+    const llama_hparams & hparams = model.hparams;
+    return every_kv_layer(hparams, [&](uint32_t il) {
+        return turbo_gpu_attends(model.dev_layer(il),
+            { hparams.n_embd_head_k(il), hparams.n_embd_head_v(il), hparams.n_head(il), hparams.n_head_kv(il) }, type_k, type_v,
+            flash_attn && !flash_attn_impossible(model));
+    });
 }
 
 choice resolve(const llama_model & model, ggml_type asked, ggml_type other, bool is_k, bool flash_attn) {
@@ -94,8 +113,15 @@ choice resolve(const llama_model & model, ggml_type asked, ggml_type other, bool
 } // namespace
 
 llama_turbo_resolution llama_turbo_resolve(const llama_model * model, ggml_type type_k, ggml_type type_v, bool flash_attn) {
-    const choice k = resolve(*model, type_k, type_v, true,  flash_attn);
-    const choice v = resolve(*model, type_v, type_k, false, flash_attn);
+    choice k = resolve(*model, type_k, type_v, true,  flash_attn);
+    choice v = resolve(*model, type_v, type_k, false, flash_attn);
+    const bool k_is_turbo = ggml_turbo_is_turbo(k.type);
+    const bool v_is_turbo = ggml_turbo_is_turbo(v.type);
+    if ((k_is_turbo || v_is_turbo) && !gpus_attend(*model, k.type, v.type, flash_attn)) {
+        // GPUs want one type for both: the other side's where that is no turbo type
+        k = k_is_turbo ? choice { v_is_turbo ? plain_type(model->hparams, true) : v.type, reason_gpu } : k;
+        v = v_is_turbo ? choice { k.type, reason_gpu } : v;
+    }
     return { k.type, v.type, k.type != type_k ? k.reason : nullptr, v.type != type_v ? v.reason : nullptr };
 }
 

@@ -2,6 +2,8 @@
 // save and restore.
 
 #include "check.h"
+#include "ggml-backend-impl.h"
+#include "llama-turbo-device.h"
 #include "llama-turbo.h"
 #include "samples.h"
 #include "tiny-model.h"
@@ -105,6 +107,34 @@ TEST("without flash attention V is f16 and K stays turbo") {
     const llama_context_ptr ctx = make_context(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, LLAMA_FLASH_ATTN_TYPE_DISABLED);
     CHECK(ctx != nullptr);
     decode(ctx.get(), 0, 8);
+}
+
+namespace {
+
+// A GPU that does attention with 128-value heads only, and knows no q4_0.
+bool stub_supports(ggml_backend_dev_t, const ggml_tensor * op) {
+    return op->op == GGML_OP_FLASH_ATTN_EXT && op->src[1]->ne[0] == 128 && op->src[2]->type != GGML_TYPE_Q4_0;
+}
+
+enum ggml_backend_dev_type stub_type(ggml_backend_dev_t dev) {
+    return *(const enum ggml_backend_dev_type *) dev->context;
+}
+
+} // namespace
+
+TEST("a GPU is asked for each pair of types and head size, another device is not") {
+    enum ggml_backend_dev_type type = GGML_BACKEND_DEVICE_TYPE_GPU;
+    ggml_backend_device gpu = {};
+    gpu.iface.get_type    = stub_type;
+    gpu.iface.supports_op = stub_supports;
+    gpu.context = &type;
+    CHECK( turbo_gpu_attends(&gpu, { 128, 128, 8, 2 }, GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, true));
+    CHECK(!turbo_gpu_attends(&gpu, { 128, 128, 8, 2 }, GGML_TYPE_TURBO4, GGML_TYPE_Q4_0, true));
+    CHECK(!turbo_gpu_attends(&gpu, { 256, 256, 8, 2 }, GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, true));
+    CHECK(!turbo_gpu_attends(&gpu, { 128, 128, 8, 2 }, GGML_TYPE_TURBO4, GGML_TYPE_F16, false));
+    type = GGML_BACKEND_DEVICE_TYPE_CPU;
+    CHECK( turbo_gpu_attends(&gpu, { 256, 256, 8, 2 }, GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, true));
+    CHECK( turbo_gpu_attends(nullptr, { 256, 256, 8, 2 }, GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, true));
 }
 
 TEST("no context of turbo types while the rotation is disabled") {
