@@ -1,31 +1,24 @@
 // The Metal kernels on Linux: every source is type-checked with address spaces, then executed by the cases on this CPU.
-// CLI: node test/kernels/run.mjs [FILTER]     cases whose name contains FILTER; exit status 1 when something failed
+// CLI: node test/kernels/run.mjs [FILTER]         cases whose name contains FILTER; exit status 1 when something failed
+//      node test/kernels/run.mjs --write-docs     writes the tables of docs/metal.md
 
 import { spawnSync } from 'node:child_process';
 import { buildEngine, describePatches } from '../../native/prepare/build.mjs';
 import { compileWithApple } from './apple.mjs';
 import { buildCases, buildModules } from './build.mjs';
 import { checkModule } from './check.mjs';
+import { DocTables } from './docs.mjs';
 import { modules } from './modules.mjs';
 import { MUTANTS } from './mutants.mjs';
 import { runMutants } from './mutate.mjs';
 import { whyNot } from './toolchain.mjs';
 
-const filter = process.argv[2] ?? '';
+const write = process.argv.includes('--write-docs');
+const filter = process.argv.slice(2).find((arg) => !arg.startsWith('--')) ?? '';
 const counts = { passed: 0, failed: 0, skipped: 0 };
 
-/** Rows of print_counts (cases/counts.cpp), all figures per cached position and KV head. */
-const rows = [];
-const COLUMNS =
-  'kernel | cache bytes read | distinct | other device bytes | table loads | threadgroup bytes read | written | ' +
-  'threadgroup barriers | simdgroup barriers | collectives | threadgroup memory';
-
-function printRows() {
-  if (rows.length === 0) return;
-  console.log(`\nPer cached position and KV head:\n| ${COLUMNS} |\n|${' --- |'.repeat(COLUMNS.split('|').length)}`);
-  for (const row of rows) console.log(row);
-  console.log();
-}
+/** Rows that cases print; those of counts (cases/counts.cpp) are per cached position and KV head. */
+const tables = new DocTables();
 
 function result(name, problem) {
   console.log(problem ? `FAILED: ${name}\n${problem.trimEnd()}` : `ok: ${name}`);
@@ -48,8 +41,7 @@ function runCases(program, args) {
   const { stdout, stderr, status } = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 28 });
   const closing = /^(\d+) passed, (\d+) failed, (\d+) skipped$/m.exec(stdout);
   for (const line of stdout.split('\n')) {
-    if (line.startsWith('count ')) rows.push(line.slice('count '.length));
-    else if (line && line !== closing?.[0]) console.log(line);
+    if (!tables.take(line) && line && line !== closing?.[0]) console.log(line);
   }
   if (!closing) return result('cases', `${stderr}\nthe program ended early (status ${status})`);
   counts.passed += Number(closing[1]);
@@ -74,6 +66,7 @@ else if (missing) {
   const named = await buildModules();
   const program = await buildCases();
   runCases(program, [...named, filter]);
+  if (!filter) for (const { name, problem } of await tables.compare({ write })) result(name, problem);
   const fast = await buildModules({ fast: true });
   if (fast.length > 0 && !filter) {
     console.log('again, with fast math:');
@@ -82,6 +75,6 @@ else if (missing) {
   const mutants = MUTANTS.filter(({ why, module }) => `planted mistake in ${module}: ${why}`.includes(filter));
   for (const { name, problem } of await runMutants(mutants, { program, named })) result(name, problem);
 }
-printRows();
+tables.print();
 console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
 process.exitCode = counts.failed > 0 ? 1 : 0;

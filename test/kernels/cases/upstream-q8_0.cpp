@@ -174,7 +174,7 @@ TEST("upstream q8_0 attention: counts") {
             CHECK_LE(nmse(o.values, reference(s, p)), NMSE_BOUND);
             // every query head reads the whole of its K head
             CHECK(o.counters.buffers.at("k").unique == (uint64_t) gqa*s.n_kv*s.row());
-            print_counts("upstream q8_0, dim " + std::to_string(dim) + ", " + std::to_string(gqa) + " heads per KV head", o.counters, s.n_kv*s.n_head_kv);
+            print_counts("upstream q8_0, dim " + std::to_string(dim) + ", " + std::to_string(gqa) + (gqa == 1 ? " head" : " heads") + " per KV head", o.counters, s.n_kv*s.n_head_kv);
         }
     }
 }
