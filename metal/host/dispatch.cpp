@@ -55,6 +55,8 @@ const split_row splits[] = {
     { DEEP,  512 },
 };
 
+const int TURBO_METAL_MAX_QUERIES = 16;
+
 const int kernels[][3] = {
     { 64, 64, 1 },   { 64, 64, 2 },   { 64, 64, 4 },   { 64, 64, 8 },   { 64, 64, 16 },
     { 96, 64, 4 },   { 96, 64, 8 },
@@ -78,6 +80,43 @@ int choose_queries(const turbo_metal_shape & s) {
         }
     }
     return best;
+}
+
+bool is_sound(const turbo_metal_device & device, int dim_k, int dim_v, const turbo_metal_variant & v) {
+    return device.faults == nullptr || device.faults->count(turbo_metal_fault_name(dim_k, dim_v, v)) == 0;
+}
+
+// Sound variants in the order in which they are taken: the wanted one, its other table, then kernels for fewer queries, then for more.
+std::vector<turbo_metal_variant> sound_variants(const turbo_metal_device & device, int dim_k, int dim_v, const turbo_metal_variant & wanted) {
+    std::vector<turbo_metal_variant> found;
+    for (const auto & k : kernels) {
+        for (const int table : { wanted.table, 1 - wanted.table }) {
+            turbo_metal_variant v = wanted;
+            v.queries = k[2];
+            v.table   = table;
+            if (k[0] == dim_k && k[1] == dim_v && is_sound(device, dim_k, dim_v, v)) {
+                found.push_back(v);
+            }
+        }
+    }
+    const auto rank = [&](const turbo_metal_variant & v) {
+        return 2*(v.queries <= wanted.queries ? wanted.queries - v.queries : TURBO_METAL_MAX_QUERIES + v.queries) + (v.table != wanted.table);
+    };
+    std::sort(found.begin(), found.end(), [&](const turbo_metal_variant & a, const turbo_metal_variant & b) { return rank(a) < rank(b); });
+    return found;
+}
+
+// queries: 0 when no kernel is sound
+void pass_over_faults(const turbo_metal_device & device, const turbo_metal_shape & s, turbo_metal_variant & v) {
+    if (is_sound(device, s.dim_k, s.dim_v, v)) {
+        return;
+    }
+    const std::vector<turbo_metal_variant> others = sound_variants(device, s.dim_k, s.dim_v, v);
+    v.queries = 0;
+    if (!others.empty()) {
+        v = others.front();
+    }
+    v.source = "self-test: the first choice gives wrong values on this GPU";
 }
 
 size_t shared_bytes(const turbo_metal_shape & s, const turbo_metal_variant & v) {
@@ -128,6 +167,26 @@ void apply(const turbo_metal_shape & s, const std::string & key, const std::stri
 
 } // namespace
 
+std::string turbo_metal_fault_name(int dim_k, int dim_v, const turbo_metal_variant & v) {
+    return "kernel_turbo_attention_dk" + std::to_string(dim_k) + "_dv" + std::to_string(dim_v) + "_q" + std::to_string(v.queries) +
+        (v.table == TURBO_METAL_TABLE_SIGNED ? " signed" : " magnitude");
+}
+
+std::vector<std::pair<int, int>> turbo_metal_dims() {
+    std::vector<std::pair<int, int>> dims;
+    for (const auto & k : kernels) {
+        const std::pair<int, int> d = { k[0], k[1] };
+        if (dims.empty() || dims.back() != d) {
+            dims.push_back(d);
+        }
+    }
+    return dims;
+}
+
+bool turbo_metal_has_sound_kernel(const turbo_metal_device & device, int dim_k, int dim_v) {
+    return !sound_variants(device, dim_k, dim_v, {}).empty();
+}
+
 bool turbo_metal_has_kernel(int dim_k, int dim_v, int n) {
     for (const auto & k : kernels) {
         if (k[0] == dim_k && k[1] == dim_v && (n == 0 || k[2] == n)) {
@@ -149,6 +208,7 @@ turbo_metal_variant turbo_metal_choose_with(const turbo_metal_device & device, c
         }
     }
     v.queries    = choose_queries(shape);
+    pass_over_faults(device, shape, v);
     v.simdgroups = v.queries <= 4 ? 4 : 2;
     v.skip_v     = true;
     for (const split_row & row : splits) {
@@ -173,9 +233,10 @@ turbo_metal_variant turbo_metal_choose(const turbo_metal_device & device, const 
     return turbo_metal_choose_with(device, shape, max_splits, text != nullptr ? text : "");
 }
 
+std::string turbo_metal_kernel_text(const turbo_metal_variant & v) {
+    return std::string(v.table == TURBO_METAL_TABLE_SIGNED ? "signed" : "magnitude") + " table, " + std::to_string(v.queries) + " queries per SIMD-group";
+}
+
 std::string turbo_metal_describe(const turbo_metal_variant & v) {
-    std::ostringstream out;
-    out << (v.table == TURBO_METAL_TABLE_SIGNED ? "signed" : "magnitude") << " table, " << v.queries << " queries per SIMD-group, "
-        << v.splits << " splits";
-    return out.str();
+    return turbo_metal_kernel_text(v) + ", " + std::to_string(v.splits) + " splits";
 }

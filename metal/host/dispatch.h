@@ -2,7 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
+#include <vector>
+
+// What the self-test found wrong on a GPU: by kernel (turbo_metal_fault_name of attention), what was wrong.
+typedef std::map<std::string, std::string> turbo_metal_faults;
 
 struct turbo_metal_device {
     int    family;             // MTLGPUFamilyApple<n>: 7 is M1, 8 M2, 9 M3 and M4, 10 M5; 0 unknown
@@ -10,6 +16,7 @@ struct turbo_metal_device {
     bool   has_matrices;       // simdgroup matrices, which upstream's prefill needs
     size_t threadgroup_memory; // bytes
     bool   has_kernels;        // ours were compiled
+    const turbo_metal_faults * faults; // not to be used; null: none
 };
 
 // Kernels exist for these; see metal/kernels/attention.metal.
@@ -38,8 +45,20 @@ turbo_metal_variant turbo_metal_choose(const turbo_metal_device & device, const 
 turbo_metal_variant turbo_metal_choose_with(const turbo_metal_device & device, const turbo_metal_shape & shape, int max_splits,
     const std::string & override_text);
 
-// "magnitude table, 4 queries per SIMD-group, 32 splits": for the log and the app's status.
+// Host name and table: what a fault of an attention kernel is kept under.
+std::string turbo_metal_fault_name(int dim_k, int dim_v, const turbo_metal_variant & variant);
+
+// "magnitude table, 4 queries per SIMD-group": for the app's status.
+std::string turbo_metal_kernel_text(const turbo_metal_variant & variant);
+
+// The same and its splits.
 std::string turbo_metal_describe(const turbo_metal_variant & variant);
 
 // Whether there is a kernel with so many queries per SIMD-group.
 bool turbo_metal_has_kernel(int dim_k, int dim_v, int queries);
+
+// Whether one of them has no fault.
+bool turbo_metal_has_sound_kernel(const turbo_metal_device & device, int dim_k, int dim_v);
+
+// Head dims that have a kernel: {dim_k, dim_v}.
+std::vector<std::pair<int, int>> turbo_metal_dims();

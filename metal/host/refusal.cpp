@@ -1,6 +1,6 @@
 // What Metal can do with turbo types. supports_op answers from here, so that nothing falls to the CPU unsaid.
 
-#include "plan.h"
+#include "plan-parts.h"
 
 #include "ggml-turbo.h"
 
@@ -27,7 +27,17 @@ bool has_rows(const ggml_tensor * t) {
     return t->nb[0] == ggml_type_size(t->type);
 }
 
-std::string refuse_copy(const ggml_tensor * src, const ggml_tensor * dst) {
+// A kernel that the self-test found wrong and that has no other.
+std::string refuse_faulty(const turbo_metal_device & device, const std::string & kernel, const std::string & type) {
+    if (device.faults == nullptr || device.faults->count(kernel) == 0) {
+        return "";
+    }
+    return "the self-test found " + kernel + " wrong on this GPU: choose q8_0 instead of " + type;
+}
+
+std::string refuse_copy(const turbo_metal_device & device, const ggml_tensor * op) {
+    const ggml_tensor * src = op->src[0];
+    const ggml_tensor * dst = op;
     if (ggml_turbo_is_turbo(src->type) == ggml_turbo_is_turbo(dst->type) || !(is_plain(src->type) || is_plain(dst->type))) {
         return "Metal copies " + name(src) + " to f32 and f16 and back, not to " + name(dst) + ": copy in two steps";
     }
@@ -35,7 +45,7 @@ std::string refuse_copy(const ggml_tensor * src, const ggml_tensor * dst) {
     if (!has_rows(src) || !has_rows(dst) || src->ne[0] % ggml_blck_size(turbo->type) != 0 || dst->ne[0] % ggml_blck_size(turbo->type) != 0) {
         return "Metal copies whole groups of " + std::to_string(ggml_blck_size(turbo->type)) + " values of " + name(turbo) + ": make the rows contiguous";
     }
-    return "";
+    return refuse_faulty(device, turbo_metal_plan_copy(op).kernel, name(turbo));
 }
 
 // Latent attention: V is the first values of each row of K.
@@ -62,6 +72,18 @@ std::string refuse_attention(const turbo_metal_device & device, const ggml_tenso
     if (is_part_of(v, k)) {
         return "Metal's attention keeps turbo V apart from K: choose f16 for latent attention";
     }
+    if (!turbo_metal_has_sound_kernel(device, (int) k->ne[0], (int) v->ne[0])) {
+        return "the self-test found every attention kernel for head_dim " + std::to_string(k->ne[0]) + "/" + std::to_string(v->ne[0]) +
+            " wrong on this GPU: choose q8_0 for both";
+    }
+    for (int side = 1; side <= 2 && !turbo_metal_is_decode(op); ++side) {
+        for (const turbo_metal_encode & e : turbo_metal_plan_f16(op, side, 0)) {
+            const std::string fault = refuse_faulty(device, e.kernel, name(op->src[side]));
+            if (!fault.empty()) {
+                return fault;
+            }
+        }
+    }
     if (!device.has_simdgroups || !device.has_matrices) {
         return "this GPU lacks SIMD-group functions that attention needs: choose the CPU";
     }
@@ -84,13 +106,13 @@ std::string turbo_metal_refusal(const turbo_metal_device & device, const ggml_te
     switch (op->op) {
         case GGML_OP_SET_ROWS:
             if (ggml_turbo_is_turbo(op->type) && is_plain(op->src[0]->type) && has_rows(op->src[0]) && device.has_simdgroups) {
-                return "";
+                return refuse_faulty(device, turbo_metal_plan_set_rows(op).kernel, name(op));
             }
             return "Metal's set_rows takes f32 or f16 rows: convert " + name(op->src[0]) + " first";
         case GGML_OP_CPY:
         case GGML_OP_DUP:
         case GGML_OP_CONT:
-            return refuse_copy(op->src[0], op);
+            return refuse_copy(device, op);
         case GGML_OP_FLASH_ATTN_EXT:
             return refuse_attention(device, op);
         case GGML_OP_MUL_MAT:

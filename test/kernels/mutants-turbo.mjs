@@ -8,6 +8,8 @@ const ATTENTION = {
 };
 /** Lengths around the tile: no mask, all orders of lanes. */
 const TILE = { ...ATTENTION, cases: 'attention: lengths around the tile' };
+/** What the app runs at its first start. */
+const SELF_TEST = { ...ATTENTION, cases: 'self-test of one kernel' };
 const SET_ROWS = {
   module: 'turbo',
   seenBy: 'cases',
@@ -302,4 +304,38 @@ const SPACES = [
   },
 ];
 
-export const TURBO = [...FORMAT, ...BARRIERS, ...POSITIONS, ...HEADS, ...SOFTMAX, ...QUANTISER, ...SPACES];
+/** A sample of the others, for the samples of metal/host. @type {import('./mutants.mjs').Mutant[]} */
+const SELF_TESTS = [
+  {
+    ...SELF_TEST,
+    why: 'the self-test sees nibbles in the wrong order',
+    find: 'const uint c = qs[i/2] >> (i & 1)*4;',
+    replace: 'const uint c = qs[i/2] >> (1 - (i & 1))*4;',
+    as: /s\.compare\(result\) is "squared error/,
+  },
+  {
+    ...SELF_TEST,
+    why: 'the self-test sees that the last position is left out',
+    find: 'const bool inside = position < args.n_kv;',
+    replace: 'const bool inside = position < args.n_kv - 1;',
+    as: /s\.compare\(result\) is "squared error/,
+  },
+  {
+    ...SELF_TEST,
+    why: 'the self-test sees the result of another head',
+    find: 'const int   head = head_kv*args.gqa + (first + h)%args.gqa;',
+    replace: 'const int   head = head_kv*args.gqa + (first + h + 1)%args.gqa;',
+    as: /s\.compare\(result\) is "squared error/,
+  },
+];
+
+export const TURBO = [
+  ...SELF_TESTS,
+  ...FORMAT,
+  ...BARRIERS,
+  ...POSITIONS,
+  ...HEADS,
+  ...SOFTMAX,
+  ...QUANTISER,
+  ...SPACES,
+];

@@ -1,22 +1,21 @@
 // Plans into ggml-metal's encoder. Built on macOS only; the plans are what Linux tests.
 
+#include "encode.h"
 #include "turbo-metal.h"
-
-#include "plan.h"
 
 #include "ggml-backend-impl.h"
 #include "ggml-impl.h"
 #include "ggml-metal-ops.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <set>
 
 namespace {
 
-turbo_metal_device device_of(const ggml_metal_device_props * props, bool has_kernels) {
-    return { props->gpu_family, props->has_simdgroup_reduction, props->has_simdgroup_mm, props->max_theadgroup_memory_size, has_kernels };
-}
+std::atomic<const turbo_metal_faults *>  known_faults;
+std::atomic<const turbo_metal_variant *> forced_variant;
 
 ggml_metal_buffer_id buffer_of(const ggml_tensor * t) {
     ggml_backend_buffer_t buffer = t->view_src ? t->view_src->buffer : t->buffer;
@@ -54,6 +53,10 @@ ggml_metal_pipeline_with_params pipeline_of(ggml_metal_library_t lib, const turb
     return pipeline;
 }
 
+int threads_of(const turbo_metal_encode & e) {
+    return e.threads[0]*e.threads[1]*e.threads[2];
+}
+
 void encode(ggml_metal_library_t lib, ggml_metal_encoder_t enc, const turbo_metal_encode & e, const ggml_tensor * op) {
     if (e.after) {
         ggml_metal_encoder_memory_barrier(enc);
@@ -63,7 +66,7 @@ void encode(ggml_metal_library_t lib, ggml_metal_encoder_t enc, const turbo_meta
         GGML_ABORT("Metal made no pipeline of %s (the log above says why): choose q8_0 for K and V", e.kernel.c_str());
     }
     ggml_metal_encoder_set_pipeline(enc, pipeline);
-    GGML_ASSERT(e.threads[0]*e.threads[1]*e.threads[2] <= ggml_metal_pipeline_max_theads_per_threadgroup(pipeline));
+    GGML_ASSERT(threads_of(e) <= ggml_metal_pipeline_max_theads_per_threadgroup(pipeline));
     ggml_metal_encoder_set_bytes(enc, (void *) e.args.data(), e.args.size(), 0);
     for (const turbo_metal_binding & b : e.bindings) {
         ggml_metal_buffer_id id = buffer_of(b.tensor == turbo_metal_binding::RESULT ? op : op->src[b.tensor]);
@@ -83,6 +86,14 @@ void warn_once(const std::string & text) {
     if (said.insert(text).second) {
         GGML_LOG_WARN("ggml_metal: on the CPU instead: %s\n", text.c_str());
     }
+}
+
+turbo_metal_plan plan_of(const turbo_metal_device & device, ggml_metal_library_t lib, const ggml_tensor * op) {
+    if (op->op != GGML_OP_FLASH_ATTN_EXT || !turbo_metal_involves(op) || !turbo_metal_is_decode(op)) {
+        return turbo_metal_make_plan(device, op);
+    }
+    const turbo_metal_variant * forced = forced_variant;
+    return turbo_metal_plan_on(lib, forced ? *forced : turbo_metal_variant_of(device, op), op);
 }
 
 bool is_prefill(const ggml_tensor * op) {
@@ -129,8 +140,53 @@ size_t f16_bytes(const ggml_tensor * op, const ggml_tensor * side) {
 
 } // namespace
 
+turbo_metal_device turbo_metal_device_of(const ggml_metal_device_props * props, bool has_kernels) {
+    return { props->gpu_family, props->has_simdgroup_reduction, props->has_simdgroup_mm, props->max_theadgroup_memory_size, has_kernels,
+        known_faults };
+}
+
+void turbo_metal_set_faults(const turbo_metal_faults * faults) {
+    known_faults = faults;
+}
+
+std::string turbo_metal_obstacle(ggml_metal_library_t lib, const turbo_metal_plan & plan) {
+    for (const turbo_metal_encode & e : plan) {
+        const ggml_metal_pipeline_with_params pipeline = pipeline_of(lib, e);
+        if (!pipeline.pipeline) {
+            return e.kernel + " does not compile";
+        }
+        if (threads_of(e) > ggml_metal_pipeline_max_theads_per_threadgroup(pipeline)) {
+            return e.kernel + " cannot run with " + std::to_string(threads_of(e)) + " threads";
+        }
+    }
+    return "";
+}
+
+int turbo_metal_most_threads(ggml_metal_library_t lib, const turbo_metal_plan & plan) {
+    const ggml_metal_pipeline_with_params pipeline = pipeline_of(lib, plan.front());
+    return pipeline.pipeline ? ggml_metal_pipeline_max_theads_per_threadgroup(pipeline) : 0;
+}
+
+turbo_metal_plan turbo_metal_plan_on(ggml_metal_library_t lib, turbo_metal_variant variant, const ggml_tensor * op) {
+    turbo_metal_plan plan = turbo_metal_plan_attention(variant, op);
+    const int most = turbo_metal_most_threads(lib, plan);
+    while (variant.simdgroups > 1 && threads_of(plan.front()) > most) {
+        variant.simdgroups /= 2; // still divides the splits
+        plan = turbo_metal_plan_attention(variant, op);
+    }
+    return plan;
+}
+
+turbo_metal_forced_variant::turbo_metal_forced_variant(const turbo_metal_variant * variant) {
+    forced_variant = variant;
+}
+
+turbo_metal_forced_variant::~turbo_metal_forced_variant() {
+    forced_variant = nullptr;
+}
+
 bool turbo_metal_supports_op(const ggml_metal_device_props * props, bool has_kernels, const ggml_tensor * op) {
-    const std::string reason = turbo_metal_refusal(device_of(props, has_kernels), op);
+    const std::string reason = turbo_metal_refusal(turbo_metal_device_of(props, has_kernels), op);
     if (!reason.empty()) {
         warn_once(reason);
     }
@@ -138,7 +194,7 @@ bool turbo_metal_supports_op(const ggml_metal_device_props * props, bool has_ker
 }
 
 bool turbo_metal_encode_op(ggml_metal_device_t dev, ggml_metal_library_t lib, ggml_metal_encoder_t enc, const ggml_tensor * op) {
-    const turbo_metal_plan plan = turbo_metal_make_plan(device_of(ggml_metal_device_get_props(dev), true), op);
+    const turbo_metal_plan plan = plan_of(turbo_metal_device_of(ggml_metal_device_get_props(dev), true), lib, op);
     for (const turbo_metal_encode & e : plan) {
         encode(lib, enc, e, op);
     }

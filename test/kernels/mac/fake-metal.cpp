@@ -26,6 +26,8 @@ namespace {
 
 std::vector<fake_dispatch> dispatches;
 std::string                reports;
+std::string                refused;
+std::map<std::string, int> limits;
 
 // Empty: none of the modules has the kernel.
 std::string module_of(const std::string & kernel) {
@@ -48,6 +50,11 @@ ggml_backend_t fake_metal_backend() {
 
 const std::vector<fake_dispatch> & fake_metal_log() { return dispatches; }
 std::string fake_metal_reports() { return reports; }
+void fake_metal_refuse(const std::string & kernel) { refused = kernel; }
+void fake_metal_limit(const std::string & kernel, int threads) {
+    if (kernel.empty()) limits.clear();
+    else limits[kernel] = threads;
+}
 
 extern "C" {
 
@@ -60,7 +67,10 @@ void ggml_metal_cv_set_int32(ggml_metal_cv_t cv, int32_t value, int32_t idx) { c
 void ggml_metal_cv_set_bool(ggml_metal_cv_t cv, bool value, int32_t idx)     { cv->values.push_back({ idx, msl_constant::boolean, value }); }
 
 void ggml_metal_pipeline_free(ggml_metal_pipeline_t pipeline) { delete pipeline; }
-int  ggml_metal_pipeline_max_theads_per_threadgroup(ggml_metal_pipeline_with_params) { return 1024; }
+int  ggml_metal_pipeline_max_theads_per_threadgroup(ggml_metal_pipeline_with_params pipeline) {
+    const auto found = limits.find(pipeline.pipeline->kernel);
+    return found == limits.end() ? 1024 : found->second;
+}
 
 ggml_metal_device_t ggml_metal_library_get_device(ggml_metal_library_t lib) { return lib->dev; }
 
@@ -69,6 +79,7 @@ ggml_metal_pipeline_with_params ggml_metal_library_get_pipeline(ggml_metal_libra
 }
 
 ggml_metal_pipeline_with_params ggml_metal_library_compile_pipeline(ggml_metal_library_t lib, const char * base, const char * name, ggml_metal_cv_t cv) {
+    if (base == refused) return {};
     ggml_metal_pipeline_t made = new ggml_metal_pipeline { base, cv ? cv->values : std::vector<msl_constant>() };
     ggml_metal_pipelines_add(lib->pipelines, name, made);
     return with_params(made);

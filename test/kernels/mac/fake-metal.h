@@ -19,3 +19,9 @@ ggml_backend_t fake_metal_backend();
 // Of the last graph: what was encoded, in order, and what the executor reported.
 const std::vector<fake_dispatch> & fake_metal_log();
 std::string fake_metal_reports();
+
+// A kernel that does not compile from now on; "" for none.
+void fake_metal_refuse(const std::string & kernel);
+
+// Threads of a threadgroup that a kernel takes at most, from now on; "" for no limits.
+void fake_metal_limit(const std::string & kernel, int threads);

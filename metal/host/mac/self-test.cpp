@@ -1,0 +1,121 @@
+// The self-test on the GPU, through ggml's Metal backend, and what the app asks.
+
+#include "encode.h"
+#include "self-test.h"
+#include "turbo-metal-app.h"
+
+#include "ggml-alloc.h"
+#include "ggml-backend-impl.h"
+#include "ggml-impl.h"
+#include "ggml-metal.h"
+
+#include "ggml-cpp.h"
+
+#include <cstdlib>
+#ifdef __APPLE__
+#include <sys/sysctl.h>
+#endif
+
+// CMakeLists.txt hashes the sources; the tests have no need to
+#ifndef TURBO_METAL_BUILD
+#define TURBO_METAL_BUILD "of tests"
+#endif
+
+namespace {
+
+turbo_metal_faults faults;
+
+ggml_metal_device_t metal_device() {
+    ggml_backend_reg_t reg = ggml_backend_metal_reg();
+    return ggml_backend_reg_dev_count(reg) > 0 ? (ggml_metal_device_t) ggml_backend_reg_dev_get(reg, 0)->context : nullptr;
+}
+
+class gpu : public turbo_metal_runner {
+public:
+    gpu(const turbo_metal_device & device, ggml_metal_library_t lib) : device(device), lib(lib) {}
+
+    std::string run(const turbo_metal_sample & s, const turbo_metal_variant * variant, std::vector<uint8_t> & result) override {
+        const turbo_metal_plan plan = variant ? turbo_metal_plan_on(lib, *variant, s.op) : turbo_metal_make_plan(device, s.op);
+        most_threads = turbo_metal_most_threads(lib, plan);
+        const std::string obstacle = turbo_metal_obstacle(lib, plan);
+        if (!obstacle.empty()) {
+            return obstacle;
+        }
+        // one each: after an error on the GPU a backend refuses all that follows
+        ggml_backend_ptr backend(ggml_backend_metal_init());
+        ggml_backend_buffer_ptr buffer(backend ? ggml_backend_alloc_ctx_tensors(s.ctx.get(), backend.get()) : nullptr);
+        if (!buffer) {
+            return "no memory on the GPU";
+        }
+        for (const turbo_metal_input & input : s.inputs) {
+            ggml_backend_tensor_set(input.tensor, input.bytes.data(), 0, input.bytes.size());
+        }
+        ggml_cgraph * graph = ggml_new_graph(s.ctx.get());
+        ggml_build_forward_expand(graph, s.op);
+        const turbo_metal_forced_variant forced(variant);
+        if (ggml_backend_graph_compute(backend.get(), graph) != GGML_STATUS_SUCCESS) {
+            return "the GPU did not run it";
+        }
+        result.resize(ggml_nbytes(s.op));
+        ggml_backend_tensor_get(s.op, result.data(), 0, result.size());
+        return "";
+    }
+
+    std::string note() const override { return "at most " + std::to_string(most_threads) + " threads"; }
+
+private:
+    turbo_metal_device   device;
+    ggml_metal_library_t lib;
+    int                  most_threads = 0;
+};
+
+std::string system_build() {
+    char text[64] = "";
+#ifdef __APPLE__
+    size_t size = sizeof(text);
+    sysctlbyname("kern.osversion", text, &size, nullptr, 0);
+#endif
+    return text;
+}
+
+// What a result holds for: a system brings another compiler, a build other kernels.
+std::string key_of(const ggml_metal_device_props * props) {
+    return std::string(props->desc) + ", Apple" + std::to_string(props->gpu_family) + ", system " + system_build() + ", build " + TURBO_METAL_BUILD;
+}
+
+} // namespace
+
+std::string turbo_metal_family() {
+    ggml_metal_device_t device = metal_device();
+    return device ? "Apple" + std::to_string(ggml_metal_device_get_props(device)->gpu_family) : "";
+}
+
+void turbo_metal_start(const std::string & folder) {
+    ggml_metal_device_t device = metal_device();
+    if (!device || !ggml_metal_device_get_props(device)->has_simdgroup_reduction) {
+        return; // nothing of ours runs there
+    }
+    const ggml_metal_device_props * props = ggml_metal_device_get_props(device);
+    gpu runner(turbo_metal_device_of(props, true), ggml_metal_device_get_library(device));
+    turbo_metal_record record(folder.empty() ? "" : folder + "/metal-self-test.txt", key_of(props));
+    faults = turbo_metal_self_test(turbo_metal_device_of(props, true), runner, record, turbo_metal_dims());
+    turbo_metal_set_faults(&faults);
+    for (const std::string & text : turbo_metal_warnings()) {
+        GGML_LOG_WARN("%s\n", text.c_str());
+    }
+}
+
+std::vector<std::string> turbo_metal_warnings() {
+    std::vector<std::string> texts;
+    for (const auto & f : faults) {
+        texts.push_back("Disabled by the self-test on this GPU: " + f.first + " (" + f.second + "). Another kernel or cache type is used.");
+    }
+    return texts;
+}
+
+std::vector<turbo_metal_use> turbo_metal_uses_here(int dim_k, int dim_v, int gqa, int64_t n_ctx) {
+    ggml_metal_device_t device = metal_device();
+    const char * text = std::getenv("CONCERTINA_METAL_VARIANT");
+    return device ? turbo_metal_uses(turbo_metal_device_of(ggml_metal_device_get_props(device), true), dim_k, dim_v, gqa, n_ctx, text ? text : "")
+                  : std::vector<turbo_metal_use> {};
+}

@@ -1,0 +1,17 @@
+// What the engine asks of Metal; called by native/addon/Kernels.cpp.
+#pragma once
+
+#include "uses.h"
+
+// "Apple9"; empty: no GPU
+std::string turbo_metal_family();
+
+// Tests the kernels that this GPU may run, those that a file in the folder does not tell of yet, and passes over wrong ones from
+// then on. folder: "" keeps nothing. Must come before any other use of Metal by this process.
+void turbo_metal_start(const std::string & folder);
+
+// What the self-test found wrong, as sentences.
+std::vector<std::string> turbo_metal_warnings();
+
+// turbo_metal_uses on this GPU, with the environment's override.
+std::vector<turbo_metal_use> turbo_metal_uses_here(int dim_k, int dim_v, int gqa, int64_t n_ctx);
