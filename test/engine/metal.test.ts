@@ -4,7 +4,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Context } from '../../native/binding/types';
 import { contextOptions, engine, filler, loadTiny, temporaryFolder, tinyModel } from './support';
 
-const isMetal = engine().capabilities().backend === 'Metal';
+const { backend, chipFamily } = engine().capabilities();
+/** The virtual GPU of hosted runners is of an older family: there the kernels are compiled only. */
+const isMetal = backend === 'Metal' && Number(chipFamily?.replace('Apple', '')) >= 7;
+if (backend === 'Metal' && !isMetal) console.log(`Metal kernels are not run: chip family ${chipFamily}`);
 
 describe.skipIf(!isMetal)('Metal', () => {
   it('passes its self-test, and keeps the outcome', async () => {

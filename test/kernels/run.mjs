@@ -4,7 +4,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { buildEngine, describePatches } from '../../native/prepare/build.mjs';
-import { compileWithApple } from './apple.mjs';
+import { compileWithApple, LANGUAGES } from './apple.mjs';
 import { buildCases, buildModules } from './build.mjs';
 import { checkModule } from './check.mjs';
 import { DocTables } from './docs.mjs';
@@ -34,6 +34,18 @@ async function checkSources() {
   }
 }
 
+async function compileOnMac() {
+  for (const module of modules().filter(({ lint }) => lint)) {
+    for (const language of LANGUAGES) {
+      const { problem, unknown } = await compileWithApple(module, language);
+      if (unknown) {
+        console.log(`skipped: this Xcode does not know ${language}`);
+        counts.skipped++;
+      } else result(`Apple's compiler, ${language}: ${module.name}`, problem);
+    }
+  }
+}
+
 /** The cases whose names say so run a second time, with kernels compiled for fast math. */
 const ANY_MATH = 'any math';
 
@@ -50,10 +62,7 @@ function runCases(program, args) {
 }
 
 console.log(describePatches());
-if (process.platform === 'darwin') {
-  for (const module of modules().filter(({ lint }) => lint))
-    result(`Apple's compiler: ${module.name}`, await compileWithApple(module));
-}
+if (process.platform === 'darwin') await compileOnMac();
 const missing = await whyNot();
 if (missing && process.env.CI && process.platform === 'linux' && process.arch === 'x64')
   result('Metal kernels', missing);

@@ -6,6 +6,7 @@
 #include "events.h"
 #include "ggml-backend.h"
 #include "ggml-turbo.h"
+#include "llama-turbo-device.h"
 #include "options.h"
 #include "rounds.h"
 #include "shapes.h"
@@ -47,9 +48,20 @@ void report_bandwidth(const bench_options & options) {
     }
 }
 
-const char * device_name(int n_gpu_layers) {
-    ggml_backend_dev_t gpu = n_gpu_layers > 0 ? ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_GPU) : nullptr;
-    if (n_gpu_layers > 0 && gpu == nullptr) {
+ggml_backend_dev_t gpu_of(const bench_options & options) {
+    return options.n_gpu_layers > 0 ? ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_GPU) : nullptr;
+}
+
+// A GPU that cannot do attention would leave it to the CPU, and the figures would tell of neither.
+void require_attention(ggml_backend_dev_t gpu, const attention_shape & s) {
+    if (!turbo_gpu_attends(gpu, { s.head_dim_k, s.head_dim_v, s.n_head, s.n_head_kv }, GGML_TYPE_Q8_0, GGML_TYPE_Q8_0, true)) {
+        give_up(std::string(ggml_backend_dev_description(gpu)) + " has no flash attention: leave --gpu-layers out.");
+    }
+}
+
+const char * device_name(const bench_options & options) {
+    ggml_backend_dev_t gpu = gpu_of(options);
+    if (options.n_gpu_layers > 0 && gpu == nullptr) {
         give_up("There is no GPU: leave --gpu-layers out.");
     }
     return ggml_backend_dev_description(gpu ? gpu : ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU));
@@ -87,7 +99,7 @@ llama_model_ptr load(const bench_options & options) {
         .add("headsKv", llama_model_n_head_kv(model.get()))
         .add("weightBytes", weight_bytes_per_token(path))
         .add("simd", ggml_turbo_simd_level())
-        .add("device", device_name(options.n_gpu_layers));
+        .add("device", device_name(options));
     if (!options.shape.empty()) {
         std::filesystem::remove(path);
     }
@@ -117,6 +129,9 @@ void measure_depths(const bench_options & options, const llama_model * model, co
     const round_plan plan = { variants, options.n_rounds, deadline };
     attention_shape shape;
     const bool alone = attention_shape_of(model, variants.front().kv->cells, shape);
+    if (alone) {
+        require_attention(gpu_of(options), shape);
+    }
 
     for (const int depth : options.depths) {
         report_bandwidth(options);
