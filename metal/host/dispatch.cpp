@@ -12,33 +12,37 @@ namespace {
 const int     ANY  = 1 << 20;
 const int64_t DEEP = INT64_MAX;
 
-// The table of levels. First row that fits: family up to, positions below.
+// The table of levels. First row that fits: family up to, positions below, with or without turbo4 on a side.
 struct table_row {
     int          family;
     int64_t      n_kv;
+    bool         turbo4;
     int          table;
     const char * source;
 };
 
 const table_row tables[] = {
-    { 9,   DEEP,  TURBO_METAL_TABLE_MAGNITUDE, "seed 000, M2 Pro at 8K: 4 magnitudes +38%; \"Pre-M5: always 4-mag\"" },
-    { ANY, 8192,  TURBO_METAL_TABLE_SIGNED,    "seed 000, M5 Max short: 8 entries 76.7, 4 magnitudes 76.2; \"M5+ below 8K: 8-LUT\"" },
-    { ANY, 20480, TURBO_METAL_TABLE_MAGNITUDE, "seed 000, M5 Max at 16K: 4 magnitudes +2.4%; \"8K-20K: 4-mag\"" },
-    { ANY, DEEP,  TURBO_METAL_TABLE_SIGNED,    "seed 000, M5 Max at 32K: 4 magnitudes -7.3%; \"above 20K: 8-LUT\"" },
+    // 16 entries were measured nowhere; 8 magnitudes are as many as turbo3's 8 entries, which are fast on M5
+    { ANY, DEEP,  true,  TURBO_METAL_TABLE_MAGNITUDE, "not measured: turbo4 has 16 entries or 8 magnitudes; seed 000 measured 8 entries and 4 magnitudes" },
+    { 9,   DEEP,  false, TURBO_METAL_TABLE_MAGNITUDE, "seed 000, M2 Pro at 8K: 4 magnitudes +38%; \"Pre-M5: always 4-mag\"" },
+    { ANY, 8192,  false, TURBO_METAL_TABLE_SIGNED,    "seed 000, M5 Max short: 8 entries 76.7, 4 magnitudes 76.2; \"M5+ below 8K: 8-LUT\"" },
+    { ANY, 20480, false, TURBO_METAL_TABLE_MAGNITUDE, "seed 000, M5 Max at 16K: 4 magnitudes +2.4%; \"8K-20K: 4-mag\"" },
+    { ANY, DEEP,  false, TURBO_METAL_TABLE_SIGNED,    "seed 000, M5 Max at 32K: 4 magnitudes -7.3%; \"above 20K: 8-LUT\"" },
 };
 
 // Queries per SIMD-group: of those that have a kernel, the least that takes all queries of a KV head, so that its rows are expanded
-// once; at most so many. Nothing here was measured: seed 000 and others found 4 heads at head_dim 128 to fit registers; 8 and 16
-// keep 32 and 64 sums per lane, which is below Apple's 128 registers.
+// once; at most so many. Nothing here was measured. Besides 4*queries*dim_v/128 sums of V a lane keeps queries scores and about 45 other
+// values, and Apple7 to Apple9 have 128 registers: 8 queries at head_dim 128 need about 85, 16 would need some 125. The larger
+// kernels are there for the override.
 struct queries_row {
     int dim_v;
     int most;
 };
 
 const queries_row queries[] = {
-    { 64,  16 },
-    { 128, 16 },
-    { 256, 8 }, // 64 sums per lane
+    { 64,  8 },
+    { 128, 8 },
+    { 256, 4 },
 };
 
 // Positions per split: enough for a split to cost more than its sum written and read again (2*4*dim_v*gqa bytes against 0.5*2*dim
@@ -201,7 +205,7 @@ turbo_metal_variant turbo_metal_choose_with(const turbo_metal_device & device, c
     turbo_metal_variant v = {};
     const int family = device.family > 0 ? device.family : ANY; // an unknown family is a new one
     for (const table_row & row : tables) {
-        if (family <= row.family && shape.n_kv < row.n_kv) {
+        if (family <= row.family && shape.n_kv < row.n_kv && (shape.has_turbo4 || !row.turbo4)) {
             v.table  = row.table;
             v.source = row.source;
             break;
@@ -209,7 +213,7 @@ turbo_metal_variant turbo_metal_choose_with(const turbo_metal_device & device, c
     }
     v.queries    = choose_queries(shape);
     pass_over_faults(device, shape, v);
-    v.simdgroups = v.queries <= 4 ? 4 : 2;
+    v.simdgroups = 4;
     v.skip_v     = true;
     for (const split_row & row : splits) {
         if (shape.n_kv <= row.n_kv) {
@@ -228,9 +232,22 @@ turbo_metal_variant turbo_metal_choose_with(const turbo_metal_device & device, c
     return v;
 }
 
+const turbo_metal_override & turbo_metal_environment() {
+    static const turbo_metal_override read = [] {
+        const char * text = std::getenv("CONCERTINA_METAL_VARIANT");
+        turbo_metal_override o = { text != nullptr ? text : "", "" };
+        try {
+            turbo_metal_choose_with({}, { 1, 128, 128, 1, 1, 1, false }, 1, o.text);
+        } catch (const std::invalid_argument & error) {
+            o = { "", error.what() };
+        }
+        return o;
+    }();
+    return read;
+}
+
 turbo_metal_variant turbo_metal_choose(const turbo_metal_device & device, const turbo_metal_shape & shape, int max_splits) {
-    static const char * const text = std::getenv("CONCERTINA_METAL_VARIANT");
-    return turbo_metal_choose_with(device, shape, max_splits, text != nullptr ? text : "");
+    return turbo_metal_choose_with(device, shape, max_splits, turbo_metal_environment().text);
 }
 
 std::string turbo_metal_kernel_text(const turbo_metal_variant & v) {

@@ -27,6 +27,7 @@ struct turbo_metal_shape {
     int     gqa;      // heads per KV head
     int     n_rows;   // rows of Q per head
     int     n_groups; // KV heads of all streams
+    bool    has_turbo4; // K or V
 };
 
 struct turbo_metal_variant {
@@ -37,6 +38,13 @@ struct turbo_metal_variant {
     bool skip_v;
     const char * source; // of the choice of table
 };
+
+// CONCERTINA_METAL_VARIANT, read once. What cannot be read is left out, and problem says so.
+struct turbo_metal_override {
+    std::string text;
+    std::string problem;
+};
+const turbo_metal_override & turbo_metal_environment();
 
 // The variant for a shape, with CONCERTINA_METAL_VARIANT applied. max_splits: what the scratch memory holds.
 turbo_metal_variant turbo_metal_choose(const turbo_metal_device & device, const turbo_metal_shape & shape, int max_splits);

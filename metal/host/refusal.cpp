@@ -27,6 +27,11 @@ bool has_rows(const ggml_tensor * t) {
     return t->nb[0] == ggml_type_size(t->type);
 }
 
+// Rows of Q are read four values at a time.
+bool is_aligned(const ggml_tensor * q) {
+    return q->nb[1] % 16 == 0 && q->nb[2] % 16 == 0 && q->nb[3] % 16 == 0;
+}
+
 // A kernel that the self-test found wrong and that has no other.
 std::string refuse_faulty(const turbo_metal_device & device, const std::string & kernel, const std::string & type) {
     if (device.faults == nullptr || device.faults->count(kernel) == 0) {
@@ -84,12 +89,12 @@ std::string refuse_attention(const turbo_metal_device & device, const ggml_tenso
             }
         }
     }
-    if (!device.has_simdgroups || !device.has_matrices) {
-        return "this GPU lacks SIMD-group functions that attention needs: choose the CPU";
-    }
     const ggml_tensor * mask = op->src[3];
-    if (op->src[0]->type != GGML_TYPE_F32 || (mask != nullptr && mask->type != GGML_TYPE_F16) || !has_rows(op->src[0])) {
+    if (op->src[0]->type != GGML_TYPE_F32 || (mask != nullptr && mask->type != GGML_TYPE_F16)) {
         return "Metal's attention takes f32 queries and an f16 mask";
+    }
+    if (!has_rows(op->src[0]) || !has_rows(k) || !has_rows(v) || !is_aligned(op->src[0])) {
+        return "Metal's attention takes rows of Q, K and V with adjacent values, those of Q at multiples of 16 bytes: make them contiguous";
     }
     return "";
 }
@@ -100,12 +105,16 @@ std::string turbo_metal_refusal(const turbo_metal_device & device, const ggml_te
     if (does_nothing(op->op)) {
         return "";
     }
+    if (!device.has_simdgroups || !device.has_matrices) {
+        // matrices came with Apple7; other GPUs may have SIMD-groups of another width than 32
+        return "this GPU is none of Apple7 (M1) or later, which the turbo kernels need: choose q8_0 for K and V, or the CPU";
+    }
     if (!device.has_kernels) {
         return "Metal did not compile the turbo kernels (the log above says why): choose q8_0 for K and V";
     }
     switch (op->op) {
         case GGML_OP_SET_ROWS:
-            if (ggml_turbo_is_turbo(op->type) && is_plain(op->src[0]->type) && has_rows(op->src[0]) && device.has_simdgroups) {
+            if (ggml_turbo_is_turbo(op->type) && is_plain(op->src[0]->type) && has_rows(op->src[0])) {
                 return refuse_faulty(device, turbo_metal_plan_set_rows(op).kernel, name(op));
             }
             return "Metal's set_rows takes f32 or f16 rows: convert " + name(op->src[0]) + " first";

@@ -77,9 +77,12 @@ std::vector<candidate> candidates(const turbo_metal_device & device, const std::
     for (const auto & d : dims) {
         for (int gqa = 1; gqa <= 32; ++gqa) {
             for (int64_t n_kv = 1024; n_kv <= 256*1024; n_kv *= 2) {
-                const turbo_metal_variant v = turbo_metal_choose_with(device, { n_kv, d.first, d.second, gqa, 1, 8 }, TURBO_METAL_SAMPLE_SPLITS, "");
-                if (v.queries > 0) {
-                    found.push_back({ d.first, d.second, v });
+                for (const bool has_turbo4 : { false, true }) {
+                    const turbo_metal_variant v =
+                        turbo_metal_choose_with(device, { n_kv, d.first, d.second, gqa, 1, 8, has_turbo4 }, TURBO_METAL_SAMPLE_SPLITS, "");
+                    if (v.queries > 0) {
+                        found.push_back({ d.first, d.second, v });
+                    }
                 }
             }
         }

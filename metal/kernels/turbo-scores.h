@@ -14,7 +14,7 @@ static inline void turbo_scores(device const char * k, ulong nb_row, int first, 
         threadgroup const float4 * q, threadgroup float * scores, ushort lane) {
     constexpr short NL = turbo_row<DK>::LANES;
     constexpr short NE = TURBO_METAL_LANES/NL; // rows at a time
-    constexpr short NR = NE == 32 ? 1 : 2;     // rows per lane for one read of Q
+    constexpr short NR = NE == 32 || NQ >= 8 ? 1 : 2; // rows per lane for one read of Q; more would not fit into registers
 
     const short tx = lane % NL;
     const short ty = lane / NL;

@@ -25,7 +25,9 @@ std::vector<KernelUse> gpuKernels(const Model & model, ggml_type typeK, ggml_typ
     if (!ggml_turbo_is_turbo(typeK) && !ggml_turbo_is_turbo(typeV)) return {{backend, 0, "llama.cpp", "no turbo cache"}};
     const ModelInfo & info = model.info;
     std::vector<KernelUse> uses;
-    for (const turbo_metal_use & use : turbo_metal_uses_here(info.headDimK, info.headDimV, info.headCount / std::max(1, info.headCountKv), nCtx)) {
+    const auto isTurbo4 = [](ggml_type type) { return type == GGML_TYPE_TURBO4 || type == GGML_TYPE_TURBO4_64; };
+    const int gqa = info.headCount / std::max(1, info.headCountKv);
+    for (const turbo_metal_use & use : turbo_metal_uses_here(info.headDimK, info.headDimV, gqa, nCtx, isTurbo4(typeK) || isTurbo4(typeV))) {
         uses.push_back({backend, static_cast<uint32_t>(use.from), use.name, use.why});
     }
     return uses;

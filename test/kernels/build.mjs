@@ -48,7 +48,9 @@ export function writeSource(module, mode, { name = module.name, change = (text) 
 export function buildModule(module, { fast = false, ...options } = {}) {
   const { file } = writeSource(module, 'exec', options);
   const defines = (module.defines[0] ?? []).map((define) => `-D${define}`);
-  return compileModule(file, { name: options.name ?? module.name, flags: [...defines, ...(fast ? FAST_FLAGS : [])] });
+  const language = module.lint ? ['-Werror=c++17-extensions'] : [];
+  const flags = [...defines, ...language, ...(fast ? FAST_FLAGS : [])];
+  return compileModule(file, { name: options.name ?? module.name, flags });
 }
 
 /**

@@ -8,6 +8,7 @@ import { compileWithApple, LANGUAGES } from './apple.mjs';
 import { buildCases, buildModules } from './build.mjs';
 import { checkModule } from './check.mjs';
 import { DocTables } from './docs.mjs';
+import { checkEmbedding } from './embed.mjs';
 import { modules } from './modules.mjs';
 import { MUTANTS } from './mutants.mjs';
 import { runMutants } from './mutate.mjs';
@@ -32,6 +33,8 @@ async function checkSources() {
       result(label, await checkModule(module, { defines }));
     }
   }
+  const library = modules().find(({ name }) => name === 'turbo');
+  result('the library as the build on macOS embeds it', await checkEmbedding(library).catch((error) => error.message));
 }
 
 async function compileOnMac() {

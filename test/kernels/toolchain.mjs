@@ -41,19 +41,19 @@ const ACCEPTED = [
 ];
 const STRICT = ['-Wall', '-Werror', ...ACCEPTED.map((name) => `-Wno-${name}`)];
 
-/** Halves are rounded after every operation; every access of memory calls exec/hooks.cpp, and so does undefined behaviour. */
+/** C++14 as Metal 3. Halves are rounded after every operation; every access of memory calls exec/hooks.cpp, and so does undefined behaviour. */
 const EXEC_FLAGS = [
   ...[
     '-x',
     'c++',
-    '-std=c++17',
+    '-std=c++14',
     '-O1',
     '-gline-tables-only',
     '-gdwarf-4',
     '-fPIC',
     '-fvisibility=hidden',
     '-fsigned-char',
-    '-w',
+    '-Wno-everything',
   ],
   ...['-ffp-contract=off', '-Xclang', '-ffloat16-excess-precision=none', '-Xclang', '-cl-single-precision-constant'],
   ...['-fno-exceptions', '-fno-rtti', '-fno-threadsafe-statics', '-fno-stack-protector', '-mf16c'],

@@ -58,6 +58,9 @@ int threads_of(const turbo_metal_encode & e) {
 }
 
 void encode(ggml_metal_library_t lib, ggml_metal_encoder_t enc, const turbo_metal_encode & e, const ggml_tensor * op) {
+    if (e.grid[0] == 0 || e.grid[1] == 0 || e.grid[2] == 0) {
+        return; // set_rows of no rows
+    }
     if (e.after) {
         ggml_metal_encoder_memory_barrier(enc);
     }
@@ -84,7 +87,7 @@ void warn_once(const std::string & text) {
     static std::set<std::string> said;
     std::lock_guard<std::mutex> guard(lock);
     if (said.insert(text).second) {
-        GGML_LOG_WARN("ggml_metal: on the CPU instead: %s\n", text.c_str());
+        GGML_LOG_WARN("ggml_metal: %s\n", text.c_str());
     }
 }
 
@@ -186,6 +189,9 @@ turbo_metal_forced_variant::~turbo_metal_forced_variant() {
 }
 
 bool turbo_metal_supports_op(const ggml_metal_device_props * props, bool has_kernels, const ggml_tensor * op) {
+    if (!turbo_metal_environment().problem.empty()) {
+        warn_once(turbo_metal_environment().problem);
+    }
     const std::string reason = turbo_metal_refusal(turbo_metal_device_of(props, has_kernels), op);
     if (!reason.empty()) {
         warn_once(reason);

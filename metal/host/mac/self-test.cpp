@@ -113,9 +113,11 @@ std::vector<std::string> turbo_metal_warnings() {
     return texts;
 }
 
-std::vector<turbo_metal_use> turbo_metal_uses_here(int dim_k, int dim_v, int gqa, int64_t n_ctx) {
+std::vector<turbo_metal_use> turbo_metal_uses_here(int dim_k, int dim_v, int gqa, int64_t n_ctx, bool has_turbo4) {
     ggml_metal_device_t device = metal_device();
-    const char * text = std::getenv("CONCERTINA_METAL_VARIANT");
-    return device ? turbo_metal_uses(turbo_metal_device_of(ggml_metal_device_get_props(device), true), dim_k, dim_v, gqa, n_ctx, text ? text : "")
-                  : std::vector<turbo_metal_use> {};
+    if (!device) {
+        return {};
+    }
+    const turbo_metal_device known = turbo_metal_device_of(ggml_metal_device_get_props(device), true);
+    return turbo_metal_uses(known, dim_k, dim_v, gqa, n_ctx, turbo_metal_environment().text, has_turbo4);
 }

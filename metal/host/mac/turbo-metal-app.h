@@ -14,4 +14,4 @@ void turbo_metal_start(const std::string & folder);
 std::vector<std::string> turbo_metal_warnings();
 
 // turbo_metal_uses on this GPU, with the environment's override.
-std::vector<turbo_metal_use> turbo_metal_uses_here(int dim_k, int dim_v, int gqa, int64_t n_ctx);
+std::vector<turbo_metal_use> turbo_metal_uses_here(int dim_k, int dim_v, int gqa, int64_t n_ctx, bool has_turbo4);

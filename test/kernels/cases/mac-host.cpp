@@ -181,7 +181,7 @@ TEST("mac host: four rows, as of a draft, take the decode kernel") {
     p.n_rows = 4;
     layer l(p);
     l.compute();
-    CHECK(kernels()[2] == "kernel_turbo_attention_dk128_dv128_q16");
+    CHECK(kernels()[2] == "kernel_turbo_attention_dk128_dv128_q8");
     CHECK_LE(error_of(l), 1e-10);
 }
 

@@ -94,7 +94,7 @@ turbo_metal_device faulty_device(const turbo_metal_faults & faults) {
 }
 
 turbo_metal_variant chosen(const turbo_metal_faults & faults, int gqa) {
-    return turbo_metal_choose_with(faulty_device(faults), { 4096, 128, 128, gqa, 1, 8 }, 32, "");
+    return turbo_metal_choose_with(faulty_device(faults), { 4096, 128, 128, gqa, 1, 8, false }, 32, "");
 }
 
 // Decode attention over turbo4, of 8 heads on one: an operation to ask about.
@@ -183,7 +183,7 @@ TEST("self-test: through ggml's Metal backend, with what the app is told") {
         disabled + "dk96_dv64_q8 signed (K q8_0, V turbo4_64: kernel_turbo_attention_dk96_dv64_q8 cannot run with 32 threads). " + other);
 
     const auto why = [](int dim_k, int dim_v) {
-        const std::vector<turbo_metal_use> uses = turbo_metal_uses_here(dim_k, dim_v, 8, 4096);
+        const std::vector<turbo_metal_use> uses = turbo_metal_uses_here(dim_k, dim_v, 8, 4096, false);
         return uses.size() == 1 ? uses[0].name + ", " + uses[0].why.substr(0, 17) : "";
     };
     CHECK_STR(why(192, 128), "magnitude table, 4 queries per SIMD-group, Apple8: self-test");

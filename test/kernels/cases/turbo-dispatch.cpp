@@ -13,11 +13,13 @@ namespace {
 const int PLENTY = 1 << 20; // of scratch memory
 
 turbo_metal_shape shape_of(int64_t n_kv, int dim = 128, int gqa = 4, int n_rows = 1) {
-    return { n_kv, dim, dim, gqa, n_rows, 8 };
+    return { n_kv, dim, dim, gqa, n_rows, 8, false };
 }
 
-int table(int family, int64_t n_kv) {
-    return turbo_metal_choose_with(test_device(family), shape_of(n_kv), PLENTY, "").table;
+int table(int family, int64_t n_kv, bool turbo4 = false) {
+    turbo_metal_shape shape = shape_of(n_kv);
+    shape.has_turbo4 = turbo4;
+    return turbo_metal_choose_with(test_device(family), shape, PLENTY, "").table;
 }
 
 std::string thrown(const std::string & text) {
@@ -41,7 +43,7 @@ bool says(const ggml_tensor * op, const char * part, turbo_metal_device device =
 
 } // namespace
 
-TEST("dispatch: before M5 four magnitudes at every depth") {
+TEST("dispatch: turbo3 before M5 four magnitudes at every depth") {
     for (const int family : { 7, 8, 9 }) {
         for (const int64_t n_kv : { 1, 2048, 8192, 16384, 20480, 32768, 131072 }) {
             CHECK(table(family, n_kv) == TURBO_METAL_TABLE_MAGNITUDE);
@@ -49,11 +51,17 @@ TEST("dispatch: before M5 four magnitudes at every depth") {
     }
 }
 
-TEST("dispatch: M5 takes all entries below 8K, four magnitudes to 20K, all entries above; unknown families do as M5") {
+TEST("dispatch: turbo3 on M5 takes all entries below 8K, four magnitudes to 20K, all entries above; unknown families do as M5") {
     for (const int family : { 10, 11, 20, 0 }) {
         for (const int64_t n_kv : { 1, 2048, 8191 })            CHECK(table(family, n_kv) == TURBO_METAL_TABLE_SIGNED);
         for (const int64_t n_kv : { 8192, 16384, 20479 })       CHECK(table(family, n_kv) == TURBO_METAL_TABLE_MAGNITUDE);
         for (const int64_t n_kv : { 20480, 32768, 131072 })     CHECK(table(family, n_kv) == TURBO_METAL_TABLE_SIGNED);
+    }
+}
+
+TEST("dispatch: turbo4 never takes 16 entries, which nobody measured") {
+    for (const int family : { 7, 8, 9, 10, 11, 0 }) {
+        for (const int64_t n_kv : { 1, 2048, 8192, 20480, 131072 }) CHECK(table(family, n_kv, true) == TURBO_METAL_TABLE_MAGNITUDE);
     }
 }
 
@@ -70,7 +78,7 @@ TEST("dispatch: one SIMD-group for all queries of a KV head, as far as there are
         for (int gqa = 1; gqa <= 16; ++gqa) {
             for (const int n_rows : { 1, 2, 4 }) {
                 const turbo_metal_variant v = turbo_metal_choose_with(test_device(), shape_of(4096, dim, gqa, n_rows), PLENTY, "");
-                const int most = dim == 256 ? 8 : 16;
+                const int most = dim == 256 ? 4 : 8;
                 CHECK(turbo_metal_has_kernel(dim, dim, v.queries));
                 CHECK(v.queries >= std::min(gqa*n_rows, most) && v.queries <= most);
                 CHECK(v.queries/2 < gqa*n_rows);
@@ -131,7 +139,15 @@ TEST("refusals: attention without a kernel, each with what to choose instead") {
     CHECK(says(masked, "an f16 mask"));
     turbo_metal_device old = test_device(6);
     old.has_matrices = false;
-    CHECK(says(attention(t, GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, 128, 128), "choose the CPU", old));
+    CHECK(says(attention(t, GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, 128, 128), "none of Apple7", old));
+    CHECK(says(ggml_cpy(t.ctx, ggml_new_tensor_1d(t.ctx, GGML_TYPE_F32, 128), ggml_new_tensor_1d(t.ctx, GGML_TYPE_TURBO4, 128)), "none of Apple7", old));
+
+    ggml_tensor * transposed = attention(t, GGML_TYPE_TURBO4, GGML_TYPE_F16, 128, 128);
+    transposed->src[2] = ggml_transpose(t.ctx, ggml_new_tensor_3d(t.ctx, GGML_TYPE_F16, 64, 128, 2));
+    CHECK(says(transposed, "make them contiguous"));
+    ggml_tensor * shifted = attention(t, GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, 128, 128);
+    shifted->src[0]->nb[2] += 4;
+    CHECK(says(shifted, "multiples of 16 bytes"));
     turbo_metal_device broken = test_device();
     broken.has_kernels = false;
     CHECK(says(attention(t, GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, 128, 128), "did not compile", broken));
