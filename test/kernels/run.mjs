@@ -64,6 +64,14 @@ function runCases(program, args) {
   counts.skipped += Number(closing[3]);
 }
 
+/** Says how long a part took: all of it should end in six minutes on two cores. */
+async function part(name, body) {
+  const start = performance.now();
+  const value = await body();
+  console.log(`(${name}: ${((performance.now() - start) / 1000).toFixed(0)} s)`);
+  return value;
+}
+
 console.log(describePatches());
 if (process.platform === 'darwin') await compileOnMac();
 const missing = await whyNot();
@@ -73,19 +81,21 @@ else if (missing) {
   console.log(`skipped: Metal kernels: ${missing}`);
   counts.skipped++;
 } else {
-  await buildEngine({ targets: ['turbo-tests'] }); // for its ggml, and the patched tree
-  if (!filter) await checkSources();
-  const named = await buildModules();
-  const program = await buildCases();
-  runCases(program, [...named, filter]);
+  // for its ggml, and the patched tree
+  await part('ggml', () => buildEngine({ targets: ['turbo-tests'] }));
+  if (!filter) await part('types', checkSources);
+  const named = await part('kernels', buildModules);
+  const program = await part('cases', buildCases);
+  await part('run', () => runCases(program, [...named, filter]));
   if (!filter) for (const { name, problem } of await tables.compare({ write })) result(name, problem);
-  const fast = await buildModules({ fast: true });
+  const fast = await part('kernels for fast math', () => buildModules({ fast: true }));
   if (fast.length > 0 && !filter) {
     console.log('again, with fast math:');
     runCases(program, [...fast, '--flush', ANY_MATH]);
   }
   const mutants = MUTANTS.filter(({ why, module }) => `planted mistake in ${module}: ${why}`.includes(filter));
-  for (const { name, problem } of await runMutants(mutants, { program, named })) result(name, problem);
+  const outcomes = await part('planted mistakes', () => runMutants(mutants, { program, named }));
+  for (const { name, problem } of outcomes) result(name, problem);
 }
 tables.print();
 console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
