@@ -3,13 +3,13 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { figuresOf } from '../bench/speed/figures.mjs';
-import { parseOptions } from '../bench/speed/options.mjs';
+import { parseOptions, type Settings } from '../bench/speed/options.mjs';
 import { measure, ProgramError } from '../bench/speed/program.mjs';
 import { root, tinyModel } from './support';
 
 const leftovers = () => fs.readdirSync(path.join(root, 'build')).filter((name) => name.startsWith('bench-'));
 
-function settings(...args: string[]) {
+function settings(...args: string[]): Settings {
   return { ...parseOptions([...args, '--prompts', 'none', '--batch', '16', '-t', '1']), parts: ['decode', 'prefill'] };
 }
 
@@ -35,6 +35,12 @@ it('measures a shape that it makes itself, and leaves no file', async () => {
   expect(variants.q8_0?.bytesPerPosition).toBe((2 * 8 * 128 * 34) / 32);
   expect(decode?.q8_0?.[300]?.rounds).toBe(5);
   expect(leftovers()).toEqual(before);
+});
+
+it('measures no GPU where there is none', async () => {
+  if (process.platform === 'darwin') return;
+  const asked = settings('--model', tinyModel, '--types', 'turbo4', '--depths', '0', '--gpu-layers', '99');
+  await expect(measure(asked, () => {})).rejects.toThrow(ProgramError);
 });
 
 it('ends with a reason when the model cannot be loaded', async () => {

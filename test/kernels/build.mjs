@@ -6,7 +6,7 @@ import { amalgamate } from '../../native/prepare/metal-source.mjs';
 import { METAL, NATIVE, ROOT, TREE } from '../../native/prepare/paths.mjs';
 import { modules } from './modules.mjs';
 import { rewrite } from './source/rewrite.mjs';
-import { compileHost, compileModule, HERE, link, OUT, write } from './toolchain.mjs';
+import { compileHost, compileModule, compiles, HERE, link, OUT, write } from './toolchain.mjs';
 
 const UPSTREAM_GGML = path.join(TREE, 'ggml');
 const UPSTREAM_METAL = path.join(UPSTREAM_GGML, 'src', 'ggml-metal');
@@ -77,6 +77,12 @@ function parts(module, fast) {
     keep: new RegExp(kernels.filter((_, index) => index % count === part).join('|')),
     fast,
   }));
+}
+
+/** The part of the addon that only a build with Metal has. @returns {Promise<string>} what is wrong; empty: nothing */
+export function checkAddon() {
+  const llama = ['include', 'common', 'vendor'].map((name) => path.join(TREE, name));
+  return compiles(path.join(NATIVE, 'addon', 'Kernels.cpp'), [...INCLUDES, ...llama], ['CONCERTINA_METAL']);
 }
 
 /** @returns {Promise<string>} the program with all cases */

@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { buildEngine, describePatches } from '../../native/prepare/build.mjs';
 import { compileWithApple, LANGUAGES } from './apple.mjs';
-import { buildCases, buildModules } from './build.mjs';
+import { buildCases, buildModules, checkAddon } from './build.mjs';
 import { checkModule } from './check.mjs';
 import { DocTables } from './docs.mjs';
 import { checkEmbedding } from './embed.mjs';
@@ -33,6 +33,7 @@ async function checkSources() {
       result(label, await checkModule(module, { defines }));
     }
   }
+  result('the addon with Metal compiles', await checkAddon());
   const library = modules().find(({ name }) => name === 'turbo');
   result('the library as the build on macOS embeds it', await checkEmbedding(library).catch((error) => error.message));
 }

@@ -110,6 +110,13 @@ export async function compileHost(file, folders = []) {
   return object;
 }
 
+/** Host code that no target builds here. @returns {Promise<string>} diagnostics; empty: none */
+export async function compiles(file, folders, defines) {
+  const flags = ['-std=c++17', '-fsyntax-only', '-w', ...folders.flatMap((folder) => ['-I', folder])];
+  const { code, stderr } = await run(CLANG, [...flags, ...defines.map((name) => `-D${name}`), file]);
+  return code === 0 ? '' : stderr;
+}
+
 /** The engine's ggml is linked in: references of the codec, and operations to compare with. */
 export async function link(program, objects) {
   const ggml = ['libggml.a', 'libggml-cpu.a', 'libggml-base.a'].map((name) => path.join(GGML_LIBRARIES, name));

@@ -92,10 +92,13 @@ std::string turbo_metal_family() {
 
 void turbo_metal_start(const std::string & folder) {
     ggml_metal_device_t device = metal_device();
-    if (!device || !ggml_metal_device_get_props(device)->has_simdgroup_reduction) {
-        return; // nothing of ours runs there
+    if (!device) {
+        return;
     }
     const ggml_metal_device_props * props = ggml_metal_device_get_props(device);
+    if (!props->has_simdgroup_reduction || !props->has_simdgroup_mm) {
+        return; // nothing of ours runs there: turbo_metal_refusal
+    }
     gpu runner(turbo_metal_device_of(props, true), ggml_metal_device_get_library(device));
     turbo_metal_record record(folder.empty() ? "" : folder + "/metal-self-test.txt", key_of(props));
     faults = turbo_metal_self_test(turbo_metal_device_of(props, true), runner, record, turbo_metal_dims());
@@ -107,6 +110,9 @@ void turbo_metal_start(const std::string & folder) {
 
 std::vector<std::string> turbo_metal_warnings() {
     std::vector<std::string> texts;
+    if (!turbo_metal_environment().problem.empty()) {
+        texts.push_back(turbo_metal_environment().problem + ". It is ignored.");
+    }
     for (const auto & f : faults) {
         texts.push_back("Disabled by the self-test on this GPU: " + f.first + " (" + f.second + "). Another kernel or cache type is used.");
     }

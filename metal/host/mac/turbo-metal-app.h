@@ -10,7 +10,7 @@ std::string turbo_metal_family();
 // then on. folder: "" keeps nothing. Must come before any other use of Metal by this process.
 void turbo_metal_start(const std::string & folder);
 
-// What the self-test found wrong, as sentences.
+// What the self-test found wrong, and an override that cannot be read, as sentences.
 std::vector<std::string> turbo_metal_warnings();
 
 // turbo_metal_uses on this GPU, with the environment's override.
