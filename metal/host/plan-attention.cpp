@@ -112,7 +112,7 @@ turbo_metal_encode walk(const attention & a, const turbo_metal_variant & v) {
 }
 
 turbo_metal_encode merge(const attention & a, const turbo_metal_variant & v) {
-    const turbo_metal_args_merge args = { (int32_t) a.n_vec, a.n_head, v.splits, (int32_t) a.v->ne[0] };
+    const turbo_metal_args_merge args = { (int32_t) a.n_vec, a.n_head, v.splits/v.simdgroups, (int32_t) a.v->ne[0] };
     turbo_metal_encode e = {};
     e.kernel    = "kernel_turbo_attention_merge";
     e.constants = { { FC_TURBO_SINKS, true, a.sinks != nullptr } };
@@ -121,7 +121,8 @@ turbo_metal_encode merge(const attention & a, const turbo_metal_variant & v) {
     e.grid[0]   = (int) a.n_vec;
     e.grid[1]   = e.grid[2] = 1;
     e.threads[0] = TURBO_METAL_LANES;
-    e.threads[1] = e.threads[2] = 1;
+    e.threads[1] = TURBO_METAL_MERGERS;
+    e.threads[2] = 1;
     e.after     = true;
     return e;
 }

@@ -12,15 +12,21 @@ namespace {
 
 const int SIMDGROUPS = 4; // TURBO_COPY_SIMDGROUPS of turbo-copy.h
 
-// One SIMD-group per group of a row, rows in y, the outer dimensions in z.
+// One SIMD-group per group of all rows, the outer dimensions in z.
 void cover(turbo_metal_encode & e, int64_t groups, int64_t rows, int64_t outer) {
-    const int n = (int) std::min<int64_t>(groups, SIMDGROUPS);
+    const int64_t all = groups*rows;
+    const int n = (int) std::max<int64_t>(1, std::min<int64_t>(all, SIMDGROUPS));
     e.threads[0] = TURBO_METAL_LANES;
     e.threads[1] = n;
     e.threads[2] = 1;
-    e.grid[0] = (int) ((groups + n - 1)/n);
-    e.grid[1] = (int) rows;
+    e.grid[0] = (int) ((all + n - 1)/n);
+    e.grid[1] = 1;
     e.grid[2] = (int) outer;
+}
+
+// Whether the kernels may take the place of a group in the source for that in the result, and write two values at once.
+bool is_plain_copy(const ggml_tensor * src, const int64_t * ne, const size_t * nb, size_t view_offset) {
+    return std::equal(ne, ne + 4, src->ne) && (nb[1] | nb[2] | nb[3] | view_offset) % 4 == 0;
 }
 
 turbo_metal_constant half_side(ggml_type type) {
@@ -47,12 +53,13 @@ turbo_metal_args_copy copy_args(const ggml_tensor * src, const int64_t * ne, con
     return a;
 }
 
-turbo_metal_encode copy_to(const ggml_tensor * src, ggml_type type, const int64_t * ne, const size_t * nb) {
+turbo_metal_encode copy_to(const ggml_tensor * src, ggml_type type, const int64_t * ne, const size_t * nb, size_t view_offset) {
     const int64_t groups = src->ne[0]/ggml_blck_size(src->type);
     turbo_metal_encode e = {};
     e.kernel    = std::string("kernel_turbo_copy_to_") + ggml_type_name(src->type);
     // one reading of each level: the table is of no account here
-    e.constants = { { FC_TURBO_TABLE, false, TURBO_METAL_TABLE_SIGNED }, half_side(type) };
+    e.constants = { { FC_TURBO_TABLE, false, TURBO_METAL_TABLE_SIGNED }, half_side(type),
+                    { FC_TURBO_SAME, true, is_plain_copy(src, ne, nb, view_offset) } };
     e.args      = turbo_metal_bytes(copy_args(src, ne, nb, groups));
     cover(e, groups, src->ne[1], src->ne[2]*src->ne[3]);
     return e;
@@ -115,11 +122,11 @@ turbo_metal_encode turbo_metal_plan_copy(const ggml_tensor * op) {
     const ggml_tensor * src = op->src[0];
     turbo_metal_encode e = {};
     if (ggml_turbo_is_turbo(src->type)) {
-        e = copy_to(src, op->type, op->ne, op->nb);
+        e = copy_to(src, op->type, op->ne, op->nb, op->view_offs);
     } else {
         const int64_t groups = src->ne[0]/ggml_blck_size(op->type);
         e.kernel    = std::string("kernel_turbo_copy_from_") + ggml_type_name(op->type);
-        e.constants = { half_side(src->type) };
+        e.constants = { half_side(src->type), { FC_TURBO_SAME, true, is_plain_copy(src, op->ne, op->nb, op->view_offs) } };
         e.args      = turbo_metal_bytes(copy_args(src, op->ne, op->nb, groups));
         cover(e, groups, src->ne[1], src->ne[2]*src->ne[3]);
     }
@@ -136,7 +143,7 @@ turbo_metal_plan turbo_metal_plan_f16(const ggml_tensor * op, int side, size_t o
     for (int i = 1; i < 4; ++i) {
         nb[i] = nb[i - 1]*src->ne[i - 1];
     }
-    turbo_metal_encode e = src->type == GGML_TYPE_Q8_0 ? q8_0_to_f16(src) : copy_to(src, GGML_TYPE_F16, src->ne, nb);
+    turbo_metal_encode e = src->type == GGML_TYPE_Q8_0 ? q8_0_to_f16(src) : copy_to(src, GGML_TYPE_F16, src->ne, nb, 0);
     e.bindings = { { 1, side, 0 }, { 2, turbo_metal_binding::RESULT, offset } };
     return { e };
 }

@@ -1,13 +1,13 @@
 // Decode attention: few query vectors per KV head. A SIMD-group walks over a part of the positions, 32 at a time, for NQ queries of
-// one KV head (the heads of its group, or of several rows), so that K and V are expanded once for all of them. Every SIMD-group
-// writes its own unfinished sum; turbo-merge.h adds them up, with the sinks.
+// one KV head (the heads of its group, or of several rows), so that K and V are expanded once for all of them. The SIMD-groups of a
+// threadgroup add up their sums (turbo-join.h) and write one part; turbo-merge.h adds up the parts, with the sinks.
 //
-// Per 32 positions: mask, Q*K, softmax, weights*V. Lanes share memory of their own SIMD-group only, so that after Q is loaded
-// barriers of the SIMD-group are enough. Lane h keeps what belongs to query h.
+// Per 32 positions: mask, Q*K, softmax, weights*V. Lanes share memory of their own SIMD-group only, so that between the loading of Q
+// and the end barriers of the SIMD-group are enough. Lane h keeps what belongs to query h.
 #pragma once
 
+#include "turbo-join.h"
 #include "turbo-scores.h"
-#include "turbo-values.h"
 
 #define TURBO_HIDDEN (-65504.0f) // and below: the position is masked
 #define TURBO_LOWEST (-FLT_MAX/2) // fast math knows no infinity
@@ -23,22 +23,13 @@ template <short DV, short NQ> struct turbo_area {
     threadgroup uint4  * signs;
     threadgroup float  * scores;
     threadgroup float  * heavy;
-    threadgroup half   * mask;
 
     explicit turbo_area(threadgroup char * base) {
         scales = (threadgroup float4 *) base;
         signs  = (threadgroup uint4 *)  (base + P*NG*16);
         scores = (threadgroup float *)  (base + P*NG*32);
         heavy  = (threadgroup float *)  (base + P*(NG*32 + NQ*4));
-        mask   = (threadgroup half *)   (base + P*(NG*32 + NQ*4 + 4));
     }
-};
-
-// What a lane knows about its query (h = lane).
-struct turbo_query {
-    float m, s;  // largest score so far, sum of weights relative to it
-    float slope; // ALiBi
-    uint  mask;  // offset of its row of mask, bytes
 };
 
 static inline float turbo_slope(constant turbo_metal_args_attention & args, int head) {
@@ -61,10 +52,10 @@ static inline turbo_query turbo_begin(constant turbo_metal_args_attention & args
     return me;
 }
 
-// Mask of this lane's position for each query. Returns whether any lane's position is visible to any query.
+// Mask of this lane's position for each query. Returns whether any query sees it.
 template <short NQ>
 static inline bool turbo_load_mask(constant turbo_metal_args_attention & args, device const char * mask, turbo_query me, int position,
-        int n_query, threadgroup half * out, ushort lane) {
+        int n_query, thread half (& out)[NQ]) {
     const bool inside = position < args.n_kv;
     half  seen = -MAXHALF;
     half  m = 0.0h;
@@ -78,24 +69,23 @@ static inline bool turbo_load_mask(constant turbo_metal_args_attention & args, d
                 m = max(((device const half *) (mask + offset))[position], (half) -MAXHALF);
             }
         }
-        const half mine = select((half) -MAXHALF, m, inside && h < n_query);
-        out[h*TURBO_METAL_POSITIONS + lane] = mine;
-        seen = max(seen, mine);
+        out[h] = select((half) -MAXHALF, m, inside && h < n_query);
+        seen = max(seen, out[h]);
     }
-    return simd_max((float) seen) > TURBO_HIDDEN;
+    return (float) seen > TURBO_HIDDEN;
 }
 
 // Scores to weights, for this lane's position and all queries; fades what was summed up under a smaller maximum.
 template <short DV, short NQ>
-static inline void turbo_softmax(constant turbo_metal_args_attention & args, thread const turbo_area<DV, NQ> & area, thread turbo_query & me,
-        thread float4 (& sum)[NQ][turbo_v_row<DV>::GROUPS], ushort lane) {
+static inline void turbo_softmax(constant turbo_metal_args_attention & args, thread const turbo_area<DV, NQ> & area,
+        thread const half (& mask)[NQ], thread turbo_query & me, thread float4 (& sum)[NQ][turbo_v_row<DV>::GROUPS], ushort lane) {
     float heavy = 0.0f;
     TURBO_UNROLL (short h = 0; h < NQ; ++h) {
         const float m_old = simd_shuffle(me.m, (ushort) h);
-        const float bias  = (float) area.mask[h*TURBO_METAL_POSITIONS + lane];
+        const float bias  = (float) mask[h];
         const bool  hidden = bias <= TURBO_HIDDEN;
 
-        float s = area.scores[lane*NQ + h]*args.scale;
+        float s = area.scores[h*TURBO_METAL_POSITIONS + lane]*args.scale;
         if (FC_turbo_softcap) {
             s = args.softcap*precise::tanh(s);
         }
@@ -114,7 +104,7 @@ static inline void turbo_softmax(constant turbo_metal_args_attention & args, thr
         me.s = select(me.s, me.s*fade + total, mine);
         me.m = select(me.m, m, mine);
 
-        area.scores[lane*NQ + h] = w;
+        area.scores[h*TURBO_METAL_POSITIONS + lane] = w;
         heavy = max(heavy, w);
         TURBO_UNROLL (short g = 0; g < turbo_v_row<DV>::GROUPS; ++g) {
             sum[h][g] *= fade;
@@ -160,9 +150,9 @@ kernel void kernel_turbo_attention(
     const int first   = tgpig.x*NQ;
     const int n_query = min((int) NQ, args.n_rows*args.gqa - first);
     const int head_kv = tgpig.y;
-    const int n_wg    = args.n_split/args.simdgroups;
-    const int stream  = tgpig.z/n_wg;
-    const int split   = tgpig.z%n_wg*args.simdgroups + sgitg;
+    const int n_part  = args.n_split/args.simdgroups;
+    const int stream  = tgpig.z/n_part;
+    const int split   = tgpig.z%n_part*args.simdgroups + sgitg;
 
     q    += stream*args.q_nb_stream;
     k    += head_kv*args.k_nb_head + stream*args.k_nb_stream;
@@ -181,28 +171,34 @@ kernel void kernel_turbo_attention(
             sum[h][g] = float4(0.0f);
         }
     }
-    threadgroup_barrier(mem_flags::mem_threadgroup);
+    threadgroup_barrier(mem_flags::mem_threadgroup); // queries of other lanes
 
-    const int last = args.n_kv - 1;
     for (int p0 = split*TURBO_METAL_POSITIONS; p0 < args.n_kv; p0 += args.n_split*TURBO_METAL_POSITIONS) {
-        if (!turbo_load_mask<NQ>(args, mask, me, p0 + lane, n_query, area.mask, lane)) {
+        half seen[NQ];
+        const bool visible = turbo_load_mask<NQ>(args, mask, me, p0 + lane, n_query, seen);
+        if (!simd_any(visible)) {
             continue;
         }
-#define SCORES(unit) turbo_scores<unit, DK, NQ>(k, args.k_nb_row, p0, last, queries, area.scores, lane)
+        const short last = (short) min(args.n_kv - 1 - p0, TURBO_METAL_POSITIONS - 1);
+        device const char * k0 = k + (ulong) p0*args.k_nb_row;
+        device const char * v0 = v + (ulong) p0*args.v_nb_row;
+        const uint k_nb = (uint) args.k_nb_row;
+        const uint v_nb = (uint) args.v_nb_row;
+#define SCORES(unit) turbo_scores<unit, DK, NQ>(k0, k_nb, last, queries, area.scores, lane)
         TURBO_BY_KIND(FC_turbo_type_k, GK, unit, SCORES)
         else if (FC_turbo_type_k == TURBO_METAL_Q8_0) { SCORES(q8_0_unit); }
         else { SCORES(f16_unit); }
 #undef SCORES
-        device const char * row = v + (ulong) min(p0 + (int) lane, last)*args.v_nb_row;
-#define STAGE(format) turbo_stage<format, DV>(row, area.scales, area.signs, lane)
+        device const char * row = v0 + (uint) min((short) lane, last)*v_nb;
+#define STAGE(format) turbo_stage<format, DV>(row, visible, area.scales, area.signs, lane)
         TURBO_BY_KIND(FC_turbo_type_v, GV, lane, STAGE)
         else if (FC_turbo_type_v == TURBO_METAL_Q8_0) { STAGE(q8_0_lane<GV>); }
 #undef STAGE
         simdgroup_barrier(mem_flags::mem_threadgroup); // scores of other lanes
-        turbo_softmax<DV, NQ>(args, area, me, sum, lane);
+        turbo_softmax<DV, NQ>(args, area, seen, me, sum, lane);
         simdgroup_barrier(mem_flags::mem_threadgroup); // weights, scales and signs of other lanes
 
-#define ACCUMULATE(format) turbo_accumulate<format, DV, NQ>(v, args.v_nb_row, p0, last, area.scales, area.signs, area.heavy, area.scores, sum, lane)
+#define ACCUMULATE(format) turbo_accumulate<format, DV, NQ>(v0, v_nb, last, area.scales, area.signs, area.heavy, area.scores, sum, lane)
         TURBO_BY_KIND(FC_turbo_type_v, GV, lane, ACCUMULATE)
         else if (FC_turbo_type_v == TURBO_METAL_Q8_0) { ACCUMULATE(q8_0_lane<GV>); }
         else { ACCUMULATE(f16_lane<GV>); }
@@ -210,19 +206,25 @@ kernel void kernel_turbo_attention(
         simdgroup_barrier(mem_flags::mem_threadgroup); // the next positions overwrite what was read here
     }
 
-    const ulong n_vec = (ulong) args.n_stream*args.n_rows*args.n_head;
-    device float * state = part + n_vec*args.n_split*DV;
     TURBO_UNROLL (short h = 0; h < NQ; ++h) {
         TURBO_UNROLL (short g = 0; g < NG; ++g) {
             TURBO_UNROLL (short d = turbo_v_row<DV>::LANES; d < TURBO_METAL_LANES; d *= 2) {
                 sum[h][g] += simd_shuffle_xor(sum[h][g], (ushort) d);
             }
         }
+    }
+    turbo_join<DV, NQ>(me, sum, shared, args.simdgroups, sgitg, lane);
+    if (sgitg > 0) {
+        return;
+    }
+    const ulong n_vec = (ulong) args.n_stream*args.n_rows*args.n_head;
+    device float * state = part + n_vec*n_part*DV;
+    TURBO_UNROLL (short h = 0; h < NQ; ++h) {
         if (h < n_query) {
             const int   row  = (first + h)/args.gqa;
             const int   head = head_kv*args.gqa + (first + h)%args.gqa;
             const ulong vec  = ((ulong) stream*args.n_rows + row)*args.n_head + head;
-            const ulong slot = vec*args.n_split + split;
+            const ulong slot = vec*n_part + tgpig.z%n_part;
             if (lane < turbo_v_row<DV>::LANES) {
 #define STORE(format) turbo_store<format, DV>(part + slot*DV, sum[h], lane)
                 TURBO_BY_KIND(FC_turbo_type_v, GV, lane, STORE)

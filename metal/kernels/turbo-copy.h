@@ -22,7 +22,7 @@ static inline void turbo_encode(device const char * row, int index, device block
     turbo_quantize(x, b, whole, lane);
 }
 
-// grid: [groups of a row / simdgroups][rows][ne02*ne03]; threads: [32][simdgroups]
+// grid: [groups of all rows / simdgroups][1][ne02*ne03]; threads: [32][simdgroups]
 template <typename block>
 kernel void kernel_turbo_set_rows(
         constant turbo_metal_args_set_rows & args [[buffer(0)]],
@@ -35,11 +35,12 @@ kernel void kernel_turbo_set_rows(
         ushort sgitg [[simdgroup_index_in_threadgroup]]) {
     threadgroup short whole[TURBO_COPY_SIMDGROUPS*TURBO_GROUP];
 
-    const int index = tgpig.x*ntg.y + sgitg;
-    if (index >= args.nk0) {
+    const uint n = tgpig.x*ntg.y + sgitg;
+    const int i01   = n/args.nk0;
+    const int index = n%args.nk0;
+    if (i01 >= args.ne01) {
         return;
     }
-    const int i01 = tgpig.y;
     const int i02 = tgpig.z%args.ne02;
     const int i03 = tgpig.z/args.ne02;
 
@@ -65,7 +66,16 @@ static inline ulong turbo_row_offset(constant turbo_metal_args_copy & args, long
     return i3*args.nb3 + i2*args.nb2 + i1*args.nb1;
 }
 
-// f32 or f16 to turbo. grid: [groups of a source row / simdgroups][ne01][ne02*ne03]
+// Where a group of a source row goes: the byte offset of a row in dst, and the index of its first value there (at).
+static inline ulong turbo_place(constant turbo_metal_args_copy & args, uint index, uint i01, uint i02, uint i03, short group, thread int & at) {
+    if (FC_turbo_same) {
+        at = index*group;
+        return i01*args.nb1 + i02*args.nb2 + i03*args.nb3;
+    }
+    return turbo_row_offset(args, (((long) i03*args.ne02 + i02)*args.ne01 + i01)*args.ne00 + (long) index*group, at);
+}
+
+// f32 or f16 to turbo. grid: [groups of all source rows / simdgroups][1][ne02*ne03]
 template <typename block>
 kernel void kernel_turbo_copy_from(
         constant turbo_metal_args_copy & args [[buffer(0)]],
@@ -78,16 +88,18 @@ kernel void kernel_turbo_copy_from(
     threadgroup short whole[TURBO_COPY_SIMDGROUPS*TURBO_GROUP];
     constexpr short group = turbo_coder<block>::GROUP;
 
-    const int index = tgpig.x*ntg.y + sgitg;
-    if (index >= args.nk0) {
+    const uint n = tgpig.x*ntg.y + sgitg;
+    const uint index = n%(uint) args.nk0;
+    const uint i01   = n/(uint) args.nk0;
+    if (i01 >= (uint) args.ne01) {
         return;
     }
-    const long i02 = tgpig.z%args.ne02;
-    const long i03 = tgpig.z/args.ne02;
+    const uint i02 = tgpig.z%(uint) args.ne02;
+    const uint i03 = tgpig.z/(uint) args.ne02;
     int at = 0;
-    const ulong offset = turbo_row_offset(args, ((i03*args.ne02 + i02)*args.ne01 + tgpig.y)*args.ne00 + index*group, at);
+    const ulong offset = turbo_place(args, index, i01, i02, i03, group, at);
     device block * out = (device block *) (dst + offset) + at/group;
-    turbo_encode<block>(src + tgpig.y*args.nb01 + i02*args.nb02 + i03*args.nb03, index, out, whole + sgitg*TURBO_GROUP, lane);
+    turbo_encode<block>(src + i01*args.nb01 + i02*args.nb02 + i03*args.nb03, index, out, whole + sgitg*TURBO_GROUP, lane);
 }
 
 // turbo to f32 or f16; the grid is that of kernel_turbo_copy_from.
@@ -102,17 +114,26 @@ kernel void kernel_turbo_copy_to(
         ushort sgitg [[simdgroup_index_in_threadgroup]]) {
     constexpr short lanes = format::LANES;
 
-    const int index = tgpig.x*ntg.y + sgitg;
-    if (index >= args.nk0 || lane >= lanes) {
+    const uint n = tgpig.x*ntg.y + sgitg;
+    const uint index = n%(uint) args.nk0;
+    const uint i01   = n/(uint) args.nk0;
+    if (i01 >= (uint) args.ne01 || lane >= lanes) {
         return;
     }
-    const long i02 = tgpig.z%args.ne02;
-    const long i03 = tgpig.z/args.ne02;
-    device const char * b = src + tgpig.y*args.nb01 + i02*args.nb02 + i03*args.nb03 + index*format::BYTES;
-    const float4 x = format::read(b, lane, format::scales(b, lane), format::signs(b));
+    const uint i02 = tgpig.z%(uint) args.ne02;
+    const uint i03 = tgpig.z/(uint) args.ne02;
+    device const char * b = src + i01*args.nb01 + i02*args.nb02 + i03*args.nb03 + index*format::BYTES;
+    const float4 x = format::values(format::fetch(b, lane), lane, format::scales(b, lane), format::signs(b));
 
     int at = 0;
-    const ulong offset = turbo_row_offset(args, ((i03*args.ne02 + i02)*args.ne01 + tgpig.y)*args.ne00 + index*4*lanes, at);
+    const ulong offset = turbo_place(args, index, i01, i02, i03, 4*lanes, at);
+    if (FC_turbo_half && FC_turbo_same && format::PAIRS) {
+        // the dst of the expansion is contiguous
+        device half * to = (device half *) (dst + offset) + at;
+        *(device half2 *) (to + format::at(lane, 0)) = half2(half(x.x), half(x.y));
+        *(device half2 *) (to + format::at(lane, 2)) = half2(half(x.z), half(x.w));
+        return;
+    }
     TURBO_UNROLL (short i = 0; i < 4; ++i) {
         const int to = at + format::at(lane, i);
         if (FC_turbo_half) {

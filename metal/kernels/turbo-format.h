@@ -19,6 +19,7 @@ constant bool FC_turbo_skip_v  [[function_constant(FC_TURBO_SKIP_V)]];
 constant bool FC_turbo_sinks   [[function_constant(FC_TURBO_SINKS)]];
 constant bool FC_turbo_half    [[function_constant(FC_TURBO_HALF)]];
 constant bool FC_turbo_long    [[function_constant(FC_TURBO_LONG)]];
+constant bool FC_turbo_same    [[function_constant(FC_TURBO_SAME)]];
 
 constant float turbo4_magnitudes[8] = TURBO4_MAGNITUDES;
 constant float turbo3_magnitudes[4] = TURBO3_MAGNITUDES;

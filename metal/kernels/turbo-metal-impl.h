@@ -20,6 +20,7 @@
 #define FC_TURBO_SINKS    (FC_TURBO + 7) // bool
 #define FC_TURBO_HALF     (FC_TURBO + 8) // bool: the other side of a copy or of set_rows is f16, else f32
 #define FC_TURBO_LONG     (FC_TURBO + 9) // bool: row indices are int64, else int32
+#define FC_TURBO_SAME     (FC_TURBO + 10) // bool: a copy between tensors of one shape
 
 // How an index becomes a level.
 enum turbo_metal_table {
@@ -44,18 +45,20 @@ enum turbo_metal_mask {
 #define TURBO_METAL_POSITIONS  32    // positions that a SIMD-group takes at a time
 #define TURBO_METAL_MAX_SPLITS 256   // of the KV range
 #define TURBO_METAL_NEGLIGIBLE 1e-6f // relative to the largest weight so far
+#define TURBO_METAL_MAX_DIM_V  256
+#define TURBO_METAL_MERGERS    4     // SIMD-groups that add up the parts of one vector
 
 // One threadgroup memory area per threadgroup for Q, and one per SIMD-group:
 //   Q       float  [queries][dim_k]
-//   scores  float  [positions][queries]      then weights
 //   scales  float4 [positions][groups of V]
 //   signs   uint4  [positions][groups of V]
+//   scores  float  [queries][positions]      then weights
 //   heavy   float  [positions]               largest weight of a position
-//   mask    half   [queries][positions]
+// After the last position it holds sums that one SIMD-group hands to another (turbo-join.h), which need no more.
 #define TURBO_METAL_V_GROUPS(dim_v) ((dim_v) <= 128 ? 1 : (dim_v)/128)
 #define TURBO_METAL_SHARED_BYTES(dim_k, queries) ((queries)*(dim_k)*4)
 #define TURBO_METAL_GROUP_BYTES(dim_v, queries) \
-    (TURBO_METAL_POSITIONS*((queries)*4 + TURBO_METAL_V_GROUPS(dim_v)*32 + 4 + (queries)*2))
+    (TURBO_METAL_POSITIONS*((queries)*4 + TURBO_METAL_V_GROUPS(dim_v)*32 + 4))
 
 // The queries of a KV head are numbered row*gqa + head within the group.
 typedef struct {
@@ -65,7 +68,7 @@ typedef struct {
     int32_t  n_head;
     int32_t  n_stream;
     int32_t  n_split;     // parts of the KV range, a multiple of simdgroups
-    int32_t  simdgroups;  // per threadgroup; each does a split
+    int32_t  simdgroups;  // per threadgroup, a power of two; each does a split, and together they write one part
     int32_t  mask_heads;  // sizes of the mask; heads and streams wrap round
     int32_t  mask_streams;
     int32_t  n_head_log2; // ALiBi
@@ -87,11 +90,11 @@ typedef struct {
     uint64_t mask_nb_stream;
 } turbo_metal_args_attention;
 
-// parts: float [n_vec][n_split][dim_v], then [n_vec][n_split][2] of maximum and sum
+// parts: float [n_vec][n_part][dim_v], then [n_vec][n_part][2] of maximum and sum
 typedef struct {
     int32_t n_vec;   // output vectors: [stream][row][head]
     int32_t n_head;
-    int32_t n_split;
+    int32_t n_part;  // n_split/simdgroups
     int32_t dim_v;
 } turbo_metal_args_merge;
 

@@ -8,9 +8,9 @@ template <short dim> struct turbo_row {
     enum { UNITS = dim/32, LANES = UNITS % 8 == 0 ? 8 : UNITS % 4 == 0 ? 4 : UNITS % 2 == 0 ? 2 : 1 };
 };
 
-// scores: [position][query], not scaled. Positions after `last` repeat its row.
+// k: the row of the first position; scores: [query][position], not scaled. Rows after `last` repeat it.
 template <typename unit, short DK, short NQ>
-static inline void turbo_scores(device const char * k, ulong nb_row, int first, int last,
+static inline void turbo_scores(device const char * k, uint nb_row, short last,
         threadgroup const float4 * q, threadgroup float * scores, ushort lane) {
     constexpr short NL = turbo_row<DK>::LANES;
     constexpr short NE = TURBO_METAL_LANES/NL; // rows at a time
@@ -29,7 +29,7 @@ static inline void turbo_scores(device const char * k, ulong nb_row, int first, 
         TURBO_UNROLL (short u = 0; u < turbo_row<DK>::UNITS/NL; ++u) {
             unit x[NR];
             TURBO_UNROLL (short r = 0; r < NR; ++r) {
-                x[r].load(k + (ulong) min(first + r0 + r*NE + ty, last)*nb_row, u*NL + tx);
+                x[r].load(k + (uint) min((short) (r0 + r*NE + ty), last)*nb_row, u*NL + tx);
             }
             TURBO_UNROLL (short i = 0; i < 8; ++i) {
                 float4 four[NR];
@@ -55,7 +55,7 @@ static inline void turbo_scores(device const char * k, ulong nb_row, int first, 
         if (tx == 0) {
             TURBO_UNROLL (short r = 0; r < NR; ++r) {
                 TURBO_UNROLL (short h = 0; h < NQ; ++h) {
-                    scores[(r0 + r*NE + ty)*NQ + h] = sum[r][h];
+                    scores[h*TURBO_METAL_POSITIONS + r0 + r*NE + ty] = sum[r][h];
                 }
             }
         }

@@ -49,8 +49,9 @@ template <short group> struct turbo3_unit {
         qs[0] = q[0];
         qs[1] = q[1];
         const uint header = turbo_header((device const char *) b);
+        device const uint * s = (device const uint *) b->sign;
         TURBO_UNROLL (short i = 0; i < 4; ++i) {
-            sign[i]  = b->sign[i*PER_GROUP + t];
+            sign[i]  = s[i*(group/4)/32] >> (uint) (i*(group/4)%32 + 8*t);
             scale[i] = turbo_scale(header, i);
         }
         first = u/PER_GROUP*(group/4) + 2*t;

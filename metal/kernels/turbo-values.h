@@ -13,34 +13,51 @@ template <short DV> struct turbo_v_row {
     };
 };
 
-// Scales and signs of the row of this lane's position.
+// Scales and signs of the row of this lane's position. Of one that no query sees the scales are 0, so that whatever its bytes are
+// they add nothing.
 template <typename format, short DV>
-static inline void turbo_stage(device const char * row, threadgroup float4 * scales, threadgroup uint4 * signs, ushort lane) {
+static inline void turbo_stage(device const char * row, bool visible, threadgroup float4 * scales, threadgroup uint4 * signs, ushort lane) {
     constexpr short NG = turbo_v_row<DV>::GROUPS;
     TURBO_UNROLL (short g = 0; g < NG; ++g) {
-        format::stage(row + g*format::BYTES, scales[lane*NG + g], signs[lane*NG + g]);
+        float4 s = format::stage(row + g*format::BYTES, signs[lane*NG + g]);
+        if (!visible) {
+            s = float4(0.0f);
+        }
+        scales[lane*NG + g] = s;
     }
 }
 
-// sum: [query][group]. Positions after `last` repeat its row; their weights are 0.
+// v: the row of the first position; sum: [query][group]; weights: [query][position]. Four rows at a time, whose bytes are on their
+// way together. Rows after `last` repeat it; their weights are 0.
 template <typename format, short DV, short NQ>
-static inline void turbo_accumulate(device const char * v, ulong nb_row, int first, int last, threadgroup const float4 * scales,
+static inline void turbo_accumulate(device const char * v, uint nb_row, short last, threadgroup const float4 * scales,
         threadgroup const uint4 * signs, threadgroup const float * heavy, threadgroup const float * weights,
         thread float4 (& sum)[NQ][turbo_v_row<DV>::GROUPS], ushort lane) {
     constexpr short NG = turbo_v_row<DV>::GROUPS;
     const short tx = lane % turbo_v_row<DV>::LANES;
     const short ty = lane / turbo_v_row<DV>::LANES;
 
-    for (short r = ty; r < TURBO_METAL_POSITIONS; r += turbo_v_row<DV>::ROWS) {
-        if (FC_turbo_skip_v && heavy[r] < TURBO_METAL_NEGLIGIBLE) {
+    for (short r0 = 4*ty; r0 < TURBO_METAL_POSITIONS; r0 += 4*turbo_v_row<DV>::ROWS) {
+        const float4 most = ((threadgroup const float4 *) heavy)[r0/4];
+        if (FC_turbo_skip_v && max(max(most.x, most.y), max(most.z, most.w)) < TURBO_METAL_NEGLIGIBLE) {
             continue;
         }
-        device const char * row = v + (ulong) min(first + r, last)*nb_row;
         TURBO_UNROLL (short g = 0; g < NG; ++g) {
-            const float4 x = format::read(row + g*format::BYTES, tx, format::scales(scales[r*NG + g], tx),
-                format::signs(signs[r*NG + g]));
+            typename format::word bytes[4];
+            float4 x[4];
+            TURBO_UNROLL (short i = 0; i < 4; ++i) {
+                bytes[i] = format::fetch(v + (uint) min((short) (r0 + i), last)*nb_row + g*format::BYTES, tx);
+            }
+            TURBO_UNROLL (short i = 0; i < 4; ++i) {
+                const short at = (r0 + i)*NG + g;
+                x[i] = format::values(bytes[i], tx, format::scales(scales[at], tx), format::signs(signs[at]));
+            }
             TURBO_UNROLL (short h = 0; h < NQ; ++h) {
-                sum[h][g] += x*weights[r*NQ + h];
+                const float4 w = ((threadgroup const float4 *) (weights + h*TURBO_METAL_POSITIONS))[r0/4];
+                sum[h][g] += x[0]*w.x;
+                sum[h][g] += x[1]*w.y;
+                sum[h][g] += x[2]*w.z;
+                sum[h][g] += x[3]*w.w;
             }
         }
     }

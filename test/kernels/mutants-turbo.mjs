@@ -88,7 +88,7 @@ const BARRIERS = [
   {
     ...TILE,
     why: 'no barrier after the queries are loaded',
-    find: 'threadgroup_barrier(mem_flags::mem_threadgroup);',
+    find: 'threadgroup_barrier(mem_flags::mem_threadgroup); // queries of other lanes',
     replace: '',
     as: /race: read after write|uninitialised threadgroup memory/,
   },
@@ -123,6 +123,46 @@ const BARRIERS = [
 ];
 
 /** @type {import('./mutants.mjs').Mutant[]} */
+const JOINS = [
+  {
+    ...ATTENTION,
+    why: 'no barrier before sums are handed over',
+    find: 'threadgroup_barrier(mem_flags::mem_threadgroup); // what the memory was used for before',
+    replace: '',
+    as: /race: write after read between simdgroups/,
+  },
+  {
+    ...ATTENTION,
+    why: 'no barrier before sums are taken over',
+    find: 'threadgroup_barrier(mem_flags::mem_threadgroup); // sums of the other half',
+    replace: '',
+    as: /race: read after write between simdgroups|uninitialised/,
+  },
+  {
+    ...ATTENTION,
+    why: 'sums of SIMD-groups under different maxima',
+    find: 'const float theirs = exp(other.x - m);',
+    replace: 'const float theirs = 1.0f;',
+    as: WRONG_VALUES,
+  },
+  {
+    ...ATTENTION,
+    why: 'no barrier before the parts are added up',
+    find: 'threadgroup_barrier(mem_flags::mem_threadgroup); // sums of the other SIMD-groups',
+    replace: '',
+    as: /race: read after write between simdgroups|uninitialised/,
+  },
+  {
+    ...ATTENTION,
+    cases: 'attention: NaN in rows',
+    why: 'hidden rows of V keep their scale',
+    find: 's = float4(0.0f);',
+    replace: '',
+    as: /wrong == 0/,
+  },
+];
+
+/** @type {import('./mutants.mjs').Mutant[]} */
 const POSITIONS = [
   {
     ...TILE,
@@ -148,15 +188,15 @@ const POSITIONS = [
   {
     ...TILE,
     why: 'rows of the last tile past the end of the cache',
-    find: 'const int last = args.n_kv - 1;',
-    replace: 'const int last = args.n_kv;',
+    find: 'min(args.n_kv - 1 - p0, TURBO_METAL_POSITIONS - 1)',
+    replace: 'min(args.n_kv - p0, TURBO_METAL_POSITIONS - 1)',
     as: /device memory out of bounds/,
   },
   {
     ...TILE,
     why: 'splits that overlap',
-    find: 'const int split   = tgpig.z%n_wg*args.simdgroups + sgitg;',
-    replace: 'const int split   = tgpig.z%n_wg*args.simdgroups;',
+    find: 'const int split   = tgpig.z%n_part*args.simdgroups + sgitg;',
+    replace: 'const int split   = tgpig.z%n_part*args.simdgroups;',
     as: /two threads write the same device bytes|error .* of its variance/,
   },
 ];
@@ -187,8 +227,8 @@ const HEADS = [
   {
     ...ATTENTION,
     why: 'V weighted as the first head of the group does',
-    find: 'sum[h][g] += x*weights[r*NQ + h];',
-    replace: 'sum[h][g] += x*weights[r*NQ];',
+    find: '(weights + h*TURBO_METAL_POSITIONS))[r0/4]',
+    replace: '(weights))[r0/4]',
     as: WRONG_VALUES,
   },
   {
@@ -284,8 +324,8 @@ const SPACES = [
   {
     ...TYPES,
     why: 'a row of V taken for arguments',
-    find: 'device const char * row = v + (ulong) min(first + r, last)*nb_row;',
-    replace: 'constant char * row = v + (ulong) min(first + r, last)*nb_row;',
+    find: 'device const char * row = v0 +',
+    replace: 'constant char * row = v0 +',
     as: /error: cannot initialize a variable/,
   },
   {
@@ -333,6 +373,7 @@ export const TURBO = [
   ...SELF_TESTS,
   ...FORMAT,
   ...BARRIERS,
+  ...JOINS,
   ...POSITIONS,
   ...HEADS,
   ...SOFTMAX,

@@ -185,7 +185,34 @@ TEST("attention: splits, and rows of V of no weight left out") {
     }
 }
 
-// Each key points at the query of one head of the group: the other three give it a weight near e^-22.
+// Cells that hold no number, as another sequence may have left them: nobody sees them, and nobody is harmed.
+TEST("attention: NaN in rows of V that nobody sees") {
+    attention_case c;
+    c.type_k    = GGML_TYPE_TURBO4;
+    c.type_v    = GGML_TYPE_TURBO4;
+    c.gqa       = 4;
+    c.n_head_kv = 1;
+    c.n_kv      = 64;
+    c.mask      = mask_kind::holes;
+    attention_data clean(c), data(c);
+    int hidden = 0;
+    for (int p = 0; p < c.n_kv; ++p) {
+        if (data.mask[p] < -1e4f) {
+            const ggml_fp16_t nan = 0x7e00;
+            memcpy(data.row(c, 1, 0, 0, p), &nan, sizeof nan);
+            ++hidden;
+        }
+    }
+    CHECK(hidden > 0);
+    const turbo_metal_variant v = exact(c);
+    const std::vector<float> want = run_attention(c, clean, v).values;
+    const std::vector<float> got  = run_attention(c, data, v).values;
+    int wrong = 0;
+    for (size_t i = 0; i < got.size(); ++i) wrong += !(got[i] == want[i]);
+    CHECK(wrong == 0);
+}
+
+// Four keys at a time point at the query of one head of the group: the other three give them weights near e^-22.
 TEST("attention: a row of V that one head needs is read for all") {
     attention_case c;
     c.type_k    = GGML_TYPE_F16;
@@ -196,7 +223,7 @@ TEST("attention: a row of V that one head needs is read for all") {
     attention_data data(c);
     for (int p = 0; p < c.n_kv; ++p) {
         for (int i = 0; i < c.dim_k; ++i) {
-            ((ggml_fp16_t *) data.row(c, 0, 0, 0, p))[i] = ggml_fp32_to_fp16(2.0f*data.q[p % 4*c.dim_k + i]);
+            ((ggml_fp16_t *) data.row(c, 0, 0, 0, p))[i] = ggml_fp32_to_fp16(2.0f*data.q[p/4 % 4*c.dim_k + i]);
         }
     }
     turbo_metal_variant v = variant_for(c);
