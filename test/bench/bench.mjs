@@ -69,7 +69,11 @@ async function main(args) {
   await build();
   if (settings.writeDocs) {
     const results = [];
-    for (const shape of documentShapes(settings)) results.push(await runOnce(shape, command));
+    for (const shape of documentShapes(settings)) {
+      results.push(await runOnce(shape, command));
+      // so long a measurement: what is done is kept, whatever becomes of the rest
+      fs.writeFileSync(path.join(out, 'document.json'), `${JSON.stringify(results, null, 2)}\n`);
+    }
     for (const file of writeDocument(results)) say(`wrote ${file}`);
     return;
   }

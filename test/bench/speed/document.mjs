@@ -8,12 +8,13 @@ import { charts, markdown } from './report.mjs';
 const DOCUMENT = path.join(ROOT, 'docs', 'performance.md');
 const MARKS = ['<!-- figures: npm run bench -- --write-docs -->', '<!-- end of the figures -->'];
 
-/** GQA 2, 4 and 8. Whole prompts for the first only: they take longest and differ least. */
+/** GQA 2, 4 and 8. Prefill for the first only: it takes longest and differs least. */
 const SHAPES = ['qwen3-0.6b', 'qwen3-0.6b-gqa4', 'qwen3-0.6b-gqa8'];
 
 /** @param {import('./options.mjs').Settings} settings @returns {import('./options.mjs').Settings[]} one per shape */
 export function documentShapes(settings) {
-  return SHAPES.map((shape, i) => ({ ...settings, shape, prompts: i === 0 ? settings.prompts : [] }));
+  const decode = { prompts: [], parts: settings.parts.filter((part) => part.endsWith('decode')) };
+  return SHAPES.map((shape, i) => ({ ...settings, shape, ...(i === 0 ? {} : decode) }));
 }
 
 /**

@@ -200,5 +200,7 @@ describe('the document', () => {
     const shapes = documentShapes(parseOptions(['--write-docs']));
     expect(shapes.map(({ shape }) => shape)).toEqual(['qwen3-0.6b', 'qwen3-0.6b-gqa4', 'qwen3-0.6b-gqa8']);
     expect(shapes.map(({ prompts }) => prompts.length > 0)).toEqual([true, false, false]);
+    expect(shapes[0]?.parts).toContain('prefill');
+    expect(shapes.slice(1).map(({ parts }) => parts)).toEqual(Array(2).fill(['decode', 'attention-decode']));
   });
 });
