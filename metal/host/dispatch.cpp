@@ -138,11 +138,11 @@ void fit(const turbo_metal_device & device, const turbo_metal_shape & s, int max
     v.splits = v.splits/v.simdgroups*v.simdgroups;
 }
 
-int number(const std::string & key, const std::string & value, int most) {
+int number(const std::string & key, const std::string & value, int least, int most) {
     char * end = nullptr;
     const long n = std::strtol(value.c_str(), &end, 10);
-    if (value.empty() || *end != '\0' || n < 0 || n > most) {
-        throw std::invalid_argument("CONCERTINA_METAL_VARIANT: " + key + " must be a number up to " + std::to_string(most) + ", not \"" + value + "\"");
+    if (value.empty() || *end != '\0' || n < least || n > most) {
+        throw std::invalid_argument("CONCERTINA_METAL_VARIANT: " + key + " must be a number from " + std::to_string(least) + " to " + std::to_string(most) + ", not \"" + value + "\"");
     }
     return (int) n;
 }
@@ -153,16 +153,16 @@ void apply(const turbo_metal_shape & s, const std::string & key, const std::stri
     } else if (key == "table" && value == "magnitude") {
         v.table = TURBO_METAL_TABLE_MAGNITUDE;
     } else if (key == "queries") {
-        const int n = number(key, value, 16);
+        const int n = number(key, value, 1, 16);
         if (turbo_metal_has_kernel(s.dim_k, s.dim_v, n)) { // other shapes of the model may have one
             v.queries = n;
         }
     } else if (key == "splits") {
-        v.splits = std::max(1, number(key, value, TURBO_METAL_MAX_SPLITS));
+        v.splits = number(key, value, 1, TURBO_METAL_MAX_SPLITS);
     } else if (key == "simdgroups" && (value == "1" || value == "2" || value == "4")) {
-        v.simdgroups = number(key, value, 4);
+        v.simdgroups = number(key, value, 1, 4);
     } else if (key == "skip") {
-        v.skip_v = number(key, value, 1) == 1;
+        v.skip_v = number(key, value, 0, 1) == 1;
     } else {
         throw std::invalid_argument("CONCERTINA_METAL_VARIANT: \"" + key + "=" + value + "\" is none of table=signed|magnitude, "
             "queries=1|2|4|8|16, splits=N, simdgroups=1|2|4, skip=0|1");

@@ -12,13 +12,16 @@ namespace {
 
 // The GPU's f32 rounds each of some hundred products and sums (2^-24 each, squared and summed: 1e-11); fast exponentials and rows
 // of V left out at weights below 1e-6 of the largest come to 1e-8 at most; f16 results to 6e-8. A position too much or too
-// little of the 101 here is 1e-4 and more.
+// little of the 421 here is 1e-4 and more.
 const double BOUND = 1e-6;
 
 // Another of two scales that are equally good is no fault of set_rows.
 const double QUANTISER_SLACK = 1.001;
 
-const int N_KV   = 101; // four tiles, the last one in part
+// Fourteen tiles, the last one in part: for eight splits two each, which makes two parts to merge of four SIMD-groups, one of
+// them without a tile.
+const int N_KV        = 421;
+const int HIDDEN_TILE = 2;
 const int N_HEAD_KV = 2;
 const int COPY_ROWS = 5;
 
@@ -136,12 +139,12 @@ ggml_tensor * cache_side(turbo_metal_sample & s, ggml_type type, int dim, noise 
     return ggml_permute(s.ctx.get(), add(s, t, random.values(ggml_nelements(t))), 0, 2, 1, 3);
 }
 
-// Every ninth position is hidden, and from each row what comes after it; the others bear the bias of ALiBi.
+// A whole tile is hidden, and every ninth position, and from each row what comes after it; the others bear the bias of ALiBi.
 std::vector<float> mask_values(int n_rows, bool alibi) {
     std::vector<float> m;
     for (int r = 0; r < n_rows; ++r) {
         for (int p = 0; p < N_KV; ++p) {
-            const bool hidden = p % 9 == 4 || p > N_KV - n_rows + r;
+            const bool hidden = p/32 == HIDDEN_TILE || p % 9 == 4 || p > N_KV - n_rows + r;
             m.push_back(hidden ? -INFINITY : alibi ? (p - N_KV)/8.0f : 0.0f);
         }
     }

@@ -27,8 +27,8 @@ struct turbo_metal_sample {
 
 enum turbo_metal_copy { TURBO_METAL_SET_ROWS, TURBO_METAL_COPY_FROM, TURBO_METAL_COPY_TO };
 
-// Splits of the KV range in samples of attention: enough for the threadgroups of every variant.
-const int TURBO_METAL_SAMPLE_SPLITS = 4;
+// Splits of the KV range in samples of attention: two threadgroups of every variant, so that there is something to merge.
+const int TURBO_METAL_SAMPLE_SPLITS = 8;
 
 // Rows of type other (f32 or f16) into a turbo type (SET_ROWS, COPY_FROM), or out of it (COPY_TO).
 turbo_metal_sample turbo_metal_copy_sample(turbo_metal_copy what, ggml_type turbo, ggml_type other);

@@ -26,7 +26,7 @@ static inline uint4 turbo_signs(device const char * b) {
 template <short group> struct turbo4_lane {
     typedef uint word;
     typedef typename turbo_blocks<group>::turbo4 block;
-    enum { LANES = group/4, BYTES = sizeof(block), PAIRS = 1 };
+    enum { LANES = group/4, BYTES = sizeof(block), PAIRS = 1, UNSCALED = 0 };
 
     static short at(short lane, short i) {
         return 2*lane + (i & 1) + (i >> 1)*(group/2);
@@ -63,7 +63,7 @@ template <short group> struct turbo4_lane {
 template <short group> struct turbo3_lane {
     typedef uint word;
     typedef typename turbo_blocks<group>::turbo3 block;
-    enum { LANES = group/4, BYTES = sizeof(block), PAIRS = 0 };
+    enum { LANES = group/4, BYTES = sizeof(block), PAIRS = 0, UNSCALED = 0 };
 
     static short at(short lane, short i) {
         return lane + i*(group/4);
@@ -99,7 +99,7 @@ template <short group> struct turbo3_lane {
 // Blocks of 32, two bytes aligned.
 template <short group> struct q8_0_lane {
     typedef uint word;
-    enum { LANES = group/4, BYTES = group/TURBO_Q8_BLOCK*sizeof(turbo_block_q8) };
+    enum { LANES = group/4, BYTES = group/TURBO_Q8_BLOCK*sizeof(turbo_block_q8), UNSCALED = 0 };
 
     static short at(short lane, short i) {
         return 4*lane + i;
@@ -130,7 +130,7 @@ template <short group> struct q8_0_lane {
 
 template <short group> struct f16_lane {
     typedef half4 word;
-    enum { LANES = group/4, BYTES = group*2 };
+    enum { LANES = group/4, BYTES = group*2, UNSCALED = 1 };
 
     static short at(short lane, short i) {
         return 4*lane + i;

@@ -28,7 +28,8 @@ static inline void turbo_stage(device const char * row, bool visible, threadgrou
 }
 
 // v: the row of the first position; sum: [query][group]; weights: [query][position]. Four rows at a time, whose bytes are on their
-// way together. Rows after `last` repeat it; their weights are 0.
+// way together. Rows after `last` repeat it; their weights are 0. Rows of a format without scales count as zeros where nobody
+// sees them: their bytes may be no numbers.
 template <typename format, short DV, short NQ>
 static inline void turbo_accumulate(device const char * v, uint nb_row, short last, threadgroup const float4 * scales,
         threadgroup const uint4 * signs, threadgroup const float * heavy, threadgroup const float * weights,
@@ -51,6 +52,9 @@ static inline void turbo_accumulate(device const char * v, uint nb_row, short la
             TURBO_UNROLL (short i = 0; i < 4; ++i) {
                 const short at = (r0 + i)*NG + g;
                 x[i] = format::values(bytes[i], tx, format::scales(scales[at], tx), format::signs(signs[at]));
+                if (format::UNSCALED) { // known to the compiler
+                    x[i] = select(float4(0.0f), x[i], bool4(most[i] > 0.0f));
+                }
             }
             TURBO_UNROLL (short h = 0; h < NQ; ++h) {
                 const float4 w = ((threadgroup const float4 *) (weights + h*TURBO_METAL_POSITIONS))[r0/4];

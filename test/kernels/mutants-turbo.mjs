@@ -361,6 +361,21 @@ const SELF_TESTS = [
     as: /s\.compare\(result\) is "squared error/,
   },
   {
+    ...ATTENTION,
+    cases: 'attention: NaN in rows of V that nobody sees',
+    why: 'hidden rows of f16 V count',
+    find: 'if (format::UNSCALED) {',
+    replace: 'if (false) {',
+    as: /wrong == 0/,
+  },
+  {
+    ...SELF_TEST,
+    why: 'the self-test sees parts merged with weights of another',
+    find: 'sum[j] += in[i*n4 + d]*weight[i];',
+    replace: 'sum[j] += in[i*n4 + d]*weight[0];',
+    as: /s\.compare\(result\) is "squared error/,
+  },
+  {
     ...SELF_TEST,
     why: 'the self-test sees the result of another head',
     find: 'const int   head = head_kv*args.gqa + (first + h)%args.gqa;',

@@ -186,10 +186,10 @@ TEST("attention: splits, and rows of V of no weight left out") {
 }
 
 // Cells that hold no number, as another sequence may have left them: nobody sees them, and nobody is harmed.
-TEST("attention: NaN in rows of V that nobody sees") {
+static void check_hidden_nan(ggml_type type_v) {
     attention_case c;
     c.type_k    = GGML_TYPE_TURBO4;
-    c.type_v    = GGML_TYPE_TURBO4;
+    c.type_v    = type_v;
     c.gqa       = 4;
     c.n_head_kv = 1;
     c.n_kv      = 64;
@@ -198,7 +198,7 @@ TEST("attention: NaN in rows of V that nobody sees") {
     int hidden = 0;
     for (int p = 0; p < c.n_kv; ++p) {
         if (data.mask[p] < -1e4f) {
-            const ggml_fp16_t nan = 0x7e00;
+            const ggml_fp16_t nan = 0x7e00; // a scale, or a value of f16
             memcpy(data.row(c, 1, 0, 0, p), &nan, sizeof nan);
             ++hidden;
         }
@@ -210,6 +210,10 @@ TEST("attention: NaN in rows of V that nobody sees") {
     int wrong = 0;
     for (size_t i = 0; i < got.size(); ++i) wrong += !(got[i] == want[i]);
     CHECK(wrong == 0);
+}
+
+TEST("attention: NaN in rows of V that nobody sees") {
+    for (const ggml_type type : { GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, GGML_TYPE_Q8_0, GGML_TYPE_F16 }) check_hidden_nan(type);
 }
 
 // Four keys at a time point at the query of one head of the group: the other three give them weights near e^-22.

@@ -109,6 +109,9 @@ TEST("dispatch: the override, and what it does not understand") {
     CHECK(thrown("table=red").find("is none of") != std::string::npos);
     CHECK(thrown("splits=many").find("must be a number") != std::string::npos);
     CHECK(thrown("splits").find("must be a number") != std::string::npos);
+    for (const char * none : { "queries=0", "splits=0", "queries=17" }) { // 0 queries would be a grid of nothing
+        CHECK(thrown(none).find("must be a number from 1 to") != std::string::npos);
+    }
     CHECK_STR(thrown(""), "");
 }
 
