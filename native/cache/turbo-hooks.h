@@ -10,6 +10,7 @@
 // | turbo_flash_attn_ext        | ops.cpp, ggml_compute_forward_flash_attn_ext            | attention/attention.cpp |
 // | turbo_flash_attn_work       | ggml-cpu.c, ggml_graph_plan                             | attention/attention.cpp |
 // | ggml_turbo_is_turbo         | ops.cpp, ggml_compute_forward_get_rows                  | turbo-types.c     |
+// | turbo_set_rows              | ops.cpp, ggml_compute_forward_set_rows                  | turbo-set-rows.cpp|
 // | llama_turbo_apply           | llama-context.cpp, llama_init_from_model                | llama-turbo.cpp   |
 // | turbo_v_rotation            | llama-kv-cache.cpp, llama_kv_cache::build_input_v_rot   | turbo-types.c     |
 // | turbo_centre_cache          | llama-kv-cache.cpp, end of llama_kv_cache::llama_kv_cache | llama-turbo-centre.cpp (turbo-centre-hooks.h) |
@@ -72,6 +73,10 @@ size_t turbo_quantize_chunk(enum ggml_type type, const float * src, void * dst, 
 ggml_to_float_t turbo_v_decoder(enum ggml_type type, ggml_to_float_t to_float);
 
 struct ggml_compute_params;
+
+// Computes a SET_ROWS operation of f32 rows into a turbo type; the threads share the groups of each row. Returns false, in every
+// thread alike and before anything is written, for all other types.
+bool turbo_set_rows(const struct ggml_compute_params * params, struct ggml_tensor * dst);
 
 // Computes a FLASH_ATTN_EXT operation with the kernels of native/cache/attention. Returns false, in every thread alike
 // and before anything is written, when upstream's path must do it.
