@@ -6,6 +6,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { ContextOptions, Model } from '../../native/binding/types';
+import { isStretched } from '../shared/carryOver';
 import type { CalibrationPlaces } from '../shared/engineContract';
 
 const maxTokens = 1024;
@@ -40,12 +41,19 @@ export async function ensureCalibrated(model: Model, run: CalibrationRun): Promi
   try {
     const text = await readFile(run.places.textFile, 'utf8');
     const count = tokensFor(model.info.parameters);
-    const positions = positionsFor(run.options.nCtx);
-    const file = join(run.places.folder, `${model.fingerprint}-${positions}-${textHash(text, count)}.calibration`);
+    const rope = run.options.rope ?? 'model';
+    const stretched = isStretched({ nCtx: run.options.nCtx, rope }, model.info.nCtxTrain);
+    // where positions are scaled, each length has a scale of its own
+    const positions = stretched ? run.options.nCtx : positionsFor(run.options.nCtx);
+    const depth = stretched ? `${rope}-${positions}` : positions;
+    const file = join(run.places.folder, `${model.fingerprint}-${depth}-${textHash(text, count)}.calibration`);
     if (await attachFrom(file, model)) return [];
     const { threads } = run.options;
     const { onProgress, skip } = run;
-    const bytes = await model.calibrate({ text, maxTokens: count, positions, threads, onProgress, signal: skip });
+    const bytes = await model.calibrate({
+      ...{ text, maxTokens: count, positions, threads, onProgress, signal: skip },
+      ...(stretched && { rope }),
+    });
     model.attachCalibration(bytes);
     return await keep(file, bytes);
   } catch (error) {

@@ -1,10 +1,12 @@
 /** The one model and context that this process holds. A new context on the same weights does not read the file again. */
 import { statSync } from 'node:fs';
 import type { Context, Engine, Model } from '../../native/binding/types';
+import { keepsCache } from '../shared/carryOver';
 import type { LoadStep } from '../shared/engine';
 import type { LoadRequest, LoadResult } from '../shared/engineContract';
 import { ConcertinaError } from '../shared/errors';
 import { ensureCalibrated } from './calibration';
+import { CarryOver } from './carryOver';
 import { withProcessMemory } from './memory';
 
 /** fraction: of the step, 0..1 */
@@ -21,6 +23,8 @@ export class ModelHolder {
   private weightsKey = '';
   private loading: AbortController | null = null;
   private measuring: AbortController | null = null;
+  /** what the measuring of the model had to tell when its context was made */
+  private calibrationNotes: string[] = [];
   private tail: Promise<unknown> = Promise.resolve();
 
   /** `beforeFree`: ends what still uses the context */
@@ -74,18 +78,52 @@ export class ModelHolder {
   }
 
   private async loadNow(request: LoadRequest, report: ReportLoad, signal: AbortSignal): Promise<LoadResult> {
+    const carry = request.scratch ? new CarryOver(request.scratch) : null;
+    try {
+      if (carry) await this.saveCache(carry, request, report);
+      return await this.makeContext(request, carry, report, signal);
+    } finally {
+      await carry?.forget();
+    }
+  }
+
+  /** Writes the cache down when the next context can use it. */
+  private async saveCache(carry: CarryOver, { path, context: asked }: LoadRequest, report: ReportLoad): Promise<void> {
+    const loaded = this.current;
+    if (!loaded || this.weightsKey !== weightsKey(path, asked.gpuLayers)) return;
+    const { effective, contextUsed } = loaded.context;
+    if (!keepsCache(effective, asked, contextUsed, loaded.model.info.nCtxTrain)) return;
+    report('cache', 0);
+    await carry.save(loaded.context);
+    report('cache', 0.5);
+  }
+
+  private async makeContext(
+    request: LoadRequest,
+    carry: CarryOver | null,
+    report: ReportLoad,
+    signal: AbortSignal,
+  ): Promise<LoadResult> {
     await this.disposeContext();
     throwIfCancelled(signal);
     const { gpuLayers, ...options } = request.context;
     const model = await this.weights(request.path, gpuLayers, (fraction) => report('weights', fraction), signal);
     throwIfCancelled(signal);
-    const notes = await this.calibrate(model, request, report, signal);
+    // Cells that are kept were centred with the measurements that are attached now.
+    if (!carry?.saved) this.calibrationNotes = await this.calibrate(model, request, report, signal);
     throwIfCancelled(signal);
     const context = await model.createContext(options);
     this.context = context;
+    const notes = [...context.effective.notes, ...this.calibrationNotes];
+    const lost = await carry?.into(context);
+    if (lost) notes.push(lost);
     throwIfCancelled(signal);
-    const effective = { ...context.effective, notes: [...context.effective.notes, ...notes] };
-    return { model: model.info, context: effective, memory: withProcessMemory(context.memory()) };
+    return {
+      model: model.info,
+      context: { ...context.effective, notes },
+      memory: withProcessMemory(context.memory()),
+      carriedTokens: context.contextUsed,
+    };
   }
 
   private async calibrate(

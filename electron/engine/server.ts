@@ -44,8 +44,8 @@ export function createEngineServer(engine: () => Engine, output: EngineOutput): 
   }
 
   async function estimate(path: string, context: ContextSettings) {
-    const { gpuLayers, nCtx, typeK, typeV, flashAttention, threads, batch } = context;
-    return engine().estimate(path, gpuLayers, { nCtx, typeK, typeV, flashAttention, threads, batch });
+    const { gpuLayers, ...options } = context;
+    return engine().estimate(path, gpuLayers, options);
   }
 
   const handlers: EngineHandlers = {

@@ -4,6 +4,7 @@ import { effectiveCacheTypeSchema } from './cacheTypes';
 import { answerStatsSchema, idSchema, stopReasonSchema } from './chats';
 import { errorPayloadSchema } from './errors';
 import { modelInfoSchema } from './models';
+import { ropeSchema } from './settings';
 
 export const capabilitiesSchema = z.object({
   /** 'CPU', 'Metal', ... as ggml names it */
@@ -88,6 +89,8 @@ export const loadedContextSchema = z.object({
   typeK: effectiveTypeSchema,
   typeV: effectiveTypeSchema,
   centring: centringSchema,
+  /** how positions are scaled; `factor`: times the trained length, 1 where nothing is */
+  rope: z.object({ kind: ropeSchema, factor: z.number() }),
   kernels: z.array(kernelUseSchema),
   flashAttention: z.boolean(),
   threads: z.number().int(),
@@ -114,8 +117,8 @@ export const engineStateSchema = z.enum([
 ]);
 export type EngineState = z.infer<typeof engineStateSchema>;
 
-/** `calibration`: the model is measured, once, for its turbo caches. */
-export const loadStepSchema = z.enum(['weights', 'calibration']);
+/** `calibration`: the model is measured, once, for its turbo caches. `cache`: what the cache holds is taken over. */
+export const loadStepSchema = z.enum(['weights', 'calibration', 'cache']);
 export type LoadStep = z.infer<typeof loadStepSchema>;
 
 export const engineStatusSchema = z.object({

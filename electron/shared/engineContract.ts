@@ -30,6 +30,8 @@ export const loadResultSchema = z.object({
   model: modelInfoSchema,
   context: loadedContextSchema,
   memory: memorySchema,
+  /** tokens of the former context that the new one holds; 0: none, a chat is read again */
+  carriedTokens: z.number().int(),
 });
 export type LoadResult = z.infer<typeof loadResultSchema>;
 
@@ -41,6 +43,8 @@ export const loadRequestSchema = z.object({
   path: z.string(),
   context: contextSettingsSchema,
   calibration: calibrationPlacesSchema,
+  /** a folder of its own, for taking a cache over into the next context; without it that is not done */
+  scratch: z.string().optional(),
 });
 export type LoadRequest = z.infer<typeof loadRequestSchema>;
 

@@ -5,9 +5,16 @@ import { limits } from './limits';
 
 export const flashAttentionSchema = z.enum(['auto', 'on', 'off']);
 
+/**
+ * What a context longer than the trained length is made of. `model`: nothing, it is cut to that length. `linear`: all
+ * positions are squeezed alike. `yarn`: those that tell near words apart are left as they are.
+ */
+export const ropeSchema = z.enum(['model', 'linear', 'yarn']);
+export type RopeChoice = z.infer<typeof ropeSchema>;
+
 /** Bounds of each setting, without defaults: a whole set adds them, a patch must not. */
 const contextFields = {
-  /** tokens; clamped by the engine to what the model was trained for */
+  /** tokens; with rope `model` the engine cuts it to what the model was trained for */
   nCtx: z.number().int().min(limits.minContext).max(limits.maxContext),
   typeK: cacheTypeSchema,
   typeV: cacheTypeSchema,
@@ -18,6 +25,7 @@ const contextFields = {
   gpuLayers: z.number().int().min(-1).max(limits.maxGpuLayers),
   /** tokens of one micro-batch of the prefill */
   batch: z.number().int().min(32).max(4096),
+  rope: ropeSchema,
 };
 
 const samplingFields = {
@@ -43,6 +51,7 @@ export const contextSettingsSchema = z.object({
   threads: contextFields.threads.default(0),
   gpuLayers: contextFields.gpuLayers.default(-1),
   batch: contextFields.batch.default(512),
+  rope: contextFields.rope.default('model'),
 });
 export type ContextSettings = z.infer<typeof contextSettingsSchema>;
 

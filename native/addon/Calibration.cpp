@@ -31,18 +31,23 @@ std::vector<uint8_t> calibrate(
     const std::shared_ptr<Model> & model, const CalibrationOptions & options, const std::atomic<bool> & cancel,
     const std::function<void(float)> & report) {
     std::vector<llama_token> tokens = model->tokenize(options.text, true, false);
-    const int trained = llama_model_n_ctx_train(model->handle);
+    const uint32_t trained = trainedContext(*model);
     size_t count = std::min<size_t>(tokens.size(), static_cast<size_t>(std::max(1, options.maxTokens)));
-    if (trained > 0) count = std::min<size_t>(count, static_cast<size_t>(trained));
+    if (trained > 0) count = std::min<size_t>(count, trained);
     const int threads = options.threads > 0 ? options.threads : common_cpu_get_num_math();
+
+    const RopeScaling rope = ropeFor(*model, options.rope, static_cast<uint32_t>(std::max(0, options.positions)));
+    llama_context_params scaled = llama_context_default_params();
+    applyRope(rope, scaled);
+    const llama_turbo_rope asked{scaled.rope_scaling_type, scaled.rope_freq_scale, scaled.yarn_ext_factor, scaled.yarn_orig_ctx};
 
     Progress progress{cancel, report};
     const LogSink::Capture log;
     const std::lock_guard<std::mutex> making(model->makingContext);
     const Handle made(
         llama_turbo_calibrate(
-            model->handle, tokens.data(), static_cast<int32_t>(count), options.positions, std::min(threads, GGML_MAX_N_THREADS), onProgress,
-            &progress),
+            model->handle, tokens.data(), static_cast<int32_t>(count), options.positions, std::min(threads, GGML_MAX_N_THREADS),
+            rope.kind == "model" ? nullptr : &asked, onProgress, &progress),
         llama_turbo_calibration_free);
     if (cancel) throw CodedError("cancelled", "Measuring the model was cancelled");
     if (!made) throw CodedError("model-unsupported", withLog("The model cannot be measured", log.errors()), "Compressed caches work without it.");

@@ -20,12 +20,13 @@ uint32_t cells(const ContextOptions & options, const Model & model, std::vector<
     if (!(asked >= 1) || asked > maxCells || asked != std::floor(asked)) {
         throw CodedError("context-invalid", "A context of " + std::to_string(asked) + " tokens is not possible", "Choose 512 or more.");
     }
-    const int trained = llama_model_n_ctx_train(model.handle);
-    if (trained > 0 && asked > trained) {
-        notes.push_back("The model was trained for " + std::to_string(trained) + " tokens; the context was cut to that.");
-        return static_cast<uint32_t>(trained);
-    }
-    return static_cast<uint32_t>(asked);
+    const auto wanted = static_cast<uint32_t>(asked);
+    const uint32_t trained = trainedContext(model);
+    if (trained == 0 || wanted <= trained || ropeFor(model, options.rope, wanted).kind != "model") return wanted;
+    notes.push_back(
+        "The model was trained for " + std::to_string(trained) + " tokens; the context was cut to that." +
+        (options.rope == "model" ? "" : " It has no rotary positions that could be stretched."));
+    return trained;
 }
 
 void checkMemory(const Context & context, const llama_context_params & params) {
@@ -44,6 +45,8 @@ llama_context_params paramsFor(const ContextOptions & options, Context & context
     std::vector<std::string> & notes = context.effective.notes;
     llama_context_params params = llama_context_default_params();
     params.n_ctx = cells(options, *context.model, notes);
+    context.effective.rope = ropeFor(*context.model, options.rope, params.n_ctx);
+    applyRope(context.effective.rope, params);
     params.n_ubatch = params.n_batch = std::min<uint32_t>(params.n_ctx, static_cast<uint32_t>(std::max(1, options.batch)));
     params.n_outputs_max = std::min(maxOutputs, params.n_batch);
     const int threads = options.threads > 0 ? options.threads : common_cpu_get_num_math();
@@ -99,6 +102,7 @@ std::shared_ptr<Context> Context::create(std::shared_ptr<Model> model, const Con
     {
         const std::lock_guard<std::mutex> making(context->model->makingContext);
         context->effective.centring = centringOf(*context->model, params.type_k, params.type_v);
+        const TrainedContextGuard trained(context->model->handle);
         context->handle = llama_init_from_model(context->model->handle, params);
     }
     if (!context->handle) explain(log.errors());

@@ -3,6 +3,7 @@
 
 #include "Model.h"
 #include "Kernels.h"
+#include "Rope.h"
 #include "effective.h"
 #include "internals.h"
 
@@ -19,6 +20,7 @@ struct ContextOptions {
     std::string flashAttention;
     int threads = 0;
     int batch = 512;
+    std::string rope = "model"; // see Rope.h
 };
 
 // throws `context-invalid`
@@ -28,6 +30,7 @@ struct EffectiveContext {
     uint32_t nCtx = 0;
     EffectiveType typeK, typeV;
     EffectiveCentring centring;
+    RopeScaling rope;
     std::vector<KernelUse> kernels;
     bool flashAttention = false;
     int threads = 0;

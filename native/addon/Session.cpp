@@ -33,6 +33,7 @@ std::string labelOf(const Context & context) {
           << "K " << context.effective.typeK.effective << '\n'
           << "V " << context.effective.typeV.effective << '\n'
           << "centred " << std::hex << context.effective.centring.hash << std::dec << '\n'
+          << "RoPE " << context.effective.rope.kind << ' ' << context.effective.rope.factor << '\n'
           << "flash " << context.effective.flashAttention << '\n'
           << "llama.cpp " << CONCERTINA_UPSTREAM_COMMIT << '\n';
     return label.str();

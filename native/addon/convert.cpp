@@ -57,6 +57,13 @@ Napi::Array textsToJs(Napi::Env env, const std::vector<std::string> & texts) {
     return array;
 }
 
+Napi::Object ropeToJs(Napi::Env env, const RopeScaling & rope) {
+    Napi::Object object = Napi::Object::New(env);
+    object.Set("kind", rope.kind);
+    object.Set("factor", rope.factor);
+    return object;
+}
+
 Napi::Object typeToJs(Napi::Env env, const EffectiveType & type) {
     Napi::Object object = Napi::Object::New(env);
     object.Set("asked", type.asked);
@@ -114,6 +121,7 @@ ContextOptions readContextOptions(const Napi::Value & value) {
     options.flashAttention = readText(object.Get("flashAttention"), "flashAttention");
     options.threads = readInteger(object.Get("threads"), "threads");
     options.batch = readInteger(object.Get("batch"), "batch");
+    if (const std::string rope = optionalText(object, "rope"); !rope.empty()) options.rope = rope;
     return options;
 }
 
@@ -124,6 +132,7 @@ CalibrationOptions readCalibrationOptions(const Napi::Value & value) {
     options.maxTokens = readInteger(object.Get("maxTokens"), "maxTokens");
     options.positions = readInteger(object.Get("positions"), "positions");
     options.threads = readInteger(object.Get("threads"), "threads");
+    if (const std::string rope = optionalText(object, "rope"); !rope.empty()) options.rope = rope;
     return options;
 }
 
@@ -226,6 +235,7 @@ Napi::Value toJs(Napi::Env env, const EffectiveContext & value) {
     object.Set("typeK", typeToJs(env, value.typeK));
     object.Set("typeV", typeToJs(env, value.typeV));
     object.Set("centring", toJs(env, value.centring));
+    object.Set("rope", ropeToJs(env, value.rope));
     object.Set("kernels", toJs(env, value.kernels));
     object.Set("flashAttention", value.flashAttention);
     object.Set("threads", value.threads);

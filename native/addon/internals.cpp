@@ -114,6 +114,12 @@ bool headDimsFit(const llama_model * model, ggml_type typeK, ggml_type typeV) {
     return true;
 }
 
+TrainedContextGuard::TrainedContextGuard(llama_model * made) : model(made), trained(made->hparams.n_ctx_train) {}
+
+TrainedContextGuard::~TrainedContextGuard() {
+    model->hparams.n_ctx_train = trained;
+}
+
 uint64_t totalMemory() {
     size_t available = 0, total = 0;
     ggml_backend_dev_memory(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU), &available, &total);

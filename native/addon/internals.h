@@ -28,6 +28,20 @@ uint64_t expectedKvBytes(const llama_model * model, uint32_t cells, uint32_t bat
 // every layer's head size is a multiple of the block of the type
 bool headDimsFit(const llama_model * model, ggml_type typeK, ggml_type typeV);
 
+// While a context is made: with YaRN upstream raises what the model says it was trained for, and the next context of the
+// model would not know better. Puts it back.
+class TrainedContextGuard {
+public:
+    explicit TrainedContextGuard(llama_model * model);
+    ~TrainedContextGuard();
+    TrainedContextGuard(const TrainedContextGuard &) = delete;
+    TrainedContextGuard & operator=(const TrainedContextGuard &) = delete;
+
+private:
+    llama_model * model;
+    uint32_t trained;
+};
+
 // bytes of memory that a process may still take: of the machine or of its control group
 uint64_t availableMemory();
 uint64_t totalMemory();

@@ -30,11 +30,11 @@ export class NativeModel implements Model {
   }
 
   calibrate(options: CalibrateOptions): Promise<Uint8Array> {
-    const { text, maxTokens, positions, threads } = options;
+    const { text, maxTokens, positions, threads, rope } = options;
     return withProgress(this.#addon, options, (onProgress, cancellation) =>
       codedAsync(() =>
         this.#guard.track(cancellation, () =>
-          this.#raw.calibrate({ text, maxTokens, positions, threads }, onProgress, cancellation),
+          this.#raw.calibrate({ text, maxTokens, positions, threads, ...(rope && { rope }) }, onProgress, cancellation),
         ),
       ),
     );

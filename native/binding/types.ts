@@ -5,6 +5,7 @@
  */
 import type { Capabilities, LoadedContext, Memory, MemoryEstimate } from '../../electron/shared/engine';
 import type { ModelInfo } from '../../electron/shared/models';
+import type { RopeChoice } from '../../electron/shared/settings';
 
 /** Memory of a model and a context by part; the caller adds what only the process knows (`process`, `total`, `free`). */
 export type PartMemory = Pick<Memory, 'weights' | 'kvK' | 'kvV' | 'kvF16' | 'compute'>;
@@ -20,6 +21,8 @@ export interface ContextOptions {
   threads: number;
   /** micro-batch of the prefill in tokens */
   batch: number;
+  /** how positions beyond the trained length are made; default 'model': the context is cut to that length */
+  rope?: RopeChoice;
 }
 
 export interface LoadOptions {
@@ -36,6 +39,8 @@ export interface CalibrateOptions {
   maxTokens: number;
   /** depth of the contexts it is meant for; 0: as many as the model was trained for */
   positions: number;
+  /** of those contexts; scaled as for one of `positions` */
+  rope?: RopeChoice;
   /** 0: physical cores */
   threads: number;
   /** 0..1 */

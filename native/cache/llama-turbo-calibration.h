@@ -15,6 +15,15 @@ extern "C" {
 // Statistics of one model on one text. Immutable once made.
 struct llama_turbo_calibration;
 
+// How positions are scaled in the contexts that a calibration is for: rope_scaling_type, rope_freq_scale, yarn_ext_factor
+// and yarn_orig_ctx of their llama_context_params. RoPE turns keys, so another scaling makes other means.
+struct llama_turbo_rope {
+    enum llama_rope_scaling_type type;
+    float                        freq_scale;
+    float                        ext_factor;
+    uint32_t                     orig_ctx;
+};
+
 // Called on the calling thread, several times a micro-batch. Return false to cancel.
 typedef bool (*llama_turbo_progress)(int32_t n_done, int32_t n_total, void * data);
 
@@ -23,11 +32,12 @@ typedef bool (*llama_turbo_progress)(int32_t n_done, int32_t n_total, void * dat
 // and back end give the same result; another number of threads may move its last bits.
 // n_positions: depth of the contexts it is meant for; 0, or more than the model was trained for: that. RoPE turns keys by
 // their position, so the mean that is best for a deep context is not for a short one.
+// rope: NULL for the model's own; else n_positions may be more than the model was trained for.
 // No other context of the model may be made meanwhile. progress may be NULL.
 // Returns NULL when cancelled, or with the reason logged.
 LLAMA_API struct llama_turbo_calibration * llama_turbo_calibrate(
         struct llama_model * model, const llama_token * tokens, int32_t n_tokens, int32_t n_positions, int32_t n_threads,
-        llama_turbo_progress progress, void * data);
+        const struct llama_turbo_rope * rope, llama_turbo_progress progress, void * data);
 
 LLAMA_API void llama_turbo_calibration_free(struct llama_turbo_calibration * calibration);
 

@@ -193,7 +193,8 @@ private:
     std::vector<char>                       bytes;
 };
 
-llama_context_ptr make_context(llama_model * model, collector & to, int32_t n_tokens, int32_t n_threads) {
+llama_context_ptr make_context(
+        llama_model * model, collector & to, int32_t n_tokens, int32_t n_threads, const llama_turbo_rope * rope) {
     llama_context_params params = llama_context_default_params();
     params.n_ctx             = uint32_t(n_tokens);
     params.n_batch           = uint32_t(std::min(n_tokens, n_batch_max));
@@ -205,8 +206,18 @@ llama_context_ptr make_context(llama_model * model, collector & to, int32_t n_to
     params.type_v            = GGML_TYPE_F16;
     params.cb_eval           = collector::on_node;
     params.cb_eval_user_data = &to;
+    if (rope) {
+        params.rope_scaling_type = rope->type;
+        params.rope_freq_scale   = rope->freq_scale;
+        params.yarn_ext_factor   = rope->ext_factor;
+        params.yarn_orig_ctx     = rope->orig_ctx;
+    }
     const turbo_listening listening(model, &to);
-    return llama_context_ptr(llama_init_from_model(model, params));
+    // with YaRN upstream takes the model for one that was trained for more
+    const uint32_t trained = model->hparams.n_ctx_train;
+    llama_context_ptr res(llama_init_from_model(model, params));
+    model->hparams.n_ctx_train = trained;
+    return res;
 }
 
 // The mean of keys that RoPE turns by their position depends on the positions it is taken over. What has been read is moved
@@ -240,15 +251,15 @@ bool decode(llama_context * ctx, const llama_token * tokens, llama_pos pos, int3
 
 llama_turbo_calibration * llama_turbo_calibrate(
         llama_model * model, const llama_token * tokens, int32_t n_tokens, int32_t n_positions, int32_t n_threads,
-        llama_turbo_progress progress, void * data) {
+        const llama_turbo_rope * rope, llama_turbo_progress progress, void * data) {
     if (n_tokens < 1 || llama_model_has_encoder(model) || model->hparams.no_alloc) {
         LLAMA_LOG_ERROR("%s: no text, or a model that does not simply continue one\n", __func__);
         return nullptr;
     }
     const int32_t trained = llama_model_n_ctx_train(model);
-    const int32_t span    = n_positions > 0 ? std::min(n_positions, trained) : trained;
+    const int32_t span    = n_positions <= 0 ? trained : rope ? n_positions : std::min(n_positions, trained);
     collector sums(*model, progress, data, n_tokens);
-    const llama_context_ptr ctx = make_context(model, sums, n_tokens, n_threads);
+    const llama_context_ptr ctx = make_context(model, sums, n_tokens, n_threads, rope);
     if (!ctx) {
         return nullptr;
     }

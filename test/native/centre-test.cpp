@@ -36,7 +36,7 @@ calibration_ptr calibrate(llama_model * model, int n = 200) {
     for (int i = 0; i < n; ++i) {
         tokens[i] = token_at(0, i);
     }
-    return { llama_turbo_calibrate(model, tokens.data(), n, 0, 2, nullptr, nullptr), llama_turbo_calibration_free };
+    return { llama_turbo_calibrate(model, tokens.data(), n, 0, 2, nullptr, nullptr, nullptr), llama_turbo_calibration_free };
 }
 
 // The means of the calibration, far off: an error of the arithmetic shows, which small true means would hide.
@@ -336,7 +336,7 @@ TEST("a short text is spread over the positions of a long one") {
     const llama_model_ptr model = make_tiny_model({ 128 });
     const auto k_mean = [&](int n) {
         const std::vector<llama_token> tokens(n, 5);
-        const calibration_ptr res(llama_turbo_calibrate(model.get(), tokens.data(), n, 1000, 1, nullptr, nullptr), llama_turbo_calibration_free);
+        const calibration_ptr res(llama_turbo_calibrate(model.get(), tokens.data(), n, 1000, 1, nullptr, nullptr, nullptr), llama_turbo_calibration_free);
         return res->layers[1].k_mean;
     };
     const std::vector<float> key = k_mean(1);
@@ -389,11 +389,11 @@ TEST("a calibration can be cancelled, and reports its progress") {
         return ++s.calls < s.stop;
     };
     data.stop = 1000;
-    const calibration_ptr whole(llama_turbo_calibrate(model.get(), tokens.data(), 100, 0, 1, progress, &data), llama_turbo_calibration_free);
+    const calibration_ptr whole(llama_turbo_calibrate(model.get(), tokens.data(), 100, 0, 1, nullptr, progress, &data), llama_turbo_calibration_free);
     CHECK(whole && data.last == 100);
     for (int stop : { 1, 2, 4 }) {
         data = { 0, stop, -1 };
-        CHECK(llama_turbo_calibrate(model.get(), tokens.data(), 100, 0, 1, progress, &data) == nullptr);
+        CHECK(llama_turbo_calibrate(model.get(), tokens.data(), 100, 0, 1, nullptr, progress, &data) == nullptr);
         CHECK(data.calls == stop);
     }
     CHECK(make_context(model.get(), { GGML_TYPE_TURBO4, GGML_TYPE_F16, LLAMA_FLASH_ATTN_TYPE_ENABLED }) != nullptr);

@@ -50,6 +50,7 @@ export class EngineService {
     private readonly library: ModelLibrary,
     private readonly settings: SettingsStore,
     private readonly calibration: CalibrationPlaces,
+    private readonly scratch: string,
   ) {
     host.ready.on(() => void this.onReady());
     host.crashed.on((report) => this.onCrash(report));
@@ -189,7 +190,10 @@ export class EngineService {
       await this.host.whenReady();
       if (number === this.cancelledLoad) throw new ConcertinaError('cancelled', 'Loading was cancelled.');
       this.host.work = { key: `${path}|${JSON.stringify(context)}`, loading: true };
-      const result = await this.host.client.call('load', { path, context, calibration: this.calibration });
+      const result = await this.host.client.call('load', {
+        ...{ path, context },
+        ...{ calibration: this.calibration, scratch: this.scratch },
+      });
       if (isLatest()) this.onLoaded(result);
     } catch (error) {
       if (isLatest()) this.onLoadFailed(error);
@@ -199,8 +203,8 @@ export class EngineService {
 
   private onLoaded(result: LoadResult): void {
     if (this.host.work) this.host.work.loading = false;
-    const { model, context, memory } = result;
-    this.update({ ...nothingLoaded, state: 'ready', model, context, memory, error: null });
+    const { model, context, memory, carriedTokens } = result;
+    this.update({ ...nothingLoaded, state: 'ready', model, context, memory, contextUsed: carriedTokens, error: null });
   }
 
   private onLoadFailed(error: unknown): void {

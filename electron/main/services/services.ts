@@ -57,10 +57,8 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const models = new ModelLibrary(options.embeddedModels, added, {
     inspect: (path) => host.client.call('inspect', { path }),
   });
-  const engine = new EngineService(host, models, settings, {
-    folder: join(dataFolder, 'calibrations'),
-    textFile: options.calibrationText,
-  });
+  const calibration = { folder: join(dataFolder, 'calibrations'), textFile: options.calibrationText };
+  const engine = new EngineService(host, models, settings, calibration, join(dataFolder, 'scratch'));
   const turns = new TurnService(chats, engine, () => settings.get(), log);
   const notices = [...options.info.notices, ...settings.notices, ...chats.notices, ...added.notices];
   for (const notice of notices) log.warn(notice);

@@ -9,6 +9,7 @@ const labels: Record<keyof ContextSettings, string> = {
   threads: 'Threads',
   gpuLayers: 'GPU layers',
   batch: 'Batch',
+  rope: 'RoPE',
 };
 
 /** One line for each edited setting: "Context 8,192 → 16,384". */

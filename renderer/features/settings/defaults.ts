@@ -9,6 +9,7 @@ export const defaultContext: ContextSettings = {
   threads: 0,
   gpuLayers: -1,
   batch: 512,
+  rope: 'model',
 };
 
 export const defaultSampling: SamplingSettings = {

@@ -84,6 +84,7 @@ export function fakeSettings(): Settings {
       threads: 0,
       gpuLayers: -1,
       batch: 512,
+      rope: 'model',
     },
     sampling: {
       temperature: 0.7,
@@ -144,6 +145,7 @@ export function readyStatus(context: ContextSettings, model: ModelEntry): Engine
       typeK,
       typeV,
       centring: { k: true, v: true, reasonK: '', reasonV: '' },
+      rope: { kind: 'model', factor: 1 },
       kernels: [{ backend: 'CPU', from: 0, name: 'cpu-avx512', why: 'the best of this processor' }],
       flashAttention: true,
       threads: 2,
