@@ -1,4 +1,4 @@
-// Bundles the app into build/app: main, preload, engine and headless server as one CommonJS file each, the renderer as a
+// Bundles the app into build/app: main, preload, engine, document worker and headless server as one CommonJS file each, the renderer as a
 // static site. Syntax floor: Node 18 and Chrome 114 (Electron 25, the oldest runtime that the tests run in).
 // When to build is decided by native/prepare/app-bundles.mjs.
 // CLI: node electron/build.mjs     (npm run build)
@@ -18,6 +18,7 @@ const ENTRIES = {
   main: 'electron/main/main.ts',
   preload: 'electron/preload/preload.ts',
   engine: 'electron/engine/main.ts',
+  documents: 'electron/documents/main.ts',
   serve: 'electron/serve/main.ts',
 };
 
@@ -33,6 +34,7 @@ export async function buildApp({ onProgress = () => {} } = {}) {
     onProgress({ detail: name, fraction: index / (names.length + 1) });
     await bundleForNode(name, ENTRIES[name]);
   }
+  copyCharacterMaps();
   onProgress({ detail: 'window', fraction: names.length / (names.length + 1) });
   await bundleRenderer();
   onProgress({ detail: 'done', fraction: 1 });
@@ -61,6 +63,12 @@ export async function bundleForNode(name, entry, outDir = APP) {
       },
     },
   });
+}
+
+/** The document worker opens them when a PDF in Chinese, Japanese or Korean asks for one (1.1 MB in all). */
+function copyCharacterMaps() {
+  const from = path.join(ROOT, 'node_modules', 'pdfjs-dist', 'cmaps');
+  fs.cpSync(from, path.join(APP, 'cmaps'), { recursive: true });
 }
 
 async function bundleRenderer() {

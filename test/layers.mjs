@@ -21,6 +21,8 @@ export const LAYERS = {
   'electron/main/services': { may: ['electron/shared'], packages: ['zod'], node: true },
   'electron/preload': { may: ['electron/shared'], packages: ['electron'] },
   'electron/engine': { may: ['electron/shared', 'native/binding'], packages: ['zod'], node: true },
+  // a worker thread of its own: the libraries that read documents stay out of the main process
+  'electron/documents': { may: ['electron/shared'], packages: ['pdfjs-dist', 'mammoth', 'entities'], node: true },
   'electron/serve': { may: ['electron/shared', 'electron/main/services'], packages: ['ws', 'zod'], node: true },
   'native/binding': { may: ['electron/shared'], packages: [], node: true },
   'renderer/app': {

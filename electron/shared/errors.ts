@@ -16,6 +16,8 @@ export const errorCodeSchema = z.enum([
   'cache-type-unsupported',
   'engine-unavailable',
   'engine-crashed',
+  'document-invalid',
+  'document-unsupported',
   'storage-failed',
   'data-corrupt',
   'internal',

@@ -11,4 +11,11 @@ export const limits = {
   maxMessage: 8_000_000,
   maxPathLength: 4096,
   maxPathsPerCall: 256,
+  /** bytes of a file that is attached */
+  maxDocumentBytes: 300_000_000,
+  maxDocumentPages: 10_000,
+  /** of the text that is taken out of one file */
+  maxDocumentCharacters: 300_000_000,
+  /** characters of a document's text in one answer */
+  maxDocumentSlice: 1_000_000,
 } as const;

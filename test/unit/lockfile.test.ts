@@ -31,3 +31,8 @@ it('holds every optional dependency, so that npm ci works on each platform', () 
 it('names no registry host', () => {
   expect(Object.entries(lock.packages).filter(([, entry]) => 'resolved' in entry)).toEqual([]);
 });
+
+it('leaves out the native canvas of pdf.js, which only drawing needs', () => {
+  // npm puts it back when pdfjs-dist itself is installed anew: take the entries and its `optionalDependencies` out again
+  expect(Object.keys(lock.packages).filter((folder) => folder.includes('@napi-rs/canvas'))).toEqual([]);
+});

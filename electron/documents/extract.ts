@@ -1,0 +1,59 @@
+/** One document from its file to its text: chooses the extractor and turns what goes wrong into sentences. */
+import { statSync } from 'node:fs';
+import type { DocumentKind } from '../shared/documents';
+import type { DocumentTask, Extraction } from '../shared/documentWork';
+import { ConcertinaError } from '../shared/errors';
+import { limits } from '../shared/limits';
+import { extractDocx } from './docx';
+import type { Extractor, OnProgress } from './extractor';
+import { damaged, empty } from './failures';
+import { extractHtml } from './html';
+import { extractMarkdown } from './markdown';
+import { extractPdf } from './pdf';
+import { extractCsv, extractLines } from './plainText';
+import { TextSink, TooMuchTextError } from './textSink';
+
+const extractors: Record<DocumentKind, Extractor> = {
+  pdf: extractPdf,
+  docx: extractDocx,
+  html: extractHtml,
+  markdown: extractMarkdown,
+  text: extractLines,
+  code: extractLines,
+  csv: extractCsv,
+};
+
+/** Writes the text of the task. Rejects with a `ConcertinaError`; what it wrote then is of no use. */
+export async function extractDocument(task: DocumentTask, onProgress: OnProgress): Promise<Extraction> {
+  const { name } = task;
+  const before = versionOf(task.path);
+  try {
+    const sink = new TextSink(task.textPath, limits.maxDocumentCharacters);
+    const extracted = await extractors[task.kind](task, sink, onProgress);
+    const text = sink.finish();
+    if (sink.isBlank) throw empty(name);
+    if (versionOf(task.path) !== before) throw changed(name);
+    return { ...text, ...extracted };
+  } catch (error) {
+    if (error instanceof ConcertinaError) throw error;
+    throw error instanceof TooMuchTextError ? tooMuch(name) : damaged(name, error);
+  }
+}
+
+function versionOf(path: string): string {
+  const { size, mtimeMs } = statSync(path);
+  return `${size} ${mtimeMs}`;
+}
+
+function changed(name: string): ConcertinaError {
+  return new ConcertinaError('document-invalid', `${name} was changed while it was read.`, 'Attach it again.');
+}
+
+function tooMuch(name: string): ConcertinaError {
+  const most = (limits.maxDocumentCharacters / 1e6).toLocaleString('en');
+  return new ConcertinaError(
+    'document-unsupported',
+    `${name} holds more than ${most} million characters, the most that can be attached.`,
+    'Split it and attach the parts that you need.',
+  );
+}

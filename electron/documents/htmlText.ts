@@ -1,0 +1,135 @@
+/** The words of a web page as they would be read: blocks on lines of their own, headings as sections, tables as rows. */
+import { HtmlTokens, type TokenReader } from './htmlTokens';
+import type { SectionList } from './sections';
+import type { TextSink } from './textSink';
+
+/** Left out with everything in them. They do not nest in practice; the count is for the pages where they do. */
+const dropped = new Set(['template', 'noscript', 'svg', 'object', 'canvas', 'audio', 'video']);
+/** an empty line before and after */
+const paragraphs = new Set([
+  ...['p', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'blockquote', 'pre', 'ul', 'ol', 'dl', 'table', 'figure', 'hr'],
+  ...['article', 'section', 'header', 'footer', 'main', 'nav', 'aside', 'form', 'fieldset', 'details'],
+]);
+/** a line of their own */
+const lines = new Set([
+  ...['div', 'li', 'dt', 'dd', 'tr', 'caption', 'figcaption', 'address', 'legend', 'summary', 'option', 'body'],
+]);
+const heading = /^h[1-6]$/;
+
+export class HtmlText implements TokenReader {
+  private readonly tokens = new HtmlTokens(this);
+  /** line breaks that are due before the next word */
+  private breaks = 0;
+  private space = false;
+  private started = false;
+  private prefix = '';
+  private drop = { name: '', depth: 0 };
+  private preformatted = 0;
+  private lists = 0;
+  private cells = 0;
+  private firstCell = true;
+  /** nothing of this cell is written yet */
+  private atCellStart = false;
+  private title: { level: number; start: number | null; words: string } | null = null;
+
+  constructor(
+    private readonly sink: TextSink,
+    private readonly sections: SectionList,
+  ) {}
+
+  feed(html: string): void {
+    this.tokens.feed(html);
+  }
+
+  end(): void {
+    this.tokens.end();
+    this.endHeading();
+  }
+
+  tag(name: string, closing: boolean): void {
+    if (this.drop.depth > 0) {
+      if (name === this.drop.name) this.drop.depth += closing ? -1 : 1;
+      return;
+    }
+    if (dropped.has(name)) {
+      if (!closing) this.drop = { name, depth: 1 };
+      return;
+    }
+    if (heading.test(name)) this.endHeading();
+    this.layOut(name, closing);
+    if (heading.test(name) && !closing) this.title = { level: Number(name[1]), start: null, words: '' };
+  }
+
+  text(text: string): void {
+    if (this.drop.depth > 0) return;
+    if (this.preformatted > 0) this.write(text.replace(/\u00a0/g, ' '), true);
+    else this.flow(text);
+  }
+
+  private layOut(name: string, closing: boolean): void {
+    const step = closing ? -1 : 1;
+    if (name === 'br') this.due(this.breaks + 1);
+    else if (name === 'td' || name === 'th') this.cell(closing);
+    else if (name === 'tr') this.row();
+    else if (this.cells > 0 && (paragraphs.has(name) || lines.has(name))) this.space = true;
+    else if (paragraphs.has(name)) this.due(name === 'ul' || name === 'ol' ? (this.lists > 0 ? 1 : 2) : 2);
+    else if (lines.has(name)) this.due(1);
+    if (name === 'pre') this.preformatted = Math.max(0, this.preformatted + step);
+    if (name === 'ul' || name === 'ol') this.lists = Math.max(0, this.lists + step);
+    if (name === 'li' && this.cells === 0) this.prefix = closing ? '' : `${'  '.repeat(Math.max(0, this.lists - 1))}- `;
+  }
+
+  private row(): void {
+    this.cells = 0;
+    this.due(1);
+    this.firstCell = true;
+  }
+
+  /** Cells of a row stand on one line, whatever blocks they hold. */
+  private cell(closing: boolean): void {
+    this.cells = closing ? 0 : 1;
+    if (closing) return;
+    if (!this.firstCell) this.write(' | ', true);
+    this.firstCell = false;
+    this.atCellStart = true;
+  }
+
+  private flow(text: string): void {
+    const words = text.replace(/[\s\u00a0]+/g, ' ');
+    if (words === ' ') this.space = true;
+    else if (words !== '') {
+      this.space ||= words.startsWith(' ');
+      this.write(words.trim(), false);
+      this.space = words.endsWith(' ');
+    }
+  }
+
+  /** `exact`: spaces and line breaks mean what they say. */
+  private write(text: string, exact: boolean): void {
+    const atLineStart = this.breaks > 0 || !this.started;
+    let before = this.started ? '\n'.repeat(Math.min(2, this.breaks)) : '';
+    if (!exact && this.space && !atLineStart && !this.atCellStart) before += ' ';
+    if (atLineStart) before += this.prefix;
+    this.sink.append(before);
+    if (this.title) {
+      this.title.start ??= this.sink.length;
+      this.title.words += this.title.words === '' || exact || !this.space ? text : ` ${text}`;
+    }
+    this.sink.append(text);
+    this.started = true;
+    this.breaks = 0;
+    this.space = false;
+    this.atCellStart = false;
+    this.prefix = '';
+  }
+
+  private due(breaks: number): void {
+    this.breaks = Math.max(this.breaks, breaks);
+    this.space = false;
+  }
+
+  private endHeading(): void {
+    if (this.title?.start != null) this.sections.begin('heading', this.title.words, this.title.level, this.title.start);
+    this.title = null;
+  }
+}

@@ -1,0 +1,27 @@
+/** Entry of the worker thread that takes the words out of one document, then ends. */
+import { parentPort, workerData } from 'node:worker_threads';
+import type { DocumentTask, DocumentWorkMessage } from '../shared/documentWork';
+import { toErrorPayload } from '../shared/errors';
+import { extractDocument } from './extract';
+import type { OnProgress } from './extractor';
+
+const msBetweenReports = 50;
+
+function tell(message: DocumentWorkMessage): void {
+  parentPort?.postMessage(message);
+}
+
+function reporter(): OnProgress {
+  let last = Number.NEGATIVE_INFINITY;
+  return (fraction, pages) => {
+    const now = performance.now();
+    if (now - last < msBetweenReports) return;
+    last = now;
+    tell({ type: 'progress', fraction, pages: pages ?? null });
+  };
+}
+
+extractDocument(workerData as DocumentTask, reporter()).then(
+  (extraction) => tell({ type: 'done', extraction }),
+  (error: unknown) => tell({ type: 'failed', error: toErrorPayload(error) }),
+);

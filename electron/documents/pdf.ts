@@ -1,0 +1,80 @@
+/** PDF, page by page, through pdf.js. */
+import './pdfEnvironment';
+import { readFileSync } from 'node:fs';
+import 'pdfjs-dist/legacy/build/pdf.worker.mjs';
+import { getDocument, type PDFDocumentProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
+import { ConcertinaError } from '../shared/errors';
+import { limits } from '../shared/limits';
+import type { Extractor, OnProgress, Source } from './extractor';
+import { damaged, locked, withoutText } from './failures';
+import { surroundings } from './pdfFiles';
+import { PdfLayout } from './pdfLayout';
+import { pageNotices } from './pdfNotices';
+import { SectionList } from './sections';
+import type { TextSink } from './textSink';
+
+/** pdf.js keeps fonts of every page it has seen until it is told to let go */
+const pagesBetweenCleanups = 100;
+const onlyErrors = 0;
+
+export const extractPdf: Extractor = async (source, sink, onProgress) => {
+  const task = getDocument({
+    data: new Uint8Array(readFileSync(source.path)),
+    verbosity: onlyErrors,
+    ...surroundings(source.cMapFolder),
+  });
+  try {
+    const pdf = await task.promise.catch((error: unknown) => {
+      throw isAboutPassword(error) ? locked(source.name) : damaged(source.name, error);
+    });
+    return await readPages(pdf, source, sink, onProgress);
+  } finally {
+    await task.destroy();
+  }
+};
+
+async function readPages(pdf: PDFDocumentProxy, { name }: Source, sink: TextSink, onProgress: OnProgress) {
+  const all = pdf.numPages;
+  if (all > limits.maxDocumentPages) throw tooManyPages(name, all);
+  const sections = new SectionList();
+  const layout = new PdfLayout();
+  const empty: number[] = [];
+  const unreadable: number[] = [];
+  for (let number = 1; number <= all; number++) {
+    if (sink.length > 0) sink.append('\n\n');
+    sections.begin('page', `Page ${number}`, 0, sink.length);
+    const text = await readPage(pdf, number, layout).catch(() => null);
+    if (text === null) unreadable.push(number);
+    else if (text === '') empty.push(number);
+    sink.append(text ?? '');
+    if (number % pagesBetweenCleanups === 0) await pdf.cleanup();
+    onProgress(number / all, { done: number, all });
+  }
+  if (unreadable.length === all) throw damaged(name, 'none of its pages can be read');
+  if (empty.length + unreadable.length === all) throw withoutText(name, all);
+  return {
+    pages: all,
+    sections: sections.finish(sink.length),
+    notices: pageNotices({ empty, unreadable, unknownLetters: layout.unknownLetters }),
+  };
+}
+
+async function readPage(pdf: PDFDocumentProxy, number: number, layout: PdfLayout): Promise<string> {
+  const page = await pdf.getPage(number);
+  const { items } = await page.getTextContent();
+  page.cleanup();
+  return layout.text(items.filter((item) => 'str' in item));
+}
+
+function isAboutPassword(error: unknown): boolean {
+  return error instanceof Error && error.name === 'PasswordException';
+}
+
+function tooManyPages(name: string, pages: number): ConcertinaError {
+  const most = limits.maxDocumentPages.toLocaleString('en');
+  return new ConcertinaError(
+    'document-unsupported',
+    `${name} has ${pages.toLocaleString('en')} pages; ${most} is the most that can be attached.`,
+    'Split it and attach the parts that you need.',
+  );
+}

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { pageNotices, pagesNamed } from '../../../../electron/documents/pdfNotices';
+import { makePdf } from '../../../fixtures/documents/pdf';
+import { extract } from './support';
+
+const prose = (page: number) => [
+  `Chapter of page ${page}`,
+  '',
+  'It was a bright day in April,',
+  'and the clocks struck.',
+];
+
+describe('a PDF', () => {
+  it('gives the text of each page, and where each page lies in it', async () => {
+    const pages = Array.from({ length: 30 }, (_, index) => ({ lines: prose(index + 1) }));
+    pages[16]?.lines.push('', 'The password of the vault is heron-42.');
+    const {
+      text,
+      sections,
+      section,
+      pages: count,
+      notices,
+      progress,
+      characters,
+    } = await extract('pdf', makePdf(pages));
+    expect(count).toBe(30);
+    expect(sections).toHaveLength(30);
+    expect(section('Page 17')).toContain('The password of the vault is heron-42.');
+    expect(section('Page 1')).toBe('Chapter of page 1\n\nIt was a bright day in April,\nand the clocks struck.\n\n');
+    expect(sections.at(-1)).toEqual(expect.objectContaining({ kind: 'page', end: text.length }));
+    expect(characters).toBe(text.length);
+    expect(notices).toEqual([]);
+    expect(progress.at(-1)).toBe(1);
+    expect(progress).toEqual([...progress].sort((a, b) => a - b));
+  });
+
+  it('joins words that a line break cut, and leaves compounds their hyphen', async () => {
+    const lines = [
+      'The well-known state-of-the-',
+      'art device gives an exam-',
+      'ple of a well-',
+      'known, simple rule.',
+    ];
+    const { text } = await extract('pdf', makePdf([{ lines }]));
+    expect(text).toBe('The well-known state-of-the-art\ndevice gives an example\nof a well-known,\nsimple rule.');
+  });
+
+  it('knows no word but its own for the broken ones', async () => {
+    const { text } = await extract('pdf', makePdf([{ lines: ['self-', 'made, inter-', 'esting, e-', 'mail'] }]));
+    expect(text).toBe('self-made,\ninteresting,\ne-mail');
+  });
+
+  it('keeps the columns of a page apart', async () => {
+    const column = (x: number, words: string[]): [number, number, string][] =>
+      words.map((word, index) => [x, 700 - index * 14, word]);
+    const lines = [...column(72, ['left one', 'left two']), ...column(320, ['right one', 'right two'])];
+    const { text } = await extract('pdf', makePdf([{ lines }]));
+    expect(text).toBe('left one\nleft two\nright one\nright two');
+  });
+
+  it('says which pages are pictures', async () => {
+    const pages = [1, 2, 3, 4, 5, 6, 7, 8].map((page) => ({ lines: page >= 3 && page <= 7 ? [] : prose(page) }));
+    const { notices, section } = await extract('pdf', makePdf(pages));
+    expect(notices).toEqual([
+      'Pages 3 to 7 hold no text: they are scanned pictures or empty. Concertina cannot read pictures.',
+    ]);
+    expect(section('Page 5').trim()).toBe('');
+    expect(section('Page 8')).toContain('page 8');
+  });
+
+  it('is refused when it is scanned, locked, damaged or something else', async () => {
+    await expect(extract('pdf', makePdf([{ lines: [] }, { lines: [] }]), 'scan.pdf')).rejects.toMatchObject({
+      code: 'document-unsupported',
+      message: 'scan.pdf is a scanned document: none of its 2 pages holds text, only pictures.',
+      hint: expect.stringContaining('OCR'),
+    });
+    await expect(extract('pdf', makePdf([{ lines: prose(1) }], { locked: true }), 'secret.pdf')).rejects.toMatchObject({
+      code: 'document-unsupported',
+      message: 'secret.pdf is protected by a password.',
+    });
+    await expect(extract('pdf', '%PDF-1.4\nnothing of a PDF follows', 'torn.pdf')).rejects.toMatchObject({
+      code: 'document-invalid',
+      message: expect.stringContaining('torn.pdf is damaged'),
+    });
+  });
+
+  it('is read when its table of objects is damaged', async () => {
+    const whole = makePdf(Array.from({ length: 10 }, (_, index) => ({ lines: prose(index + 1) }))).toString('latin1');
+    const { text } = await extract('pdf', Buffer.from(whole.replaceAll(' 00000 n', ' 99999 x'), 'latin1'));
+    expect(text).toContain('Chapter of page 10');
+  });
+
+  it('says what is missing from its text', () => {
+    expect(pagesNamed([4])).toBe('Page 4');
+    expect(pagesNamed([1, 3, 4, 6, 7, 8])).toBe('Pages 1, 3, 4 and 6 to 8');
+    expect(pagesNamed(Array.from({ length: 20 }, (_, index) => index * 2))).toMatch(/, 14 and 12 more$/);
+    expect(pageNotices({ empty: [], unreadable: [2], unknownLetters: 0.5 })).toEqual([
+      'Page 2 could not be read: the file is damaged there.',
+      'The fonts of this file do not say which letters they draw: about 50% of the text is unreadable.',
+    ]);
+  });
+});

@@ -1,0 +1,35 @@
+/** Runs an extractor as the worker does, in this thread. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { extractDocument } from '../../../../electron/documents/extract';
+import type { DocumentKind, Section } from '../../../../electron/shared/documents';
+import type { Extraction } from '../../../../electron/shared/documentWork';
+import { temporaryFolder } from '../../../fixtures/temporary';
+
+export const cMapFolder = 'node_modules/pdfjs-dist/cmaps';
+
+export interface Extracted extends Extraction {
+  text: string;
+  progress: number[];
+  /** the section's own text, by label */
+  section(label: string): string;
+}
+
+export async function extract(kind: DocumentKind, content: Buffer | string, name = 'file'): Promise<Extracted> {
+  const folder = await temporaryFolder();
+  const path = join(folder, 'file');
+  const textPath = join(folder, 'text.txt');
+  await writeFile(path, content);
+  const progress: number[] = [];
+  const extraction = await extractDocument({ path, name, kind, textPath, cMapFolder }, (fraction) => {
+    progress.push(fraction);
+  });
+  const text = await readFile(textPath, 'utf8');
+  return { ...extraction, text, progress, section: (label) => sectionText(text, extraction.sections, label) };
+}
+
+function sectionText(text: string, sections: Section[], label: string): string {
+  const found = sections.find((section) => section.label === label);
+  if (!found) throw new Error(`There is no section ${label}: ${sections.map((one) => one.label).join(', ')}`);
+  return text.slice(found.start, found.end);
+}
