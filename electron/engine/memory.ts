@@ -1,21 +1,44 @@
 /** Memory of this process and of the machine, beside the parts that the engine itself counts. */
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
-import type { PartMemory } from '../../native/binding/types';
+import type { DeviceMemory, PartMemory } from '../../native/binding/types';
 import type { Memory } from '../shared/engine';
+import { groupMemory } from './controlGroup';
 
-/** Bytes that a program could still take without swapping. */
-function availableBytes(): number {
-  if (process.platform !== 'linux') return os.freemem();
-  // os.freemem() of Node 18 leaves out the page cache, which holds the model file itself
-  try {
-    const kib = /^MemAvailable:\s+(\d+) kB$/m.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1];
-    return kib === undefined ? os.freemem() : Number(kib) * 1024;
-  } catch {
-    return os.freemem();
-  }
+export interface FreeMemory {
+  /** bytes that a program could still take without swapping */
+  free: number;
+  /** of the machine, or of a control group that allows less */
+  total: number;
+  /** at most this much of the process comes back when its model is freed: the pages that it has really touched */
+  releasable: number;
 }
 
-export function withProcessMemory(parts: PartMemory): Memory {
-  return { ...parts, process: process.memoryUsage.rss(), total: os.totalmem(), free: availableBytes() };
+/** `memories`: the engine's; on macOS it knows better than Node how much RAM is free */
+export function freeMemory(memories: DeviceMemory[]): FreeMemory {
+  const told = memories.find(({ kind }) => kind === 'ram')?.free;
+  const group = groupMemory();
+  // os.freemem() of Node 18 leaves out the page cache, which holds the model file itself
+  const free = told ?? kibibytes('/proc/meminfo', 'MemAvailable') ?? os.freemem();
+  return {
+    free: Math.min(free, group?.free ?? free),
+    total: Math.min(os.totalmem(), group?.total ?? os.totalmem()),
+    releasable: kibibytes('/proc/self/status', 'RssAnon') ?? Number.POSITIVE_INFINITY,
+  };
+}
+
+export function withProcessMemory(parts: PartMemory, memories: DeviceMemory[]): Memory {
+  const { free, total } = freeMemory(memories);
+  return { ...parts, process: process.memoryUsage.rss(), total, free };
+}
+
+/** Bytes of a line like "MemAvailable:  123 kB"; null where there is no such file or line. */
+function kibibytes(file: string, key: string): number | null {
+  if (process.platform !== 'linux') return null;
+  try {
+    const found = new RegExp(`^${key}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(file, 'utf8'))?.[1];
+    return found === undefined ? null : Number(found) * 1024;
+  } catch {
+    return null;
+  }
 }

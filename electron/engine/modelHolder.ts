@@ -5,6 +5,7 @@ import { keepsCache } from '../shared/carryOver';
 import type { LoadStep } from '../shared/engine';
 import type { LoadRequest, LoadResult } from '../shared/engineContract';
 import { ConcertinaError } from '../shared/errors';
+import type { ContextSettings } from '../shared/settings';
 import { ensureCalibrated } from './calibration';
 import { CarryOver } from './carryOver';
 import { withProcessMemory } from './memory';
@@ -17,6 +18,13 @@ export interface Loaded {
   context: Context;
 }
 
+export interface LoadSteps {
+  /** ends what still uses the context */
+  beforeFree(): Promise<void>;
+  /** throws `out-of-memory` when a load would not fit; runs while the former model is still loaded */
+  checkMemory(path: string, context: ContextSettings): Promise<void>;
+}
+
 export class ModelHolder {
   private model: Model | null = null;
   private context: Context | null = null;
@@ -27,10 +35,9 @@ export class ModelHolder {
   private calibrationNotes: string[] = [];
   private tail: Promise<unknown> = Promise.resolve();
 
-  /** `beforeFree`: ends what still uses the context */
   constructor(
     private readonly engine: () => Engine,
-    private readonly beforeFree: () => Promise<void>,
+    private readonly steps: LoadSteps,
   ) {}
 
   /** What is loaded; throws `model-missing` when nothing is. */
@@ -50,7 +57,8 @@ export class ModelHolder {
     this.loading = controller;
     return this.inOrder(async () => {
       try {
-        await this.beforeFree();
+        await this.steps.beforeFree();
+        if (!request.force) await this.steps.checkMemory(request.path, request.context);
         return await this.loadNow(request, report, controller.signal);
       } catch (error) {
         await this.dispose();
@@ -72,7 +80,7 @@ export class ModelHolder {
   unload(): Promise<void> {
     this.cancelLoad();
     return this.inOrder(async () => {
-      await this.beforeFree();
+      await this.steps.beforeFree();
       await this.dispose();
     });
   }
@@ -121,7 +129,7 @@ export class ModelHolder {
     return {
       model: model.info,
       context: { ...context.effective, notes },
-      memory: withProcessMemory(context.memory()),
+      memory: withProcessMemory(context.memory(), this.engine().memories()),
       carriedTokens: context.contextUsed,
     };
   }

@@ -2,12 +2,12 @@
 import type { Engine } from '../../native/binding/types';
 import type { GenerationResult, LoadStep, StreamFrame } from '../shared/engine';
 import type { EngineHandlers, GenerateRequest } from '../shared/engineContract';
-import type { ContextSettings } from '../shared/settings';
 import { cancelledResult, frameIds, writeAnswer } from './generation';
 import { toEngineError } from './hints';
 import { withProcessMemory } from './memory';
 import { queuedStats } from './meter';
 import { ModelHolder, type ReportLoad } from './modelHolder';
+import { MemoryPlanner } from './planner';
 import { GenerationQueue } from './queue';
 
 export interface EngineOutput {
@@ -24,7 +24,11 @@ export interface EngineServer {
 /** `engine` throws a coded error when the native binary cannot be used; so does every operation that needs it. */
 export function createEngineServer(engine: () => Engine, output: EngineOutput): EngineServer {
   const queue = new GenerationQueue();
-  const holder = new ModelHolder(engine, () => queue.drain());
+  const planner = new MemoryPlanner(engine, () => holder.current?.context.devices() ?? []);
+  const holder = new ModelHolder(engine, {
+    beforeFree: () => queue.drain(),
+    checkMemory: (path, context) => planner.check(path, context),
+  });
 
   async function generate(request: GenerateRequest): Promise<GenerationResult> {
     const { context } = holder.require();
@@ -43,15 +47,11 @@ export function createEngineServer(engine: () => Engine, output: EngineOutput): 
     });
   }
 
-  async function estimate(path: string, context: ContextSettings) {
-    const { gpuLayers, ...options } = context;
-    return engine().estimate(path, gpuLayers, options);
-  }
-
   const handlers: EngineHandlers = {
     capabilities: async () => engine().capabilities(),
     inspect: async ({ path }) => engine().inspect(path),
-    estimate: async ({ path, context }) => estimate(path, context),
+    estimate: ({ path, context }) => planner.estimate(path, context),
+    fit: (request) => planner.fit(request),
     load: (request) => holder.load(request, inSteps(output.loadProgress)),
     cancelLoad: async () => holder.cancelLoad(),
     skipCalibration: async () => holder.skipCalibration(),
@@ -62,7 +62,7 @@ export function createEngineServer(engine: () => Engine, output: EngineOutput): 
     memory: async () => {
       const context = holder.current?.context;
       return {
-        memory: context ? withProcessMemory(context.memory()) : null,
+        memory: context ? withProcessMemory(context.memory(), engine().memories()) : null,
         contextUsed: context?.contextUsed ?? 0,
       };
     },

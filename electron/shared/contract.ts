@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { chatSchema, chatSummarySchema, idSchema, messageSchema } from './chats';
 import { engineStatusSchema, memoryEstimateSchema, streamFrameSchema } from './engine';
 import { errorPayloadSchema } from './errors';
+import { contextFitSchema } from './fit';
 import { limits } from './limits';
 import { modelEntrySchema } from './models';
 import {
@@ -84,8 +85,8 @@ export const operations = {
   ),
   /** off the list; the file stays where it is */
   'models.remove': operation(z.object({ modelId: idSchema }), nothing),
-  /** loads the model and remembers it */
-  'models.select': operation(z.object({ modelId: idSchema }), engineStatusSchema),
+  /** loads the model and remembers it; `force`: even when it does not fit into the memory */
+  'models.select': operation(z.object({ modelId: idSchema, force: z.boolean().optional() }), engineStatusSchema),
 
   'engine.status': operation(nothing, engineStatusSchema),
   /** memory that the loaded (or named) model would take with these settings */
@@ -93,8 +94,20 @@ export const operations = {
     z.object({ modelId: idSchema.optional(), context: contextSettingsSchema }),
     memoryEstimateSchema,
   ),
-  /** loads the model again with the settings as they are now */
-  'engine.reload': operation(nothing, engineStatusSchema),
+  /** whether they fit into the memory of this machine now, and the longest context that does, by cache type */
+  'engine.fit': operation(
+    z.object({
+      modelId: idSchema.optional(),
+      context: contextSettingsSchema,
+      /** tokens; the marks go no further; when it is left out, as many as the model was trained for */
+      longest: z.number().int().min(limits.minContext).max(limits.maxContext).optional(),
+      /** any id of the asking view: its newer question ends the older one with the code `cancelled` */
+      asker: idSchema.optional(),
+    }),
+    contextFitSchema,
+  ),
+  /** loads the model again with the settings as they are now; `force` as above */
+  'engine.reload': operation(z.object({ force: z.boolean() }).optional(), engineStatusSchema),
   'engine.cancelLoad': operation(nothing, nothing),
   /** exact tokens of the branch that ends in `leafId` plus a draft, through the model's chat template */
   'engine.countTokens': operation(

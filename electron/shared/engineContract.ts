@@ -13,6 +13,7 @@ import {
   memorySchema,
   streamFrameSchema,
 } from './engine';
+import { contextFitSchema } from './fit';
 import { modelInfoSchema } from './models';
 import { type ClientOf, type HandlersOf, type OperationMap, operation } from './operation';
 import { contextSettingsSchema, samplingSettingsSchema } from './settings';
@@ -45,8 +46,19 @@ export const loadRequestSchema = z.object({
   calibration: calibrationPlacesSchema,
   /** a folder of its own, for taking a cache over into the next context; without it that is not done */
   scratch: z.string().optional(),
+  /** leaves the load check out */
+  force: z.boolean().optional(),
 });
 export type LoadRequest = z.infer<typeof loadRequestSchema>;
+
+/** See `engine.fit` of the contract. */
+export const fitRequestSchema = z.object({
+  path: z.string(),
+  context: contextSettingsSchema,
+  longest: z.number().int().optional(),
+  asker: idSchema.optional(),
+});
+export type FitRequest = z.infer<typeof fitRequestSchema>;
 
 export const generateRequestSchema = z.object({
   requestId: idSchema,
@@ -63,6 +75,7 @@ export const engineOperations = {
   capabilities: operation(nothing, capabilitiesSchema),
   inspect: operation(z.object({ path: z.string() }), modelInfoSchema),
   estimate: operation(z.object({ path: z.string(), context: contextSettingsSchema }), memoryEstimateSchema),
+  fit: operation(fitRequestSchema, contextFitSchema),
   /** frees what was loaded, then loads; on failure nothing stays loaded */
   load: operation(loadRequestSchema, loadResultSchema),
   cancelLoad: operation(nothing, nothing),

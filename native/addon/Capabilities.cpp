@@ -1,8 +1,8 @@
 #include "Capabilities.h"
 
+#include "DeviceMemory.h"
 #include "Kernels.h"
 #include "effective.h"
-#include "internals.h"
 
 #include "common.h"
 

@@ -29,18 +29,6 @@ uint32_t cells(const ContextOptions & options, const Model & model, std::vector<
     return trained;
 }
 
-void checkMemory(const Context & context, const llama_context_params & params) {
-    if (context.model->gpuLayers > 0) return; // the cache of offloaded layers is not in this memory
-    const uint64_t needed = expectedKvBytes(context.model->handle, params.n_ctx, params.n_ubatch, params.type_k, params.type_v);
-    const uint64_t available = availableMemory();
-    if (needed <= available) return;
-    throw CodedError(
-        "out-of-memory",
-        "A context of " + std::to_string(params.n_ctx) + " tokens needs " + std::to_string(needed >> 20) + " MiB, " +
-            std::to_string(available >> 20) + " MiB are free",
-        "Choose a smaller context or a smaller cache type.");
-}
-
 llama_context_params paramsFor(const ContextOptions & options, Context & context) {
     std::vector<std::string> & notes = context.effective.notes;
     llama_context_params params = llama_context_default_params();
@@ -97,7 +85,6 @@ std::shared_ptr<Context> Context::create(std::shared_ptr<Model> model, const Con
     llama_context_params params = paramsFor(options, *context);
     params.abort_callback = aborted;
     params.abort_callback_data = context.get();
-    if (!dry) checkMemory(*context, params);
     const LogSink::Capture log;
     {
         const std::lock_guard<std::mutex> making(context->model->makingContext);
@@ -113,6 +100,7 @@ std::shared_ptr<Context> Context::create(std::shared_ptr<Model> model, const Con
     describe(*context, options, params.n_ctx);
     context->effective.kernels = kernelUses(*context->model, params.type_k, params.type_v, context->effective.nCtx);
     context->lastBytes = partBytes(context->handle);
+    context->lastDevices = deviceUse(context->handle);
     return context;
 }
 
@@ -188,6 +176,11 @@ void Context::adopt(std::vector<llama_token> restored) {
 PartBytes Context::bytes() {
     if (!busy) lastBytes = partBytes(handle); // a running job may grow the buffers under our hands
     return lastBytes;
+}
+
+std::vector<DeviceUse> Context::devices() {
+    if (!busy) lastDevices = deviceUse(handle);
+    return lastDevices;
 }
 
 Lease::Lease(std::shared_ptr<Context> held, std::shared_ptr<std::atomic<bool>> cancel) : context(std::move(held)) {

@@ -61,6 +61,7 @@ public:
 
     size_t used() const { return usedTokens; }
     PartBytes bytes();
+    std::vector<DeviceUse> devices();
 
     const std::shared_ptr<Model> model;
     llama_context * handle = nullptr;
@@ -78,6 +79,7 @@ private:
 
     std::atomic<size_t> usedTokens{0};
     PartBytes lastBytes;
+    std::vector<DeviceUse> lastDevices;
 };
 
 // The right to use a context. Taken on the JavaScript thread (throws `busy`), given back when the job ends.

@@ -42,6 +42,7 @@ Napi::Function ContextHandle::define(Napi::Env env) {
         InstanceAccessor<&ContextHandle::effective>("effective"),
         InstanceAccessor<&ContextHandle::contextUsed>("contextUsed"),
         InstanceMethod<&ContextHandle::memory>("memory"),
+        InstanceMethod<&ContextHandle::devices>("devices"),
         InstanceMethod<&ContextHandle::timings>("timings"),
         InstanceMethod<&ContextHandle::clear>("clear"),
         InstanceMethod<&ContextHandle::generate>("generate"),
@@ -81,6 +82,10 @@ Napi::Value ContextHandle::contextUsed(const Napi::CallbackInfo & info) {
 
 Napi::Value ContextHandle::memory(const Napi::CallbackInfo & info) {
     return guarded(info.Env(), [&] { return toJs(info.Env(), context().bytes()); });
+}
+
+Napi::Value ContextHandle::devices(const Napi::CallbackInfo & info) {
+    return guarded(info.Env(), [&] { return toJs(info.Env(), context().devices()); });
 }
 
 // upstream's own clock since the last call, to check ours against

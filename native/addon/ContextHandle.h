@@ -21,6 +21,7 @@ private:
 
     Napi::Value effective(const Napi::CallbackInfo & info);
     Napi::Value contextUsed(const Napi::CallbackInfo & info);
+    Napi::Value devices(const Napi::CallbackInfo & info);
     Napi::Value memory(const Napi::CallbackInfo & info);
     Napi::Value timings(const Napi::CallbackInfo & info);
     Napi::Value clear(const Napi::CallbackInfo & info);

@@ -7,7 +7,9 @@ namespace concertina {
 MemoryEstimate Estimator::estimate(const std::string & path, int gpuLayers, const ContextOptions & options) {
     const std::lock_guard<std::mutex> lock(mutex);
     const auto context = Context::create(modelFor(path, gpuLayers), options, true);
-    return {context->bytes(), context->effective.typeK, context->effective.typeV};
+    const EffectiveContext & made = context->effective;
+    const int trained = static_cast<int>(trainedContext(*context->model));
+    return {context->bytes(), made.typeK, made.typeV, made.nCtx, trained, context->devices()};
 }
 
 std::shared_ptr<Model> Estimator::modelFor(const std::string & path, int gpuLayers) {

@@ -13,6 +13,9 @@ namespace concertina {
 struct MemoryEstimate {
     PartBytes bytes;
     EffectiveType typeK, typeV;
+    uint32_t nCtx = 0;
+    int trained = 0;
+    std::vector<DeviceUse> devices;
 };
 
 struct Estimator {

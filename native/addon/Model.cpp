@@ -37,14 +37,6 @@ bool onProgress(float fraction, void * data) {
     throw CodedError("model-invalid", withLog(path + " cannot be loaded", log), "Download the file again, or choose another one.");
 }
 
-void checkMemory(const ModelInfo & info) {
-    if (llama_supports_gpu_offload() || info.fileBytes <= totalMemory()) return;
-    throw CodedError(
-        "out-of-memory",
-        "The model takes " + std::to_string(info.fileBytes >> 20) + " MiB, the machine has " + std::to_string(totalMemory() >> 20) + " MiB",
-        "Choose a smaller model or quantisation.");
-}
-
 } // namespace
 
 Model::~Model() {
@@ -74,7 +66,6 @@ std::shared_ptr<Model> loadModel(
     auto model = std::make_shared<Model>();
     model->path = path;
     model->info = inspect(path);
-    if (!dry) checkMemory(model->info);
 
     Progress progress{cancel, report};
     llama_model_params params = llama_model_default_params();

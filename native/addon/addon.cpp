@@ -37,6 +37,10 @@ Napi::Value exportInspect(const Napi::CallbackInfo & info) {
     });
 }
 
+Napi::Value exportMemories(const Napi::CallbackInfo & info) {
+    return guarded(info.Env(), [&] { return toJs(info.Env(), deviceMemories()); });
+}
+
 Napi::Value exportEstimate(const Napi::CallbackInfo & info) {
     return guarded(info.Env(), [&]() -> Napi::Value {
         const std::string path = readText(info[0], "path");
@@ -100,6 +104,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
     exports.Set("capabilities", Napi::Function::New<exportCapabilities>(env));
     exports.Set("selfTest", Napi::Function::New<exportSelfTest>(env));
     exports.Set("inspect", Napi::Function::New<exportInspect>(env));
+    exports.Set("memories", Napi::Function::New<exportMemories>(env));
     exports.Set("estimate", Napi::Function::New<exportEstimate>(env));
     exports.Set("loadModel", Napi::Function::New<ModelHandle::load>(env));
     exports.Set("setLogListener", Napi::Function::New<exportSetLogListener>(env));

@@ -255,10 +255,41 @@ Napi::Value toJs(Napi::Env env, const PartBytes & value) {
     return object;
 }
 
+Napi::Value toJs(Napi::Env env, const std::vector<DeviceUse> & value) {
+    Napi::Array array = Napi::Array::New(env, value.size());
+    for (const DeviceUse & use : value) {
+        Napi::Object object = Napi::Object::New(env);
+        object.Set("name", use.name);
+        object.Set("kind", use.kind);
+        set(object, "weights", use.weights);
+        set(object, "mapped", use.mapped);
+        set(object, "context", use.context);
+        set(object, "compute", use.compute);
+        array.Set(static_cast<uint32_t>(&use - value.data()), object);
+    }
+    return array;
+}
+
+Napi::Value toJs(Napi::Env env, const std::vector<DeviceMemory> & value) {
+    Napi::Array array = Napi::Array::New(env, value.size());
+    for (const DeviceMemory & memory : value) {
+        Napi::Object object = Napi::Object::New(env);
+        object.Set("name", memory.name);
+        object.Set("kind", memory.kind);
+        object.Set("free", memory.free ? Napi::Number::New(env, static_cast<double>(*memory.free)) : env.Null());
+        set(object, "total", memory.total);
+        array.Set(static_cast<uint32_t>(&memory - value.data()), object);
+    }
+    return array;
+}
+
 Napi::Value toJs(Napi::Env env, const MemoryEstimate & value) {
     Napi::Object object = toJs(env, value.bytes).As<Napi::Object>();
     object.Set("typeK", typeToJs(env, value.typeK));
     object.Set("typeV", typeToJs(env, value.typeV));
+    object.Set("nCtx", value.nCtx);
+    object.Set("trained", value.trained);
+    object.Set("devices", toJs(env, value.devices));
     return object;
 }
 

@@ -5,6 +5,7 @@
 #include "Calibration.h"
 #include "Capabilities.h"
 #include "Context.h"
+#include "DeviceMemory.h"
 #include "Estimate.h"
 #include "Evaluate.h"
 #include "Generation.h"
@@ -34,6 +35,8 @@ Napi::Value toJs(Napi::Env env, const Capabilities & value);
 Napi::Value toJs(Napi::Env env, const ModelInfo & value);
 Napi::Value toJs(Napi::Env env, const EffectiveContext & value);
 Napi::Value toJs(Napi::Env env, const PartBytes & value);
+Napi::Value toJs(Napi::Env env, const std::vector<DeviceUse> & value);
+Napi::Value toJs(Napi::Env env, const std::vector<DeviceMemory> & value);
 Napi::Value toJs(Napi::Env env, const MemoryEstimate & value);
 Napi::Value toJs(Napi::Env env, const Evaluation & value);
 Napi::Value toJs(Napi::Env env, const PrefillProgress & value);

@@ -1,5 +1,7 @@
 #include "internals.h"
 
+#include "DeviceMemory.h"
+
 #include "llama-context.h"
 #include "llama-ext.h"
 #include "llama-kv-cache-iswa.h"
@@ -10,7 +12,6 @@
 #include "llama-model.h"
 
 #include <algorithm>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -48,20 +49,10 @@ std::vector<const llama_kv_cache *> cachesOf(const llama_memory_i * memory) {
     return {};
 }
 
-uint64_t numberIn(const char * path, const std::string & key) {
-    std::ifstream file(path);
-    std::string word;
-    uint64_t value = 0;
-    if (key.empty()) return file >> value ? value : 0;
-    while (file >> word) {
-        if (word == key && file >> value) return value;
-    }
-    return 0;
-}
-
-// 0: no limit
-uint64_t controlGroupLimit() {
-    return numberIn("/sys/fs/cgroup/memory.max", "");
+// upstream's name for a buffer over a mapped file ("CPU_Mapped")
+bool isMapped(ggml_backend_buffer_type_t type) {
+    const std::string name = ggml_backend_buft_name(type), suffix = "_Mapped";
+    return name.size() > suffix.size() && name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0;
 }
 
 } // namespace
@@ -88,21 +79,24 @@ PartBytes partBytes(const llama_context * context) {
     return bytes;
 }
 
-bool usesFlashAttention(const llama_context * context) {
-    return context->get_cparams().flash_attn;
+std::vector<DeviceUse> deviceUse(const llama_context * context) {
+    std::vector<DeviceUse> uses;
+    for (const auto & [type, part] : llama_get_memory_breakdown(context)) {
+        // host memory that a GPU's driver pins is RAM
+        ggml_backend_dev_t device = ggml_backend_buft_is_host(type) ? nullptr : ggml_backend_buft_get_device(type);
+        const std::string name = nameOf(device);
+        auto use = std::find_if(uses.begin(), uses.end(), [&](const DeviceUse & known) { return known.name == name; });
+        if (use == uses.end()) use = uses.insert(use, {name, kindOf(device)});
+        use->weights += part.model;
+        if (isMapped(type)) use->mapped += part.model;
+        use->context += part.context;
+        use->compute += part.compute;
+    }
+    return uses;
 }
 
-uint64_t expectedKvBytes(const llama_model * model, uint32_t cells, uint32_t batch, ggml_type typeK, ggml_type typeV) {
-    const llama_hparams & hparams = model->hparams;
-    uint64_t bytes = 0;
-    for (uint32_t layer = 0; layer < hparams.n_layer(); layer++) {
-        if (!hparams.has_kv(layer) || hparams.is_recr(layer)) continue;
-        const uint64_t window = std::min<uint64_t>(cells, uint64_t(hparams.n_swa) + batch);
-        const uint64_t rows = hparams.is_swa(layer) && hparams.n_swa > 0 ? window : cells;
-        bytes += rows * ggml_row_size(typeK, hparams.n_embd_k_gqa(layer));
-        if (!hparams.is_mla()) bytes += rows * ggml_row_size(typeV, hparams.n_embd_v_gqa(layer));
-    }
-    return bytes;
+bool usesFlashAttention(const llama_context * context) {
+    return context->get_cparams().flash_attn;
 }
 
 bool headDimsFit(const llama_model * model, ggml_type typeK, ggml_type typeV) {
@@ -118,19 +112,6 @@ TrainedContextGuard::TrainedContextGuard(llama_model * made) : model(made), trai
 
 TrainedContextGuard::~TrainedContextGuard() {
     model->hparams.n_ctx_train = trained;
-}
-
-uint64_t totalMemory() {
-    size_t available = 0, total = 0;
-    ggml_backend_dev_memory(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU), &available, &total);
-    const uint64_t limit = controlGroupLimit();
-    return limit ? std::min<uint64_t>(limit, total) : total;
-}
-
-uint64_t availableMemory() {
-    const uint64_t kibibytes = numberIn("/proc/meminfo", "MemAvailable:");
-    const uint64_t total = totalMemory();
-    return kibibytes ? std::min(kibibytes * 1024, total) : total;
 }
 
 } // namespace concertina

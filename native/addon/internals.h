@@ -5,6 +5,8 @@
 #include "llama.h"
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace concertina {
 
@@ -20,10 +22,18 @@ struct PartBytes {
 
 PartBytes partBytes(const llama_context * context);
 
-bool usesFlashAttention(const llama_context * context);
+// what the model and a context take of one memory
+struct DeviceUse {
+    std::string name, kind; // of DeviceMemory
+    uint64_t weights = 0;
+    uint64_t mapped = 0; // of the weights: pages of the file; 0 in a dry run
+    uint64_t context = 0;
+    uint64_t compute = 0;
+};
 
-// bytes that a KV cache of these types would take; needs no allocation. Sliding-window layers count their window.
-uint64_t expectedKvBytes(const llama_model * model, uint32_t cells, uint32_t batch, ggml_type typeK, ggml_type typeV);
+std::vector<DeviceUse> deviceUse(const llama_context * context);
+
+bool usesFlashAttention(const llama_context * context);
 
 // every layer's head size is a multiple of the block of the type
 bool headDimsFit(const llama_model * model, ggml_type typeK, ggml_type typeV);
@@ -41,9 +51,5 @@ private:
     llama_model * model;
     uint32_t trained;
 };
-
-// bytes of memory that a process may still take: of the machine or of its control group
-uint64_t availableMemory();
-uint64_t totalMemory();
 
 } // namespace concertina

@@ -11,6 +11,7 @@ import type {
   CompareOptions,
   Comparison,
   Context,
+  DeviceUse,
   EvaluateResult,
   GenerateChunk,
   GenerateOptions,
@@ -131,6 +132,11 @@ export class NativeContext implements Context {
   memory(): PartMemory {
     this.#guard.check();
     return coded(() => this.#raw.memory());
+  }
+
+  devices(): DeviceUse[] {
+    this.#guard.check();
+    return coded(() => this.#raw.devices());
   }
 
   dispose(): Promise<void> {

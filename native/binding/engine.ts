@@ -1,11 +1,11 @@
 /** The engine over a loaded addon. */
-import type { Capabilities, MemoryEstimate } from '../../electron/shared/engine';
+import type { Capabilities } from '../../electron/shared/engine';
 import type { ModelInfo } from '../../electron/shared/models';
 import { coded, codedAsync } from './errors';
 import { NativeModel } from './model';
 import { withProgress } from './progress';
 import type { RawAddon } from './raw';
-import type { ContextOptions, Engine, LoadOptions, Model } from './types';
+import type { ContextOptions, DeviceMemory, Engine, LoadOptions, MemoryPlan, Model } from './types';
 
 export class NativeEngine implements Engine {
   readonly #addon: RawAddon;
@@ -22,11 +22,15 @@ export class NativeEngine implements Engine {
     return coded(() => this.#addon.capabilities());
   }
 
+  memories(): DeviceMemory[] {
+    return coded(() => this.#addon.memories());
+  }
+
   inspect(path: string): Promise<ModelInfo> {
     return codedAsync(() => this.#addon.inspect(path));
   }
 
-  estimate(path: string, gpuLayers: number, options: ContextOptions): Promise<MemoryEstimate> {
+  estimate(path: string, gpuLayers: number, options: ContextOptions): Promise<MemoryPlan> {
     return codedAsync(() => this.#addon.estimate(path, gpuLayers, options));
   }
 

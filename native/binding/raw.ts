@@ -1,14 +1,17 @@
 /** The `.node` as it is (native/addon/addon.cpp). Only this folder sees it; everyone else uses `types.ts`. */
-import type { Capabilities, LoadedContext, MemoryEstimate } from '../../electron/shared/engine';
+import type { Capabilities, LoadedContext } from '../../electron/shared/engine';
 import type { ModelInfo } from '../../electron/shared/models';
 import type {
   CalibrateOptions,
   ChatMessage,
   ContextOptions,
+  DeviceMemory,
+  DeviceUse,
   EvaluateResult,
   GenerateChunk,
   GenerateOptions,
   GenerateResult,
+  MemoryPlan,
   PartMemory,
   PrefillProgress,
 } from './types';
@@ -21,6 +24,7 @@ export interface RawContext {
   readonly effective: LoadedContext;
   readonly contextUsed: number;
   memory(): PartMemory;
+  devices(): DeviceUse[];
   /** llama.cpp's own clock since the last call */
   timings(): { promptMs: number; decodeMs: number };
   clear(): void;
@@ -67,8 +71,9 @@ export interface RawAddon {
   Cancellation: new () => RawCancellation;
   capabilities(): Capabilities;
   selfTest(folder: string): Promise<void>;
+  memories(): DeviceMemory[];
   inspect(path: string): Promise<ModelInfo>;
-  estimate(path: string, gpuLayers: number, options: ContextOptions): Promise<MemoryEstimate>;
+  estimate(path: string, gpuLayers: number, options: ContextOptions): Promise<MemoryPlan>;
   loadModel(
     path: string,
     gpuLayers: number,

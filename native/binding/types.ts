@@ -10,6 +10,40 @@ import type { RopeChoice } from '../../electron/shared/settings';
 /** Memory of a model and a context by part; the caller adds what only the process knows (`process`, `total`, `free`). */
 export type PartMemory = Pick<Memory, 'weights' | 'kvK' | 'kvV' | 'kvF16' | 'compute'>;
 
+/** `unified`: a GPU that works in the machine's own memory. */
+export type DeviceKind = 'ram' | 'unified' | 'gpu';
+
+/** One memory as its driver or the system tells it now; bytes. */
+export interface DeviceMemory {
+  name: string;
+  kind: DeviceKind;
+  /** of RAM: without paging others out; where the platform does not tell, what Node's os.freemem() says is right */
+  free: number | null;
+  /** 0: not told */
+  total: number;
+}
+
+/** What a model and a context take of one memory; bytes. */
+export interface DeviceUse {
+  name: string;
+  kind: DeviceKind;
+  weights: number;
+  /** of the weights: pages of the model file, which the system takes back when it needs them; 0 in a dry run */
+  mapped: number;
+  /** KV cache and recurrent state */
+  context: number;
+  compute: number;
+}
+
+/** A dry run: the parts, and the same bytes by device. */
+export interface MemoryPlan extends MemoryEstimate {
+  /** cells as the engine would make them: rounded up, or cut */
+  nCtx: number;
+  /** tokens that the model was trained for; 0: its file does not say */
+  trained: number;
+  devices: DeviceUse[];
+}
+
 export interface ContextOptions {
   /** cells of the KV cache; rounded up by the engine, see `Context.effective.nCtx` */
   nCtx: number;
@@ -156,6 +190,8 @@ export interface Context {
   loadSession(path: string): Promise<number>;
   clear(): void;
   memory(): PartMemory;
+  /** the same bytes by device */
+  devices(): DeviceUse[];
   /** idempotent */
   dispose(): Promise<void>;
 }
@@ -191,8 +227,10 @@ export interface Engine {
   capabilities(): Capabilities;
   /** reads the header only. Codes: `model-missing`, `model-invalid` (truncated or not GGUF) */
   inspect(path: string): Promise<ModelInfo>;
+  /** RAM first, then the GPUs */
+  memories(): DeviceMemory[];
   /** what `loadModel` and `createContext` would allocate */
-  estimate(path: string, gpuLayers: number, options: ContextOptions): Promise<MemoryEstimate>;
+  estimate(path: string, gpuLayers: number, options: ContextOptions): Promise<MemoryPlan>;
   /** Codes: `model-missing`, `model-invalid`, `model-unsupported`, `out-of-memory`, `cancelled` */
   loadModel(path: string, options: LoadOptions): Promise<Model>;
   /** llama.cpp's log lines, level warn and above; one listener */

@@ -1,6 +1,5 @@
 /** Loading: progress, cancel, what a header says, and every way in which a file or an option can be wrong. */
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { capabilitiesSchema } from '../../electron/shared/engine';
@@ -120,17 +119,6 @@ describe('bad files', () => {
     const file = path.join(temporaryFolder(), 'model.gguf');
     fs.writeFileSync(file, full().subarray(0, 20_000_000));
     expect(await refusal(engine().inspect(file))).toMatchObject({ message: expect.stringContaining('truncated') });
-  });
-
-  it('a model larger than the memory is refused before it is read', async () => {
-    const file = path.join(temporaryFolder(), 'model.gguf');
-    const columns = Math.ceil((2 * os.totalmem()) / 4 / 1024);
-    writeGguf(file, llama, [{ name: 'token_embd.weight', shape: [1024, columns] }], 0);
-    // a hole in the file: no bytes on the disk
-    fs.truncateSync(file, fs.statSync(file).size + 4 * 1024 * columns);
-    expect((await engine().inspect(file)).fileBytes).toBeGreaterThan(2 * os.totalmem());
-    const error = await refusal(engine().loadModel(file, { gpuLayers: 0 }));
-    expect(error).toMatchObject({ code: 'out-of-memory', hint: expect.stringContaining('smaller') });
   });
 
   it('names an architecture that llama.cpp does not know', async () => {

@@ -68,7 +68,7 @@ describe('memory', () => {
     for (const options of cases) {
       const context = await model.createContext(options);
       const { typeK, typeV } = context.effective;
-      expect(await engine().estimate(tinyModel, 0, options)).toEqual({ ...context.memory(), typeK, typeV });
+      expect(await engine().estimate(tinyModel, 0, options)).toMatchObject({ ...context.memory(), typeK, typeV });
     }
   });
 });

@@ -1,7 +1,9 @@
 /** The loaded model and its context: loads, loads again when settings ask for it, recovers after a crash, tells its state. */
+import type { OperationInput } from '../../shared/contract';
 import type { EngineStatus, GenerationResult, MemoryEstimate, StreamFrame } from '../../shared/engine';
 import type { CalibrationPlaces, GenerateRequest, LoadResult, PromptMessage } from '../../shared/engineContract';
 import { ConcertinaError, toErrorPayload } from '../../shared/errors';
+import type { ContextFit } from '../../shared/fit';
 import type { ContextSettings } from '../../shared/settings';
 import { Emitter } from './emitter';
 import type { CrashReport, EngineHost } from './engineHost';
@@ -81,18 +83,18 @@ export class EngineService {
   }
 
   /** Loads a model; remembers it once it is loaded. A load that fails shows in the status. */
-  async select(modelId: string): Promise<EngineStatus> {
+  async select(modelId: string, force = false): Promise<EngineStatus> {
     await this.library.pathOf(modelId);
-    const status = await this.load(modelId);
+    const status = await this.load(modelId, force);
     if (status.state === 'ready' && status.modelId === modelId) await this.settings.update({ modelId });
     return this.current;
   }
 
-  async reload(): Promise<EngineStatus> {
+  async reload(force = false): Promise<EngineStatus> {
     const modelId = this.current.modelId ?? (await this.wantedModelId());
     if (modelId === null)
       throw new ConcertinaError('model-missing', 'There is no model to load.', 'Add a model first.');
-    return this.load(modelId);
+    return this.load(modelId, force);
   }
 
   /** While the model is measured, only the measuring ends: turbo works without. */
@@ -106,9 +108,11 @@ export class EngineService {
   }
 
   async estimate(modelId: string | undefined, context: ContextSettings): Promise<MemoryEstimate> {
-    const id = modelId ?? this.current.modelId ?? (await this.wantedModelId());
-    if (id === null) throw new ConcertinaError('model-missing', 'There is no model to estimate.', 'Add a model first.');
-    return this.host.client.call('estimate', { path: await this.library.pathOf(id), context });
+    return this.host.client.call('estimate', { path: await this.pathOf(modelId), context });
+  }
+
+  async fit({ modelId, ...question }: OperationInput<'engine.fit'>): Promise<ContextFit> {
+    return this.host.client.call('fit', { path: await this.pathOf(modelId), ...question });
   }
 
   countTokens(messages: PromptMessage[]): Promise<{ tokens: number }> {
@@ -174,7 +178,7 @@ export class EngineService {
     await this.host.client.call('cancelLoad', undefined);
   }
 
-  private async load(modelId: string): Promise<EngineStatus> {
+  private async load(modelId: string, force = false): Promise<EngineStatus> {
     const number = ++this.loadNumber;
     const isLatest = () => number === this.loadNumber;
     await this.endRunningLoad().catch(() => undefined);
@@ -192,7 +196,7 @@ export class EngineService {
       this.host.work = { key: `${path}|${JSON.stringify(context)}`, loading: true };
       const result = await this.host.client.call('load', {
         ...{ path, context },
-        ...{ calibration: this.calibration, scratch: this.scratch },
+        ...{ calibration: this.calibration, scratch: this.scratch, force },
       });
       if (isLatest()) this.onLoaded(result);
     } catch (error) {
@@ -268,6 +272,13 @@ export class EngineService {
     if (this.answers > 0) return;
     if (this.current.state === 'generating') this.update({ state: 'ready' });
     if (this.reloadWhenIdle) void this.reloadForSettings();
+  }
+
+  /** of the named model, or of the one that is loaded or would be */
+  private async pathOf(modelId: string | undefined): Promise<string> {
+    const id = modelId ?? this.current.modelId ?? (await this.wantedModelId());
+    if (id === null) throw new ConcertinaError('model-missing', 'There is no model to estimate.', 'Add a model first.');
+    return this.library.pathOf(id);
   }
 
   private async wantedModelId(): Promise<string | null> {

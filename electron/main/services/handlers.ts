@@ -67,11 +67,12 @@ export function createHandlers(parts: HandlerParts): Handlers {
     'models.addFromDialog': async ({ kind }) => models.add(await requireDesktop(desktop).chooseModels(kind)),
     'models.addPaths': ({ paths }) => models.add(paths),
     'models.remove': ({ modelId }) => removeModel(modelId),
-    'models.select': ({ modelId }) => engine.select(modelId),
+    'models.select': ({ modelId, force }) => engine.select(modelId, force),
 
     'engine.status': async () => engine.status(),
     'engine.estimate': ({ modelId, context }) => engine.estimate(modelId, context),
-    'engine.reload': () => engine.reload(),
+    'engine.fit': (question) => engine.fit(question),
+    'engine.reload': (input) => engine.reload(input?.force),
     'engine.cancelLoad': () => engine.cancelLoad(),
     'engine.countTokens': ({ chatId, leafId, draft }) => countTokens(chatId, leafId, draft),
   };

@@ -1,5 +1,7 @@
 /** A model list, settings and an engine state to test with. The byte figures are plausible, not the engine's. */
+import type { CacheType } from '../../../electron/shared/cacheTypes';
 import type { EngineStatus, MemoryEstimate } from '../../../electron/shared/engine';
+import type { ContextFit, FitMark } from '../../../electron/shared/fit';
 import type { ModelEntry } from '../../../electron/shared/models';
 import type { ContextSettings, Settings } from '../../../electron/shared/settings';
 
@@ -114,6 +116,36 @@ export function estimateOf(
     compute: 24_300_000,
     typeK: same(context.typeK),
     typeV: same(context.typeV),
+  };
+}
+
+/** 9.1 GB are free, as in `readyStatus` */
+export function fitOf(
+  context: ContextSettings,
+  info: typeof fakeInfo | NonNullable<ModelEntry['info']>,
+  longest = info.nCtxTrain,
+): ContextFit {
+  const available = 8_100_000_000;
+  const bytesAt = (settings: ContextSettings) => {
+    const { weights, kvK, kvV, compute } = estimateOf(settings, info);
+    return weights + kvK + kvV + compute;
+  };
+  const markOf = (typeK: CacheType, typeV: CacheType): FitMark => {
+    const at = (nCtx: number) => bytesAt({ ...context, typeK, typeV, nCtx });
+    const cells = Math.floor((available - at(0)) / (at(1) - at(0)) / 256) * 256;
+    const nCtx = Math.max(0, Math.min(longest, cells));
+    return { typeK, typeV, effectiveK: typeK, effectiveV: typeV, nCtx, bytes: nCtx > 0 ? at(nCtx) : 0 };
+  };
+  const needed = bytesAt(context);
+  return {
+    estimate: estimateOf(context, info),
+    fits: needed <= available,
+    budgets: [{ kind: 'ram', name: 'RAM', needed, available, total: 16_777_216_000 }],
+    trained: info.nCtxTrain,
+    marks: [
+      markOf(context.typeK, context.typeV),
+      ...(['f16', 'q8_0', 'turbo4', 'turbo3'] as const).map((type) => markOf(type, type)),
+    ],
   };
 }
 

@@ -4,7 +4,16 @@ import type { WindowApi } from '../../../electron/shared/contract';
 import type { EngineStatus, LiveStats } from '../../../electron/shared/engine';
 import type { ErrorPayload } from '../../../electron/shared/errors';
 import type { ModelEntry } from '../../../electron/shared/models';
-import { brokenModel, embeddedModel, estimateOf, fakeInfo, fakeSettings, otherModel, readyStatus } from './fakeData';
+import {
+  brokenModel,
+  embeddedModel,
+  estimateOf,
+  fakeInfo,
+  fakeSettings,
+  fitOf,
+  otherModel,
+  readyStatus,
+} from './fakeData';
 
 export interface FakeOptions {
   /** milliseconds between two frames */
@@ -86,6 +95,8 @@ export class FakeServices implements WindowApi {
         return this.load(input.modelId);
       case 'engine.estimate':
         return estimateOf(input.context, this.status.model ?? fakeInfo);
+      case 'engine.fit':
+        return fitOf(input.context, this.modelInfo(input.modelId), input.longest);
       case 'engine.countTokens':
         return { tokens: Math.ceil((this.textOf(input.chatId).length + input.draft.length) / 4.1) };
       case 'models.list':
@@ -143,6 +154,11 @@ export class FakeServices implements WindowApi {
       default:
         return undefined;
     }
+  }
+
+  private modelInfo(modelId: string | undefined) {
+    const named = this.models.find((entry) => entry.id === modelId)?.info;
+    return named ?? this.status.model ?? fakeInfo;
   }
 
   private chat(id: string): Chat {

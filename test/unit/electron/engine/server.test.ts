@@ -6,6 +6,7 @@ import { ConcertinaError } from '../../../../electron/shared/errors';
 import { contextSettingsSchema, samplingSettingsSchema } from '../../../../electron/shared/settings';
 import type { Engine } from '../../../../native/binding/types';
 import { createFakeEngine } from '../../../fixtures/fakeEngine';
+import { plan } from '../../../fixtures/samples';
 
 const context = contextSettingsSchema.parse({});
 const calibration = { folder: '/none', textFile: '/none/text.txt' };
@@ -132,4 +133,16 @@ test('a binary that cannot be loaded is told by every call', async () => {
     { frame: () => undefined, loadProgress: () => undefined },
   );
   await expect(handlers.capabilities(undefined)).rejects.toMatchObject({ code: 'engine-unavailable' });
+});
+
+test('what does not fit is refused before the file is read, and loaded with force', async () => {
+  const engine = createFakeEngine();
+  const tooMuch = { name: 'RAM', kind: 'ram' as const, weights: 1e15, mapped: 0, context: 0, compute: 0 };
+  vi.spyOn(engine, 'estimate').mockResolvedValue({ ...plan, devices: [tooMuch] });
+  const spy = vi.spyOn(engine, 'loadModel');
+  const { handlers, load } = setUp(engine);
+  await expect(load()).rejects.toMatchObject({ code: 'out-of-memory', message: expect.stringContaining('weights') });
+  expect(spy).not.toHaveBeenCalled();
+  const forced = await handlers.load({ path: '/m.gguf', context, calibration, force: true });
+  expect(forced.context.nCtx).toBe(8192);
 });

@@ -1,0 +1,101 @@
+/** What a load needs of each memory of the machine, what that memory can give, and how a refusal is told. */
+import type { DeviceMemory, DeviceUse } from '../../native/binding/types';
+import { ConcertinaError } from '../shared/errors';
+import type { Budget } from '../shared/fit';
+import type { FreeMemory } from './memory';
+
+const MiB = 1024 * 1024;
+const GiB = 1024 * MiB;
+
+/**
+ * Kept for everything else. In RAM: what this app adds after the check (text, tokens, an answer's samplers: some 100 MB), and
+ * other programs, which go on growing; without it a context that just fits would make the system swap. More on a larger
+ * machine, where more runs. On a GPU: the driver's context and the scratch space of its libraries, which no dry run sees,
+ * and the screen.
+ */
+export function reserveOf(kind: Budget['kind'], total: number): number {
+  return kind === 'ram' ? 256 * MiB + total / 32 : Math.min(512 * MiB, total / 16);
+}
+
+const bytesOf = ({ weights, context, compute }: DeviceUse) => weights + context + compute;
+const inRam = ({ kind }: DeviceUse) => kind !== 'gpu';
+
+export interface Machine {
+  ram: FreeMemory;
+  /** the GPUs, and RAM, of which `ram` knows more */
+  memories: DeviceMemory[];
+  /** what the present model uses, and gives back when it is unloaded */
+  held: DeviceUse[];
+}
+
+export function budgetsOf(needs: DeviceUse[], { ram, memories, held }: Machine): Budget[] {
+  const fromRam = sum(
+    held.filter(inRam),
+    ({ weights, mapped, context, compute }) => weights - mapped + context + compute,
+  );
+  const budgets: Budget[] = [
+    {
+      kind: 'ram',
+      name: 'RAM',
+      needed: sum(needs.filter(inRam), bytesOf),
+      available: left(ram.free + Math.min(fromRam, ram.releasable), reserveOf('ram', ram.total)),
+      total: ram.total,
+    },
+  ];
+  for (const need of needs) {
+    const { kind, name } = need;
+    const memory = memories.find((candidate) => candidate.name === name);
+    // a GPU that does not tell its memory cannot be judged
+    if (kind === 'ram' || !memory?.total) continue;
+    const { free, total } = memory;
+    const given = sum(
+      held.filter((use) => use.name === name),
+      bytesOf,
+    );
+    const available = left(Math.min(total, (free ?? 0) + given), reserveOf(kind, total));
+    budgets.push({ kind, name, needed: bytesOf(need), available, total });
+  }
+  return budgets;
+}
+
+export function allFit(budgets: Budget[]): boolean {
+  return roomIn(budgets) >= 0;
+}
+
+/** Bytes left in the memory that is shortest of them; negative: it does not fit. */
+export function roomIn(budgets: Budget[]): number {
+  return Math.min(...budgets.map(({ needed, available }) => available - needed));
+}
+
+/** Names the memory and the part that do not fit. */
+export function refusal(needs: DeviceUse[], budgets: Budget[]): ConcertinaError {
+  const tight = budgets.reduce((worst, next) => (roomIn([next]) < roomIn([worst]) ? next : worst));
+  const uses = needs.filter((use) => (tight.kind === 'ram' ? inRam(use) : use.name === tight.name));
+  const weights = sum(uses, (use) => use.weights);
+  const cache = sum(uses, (use) => use.context);
+  const compute = sum(uses, (use) => use.compute);
+  const [part, hint] =
+    weights > tight.available
+      ? ['The weights do', 'Choose a smaller model or quantisation, or close other programs.']
+      : [
+          weights + cache > tight.available ? 'The KV cache does' : 'The compute buffers do',
+          'Choose a shorter context or a smaller cache type, or close other programs.',
+        ];
+  const message =
+    `${part} not fit into ${tight.name}: ${size(tight.needed)} are needed (weights ${size(weights)}, KV cache ${size(cache)}, ` +
+    `compute buffers ${size(compute)}), ${size(tight.available)} are free beside ${size(reserveOf(tight.kind, tight.total))} ` +
+    'kept for everything else.';
+  return new ConcertinaError('out-of-memory', message, hint);
+}
+
+function size(bytes: number): string {
+  return bytes < GiB ? `${Math.round(bytes / MiB)} MiB` : `${(bytes / GiB).toFixed(1)} GiB`;
+}
+
+function left(bytes: number, reserve: number): number {
+  return Math.max(0, Math.floor(bytes - reserve));
+}
+
+function sum<T>(items: T[], of: (item: T) => number): number {
+  return items.reduce((total, item) => total + of(item), 0);
+}

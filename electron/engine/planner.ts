@@ -1,0 +1,147 @@
+/**
+ * Answers "what would it take, and does it fit" for the slider, the models view, the command line and the load check, all
+ * from upstream's dry run: nothing of a model but its header and vocabulary is read, and nothing is allocated.
+ */
+import { statSync } from 'node:fs';
+import type { DeviceUse, Engine, MemoryPlan } from '../../native/binding/types';
+import type { CacheType } from '../shared/cacheTypes';
+import type { MemoryEstimate } from '../shared/engine';
+import type { FitRequest } from '../shared/engineContract';
+import { ConcertinaError } from '../shared/errors';
+import type { Budget, ContextFit, FitMark } from '../shared/fit';
+import type { ContextSettings } from '../shared/settings';
+import { allFit, budgetsOf, refusal, roomIn } from './budgets';
+import { longestThatFits } from './fit';
+import { freeMemory } from './memory';
+
+const markTypes: CacheType[] = ['f16', 'q8_0', 'turbo4', 'turbo3'];
+/** longest context offered where the model does not say what it was trained for */
+const untrainedLongest = 131_072;
+/** dry runs that are kept: some models, types and lengths */
+const maxPlans = 512;
+
+export class MemoryPlanner {
+  /** dry runs by model file and settings; the oldest go first */
+  private readonly plans = new Map<string, Promise<MemoryPlan>>();
+  private readonly newest = new Map<string, number>();
+  private questions = 0;
+  private tail: Promise<unknown> = Promise.resolve();
+
+  /** `held`: what the loaded model uses */
+  constructor(
+    private readonly engine: () => Engine,
+    private readonly held: () => DeviceUse[],
+    private readonly ram = freeMemory,
+  ) {}
+
+  async estimate(path: string, context: ContextSettings): Promise<MemoryEstimate> {
+    return this.plan(path, context);
+  }
+
+  /** Throws `out-of-memory`, with the figures, when these settings do not fit. */
+  async check(path: string, context: ContextSettings): Promise<void> {
+    const { devices } = await this.plan(path, context);
+    const budgets = this.budgets()(devices);
+    if (!allFit(budgets)) throw refusal(devices, budgets);
+  }
+
+  async fit(question: FitRequest): Promise<ContextFit> {
+    const number = ++this.questions;
+    const asker = question.asker;
+    if (asker !== undefined) this.newest.set(asker, number);
+    const isNewest = () => asker === undefined || this.newest.get(asker) === number;
+    try {
+      return await this.answer(question, () => {
+        if (!isNewest()) throw new ConcertinaError('cancelled', 'A newer question took the place of this one.');
+      });
+    } finally {
+      if (asker !== undefined && isNewest()) this.newest.delete(asker);
+    }
+  }
+
+  private async answer({ path, context, longest }: FitRequest, throwIfOld: () => void): Promise<ContextFit> {
+    const estimate = await this.plan(path, context);
+    const budgetsFor = this.budgets();
+    const budgets = budgetsFor(estimate.devices);
+    const room = (plan: MemoryPlan) => roomIn(budgetsFor(plan.devices));
+    const end = longest ?? (estimate.trained || untrainedLongest);
+    const marks: FitMark[] = [];
+    const pairs = [[context.typeK, context.typeV], ...markTypes.map((type) => [type, type])] as [
+      CacheType,
+      CacheType,
+    ][];
+    for (const [typeK, typeV] of pairs) {
+      throwIfOld();
+      const mark = await this.mark(path, { ...context, typeK, typeV }, end, room, throwIfOld);
+      if (mark) marks.push(mark);
+    }
+    return { estimate, fits: allFit(budgets), budgets, trained: estimate.trained, marks };
+  }
+
+  /** Reads what is free once: an answer must not disagree with itself. */
+  private budgets(): (needs: DeviceUse[]) => Budget[] {
+    const memories = this.engine().memories();
+    const ram = this.ram(memories);
+    const held = this.held();
+    return (needs) => budgetsOf(needs, { held, ram, memories });
+  }
+
+  /** null: the model cannot have these types at all */
+  private async mark(
+    path: string,
+    context: ContextSettings,
+    longest: number,
+    room: (plan: MemoryPlan) => number,
+    throwIfOld: () => void,
+  ): Promise<FitMark | null> {
+    const planOf = (nCtx: number) => this.plan(path, { ...context, nCtx });
+    const { typeK, typeV } = context;
+    try {
+      const last = await planOf(longest);
+      const roomFor = async (nCtx: number) => {
+        throwIfOld();
+        return room(await planOf(nCtx));
+      };
+      // the engine makes no context that is longer than this
+      const nCtx = await longestThatFits(roomFor, Math.min(longest, last.nCtx), this.knownLengths(path, context));
+      const plan = nCtx > 0 ? await planOf(nCtx) : last;
+      const bytes = nCtx > 0 ? plan.weights + plan.kvK + plan.kvV + plan.compute : 0;
+      return { typeK, typeV, effectiveK: plan.typeK.effective, effectiveV: plan.typeV.effective, nCtx, bytes };
+    } catch (error) {
+      if ((error as { code?: unknown }).code === 'cache-type-unsupported') return null;
+      throw error;
+    }
+  }
+
+  private plan(path: string, context: ContextSettings): Promise<MemoryPlan> {
+    const key = keyOf(path, context);
+    const kept = this.plans.get(key);
+    if (kept) return kept;
+    const { gpuLayers, ...options } = context;
+    const plan = this.inOrder(() => this.engine().estimate(path, gpuLayers, options));
+    this.plans.set(key, plan);
+    plan.catch(() => this.plans.delete(key));
+    if (this.plans.size > maxPlans) this.plans.delete(this.plans.keys().next().value as string);
+    return plan;
+  }
+
+  private knownLengths(path: string, context: ContextSettings): number[] {
+    const prefix = keyOf(path, context).replace(/\d+$/, '');
+    const lengths: number[] = [];
+    for (const key of this.plans.keys()) if (key.startsWith(prefix)) lengths.push(Number(key.slice(prefix.length)));
+    return lengths;
+  }
+
+  /** One dry run at a time: they would only wait for each other, on threads that others need. */
+  private inOrder<T>(task: () => Promise<T>): Promise<T> {
+    const result = this.tail.then(task);
+    this.tail = result.catch(() => undefined);
+    return result;
+  }
+}
+
+/** Everything that decides the allocation, the length last. Threads do not. */
+function keyOf(path: string, { nCtx, threads: _, ...rest }: ContextSettings): string {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return `${path}|${stat?.size}|${stat?.mtimeMs}|${JSON.stringify(rest)}|${nCtx}`;
+}

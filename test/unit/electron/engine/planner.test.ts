@@ -1,0 +1,125 @@
+/** Budgets, the load check and what is kept of dry runs, with a machine that is made up. */
+import { expect, test, vi } from 'vitest';
+import { budgetsOf, refusal, reserveOf } from '../../../../electron/engine/budgets';
+import { MemoryPlanner } from '../../../../electron/engine/planner';
+import { contextSettingsSchema } from '../../../../electron/shared/settings';
+import type { DeviceUse, Engine } from '../../../../native/binding/types';
+import { createFakeEngine } from '../../../fixtures/fakeEngine';
+import { plan } from '../../../fixtures/samples';
+
+const GiB = 1024 ** 3;
+const context = contextSettingsSchema.parse({ nCtx: 32_768 });
+const use = (changes: Partial<DeviceUse>): DeviceUse => ({
+  ...{ name: 'RAM', kind: 'ram', weights: 0, mapped: 0, context: 0, compute: 0 },
+  ...changes,
+});
+const machine = (free: number, total = 16 * GiB) => ({ free, total, releasable: Number.POSITIVE_INFINITY });
+
+/** a model of 4 GiB whose cache takes 64 KiB a cell, and a quarter of that as turbo */
+function engineOf(): Engine & { estimate: ReturnType<typeof vi.fn> } {
+  const estimate = vi.fn<Engine['estimate']>(async (_path, _gpuLayers, { nCtx, typeK }) => {
+    const perCell = typeK.startsWith('turbo') ? 16_384 : 65_536;
+    const devices = [use({ weights: 4 * GiB, context: nCtx * perCell, compute: GiB / 4 })];
+    return { ...plan, weights: 4 * GiB, nCtx: Math.min(nCtx, 131_072), trained: 131_072, devices };
+  });
+  return { ...createFakeEngine(), estimate };
+}
+
+test('marks: more cells with smaller types, at most as many as the engine makes', async () => {
+  const planner = new MemoryPlanner(
+    engineOf,
+    () => [],
+    () => machine(10 * GiB),
+  );
+  const { marks, fits, trained } = await planner.fit({ path: '/m', context, longest: 500_000 });
+  expect({ fits, trained }).toEqual({ fits: true, trained: 131_072 });
+  const lengths = Object.fromEntries(marks.map(({ typeK, nCtx }) => [typeK, nCtx]));
+  const f16 = 10 * GiB - reserveOf('ram', 16 * GiB) - 4.25 * GiB;
+  expect(lengths.f16).toBe(Math.floor(f16 / 65_536 / 256) * 256);
+  expect(lengths.turbo4).toBe(131_072);
+});
+
+test('a slider that asks again starts no dry run twice', async () => {
+  const engine = engineOf();
+  let free = 10 * GiB;
+  const planner = new MemoryPlanner(
+    () => engine,
+    () => [],
+    () => machine(free),
+  );
+  await planner.fit({ path: '/m', context });
+  const first = engine.estimate.mock.calls.length;
+  await planner.fit({ path: '/m', context: { ...context, threads: 7 } });
+  expect(engine.estimate).toHaveBeenCalledTimes(first);
+  // the mark moves, and is found between those that are known
+  free -= 0.1 * GiB;
+  await planner.fit({ path: '/m', context });
+  expect(engine.estimate.mock.calls.length - first).toBeLessThanOrEqual(6);
+});
+
+test('the check refuses what the marks say does not fit, and nothing else', async () => {
+  const planner = new MemoryPlanner(
+    engineOf,
+    () => [],
+    () => machine(10 * GiB),
+  );
+  const { marks } = await planner.fit({ path: '/m', context });
+  const f16 = marks.find(({ typeK }) => typeK === 'f16')?.nCtx ?? 0;
+  const at = (nCtx: number) => planner.check('/m', { ...context, typeK: 'f16', typeV: 'f16', nCtx });
+  await at(f16);
+  await expect(at(f16 + 256)).rejects.toMatchObject({
+    code: 'out-of-memory',
+    message: expect.stringMatching(/^The (KV cache does|compute buffers do) not fit into RAM: 9\.3 GiB are needed/),
+    hint: expect.stringContaining('shorter context'),
+  });
+});
+
+test('what unloading gives back counts as free, but not what is only a mapped file or was never touched', () => {
+  const needs = [use({ weights: GiB })];
+  const held = [use({ weights: 3 * GiB, mapped: 2 * GiB, context: 4 * GiB, compute: GiB })];
+  const available = (releasable: number) =>
+    budgetsOf(needs, { ram: { ...machine(2 * GiB), releasable }, memories: [], held })[0]?.available;
+  const reserve = reserveOf('ram', 16 * GiB);
+  expect(available(Number.POSITIVE_INFINITY)).toBe(2 * GiB + 6 * GiB - reserve);
+  expect(available(3 * GiB)).toBe(2 * GiB + 3 * GiB - reserve);
+});
+
+test('a GPU has a budget of its own; one that shares the memory counts in both', () => {
+  const ram = machine(8 * GiB);
+  const memories = [{ name: 'G', kind: 'gpu' as const, free: GiB, total: 8 * GiB }];
+  const card = use({ name: 'G', kind: 'gpu', weights: 2 * GiB, context: GiB });
+  const host = use({ compute: GiB });
+  const held = [use({ name: 'G', kind: 'gpu', weights: 3 * GiB })];
+  expect(budgetsOf([host, card], { ram, memories, held })).toMatchObject([
+    { kind: 'ram', needed: GiB },
+    { kind: 'gpu', name: 'G', needed: 3 * GiB, available: 4 * GiB - reserveOf('gpu', 8 * GiB), total: 8 * GiB },
+  ]);
+  const shared = memories.map((memory) => ({ ...memory, kind: 'unified' as const }));
+  const metal = { ...card, kind: 'unified' as const };
+  expect(budgetsOf([host, metal], { ram, memories: shared, held: [] })).toMatchObject([
+    { kind: 'ram', needed: 4 * GiB },
+    { kind: 'unified', needed: 3 * GiB, available: GiB - reserveOf('unified', 8 * GiB) },
+  ]);
+  // a card that does not tell its memory
+  expect(budgetsOf([host, card], { ram, memories: [], held })).toHaveLength(1);
+});
+
+test.each([
+  [
+    'weights',
+    { weights: 9 * GiB },
+    'The weights do not fit into RAM: 9.0 GiB are needed (weights 9.0 GiB, KV cache 0 MiB',
+  ],
+  [
+    'cache',
+    { weights: GiB, context: 9 * GiB },
+    'The KV cache does not fit into RAM: 10.0 GiB are needed (weights 1.0 GiB',
+  ],
+  ['compute', { weights: GiB, context: 2 * GiB, compute: 7 * GiB }, 'The compute buffers do not fit into RAM'],
+])('a refusal names the %s and the figures', (_, parts, words) => {
+  const needs = [use(parts)];
+  const error = refusal(needs, budgetsOf(needs, { ram: machine(4 * GiB), memories: [], held: [] }));
+  expect(error.code).toBe('out-of-memory');
+  expect(error.message).toContain(words);
+  expect(error.message).toContain('3.3 GiB are free beside 768 MiB kept for everything else');
+});
