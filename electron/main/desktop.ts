@@ -3,9 +3,9 @@ import { BrowserWindow, dialog, type OpenDialogOptions } from 'electron';
 import { openExternal } from './security';
 import type { Desktop } from './services/handlers';
 
-export const desktop: Desktop = { chooseModels, openExternal };
+export const desktop: Desktop = { chooseModels, chooseDocuments, openExternal };
 
-async function chooseModels(kind: 'files' | 'folder'): Promise<string[]> {
+function chooseModels(kind: 'files' | 'folder'): Promise<string[]> {
   const options: OpenDialogOptions =
     kind === 'folder'
       ? { title: 'Add a folder of models', properties: ['openDirectory'] }
@@ -17,6 +17,15 @@ async function chooseModels(kind: 'files' | 'folder'): Promise<string[]> {
             { name: 'All files', extensions: ['*'] },
           ],
         };
+  return choose(options);
+}
+
+/** Every file may be chosen: source code has no list of endings that is complete. */
+function chooseDocuments(): Promise<string[]> {
+  return choose({ title: 'Attach documents', properties: ['openFile', 'multiSelections'] });
+}
+
+async function choose(options: OpenDialogOptions): Promise<string[]> {
   const window = BrowserWindow.getFocusedWindow() ?? BrowserWindow.getAllWindows()[0];
   const { canceled, filePaths } = window
     ? await dialog.showOpenDialog(window, options)

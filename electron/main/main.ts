@@ -28,6 +28,7 @@ async function start(dataFolder: string): Promise<void> {
     embeddedModels: embeddedModels(),
     calibrationText: calibrationText(),
     openEngine: () => openUtilityEngine(join(bundleFolder, 'engine.cjs'), engineArguments(dataFolder)),
+    documentWorker: join(bundleFolder, 'documents.cjs'),
     info: appInfo(),
     desktop,
     log,

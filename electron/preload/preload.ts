@@ -29,10 +29,18 @@ function on(name: EventName, listener: Listener): () => void {
   return () => void set.delete(listener);
 }
 
-async function addDroppedFiles(files: File[]): Promise<Envelope> {
+function addDroppedFiles(files: File[]): Promise<Envelope> {
+  return callWithPaths('models.addPaths', files);
+}
+
+function attachDroppedFiles(files: File[]): Promise<Envelope> {
+  return callWithPaths('documents.addPaths', files);
+}
+
+async function callWithPaths(name: OperationName, files: File[]): Promise<Envelope> {
   const paths = [...files].map(pathOf).filter((path) => path !== '');
   if (paths.length === 0) return refusal('What was dropped is not a file on this machine.');
-  return call('models.addPaths', { paths });
+  return call(name, { paths });
 }
 
 /** webUtils came with Electron 29; before that a File told its path itself. */
@@ -55,5 +63,5 @@ ipcRenderer.on(channels.stream, (event) => {
   if (stream) stream.onmessage = ({ data }) => emit('onStream', data);
 });
 
-const api: WindowApi = { call, on, addDroppedFiles };
+const api: WindowApi = { call, on, addDroppedFiles, attachDroppedFiles };
 contextBridge.exposeInMainWorld('concertina', api);

@@ -25,6 +25,7 @@ async function main(): Promise<void> {
     embeddedModels: join(root, 'assets', 'models'),
     calibrationText: join(root, 'assets', 'calibration', 'text.txt'),
     openEngine: () => forkEngine(join(appFolder, 'engine.cjs'), engineArguments(options.dataFolder)),
+    documentWorker: join(appFolder, 'documents.cjs'),
     info: appInfo(),
     desktop: null,
     log: createFileLogger(join(options.dataFolder, 'logs', 'concertina.log')),

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { chatSchema, chatSummarySchema, idSchema, messageSchema } from './chats';
+import { documentJobSchema, documentSchema, sectionSchema, uploadAnswerSchema, uploadPartSchema } from './documents';
 import { engineStatusSchema, memoryEstimateSchema, streamFrameSchema } from './engine';
 import { errorPayloadSchema } from './errors';
 import { contextFitSchema } from './fit';
@@ -88,6 +89,28 @@ export const operations = {
   /** loads the model and remembers it; `force`: even when it does not fit into the memory */
   'models.select': operation(z.object({ modelId: idSchema, force: z.boolean().optional() }), engineStatusSchema),
 
+  /** ids of jobs, which onDocumentJobs tells of; none: the person thought better of it. Refused in headless mode */
+  'documents.attachFromDialog': operation(nothing, z.array(idSchema)),
+  /** paths: of dropped files (put in by the preload bridge), or typed by a person in headless mode; a job for each */
+  'documents.addPaths': operation(
+    z.object({ paths: z.array(path).min(1).max(limits.maxPathsPerCall) }),
+    z.array(idSchema),
+  ),
+  /** pasted text; the ending of `name` tells what it is (.md, .csv, .py; none: plain text) */
+  'documents.addText': operation(z.object({ name: z.string().trim().min(1).max(255), text: text.min(1) }), idSchema),
+  /** a file from a browser, in parts that follow each other */
+  'documents.upload': operation(uploadPartSchema, uploadAnswerSchema),
+  /** ends a job that waits or reads; any other stays as it is */
+  'documents.cancel': operation(z.object({ jobId: idSchema }), nothing),
+  'documents.jobs': operation(nothing, z.array(documentJobSchema)),
+  'documents.get': operation(z.object({ documentId: idSchema }), documentSchema),
+  'documents.sections': operation(z.object({ documentId: idSchema }), z.array(sectionSchema)),
+  /** characters `start` to `end` of the text, as `String.slice` gives them, at most `limits.maxDocumentSlice` */
+  'documents.text': operation(
+    z.object({ documentId: idSchema, start: z.number().int().min(0), end: z.number().int().min(0) }),
+    z.object({ text: z.string() }),
+  ),
+
   'engine.status': operation(nothing, engineStatusSchema),
   /** memory that the loaded (or named) model would take with these settings */
   'engine.estimate': operation(
@@ -121,6 +144,8 @@ export const events = {
   onChats: z.array(chatSummarySchema),
   onModels: z.array(modelEntrySchema),
   onEngine: engineStatusSchema,
+  /** every job of this run, in the order of their beginning: at each change of state, and while one reads */
+  onDocumentJobs: z.array(documentJobSchema),
   /** the final state of a message: after its answer ended, was stopped, failed or was interrupted */
   onMessage: z.object({ chatId: idSchema, message: messageSchema }),
   /** straight from the engine process, at most 60 a second */
@@ -148,6 +173,8 @@ export interface WindowApi {
   on(name: EventName, listener: (payload: unknown) => void): () => void;
   /** adds dropped files by their real paths, which the page itself never sees */
   addDroppedFiles(files: File[]): Promise<Envelope>;
+  /** `documents.addPaths` for dropped files, in the same way */
+  attachDroppedFiles(files: File[]): Promise<Envelope>;
 }
 
 export const operationNames = Object.keys(operations) as OperationName[];

@@ -3,6 +3,7 @@ import type { AppInfo, Handlers } from '../../shared/contract';
 import { ConcertinaError } from '../../shared/errors';
 import { branchTo } from './chatLog';
 import type { ChatStore } from './chatStore';
+import type { DocumentService } from './documents/documentService';
 import type { EngineService } from './engineService';
 import type { ModelLibrary } from './modelLibrary';
 import { buildPrompt } from './prompt';
@@ -13,6 +14,7 @@ import type { TurnService } from './turnService';
 export interface Desktop {
   /** paths that a person chose; empty when they thought better of it */
   chooseModels(kind: 'files' | 'folder'): Promise<string[]>;
+  chooseDocuments(): Promise<string[]>;
   openExternal(url: string): Promise<void>;
 }
 
@@ -24,10 +26,11 @@ export interface HandlerParts {
   models: ModelLibrary;
   engine: EngineService;
   turns: TurnService;
+  documents: DocumentService;
 }
 
 export function createHandlers(parts: HandlerParts): Handlers {
-  const { info, desktop, settings, chats, models, engine, turns } = parts;
+  const { info, desktop, settings, chats, models, engine, turns, documents } = parts;
 
   async function removeModel(modelId: string): Promise<void> {
     await models.remove(modelId);
@@ -68,6 +71,18 @@ export function createHandlers(parts: HandlerParts): Handlers {
     'models.addPaths': ({ paths }) => models.add(paths),
     'models.remove': ({ modelId }) => removeModel(modelId),
     'models.select': ({ modelId, force }) => engine.select(modelId, force),
+
+    'documents.attachFromDialog': async () => documents.addPaths(await requireDesktop(desktop).chooseDocuments()),
+    'documents.addPaths': async ({ paths }) => documents.addPaths(paths),
+    'documents.addText': ({ name, text }) => documents.addText(name, text),
+    'documents.upload': (part) => documents.upload(part),
+    'documents.cancel': async ({ jobId }) => documents.cancel(jobId),
+    'documents.jobs': async () => documents.jobs.list(),
+    'documents.get': ({ documentId }) => documents.store.get(documentId),
+    'documents.sections': ({ documentId }) => documents.store.sections(documentId),
+    'documents.text': async ({ documentId, start, end }) => ({
+      text: await documents.store.text(documentId, start, end),
+    }),
 
     'engine.status': async () => engine.status(),
     'engine.estimate': ({ modelId, context }) => engine.estimate(modelId, context),

@@ -1,9 +1,10 @@
 /** Builds the services and joins them. Knows nothing of Electron: the window's carrier and the transport come from outside. */
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type AppInfo, type EventName, type EventPayload, operations } from '../../shared/contract';
 import { dispatch } from '../../shared/dispatch';
 import type { Envelope } from '../../shared/operation';
 import { ChatStore } from './chatStore';
+import { DocumentService } from './documents/documentService';
 import { Emitter } from './emitter';
 import { EngineHost } from './engineHost';
 import { EngineService } from './engineService';
@@ -22,6 +23,8 @@ export interface ServicesOptions {
   /** file of the text that models are measured with */
   calibrationText: string;
   openEngine: () => EngineTransport;
+  /** file of the worker thread that reads documents; pdf.js's character maps lie beside it, in cmaps */
+  documentWorker: string;
   info: AppInfo;
   desktop: Desktop | null;
   log: Logger;
@@ -40,6 +43,7 @@ export interface Services {
   engine: EngineService;
   models: ModelLibrary;
   settings: SettingsStore;
+  documents: DocumentService;
   /** stops answers, writes what is open, ends the engine process */
   close(): Promise<void>;
 }
@@ -51,7 +55,13 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const settings = new SettingsStore(join(dataFolder, 'settings.json'));
   const chats = new ChatStore(join(dataFolder, 'chats'), join(dataFolder, 'trash'));
   const added = new ModelList(join(dataFolder, 'models.json'));
-  await Promise.all([settings.load(), chats.load(), added.load()]);
+  const documents = new DocumentService({
+    folder: join(dataFolder, 'documents'),
+    workerFile: options.documentWorker,
+    cMapFolder: join(dirname(options.documentWorker), 'cmaps'),
+    log,
+  });
+  await Promise.all([settings.load(), chats.load(), added.load(), documents.load()]);
 
   const host = new EngineHost(options.openEngine, log);
   const models = new ModelLibrary(options.embeddedModels, added, {
@@ -63,22 +73,33 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const notices = [...options.info.notices, ...settings.notices, ...chats.notices, ...added.notices];
   for (const notice of notices) log.warn(notice);
   const info = () => ({ ...options.info, notices });
-  const handlers = createHandlers({ info, desktop: options.desktop, settings, chats, models, engine, turns });
+  const handlers = createHandlers({
+    info,
+    desktop: options.desktop,
+    settings,
+    chats,
+    models,
+    engine,
+    turns,
+    documents,
+  });
 
   const events = new Emitter<AppEvent>();
   settings.changed.on((payload) => events.emit({ name: 'onSettings', payload }));
   chats.changed.on((payload) => events.emit({ name: 'onChats', payload }));
   models.changed.on((payload) => events.emit({ name: 'onModels', payload }));
   engine.changed.on((payload) => events.emit({ name: 'onEngine', payload }));
+  documents.jobs.changed.on((payload) => events.emit({ name: 'onDocumentJobs', payload }));
   turns.finished.on((payload) => events.emit({ name: 'onMessage', payload }));
   if (options.streamAsEvents) engine.frames.on((payload) => events.emit({ name: 'onStream', payload }));
 
   async function close(): Promise<void> {
+    const documentsClosed = documents.close();
     await Promise.race([turns.close(), new Promise((resolve) => setTimeout(resolve, stopAnswersMs).unref())]);
     await engine.close();
     // answers that did not stop in time ended with their process
     await turns.close();
-    await chats.close();
+    await Promise.all([chats.close(), documentsClosed]);
   }
 
   function call(name: unknown, input: unknown): Promise<Envelope> {
@@ -87,7 +108,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     );
   }
 
-  return { call, events, host, engine, models, settings, close };
+  return { call, events, host, engine, models, settings, documents, close };
 }
 
 function stackOf(error: unknown): string {

@@ -72,6 +72,9 @@ export class FakeServices implements WindowApi {
   addDroppedFiles = (files: File[]): ReturnType<WindowApi['addDroppedFiles']> =>
     this.call('models.addPaths', { paths: files.map((file) => file.name) });
 
+  attachDroppedFiles = (files: File[]): ReturnType<WindowApi['attachDroppedFiles']> =>
+    this.call('documents.addPaths', { paths: files.map((file) => file.name) });
+
   // biome-ignore lint/suspicious/noExplicitAny: the fake trusts its tests
   private async handle(name: string, input: any): Promise<unknown> {
     switch (name) {

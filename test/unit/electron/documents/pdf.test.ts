@@ -58,6 +58,11 @@ describe('a PDF', () => {
     expect(text).toBe('left one\nleft two\nright one\nright two');
   });
 
+  it('in Chinese is read by the maps that come with pdf.js', async () => {
+    const { text } = await extract('pdf', makePdf([{ lines: ['\u4e2d\u6587\u4e66'] }], { chinese: true }));
+    expect(text).toBe('\u4e2d\u6587\u4e66');
+  });
+
   it('says which pages are pictures', async () => {
     const pages = [1, 2, 3, 4, 5, 6, 7, 8].map((page) => ({ lines: page >= 3 && page <= 7 ? [] : prose(page) }));
     const { notices, section } = await extract('pdf', makePdf(pages));

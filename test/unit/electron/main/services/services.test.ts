@@ -1,6 +1,6 @@
 /** The services together, over the engine server with a fake engine: what a window would see. */
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { silentLogger } from '../../../../../electron/main/services/logger';
 import { type AppEvent, createServices } from '../../../../../electron/main/services/services';
@@ -41,6 +41,7 @@ async function setUp({ engine = createFakeEngine(), data, start = true }: SetUp 
       transports.push(transport);
       return transport;
     },
+    documentWorker: resolve('test/fixtures/documents/fakeWorker.mjs'),
     info: { version: '1', platform: 'test', headless: true, runtime: 'test', notices: [] },
     desktop: null,
     log: silentLogger,
@@ -386,4 +387,21 @@ test('tokens are counted for the branch and the draft', async () => {
   expect(await call('engine.countTokens', { chatId: null, leafId: null, draft: 'three little words' })).toEqual({
     tokens: 3,
   });
+});
+
+test('text that is pasted becomes a document, which the window reads in slices', async () => {
+  const { call, events } = await setUp();
+  const jobId = await call('documents.addText', { name: 'Pasted.md', text: '# One\nwords' });
+  const document = await vi.waitFor(async () => {
+    const [job] = await call('documents.jobs', undefined);
+    if (!job?.document) throw new Error('not yet');
+    expect(job).toMatchObject({ id: jobId, state: 'done', progress: 1 });
+    return job.document;
+  }, 10_000);
+  expect(events).toContainEqual({ name: 'onDocumentJobs', payload: [expect.objectContaining({ state: 'reading' })] });
+  const documentId = document.id;
+  expect(await call('documents.get', { documentId })).toEqual(document);
+  expect(await call('documents.sections', { documentId })).toHaveLength(1);
+  expect(await call('documents.text', { documentId, start: 2, end: 5 })).toEqual({ text: 'One' });
+  await expect(call('documents.attachFromDialog', undefined)).rejects.toMatchObject({ code: 'forbidden' });
 });

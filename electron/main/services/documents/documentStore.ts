@@ -1,0 +1,134 @@
+/** Documents on disk: documents/<id>/, each written in a folder beside and moved into place when it is whole. */
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DocumentInfo, Section } from '../../../shared/documents';
+import type { Extraction } from '../../../shared/documentWork';
+import { ConcertinaError } from '../../../shared/errors';
+import { limits } from '../../../shared/limits';
+import { isMissing, storageError } from '../files';
+import type { Logger } from '../logger';
+import { type DocumentMeta, readMeta, readSlice, writeMeta } from './documentFiles';
+
+const unfinished = '.new-';
+
+export class DocumentStore {
+  /** read and checked in this run of the app */
+  private readonly known = new Map<string, DocumentMeta>();
+  /** asked for in this run: a message that is being written may need them */
+  private readonly attached = new Set<string>();
+
+  constructor(
+    private readonly folder: string,
+    private readonly log: Logger,
+  ) {}
+
+  /** Removes what a former run left half done. */
+  async load(): Promise<void> {
+    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    const names = await readdir(this.folder);
+    for (const name of names.filter((one) => one.startsWith(unfinished))) await this.discard(join(this.folder, name));
+  }
+
+  /** A folder for files on their way; whoever asks for it discards it. */
+  temporary(): Promise<string> {
+    return mkdtemp(join(this.folder, unfinished)).catch((error: unknown) => {
+      throw storageError('The document could not be stored', error);
+    });
+  }
+
+  async discard(folder: string): Promise<void> {
+    await rm(folder, { recursive: true, force: true }).catch((error: unknown) => this.log.warn(String(error)));
+  }
+
+  /** null: not here, or damaged and now thrown away. The first look in a run reads the whole text to check it. */
+  async find(id: string): Promise<DocumentInfo | null> {
+    const meta = await this.meta(id);
+    if (meta) this.attached.add(id);
+    return meta?.document ?? null;
+  }
+
+  /** Takes over the folder that holds the finished text. */
+  async put(folder: string, document: DocumentInfo, extraction: Extraction): Promise<void> {
+    const { sections, textBytes, textSha256, marks } = extraction;
+    await writeMeta(folder, { document, sections, textBytes, textSha256, marks });
+    const place = this.place(document.id);
+    try {
+      await rm(place, { recursive: true, force: true });
+      await rename(folder, place);
+    } catch (error) {
+      throw storageError('The document could not be stored', error);
+    }
+    this.known.delete(document.id);
+    this.attached.add(document.id);
+  }
+
+  async get(id: string): Promise<DocumentInfo> {
+    return (await this.required(id)).document;
+  }
+
+  async sections(id: string): Promise<Section[]> {
+    return (await this.required(id)).sections;
+  }
+
+  /** At most `limits.maxDocumentSlice` characters. */
+  async text(id: string, start: number, end: number): Promise<string> {
+    const meta = await this.required(id);
+    const last = Math.min(end, meta.document.characters, start + limits.maxDocumentSlice);
+    if (last <= start) return '';
+    try {
+      return await readSlice(this.place(id), meta, start, last);
+    } catch (error) {
+      this.known.delete(id);
+      throw isMissing(error) ? gone() : storageError('The text of the document could not be read', error);
+    }
+  }
+
+  /** Removes every document that is not in use and was not attached in this run. @returns how many */
+  async sweep(inUse: Iterable<string>): Promise<number> {
+    const kept = new Set([...inUse, ...this.attached]);
+    const unused = (await readdir(this.folder)).filter((name) => isId(name) && !kept.has(name));
+    for (const id of unused) {
+      this.known.delete(id);
+      await this.discard(this.place(id));
+    }
+    return unused.length;
+  }
+
+  private async required(id: string): Promise<DocumentMeta> {
+    const meta = await this.meta(id);
+    if (!meta) throw gone();
+    return meta;
+  }
+
+  private async meta(id: string): Promise<DocumentMeta | null> {
+    if (!isId(id)) return null;
+    const known = this.known.get(id);
+    if (known) return known;
+    try {
+      const meta = await readMeta(this.place(id), id);
+      if (meta) this.known.set(id, meta);
+      return meta;
+    } catch (error) {
+      if (error instanceof ConcertinaError) throw error;
+      this.log.warn(`The document ${id} is damaged and was thrown away: ${String(error)}`);
+      await this.discard(this.place(id));
+      return null;
+    }
+  }
+
+  private place(id: string): string {
+    return join(this.folder, id);
+  }
+}
+
+function isId(text: string): boolean {
+  return /^[0-9a-f]{64}$/.test(text);
+}
+
+function gone(): ConcertinaError {
+  return new ConcertinaError(
+    'not-found',
+    'The text of this document is not stored any more.',
+    'Attach the file again.',
+  );
+}

@@ -1,0 +1,218 @@
+/** Jobs and the store, with a worker that does what its file says. The real worker has test/unit/electron/documents. */
+import { mkdir, readdir, readFile, truncate, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { DocumentService } from '../../../../../../electron/main/services/documents/documentService';
+import { silentLogger } from '../../../../../../electron/main/services/logger';
+import type { DocumentInfo, DocumentJob } from '../../../../../../electron/shared/documents';
+import { limits } from '../../../../../../electron/shared/limits';
+import { temporaryFolder } from '../../../../../fixtures/temporary';
+
+const workerFile = resolve('test/fixtures/documents/fakeWorker.mjs');
+
+async function setUp(options: { folder?: string; stallMs?: number; heapMb?: number } = {}) {
+  const folder = options.folder ?? (await temporaryFolder());
+  const stored = join(folder, 'documents');
+  const service = new DocumentService({ ...options, folder: stored, workerFile, cMapFolder: '', log: silentLogger });
+  await service.load();
+  onTestFinished(() => service.close());
+  const told: DocumentJob[] = [];
+  service.jobs.changed.on((jobs) => told.push(...jobs));
+
+  async function file(name: string, content: string | Buffer): Promise<string> {
+    await writeFile(join(folder, name), content);
+    return join(folder, name);
+  }
+  async function ended(id: string | undefined): Promise<DocumentJob> {
+    return vi.waitFor(
+      () => {
+        const job = service.jobs.get(id ?? '');
+        if (!job || job.state === 'waiting' || job.state === 'reading') throw new Error(`still ${job?.state}`);
+        return job;
+      },
+      { timeout: 15_000, interval: 10 },
+    );
+  }
+  async function attach(path: string): Promise<DocumentJob> {
+    return ended(service.addPaths([path])[0]);
+  }
+  async function attached(path: string): Promise<DocumentInfo> {
+    const job = await attach(path);
+    if (!job.document) throw new Error(`${job.state}: ${job.error?.message}`);
+    return job.document;
+  }
+  async function reading(id: string | undefined): Promise<void> {
+    await vi.waitFor(() => expect(service.jobs.get(id ?? '')?.pages).not.toBeNull(), { timeout: 15_000, interval: 5 });
+  }
+  const leftovers = async () => (await readdir(stored)).filter((name) => name.startsWith('.'));
+  return { folder, stored, service, told, file, attach, attached, ended, reading, leftovers };
+}
+
+describe('a document', () => {
+  it('is extracted once, kept over a restart, and served in slices', async () => {
+    const { folder, file, attached, service, told, leftovers } = await setUp();
+    const path = await file('notes.md', 'Äpfel 😀 and pears\n'.repeat(100));
+    const document = await attached(path);
+    expect(document).toMatchObject({ name: 'notes.md', kind: 'markdown', characters: 1900, pages: null, sections: 1 });
+    expect(told.map(({ state }) => state)).toEqual(expect.arrayContaining(['waiting', 'reading', 'done']));
+    expect(await service.store.text(document.id, 6, 12)).toBe('😀 and');
+    expect(await service.store.text(document.id, 1890, 5000)).toBe('and pears\n');
+    expect(await service.store.text(document.id, 9000, 9001)).toBe('');
+
+    const copy = await file('copy.md', await readFile(path));
+    expect(await attached(copy)).toEqual({ ...document, name: 'copy.md' });
+    await expect(readFile(`${copy}.runs`)).rejects.toThrow('ENOENT');
+    // another kind is another text
+    expect((await attached(await file('copy.txt', await readFile(path)))).id).not.toBe(document.id);
+    expect(await leftovers()).toEqual([]);
+
+    const again = await setUp({ folder });
+    expect(await again.service.store.get(document.id)).toEqual(document);
+    expect(await again.service.store.sections(document.id)).toEqual([expect.objectContaining({ label: 'markdown' })]);
+  });
+
+  it('that is damaged on disk is thrown away and made again', async () => {
+    const { folder, stored, file, attached } = await setUp();
+    const path = await file('a.txt', 'the words of it');
+    const document = await attached(path);
+    const at = (name: string) => join(stored, document.id, name);
+    const damages = [
+      () => writeFile(at('text.txt'), 'THE words of it'),
+      () => truncate(at('text.txt'), 3),
+      () => writeFile(at('meta.json'), '{"version":1'),
+      () => writeFile(at('meta.json'), '{"version":2}'),
+    ];
+    for (const damage of damages) {
+      await damage();
+      const { service, attached: attachAgain } = await setUp({ folder });
+      await expect(service.store.get(document.id)).rejects.toMatchObject({ code: 'not-found' });
+      expect(await attachAgain(path)).toMatchObject({ id: document.id });
+      expect(await service.store.text(document.id, 0, 99)).toBe('the words of it');
+    }
+  });
+
+  it('that nobody uses goes with the sweep, but not in the run that attached it', async () => {
+    const { folder, file, attached, service } = await setUp();
+    const kept = await attached(await file('kept.txt', 'kept'));
+    const unused = await attached(await file('unused.txt', 'unused'));
+    expect(await service.store.sweep([])).toBe(0);
+
+    const { service: later, stored } = await setUp({ folder });
+    expect(await later.store.sweep([kept.id])).toBe(1);
+    expect(await readdir(stored)).toEqual([kept.id]);
+    await expect(later.store.text(unused.id, 0, 1)).rejects.toMatchObject({ code: 'not-found' });
+    await expect(later.store.get('../../settings')).rejects.toMatchObject({ code: 'not-found' });
+  });
+});
+
+describe('a job', () => {
+  it('waits for the one before it, and ends when it is cancelled', async () => {
+    const { file, service, ended, reading, leftovers } = await setUp();
+    const ids = service.addPaths([
+      await file('slow.txt', 'slow'),
+      await file('waiting.txt', 'waiting'),
+      await file('last.txt', 'last'),
+    ]);
+    await reading(ids[0]);
+    expect(service.jobs.list().map(({ state }) => state)).toEqual(['reading', 'waiting', 'waiting']);
+    service.cancel(ids[1] ?? '');
+    expect(service.jobs.get(ids[1] ?? '')?.state).toBe('cancelled');
+    service.cancel(ids[0] ?? '');
+    expect((await ended(ids[2])).state).toBe('done');
+    expect(service.jobs.list().map(({ state, error }) => [state, error])).toEqual([
+      ['cancelled', null],
+      ['cancelled', null],
+      ['done', null],
+    ]);
+    expect(await leftovers()).toEqual([]);
+    // it is over: nothing to cancel
+    service.cancel(ids[2] ?? '');
+    expect(service.jobs.get(ids[2] ?? '')?.state).toBe('done');
+  });
+
+  it('tells what went wrong with its worker, and the next one has a new worker', async () => {
+    const { file, attach, attached, leftovers } = await setUp({ heapMb: 16 });
+    const failures = {
+      exit: ['document-invalid', /exit\.txt ended unexpectedly \(exit code 3\)/],
+      throw: ['document-invalid', /ended unexpectedly \(a mistake of the library\)/],
+      memory: ['document-unsupported', /memory\.txt takes more memory/],
+      refuse: ['document-unsupported', /^No\.$/],
+    };
+    for (const [act, [code, message]] of Object.entries(failures)) {
+      const { state, error } = await attach(await file(`${act}.txt`, act));
+      expect({ state, code: error?.code }).toEqual({ state: 'failed', code });
+      expect(error?.message).toMatch(message as RegExp);
+    }
+    expect(await attached(await file('good.txt', 'good'))).toMatchObject({ name: 'good.txt' });
+    expect(await leftovers()).toEqual([]);
+  });
+
+  it('is given up when nothing of it can be read', async () => {
+    const { file, attach } = await setUp({ stallMs: 100 });
+    const { state, error } = await attach(await file('silent.txt', 'silent'));
+    expect([state, error?.message]).toEqual(['failed', expect.stringContaining('silent.txt was given up')]);
+  });
+
+  it('refuses what cannot be attached, with what to do instead', async () => {
+    const { folder, file, attach } = await setUp();
+    await mkdir(join(folder, 'pictures'));
+    const large = await file('large.txt', '');
+    await truncate(large, limits.maxDocumentBytes + 1);
+    const refused = [
+      [join(folder, 'missing.pdf'), 'There is no file missing.pdf at this place.'],
+      [join(folder, 'pictures'), 'pictures is a folder.'],
+      [large, 'large.txt is larger than 300 MB, the most that can be attached.'],
+      [await file('a.png', Buffer.from('\x89PNG\r\n', 'latin1')), 'a.png is a picture, which cannot be attached.'],
+      [await file('b.xlsx', 'PK\x03\x04'), 'b.xlsx is an Excel table, which cannot be attached.'],
+      [await file('c.zip', 'PK\x03\x04'), 'c.zip is an archive, which cannot be attached.'],
+      [await file('d.txt', '{\\rtf1 words}'), 'd.txt is a document in RTF, which cannot be attached.'],
+    ] as const;
+    for (const [path, message] of refused) {
+      const { state, error } = await attach(path);
+      expect([state, error?.message]).toEqual(['failed', message]);
+      expect(error?.hint).not.toBe('');
+    }
+    expect((await attach(await file('really.txt', '%PDF-1.4 slow'))).document?.kind).toBe('pdf');
+  });
+
+  it('leaves nothing behind when the app closes', async () => {
+    const { file, service, reading, leftovers } = await setUp();
+    const [id] = service.addPaths([await file('slow.txt', 'slow'), await file('next.txt', 'next')]);
+    await reading(id);
+    await service.close();
+    expect(service.jobs.list().map(({ state }) => state)).toEqual(['cancelled', 'cancelled']);
+    expect(await leftovers()).toEqual([]);
+  });
+});
+
+describe('text without a file', () => {
+  it('is attached when it is pasted', async () => {
+    const { service, ended, leftovers } = await setUp();
+    const { document } = await ended(await service.addText('Pasted.csv', 'a,b\n1,2\n'));
+    expect(document).toMatchObject({ name: 'Pasted.csv', kind: 'csv', bytes: 8 });
+    expect(await leftovers()).toEqual([]);
+  });
+
+  it('is attached when a browser sends it in parts', async () => {
+    const { service, ended, leftovers } = await setUp();
+    const part = (uploadId: string | null, offset: number, text: string) => ({
+      ...{ uploadId, name: 'sent.py', bytes: 11, offset },
+      data: Buffer.from(text).toString('base64'),
+    });
+    const first = await service.upload(part(null, 0, 'print('));
+    expect(first.jobId).toBeNull();
+    await expect(service.upload(part(first.uploadId, 0, 'print('))).rejects.toMatchObject({ code: 'bad-request' });
+    await expect(service.upload(part(first.uploadId, 6, 'too long'))).rejects.toMatchObject({ code: 'bad-request' });
+    await expect(service.upload(part('unknown', 0, 'x'))).rejects.toMatchObject({ code: 'not-found' });
+    const { jobId } = await service.upload(part(first.uploadId, 6, '"hi")'));
+    const { document } = await ended(jobId ?? '');
+    expect(document).toMatchObject({ name: 'sent.py', kind: 'code', bytes: 11 });
+    expect(await service.store.text(document?.id ?? '', 0, 99)).toBe('print("hi")');
+    expect(await leftovers()).toEqual([]);
+
+    await service.upload(part(null, 0, 'never'));
+    expect(await leftovers()).toHaveLength(1);
+    await service.close();
+    expect(await leftovers()).toEqual([]);
+  });
+});
