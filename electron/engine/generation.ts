@@ -26,7 +26,7 @@ export async function writeAnswer(
     const generator = context.generate(request.messages, options);
     let step = await generator.next();
     while (!step.done) {
-      meter.onTokens(step.value.answerTokens, step.value.contextUsed);
+      meter.onTokens(step.value);
       frames.add(step.value.text, step.value.thinking);
       step = await generator.next();
     }
@@ -81,7 +81,7 @@ function answerStats(result: GenerateResult, evaluated: number, context: Context
     answerTokens: result.answerTokens,
     ttftMs: result.ttftMs,
     promptTokensPerSecond: perSecond(evaluated, result.promptMs),
-    tokensPerSecond: perSecond(result.answerTokens - 1, result.decodeMs),
+    tokensPerSecond: perSecond(result.decodeTokens, result.decodeMs),
     contextUsed: result.contextUsed,
     contextSize: context.effective.nCtx,
     typeK: context.effective.typeK.effective,

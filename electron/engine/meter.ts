@@ -1,10 +1,15 @@
-/** Live figures of one answer: tokens per second over the last second, the average, time to the first token. */
-import type { PrefillProgress } from '../../native/binding/types';
+/**
+ * Live figures of one answer: tokens per second over the last second, the average, time to the first token. Times of tokens
+ * are the addon's: when they reach this thread depends on what else it does.
+ */
+import type { GenerateChunk, PrefillProgress } from '../../native/binding/types';
 import type { LiveStats } from '../shared/engine';
+import { PrefillTrend } from './prefillTrend';
 
 const windowMs = 1000;
 
 interface Sample {
+  /** milliseconds from the call */
   at: number;
   tokens: number;
 }
@@ -14,6 +19,7 @@ export class Meter {
   private firstTokenAt: number | null = null;
   private lastTokenAt = 0;
   private prefill: PrefillProgress | null = null;
+  private readonly trend = new PrefillTrend();
   private answerTokens = 0;
   private contextUsed = 0;
   /** token counts with their times, oldest first; the first one may lie before the window, as its base */
@@ -28,6 +34,7 @@ export class Meter {
 
   onPrefill(progress: PrefillProgress): void {
     this.prefill = progress;
+    this.trend.add(progress);
     this.contextUsed = progress.cachedTokens + progress.done;
   }
 
@@ -36,13 +43,15 @@ export class Meter {
     return this.prefill?.done ?? 0;
   }
 
-  onTokens(answerTokens: number, contextUsed: number): void {
-    const at = this.now();
+  onTokens(chunk: Pick<GenerateChunk, 'answerTokens' | 'contextUsed' | 'elapsedMs'>): void {
+    this.contextUsed = chunk.contextUsed;
+    // the last chunk of an answer brings text that was held back, and no token
+    if (chunk.answerTokens === this.answerTokens) return;
+    const at = chunk.elapsedMs;
     this.firstTokenAt ??= at;
     this.lastTokenAt = at;
-    this.answerTokens = answerTokens;
-    this.contextUsed = contextUsed;
-    this.samples.push({ at, tokens: answerTokens });
+    this.answerTokens = chunk.answerTokens;
+    this.samples.push({ at, tokens: chunk.answerTokens });
   }
 
   stats(): LiveStats {
@@ -53,7 +62,9 @@ export class Meter {
       cachedTokens: prefill?.cachedTokens ?? 0,
       prefillDone: this.evaluated,
       promptTokensPerSecond: rate(this.evaluated, prefill?.elapsedMs ?? 0),
-      ttftMs: this.firstTokenAt === null ? null : this.firstTokenAt - this.startedAt,
+      promptTokensPerSecondNow: this.trend.rateNow,
+      prefillMsLeft: this.firstTokenAt === null ? this.trend.msLeft : null,
+      ttftMs: this.firstTokenAt,
       answerTokens: this.answerTokens,
       tokensPerSecondNow: this.rateNow(),
       tokensPerSecondAverage: this.rateAverage(),
@@ -69,7 +80,8 @@ export class Meter {
   }
 
   private rateNow(): number {
-    const now = this.now();
+    // the two clocks start at the same call but not at the same instant
+    const now = Math.max(this.now() - this.startedAt, this.lastTokenAt);
     while (this.samples.length > 1 && (this.samples[1]?.at ?? now) <= now - windowMs) this.samples.shift();
     const base = this.samples[0];
     if (!base) return 0;
@@ -89,6 +101,8 @@ export function queuedStats(contextUsed: number, contextSize: number): LiveStats
     cachedTokens: 0,
     prefillDone: 0,
     promptTokensPerSecond: 0,
+    promptTokensPerSecondNow: 0,
+    prefillMsLeft: null,
     ttftMs: null,
     answerTokens: 0,
     tokensPerSecondNow: 0,

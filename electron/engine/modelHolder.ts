@@ -2,13 +2,13 @@
 import { statSync } from 'node:fs';
 import type { Context, Engine, Model } from '../../native/binding/types';
 import { keepsCache } from '../shared/carryOver';
-import type { LoadStep } from '../shared/engine';
+import type { LoadStep, Memory } from '../shared/engine';
 import type { LoadRequest, LoadResult } from '../shared/engineContract';
 import { ConcertinaError } from '../shared/errors';
 import type { ContextSettings } from '../shared/settings';
 import { ensureCalibrated } from './calibration';
 import { CarryOver } from './carryOver';
-import { withProcessMemory } from './memory';
+import { filePages, withProcessMemory } from './memory';
 
 /** fraction: of the step, 0..1 */
 export type ReportLoad = (step: LoadStep, fraction: number) => void;
@@ -29,6 +29,8 @@ export class ModelHolder {
   private model: Model | null = null;
   private context: Context | null = null;
   private weightsKey = '';
+  /** before the weights were mapped */
+  private filePagesBefore: number | null = null;
   private loading: AbortController | null = null;
   private measuring: AbortController | null = null;
   /** what the measuring of the model had to tell when its context was made */
@@ -48,6 +50,10 @@ export class ModelHolder {
 
   get current(): Loaded | null {
     return this.model && this.context ? { model: this.model, context: this.context } : null;
+  }
+
+  memory(): Memory | null {
+    return this.context && this.memoryOf(this.context);
   }
 
   /** Loads after earlier loads have ended; on failure nothing stays loaded. */
@@ -129,7 +135,7 @@ export class ModelHolder {
     return {
       model: model.info,
       context: { ...context.effective, notes },
-      memory: withProcessMemory(context.memory(), this.engine().memories()),
+      memory: this.memoryOf(context),
       carriedTokens: context.contextUsed,
     };
   }
@@ -157,6 +163,10 @@ export class ModelHolder {
     }
   }
 
+  private memoryOf(context: Context): Memory {
+    return withProcessMemory(context, this.engine().memories(), this.filePagesBefore);
+  }
+
   private async weights(
     path: string,
     gpuLayers: number,
@@ -166,6 +176,7 @@ export class ModelHolder {
     const key = weightsKey(path, gpuLayers);
     if (this.model && key === this.weightsKey) return this.model;
     await this.dispose();
+    this.filePagesBefore = filePages();
     this.model = await this.engine().loadModel(path, { gpuLayers, onProgress, signal });
     this.weightsKey = key;
     return this.model;

@@ -4,7 +4,6 @@ import type { GenerationResult, LoadStep, StreamFrame } from '../shared/engine';
 import type { EngineHandlers, GenerateRequest } from '../shared/engineContract';
 import { cancelledResult, frameIds, writeAnswer } from './generation';
 import { toEngineError } from './hints';
-import { withProcessMemory } from './memory';
 import { queuedStats } from './meter';
 import { ModelHolder, type ReportLoad } from './modelHolder';
 import { MemoryPlanner } from './planner';
@@ -59,13 +58,7 @@ export function createEngineServer(engine: () => Engine, output: EngineOutput): 
     generate,
     cancel: async ({ requestId }) => queue.cancel(requestId),
     countTokens: async ({ messages }) => ({ tokens: await holder.require().model.countChat(messages) }),
-    memory: async () => {
-      const context = holder.current?.context;
-      return {
-        memory: context ? withProcessMemory(context.memory(), engine().memories()) : null,
-        contextUsed: context?.contextUsed ?? 0,
-      };
-    },
+    memory: async () => ({ memory: holder.memory(), contextUsed: holder.current?.context.contextUsed ?? 0 }),
   };
   return { handlers: withCodedErrors(handlers), close: () => holder.unload() };
 }

@@ -1,6 +1,6 @@
 /** Start of the Electron app: a list of set-ups. Each subject has its own file. */
 import { join } from 'node:path';
-import { app, BrowserWindow, dialog } from 'electron';
+import { app, BrowserWindow, dialog, powerMonitor } from 'electron';
 import { channels } from '../shared/channels';
 import { engineArguments } from '../shared/engineArguments';
 import { desktop } from './desktop';
@@ -11,6 +11,7 @@ import { bundleFolder, calibrationText, chooseDataFolder, embeddedModels } from 
 import { registerScheme, setUpProtocol } from './protocol';
 import { setUpSecurity } from './security';
 import { createFileLogger } from './services/logger';
+import { PowerWatch } from './services/power';
 import { createServices, type Services } from './services/services';
 import { setUpStreams } from './streams';
 import { openUtilityEngine } from './utilityTransport';
@@ -29,6 +30,8 @@ async function start(dataFolder: string): Promise<void> {
     calibrationText: calibrationText(),
     openEngine: () => openUtilityEngine(join(bundleFolder, 'engine.cjs'), engineArguments(dataFolder)),
     documentWorker: join(bundleFolder, 'documents.cjs'),
+    processes: () => app.getAppMetrics().map(({ pid }) => pid),
+    power: new PowerWatch(powerMonitor),
     info: appInfo(),
     desktop,
     log,

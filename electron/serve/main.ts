@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { forkEngine } from '../main/services/forkTransport';
 import { createFileLogger } from '../main/services/logger';
+import { PowerWatch } from '../main/services/power';
 import { createServices, type Services } from '../main/services/services';
 import type { AppInfo } from '../shared/contract';
 import { engineArguments } from '../shared/engineArguments';
@@ -26,6 +27,8 @@ async function main(): Promise<void> {
     calibrationText: join(root, 'assets', 'calibration', 'text.txt'),
     openEngine: () => forkEngine(join(appFolder, 'engine.cjs'), engineArguments(options.dataFolder)),
     documentWorker: join(appFolder, 'documents.cjs'),
+    processes: () => [process.pid],
+    power: new PowerWatch(null),
     info: appInfo(),
     desktop: null,
     log: createFileLogger(join(options.dataFolder, 'logs', 'concertina.log')),

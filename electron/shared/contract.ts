@@ -19,6 +19,7 @@ import {
   type OutputOf,
   operation,
 } from './operation';
+import { powerSchema } from './power';
 import { contextSettingsSchema, settingsPatchSchema, settingsSchema } from './settings';
 
 const nothing = z.void();
@@ -54,6 +55,7 @@ export type AddModelsResult = z.infer<typeof addModelsResultSchema>;
 
 export const operations = {
   'app.info': operation(nothing, appInfoSchema),
+  'app.power': operation(nothing, powerSchema),
   'app.openExternal': operation(z.object({ url: z.url({ protocol: /^https$/ }) }), nothing),
 
   'settings.get': operation(nothing, settingsSchema),
@@ -146,6 +148,8 @@ export const events = {
   onEngine: engineStatusSchema,
   /** every job of this run, in the order of their beginning: at each change of state, and while one reads */
   onDocumentJobs: z.array(documentJobSchema),
+  /** heat and power of the machine, where the platform tells */
+  onPower: powerSchema,
   /** the final state of a message: after its answer ended, was stopped, failed or was interrupted */
   onMessage: z.object({ chatId: idSchema, message: messageSchema }),
   /** straight from the engine process, at most 60 a second */

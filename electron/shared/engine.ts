@@ -61,13 +61,22 @@ export type KernelUse = z.infer<typeof kernelUseSchema>;
 /** Bytes by part. KV figures are the allocation of the engine, to the byte. */
 export const memorySchema = z.object({
   weights: z.number(),
+  /** of `weights`: pages of the model file, which the system drops and reads again when memory is short */
+  weightsMapped: z.number(),
   kvK: z.number(),
   kvV: z.number(),
   /** what the same cache would take at f16 */
   kvF16: z.number(),
   compute: z.number(),
-  /** resident set of the engine process */
+  /** resident set of the engine process, pages of files included */
   process: z.number(),
+  /**
+   * The engine process by kind of page: memory of its own, and of the model file what is in memory now. Null where the
+   * system does not tell.
+   */
+  resident: z.object({ own: z.number(), weights: z.number() }).nullable(),
+  /** own memory of the app's other processes, pages that they share counted once; null where the system does not tell */
+  app: z.number().nullable(),
   total: z.number(),
   free: z.number(),
 });
@@ -147,6 +156,10 @@ export const liveStatsSchema = z.object({
   /** prompt tokens evaluated so far, cached ones apart */
   prefillDone: z.number().int(),
   promptTokensPerSecond: z.number(),
+  /** of the last batch: attention makes later ones slower */
+  promptTokensPerSecondNow: z.number(),
+  /** when this frame was made; null before the first batch and once the answer is written */
+  prefillMsLeft: z.number().nullable(),
   /** null before the first token */
   ttftMs: z.number().nullable(),
   answerTokens: z.number().int(),

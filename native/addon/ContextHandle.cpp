@@ -43,7 +43,6 @@ Napi::Function ContextHandle::define(Napi::Env env) {
         InstanceAccessor<&ContextHandle::contextUsed>("contextUsed"),
         InstanceMethod<&ContextHandle::memory>("memory"),
         InstanceMethod<&ContextHandle::devices>("devices"),
-        InstanceMethod<&ContextHandle::timings>("timings"),
         InstanceMethod<&ContextHandle::clear>("clear"),
         InstanceMethod<&ContextHandle::generate>("generate"),
         InstanceMethod<&ContextHandle::evaluate>("evaluate"),
@@ -86,19 +85,6 @@ Napi::Value ContextHandle::memory(const Napi::CallbackInfo & info) {
 
 Napi::Value ContextHandle::devices(const Napi::CallbackInfo & info) {
     return guarded(info.Env(), [&] { return toJs(info.Env(), context().devices()); });
-}
-
-// upstream's own clock since the last call, to check ours against
-Napi::Value ContextHandle::timings(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&] {
-        const Lease lease((context(), held), newFlag());
-        const llama_perf_context_data perf = llama_perf_context(lease->handle);
-        llama_perf_context_reset(lease->handle);
-        Napi::Object object = Napi::Object::New(info.Env());
-        object.Set("promptMs", perf.t_p_eval_ms);
-        object.Set("decodeMs", perf.t_eval_ms);
-        return object;
-    });
 }
 
 Napi::Value ContextHandle::clear(const Napi::CallbackInfo & info) {

@@ -23,7 +23,6 @@ private:
     Napi::Value contextUsed(const Napi::CallbackInfo & info);
     Napi::Value devices(const Napi::CallbackInfo & info);
     Napi::Value memory(const Napi::CallbackInfo & info);
-    Napi::Value timings(const Napi::CallbackInfo & info);
     Napi::Value clear(const Napi::CallbackInfo & info);
     // generate(prompt, options, onChunks, onPrefill, cancellation): Promise<GenerateResult>
     Napi::Value generate(const Napi::CallbackInfo & info);

@@ -28,7 +28,11 @@ GenerateResult Generation::run() {
     result.seed = sampler.seed();
     result.promptTokens = tokens.size();
     reusePrefix();
-    result.stopReason = prefill() ? decode(sampler, answer) : "cancelled";
+    llama_perf_context_reset(context.handle);
+    const bool whole = prefill();
+    readUpstream(result.upstream.promptMs, result.upstream.promptTokens);
+    result.stopReason = whole ? decode(sampler, answer) : "cancelled";
+    readUpstream(result.upstream.decodeMs, result.upstream.decodeTokens);
     emit(answer.finish());
     result.text = answer.text();
     result.thinking = answer.thinking();
@@ -67,6 +71,15 @@ void Generation::reusePrefix() {
     result.cachedTokens = context.keep(std::min(common, tokens.size() - 1));
 }
 
+// Upstream counts a batch of one token as a step of an answer, whatever it is part of; it says 1 where it counted none.
+void Generation::readUpstream(double & ms, size_t & tokens) {
+    const llama_perf_context_data perf = llama_perf_context(context.handle);
+    llama_perf_context_reset(context.handle);
+    ms = perf.t_p_eval_ms + perf.t_eval_ms;
+    if (perf.t_p_eval_ms > 0) tokens += perf.n_p_eval;
+    if (perf.t_eval_ms > 0) tokens += perf.n_eval;
+}
+
 bool Generation::prefill() {
     const auto start = Clock::now();
     const size_t first = result.cachedTokens;
@@ -85,23 +98,29 @@ bool Generation::prefill() {
 }
 
 std::string Generation::decode(Sampler & sampler, AnswerStream & answer) {
-    auto start = Clock::now();
-    std::string reason;
-    while (reason.empty()) {
-        if (cancelled()) {
-            reason = "cancelled";
-            break;
-        }
-        const llama_token token = sampler.next(context.handle);
-        if (result.answerTokens == 0 && result.ttftMs == 0) {
-            result.ttftMs = since(request.called);
-            start = Clock::now();
-        }
-        reason = take(token, sampler, answer);
-        if (reason.empty() && !context.decode(&token, 1, 1)) reason = "cancelled";
+    double evalMs = 0;
+    while (!cancelled()) {
+        const llama_token token = choose(sampler, evalMs);
+        std::string reason = take(token, sampler, answer);
+        if (!reason.empty()) return reason;
+        const auto start = Clock::now();
+        if (!context.decode(&token, 1, 1)) break;
+        evalMs = since(start);
     }
-    result.decodeMs = since(start);
-    return reason;
+    return "cancelled";
+}
+
+llama_token Generation::choose(Sampler & sampler, double evalMs) {
+    const llama_token token = sampler.next(context.handle);
+    chosenMs = since(request.called);
+    if (result.ttftMs == 0) {
+        result.ttftMs = chosenMs;
+    } else {
+        result.decodeTokens++;
+        result.decodeMs = chosenMs - result.ttftMs;
+        result.evalMs += evalMs;
+    }
+    return token;
 }
 
 std::string Generation::take(llama_token token, Sampler & sampler, AnswerStream & answer) {
@@ -116,7 +135,7 @@ std::string Generation::take(llama_token token, Sampler & sampler, AnswerStream 
 }
 
 void Generation::emit(const AnswerDelta & delta) {
-    if (events.chunk) events.chunk({delta.text, delta.thinking, result.answerTokens, context.used()});
+    if (events.chunk) events.chunk({delta.text, delta.thinking, result.answerTokens, context.used(), chosenMs});
 }
 
 } // namespace concertina

@@ -31,12 +31,25 @@ struct PrefillProgress {
 struct GenerateChunk {
     std::string text, thinking;
     size_t answerTokens = 0, contextUsed = 0;
+    double elapsedMs = 0; // from the call to the choice of the last token
+};
+
+// llama_perf_context of this answer alone
+struct UpstreamTimings {
+    double promptMs = 0, decodeMs = 0;
+    size_t promptTokens = 0, decodeTokens = 0;
 };
 
 struct GenerateResult {
     std::string stopReason, text, thinking;
     size_t promptTokens = 0, cachedTokens = 0, answerTokens = 0, contextUsed = 0;
-    double ttftMs = 0, promptMs = 0, decodeMs = 0;
+    double ttftMs = 0, promptMs = 0;
+    // from the first token to the last one, the mark of the end included, and how many came after the first
+    double decodeMs = 0;
+    size_t decodeTokens = 0;
+    // of decodeMs: evaluating; the rest is choosing tokens and making text of them
+    double evalMs = 0;
+    UpstreamTimings upstream;
     uint32_t seed = 0;
 };
 
@@ -56,8 +69,11 @@ private:
     bool cancelled() const;
     void preparePrompt();
     void reusePrefix();
+    void readUpstream(double & ms, size_t & tokens);
     bool prefill();
     std::string decode(Sampler & sampler, AnswerStream & answer);
+    // evalMs: of the step that gave the logits
+    llama_token choose(Sampler & sampler, double evalMs);
     // empty: goes on; else the stop reason
     std::string take(llama_token token, Sampler & sampler, AnswerStream & answer);
     void emit(const AnswerDelta & delta);
@@ -68,6 +84,7 @@ private:
     ChatPrompt prompt;
     std::vector<llama_token> tokens;
     GenerateResult result;
+    double chosenMs = 0; // when the last token was chosen, from the call
 };
 
 } // namespace concertina

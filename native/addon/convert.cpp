@@ -320,6 +320,16 @@ Napi::Value toJs(Napi::Env env, const GenerateChunk & value) {
     object.Set("thinking", value.thinking);
     set(object, "answerTokens", value.answerTokens);
     set(object, "contextUsed", value.contextUsed);
+    object.Set("elapsedMs", value.elapsedMs);
+    return object;
+}
+
+Napi::Value toJs(Napi::Env env, const UpstreamTimings & value) {
+    Napi::Object object = Napi::Object::New(env);
+    object.Set("promptMs", value.promptMs);
+    object.Set("decodeMs", value.decodeMs);
+    set(object, "promptTokens", value.promptTokens);
+    set(object, "decodeTokens", value.decodeTokens);
     return object;
 }
 
@@ -335,6 +345,9 @@ Napi::Value toJs(Napi::Env env, const GenerateResult & value) {
     object.Set("ttftMs", value.ttftMs);
     object.Set("promptMs", value.promptMs);
     object.Set("decodeMs", value.decodeMs);
+    set(object, "decodeTokens", value.decodeTokens);
+    object.Set("evalMs", value.evalMs);
+    object.Set("upstream", toJs(env, value.upstream));
     object.Set("seed", value.seed);
     return object;
 }

@@ -41,6 +41,7 @@ Napi::Value toJs(Napi::Env env, const MemoryEstimate & value);
 Napi::Value toJs(Napi::Env env, const Evaluation & value);
 Napi::Value toJs(Napi::Env env, const PrefillProgress & value);
 Napi::Value toJs(Napi::Env env, const GenerateChunk & value);
+Napi::Value toJs(Napi::Env env, const UpstreamTimings & value);
 Napi::Value toJs(Napi::Env env, const GenerateResult & value);
 
 } // namespace concertina

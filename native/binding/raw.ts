@@ -25,8 +25,6 @@ export interface RawContext {
   readonly contextUsed: number;
   memory(): PartMemory;
   devices(): DeviceUse[];
-  /** llama.cpp's own clock since the last call */
-  timings(): { promptMs: number; decodeMs: number };
   clear(): void;
   generate(
     prompt: ChatMessage[] | Int32Array,

@@ -125,6 +125,16 @@ export interface GenerateChunk {
   answerTokens: number;
   /** tokens in the KV cache */
   contextUsed: number;
+  /** from the call to the choice of the last token */
+  elapsedMs: number;
+}
+
+/** llama.cpp's own count and clock of one answer (`llama_perf_context`): evaluating only. */
+export interface UpstreamTimings {
+  promptMs: number;
+  promptTokens: number;
+  decodeMs: number;
+  decodeTokens: number;
 }
 
 export interface GenerateResult {
@@ -137,7 +147,13 @@ export interface GenerateResult {
   /** from the call to the first token */
   ttftMs: number;
   promptMs: number;
+  /** from the first token to the last one */
   decodeMs: number;
+  /** tokens after the first one, the mark of the end included: what `decodeMs` was spent on */
+  decodeTokens: number;
+  /** of `decodeMs`: evaluating, by our clock; the rest is choosing tokens and making text of them */
+  evalMs: number;
+  upstream: UpstreamTimings;
   contextUsed: number;
   seed: number;
 }

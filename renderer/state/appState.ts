@@ -2,6 +2,7 @@
 import type { ChatsState } from './chats/state';
 import type { ConversationState } from './conversation/state';
 import type { EngineSlice } from './engine/state';
+import type { MeterState } from './meter/state';
 import type { ModelsState } from './models/state';
 import type { SettingsState } from './settings/state';
 import type { StreamState } from './stream/state';
@@ -13,6 +14,7 @@ export interface AppState {
   conversation: ConversationState;
   stream: StreamState;
   engine: EngineSlice;
+  meter: MeterState;
   models: ModelsState;
   ui: UiState;
 }

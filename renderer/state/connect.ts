@@ -12,7 +12,11 @@ export function connect(client: AppClient, app: App, onCommand: (command: Comman
     client.on('onSettings', actions.settings.receive),
     client.on('onChats', actions.chats.receive),
     client.on('onModels', actions.models.receive),
-    client.on('onEngine', actions.engine.receive),
+    client.on('onEngine', (status) => {
+      actions.engine.receive(status);
+      actions.meter.read();
+    }),
+    client.on('onPower', actions.meter.receivePower),
     client.on('onMessage', actions.conversation.receive),
     client.on('onStream', actions.stream.frame),
     client.on('onCommand', ({ command }) => onCommand(command)),
@@ -34,6 +38,7 @@ async function refresh(client: AppClient, { store, actions }: App, again: boolea
   const openChatId = store.getState().conversation.chat?.id;
   const outcomes = await Promise.allSettled([
     client.call('app.info', undefined).then(actions.engine.receiveInfo),
+    client.call('app.power', undefined).then(actions.meter.receivePower),
     client.call('settings.get', undefined).then(actions.settings.receive),
     client.call('engine.status', undefined).then(actions.engine.receive),
     client.call('models.list', undefined).then(actions.models.receive),

@@ -9,6 +9,8 @@ import { createConversationActions } from './conversation/actions';
 import { initialConversation } from './conversation/state';
 import { createEngineActions } from './engine/actions';
 import { initialEngine } from './engine/state';
+import { createMeterActions } from './meter/actions';
+import { initialMeter } from './meter/state';
 import { createModelsActions } from './models/actions';
 import { initialModels } from './models/state';
 import { createSettingsActions } from './settings/actions';
@@ -25,6 +27,7 @@ const initialState: AppState = {
   conversation: initialConversation,
   stream: initialStream,
   engine: initialEngine,
+  meter: initialMeter,
   models: initialModels,
   ui: initialUi,
 };
@@ -46,13 +49,15 @@ export function createApp(client: AppClient): App {
 }
 
 function createActions(tools: Tools) {
-  const stream = createStreamActions(tools);
+  const meter = createMeterActions(tools);
+  const stream = createStreamActions(tools, meter);
   return {
     settings: createSettingsActions(tools),
     chats: createChatsActions(tools),
     conversation: createConversationActions(tools, stream),
     stream,
     engine: createEngineActions(tools),
+    meter,
     models: createModelsActions(tools),
     ui: createUiActions(tools),
   };

@@ -53,6 +53,8 @@ export class EngineService {
     private readonly settings: SettingsStore,
     private readonly calibration: CalibrationPlaces,
     private readonly scratch: string,
+    /** bytes of the app's processes without the engine; null: not told */
+    private readonly appMemory: () => number | null = () => null,
   ) {
     host.ready.on(() => void this.onReady());
     host.crashed.on((report) => this.onCrash(report));
@@ -207,7 +209,8 @@ export class EngineService {
 
   private onLoaded(result: LoadResult): void {
     if (this.host.work) this.host.work.loading = false;
-    const { model, context, memory, carriedTokens } = result;
+    const { model, context, carriedTokens } = result;
+    const memory = { ...result.memory, app: this.appMemory() };
     this.update({ ...nothingLoaded, state: 'ready', model, context, memory, contextUsed: carriedTokens, error: null });
   }
 
@@ -311,7 +314,7 @@ export class EngineService {
     this.readingMemory = true;
     try {
       const { memory, contextUsed } = await this.host.client.call('memory', undefined);
-      if (memory && this.current.context) this.update({ memory, contextUsed });
+      if (memory && this.current.context) this.update({ memory: { ...memory, app: this.appMemory() }, contextUsed });
     } catch {
       // a crash between two readings is told by the crash report
     } finally {

@@ -6,6 +6,7 @@ import type { ChatStore } from './chatStore';
 import type { DocumentService } from './documents/documentService';
 import type { EngineService } from './engineService';
 import type { ModelLibrary } from './modelLibrary';
+import type { PowerWatch } from './power';
 import { buildPrompt } from './prompt';
 import type { SettingsStore } from './settingsStore';
 import type { TurnService } from './turnService';
@@ -21,6 +22,7 @@ export interface Desktop {
 export interface HandlerParts {
   info: () => AppInfo;
   desktop: Desktop | null;
+  power: PowerWatch;
   settings: SettingsStore;
   chats: ChatStore;
   models: ModelLibrary;
@@ -30,7 +32,7 @@ export interface HandlerParts {
 }
 
 export function createHandlers(parts: HandlerParts): Handlers {
-  const { info, desktop, settings, chats, models, engine, turns, documents } = parts;
+  const { info, desktop, power, settings, chats, models, engine, turns, documents } = parts;
 
   async function removeModel(modelId: string): Promise<void> {
     await models.remove(modelId);
@@ -45,6 +47,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
 
   return {
     'app.info': async () => info(),
+    'app.power': async () => power.current(),
     'app.openExternal': async ({ url }) => requireDesktop(desktop).openExternal(url),
 
     'settings.get': async () => settings.get(),

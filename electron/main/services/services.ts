@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { type AppInfo, type EventName, type EventPayload, operations } from '../../shared/contract';
 import { dispatch } from '../../shared/dispatch';
 import type { Envelope } from '../../shared/operation';
+import { appMemory } from './appMemory';
 import { ChatStore } from './chatStore';
 import { DocumentService } from './documents/documentService';
 import { Emitter } from './emitter';
@@ -13,6 +14,7 @@ import { createHandlers, type Desktop } from './handlers';
 import type { Logger } from './logger';
 import { ModelLibrary } from './modelLibrary';
 import { ModelList } from './modelList';
+import type { PowerWatch } from './power';
 import { SettingsStore } from './settingsStore';
 import { TurnService } from './turnService';
 
@@ -25,6 +27,9 @@ export interface ServicesOptions {
   openEngine: () => EngineTransport;
   /** file of the worker thread that reads documents; pdf.js's character maps lie beside it, in cmaps */
   documentWorker: string;
+  /** process ids of the app, with or without the engine's */
+  processes: () => number[];
+  power: PowerWatch;
   info: AppInfo;
   desktop: Desktop | null;
   log: Logger;
@@ -68,21 +73,15 @@ export async function createServices(options: ServicesOptions): Promise<Services
     inspect: (path) => host.client.call('inspect', { path }),
   });
   const calibration = { folder: join(dataFolder, 'calibrations'), textFile: options.calibrationText };
-  const engine = new EngineService(host, models, settings, calibration, join(dataFolder, 'scratch'));
+  const engine = new EngineService(host, models, settings, calibration, join(dataFolder, 'scratch'), () =>
+    appMemory(options.processes().filter((pid) => pid !== host.pid)),
+  );
   const turns = new TurnService(chats, engine, () => settings.get(), log);
   const notices = [...options.info.notices, ...settings.notices, ...chats.notices, ...added.notices];
   for (const notice of notices) log.warn(notice);
   const info = () => ({ ...options.info, notices });
-  const handlers = createHandlers({
-    info,
-    desktop: options.desktop,
-    settings,
-    chats,
-    models,
-    engine,
-    turns,
-    documents,
-  });
+  const { desktop, power } = options;
+  const handlers = createHandlers({ info, desktop, power, settings, chats, models, engine, turns, documents });
 
   const events = new Emitter<AppEvent>();
   settings.changed.on((payload) => events.emit({ name: 'onSettings', payload }));
@@ -90,6 +89,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   models.changed.on((payload) => events.emit({ name: 'onModels', payload }));
   engine.changed.on((payload) => events.emit({ name: 'onEngine', payload }));
   documents.jobs.changed.on((payload) => events.emit({ name: 'onDocumentJobs', payload }));
+  power.changed.on((payload) => events.emit({ name: 'onPower', payload }));
   turns.finished.on((payload) => events.emit({ name: 'onMessage', payload }));
   if (options.streamAsEvents) engine.frames.on((payload) => events.emit({ name: 'onStream', payload }));
 

@@ -4,6 +4,7 @@ export interface Prefill {
   done: number;
   total: number;
   share: number;
+  /** when the figures were taken */
   msLeft: number | null;
 }
 
@@ -11,11 +12,10 @@ export interface Prefill {
 export function prefillOf(stats: LiveStats): Prefill {
   const total = Math.max(0, stats.promptTokens - stats.cachedTokens);
   const done = Math.min(total, stats.prefillDone);
-  const rate = stats.promptTokensPerSecond;
   return {
     done,
     total,
     share: total === 0 ? 0 : done / total,
-    msLeft: rate > 0 && total > 0 ? ((total - done) / rate) * 1000 : null,
+    msLeft: total > 0 ? stats.prefillMsLeft : null,
   };
 }

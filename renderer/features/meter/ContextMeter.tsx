@@ -1,26 +1,26 @@
-import { selectLoadedContext, selectStatus } from '../../state/engine/selectors';
-import { selectActiveStats } from '../../state/stream/selectors';
+import { selectMemory } from '../../state/engine/selectors';
+import { selectContextSize, selectContextUsed } from '../../state/meter/selectors';
 import { useApp } from '../../state/useApp';
 import { Bellows } from '../../ui/Bellows';
 import { cx } from '../../ui/cx';
-import { formatContext, formatCount } from '../../ui/format';
+import { formatBytes, formatContext, formatCount } from '../../ui/format';
+import { kvUsed } from './memoryParts';
 
 /** Tokens in the cache of those that it holds. The bellows fill with them. */
 export function ContextMeter() {
-  const live = useApp(selectActiveStats);
-  const stored = useApp(selectStatus)?.contextUsed ?? 0;
-  const allocated = useApp(selectLoadedContext)?.nCtx ?? 0;
-  const size = live?.contextSize || allocated;
-  const used = live ? live.contextUsed : stored;
+  const used = useApp(selectContextUsed);
+  const size = useApp(selectContextSize);
+  const memory = useApp(selectMemory);
   const share = size > 0 ? used / size : 0;
   const tight = share > 0.9;
+  const bytes = memory ? `, ${formatBytes(kvUsed(memory, used, size))} of ${formatBytes(memory.kvK + memory.kvV)}` : '';
 
   return (
     <div
       data-testid="meter-context"
       data-used={used}
       data-size={size}
-      title={`Context: ${formatCount(used)} of ${formatCount(size)} tokens are in the cache`}
+      title={`Context: ${formatCount(used)} of ${formatCount(size)} tokens are in the cache${bytes}`}
       className="flex items-center gap-2 px-2 whitespace-nowrap"
     >
       <Bellows pleats={6} filled={share} className="h-2.5 w-12 max-md:hidden" />

@@ -1,17 +1,20 @@
 import type { Memory } from '../../../electron/shared/engine';
 import { selectLoadedContext, selectMemory } from '../../state/engine/selectors';
+import { selectContextUsed } from '../../state/meter/selectors';
 import { useApp } from '../../state/useApp';
 import { Bellows } from '../../ui/Bellows';
 import { cx } from '../../ui/cx';
 import { formatBytes, formatCount } from '../../ui/format';
 import { Popover } from '../../ui/Popover';
-import { type MemoryPart, memoryParts, savedText } from './memoryParts';
+import { kvUsed, type MemoryPart, memoryParts, savedText } from './memoryParts';
 import { StripButton } from './StripButton';
 
 const colours: Record<MemoryPart['id'], string> = {
   weights: 'bg-plate',
   kv: 'bg-accent',
   compute: 'bg-brass',
+  engine: 'bg-syntax-name',
+  app: 'bg-good',
   other: 'bg-ink-3/45',
   free: 'bg-transparent',
 };
@@ -33,6 +36,8 @@ export function MemoryMeter() {
           data-weights={memory.weights}
           data-compute={memory.compute}
           data-process={memory.process}
+          data-app={memory.app ?? ''}
+          data-free={memory.free}
           data-total={memory.total}
           aria-label={`Memory: KV cache ${formatBytes(kv)}, weights ${formatBytes(memory.weights)}. Show all parts`}
         >
@@ -72,7 +77,9 @@ function StackedBar({ parts, className }: { parts: readonly MemoryPart[]; classN
 
 function MemoryDetails({ memory, parts }: { memory: Memory; parts: readonly MemoryPart[] }) {
   const context = useApp(selectLoadedContext);
+  const used = useApp(selectContextUsed);
   const kv = memory.kvK + memory.kvV;
+  const inUse = kvUsed(memory, used, context?.nCtx ?? 0);
   return (
     <>
       <h2 className="font-serif text-base text-ink">The folded cache</h2>
@@ -80,6 +87,9 @@ function MemoryDetails({ memory, parts }: { memory: Memory; parts: readonly Memo
       <p className="mt-2 text-xs text-ink-3">
         K {context?.typeK.effective} <Exact bytes={memory.kvK} />, V {context?.typeV.effective}{' '}
         <Exact bytes={memory.kvV} />
+        <br />
+        in use <span className="text-ink-2">{formatBytes(inUse)}</span>, the share of {formatCount(used)} of{' '}
+        {formatCount(context?.nCtx ?? 0)} cells
       </p>
       <h2 className="mt-4 font-serif text-base text-ink">This computer, {formatBytes(memory.total)}</h2>
       <StackedBar parts={parts} className="mt-2 h-2.5 w-full" />
@@ -97,7 +107,7 @@ function MemoryDetails({ memory, parts }: { memory: Memory; parts: readonly Memo
           </div>
         ))}
         <div className="mt-1 flex gap-2 border-t border-line pt-2">
-          <dt className="flex-1 text-ink-2">Engine process, resident</dt>
+          <dt className="flex-1 text-ink-2">Engine process, files included</dt>
           <dd className="text-ink" title={`${formatCount(memory.process)} bytes`}>
             {formatBytes(memory.process)}
           </dd>

@@ -1,5 +1,6 @@
 import { selectEngineState } from '../../state/engine/selectors';
-import { selectActiveStats, selectLastStats } from '../../state/stream/selectors';
+import { selectLiveFigures } from '../../state/meter/selectors';
+import { selectLastStats } from '../../state/stream/selectors';
 import { useApp } from '../../state/useApp';
 import { cx } from '../../ui/cx';
 import { formatDuration, formatPercent, formatRate } from '../../ui/format';
@@ -7,7 +8,7 @@ import { Figure } from './Figure';
 import { speedOf } from './speed';
 
 export function SpeedMeter() {
-  const speed = speedOf(useApp(selectActiveStats), useApp(selectLastStats), useApp(selectEngineState) === 'generating');
+  const speed = speedOf(useApp(selectLiveFigures), useApp(selectLastStats), useApp(selectEngineState) === 'generating');
   const { now, average, ttftMs, promptRate, promptShare, past } = speed;
   const title = past ? 'of the last answer' : 'of this answer';
 

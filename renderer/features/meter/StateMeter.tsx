@@ -1,6 +1,6 @@
 import type { EngineState } from '../../../electron/shared/engine';
 import { selectConnection, selectEngineState } from '../../state/engine/selectors';
-import { selectActiveStats } from '../../state/stream/selectors';
+import { selectActivePhase } from '../../state/stream/selectors';
 import { useApp } from '../../state/useApp';
 import { cx } from '../../ui/cx';
 
@@ -25,10 +25,10 @@ const colours: Partial<Record<EngineState, string>> = {
 
 export function StateMeter() {
   const state = useApp(selectEngineState) ?? 'starting';
-  const phase = useApp(selectActiveStats)?.phase;
+  const phase = useApp(selectActivePhase);
   const open = useApp(selectConnection).phase === 'open';
   // An answer begins with reading; its first figures come only after the first part has been read.
-  const reading = phase === 'prefill' || (state === 'generating' && phase === undefined);
+  const reading = phase === 'prefill' || (state === 'generating' && phase === null);
   const word = !open ? 'Offline' : reading ? 'Reading' : words[state];
   return (
     <p role="status" data-testid="meter-state" data-state={state} className="flex items-center gap-2 px-2">

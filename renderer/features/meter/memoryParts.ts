@@ -1,27 +1,81 @@
 import type { Memory } from '../../../electron/shared/engine';
 import { formatRatio } from '../../ui/format';
 
+export type MemoryPartId = 'weights' | 'kv' | 'compute' | 'engine' | 'app' | 'other' | 'free';
+
 export interface MemoryPart {
-  id: 'weights' | 'kv' | 'compute' | 'other' | 'free';
+  id: MemoryPartId;
   label: string;
+  /** of the machine's memory; all parts sum up to its total */
   bytes: number;
 }
 
-/**
- * The machine's memory by part. "Other" is what everything else on the machine holds; weights are mapped from the file and
- * count once they are resident, so the parts of the engine can sum to a little more than its process.
- */
+/** Where a part is smaller than what was allocated: pages that nobody has touched yet, or weights not in memory now. */
 export function memoryParts(memory: Memory): MemoryPart[] {
+  const parts = memory.resident ? residentParts(memory, memory.resident) : allocatedParts(memory);
+  const labels: Record<MemoryPartId, string> = {
+    weights: 'Weights',
+    kv: 'KV cache',
+    compute: 'Compute buffers',
+    engine: 'Rest of the engine',
+    app: 'Window and app',
+    other: 'Everything else',
+    free: 'Free',
+  };
+  return Object.entries(parts)
+    .filter(([id]) => id !== 'app' || memory.app !== null)
+    .map(([id, bytes]) => ({ id: id as MemoryPartId, label: labels[id as MemoryPartId], bytes }));
+}
+
+type Parts = Record<MemoryPartId, number>;
+
+/**
+ * What is in memory. The pages of the model file count as available to the system, which may drop them; here they are
+ * weights, and what is free without them is free.
+ */
+function residentParts(memory: Memory, resident: NonNullable<Memory['resident']>): Parts {
+  const { total } = memory;
+  const own = fill(resident.own, {
+    kv: memory.kvK + memory.kvV,
+    weights: memory.weights - memory.weightsMapped,
+    compute: memory.compute,
+  });
+  const weights = own.weights + resident.weights;
+  const free = clamp(memory.free - resident.weights, total);
+  const app = memory.app ?? 0;
+  const other = Math.max(0, total - free - resident.weights - resident.own - app);
+  return { weights, kv: own.kv, compute: own.compute, engine: own.rest, app, other, free };
+}
+
+/** Where the system tells of no pages: what the engine allocated, and of its process what is more than that. */
+function allocatedParts(memory: Memory): Parts {
+  const { weights, compute, total } = memory;
   const kv = memory.kvK + memory.kvV;
-  const engine = memory.weights + kv + memory.compute;
-  const other = Math.max(0, memory.total - memory.free - engine);
-  return [
-    { id: 'weights', label: 'Weights', bytes: memory.weights },
-    { id: 'kv', label: 'KV cache', bytes: kv },
-    { id: 'compute', label: 'Compute buffers', bytes: memory.compute },
-    { id: 'other', label: 'Everything else', bytes: other },
-    { id: 'free', label: 'Free', bytes: Math.max(0, memory.free) },
-  ];
+  const engine = Math.max(0, memory.process - weights - kv - compute);
+  const app = memory.app ?? 0;
+  const free = clamp(memory.free, total);
+  const other = Math.max(0, total - free - weights - kv - compute - engine - app);
+  return { weights, kv, compute, engine, app, other, free };
+}
+
+/** Deals bytes out to the parts in turn; each takes what it allocated or what is left. */
+function fill<K extends string>(bytes: number, wanted: Record<K, number>): Record<K | 'rest', number> {
+  const dealt: Record<string, number> = {};
+  let rest = bytes;
+  for (const [id, most] of Object.entries<number>(wanted)) {
+    dealt[id] = Math.min(rest, Math.max(0, most));
+    rest -= dealt[id];
+  }
+  return { ...dealt, rest } as Record<K | 'rest', number>;
+}
+
+function clamp(bytes: number, most: number): number {
+  return Math.min(most, Math.max(0, bytes));
+}
+
+/** Bytes of the cells that hold a token. */
+export function kvUsed(memory: Pick<Memory, 'kvK' | 'kvV'>, used: number, size: number): number {
+  return size > 0 ? ((memory.kvK + memory.kvV) * Math.min(used, size)) / size : 0;
 }
 
 /** "3.76× smaller", or that there is nothing to gain: f16 is its own measure. */

@@ -1,19 +1,25 @@
 import type { AnswerStats } from '../../../electron/shared/chats';
 import type { StreamFrame } from '../../../electron/shared/engine';
+import type { createMeterActions } from '../meter/actions';
 import type { Tools } from '../tools';
 import { addFrame, beginAnswer, endAnswer, forgetTexts } from './frames';
 import type { LiveAnswer } from './state';
 
-export function createStreamActions({ get, patch }: Tools) {
+export function createStreamActions({ get, patch }: Tools, meter: ReturnType<typeof createMeterActions>) {
   return {
     begin(ids: Pick<LiveAnswer, 'requestId' | 'chatId' | 'messageId'>): void {
       patch('stream', beginAnswer(get().stream, ids));
     },
     frame(frame: StreamFrame): void {
-      patch('stream', addFrame(get().stream, frame));
+      const before = get().stream;
+      const after = addFrame(before, frame);
+      if (after === before) return;
+      patch('stream', after);
+      meter.frame(frame.messageId, frame.stats);
     },
     end(messageId: string, stats: AnswerStats | null): void {
       patch('stream', endAnswer(get().stream, messageId, stats));
+      meter.end(messageId, stats);
     },
     forgetTexts(): void {
       patch('stream', forgetTexts(get().stream));

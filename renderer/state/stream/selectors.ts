@@ -15,6 +15,7 @@ export function selectActive(state: AppState): LiveAnswer | null {
 }
 
 export const selectActiveStats = (state: AppState) => selectActive(state)?.stats ?? null;
+export const selectActivePhase = (state: AppState) => selectActive(state)?.stats?.phase ?? null;
 export const selectLastStats = (state: AppState) => state.stream.last;
 
 export function selectIsAnswering(chatId: string | null) {

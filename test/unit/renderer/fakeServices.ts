@@ -78,6 +78,8 @@ export class FakeServices implements WindowApi {
   // biome-ignore lint/suspicious/noExplicitAny: the fake trusts its tests
   private async handle(name: string, input: any): Promise<unknown> {
     switch (name) {
+      case 'app.power':
+        return { thermal: 'unknown', speedLimit: null, onBattery: null };
       case 'app.info':
         return { version: '0.1.0', platform: 'linux', headless: this.headless, runtime: 'fake', notices: this.notices };
       case 'settings.get':
@@ -226,6 +228,8 @@ export class FakeServices implements WindowApi {
       cachedTokens: 0,
       prefillDone: 0,
       promptTokensPerSecond: 0,
+      promptTokensPerSecondNow: 0,
+      prefillMsLeft: null,
       ttftMs: null,
       answerTokens: 0,
       tokensPerSecondNow: 0,

@@ -10,6 +10,8 @@ const stats: LiveStats = {
   cachedTokens: 0,
   prefillDone: 10,
   promptTokensPerSecond: 100,
+  promptTokensPerSecondNow: 100,
+  prefillMsLeft: null,
   ttftMs: 50,
   answerTokens: 3,
   tokensPerSecondNow: 40,

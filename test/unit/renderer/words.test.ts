@@ -10,7 +10,7 @@ import { bannerText } from '../../../renderer/features/engine/bannerText';
 import { centringText } from '../../../renderer/features/meter/centringText';
 import { fallbacksOf } from '../../../renderer/features/meter/fallbacks';
 import { kernelLines } from '../../../renderer/features/meter/kernelText';
-import { memoryParts, savedRatio, savedText } from '../../../renderer/features/meter/memoryParts';
+import { savedRatio, savedText } from '../../../renderer/features/meter/memoryParts';
 import { speedOf } from '../../../renderer/features/meter/speed';
 import { refusalText } from '../../../renderer/features/models/refusalText';
 import { embeddedModel, fakeSettings, readyStatus } from './fakeData';
@@ -213,12 +213,10 @@ describe('the strip', () => {
     expect(centringText(context('turbo4', 'turbo4', sinks))).toBe('off: sinks');
   });
 
-  it('divides the memory into parts that never are negative', () => {
-    const memory = { weights: 30, kvK: 5, kvV: 5, kvF16: 40, compute: 10, process: 60, total: 100, free: 80 };
-    expect(memoryParts(memory).map((part) => part.bytes)).toEqual([30, 10, 10, 0, 80]);
-    expect(savedRatio(memory)).toBe(4);
+  it('says how much smaller the cache is', () => {
+    expect(savedRatio({ kvK: 5, kvV: 5, kvF16: 40 })).toBe(4);
     expect(savedRatio({ kvK: 0, kvV: 0, kvF16: 0 })).toBeNaN();
-    expect(savedText(memory)).toBe('4.00× smaller');
+    expect(savedText({ kvK: 5, kvV: 5, kvF16: 40 })).toBe('4.00× smaller');
     expect(savedText({ kvK: 20, kvV: 20, kvF16: 40 })).toBe('unfolded');
   });
 
@@ -231,6 +229,8 @@ describe('the strip', () => {
       cachedTokens: 10,
       prefillDone: 50,
       promptTokensPerSecond: 25,
+      promptTokensPerSecondNow: 20,
+      prefillMsLeft: 2600,
       ttftMs: null,
       answerTokens: 0,
       tokensPerSecondNow: 0,
@@ -239,7 +239,7 @@ describe('the strip', () => {
       contextSize: 512,
     } as const;
     expect(speedOf(live, null)).toMatchObject({ now: null, promptShare: 0.5, past: false });
-    expect(prefillOf(live)).toEqual({ done: 50, total: 100, share: 0.5, msLeft: 2000 });
+    expect(prefillOf(live)).toEqual({ done: 50, total: 100, share: 0.5, msLeft: 2600 });
     expect(prefillOf({ ...live, cachedTokens: 110 })).toMatchObject({ total: 0, share: 0, msLeft: null });
   });
 });

@@ -3,6 +3,7 @@ import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { silentLogger } from '../../../../../electron/main/services/logger';
+import { PowerWatch } from '../../../../../electron/main/services/power';
 import { type AppEvent, createServices } from '../../../../../electron/main/services/services';
 import type { Chat, Message } from '../../../../../electron/shared/chats';
 import type {
@@ -42,6 +43,8 @@ async function setUp({ engine = createFakeEngine(), data, start = true }: SetUp 
       return transport;
     },
     documentWorker: resolve('test/fixtures/documents/fakeWorker.mjs'),
+    processes: () => [process.pid],
+    power: new PowerWatch(null),
     info: { version: '1', platform: 'test', headless: true, runtime: 'test', notices: [] },
     desktop: null,
     log: silentLogger,

@@ -1,0 +1,101 @@
+/**
+ * Figures for the strip and the plots, thinned out: frames come up to 40 times a second, the strip changes at most 4 times
+ * a second, and a reading of the history is taken once a second.
+ */
+import type { AnswerStats } from '../../../electron/shared/chats';
+import type { LiveStats } from '../../../electron/shared/engine';
+import type { Power } from '../../../electron/shared/power';
+import type { Tools } from '../tools';
+import { addPoint, isDue } from './history';
+import { addSample, emptySparkline } from './sparkline';
+
+export const showEveryMs = 250;
+
+type Rates = { answer: number; prompt: number };
+const atRest: Rates = { answer: 0, prompt: 0 };
+
+export function createMeterActions({ get, patch }: Tools) {
+  let answering: string | null = null;
+  let waiting: LiveStats | null = null;
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  /** since the last reading: an answer may be shorter than a second */
+  let rates = atRest;
+
+  function show(stats: LiveStats): void {
+    waiting = null;
+    timer = setTimeout(showWaiting, showEveryMs);
+    const { sparkline } = get().meter;
+    const speed = stats.tokensPerSecondNow;
+    patch('meter', { live: stats, sparkline: speed > 0 ? addSample(sparkline, speed) : sparkline });
+  }
+
+  function showWaiting(): void {
+    timer = null;
+    if (waiting) show(waiting);
+  }
+
+  function stopTimer(): void {
+    if (timer) clearTimeout(timer);
+    timer = null;
+    waiting = null;
+  }
+
+  function takeRates(): Rates {
+    const taken = rates;
+    // an answer that goes on without a frame has not stopped
+    const { live } = get().meter;
+    rates = live ? ratesOf(live) : atRest;
+    return taken;
+  }
+
+  return {
+    receivePower: (power: Power) => patch('meter', { power }),
+
+    /** Figures of the answer that is at work. */
+    frame(messageId: string, stats: LiveStats): void {
+      if (stats.phase === 'queued') return;
+      if (answering !== messageId) {
+        stopTimer();
+        answering = messageId;
+        patch('meter', { sparkline: emptySparkline });
+      }
+      rates = ratesOf(stats);
+      // reading that became writing is news, however soon it comes
+      if (!timer || get().meter.live?.phase !== stats.phase) {
+        stopTimer();
+        show(stats);
+      } else waiting = stats;
+    },
+
+    end(messageId: string, stats: AnswerStats | null): void {
+      if (answering !== messageId) return;
+      stopTimer();
+      answering = null;
+      if (stats) rates = { answer: stats.tokensPerSecond, prompt: rates.prompt };
+      patch('meter', { live: null });
+    },
+
+    /** Takes a reading of the history from what the engine has just told. */
+    read(at = Date.now()): void {
+      const { meter, engine } = get();
+      const { status } = engine;
+      if (!status?.memory || !isDue(meter.history, at)) return;
+      const { answer, prompt } = takeRates();
+      const point = {
+        at,
+        answerRate: answer,
+        promptRate: prompt,
+        contextUsed: meter.live?.contextUsed ?? status.contextUsed,
+        contextSize: status.context?.nCtx ?? 0,
+        memory: status.memory,
+      };
+      patch('meter', { history: addPoint(meter.history, point) });
+    },
+  };
+}
+
+function ratesOf(stats: LiveStats): Rates {
+  return stats.phase === 'decode'
+    ? { answer: stats.tokensPerSecondNow, prompt: 0 }
+    : { answer: 0, prompt: stats.promptTokensPerSecondNow };
+}
