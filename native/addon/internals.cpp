@@ -12,6 +12,7 @@
 #include "llama-model.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -55,13 +56,30 @@ bool isMapped(ggml_backend_buffer_type_t type) {
     return name.size() > suffix.size() && name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0;
 }
 
+// Upstream counts a mapped buffer from the first of its tensors in the file to the last, also those in between that were
+// repacked into a buffer of their own and are thus counted twice. Here: what its own tensors take.
+uint64_t mappedBytes(const llama_model & model, ggml_backend_buffer_type_t type) {
+    std::map<const void *, uint64_t> sizes; // tied embeddings are two tensors over the same bytes
+    for (const auto & [name, tensor] : llama_internal_get_tensor_map(&model)) {
+        if (!tensor->buffer || ggml_backend_buffer_get_type(tensor->buffer) != type) continue;
+        sizes[tensor->data] = GGML_PAD(ggml_backend_buft_get_alloc_size(type, tensor), ggml_backend_buft_get_alignment(type));
+    }
+    uint64_t bytes = 0;
+    for (const auto & [data, size] : sizes) bytes += size;
+    return bytes;
+}
+
+uint64_t weightsOf(const llama_model & model, ggml_backend_buffer_type_t type, uint64_t counted) {
+    return isMapped(type) ? std::min(counted, mappedBytes(model, type)) : counted;
+}
+
 } // namespace
 
 PartBytes partBytes(const llama_context * context) {
     PartBytes bytes;
     uint64_t held = 0;
     for (const auto & [type, part] : llama_get_memory_breakdown(context)) {
-        bytes.weights += part.model;
+        bytes.weights += weightsOf(*llama_get_model(context), type, part.model);
         bytes.compute += part.compute;
         held += part.context;
     }
@@ -87,8 +105,9 @@ std::vector<DeviceUse> deviceUse(const llama_context * context) {
         const std::string name = nameOf(device);
         auto use = std::find_if(uses.begin(), uses.end(), [&](const DeviceUse & known) { return known.name == name; });
         if (use == uses.end()) use = uses.insert(use, {name, kindOf(device)});
-        use->weights += part.model;
-        if (isMapped(type)) use->mapped += part.model;
+        const uint64_t weights = weightsOf(*llama_get_model(context), type, part.model);
+        use->weights += weights;
+        if (isMapped(type)) use->mapped += weights;
         use->context += part.context;
         use->compute += part.compute;
     }

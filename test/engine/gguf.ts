@@ -1,44 +1,64 @@
-/** Writes small GGUF files for tests of bad input. */
+/** Writes GGUF files for tests: damaged ones, and models whose weights are holes in a file. */
 import fs from 'node:fs';
 
 const typeUint32 = 4;
+const typeFloat32 = 6;
 const typeString = 8;
+const typeArray = 9;
 const typeF32 = 0;
 const alignment = 32;
 
-type Value = string | number;
+/** bytes and values of a block, by ggml's id */
+const blocks: Record<number, [bytes: number, values: number]> = { 0: [4, 1], 1: [2, 1], 2: [18, 32], 8: [34, 32] };
+
+/** whole numbers become uint32, others float32 */
+export type Value = string | number | number[];
 
 export interface TensorSpec {
   name: string;
+  /** innermost dimension first */
   shape: number[];
-  /** ggml's id; f32 when it is not named, and only then `shape` says how many bytes there are */
+  /** ggml's id; f32 when it is not named. Of others than f32, f16, q4_0 and q8_0 the size is not known here */
   type?: number;
 }
 
+/** `dataBytes`: of the weights, which are zeros; left out: as many as the tensors need, as a hole that takes no disk. */
 export function writeGguf(
   file: string,
   metadata: Record<string, Value>,
   tensors: TensorSpec[],
-  dataBytes: number,
+  dataBytes?: number,
 ): void {
   const parts = [Buffer.from('GGUF'), uint32(3), uint64(tensors.length), uint64(Object.keys(metadata).length)];
-  for (const [key, value] of Object.entries(metadata)) {
-    parts.push(text(key));
-    parts.push(typeof value === 'string' ? Buffer.concat([uint32(typeString), text(value)]) : uint32Pair(value));
-  }
+  for (const [key, value] of Object.entries(metadata)) parts.push(text(key), typed(value));
   let offset = 0;
   for (const { name, shape, type = typeF32 } of tensors) {
     parts.push(text(name), uint32(shape.length), ...shape.map(uint64), uint32(type), uint64(offset));
-    const bytes = 4 * shape.reduce((product, size) => product * size, 1);
-    offset += Math.ceil(bytes / alignment) * alignment;
+    const [bytes, values] = blocks[type] ?? [4, 1];
+    offset += Math.ceil((shape.reduce((product, size) => product * size, 1) / values) * bytes / alignment) * alignment;
   }
   const header = Buffer.concat(parts);
   const padding = Buffer.alloc((alignment - (header.length % alignment)) % alignment);
-  fs.writeFileSync(file, Buffer.concat([header, padding, Buffer.alloc(dataBytes)]));
+  fs.writeFileSync(file, Buffer.concat([header, padding]));
+  fs.truncateSync(file, header.length + padding.length + (dataBytes ?? offset));
 }
 
-function uint32Pair(value: number): Buffer {
-  return Buffer.concat([uint32(typeUint32), uint32(value)]);
+function typed(value: Value): Buffer {
+  if (typeof value === 'string') return Buffer.concat([uint32(typeString), text(value)]);
+  if (typeof value === 'number') return Buffer.concat([uint32(numberType(value)), number(value)]);
+  const items = value.map(number);
+  return Buffer.concat([uint32(typeArray), uint32(numberType(value[0] ?? 0)), uint64(items.length), ...items]);
+}
+
+function numberType(value: number): number {
+  return Number.isInteger(value) ? typeUint32 : typeFloat32;
+}
+
+function number(value: number): Buffer {
+  if (Number.isInteger(value)) return uint32(value);
+  const bytes = Buffer.alloc(4);
+  bytes.writeFloatLE(value);
+  return bytes;
 }
 
 function text(value: string): Buffer {

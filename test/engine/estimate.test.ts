@@ -1,0 +1,62 @@
+/** The estimate against what is really allocated, over shapes of known models: KV to the byte, all together within 10 %. */
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { ContextOptions, Model } from '../../native/binding/types';
+import { type Shape, shapes, writeShape } from './shapes';
+import { contextOptions, engine, temporaryFolder } from './support';
+
+const pairs = [
+  ['f16', 'f16'],
+  ['q8_0', 'q8_0'],
+  ['q4_0', 'q4_0'],
+  ['turbo4', 'turbo4'],
+  ['turbo3', 'turbo3'],
+  ['q8_0', 'turbo3'],
+] as const;
+const lengths = [512, 4096, 16_384, 32_768];
+
+async function load(shape: Shape): Promise<{ file: string; model: Model }> {
+  const file = writeShape(temporaryFolder(), shape);
+  const model = await engine().loadModel(file, { gpuLayers: 0 });
+  onTestFinished(() => model.dispose());
+  return { file, model };
+}
+
+async function allocated(model: Model, options: ContextOptions) {
+  const context = await model.createContext(options);
+  const { effective } = context;
+  const { weights, kvK, kvV, kvF16, compute } = context.memory();
+  await context.dispose();
+  return { kvK, kvV, kvF16, types: [effective.typeK, effective.typeV], nCtx: effective.nCtx, rest: weights + compute };
+}
+
+async function estimated(file: string, options: ContextOptions) {
+  const { kvK, kvV, kvF16, typeK, typeV, nCtx, weights, compute } = await engine().estimate(file, 0, options);
+  return { kvK, kvV, kvF16, types: [typeK, typeV], nCtx, rest: weights + compute };
+}
+
+const codeOf = (error: unknown) => ({ refused: (error as { code?: string }).code ?? String(error) });
+
+describe('estimate and allocation agree', () => {
+  it.each(shapes.map((shape) => [shape.name, shape] as const))('%s', async (_, shape) => {
+    const { file, model } = await load(shape);
+    for (const [typeK, typeV] of pairs) {
+      for (const nCtx of lengths) {
+        const options = contextOptions({ nCtx, typeK, typeV });
+        const name = `${typeK}/${typeV} ${nCtx}`;
+        const real = await allocated(model, options).catch(codeOf);
+        const dry = await estimated(file, options).catch(codeOf);
+        if ('refused' in real || 'refused' in dry) {
+          expect(dry, name).toEqual(real);
+          expect(real, name).toEqual({ refused: 'cache-type-unsupported' });
+          continue;
+        }
+        const { rest, ...exact } = real;
+        const { rest: estimatedRest, ...estimatedExact } = dry;
+        expect(estimatedExact, name).toEqual(exact);
+        const total = rest + exact.kvK + exact.kvV;
+        if (estimatedRest !== rest) console.log(shape.name, name, rest, estimatedRest);
+        expect(Math.abs(estimatedRest - rest) / total, name).toBeLessThan(0.1);
+      }
+    }
+  });
+});
