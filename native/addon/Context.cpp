@@ -2,6 +2,7 @@
 
 #include "Calibration.h"
 #include "LogSink.h"
+#include "allocation.h"
 #include "errors.h"
 
 #include "common.h"
@@ -63,11 +64,7 @@ void describe(Context & context, const ContextOptions & options, uint32_t asked)
 }
 
 [[noreturn]] void explain(const std::string & log) {
-    const bool memory = log.find("alloc") != std::string::npos;
-    if (memory) {
-        throw CodedError("out-of-memory", withLog("There is not enough memory for this context", log),
-                         "Choose a smaller context or a smaller cache type.");
-    }
+    if (const auto error = failedAllocation(log, "Choose a shorter context or a smaller cache type, or close other programs.")) throw *error;
     throw CodedError("context-invalid", withLog("The context could not be made", log), "Choose other cache types or another size.");
 }
 

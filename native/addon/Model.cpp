@@ -2,6 +2,7 @@
 
 #include "Fingerprint.h"
 #include "LogSink.h"
+#include "allocation.h"
 #include "errors.h"
 #include "internals.h"
 
@@ -30,10 +31,7 @@ bool onProgress(float fraction, void * data) {
         throw CodedError("model-unsupported", withLog(path + " is of a kind that this version cannot run", log),
                          "Choose another model, or update the app.");
     }
-    if (says("unable to allocate") || says("failed to allocate") || says("out of memory")) {
-        throw CodedError("out-of-memory", withLog("There is not enough memory for " + path, log),
-                         "Close other programs, or choose a smaller model or quantisation.");
-    }
+    if (const auto error = failedAllocation(log, "Close other programs, or choose a smaller model or quantisation.")) throw *error;
     throw CodedError("model-invalid", withLog(path + " cannot be loaded", log), "Download the file again, or choose another one.");
 }
 

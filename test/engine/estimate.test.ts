@@ -1,7 +1,8 @@
 /** The estimate against what is really allocated, over shapes of known models: KV to the byte, all together within 10 %. */
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ContextOptions, Model } from '../../native/binding/types';
-import { type Shape, shapes, writeShape } from './shapes';
+import { type Shape, writeShape } from './shapeParts';
+import { shapes } from './shapes';
 import { contextOptions, engine, temporaryFolder } from './support';
 
 const pairs = [
@@ -54,7 +55,6 @@ describe('estimate and allocation agree', () => {
         const { rest: estimatedRest, ...estimatedExact } = dry;
         expect(estimatedExact, name).toEqual(exact);
         const total = rest + exact.kvK + exact.kvV;
-        if (estimatedRest !== rest) console.log(shape.name, name, rest, estimatedRest);
         expect(Math.abs(estimatedRest - rest) / total, name).toBeLessThan(0.1);
       }
     }

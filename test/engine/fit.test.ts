@@ -1,9 +1,14 @@
 /** Whether it fits: the operation and the load check of the engine process, which must agree, over real dry runs. */
+import os from 'node:os';
+import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createEngineServer } from '../../electron/engine/server';
 import { contextFitSchema } from '../../electron/shared/fit';
 import { type ContextSettings, contextSettingsSchema } from '../../electron/shared/settings';
-import { engine, tinyModel } from './support';
+import { writeGguf } from './gguf';
+import { dense, writeShape } from './shapeParts';
+import { shapes } from './shapes';
+import { engine, refusal, temporaryFolder, tinyModel } from './support';
 
 const calibration = { folder: '/none', textFile: '/none/text.txt' };
 
@@ -52,5 +57,80 @@ describe('fit', () => {
       ['turbo4', 'f16'],
       ['turbo3', 'f16'],
     ]);
+  });
+});
+
+describe('the load check', () => {
+  const sizes = { layers: 1, embd: 256, heads: 32, headsKv: 32, headDim: 128 };
+
+  it('refuses a model that is larger than the memory before it is read', async () => {
+    const bytesOfRow = 3 * 256 * (34 / 32);
+    const ff = Math.ceil((2 * os.totalmem()) / bytesOfRow / 32) * 32;
+    const file = writeShape(temporaryFolder(), dense('huge', 'llama', { ...sizes, ff }));
+    expect((await engine().inspect(file)).fileBytes).toBeGreaterThan(2 * os.totalmem());
+    const error = await refusal(server().load({ path: file, context: settings(), calibration }));
+    expect(error).toMatchObject({
+      code: 'out-of-memory',
+      message: expect.stringMatching(
+        /^The weights do not fit into RAM: [\d.]+ GiB are needed \(weights [\d.]+ GiB, KV cache/,
+      ),
+      hint: expect.stringContaining('smaller model'),
+    });
+  });
+
+  it('refuses a context that does not fit, agrees with the marks, and keeps nothing loaded', async () => {
+    // 2 GiB of cache a layer at 131072 tokens
+    const layers = Math.ceil((6 * os.totalmem()) / 2 ** 31);
+    const file = writeShape(temporaryFolder(), dense('deep', 'llama', { ...sizes, layers }));
+    const handlers = server();
+    await handlers.load({ path: tinyModel, context: settings(), calibration });
+    const context = settings({ nCtx: 131_072 });
+    const { fits, budgets, marks } = await handlers.fit({ path: file, context });
+    expect(fits).toBe(false);
+    expect(budgets[0]?.needed).toBeGreaterThan(budgets[0]?.available ?? 0);
+    const lengths = ['f16', 'q8_0', 'turbo4', 'turbo3'].map(
+      (type) => marks.findLast(({ typeK }) => typeK === type)?.nCtx ?? 0,
+    );
+    expect(lengths).toEqual([...lengths].sort((a, b) => a - b));
+    expect(new Set(lengths).size).toBe(4);
+    for (const { nCtx, typeK, typeV, bytes } of marks) {
+      const at = (length: number) =>
+        handlers.estimate({ path: file, context: { ...context, nCtx: length, typeK, typeV } });
+      const total = async (length: number) => {
+        const { weights, kvK, kvV, compute } = await at(length);
+        return weights + kvK + kvV + compute;
+      };
+      expect(bytes).toBe(await total(nCtx));
+      expect(bytes).toBeLessThanOrEqual(budgets[0]?.available ?? 0);
+      expect(await total(nCtx + 256)).toBeGreaterThan(budgets[0]?.available ?? 0);
+    }
+    const error = await refusal(handlers.load({ path: file, context, calibration }));
+    expect(error).toMatchObject({
+      code: 'out-of-memory',
+      message: expect.stringMatching(/^The KV cache does not fit into RAM/),
+    });
+    expect((await handlers.memory(undefined)).memory).toBeNull();
+  });
+
+  it.each(['deepseek-v2', 'jamba', 'gemma-3-1b'])('%s: marks and parts of other kinds of caches', async (name) => {
+    const shape = shapes.find((candidate) => candidate.name === name);
+    if (!shape) throw new Error(name);
+    const file = writeShape(temporaryFolder(), shape);
+    const { marks, trained, fits } = contextFitSchema.parse(
+      await server().fit({ path: file, context: settings({ nCtx: 2048 }), longest: 16_384 }),
+    );
+    expect({ trained, fits }).toEqual({ trained: 131_072, fits: true });
+    expect(marks.every(({ nCtx, bytes }) => nCtx === 16_384 && bytes > 0)).toBe(true);
+  });
+
+  it('an architecture that is not known is an error with a code, for every question', async () => {
+    const file = path.join(temporaryFolder(), 'model.gguf');
+    writeGguf(file, { 'general.architecture': 'abacus' }, [{ name: 'token_embd.weight', shape: [8, 4] }]);
+    const handlers = server();
+    const context = settings();
+    const error = { code: 'model-unsupported', message: expect.stringContaining('abacus') };
+    expect(await refusal(handlers.estimate({ path: file, context }))).toMatchObject(error);
+    expect(await refusal(handlers.fit({ path: file, context }))).toMatchObject(error);
+    expect(await refusal(handlers.load({ path: file, context, calibration }))).toMatchObject(error);
   });
 });

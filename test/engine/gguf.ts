@@ -35,7 +35,8 @@ export function writeGguf(
   for (const { name, shape, type = typeF32 } of tensors) {
     parts.push(text(name), uint32(shape.length), ...shape.map(uint64), uint32(type), uint64(offset));
     const [bytes, values] = blocks[type] ?? [4, 1];
-    offset += Math.ceil((shape.reduce((product, size) => product * size, 1) / values) * bytes / alignment) * alignment;
+    offset +=
+      Math.ceil(((shape.reduce((product, size) => product * size, 1) / values) * bytes) / alignment) * alignment;
   }
   const header = Buffer.concat(parts);
   const padding = Buffer.alloc((alignment - (header.length % alignment)) % alignment);

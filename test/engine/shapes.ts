@@ -3,136 +3,25 @@
  * real ones, of layers there are a few, and the widths and vocabularies are small. The weights are zeros in a sparse file:
  * such a model says nothing, but it is loaded and allocates as the real one does.
  */
-import path from 'node:path';
-import { type TensorSpec, type Value, writeGguf } from './gguf';
-
-const f32 = 0;
-const q4_0 = 2;
-const q8_0 = 8;
-
-export interface Shape {
-  name: string;
-  architecture: string;
-  /** keys without the architecture's name */
-  metadata: Record<string, Value>;
-  tensors: TensorSpec[];
-}
-
-interface Sizes {
-  layers: number;
-  embd: number;
-  heads: number;
-  headsKv: number;
-  headDim: number;
-  ff?: number;
-  vocab?: number;
-  /** matrices; q8_0 when it is not named */
-  type?: number;
-}
-
-type Build = (name: string, shape: number[]) => TensorSpec;
-
-const matrix =
-  (type: number = q8_0): Build =>
-  (name, shape) => ({ name: `${name}.weight`, shape, type });
-const vector = (name: string, ...shape: number[]): TensorSpec => ({ name: `${name}.weight`, shape, type: f32 });
-const bias = (name: string, ...shape: number[]): TensorSpec => ({ name: `${name}.bias`, shape, type: f32 });
-
-export function writeShape(folder: string, { name, architecture, metadata, tensors }: Shape): string {
-  const file = path.join(folder, `${name}.gguf`);
-  const own = Object.fromEntries(Object.entries(metadata).map(([key, value]) => [`${architecture}.${key}`, value]));
-  const general = { 'general.architecture': architecture, 'general.name': name, 'tokenizer.ggml.model': 'no_vocab' };
-  writeGguf(file, { ...general, ...own }, tensors);
-  return file;
-}
-
-function common({ layers, embd, heads, headsKv, headDim, ff = 256, vocab = 1024 }: Sizes): Record<string, Value> {
-  return {
-    context_length: 131_072,
-    vocab_size: vocab,
-    block_count: layers,
-    embedding_length: embd,
-    feed_forward_length: ff,
-    'attention.head_count': heads,
-    'attention.head_count_kv': headsKv,
-    'attention.key_length': headDim,
-    'attention.value_length': headDim,
-    'rope.dimension_count': headDim,
-    'attention.layer_norm_rms_epsilon': 1e-5,
-  };
-}
-
-function ends({ embd, vocab = 1024, type }: Sizes, tied = false): TensorSpec[] {
-  const made = [matrix(type)('token_embd', [embd, vocab]), vector('output_norm', embd)];
-  return tied ? made : [...made, matrix(type)('output', [embd, vocab])];
-}
-
-function attention(layer: string, { embd, heads, headsKv, headDim, type }: Sizes): TensorSpec[] {
-  const make = matrix(type);
-  return [
-    vector(`${layer}.attn_norm`, embd),
-    make(`${layer}.attn_q`, [embd, heads * headDim]),
-    make(`${layer}.attn_k`, [embd, headsKv * headDim]),
-    make(`${layer}.attn_v`, [embd, headsKv * headDim]),
-    make(`${layer}.attn_output`, [heads * headDim, embd]),
-  ];
-}
-
-const headNorms = (layer: string, headDim: number) => [
-  vector(`${layer}.attn_q_norm`, headDim),
-  vector(`${layer}.attn_k_norm`, headDim),
-];
-
-function feedForward(layer: string, { embd, ff = 256, type }: Sizes): TensorSpec[] {
-  const make = matrix(type);
-  return [
-    vector(`${layer}.ffn_norm`, embd),
-    make(`${layer}.ffn_gate`, [embd, ff]),
-    make(`${layer}.ffn_up`, [embd, ff]),
-    make(`${layer}.ffn_down`, [ff, embd]),
-  ];
-}
-
-function experts(layer: string, embd: number, ff: number, count: number): TensorSpec[] {
-  const make = matrix();
-  return [
-    vector(`${layer}.ffn_gate_inp`, embd, count),
-    make(`${layer}.ffn_gate_exps`, [embd, ff, count]),
-    make(`${layer}.ffn_up_exps`, [embd, ff, count]),
-    make(`${layer}.ffn_down_exps`, [ff, embd, count]),
-  ];
-}
-
-/** One layer after the other. */
-function stack(layers: number, of: (layer: string, index: number) => TensorSpec[]): TensorSpec[] {
-  return Array.from({ length: layers }, (_, index) => of(`blk.${index}`, index)).flat();
-}
-
-function dense(
-  name: string,
-  architecture: string,
-  sizes: Sizes,
-  more: (layer: string) => TensorSpec[] = () => [],
-  { tied = false, metadata = {} }: { tied?: boolean; metadata?: Record<string, Value> } = {},
-): Shape {
-  const layers = stack(sizes.layers, (layer) => [
-    ...attention(layer, sizes),
-    ...feedForward(layer, sizes),
-    ...more(layer),
-  ]);
-  return {
-    name,
-    architecture,
-    metadata: { ...common(sizes), ...metadata },
-    tensors: [...ends(sizes, tied), ...layers],
-  };
-}
-
-const biases = (layer: string, { heads, headsKv, headDim }: Sizes) => [
-  bias(`${layer}.attn_q`, heads * headDim),
-  bias(`${layer}.attn_k`, headsKv * headDim),
-  bias(`${layer}.attn_v`, headsKv * headDim),
-];
+import type { TensorSpec } from './gguf';
+import {
+  attention,
+  bias,
+  biases,
+  common,
+  dense,
+  ends,
+  experts,
+  f32,
+  feedForward,
+  headNorms,
+  matrix,
+  q4_0,
+  type Shape,
+  type Sizes,
+  stack,
+  vector,
+} from './shapeParts';
 
 function gemma(name: string, architecture: string, sizes: Sizes, window: number): Shape {
   const more = (layer: string) => [
@@ -415,11 +304,16 @@ const qwen2 = { layers: 3, embd: 1536, heads: 12, headsKv: 2, headDim: 128 };
 export const shapes: Shape[] = [
   dense('llama-2-7b', 'llama', { layers: 1, embd: 256, heads: 32, headsKv: 32, headDim: 128 }),
   dense('llama-3.1-8b', 'llama', { layers: 2, embd: 256, heads: 32, headsKv: 8, headDim: 128, vocab: 8192 }),
-  dense('llama-3.2-1b', 'llama', { layers: 2, embd: 256, heads: 32, headsKv: 8, headDim: 64 }, () => [], { tied: true }),
+  dense('llama-3.2-1b', 'llama', { layers: 2, embd: 256, heads: 32, headsKv: 8, headDim: 64 }, () => [], {
+    tied: true,
+  }),
   mixtral(),
   dense('qwen2.5-1.5b', 'qwen2', qwen2, (layer) => biases(layer, qwen2), { tied: true }),
-  dense('qwen3-0.6b-q4_0', 'qwen3', { layers: 3, embd: 256, heads: 16, headsKv: 8, headDim: 128, type: q4_0 }, (layer) =>
-    headNorms(layer, 128),
+  dense(
+    'qwen3-0.6b-q4_0',
+    'qwen3',
+    { layers: 3, embd: 256, heads: 16, headsKv: 8, headDim: 128, type: q4_0 },
+    (layer) => headNorms(layer, 128),
   ),
   qwen3moe(),
   gemma('gemma-2-9b', 'gemma2', { layers: 2, embd: 256, heads: 16, headsKv: 8, headDim: 256 }, 4096),

@@ -17,6 +17,7 @@ import type { EngineStatus } from '../../../../../electron/shared/engine';
 import { ConcertinaError } from '../../../../../electron/shared/errors';
 import type { Engine } from '../../../../../native/binding/types';
 import { createFakeEngine } from '../../../../fixtures/fakeEngine';
+import { plan } from '../../../../fixtures/samples';
 import { temporaryFolder } from '../../../../fixtures/temporary';
 import { InProcessTransport } from '../../../../fixtures/transports';
 
@@ -303,6 +304,26 @@ test('a model that fails to load shows in the status, is not remembered, and ano
   expect((await call('settings.get', undefined)).modelId).toBeNull();
   expect(await call('models.select', { modelId: added[0]?.id ?? '' })).toMatchObject({ state: 'ready' });
   expect((await call('settings.get', undefined)).modelId).toBe(added[0]?.id);
+});
+
+test('what does not fit is refused with the figures, told by engine.fit before, and loaded when it is forced', async () => {
+  const engine = createFakeEngine();
+  const needs = { name: 'RAM', kind: 'ram' as const, weights: 9e15, mapped: 0, context: 0, compute: 0 };
+  vi.spyOn(engine, 'estimate').mockResolvedValue({ ...plan, devices: [needs] });
+  const { call, state } = await setUp({ engine, start: false });
+  const [embedded] = await call('models.list', undefined);
+  const modelId = embedded?.id ?? '';
+  const refused = await call('models.select', { modelId });
+  expect(refused).toMatchObject({ state: 'failed', error: { code: 'out-of-memory' } });
+  expect(refused.error?.message).toContain('The weights do not fit');
+  const { context } = await call('settings.get', undefined);
+  const fit = await call('engine.fit', { modelId, context, longest: 4096 });
+  expect(fit).toMatchObject({ fits: false, trained: 8192, budgets: [{ kind: 'ram', needed: 9e15 }] });
+  expect(fit.marks.map(({ nCtx }) => nCtx)).toEqual([0, 0, 0, 0, 0]);
+  expect(await call('models.select', { modelId, force: true })).toMatchObject({ state: 'ready', modelId });
+  expect(await call('engine.reload', undefined)).toMatchObject({ state: 'failed' });
+  expect(await call('engine.reload', { force: true })).toMatchObject({ state: 'ready' });
+  await state('ready');
 });
 
 test('a remembered model that is gone says so, and the embedded one can be chosen', async () => {
