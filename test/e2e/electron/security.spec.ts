@@ -11,7 +11,7 @@ test('the page has no Node and no Electron', async ({ launch }) => {
   );
   expect(reachable).toEqual([]);
   const api = await page.evaluate(() => Object.keys((window as unknown as { concertina: object }).concertina).sort());
-  expect(api).toEqual(['addDroppedFiles', 'call', 'on']);
+  expect(api).toEqual(['addDroppedFiles', 'attachDroppedFiles', 'call', 'on']);
 });
 
 test('it neither navigates away nor opens windows', async ({ launch }) => {

@@ -1,0 +1,61 @@
+/** Documents in the real app: the worker thread under Electron, and files whose paths the page never sees. */
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, type Page } from '@playwright/test';
+import type { WindowApi } from '../../../electron/shared/contract';
+import type { DocumentInfo } from '../../../electron/shared/documents';
+import { makeDocx, paragraph } from '../../fixtures/documents/docx';
+import { makePdf } from '../../fixtures/documents/pdf';
+import { test } from '../app';
+import { call } from '../chat';
+
+type AppPage = { concertina: WindowApi };
+
+async function finished(page: Page, jobId: string | undefined): Promise<DocumentInfo> {
+  await expect
+    .poll(async () => (await call(page, 'documents.jobs', undefined)).find(({ id }) => id === jobId)?.state)
+    .toBe('done');
+  const job = (await call(page, 'documents.jobs', undefined)).find(({ id }) => id === jobId);
+  if (!job?.document) throw new Error('The job is done and has no document.');
+  return job.document;
+}
+
+test('a dropped PDF, a chosen Word document: their text, pages and headings', async ({ launch, dataDir }) => {
+  const fact = 'The third lamp of Alexandria burned blue.';
+  const pages = Array.from({ length: 60 }, (_, index) => ({ lines: [`Chapter ${index + 1}`, '', 'Nothing of note.'] }));
+  pages[41]?.lines.push(fact);
+  const pdf = path.join(dataDir, 'lamps.pdf');
+  const docx = path.join(dataDir, 'plan.docx');
+  await writeFile(pdf, makePdf(pages));
+  await writeFile(docx, makeDocx([paragraph('Plan', 'Heading 1'), paragraph('Row north.')]));
+  const { app, page } = await launch();
+  // no model is needed for this, and the engine may take its time
+  await page.waitForFunction(() => 'concertina' in window);
+
+  await page.evaluate(() => {
+    const input = document.createElement('input');
+    Object.assign(input, { type: 'file', id: 'dropped' });
+    document.body.append(input);
+  });
+  await page.setInputFiles('#dropped', pdf);
+  const dropped = await page.evaluate(() => {
+    const input = document.querySelector<HTMLInputElement>('#dropped');
+    return (window as unknown as AppPage).concertina.attachDroppedFiles([...(input?.files ?? [])]);
+  });
+  expect(dropped).toMatchObject({ ok: true });
+  const [droppedJob] = (dropped as { value: string[] }).value;
+  const lamps = await finished(page, droppedJob);
+  expect(lamps).toMatchObject({ name: 'lamps.pdf', kind: 'pdf', pages: 60, sections: 60, notices: [] });
+  const section = (await call(page, 'documents.sections', { documentId: lamps.id }))[41];
+  expect(section?.label).toBe('Page 42');
+  const { start = 0, end = 0 } = section ?? {};
+  expect((await call(page, 'documents.text', { documentId: lamps.id, start, end })).text).toContain(fact);
+
+  await app.evaluate(({ dialog }, filePath) => {
+    dialog.showOpenDialog = async () => ({ canceled: false, filePaths: [filePath] });
+  }, docx);
+  const [chosenJob] = await call(page, 'documents.attachFromDialog', undefined);
+  const plan = await finished(page, chosenJob);
+  expect(plan).toMatchObject({ name: 'plan.docx', kind: 'docx', pages: null, characters: 'Plan\n\nRow north.'.length });
+  expect(JSON.stringify(await call(page, 'documents.jobs', undefined))).not.toContain(dataDir);
+});
