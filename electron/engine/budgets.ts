@@ -1,11 +1,11 @@
 /** What a load needs of each memory of the machine, what that memory can give, and how a refusal is told. */
 import type { DeviceMemory, DeviceUse } from '../../native/binding/types';
+import { sizeText } from '../shared/bytes';
 import { ConcertinaError } from '../shared/errors';
 import type { Budget } from '../shared/fit';
 import type { FreeMemory } from './memory';
 
 const MiB = 1024 * 1024;
-const GiB = 1024 * MiB;
 
 /**
  * Kept for everything else. In RAM: what this app adds after the check (text, tokens, an answer's samplers: some 100 MB), and
@@ -82,14 +82,10 @@ export function refusal(needs: DeviceUse[], budgets: Budget[]): ConcertinaError 
           'Choose a shorter context or a smaller cache type, or close other programs.',
         ];
   const message =
-    `${part} not fit into ${tight.name}: ${size(tight.needed)} are needed (weights ${size(weights)}, KV cache ${size(cache)}, ` +
-    `compute buffers ${size(compute)}), ${size(tight.available)} are free beside ${size(reserveOf(tight.kind, tight.total))} ` +
+    `${part} not fit into ${tight.name}: ${sizeText(tight.needed)} are needed (weights ${sizeText(weights)}, KV cache ${sizeText(cache)}, ` +
+    `compute buffers ${sizeText(compute)}), ${sizeText(tight.available)} are free beside ${sizeText(reserveOf(tight.kind, tight.total))} ` +
     'kept for everything else.';
   return new ConcertinaError('out-of-memory', message, hint);
-}
-
-function size(bytes: number): string {
-  return bytes < GiB ? `${Math.round(bytes / MiB)} MiB` : `${(bytes / GiB).toFixed(1)} GiB`;
 }
 
 function left(bytes: number, reserve: number): number {

@@ -7,6 +7,8 @@ import { PowerWatch } from '../main/services/power';
 import { createServices, type Services } from '../main/services/services';
 import type { AppInfo } from '../shared/contract';
 import { engineArguments } from '../shared/engineArguments';
+import { ConcertinaError } from '../shared/errors';
+import { type EstimateQuestion, estimateText } from './estimate';
 import { keptToken } from './key';
 import { lockFolder } from './lock';
 import { parseServeOptions, type ServeOptions, UsageError, usage } from './options';
@@ -17,6 +19,7 @@ const root = join(appFolder, '..', '..');
 
 async function main(): Promise<void> {
   const options = parseServeOptions(process.argv.slice(2));
+  if (options.estimate) return printEstimate(options.estimate, options.dataFolder);
   const page = join(appFolder, 'renderer');
   if (!existsSync(join(page, 'index.html')))
     throw new UsageError('The app is not built yet. Run `npm run build` first.');
@@ -41,6 +44,19 @@ async function main(): Promise<void> {
   );
   if (options.model) await selectModel(options.model, services);
   else services.engine.start();
+}
+
+/** Needs no lock: it may run beside an app that uses the data folder. What llama.cpp logs would be noise here. */
+async function printEstimate(question: EstimateQuestion, selfTestFolder: string): Promise<void> {
+  const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  const openEngine = () => forkEngine(join(appFolder, 'engine.cjs'), engineArguments(selfTestFolder));
+  try {
+    console.log(await estimateText(question, openEngine, silent));
+  } catch (error) {
+    if (!(error instanceof ConcertinaError)) throw error;
+    console.error(`${error.message.replace(/\.$/, '')}. ${error.hint}`);
+    process.exitCode = 1;
+  }
 }
 
 function appInfo(): AppInfo {

@@ -2,6 +2,9 @@
 import os from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { cacheTypes } from '../shared/cacheTypes';
+import { contextSettingsSchema } from '../shared/settings';
+import type { EstimateQuestion } from './estimate';
 
 export interface ServeOptions {
   port: number;
@@ -9,14 +12,21 @@ export interface ServeOptions {
   dataFolder: string;
   /** a model file to load at start, in place of the remembered one */
   model: string | null;
+  /** prints what this model and context take, and ends; nothing is served */
+  estimate: EstimateQuestion | null;
 }
 
 export const usage = `usage: npm run serve -- [--port N] [--data DIR] [--model FILE] [--host 127.0.0.1]
+       npm run serve -- --estimate FILE [--context N] [--type-k TYPE] [--type-v TYPE]
 
   --port   port on this machine (8170; another free one when it is taken and not asked for)
   --data   folder of chats and settings (~/.concertina)
   --model  GGUF file to add and load
-  --host   loopback address to listen on`;
+  --host   loopback address to listen on
+
+  --estimate  says what a GGUF file would take of the memory, whether that fits and how long its context can be
+  --context   tokens (8192)
+  --type-k, --type-v  cache types (turbo4): ${cacheTypes.join(', ')}`;
 
 export const defaultPort = 8170;
 const loopback = new Set(['127.0.0.1', 'localhost', '::1']);
@@ -37,6 +47,7 @@ export function parseServeOptions(args: string[]): ServeOptions & { portAsked: b
     portAsked: values.port !== undefined,
     dataFolder: resolve(values.data ?? join(os.homedir(), '.concertina')),
     model: values.model === undefined ? null : resolve(values.model),
+    estimate: parseEstimate(values),
   };
 }
 
@@ -49,12 +60,29 @@ function parse(args: string[]) {
         host: { type: 'string' },
         data: { type: 'string' },
         model: { type: 'string' },
+        estimate: { type: 'string' },
+        context: { type: 'string' },
+        'type-k': { type: 'string' },
+        'type-v': { type: 'string' },
         help: { type: 'boolean' },
       },
     }).values;
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
+}
+
+function parseEstimate(values: ReturnType<typeof parse>): EstimateQuestion | null {
+  const { estimate, context: nCtx, 'type-k': typeK, 'type-v': typeV } = values;
+  if (estimate === undefined) {
+    if ([nCtx, typeK, typeV].every((value) => value === undefined)) return null;
+    throw new UsageError('--context, --type-k and --type-v belong to --estimate FILE.');
+  }
+  const context = contextSettingsSchema.safeParse({ nCtx: nCtx === undefined ? nCtx : Number(nCtx), typeK, typeV });
+  if (context.success) return { path: resolve(estimate), context: context.data };
+  const names: Record<string, string> = { nCtx: '--context', typeK: '--type-k', typeV: '--type-v' };
+  const issue = context.error.issues[0];
+  throw new UsageError(`${names[String(issue?.path[0])]}: ${issue?.message}.`);
 }
 
 function parsePort(text: string): number {

@@ -25,6 +25,9 @@ export interface EngineWork {
   loading: boolean;
 }
 
+/** calls that read the header of a file which may be any file */
+const readsHeaders = new Set<keyof EngineOperations>(['inspect', 'estimate', 'fit']);
+
 export class EngineHost {
   readonly ready = new Emitter<Capabilities | null>();
   readonly crashed = new Emitter<CrashReport>();
@@ -54,7 +57,7 @@ export class EngineHost {
       call: async (name, input) => {
         await this.whenReady();
         const answer = this.remote.client.call(name, input);
-        return name === 'inspect' || name === 'estimate' ? this.reading(input, answer) : answer;
+        return readsHeaders.has(name) ? this.reading(input, answer) : answer;
       },
       on: this.remote.client.on,
     };

@@ -13,6 +13,7 @@ test('without arguments it serves this machine from the home folder', () => {
     portAsked: false,
     dataFolder: join(os.homedir(), '.concertina'),
     model: null,
+    estimate: null,
   });
 });
 
