@@ -3,12 +3,13 @@ import { copyFile, mkdir, truncate } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from '@playwright/test';
 import { type AppWindow, addModel, embeddedModel, enginePid, root, test } from './app';
-import { greedy, ready, send } from './chat';
+import { call, greedy, ready, send } from './chat';
+import { writeLargeModel } from './largeModel';
 
 const folder = path.join(root, 'docs', 'screenshots');
 const sizes = { '': { width: 1280, height: 800 }, '-small': { width: 720, height: 640 } };
 
-const inSmallWindow = new Set(['chat', 'settings']);
+const inSmallWindow = new Set(['chat', 'settings', 'too-large']);
 
 interface Stage extends AppWindow {
   dataDir: string;
@@ -46,6 +47,21 @@ const scenes: Record<string, (stage: Stage) => Promise<(() => void) | undefined>
   settings: async ({ page }) => {
     await page.getByTestId('settings-open').click();
     await page.getByTestId('settings-type-v').selectOption('turbo3');
+    await expect(page.locator('[data-stale="true"]')).toHaveCount(0);
+    return undefined;
+  },
+
+  'too-large': async ({ app, page, dataDir }) => {
+    await call(page, 'settings.update', { context: { nCtx: 65_536, typeK: 'f16', typeV: 'f16' } });
+    await addModel(app, page, writeLargeModel(dataDir));
+    const row = page.getByTestId('model-item').filter({ hasText: 'Wide 70B' });
+    await expect(row.getByTestId('model-fit')).toBeVisible();
+    await row.getByRole('button').first().click();
+    await expect(page.getByTestId('banner-offer').first()).toBeVisible();
+    await page.keyboard.press('Escape');
+    await page.getByTestId('settings-open').click();
+    await page.getByTestId('settings-type-k').selectOption('q8_0');
+    await expect(page.getByTestId('settings-offer').first()).toBeVisible();
     await expect(page.locator('[data-stale="true"]')).toHaveCount(0);
     return undefined;
   },

@@ -3,6 +3,7 @@ import { ArrowUp, Square } from 'lucide-react';
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef } from 'react';
 import { isEmptyDraft, joinDraft, longPaste } from '../../state/conversation/draft';
 import { selectChatId, selectDraftOfOpenChat, selectSending } from '../../state/conversation/selectors';
+import { useDraftTokens } from '../../state/conversation/useDraftTokens';
 import {
   selectConnection,
   selectEngineState,
@@ -17,7 +18,6 @@ import { ComposerFoot } from './ComposerFoot';
 import { PastedCard } from './PastedCard';
 import { sendBlock } from './sendBlock';
 import { useAutoHeight } from './useAutoHeight';
-import { useDraftTokens } from './useDraftTokens';
 
 export function Composer() {
   const draft = useApp(selectDraftOfOpenChat);

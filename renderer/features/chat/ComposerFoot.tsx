@@ -1,10 +1,10 @@
+import type { DraftTokens } from '../../state/conversation/useDraftTokens';
 import { selectEngineState } from '../../state/engine/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { cx } from '../../ui/cx';
 import { formatCount } from '../../ui/format';
 import { keyLabel } from '../../ui/Kbd';
 import { type SendBlock, waitsFor } from './sendBlock';
-import type { DraftTokens } from './useDraftTokens';
 
 interface ComposerFootProps {
   block: SendBlock | null;

@@ -10,8 +10,10 @@ import { Logo } from '../../ui/Logo';
 import { Progress } from '../../ui/Progress';
 import { useDebounced } from '../../ui/useDebounced';
 import { bannerText } from './bannerText';
+import { MemoryOffers } from './MemoryOffers';
 
 const lateMs = 400;
+const stepNames = { weights: 'Loading the model', calibration: 'Measuring the model', cache: 'Keeping the cache' };
 
 export function EngineBanner() {
   const status = useApp(selectStatus);
@@ -38,15 +40,13 @@ export function EngineBanner() {
         <>
           {status.state === 'loading' && (
             <div className="flex w-56 items-center gap-2">
-              <Progress
-                label={status.loadStep === 'calibration' ? 'Measuring the model' : 'Loading the model'}
-                share={status.loadProgress}
-              />
+              <Progress label={stepNames[status.loadStep ?? 'weights']} share={status.loadProgress} />
               <Button size="small" tone="quiet" onClick={() => void engine.cancelLoad()}>
                 {status.loadStep === 'calibration' ? 'Skip' : 'Cancel'}
               </Button>
             </div>
           )}
+          {text.actions.includes('memory') && <MemoryOffers />}
           {text.actions.includes('settings') && (
             <Button size="small" onClick={() => ui.setSettings(true)}>
               Open settings

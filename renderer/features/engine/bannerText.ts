@@ -1,7 +1,8 @@
 import type { EngineStatus } from '../../../electron/shared/engine';
 import type { ErrorPayload } from '../../../electron/shared/errors';
 
-export type BannerAction = 'settings' | 'models' | 'embedded' | 'again';
+/** `memory`: settings that fit, and loading anyway */
+export type BannerAction = 'memory' | 'settings' | 'models' | 'embedded' | 'again';
 
 export interface BannerText {
   tone: 'info' | 'warn' | 'bad';
@@ -29,11 +30,11 @@ export function bannerText(status: EngineStatus | null, facts: Facts): BannerTex
       if (status.loadStep === 'calibration') {
         return info(`Measuring ${name}`, 'Once for each model: its turbo cache is then more exact.');
       }
+      if (status.loadStep === 'cache') {
+        return info('Keeping the cache', 'What has been read of the chat is taken over into the new context.');
+      }
       return facts.applying
-        ? info(
-            'Reloading with the new settings',
-            'The chat stays as it is; its text is read again with the next question.',
-          )
+        ? info('Reloading with the new settings', 'The chat stays as it is.')
         : info(`Loading ${name}`, '');
     case 'restarting':
       return restarting(status.error);
@@ -72,7 +73,8 @@ function info(title: string, body: string): BannerText {
 function failed(error: ErrorPayload | null, name: string): BannerText {
   const fixedBySettings = ['out-of-memory', 'context-invalid', 'cache-type-unsupported', 'context-full'];
   const actions: BannerAction[] = error && fixedBySettings.includes(error.code) ? ['settings'] : ['models'];
-  return problem(error, `${name} could not be loaded.`, [...actions, 'embedded', 'again']);
+  const first: BannerAction[] = error?.code === 'out-of-memory' ? ['memory'] : [];
+  return problem(error, `${name} could not be loaded.`, [...first, ...actions, 'embedded', 'again']);
 }
 
 function problem(error: ErrorPayload | null, fallback: string, actions: readonly BannerAction[]): BannerText {

@@ -56,13 +56,20 @@ function ContextRows({ context }: { context: LoadedContext }) {
           <span className="block text-ink-3">{why}</span>
         </Row>
       ))}
-      <Row name="Context">{formatCount(context.nCtx)} tokens</Row>
+      <Row name="Context">
+        {formatCount(context.nCtx)} tokens
+        {context.rope.kind !== 'model' && <span className="block text-warn">{stretchText(context.rope)}</span>}
+      </Row>
       <Row name="Flash attention">{context.flashAttention ? 'on' : 'off'}</Row>
       <Row name="Threads">{context.threads}</Row>
       <Row name="GPU layers">{context.gpuLayers}</Row>
       <Row name="Batch">{context.batch}</Row>
     </>
   );
+}
+
+function stretchText({ kind, factor }: LoadedContext['rope']): string {
+  return `${kind === 'yarn' ? 'YaRN' : 'Linear RoPE'}, ${Number(factor.toFixed(2))} times the trained length`;
 }
 
 function Row({ name, children }: { name: string; children: ReactNode }) {

@@ -8,6 +8,7 @@ import { cx } from '../../ui/cx';
 import { formatBytes, formatContext, formatParameters } from '../../ui/format';
 import { IconButton } from '../../ui/IconButton';
 import { Progress } from '../../ui/Progress';
+import { ModelFit } from './ModelFit';
 import { modelName } from './modelText';
 
 export function ModelRow({ model }: { model: ModelEntry }) {
@@ -47,6 +48,7 @@ export function ModelRow({ model }: { model: ModelEntry }) {
             )}
           </span>
           <Facts model={model} />
+          {!isLoaded && <ModelFit model={model} />}
           {model.problem !== null && <span className="mt-0.5 block text-xs text-warn">{model.problem}</span>}
           <span className="mt-0.5 block truncate text-xs text-ink-3" title={`${model.location}/${model.fileName}`}>
             {model.source === 'embedded' ? 'Tiny, for trying things offline' : `${model.fileName} in ${model.location}`}

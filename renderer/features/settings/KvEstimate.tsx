@@ -2,9 +2,17 @@ import type { Estimates } from '../../state/settings/state';
 import { Bellows } from '../../ui/Bellows';
 import { cx } from '../../ui/cx';
 import { formatBytes, formatCount, formatRatio } from '../../ui/format';
+import { MemoryNeed } from './MemoryNeed';
+import type { CurrentFit } from './useFit';
 
-/** What the cache would take, beside what f16 would: the same pleats, folded and pulled. */
-export function KvEstimate({ estimates, stale }: { estimates: Estimates | null; stale: boolean }) {
+interface KvEstimateProps {
+  estimates: Estimates | null;
+  stale: boolean;
+  current: CurrentFit;
+}
+
+/** What the cache would take, beside what f16 would: the same pleats, folded and pulled. And whether all of it fits. */
+export function KvEstimate({ estimates, stale, current }: KvEstimateProps) {
   if (!estimates) return <p className="text-xs text-ink-3">The memory is shown when a model is loaded.</p>;
   if (!estimates.pair.ok) {
     return (
@@ -47,6 +55,7 @@ export function KvEstimate({ estimates, stale }: { estimates: Estimates | null; 
         <Bellows pleats={18} className="bellows-muted h-3 w-full" />
       </div>
       <p className="mt-1.5 text-ink-3">f16 would take {formatBytes(kvF16)}</p>
+      {current.fit && <MemoryNeed fit={current.fit} stale={current.stale} />}
     </div>
   );
 }

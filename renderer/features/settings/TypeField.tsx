@@ -46,7 +46,7 @@ export function TypeField({ side, value, estimates, onValue }: TypeFieldProps) {
         {offeredTypes.map((type) => (
           <option key={type} value={type}>
             {type}
-            {sizeOf(estimates, type, side)}
+            {type === value && bytes !== undefined ? `  ${formatBytes(bytes)}` : sizeOf(estimates, type, side)}
           </option>
         ))}
       </Select>

@@ -3,8 +3,23 @@
  * press of an arrow key moves it. Any other number can be typed.
  */
 import { limits } from '../../../electron/shared/limits';
+import type { ContextSettings } from '../../../electron/shared/settings';
 
 const stopsPerDoubling = 8;
+
+/** far enough for what a model can be stretched to with any use left */
+const stretch = 8;
+const unknownMax = 131_072;
+
+/** Tokens at the right end: what the model was trained for, and more only with a choice of RoPE. */
+export function longestOnSlider(
+  { nCtx, rope }: Pick<ContextSettings, 'nCtx' | 'rope'>,
+  trained: number | null,
+): number {
+  if (trained === null) return Math.max(nCtx, unknownMax);
+  if (rope === 'model') return Math.max(limits.minContext, trained);
+  return Math.min(limits.maxContext, Math.max(nCtx, trained * stretch));
+}
 
 /** Rising token counts from the smallest context to `max`; both ends are exact. */
 export function contextStops(max: number): number[] {
@@ -27,6 +42,15 @@ export function nearestStop(stops: readonly number[], tokens: number): number {
     if (distance(stops[i], tokens) < distance(stops[best], tokens)) best = i;
   }
   return best;
+}
+
+/** 0..1: where a token count stands on the slider, between stops too. */
+export function shareOf(stops: readonly number[], tokens: number): number {
+  const above = stops.findIndex((stop) => stop >= tokens);
+  if (above <= 0) return above === 0 ? 0 : 1;
+  const low = stops[above - 1] ?? 1;
+  const part = Math.log(tokens / low) / Math.log((stops[above] ?? low) / low);
+  return (above - 1 + part) / (stops.length - 1);
 }
 
 function distance(stop: number | undefined, tokens: number): number {

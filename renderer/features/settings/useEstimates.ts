@@ -2,7 +2,7 @@
 import { useEffect } from 'react';
 import { useShallow } from 'zustand/shallow';
 import type { ContextSettings } from '../../../electron/shared/settings';
-import { selectCanAnswer, selectLoadedModelId } from '../../state/engine/selectors';
+import { selectCanAsk, selectLoadedModelId } from '../../state/engine/selectors';
 import { estimateKey } from '../../state/settings/draft';
 import { selectEditedContext, selectEstimates } from '../../state/settings/selectors';
 import type { Estimates } from '../../state/settings/state';
@@ -23,7 +23,7 @@ export function useEditedContext(): EditedContext {
   const context = useApp(useShallow(selectEditedContext));
   const modelId = useApp(selectLoadedModelId);
   const estimates = useApp(selectEstimates);
-  const able = useApp(selectCanAnswer);
+  const able = useApp(selectCanAsk);
   const { settings } = useActions();
   const rested = useDebounced(context, restMs);
 

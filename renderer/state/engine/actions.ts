@@ -18,9 +18,10 @@ export function createEngineActions({ client, get, patch, report }: Tools) {
     closeNotice: (notice: string) => patch('engine', { closedNotices: [...get().engine.closedNotices, notice] }),
     reconnect: () => client.reconnect(),
 
-    async reload(): Promise<void> {
+    /** `force`: even when the model does not fit into the memory */
+    async reload(force = false): Promise<void> {
       try {
-        receive(await client.call('engine.reload', undefined));
+        receive(await client.call('engine.reload', force ? { force } : undefined));
       } catch (error) {
         if (get().engine.status?.state !== 'failed') report(error);
       }

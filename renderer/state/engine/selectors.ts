@@ -12,6 +12,10 @@ export const selectInfo = (state: AppState) => state.engine.info;
 export const selectConnection = (state: AppState) => state.engine.connection;
 export const selectRecovered = (state: AppState) => state.engine.recovered;
 export const selectHeadless = (state: AppState) => state.engine.info?.headless ?? false;
+export const selectContextUsed = (state: AppState) => state.engine.status?.contextUsed ?? 0;
+/** The engine process is there to be asked about a model, whether one is loaded or not. */
+export const selectCanAsk = (state: AppState) =>
+  ['ready', 'generating', 'failed', 'empty'].includes(state.engine.status?.state ?? '');
 /** A model is there to answer, now or when it has finished the answer before. */
 export const selectCanAnswer = (state: AppState) =>
   state.engine.status?.state === 'ready' || state.engine.status?.state === 'generating';

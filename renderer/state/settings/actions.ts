@@ -3,9 +3,14 @@ import type { ContextSettings, Settings, SettingsPatch } from '../../../electron
 import { errorPayloadOf } from '../../bridge/errorPayload';
 import type { Tools } from '../tools';
 import { applyPatch, changeDraft, estimateKey } from './draft';
-import type { EstimateOutcome } from './state';
+import { createFitActions } from './fit';
+import type { EstimateOutcome, Estimates } from './state';
 
-export function createSettingsActions({ client, get, patch, report }: Tools) {
+export function createSettingsActions(tools: Tools) {
+  const { client, get, patch, report } = tools;
+  /** counts questions: the newest one wins */
+  let estimating = 0;
+
   function receive(saved: Settings): void {
     patch('settings', { saved, draft: changeDraft(get().settings.draft, {}, saved.context) });
   }
@@ -33,18 +38,27 @@ export function createSettingsActions({ client, get, patch, report }: Tools) {
     patch('settings', { draft: {} });
   }
 
-  /** Writes the edited context settings down and loads the model again with them. The chat stays as it is. */
-  async function applyContext(): Promise<void> {
+  /**
+   * Writes the edited context settings down and loads the model again with them. The chat stays as it is.
+   * `force`: even when they do not fit into the memory.
+   */
+  async function applyContext(force = false): Promise<void> {
     const { draft, applying } = get().settings;
     if (applying || Object.keys(draft).length === 0) return;
     patch('settings', { applying: true });
     try {
-      if (await update({ context: draft })) await client.call('engine.reload', undefined);
+      if (await update({ context: draft })) await client.call('engine.reload', force ? { force } : undefined);
     } catch {
       // The engine banner already says why the load failed, from the status that the engine reports.
     } finally {
       patch('settings', { applying: false });
     }
+  }
+
+  /** In place of settings that did not fit: written down, and the model is loaded with them. */
+  async function takeOffer(change: Partial<ContextSettings>): Promise<void> {
+    editContext(change);
+    await applyContext();
   }
 
   async function estimateOne(context: ContextSettings): Promise<EstimateOutcome> {
@@ -60,19 +74,31 @@ export function createSettingsActions({ client, get, patch, report }: Tools) {
     types: readonly CacheType[],
     modelId: string | null,
   ): Promise<void> {
+    const number = ++estimating;
     const key = estimateKey(context, modelId);
     const pair = await estimateOne(context);
-    // Each side beside an f16 on the other: what one side cannot use says nothing about the other.
-    const ofTypes = async (one: (type: CacheType) => Partial<ContextSettings>) => {
-      const outcomes = await Promise.all(types.map((type) => estimateOne({ ...context, ...one(type) })));
-      return Object.fromEntries(types.map((type, i) => [type, outcomes[i]]));
-    };
-    const byType = {
-      K: await ofTypes((typeK) => ({ typeK, typeV: 'f16' })),
-      V: await ofTypes((typeV) => ({ typeK: 'f16', typeV })),
-    };
-    patch('settings', { estimates: { key, pair, byType } });
+    const byType: Estimates['byType'] = { K: {}, V: {} };
+    const show = () => patch('settings', { estimates: { key, pair, byType } });
+    if (number !== estimating) return;
+    show();
+    // One after the other, so that a slider that has moved on does not wait for all of them.
+    for (const type of types) {
+      // Each side beside an f16 on the other: what one side cannot use says nothing about the other.
+      byType.K[type] = await estimateOne({ ...context, typeK: type, typeV: 'f16' });
+      byType.V[type] = await estimateOne({ ...context, typeK: 'f16', typeV: type });
+      if (number !== estimating) return;
+    }
+    show();
   }
 
-  return { receive, update, editContext, discardContext, applyContext, estimate };
+  return {
+    receive,
+    update,
+    editContext,
+    discardContext,
+    applyContext,
+    takeOffer,
+    estimate,
+    ...createFitActions(tools),
+  };
 }

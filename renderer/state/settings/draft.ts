@@ -32,6 +32,7 @@ export function estimateKey(context: ContextSettings, modelId: string | null): s
     context.flashAttention,
     context.batch,
     context.gpuLayers,
+    context.rope,
   ]);
 }
 

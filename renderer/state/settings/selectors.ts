@@ -8,6 +8,7 @@ export const selectSystemPrompt = (state: AppState) => state.settings.saved?.sys
 export const selectTheme = (state: AppState) => state.settings.saved?.theme ?? null;
 export const selectDraft = (state: AppState) => state.settings.draft;
 export const selectApplying = (state: AppState) => state.settings.applying;
+export const selectFit = (state: AppState) => state.settings.fit;
 export const selectEstimates = (state: AppState) => state.settings.estimates;
 
 /** Makes a new object on every call: read it through useShallow. */

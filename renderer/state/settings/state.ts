@@ -1,9 +1,18 @@
 import type { CacheType } from '../../../electron/shared/cacheTypes';
 import type { MemoryEstimate } from '../../../electron/shared/engine';
 import type { ErrorPayload } from '../../../electron/shared/errors';
+import type { ContextFit } from '../../../electron/shared/fit';
 import type { ContextSettings, Settings } from '../../../electron/shared/settings';
 
 export type EstimateOutcome = { ok: true; value: MemoryEstimate } | { ok: false; error: ErrorPayload };
+
+export type FitOutcome = { ok: true; value: ContextFit } | { ok: false; error: ErrorPayload };
+
+export interface Fit {
+  /** as in `Estimates` */
+  key: string;
+  outcome: FitOutcome;
+}
 
 export interface Estimates {
   /** the settings that were asked about, as a key; a reader compares it to know whether the figures are current */
@@ -21,6 +30,14 @@ export interface SettingsState {
   draft: Partial<ContextSettings>;
   applying: boolean;
   estimates: Estimates | null;
+  /** whether the edited settings fit into the memory, and what would */
+  fit: Fit | null;
 }
 
-export const initialSettings: SettingsState = { saved: null, draft: {}, applying: false, estimates: null };
+export const initialSettings: SettingsState = {
+  saved: null,
+  draft: {},
+  applying: false,
+  estimates: null,
+  fit: null,
+};

@@ -74,7 +74,7 @@ describe('bannerText', () => {
       tone: 'bad',
       title: 'Too large.',
       body: 'Lower the context.',
-      actions: ['settings', 'embedded', 'again'],
+      actions: ['memory', 'settings', 'embedded', 'again'],
     });
     const missing = { code: 'model-missing', message: 'Gone.', hint: '' } as const;
     expect(bannerText({ ...ready, state: 'failed', error: missing }, facts)?.actions).toContain('models');

@@ -1,8 +1,8 @@
 /** Exact tokens of the branch with the draft, through the model's own template. One count at a time. */
 import { useEffect, useRef, useState } from 'react';
-import { selectLeafId } from '../../state/conversation/selectors';
-import { selectCanAnswer, selectLoadedModelId } from '../../state/engine/selectors';
-import { useActions, useApp } from '../../state/useApp';
+import { selectCanAnswer, selectLoadedModelId } from '../engine/selectors';
+import { useActions, useApp } from '../useApp';
+import { selectLeafId } from './selectors';
 
 export interface DraftTokens {
   tokens: number | null;

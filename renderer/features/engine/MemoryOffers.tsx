@@ -1,0 +1,34 @@
+import { changeOf } from '../../../electron/shared/offers';
+import { selectLoadedModelId } from '../../state/engine/selectors';
+import { selectSavedContext } from '../../state/settings/selectors';
+import { useOffers } from '../../state/settings/useOffers';
+import { useActions, useApp } from '../../state/useApp';
+import { Button } from '../../ui/Button';
+import { offerText } from '../../ui/fitText';
+
+/** After a load that did not fit: settings that do, and a way to try all the same. */
+export function MemoryOffers() {
+  const context = useApp(selectSavedContext);
+  const modelId = useApp(selectLoadedModelId);
+  const offers = useOffers(context, modelId, 'banner');
+  const { settings, engine } = useActions();
+
+  return (
+    <>
+      {offers?.map((offer, i) => (
+        <Button
+          key={offerText(offer)}
+          size="small"
+          tone={i === 0 ? 'primary' : 'outline'}
+          data-testid="banner-offer"
+          onClick={() => void settings.takeOffer(changeOf(offer))}
+        >
+          {offerText(offer)}
+        </Button>
+      ))}
+      <Button size="small" onClick={() => void engine.reload(true)} data-testid="banner-force">
+        Load anyway
+      </Button>
+    </>
+  );
+}

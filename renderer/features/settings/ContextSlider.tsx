@@ -1,0 +1,84 @@
+/** The length on a logarithmic scale, and under it what its places mean. The list of marks says the same to everyone. */
+import { cx } from '../../ui/cx';
+import { formatCount } from '../../ui/format';
+import { Slider } from '../../ui/Slider';
+import { type ContextMark, clusterText, isFit } from './contextMarks';
+import { contextStops, nearestStop, shareOf } from './contextScale';
+import { placeMarks } from './markLayout';
+
+interface ContextSliderProps {
+  value: number;
+  max: number;
+  marks: readonly ContextMark[];
+  stale: boolean;
+  onValue: (tokens: number) => void;
+}
+
+/** The panel is 22.5rem wide at the most; half a thumb at each end is no part of the scale. */
+const scalePixels = 306;
+const rowPixels = 15;
+const tickPixels = 7;
+
+export function ContextSlider({ value, max, marks, stale, onValue }: ContextSliderProps) {
+  const stops = contextStops(max);
+  const shown = marks.map((mark) => ({ mark, share: Math.min(1, shareOf(stops, mark.tokens)) }));
+  const placed = placeMarks(shown, scalePixels, (cluster) => clusterText(cluster.map(({ mark }) => mark)));
+  const rows = 1 + Math.max(-1, ...placed.map(({ row }) => row));
+
+  return (
+    <div>
+      <Slider
+        aria-label="Context length, as a slider"
+        aria-valuetext={`${formatCount(value)} tokens`}
+        data-testid="settings-context-slider"
+        min={0}
+        max={stops.length - 1}
+        value={nearestStop(stops, value)}
+        onValue={(i) => onValue(stops[i] ?? value)}
+      />
+      <div
+        className={cx('relative mx-[7px] transition-opacity', stale && 'opacity-60')}
+        style={{ height: rows > 0 ? tickPixels + rows * rowPixels : 0 }}
+        aria-hidden="true"
+      >
+        {placed.map(({ marks: [first], share, row }) => (
+          <span
+            key={share}
+            className={cx('absolute top-0 w-px -translate-x-1/2', first && colourOf(first.mark))}
+            style={{ left: `${share * 100}%`, height: tickPixels - 2 + row * rowPixels }}
+          />
+        ))}
+        {placed.map(({ marks: cluster, share, text, row, left, width }) => {
+          const names = cluster.map(({ mark }) => mark.id).join(' ');
+          return (
+            <button
+              key={names}
+              type="button"
+              tabIndex={-1}
+              data-testid="context-mark"
+              data-marks={names}
+              data-share={share.toFixed(4)}
+              className={cx(
+                'absolute bg-panel text-[0.6875rem] leading-none whitespace-nowrap text-ink-3 transition-colors hover:text-accent',
+                left <= 0 ? 'text-left' : left + width >= scalePixels ? 'text-right' : 'text-center',
+              )}
+              style={{
+                left: `${(left / scalePixels) * 100}%`,
+                top: tickPixels + row * rowPixels,
+                width: `${(width / scalePixels) * 100}%`,
+              }}
+              onClick={() => cluster[0] && onValue(cluster[0].mark.target)}
+            >
+              {text}
+            </button>
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+export function colourOf(mark: Pick<ContextMark, 'id'>): string {
+  if (mark.id === 'chat') return 'bg-brass';
+  return isFit(mark) ? 'bg-accent' : 'bg-ink-3';
+}

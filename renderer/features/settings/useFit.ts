@@ -1,0 +1,39 @@
+/** Keeps what fits into the memory current while the context settings are being edited. */
+import { useEffect } from 'react';
+import type { ContextFit } from '../../../electron/shared/fit';
+import type { ContextSettings } from '../../../electron/shared/settings';
+import { selectCanAsk, selectLoadedModelId } from '../../state/engine/selectors';
+import { fitKey } from '../../state/settings/fit';
+import { selectFit } from '../../state/settings/selectors';
+import { useActions, useApp } from '../../state/useApp';
+import { useDebounced } from '../../ui/useDebounced';
+
+const restMs = 200;
+
+export interface CurrentFit {
+  /** null: not known yet, or the engine cannot tell */
+  fit: ContextFit | null;
+  /** it belongs to older settings */
+  stale: boolean;
+}
+
+/** Asks; one component does. `longest`: how far the slider goes. */
+export function useAskFit(context: ContextSettings | null, longest: number): void {
+  const modelId = useApp(selectLoadedModelId);
+  const able = useApp(selectCanAsk);
+  const { settings } = useActions();
+  const rested = useDebounced(context, restMs);
+
+  useEffect(() => {
+    if (rested && able) void settings.askFit(rested, modelId, longest);
+  }, [rested, able, modelId, longest, settings]);
+}
+
+export function useFit(context: ContextSettings | null): CurrentFit {
+  const modelId = useApp(selectLoadedModelId);
+  const found = useApp(selectFit);
+  return {
+    fit: found?.outcome.ok ? found.outcome.value : null,
+    stale: !context || found?.key !== fitKey(context, modelId),
+  };
+}

@@ -1,0 +1,77 @@
+/** Asks the services what fits into the memory. The answers are of this moment: memory comes and goes. */
+import { askedLength } from '../../../electron/shared/carryOver';
+import type { ContextFit } from '../../../electron/shared/fit';
+import { limits } from '../../../electron/shared/limits';
+import { type Offer, offersOf } from '../../../electron/shared/offers';
+import type { ContextSettings } from '../../../electron/shared/settings';
+import { errorPayloadOf } from '../../bridge/errorPayload';
+import type { Tools } from '../tools';
+import type { FitOutcome } from './state';
+
+const cellStep = 256;
+
+interface Question {
+  context: ContextSettings;
+  /** null: the loaded model, or the one that would be */
+  modelId: string | null;
+  /** tokens; how far the marks go */
+  longest?: number;
+  /** who asks: a newer question ends the older one */
+  asker: string;
+}
+
+export function createFitActions({ client, get, patch }: Tools) {
+  let rows: Promise<unknown> = Promise.resolve();
+
+  /** null: a newer question has taken its place. */
+  async function ask({ context, modelId, longest, asker }: Question): Promise<FitOutcome | null> {
+    const input = { context, asker, ...(modelId && { modelId }), ...(longest && { longest: inLimits(longest) }) };
+    try {
+      return { ok: true, value: await client.call('engine.fit', input) };
+    } catch (error) {
+      const payload = errorPayloadOf(error);
+      return payload.code === 'cancelled' ? null : { ok: false, error: payload };
+    }
+  }
+
+  /** For the settings that are being edited. */
+  async function askFit(context: ContextSettings, modelId: string | null, longest: number): Promise<void> {
+    const outcome = await ask({ context, modelId, longest, asker: 'settings' });
+    if (outcome) patch('settings', { fit: { key: fitKey(context, modelId), outcome } });
+  }
+
+  /** What to offer in place of settings that do not fit; empty where they do, or where nothing helps. */
+  async function askOffers(context: ContextSettings, modelId: string | null, asker: string): Promise<Offer[]> {
+    const { status } = get().engine;
+    const trained = status?.modelId === modelId || modelId === null ? (status?.model?.nCtxTrain ?? 0) : 0;
+    const nCtx = askedLength(context, trained);
+    const longest = Math.ceil(nCtx / cellStep) * cellStep;
+    const outcome = await ask({ context, modelId, longest, asker });
+    if (!outcome?.ok) return [];
+    return offersOf(outcome.value, { ...context, nCtx: askedLength(context, outcome.value.trained) });
+  }
+
+  /** One model after the other: each answer reads the header of its file. `wanted`: false when nobody looks any more. */
+  function askModel(modelId: string, wanted: () => boolean): Promise<ContextFit | null> {
+    const turn = rows.then(async () => {
+      const context = get().settings.saved?.context;
+      if (!context || !wanted()) return null;
+      const outcome = await ask({ context, modelId, longest: limits.minContext, asker: 'models' });
+      return outcome?.ok ? outcome.value : null;
+    });
+    rows = turn;
+    return turn;
+  }
+
+  return { askFit, askOffers, askModel };
+}
+
+/** Which question an answer belongs to. */
+export function fitKey(context: ContextSettings, modelId: string | null): string {
+  const { nCtx, typeK, typeV, flashAttention, batch, gpuLayers, rope } = context;
+  return JSON.stringify([modelId, nCtx, typeK, typeV, flashAttention, batch, gpuLayers, rope]);
+}
+
+function inLimits(tokens: number): number {
+  return Math.min(limits.maxContext, Math.max(limits.minContext, tokens));
+}

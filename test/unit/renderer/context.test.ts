@@ -1,0 +1,200 @@
+/** The context control: marks of the slider, their places, and what a change costs. */
+import { describe, expect, it } from 'vitest';
+import type { CacheType } from '../../../electron/shared/cacheTypes';
+import type { AnswerStats, Message } from '../../../electron/shared/chats';
+import type { ContextFit, FitMark } from '../../../electron/shared/fit';
+import { applyCost, measuredRate } from '../../../renderer/features/settings/applyText';
+import {
+  clusterText,
+  contextMarks,
+  legendOf,
+  longestOf,
+  roomFor,
+} from '../../../renderer/features/settings/contextMarks';
+import { contextStops, longestOnSlider, shareOf } from '../../../renderer/features/settings/contextScale';
+import { placeMarks } from '../../../renderer/features/settings/markLayout';
+import { needParts, needText } from '../../../renderer/features/settings/needText';
+import { offerText } from '../../../renderer/ui/fitText';
+import { embeddedModel, fakeSettings, readyStatus } from './fakeData';
+
+const { context } = fakeSettings();
+const status = readyStatus(context, embeddedModel);
+
+function mark(typeK: CacheType, nCtx: number, typeV = typeK): FitMark {
+  return { typeK, typeV, effectiveK: typeK, effectiveV: typeV, nCtx, bytes: nCtx };
+}
+
+function fitWith(...marks: FitMark[]): ContextFit {
+  const type = { asked: 'f16', effective: 'f16', reason: '' };
+  return {
+    estimate: { weights: 100, kvK: 10, kvV: 20, kvF16: 60, compute: 5, typeK: type, typeV: type },
+    fits: true,
+    budgets: [{ kind: 'ram', name: 'RAM', needed: 135, available: 1000, total: 2000 }],
+    trained: 131_072,
+    marks,
+  };
+}
+
+describe('marks', () => {
+  const four = [mark('f16', 20_480), mark('q8_0', 38_400), mark('turbo4', 76_800), mark('turbo3', 100_352)];
+  const facts = { trained: 131_072, chatTokens: 3000, maxTokens: 0 };
+
+  it('are what fits with each type, the trained maximum and the chat', () => {
+    const marks = contextMarks({ ...facts, fit: fitWith(mark('turbo4', 76_800), ...four) });
+    expect(marks.map(({ id, tokens }) => [id, tokens])).toEqual([
+      ['chat', 3000],
+      ['f16', 20_480],
+      ['q8_0', 38_400],
+      ['turbo4', 76_800],
+      ['turbo3', 100_352],
+      ['trained', 131_072],
+    ]);
+    expect(marks[0]?.target).toBe(4096);
+  });
+
+  it('show a pair of types that is none of the four, and move with it', () => {
+    const own = (nCtx: number) =>
+      contextMarks({ ...facts, fit: fitWith(mark('turbo4', nCtx, 'turbo3'), ...four) }).find(
+        ({ id }) => id === 'chosen',
+      );
+    expect(own(86_016)).toMatchObject({ tokens: 86_016, label: 'Fits with turbo4 / turbo3 (chosen)' });
+    expect(own(60_000)).toMatchObject({ tokens: 60_000, target: 59_904 });
+    expect(longestOf(fitWith(mark('turbo4', 86_016, 'turbo3'), ...four))).toBe(86_016);
+  });
+
+  it('are few while little is known, and where nothing fits', () => {
+    expect(contextMarks({ fit: null, trained: null, chatTokens: null, maxTokens: 0 })).toEqual([]);
+    const none = contextMarks({ ...facts, chatTokens: 0, fit: fitWith(mark('f16', 0), mark('f16', 0)) });
+    expect(none.map(({ id }) => id)).toEqual(['trained']);
+  });
+
+  it('share a row of the list where they are equal', () => {
+    const same = ['f16', 'q8_0', 'turbo4', 'turbo3'].map((type) => mark(type as CacheType, 8192));
+    const marks = contextMarks({ ...facts, trained: 8192, fit: fitWith(mark('turbo4', 8192), ...same) });
+    expect(legendOf(marks).map(({ label, mark: { tokens } }) => [label, tokens])).toEqual([
+      ['This chat needs', 3000],
+      ['Fits with every cache type', 8192],
+      ['Trained for', 8192],
+    ]);
+    expect(clusterText(marks.slice(1))).toBe('every type · trained');
+    expect(clusterText(marks.slice(2))).toBe('q8_0 · turbo4 · turbo3 · trained');
+  });
+
+  it('leave room for the answer', () => {
+    expect(roomFor(10, 0)).toBe(2048);
+    expect(roomFor(3072, 0)).toBe(4096);
+    expect(roomFor(3073, 0)).toBe(5120);
+    expect(roomFor(3000, 4000)).toBe(7168);
+  });
+});
+
+describe('places on the scale', () => {
+  const stops = contextStops(131_072);
+  const joined = (marks: { text: string }[]) => marks.map(({ text }) => text).join(' · ');
+
+  it('are where the thumb would stand', () => {
+    for (const [i, stop] of stops.entries()) expect(shareOf(stops, stop)).toBeCloseTo(i / (stops.length - 1), 10);
+    expect(shareOf(stops, 8448)).toBeGreaterThan(shareOf(stops, 8192));
+    expect(shareOf(stops, 10)).toBe(0);
+    expect(shareOf(stops, 9_000_000)).toBe(1);
+  });
+
+  it('reach beyond the trained length only with a choice', () => {
+    expect(longestOnSlider({ nCtx: 2048, rope: 'model' }, 8192)).toBe(8192);
+    expect(longestOnSlider({ nCtx: 2048, rope: 'yarn' }, 8192)).toBe(65_536);
+    expect(longestOnSlider({ nCtx: 1_000_000, rope: 'yarn' }, 8192)).toBe(1_000_000);
+    expect(longestOnSlider({ nCtx: 2048, rope: 'yarn' }, 16_777_216)).toBe(16_777_216);
+    expect(longestOnSlider({ nCtx: 2048, rope: 'model' }, null)).toBe(131_072);
+  });
+
+  it('never let two labels overlap, wherever the marks are', () => {
+    const texts = ['this chat', 'trained', 'f16', 'q8_0', 'turbo4', 'turbo3', 'chosen'];
+    const width = 306;
+    for (let seed = 1; seed < 400; seed++) {
+      const marks = texts.map((text, i) => ({ text, share: ((seed * 7919 * (i + 3)) % 1009) / 1009 }));
+      const placed = placeMarks(marks, width, joined);
+      expect(placed.flatMap((one) => one.marks)).toHaveLength(texts.length);
+      for (const [i, one] of placed.entries()) {
+        expect(one.left).toBeGreaterThanOrEqual(0);
+        expect(one.left + one.width).toBeLessThanOrEqual(width);
+        for (const other of placed.slice(i + 1)) {
+          const apart =
+            one.row !== other.row || one.left + one.width <= other.left || other.left + other.width <= one.left;
+          expect(apart, `${one.text} and ${other.text} of ${seed}`).toBe(true);
+        }
+      }
+    }
+  });
+
+  it('join marks that are as good as one', () => {
+    const marks = ['f16', 'turbo4', 'trained'].map((text, i) => ({ text, share: i === 0 ? 0.2 : 1 }));
+    expect(placeMarks(marks, 306, joined).map(({ text, row }) => [text, row])).toEqual([
+      ['f16', 0],
+      ['turbo4 · trained', 0],
+    ]);
+  });
+});
+
+describe('what a change costs', () => {
+  const facts = { loaded: status.context, saved: context, edited: context, used: 4000, trained: 8192, rate: 200 };
+
+  it('nothing, while the cache is empty', () => {
+    expect(applyCost({ ...facts, used: 0 }).kind).toBe('nothing');
+    expect(applyCost({ ...facts, loaded: null }).kind).toBe('nothing');
+  });
+
+  it('nothing to be read where the cache is kept', () =>
+    expect(applyCost({ ...facts, edited: { ...context, nCtx: 6144 } })).toEqual({
+      kind: 'kept',
+      text: 'The chat stays, and the cache is kept: its 4,000 tokens are not read again.',
+    }));
+
+  it.each([{ typeK: 'turbo3' as const }, { gpuLayers: 3 }])('reading the chat again: %j', (change) => {
+    expect(applyCost({ ...facts, edited: { ...context, ...change } })).toEqual({
+      kind: 'again',
+      text: 'The chat stays. Its 4,000 tokens are read again with the next question, about 20 s at 200 tok/s.',
+    });
+  });
+
+  it('says no time that was not measured', () =>
+    expect(applyCost({ ...facts, rate: null, edited: { ...context, typeK: 'f16' } }).text).toMatch(/question\.$/));
+
+  it('warns where the chat does not fit into the context', () =>
+    expect(applyCost({ ...facts, edited: { ...context, nCtx: 2048 } }).kind).toBe('too-short'));
+
+  it('takes the rate of the answer that read the most of the last ones of this model', () => {
+    const stats = (promptTokens: number, promptTokensPerSecond: number, cachedTokens = 0) =>
+      ({ promptTokens, cachedTokens, promptTokensPerSecond }) as AnswerStats;
+    const message = (one: AnswerStats, modelName = 'tiny') => ({ modelName, stats: one }) as Message;
+    const messages = [message(stats(5000, 300)), message(stats(6000, 20), 'large'), message(stats(5100, 900, 5090))];
+    expect(measuredRate(messages, null, 'tiny')).toBe(300);
+    expect(measuredRate([message(stats(20, 300))], null, 'tiny')).toBeNull();
+    expect(measuredRate([], stats(400, 250), 'tiny')).toBe(250);
+  });
+});
+
+describe('words about memory', () => {
+  const budget = { kind: 'ram', name: 'RAM', needed: 2 ** 31, available: 2 ** 33, total: 2 ** 34 } as const;
+
+  it('say what is needed and what is free', () => {
+    expect(needText(budget, true)).toBe('Fits: 2.00 GiB needed, 8.00 GiB free.');
+    expect(needText({ ...budget, available: 2 ** 30 }, true)).toBe('Does not fit: 2.00 GiB needed, 1.00 GiB free.');
+    expect(needText({ ...budget, available: -5 }, false)).toBe('Does not fit: 2.00 GiB needed, nothing free in RAM.');
+  });
+
+  it('name the parts, which sum to the whole', () => {
+    const parts = needParts(fitWith().estimate);
+    expect(parts.map(({ id, bytes }) => [id, bytes])).toEqual([
+      ['weights', 100],
+      ['kv', 30],
+      ['compute', 5],
+    ]);
+  });
+
+  it('make offers in a few words', () => {
+    const offer = { typeK: 'turbo4', typeV: 'turbo4', nCtx: 12_288, bytes: 1.2 * 2 ** 30 };
+    expect(offerText({ ...offer, gives: 'types' })).toBe('turbo4: fits, 1.20 GiB');
+    expect(offerText({ ...offer, gives: 'length' })).toBe('12K fits with these types, 1.20 GiB');
+    expect(offerText({ ...offer, typeV: 'turbo3', gives: 'both' })).toBe('turbo4 / turbo3 and 12K: fits, 1.20 GiB');
+  });
+});
