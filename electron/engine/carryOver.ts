@@ -55,7 +55,8 @@ export class CarryOver {
   }
 }
 
-function expectedBytes(context: Context): number {
+/** of a file with what the cache holds */
+export function expectedBytes(context: Context): number {
   const { kvK, kvV } = context.memory();
   return (kvK + kvV) * Math.min(1, context.contextUsed / context.effective.nCtx);
 }

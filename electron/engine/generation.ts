@@ -5,15 +5,21 @@ import type { GenerationResult, StreamFrame } from '../shared/engine';
 import type { GenerateRequest } from '../shared/engineContract';
 import { FrameBatcher } from './frames';
 import { Meter } from './meter';
+import type { OnStep } from './sessions/keeper';
+
+/** What is done before the prompt is read; true: a saved session was restored. */
+export type Prepare = (onStep: OnStep) => Promise<boolean>;
 
 export async function writeAnswer(
   context: Context,
   request: GenerateRequest,
   signal: AbortSignal,
   send: (frame: StreamFrame) => void,
+  prepare: Prepare,
 ): Promise<GenerationResult> {
   const meter = new Meter(context.effective.nCtx);
   const frames = new FrameBatcher(frameIds(request), () => meter.stats(), send);
+  const started = performance.now();
   const options: GenerateOptions = {
     ...generateOptions(request),
     signal,
@@ -23,6 +29,11 @@ export async function writeAnswer(
     },
   };
   try {
+    const restored = await prepare((step) => {
+      meter.onStep(step, context.contextUsed);
+      frames.add('', '');
+    });
+    const preparedMs = performance.now() - started;
     const generator = context.generate(request.messages, options);
     let step = await generator.next();
     while (!step.done) {
@@ -30,8 +41,14 @@ export async function writeAnswer(
       frames.add(step.value.text, step.value.thinking);
       step = await generator.next();
     }
-    const { stopReason, text, thinking } = step.value;
-    return { stopReason, text, thinking, stats: answerStats(step.value, meter.evaluated, context) };
+    const { stopReason, text, thinking, cachedTokens, ttftMs } = step.value;
+    const stats = {
+      ...answerStats(step.value, meter.evaluated, context),
+      restoredTokens: restored ? cachedTokens : 0,
+      // 0: stopped before the first token
+      ttftMs: ttftMs > 0 ? ttftMs + preparedMs : 0,
+    };
+    return { stopReason, text, thinking, stats };
   } finally {
     frames.close();
   }
@@ -42,6 +59,7 @@ export function cancelledResult(context: Context, request: GenerateRequest): Gen
   const stats: AnswerStats = {
     promptTokens: 0,
     cachedTokens: 0,
+    restoredTokens: 0,
     answerTokens: 0,
     ttftMs: 0,
     promptTokensPerSecond: 0,
@@ -78,6 +96,7 @@ function answerStats(result: GenerateResult, evaluated: number, context: Context
   return {
     promptTokens: result.promptTokens,
     cachedTokens: result.cachedTokens,
+    restoredTokens: 0,
     answerTokens: result.answerTokens,
     ttftMs: result.ttftMs,
     promptTokensPerSecond: perSecond(evaluated, result.promptMs),

@@ -16,6 +16,7 @@ interface Sample {
 
 export class Meter {
   private readonly startedAt: number;
+  private step: 'saving' | 'restoring' | null = null;
   private firstTokenAt: number | null = null;
   private lastTokenAt = 0;
   private prefill: PrefillProgress | null = null;
@@ -30,6 +31,12 @@ export class Meter {
     private readonly now: () => number = () => performance.now(),
   ) {
     this.startedAt = now();
+  }
+
+  /** Before the prompt is read. contextUsed: tokens in the cache */
+  onStep(step: 'saving' | 'restoring', contextUsed: number): void {
+    this.step = step;
+    this.contextUsed = contextUsed;
   }
 
   onPrefill(progress: PrefillProgress): void {
@@ -57,7 +64,7 @@ export class Meter {
   stats(): LiveStats {
     const prefill = this.prefill;
     return {
-      phase: this.firstTokenAt === null ? 'prefill' : 'decode',
+      phase: this.firstTokenAt !== null ? 'decode' : prefill || !this.step ? 'prefill' : this.step,
       promptTokens: prefill?.promptTokens ?? 0,
       cachedTokens: prefill?.cachedTokens ?? 0,
       prefillDone: this.evaluated,

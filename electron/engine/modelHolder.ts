@@ -23,6 +23,8 @@ export interface LoadSteps {
   beforeFree(): Promise<void>;
   /** throws `out-of-memory` when a load would not fit; runs while the former model is still loaded */
   checkMemory(path: string, context: ContextSettings): Promise<void>;
+  /** the cache of this context is about to go; never throws. `onSaving`: it is written down first */
+  beforeLoss(loaded: Loaded, onSaving: () => void): Promise<void>;
 }
 
 export class ModelHolder {
@@ -67,6 +69,7 @@ export class ModelHolder {
         if (!request.force) await this.steps.checkMemory(request.path, request.context);
         return await this.loadNow(request, report, controller.signal);
       } catch (error) {
+        if (this.current) await this.steps.beforeLoss(this.current, () => {});
         await this.dispose();
         throw error;
       } finally {
@@ -87,6 +90,7 @@ export class ModelHolder {
     this.cancelLoad();
     return this.inOrder(async () => {
       await this.steps.beforeFree();
+      if (this.current) await this.steps.beforeLoss(this.current, () => {});
       await this.dispose();
     });
   }
@@ -95,6 +99,7 @@ export class ModelHolder {
     const carry = request.scratch ? new CarryOver(request.scratch) : null;
     try {
       if (carry) await this.saveCache(carry, request, report);
+      if (this.current && !carry?.saved) await this.steps.beforeLoss(this.current, () => report('cache', 0));
       return await this.makeContext(request, carry, report, signal);
     } finally {
       await carry?.forget();

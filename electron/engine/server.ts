@@ -2,17 +2,32 @@
 import type { Engine } from '../../native/binding/types';
 import type { GenerationResult, LoadStep, StreamFrame } from '../shared/engine';
 import type { EngineHandlers, GenerateRequest } from '../shared/engineContract';
-import { cancelledResult, frameIds, writeAnswer } from './generation';
+import { cancelledResult, frameIds, type Prepare, writeAnswer } from './generation';
 import { toEngineError } from './hints';
 import { queuedStats } from './meter';
 import { ModelHolder, type ReportLoad } from './modelHolder';
 import { MemoryPlanner } from './planner';
 import { GenerationQueue } from './queue';
+import { IdleTimer } from './sessions/idle';
+import { type KeeperOptions, SessionKeeper } from './sessions/keeper';
 
 export interface EngineOutput {
   frame(frame: StreamFrame): void;
   loadProgress(step: LoadStep, fraction: number): void;
+  /** a sentence for the person */
+  notice?(text: string): void;
 }
+
+export interface ServerOptions {
+  /** of quiet after an answer before its cache is saved */
+  idleMs?: number;
+  /** how sessions are kept: for tests */
+  sessions?: Partial<KeeperOptions>;
+}
+
+const idleMs = 5000;
+/** of saving when the app is closed; what would take longer is read again */
+const lastSaveMs = 3000;
 
 export interface EngineServer {
   handlers: EngineHandlers;
@@ -21,13 +36,29 @@ export interface EngineServer {
 }
 
 /** `engine` throws a coded error when the native binary cannot be used; so does every operation that needs it. */
-export function createEngineServer(engine: () => Engine, output: EngineOutput): EngineServer {
+export function createEngineServer(
+  engine: () => Engine,
+  output: EngineOutput,
+  options: ServerOptions = {},
+): EngineServer {
   const queue = new GenerationQueue();
+  const sessions = new SessionKeeper({ notice: (text) => output.notice?.(text), ...options.sessions });
   const planner = new MemoryPlanner(engine, () => holder.current?.context.devices() ?? []);
   const holder = new ModelHolder(engine, {
-    beforeFree: () => queue.drain(),
+    async beforeFree() {
+      idle.stop();
+      await queue.drain();
+    },
     checkMemory: (path, context) => planner.check(path, context),
+    beforeLoss: async (loaded, onSaving) => void (await sessions.keep(loaded, onSaving)),
   });
+  const idle = new IdleTimer(options.idleMs ?? idleMs, () => void keepWhenIdle());
+
+  /** In the queue, so that an answer waits for a save that has begun, and the save for nothing. */
+  async function keepWhenIdle(): Promise<void> {
+    if (queue.length > 0) return;
+    await queue.run('', async () => void (holder.current && (await sessions.keep(holder.current))));
+  }
 
   async function generate(request: GenerateRequest): Promise<GenerationResult> {
     const { context } = holder.require();
@@ -39,11 +70,25 @@ export function createEngineServer(engine: () => Engine, output: EngineOutput): 
         stats: queuedStats(context.contextUsed, context.effective.nCtx),
       });
     }
-    return queue.run(request.requestId, async (signal) => {
+    idle.stop();
+    const answer = queue.run(request.requestId, async (signal) => {
       const loaded = holder.require();
       if (signal.aborted) return cancelledResult(loaded.context, request);
-      return writeAnswer(loaded.context, request, signal, (frame) => output.frame(frame));
+      const prepare: Prepare = (onStep) => sessions.prepare(loaded, request, signal, onStep);
+      const result = await writeAnswer(loaded.context, request, signal, (frame) => output.frame(frame), prepare);
+      const { promptTokens, cachedTokens, promptTokensPerSecond } = result.stats;
+      sessions.learn(promptTokens - cachedTokens, promptTokensPerSecond);
+      return result;
     });
+    return answer.finally(() => idle.start());
+  }
+
+  async function close(): Promise<void> {
+    idle.stop();
+    await queue.drain();
+    if (holder.current) await sessions.keep(holder.current, undefined, lastSaveMs);
+    sessions.close();
+    await holder.unload();
   }
 
   const handlers: EngineHandlers = {
@@ -58,9 +103,14 @@ export function createEngineServer(engine: () => Engine, output: EngineOutput): 
     generate,
     cancel: async ({ requestId }) => queue.cancel(requestId),
     countTokens: async ({ messages }) => ({ tokens: await holder.require().model.countChat(messages) }),
+    configureSessions: (allowed) => sessions.configure(allowed),
+    listSessions: () => sessions.list(holder.current),
+    removeSessions: ({ chatIds }) => sessions.forgetChats((id) => chatIds.includes(id)),
+    retainSessions: ({ chatIds }) => sessions.retainChats(new Set(chatIds)),
+    clearSessions: () => sessions.forgetChats(() => true),
     memory: async () => ({ memory: holder.memory(), contextUsed: holder.current?.context.contextUsed ?? 0 }),
   };
-  return { handlers: withCodedErrors(handlers), close: () => holder.unload() };
+  return { handlers: withCodedErrors(handlers), close };
 }
 
 /** llama.cpp reports each tensor; a window needs each per cent. */

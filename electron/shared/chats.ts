@@ -23,6 +23,8 @@ export const answerStatsSchema = z.object({
   promptTokens: z.number().int(),
   /** prompt tokens that were still in the KV cache and were not evaluated again */
   cachedTokens: z.number().int(),
+  /** those of them that came from a saved session, just before this answer */
+  restoredTokens: z.number().int().default(0),
   answerTokens: z.number().int(),
   ttftMs: z.number(),
   promptTokensPerSecond: z.number(),

@@ -20,6 +20,7 @@ import {
   operation,
 } from './operation';
 import { powerSchema } from './power';
+import { savedSessionSchema } from './sessions';
 import { contextSettingsSchema, settingsPatchSchema, settingsSchema } from './settings';
 
 const nothing = z.void();
@@ -112,6 +113,11 @@ export const operations = {
     z.object({ documentId: idSchema, start: z.number().int().min(0), end: z.number().int().min(0) }),
     z.object({ text: z.string() }),
   ),
+
+  /** saved caches of chats; the engine must be running */
+  'sessions.list': operation(nothing, z.array(savedSessionSchema)),
+  'sessions.remove': operation(z.object({ chatId: idSchema }), nothing),
+  'sessions.clear': operation(nothing, nothing),
 
   'engine.status': operation(nothing, engineStatusSchema),
   /** memory that the loaded (or named) model would take with these settings */

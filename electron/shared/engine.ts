@@ -145,12 +145,15 @@ export const engineStatusSchema = z.object({
   error: errorPayloadSchema.nullable(),
   /** times the process was restarted after a crash since the app started */
   restarts: z.number().int(),
+  /** what else a person may want to know, as sentences: a saved session was damaged, the disk is full; the latest last */
+  notes: z.array(z.string()).default([]),
 });
 export type EngineStatus = z.infer<typeof engineStatusSchema>;
 
 /** Live figures of the answer that is being written. */
 export const liveStatsSchema = z.object({
-  phase: z.enum(['queued', 'prefill', 'decode']),
+  /** `saving`, `restoring`: what the cache holds of another chat goes to the disk, what was saved of this one comes back */
+  phase: z.enum(['queued', 'saving', 'restoring', 'prefill', 'decode']),
   promptTokens: z.number().int(),
   cachedTokens: z.number().int(),
   /** prompt tokens evaluated so far, cached ones apart */

@@ -16,7 +16,8 @@ import {
 import { contextFitSchema } from './fit';
 import { modelInfoSchema } from './models';
 import { type ClientOf, type HandlersOf, type OperationMap, operation } from './operation';
-import { contextSettingsSchema, samplingSettingsSchema } from './settings';
+import { savedSessionSchema } from './sessions';
+import { contextSettingsSchema, samplingSettingsSchema, sessionSettingsSchema } from './settings';
 
 const nothing = z.void();
 
@@ -60,6 +61,11 @@ export const fitRequestSchema = z.object({
 });
 export type FitRequest = z.infer<typeof fitRequestSchema>;
 
+export const sessionOptionsSchema = sessionSettingsSchema.extend({ folder: z.string() });
+export type SessionOptions = z.infer<typeof sessionOptionsSchema>;
+
+const chatIds = z.object({ chatIds: z.array(idSchema) });
+
 export const generateRequestSchema = z.object({
   requestId: idSchema,
   chatId: idSchema,
@@ -86,6 +92,13 @@ export const engineOperations = {
   generate: operation(generateRequestSchema, generationResultSchema),
   cancel: operation(z.object({ requestId: idSchema }), nothing),
   countTokens: operation(z.object({ messages: z.array(promptMessageSchema) }), z.object({ tokens: z.number().int() })),
+  /** without it nothing is saved or restored; again whenever the settings change */
+  configureSessions: operation(sessionOptionsSchema, nothing),
+  listSessions: operation(nothing, z.array(savedSessionSchema)),
+  removeSessions: operation(chatIds, nothing),
+  /** those of all other chats are removed: the chats are gone for good */
+  retainSessions: operation(chatIds, nothing),
+  clearSessions: operation(nothing, nothing),
   memory: operation(nothing, z.object({ memory: memorySchema.nullable(), contextUsed: z.number().int() })),
 } as const satisfies OperationMap;
 
@@ -94,6 +107,8 @@ export const engineEvents = {
   onReady: z.object({ capabilities: capabilitiesSchema.nullable(), problem: z.string().nullable() }),
   /** frames for the main process (which writes them down); windows get the same over their own ports */
   onFrame: streamFrameSchema,
+  /** a sentence for the person */
+  onNotice: z.object({ text: z.string() }),
   onLoadProgress: z.object({ step: loadStepSchema, fraction: z.number() }),
   /** llama.cpp's own log lines of level warn and error */
   onLog: z.object({ level: z.enum(['warn', 'error']), text: z.string() }),

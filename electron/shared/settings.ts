@@ -67,6 +67,23 @@ export const samplingSettingsSchema = z.object({
 });
 export type SamplingSettings = z.infer<typeof samplingSettingsSchema>;
 
+const sessionFields = {
+  /** caches of chats are saved and restored */
+  enabled: z.boolean(),
+  /** a chat with fewer tokens in the cache is not saved: it is read again in no time */
+  minTokens: z.number().int().min(16).max(limits.maxContext),
+  /** all saved sessions together */
+  maxBytes: z.number().int().min(0),
+};
+
+/** Sessions: what is read of a chat is kept on disk, so that it is not read again after a switch or a restart. */
+export const sessionSettingsSchema = z.object({
+  enabled: sessionFields.enabled.default(true),
+  minTokens: sessionFields.minTokens.default(2048),
+  maxBytes: sessionFields.maxBytes.default(8 * 1024 ** 3),
+});
+export type SessionSettings = z.infer<typeof sessionSettingsSchema>;
+
 export const themeSchema = z.enum(['system', 'light', 'dark']);
 
 export const settingsSchema = z.object({
@@ -77,6 +94,7 @@ export const settingsSchema = z.object({
   systemPrompt: z.string().max(limits.maxSystemPrompt).default(''),
   context: contextSettingsSchema.prefault({}),
   sampling: samplingSettingsSchema.prefault({}),
+  sessions: sessionSettingsSchema.prefault({}),
 });
 export type Settings = z.infer<typeof settingsSchema>;
 
@@ -87,5 +105,6 @@ export const settingsPatchSchema = z.object({
   systemPrompt: z.string().max(limits.maxSystemPrompt).optional(),
   context: z.object(contextFields).partial().optional(),
   sampling: z.object(samplingFields).partial().optional(),
+  sessions: z.object(sessionFields).partial().optional(),
 });
 export type SettingsPatch = z.infer<typeof settingsPatchSchema>;

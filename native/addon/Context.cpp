@@ -165,6 +165,11 @@ void Context::clear() {
     usedTokens = 0;
 }
 
+bool Context::rewinds() const {
+    const llama_model * weights = model->handle;
+    return !llama_model_is_recurrent(weights) && !llama_model_is_hybrid(weights) && llama_model_n_swa(weights) == 0;
+}
+
 void Context::adopt(std::vector<llama_token> restored) {
     tokens = std::move(restored);
     usedTokens = tokens.size();

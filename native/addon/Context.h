@@ -56,6 +56,8 @@ public:
     // keeps the first `count` tokens, or none where the model cannot forget a part; returns how many are left
     size_t keep(size_t count);
     void clear();
+    // any number of tokens can be forgotten; else a prompt that does not continue them all is read from its start
+    bool rewinds() const;
     // cells agree with `tokens`: after a restore
     void adopt(std::vector<llama_token> restored);
 

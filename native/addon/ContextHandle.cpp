@@ -47,6 +47,9 @@ Napi::Function ContextHandle::define(Napi::Env env) {
         InstanceMethod<&ContextHandle::generate>("generate"),
         InstanceMethod<&ContextHandle::evaluate>("evaluate"),
         InstanceMethod<&ContextHandle::compare>("compare"),
+        InstanceAccessor<&ContextHandle::rewinds>("rewinds"),
+        InstanceAccessor<&ContextHandle::sessionLabel>("sessionLabel"),
+        InstanceMethod<&ContextHandle::tokens>("tokens"),
         InstanceMethod<&ContextHandle::saveSession>("saveSession"),
         InstanceMethod<&ContextHandle::loadSession>("loadSession"),
         InstanceMethod<&ContextHandle::dispose>("dispose"),
@@ -180,6 +183,22 @@ Napi::Value ContextHandle::compare(const Napi::CallbackInfo & info) {
                 return values;
             },
             [progress](Napi::Env env) { progress->close(env); });
+    });
+}
+
+Napi::Value ContextHandle::rewinds(const Napi::CallbackInfo & info) {
+    return guarded(info.Env(), [&] { return Napi::Boolean::New(info.Env(), context().rewinds()); });
+}
+
+Napi::Value ContextHandle::sessionLabel(const Napi::CallbackInfo & info) {
+    return guarded(info.Env(), [&] { return Napi::String::New(info.Env(), concertina::sessionLabel(context())); });
+}
+
+Napi::Value ContextHandle::tokens(const Napi::CallbackInfo & info) {
+    return guarded(info.Env(), [&] {
+        context();
+        const Lease lease(held, newFlag()); // a job adds to them
+        return tokensToJs(info.Env(), held->tokens);
     });
 }
 

@@ -33,6 +33,7 @@ Napi::Function ModelHandle::define(Napi::Env env) {
         InstanceMethod<&ModelHandle::tokenize>("tokenize"),
         InstanceMethod<&ModelHandle::detokenize>("detokenize"),
         InstanceMethod<&ModelHandle::countChat>("countChat"),
+        InstanceMethod<&ModelHandle::chatTokens>("chatTokens"),
         InstanceMethod<&ModelHandle::dispose>("dispose"),
     });
 }
@@ -127,6 +128,16 @@ Napi::Value ModelHandle::countChat(const Napi::CallbackInfo & call) {
             call.Env(), "countChat", nullptr,
             [model = held, messages = readMessages(call[0])] { return model->chatTokens(model->chat->apply(messages, "")).size(); },
             [](Napi::Env env, size_t & count) -> Napi::Value { return Napi::Number::New(env, static_cast<double>(count)); });
+    });
+}
+
+Napi::Value ModelHandle::chatTokens(const Napi::CallbackInfo & call) {
+    return guarded(call.Env(), [&]() -> Napi::Value {
+        model();
+        return runOnWorker(
+            call.Env(), "chatTokens", nullptr,
+            [model = held, messages = readMessages(call[0])] { return model->chatTokens(model->chat->apply(messages, "")); },
+            [](Napi::Env env, std::vector<llama_token> & tokens) -> Napi::Value { return tokensToJs(env, tokens); });
     });
 }
 

@@ -31,6 +31,7 @@ private:
     Napi::Value tokenize(const Napi::CallbackInfo & call);
     Napi::Value detokenize(const Napi::CallbackInfo & call);
     Napi::Value countChat(const Napi::CallbackInfo & call);
+    Napi::Value chatTokens(const Napi::CallbackInfo & call);
     Napi::Value dispose(const Napi::CallbackInfo & call);
 
     std::shared_ptr<Model> held;

@@ -26,19 +26,6 @@ struct Footer {
     char mark[sizeof magic] = {};
 };
 
-// everything that must agree for the cells to mean the same, one thing a line
-std::string labelOf(const Context & context) {
-    std::ostringstream label;
-    label << "model " << std::hex << context.model->fingerprint << std::dec << '\n'
-          << "K " << context.effective.typeK.effective << '\n'
-          << "V " << context.effective.typeV.effective << '\n'
-          << "centred " << std::hex << context.effective.centring.hash << std::dec << '\n'
-          << "RoPE " << context.effective.rope.kind << ' ' << context.effective.rope.factor << '\n'
-          << "flash " << context.effective.flashAttention << '\n'
-          << "llama.cpp " << CONCERTINA_UPSTREAM_COMMIT << '\n';
-    return label.str();
-}
-
 [[noreturn]] void corrupt(const std::string & path, const std::string & why) {
     throw CodedError("data-corrupt", path + ": " + why, "The text of the chat is not affected; it will be read again.");
 }
@@ -68,7 +55,7 @@ Footer check(const Context & context, const std::string & path) {
     std::string label(footer.labelBytes, '\0');
     file.seekg(static_cast<std::streamoff>(footer.stateBytes));
     file.read(label.data(), static_cast<std::streamsize>(label.size()));
-    const std::string wanted = labelOf(context);
+    const std::string wanted = sessionLabel(context);
     if (label != wanted) corrupt(path, firstDifference(label, wanted));
     if (fileChecksum(path, footer.stateBytes + footer.labelBytes) != footer.checksum) corrupt(path, "its checksum is wrong");
     return footer;
@@ -90,6 +77,19 @@ void appendFooter(const std::string & path, const std::string & label, uint64_t 
 
 } // namespace
 
+std::string sessionLabel(const Context & context) {
+    std::ostringstream label;
+    label << "model " << std::hex << context.model->fingerprint << std::dec << '\n'
+          << "K " << context.effective.typeK.effective << '\n'
+          << "V " << context.effective.typeV.effective << '\n'
+          << "centred " << std::hex << context.effective.centring.hash << std::dec << '\n'
+          << "RoPE " << context.effective.rope.kind << ' ' << context.effective.rope.factor << '\n'
+          << "flash " << context.effective.flashAttention << '\n'
+          << "llama.cpp " << CONCERTINA_UPSTREAM_COMMIT << '\n'
+          << "cells " << CONCERTINA_CELLS << '\n';
+    return label.str();
+}
+
 uint64_t saveSession(Context & context, const std::string & path) {
     const std::string part = path + ".part";
     const LogSink::Capture log;
@@ -97,7 +97,7 @@ uint64_t saveSession(Context & context, const std::string & path) {
     const size_t bytes = llama_state_seq_save_file(context.handle, part.c_str(), 0, context.tokens.data(), context.tokens.size());
     try {
         if (!bytes) throw CodedError("storage-failed", withLog(path + " cannot be written", log.errors()), "Check the folder and the free space of the disk.");
-        appendFooter(part, labelOf(context), bytes);
+        appendFooter(part, sessionLabel(context), bytes);
         fs::rename(fs::u8path(part), fs::u8path(path));
     } catch (...) {
         fs::remove(fs::u8path(part), error);

@@ -116,6 +116,21 @@ export class NativeContext implements Context {
     }
   }
 
+  tokens(): Int32Array {
+    this.#guard.check();
+    return coded(() => this.#raw.tokens());
+  }
+
+  get rewinds(): boolean {
+    this.#guard.check();
+    return this.#raw.rewinds;
+  }
+
+  get sessionLabel(): string {
+    this.#guard.check();
+    return this.#raw.sessionLabel;
+  }
+
   saveSession(path: string): Promise<number> {
     return this.#quick(() => this.#raw.saveSession(path));
   }

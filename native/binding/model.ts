@@ -70,6 +70,13 @@ export class NativeModel implements Model {
     });
   }
 
+  chatTokens(messages: ChatMessage[]): Promise<Int32Array> {
+    return codedAsync(async () => {
+      this.#guard.check();
+      return this.#raw.chatTokens(messages);
+    });
+  }
+
   dispose(): Promise<void> {
     return this.#guard.dispose(() => this.#raw.dispose());
   }

@@ -42,6 +42,9 @@ export interface RawContext {
     onProgress: (fractions: number[]) => void,
     cancellation: RawCancellation,
   ): Promise<EvaluateResult[]>;
+  readonly rewinds: boolean;
+  readonly sessionLabel: string;
+  tokens(): Int32Array;
   saveSession(path: string): Promise<number>;
   loadSession(path: string): Promise<number>;
   dispose(): Promise<void>;
@@ -62,6 +65,7 @@ export interface RawModel {
   tokenize(text: string, addSpecial: boolean, parseSpecial: boolean): Int32Array;
   detokenize(tokens: Int32Array): string;
   countChat(messages: ChatMessage[]): Promise<number>;
+  chatTokens(messages: ChatMessage[]): Promise<Int32Array>;
   dispose(): Promise<void>;
 }
 

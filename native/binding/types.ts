@@ -200,6 +200,12 @@ export interface Context {
   evaluate(tokens: Int32Array, reference?: Context, signal?: AbortSignal): Promise<EvaluateResult>;
   /** evaluates several contexts of the same model with this one as the reference, which runs once for all */
   compare(contexts: Context[], tokens: Int32Array, options?: CompareOptions): Promise<Comparison>;
+  /** the tokens in the KV cache; code `busy` during an answer */
+  tokens(): Int32Array;
+  /** any number of its last tokens can be forgotten; else a prompt that does not continue them all is read from its start */
+  readonly rewinds: boolean;
+  /** what a session must agree in to be restored here: one "name value" a line */
+  readonly sessionLabel: string;
   /** KV cache and its tokens to a file; bytes written */
   saveSession(path: string): Promise<number>;
   /** refuses (code `data-corrupt`) a file of another model, cache type or build; tokens restored */
@@ -230,6 +236,8 @@ export interface Model {
   detokenize(tokens: Int32Array): string;
   /** tokens of the prompt that `generate` would evaluate for these messages */
   countChat(messages: ChatMessage[]): Promise<number>;
+  /** those tokens */
+  chatTokens(messages: ChatMessage[]): Promise<Int32Array>;
   /** disposes its contexts first; idempotent */
   dispose(): Promise<void>;
 }

@@ -67,6 +67,60 @@ describe('sessions', () => {
     expect(restored.result.answerTokens).toBeGreaterThan(4);
   });
 
+  const types = ['f16', 'turbo4', 'turbo3'];
+  const pairs = types.flatMap((typeK) => types.map((typeV) => ({ typeK, typeV })));
+  /** one measurement for all pairs */
+  let measured: Promise<Uint8Array> | null = null;
+
+  it.each(pairs)(
+    'K $typeK, V $typeV, centred or not: 64 greedy tokens after restoring are those without',
+    async (pair) => {
+      const model = await loadTiny();
+      measured ??= model.calibrate({ text: filler(60), maxTokens: 256, positions: 512, threads: 1 });
+      const calibration = await measured;
+      const tokens = model.tokenize(filler(12));
+      const more = Int32Array.from([...tokens, ...model.tokenize(' In the beginning')]);
+      // without the grammar, which has no end, the model may end early
+      const long = greedy({ maxTokens: 64, grammar: 'root ::= [a-z ] root' });
+      const centrable = pair.typeK !== 'f16' || pair.typeV !== 'f16';
+      for (const centred of centrable ? [false, true] : [false]) {
+        model.attachCalibration(centred ? calibration : null);
+        const file = path.join(temporaryFolder(), 'session.bin');
+        const context = await model.createContext(contextOptions({ nCtx: 512, ...pair }));
+        expect(context.effective.centring.k || context.effective.centring.v).toBe(centred);
+        await answer(context, tokens, greedy({ maxTokens: 4 }));
+        await context.saveSession(file);
+        const without = await answer(context, more, long);
+        expect(without.result.answerTokens).toBe(64);
+        await context.dispose();
+        const other = await model.createContext(contextOptions({ nCtx: 512, ...pair }));
+        await other.loadSession(file);
+        const restored = await answer(other, more, long);
+        expect(restored.result.text).toBe(without.result.text);
+        expect(restored.result.cachedTokens / tokens.length).toBeGreaterThan(0.95);
+      }
+    },
+  );
+
+  it('the label says what a session must agree in, and the tokens are those of the chat', async () => {
+    const model = await loadTiny();
+    const context = await model.createContext(contextOptions());
+    const turbo = await model.createContext(contextOptions({ typeV: 'turbo3' }));
+    expect(context.sessionLabel).toMatch(/^model [0-9a-f]+\nK f16\nV f16\ncentred [0-9a-f]+\nRoPE model 1\nflash 1\n/);
+    expect(context.sessionLabel).toMatch(/\nllama.cpp [0-9a-f]{7,}\ncells [0-9a-f]{16}\n$/);
+    expect(turbo.sessionLabel).toBe(context.sessionLabel.replace('V f16', 'V turbo3'));
+    expect(context.rewinds).toBe(true);
+    expect(context.tokens()).toEqual(new Int32Array());
+    const messages = question() as ChatMessage[];
+    const running = answer(context, messages);
+    expect(() => context.tokens()).toThrow('at work');
+    await running;
+    const prompt = await model.chatTokens(messages);
+    expect(prompt.length).toBe(await model.countChat(messages));
+    expect(context.tokens().subarray(0, prompt.length)).toEqual(prompt);
+    expect(context.tokens().length).toBe(context.contextUsed);
+  });
+
   it('refuses damaged files and files of other caches, and the context still works', async () => {
     const model = await loadTiny();
     const folder = temporaryFolder();

@@ -67,6 +67,12 @@ export class ChatStore {
     return this.index.summaries();
   }
 
+  /** those in the trash too */
+  async allIds(): Promise<string[]> {
+    const names = await Promise.all([readdir(this.folder), readdir(this.trash)]);
+    return names.flat().flatMap((name) => (name.endsWith('.jsonl') ? [name.slice(0, -'.jsonl'.length)] : []));
+  }
+
   async create(title?: string): Promise<ChatSummary> {
     const id = randomUUID();
     this.chats.set(id, emptyChat(id, this.now()));

@@ -117,8 +117,8 @@ export class EngineHost {
     this.transport?.send({ type: 'port' }, port);
   }
 
-  /** Asks the process to end, and ends it when it has not after the limit. */
-  async stop(limitMs = 3000): Promise<void> {
+  /** Asks the process to end, and ends it when it has not after the limit; it may save what it holds first. */
+  async stop(limitMs = 6000): Promise<void> {
     if (this.timer) clearTimeout(this.timer);
     this.timer = null;
     const transport = this.transport;

@@ -12,6 +12,7 @@ import type { SettingsStore } from './settingsStore';
 
 const reloadDelayMs = 500;
 const memoryEveryMs = 1000;
+const maxNotes = 20;
 
 const nothingLoaded = {
   model: null,
@@ -32,6 +33,7 @@ export class EngineService {
     modelId: null,
     error: null,
     restarts: 0,
+    notes: [],
   };
   /** counts loads: the latest one wins */
   private loadNumber = 0;
@@ -58,6 +60,7 @@ export class EngineService {
   ) {
     host.ready.on(() => void this.onReady());
     host.crashed.on((report) => this.onCrash(report));
+    host.client.on('onNotice', ({ text }) => this.update({ notes: [...this.current.notes, text].slice(-maxNotes) }));
     host.client.on('onFrame', (frame) => this.frames.emit(frame));
     host.client.on('onLoadProgress', ({ step, fraction }) => {
       if (this.current.state === 'loading') this.update({ loadProgress: fraction, loadStep: step });

@@ -8,6 +8,7 @@ import type { EngineService } from './engineService';
 import type { ModelLibrary } from './modelLibrary';
 import type { PowerWatch } from './power';
 import { buildPrompt } from './prompt';
+import type { SessionService } from './sessionService';
 import type { SettingsStore } from './settingsStore';
 import type { TurnService } from './turnService';
 
@@ -29,10 +30,11 @@ export interface HandlerParts {
   engine: EngineService;
   turns: TurnService;
   documents: DocumentService;
+  sessions: SessionService;
 }
 
 export function createHandlers(parts: HandlerParts): Handlers {
-  const { info, desktop, power, settings, chats, models, engine, turns, documents } = parts;
+  const { info, desktop, power, settings, chats, models, engine, turns, documents, sessions } = parts;
 
   async function removeModel(modelId: string): Promise<void> {
     await models.remove(modelId);
@@ -86,6 +88,10 @@ export function createHandlers(parts: HandlerParts): Handlers {
     'documents.text': async ({ documentId, start, end }) => ({
       text: await documents.store.text(documentId, start, end),
     }),
+
+    'sessions.list': () => sessions.list(),
+    'sessions.remove': ({ chatId }) => sessions.remove(chatId),
+    'sessions.clear': () => sessions.clear(),
 
     'engine.status': async () => engine.status(),
     'engine.estimate': ({ modelId, context }) => engine.estimate(modelId, context),

@@ -15,6 +15,7 @@ import type { Logger } from './logger';
 import { ModelLibrary } from './modelLibrary';
 import { ModelList } from './modelList';
 import type { PowerWatch } from './power';
+import { SessionService } from './sessionService';
 import { SettingsStore } from './settingsStore';
 import { TurnService } from './turnService';
 
@@ -77,11 +78,13 @@ export async function createServices(options: ServicesOptions): Promise<Services
     appMemory(options.processes().filter((pid) => pid !== host.pid)),
   );
   const turns = new TurnService(chats, engine, () => settings.get(), log);
+  const sessions = new SessionService(host, settings, join(dataFolder, 'sessions'), () => chats.allIds(), log);
   const notices = [...options.info.notices, ...settings.notices, ...chats.notices, ...added.notices];
   for (const notice of notices) log.warn(notice);
   const info = () => ({ ...options.info, notices });
   const { desktop, power } = options;
-  const handlers = createHandlers({ info, desktop, power, settings, chats, models, engine, turns, documents });
+  const parts = { info, desktop, power, settings, chats, models, engine, turns, documents, sessions };
+  const handlers = createHandlers(parts);
 
   const events = new Emitter<AppEvent>();
   settings.changed.on((payload) => events.emit({ name: 'onSettings', payload }));

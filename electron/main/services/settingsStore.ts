@@ -78,12 +78,13 @@ export class SettingsStore {
 }
 
 function merge(settings: Settings, patch: SettingsPatch): unknown {
-  const { context, sampling, ...rest } = patch;
+  const { context, sampling, sessions, ...rest } = patch;
   return {
     ...settings,
     ...definedOnly(rest),
     context: { ...settings.context, ...definedOnly(context ?? {}) },
     sampling: { ...settings.sampling, ...definedOnly(sampling ?? {}) },
+    sessions: { ...settings.sessions, ...definedOnly(sessions ?? {}) },
   };
 }
 

@@ -3,6 +3,8 @@ import { Bellows } from '../../ui/Bellows';
 import { formatCount, formatRate, formatTimeLeft } from '../../ui/format';
 import { prefillOf } from './prefill';
 
+const words: Partial<Record<LiveStats['phase'], string>> = { saving: 'Saving the other chat', restoring: 'Restoring' };
+
 /** The bellows open as the prompt is read. A short prompt is over before this appears. */
 export function PrefillProgress({ stats }: { stats: LiveStats | null }) {
   if (stats?.phase === 'queued') return <p className="text-sm text-ink-3">Waits for the answer before this one.</p>;
@@ -11,7 +13,7 @@ export function PrefillProgress({ stats }: { stats: LiveStats | null }) {
   return (
     <div className="appear-late max-w-md" data-testid="prefill-progress">
       <div className="flex items-baseline justify-between gap-4 text-sm">
-        <span className="font-medium text-ink">Reading</span>
+        <span className="font-medium text-ink">{words[stats?.phase ?? 'prefill'] ?? 'Reading'}</span>
         {counted && (
           <span className="text-ink-3 tabular-nums">
             {formatCount(prefill.done)} of {formatCount(prefill.total)} tokens

@@ -28,7 +28,8 @@ export function StateMeter() {
   const phase = useApp(selectActivePhase);
   const open = useApp(selectConnection).phase === 'open';
   // An answer begins with reading; its first figures come only after the first part has been read.
-  const reading = phase === 'prefill' || (state === 'generating' && phase === null);
+  const reading =
+    ['prefill', 'saving', 'restoring'].includes(phase ?? '') || (state === 'generating' && phase === null);
   const word = !open ? 'Offline' : reading ? 'Reading' : words[state];
   return (
     <p role="status" data-testid="meter-state" data-state={state} className="flex items-center gap-2 px-2">

@@ -98,6 +98,7 @@ export function fakeSettings(): Settings {
       maxTokens: 0,
       stop: [],
     },
+    sessions: { enabled: true, minTokens: 2048, maxBytes: 8 * 1024 ** 3 },
   };
 }
 
@@ -160,6 +161,7 @@ export function readyStatus(context: ContextSettings, model: ModelEntry): Engine
     loadStep: null,
     error: null,
     restarts: 0,
+    notes: [],
     capabilities: {
       backend: 'CPU',
       device: 'AMD EPYC 9B14',

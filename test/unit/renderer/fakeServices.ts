@@ -268,6 +268,7 @@ export class FakeServices implements WindowApi {
       stats: {
         promptTokens,
         cachedTokens: 0,
+        restoredTokens: 0,
         answerTokens: stats.answerTokens,
         ttftMs: stats.ttftMs,
         promptTokensPerSecond: stats.promptTokensPerSecond,

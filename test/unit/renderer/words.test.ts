@@ -22,6 +22,7 @@ const oom = { code: 'out-of-memory', message: 'Too large.', hint: 'Lower the con
 const ended: AnswerStats = {
   promptTokens: 110,
   cachedTokens: 10,
+  restoredTokens: 0,
   answerTokens: 5,
   ttftMs: 300,
   promptTokensPerSecond: 500,

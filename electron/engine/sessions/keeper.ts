@@ -1,0 +1,290 @@
+/**
+ * Keeps what the context has read: before an answer it restores the session that spares most and saves what would be lost,
+ * and it saves when nothing else is to do. Nothing here makes an answer or a load fail: what cannot be kept is read again.
+ */
+import type { Context } from '../../../native/binding/types';
+import type { GenerateRequest, SessionOptions } from '../../shared/engineContract';
+import type { SavedSession } from '../../shared/sessions';
+import { expectedBytes } from '../carryOver';
+import type { Loaded } from '../modelHolder';
+import type { SessionMeta } from './format';
+import { differenceOf, parseLabel } from './label';
+import { commonPrefix, sparedBy } from './prefix';
+import { type DiskRoom, diskRoom, evictionsFor } from './quota';
+import { Rates } from './rates';
+import { SessionStore } from './store';
+
+/** A session that lacks less than this share of what the context holds is as good as new, and is not written again. */
+const slack = 0.05;
+/** Less than this share of `minTokens` is read again rather than restored. */
+const leastShare = 0.5;
+
+export interface KeeperOptions {
+  /** a sentence for the person */
+  notice: (text: string) => void;
+  diskRoom?: DiskRoom;
+  now?: () => number;
+  rates?: Rates;
+}
+
+/** what is going on before the prompt is read */
+export type OnStep = (step: 'saving' | 'restoring') => void;
+
+interface Found {
+  meta: SessionMeta;
+  spared: number;
+}
+
+export class SessionKeeper {
+  private store: SessionStore | null = null;
+  private options: SessionOptions | null = null;
+  /** whose text the context holds; null: of nobody who wants it kept */
+  private heldBy: string | null = null;
+  private context: Context | null = null;
+  private readonly rates: Rates;
+  private readonly told = new Set<string>();
+  private tail: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly parts: KeeperOptions) {
+    this.rates = parts.rates ?? new Rates();
+  }
+
+  /** Opens the folder at the first call; later ones change what is allowed. */
+  configure(options: SessionOptions): Promise<void> {
+    return this.inOrder(async () => {
+      const notice = (text: string) => this.tell(text);
+      try {
+        this.store ??= await SessionStore.open(options.folder, notice, this.parts.now);
+        this.options = options;
+        await this.makeRoom(this.store, 0);
+      } catch (error) {
+        this.tell(`Sessions cannot be kept in ${options.folder}: ${messageOf(error)}`);
+      }
+    });
+  }
+
+  /** Before an answer: true when a session was restored into the context. */
+  async prepare(loaded: Loaded, request: GenerateRequest, signal: AbortSignal, onStep: OnStep): Promise<boolean> {
+    const restored = await this.quietly(false, (store, options) =>
+      this.exchange(store, options, loaded, request, signal, onStep),
+    );
+    this.heldBy = request.chatId;
+    return restored;
+  }
+
+  private async exchange(
+    store: SessionStore,
+    { minTokens }: SessionOptions,
+    { model, context }: Loaded,
+    request: GenerateRequest,
+    signal: AbortSignal,
+    onStep: OnStep,
+  ): Promise<boolean> {
+    if (this.context !== context) this.rates.forgetReading();
+    this.context = context;
+    const prompt = await model.chatTokens(request.messages);
+    // a prompt that does not fit is refused, and changes nothing
+    if (prompt.length > context.effective.nCtx) return false;
+    const held = context.tokens();
+    const kept = sparedBy(held, prompt, context.rewinds);
+    let found = await this.best(store, context, prompt, kept);
+    const lost = held.length - (found ? 0 : kept);
+    if (held.length >= minTokens && lost >= Math.min(minTokens, held.length / 2)) {
+      await this.save(store, { model, context }, onStep, found?.meta);
+    }
+    while (found && !signal.aborted) {
+      onStep('restoring');
+      if (await this.restore(store, context, found.meta, request.chatId)) return true;
+      found = await this.best(store, context, prompt, kept);
+    }
+    return false;
+  }
+
+  /** Figures of an answer: how fast its prompt was read. `tokens`: those that were evaluated. */
+  learn(tokens: number, perSecond: number): void {
+    this.rates.read(tokens, perSecond);
+  }
+
+  /** Writes down what the context holds when it is worth it. `withinMs`: only if it will not take longer. */
+  keep(loaded: Loaded, onStep: OnStep = () => {}, withinMs = Number.POSITIVE_INFINITY): Promise<boolean> {
+    return this.quietly(false, async (store, options) => {
+      if (loaded.context.contextUsed < options.minTokens) return false;
+      if (this.rates.saveMs(expectedBytes(loaded.context)) > withinMs) return false;
+      return this.save(store, loaded, onStep);
+    });
+  }
+
+  list(loaded: Loaded | null): Promise<SavedSession[]> {
+    return this.inOrder(async () => (this.store?.list() ?? []).map((meta) => describe(meta, loaded)));
+  }
+
+  /** What the context holds of such a chat is not saved again before its next answer. */
+  forgetChats(gone: (chatId: string) => boolean): Promise<void> {
+    return this.inOrder(async () => {
+      if (this.heldBy !== null && gone(this.heldBy)) this.heldBy = null;
+      await this.store?.forgetChats(gone);
+    });
+  }
+
+  /** Sessions of other chats are removed: at start, when chats may have gone for good. */
+  retainChats(chatIds: ReadonlySet<string>): Promise<void> {
+    return this.inOrder(async () => this.store?.forgetChats((id) => !chatIds.has(id) && id !== this.heldBy));
+  }
+
+  /** Nothing is saved or restored any more. */
+  close(): void {
+    this.store = null;
+  }
+
+  private async best(store: SessionStore, context: Context, prompt: Int32Array, kept: number): Promise<Found | null> {
+    let best: Found | null = null;
+    const label = context.sessionLabel;
+    for (const meta of store.list()) {
+      if (meta.label !== label || meta.tokens > context.effective.nCtx) continue;
+      const tokens = await store.tokensOf(meta);
+      const spared = tokens ? sparedBy(tokens, prompt, context.rewinds) : 0;
+      if (spared > (best?.spared ?? kept)) best = { meta, spared };
+    }
+    if (!best || !this.options) return null;
+    const gain = best.spared - kept;
+    const enough = gain >= this.options.minTokens * leastShare;
+    return enough && this.rates.worthRestoring(gain, best.meta.bytes, best.meta.readingRate) ? best : null;
+  }
+
+  private async restore(store: SessionStore, context: Context, meta: SessionMeta, chatId: string): Promise<boolean> {
+    const started = performance.now();
+    try {
+      await context.loadSession(store.kvPath(meta));
+      this.rates.restored(meta.bytes, performance.now() - started);
+      const tokens = await store.tokensOf(meta);
+      const restored = context.tokens();
+      if (!tokens || restored.length !== tokens.length || commonPrefix(tokens, restored) !== tokens.length) {
+        context.clear();
+        throw new Error('its cache is that of another text');
+      }
+    } catch (error) {
+      await store.refuse(meta, error);
+      return false;
+    }
+    await store.touch(meta, chatId);
+    return true;
+  }
+
+  /** false: it was not worth it, or there is no room */
+  private async save(
+    store: SessionStore,
+    { model, context }: Loaded,
+    onStep: OnStep,
+    neededNext?: SessionMeta,
+  ): Promise<boolean> {
+    const chatId = this.heldBy;
+    if (chatId === null) return false;
+    const tokens = context.tokens();
+    const { covering, replaced } = await this.compare(store, context, tokens);
+    const stored = covering?.spared ?? 0;
+    if (covering && tokens.length - stored <= tokens.length * slack) {
+      await store.touch(covering.meta, chatId);
+      return false;
+    }
+    const bytes = expectedBytes(context);
+    if (!this.rates.worthSaving(tokens.length - stored, bytes)) return false;
+    if (!(await this.makeRoom(store, bytes, replaced, neededNext))) return false;
+    onStep('saving');
+    const chatIds = [...new Set([...replaced.flatMap((meta) => meta.chatIds), chatId])];
+    const started = performance.now();
+    const made = { chatIds, modelName: model.info.name, readingRate: this.rates.readingRate };
+    const meta = await store.add(context, tokens, made);
+    this.rates.saved(meta.bytes, performance.now() - started);
+    for (const old of replaced) await store.remove(old);
+    return true;
+  }
+
+  /** What is on disk of these tokens already, and which sessions are of no more use once they are saved. */
+  private async compare(store: SessionStore, context: Context, tokens: Int32Array) {
+    let covering: Found | null = null;
+    const replaced: SessionMeta[] = [];
+    const label = context.sessionLabel;
+    for (const meta of store.list()) {
+      if (meta.label !== label) continue;
+      const saved = await store.tokensOf(meta);
+      if (!saved) continue;
+      const spared = sparedBy(saved, tokens, context.rewinds);
+      if (spared > (covering?.spared ?? 0)) covering = { meta, spared };
+      if (saved.length - spared <= saved.length * slack) replaced.push(meta);
+    }
+    return { covering, replaced };
+  }
+
+  /** false: there is none, and the person has been told. `replaced`: go anyway, but only after the new one is there. */
+  private async makeRoom(
+    store: SessionStore,
+    needed: number,
+    replaced: SessionMeta[] = [],
+    neededNext?: SessionMeta,
+  ): Promise<boolean> {
+    if (!this.options) return false;
+    const { maxBytes, folder } = this.options;
+    const spared = new Set([...replaced, ...(neededNext ? [neededNext] : [])].map(({ id }) => id));
+    const others = store.list().filter(({ id }) => !spared.has(id));
+    const limit = maxBytes - (neededNext?.bytes ?? 0);
+    const room = needed > 0 ? await (this.parts.diskRoom ?? diskRoom)(folder) : 0;
+    const removed = evictionsFor(others, needed, limit, room);
+    for (const meta of removed ?? []) await store.remove(meta);
+    if (removed) return true;
+    const why = needed > limit ? `sessions may take ${mebibytes(maxBytes)} MiB` : 'the disk is almost full';
+    this.tell(`The session of this chat was not saved: it takes ${mebibytes(needed)} MiB, ${why}.`);
+    return false;
+  }
+
+  /** Never throws: what fails is told, and the answer goes on. */
+  private quietly<T>(otherwise: T, task: (store: SessionStore, options: SessionOptions) => Promise<T>): Promise<T> {
+    return this.inOrder(async () => {
+      const { store, options } = this;
+      if (!store || !options?.enabled) return otherwise;
+      try {
+        return await task(store, options);
+      } catch (error) {
+        // what is wrong with the messages themselves is told by the answer
+        if ((error as { code?: unknown } | null)?.code !== 'bad-request') {
+          this.tell(`A session could not be saved or restored: ${messageOf(error)}`);
+        }
+        return otherwise;
+      }
+    });
+  }
+
+  private tell(text: string): void {
+    if (this.told.has(text)) return;
+    this.told.add(text);
+    this.parts.notice(text);
+  }
+
+  private inOrder<T>(task: () => Promise<T>): Promise<T> {
+    const result = this.tail.then(task);
+    this.tail = result.catch(() => undefined);
+    return result;
+  }
+}
+
+function describe(meta: SessionMeta, loaded: Loaded | null): SavedSession {
+  const { id, chatIds, modelName, tokens, bytes, createdAt, lastUsed, label } = meta;
+  const names = parseLabel(label);
+  const types = { typeK: names.get('K') ?? '?', typeV: names.get('V') ?? '?' };
+  return { id, chatIds, modelName, tokens, bytes, ...types, createdAt, lastUsed, problem: problemOf(meta, loaded) };
+}
+
+function problemOf({ label, tokens }: SessionMeta, loaded: Loaded | null): string | null {
+  if (!loaded) return 'No model is loaded.';
+  const { nCtx } = loaded.context.effective;
+  const difference = differenceOf(label, loaded.context.sessionLabel);
+  if (difference || tokens <= nCtx) return difference;
+  return `It has ${tokens} tokens; the context holds ${nCtx}.`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function mebibytes(bytes: number): number {
+  return Math.round(bytes / 1024 / 1024);
+}

@@ -1,0 +1,57 @@
+/** How fast this machine reads a prompt and moves a cache to and from the disk: measured where it can be, else supposed. */
+
+/** before anything was measured; on the slow side for the disk and the fast side for the model, so that little is moved in vain */
+const supposed = { readTokens: 1000, saveBytes: 200e6, restoreBytes: 400e6 };
+/** of smaller files and prompts, the time is that of everything else */
+const measurableBytes = 4e6;
+const measurableTokens = 256;
+/** of opening, checking and renaming files */
+const fixedMs = 3;
+/** spared time must be this many times what it costs */
+const margin = 2;
+
+export class Rates {
+  private saveBytes = supposed.saveBytes;
+  private restoreBytes = supposed.restoreBytes;
+  private readTokens = 0;
+
+  /** tokens per second of the prompts that were read last; 0: not measured */
+  get readingRate(): number {
+    return this.readTokens;
+  }
+
+  /** Another model, or another context. */
+  forgetReading(): void {
+    this.readTokens = 0;
+  }
+
+  read(tokens: number, perSecond: number): void {
+    if (tokens >= measurableTokens && perSecond > 0) this.readTokens = perSecond;
+  }
+
+  saved(bytes: number, ms: number): void {
+    if (bytes >= measurableBytes && ms > 0) this.saveBytes = (bytes / ms) * 1000;
+  }
+
+  restored(bytes: number, ms: number): void {
+    if (bytes >= measurableBytes && ms > 0) this.restoreBytes = (bytes / ms) * 1000;
+  }
+
+  saveMs(bytes: number): number {
+    return fixedMs + (bytes / this.saveBytes) * 1000;
+  }
+
+  /** Writing `bytes` now is clearly less than reading `tokens` again would be. */
+  worthSaving(tokens: number, bytes: number): boolean {
+    return this.readMs(tokens, 0) > margin * this.saveMs(bytes);
+  }
+
+  /** `knownRate`: at which the session was read, for as long as nothing was measured in this context */
+  worthRestoring(tokens: number, bytes: number, knownRate: number): boolean {
+    return this.readMs(tokens, knownRate) > margin * (fixedMs + (bytes / this.restoreBytes) * 1000);
+  }
+
+  private readMs(tokens: number, knownRate: number): number {
+    return (tokens / (this.readTokens || knownRate || supposed.readTokens)) * 1000;
+  }
+}

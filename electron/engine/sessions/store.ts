@@ -1,0 +1,165 @@
+/** Sessions on disk: which there are, their tokens, adding and removing. Whole or not at all: the `.json` is renamed last. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Context } from '../../../native/binding/types';
+import { decodeMeta, decodeTokens, encodeMeta, encodeTokens, hashOf, type SessionMeta } from './format';
+
+const ours = /\.(kv|tokens|json|part|tmp)$/;
+
+/** What the maker of a session knows; the rest comes of the files. */
+export type NewSession = Pick<SessionMeta, 'chatIds' | 'modelName' | 'readingRate'>;
+
+export class SessionStore {
+  private readonly sessions = new Map<string, SessionMeta>();
+  private readonly tokens = new Map<string, Int32Array>();
+
+  private constructor(
+    private readonly folder: string,
+    private readonly notice: (text: string) => void,
+    private readonly now: () => number,
+  ) {}
+
+  /** Reads what is there; sweeps what an interrupted save left and what cannot be used any more. */
+  static async open(folder: string, notice: (text: string) => void, now = Date.now): Promise<SessionStore> {
+    const store = new SessionStore(folder, notice, now);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const names = await readdir(folder);
+    for (const name of names) if (name.endsWith('.json')) await store.readIn(name.slice(0, -'.json'.length));
+    for (const name of names) {
+      const known = store.sessions.has(name.replace(/\..*$/, '')) && /^[^.]+\.(kv|tokens|json)$/.test(name);
+      if (ours.test(name) && !known) await removeFile(join(folder, name));
+    }
+    return store;
+  }
+
+  /** used last comes first */
+  list(): SessionMeta[] {
+    return [...this.sessions.values()].sort((a, b) => b.lastUsed - a.lastUsed);
+  }
+
+  kvPath({ id }: SessionMeta): string {
+    return this.path(id, 'kv');
+  }
+
+  /** null: they could not be read, and the session is gone */
+  async tokensOf(meta: SessionMeta): Promise<Int32Array | null> {
+    const known = this.tokens.get(meta.id);
+    if (known) return known;
+    try {
+      const tokens = decodeTokens(await readFile(this.path(meta.id, 'tokens')), meta);
+      this.tokens.set(meta.id, tokens);
+      return tokens;
+    } catch (error) {
+      await this.refuse(meta, error);
+      return null;
+    }
+  }
+
+  /** Writes what the context holds. `tokens`: of the context, as it is now. */
+  async add(context: Context, tokens: Int32Array, made: NewSession): Promise<SessionMeta> {
+    const id = randomUUID();
+    try {
+      const bytes = await context.saveSession(this.path(id, 'kv'));
+      const encoded = encodeTokens(tokens);
+      await writeSynced(this.path(id, 'tokens'), encoded);
+      const at = this.now();
+      const meta: SessionMeta = {
+        ...{ version: 1, id, ...made, label: context.sessionLabel, bytes },
+        ...{ tokens: tokens.length, tokensHash: hashOf(encoded), createdAt: at, lastUsed: at },
+      };
+      await this.writeMeta(meta);
+      this.tokens.set(id, tokens);
+      return meta;
+    } catch (error) {
+      await this.removeFiles(id);
+      throw error;
+    }
+  }
+
+  /** It was used now, for this chat. That this cannot be written down matters only for the order of removal. */
+  async touch({ id }: SessionMeta, chatId: string): Promise<void> {
+    const meta = this.sessions.get(id);
+    if (!meta) return;
+    const chatIds = [...new Set([...meta.chatIds, chatId])];
+    const used = { ...meta, chatIds, lastUsed: this.now() };
+    this.sessions.set(id, used);
+    await this.writeMeta(used).catch(() => undefined);
+  }
+
+  /** These chats need no sessions any more; a session that other chats use stays. */
+  async forgetChats(gone: (chatId: string) => boolean): Promise<void> {
+    for (const meta of this.list()) {
+      const chatIds = meta.chatIds.filter((chatId) => !gone(chatId));
+      if (chatIds.length === 0) await this.remove(meta);
+      else if (chatIds.length < meta.chatIds.length) await this.writeMeta({ ...meta, chatIds });
+    }
+  }
+
+  async remove(meta: SessionMeta): Promise<void> {
+    this.sessions.delete(meta.id);
+    this.tokens.delete(meta.id);
+    await this.removeFiles(meta.id);
+  }
+
+  /** A session that cannot be used: removed, and said so. */
+  async refuse(meta: SessionMeta, error: unknown): Promise<void> {
+    await this.remove(meta);
+    this.notice(damagedNotice(error));
+  }
+
+  private async readIn(id: string): Promise<void> {
+    try {
+      const meta = decodeMeta(await readFile(this.path(id, 'json'), 'utf8'));
+      if (meta.id !== id) throw new Error('it is another one');
+      const { size } = await stat(this.path(id, 'kv'));
+      if (size !== meta.bytes) throw new Error('its length is wrong');
+      await stat(this.path(id, 'tokens'));
+      this.sessions.set(id, meta);
+    } catch (error) {
+      this.notice(damagedNotice(error));
+    }
+  }
+
+  private async writeMeta(meta: SessionMeta): Promise<void> {
+    const file = this.path(meta.id, 'json');
+    const temporary = `${file}.${randomBytes(4).toString('hex')}.tmp`;
+    try {
+      await writeSynced(temporary, encodeMeta(meta));
+      await rename(temporary, file);
+      this.sessions.set(meta.id, meta);
+    } catch (error) {
+      await removeFile(temporary);
+      throw error;
+    }
+  }
+
+  /** the `.json` first: without it the others are swept */
+  private async removeFiles(id: string): Promise<void> {
+    for (const kind of ['json', 'tokens', 'kv'] as const) await removeFile(this.path(id, kind));
+  }
+
+  private path(id: string, kind: 'kv' | 'tokens' | 'json'): string {
+    return join(this.folder, `${id}.${kind}`);
+  }
+}
+
+function damagedNotice(error: unknown): string {
+  const reason = error instanceof Error ? error.message : String(error);
+  return `A saved session was damaged and was removed (${reason}). Nothing of its chat is lost: the text is read again.`;
+}
+
+async function writeSynced(path: string, data: string | Uint8Array): Promise<void> {
+  const handle = await open(path, 'wx', 0o600);
+  try {
+    await handle.writeFile(data);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** A file that cannot be removed now is swept at the next start. */
+async function removeFile(path: string): Promise<void> {
+  await rm(path, { force: true }).catch(() => undefined);
+}

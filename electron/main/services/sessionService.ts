@@ -1,0 +1,55 @@
+/** Saved sessions from this side: the engine keeps them, this tells it where, how many, and which chats there still are. */
+import type { SavedSession } from '../../shared/sessions';
+import type { EngineHost } from './engineHost';
+import type { Logger } from './logger';
+import type { SettingsStore } from './settingsStore';
+
+export class SessionService {
+  /** as the engine was told last */
+  private told = '';
+
+  /** `chatIds`: of all chats, those in the trash among them */
+  constructor(
+    private readonly host: EngineHost,
+    private readonly settings: SettingsStore,
+    private readonly folder: string,
+    private readonly chatIds: () => Promise<string[]>,
+    private readonly log: Logger,
+  ) {
+    host.ready.on((capabilities) => void (capabilities && this.quietly(() => this.introduce())));
+    host.client.on('onNotice', ({ text }) => log.warn(text));
+    settings.changed.on(() => void (host.state === 'ready' && this.quietly(() => this.configure())));
+  }
+
+  list(): Promise<SavedSession[]> {
+    return this.host.client.call('listSessions', undefined);
+  }
+
+  remove(chatId: string): Promise<void> {
+    return this.host.client.call('removeSessions', { chatIds: [chatId] });
+  }
+
+  clear(): Promise<void> {
+    return this.host.client.call('clearSessions', undefined);
+  }
+
+  /** A new process knows nothing. */
+  private async introduce(): Promise<void> {
+    this.told = '';
+    await this.configure();
+    // a chat that was purged leaves nothing of its text behind
+    await this.host.client.call('retainSessions', { chatIds: await this.chatIds() });
+  }
+
+  private async configure(): Promise<void> {
+    const options = { folder: this.folder, ...this.settings.get().sessions };
+    if (JSON.stringify(options) === this.told) return;
+    this.told = JSON.stringify(options);
+    await this.host.client.call('configureSessions', options);
+  }
+
+  /** A crash between two calls is told by the crash report. */
+  private async quietly(task: () => Promise<void>): Promise<void> {
+    await task().catch((error: unknown) => this.log.warn(`Sessions could not be set up: ${String(error)}`));
+  }
+}

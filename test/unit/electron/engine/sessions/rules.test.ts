@@ -1,0 +1,112 @@
+/** The small rules of saved sessions: prefixes, room, what is worth its time, files that tell when they were changed. */
+import { describe, expect, it } from 'vitest';
+import {
+  decodeMeta,
+  decodeTokens,
+  encodeMeta,
+  encodeTokens,
+  hashOf,
+  type SessionMeta,
+} from '../../../../../electron/engine/sessions/format';
+import { differenceOf } from '../../../../../electron/engine/sessions/label';
+import { commonPrefix, sparedBy } from '../../../../../electron/engine/sessions/prefix';
+import { evictionsFor } from '../../../../../electron/engine/sessions/quota';
+import { Rates } from '../../../../../electron/engine/sessions/rates';
+
+function meta(lastUsed: number, bytes: number): SessionMeta {
+  const id = `00000000-0000-4000-8000-${String(lastUsed).padStart(12, '0')}`;
+  return {
+    ...{ version: 1, id, chatIds: ['a'], modelName: 'Tiny', label: 'model 1', tokens: 3, tokensHash: '' },
+    ...{ bytes, createdAt: 1, lastUsed, readingRate: 0 },
+  };
+}
+
+describe('prefix', () => {
+  const held = Int32Array.of(1, 2, 3, 4);
+  it('counts what begins alike', () => {
+    expect(commonPrefix(held, Int32Array.of(1, 2, 9))).toBe(2);
+    expect(commonPrefix(held, held)).toBe(4);
+    expect(commonPrefix(held, Int32Array.of())).toBe(0);
+  });
+
+  it('a cache that cannot forget its end is of use only as a whole', () => {
+    const other = Int32Array.of(1, 2, 9);
+    expect([sparedBy(held, other, true), sparedBy(held, other, false)]).toEqual([2, 0]);
+    expect(sparedBy(held, Int32Array.of(1, 2, 3, 4, 5), false)).toBe(4);
+  });
+});
+
+describe('room', () => {
+  const all = [meta(30, 300), meta(10, 100), meta(20, 200)];
+  const used = (removed: SessionMeta[] | null) => removed?.map(({ lastUsed }) => lastUsed) ?? null;
+
+  it('removes those that were used longest ago, and no more than needed', () => {
+    expect(used(evictionsFor(all, 100, 700, 1e9))).toEqual([]);
+    expect(used(evictionsFor(all, 100, 650, 1e9))).toEqual([10]);
+    expect(used(evictionsFor(all, 0, 400, 0))).toEqual([10, 20]);
+    expect(used(evictionsFor(all, 400, 400, 1e9))).toEqual([10, 20, 30]);
+  });
+
+  it('makes room on the disk, unless even all of them are not enough', () => {
+    expect(used(evictionsFor(all, 500, 1e9, 450))).toEqual([10]);
+    expect(used(evictionsFor(all, 500, 1e9, -400))).toBe(null);
+    expect(used(evictionsFor(all, 500, 499, 1e9))).toBe(null);
+  });
+});
+
+describe('what is worth it', () => {
+  it('is measured: a fast model and a slow disk, and the other way', () => {
+    const rates = new Rates();
+    rates.read(1000, 20_000);
+    rates.restored(100e6, 2000);
+    rates.saved(100e6, 2000);
+    expect(rates.worthRestoring(8000, 100e6, 0)).toBe(false);
+    expect(rates.worthSaving(8000, 100e6)).toBe(false);
+    rates.read(1000, 50);
+    expect(rates.worthRestoring(8000, 100e6, 0)).toBe(true);
+    expect(rates.worthSaving(8000, 100e6)).toBe(true);
+  });
+
+  it('a session that knows how slowly it was read says so after a restart', () => {
+    const rates = new Rates();
+    expect(rates.worthRestoring(2000, 600e6, 0)).toBe(false);
+    expect(rates.worthRestoring(2000, 600e6, 100)).toBe(true);
+  });
+
+  it('a handful of tokens or bytes measures nothing', () => {
+    const rates = new Rates();
+    rates.read(10, 5);
+    expect(rates.readingRate).toBe(0);
+  });
+});
+
+describe('files', () => {
+  const tokens = Int32Array.of(5, 6, 7);
+  const bytes = encodeTokens(tokens);
+  const whole = { ...meta(1, 10), tokensHash: hashOf(bytes) };
+
+  it('come back as they were written', () => {
+    expect(decodeMeta(encodeMeta(whole))).toEqual(whole);
+    expect(decodeTokens(bytes, whole)).toEqual(tokens);
+  });
+
+  it('tell every changed byte, and every length', () => {
+    for (let at = 0; at < bytes.length; at++) {
+      const changed = Buffer.from(bytes);
+      changed[at] = (changed[at] ?? 0) ^ 1;
+      expect(() => decodeTokens(changed, whole), String(at)).toThrow();
+      expect(() => decodeTokens(bytes.subarray(0, at), whole), String(at)).toThrow();
+    }
+    expect(() => decodeMeta(encodeMeta(whole).replace('Tiny', 'Tinx'))).toThrow('checksum');
+  });
+});
+
+describe('why a session is not usable', () => {
+  const label = (K: string, cells: string) => `model a\nK ${K}\nV f16\ncells ${cells}\n`;
+  it.each([
+    [label('f16', '1'), label('f16', '1'), null],
+    [label('f16', '1'), label('turbo4', '2'), 'It was made with K in f16; K is in turbo4 now.'],
+    [label('f16', '1'), label('f16', '2'), 'It was made by another version of the app.'],
+    ['model b\n', label('f16', '1'), 'It was made with another model.'],
+  ])('%#', (saved, here, words) => expect(differenceOf(saved, here)).toBe(words));
+});
