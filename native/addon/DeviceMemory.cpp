@@ -17,9 +17,10 @@ DeviceMemory ramOfMachine() {
 #ifdef __APPLE__
     // Node's os.freemem() counts only pages that hold nothing at all, which on a Mac that has run for a while are few. Pages
     // of files that nobody used lately and purgeable ones are given up at once. Written from the headers, never run.
+    static const host_t host = mach_host_self(); // each call adds a reference to the port
     vm_statistics64_data_t pages;
     mach_msg_type_number_t count = HOST_VM_INFO64_COUNT;
-    if (host_statistics64(mach_host_self(), HOST_VM_INFO64, reinterpret_cast<host_info64_t>(&pages), &count) == KERN_SUCCESS) {
+    if (host_statistics64(host, HOST_VM_INFO64, reinterpret_cast<host_info64_t>(&pages), &count) == KERN_SUCCESS) {
         const uint64_t given = uint64_t(pages.free_count) + pages.inactive_count + pages.purgeable_count;
         ram.free = std::min<uint64_t>(total, given * vm_page_size);
     }

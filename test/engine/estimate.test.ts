@@ -1,9 +1,11 @@
 /** The estimate against what is really allocated, over shapes of known models: KV to the byte, all together within 10 %. */
+import fs from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ContextOptions, Model } from '../../native/binding/types';
 import { type Shape, writeShape } from './shapeParts';
 import { shapes } from './shapes';
-import { contextOptions, engine, temporaryFolder } from './support';
+import { contextOptions, engine, loadTiny, root, temporaryFolder, tinyModel } from './support';
 
 const pairs = [
   ['f16', 'f16'],
@@ -58,5 +60,39 @@ describe('estimate and allocation agree', () => {
         expect(Math.abs(estimatedRest - rest) / total, name).toBeLessThan(0.1);
       }
     }
+  });
+});
+
+describe('beside the shapes', () => {
+  it('a context whose caches are centred takes what is estimated without measurements', async () => {
+    const model = await loadTiny();
+    const text = fs.readFileSync(path.join(root, 'assets', 'calibration', 'text.txt'), 'utf8');
+    model.attachCalibration(await model.calibrate({ text, maxTokens: 256, positions: 512, threads: 1 }));
+    const options = contextOptions({ nCtx: 8192, typeK: 'turbo4', typeV: 'turbo3' });
+    const context = await model.createContext(options);
+    expect(context.effective.centring).toMatchObject({ k: true, v: true });
+    const real = context.memory();
+    const dry = await engine().estimate(tinyModel, 0, options);
+    expect([dry.kvK, dry.kvV]).toEqual([real.kvK, real.kvV]);
+    const total = real.weights + real.kvK + real.kvV + real.compute;
+    expect(Math.abs(dry.weights + dry.compute - real.weights - real.compute) / total).toBeLessThan(0.1);
+  });
+
+  it.runIf(process.platform === 'linux')('the cache is what the system counts, too', async () => {
+    const anonymous = () =>
+      Number(/^RssAnon:\s+(\d+) kB$/m.exec(fs.readFileSync('/proc/self/status', 'utf8'))?.[1]) * 1024;
+    const shape = shapes.find(({ name }) => name === 'llama-3.1-8b');
+    if (!shape) throw new Error('no such shape');
+    const { file, model } = await load(shape);
+    const options = contextOptions({ nCtx: 32_768 });
+    const before = anonymous();
+    const context = await model.createContext(options);
+    const { kvK, kvV } = await engine().estimate(file, 0, options);
+    const taken = anonymous() - before;
+    await context.dispose();
+    // buffers of the computation are not touched before the first token
+    expect(taken / (kvK + kvV)).toBeGreaterThan(0.95);
+    expect(taken / (kvK + kvV)).toBeLessThan(1.1);
+    expect(anonymous() - before).toBeLessThan(0.1 * taken);
   });
 });
