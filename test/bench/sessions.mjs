@@ -1,0 +1,151 @@
+// `npm run bench:sessions`: restoring a saved session against reading the same tokens again, on any model.
+// Rounds interleave what is compared; a figure is the median of the rounds. Each restored context must continue greedily as
+// the one that was read did.
+// CLI: npm run bench:sessions -- [--model FILE] [--tokens 8000] [--types f16,turbo4,turbo3] [--rounds 3] [--threads 0] [--json]
+
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { BUILD, ROOT } from '../../native/prepare/paths.mjs';
+import { contextOptions, loadEngine } from './quality/engine.mjs';
+
+const CONTINUED = 64;
+const GREEDY = { temperature: 0, topK: 1, topP: 1, minP: 0, repeatPenalty: 1, seed: 1 };
+// has no end, so that the model does not end early
+const GRAMMAR = 'root ::= [a-z ] root';
+
+const { values } = parseArgs({
+  options: {
+    model: { type: 'string', default: path.join(ROOT, 'assets', 'models', 'concertina-tiny-q8_0.gguf') },
+    text: { type: 'string', default: path.join(ROOT, 'test', 'fixtures', 'heldout.txt') },
+    tokens: { type: 'string', default: '8000' },
+    types: { type: 'string', default: 'f16,turbo4,turbo3' },
+    rounds: { type: 'string', default: '3' },
+    threads: { type: 'string', default: '0' },
+    json: { type: 'boolean', default: false },
+  },
+});
+
+async function main() {
+  const wanted = Number(values.tokens);
+  const folder = fs.mkdtempSync(path.join(BUILD, 'sessions-bench-'));
+  const engine = await loadEngine();
+  const model = await engine.loadModel(values.model, { gpuLayers: -1 });
+  try {
+    const tokens = fill(model, fs.readFileSync(values.text, 'utf8'), wanted);
+    const rows = values.types.split(',').map((type) => ({ type, rounds: [] }));
+    for (let round = 0; round < Number(values.rounds); round++) {
+      for (const row of rows) {
+        row.rounds.push(await measure(model, row.type, tokens, path.join(folder, `${row.type}.kv`)));
+        console.error(`round ${round + 1}, ${row.type}: ${JSON.stringify(row.rounds.at(-1))}`);
+      }
+    }
+    report(model, tokens.length, rows);
+  } finally {
+    await model.dispose();
+    fs.rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The text, over and over, until there is enough of it. */
+function fill(model, text, wanted) {
+  const once = model.tokenize(text);
+  return Int32Array.from({ length: wanted }, (_, at) => once[at % once.length] ?? 0);
+}
+
+async function measure(model, type, tokens, file) {
+  const options = contextOptions(
+    { typeK: type, typeV: type },
+    Math.ceil((tokens.length + 2 * CONTINUED) / 256) * 256,
+    Number(values.threads),
+  );
+  const read = await model.createContext(options);
+  if (read.effective.nCtx < tokens.length + 2 * CONTINUED)
+    throw new Error(`a context of ${read.effective.nCtx} tokens is too short; give fewer --tokens`);
+  const { promptMs } = await generate(read, tokens, 1);
+  const [saveMs, bytes] = await timed(() => read.saveSession(file));
+  const [expected] = [await generate(read, tokens, CONTINUED)];
+  await read.dispose();
+
+  const context = await model.createContext(options);
+  const [warmMs] = await timed(() => context.loadSession(file));
+  await context.dispose();
+  const cold = dropFromCache(file);
+  const again = await model.createContext(options);
+  const [coldMs] = await timed(() => again.loadSession(file));
+  const restored = await generate(again, tokens, CONTINUED);
+  await again.dispose();
+  return {
+    ...{ bytes, readMs: promptMs, saveMs, warmMs, coldMs: cold ? coldMs : null },
+    same: restored.text === expected.text && restored.answerTokens === CONTINUED,
+    cached: restored.cachedTokens / tokens.length,
+  };
+}
+
+async function generate(context, tokens, maxTokens) {
+  const generator = context.generate(tokens, { sampling: GREEDY, stop: [], maxTokens, grammar: GRAMMAR });
+  for (;;) {
+    const step = await generator.next();
+    if (step.done) return step.value;
+  }
+}
+
+async function timed(task) {
+  const start = performance.now();
+  const result = await task();
+  return [performance.now() - start, result];
+}
+
+/** Linux: the next read of the file comes from the disk. false: that cannot be had here. */
+function dropFromCache(file) {
+  if (process.platform !== 'linux') return false;
+  const dd = spawnSync('dd', [`of=${file}`, 'oflag=nocache', 'conv=notrunc,fdatasync', 'count=0'], { stdio: 'ignore' });
+  return dd.status === 0;
+}
+
+function report(model, tokens, rows) {
+  const median = (list) => [...list].sort((a, b) => a - b)[Math.floor((list.length - 1) / 2)];
+  const result = rows.map(({ type, rounds }) => {
+    const of = (key) => median(rounds.map((round) => round[key]));
+    const coldMs = rounds.every((round) => round.coldMs !== null) ? of('coldMs') : null;
+    const figures = {
+      type,
+      bytes: of('bytes'),
+      readMs: of('readMs'),
+      saveMs: of('saveMs'),
+      warmMs: of('warmMs'),
+      coldMs,
+    };
+    return {
+      ...figures,
+      ratio: of('readMs') / (coldMs ?? of('warmMs')),
+      same: rounds.every(({ same }) => same),
+      cached: of('cached'),
+    };
+  });
+  if (values.json) return console.log(JSON.stringify({ model: path.basename(values.model), tokens, result }, null, 2));
+  console.log(
+    `${model.info.name}, ${tokens} tokens, ${os.cpus()[0]?.model.trim()}, median of ${values.rounds} rounds\n`,
+  );
+  console.log(
+    '| cache | file MiB | read | save | restore, cached file | restore from disk | reading / restoring | same 64 tokens |',
+  );
+  console.log('|---|---|---|---|---|---|---|---|');
+  for (const { type, bytes, readMs, saveMs, warmMs, coldMs, ratio, same } of result) {
+    const ms = (value) => (value === null ? 'not measured' : `${value.toFixed(value < 100 ? 1 : 0)} ms`);
+    const cells = [
+      type,
+      (bytes / 2 ** 20).toFixed(1),
+      ms(readMs),
+      ms(saveMs),
+      ms(warmMs),
+      ms(coldMs),
+      `${ratio.toFixed(0)}x`,
+    ];
+    console.log(`| ${[...cells, same ? 'yes' : 'NO'].join(' | ')} |`);
+  }
+}
+
+await main();
