@@ -12,7 +12,7 @@ import { type DocumentMeta, readMeta, readSlice, writeMeta } from './documentFil
 const unfinished = '.new-';
 
 export class DocumentStore {
-  /** read and checked in this run of the app */
+  /** written, or read and checked, in this run of the app */
   private readonly known = new Map<string, DocumentMeta>();
   /** asked for in this run: a message that is being written may need them */
   private readonly attached = new Set<string>();
@@ -50,7 +50,8 @@ export class DocumentStore {
   /** Takes over the folder that holds the finished text. */
   async put(folder: string, document: DocumentInfo, extraction: Extraction): Promise<void> {
     const { sections, textBytes, textSha256, marks } = extraction;
-    await writeMeta(folder, { document, sections, textBytes, textSha256, marks });
+    const meta = { document, sections, textBytes, textSha256, marks };
+    await writeMeta(folder, meta);
     const place = this.place(document.id);
     try {
       await rm(place, { recursive: true, force: true });
@@ -58,7 +59,7 @@ export class DocumentStore {
     } catch (error) {
       throw storageError('The document could not be stored', error);
     }
-    this.known.delete(document.id);
+    this.known.set(document.id, { version: 1, ...meta });
     this.attached.add(document.id);
   }
 

@@ -1,0 +1,123 @@
+/** Attaches each document of the bench through the service of the app, in this thread as in the main process. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { DocumentService } from '../../../electron/main/services/documents/documentService';
+import type { DocumentJob } from '../../../electron/shared/documents';
+import { limits } from '../../../electron/shared/limits';
+import { cases } from './cases';
+
+const resolutionMs = 1;
+const [workerFile = '', cMapFolder = '', ...wanted] = process.argv.slice(2);
+
+interface Measured<T> {
+  value: T;
+  seconds: number;
+  /** the longest time for which the event loop of this thread was held up */
+  blockMs: number;
+  /** the same without the time in which other programs had the processor; null where the system does not tell */
+  busyMs: number | null;
+}
+
+/** Nanoseconds that this thread has been on a processor (Linux: proc(5), schedstat). */
+function processorTime(): number | null {
+  try {
+    return Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ')[0]);
+  } catch {
+    return null;
+  }
+}
+
+/** Looks at every turn of the event loop how much of the processor the turn took. */
+function watchProcessor(): () => number | null {
+  let last = processorTime();
+  let longest = 0;
+  const timer = setInterval(() => {
+    const now = processorTime();
+    if (now !== null && last !== null) longest = Math.max(longest, now - last);
+    last = now;
+  }, resolutionMs);
+  return () => {
+    clearInterval(timer);
+    return last === null ? null : longest / 1e6;
+  };
+}
+
+async function measured<T>(task: () => Promise<T>): Promise<Measured<T>> {
+  const delay = monitorEventLoopDelay({ resolution: resolutionMs });
+  // what came before must not count
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  delay.enable();
+  const watched = watchProcessor();
+  const start = performance.now();
+  const value = await task();
+  const seconds = (performance.now() - start) / 1000;
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  delay.disable();
+  return { value, seconds, blockMs: Math.max(0, delay.max / 1e6 - resolutionMs), busyMs: watched() };
+}
+
+async function attach(service: DocumentService, path: string): Promise<DocumentJob> {
+  const [id] = service.addPaths([path]);
+  return new Promise((resolve) => {
+    const stop = service.jobs.changed.on((jobs) => {
+      const job = jobs.find((one) => one.id === id);
+      if (!job || job.state === 'waiting' || job.state === 'reading') return;
+      stop();
+      resolve(job);
+    });
+  });
+}
+
+function report(what: string, { seconds, blockMs, busyMs }: Measured<unknown>, detail: string): void {
+  const columns = [
+    `${seconds.toFixed(2)} s`,
+    `${blockMs.toFixed(1)} ms`,
+    busyMs === null ? '-' : `${busyMs.toFixed(1)} ms`,
+  ];
+  console.log(`${what.padEnd(26)} ${columns.map((column) => column.padStart(10)).join(' ')}  ${detail}`);
+}
+
+async function main(): Promise<void> {
+  const folder = mkdtempSync(join(os.tmpdir(), 'concertina-bench-'));
+  const log = { info: console.log, warn: console.warn, error: console.error };
+  const service = new DocumentService({ folder: join(folder, 'documents'), workerFile, cMapFolder, log });
+  await service.load();
+  console.log(
+    'longest block of the event loop: by the clock, and of the processor (what other programs took left out)',
+  );
+  console.log(
+    `Node ${process.versions.node}, ${os.cpus()[0]?.model}, ${os.cpus().length} processors, load ${os.loadavg()[0]?.toFixed(1)}`,
+  );
+  report('nothing, 5 s', await measured(() => new Promise((resolve) => setTimeout(resolve, 5000))), 'for comparison');
+  try {
+    for (const [name, { file, make }] of Object.entries(cases)) {
+      if (wanted.length > 0 && !wanted.some((one) => name.toLowerCase().includes(one.toLowerCase()))) continue;
+      const path = join(folder, file);
+      writeFileSync(path, make());
+      await measureOne(service, name, path);
+      rmSync(path);
+    }
+  } finally {
+    await service.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function measureOne(service: DocumentService, name: string, path: string): Promise<void> {
+  const first = await measured(() => attach(service, path));
+  const { document, error } = first.value;
+  if (!document) throw new Error(`${name}: ${error?.message}`);
+  const size = `${(document.bytes / 1e6).toFixed(1)} MB`;
+  report(name, first, `${size}, ${document.characters} characters, ${document.sections} sections`);
+  report('  attached again', await measured(() => attach(service, path)), 'found by its content');
+  const middle = Math.floor(document.characters / 2);
+  const slice = await measured(() => service.store.text(document.id, middle, middle + limits.maxDocumentSlice));
+  report('  a slice of its text', slice, `${slice.value.length} characters`);
+}
+
+main().catch((error: unknown) => {
+  console.error(error);
+  process.exitCode = 1;
+});
