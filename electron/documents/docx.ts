@@ -5,8 +5,9 @@ import { ConcertinaError } from '../shared/errors';
 import type { Extractor } from './extractor';
 import { damaged } from './failures';
 import { HtmlText } from './htmlText';
-import { SectionList } from './sections';
 
+/** from a footnote to its place in the text */
+const backLink = /<a href="#(?:foot|end)note-ref-[^"]*">↑<\/a>/g;
 const styleMap = ["p[style-name='Title'] => h1:fresh", "p[style-name='Subtitle'] => h2:fresh"];
 
 export const extractDocx: Extractor = async ({ path, name }, sink, onProgress) => {
@@ -26,11 +27,9 @@ export const extractDocx: Extractor = async ({ path, name }, sink, onProgress) =
       throw damaged(name, error);
     });
   onProgress(0.8);
-  const sections = new SectionList();
-  const text = new HtmlText(sink, sections);
-  text.feed(html);
-  text.end();
-  return { pages: null, sections: sections.finish(sink.length), notices: pictureNotice(pictures) };
+  const text = new HtmlText(sink);
+  text.feed(html.replace(backLink, ''));
+  return { pages: null, sections: text.end(), notices: pictureNotice(pictures) };
 };
 
 /** Word puts a document with a password, and its old format, into another kind of container (MS-CFB). */

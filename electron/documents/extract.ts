@@ -4,18 +4,17 @@ import type { DocumentKind } from '../shared/documents';
 import type { DocumentTask, Extraction } from '../shared/documentWork';
 import { ConcertinaError } from '../shared/errors';
 import { limits } from '../shared/limits';
-import { extractDocx } from './docx';
 import type { Extractor, OnProgress } from './extractor';
 import { damaged, empty } from './failures';
 import { extractHtml } from './html';
 import { extractMarkdown } from './markdown';
-import { extractPdf } from './pdf';
 import { extractCsv, extractLines } from './plainText';
 import { TextSink, TooMuchTextError } from './textSink';
 
+/** The two large libraries are started only when a document needs them. */
 const extractors: Record<DocumentKind, Extractor> = {
-  pdf: extractPdf,
-  docx: extractDocx,
+  pdf: async (...task) => (await import('./pdf')).extractPdf(...task),
+  docx: async (...task) => (await import('./docx')).extractDocx(...task),
   html: extractHtml,
   markdown: extractMarkdown,
   text: extractLines,

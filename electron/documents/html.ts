@@ -2,18 +2,15 @@
 import type { Extractor } from './extractor';
 import { openText } from './fileText';
 import { HtmlText } from './htmlText';
-import { SectionList } from './sections';
 
 export const extractHtml: Extractor = async ({ path, name }, sink, onProgress) => {
   const { pieces, notices } = openText(path, name, declaredEncoding);
-  const sections = new SectionList();
-  const page = new HtmlText(sink, sections);
+  const page = new HtmlText(sink);
   for (const { text, fraction } of pieces) {
     page.feed(text);
     onProgress(fraction);
   }
-  page.end();
-  return { pages: null, sections: sections.finish(sink.length), notices };
+  return { pages: null, sections: page.end(), notices };
 };
 
 /** `<meta charset="...">`, or the same in an http-equiv; the label is of the WHATWG Encoding standard. */

@@ -1,6 +1,7 @@
 /** The words of a web page as they would be read: blocks on lines of their own, headings as sections, tables as rows. */
+import type { Section } from '../shared/documents';
 import { HtmlTokens, type TokenReader } from './htmlTokens';
-import type { SectionList } from './sections';
+import { LineSections, SectionList } from './sections';
 import type { TextSink } from './textSink';
 
 /** Left out with everything in them. They do not nest in practice; the count is for the pages where they do. */
@@ -25,25 +26,30 @@ export class HtmlText implements TokenReader {
   private prefix = '';
   private drop = { name: '', depth: 0 };
   private preformatted = 0;
-  private lists = 0;
+  /** the items of each list that we are in, so far; null: they have no numbers */
+  private readonly lists: (number | null)[] = [];
   private cells = 0;
   private firstCell = true;
   /** nothing of this cell is written yet */
   private atCellStart = false;
   private title: { level: number; start: number | null; words: string } | null = null;
 
-  constructor(
-    private readonly sink: TextSink,
-    private readonly sections: SectionList,
-  ) {}
+  private readonly headings = new SectionList();
+  /** for a page without headings */
+  private readonly lines = new LineSections('Lines');
+
+  constructor(private readonly sink: TextSink) {}
 
   feed(html: string): void {
     this.tokens.feed(html);
   }
 
-  end(): void {
+  /** @returns the sections of the whole page */
+  end(): Section[] {
     this.tokens.end();
     this.endHeading();
+    const found = this.headings.finish(this.sink.length);
+    return found.length > 0 ? found : this.lines.finish();
   }
 
   tag(name: string, closing: boolean): void {
@@ -72,11 +78,19 @@ export class HtmlText implements TokenReader {
     else if (name === 'td' || name === 'th') this.cell(closing);
     else if (name === 'tr') this.row();
     else if (this.cells > 0 && (paragraphs.has(name) || lines.has(name))) this.space = true;
-    else if (paragraphs.has(name)) this.due(name === 'ul' || name === 'ol' ? (this.lists > 0 ? 1 : 2) : 2);
+    else if (paragraphs.has(name)) this.due(this.lists.length > (closing ? 1 : 0) && isList(name) ? 1 : 2);
     else if (lines.has(name)) this.due(1);
     if (name === 'pre') this.preformatted = Math.max(0, this.preformatted + step);
-    if (name === 'ul' || name === 'ol') this.lists = Math.max(0, this.lists + step);
-    if (name === 'li' && this.cells === 0) this.prefix = closing ? '' : `${'  '.repeat(Math.max(0, this.lists - 1))}- `;
+    if (isList(name) && closing) this.lists.pop();
+    if (isList(name) && !closing) this.lists.push(name === 'ol' ? 0 : null);
+    if (name === 'li' && this.cells === 0) this.prefix = closing ? '' : this.bullet();
+  }
+
+  private bullet(): string {
+    const last = this.lists.length - 1;
+    const items = this.lists[last] ?? null;
+    if (items !== null) this.lists[last] = items + 1;
+    return `${'  '.repeat(Math.max(0, last))}${items === null ? '-' : `${items + 1}.`} `;
   }
 
   private row(): void {
@@ -110,17 +124,22 @@ export class HtmlText implements TokenReader {
     let before = this.started ? '\n'.repeat(Math.min(2, this.breaks)) : '';
     if (!exact && this.space && !atLineStart && !this.atCellStart) before += ' ';
     if (atLineStart) before += this.prefix;
-    this.sink.append(before);
+    this.put(before);
     if (this.title) {
       this.title.start ??= this.sink.length;
       this.title.words += this.title.words === '' || exact || !this.space ? text : ` ${text}`;
     }
-    this.sink.append(text);
+    this.put(text);
     this.started = true;
     this.breaks = 0;
     this.space = false;
     this.atCellStart = false;
     this.prefix = '';
+  }
+
+  private put(text: string): void {
+    this.sink.append(text);
+    this.lines.feed(text);
   }
 
   private due(breaks: number): void {
@@ -129,7 +148,11 @@ export class HtmlText implements TokenReader {
   }
 
   private endHeading(): void {
-    if (this.title?.start != null) this.sections.begin('heading', this.title.words, this.title.level, this.title.start);
+    if (this.title?.start != null) this.headings.begin('heading', this.title.words, this.title.level, this.title.start);
     this.title = null;
   }
+}
+
+function isList(name: string): boolean {
+  return name === 'ul' || name === 'ol';
 }

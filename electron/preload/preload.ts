@@ -12,8 +12,16 @@ function emit(name: EventName, payload: unknown): void {
   for (const listener of listeners.get(name) ?? []) listener(payload);
 }
 
+/** Text of files comes back from these: a page that was tricked must not name files that nobody dropped on it. */
+const droppedOnly: readonly OperationName[] = ['documents.addPaths'];
+
 async function call(name: OperationName, input: unknown): Promise<Envelope> {
   if (!operationNames.includes(name)) return refusal('This operation does not exist.');
+  if (droppedOnly.includes(name)) return refusal('Drop the files on the window, or choose them in the dialog.');
+  return invoke(name, input);
+}
+
+async function invoke(name: OperationName, input: unknown): Promise<Envelope> {
   try {
     return await ipcRenderer.invoke(channels.call, name, input);
   } catch (error) {
@@ -40,7 +48,7 @@ function attachDroppedFiles(files: File[]): Promise<Envelope> {
 async function callWithPaths(name: OperationName, files: File[]): Promise<Envelope> {
   const paths = [...files].map(pathOf).filter((path) => path !== '');
   if (paths.length === 0) return refusal('What was dropped is not a file on this machine.');
-  return call(name, { paths });
+  return invoke(name, { paths });
 }
 
 /** webUtils came with Electron 29; before that a File told its path itself. */

@@ -94,7 +94,7 @@ export const operations = {
 
   /** ids of jobs, which onDocumentJobs tells of; none: the person thought better of it. Refused in headless mode */
   'documents.attachFromDialog': operation(nothing, z.array(idSchema)),
-  /** paths: of dropped files (put in by the preload bridge), or typed by a person in headless mode; a job for each */
+  /** paths: of dropped files (put in by the preload bridge; the page itself is refused), or typed by a person in headless mode */
   'documents.addPaths': operation(
     z.object({ paths: z.array(path).min(1).max(limits.maxPathsPerCall) }),
     z.array(idSchema),

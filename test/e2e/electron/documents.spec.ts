@@ -32,6 +32,9 @@ test('a dropped PDF, a chosen Word document: their text, pages and headings', as
   // no model is needed for this, and the engine may take its time
   await page.waitForFunction(() => 'concertina' in window);
 
+  // by name alone the page gets at no file
+  await expect(call(page, 'documents.addPaths', { paths: [pdf] })).rejects.toThrow('bad-request');
+
   await page.evaluate(() => {
     const input = document.createElement('input');
     Object.assign(input, { type: 'file', id: 'dropped' });

@@ -31,7 +31,7 @@ describe('a web page', () => {
       <h1>The <em>first</em>&nbsp;heading</h1>
       <p title="a > b">Fish &amp; chips,
         caf&eacute; &#8212; &#x1F600; 3 &lt; 4 &nosuchthing;</p><p>Second<br>line</p>
-      <ul><li>one</li><li>two<ul><li>inner</li></ul></li></ul>
+      <ul><li>one</li><li>two<ol><li>inner</li><li>more</li></ol></li></ul>
       <h2>Table</h2><table><tr><th>Name</th><th>Size</th></tr><tr><td><p>a</p></td><td>1</td></tr></table>
       <pre>  keep
     this</pre><svg><text>drawn</text></svg> 5 < 6</body></html>`;
@@ -42,7 +42,8 @@ describe('a web page', () => {
         ...[
           '- one',
           '- two',
-          '  - inner',
+          '  1. inner',
+          '  2. more',
           '',
           'Table',
           '',
@@ -66,6 +67,11 @@ describe('a web page', () => {
     expect(found.text.replace(/word & ?/g, '')).toBe('\n\nEnd');
     const russian = Buffer.concat([Buffer.from('<meta charset=windows-1251><p>'), Buffer.from([0xcc, 0xe8, 0xf0])]);
     expect(await extract('html', russian)).toMatchObject({ text: 'Мир', notices: [] });
+  });
+
+  it('without headings is found by its lines', async () => {
+    expect(outline(await extract('html', '<p>a<p>b'))).toEqual(['lines 0 Lines 1-3']);
+    expect(outline(await extract('docx', makeDocx([paragraph('only')])))).toEqual(['lines 0 Line 1']);
   });
 
   it('survives markup that is none', async () => {
