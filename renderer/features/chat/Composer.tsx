@@ -27,7 +27,9 @@ export function Composer() {
   const field = useRef<HTMLTextAreaElement>(null);
   const joined = joinDraft(draft);
   const counted = useDraftTokens(joined, answering);
-  const contextSize = useApp(selectLoadedContext)?.nCtx ?? null;
+  const context = useApp(selectLoadedContext);
+  const contextSize = context?.nCtx ?? null;
+  const trained = useApp(selectLoadedModel)?.nCtxTrain ?? null;
   const block = sendBlock({
     connection: useApp(selectConnection).phase,
     engine: useApp(selectEngineState),
@@ -35,7 +37,7 @@ export function Composer() {
     sending: useApp(selectSending),
     tokens: counted.stale ? null : counted.tokens,
     contextSize,
-    trainedContext: useApp(selectLoadedModel)?.nCtxTrain ?? null,
+    trainedContext: context?.rope.kind === 'model' ? trained : null,
   });
   const focusRequest = useApp(selectFocusComposer);
 

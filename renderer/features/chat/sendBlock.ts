@@ -17,6 +17,7 @@ export interface SendFacts {
   /** tokens of the branch with the draft; null while unknown */
   tokens: number | null;
   contextSize: number | null;
+  /** null while unknown, and where the context is stretched beyond it already */
   trainedContext: number | null;
 }
 
@@ -63,8 +64,8 @@ function overflowBlock({ tokens, contextSize, trainedContext }: SendFacts): Send
   const counts = `${formatCount(tokens)} tokens do not fit in the context of ${formatCount(contextSize)}.`;
   if (trainedContext !== null && contextSize >= trainedContext) {
     return {
-      reason: `${counts} This model was trained for no more: shorten the text or choose another model`,
-      action: 'models',
+      reason: `${counts} This model was trained for no more: shorten the text, choose another model, or go beyond in the settings`,
+      action: 'settings',
     };
   }
   return { reason: `${counts} Raise the context length`, action: 'settings' };

@@ -31,7 +31,7 @@ export function bannerText(status: EngineStatus | null, facts: Facts): BannerTex
         return info(`Measuring ${name}`, 'Once for each model: its turbo cache is then more exact.');
       }
       if (status.loadStep === 'cache') {
-        return info('Keeping the cache', 'What has been read of the chat is taken over into the new context.');
+        return info('Keeping the cache', 'What has been read of the chat is kept.');
       }
       return facts.applying
         ? info('Reloading with the new settings', 'The chat stays as it is.')

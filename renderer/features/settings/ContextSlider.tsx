@@ -41,11 +41,11 @@ export function ContextSlider({ value, max, marks, stale, onValue }: ContextSlid
         style={{ height: rows > 0 ? tickPixels + rows * rowPixels : 0 }}
         aria-hidden="true"
       >
-        {placed.map(({ marks: [first], share, row }) => (
+        {placed.map(({ marks: [first], share }) => (
           <span
             key={share}
             className={cx('absolute top-0 w-px -translate-x-1/2', first && colourOf(first.mark))}
-            style={{ left: `${share * 100}%`, height: tickPixels - 2 + row * rowPixels }}
+            style={{ left: `${share * 100}%`, height: tickPixels - 2 }}
           />
         ))}
         {placed.map(({ marks: cluster, share, text, row, left, width }) => {
@@ -67,6 +67,8 @@ export function ContextSlider({ value, max, marks, stale, onValue }: ContextSlid
                 top: tickPixels + row * rowPixels,
                 width: `${(width / scalePixels) * 100}%`,
               }}
+              // the list below is what takes the focus
+              onMouseDown={(event) => event.preventDefault()}
               onClick={() => cluster[0] && onValue(cluster[0].mark.target)}
             >
               {text}

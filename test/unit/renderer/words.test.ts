@@ -121,7 +121,9 @@ describe('sendBlock', () => {
       reason: '9,310 tokens do not fit in the context of 8,192. Raise the context length',
       action: 'settings',
     });
-    expect(sendBlock({ ...open, tokens: 9310, trainedContext: 8192 })?.action).toBe('models');
+    const most = sendBlock({ ...open, tokens: 9310, trainedContext: 8192 });
+    expect(most?.reason).toContain('trained for no more');
+    expect(most?.action).toBe('settings');
   });
 
   it.each(['empty', 'failed', 'unavailable', null] as const)('gives a reason when %s', (engine) => {
