@@ -18,8 +18,10 @@ const pagesBetweenCleanups = 100;
 const onlyErrors = 0;
 
 export const extractPdf: Extractor = async (source, sink, onProgress) => {
+  const { buffer, byteOffset, byteLength } = readFileSync(source.path);
   const task = getDocument({
-    data: new Uint8Array(readFileSync(source.path)),
+    // as it is: pdf.js takes the memory of a large file over without a copy
+    data: new Uint8Array(buffer, byteOffset, byteLength),
     verbosity: onlyErrors,
     ...surroundings(source.cMapFolder),
   });

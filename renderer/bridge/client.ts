@@ -1,6 +1,7 @@
 /** What the rest of the renderer sees of the services behind the window, whichever carrier is in use. */
 import type { AddModelsResult, Client } from '../../electron/shared/contract';
 import type { ErrorPayload } from '../../electron/shared/errors';
+import type { UploadOptions } from './upload';
 
 /** `refused`: the server was never reached or does not take our token; trying again will not help by itself. */
 export type ConnectionPhase = 'connecting' | 'open' | 'lost' | 'refused';
@@ -14,6 +15,8 @@ export interface Connection {
 export interface AppClient extends Client {
   /** dropped files go to the app by their real paths, which only the preload script can read */
   addDroppedFiles(files: File[]): Promise<AddModelsResult>;
+  /** attaches dropped, chosen or pasted files as documents, in order; @returns ids of their jobs */
+  attachFiles(files: File[], options?: UploadOptions): Promise<string[]>;
   /** tells the present state at once, then every change */
   onConnection(listener: (connection: Connection) => void): () => void;
   reconnect(): void;

@@ -9,6 +9,7 @@ import { createRemote } from '../../electron/shared/remote';
 import type { CallMessage } from '../../electron/shared/wire';
 import { backoffMs } from './backoff';
 import { type AppClient, CallError, type Connection } from './client';
+import { uploadFiles } from './upload';
 
 /** The part of WebSocket that is used; tests bring their own. */
 export interface Socket {
@@ -97,6 +98,7 @@ export function createSocketClient({ open, triesBeforeRefused = 3 }: SocketOptio
   connect();
   return {
     ...remote.client,
+    attachFiles: (files, options) => uploadFiles(remote.client.call, files, options),
     addDroppedFiles: () => Promise.reject(new CallError(noDropError)),
     onConnection: (listener) => {
       listeners.add(listener);
