@@ -1,6 +1,7 @@
 /**
  * electron: the app in its window (the test runtime, under Xvfb); browser: headless mode in Chromium;
- * dist: the packaged app; screenshots: not a test, makes docs/screenshots (`npm run screenshots`).
+ * dist: the packaged app; screenshots: not a test, makes docs/screenshots (`npm run screenshots`);
+ * meter-cost: not a test either, measures (`npm run bench:meter`).
  */
 import { defineConfig } from '@playwright/test';
 
@@ -19,5 +20,6 @@ export default defineConfig({
     { name: 'browser', testMatch: 'browser/*.spec.ts' },
     { name: 'dist', testMatch: 'dist.spec.ts' },
     { name: 'screenshots', testMatch: 'screenshots.spec.ts' },
+    { name: 'meter-cost', testMatch: 'meter-cost.spec.ts' },
   ],
 });

@@ -31,7 +31,7 @@ export const LAYERS = {
   },
   'renderer/features/*': {
     may: ['renderer/state', 'renderer/ui', 'electron/shared'],
-    packages: ['react', 'zustand', 'lucide-react', 'sonner', 'streamdown', 'use-stick-to-bottom'],
+    packages: ['react', 'zustand', 'lucide-react', 'sonner', 'streamdown', 'uplot', 'use-stick-to-bottom'],
   },
   'renderer/state': { may: ['renderer/bridge', 'electron/shared'], packages: ['react', 'zustand'] },
   'renderer/bridge': { may: ['electron/shared'], packages: [] },

@@ -54,9 +54,9 @@ function setUpWindows(services: Services, dataFolder: string): void {
   const streams = setUpStreams(services.host);
 
   function open(): void {
-    const window = openWindow({ dataFolder, preload: join(bundleFolder, 'preload.cjs') });
+    const window = openWindow({ dataFolder, preload: join(bundleFolder, 'preload.cjs'), metered });
     streams.attach(window);
-    window.once('closed', services.engine.watch());
+    if (metered) window.once('closed', services.engine.watch());
   }
 
   function show(): void {
@@ -85,6 +85,8 @@ function setUpQuit(services: Services): void {
   });
 }
 
+/** `npm run bench:meter` compares the app with one that measures nothing. */
+const metered = process.env.CONCERTINA_METER !== 'off';
 registerScheme();
 const dataFolder = chooseDataFolder();
 if (!app.requestSingleInstanceLock()) app.quit();

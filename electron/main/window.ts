@@ -11,9 +11,11 @@ const background = { light: '#fcfbf8', dark: '#171512' };
 export interface WindowOptions {
   dataFolder: string;
   preload: string;
+  /** false: without the strip and its figures */
+  metered: boolean;
 }
 
-export function openWindow({ dataFolder, preload }: WindowOptions): BrowserWindow {
+export function openWindow({ dataFolder, preload, metered }: WindowOptions): BrowserWindow {
   const statePath = join(dataFolder, 'window.json');
   const screens = screen.getAllDisplays().map((display) => display.workArea);
   const state = readWindowState(statePath, screens);
@@ -37,7 +39,7 @@ export function openWindow({ dataFolder, preload }: WindowOptions): BrowserWindo
   window.once('ready-to-show', () => window.show());
   window.on('page-title-updated', (event) => event.preventDefault());
   window.on('close', () => keepState(window, statePath));
-  void window.loadURL(startUrl);
+  void window.loadURL(metered ? startUrl : `${startUrl}?meter=off`);
   return window;
 }
 

@@ -13,6 +13,7 @@ applyStoredTheme();
 
 const app = await startState(runCommand);
 rememberChat(app, sessionStorage);
+if (new URLSearchParams(location.search).get('meter') === 'off') app.actions.meter.turnOff();
 const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no #root.');
 

@@ -16,7 +16,13 @@ export interface AppWindow {
   output: string[];
 }
 
-export type Launch = (options?: { settings?: SettingsPatch }) => Promise<AppWindow>;
+export interface LaunchOptions {
+  settings?: SettingsPatch;
+  /** in the data folder of the test: of several apps that run at once, each needs its own */
+  folder?: string;
+  env?: Record<string, string>;
+}
+export type Launch = (options?: LaunchOptions) => Promise<AppWindow>;
 
 export const test = base.extend<{ dataDir: string; launch: Launch }>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the needed fixtures off the pattern
@@ -28,9 +34,11 @@ export const test = base.extend<{ dataDir: string; launch: Launch }>({
 
   launch: async ({ dataDir }, use, info) => {
     const open: AppWindow[] = [];
-    await use(async ({ settings } = {}) => {
-      if (settings) await writeSettings(dataDir, settings);
-      const window = await start(dataDir);
+    await use(async ({ settings, folder = '.', env } = {}) => {
+      const data = path.join(dataDir, folder);
+      await mkdir(data, { recursive: true });
+      if (settings) await writeSettings(data, settings);
+      const window = await start(data, env);
       open.push(window);
       return window;
     });
@@ -50,10 +58,14 @@ export async function writeSettings(dataDir: string, settings: SettingsPatch): P
   await writeFile(path.join(dataDir, 'settings.json'), JSON.stringify({ version: 1, ...settings }));
 }
 
-async function start(dataDir: string): Promise<AppWindow> {
+async function start(dataDir: string, env: Record<string, string> = {}): Promise<AppWindow> {
   const runtime = process.platform === 'linux' ? await testRuntime() : {};
   const appArgs = [root, `--user-data-dir=${dataDir}`];
-  const app = await _electron.launch({ ...runtime, args: [...(runtime.args ?? []), ...appArgs] });
+  const app = await _electron.launch({
+    ...runtime,
+    args: [...(runtime.args ?? []), ...appArgs],
+    env: { ...(process.env as Record<string, string>), ...env },
+  });
   const output: string[] = [];
   for (const stream of [app.process().stdout, app.process().stderr]) {
     stream?.on('data', (chunk) => output.push(String(chunk)));

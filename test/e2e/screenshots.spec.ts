@@ -9,7 +9,7 @@ import { writeLargeModel } from './largeModel';
 const folder = path.join(root, 'docs', 'screenshots');
 const sizes = { '': { width: 1280, height: 800 }, '-small': { width: 720, height: 640 } };
 
-const inSmallWindow = new Set(['chat', 'settings', 'too-large']);
+const inSmallWindow = new Set(['chat', 'settings', 'too-large', 'meter']);
 
 interface Stage extends AppWindow {
   dataDir: string;
@@ -41,6 +41,30 @@ const scenes: Record<string, (stage: Stage) => Promise<(() => void) | undefined>
     await expect
       .poll(async () => Number(await page.getByTestId('meter-prompt').getAttribute('data-prompt-share')))
       .toBeGreaterThan(0.3);
+    return undefined;
+  },
+
+  // the plots, with two answers and the pause between them
+  meter: async ({ page }) => {
+    await page.getByTestId('example').first().click();
+    await page.getByTestId('send').click();
+    await expect(page.getByTestId('answer-stats')).toHaveCount(1, { timeout: 60_000 });
+    await page.waitForTimeout(3000);
+    await send(page, 'Where can I find the bicycle?');
+    await expect(page.getByTestId('answer-stats')).toHaveCount(2, { timeout: 60_000 });
+    await page.waitForTimeout(3000);
+    await page.getByTestId('meter-history-open').click();
+    await expect
+      .poll(async () => Number(await page.getByTestId('plot-memory').getAttribute('data-points')))
+      .toBeGreaterThan(8);
+    return undefined;
+  },
+
+  memory: async ({ page }) => {
+    await page.getByTestId('example').first().click();
+    await page.getByTestId('send').click();
+    await expect(page.getByTestId('answer-stats')).toHaveCount(1, { timeout: 60_000 });
+    await page.getByTestId('meter-memory').click();
     return undefined;
   },
 

@@ -1,3 +1,4 @@
+import { useEffect, useState } from 'react';
 import type { LiveStats } from '../../../electron/shared/engine';
 import { Bellows } from '../../ui/Bellows';
 import { formatCount, formatRate, formatTimeLeft } from '../../ui/format';
@@ -39,10 +40,25 @@ function PrefillRate({ stats, msLeft }: { stats: LiveStats; msLeft: number | nul
   return (
     <p className="flex min-h-4.5 justify-between gap-4 text-xs text-ink-3 tabular-nums">
       <span>
-        {stats.promptTokensPerSecond > 0 && `${formatRate(stats.promptTokensPerSecond)} tok/s`}
+        {stats.promptTokensPerSecondNow > 0 && `${formatRate(stats.promptTokensPerSecondNow)} tok/s`}
         {stats.cachedTokens > 0 && `, ${formatCount(stats.cachedTokens)} more already in the cache`}
       </span>
-      {msLeft !== null && <span>{formatTimeLeft(msLeft)} left</span>}
+      {msLeft !== null && (
+        <span data-testid="prefill-left">
+          <TimeLeft key={stats.prefillDone} ms={msLeft} />
+        </span>
+      )}
     </p>
   );
+}
+
+/** Counts on between two frames: a batch of a large model takes many seconds. A new batch is a new component. */
+function TimeLeft({ ms }: { ms: number }) {
+  const [passed, setPassed] = useState(0);
+  useEffect(() => {
+    const from = performance.now();
+    const timer = setInterval(() => setPassed(performance.now() - from), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return `${formatTimeLeft(Math.max(0, ms - passed))} left`;
 }

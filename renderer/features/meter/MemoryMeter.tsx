@@ -7,17 +7,8 @@ import { cx } from '../../ui/cx';
 import { formatBytes, formatCount } from '../../ui/format';
 import { Popover } from '../../ui/Popover';
 import { kvUsed, type MemoryPart, memoryParts, savedText } from './memoryParts';
+import { partColours } from './plots';
 import { StripButton } from './StripButton';
-
-const colours: Record<MemoryPart['id'], string> = {
-  weights: 'bg-plate',
-  kv: 'bg-accent',
-  compute: 'bg-brass',
-  engine: 'bg-syntax-name',
-  app: 'bg-good',
-  other: 'bg-ink-3/45',
-  free: 'bg-transparent',
-};
 
 export function MemoryMeter() {
   const memory = useApp(selectMemory);
@@ -67,8 +58,11 @@ function StackedBar({ parts, className }: { parts: readonly MemoryPart[]; classN
       {parts.map((part) => (
         <span
           key={part.id}
-          className={colours[part.id]}
-          style={{ width: `${(part.bytes / total) * 100}%`, minWidth: part.bytes > 0 && part.id !== 'free' ? 2 : 0 }}
+          style={{
+            background: part.id === 'free' ? undefined : `var(${partColours[part.id]})`,
+            width: `${(part.bytes / total) * 100}%`,
+            minWidth: part.bytes > 0 && part.id !== 'free' ? 2 : 0,
+          }}
         />
       ))}
     </span>
@@ -97,7 +91,8 @@ function MemoryDetails({ memory, parts }: { memory: Memory; parts: readonly Memo
         {parts.map((part) => (
           <div key={part.id} className="flex items-center gap-2">
             <span
-              className={cx('size-2 rounded-xs', part.id === 'free' ? 'bg-line-strong' : colours[part.id])}
+              className="size-2 rounded-xs"
+              style={{ background: `var(${partColours[part.id]})` }}
               aria-hidden="true"
             />
             <dt className="flex-1 text-ink-2">{part.label}</dt>

@@ -1,11 +1,16 @@
 /** The strip at the bottom: what the engine does, how fast, how full, in how much memory, on what. Nothing silent. */
+import { selectMeterOff } from '../../state/meter/selectors';
+import { useApp } from '../../state/useApp';
 import { ContextMeter } from './ContextMeter';
 import { EngineMeter } from './EngineMeter';
+import { HistoryMeter } from './HistoryMeter';
 import { MemoryMeter } from './MemoryMeter';
+import { PowerMeter } from './PowerMeter';
 import { SpeedMeter } from './SpeedMeter';
 import { StateMeter } from './StateMeter';
 
 export function StatusStrip() {
+  if (useApp(selectMeterOff)) return null;
   return (
     <footer
       data-testid="status-strip"
@@ -13,7 +18,9 @@ export function StatusStrip() {
     >
       <StateMeter />
       <SpeedMeter />
+      <HistoryMeter />
       <span className="flex-1" />
+      <PowerMeter />
       <ContextMeter />
       <MemoryMeter />
       <EngineMeter />

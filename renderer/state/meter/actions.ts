@@ -16,6 +16,8 @@ const atRest: Rates = { answer: 0, prompt: 0 };
 
 export function createMeterActions({ get, patch }: Tools) {
   let answering: string | null = null;
+  /** its prompt has been read, and the speed of that is in `rates` until the next reading */
+  let read = false;
   let waiting: LiveStats | null = null;
   let timer: ReturnType<typeof setTimeout> | null = null;
   /** since the last reading: an answer may be shorter than a second */
@@ -44,22 +46,25 @@ export function createMeterActions({ get, patch }: Tools) {
     const taken = rates;
     // an answer that goes on without a frame has not stopped
     const { live } = get().meter;
-    rates = live ? ratesOf(live) : atRest;
+    rates = live ? ratesOf(live, read ? 0 : live.promptTokensPerSecondNow) : atRest;
     return taken;
   }
 
   return {
+    turnOff: () => patch('meter', { off: true }),
     receivePower: (power: Power) => patch('meter', { power }),
 
     /** Figures of the answer that is at work. */
     frame(messageId: string, stats: LiveStats): void {
-      if (stats.phase === 'queued') return;
+      if (stats.phase === 'queued' || get().meter.off) return;
       if (answering !== messageId) {
         stopTimer();
         answering = messageId;
+        read = false;
         patch('meter', { sparkline: emptySparkline });
       }
-      rates = ratesOf(stats);
+      rates = ratesOf(stats, read ? rates.prompt : stats.promptTokensPerSecondNow);
+      read = stats.phase === 'decode';
       // reading that became writing is news, however soon it comes
       if (!timer || get().meter.live?.phase !== stats.phase) {
         stopTimer();
@@ -79,7 +84,7 @@ export function createMeterActions({ get, patch }: Tools) {
     read(at = Date.now()): void {
       const { meter, engine } = get();
       const { status } = engine;
-      if (!status?.memory || !isDue(meter.history, at)) return;
+      if (meter.off || !status?.memory || !isDue(meter.history, at)) return;
       const { answer, prompt } = takeRates();
       const point = {
         at,
@@ -94,8 +99,6 @@ export function createMeterActions({ get, patch }: Tools) {
   };
 }
 
-function ratesOf(stats: LiveStats): Rates {
-  return stats.phase === 'decode'
-    ? { answer: stats.tokensPerSecondNow, prompt: 0 }
-    : { answer: 0, prompt: stats.promptTokensPerSecondNow };
+function ratesOf(stats: LiveStats, prompt: number): Rates {
+  return { answer: stats.phase === 'decode' ? stats.tokensPerSecondNow : 0, prompt };
 }

@@ -4,6 +4,7 @@ import { selectActive } from '../stream/selectors';
 
 /** Null as soon as no answer is at work, whatever the last figures were. */
 export const selectLiveFigures = (state: AppState): LiveStats | null => (selectActive(state) ? state.meter.live : null);
+export const selectMeterOff = (state: AppState) => state.meter.off;
 export const selectSparkline = (state: AppState) => state.meter.sparkline;
 export const selectHistory = (state: AppState) => state.meter.history;
 export const selectPower = (state: AppState) => state.meter.power;

@@ -15,6 +15,8 @@ export interface HistoryPoint {
 }
 
 export interface MeterState {
+  /** nothing is measured or shown (`npm run bench:meter`) */
+  off: boolean;
   /** figures of the answer at work, a few times a second: what a person can read. Null: nothing is being answered */
   live: LiveStats | null;
   /** speed over the answer at work, or over the last one */
@@ -24,4 +26,10 @@ export interface MeterState {
   power: Power;
 }
 
-export const initialMeter: MeterState = { live: null, sparkline: emptySparkline, history: [], power: unknownPower };
+export const initialMeter: MeterState = {
+  off: false,
+  live: null,
+  sparkline: emptySparkline,
+  history: [],
+  power: unknownPower,
+};

@@ -1,0 +1,89 @@
+/** What each plot of the history shows, in words, units and colours. */
+import type { HistoryPoint } from '../../state/meter/state';
+import { formatBytes, formatContext, formatCount, formatRate } from '../../ui/format';
+import { type PlotId, stackedParts } from './historySeries';
+import type { MemoryPartId } from './memoryParts';
+
+export interface PlotLine {
+  label: string;
+  /** a colour of tokens.css, by its variable */
+  colour: string;
+}
+
+export interface Plot {
+  id: PlotId;
+  title: string;
+  lines: readonly PlotLine[];
+  /** with its unit */
+  format: (value: number) => string;
+  formatAxis: (value: number) => string;
+  /** distances of the lines of the grid */
+  steps: number[];
+  /** the scale reaches at least this far */
+  top: (last: HistoryPoint | undefined) => number;
+}
+
+/** Bytes and context lengths are round in powers of two. */
+const binarySteps = Array.from({ length: 44 }, (_, power) => 2 ** power);
+const decimalSteps = [0.1, 1, 10, 100, 1000, 10_000].flatMap((step) => [step, 2 * step, 5 * step]);
+
+export const partColours: Record<MemoryPartId, string> = {
+  weights: '--plate',
+  kv: '--accent',
+  compute: '--brass',
+  engine: '--syntax-name',
+  app: '--good',
+  other: '--part-other',
+  free: '--line-strong',
+};
+
+const partLabels: Record<MemoryPartId, string> = {
+  weights: 'Weights',
+  kv: 'KV',
+  compute: 'Compute',
+  engine: 'Engine',
+  app: 'App',
+  other: 'Others',
+  free: 'Free',
+};
+
+const rate = (value: number) => `${formatRate(value)} tok/s`;
+
+export const plots: readonly Plot[] = [
+  {
+    id: 'answer',
+    title: 'Writing',
+    lines: [{ label: 'Answer', colour: '--accent' }],
+    format: rate,
+    formatAxis: String,
+    steps: decimalSteps,
+    top: () => 10,
+  },
+  {
+    id: 'prompt',
+    title: 'Reading',
+    lines: [{ label: 'Prompt', colour: '--syntax-name' }],
+    format: rate,
+    formatAxis: String,
+    steps: decimalSteps,
+    top: () => 10,
+  },
+  {
+    id: 'context',
+    title: 'Context',
+    lines: [{ label: 'In use', colour: '--brass' }],
+    format: (value) => `${formatCount(value)} tokens`,
+    formatAxis: formatContext,
+    steps: binarySteps,
+    top: (last) => last?.contextSize ?? 1,
+  },
+  {
+    id: 'memory',
+    title: 'Memory',
+    lines: stackedParts.map((id) => ({ label: partLabels[id], colour: partColours[id] })),
+    format: formatBytes,
+    formatAxis: formatBytes,
+    steps: binarySteps,
+    top: (last) => last?.memory.total ?? 1,
+  },
+];

@@ -1,0 +1,73 @@
+/** The strip and its plots say what the engine says. */
+import { expect, type Page } from '@playwright/test';
+import { test } from '../app';
+import { ask, call, greedy, ready, status } from '../chat';
+
+const shown = async (page: Page, testId: string, name: string): Promise<number> =>
+  Number(await page.getByTestId(testId).getAttribute(`data-${name}`));
+
+async function lastStats(page: Page) {
+  const [chat] = await call(page, 'chats.list', undefined);
+  const { messages } = await call(page, 'chats.open', { chatId: chat?.id ?? '' });
+  const stats = messages.at(-1)?.stats;
+  if (!stats) throw new Error('the answer has no figures');
+  return stats;
+}
+
+test('its figures are those of the engine, now and over time', async ({ launch }) => {
+  const { app, page } = await launch({ settings: { sampling: greedy } });
+  const refused: string[] = [];
+  page.on('console', (message) => {
+    if (message.text().includes('Content Security Policy')) refused.push(message.text());
+  });
+  await ready(page);
+  await ask(page, 'What is a compiler?');
+  const stats = await lastStats(page);
+
+  expect(await shown(page, 'meter-toks', 'toks')).toBe(stats.tokensPerSecond);
+  expect(await shown(page, 'meter-ttft', 'ttft')).toBe(stats.ttftMs);
+  expect(await shown(page, 'meter-prompt', 'prompt-toks')).toBe(stats.promptTokensPerSecond);
+  expect(await shown(page, 'meter-sparkline', 'values')).toBeGreaterThan(0);
+  const { memory, context, contextUsed } = await status(page);
+  expect([contextUsed, context?.nCtx]).toEqual([stats.contextUsed, stats.contextSize]);
+  await expect(page.getByTestId('meter-context')).toHaveAttribute('data-used', String(stats.contextUsed));
+  await expect(page.getByTestId('meter-context')).toHaveAttribute('data-size', String(stats.contextSize));
+  for (const part of ['weights', 'compute'] as const) {
+    expect(await shown(page, 'meter-memory', part)).toBe(memory?.[part]);
+  }
+
+  await test.step('the plots have the same figures, and fit a small window', async () => {
+    await app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.setContentSize(900, 600));
+    await page.getByTestId('meter-history-open').focus();
+    await page.keyboard.press('Enter');
+    const panel = page.getByTestId('meter-history');
+    await expect(panel.locator('canvas')).toHaveCount(4);
+    const box = await panel.boundingBox();
+    expect(box?.y).toBeGreaterThanOrEqual(0);
+    expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(600);
+    expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(900);
+    const points = await shown(page, 'plot-context', 'points');
+    await expect.poll(() => shown(page, 'plot-context', 'points')).toBeGreaterThan(points);
+    expect(await shown(page, 'plot-context', 'latest')).toBe(stats.contextUsed);
+  });
+
+  await test.step('the parts of the memory are those of the machine', async () => {
+    const stack = await page.getByTestId('plot-memory').getAttribute('data-latest');
+    const parts = (stack ?? '').split(',').map(Number);
+    const { memory: now } = await status(page);
+    const kv = (now?.kvK ?? 0) + (now?.kvV ?? 0);
+    expect(parts[1]).toBe(kv);
+    expect(parts.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(now?.total ?? 0);
+    if (process.platform === 'linux') {
+      // weights, compute buffers, and what the window takes
+      expect(parts[0]).toBeGreaterThan(1e6);
+      expect((parts[0] ?? 0) + kv + (parts[2] ?? 0) + (parts[3] ?? 0)).toBeLessThan(now?.process ?? 0);
+      expect(parts[4]).toBeGreaterThan(20e6);
+    }
+  });
+
+  await page.keyboard.press('Escape');
+  await expect(page.getByTestId('meter-history')).toHaveCount(0);
+  await expect(page.getByTestId('meter-history-open')).toBeFocused();
+  expect(refused).toEqual([]);
+});
