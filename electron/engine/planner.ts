@@ -1,6 +1,7 @@
 /**
  * Answers "what would it take, and does it fit" for the slider, the models view, the command line and the load check, all
- * from upstream's dry run: nothing of a model but its header and vocabulary is read, and nothing is allocated.
+ * from upstream's dry run: nothing of a model but its header and vocabulary is read, and no weight, cache
+ * or buffer is allocated.
  */
 import { statSync } from 'node:fs';
 import type { DeviceUse, Engine, MemoryPlan } from '../../native/binding/types';

@@ -1,4 +1,5 @@
-// What a model and a context would allocate: upstream's dry run, in which nothing is allocated. The header and vocabulary
+// What a model and a context would allocate: upstream's dry run, in which nothing is allocated but the state of recurrent
+// layers, for which upstream has no dry run. The header and vocabulary
 // of the last model are kept, so that a slider can ask again and again.
 #pragma once
 

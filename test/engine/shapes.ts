@@ -177,8 +177,8 @@ function deepseek2(): Shape {
 
 const ssm = { conv_kernel: 4, inner_size: 512, state_size: 16, time_step_rank: 32 };
 
-function mambaLayer(layer: string, embd: number, jamba: boolean): TensorSpec[] {
-  const { conv_kernel: conv, inner_size: inner, state_size: state, time_step_rank: rank } = ssm;
+function mambaLayer(layer: string, embd: number, jamba: boolean, sizes = ssm): TensorSpec[] {
+  const { conv_kernel: conv, inner_size: inner, state_size: state, time_step_rank: rank } = sizes;
   const norms = [vector(`${layer}.ssm_dt_norm`, rank), vector(`${layer}.ssm_b_norm`, state)];
   return [
     vector(`${layer}.attn_norm`, embd),
@@ -195,15 +195,17 @@ function mambaLayer(layer: string, embd: number, jamba: boolean): TensorSpec[] {
   ];
 }
 
-const ssmKeys = Object.fromEntries(Object.entries(ssm).map(([key, value]) => [`ssm.${key}`, value]));
+const ssmKeys = (sizes = ssm) => Object.fromEntries(Object.entries(sizes).map(([key, value]) => [`ssm.${key}`, value]));
 
-function mamba(): Shape {
+/** `stateSize`: the state takes 2048 bytes of it a layer */
+export function mamba(stateSize = ssm.state_size): Shape {
   const sizes = { layers: 4, embd: 256, heads: 0, headsKv: 0, headDim: 0, ff: 0 };
+  const own = { ...ssm, state_size: stateSize };
   return {
     name: 'mamba',
     architecture: 'mamba',
-    metadata: { ...common(sizes), ...ssmKeys },
-    tensors: [...ends(sizes, true), ...stack(sizes.layers, (layer) => mambaLayer(layer, sizes.embd, false))],
+    metadata: { ...common(sizes), ...ssmKeys(own) },
+    tensors: [...ends(sizes, true), ...stack(sizes.layers, (layer) => mambaLayer(layer, sizes.embd, false, own))],
   };
 }
 
@@ -213,7 +215,7 @@ function jamba(): Shape {
   return {
     name: 'jamba',
     architecture: 'jamba',
-    metadata: { ...common(sizes), ...ssmKeys, 'attention.head_count_kv': [0, 0, sizes.headsKv, 0] },
+    metadata: { ...common(sizes), ...ssmKeys(), 'attention.head_count_kv': [0, 0, sizes.headsKv, 0] },
     tensors: [
       ...ends(sizes, true),
       ...stack(sizes.layers, (layer, index) => [
