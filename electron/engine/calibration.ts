@@ -23,6 +23,15 @@ export interface CalibrationRun {
   skip: AbortSignal;
 }
 
+export interface CalibrationOutcome {
+  /** why the model was not measured; empty where it was, or where there is no need */
+  calibration: string;
+  /** other things to tell the person, as sentences */
+  notes: string[];
+}
+
+const done: CalibrationOutcome = { calibration: '', notes: [] };
+
 /** A larger model reads less of the text, so that its first load does not take minutes. */
 export function tokensFor(parameters: number): number {
   return Math.round(Math.min(maxTokens, Math.max(minTokens, budget / Math.max(1, parameters))));
@@ -33,11 +42,11 @@ export function positionsFor(nCtx: number): number {
   return 2 ** Math.ceil(Math.log2(Math.max(minPositions, nCtx)));
 }
 
-/** Attaches measurements to the model when a context of these options would use them. Returns what to tell the person. */
-export async function ensureCalibrated(model: Model, run: CalibrationRun): Promise<string[]> {
+/** Attaches measurements to the model when a context of these options would use them. */
+export async function ensureCalibrated(model: Model, run: CalibrationRun): Promise<CalibrationOutcome> {
   // the former context may have been of another length
   model.attachCalibration(null);
-  if (!model.wantsCalibration(run.options)) return [];
+  if (!model.wantsCalibration(run.options)) return done;
   try {
     const text = await readFile(run.places.textFile, 'utf8');
     const count = tokensFor(model.info.parameters);
@@ -47,7 +56,7 @@ export async function ensureCalibrated(model: Model, run: CalibrationRun): Promi
     const positions = stretched ? run.options.nCtx : positionsFor(run.options.nCtx);
     const depth = stretched ? `${rope}-${positions}` : positions;
     const file = join(run.places.folder, `${model.fingerprint}-${depth}-${textHash(text, count)}.calibration`);
-    if (await attachFrom(file, model)) return [];
+    if (await attachFrom(file, model)) return done;
     const { threads } = run.options;
     const { onProgress, skip } = run;
     const bytes = await model.calibrate({
@@ -55,11 +64,17 @@ export async function ensureCalibrated(model: Model, run: CalibrationRun): Promi
       ...(stretched && { rope }),
     });
     model.attachCalibration(bytes);
-    return await keep(file, bytes);
+    return { calibration: '', notes: await keep(file, bytes) };
   } catch (error) {
-    if (run.skip.aborted) return ['Turbo caches are not centred: measuring the model was skipped.'];
-    return [`Turbo caches are not centred: ${messageOf(error)}`];
+    return {
+      calibration: run.skip.aborted ? 'Measuring the model was skipped.' : sentence(messageOf(error)),
+      notes: [],
+    };
   }
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 function textHash(text: string, tokens: number): string {

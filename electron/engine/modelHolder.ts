@@ -6,7 +6,7 @@ import type { LoadStep, Memory } from '../shared/engine';
 import type { LoadRequest, LoadResult } from '../shared/engineContract';
 import { ConcertinaError } from '../shared/errors';
 import type { ContextSettings } from '../shared/settings';
-import { ensureCalibrated } from './calibration';
+import { type CalibrationOutcome, ensureCalibrated } from './calibration';
 import { CarryOver } from './carryOver';
 import { filePages, withProcessMemory } from './memory';
 
@@ -36,7 +36,7 @@ export class ModelHolder {
   private loading: AbortController | null = null;
   private measuring: AbortController | null = null;
   /** what the measuring of the model had to tell when its context was made */
-  private calibrationNotes: string[] = [];
+  private measured: CalibrationOutcome = { calibration: '', notes: [] };
   private tail: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -129,17 +129,17 @@ export class ModelHolder {
     const model = await this.weights(request.path, gpuLayers, (fraction) => report('weights', fraction), signal);
     throwIfCancelled(signal);
     // Cells that are kept were centred with the measurements that are attached now.
-    if (!carry?.saved) this.calibrationNotes = await this.calibrate(model, request, report, signal);
+    if (!carry?.saved) this.measured = await this.calibrate(model, request, report, signal);
     throwIfCancelled(signal);
     const context = await model.createContext(options);
     this.context = context;
-    const notes = [...context.effective.notes, ...this.calibrationNotes];
+    const notes = [...context.effective.notes, ...this.measured.notes];
     const lost = await carry?.into(context);
     if (lost) notes.push(lost);
     throwIfCancelled(signal);
     return {
       model: model.info,
-      context: { ...context.effective, notes },
+      context: { ...context.effective, calibration: this.measured.calibration, notes },
       memory: this.memoryOf(context),
       carriedTokens: context.contextUsed,
     };
@@ -150,7 +150,7 @@ export class ModelHolder {
     request: LoadRequest,
     report: ReportLoad,
     signal: AbortSignal,
-  ): Promise<string[]> {
+  ): Promise<CalibrationOutcome> {
     const skip = new AbortController();
     const cancel = () => skip.abort();
     signal.addEventListener('abort', cancel);

@@ -54,6 +54,7 @@ export function setUpMenu(): void {
       ],
     },
     { role: 'windowMenu' },
+    { role: 'help', submenu: [item('Diagnostics…', 'CmdOrCtrl+D', 'diagnostics')] },
   ];
   Menu.setApplicationMenu(Menu.buildFromTemplate(template));
 }

@@ -2,13 +2,13 @@
  * Whether what the KV cache holds can be kept when a context is made anew: the engine decides by it, the window says it
  * beforehand. Cells mean the same when types, centring, RoPE and the attention path agree; how many there are does not matter.
  */
-import type { LoadedContext } from './engine';
+import type { EffectiveContext } from './engine';
 import type { ContextSettings } from './settings';
 
 type AskedContext = Pick<ContextSettings, 'nCtx' | 'typeK' | 'typeV' | 'flashAttention' | 'rope'>;
 
 /** trained: tokens; 0: unknown. used: tokens in the cache now. The same model and the same weights are taken for granted. */
-export function keepsCache(loaded: LoadedContext, asked: AskedContext, used: number, trained: number): boolean {
+export function keepsCache(loaded: EffectiveContext, asked: AskedContext, used: number, trained: number): boolean {
   return (
     used > 0 &&
     used < askedLength(asked, trained) &&
@@ -29,16 +29,16 @@ export function isStretched({ nCtx, rope }: Pick<ContextSettings, 'nCtx' | 'rope
   return rope !== 'model' && trained > 0 && nCtx > trained;
 }
 
-function sameType(loaded: LoadedContext['typeK'], asked: string): boolean {
+function sameType(loaded: EffectiveContext['typeK'], asked: string): boolean {
   return asked === loaded.asked || asked === loaded.effective;
 }
 
-function sameAttention(loaded: LoadedContext, { flashAttention }: AskedContext): boolean {
+function sameAttention(loaded: EffectiveContext, { flashAttention }: AskedContext): boolean {
   return loaded.flashAttention ? flashAttention !== 'off' : flashAttention === 'off';
 }
 
 /** The scale is that of the length, so a stretched context of another length is another one. */
-function sameRope(loaded: LoadedContext, asked: AskedContext, trained: number): boolean {
+function sameRope(loaded: EffectiveContext, asked: AskedContext, trained: number): boolean {
   if (!isStretched(asked, trained)) return loaded.rope.kind === 'model';
   return loaded.rope.kind === asked.rope && loaded.nCtx === roundedUp(asked.nCtx);
 }

@@ -57,6 +57,8 @@ export type AddModelsResult = z.infer<typeof addModelsResultSchema>;
 export const operations = {
   'app.info': operation(nothing, appInfoSchema),
   'app.power': operation(nothing, powerSchema),
+  /** everything for a bug report, without private text */
+  'app.diagnostics': operation(nothing, z.object({ text: z.string() })),
   'app.openExternal': operation(z.object({ url: z.url({ protocol: /^https$/ }) }), nothing),
 
   'settings.get': operation(nothing, settingsSchema),
@@ -161,7 +163,7 @@ export const events = {
   /** straight from the engine process, at most 60 a second */
   onStream: streamFrameSchema,
   /** a window-level menu or key command from the main process */
-  onCommand: z.object({ command: z.enum(['new-chat', 'settings', 'search', 'focus-input', 'stop']) }),
+  onCommand: z.object({ command: z.enum(['new-chat', 'settings', 'search', 'focus-input', 'stop', 'diagnostics']) }),
 } as const satisfies Record<string, z.ZodType>;
 
 export type Operations = typeof operations;

@@ -14,6 +14,16 @@ export const capabilitiesSchema = z.object({
   chipFamily: z.string().nullable(),
   /** SIMD level of the turbo kernels: 'avx512' | 'avx2' | 'neon' | 'scalar' */
   simd: z.string(),
+  /** best level that the processor has instructions for, whatever this build was compiled for */
+  simdBest: z.string(),
+  /** CONCERTINA_SIMD, which caps the level; empty where it is not set */
+  simdAsked: z.string(),
+  /** level that llama.cpp's own kernels were compiled for: they have no choice at run time */
+  simdWeights: z.string(),
+  /** GPU backends of this build; one whose name no GPU bears found no device */
+  gpuBackends: z.array(z.string()),
+  /** memory: what the GPU may use, in bytes; 0 where it is not told */
+  gpus: z.array(z.object({ backend: z.string(), name: z.string(), memoryBytes: z.number() })),
   /** level of the kernels: 'cpu-avx2', 'metal-Apple9'; which one runs in a context is in its `kernels` */
   kernelVariant: z.string(),
   cacheTypes: z.array(z.string()),
@@ -45,6 +55,19 @@ export const centringSchema = z.object({
   reasonV: z.string(),
 });
 export type Centring = z.infer<typeof centringSchema>;
+
+/** Layers whose attention runs in one place, as the scheduler of the engine has placed it. */
+export const attentionPlaceSchema = z.object({
+  /** 'CPU', 'Metal' */
+  backend: z.string(),
+  device: z.string(),
+  /** backend that holds the weights of these layers */
+  layerBackend: z.string(),
+  /** sliding-window layers */
+  window: z.boolean(),
+  layers: z.number().int(),
+});
+export type AttentionPlace = z.infer<typeof attentionPlaceSchema>;
 
 /** What attention over the cache runs on; on some chips the kernel depends on how many tokens are in the cache. */
 export const kernelUseSchema = z.object({
@@ -93,8 +116,12 @@ export const memoryEstimateSchema = z.object({
 });
 export type MemoryEstimate = z.infer<typeof memoryEstimateSchema>;
 
-export const loadedContextSchema = z.object({
+/** A context as the native engine made it, beside what was asked of it. */
+export const effectiveContextSchema = z.object({
   nCtx: z.number().int(),
+  nCtxAsked: z.number().int(),
+  /** tokens that the model was trained for; 0: its file does not say */
+  nCtxTrained: z.number().int(),
   typeK: effectiveTypeSchema,
   typeV: effectiveTypeSchema,
   centring: centringSchema,
@@ -102,11 +129,27 @@ export const loadedContextSchema = z.object({
   rope: z.object({ kind: ropeSchema, factor: z.number() }),
   kernels: z.array(kernelUseSchema),
   flashAttention: z.boolean(),
+  flashAttentionAsked: z.enum(['auto', 'on', 'off']),
   threads: z.number().int(),
+  /** -1: all */
+  gpuLayersAsked: z.number().int(),
+  /** layers that lie on a GPU, of `layers` */
   gpuLayers: z.number().int(),
+  /** of the model, and the output layer as one */
+  layers: z.number().int(),
+  /** empty where the engine does not tell */
+  attention: z.array(attentionPlaceSchema),
   batch: z.number().int(),
+  /** why another chat template stands in for the model's own; empty where none does */
+  chatTemplate: z.string(),
   /** other things that differ from what was asked, as sentences */
   notes: z.array(z.string()),
+});
+export type EffectiveContext = z.infer<typeof effectiveContextSchema>;
+
+export const loadedContextSchema = effectiveContextSchema.extend({
+  /** why the model was not measured for its turbo caches; empty where it was, or where there is no need */
+  calibration: z.string(),
 });
 export type LoadedContext = z.infer<typeof loadedContextSchema>;
 

@@ -24,16 +24,13 @@ uint32_t cells(const ContextOptions & options, const Model & model, std::vector<
     const auto wanted = static_cast<uint32_t>(asked);
     const uint32_t trained = trainedContext(model);
     if (trained == 0 || wanted <= trained || ropeFor(model, options.rope, wanted).kind != "model") return wanted;
-    notes.push_back(
-        "The model was trained for " + std::to_string(trained) + " tokens; the context was cut to that." +
-        (options.rope == "model" ? "" : " It has no rotary positions that could be stretched."));
+    if (options.rope != "model") notes.emplace_back("This model has no rotary positions that could be stretched.");
     return trained;
 }
 
 llama_context_params paramsFor(const ContextOptions & options, Context & context) {
-    std::vector<std::string> & notes = context.effective.notes;
     llama_context_params params = llama_context_default_params();
-    params.n_ctx = cells(options, *context.model, notes);
+    params.n_ctx = cells(options, *context.model, context.effective.notes);
     context.effective.rope = ropeFor(*context.model, options.rope, params.n_ctx);
     applyRope(context.effective.rope, params);
     params.n_ubatch = params.n_batch = std::min<uint32_t>(params.n_ctx, static_cast<uint32_t>(std::max(1, options.batch)));
@@ -51,16 +48,17 @@ llama_context_params paramsFor(const ContextOptions & options, Context & context
     return params;
 }
 
-void describe(Context & context, const ContextOptions & options, uint32_t asked) {
+void describe(Context & context, const ContextOptions & options) {
     EffectiveContext & effective = context.effective;
     effective.nCtx = llama_n_ctx(context.handle);
+    effective.nCtxAsked = options.nCtx;
+    effective.nCtxTrained = static_cast<int>(trainedContext(*context.model));
     effective.batch = llama_n_ubatch(context.handle);
     effective.threads = llama_n_threads(context.handle);
-    effective.gpuLayers = context.model->gpuLayers;
+    effective.gpuLayersAsked = context.model->gpuLayersAsked;
     effective.flashAttention = usesFlashAttention(context.handle);
-    if (effective.nCtx > asked) effective.notes.push_back("The context was rounded up to " + std::to_string(effective.nCtx) + " tokens.");
-    if (options.flashAttention == "on" && !effective.flashAttention) effective.notes.emplace_back("This model cannot use flash attention.");
-    if (context.model->chat && !context.model->chat->fallback.empty()) effective.notes.push_back(context.model->chat->fallback);
+    effective.flashAttentionAsked = options.flashAttention;
+    if (context.model->chat) effective.chatTemplate = context.model->chat->fallback;
 }
 
 [[noreturn]] void explain(const std::string & log) {
@@ -94,7 +92,8 @@ std::shared_ptr<Context> Context::create(std::shared_ptr<Model> model, const Con
         throw CodedError("model-unsupported", context->model->path + " cannot write text: it is an embedding or diffusion model",
                          "Choose a chat model.");
     }
-    describe(*context, options, params.n_ctx);
+    describe(*context, options);
+    if (!dry) context->effective.placement = placementOf(context->handle);
     context->effective.kernels = kernelUses(*context->model, params.type_k, params.type_v, context->effective.nCtx);
     context->lastBytes = partBytes(context->handle);
     context->lastDevices = deviceUse(context->handle);

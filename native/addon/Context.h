@@ -3,6 +3,7 @@
 
 #include "Model.h"
 #include "Kernels.h"
+#include "Placement.h"
 #include "Rope.h"
 #include "effective.h"
 #include "internals.h"
@@ -28,15 +29,20 @@ llama_flash_attn_type flashType(const std::string & name);
 
 struct EffectiveContext {
     uint32_t nCtx = 0;
+    double nCtxAsked = 0;
+    int nCtxTrained = 0; // 0: not told
     EffectiveType typeK, typeV;
     EffectiveCentring centring;
     RopeScaling rope;
     std::vector<KernelUse> kernels;
     bool flashAttention = false;
+    std::string flashAttentionAsked;
     int threads = 0;
-    int gpuLayers = 0;
+    int gpuLayersAsked = 0; // negative: all
+    Placement placement;
     uint32_t batch = 0;
-    std::vector<std::string> notes;
+    std::string chatTemplate; // why another one stands in for the model's; empty: the model's own
+    std::vector<std::string> notes; // other things that are not as asked, as sentences
 };
 
 // Most outputs of one decode. Buffers for them are reserved for every context, and evaluation asks for many: 64 is the

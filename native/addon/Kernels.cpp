@@ -1,10 +1,9 @@
 #include "Kernels.h"
 
-#include "effective.h"
+#include "Simd.h"
 #include "llama-turbo.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #ifdef CONCERTINA_METAL
 #include "turbo-metal-app.h"
@@ -14,9 +13,11 @@ namespace concertina {
 namespace {
 
 KernelUse cpuKernel() {
-    const char * asked = std::getenv("CONCERTINA_SIMD");
-    const std::string why = asked ? "CONCERTINA_SIMD=" + std::string(asked) : "the best of this processor";
-    return {"CPU", 0, "cpu-" + simdLevel(), why};
+    const SimdLevels levels = simdLevels();
+    const std::string why = !levels.asked.empty()             ? "CONCERTINA_SIMD=" + levels.asked
+        : levels.inEffect == levels.best ? "the best of this processor"
+                                         : "the best of this build";
+    return {"CPU", 0, "cpu-" + levels.inEffect, why};
 }
 
 #ifdef CONCERTINA_METAL

@@ -63,6 +63,7 @@ std::shared_ptr<Model> loadModel(
     const std::string & path, int gpuLayers, bool dry, const std::atomic<bool> & cancel, const std::function<void(float)> & report) {
     auto model = std::make_shared<Model>();
     model->path = path;
+    model->gpuLayersAsked = gpuLayers;
     model->info = inspect(path);
 
     Progress progress{cancel, report};

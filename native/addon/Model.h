@@ -20,6 +20,7 @@ struct Model {
     std::string path;
     ModelInfo info;
     int gpuLayers = 0; // effective
+    int gpuLayersAsked = 0; // negative: all
     std::unique_ptr<ChatFormat> chat;
     uint64_t fingerprint = 0;
     std::mutex makingContext; // a calibration is the only context that is being made

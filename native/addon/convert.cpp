@@ -72,6 +72,32 @@ Napi::Object typeToJs(Napi::Env env, const EffectiveType & type) {
     return object;
 }
 
+Napi::Array gpusToJs(Napi::Env env, const std::vector<Gpu> & gpus) {
+    Napi::Array array = Napi::Array::New(env, gpus.size());
+    for (size_t i = 0; i < gpus.size(); i++) {
+        Napi::Object object = Napi::Object::New(env);
+        object.Set("backend", gpus[i].backend);
+        object.Set("name", gpus[i].name);
+        set(object, "memoryBytes", gpus[i].memoryBytes);
+        array.Set(static_cast<uint32_t>(i), object);
+    }
+    return array;
+}
+
+Napi::Array placesToJs(Napi::Env env, const std::vector<AttentionPlace> & places) {
+    Napi::Array array = Napi::Array::New(env, places.size());
+    for (size_t i = 0; i < places.size(); i++) {
+        Napi::Object object = Napi::Object::New(env);
+        object.Set("backend", places[i].backend);
+        object.Set("device", places[i].device);
+        object.Set("layerBackend", places[i].layerBackend);
+        object.Set("window", places[i].window);
+        object.Set("layers", places[i].layers);
+        array.Set(static_cast<uint32_t>(i), object);
+    }
+    return array;
+}
+
 } // namespace
 
 std::string readText(const Napi::Value & value, const char * name) {
@@ -178,6 +204,11 @@ Napi::Value toJs(Napi::Env env, const Capabilities & value) {
     object.Set("device", value.device);
     object.Set("chipFamily", textOrNull(env, value.chipFamily));
     object.Set("simd", value.simd);
+    object.Set("simdBest", value.simdBest);
+    object.Set("simdAsked", value.simdAsked);
+    object.Set("simdWeights", value.simdWeights);
+    object.Set("gpuBackends", textsToJs(env, value.gpuBackends));
+    object.Set("gpus", gpusToJs(env, value.gpus));
     object.Set("kernelVariant", value.kernelVariant);
     object.Set("cacheTypes", textsToJs(env, value.cacheTypes));
     object.Set("warnings", textsToJs(env, value.warnings));
@@ -232,15 +263,22 @@ static Napi::Value toJs(Napi::Env env, const std::vector<KernelUse> & uses) {
 Napi::Value toJs(Napi::Env env, const EffectiveContext & value) {
     Napi::Object object = Napi::Object::New(env);
     object.Set("nCtx", value.nCtx);
+    object.Set("nCtxAsked", value.nCtxAsked);
+    object.Set("nCtxTrained", value.nCtxTrained);
     object.Set("typeK", typeToJs(env, value.typeK));
     object.Set("typeV", typeToJs(env, value.typeV));
     object.Set("centring", toJs(env, value.centring));
     object.Set("rope", ropeToJs(env, value.rope));
     object.Set("kernels", toJs(env, value.kernels));
     object.Set("flashAttention", value.flashAttention);
+    object.Set("flashAttentionAsked", value.flashAttentionAsked);
     object.Set("threads", value.threads);
-    object.Set("gpuLayers", value.gpuLayers);
+    object.Set("gpuLayersAsked", value.gpuLayersAsked);
+    object.Set("gpuLayers", value.placement.offloaded);
+    object.Set("layers", value.placement.layers);
+    object.Set("attention", placesToJs(env, value.placement.attention));
     object.Set("batch", value.batch);
+    object.Set("chatTemplate", value.chatTemplate);
     object.Set("notes", textsToJs(env, value.notes));
     return object;
 }

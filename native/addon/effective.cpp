@@ -63,8 +63,4 @@ EffectiveTypes resolveTypes(
     return types;
 }
 
-std::string simdLevel() {
-    return ggml_turbo_simd_level();
-}
-
 } // namespace concertina

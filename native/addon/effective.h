@@ -36,6 +36,4 @@ std::vector<std::string> cacheTypeNames();
 EffectiveTypes resolveTypes(
     const llama_model * model, const std::string & typeK, const std::string & typeV, llama_flash_attn_type flashAttention);
 
-std::string simdLevel();
-
 } // namespace concertina

@@ -1,4 +1,4 @@
-// The only file pair that includes headers of llama.cpp's src/: upstream has no public call for the K and V parts of the
+// With Placement.* the only file pair that includes headers of llama.cpp's src/: upstream has no public call for the K and V parts of the
 // cache, for the attention path of a context, or for head sizes by layer. What would replace it: such calls in llama.h.
 #pragma once
 

@@ -1,6 +1,6 @@
 /** A context of a model: answers, evaluation, sessions. */
 
-import type { LoadedContext } from '../../electron/shared/engine';
+import type { EffectiveContext } from '../../electron/shared/engine';
 import { ConcertinaError } from '../../electron/shared/errors';
 import { coded, codedAsync } from './errors';
 import { cancellationOf, DisposeGuard } from './guards';
@@ -20,7 +20,7 @@ import type {
 } from './types';
 
 export class NativeContext implements Context {
-  readonly effective: LoadedContext;
+  readonly effective: EffectiveContext;
   readonly #addon: RawAddon;
   readonly #raw: RawContext;
   readonly #guard = new DisposeGuard('context');

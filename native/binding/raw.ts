@@ -1,5 +1,5 @@
 /** The `.node` as it is (native/addon/addon.cpp). Only this folder sees it; everyone else uses `types.ts`. */
-import type { Capabilities, LoadedContext } from '../../electron/shared/engine';
+import type { Capabilities, EffectiveContext } from '../../electron/shared/engine';
 import type { ModelInfo } from '../../electron/shared/models';
 import type {
   CalibrateOptions,
@@ -21,7 +21,7 @@ export interface RawCancellation {
 }
 
 export interface RawContext {
-  readonly effective: LoadedContext;
+  readonly effective: EffectiveContext;
   readonly contextUsed: number;
   memory(): PartMemory;
   devices(): DeviceUse[];

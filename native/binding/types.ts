@@ -3,7 +3,7 @@
  * `native/addon` implements it. Units: bytes, milliseconds, tokens. Nothing here blocks the calling thread for long:
  * every call that computes runs on a worker and takes an AbortSignal.
  */
-import type { Capabilities, LoadedContext, Memory, MemoryEstimate } from '../../electron/shared/engine';
+import type { Capabilities, EffectiveContext, Memory, MemoryEstimate } from '../../electron/shared/engine';
 import type { ModelInfo } from '../../electron/shared/models';
 import type { RopeChoice } from '../../electron/shared/settings';
 
@@ -185,7 +185,7 @@ export interface Comparison {
 }
 
 export interface Context {
-  readonly effective: LoadedContext;
+  readonly effective: EffectiveContext;
   /** tokens in the KV cache */
   readonly contextUsed: number;
   /**

@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect } from 'react';
 import { Toaster } from 'sonner';
 import { preloadMarkdown } from '../features/chat/AnswerText';
 import { ChatView } from '../features/chat/ChatView';
+import { DiagnosticsDialog } from '../features/diagnostics/DiagnosticsDialog';
 import { ConnectionBanner } from '../features/engine/ConnectionBanner';
 import { EngineBanner } from '../features/engine/EngineBanner';
 import { Notices } from '../features/engine/Notices';
@@ -68,6 +69,7 @@ export function App({ app }: { app: AppParts }) {
         </ErrorBoundary>
       </div>
       <DropZone />
+      <DiagnosticsDialog />
       <Toaster
         theme={theme}
         position="bottom-left"

@@ -15,6 +15,7 @@ const letters: Record<string, KeyCommand> = {
   l: 'focus-input',
   k: 'search',
   b: 'sidebar',
+  d: 'diagnostics',
   ',': 'settings',
 };
 
@@ -33,6 +34,7 @@ const commands: Record<KeyCommand, (app: App) => void> = {
   'focus-input': ({ actions }) => actions.ui.focusComposer(),
   search: ({ actions }) => actions.ui.focusSearch(),
   settings: ({ actions }) => actions.ui.toggleSettings(),
+  diagnostics: ({ actions }) => actions.ui.setDiagnostics(true),
   sidebar: ({ actions }) => actions.ui.toggleSidebar(),
   stop: stopOrClose,
 };

@@ -155,7 +155,7 @@ describe('createContext', () => {
       expect(error, name).toMatchObject({ code, hint: expect.stringMatching(/\w/) });
     }
     const context = await model.createContext(contextOptions({ threads: 0 }));
-    expect(context.effective).toMatchObject({ nCtx: 2048, gpuLayers: 0, batch: 512, notes: [] });
+    expect(context.effective).toMatchObject({ nCtx: 2048, gpuLayers: 0, layers: 9, batch: 512, notes: [] });
     expect(context.effective.threads).toBe(engine().capabilities().physicalCores);
   });
 
@@ -176,6 +176,29 @@ describe('createContext', () => {
     expect(await kernels()).toEqual([{ ...use, why: `CONCERTINA_SIMD=${simd}` }]);
   });
 
+  it('tells where layers lie and where attention runs, with flash attention and without', async () => {
+    const { backend, device } = engine().capabilities();
+    if (backend !== 'CPU') return;
+    const model = await engine().loadModel(tinyModel, { gpuLayers: 5 });
+    onTestFinished(() => model.dispose());
+    const attention = [{ backend: 'CPU', device, layerBackend: 'CPU', window: false, layers: 8 }];
+    for (const flashAttention of ['on', 'off'] as const) {
+      const { effective } = await model.createContext(contextOptions({ flashAttention }));
+      expect(effective).toMatchObject({ gpuLayersAsked: 5, gpuLayers: 0, layers: 9, attention });
+      expect(effective).toMatchObject({ flashAttentionAsked: flashAttention, chatTemplate: '' });
+    }
+  });
+
+  it('names the SIMD levels of the processor and of the build', () => {
+    const { simd, simdBest, simdWeights, simdAsked, gpus, gpuBackends, backend } = engine().capabilities();
+    const ranks = ['scalar', 'neon', 'avx2', 'avx512'];
+    expect(ranks).toEqual(expect.arrayContaining([simd, simdBest, simdWeights]));
+    expect(ranks.indexOf(simd)).toBeLessThanOrEqual(ranks.indexOf(simdBest));
+    if (!simdAsked) expect(simd).toBe(simdBest);
+    if (backend === 'CPU') expect({ gpus, gpuBackends }).toEqual({ gpus: [], gpuBackends: [] });
+    else expect(gpus).not.toEqual([]);
+  });
+
   it('falls back visibly where turbo cannot work', async () => {
     const model = await loadTiny();
     const context = await model.createContext(contextOptions({ typeV: 'turbo4', flashAttention: 'off' }));
@@ -187,11 +210,11 @@ describe('createContext', () => {
     expect(context.effective.flashAttention).toBe(false);
   });
 
-  it('rounds up and cuts down, and says so', async () => {
+  it('rounds up and cuts down, and tells what was asked', async () => {
     const model = await loadTiny();
     const small = await model.createContext(contextOptions({ nCtx: 1000 }));
-    expect(small.effective).toMatchObject({ nCtx: 1024, notes: [expect.stringContaining('rounded')] });
+    expect(small.effective).toMatchObject({ nCtx: 1024, nCtxAsked: 1000, nCtxTrained: 8192 });
     const large = await model.createContext(contextOptions({ nCtx: 100_000, typeK: 'turbo3', typeV: 'turbo3' }));
-    expect(large.effective).toMatchObject({ nCtx: 8192, notes: [expect.stringContaining('8192')] });
+    expect(large.effective).toMatchObject({ nCtx: 8192, nCtxAsked: 100_000, nCtxTrained: 8192 });
   });
 });

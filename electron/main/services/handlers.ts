@@ -22,6 +22,8 @@ export interface Desktop {
 
 export interface HandlerParts {
   info: () => AppInfo;
+  /** everything for a bug report, without private text */
+  diagnostics: () => string;
   desktop: Desktop | null;
   power: PowerWatch;
   settings: SettingsStore;
@@ -34,7 +36,7 @@ export interface HandlerParts {
 }
 
 export function createHandlers(parts: HandlerParts): Handlers {
-  const { info, desktop, power, settings, chats, models, engine, turns, documents, sessions } = parts;
+  const { info, diagnostics, desktop, power, settings, chats, models, engine, turns, documents, sessions } = parts;
 
   async function removeModel(modelId: string): Promise<void> {
     await models.remove(modelId);
@@ -50,6 +52,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
   return {
     'app.info': async () => info(),
     'app.power': async () => power.current(),
+    'app.diagnostics': async () => ({ text: diagnostics() }),
     'app.openExternal': async ({ url }) => requireDesktop(desktop).openExternal(url),
 
     'settings.get': async () => settings.get(),

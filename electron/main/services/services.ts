@@ -5,6 +5,7 @@ import { dispatch } from '../../shared/dispatch';
 import type { Envelope } from '../../shared/operation';
 import { appMemory } from './appMemory';
 import { ChatStore } from './chatStore';
+import { diagnosticsText } from './diagnostics';
 import { DocumentService } from './documents/documentService';
 import { Emitter } from './emitter';
 import { EngineHost } from './engineHost';
@@ -15,8 +16,11 @@ import type { Logger } from './logger';
 import { ModelLibrary } from './modelLibrary';
 import { ModelList } from './modelList';
 import type { PowerWatch } from './power';
+import { privateFactsOf } from './redact';
+import { RunRecord } from './runRecord';
 import { SessionService } from './sessionService';
 import { SettingsStore } from './settingsStore';
+import { personNames, systemFacts } from './systemFacts';
 import { TurnService } from './turnService';
 
 export interface ServicesOptions {
@@ -82,8 +86,24 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const notices = [...options.info.notices, ...settings.notices, ...chats.notices, ...added.notices];
   for (const notice of notices) log.warn(notice);
   const info = () => ({ ...options.info, notices });
+  const record = recordOf(host, engine, turns);
+
+  function diagnostics(): string {
+    const secrets = privateFactsOf(process.env, [settings.get().systemPrompt, ...settings.get().sampling.stop]);
+    return diagnosticsText({
+      info: info(),
+      system: systemFacts(),
+      status: engine.status(),
+      settings: settings.get(),
+      record,
+      private: { ...secrets, names: [...secrets.names, ...personNames()] },
+      machine: [],
+      at: new Date(),
+    });
+  }
+
   const { desktop, power } = options;
-  const parts = { info, desktop, power, settings, chats, models, engine, turns, documents, sessions };
+  const parts = { info, diagnostics, desktop, power, settings, chats, models, engine, turns, documents, sessions };
   const handlers = createHandlers(parts);
 
   const events = new Emitter<AppEvent>();
@@ -112,6 +132,19 @@ export async function createServices(options: ServicesOptions): Promise<Services
   }
 
   return { call, events, host, engine, models, settings, documents, close };
+}
+
+/** Listens from the start, so that the diagnostics can tell what happened before anyone asked. */
+function recordOf(host: EngineHost, engine: EngineService, turns: TurnService): RunRecord {
+  const record = new RunRecord();
+  host.client.on('onLog', ({ level, text }) => record.addLine(level, text));
+  host.crashed.on(({ error }) => record.addError(error.message));
+  engine.changed.on(({ error }) => error && record.addError(error.message));
+  turns.finished.on(({ message }) => {
+    if (message.stats) record.addAnswer(message.stats);
+    if (message.error) record.addError(message.error.message);
+  });
+  return record;
 }
 
 function stackOf(error: unknown): string {

@@ -1,29 +1,24 @@
 import type { ReactNode } from 'react';
-import type { Capabilities, LoadedContext } from '../../../electron/shared/engine';
+import type { Capabilities, EffectiveType, LoadedContext } from '../../../electron/shared/engine';
+import { type Fallback, simdName } from '../../../electron/shared/fallbacks';
+import { Button } from '../../ui/Button';
 import { formatCount } from '../../ui/format';
 import { centringText } from './centringText';
-import { simdName } from './fallbacks';
+import { Fallbacks } from './Fallbacks';
 import { kernelLines } from './kernelText';
+import { attentionText, offloadText } from './placeText';
 
 interface EngineDetailsProps {
   capabilities: Capabilities;
   context: LoadedContext | null;
-  fallbacks: readonly string[];
+  fallbacks: readonly Fallback[];
+  onDiagnostics: () => void;
 }
 
-export function EngineDetails({ capabilities, context, fallbacks }: EngineDetailsProps) {
+export function EngineDetails({ capabilities, context, fallbacks, onDiagnostics }: EngineDetailsProps) {
   return (
     <>
-      {fallbacks.length > 0 && (
-        <section className="mb-3 rounded-lg bg-warn-soft p-3 text-xs" data-testid="fallbacks">
-          <h2 className="font-medium text-warn">Not as asked</h2>
-          <ul className="mt-1 space-y-1 text-ink">
-            {fallbacks.map((text) => (
-              <li key={text}>{text}</li>
-            ))}
-          </ul>
-        </section>
-      )}
+      <Fallbacks fallbacks={fallbacks} />
       <h2 className="font-serif text-base text-ink">Engine</h2>
       <dl className="mt-2 grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 text-xs tabular-nums">
         <Row name="Backend">{capabilities.backend}</Row>
@@ -34,6 +29,9 @@ export function EngineDetails({ capabilities, context, fallbacks }: EngineDetail
         <Row name="Cores">{capabilities.physicalCores} physical</Row>
         <Row name="llama.cpp">{capabilities.upstream}</Row>
       </dl>
+      <Button size="small" className="mt-4 w-full" onClick={onDiagnostics} data-testid="diagnostics-open">
+        Diagnostics…
+      </Button>
     </>
   );
 }
@@ -43,13 +41,13 @@ function ContextRows({ context }: { context: LoadedContext }) {
   const centring = centringText(context);
   return (
     <>
-      <Row name="K cache">
-        {typeK.effective === typeK.asked ? typeK.effective : `${typeK.effective} (asked: ${typeK.asked})`}
-      </Row>
-      <Row name="V cache">
-        {typeV.effective === typeV.asked ? typeV.effective : `${typeV.effective} (asked: ${typeV.asked})`}
-      </Row>
+      <TypeRow name="K cache" type={typeK} />
+      <TypeRow name="V cache" type={typeV} />
       {centring && <Row name="Centring">{centring}</Row>}
+      <Row name="Layers on the GPU">
+        <span data-testid="details-layers">{offloadText(context)}</span>
+      </Row>
+      {attentionText(context) && <Row name="Attention runs on">{attentionText(context)}</Row>}
       {kernelLines(context).map(({ name, text, why }) => (
         <Row key={name} name={name}>
           {text}
@@ -62,7 +60,6 @@ function ContextRows({ context }: { context: LoadedContext }) {
       </Row>
       <Row name="Flash attention">{context.flashAttention ? 'on' : 'off'}</Row>
       <Row name="Threads">{context.threads}</Row>
-      <Row name="GPU layers">{context.gpuLayers}</Row>
       <Row name="Batch">{context.batch}</Row>
     </>
   );
@@ -70,6 +67,15 @@ function ContextRows({ context }: { context: LoadedContext }) {
 
 function stretchText({ kind, factor }: LoadedContext['rope']): string {
   return `${kind === 'yarn' ? 'YaRN' : 'Linear RoPE'}, ${Number(factor.toFixed(2))} times the trained length`;
+}
+
+function TypeRow({ name, type: { asked, effective, reason } }: { name: string; type: EffectiveType }) {
+  if (asked === effective) return <Row name={name}>{effective}</Row>;
+  return (
+    <Row name={name}>
+      {effective} (asked: {asked})<span className="block text-ink-3">{reason}</span>
+    </Row>
+  );
 }
 
 function Row({ name, children }: { name: string; children: ReactNode }) {

@@ -1,16 +1,20 @@
 import { TriangleAlert } from 'lucide-react';
+import { useState } from 'react';
+import { fallbacksOf, simdName } from '../../../electron/shared/fallbacks';
 import { selectCapabilities, selectLoadedContext } from '../../state/engine/selectors';
-import { useApp } from '../../state/useApp';
+import { useActions, useApp } from '../../state/useApp';
 import { cx } from '../../ui/cx';
 import { Popover } from '../../ui/Popover';
 import { EngineDetails } from './EngineDetails';
-import { fallbacksOf, simdName } from './fallbacks';
+import { offloadText } from './placeText';
 import { StripButton } from './StripButton';
 
 /** Effective cache types and backend; amber when anything is not as it was asked for. */
 export function EngineMeter() {
   const context = useApp(selectLoadedContext);
   const capabilities = useApp(selectCapabilities);
+  const [open, setOpen] = useState(false);
+  const { ui } = useActions();
   if (!capabilities) return null;
   const fallbacks = fallbacksOf(context, capabilities);
   const types = context ? typesLabel(context.typeK.effective, context.typeV.effective) : '';
@@ -19,7 +23,9 @@ export function EngineMeter() {
     <Popover
       label="Engine"
       align="end"
-      className="w-80 p-4"
+      className="w-96 max-w-[calc(100vw-1.25rem)] p-4"
+      open={open}
+      onOpenChange={setOpen}
       trigger={
         <StripButton
           className={cx(fallbacks.length > 0 && 'bg-warn-soft text-warn [&_b]:text-warn!')}
@@ -35,12 +41,23 @@ export function EngineMeter() {
           )}
           <span data-testid="meter-backend" data-backend={capabilities.backend} data-simd={capabilities.simd}>
             {capabilities.backend}
-            <span className="max-md:hidden"> {simdName(capabilities.simd)}</span>
+            <span className="max-md:hidden">
+              {' '}
+              {context?.gpuLayers ? offloadText(context) : simdName(capabilities.simd)}
+            </span>
           </span>
         </StripButton>
       }
     >
-      <EngineDetails capabilities={capabilities} context={context} fallbacks={fallbacks} />
+      <EngineDetails
+        capabilities={capabilities}
+        context={context}
+        fallbacks={fallbacks}
+        onDiagnostics={() => {
+          setOpen(false);
+          ui.setDiagnostics(true);
+        }}
+      />
     </Popover>
   );
 }

@@ -18,6 +18,16 @@ export function createEngineActions({ client, get, patch, report }: Tools) {
     closeNotice: (notice: string) => patch('engine', { closedNotices: [...get().engine.closedNotices, notice] }),
     reconnect: () => client.reconnect(),
 
+    /** the text of a bug report, as things are now; null: it could not be had, which has been told */
+    async diagnostics(): Promise<string | null> {
+      try {
+        return (await client.call('app.diagnostics', undefined)).text;
+      } catch (error) {
+        report(error);
+        return null;
+      }
+    },
+
     /** `force`: even when the model does not fit into the memory */
     async reload(force = false): Promise<void> {
       try {

@@ -7,6 +7,7 @@ export function createUiActions({ client, get, patch, report }: Tools) {
     setSettings: (settingsOpen: boolean) => patch('ui', { settingsOpen }),
     toggleSettings: () => patch('ui', { settingsOpen: !get().ui.settingsOpen }),
     setPicker: (pickerOpen: boolean) => patch('ui', { pickerOpen }),
+    setDiagnostics: (diagnosticsOpen: boolean) => patch('ui', { diagnosticsOpen }),
     closeProblem: () => patch('ui', { problem: null }),
     report,
     focusComposer: () => patch('ui', { focusComposer: get().ui.focusComposer + 1 }),

@@ -4,6 +4,7 @@ export interface UiState {
   sidebarOpen: boolean;
   settingsOpen: boolean;
   pickerOpen: boolean;
+  diagnosticsOpen: boolean;
   /** the last action that failed; shown above the composer until it is closed or the next one works */
   problem: ErrorPayload | null;
   /** grows by one when the field should take the keyboard focus */
@@ -15,6 +16,7 @@ export const initialUi: UiState = {
   sidebarOpen: true,
   settingsOpen: false,
   pickerOpen: false,
+  diagnosticsOpen: false,
   problem: null,
   focusComposer: 0,
   focusSearch: 0,

@@ -8,9 +8,9 @@ import { type SendFacts, sendBlock, waitsFor } from '../../../renderer/features/
 import { stopText } from '../../../renderer/features/chat/stopText';
 import { bannerText } from '../../../renderer/features/engine/bannerText';
 import { centringText } from '../../../renderer/features/meter/centringText';
-import { fallbacksOf } from '../../../renderer/features/meter/fallbacks';
 import { kernelLines } from '../../../renderer/features/meter/kernelText';
 import { savedRatio, savedText } from '../../../renderer/features/meter/memoryParts';
+import { attentionText, offloadText } from '../../../renderer/features/meter/placeText';
 import { speedOf } from '../../../renderer/features/meter/speed';
 import { refusalText } from '../../../renderer/features/models/refusalText';
 import { embeddedModel, fakeSettings, readyStatus } from './fakeData';
@@ -170,20 +170,14 @@ describe('stopText', () => {
 });
 
 describe('the strip', () => {
-  it('lists everything that is not as it was asked', () => {
-    expect(fallbacksOf(ready.context, ready.capabilities)).toEqual([]);
-    const context = ready.context && {
-      ...ready.context,
-      typeK: { asked: 'turbo4', effective: 'q8_0', reason: 'K has a bias.' },
-      notes: ['Clamped.'],
-    };
-    expect(fallbacksOf(context, ready.capabilities)).toEqual([
-      'K cache: q8_0 instead of turbo4. K has a bias.',
-      'Clamped.',
-    ]);
-    expect(fallbacksOf(null, ready.capabilities && { ...ready.capabilities, simd: 'scalar' })).toHaveLength(1);
-    const disabled = ['Disabled by the self-test on this GPU: k (squared error 1).'];
-    expect(fallbacksOf(null, ready.capabilities && { ...ready.capabilities, warnings: disabled })).toEqual(disabled);
+  it('names where layers lie and attention runs', () => {
+    const context = ready.context as LoadedContext;
+    expect(offloadText(context)).toBe('0/9');
+    expect(attentionText(context)).toBe('CPU');
+    const [place] = context.attention;
+    const attention = place ? [place, { ...place, backend: 'Metal', window: true, layers: 20 }] : [];
+    expect(attentionText({ ...context, attention })).toBe('CPU (8 layers), Metal (20 sliding-window layers)');
+    expect(attentionText({ ...context, attention: [] })).toBe('');
   });
 
   it('names the attention kernel of each backend and depth, and what chose it', () => {

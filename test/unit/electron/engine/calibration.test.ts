@@ -11,6 +11,7 @@ import { createFakeEngine } from '../../../fixtures/fakeEngine';
 import { temporaryFolder } from '../../../fixtures/temporary';
 
 const good = [1, 2, 3];
+const done = { calibration: '', notes: [] };
 
 /** refuses all bytes but `good`, as the addon refuses damaged ones */
 function attach(bytes: Uint8Array | null): void {
@@ -39,11 +40,11 @@ async function setUp(changes: Partial<Model> = {}) {
 
 test('a model is measured once; later loads read the file', async () => {
   const { folder, calibrate, attachCalibration, run } = await setUp();
-  expect(await run()).toEqual([]);
+  expect(await run()).toEqual(done);
   const [file, ...others] = readdirSync(folder);
   expect(others).toEqual([]);
   expect([...readFileSync(join(folder, file ?? ''))]).toEqual(good);
-  expect(await run()).toEqual([]);
+  expect(await run()).toEqual(done);
   expect(calibrate).toHaveBeenCalledTimes(1);
   expect(calibrate.mock.calls[0]?.[0]).toMatchObject({ text: 'A text.' });
   expect(attachCalibration.mock.calls.map(([bytes]) => bytes?.join())).toEqual([
@@ -59,7 +60,7 @@ test('a damaged file is replaced; another text is another file', async () => {
   await run();
   const file = join(folder, readdirSync(folder)[0] ?? '');
   writeFileSync(file, 'x');
-  expect(await run()).toEqual([]);
+  expect(await run()).toEqual(done);
   expect(calibrate).toHaveBeenCalledTimes(2);
   expect([...readFileSync(file)]).toEqual(good);
   await writeFile(textFile, 'Another text.');
@@ -70,14 +71,14 @@ test('a damaged file is replaced; another text is another file', async () => {
 
 test('a context that would not be centred costs nothing', async () => {
   const { calibrate, attachCalibration, run } = await setUp({ wantsCalibration: () => false });
-  expect(await run()).toEqual([]);
+  expect(await run()).toEqual(done);
   expect(calibrate).not.toHaveBeenCalled();
   expect(attachCalibration.mock.calls).toEqual([[null]]);
 });
 
 test('skipping and failing leave the cache as it is and are told', async () => {
   const failing = await setUp({ calibrate: () => Promise.reject(new Error('no such layer')) });
-  expect(await failing.run()).toEqual(['Turbo caches are not centred: no such layer']);
+  expect(await failing.run()).toEqual({ calibration: 'no such layer.', notes: [] });
   expect(() => readdirSync(failing.folder)).toThrow();
   const skipped = await setUp({
     calibrate: ({ signal }) =>
@@ -86,14 +87,14 @@ test('skipping and failing leave the cache as it is and are told', async () => {
         setTimeout(() => skipped.skip.abort(), 1);
       }),
   });
-  expect(await skipped.run()).toEqual([expect.stringContaining('skipped')]);
+  expect(await skipped.run()).toEqual({ calibration: 'Measuring the model was skipped.', notes: [] });
 });
 
 test('a folder that cannot be written is told, and the measurements are used', async () => {
   const { folder, attachCalibration, run } = await setUp();
   await mkdir(join(folder, '..'), { recursive: true });
   writeFileSync(folder, 'a file in the place of the folder');
-  expect(await run()).toEqual([expect.stringContaining('could not be kept')]);
+  expect(await run()).toEqual({ calibration: '', notes: [expect.stringContaining('could not be kept')] });
   expect(attachCalibration.mock.lastCall?.[0]?.join()).toBe('1,2,3');
 });
 

@@ -123,7 +123,7 @@ test('cancelling while the model is measured ends the measuring only, and the st
   });
   const status = await call('models.select', { modelId: embedded?.id ?? '' });
   expect(status).toMatchObject({ state: 'ready', loadStep: null, loadProgress: null });
-  expect(status.context?.notes).toEqual([expect.stringContaining('skipped')]);
+  expect(status.context?.calibration).toContain('skipped');
   expect(new Set(steps)).toEqual(new Set(['weights', 'calibration']));
 });
 
@@ -428,4 +428,26 @@ test('text that is pasted becomes a document, which the window reads in slices',
   expect(await call('documents.sections', { documentId })).toHaveLength(1);
   expect(await call('documents.text', { documentId, start: 2, end: 5 })).toEqual({ text: 'One' });
   await expect(call('documents.attachFromDialog', undefined)).rejects.toMatchObject({ code: 'forbidden' });
+});
+
+test('the diagnostics tell of this run, and nothing private', async () => {
+  vi.stubEnv('CHAT_API_KEY', 'env-lagoon-value');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const { call, final, transports, dataFolder } = await setUp();
+  await call('settings.update', { systemPrompt: 'Prompt lagoon: be brief.', sampling: { stop: ['stop lagoon'] } });
+  const { id } = await call('chats.create', { title: 'Title lagoon' });
+  const turn = await call('turns.send', { chatId: id, parentId: null, text: 'Question lagoon' });
+  await final(turn);
+  const log = (text: string) =>
+    transports[0]?.message({ type: 'event', name: 'onLog', payload: { level: 'warn', text } });
+  log('llama_context: the cache is cold');
+  log(`cannot map ${join(dataFolder, 'lagoon.gguf')} with env-lagoon-value`);
+  log('near Prompt lagoon: be brief. and token=lagoon1');
+
+  const { text } = await call('app.diagnostics', undefined);
+  expect(text).not.toContain('lagoon');
+  expect(text).not.toContain(dataFolder);
+  expect(text).toContain('warn llama_context: the cache is cold');
+  expect(text).toContain('warn cannot map <path> with <private>');
+  expect(text).toMatch(/answer 2 at [\d.]+ tok\/s/);
 });

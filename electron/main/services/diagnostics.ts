@@ -1,0 +1,198 @@
+/**
+ * Everything for a bug report, as a text that a person can read before sending it. No chat, no prompt, no place of a file, no
+ * name of a person or machine, no key: what is free text goes through `redact`.
+ */
+import type { AppInfo } from '../../shared/contract';
+import type { EngineStatus, Memory } from '../../shared/engine';
+import { fallbacksOf } from '../../shared/fallbacks';
+import type { Settings } from '../../shared/settings';
+import { type PrivateFacts, redact } from './redact';
+import type { RunRecord } from './runRecord';
+
+export interface SystemFacts {
+  os: string;
+  arch: string;
+  cpu: string;
+  logicalCores: number;
+  memoryBytes: number;
+  freeBytes: number;
+  /** variables that change what the engine does, as `NAME=value` */
+  environment: readonly string[];
+}
+
+export interface DiagnosticFacts {
+  info: AppInfo;
+  system: SystemFacts;
+  status: EngineStatus;
+  settings: Settings;
+  record: RunRecord;
+  private: PrivateFacts;
+  /** lines on the measured machine; none where it was not measured */
+  machine: readonly string[];
+  at: Date;
+}
+
+/** name and value; lines without a name go as they are */
+type Line = readonly [name: string, value: string];
+
+export function diagnosticsText(facts: DiagnosticFacts): string {
+  const clean = (text: string) => redact(text, facts.private);
+  const sections: [title: string, lines: Line[]][] = [
+    ['Concertina', app(facts)],
+    ['Computer', computer(facts)],
+    ['Engine', engine(facts.status, clean)],
+    ['Settings', settings(facts.settings)],
+    ['Model', model(facts.status, clean)],
+    ['Context', context(facts.status, clean)],
+    ['Memory', facts.status.memory ? memory(facts.status.memory) : []],
+    ['Not as asked', fallbacks(facts.status, clean)],
+    ['Last answers', answers(facts.record)],
+    ['Last errors', facts.record.errors.map(({ at, text }) => ['', `${time(at)} ${clean(text)}`])],
+    ['Warnings of llama.cpp in this run', warnings(facts.record, clean)],
+  ];
+  return `${sections.map(([title, lines]) => print(title, lines)).join('\n\n')}\n`;
+}
+
+function print(title: string, lines: readonly Line[]): string {
+  const body = lines.length === 0 ? ['none'] : lines.map(([name, value]) => (name ? `${name}: ${value}` : value));
+  return [`## ${title}`, ...body].join('\n');
+}
+
+function app({ info, at }: DiagnosticFacts): Line[] {
+  return [
+    ['Version', info.version],
+    ['Runtime', `${info.runtime}${info.headless ? ', headless' : ''}`],
+    ['Written', at.toISOString()],
+  ];
+}
+
+function computer({ system, machine, status }: DiagnosticFacts): Line[] {
+  const cores = status.capabilities ? `${status.capabilities.physicalCores} physical, ` : '';
+  return [
+    ['System', `${system.os}, ${system.arch}`],
+    ['Processor', system.cpu],
+    ['Cores', `${cores}${system.logicalCores} logical`],
+    ['Memory', `${bytes(system.memoryBytes)}, ${bytes(system.freeBytes)} free`],
+    ...machine.map((line): Line => ['', line]),
+    ['Environment', system.environment.join(' ') || 'nothing set for the engine'],
+  ];
+}
+
+function engine(
+  { capabilities, state, restarts, error, notes }: EngineStatus,
+  clean: (text: string) => string,
+): Line[] {
+  const lines: Line[] = [
+    ['State', error ? `${state}: ${clean(error.message)}` : state],
+    ['Restarts after a crash', String(restarts)],
+    ...notes.map((note): Line => ['Note', clean(note)]),
+  ];
+  if (!capabilities) return lines;
+  const { backend, device, chipFamily, simd, simdBest, simdWeights, gpus, gpuBackends, upstream } = capabilities;
+  return [
+    ...lines,
+    ['Backend', `${backend}, ${device}${chipFamily ? `, ${chipFamily}` : ''}`],
+    ['GPUs', gpus.map(({ name, memoryBytes }) => `${name} (${bytes(memoryBytes)})`).join(', ') || 'none'],
+    ['GPU backends of this build', gpuBackends.join(', ') || 'none'],
+    ['SIMD', `${simd} (weights ${simdWeights}, processor ${simdBest})`],
+    ['llama.cpp', upstream],
+  ];
+}
+
+/** Nothing that a person wrote: of the system prompt and the stop strings only that they are there. */
+function settings({ context: asked, sampling, systemPrompt }: Settings): Line[] {
+  const { stop, ...numbers } = sampling;
+  return [
+    ['Context', pairs(asked)],
+    ['Sampling', `${pairs(numbers)}, stop strings ${stop.length}`],
+    ['System prompt', systemPrompt === '' ? 'none' : `${systemPrompt.length} characters`],
+  ];
+}
+
+function model({ model: info }: EngineStatus, clean: (text: string) => string): Line[] {
+  if (!info) return [];
+  const { headCount, headCountKv, headDimK, headDimV } = info;
+  return [
+    ['Name', clean(info.name)],
+    ['Kind', `${info.architecture}, ${info.quantization}, ${info.parameters} parameters, ${bytes(info.fileBytes)}`],
+    ['Shape', `${info.layers} layers, heads ${headCount}/${headCountKv} of ${headDimK}/${headDimV}`],
+    ['Trained for', `${info.nCtxTrain} tokens`],
+    ['Chat template', info.hasChatTemplate ? 'its own' : 'none'],
+    ['K bias', info.hasKBias ? 'yes' : 'no'],
+  ];
+}
+
+function context({ context: of, contextUsed }: EngineStatus, clean: (text: string) => string): Line[] {
+  if (!of) return [];
+  const { typeK, typeV, centring } = of;
+  const attention = of.attention.map(
+    ({ backend, layerBackend, window, layers }) =>
+      `${layers} ${window ? 'sliding-window ' : ''}layers of ${layerBackend} on ${backend}`,
+  );
+  return [
+    ['Tokens', `${of.nCtx} (asked ${of.nCtxAsked}), ${contextUsed} used`],
+    ['K cache', `${typeK.effective} (asked ${typeK.asked})${typeK.reason && `: ${clean(typeK.reason)}`}`],
+    ['V cache', `${typeV.effective} (asked ${typeV.asked})${typeV.reason && `: ${clean(typeV.reason)}`}`],
+    ['Centring', `K ${yes(centring.k, centring.reasonK)}, V ${yes(centring.v, centring.reasonV)}`],
+    ['RoPE', `${of.rope.kind}, factor ${of.rope.factor}`],
+    ['Flash attention', `${of.flashAttention ? 'on' : 'off'} (asked ${of.flashAttentionAsked})`],
+    ['Layers on the GPU', `${of.gpuLayers}/${of.layers} (asked ${of.gpuLayersAsked})`],
+    ['Attention', attention.join(', ') || 'not told'],
+    ...of.kernels.map(
+      ({ backend, from, name, why }): Line => [`Kernel of ${backend} from ${from}`, `${name} (${why})`],
+    ),
+    ['Threads, batch', `${of.threads}, ${of.batch}`],
+  ];
+}
+
+function memory(parts: Memory): Line[] {
+  return [
+    ['Weights', bytes(parts.weights)],
+    ['KV cache', `K ${parts.kvK} bytes, V ${parts.kvV} bytes, at f16 ${parts.kvF16} bytes`],
+    ['Compute buffers', bytes(parts.compute)],
+    ['Engine process', bytes(parts.process)],
+    ['Free of all', `${bytes(parts.free)} of ${bytes(parts.total)}`],
+  ];
+}
+
+function fallbacks(status: EngineStatus, clean: (text: string) => string): Line[] {
+  return fallbacksOf(status.context, status.capabilities).map(({ id, what, why }) => [
+    id,
+    clean(`${what} ${why}`.trim()),
+  ]);
+}
+
+function answers({ answers: list }: RunRecord): Line[] {
+  return list.map(({ at, stats }) => [
+    time(at),
+    `prompt ${stats.promptTokens} (${stats.cachedTokens} cached, ${stats.restoredTokens} restored) at ${rate(stats.promptTokensPerSecond)}, first token ` +
+      `${Math.round(stats.ttftMs)} ms, answer ${stats.answerTokens} at ${rate(stats.tokensPerSecond)}, ` +
+      `context ${stats.contextUsed}/${stats.contextSize}, ${stats.typeK}/${stats.typeV}`,
+  ]);
+}
+
+function warnings({ lines }: RunRecord, clean: (text: string) => string): Line[] {
+  return lines.map(({ level, text, times }) => ['', `${level} ${clean(text)}${times > 1 ? ` (${times} times)` : ''}`]);
+}
+
+function pairs(values: object): string {
+  return Object.entries(values)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ');
+}
+
+function yes(on: boolean, reason: string): string {
+  return on ? 'on' : `off (${reason})`;
+}
+
+function time(at: number): string {
+  return new Date(at).toISOString().slice(11, 19);
+}
+
+function rate(tokensPerSecond: number): string {
+  return `${tokensPerSecond.toFixed(1)} tok/s`;
+}
+
+function bytes(count: number): string {
+  return count >= 1e9 ? `${(count / 1e9).toFixed(2)} GB` : `${(count / 1e6).toFixed(1)} MB`;
+}

@@ -1,0 +1,253 @@
+/**
+ * Everything in which the engine runs differently from what was asked, or slower than the machine could: what it is, why, and
+ * what to do about it. One list for the badge and for the diagnostics.
+ */
+import type { Capabilities, EffectiveType, LoadedContext } from './engine';
+
+export type FallbackId =
+  | 'gpu-missing'
+  | 'gpu-start'
+  | 'gpu-unused'
+  | 'gpu-part'
+  | 'attention-cpu'
+  | 'type-k'
+  | 'type-v'
+  | 'self-test'
+  | 'simd'
+  | 'simd-build'
+  | 'simd-none'
+  | 'simd-weights'
+  | 'flash-attention'
+  | 'context-cut'
+  | 'context-rounded'
+  | 'rope'
+  | 'centring'
+  | 'calibration'
+  | 'chat-template'
+  | 'note';
+
+/** Whole sentences; `why` is empty where `what` says it already. */
+export interface Fallback {
+  id: FallbackId;
+  what: string;
+  why: string;
+  advice: string;
+}
+
+/** `context` is null while no model is loaded. */
+export function fallbacksOf(context: LoadedContext | null, capabilities: Capabilities | null): Fallback[] {
+  return [
+    ...(capabilities && context ? [...gpu(context, capabilities), ...attention(context)] : []),
+    ...(context
+      ? [...cacheTypes(context), ...contextLength(context), ...rope(context), ...measuring(context), ...others(context)]
+      : []),
+    ...(capabilities ? [...selfTest(capabilities), ...simd(capabilities)] : []),
+  ];
+}
+
+const simdNames: Record<string, string> = { avx512: 'AVX-512', avx2: 'AVX2', neon: 'NEON', scalar: 'scalar' };
+/** worst first */
+const simdRanks = ['scalar', 'neon', 'avx2', 'avx512'];
+
+export function simdName(simd: string): string {
+  return simdNames[simd] ?? simd;
+}
+
+/** The same type in the layout for heads of 64 values: no fallback, only another name. */
+export function isVariant({ asked, effective }: EffectiveType): boolean {
+  return effective === `${asked}_64`;
+}
+
+function gpu({ gpuLayers, gpuLayersAsked, layers }: LoadedContext, { gpus, gpuBackends }: Capabilities): Fallback[] {
+  const wanted = gpuLayersAsked < 0 ? layers : Math.min(gpuLayersAsked, layers);
+  const what = `The CPU runs the model: ${gpuLayers} of ${layers} layers are on a GPU.`;
+  if (wanted === 0 || gpuLayers >= wanted) return [];
+  if (gpus.length === 0 && gpuBackends.length > 0) {
+    return [
+      {
+        id: 'gpu-start',
+        what,
+        why: `${gpuBackends.join(', ')} did not start: it found no GPU that it can use.`,
+        advice: 'Update the system and restart the computer. Without such a GPU, set GPU layers to 0 in the settings.',
+      },
+    ];
+  }
+  // without any GPU, "as many as fit" is none
+  if (gpus.length === 0) {
+    if (gpuLayersAsked < 0) return [];
+    const why = `The settings ask for ${gpuLayersAsked} layers on the GPU, and this build can use none here.`;
+    const advice =
+      'Empty the field “GPU layers” in the settings. Only Macs with Apple silicon run on their GPU so far.';
+    return [{ id: 'gpu-missing', what, why, advice }];
+  }
+  if (gpuLayers === 0) {
+    const why = `${gpus[0]?.name} is there and is not used.`;
+    return [{ id: 'gpu-unused', what, why, advice: 'Load the model again. If that changes nothing, report it.' }];
+  }
+  return [
+    {
+      id: 'gpu-part',
+      what: `Only ${gpuLayers} of ${layers} layers are on the GPU.`,
+      why: `The settings ask for ${wanted === layers ? 'all' : wanted}.`,
+      advice: 'Choose a shorter context, a smaller cache type or a smaller model, so that more layers fit.',
+    },
+  ];
+}
+
+function attention({ attention: places }: LoadedContext): Fallback[] {
+  const away = places.filter(({ backend, layerBackend }) => backend === 'CPU' && layerBackend !== 'CPU');
+  if (away.length === 0) return [];
+  const layers = away.reduce((sum, place) => sum + place.layers, 0);
+  return [
+    {
+      id: 'attention-cpu',
+      what: `Attention of ${layers} layers runs on the CPU, while the layers are on the GPU.`,
+      why: `${away[0]?.layerBackend} has no kernel for it, so the cache is copied for every token.`,
+      advice: 'Set flash attention to Auto, or choose another cache type for K and V.',
+    },
+  ];
+}
+
+function cacheTypes(context: LoadedContext): Fallback[] {
+  const found = [cacheType('K', context.typeK, context), cacheType('V', context.typeV, context)].flat();
+  const { flashAttention, flashAttentionAsked } = context;
+  if (!flashAttention && flashAttentionAsked !== 'off') {
+    found.push({
+      id: 'flash-attention',
+      what: 'Flash attention is off.',
+      why: 'This model, or the device that it runs on, cannot use it.',
+      advice: 'Choose f16 for V, which needs none, or another model. Long contexts are slower without.',
+    });
+  }
+  return found;
+}
+
+function cacheType(side: 'K' | 'V', type: EffectiveType, { flashAttentionAsked }: LoadedContext): Fallback[] {
+  const { asked, effective, reason } = type;
+  if (asked === effective || isVariant(type)) return [];
+  const byFlash = side === 'V' && flashAttentionAsked === 'off';
+  return [
+    {
+      id: side === 'K' ? 'type-k' : 'type-v',
+      what: `The ${side} cache is ${effective} instead of ${asked}.`,
+      why: sentence(reason),
+      advice: byFlash
+        ? 'Set flash attention to Auto in the settings.'
+        : `Choose ${effective} for ${side} in the settings, or a model that can use ${asked}.`,
+    },
+  ];
+}
+
+function contextLength({ nCtx, nCtxAsked, nCtxTrained }: LoadedContext): Fallback[] {
+  const lengths = `The context is ${count(nCtx)} tokens instead of ${count(nCtxAsked)}`;
+  if (nCtx < nCtxAsked) {
+    const why = nCtxTrained > 0 ? `The model was trained for ${count(nCtxTrained)} tokens.` : 'The engine cut it.';
+    const advice = `Choose ${count(nCtx)} tokens or fewer, or a model that was trained for longer texts.`;
+    return [{ id: 'context-cut', what: `${lengths}.`, why, advice }];
+  }
+  if (nCtx === nCtxAsked) return [];
+  const advice = `Nothing has to be done; choose ${count(nCtx)} tokens to have it as asked.`;
+  return [{ id: 'context-rounded', what: `${lengths}.`, why: 'The cache is made of whole blocks of cells.', advice }];
+}
+
+const ropeNames = { model: '', linear: 'linear scaling', yarn: 'YaRN' };
+
+function rope({ rope: { kind, factor }, nCtx, nCtxTrained }: LoadedContext): Fallback[] {
+  if (kind === 'model') return [];
+  return [
+    {
+      id: 'rope',
+      what: `Positions are stretched ${factor.toFixed(2)} times, by ${ropeNames[kind]}.`,
+      why: `The context is ${count(nCtx)} tokens, and the model was trained for ${count(nCtxTrained)}.`,
+      advice: `Answers can be worse at any length; choose ${count(nCtxTrained)} tokens or fewer where that matters.`,
+    },
+  ];
+}
+
+function measuring({ calibration, centring, typeK, typeV }: LoadedContext): Fallback[] {
+  if (calibration) {
+    return [
+      {
+        id: 'calibration',
+        what: 'The turbo caches are not centred, and so a little less exact.',
+        why: sentence(calibration),
+        advice: 'Load the model again to have it measured; that is done once for each model.',
+      },
+    ];
+  }
+  const off = [
+    { name: 'K', on: centring.k, reason: centring.reasonK, turbo: isTurbo(typeK) },
+    { name: 'V', on: centring.v, reason: centring.reasonV, turbo: isTurbo(typeV) },
+  ].filter(({ on, turbo }) => turbo && !on);
+  if (off.length === 0) return [];
+  return [
+    {
+      id: 'centring',
+      what: `The ${off.map(({ name }) => name).join(' and ')} cache is not centred, and so a little less exact.`,
+      why: [...new Set(off.map(({ reason }) => sentence(reason)))].join(' '),
+      advice: 'Nothing has to be done. Choose q8_0 where every detail of a long text matters.',
+    },
+  ];
+}
+
+function others({ chatTemplate, notes }: LoadedContext): Fallback[] {
+  const found: Fallback[] = notes.map((note) => ({ id: 'note', what: sentence(note), why: '', advice: '' }));
+  if (chatTemplate) {
+    const advice = 'Choose a file of this model that brings its own template, or a chat model.';
+    found.push({ id: 'chat-template', what: 'The chat template ChatML is used.', why: sentence(chatTemplate), advice });
+  }
+  return found;
+}
+
+function selfTest({ warnings }: Capabilities): Fallback[] {
+  return warnings.map((warning) => ({
+    id: 'self-test',
+    what: sentence(warning),
+    why: 'The GPU kernels are compared with the CPU at the first start.',
+    advice: 'The test runs again after an update of the system or the app. Please report it, with the diagnostics.',
+  }));
+}
+
+function simd({ simd: level, simdBest, simdAsked, simdWeights }: Capabilities): Fallback[] {
+  const found: Fallback[] = [];
+  const has = `This processor has ${simdName(simdBest)}`;
+  const what = `The turbo caches run with ${simdName(level)} code.`;
+  if (rank(level) < rank(simdBest) && simdAsked) {
+    const advice = 'Start Concertina without CONCERTINA_SIMD.';
+    found.push({ id: 'simd', what, why: `${has}, but CONCERTINA_SIMD=${simdAsked} is set.`, advice });
+  } else if (rank(level) < rank(simdBest)) {
+    const advice = 'Build the engine with GCC or Clang on this computer: npm run build:engine.';
+    found.push({ id: 'simd-build', what, why: `${has}, but this build was made without it.`, advice });
+  } else if (level === 'scalar') {
+    const why = 'This processor has neither AVX2 nor dot products of Arm: reading and writing the cache is slow.';
+    found.push({ id: 'simd-none', what, why, advice: 'Choose q8_0 or f16 for K and V if they are faster here.' });
+  }
+  if (rank(simdWeights) < rank(simdBest)) {
+    found.push({
+      id: 'simd-weights',
+      what: `The weights are read with ${simdName(simdWeights)} code.`,
+      why: `${has}, but this build is made for any processor with ${simdName(simdWeights)}.`,
+      advice: 'Build the engine on this computer to use it: npm run build:engine.',
+    });
+  }
+  return found;
+}
+
+function rank(simdLevel: string): number {
+  return simdRanks.indexOf(simdLevel);
+}
+
+function isTurbo({ effective }: EffectiveType): boolean {
+  return effective.startsWith('turbo');
+}
+
+/** Reasons of the engine begin in lower case and end without a stop. */
+function sentence(text: string): string {
+  const whole = text.trim();
+  if (whole === '') return '';
+  return `${whole[0]?.toUpperCase()}${whole.slice(1)}${/[.!?]$/.test(whole) ? '' : '.'}`;
+}
+
+function count(tokens: number): string {
+  return tokens.toLocaleString('en-US');
+}

@@ -1,0 +1,45 @@
+import { X } from 'lucide-react';
+import { Dialog as Radix } from 'radix-ui';
+import type { ReactNode } from 'react';
+import { cx } from './cx';
+import { IconButton } from './IconButton';
+
+interface DialogProps {
+  title: string;
+  /** one sentence below the title */
+  description: string;
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  children: ReactNode;
+  className?: string;
+  testId?: string;
+}
+
+/** Over the whole window, until it is closed. */
+export function Dialog({ title, description, open, onOpenChange, children, className, testId }: DialogProps) {
+  return (
+    <Radix.Root open={open} onOpenChange={onOpenChange}>
+      <Radix.Portal>
+        <Radix.Overlay className="fixed inset-0 z-40 bg-black/35" />
+        <Radix.Content
+          data-testid={testId}
+          className={cx(
+            'pop fixed inset-4 z-50 m-auto flex h-fit max-h-[calc(100%-2rem)] flex-col rounded-xl border border-line bg-raised text-sm text-ink shadow-pop outline-none',
+            className,
+          )}
+        >
+          <div className="flex items-start gap-3 border-b border-line px-5 py-3.5">
+            <div className="min-w-0 flex-1">
+              <Radix.Title className="font-serif text-[1.06rem] text-ink">{title}</Radix.Title>
+              <Radix.Description className="mt-0.5 text-xs text-ink-2">{description}</Radix.Description>
+            </div>
+            <Radix.Close asChild>
+              <IconButton label="Close" keys="Esc" side="left" icon={<X />} />
+            </Radix.Close>
+          </div>
+          {children}
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}

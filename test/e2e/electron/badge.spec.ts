@@ -1,0 +1,71 @@
+/** Nothing silent: what is not as asked turns the badge amber, with the reason and what to do. */
+import { expect, type Page } from '@playwright/test';
+import { test } from '../app';
+import { ask, greedy, ready } from '../chat';
+
+/** Nothing to measure at the first load, and threads that need not wait for each other on a busy machine. */
+const plain = { typeK: 'f16', typeV: 'f16', threads: 1 } as const;
+
+async function openBadge(page: Page): Promise<void> {
+  await page.getByTestId('meter-engine').click();
+}
+
+async function expectFallback(page: Page, id: string, texts: RegExp[]): Promise<void> {
+  const fallback = page.locator(`[data-testid="fallback"][data-id="${id}"]`);
+  for (const text of texts) await expect(fallback).toContainText(text);
+}
+
+test('without fallbacks the badge is quiet and names what runs where', async ({ launch }) => {
+  const { page } = await launch({ settings: { context: plain } });
+  const { context, capabilities } = await ready(page);
+  await expect(page.getByTestId('meter-engine')).toHaveAttribute('data-fallbacks', '0');
+  await openBadge(page);
+  await expect(page.getByTestId('fallbacks')).toBeHidden();
+  await expect(page.getByTestId('details-layers')).toHaveText('0/9');
+  const device = capabilities?.device ?? '?';
+  expect(context?.attention).toEqual([{ backend: 'CPU', device, layerBackend: 'CPU', window: false, layers: 8 }]);
+});
+
+test('without the GPU that the settings ask for the badge turns amber', async ({ launch }) => {
+  const { page } = await launch({ settings: { context: { ...plain, gpuLayers: 9 } } });
+  const { capabilities } = await ready(page);
+  test.skip(capabilities?.backend !== 'CPU', 'this machine has a GPU');
+  await expect(page.getByTestId('meter-engine')).toHaveAttribute('data-fallbacks', '1');
+  await expect(page.getByTestId('meter-engine')).toHaveClass(/text-warn/);
+  await openBadge(page);
+  await expectFallback(page, 'gpu-missing', [/0 of 9 layers/, /ask for 9 layers on the GPU/, /Empty the field/]);
+});
+
+test('with kernels held down to plain C the badge turns amber', async ({ launch }) => {
+  const { page } = await launch({ settings: { context: plain }, env: { CONCERTINA_SIMD: 'scalar' } });
+  const { capabilities } = await ready(page);
+  expect(capabilities?.simd).toBe('scalar');
+  test.skip(capabilities?.simdBest === 'scalar', 'this processor has nothing better');
+  await expect(page.getByTestId('meter-engine')).not.toHaveAttribute('data-fallbacks', '0');
+  await expect(page.getByTestId('meter-engine')).toHaveClass(/text-warn/);
+  await openBadge(page);
+  await expectFallback(page, 'simd', [/scalar code/, /CONCERTINA_SIMD=scalar is set/, /Start Concertina without/]);
+});
+
+test('the diagnostics open from the badge and by key, can be copied, and hold no chat', async ({ launch, dataDir }) => {
+  const { app, page } = await launch({
+    settings: { context: plain, sampling: greedy, systemPrompt: 'Answer briefly, lagoon.' },
+  });
+  const { capabilities } = await ready(page);
+  await ask(page, 'What is a lagoon?');
+  await openBadge(page);
+  await page.getByTestId('diagnostics-open').click();
+  const text = page.getByTestId('diagnostics-text');
+  await expect(text).toContainText(capabilities?.upstream ?? '?');
+  await expect(text).toContainText(/answer \d+ at [\d.]+ tok\/s/);
+  await page.getByTestId('diagnostics-copy').click();
+  await expect(page.getByTestId('diagnostics-copy')).toHaveText('Copied');
+  const copied = await app.evaluate(({ clipboard }) => clipboard.readText());
+  expect(copied).toBe(await text.textContent());
+  expect(copied).not.toMatch(/lagoon/i);
+  expect(copied).not.toContain(dataDir);
+  await page.keyboard.press('Escape');
+  await expect(page.getByTestId('diagnostics')).toBeHidden();
+  await page.keyboard.press('Control+d');
+  await expect(text).toContainText('## Computer');
+});
