@@ -107,7 +107,7 @@ describe('a document', () => {
 
 describe('a job', () => {
   it('waits for the one before it, and ends when it is cancelled', async () => {
-    const { file, service, ended, reading, leftovers } = await setUp();
+    const { folder, file, service, ended, reading, leftovers } = await setUp();
     const ids = service.addPaths([
       await file('slow.txt', 'slow'),
       await file('waiting.txt', 'waiting'),
@@ -125,6 +125,10 @@ describe('a job', () => {
       ['done', null],
     ]);
     expect(await leftovers()).toEqual([]);
+    // its thread has ended, not only its job
+    const beats = await readFile(join(folder, 'slow.txt.beats'), 'utf8');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(await readFile(join(folder, 'slow.txt.beats'), 'utf8')).toBe(beats);
     // it is over: nothing to cancel
     service.cancel(ids[2] ?? '');
     expect(service.jobs.get(ids[2] ?? '')?.state).toBe('done');
