@@ -20,15 +20,13 @@
 template <short DV, short NQ> struct turbo_area {
     enum { P = TURBO_METAL_POSITIONS, NG = turbo_v_row<DV>::GROUPS };
     threadgroup float4 * scales;
-    threadgroup uint4  * signs;
     threadgroup float  * scores;
     threadgroup float  * heavy;
 
     explicit turbo_area(threadgroup char * base) {
         scales = (threadgroup float4 *) base;
-        signs  = (threadgroup uint4 *)  (base + P*NG*16);
-        scores = (threadgroup float *)  (base + P*NG*32);
-        heavy  = (threadgroup float *)  (base + P*(NG*32 + NQ*4));
+        scores = (threadgroup float *)  (base + P*NG*16);
+        heavy  = (threadgroup float *)  (base + P*(NG*16 + NQ*4));
     }
 };
 
@@ -190,15 +188,15 @@ kernel void kernel_turbo_attention(
         else { SCORES(f16_unit); }
 #undef SCORES
         device const char * row = v0 + (uint) min((short) lane, last)*v_nb;
-#define STAGE(format) turbo_stage<format, DV>(row, visible, area.scales, area.signs, lane)
+#define STAGE(format) turbo_stage<format, DV>(row, visible, area.scales, lane)
         TURBO_BY_KIND(FC_turbo_type_v, GV, lane, STAGE)
         else if (FC_turbo_type_v == TURBO_METAL_Q8_0) { STAGE(q8_0_lane<GV>); }
 #undef STAGE
         simdgroup_barrier(mem_flags::mem_threadgroup); // scores of other lanes
         turbo_softmax<DV, NQ>(args, area, seen, me, sum, lane);
-        simdgroup_barrier(mem_flags::mem_threadgroup); // weights, scales and signs of other lanes
+        simdgroup_barrier(mem_flags::mem_threadgroup); // weights and scales of other lanes
 
-#define ACCUMULATE(format) turbo_accumulate<format, DV, NQ>(v0, v_nb, last, area.scales, area.signs, area.heavy, area.scores, sum, lane)
+#define ACCUMULATE(format) turbo_accumulate<format, DV, NQ>(v0, v_nb, last, area.scales, area.heavy, area.scores, sum, lane)
         TURBO_BY_KIND(FC_turbo_type_v, GV, lane, ACCUMULATE)
         else if (FC_turbo_type_v == TURBO_METAL_Q8_0) { ACCUMULATE(q8_0_lane<GV>); }
         else { ACCUMULATE(f16_lane<GV>); }

@@ -123,7 +123,7 @@ kernel void kernel_turbo_copy_to(
     const uint i02 = tgpig.z%(uint) args.ne02;
     const uint i03 = tgpig.z/(uint) args.ne02;
     device const char * b = src + i01*args.nb01 + i02*args.nb02 + i03*args.nb03 + index*format::BYTES;
-    const float4 x = format::values(format::fetch(b, lane), lane, format::scales(b, lane), format::signs(b));
+    const float4 x = format::values(format::fetch(b, lane), lane, format::scales(b, lane));
 
     int at = 0;
     const ulong offset = turbo_place(args, index, i01, i02, i03, 4*lanes, at);

@@ -66,13 +66,18 @@ static inline float4 turbo4_values(uint4 code, float4 scale) {
     return turbo_flip(v, code << 28u);
 }
 
-// Values of four magnitudes (two bits each, others ignored) and signs (bit 0, others ignored) of turbo3.
-static inline float4 turbo3_values(uint4 magnitude, uint4 sign, float4 scale) {
+// Values of four codes of turbo3; other bits than the low three of each are ignored.
+static inline float4 turbo3_values(uint4 code, float4 scale) {
     if (FC_turbo_table == TURBO_METAL_TABLE_SIGNED) {
-        const uint4 i = (magnitude & 3u) | (sign & 1u) << 2u;
+        const uint4 i = code & 7u;
         return float4(turbo3_levels[i.x], turbo3_levels[i.y], turbo3_levels[i.z], turbo3_levels[i.w])*scale;
     }
-    const uint4 i = magnitude & 3u;
+    const uint4 i = code & 3u;
     const float4 v = float4(turbo3_magnitudes[i.x], turbo3_magnitudes[i.y], turbo3_magnitudes[i.z], turbo3_magnitudes[i.w])*scale;
-    return turbo_flip(v, sign << 31u);
+    return turbo_flip(v, code << 29u);
+}
+
+// The codes in the bits that words of turbo3 leave over, in bits 0-2 and 4-6 of each byte like the others.
+static inline uint turbo3_spread(uint word0, uint word1, uint word2) {
+    return (word0 >> 3 & 0x11111111u) | (word1 >> 2 & 0x22222222u) | (word2 >> 1 & 0x44444444u);
 }

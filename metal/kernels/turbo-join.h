@@ -18,6 +18,8 @@ static inline void turbo_join(thread turbo_query & me, thread float4 (& sum)[NQ]
     constexpr short NG    = turbo_v_row<DV>::GROUPS;
     constexpr short LANES = turbo_v_row<DV>::LANES;
     constexpr short SIZE  = NQ*NG*LANES; // float4 of one SIMD-group
+    TURBO_STATIC_ASSERT(2*NQ*(NG*LANES*16 + 8) <= TURBO_METAL_SHARED_BYTES(DV, NQ) + 4*TURBO_METAL_GROUP_BYTES(DV, NQ),
+        "two of four SIMD-groups hand over within the memory that four have");
 
     for (ushort rest = simdgroups/2; rest > 0; rest /= 2) {
         threadgroup float4 * base   = (threadgroup float4 *) memory;

@@ -51,14 +51,13 @@ enum turbo_metal_mask {
 // One threadgroup memory area per threadgroup for Q, and one per SIMD-group:
 //   Q       float  [queries][dim_k]
 //   scales  float4 [positions][groups of V]
-//   signs   uint4  [positions][groups of V]
 //   scores  float  [queries][positions]      then weights
 //   heavy   float  [positions]               largest weight of a position
 // After the last position it holds sums that one SIMD-group hands to another (turbo-join.h), which need no more.
 #define TURBO_METAL_V_GROUPS(dim_v) ((dim_v) <= 128 ? 1 : (dim_v)/128)
 #define TURBO_METAL_SHARED_BYTES(dim_k, queries) ((queries)*(dim_k)*4)
 #define TURBO_METAL_GROUP_BYTES(dim_v, queries) \
-    (TURBO_METAL_POSITIONS*((queries)*4 + TURBO_METAL_V_GROUPS(dim_v)*32 + 4))
+    (TURBO_METAL_POSITIONS*((queries)*4 + TURBO_METAL_V_GROUPS(dim_v)*16 + 4))
 
 // The queries of a KV head are numbered row*gqa + head within the group.
 typedef struct {

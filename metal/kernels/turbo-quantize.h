@@ -150,22 +150,23 @@ static inline void turbo_pack(device block * b, thread const uint (& code)[count
         }
         return;
     }
-    uint byte = code[0] | code[count/2] << 4;
-    if (count == 4) {
-        byte |= code[1] << 2 | code[count - 1] << 6;
-        b->qs[lane] = (uchar) byte;
-    } else {
-        // values j + 16 and j + 48 are in lane j + 16
-        byte |= simd_shuffle_xor(byte, (ushort) 16) << 2;
-        if (lane < 16) {
-            b->qs[lane] = (uchar) byte;
-        }
-    }
-    device uint * plane = (device uint *) ((device char *) b + sizeof(block) - 4*count);
+    // All codes at byte j of a half, 4 bits apart in the order of their values: nibble 2k is the low one of word k, 2k + 1 the high one,
+    // 6 and 7 are the codes that go into the bits left over. `parts` lanes hold them.
+    constexpr short n     = 2*count;
+    constexpr short parts = 16/n;
+    uint all = 0;
     TURBO_UNROLL (short k = 0; k < count; ++k) {
-        const uint word = simd_or(negative[k] << lane);
-        if (lane == k) {
-            plane[k] = word;
+        all |= (code[k] | negative[k] << 2) << (32/count*k);
+    }
+    const short part = lane%16/n;
+    all <<= 4*part;
+    TURBO_UNROLL (ushort d = n; d < 16; d *= 2) {
+        all |= simd_shuffle_xor(all, d);
+    }
+    device uchar * qs = (device uchar *) b + 4 + lane%n;
+    TURBO_UNROLL (short k = 0; k < 3; ++k) {
+        if (k%parts == part) {
+            qs[TURBO3_WORD(n, lane/16, k)] = (uchar) ((all >> 8*k & 0x77u) | (all >> (24 + k) & 0x11u) << 3);
         }
     }
 }

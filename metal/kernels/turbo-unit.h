@@ -34,36 +34,35 @@ template <short group> struct turbo4_unit {
     }
 };
 
+// Four bytes of the three words of a half.
 template <short group> struct turbo3_unit {
     typedef typename turbo_blocks<group>::turbo3 block;
-    enum { PER_GROUP = group/32 };
-    uint  qs[2];
-    uint  sign[4];
+    enum { PER_GROUP = group/32, N = group/16, DWORDS = N/4 };
+    uint  qs[4];
     float scale[4];
     short first;
 
     void load(device const char * row, short u) {
         device const block * b = (device const block *) row + u/PER_GROUP;
-        const short t = u % PER_GROUP;
-        device const uint * q = (device const uint *) b->qs + 2*t;
-        qs[0] = q[0];
-        qs[1] = q[1];
-        const uint header = turbo_header((device const char *) b);
-        device const uint * s = (device const uint *) b->sign;
-        TURBO_UNROLL (short i = 0; i < 4; ++i) {
-            sign[i]  = s[i*(group/4)/32] >> (uint) (i*(group/4)%32 + 8*t);
-            scale[i] = turbo_scale(header, i);
+        const short h = u%PER_GROUP/DWORDS;
+        const short d = u%DWORDS;
+        device const uint * q = (device const uint *) b->qs + d;
+        TURBO_UNROLL (short k = 0; k < 3; ++k) {
+            qs[k] = q[TURBO3_WORD(DWORDS, h, k)];
         }
-        first = u/PER_GROUP*(group/4) + 2*t;
+        qs[3] = turbo3_spread(qs[0], qs[1], qs[2]);
+        const uint header = turbo_header((device const char *) b);
+        TURBO_UNROLL (short k = 0; k < 4; ++k) {
+            scale[k] = turbo_scale(header, group == 128 ? k : k/2*2 + h);
+        }
+        first = u/PER_GROUP*(group/4) + 4*h + d;
     }
-    // i: two pieces of each quarter
     float4 piece(short i) const {
-        const uint m = qs[i & 1] >> (i/2)*2;
-        const uint s = sign[i/2] >> (i & 1)*4;
-        return turbo3_values(uint4(m, m >> 8, m >> 16, m >> 24), uint4(s, s >> 1, s >> 2, s >> 3), float4(scale[i/2]));
+        const uint c = qs[i/2] >> i%2*4;
+        return turbo3_values(uint4(c, c >> 8, c >> 16, c >> 24), float4(scale[i/2]));
     }
     short at(short i) const {
-        return first + (i & 1) + i/2*(group/16);
+        return first + N*i/16*8 + N*i%16/4;
     }
 };
 

@@ -13,13 +13,13 @@ template <short DV> struct turbo_v_row {
     };
 };
 
-// Scales and signs of the row of this lane's position. Of one that no query sees the scales are 0, so that whatever its bytes are
+// Scales of the row of this lane's position. Of one that no query sees the scales are 0, so that whatever its bytes are
 // they add nothing.
 template <typename format, short DV>
-static inline void turbo_stage(device const char * row, bool visible, threadgroup float4 * scales, threadgroup uint4 * signs, ushort lane) {
+static inline void turbo_stage(device const char * row, bool visible, threadgroup float4 * scales, ushort lane) {
     constexpr short NG = turbo_v_row<DV>::GROUPS;
     TURBO_UNROLL (short g = 0; g < NG; ++g) {
-        float4 s = format::stage(row + g*format::BYTES, signs[lane*NG + g]);
+        float4 s = format::stage(row + g*format::BYTES);
         if (!visible) {
             s = float4(0.0f);
         }
@@ -32,7 +32,7 @@ static inline void turbo_stage(device const char * row, bool visible, threadgrou
 // sees them: their bytes may be no numbers.
 template <typename format, short DV, short NQ>
 static inline void turbo_accumulate(device const char * v, uint nb_row, short last, threadgroup const float4 * scales,
-        threadgroup const uint4 * signs, threadgroup const float * heavy, threadgroup const float * weights,
+        threadgroup const float * heavy, threadgroup const float * weights,
         thread float4 (& sum)[NQ][turbo_v_row<DV>::GROUPS], ushort lane) {
     constexpr short NG = turbo_v_row<DV>::GROUPS;
     const short tx = lane % turbo_v_row<DV>::LANES;
@@ -51,7 +51,7 @@ static inline void turbo_accumulate(device const char * v, uint nb_row, short la
             }
             TURBO_UNROLL (short i = 0; i < 4; ++i) {
                 const short at = (r0 + i)*NG + g;
-                x[i] = format::values(bytes[i], tx, format::scales(scales[at], tx), format::signs(signs[at]));
+                x[i] = format::values(bytes[i], tx, format::scales(scales[at], tx));
                 if (format::UNSCALED) { // known to the compiler
                     x[i] = select(float4(0.0f), x[i], bool4(most[i] > 0.0f));
                 }

@@ -82,28 +82,38 @@ INLINE __m256i levels4_64(const block_turbo4_64 * b, int i) {
     return _mm256_shuffle_epi8(table4(), n);
 }
 
-// 32 sign bits to bytes of 4 or 0: bit 2 of the index into table3
-INLINE __m256i sign_bytes(const uint8_t * sign) {
-    int32_t bits;
-    memcpy(&bits, sign, sizeof(bits));
-    const __m256i spread = _mm256_shuffle_epi8(_mm256_set1_epi32(bits),
-        _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303));
-    const __m256i bit = _mm256_set1_epi64x((int64_t) 0x8040201008040201);
-    return _mm256_and_si256(_mm256_cmpeq_epi8(_mm256_and_si256(spread, bit), bit), _mm256_set1_epi8(4));
+// Code k of each byte triple, in bits 0-2: of word k, or for k = 3 from bit 3 of all words. Other bits of the words are ignored.
+INLINE __m256i code3(__m256i word0, __m256i word1, __m256i word2, int k) {
+    if (k < 3) {
+        return _mm256_and_si256(k == 0 ? word0 : k == 1 ? word1 : word2, _mm256_set1_epi8(7));
+    }
+    const __m256i bit0 = _mm256_and_si256(_mm256_srli_epi16(word0, 3), _mm256_set1_epi8(1));
+    const __m256i bit1 = _mm256_and_si256(_mm256_srli_epi16(word1, 2), _mm256_set1_epi8(2));
+    const __m256i bit2 = _mm256_and_si256(_mm256_srli_epi16(word2, 1), _mm256_set1_epi8(4));
+    return _mm256_or_si256(_mm256_or_si256(bit0, bit1), bit2);
 }
 
 INLINE __m256i levels3(const block_turbo3 * b, int i) {
-    const __m256i q = _mm256_srl_epi16(_mm256_loadu_si256((const __m256i *) b->qs), _mm_cvtsi32_si128(2*i));
-    const __m256i n = _mm256_or_si256(_mm256_and_si256(q, _mm256_set1_epi8(3)), sign_bytes(b->sign + 4*i));
-    return _mm256_shuffle_epi8(table3(), n);
+    const __m256i first = _mm256_loadu_si256((const __m256i *) b->qs);
+    const __m256i last  = _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *) (b->qs + 32)));
+    // each word twice, the second time with its high nibbles low
+    const __m256i n = _mm256_setr_epi64x(0, 4, 0, 4);
+    const __m256i word0 = _mm256_srlv_epi64(_mm256_unpacklo_epi64(first, first), n);
+    const __m256i word1 = _mm256_srlv_epi64(_mm256_unpackhi_epi64(first, first), n);
+    const __m256i word2 = _mm256_srlv_epi64(_mm256_permute4x64_epi64(last, 0x50), n);
+    return _mm256_shuffle_epi8(table3(), code3(word0, word1, word2, i));
 }
 
 INLINE __m256i levels3_64(const block_turbo3_64 * b, int i) {
-    const __m128i q  = _mm_loadu_si128((const __m128i *) b->qs);
-    const __m128i lo = _mm_srl_epi16(q, _mm_cvtsi32_si128(4*i));
-    const __m128i hi = _mm_srl_epi16(q, _mm_cvtsi32_si128(4*i + 2));
-    const __m256i n  = _mm256_or_si256(_mm256_and_si256(_mm256_set_m128i(hi, lo), _mm256_set1_epi8(3)), sign_bytes(b->sign + 4*i));
-    return _mm256_shuffle_epi8(table3(), n);
+    const __m256i first = _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *) b->qs));
+    const __m256i last  = _mm256_castsi128_si256(_mm_loadl_epi64((const __m128i *) (b->qs + 16)));
+    // each word four times, every second time with its high nibbles low
+    const __m256i n = _mm256_setr_epi32(0, 4, 0, 4, 0, 4, 0, 4);
+    const __m256i word0 = _mm256_srlv_epi32(_mm256_permutevar8x32_epi32(first, _mm256_setr_epi32(0, 0, 0, 0, 2, 2, 2, 2)), n);
+    const __m256i word1 = _mm256_srlv_epi32(_mm256_permutevar8x32_epi32(first, _mm256_setr_epi32(1, 1, 1, 1, 3, 3, 3, 3)), n);
+    const __m256i word2 = _mm256_srlv_epi32(_mm256_permutevar8x32_epi32(last,  _mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1)), n);
+    const __m256i code  = _mm256_blend_epi32(code3(word0, word1, word2, 2*i), code3(word0, word1, word2, 2*i + 1), 0xcc);
+    return _mm256_shuffle_epi8(table3(), code);
 }
 
 INLINE float unit_of(uint16_t d) {

@@ -59,8 +59,7 @@ INLINE __m512i table4(void) {
 
 INLINE __m512i table3(void) {
     const uint8_t m[4] = TURBO3_MAGNITUDES;
-    return _mm512_broadcast_i32x4(_mm_setr_epi8(m[0], m[1], m[2], m[3], m[0], m[1], m[2], m[3],
-                                                m[0], m[1], m[2], m[3], m[0], m[1], m[2], m[3]));
+    return _mm512_broadcast_i32x4(_mm_setr_epi8(m[0], m[1], m[2], m[3], -m[0], -m[1], -m[2], -m[3], 0, 0, 0, 0, 0, 0, 0, 0));
 }
 
 INLINE __m512i join(__m256i lo, __m256i hi) {
@@ -71,11 +70,13 @@ INLINE __m512i lookup4(__m512i codes) {
     return _mm512_shuffle_epi8(table4(), _mm512_and_si512(codes, _mm512_set1_epi8(15)));
 }
 
-INLINE __m512i lookup3(__m512i magnitudes, const uint8_t * sign) {
-    uint64_t bits;
-    memcpy(&bits, sign, sizeof(bits));
-    const __m512i level = _mm512_shuffle_epi8(table3(), _mm512_and_si512(magnitudes, _mm512_set1_epi8(3)));
-    return _mm512_mask_sub_epi8(level, _cvtu64_mask64(bits), _mm512_setzero_si512(), level);
+// bits 0-2 of word, and where the mask says so bit 3 of all words; other bits are ignored
+INLINE __m512i lookup3(__m512i word, __mmask16 spread, __m512i word0, __m512i word1, __m512i word2) {
+    const __m512i bit0 = _mm512_and_si512(_mm512_srli_epi16(word0, 3), _mm512_set1_epi8(1));
+    const __m512i bit1 = _mm512_and_si512(_mm512_srli_epi16(word1, 2), _mm512_set1_epi8(2));
+    const __m512i bit2 = _mm512_and_si512(_mm512_srli_epi16(word2, 1), _mm512_set1_epi8(4));
+    const __m512i all  = _mm512_or_si512(_mm512_or_si512(bit0, bit1), bit2);
+    return _mm512_shuffle_epi8(table3(), _mm512_mask_blend_epi32(spread, _mm512_and_si512(word, _mm512_set1_epi8(7)), all));
 }
 
 // levels of values 64*i .. 64*i + 63 of a block
@@ -90,17 +91,38 @@ INLINE __m512i levels4_64(const block_turbo4_64 * b, int i) {
     return lookup4(join(q, _mm256_srli_epi16(q, 4)));
 }
 
+// every second of 64 bits with its high nibbles low
+INLINE __m512i words8(__m512i order, __m512i qs) {
+    return _mm512_srlv_epi64(_mm512_permutexvar_epi64(order, qs), _mm512_setr_epi64(0, 4, 0, 4, 0, 4, 0, 4));
+}
+
 INLINE __m512i levels3(const block_turbo3 * b, int i) {
-    const __m256i q = _mm256_loadu_si256((const __m256i *) b->qs);
-    return lookup3(i == 0 ? join(q, _mm256_srli_epi16(q, 2)) : join(_mm256_srli_epi16(q, 4), _mm256_srli_epi16(q, 6)), b->sign + 8*i);
+    const __m512i first = _mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *) b->qs));
+    const __m512i last  = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *) (b->qs + 32)));
+    const __m512i word0 = words8(_mm512_setr_epi64(0, 0, 2, 2, 0, 0, 2, 2), first);
+    const __m512i word1 = words8(_mm512_setr_epi64(1, 1, 3, 3, 1, 1, 3, 3), first);
+    if (i == 0) {
+        return lookup3(_mm512_mask_blend_epi32(0xff00, word0, word1), 0, word0, word1, word0);
+    }
+    const __m512i word2 = words8(_mm512_setr_epi64(0, 0, 1, 1, 0, 0, 1, 1), last);
+    return lookup3(word2, 0xff00, word0, word1, word2);
+}
+
+// every second of 32 bits with its high nibbles low
+INLINE __m512i words4(__m512i order, __m512i qs) {
+    const __m512i n = _mm512_setr_epi32(0, 4, 0, 4, 0, 4, 0, 4, 0, 4, 0, 4, 0, 4, 0, 4);
+    return _mm512_srlv_epi32(_mm512_permutexvar_epi32(order, qs), n);
 }
 
 INLINE __m512i levels3_64(const block_turbo3_64 * b, int i) {
     (void) i;
-    const __m128i q  = _mm_loadu_si128((const __m128i *) b->qs);
-    const __m256i lo = _mm256_set_m128i(_mm_srli_epi16(q, 2), q);
-    const __m256i hi = _mm256_set_m128i(_mm_srli_epi16(q, 6), _mm_srli_epi16(q, 4));
-    return lookup3(join(lo, hi), b->sign);
+    const __m128i first = _mm_loadu_si128((const __m128i *) b->qs);
+    const __m128i last  = _mm_loadl_epi64((const __m128i *) (b->qs + 16));
+    const __m512i qs    = _mm512_castsi256_si512(_mm256_set_m128i(last, first));
+    const __m512i word  = words4(_mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5), qs);
+    const __m512i word0 = words4(_mm512_setr_epi32(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 2, 2), qs);
+    const __m512i word1 = words4(_mm512_setr_epi32(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 3, 3, 3, 3), qs);
+    return lookup3(word, 0xcc00, word0, word1, word);
 }
 
 INLINE float unit_of(uint16_t d) {

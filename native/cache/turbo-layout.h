@@ -38,13 +38,19 @@ typedef struct {
     uint8_t  qs[TURBO_GROUP/2];
 } block_turbo4;
 
-// qs[j]: two bits of magnitude of values j, j + 32, j + 64, j + 96, lowest bits first;
-// sign: bit j%8 of byte j/8 is the sign of value j.
+// Codes of three bits, two in a byte as in turbo4, at bits 0 and 4; the bits 3 and 7 that this leaves free hold every fourth code.
+// A block has two halves: value v is in half h = v/16%2, as its value u = v/32*16 + v%16. The codes of a half lie in three words of
+// n bytes, n = 8 here and 4 in block_turbo3_64. With k = u/(2n), bit b = 4*(u/n%2) and j = u%n,
+//     k < 3:  the code is at bits b .. b + 2 of byte j of word k,
+//     k = 3:  bit i of the code is bit b + 3 of byte j of word i.
+// So a word of all three is 8n codes without a bit left over, and SIMD kernels read each from lanes that lie on each other.
+// Words 0 and 1 of both halves come first: a load of 32 bytes has a half of the block in each of its own.
+#define TURBO3_WORD(n, h, k) ((n)*((k) < 2 ? 2*(h) + (k) : 4 + (h))) // offset of a word in qs
+
 typedef struct {
     uint16_t d;
     uint16_t sub;
-    uint8_t  qs[TURBO_GROUP/4];
-    uint8_t  sign[TURBO_GROUP/8];
+    uint8_t  qs[3*TURBO_GROUP/8];
 } block_turbo3;
 
 // As block_turbo4 with halves of 32: low nibble = value j, high nibble = value j + 32.
@@ -54,12 +60,11 @@ typedef struct {
     uint8_t  qs[TURBO_GROUP_64/2];
 } block_turbo4_64;
 
-// As block_turbo3 with quarters of 16: values j, j + 16, j + 32, j + 48.
+// As block_turbo3 with words of 4.
 typedef struct {
     uint16_t d;
     uint16_t sub;
-    uint8_t  qs[TURBO_GROUP_64/4];
-    uint8_t  sign[TURBO_GROUP_64/8];
+    uint8_t  qs[3*TURBO_GROUP_64/8];
 } block_turbo3_64;
 
 // The activation format that dot products take: ggml's q8_0.

@@ -15,17 +15,29 @@ TURBO_NEON_INLINE int8x16_t turbo_neon_lookup4(uint8x16_t codes) {
     return vqtbl1q_s8(vld1q_s8(t), codes);
 }
 
-TURBO_NEON_INLINE int8x16_t turbo_neon_lookup3(uint8x16_t magnitudes, const uint8_t * sign) {
+// codes in bits 0-2, other bits are ignored
+TURBO_NEON_INLINE int8x16_t turbo_neon_lookup3(uint8x16_t codes) {
     const uint8_t m[4] = TURBO3_MAGNITUDES;
     const int8_t  t[16] = { (int8_t) m[0], (int8_t) m[1], (int8_t) m[2], (int8_t) m[3], (int8_t) -m[0], (int8_t) -m[1], (int8_t) -m[2], (int8_t) -m[3] };
-    const uint8x8_t  bit    = vcreate_u8(0x8040201008040201);
-    const uint8x16_t spread = vcombine_u8(vdup_n_u8(sign[0]), vdup_n_u8(sign[1]));
-    const uint8x16_t minus  = vandq_u8(vtstq_u8(spread, vcombine_u8(bit, bit)), vdupq_n_u8(4));
-    return vqtbl1q_s8(vld1q_s8(t), vorrq_u8(vandq_u8(magnitudes, vdupq_n_u8(3)), minus));
+    return vqtbl1q_s8(vld1q_s8(t), vandq_u8(codes, vdupq_n_u8(7)));
 }
 
-TURBO_NEON_INLINE uint8x16_t turbo_neon_shift_right(uint8x16_t x, int n) {
-    return vshlq_u8(x, vdupq_n_s8((int8_t) -n));
+// the codes in bit 3 of three words, in bits 0-2
+TURBO_NEON_INLINE uint8x16_t turbo_neon_spread3(uint8x16_t word0, uint8x16_t word1, uint8x16_t word2) {
+    const uint8x16_t bit1 = vbslq_u8(vdupq_n_u8(1), vshrq_n_u8(word0, 3), vshrq_n_u8(word1, 2));
+    return vbslq_u8(vdupq_n_u8(3), bit1, vshrq_n_u8(word2, 1));
+}
+
+// the bytes of a word, then the same with their high nibbles low
+TURBO_NEON_INLINE uint8x16_t turbo_neon_word8(const uint8_t * qs, int h, int k) {
+    const uint8x8_t word = vld1_u8(qs + TURBO3_WORD(8, h, k));
+    return vcombine_u8(word, vshr_n_u8(word, 4));
+}
+
+TURBO_NEON_INLINE uint8x8_t turbo_neon_word4(const uint8_t * qs, int h, int k) {
+    uint32_t word;
+    memcpy(&word, qs + TURBO3_WORD(4, h, k), sizeof(word));
+    return vcreate_u8(word | (uint64_t) (word >> 4) << 32);
 }
 
 // levels of values 16*i .. 16*i + 15 of a block
@@ -41,11 +53,24 @@ TURBO_NEON_INLINE int8x16_t turbo_neon_turbo4_64(const block_turbo4_64 * b, int 
 }
 
 TURBO_NEON_INLINE int8x16_t turbo_neon_turbo3(const block_turbo3 * b, int i) {
-    return turbo_neon_lookup3(turbo_neon_shift_right(vld1q_u8(b->qs + 16*(i % 2)), i/2*2), b->sign + 2*i);
+    const int h = i%2;
+    if (i < 6) {
+        return turbo_neon_lookup3(turbo_neon_word8(b->qs, h, i/2));
+    }
+    return turbo_neon_lookup3(turbo_neon_spread3(turbo_neon_word8(b->qs, h, 0), turbo_neon_word8(b->qs, h, 1), turbo_neon_word8(b->qs, h, 2)));
 }
 
 TURBO_NEON_INLINE int8x16_t turbo_neon_turbo3_64(const block_turbo3_64 * b, int i) {
-    return turbo_neon_lookup3(turbo_neon_shift_right(vld1q_u8(b->qs), 2*i), b->sign + 2*i);
+    const int       h     = i%2;
+    const uint8x8_t word0 = turbo_neon_word4(b->qs, h, 0);
+    const uint8x8_t word1 = turbo_neon_word4(b->qs, h, 1);
+    if (i < 2) {
+        return turbo_neon_lookup3(vcombine_u8(word0, word1));
+    }
+    const uint8x8_t  word2 = turbo_neon_word4(b->qs, h, 2);
+    const uint8x16_t twice = vcombine_u8(word2, word2);
+    const uint8x16_t all   = turbo_neon_spread3(vcombine_u8(word0, word0), vcombine_u8(word1, word1), twice);
+    return turbo_neon_lookup3(vcombine_u8(word2, vget_high_u8(all)));
 }
 
 TURBO_NEON_INLINE float turbo_neon_f16(uint16_t bits) {

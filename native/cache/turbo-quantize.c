@@ -100,20 +100,48 @@ static void encode_group(const struct turbo_kernels * kern, const struct turbo_f
     }
 }
 
-// All four layouts begin with d and sub; 4-bit ones then hold halves, 3-bit ones quarters and the sign plane.
+// All four layouts begin with d and sub.
 struct block_head {
     uint16_t d;
     uint16_t sub;
     uint8_t  qs[];
 };
 
-// Bit j of the result is byte j, 0 or 1.
-static uint8_t eight_bits(const uint8_t * bytes) {
-    uint64_t all = 0;
-    for (int j = 0; j < 8; ++j) {
-        all |= (uint64_t) bytes[j] << 8*j;
+static void pack4(const struct group_code * code, int group, uint8_t * qs) {
+    const int half = group/2;
+    for (int i = 0; i < half; ++i) {
+        const int lo = code->idx[i]        | code->negative[i]        << 3;
+        const int hi = code->idx[i + half] | code->negative[i + half] << 3;
+        qs[i] = lo | hi << 4;
     }
-    return all*0x0102040810204080 >> 56;
+}
+
+// n bytes; a shift moves bits within bytes as long as none leaves its own
+static inline uint64_t bytes_of(const uint8_t * p, int n) {
+    uint64_t bytes = 0;
+    memcpy(&bytes, p, n);
+    return bytes;
+}
+
+// n is known to the compiler
+static inline void pack3(const struct group_code * code, int n, uint8_t * qs) {
+    for (int h = 0; h < 2; ++h) {
+        uint8_t half[TURBO_GROUP/2]; // codes in the order of their words
+        for (int u = 0; u < 8*n; u += 16) {
+            const int v = 2*u + 16*h;
+            for (int i = 0; i < 16; ++i) {
+                half[u + i] = code->idx[v + i] | code->negative[v + i] << 2;
+            }
+        }
+        uint64_t word[4];
+        for (int k = 0; k < 4; ++k) {
+            word[k] = bytes_of(half + 2*n*k, n) | bytes_of(half + 2*n*k + n, n) << 4;
+        }
+        for (int k = 0; k < 3; ++k) {
+            word[k] |= (word[3] >> k & 0x1111111111111111) << 3;
+            memcpy(qs + TURBO3_WORD(n, h, k), &word[k], n);
+        }
+    }
 }
 
 static void pack(const struct turbo_format * f, const struct group_code * code, void * block) {
@@ -123,23 +151,34 @@ static void pack(const struct turbo_format * f, const struct group_code * code, 
     for (int q = 0; q < TURBO_SUBSCALES; ++q) {
         head->sub |= code->sub[q] << 4*q;
     }
-    const int half    = f->group/2;
-    const int quarter = f->quarter;
     if (f->n_levels == 8) {
-        for (int i = 0; i < half; ++i) {
-            const int lo = code->idx[i]        | code->negative[i]        << 3;
-            const int hi = code->idx[i + half] | code->negative[i + half] << 3;
-            head->qs[i] = lo | hi << 4;
-        }
+        pack4(code, f->group, head->qs);
+    } else if (f->group == TURBO_GROUP) {
+        pack3(code, TURBO_GROUP/16, head->qs);
     } else {
-        const uint8_t * idx = code->idx;
-        for (int i = 0; i < quarter; ++i) {
-            head->qs[i] = idx[i] | idx[i + quarter] << 2 | idx[i + 2*quarter] << 4 | idx[i + 3*quarter] << 6;
-        }
-        for (int i = 0; i < f->group; i += 8) {
-            head->qs[quarter + i/8] = eight_bits(code->negative + i);
-        }
+        pack3(code, TURBO_GROUP_64/16, head->qs);
     }
+}
+
+static int code4(const uint8_t * qs, int group, int v) {
+    const int half = group/2;
+    return qs[v%half] >> (v < half ? 0 : 4) & 15;
+}
+
+static int code3(const uint8_t * qs, int group, int v) {
+    const int n = group/16;
+    const int h = v/16%2;
+    const int u = v/32*16 + v%16;
+    const int b = 4*(u/n%2);
+    const int k = u/(2*n);
+    if (k < 3) {
+        return qs[TURBO3_WORD(n, h, k) + u%n] >> b & 7;
+    }
+    int code = 0;
+    for (int i = 0; i < 3; ++i) {
+        code |= (qs[TURBO3_WORD(n, h, i) + u%n] >> (b + 3) & 1) << i;
+    }
+    return code;
 }
 
 void turbo_unpack(enum turbo_format_id id, const void * block, uint16_t * d, uint8_t sub[TURBO_SUBSCALES], int8_t * level) {
@@ -150,18 +189,9 @@ void turbo_unpack(enum turbo_format_id id, const void * block, uint16_t * d, uin
         sub[q] = head->sub >> 4*q & 15;
     }
     for (int i = 0; i < f->group; ++i) {
-        int idx;
-        int negative;
-        if (f->n_levels == 8) {
-            const int half = f->group/2;
-            const int code = head->qs[i % half] >> (i < half ? 0 : 4);
-            idx      = code & 7;
-            negative = code >> 3 & 1;
-        } else {
-            idx      = head->qs[i % f->quarter] >> 2*(i/f->quarter) & 3;
-            negative = head->qs[f->quarter + i/8] >> i%8 & 1;
-        }
-        level[i] = negative ? -f->levels[idx] : f->levels[idx];
+        const int code = f->n_levels == 8 ? code4(head->qs, f->group, i) : code3(head->qs, f->group, i);
+        const int size = f->levels[code%f->n_levels];
+        level[i] = code < f->n_levels ? size : -size;
     }
 }
 

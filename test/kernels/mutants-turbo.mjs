@@ -68,18 +68,18 @@ const FORMAT = [
     as: WRONG_VALUES,
   },
   {
-    ...ATTENTION,
-    why: 'the sign of a neighbour',
-    find: 'uint4(s, s >> 1, s >> 2, s >> 3), float4(scale[i/2])',
-    replace: 'uint4(s >> 1, s, s >> 2, s >> 3), float4(scale[i/2])',
-    as: WRONG_VALUES,
+    ...COPIES,
+    why: 'the bits of a spread code in another order',
+    find: '(word0 >> 3 & 0x11111111u) | (word1 >> 2',
+    replace: '(word1 >> 3 & 0x11111111u) | (word0 >> 2',
+    as: /wrong == 0/,
   },
   {
     ...COPIES,
-    why: 'sign planes of a group of 128 for one of 64',
-    find: 'if (group == 64) {\n            sign',
-    replace: 'if (group == 32) {\n            sign',
-    as: /wrong == 0|undefined behaviour: shift/,
+    why: 'the scales of a group of 128 for one of 64',
+    find: 'if (group == 128) {\n            return turbo_scales',
+    replace: 'if (group > 32) {\n            return turbo_scales',
+    as: /wrong == 0/,
   },
 ];
 
@@ -102,7 +102,7 @@ const BARRIERS = [
   {
     ...TILE,
     why: 'no barrier before V',
-    find: `${BARRIER} // weights, scales and signs of other lanes`,
+    find: `${BARRIER} // weights and scales of other lanes`,
     replace: '',
     as: /race: read after write inside a simdgroup|uninitialised threadgroup memory/,
   },
@@ -338,8 +338,8 @@ const SPACES = [
   {
     ...TYPES,
     why: 'a block in another address space',
-    find: 'device uint * plane = (device uint *) ((device char *) b',
-    replace: 'threadgroup uint * plane = (threadgroup uint *) ((device char *) b',
+    find: 'device uchar * qs = (device uchar *) b + 4',
+    replace: 'threadgroup uchar * qs = (threadgroup uchar *) b + 4',
     as: /error: C-style cast/,
   },
 ];

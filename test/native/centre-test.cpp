@@ -349,8 +349,7 @@ TEST("a short text is spread over the positions of a long one") {
             expected[i + 1] += float((key[i]*std::sin(angle) + key[i + 1]*std::cos(angle))/128);
         }
     }
-    const double error = relative_mse(expected, k_mean(128));
-    CHECK_LE(error, 1e-5);
+    CHECK_LE(relative_mse(expected, k_mean(128)), 1e-5);
 }
 
 TEST("calibrations survive as bytes; damaged ones are refused") {

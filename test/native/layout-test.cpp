@@ -58,20 +58,33 @@ TEST("unpacking follows the layout's text") {
     CHECK(sub[0] == 1 && sub[1] == 2 && sub[2] == 3 && sub[3] == 4);
     CHECK(level[0] == 111 && level[64] == -5 && level[63] == 5 && level[127] == 16);
 
+    // half 0: words at 0, 8 and 32; half 1: at 16, 24 and 40
     block_turbo3 b3 = {};
-    b3.qs[1]   = 0 | 1 << 2 | 2 << 4 | 3 << 6; // values 1, 33, 65, 97
-    b3.sign[8] = 1 << 1;                       // value 65
+    b3.qs[1]  = 0 | 5 << 4; // values 1 and 9
+    b3.qs[26] = 2 | 7 << 4; // word 1 of half 1: values 32 + 16 + 2 and 32 + 16 + 10
+    b3.qs[39] = 3 | 4 << 4; // word 2 of half 0: values 64 + 7 and 64 + 15
+    b3.qs[19] = 0x88;       // bit 0 of values 96 + 16 + 3 and 96 + 16 + 11
+    b3.qs[27] = 0x80;       // bit 1 of the second
+    b3.qs[43] = 0x08;       // bit 2 of the first
     turbo_unpack(TURBO_FORMAT_3, &b3, &d, sub, level);
-    CHECK(level[1] == 12 && level[33] == 37 && level[65] == -67 && level[97] == 111);
+    CHECK(level[1]  ==  12 && level[9]   ==  -37);
+    CHECK(level[50] ==  67 && level[58]  == -111);
+    CHECK(level[71] == 111 && level[79]  ==  -12);
+    CHECK(level[115] == -37 && level[123] == 111);
 
     block_turbo4_64 b4h = {};
     b4h.qs[31] = 0xf | 0x6 << 4; // value 31: -111, value 63: +85
     turbo_unpack(TURBO_FORMAT_4_64, &b4h, &d, sub, level);
     CHECK(level[31] == -111 && level[63] == 85);
 
+    // half 0: words at 0, 4 and 16; half 1: at 8, 12 and 20
     block_turbo3_64 b3h = {};
-    b3h.qs[15]  = 3 << 2; // value 31
-    b3h.sign[3] = 0x80;   // value 31
+    b3h.qs[15] = 1 | 7 << 4; // word 1 of half 1: values 16 + 8 + 3 and 16 + 12 + 3
+    b3h.qs[16] = 6 | 2 << 4; // word 2 of half 0: values 32 and 32 + 4
+    b3h.qs[2]  = 0x80;       // bit 0 of value 32 + 12 + 2
+    b3h.qs[18] = 0x88;       // bit 2 of values 32 + 8 + 2 and 32 + 12 + 2
     turbo_unpack(TURBO_FORMAT_3_64, &b3h, &d, sub, level);
-    CHECK(level[31] == -111 && level[15] == 12);
+    CHECK(level[27] ==  37 && level[31] == -111);
+    CHECK(level[32] == -67 && level[36] ==   67);
+    CHECK(level[42] == -12 && level[46] ==  -37);
 }

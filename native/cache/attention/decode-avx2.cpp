@@ -47,6 +47,9 @@ struct simd {
         memcpy(&v, p, sizeof(v));
         return _mm256_set1_epi32(v);
     }
+    static INLINE __m128i load16(const char * p) { return _mm_loadu_si128((const __m128i *) p); }
+    static INLINE __m128i load8 (const char * p) { return _mm_loadl_epi64((const __m128i *) p); }
+    static INLINE I join(__m128i lo, __m128i hi) { return _mm256_inserti128_si256(_mm256_castsi128_si256(lo), hi, 1); }
     static INLINE I load2(const char * lo, const char * hi) {
         return _mm256_blend_epi32(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *) lo)), _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *) hi)), 0xf0);
     }
@@ -55,20 +58,15 @@ struct simd {
     static INLINE I high_nibbles(I x) { return low_nibbles(_mm256_srli_epi16(x, 4)); }
     static INLINE I lookup(I table, I index) { return _mm256_shuffle_epi8(table, index); }
 
-    // left for n < 0
-    static INLINE I shift_right(I x, int n) { return n < 0 ? _mm256_slli_epi32(x, -n) : n > 0 ? _mm256_srli_epi32(x, n) : x; }
-
-    static INLINE I index3(I magnitude, I sign) {
-        return _mm256_or_si256(_mm256_and_si256(magnitude, _mm256_set1_epi8(6)), _mm256_and_si256(sign, _mm256_set1_epi8(1)));
+    // Codes of turbo3, one in each nibble with bit 3 clear: of a byte, or from bits 3 and 7 of three bytes. A lookup sees bits 0 to 3,
+    // and bit 7, which is 0 in both.
+    static INLINE I codes3     (I x) { return _mm256_and_si256(x, _mm256_set1_epi8(0x77)); }
+    static INLINE I spare_bits (I x) { return _mm256_andnot_si256(_mm256_set1_epi8(0x77), x); }
+    static INLINE I high_codes3(I x) { return _mm256_srli_epi16(x, 4); }
+    static INLINE I spread_codes3(I x0, I x1, I x2) {
+        const I y = _mm256_or_si256(_mm256_srli_epi16(spare_bits(x0), 1), spare_bits(x1));
+        return _mm256_srli_epi16(_mm256_or_si256(_mm256_srli_epi16(y, 1), spare_bits(x2)), 1);
     }
-    // an index in each nibble; a lookup sees bits 0 to 3, and bit 7, which is 0 in both
-    static INLINE I indices3(I magnitudes, I signs) {
-        return _mm256_or_si256(_mm256_and_si256(magnitudes, _mm256_set1_epi8(0x66)), _mm256_and_si256(signs, _mm256_set1_epi8(0x11)));
-    }
-    static INLINE I low_index3 (I x) { return x; }
-    static INLINE I high_index3(I x) { return _mm256_srli_epi16(x, 4); }
-    static INLINE I join_low_nibbles (I a, I b) { return _mm256_or_si256(low_nibbles(a), _mm256_slli_epi16(low_nibbles(b), 4)); }
-    static INLINE I join_high_nibbles(I a, I b) { return _mm256_or_si256(high_nibbles(a), _mm256_andnot_si256(_mm256_set1_epi8(15), b)); }
 
     // K levels are unsigned with a bias, which vpmaddubsw wants; V levels are signed, the weights are unsigned there
     static INLINE I table4(int bias) {
@@ -83,7 +81,7 @@ struct simd {
     static INLINE I table3(int bias) {
         const uint8_t m[4] = TURBO3_MAGNITUDES;
         int8_t t[16];
-        for (int i = 0; i < 16; ++i) { t[i] = (int8_t) (i % 2 == 0 ? bias + m[i/2 % 4] : bias - m[i/2 % 4]); }
+        for (int i = 0; i < 16; ++i) { t[i] = (int8_t) (i/4 % 2 == 0 ? bias + m[i % 4] : bias - m[i % 4]); }
         return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *) t));
     }
     static INLINE I table_k4() { return table4(111); }
@@ -146,48 +144,6 @@ struct simd {
         UNROLL for (int p = 0; p < 4; ++p) { a[p] = load2(row[p] + offset, row[p + 4] + offset); }
         transpose(a, c);
     }
-    // c[b]: bytes b, b + 16, b + 8, b + 24 of the 32 at the offset
-    static INLINE void columns_by_bit(rows row, int offset, I c[8]) {
-        I x[4];
-        I y[4];
-        UNROLL for (int p = 0; p < 4; ++p) {
-            const I a  = load2(row[p] + offset,      row[p + 4] + offset);
-            const I b  = load2(row[p] + offset + 16, row[p + 4] + offset + 16);
-            const I lo = _mm256_unpacklo_epi8(a, b);
-            const I hi = _mm256_unpackhi_epi8(a, b);
-            x[p] = _mm256_unpacklo_epi16(lo, hi);
-            y[p] = _mm256_unpackhi_epi16(lo, hi);
-        }
-        transpose(x, c);
-        transpose(y, c + 4);
-    }
-    static INLINE I swap_inner_bytes(I x) {
-        return _mm256_shuffle_epi8(x, _mm256_setr_epi8(0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15, 0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15));
-    }
-    // c[b]: bytes b, b + 8, b + 4, b + 12 of the 16 at the offset
-    static INLINE void columns_by_bit_64(rows row, int offset, I c[4]) {
-        const I order = _mm256_setr_epi8(0, 8, 4, 12, 1, 9, 5, 13, 2, 10, 6, 14, 3, 11, 7, 15, 0, 8, 4, 12, 1, 9, 5, 13, 2, 10, 6, 14, 3, 11, 7, 15);
-        I a[4];
-        UNROLL for (int p = 0; p < 4; ++p) { a[p] = _mm256_shuffle_epi8(load2(row[p] + offset, row[p + 4] + offset), order); }
-        transpose(a, c);
-    }
-    // c[i]: bytes m, m + 1 of the 8 at the offset, m = 2*i, then the same with their high nibbles low
-    static INLINE void sign_columns_64(rows row, int offset, I c[4]) {
-        I a[4];
-        UNROLL for (int p = 0; p < 4; ++p) {
-            a[p] = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadl_epi64((const __m128i *) (row[p] + offset))),
-                _mm_loadl_epi64((const __m128i *) (row[p + 4] + offset)), 1);
-        }
-        const I t0 = _mm256_unpacklo_epi32(a[0], a[1]);
-        const I t2 = _mm256_unpacklo_epi32(a[2], a[3]);
-        const I q[2] = { _mm256_unpacklo_epi64(t0, t2), _mm256_unpackhi_epi64(t0, t2) };
-        UNROLL for (int i = 0; i < 4; ++i) {
-            const I both = i % 2 == 0 ? _mm256_blend_epi16(q[i/2], _mm256_slli_epi32(q[i/2], 16), 0xaa)
-                                      : _mm256_blend_epi16(q[i/2], _mm256_srli_epi32(q[i/2], 16), 0x55);
-            c[i] = _mm256_blend_epi16(both, _mm256_srli_epi16(both, 4), 0xaa);
-        }
-    }
-
     // 16-bit sums of two products of each register, level*q <= 222*127, together in -32768 .. 32767 by sum_limit; then
     // both sums of a lane, times the multiplier
     static INLINE I dot(I acc, I level, I q, I mult) {
@@ -225,54 +181,43 @@ struct simd {
         x[2] = _mm256_unpacklo_epi16(ab1, cd1);
         x[3] = _mm256_unpackhi_epi16(ab1, cd1);
     }
-    // 16 bytes of each row in both halves
-    static INLINE void interleave16(rows row, int offset, I x[4]) {
-        const __m128i a = _mm_loadu_si128((const __m128i *) (row[0] + offset));
-        const __m128i b = _mm_loadu_si128((const __m128i *) (row[1] + offset));
-        const __m128i c = _mm_loadu_si128((const __m128i *) (row[2] + offset));
-        const __m128i d = _mm_loadu_si128((const __m128i *) (row[3] + offset));
-        const __m128i ab0 = _mm_unpacklo_epi8(a, b);
-        const __m128i ab1 = _mm_unpackhi_epi8(a, b);
-        const __m128i cd0 = _mm_unpacklo_epi8(c, d);
-        const __m128i cd1 = _mm_unpackhi_epi8(c, d);
-        x[0] = _mm256_broadcastsi128_si256(_mm_unpacklo_epi16(ab0, cd0));
-        x[1] = _mm256_broadcastsi128_si256(_mm_unpackhi_epi16(ab0, cd0));
-        x[2] = _mm256_broadcastsi128_si256(_mm_unpacklo_epi16(ab1, cd1));
-        x[3] = _mm256_broadcastsi128_si256(_mm_unpackhi_epi16(ab1, cd1));
+    // x[0]: bytes 0-3 and 8-11 of the 16 at the offset, x[1]: 4-7 and 12-15
+    static INLINE void interleave16(rows row, int offset, I x[2]) {
+        const __m128i a = load16(row[0] + offset);
+        const __m128i b = load16(row[1] + offset);
+        const __m128i c = load16(row[2] + offset);
+        const __m128i d = load16(row[3] + offset);
+        const I ab = join(_mm_unpacklo_epi8(a, b), _mm_unpackhi_epi8(a, b));
+        const I cd = join(_mm_unpacklo_epi8(c, d), _mm_unpackhi_epi8(c, d));
+        x[0] = _mm256_unpacklo_epi16(ab, cd);
+        x[1] = _mm256_unpackhi_epi16(ab, cd);
     }
-    // turbo3_64: values of quarter 2*c in the low half, 2*c + 1 in the high half; shift = 4*c
-    static INLINE void interleave_64(rows row, int offset, int shift, I x[4]) {
-        const I n = _mm256_setr_epi32(shift, shift, shift, shift, shift + 2, shift + 2, shift + 2, shift + 2);
-        interleave16(row, offset, x);
-        UNROLL for (int t = 0; t < 4; ++t) { x[t] = _mm256_srlv_epi32(x[t], n); }
+    // bytes 0-3 and 4-7 of the 8 at the offset
+    static INLINE I interleave8(rows row, int offset) {
+        const __m128i ab = _mm_unpacklo_epi8(load8(row[0] + offset), load8(row[1] + offset));
+        const __m128i cd = _mm_unpacklo_epi8(load8(row[2] + offset), load8(row[3] + offset));
+        return join(_mm_unpacklo_epi16(ab, cd), _mm_unpackhi_epi16(ab, cd));
     }
 
-    // sign bytes of a chunk, four positions each: for values 0-7, 8-15, 16-23, 24-31; in both halves
-    typedef I bits;
-
-    static INLINE void interleave_bits(rows row, int offset, bits s[4]) { interleave16(row, offset, s); }
-    static INLINE void interleave_bits_64(rows row, int offset, bits s[2]) {
-        const __m128i a = _mm_loadl_epi64((const __m128i *) (row[0] + offset));
-        const __m128i b = _mm_loadl_epi64((const __m128i *) (row[1] + offset));
-        const __m128i c = _mm_loadl_epi64((const __m128i *) (row[2] + offset));
-        const __m128i d = _mm_loadl_epi64((const __m128i *) (row[3] + offset));
-        const __m128i ab = _mm_unpacklo_epi8(a, b);
-        const __m128i cd = _mm_unpacklo_epi8(c, d);
-        s[0] = _mm256_broadcastsi128_si256(_mm_unpacklo_epi16(ab, cd));
-        s[1] = _mm256_broadcastsi128_si256(_mm_unpackhi_epi16(ab, cd));
+    // words of N bytes of turbo3, one half of the block in each half of a register
+    template <int N> static constexpr int word_registers() { return N/4; }
+    template <int N> static INLINE void interleave_words(rows row, int offset, I x[3][2]) {
+        if (N == 8) {
+            I y[4];
+            interleave(row, offset, y);
+            UNROLL for (int i = 0; i < 4; ++i) { x[i/2][i % 2] = y[i]; }
+            interleave16(row, offset + 32, x[2]);
+        } else {
+            I y[2];
+            interleave16(row, offset, y);
+            UNROLL for (int i = 0; i < 2; ++i) { x[i][0] = y[i]; }
+            x[2][0] = interleave8(row, offset + 16);
+        }
     }
-    static INLINE I sign_bytes(bits s, int t) { // of values 8*(t/2) .. in the low half, 16 + 8*(t/2) .. in the high half
-        return _mm256_shuffle_epi8(s, t < 2 ? _mm256_setr_epi8(0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 8, 9, 10, 11, 8, 9, 10, 11, 8, 9, 10, 11, 8, 9, 10, 11)
-                                            : _mm256_setr_epi8(4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7, 12, 13, 14, 15, 12, 13, 14, 15, 12, 13, 14, 15, 12, 13, 14, 15));
-    }
-    // sign bits of the values in register t at bit 0
-    static INLINE I sign_bits(bits s, int t) {
-        const int first = t % 2 == 0 ? 0 : 4;
-        return _mm256_srlv_epi32(sign_bytes(s, t), _mm256_setr_epi32(first, first + 1, first + 2, first + 3, first, first + 1, first + 2, first + 3));
-    }
-    // of two quarters at bits 0 and 4; low, high: the low nibbles of the sign bytes of both, and the high ones
-    static INLINE I sign_nibbles(bits low, bits high, int t) {
-        return _mm256_srlv_epi32(sign_bytes(t % 2 == 0 ? low : high, t), _mm256_setr_epi32(0, 1, 2, 3, 0, 1, 2, 3));
+    // u: number within the half of the first value in the low nibbles
+    template <int N, typename EMIT> static INLINE void emit_codes3(I table, I codes, int u, EMIT emit) {
+        emit(lookup(table, codes),              u/16,       u % 16/4);
+        emit(lookup(table, high_codes3(codes)), (u + N)/16, (u + N) % 16/4);
     }
 
     // Weights of a tile as u*s*scale: u a byte for each position and quarter, at most 146 so that two products with a level

@@ -52,22 +52,16 @@ struct simd {
     static INLINE I high_nibbles(I x) { return low_nibbles(_mm512_srli_epi16(x, 4)); }
     static INLINE I lookup(I table, I index) { return _mm512_shuffle_epi8(table, index); }
 
-    // left for n < 0
-    static INLINE I shift_right(I x, int n) { return n < 0 ? _mm512_slli_epi32(x, -n) : n > 0 ? _mm512_srli_epi32(x, n) : x; }
-
     // bits of the mask from m, else from s
     static INLINE I select(I mask, I m, I s) { return _mm512_ternarylogic_epi32(mask, m, s, 0xca); }
-    static INLINE I index3(I magnitude, I sign) {
-        return _mm512_and_si512(select(_mm512_set1_epi8(6), magnitude, sign), _mm512_set1_epi8(7));
+
+    // Codes of turbo3, one in each nibble with bit 3 clear: of a byte, or from bits 3 and 7 of three bytes.
+    static INLINE I codes3     (I x) { return _mm512_and_si512(x, _mm512_set1_epi8(0x77)); }
+    static INLINE I high_codes3(I x) { return _mm512_srli_epi16(x, 4); }
+    static INLINE I spread_codes3(I x0, I x1, I x2) {
+        const I y = select(_mm512_set1_epi8(0x44), _mm512_srli_epi16(x0, 1), x1);
+        return codes3(_mm512_srli_epi16(select(_mm512_set1_epi8(0x66), _mm512_srli_epi16(y, 1), x2), 1));
     }
-    // an index in each nibble; a lookup sees bits 0 to 3, and bit 7, which is 0 in both
-    static INLINE I indices3(I magnitudes, I signs) {
-        return _mm512_and_si512(select(_mm512_set1_epi8(0x66), magnitudes, signs), _mm512_set1_epi8(0x77));
-    }
-    static INLINE I low_index3 (I x) { return x; }
-    static INLINE I high_index3(I x) { return _mm512_srli_epi16(x, 4); }
-    static INLINE I join_low_nibbles (I a, I b) { return select(_mm512_set1_epi8(15), a, _mm512_slli_epi16(b, 4)); }
-    static INLINE I join_high_nibbles(I a, I b) { return select(_mm512_set1_epi8(15), _mm512_srli_epi16(a, 4), b); }
 
     static INLINE I table4(int bias) {
         const uint8_t m[8] = TURBO4_MAGNITUDES;
@@ -81,7 +75,7 @@ struct simd {
     static INLINE I table3(int bias) {
         const uint8_t m[4] = TURBO3_MAGNITUDES;
         int8_t t[16];
-        for (int i = 0; i < 16; ++i) { t[i] = (int8_t) (i % 2 == 0 ? bias + m[i/2 % 4] : bias - m[i/2 % 4]); }
+        for (int i = 0; i < 16; ++i) { t[i] = (int8_t) (i/4 % 2 == 0 ? bias + m[i % 4] : bias - m[i % 4]); }
         return each_quarter(load16((const char *) t));
     }
     static INLINE I table_k4() { return table4(111); }
@@ -141,47 +135,6 @@ struct simd {
         UNROLL for (int p = 0; p < 4; ++p) { a[p] = load4(row, p, offset); }
         transpose(a, c);
     }
-    // c[b]: bytes b, b + 16, b + 8, b + 24 of the 32 at the offset
-    static INLINE void columns_by_bit(rows row, int offset, I c[8]) {
-        I x[4];
-        I y[4];
-        UNROLL for (int p = 0; p < 4; ++p) {
-            const I a  = load4(row, p, offset);
-            const I b  = load4(row, p, offset + 16);
-            const I lo = _mm512_unpacklo_epi8(a, b);
-            const I hi = _mm512_unpackhi_epi8(a, b);
-            x[p] = _mm512_unpacklo_epi16(lo, hi);
-            y[p] = _mm512_unpackhi_epi16(lo, hi);
-        }
-        transpose(x, c);
-        transpose(y, c + 4);
-    }
-    static INLINE I swap_inner_bytes(I x) {
-        return _mm512_shuffle_epi8(x, each_quarter(_mm_setr_epi8(0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15)));
-    }
-    // c[b]: bytes b, b + 8, b + 4, b + 12 of the 16 at the offset
-    static INLINE void columns_by_bit_64(rows row, int offset, I c[4]) {
-        const I order = each_quarter(_mm_setr_epi8(0, 8, 4, 12, 1, 9, 5, 13, 2, 10, 6, 14, 3, 11, 7, 15));
-        I a[4];
-        UNROLL for (int p = 0; p < 4; ++p) { a[p] = _mm512_shuffle_epi8(load4(row, p, offset), order); }
-        transpose(a, c);
-    }
-    // c[i]: bytes m, m + 1 of the 8 at the offset, m = 2*i, then the same with their high nibbles low
-    static INLINE void sign_columns_64(rows row, int offset, I c[4]) {
-        I a[4];
-        UNROLL for (int p = 0; p < 4; ++p) {
-            a[p] = quarters(load8(row[p] + offset), load8(row[p + 4] + offset), load8(row[p + 8] + offset), load8(row[p + 12] + offset));
-        }
-        const I t0 = _mm512_unpacklo_epi32(a[0], a[1]);
-        const I t2 = _mm512_unpacklo_epi32(a[2], a[3]);
-        const I q[2] = { _mm512_unpacklo_epi64(t0, t2), _mm512_unpackhi_epi64(t0, t2) };
-        UNROLL for (int i = 0; i < 4; ++i) {
-            const I twice = i % 2 == 0 ? _mm512_slli_epi32(q[i/2], 16) : _mm512_srli_epi32(q[i/2], 16);
-            const I both  = _mm512_mask_blend_epi16(i % 2 == 0 ? 0xaaaaaaaa : 0x55555555, q[i/2], twice);
-            c[i] = _mm512_mask_blend_epi16(0xaaaaaaaa, both, _mm512_srli_epi16(both, 4));
-        }
-    }
-
     static INLINE I dot(I acc, I level, I q, I mult) { return _mm512_dpwssd_epi32(acc, _mm512_maddubs_epi16(level, q), mult); }
     static INLINE I dot(I acc, I a, I qa, I b, I qb, I mult) {
         return _mm512_dpwssd_epi32(acc, _mm512_add_epi16(_mm512_maddubs_epi16(a, qa), _mm512_maddubs_epi16(b, qb)), mult);
@@ -212,55 +165,48 @@ struct simd {
         x[0] = join(_mm256_unpacklo_epi16(ab0, cd0), _mm256_unpackhi_epi16(ab0, cd0));
         x[1] = join(_mm256_unpacklo_epi16(ab1, cd1), _mm256_unpackhi_epi16(ab1, cd1));
     }
-    // 16 bytes of each row: 0-3, 4-7, 8-11, 12-15
-    static INLINE void interleave16(rows row, int offset, __m128i x[4]) {
+    // x[0]: bytes 0-3 and 8-11 of the 16 at the offset, x[1]: 4-7 and 12-15
+    static INLINE void interleave16(rows row, int offset, __m256i x[2]) {
         const __m128i a = load16(row[0] + offset);
         const __m128i b = load16(row[1] + offset);
         const __m128i c = load16(row[2] + offset);
         const __m128i d = load16(row[3] + offset);
-        const __m128i ab0 = _mm_unpacklo_epi8(a, b);
-        const __m128i ab1 = _mm_unpackhi_epi8(a, b);
-        const __m128i cd0 = _mm_unpacklo_epi8(c, d);
-        const __m128i cd1 = _mm_unpackhi_epi8(c, d);
-        x[0] = _mm_unpacklo_epi16(ab0, cd0);
-        x[1] = _mm_unpackhi_epi16(ab0, cd0);
-        x[2] = _mm_unpacklo_epi16(ab1, cd1);
-        x[3] = _mm_unpackhi_epi16(ab1, cd1);
+        const __m256i ab = _mm256_set_m128i(_mm_unpackhi_epi8(a, b), _mm_unpacklo_epi8(a, b));
+        const __m256i cd = _mm256_set_m128i(_mm_unpackhi_epi8(c, d), _mm_unpacklo_epi8(c, d));
+        x[0] = _mm256_unpacklo_epi16(ab, cd);
+        x[1] = _mm256_unpackhi_epi16(ab, cd);
     }
-    // turbo3_64: quarter 2*c of the block in quarters 0 and 2, 2*c + 1 in 1 and 3; shift = 4*c
-    static INLINE void interleave_64(rows row, int offset, int shift, I x[2]) {
-        const I n = _mm512_mask_blend_epi32(0xf0f0, _mm512_set1_epi32(shift), _mm512_set1_epi32(shift + 2));
-        __m128i y[4];
-        interleave16(row, offset, y);
-        UNROLL for (int t = 0; t < 2; ++t) { x[t] = _mm512_srlv_epi32(quarters(y[2*t], y[2*t], y[2*t + 1], y[2*t + 1]), n); }
-    }
-
-    // sign bytes of a chunk, four positions each: for values 0-7, 8-15, 16-23, 24-31
-    typedef __m128i bits;
-
-    static INLINE void interleave_bits(rows row, int offset, bits s[4]) { interleave16(row, offset, s); }
-    static INLINE void interleave_bits_64(rows row, int offset, bits s[2]) {
+    // bytes 0-3 and 4-7 of the 8 at the offset
+    static INLINE __m256i interleave8(rows row, int offset) {
         const __m128i ab = _mm_unpacklo_epi8(load8(row[0] + offset), load8(row[1] + offset));
         const __m128i cd = _mm_unpacklo_epi8(load8(row[2] + offset), load8(row[3] + offset));
-        s[0] = _mm_unpacklo_epi16(ab, cd);
-        s[1] = _mm_unpackhi_epi16(ab, cd);
+        return _mm256_set_m128i(_mm_unpackhi_epi16(ab, cd), _mm_unpacklo_epi16(ab, cd));
     }
-    // sign bytes of register t: of values 8*t .. in quarters 0 and 2, of 16 + 8*t .. in 1 and 3
-    static INLINE I sign_bytes(bits s, int t) {
-        const I which = _mm512_setr_epi32(0, 0, 0, 0, 2, 2, 2, 2, 0, 0, 0, 0, 2, 2, 2, 2);
-        return _mm512_permutexvar_epi32(_mm512_add_epi32(which, _mm512_set1_epi32(t)), _mm512_castsi128_si512(s));
+
+    // words of N bytes of turbo3; those of 4 bytes fill the low half of a register
+    template <int N> static constexpr int word_registers() { return 1; }
+    template <int N> static INLINE void interleave_words(rows row, int offset, I x[3][2]) {
+        __m256i y[2];
+        if (N == 8) {
+            I both[2];
+            interleave(row, offset, both);
+            UNROLL for (int k = 0; k < 2; ++k) { x[k][0] = both[k]; }
+            interleave16(row, offset + 32, y);
+            x[2][0] = join(y[0], y[1]);
+        } else {
+            interleave16(row, offset, y);
+            UNROLL for (int k = 0; k < 2; ++k) { x[k][0] = _mm512_castsi256_si512(y[k]); }
+            x[2][0] = _mm512_castsi256_si512(interleave8(row, offset + 16));
+        }
     }
-    static INLINE bits join_low_nibbles (bits a, bits b) { return low_lanes(join_low_nibbles (_mm512_castsi128_si512(a), _mm512_castsi128_si512(b))); }
-    static INLINE bits join_high_nibbles(bits a, bits b) { return low_lanes(join_high_nibbles(_mm512_castsi128_si512(a), _mm512_castsi128_si512(b))); }
-    static INLINE bits low_lanes(I x) { return _mm512_castsi512_si128(x); }
-    // sign bits of the values in register t at bit 0
-    static INLINE I sign_bits(bits s, int t) {
-        return _mm512_srlv_epi32(sign_bytes(s, t), _mm512_setr_epi32(0, 1, 2, 3, 0, 1, 2, 3, 4, 5, 6, 7, 4, 5, 6, 7));
-    }
-    // of two quarters at bits 0 and 4; low, high: the low nibbles of the sign bytes of both, and the high ones
-    static INLINE I sign_nibbles(bits low, bits high, int t) {
-        const I nibbles = _mm512_mask_blend_epi32(0xff00, sign_bytes(low, t), sign_bytes(high, t));
-        return _mm512_srlv_epi32(nibbles, _mm512_setr_epi32(0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3));
+    // u: number within the half of the first value in the low nibbles
+    template <int N, typename EMIT> static INLINE void emit_codes3(I table, I codes, int u, EMIT emit) {
+        if (N == 8) {
+            emit(lookup(table, codes),              u/16,       u % 16/8);
+            emit(lookup(table, high_codes3(codes)), (u + N)/16, (u + N) % 16/8);
+        } else {
+            emit(lookup(table, join(_mm512_castsi512_si256(codes), _mm512_castsi512_si256(high_codes3(codes)))), u/16, u % 16/8);
+        }
     }
 
     struct weights {

@@ -63,100 +63,56 @@ template <typename BLOCK, int G> struct format4 : turbo_base<BLOCK, G> {
 typedef format4<block_turbo4,    128> format_turbo4;
 typedef format4<block_turbo4_64, 64>  format_turbo4_64;
 
-// Index of the tables for 3 bits: sign in bit 0, magnitude in bits 1 and 2. Two indices are made at once, one in each nibble:
-// of quarter i in the low one, of quarter i + 2 in the high one.
-//
-// A lane holds four values whose sign bits have the same place in their bytes, so one shift moves all of them.
-struct format_turbo3 : turbo_base<block_turbo3, 128> {
-    // byte k of dword 8*i + b is value 32*i + b + {0, 16, 8, 24}[k]
-    static INLINE int value(int i) {
-        const int k = i % 4;
-        return 32*(i/32) + i/4 % 8 + 16*(k & 1) + 8*(k >> 1);
-    }
+// The words of turbo-layout.h: `simd` takes codes from bits 0-2 and 4-6 of a register, and from the bits left over of three.
+template <typename BLOCK, int G> struct format3 : turbo_base<BLOCK, G> {
+    static const int N      = G/16; // bytes of a word
+    static const int DWORDS = N/4;
 
-    // levels of bit b in quarters i and i + 2; bit b % 4 of the nibbles are the signs
-    struct two { simd::I low, high; };
-    static INLINE two levels(simd::I table, simd::I q, simd::I nibbles, int i, int b) {
-        const simd::I x = simd::indices3(simd::shift_right(q, 2*i - 1), simd::shift_right(nibbles, b % 4));
-        return { simd::lookup(table, simd::low_index3(x)), simd::lookup(table, simd::high_index3(x)) };
-    }
+    // The two codes of a byte are in neighbouring dwords of the query. Within 16 values: dword d of a word holds those from 4*d and,
+    // in its high nibbles, from N + 4*d.
+    static INLINE int value(int i) { return N == 4 ? i : (i & ~12) | (i & 4) << 1 | (i & 8) >> 1; }
 
     template <typename EMIT> static INLINE void emit_k(rows row, EMIT emit) {
         const simd::I table = simd::table_k3();
-        simd::I sign[4];
-        simd::columns(row, offsetof(block_turbo3, sign), sign);
-        simd::I nibbles[2][2]; // [b/4][i]
-        UNROLL for (int i = 0; i < 2; ++i) {
-            const simd::I a = simd::swap_inner_bytes(sign[i]);
-            const simd::I c = simd::swap_inner_bytes(sign[i + 2]);
-            nibbles[0][i] = simd::join_low_nibbles (a, c);
-            nibbles[1][i] = simd::join_high_nibbles(a, c);
+        const int     qs    = offsetof(BLOCK, qs);
+        simd::I col[6*DWORDS];
+        UNROLL for (int c = 0; c + 4 <= 6*DWORDS; c += 4) { simd::columns(row, qs + 4*c, col + c); }
+        if (DWORDS == 1) {
+            simd::I last[4];
+            simd::columns(row, qs + 8, last);
+            col[4] = last[2];
+            col[5] = last[3];
         }
-        simd::I q[8];
-        simd::columns_by_bit(row, offsetof(block_turbo3, qs), q);
-        UNROLL for (int b = 0; b < 8; b += 2) {
-            UNROLL for (int i = 0; i < 2; ++i) {
-                const two x = levels(table, q[b],     nibbles[b/4][i], i, b);
-                const two y = levels(table, q[b + 1], nibbles[b/4][i], i, b + 1);
-                emit(x.low,  y.low,  i,     8*i + b,      8*i + b + 1);
-                emit(x.high, y.high, i + 2, 8*i + b + 16, 8*i + b + 17);
+        UNROLL for (int h = 0; h < 2; ++h) {
+            UNROLL for (int d = 0; d < DWORDS; ++d) {
+                const simd::I * words[3];
+                UNROLL for (int k = 0; k < 3; ++k) { words[k] = col + TURBO3_WORD(DWORDS, h, k) + d; }
+                UNROLL for (int k = 0; k < 4; ++k) {
+                    const simd::I c     = k < 3 ? simd::codes3(*words[k]) : simd::spread_codes3(*words[0], *words[1], *words[2]);
+                    const int     first = 2*N*k + 8*d; // in the order of the query, of the half
+                    const int     dword = first/16*8 + 4*h + first%16/4;
+                    emit(simd::lookup(table, c), simd::lookup(table, simd::high_codes3(c)), dword/(G/16), dword, dword + 1);
+                }
             }
         }
     }
 
     template <typename EMIT> static INLINE void emit_v(rows row, EMIT emit) {
         const simd::I table = simd::table_v3();
-        simd::I x[simd::CHUNK];
-        simd::interleave(row, offsetof(block_turbo3, qs), x);
-        simd::bits signs[4];
-        simd::interleave_bits(row, offsetof(block_turbo3, sign), signs);
-        UNROLL for (int i = 0; i < 2; ++i) {
-            const simd::bits low  = simd::join_low_nibbles (signs[i], signs[i + 2]);
-            const simd::bits high = simd::join_high_nibbles(signs[i], signs[i + 2]);
-            UNROLL for (int t = 0; t < simd::CHUNK; ++t) {
-                const simd::I index = simd::indices3(simd::shift_right(x[t], 2*i - 1), simd::sign_nibbles(low, high, t));
-                emit(simd::lookup(table, simd::low_index3 (index)), i,     t);
-                emit(simd::lookup(table, simd::high_index3(index)), i + 2, t);
+        simd::I word[3][2];
+        simd::interleave_words<N>(row, offsetof(BLOCK, qs), word);
+        const int registers = simd::word_registers<N>();
+        UNROLL for (int d = 0; d < registers; ++d) {
+            UNROLL for (int k = 0; k < 4; ++k) {
+                const simd::I c = k < 3 ? simd::codes3(word[k][d]) : simd::spread_codes3(word[0][d], word[1][d], word[2][d]);
+                simd::emit_codes3<N>(table, c, 2*N*k + simd::W/2*d, emit);
             }
         }
     }
 };
 
-struct format_turbo3_64 : turbo_base<block_turbo3_64, 64> {
-    // byte k of dword 4*i + b is value 16*i + b + {0, 8, 4, 12}[k]
-    static INLINE int value(int i) {
-        const int k = i % 4;
-        return 16*(i/16) + i/4 % 4 + 8*(k & 1) + 4*(k >> 1);
-    }
-
-    template <typename EMIT> static INLINE void emit_k(rows row, EMIT emit) {
-        const simd::I table = simd::table_k3();
-        simd::I q[4];
-        simd::columns_by_bit_64(row, offsetof(block_turbo3_64, qs), q);
-        simd::I sign[4];
-        simd::sign_columns_64(row, offsetof(block_turbo3_64, sign), sign);
-        UNROLL for (int b = 0; b < 4; b += 2) {
-            UNROLL for (int i = 0; i < 4; ++i) {
-                emit(simd::lookup(table, simd::index3(simd::shift_right(q[b],     2*i - 1), simd::shift_right(sign[i], b))),
-                     simd::lookup(table, simd::index3(simd::shift_right(q[b + 1], 2*i - 1), simd::shift_right(sign[i], b + 1))),
-                     i, 4*i + b, 4*i + b + 1);
-            }
-        }
-    }
-
-    template <typename EMIT> static INLINE void emit_v(rows row, EMIT emit) {
-        const simd::I table = simd::table_v3();
-        simd::I x[simd::CHUNK];
-        simd::bits signs[2];
-        UNROLL for (int c = 0; c < 2; ++c) {
-            simd::interleave_64(row, offsetof(block_turbo3_64, qs), 4*c, x);
-            simd::interleave_bits_64(row, offsetof(block_turbo3_64, sign), signs);
-            UNROLL for (int t = 0; t < simd::CHUNK; ++t) {
-                emit(simd::lookup(table, simd::index3(simd::shift_right(x[t], -1), simd::sign_bits(signs[c], t))), c, t);
-            }
-        }
-    }
-};
+typedef format3<block_turbo3,    128> format_turbo3;
+typedef format3<block_turbo3_64, 64>  format_turbo3_64;
 
 struct format_q8_0 {
     typedef turbo_block_q8 block;
