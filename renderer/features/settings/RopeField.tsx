@@ -3,6 +3,7 @@ import { isStretched } from '../../../electron/shared/carryOver';
 import type { ContextSettings, RopeChoice } from '../../../electron/shared/settings';
 import { formatCount } from '../../ui/format';
 import { Segmented } from '../../ui/Segmented';
+import { ropeNames } from './changesText';
 import { ropeText } from './ropeText';
 
 interface RopeFieldProps {
@@ -11,11 +12,7 @@ interface RopeFieldProps {
   onChange: (change: Partial<ContextSettings>) => void;
 }
 
-const options = [
-  { value: 'model', label: 'No' },
-  { value: 'yarn', label: 'YaRN' },
-  { value: 'linear', label: 'Linear' },
-] as const;
+const options = (['model', 'yarn', 'linear'] as const).map((value) => ({ value, label: ropeNames[value] }));
 
 export function RopeField({ context, trained, onChange }: RopeFieldProps) {
   const { rope, nCtx } = context;

@@ -9,8 +9,10 @@ const labels: Record<keyof ContextSettings, string> = {
   threads: 'Threads',
   gpuLayers: 'GPU layers',
   batch: 'Batch',
-  rope: 'RoPE',
+  rope: 'Longer than trained',
 };
+
+export const ropeNames: Record<ContextSettings['rope'], string> = { model: 'No', yarn: 'YaRN', linear: 'Linear' };
 
 /** One line for each edited setting: "Context 8,192 → 16,384". */
 export function changesText(saved: ContextSettings, draft: Partial<ContextSettings>): string[] {
@@ -20,5 +22,6 @@ export function changesText(saved: ContextSettings, draft: Partial<ContextSettin
 
 function print(key: keyof ContextSettings, value: string | number | undefined): string {
   if ((key === 'threads' && value === 0) || (key === 'gpuLayers' && value === -1)) return 'auto';
+  if (key === 'rope') return ropeNames[value as ContextSettings['rope']];
   return typeof value === 'number' ? formatCount(value) : String(value);
 }

@@ -74,6 +74,7 @@ describe('changesText', () => {
       'Threads auto → 4',
       'GPU layers auto → 0',
     ]);
+    expect(changesText(context, { rope: 'yarn' })).toEqual(['Longer than trained No → YaRN']);
   });
 });
 
