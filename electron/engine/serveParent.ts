@@ -29,6 +29,7 @@ export function serveParent(carrier: Carrier, loadEngine: () => Engine, selfTest
   const server = createEngineServer(engine, {
     frame: sendFrame,
     loadProgress: (step, fraction) => emit('onLoadProgress', { step, fraction }),
+    probeProgress: (fraction) => emit('onProbeProgress', { fraction }),
     notice: (text) => emit('onNotice', { text }),
   });
 

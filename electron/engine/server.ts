@@ -7,6 +7,7 @@ import { toEngineError } from './hints';
 import { queuedStats } from './meter';
 import { ModelHolder, type ReportLoad } from './modelHolder';
 import { MemoryPlanner } from './planner';
+import { Prober } from './probe';
 import { GenerationQueue } from './queue';
 import { IdleTimer } from './sessions/idle';
 import { type KeeperOptions, SessionKeeper } from './sessions/keeper';
@@ -14,6 +15,8 @@ import { type KeeperOptions, SessionKeeper } from './sessions/keeper';
 export interface EngineOutput {
   frame(frame: StreamFrame): void;
   loadProgress(step: LoadStep, fraction: number): void;
+  /** 0..1 */
+  probeProgress?(fraction: number): void;
   /** a sentence for the person */
   notice?(text: string): void;
 }
@@ -60,7 +63,14 @@ export function createEngineServer(
     await queue.run('', async () => void (holder.current && (await sessions.keep(holder.current))));
   }
 
+  const prober = new Prober(
+    engine,
+    () => queue.length > 0,
+    (fraction) => output.probeProgress?.(fraction),
+  );
+
   async function generate(request: GenerateRequest): Promise<GenerationResult> {
+    prober.cancel();
     const { context } = holder.require();
     if (queue.length > 0) {
       output.frame({
@@ -97,6 +107,8 @@ export function createEngineServer(
     estimate: ({ path, context }) => planner.estimate(path, context),
     fit: (request) => planner.fit(request),
     load: (request) => holder.load(request, inSteps(output.loadProgress)),
+    probe: () => prober.probe(),
+    cancelProbe: async () => prober.cancel(),
     cancelLoad: async () => holder.cancelLoad(),
     skipCalibration: async () => holder.skipCalibration(),
     unload: () => holder.unload(),

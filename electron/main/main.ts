@@ -32,6 +32,8 @@ async function start(dataFolder: string): Promise<void> {
     documentWorker: join(bundleFolder, 'documents.cjs'),
     processes: () => app.getAppMetrics().map(({ pid }) => pid),
     power: new PowerWatch(powerMonitor),
+    // tests of other things want the machine for themselves
+    firstProbe: process.env.CONCERTINA_FIRST_PROBE !== 'off',
     info: appInfo(),
     desktop,
     log,

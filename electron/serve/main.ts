@@ -32,6 +32,7 @@ async function main(): Promise<void> {
     documentWorker: join(appFolder, 'documents.cjs'),
     processes: () => [process.pid],
     power: new PowerWatch(null),
+    firstProbe: process.env.CONCERTINA_FIRST_PROBE !== 'off',
     info: appInfo(),
     desktop: null,
     log: createFileLogger(join(options.dataFolder, 'logs', 'concertina.log')),

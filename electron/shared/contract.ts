@@ -9,6 +9,7 @@ import { engineStatusSchema, memoryEstimateSchema, streamFrameSchema } from './e
 import { errorPayloadSchema } from './errors';
 import { contextFitSchema } from './fit';
 import { limits } from './limits';
+import { machineProfileSchema, machineProgressSchema } from './machine';
 import { modelEntrySchema } from './models';
 import {
   type ClientOf,
@@ -121,6 +122,12 @@ export const operations = {
   'sessions.remove': operation(z.object({ chatId: idSchema }), nothing),
   'sessions.clear': operation(nothing, nothing),
 
+  /** what was measured last, and what follows from it for the model that is in use; null: never measured */
+  'machine.profile': operation(nothing, machineProfileSchema.nullable()),
+  /** measures anew, in under five seconds; refused while an answer is written, and ended by one */
+  'machine.probe': operation(nothing, machineProfileSchema),
+  'machine.cancelProbe': operation(nothing, nothing),
+
   'engine.status': operation(nothing, engineStatusSchema),
   /** memory that the loaded (or named) model would take with these settings */
   'engine.estimate': operation(
@@ -156,6 +163,8 @@ export const events = {
   onEngine: engineStatusSchema,
   /** every job of this run, in the order of their beginning: at each change of state, and while one reads */
   onDocumentJobs: z.array(documentJobSchema),
+  /** while the machine is measured, and once when that has ended */
+  onMachine: machineProgressSchema,
   /** heat and power of the machine, where the platform tells */
   onPower: powerSchema,
   /** the final state of a message: after its answer ended, was stopped, failed or was interrupted */

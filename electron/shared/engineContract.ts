@@ -14,6 +14,7 @@ import {
   streamFrameSchema,
 } from './engine';
 import { contextFitSchema } from './fit';
+import { memoryProbeSchema } from './machine';
 import { modelInfoSchema } from './models';
 import { type ClientOf, type HandlersOf, type OperationMap, operation } from './operation';
 import { savedSessionSchema } from './sessions';
@@ -82,6 +83,9 @@ export const engineOperations = {
   inspect: operation(z.object({ path: z.string() }), modelInfoSchema),
   estimate: operation(z.object({ path: z.string(), context: contextSettingsSchema }), memoryEstimateSchema),
   fit: operation(fitRequestSchema, contextFitSchema),
+  /** how fast the memory is read, by threads; empty where too little is free to tell. Refused while an answer is written */
+  probe: operation(nothing, memoryProbeSchema),
+  cancelProbe: operation(nothing, nothing),
   /** frees what was loaded, then loads; on failure nothing stays loaded */
   load: operation(loadRequestSchema, loadResultSchema),
   cancelLoad: operation(nothing, nothing),
@@ -109,6 +113,8 @@ export const engineEvents = {
   onFrame: streamFrameSchema,
   /** a sentence for the person */
   onNotice: z.object({ text: z.string() }),
+  /** 0..1 */
+  onProbeProgress: z.object({ fraction: z.number() }),
   onLoadProgress: z.object({ step: loadStepSchema, fraction: z.number() }),
   /** llama.cpp's own log lines of level warn and error */
   onLog: z.object({ level: z.enum(['warn', 'error']), text: z.string() }),

@@ -1,15 +1,19 @@
 // What the addon exports; native/binding/raw.ts is the typed view of it.
 #include "Cancellation.h"
 #include "ContextHandle.h"
+#include "Emitter.h"
 #include "Estimate.h"
 #include "Kernels.h"
 #include "ModelHandle.h"
+#include "Probe.h"
 #include "TextStream.h"
 #include "AnswerStream.h"
 #include "convert.h"
 #include "worker.h"
 
 #include "llama.h"
+
+#include <algorithm>
 
 namespace concertina {
 namespace {
@@ -50,6 +54,25 @@ Napi::Value exportEstimate(const Napi::CallbackInfo & info) {
         return runOnWorker(
             info.Env(), "estimate", nullptr, [=] { return estimator->estimate(path, gpuLayers, options); },
             [](Napi::Env env, MemoryEstimate & result) { return toJs(env, result); });
+    });
+}
+
+// probeBandwidth(bytes, onProgress, cancellation): see Probe.h
+Napi::Value exportProbeBandwidth(const Napi::CallbackInfo & info) {
+    return guarded(info.Env(), [&]() -> Napi::Value {
+        const int bytes = readInteger(info[0], "bytes");
+        const CancelFlag cancel = Cancellation::flagOf(info[2]);
+        auto progress = std::make_shared<Emitter<float>>(
+            info.Env(), info[1].As<Napi::Function>(),
+            [](Napi::Env env, const float & fraction) -> Napi::Value { return Napi::Number::New(env, fraction); });
+        return runOnWorker(
+            info.Env(), "probeBandwidth", cancel,
+            [=] {
+                const int threads = capabilities().physicalCores;
+                return readBandwidths(threads, static_cast<size_t>(std::max(0, bytes)), *cancel, [&](float fraction) { progress->push(fraction); });
+            },
+            [](Napi::Env env, std::vector<Bandwidth> & result) { return toJs(env, result); },
+            [progress](Napi::Env env) { progress->close(env); });
     });
 }
 
@@ -106,6 +129,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
     exports.Set("inspect", Napi::Function::New<exportInspect>(env));
     exports.Set("memories", Napi::Function::New<exportMemories>(env));
     exports.Set("estimate", Napi::Function::New<exportEstimate>(env));
+    exports.Set("probeBandwidth", Napi::Function::New<exportProbeBandwidth>(env));
     exports.Set("loadModel", Napi::Function::New<ModelHandle::load>(env));
     exports.Set("setLogListener", Napi::Function::New<exportSetLogListener>(env));
     exports.Set("splitAnswer", Napi::Function::New<exportSplitAnswer>(env));

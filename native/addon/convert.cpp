@@ -218,6 +218,17 @@ Napi::Value toJs(Napi::Env env, const Capabilities & value) {
     return object;
 }
 
+Napi::Value toJs(Napi::Env env, const std::vector<Bandwidth> & value) {
+    Napi::Array array = Napi::Array::New(env, value.size());
+    for (size_t i = 0; i < value.size(); i++) {
+        Napi::Object object = Napi::Object::New(env);
+        object.Set("threads", value[i].threads);
+        object.Set("bytesPerSecond", value[i].bytesPerSecond);
+        array.Set(static_cast<uint32_t>(i), object);
+    }
+    return array;
+}
+
 Napi::Value toJs(Napi::Env env, const ModelInfo & value) {
     Napi::Object object = Napi::Object::New(env);
     object.Set("name", value.name);

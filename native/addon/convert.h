@@ -10,6 +10,7 @@
 #include "Evaluate.h"
 #include "Generation.h"
 #include "Inspect.h"
+#include "Probe.h"
 
 #include <napi.h>
 
@@ -32,6 +33,7 @@ GenerateRequest readGenerateRequest(const Napi::Value & prompt, const Napi::Valu
 Napi::Value bytesToJs(Napi::Env env, const std::vector<uint8_t> & bytes);
 Napi::Value tokensToJs(Napi::Env env, const std::vector<llama_token> & tokens);
 Napi::Value toJs(Napi::Env env, const Capabilities & value);
+Napi::Value toJs(Napi::Env env, const std::vector<Bandwidth> & value);
 Napi::Value toJs(Napi::Env env, const ModelInfo & value);
 Napi::Value toJs(Napi::Env env, const EffectiveContext & value);
 Napi::Value toJs(Napi::Env env, const PartBytes & value);

@@ -1,11 +1,13 @@
 /** The engine over a loaded addon. */
 import type { Capabilities } from '../../electron/shared/engine';
+import { ConcertinaError } from '../../electron/shared/errors';
+import type { Bandwidth } from '../../electron/shared/machine';
 import type { ModelInfo } from '../../electron/shared/models';
 import { coded, codedAsync } from './errors';
 import { NativeModel } from './model';
 import { withProgress } from './progress';
 import type { RawAddon } from './raw';
-import type { ContextOptions, DeviceMemory, Engine, LoadOptions, MemoryPlan, Model } from './types';
+import type { ContextOptions, DeviceMemory, Engine, LoadOptions, MemoryPlan, Model, ProbeOptions } from './types';
 
 export class NativeEngine implements Engine {
   readonly #addon: RawAddon;
@@ -20,6 +22,14 @@ export class NativeEngine implements Engine {
 
   capabilities(): Capabilities {
     return coded(() => this.#addon.capabilities());
+  }
+
+  probeBandwidth(bytes: number, options: ProbeOptions): Promise<Bandwidth[]> {
+    return withProgress(this.#addon, options, async (onProgress, cancellation) => {
+      const found = await codedAsync(() => this.#addon.probeBandwidth(bytes, onProgress, cancellation));
+      if (options.signal?.aborted) throw new ConcertinaError('cancelled', 'Measuring was cancelled.');
+      return found;
+    });
   }
 
   memories(): DeviceMemory[] {

@@ -1,5 +1,6 @@
 /** The `.node` as it is (native/addon/addon.cpp). Only this folder sees it; everyone else uses `types.ts`. */
 import type { Capabilities, EffectiveContext } from '../../electron/shared/engine';
+import type { Bandwidth } from '../../electron/shared/machine';
 import type { ModelInfo } from '../../electron/shared/models';
 import type {
   CalibrateOptions,
@@ -73,6 +74,11 @@ export interface RawAddon {
   Cancellation: new () => RawCancellation;
   capabilities(): Capabilities;
   selfTest(folder: string): Promise<void>;
+  probeBandwidth(
+    bytes: number,
+    onProgress: (fractions: number[]) => void,
+    cancellation: RawCancellation,
+  ): Promise<Bandwidth[]>;
   memories(): DeviceMemory[];
   inspect(path: string): Promise<ModelInfo>;
   estimate(path: string, gpuLayers: number, options: ContextOptions): Promise<MemoryPlan>;

@@ -4,6 +4,7 @@
  * every call that computes runs on a worker and takes an AbortSignal.
  */
 import type { Capabilities, EffectiveContext, Memory, MemoryEstimate } from '../../electron/shared/engine';
+import type { Bandwidth } from '../../electron/shared/machine';
 import type { ModelInfo } from '../../electron/shared/models';
 import type { RopeChoice } from '../../electron/shared/settings';
 
@@ -57,6 +58,12 @@ export interface ContextOptions {
   batch: number;
   /** how positions beyond the trained length are made; default 'model': the context is cut to that length */
   rope?: RopeChoice;
+}
+
+export interface ProbeOptions {
+  /** 0..1 */
+  onProgress?: (fraction: number) => void;
+  signal?: AbortSignal;
 }
 
 export interface LoadOptions {
@@ -249,6 +256,11 @@ export interface Engine {
    */
   selfTest(folder: string): Promise<void>;
   capabilities(): Capabilities;
+  /**
+   * Bytes per second of a sequential read by 1, 2, 4, ... and all physical cores, under three seconds in all. bytes: of the
+   * buffer, which should be far above the caches. Code `cancelled`.
+   */
+  probeBandwidth(bytes: number, options: ProbeOptions): Promise<Bandwidth[]>;
   /** reads the header only. Codes: `model-missing`, `model-invalid` (truncated or not GGUF) */
   inspect(path: string): Promise<ModelInfo>;
   /** RAM first, then the GPUs */

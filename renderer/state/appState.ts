@@ -2,6 +2,7 @@
 import type { ChatsState } from './chats/state';
 import type { ConversationState } from './conversation/state';
 import type { EngineSlice } from './engine/state';
+import type { MachineSlice } from './machine/state';
 import type { MeterState } from './meter/state';
 import type { ModelsState } from './models/state';
 import type { SettingsState } from './settings/state';
@@ -16,5 +17,6 @@ export interface AppState {
   engine: EngineSlice;
   meter: MeterState;
   models: ModelsState;
+  machine: MachineSlice;
   ui: UiState;
 }

@@ -12,6 +12,7 @@ export function connect(client: AppClient, app: App, onCommand: (command: Comman
     client.on('onSettings', actions.settings.receive),
     client.on('onChats', actions.chats.receive),
     client.on('onModels', actions.models.receive),
+    client.on('onMachine', actions.machine.receive),
     client.on('onEngine', (status) => {
       actions.engine.receive(status);
       actions.meter.read();

@@ -9,6 +9,8 @@ import { createConversationActions } from './conversation/actions';
 import { initialConversation } from './conversation/state';
 import { createEngineActions } from './engine/actions';
 import { initialEngine } from './engine/state';
+import { createMachineActions } from './machine/actions';
+import { initialMachine } from './machine/state';
 import { createMeterActions } from './meter/actions';
 import { initialMeter } from './meter/state';
 import { createModelsActions } from './models/actions';
@@ -29,6 +31,7 @@ const initialState: AppState = {
   engine: initialEngine,
   meter: initialMeter,
   models: initialModels,
+  machine: initialMachine,
   ui: initialUi,
 };
 
@@ -59,6 +62,7 @@ function createActions(tools: Tools) {
     engine: createEngineActions(tools),
     meter,
     models: createModelsActions(tools),
+    machine: createMachineActions(tools),
     ui: createUiActions(tools),
   };
 }

@@ -26,7 +26,10 @@ test('the packaged app starts and answers', async ({ browserName: _ }, info) => 
   const data = info.outputPath('data');
   await mkdir(data);
   const args = ['--no-sandbox', `--user-data-dir=${data}`, '--remote-debugging-port=0'];
-  const app = spawn(path.join(unpacked, 'concertina'), args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const app = spawn(path.join(unpacked, 'concertina'), args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, CONCERTINA_FIRST_PROBE: 'off' },
+  });
   try {
     // noDefaults: Electron manages no browser contexts, so Playwright must not try to set one up
     const browser = await chromium.connectOverCDP(await debuggingUrl(app.stderr), { noDefaults: true });

@@ -2,14 +2,14 @@
 import { copyFile, mkdir, truncate } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from '@playwright/test';
-import { type AppWindow, addModel, embeddedModel, enginePid, root, test } from './app';
+import { type AppWindow, addModel, embeddedModel, enginePid, type LaunchOptions, root, test } from './app';
 import { call, greedy, ready, send } from './chat';
 import { writeLargeModel } from './largeModel';
 
 const folder = path.join(root, 'docs', 'screenshots');
 const sizes = { '': { width: 1280, height: 800 }, '-small': { width: 720, height: 640 } };
 
-const inSmallWindow = new Set(['chat', 'settings', 'too-large', 'meter']);
+const inSmallWindow = new Set(['chat', 'settings', 'too-large', 'meter', 'badge', 'diagnostics', 'machine']);
 
 interface Stage extends AppWindow {
   dataDir: string;
@@ -90,6 +90,26 @@ const scenes: Record<string, (stage: Stage) => Promise<(() => void) | undefined>
     return undefined;
   },
 
+  badge: async ({ page }) => {
+    await page.getByTestId('meter-engine').click();
+    await expect(page.getByTestId('fallback')).toHaveCount(2);
+    return undefined;
+  },
+
+  diagnostics: async ({ page }) => {
+    await page.keyboard.press('Control+d');
+    await expect(page.getByTestId('diagnostics-text')).toContainText('## Context');
+    return undefined;
+  },
+
+  machine: async ({ page }) => {
+    await page.getByTestId('settings-open').click();
+    await page.getByTestId('machine-measure').click();
+    await expect(page.getByTestId('machine-choice')).toBeVisible({ timeout: 60_000 });
+    await page.getByTestId('machine-choice').scrollIntoViewIfNeeded();
+    return undefined;
+  },
+
   error: async ({ app, page, dataDir }) => {
     const file = path.join(dataDir, 'half-downloaded-8b-q4_k_m.gguf');
     await copyFile(embeddedModel, file);
@@ -100,6 +120,11 @@ const scenes: Record<string, (stage: Stage) => Promise<(() => void) | undefined>
   },
 };
 
+/** Settings and environment of the scenes that want others than the usual. */
+const starts: Record<string, Pick<LaunchOptions, 'settings' | 'env'>> = {
+  badge: { settings: { context: { gpuLayers: 9 } }, env: { CONCERTINA_SIMD: 'scalar' } },
+};
+
 for (const theme of ['light', 'dark'] as const) {
   for (const [suffix, size] of Object.entries(sizes)) {
     for (const [name, play] of Object.entries(scenes)) {
@@ -107,7 +132,10 @@ for (const theme of ['light', 'dark'] as const) {
       if (suffix && !inSmallWindow.has(name)) continue;
       test(`${name}-${theme}${suffix}`, async ({ launch, dataDir }) => {
         await mkdir(folder, { recursive: true });
-        const window = await launch({ settings: { theme, sampling: greedy } });
+        const window = await launch({
+          ...starts[name],
+          settings: { theme, sampling: greedy, ...starts[name]?.settings },
+        });
         const { app, page } = window;
         await app.evaluate(({ BrowserWindow }, { width, height }) => {
           BrowserWindow.getAllWindows()[0]?.setContentSize(width, height);

@@ -59,7 +59,10 @@ export const test = base.extend<{ server: Server; browserPage: Page }, { browser
 
 async function startServer(data: string): Promise<{ child: ChildProcess; server: Server }> {
   const serve = path.join(root, 'build', 'app', 'serve.cjs');
-  const child = spawn(process.execPath, [serve, '--data', data, '--port', '0'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [serve, '--data', data, '--port', '0'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, CONCERTINA_FIRST_PROBE: 'off' },
+  });
   let text = '';
   const url = new Promise<string>((resolve, reject) => {
     const onData = (chunk: Buffer): void => {

@@ -5,6 +5,7 @@ import { branchTo } from './chatLog';
 import type { ChatStore } from './chatStore';
 import type { DocumentService } from './documents/documentService';
 import type { EngineService } from './engineService';
+import type { MachineService } from './machineService';
 import type { ModelLibrary } from './modelLibrary';
 import type { PowerWatch } from './power';
 import { buildPrompt } from './prompt';
@@ -24,6 +25,7 @@ export interface HandlerParts {
   info: () => AppInfo;
   /** everything for a bug report, without private text */
   diagnostics: () => string;
+  machine: MachineService;
   desktop: Desktop | null;
   power: PowerWatch;
   settings: SettingsStore;
@@ -36,7 +38,8 @@ export interface HandlerParts {
 }
 
 export function createHandlers(parts: HandlerParts): Handlers {
-  const { info, diagnostics, desktop, power, settings, chats, models, engine, turns, documents, sessions } = parts;
+  const { info, diagnostics, machine, desktop, power, settings, chats, models, engine, turns, documents, sessions } =
+    parts;
 
   async function removeModel(modelId: string): Promise<void> {
     await models.remove(modelId);
@@ -95,6 +98,10 @@ export function createHandlers(parts: HandlerParts): Handlers {
     'sessions.list': () => sessions.list(),
     'sessions.remove': ({ chatId }) => sessions.remove(chatId),
     'sessions.clear': () => sessions.clear(),
+
+    'machine.profile': () => machine.profile(),
+    'machine.probe': () => machine.probe(),
+    'machine.cancelProbe': () => machine.cancel(),
 
     'engine.status': async () => engine.status(),
     'engine.estimate': ({ modelId, context }) => engine.estimate(modelId, context),

@@ -13,6 +13,7 @@ import { EngineService } from './engineService';
 import type { EngineTransport } from './engineTransport';
 import { createHandlers, type Desktop } from './handlers';
 import type { Logger } from './logger';
+import { firstValues, MachineService, machineLines } from './machineService';
 import { ModelLibrary } from './modelLibrary';
 import { ModelList } from './modelList';
 import type { PowerWatch } from './power';
@@ -35,6 +36,8 @@ export interface ServicesOptions {
   /** process ids of the app, with or without the engine's */
   processes: () => number[];
   power: PowerWatch;
+  /** measures the machine at the first start, and takes over what a person has not set; without: only when asked */
+  firstProbe?: boolean;
   info: AppInfo;
   desktop: Desktop | null;
   log: Logger;
@@ -83,7 +86,16 @@ export async function createServices(options: ServicesOptions): Promise<Services
   );
   const turns = new TurnService(chats, engine, () => settings.get(), log);
   const sessions = new SessionService(host, settings, join(dataFolder, 'sessions'), () => chats.allIds(), log);
-  const notices = [...options.info.notices, ...settings.notices, ...chats.notices, ...added.notices];
+  const machine = new MachineService(join(dataFolder, 'machine.json'), {
+    client: host.client,
+    status: () => engine.status(),
+    fit: (context) => engine.fit({ context, asker: 'machine' }),
+    settings: () => settings.get().context,
+    onBattery: () => options.power.current().onBattery,
+  });
+  await machine.load();
+  if (options.firstProbe) probeAtFirstStart(machine, engine, settings, log);
+  const notices = [options.info, settings, chats, added, machine].flatMap((one) => one.notices);
   for (const notice of notices) log.warn(notice);
   const info = () => ({ ...options.info, notices });
   const record = recordOf(host, engine, turns);
@@ -97,13 +109,26 @@ export async function createServices(options: ServicesOptions): Promise<Services
       settings: settings.get(),
       record,
       private: { ...secrets, names: [...secrets.names, ...personNames()] },
-      machine: [],
+      machine: machineLines(machine.measured()),
       at: new Date(),
     });
   }
 
   const { desktop, power } = options;
-  const parts = { info, diagnostics, desktop, power, settings, chats, models, engine, turns, documents, sessions };
+  const parts = {
+    info,
+    diagnostics,
+    machine,
+    desktop,
+    power,
+    settings,
+    chats,
+    models,
+    engine,
+    turns,
+    documents,
+    sessions,
+  };
   const handlers = createHandlers(parts);
 
   const events = new Emitter<AppEvent>();
@@ -112,6 +137,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   models.changed.on((payload) => events.emit({ name: 'onModels', payload }));
   engine.changed.on((payload) => events.emit({ name: 'onEngine', payload }));
   documents.jobs.changed.on((payload) => events.emit({ name: 'onDocumentJobs', payload }));
+  machine.progress.on((payload) => events.emit({ name: 'onMachine', payload }));
   power.changed.on((payload) => events.emit({ name: 'onPower', payload }));
   turns.finished.on((payload) => events.emit({ name: 'onMessage', payload }));
   if (options.streamAsEvents) engine.frames.on((payload) => events.emit({ name: 'onStream', payload }));
@@ -132,6 +158,23 @@ export async function createServices(options: ServicesOptions): Promise<Services
   }
 
   return { call, events, host, engine, models, settings, documents, close };
+}
+
+/** As soon as a model is ready. What fails or is ended by a question is done at the next start. */
+function probeAtFirstStart(machine: MachineService, engine: EngineService, settings: SettingsStore, log: Logger): void {
+  if (machine.measured()) return;
+
+  async function measure(): Promise<void> {
+    const { choice } = await machine.probe();
+    const context = firstValues(settings.get().context, choice);
+    if (Object.keys(context).length > 0) await settings.update({ context });
+  }
+
+  const off = engine.changed.on(({ state }) => {
+    if (state !== 'ready') return;
+    off();
+    measure().catch((error) => log.warn(`The machine was not measured: ${String(error)}`));
+  });
 }
 
 /** Listens from the start, so that the diagnostics can tell what happened before anyone asked. */

@@ -8,6 +8,7 @@ import { AppearanceSection } from './AppearanceSection';
 import { ApplyBar } from './ApplyBar';
 import { CacheSection } from './CacheSection';
 import { EngineSection } from './EngineSection';
+import { MachineSection } from './MachineSection';
 import { PromptSection } from './PromptSection';
 import { ResetContext, ResetSampling } from './Resets';
 import { SamplingSection } from './SamplingSection';
@@ -49,6 +50,9 @@ export function SettingsPanel() {
           <Section title="Engine">
             <EngineSection />
             <ResetContext />
+          </Section>
+          <Section title="This machine">
+            <MachineSection />
           </Section>
           <Section title="Sampling">
             <SamplingSection sampling={settings.sampling} />

@@ -1,0 +1,136 @@
+/** Measures the machine, keeps what was found in machine.json, and says which settings follow from it. */
+import { basename } from 'node:path';
+import { z } from 'zod';
+import { chooseSettings } from '../../shared/chooseSettings';
+import type { EngineStatus } from '../../shared/engine';
+import type { EngineClient } from '../../shared/engineContract';
+import { ConcertinaError } from '../../shared/errors';
+import type { ContextFit } from '../../shared/fit';
+import {
+  type MachineChoice,
+  type MachineFacts,
+  type MachineProfile,
+  type MachineProgress,
+  machineFactsSchema,
+} from '../../shared/machine';
+import { type ContextSettings, contextSettingsSchema } from '../../shared/settings';
+import { Emitter } from './emitter';
+import { readTextIfThere, setAside, writeFileAtomic } from './files';
+
+const fileSchema = z.object({ version: z.literal(1), facts: machineFactsSchema });
+/** short, so that the question itself takes little memory */
+const askedContext = 2048;
+
+export interface MachineParts {
+  client: Pick<EngineClient, 'call' | 'on'>;
+  status(): EngineStatus;
+  fit(context: ContextSettings): Promise<ContextFit>;
+  settings(): ContextSettings;
+  onBattery(): boolean | null;
+}
+
+export class MachineService {
+  readonly progress = new Emitter<MachineProgress>();
+  readonly notices: string[] = [];
+  private facts: MachineFacts | null = null;
+  private running: Promise<MachineProfile> | null = null;
+
+  constructor(
+    private readonly path: string,
+    private readonly parts: MachineParts,
+    private readonly now: () => number = Date.now,
+  ) {
+    parts.client.on('onProbeProgress', ({ fraction }) => {
+      if (this.running) this.progress.emit({ fraction });
+    });
+  }
+
+  async load(): Promise<void> {
+    const text = await readTextIfThere(this.path);
+    if (text === null) return;
+    try {
+      this.facts = fileSchema.parse(JSON.parse(text)).facts;
+    } catch {
+      const aside = await setAside(this.path, new Date(this.now()));
+      this.notices.push(
+        `What was measured of this machine could not be read. It was kept as ${basename(aside)}; measure again in the settings.`,
+      );
+    }
+  }
+
+  /** What was measured last; null: never. */
+  measured(): MachineFacts | null {
+    return this.facts;
+  }
+
+  async profile(): Promise<MachineProfile | null> {
+    return this.facts && { facts: this.facts, choice: await this.choose(this.facts) };
+  }
+
+  /** Two askers share one measurement. */
+  probe(): Promise<MachineProfile> {
+    this.running ??= this.measure().finally(() => {
+      this.running = null;
+      this.progress.emit({ fraction: null });
+    });
+    return this.running;
+  }
+
+  async cancel(): Promise<void> {
+    if (this.running) await this.parts.client.call('cancelProbe', undefined);
+  }
+
+  private async measure(): Promise<MachineProfile> {
+    const { capabilities } = this.parts.status();
+    if (!capabilities)
+      throw new ConcertinaError('engine-unavailable', 'The engine is not running.', 'Try again when it is.');
+    this.progress.emit({ fraction: 0 });
+    const found = await this.parts.client.call('probe', undefined);
+    const facts: MachineFacts = {
+      ...found,
+      measuredAt: this.now(),
+      physicalCores: capabilities.physicalCores,
+      backend: capabilities.backend,
+      gpu: capabilities.gpus[0]?.name ?? null,
+      onBattery: this.parts.onBattery(),
+    };
+    await writeFileAtomic(this.path, `${JSON.stringify({ version: 1, facts }, null, 2)}\n`);
+    this.facts = facts;
+    return { facts, choice: await this.choose(facts) };
+  }
+
+  private async choose(facts: MachineFacts): Promise<MachineChoice> {
+    const asked: ContextSettings = {
+      ...this.parts.settings(),
+      ...{ nCtx: askedContext, typeK: 'turbo4', typeV: 'turbo4', flashAttention: 'auto', rope: 'model' },
+    };
+    // without a model, or with one that cannot be read, the rest can still be told
+    const fit = await this.parts.fit(asked).catch(() => null);
+    return chooseSettings(facts, fit);
+  }
+}
+
+/** The chosen values for settings that a person has left as they were: what equals its default counts as not set. */
+export function firstValues(
+  settings: ContextSettings,
+  { threads, nCtx, cache }: MachineChoice,
+): Partial<ContextSettings> {
+  const defaults = contextSettingsSchema.parse({});
+  const chosen: Partial<ContextSettings> = {
+    threads: threads.value,
+    ...(nCtx && { nCtx: nCtx.value }),
+    ...{ typeK: cache.value, typeV: cache.value },
+  };
+  const keys = Object.keys(chosen) as (keyof ContextSettings)[];
+  const free = keys.filter((key) => settings[key] === defaults[key] && chosen[key] !== settings[key]);
+  return Object.fromEntries(free.map((key) => [key, chosen[key]])) as Partial<ContextSettings>;
+}
+
+/** One line each, for the diagnostics. */
+export function machineLines(facts: MachineFacts | null): string[] {
+  if (!facts) return ['Memory bandwidth: not measured'];
+  const rates = facts.bandwidth.map(
+    ({ threads, bytesPerSecond }) => `${threads}: ${(bytesPerSecond / 1e9).toFixed(1)}`,
+  );
+  return [`Memory bandwidth in GB/s by threads: ${rates.join(', ') || 'too little memory to measure'}`];
+}

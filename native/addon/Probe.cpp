@@ -1,0 +1,85 @@
+#include "Probe.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <thread>
+
+namespace concertina {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double totalSeconds = 2.4;
+constexpr double longestStep = 0.35;
+constexpr int fewestPasses = 2;
+
+double secondsSince(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Four sums, so that additions do not wait for each other.
+uint64_t sum(const uint64_t * values, size_t count) {
+    uint64_t sums[4] = {0, 0, 0, 0};
+    for (size_t i = 0; i + 8 <= count; i += 8) {
+        sums[0] += values[i + 0] ^ values[i + 4];
+        sums[1] += values[i + 1] ^ values[i + 5];
+        sums[2] += values[i + 2] ^ values[i + 6];
+        sums[3] += values[i + 3] ^ values[i + 7];
+    }
+    return sums[0] + sums[1] + sums[2] + sums[3];
+}
+
+// Seconds from the common start to the end of the last thread, each over its own contiguous share.
+double onePass(const std::vector<uint64_t> & buffer, int threads, std::atomic<uint64_t> & sink) {
+    std::atomic<int> ready(0);
+    std::atomic<bool> go(false);
+    const size_t share = buffer.size() / static_cast<size_t>(threads) / 8 * 8;
+    std::vector<std::thread> running;
+    for (int i = 0; i < threads; i++) {
+        running.emplace_back([&, i] {
+            ready++;
+            while (!go.load(std::memory_order_acquire)) std::this_thread::yield();
+            sink += sum(buffer.data() + static_cast<size_t>(i) * share, share);
+        });
+    }
+    while (ready.load() < threads) std::this_thread::yield();
+    const auto start = Clock::now();
+    go.store(true, std::memory_order_release);
+    for (std::thread & thread : running) thread.join();
+    return secondsSince(start);
+}
+
+std::vector<int> threadCounts(int maxThreads) {
+    std::vector<int> counts;
+    for (int threads = 1; threads < maxThreads; threads *= 2) counts.push_back(threads);
+    counts.push_back(maxThreads);
+    return counts;
+}
+
+} // namespace
+
+std::vector<Bandwidth> readBandwidths(
+    int maxThreads, size_t bytes, const std::atomic<bool> & cancel, const std::function<void(float)> & report) {
+    std::vector<Bandwidth> found;
+    const std::vector<int> counts = threadCounts(std::max(1, maxThreads));
+    const double stepSeconds = std::min(longestStep, totalSeconds / static_cast<double>(counts.size()));
+    const std::vector<uint64_t> buffer(bytes / sizeof(uint64_t), 0x9e3779b97f4a7c15u);
+    std::atomic<uint64_t> sink(0);
+    for (const int threads : counts) {
+        const auto start = Clock::now();
+        double fastest = 0;
+        for (int pass = 0; !cancel && (pass < fewestPasses || secondsSince(start) < stepSeconds); pass++) {
+            const double seconds = onePass(buffer, threads, sink);
+            if (seconds > 0) fastest = std::max(fastest, static_cast<double>(bytes) / seconds);
+        }
+        if (cancel) break;
+        found.push_back({threads, fastest});
+        report(static_cast<float>(found.size()) / static_cast<float>(counts.size()));
+    }
+    // without a use of the sum the reads could go
+    if (sink.load() == 1) found.clear();
+    return found;
+}
+
+} // namespace concertina

@@ -1,0 +1,104 @@
+/** The measured machine: kept, shared, cancelled, set aside when damaged, and never over what a person has set. */
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it, vi } from 'vitest';
+import {
+  firstValues,
+  type MachineParts,
+  MachineService,
+  machineLines,
+} from '../../../../../electron/main/services/machineService';
+import type { EngineStatus } from '../../../../../electron/shared/engine';
+import { ConcertinaError } from '../../../../../electron/shared/errors';
+import type { MachineChoice, MachineProgress } from '../../../../../electron/shared/machine';
+import { contextSettingsSchema } from '../../../../../electron/shared/settings';
+import { capabilities } from '../../../../fixtures/samples';
+import { temporaryFolder } from '../../../../fixtures/temporary';
+
+const found = {
+  ...{ totalBytes: 8e9, freeBytes: 4e9 },
+  bandwidth: [
+    { threads: 1, bytesPerSecond: 10e9 },
+    { threads: 2, bytesPerSecond: 10.1e9 },
+  ],
+};
+
+async function setUp(probe: () => Promise<unknown> = async () => found) {
+  const folder = await temporaryFolder();
+  const path = join(folder, 'machine.json');
+  let onProgress: (progress: { fraction: number }) => void = () => undefined;
+  const calls: string[] = [];
+  const parts: MachineParts = {
+    client: {
+      call: vi.fn(async (name: string) => {
+        calls.push(name);
+        return name === 'probe' ? probe() : undefined;
+      }) as never,
+      on: ((_name: string, listener: typeof onProgress) => {
+        onProgress = listener;
+        return () => undefined;
+      }) as never,
+    },
+    status: () => ({ capabilities }) as EngineStatus,
+    fit: () => Promise.reject(new ConcertinaError('model-missing', 'No model.')),
+    settings: () => contextSettingsSchema.parse({}),
+    onBattery: () => true,
+  };
+  const service = new MachineService(path, parts, () => 7);
+  const progress: MachineProgress[] = [];
+  service.progress.on((one) => progress.push(one));
+  return { folder, path, parts, service, progress, calls, report: (fraction: number) => onProgress({ fraction }) };
+}
+
+it('measures, tells how far it is, and finds it again at the next start', async () => {
+  const { path, parts, service, progress } = await setUp();
+  expect(await service.profile()).toBeNull();
+  const { facts, choice } = await service.probe();
+  expect(facts).toEqual({ ...found, measuredAt: 7, physicalCores: 2, backend: 'CPU', gpu: null, onBattery: true });
+  expect(choice).toMatchObject({ threads: { value: 1 }, nCtx: null, cache: { value: 'turbo4' } });
+  expect(progress).toEqual([{ fraction: 0 }, { fraction: null }]);
+  const next = new MachineService(path, parts);
+  await next.load();
+  expect(await next.profile()).toEqual({ facts, choice });
+  expect(machineLines(next.measured())).toEqual(['Memory bandwidth in GB/s by threads: 1: 10.0, 2: 10.1']);
+});
+
+it('shares one measurement, passes its progress on, and keeps the last result when it is cancelled', async () => {
+  let end: (error: Error) => void = () => undefined;
+  const slow = () =>
+    new Promise<never>((_, reject) => {
+      end = reject;
+    });
+  const { path, service, progress, calls, report } = await setUp(slow);
+  const both = [service.probe(), service.probe()];
+  report(0.5);
+  await service.cancel();
+  end(new ConcertinaError('cancelled', 'Cancelled.'));
+  for (const one of both) await expect(one).rejects.toMatchObject({ code: 'cancelled' });
+  expect(calls).toEqual(['probe', 'cancelProbe']);
+  expect(progress).toEqual([{ fraction: 0 }, { fraction: 0.5 }, { fraction: null }]);
+  report(0.7);
+  expect(progress).toHaveLength(3);
+  await expect(readFile(path)).rejects.toThrow();
+});
+
+it('sets a damaged file aside and says so', async () => {
+  const { folder, path, service } = await setUp();
+  await writeFile(path, '{"version":1,"facts":{');
+  await service.load();
+  expect(service.measured()).toBeNull();
+  expect(service.notices).toEqual([expect.stringContaining('measure again')]);
+  expect(await readdir(folder)).toEqual([expect.stringMatching(/^machine\.corrupt-.*\.json$/)]);
+});
+
+it('takes over only what a person has left as it was', () => {
+  const choice: MachineChoice = {
+    threads: { value: 4, why: '' },
+    nCtx: { value: 32_768, why: '' },
+    cache: { value: 'turbo3', why: '' },
+  };
+  const fresh = contextSettingsSchema.parse({});
+  expect(firstValues(fresh, choice)).toEqual({ threads: 4, nCtx: 32_768, typeK: 'turbo3', typeV: 'turbo3' });
+  expect(firstValues({ ...fresh, nCtx: 4096, typeK: 'f16', threads: 2 }, choice)).toEqual({ typeV: 'turbo3' });
+  expect(firstValues(fresh, { ...choice, nCtx: null, cache: { value: 'turbo4', why: '' } })).toEqual({ threads: 4 });
+});
