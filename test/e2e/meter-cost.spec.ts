@@ -1,14 +1,14 @@
 /**
  * Not a test: what the meter costs (`npm run bench:meter`), on Linux. Two apps are open at the same time, one of them with
- * CONCERTINA_METER=off: idle, and writing the same answer in turns. The difference of their CPU times is the meter.
+ * CONCERTINA_METER=off: idle, and each in turn writing an answer. The difference of their CPU times is the meter.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { type AppWindow, enginePid, test } from './app';
-import { ended, endless, ready, send } from './chat';
+import { ended, endless, ready, send, streaming } from './chat';
 
-const idleSeconds = 20;
-const rounds = Number(process.env.ROUNDS ?? 4);
-const answerTokens = 1500;
+const idleMs = 20_000;
+const answerMs = 15_000;
+const rounds = Number(process.env.ROUNDS ?? 5);
 
 /** Of the engine process only the thread that serves calls and frames: the others compute the answer. */
 const parts = ['main', 'window', 'graphics', 'engine'] as const;
@@ -25,7 +25,7 @@ test('cost of the meter', async ({ launch }) => {
   test.setTimeout(30 * 60_000);
   // a cache of f16 needs no measuring of the model before the first answer
   const context = { typeK: 'f16', typeV: 'f16' } as const;
-  const settings = { sampling: { ...endless, maxTokens: answerTokens }, context };
+  const settings = { sampling: endless, context };
   const open = async (folder: string, env: Record<string, string>) => {
     const window = await launch({ settings, folder, env });
     await ready(window.page);
@@ -39,21 +39,17 @@ test('cost of the meter', async ({ launch }) => {
   const idle: Record<keyof typeof apps, Measured[]> = { on: [], off: [] };
   const answering: Record<keyof typeof apps, Measured[]> = { on: [], off: [] };
   for (let round = 0; round < rounds; round++) {
-    const ends = (['on', 'off'] as const).map(async (name) =>
-      idle[name].push(await clocks[name](() => new Promise((resolve) => setTimeout(resolve, idleSeconds * 1000)))),
-    );
+    const ends = (['on', 'off'] as const).map(async (name) => idle[name].push(await clocks[name](() => pause(idleMs))));
     await Promise.all(ends);
     // whoever goes first finds the caches cold
     for (const name of round % 2 === 0 ? (['on', 'off'] as const) : (['off', 'on'] as const)) {
       const { page } = apps[name];
       await page.keyboard.press('Control+N');
-      answering[name].push(
-        await clocks[name](async () => {
-          await send(page, 'Write down whatever comes to your mind.');
-          await page.getByTestId('stop').waitFor();
-          await ended(page, 10 * 60_000);
-        }),
-      );
+      await send(page, 'Write down whatever comes to your mind.');
+      await streaming(page);
+      answering[name].push(await clocks[name](() => pause(answerMs)));
+      await page.getByTestId('stop').click();
+      await ended(page);
     }
   }
   report('idle', idle.on, idle.off);
@@ -81,6 +77,10 @@ async function clockOf({ app }: AppWindow): Promise<(run: () => Promise<void>) =
   };
 }
 
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
 function processMs(pid: number): number {
   return readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => sum + threadMs(pid, Number(thread)), 0);
 }
@@ -94,15 +94,13 @@ function mapParts(value: (part: keyof Times) => number): Times {
   return Object.fromEntries(parts.map((part) => [part, value(part)])) as Times;
 }
 
-/** Medians of CPU milliseconds per second, and of the differences of the rounds. */
+/** Medians of CPU milliseconds per second, and the differences of the rounds. */
 function report(what: string, on: Measured[], off: Measured[]): void {
   const perSecond = ({ times, seconds }: Measured, part: keyof Times) => times[part] / seconds;
   const columns = parts.map((part) => {
     const differences = on.map((measured, i) => {
       const other = off[i];
-      // the same answer in both: its own seconds differ, its work does not
-      const seconds = other ? (measured.seconds + other.seconds) / 2 : 1;
-      return other ? (measured.times[part] - other.times[part]) / seconds : 0;
+      return other ? perSecond(measured, part) - perSecond(other, part) : 0;
     });
     return {
       process: part,

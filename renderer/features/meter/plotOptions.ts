@@ -18,7 +18,7 @@ export function plotOptions(plot: Plot, place: HTMLElement, onPointed: (row: num
     ({ colour: name }): uPlot.Series => ({
       stroke: () => colour(name),
       width: isStack ? 0 : 1.5,
-      fill: () => (isStack ? colour(name) : `color-mix(in oklab, ${colour(name)} 18%, transparent)`),
+      fill: () => (isStack ? colour(name) : faded(colour(name))),
       points: { show: false },
     }),
   );
@@ -36,6 +36,11 @@ export function plotOptions(plot: Plot, place: HTMLElement, onPointed: (row: num
     series: [{}, ...series.reverse()],
     hooks: { setCursor: [(chart) => onPointed(chart.cursor.idx ?? null)] },
   };
+}
+
+/** The tokens are `oklch(L C H)`; a canvas of Chrome 114 knows no color-mix. */
+function faded(colour: string): string {
+  return colour.replace(/\)$/, ' / 0.16)');
 }
 
 /** The rows as uPlot draws them: the highest sum first, and the lower ones over it. */
