@@ -30,7 +30,7 @@ async function start(dataFolder: string): Promise<void> {
     calibrationText: calibrationText(),
     openEngine: () => openUtilityEngine(join(bundleFolder, 'engine.cjs'), engineArguments(dataFolder)),
     documentWorker: join(bundleFolder, 'documents.cjs'),
-    processes: () => app.getAppMetrics().map(({ pid }) => pid),
+    processes: rarely(() => app.getAppMetrics().map(({ pid }) => pid)),
     power: new PowerWatch(powerMonitor),
     // tests of other things want the machine for themselves
     firstProbe: process.env.CONCERTINA_FIRST_PROBE !== 'off',
@@ -46,6 +46,15 @@ async function start(dataFolder: string): Promise<void> {
   setUpWindows(services, dataFolder);
   setUpQuit(services);
   services.engine.start();
+}
+
+/** Listing the processes costs milliseconds, and new ones are rare. */
+function rarely<T>(list: () => T): () => T {
+  let known: { at: number; value: T } | null = null;
+  return () => {
+    if (!known || Date.now() - known.at > 10_000) known = { at: Date.now(), value: list() };
+    return known.value;
+  };
 }
 
 function broadcast(name: string, payload: unknown): void {

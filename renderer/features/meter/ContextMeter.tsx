@@ -1,19 +1,18 @@
-import { selectMemory } from '../../state/engine/selectors';
+import { selectKvBytes } from '../../state/engine/selectors';
 import { selectContextSize, selectContextUsed } from '../../state/meter/selectors';
 import { useApp } from '../../state/useApp';
 import { Bellows } from '../../ui/Bellows';
 import { cx } from '../../ui/cx';
 import { formatBytes, formatContext, formatCount } from '../../ui/format';
-import { kvUsed } from './memoryParts';
 
 /** Tokens in the cache of those that it holds. The bellows fill with them. */
 export function ContextMeter() {
   const used = useApp(selectContextUsed);
   const size = useApp(selectContextSize);
-  const memory = useApp(selectMemory);
+  const kvBytes = useApp(selectKvBytes);
   const share = size > 0 ? used / size : 0;
   const tight = share > 0.9;
-  const bytes = memory ? `, ${formatBytes(kvUsed(memory, used, size))} of ${formatBytes(memory.kvK + memory.kvV)}` : '';
+  const bytes = kvBytes > 0 ? `, ${formatBytes(kvBytes * Math.min(1, share))} of ${formatBytes(kvBytes)}` : '';
 
   return (
     <div

@@ -17,7 +17,8 @@ const words: Record<EngineState, string> = {
 
 const colours: Partial<Record<EngineState, string>> = {
   ready: 'bg-good',
-  generating: 'bg-accent animate-pulse',
+  // no animation: it would be a frame 60 times a second for as long as an answer takes
+  generating: 'bg-accent',
   failed: 'bg-bad',
   unavailable: 'bg-bad',
   restarting: 'bg-warn animate-pulse',

@@ -2,12 +2,13 @@ import type { AppInfo } from '../../../electron/shared/contract';
 import type { EngineStatus } from '../../../electron/shared/engine';
 import type { Connection } from '../../bridge/client';
 import type { Tools } from '../tools';
+import { keptParts } from './keptParts';
 
 export function createEngineActions({ client, get, patch, report }: Tools) {
   function receive(status: EngineStatus): void {
     const before = get().engine.status;
     const crashed = before !== null && status.restarts > before.restarts;
-    patch('engine', { status, recovered: get().engine.recovered || crashed });
+    patch('engine', { status: keptParts(before, status), recovered: get().engine.recovered || crashed });
   }
 
   return {

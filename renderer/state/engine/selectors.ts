@@ -6,6 +6,10 @@ export const selectLoadedModel = (state: AppState) => state.engine.status?.model
 export const selectLoadedModelId = (state: AppState) => state.engine.status?.modelId ?? null;
 export const selectLoadedContext = (state: AppState) => state.engine.status?.context ?? null;
 export const selectCapabilities = (state: AppState) => state.engine.status?.capabilities ?? null;
+export const selectKvBytes = (state: AppState): number => {
+  const memory = state.engine.status?.memory;
+  return memory ? memory.kvK + memory.kvV : 0;
+};
 export const selectMemory = (state: AppState) => state.engine.status?.memory ?? null;
 export const selectLoadProgress = (state: AppState) => state.engine.status?.loadProgress ?? null;
 export const selectInfo = (state: AppState) => state.engine.info;

@@ -6,6 +6,7 @@ import { formatAgo } from '../../../renderer/features/meter/ago';
 import { columnsOf, largestOf, stacked, stackedParts } from '../../../renderer/features/meter/historySeries';
 import { powerHint } from '../../../renderer/features/meter/powerText';
 import { sparklinePoints } from '../../../renderer/features/meter/sparklinePoints';
+import { keptParts } from '../../../renderer/state/engine/keptParts';
 import { createMeterActions, showEveryMs } from '../../../renderer/state/meter/actions';
 import { addPoint, historyMs, isDue } from '../../../renderer/state/meter/history';
 import { addSample, emptySparkline, maxValues } from '../../../renderer/state/meter/sparkline';
@@ -220,4 +221,15 @@ describe('heat and power', () => {
     expect(powerHint({ thermal: 'serious', speedLimit: 50, onBattery: null })?.title).toContain('50%');
     expect(powerHint({ thermal: 'serious', speedLimit: null, onBattery: null })?.title).not.toContain('%');
   });
+});
+
+it('a status that comes again keeps its parts, so that only what changed renders', () => {
+  const status = readyStatus(fakeSettings().context, embeddedModel);
+  const again = keptParts(status, structuredClone({ ...status, contextUsed: 5 }));
+  expect(again.contextUsed).toBe(5);
+  expect(again.context).toBe(status.context);
+  expect(again.capabilities).toBe(status.capabilities);
+  const other = structuredClone(status);
+  if (other.context) other.context.nCtx = 1024;
+  expect(keptParts(status, other).context).toBe(other.context);
 });
