@@ -8,6 +8,8 @@ const asFast = 0.95;
 /** Below this a chat has hardly room, and the smaller type is worth its loss. */
 const tightContext = 4096;
 const step = 256;
+/** With so few cores or fewer, all are used. */
+const fewestThreads = 4;
 
 const gib = 2 ** 30;
 
@@ -41,11 +43,13 @@ function chooseThreads({ bandwidth, physicalCores: cores, gpu }: MachineFacts): 
   if (enough === null) return { value: 0, why: `One for each of the ${cores} cores: the memory was not measured.` };
   const all = `One for each of the ${cores} cores: more of them read the memory faster.`;
   if (enough >= cores) return { value: 0, why: cores === 1 ? 'One thread: there is one core.' : all };
-  // prompts are computed rather than read, which every core speeds up
-  const half = Math.ceil(cores / 2);
-  if (enough >= half) return { value: enough, why: `${threadsText(enough)}: the memory is read no faster with more.` };
-  const why = `${threadsText(half)}: the memory is read no faster with more than ${enough}, but prompts are.`;
-  return { value: half, why };
+  // prompts are computed rather than read, which every core speeds up; and a busy machine seems slower than it is
+  const fewest = Math.max(Math.ceil(cores / 2), Math.min(cores, fewestThreads));
+  if (enough >= fewest)
+    return { value: enough, why: `${threadsText(enough)}: the memory is read no faster with more.` };
+  const value = fewest === cores ? 0 : fewest;
+  const prompts = `the memory is read no faster with more than ${enough}, but prompts are.`;
+  return { value, why: `${threadsText(fewest)}: ${prompts}` };
 }
 
 /** The fewest threads that read as fast as any number does; null: not measured. */

@@ -23,6 +23,11 @@ export function Dialog({ title, description, open, onOpenChange, children, class
         <Radix.Overlay className="fixed inset-0 z-40 bg-black/35" />
         <Radix.Content
           data-testid={testId}
+          // the first button is the one that closes, whose tooltip would open with it
+          onOpenAutoFocus={(event) => {
+            event.preventDefault();
+            if (event.currentTarget instanceof HTMLElement) event.currentTarget.focus();
+          }}
           className={cx(
             'pop fixed inset-4 z-50 m-auto flex h-fit max-h-[calc(100%-2rem)] flex-col rounded-xl border border-line bg-raised text-sm text-ink shadow-pop outline-none',
             className,

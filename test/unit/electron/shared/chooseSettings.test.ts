@@ -50,8 +50,8 @@ describe('a table of machines', () => {
   it.each([
     // tokens: (free - spare - weights - compute) / bytes a token, in whole 256
     // machine, model (weights, free memory, trained) -> threads, context, cache
-    ['8 GB laptop', facts(4, 8, 2), fitOf(2.5, 5.5, 40_960), 2, 18_944, 'turbo4'],
-    ['8 GB laptop, a model that hardly fits', facts(4, 8, 2), fitOf(3, 5.4, 40_960), 2, 3584, 'turbo3'],
+    ['8 GB laptop', facts(4, 8, 2), fitOf(2.5, 5.5, 40_960), 0, 18_944, 'turbo4'],
+    ['8 GB laptop, a model that hardly fits', facts(4, 8, 2), fitOf(3, 5.4, 40_960), 0, 3584, 'turbo3'],
     ['16 GB', facts(8, 16, 4), fitOf(4.7, 12, 131_072), 4, 82_176, 'turbo4'],
     ['64 GB', facts(8, 64, 8), fitOf(4.7, 55, 131_072), 0, 131_072, 'turbo4'],
     ['server of many cores', facts(64, 256, 8), fitOf(40, 200, 131_072), 32, 131_072, 'turbo4'],
@@ -83,6 +83,9 @@ it('explains each choice in a sentence', () => {
   const { threads, nCtx } = chooseSettings(facts(8, 16, 4), fitOf(4.7, 12, 131_072));
   expect(threads.why).toBe('4 threads: the memory is read no faster with more.');
   expect(nCtx?.why).toBe('82,176 tokens: the longest that leaves 4 GB free at turbo4 for this model.');
+  expect(chooseSettings(facts(4, 8, 2), null).threads.why).toBe(
+    '4 threads: the memory is read no faster with more than 2, but prompts are.',
+  );
   const server = chooseSettings(facts(64, 256, 8), null);
   expect(server.threads.why).toBe('32 threads: the memory is read no faster with more than 8, but prompts are.');
   expect(server.nCtx).toBeNull();

@@ -55,7 +55,7 @@ it('measures, tells how far it is, and finds it again at the next start', async 
   expect(await service.profile()).toBeNull();
   const { facts, choice } = await service.probe();
   expect(facts).toEqual({ ...found, measuredAt: 7, physicalCores: 2, backend: 'CPU', gpu: null, onBattery: true });
-  expect(choice).toMatchObject({ threads: { value: 1 }, nCtx: null, cache: { value: 'turbo4' } });
+  expect(choice).toMatchObject({ threads: { value: 0 }, nCtx: null, cache: { value: 'turbo4' } });
   expect(progress).toEqual([{ fraction: 0 }, { fraction: null }]);
   const next = new MachineService(path, parts);
   await next.load();
