@@ -8,15 +8,16 @@ export type Command = EventPayload<'onCommand'>['command'];
 export function connect(client: AppClient, app: App, onCommand: (command: Command) => void): () => void {
   const { actions } = app;
   let opened = false;
+  // The services tell only what changed; the plots want a point for each second.
+  const readings = setInterval(() => {
+    if (app.store.getState().engine.connection.phase === 'open') actions.meter.read();
+  }, 1000);
   const off = [
     client.on('onSettings', actions.settings.receive),
     client.on('onChats', actions.chats.receive),
     client.on('onModels', actions.models.receive),
     client.on('onMachine', actions.machine.receive),
-    client.on('onEngine', (status) => {
-      actions.engine.receive(status);
-      actions.meter.read();
-    }),
+    client.on('onEngine', actions.engine.receive),
     client.on('onPower', actions.meter.receivePower),
     client.on('onMessage', actions.conversation.receive),
     client.on('onStream', actions.stream.frame),
@@ -31,6 +32,7 @@ export function connect(client: AppClient, app: App, onCommand: (command: Comman
     }),
   ];
   return () => {
+    clearInterval(readings);
     for (const stop of off) stop();
   };
 }

@@ -1,12 +1,13 @@
 /** The loaded model and its context: loads, loads again when settings ask for it, recovers after a crash, tells its state. */
 import type { OperationInput } from '../../shared/contract';
-import type { EngineStatus, GenerationResult, MemoryEstimate, StreamFrame } from '../../shared/engine';
+import type { EngineStatus, GenerationResult, Memory, MemoryEstimate, StreamFrame } from '../../shared/engine';
 import type { CalibrationPlaces, GenerateRequest, LoadResult, PromptMessage } from '../../shared/engineContract';
 import { ConcertinaError, toErrorPayload } from '../../shared/errors';
 import type { ContextFit } from '../../shared/fit';
 import type { ContextSettings } from '../../shared/settings';
 import { Emitter } from './emitter';
 import type { CrashReport, EngineHost } from './engineHost';
+import { looksTheSame } from './memoryChange';
 import type { ModelLibrary } from './modelLibrary';
 import type { SettingsStore } from './settingsStore';
 
@@ -317,12 +318,18 @@ export class EngineService {
     this.readingMemory = true;
     try {
       const { memory, contextUsed } = await this.host.client.call('memory', undefined);
-      if (memory && this.current.context) this.update({ memory: { ...memory, app: this.appMemory() }, contextUsed });
+      if (memory && this.current.context) this.showMemory({ ...memory, app: this.appMemory() }, contextUsed);
     } catch {
       // a crash between two readings is told by the crash report
     } finally {
       this.readingMemory = false;
     }
+  }
+
+  private showMemory(memory: Memory, contextUsed: number): void {
+    const shown = this.current.memory;
+    if (shown && contextUsed === this.current.contextUsed && looksTheSame(shown, memory)) return;
+    this.update({ memory, contextUsed });
   }
 
   private update(change: Partial<EngineStatus>): void {

@@ -80,7 +80,7 @@ export function createMeterActions({ get, patch }: Tools) {
       patch('meter', { live: null });
     },
 
-    /** Takes a reading of the history from what the engine has just told. */
+    /** Takes a reading of the history from what the engine told last. */
     read(at = Date.now()): void {
       const { meter, engine } = get();
       const { status } = engine;
