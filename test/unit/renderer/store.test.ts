@@ -172,3 +172,19 @@ describe('the engine', () => {
     expect(started.commands).toHaveBeenCalledWith('search');
   });
 });
+
+describe('the history of the meter', () => {
+  it('has a point for each second while the services have no news, and none while they are away', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] });
+    try {
+      const { app, get } = await start();
+      vi.advanceTimersByTime(3000);
+      expect(get().meter.history).toHaveLength(3);
+      app.actions.engine.receiveConnection({ phase: 'lost', retryAt: null });
+      vi.advanceTimersByTime(3000);
+      expect(get().meter.history).toHaveLength(3);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
