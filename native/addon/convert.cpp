@@ -57,6 +57,17 @@ Napi::Array textsToJs(Napi::Env env, const std::vector<std::string> & texts) {
     return array;
 }
 
+// An array of what `fill` puts into an object for each item.
+template <typename T, typename FILL> Napi::Array objectsToJs(Napi::Env env, const std::vector<T> & items, FILL fill) {
+    Napi::Array array = Napi::Array::New(env, items.size());
+    for (size_t i = 0; i < items.size(); i++) {
+        Napi::Object object = Napi::Object::New(env);
+        fill(object, items[i]);
+        array.Set(static_cast<uint32_t>(i), object);
+    }
+    return array;
+}
+
 Napi::Object ropeToJs(Napi::Env env, const RopeScaling & rope) {
     Napi::Object object = Napi::Object::New(env);
     object.Set("kind", rope.kind);
@@ -73,29 +84,21 @@ Napi::Object typeToJs(Napi::Env env, const EffectiveType & type) {
 }
 
 Napi::Array gpusToJs(Napi::Env env, const std::vector<Gpu> & gpus) {
-    Napi::Array array = Napi::Array::New(env, gpus.size());
-    for (size_t i = 0; i < gpus.size(); i++) {
-        Napi::Object object = Napi::Object::New(env);
-        object.Set("backend", gpus[i].backend);
-        object.Set("name", gpus[i].name);
-        set(object, "memoryBytes", gpus[i].memoryBytes);
-        array.Set(static_cast<uint32_t>(i), object);
-    }
-    return array;
+    return objectsToJs(env, gpus, [](Napi::Object & object, const Gpu & gpu) {
+        object.Set("backend", gpu.backend);
+        object.Set("name", gpu.name);
+        set(object, "memoryBytes", gpu.memoryBytes);
+    });
 }
 
 Napi::Array placesToJs(Napi::Env env, const std::vector<AttentionPlace> & places) {
-    Napi::Array array = Napi::Array::New(env, places.size());
-    for (size_t i = 0; i < places.size(); i++) {
-        Napi::Object object = Napi::Object::New(env);
-        object.Set("backend", places[i].backend);
-        object.Set("device", places[i].device);
-        object.Set("layerBackend", places[i].layerBackend);
-        object.Set("window", places[i].window);
-        object.Set("layers", places[i].layers);
-        array.Set(static_cast<uint32_t>(i), object);
-    }
-    return array;
+    return objectsToJs(env, places, [](Napi::Object & object, const AttentionPlace & place) {
+        object.Set("backend", place.backend);
+        object.Set("device", place.device);
+        object.Set("layerBackend", place.layerBackend);
+        object.Set("window", place.window);
+        object.Set("layers", place.layers);
+    });
 }
 
 } // namespace
@@ -259,16 +262,12 @@ static Napi::Value toJs(Napi::Env env, const EffectiveCentring & value) {
 }
 
 static Napi::Value toJs(Napi::Env env, const std::vector<KernelUse> & uses) {
-    Napi::Array array = Napi::Array::New(env, uses.size());
-    for (size_t i = 0; i < uses.size(); i++) {
-        Napi::Object object = Napi::Object::New(env);
-        object.Set("backend", uses[i].backend);
-        object.Set("from", uses[i].from);
-        object.Set("name", uses[i].name);
-        object.Set("why", uses[i].why);
-        array.Set(static_cast<uint32_t>(i), object);
-    }
-    return array;
+    return objectsToJs(env, uses, [](Napi::Object & object, const KernelUse & use) {
+        object.Set("backend", use.backend);
+        object.Set("from", use.from);
+        object.Set("name", use.name);
+        object.Set("why", use.why);
+    });
 }
 
 Napi::Value toJs(Napi::Env env, const EffectiveContext & value) {
@@ -305,31 +304,23 @@ Napi::Value toJs(Napi::Env env, const PartBytes & value) {
 }
 
 Napi::Value toJs(Napi::Env env, const std::vector<DeviceUse> & value) {
-    Napi::Array array = Napi::Array::New(env, value.size());
-    for (const DeviceUse & use : value) {
-        Napi::Object object = Napi::Object::New(env);
+    return objectsToJs(env, value, [](Napi::Object & object, const DeviceUse & use) {
         object.Set("name", use.name);
         object.Set("kind", use.kind);
         set(object, "weights", use.weights);
         set(object, "mapped", use.mapped);
         set(object, "context", use.context);
         set(object, "compute", use.compute);
-        array.Set(static_cast<uint32_t>(&use - value.data()), object);
-    }
-    return array;
+    });
 }
 
 Napi::Value toJs(Napi::Env env, const std::vector<DeviceMemory> & value) {
-    Napi::Array array = Napi::Array::New(env, value.size());
-    for (const DeviceMemory & memory : value) {
-        Napi::Object object = Napi::Object::New(env);
+    return objectsToJs(env, value, [env](Napi::Object & object, const DeviceMemory & memory) {
         object.Set("name", memory.name);
         object.Set("kind", memory.kind);
         object.Set("free", memory.free ? Napi::Number::New(env, static_cast<double>(*memory.free)) : env.Null());
         set(object, "total", memory.total);
-        array.Set(static_cast<uint32_t>(&memory - value.data()), object);
-    }
-    return array;
+    });
 }
 
 Napi::Value toJs(Napi::Env env, const MemoryEstimate & value) {
