@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect } from 'react';
 import { Toaster } from 'sonner';
 import { preloadMarkdown } from '../features/chat/AnswerText';
 import { ChatView } from '../features/chat/ChatView';
+import { Composer } from '../features/composer/Composer';
 import { DiagnosticsDialog } from '../features/diagnostics/DiagnosticsDialog';
 import { ConnectionBanner } from '../features/engine/ConnectionBanner';
 import { EngineBanner } from '../features/engine/EngineBanner';
@@ -55,7 +56,7 @@ export function App({ app }: { app: AppParts }) {
             <EngineBanner />
             <Notices />
             <ErrorBoundary what="The chat">
-              <ChatView />
+              <ChatView composer={<Composer />} />
             </ErrorBoundary>
           </main>
           <SidePane side="right" open={settingsOpen} floats={settingsFloat} onClose={() => ui.setSettings(false)}>

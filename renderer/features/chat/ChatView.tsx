@@ -1,14 +1,14 @@
-/** The middle of the window: messages or the welcome, what went wrong, and the composer. */
+/** The middle of the window: messages or the welcome, what went wrong, and below them the composer. */
 import { LoaderCircle } from 'lucide-react';
+import type { ReactNode } from 'react';
 import { selectChat, selectOpeningId } from '../../state/conversation/selectors';
 import { useApp } from '../../state/useApp';
 import { Banner } from '../../ui/Banner';
-import { Composer } from './Composer';
 import { MessageList } from './MessageList';
 import { ProblemBanner } from './ProblemBanner';
 import { Welcome } from './Welcome';
 
-export function ChatView() {
+export function ChatView({ composer }: { composer: ReactNode }) {
   const chat = useApp(selectChat);
   const opening = useApp(selectOpeningId) !== null;
 
@@ -39,7 +39,7 @@ export function ChatView() {
           </Banner>
         )}
         <ProblemBanner />
-        <Composer />
+        {composer}
       </div>
     </div>
   );

@@ -2,12 +2,12 @@
 import { useDeferredValue } from 'react';
 import type { Message } from '../../../electron/shared/chats';
 import { selectEngineState } from '../../state/engine/selectors';
+import { waitsFor } from '../../state/engine/waitsFor';
 import { selectLive } from '../../state/stream/selectors';
 import type { LiveAnswer as Live } from '../../state/stream/state';
 import { useApp } from '../../state/useApp';
 import { AnswerText } from './AnswerText';
 import { PrefillProgress } from './PrefillProgress';
-import { waitsFor } from './sendBlock';
 import { Thinking } from './Thinking';
 
 export function LiveAnswer({ message }: { message: Message }) {

@@ -4,8 +4,8 @@ import type { AnswerStats, Message } from '../../../electron/shared/chats';
 import type { Centring, LoadedContext } from '../../../electron/shared/engine';
 import { prefillOf } from '../../../renderer/features/chat/prefill';
 import { readTokens } from '../../../renderer/features/chat/readTokens';
-import { type SendFacts, sendBlock, waitsFor } from '../../../renderer/features/chat/sendBlock';
 import { stopText } from '../../../renderer/features/chat/stopText';
+import { type SendFacts, sendBlock } from '../../../renderer/features/composer/sendBlock';
 import { bannerText } from '../../../renderer/features/engine/bannerText';
 import { centringText } from '../../../renderer/features/meter/centringText';
 import { kernelLines } from '../../../renderer/features/meter/kernelText';
@@ -13,6 +13,7 @@ import { savedRatio, savedText } from '../../../renderer/features/meter/memoryPa
 import { attentionText, offloadText } from '../../../renderer/features/meter/placeText';
 import { speedOf } from '../../../renderer/features/meter/speed';
 import { refusalText } from '../../../renderer/features/models/refusalText';
+import { waitsFor } from '../../../renderer/state/engine/waitsFor';
 import { embeddedModel, fakeSettings, readyStatus } from './fakeData';
 
 const ready = readyStatus(fakeSettings().context, embeddedModel);

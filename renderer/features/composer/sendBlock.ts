@@ -51,13 +51,6 @@ function engineBlock(state: EngineState | null): SendBlock | null {
   }
 }
 
-/** What a question that is sent now has to wait for; null: nothing. */
-export function waitsFor(state: EngineState | null): string | null {
-  if (state === 'loading') return 'The model is loading. A question waits for it.';
-  if (state === 'starting' || state === 'restarting') return 'The engine is starting. A question waits for it.';
-  return null;
-}
-
 /** Never cut silently: a prompt that does not fit is refused with the counts and a way out. */
 function overflowBlock({ tokens, contextSize, trainedContext }: SendFacts): SendBlock | null {
   if (tokens === null || contextSize === null || tokens < contextSize) return null;

@@ -1,10 +1,11 @@
 import type { DraftTokens } from '../../state/conversation/useDraftTokens';
 import { selectEngineState } from '../../state/engine/selectors';
+import { waitsFor } from '../../state/engine/waitsFor';
 import { useActions, useApp } from '../../state/useApp';
 import { cx } from '../../ui/cx';
 import { formatCount } from '../../ui/format';
 import { keyLabel } from '../../ui/Kbd';
-import { type SendBlock, waitsFor } from './sendBlock';
+import type { SendBlock } from './sendBlock';
 
 interface ComposerFootProps {
   block: SendBlock | null;
