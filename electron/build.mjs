@@ -1,4 +1,4 @@
-// Bundles the app into build/app: main, preload, engine, document worker and headless server as one CommonJS file each, the renderer as a
+// Bundles the app into build/app: main, preload, engine, document worker, search worker and headless server as one CommonJS file each, the renderer as a
 // static site. Syntax floor: Node 18 and Chrome 114 (Electron 25, the oldest runtime that the tests run in).
 // When to build is decided by native/prepare/app-bundles.mjs.
 // CLI: node electron/build.mjs     (npm run build)
@@ -19,6 +19,7 @@ const ENTRIES = {
   preload: 'electron/preload/preload.ts',
   engine: 'electron/engine/main.ts',
   documents: 'electron/documents/main.ts',
+  search: 'electron/search/main.ts',
   serve: 'electron/serve/main.ts',
 };
 

@@ -55,13 +55,26 @@ export const messageSchema = z.object({
 });
 export type Message = z.infer<typeof messageSchema>;
 
+export const folderNameSchema = z.string().trim().min(1).max(limits.maxFolderName);
+
 export const chatSummarySchema = z.object({
   id: idSchema,
   title: z.string().max(limits.maxTitle),
   createdAt: z.number(),
   updatedAt: z.number(),
+  /** stands above all others */
+  pinned: z.boolean().default(false),
+  /** the folder that it lies in, by name; a folder is there as long as a chat lies in it */
+  folder: folderNameSchema.nullable().default(null),
 });
 export type ChatSummary = z.infer<typeof chatSummarySchema>;
+
+export const trashedChatSchema = chatSummarySchema.extend({
+  deletedAt: z.number(),
+  /** when it is deleted for good by itself */
+  goneAt: z.number(),
+});
+export type TrashedChat = z.infer<typeof trashedChatSchema>;
 
 export const chatSchema = chatSummarySchema.extend({
   messages: z.array(messageSchema),

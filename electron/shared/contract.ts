@@ -3,7 +3,8 @@
  * The preload bridge, the gate in main, the WebSocket server and its client all derive from these two maps.
  */
 import { z } from 'zod';
-import { chatSchema, chatSummarySchema, idSchema, messageSchema } from './chats';
+import { chatSearchAnswerSchema, chatSearchSchema } from './chatSearch';
+import { chatSchema, chatSummarySchema, folderNameSchema, idSchema, messageSchema, trashedChatSchema } from './chats';
 import { documentJobSchema, documentSchema, sectionSchema, uploadAnswerSchema, uploadPartSchema } from './documents';
 import { engineStatusSchema, memoryEstimateSchema, streamFrameSchema } from './engine';
 import { errorPayloadSchema } from './errors';
@@ -74,6 +75,14 @@ export const operations = {
   'chats.restore': operation(z.object({ chatId: idSchema }), chatSummarySchema),
   /** choose the branch that is shown: the path from the root to this message */
   'chats.selectBranch': operation(z.object({ chatId: idSchema, leafId: idSchema }), chatSchema),
+  'chats.setPinned': operation(z.object({ chatId: idSchema, pinned: z.boolean() }), chatSummarySchema),
+  /** moves chats into a folder, which is there from then on; null: out of theirs */
+  'chats.setFolder': operation(z.object({ chatIds: z.array(idSchema), folder: folderNameSchema.nullable() }), nothing),
+  /** titles and texts of all chats but those in the trash */
+  'chats.search': operation(chatSearchSchema, chatSearchAnswerSchema),
+  'chats.trash': operation(nothing, z.array(trashedChatSchema)),
+  /** for good: chats of the trash, with their saved sessions */
+  'chats.destroy': operation(z.object({ chatIds: z.array(idSchema) }), nothing),
 
   'turns.send': operation(z.object({ chatId: idSchema, parentId: idSchema.nullable(), text: text.min(1) }), turnSchema),
   /** a second answer to the same question: a new branch beside the old one */

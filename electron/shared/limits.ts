@@ -6,6 +6,7 @@ export const limits = {
   maxGpuLayers: 10_000,
   maxIdLength: 200,
   maxTitle: 200,
+  maxFolderName: 80,
   maxSystemPrompt: 200_000,
   /** characters of one message: a pasted book of 4 million characters passes */
   maxMessage: 8_000_000,
@@ -18,4 +19,6 @@ export const limits = {
   maxDocumentCharacters: 300_000_000,
   /** characters of a document's text in one answer */
   maxDocumentSlice: 1_000_000,
+  /** messages of one chat that a search shows */
+  snippetsPerChat: 3,
 } as const;

@@ -3,7 +3,14 @@
  * A line that cannot be read is reported, never fatal; a message whose parent is lost hangs on the message before it.
  */
 import { z } from 'zod';
-import { type Chat, idSchema, type Message, messageSchema } from '../../shared/chats';
+import {
+  type Chat,
+  type ChatSummary,
+  folderNameSchema,
+  idSchema,
+  type Message,
+  messageSchema,
+} from '../../shared/chats';
 import { limits } from '../../shared/limits';
 
 const at = z.number();
@@ -29,6 +36,8 @@ export const chatRecordSchema = z.discriminatedUnion('type', [
   /** `auto`: made from the first message, not typed by a person */
   z.object({ type: z.literal('rename'), at, title: z.string().max(limits.maxTitle), auto: z.boolean() }),
   z.object({ type: z.literal('leaf'), at, leafId: idSchema.nullable() }),
+  z.object({ type: z.literal('pin'), at, pinned: z.boolean() }),
+  z.object({ type: z.literal('folder'), at, folder: folderNameSchema.nullable() }),
 ]);
 export type ChatRecord = z.infer<typeof chatRecordSchema>;
 
@@ -46,6 +55,8 @@ export function emptyChat(id: string, createdAt: number): ChatState {
     titled: false,
     createdAt,
     updatedAt: createdAt,
+    pinned: false,
+    folder: null,
     messages: [],
     leafId: null,
     damagedLines: 0,
@@ -100,6 +111,12 @@ export function applyRecord(chat: ChatState, record: ChatRecord): void {
     case 'leaf':
       if (record.leafId === null || findMessage(chat, record.leafId)) chat.leafId = record.leafId;
       return;
+    case 'pin':
+      chat.pinned = record.pinned;
+      return;
+    case 'folder':
+      chat.folder = record.folder;
+      return;
     case 'partial':
       updateMessage(chat, record.id, (message) => ({
         ...message,
@@ -126,6 +143,11 @@ export function branchTo(chat: Chat, leafId: string | null): Message[] {
     byId.delete(message.id);
   }
   return branch;
+}
+
+export function summaryOf(chat: ChatState): ChatSummary {
+  const { id, createdAt, updatedAt, pinned, folder } = chat;
+  return { id, title: chat.title || placeholderTitle, createdAt, updatedAt, pinned, folder };
 }
 
 function setTitle(chat: ChatState, title: string): void {

@@ -1,8 +1,8 @@
 /** Chats on disk: chats/<id>.jsonl, append-only, with a trash folder beside it. The index can be deleted at any time. */
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ChatSummary, Message } from '../../shared/chats';
+import type { ChatSummary, Message, TrashedChat } from '../../shared/chats';
 import { ConcertinaError, toErrorPayload } from '../../shared/errors';
 import { ChatIndex } from './chatIndex';
 import {
@@ -12,14 +12,14 @@ import {
   emptyChat,
   findMessage,
   parseLog,
-  placeholderTitle,
   replay,
+  summaryOf,
 } from './chatLog';
+import { ChatTrash } from './chatTrash';
 import { Emitter } from './emitter';
-import { appendText, isMissing, readTextIfThere, storageError, writeFileAtomic } from './files';
+import { appendText, readTextIfThere, writeFileAtomic } from './files';
 
 const chatsInMemory = 8;
-const trashDays = 30;
 
 export type FinalPart = Extract<ChatRecord, { type: 'final' }>['message'];
 
@@ -35,20 +35,21 @@ export class ChatStore {
   /** lines that this run of the app set aside, by chat */
   private readonly damaged = new Map<string, number>();
   private readonly index: ChatIndex;
+  private readonly trash: ChatTrash;
 
   constructor(
     private readonly folder: string,
-    private readonly trash: string,
+    trashFolder: string,
     private readonly now: () => number = Date.now,
   ) {
     this.index = new ChatIndex(join(folder, 'index.json'));
+    this.trash = new ChatTrash(trashFolder, join(folder, 'trash.json'), now);
   }
 
   /** Reads the index and brings it up to date with the files; empties old trash. */
   async load(): Promise<void> {
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
-    await mkdir(this.trash, { recursive: true, mode: 0o700 });
-    await this.purgeTrash();
+    await this.orNotice(() => this.trash.load());
     await this.index.load();
     const ids = (await readdir(this.folder)).filter((name) => name.endsWith('.jsonl')).map((name) => name.slice(0, -6));
     this.index.keepOnly(ids);
@@ -61,6 +62,7 @@ export class ChatStore {
   async close(): Promise<void> {
     await Promise.all(this.queues.values());
     await this.index.save();
+    await this.trash.save();
   }
 
   list(): ChatSummary[] {
@@ -69,8 +71,13 @@ export class ChatStore {
 
   /** those in the trash too */
   async allIds(): Promise<string[]> {
-    const names = await Promise.all([readdir(this.folder), readdir(this.trash)]);
+    const names = await Promise.all([readdir(this.folder), readdir(this.trash.folder)]);
     return names.flat().flatMap((name) => (name.endsWith('.jsonl') ? [name.slice(0, -'.jsonl'.length)] : []));
+  }
+
+  /** Chats in the trash. */
+  trashed(): TrashedChat[] {
+    return this.trash.list();
   }
 
   async create(title?: string): Promise<ChatSummary> {
@@ -128,10 +135,23 @@ export class ChatStore {
     return message;
   }
 
+  async setPinned(id: string, pinned: boolean): Promise<ChatSummary> {
+    await this.note(id, (at) => ({ type: 'pin', at, pinned }));
+    return this.announce(id);
+  }
+
+  /** null: out of its folder */
+  async setFolder(ids: string[], folder: string | null): Promise<void> {
+    for (const id of ids) await this.note(id, (at) => ({ type: 'folder', at, folder }));
+    this.changed.emit(this.list());
+  }
+
   /** Moves a chat to the trash. */
   remove(id: string): Promise<void> {
     return this.inOrder(id, async () => {
-      await this.move(id, this.pathOf(id), this.trashPathOf(id));
+      const summary = this.index.get(id);
+      if (!summary) throw notFound('chat');
+      await this.trash.take(this.pathOf(id), summary);
       this.chats.delete(id);
       this.index.remove(id);
       this.changed.emit(this.list());
@@ -140,10 +160,22 @@ export class ChatStore {
 
   async restore(id: string): Promise<ChatSummary> {
     await this.inOrder(id, async () => {
-      await this.move(id, this.trashPathOf(id), this.pathOf(id));
+      if (!isChatId(id)) throw notFound('chat');
+      await this.trash.giveBack(id, this.pathOf(id));
       await this.state(id);
     });
     return this.announce(id);
+  }
+
+  /** Deletes chats of the trash for good, with what was set aside of them. */
+  async destroy(ids: string[]): Promise<void> {
+    for (const id of ids) {
+      await this.inOrder(id, async () => {
+        await this.trash.destroy(id);
+        await rm(join(this.folder, `${id}.damaged.txt`), { force: true });
+      });
+    }
+    this.changed.emit(this.list());
   }
 
   private async bringUpToDate(id: string): Promise<void> {
@@ -165,8 +197,10 @@ export class ChatStore {
     return join(this.folder, `${id}.jsonl`);
   }
 
-  private trashPathOf(id: string): string {
-    return join(this.trash, `${id}.jsonl`);
+  /** Appends what is no change of the chat's text: the time of its last change stays. */
+  private async note(id: string, record: (at: number) => ChatRecord): Promise<void> {
+    const { updatedAt } = await this.inOrder(id, () => this.state(id));
+    await this.append(id, [record(updatedAt)], true);
   }
 
   private append(id: string, records: ChatRecord[], sync: boolean): Promise<void> {
@@ -246,23 +280,6 @@ export class ChatStore {
     return summary;
   }
 
-  private async move(id: string, from: string, to: string): Promise<void> {
-    if (!isChatId(id)) throw notFound('chat');
-    try {
-      await rename(from, to);
-    } catch (error) {
-      throw isMissing(error) ? notFound('chat') : storageError(`The chat could not be moved`, error);
-    }
-  }
-
-  private async purgeTrash(): Promise<void> {
-    for (const name of await readdir(this.trash)) {
-      const path = join(this.trash, name);
-      // ctime is when it was moved here
-      if ((await stat(path)).ctimeMs < this.now() - trashDays * 86_400_000) await rm(path, { force: true });
-    }
-  }
-
   private forgetOldChats(): void {
     const busy = new Set(this.unfinished.values());
     for (const id of this.chats.keys()) {
@@ -295,8 +312,4 @@ function isChatId(id: string): boolean {
 
 function notFound(what: string): ConcertinaError {
   return new ConcertinaError('not-found', `This ${what} is not there any more.`);
-}
-
-function summaryOf(chat: ChatState): ChatSummary {
-  return { id: chat.id, title: chat.title || placeholderTitle, createdAt: chat.createdAt, updatedAt: chat.updatedAt };
 }

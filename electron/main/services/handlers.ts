@@ -5,6 +5,8 @@ import { branchTo } from './chatLog';
 import type { ChatStore } from './chatStore';
 import type { DocumentService } from './documents/documentService';
 import type { EngineService } from './engineService';
+import type { ChatSearch } from './library/chatSearch';
+import { createLibraryHandlers } from './library/libraryHandlers';
 import type { MachineService } from './machineService';
 import type { ModelLibrary } from './modelLibrary';
 import type { PowerWatch } from './power';
@@ -35,6 +37,7 @@ export interface HandlerParts {
   turns: TurnService;
   documents: DocumentService;
   sessions: SessionService;
+  search: ChatSearch;
 }
 
 export function createHandlers(parts: HandlerParts): Handlers {
@@ -71,6 +74,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
     },
     'chats.restore': ({ chatId }) => chats.restore(chatId),
     'chats.selectBranch': async ({ chatId, leafId }) => turns.withLiveText(await chats.selectBranch(chatId, leafId)),
+    ...createLibraryHandlers(parts),
 
     'turns.send': ({ chatId, parentId, text }) => turns.send(chatId, parentId, text),
     'turns.regenerate': ({ chatId, messageId }) => turns.regenerate(chatId, messageId),

@@ -12,6 +12,7 @@ import { EngineHost } from './engineHost';
 import { EngineService } from './engineService';
 import type { EngineTransport } from './engineTransport';
 import { createHandlers, type Desktop } from './handlers';
+import { ChatSearch } from './library/chatSearch';
 import type { Logger } from './logger';
 import { firstValues, MachineService, machineLines } from './machineService';
 import { ModelLibrary } from './modelLibrary';
@@ -31,7 +32,7 @@ export interface ServicesOptions {
   /** file of the text that models are measured with */
   calibrationText: string;
   openEngine: () => EngineTransport;
-  /** file of the worker thread that reads documents; pdf.js's character maps lie beside it, in cmaps */
+  /** file of the worker thread that reads documents; beside it lie pdf.js's character maps (cmaps) and the search worker */
   documentWorker: string;
   /** process ids of the app, with or without the engine's */
   processes: () => number[];
@@ -114,6 +115,9 @@ export async function createServices(options: ServicesOptions): Promise<Services
     });
   }
 
+  const search = new ChatSearch(join(dirname(options.documentWorker), 'search.cjs'), join(dataFolder, 'chats'), () =>
+    chats.list(),
+  );
   const { desktop, power } = options;
   const parts = {
     info,
@@ -128,6 +132,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     turns,
     documents,
     sessions,
+    search,
   };
   const handlers = createHandlers(parts);
 
@@ -148,7 +153,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     await engine.close();
     // answers that did not stop in time ended with their process
     await turns.close();
-    await Promise.all([chats.close(), documentsClosed]);
+    await Promise.all([chats.close(), documentsClosed, search.close()]);
   }
 
   function call(name: unknown, input: unknown): Promise<Envelope> {

@@ -1,8 +1,17 @@
 import { describe, expect, it } from 'vitest';
+import type { ChatSummary } from '../../../electron/shared/chats';
 import { groupChats, searchChats, titleFrom } from '../../../renderer/state/chats/list';
 
 const now = new Date(2026, 10, 21, 9, 0);
-const chat = (title: string, date: Date) => ({ id: title, title, createdAt: 0, updatedAt: date.getTime() });
+const chat = (title: string, date: Date, place: Partial<ChatSummary> = {}): ChatSummary => ({
+  id: title,
+  title,
+  createdAt: 0,
+  updatedAt: date.getTime(),
+  pinned: false,
+  folder: null,
+  ...place,
+});
 
 describe('groupChats', () => {
   it('groups by calendar day, newest first', () => {

@@ -136,6 +136,22 @@ export class FakeServices implements WindowApi {
         if (chat) this.chats.set(input.chatId, chat);
         return chat;
       }
+      case 'chats.setPinned':
+        this.chats.set(input.chatId, { ...this.chat(input.chatId), pinned: input.pinned });
+        this.emit('onChats', this.summaries());
+        return this.chat(input.chatId);
+      case 'chats.setFolder':
+        for (const id of input.chatIds) this.chats.set(id, { ...this.chat(id), folder: input.folder });
+        this.emit('onChats', this.summaries());
+        return undefined;
+      case 'chats.search':
+        return { hits: [], more: false };
+      case 'chats.trash':
+        return [...this.trash.values()].map((chat) => ({ ...chat, deletedAt: 1, goneAt: 2 }));
+      case 'chats.destroy':
+        for (const id of input.chatIds) this.trash.delete(id);
+        this.emit('onChats', this.summaries());
+        return undefined;
       case 'chats.selectBranch':
         this.chats.set(input.chatId, { ...this.chat(input.chatId), leafId: input.leafId });
         return this.chat(input.chatId);
@@ -181,12 +197,29 @@ export class FakeServices implements WindowApi {
   }
 
   private summaries() {
-    return [...this.chats.values()].map(({ id, title, createdAt, updatedAt }) => ({ id, title, createdAt, updatedAt }));
+    return [...this.chats.values()].map(({ id, title, createdAt, updatedAt, pinned, folder }) => ({
+      id,
+      title,
+      createdAt,
+      updatedAt,
+      pinned,
+      folder,
+    }));
   }
 
   create(title: string, updatedAt = Date.now()): Chat {
     const id = `chat-${++this.counter}`;
-    const chat: Chat = { id, title, createdAt: updatedAt, updatedAt, messages: [], leafId: null, damagedLines: 0 };
+    const chat: Chat = {
+      id,
+      title,
+      createdAt: updatedAt,
+      updatedAt,
+      pinned: false,
+      folder: null,
+      messages: [],
+      leafId: null,
+      damagedLines: 0,
+    };
     this.chats.set(id, chat);
     this.emit('onChats', this.summaries());
     return chat;

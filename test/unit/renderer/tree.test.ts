@@ -72,7 +72,17 @@ describe('branches', () => {
 
 describe('withMessages', () => {
   it('replaces, adds, and keeps the other objects', () => {
-    const chat: Chat = { id: '1', title: '', createdAt: 0, updatedAt: 0, messages, leafId: 'f', damagedLines: 0 };
+    const times = { createdAt: 0, updatedAt: 0 };
+    const chat: Chat = {
+      id: '1',
+      title: '',
+      ...times,
+      pinned: false,
+      folder: null,
+      messages,
+      leafId: 'f',
+      damagedLines: 0,
+    };
     const changed = { ...message('b', 'a'), text: 'new' };
     const next = withMessages(chat, [changed, message('g', 'f')]);
     expect(ids(next.messages)).toBe('abcdefg');

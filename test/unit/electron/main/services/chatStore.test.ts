@@ -196,3 +196,58 @@ test.each(['../settings', '..', 'a/b', '', 'x'.repeat(65), 'nothing'])('the id %
   await expect(store.restore(id)).rejects.toMatchObject({ code: 'not-found' });
   expect(await readdir(data)).toEqual(['chats', 'settings.jsonl', 'trash']);
 });
+
+test('a pin and a folder are in the log, survive the index, and do not move the chat to the top', async () => {
+  const { data, open, store } = await setUp();
+  const id = await withTurn(store);
+  const other = await withTurn(store);
+  const { updatedAt } = await store.open(id);
+  expect(await store.setPinned(id, true)).toMatchObject({ id, pinned: true, folder: null, updatedAt });
+  await store.setFolder([id, other], 'Law');
+  await store.setFolder([other], null);
+  await store.close();
+  await rm(join(data, 'chats', 'index.json'));
+  const again = await open();
+  const places = again.list().map(({ pinned, folder, ...chat }) => [chat.id, pinned, folder]);
+  expect(places).toEqual([
+    [other, false, null],
+    [id, true, 'Law'],
+  ]);
+  await again.setPinned(id, false);
+  expect(await again.open(id)).toMatchObject({ pinned: false, folder: 'Law' });
+});
+
+test('the trash tells what lies in it, with and without its index, and deletes for good with what was set aside', async () => {
+  const { data, open, store } = await setUp();
+  const [first, second, kept] = [await withTurn(store), await withTurn(store), await withTurn(store)];
+  await store.rename(first, 'First');
+  await writeFile(join(data, 'chats', `${first}.damaged.txt`), 'half a line');
+  await store.remove(first);
+  await store.remove(second);
+  expect(store.trashed().map(({ id }) => id)).toEqual([second, first]);
+  await store.close();
+  await rm(join(data, 'chats', 'trash.json'));
+  const again = await open();
+  const [trashed] = again.trashed().filter(({ id }) => id === first);
+  expect(trashed).toMatchObject({ title: 'First' });
+  expect((trashed?.goneAt ?? 0) - (trashed?.deletedAt ?? 0)).toBe(30 * 86_400_000);
+  await again.destroy([first]);
+  expect(again.trashed().map(({ id }) => id)).toEqual([second]);
+  expect(await readdir(join(data, 'trash'))).toEqual([`${second}.jsonl`]);
+  expect((await readdir(join(data, 'chats'))).filter((name) => name.includes(first))).toEqual([]);
+  await expect(again.destroy([first])).rejects.toMatchObject({ code: 'not-found' });
+  // a chat that is no trash is not deleted
+  await expect(again.destroy([kept])).rejects.toMatchObject({ code: 'not-found' });
+  expect(again.list().map(({ id }) => id)).toEqual([kept]);
+});
+
+test('what lies in the trash for more than 30 days is deleted at the next start', async () => {
+  const { data, store } = await setUp();
+  const id = await withTurn(store);
+  await store.remove(id);
+  await store.close();
+  const later = new ChatStore(join(data, 'chats'), join(data, 'trash'), () => Date.now() + 31 * 86_400_000);
+  await later.load();
+  expect(later.trashed()).toEqual([]);
+  expect(await readdir(join(data, 'trash'))).toEqual([]);
+});

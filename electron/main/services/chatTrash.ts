@@ -1,0 +1,103 @@
+/** Deleted chats: logs that were moved to trash/, and an index of them. After 30 days they are deleted for good. */
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ChatSummary, TrashedChat } from '../../shared/chats';
+import { ConcertinaError } from '../../shared/errors';
+import { ChatIndex } from './chatIndex';
+import { parseLog, replay, summaryOf } from './chatLog';
+import { isMissing, readTextIfThere, storageError } from './files';
+
+const keptMs = 30 * 86_400_000;
+
+export class ChatTrash {
+  private readonly index: ChatIndex;
+  /** when each was moved here */
+  private readonly deletedAt = new Map<string, number>();
+
+  constructor(
+    readonly folder: string,
+    indexPath: string,
+    private readonly now: () => number,
+  ) {
+    this.index = new ChatIndex(indexPath);
+  }
+
+  /** Deletes what is too old, and brings the index up to date with the files. */
+  async load(): Promise<void> {
+    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    await this.index.load();
+    const bytes = new Map<string, number>();
+    for (const name of await readdir(this.folder)) {
+      const path = join(this.folder, name);
+      // ctime is when it was moved here
+      const { ctimeMs, size } = await stat(path);
+      if (ctimeMs < this.now() - keptMs) await rm(path, { force: true, recursive: true });
+      else if (name.endsWith('.jsonl')) {
+        bytes.set(name.slice(0, -6), size);
+        this.deletedAt.set(name.slice(0, -6), ctimeMs);
+      }
+    }
+    this.index.keepOnly([...bytes.keys()]);
+    for (const [id, size] of bytes) if (!this.index.isCurrent(id, size)) await this.read(id, size);
+  }
+
+  save(): Promise<void> {
+    return this.index.save();
+  }
+
+  /** Deleted last first. */
+  list(): TrashedChat[] {
+    return this.index
+      .summaries()
+      .map((summary) => {
+        const deletedAt = this.deletedAt.get(summary.id) ?? this.now();
+        return { ...summary, deletedAt, goneAt: deletedAt + keptMs };
+      })
+      .sort((a, b) => b.deletedAt - a.deletedAt);
+  }
+
+  /** Moves a log here. */
+  async take(path: string, summary: ChatSummary): Promise<void> {
+    const { size } = await stat(path).catch(() => ({ size: 0 }));
+    await move(path, this.pathOf(summary.id));
+    this.index.replace(summary, size);
+    this.deletedAt.set(summary.id, this.now());
+  }
+
+  /** Moves a log back to `path`. */
+  async giveBack(id: string, path: string): Promise<void> {
+    await move(this.pathOf(id), path);
+    this.index.remove(id);
+  }
+
+  /** For good. */
+  async destroy(id: string): Promise<void> {
+    if (!this.index.get(id)) throw new ConcertinaError('not-found', 'This chat is not in the trash any more.');
+    try {
+      await rm(this.pathOf(id), { force: true });
+    } catch (error) {
+      throw storageError('The chat could not be deleted', error);
+    }
+    this.index.remove(id);
+  }
+
+  private pathOf(id: string): string {
+    return join(this.folder, `${id}.jsonl`);
+  }
+
+  /** A log that cannot be read is listed all the same: it can still be deleted. */
+  private async read(id: string, size: number): Promise<void> {
+    const { mtimeMs } = await stat(this.pathOf(id));
+    const text = await readTextIfThere(this.pathOf(id)).catch(() => null);
+    this.index.replace(summaryOf(replay(id, mtimeMs, parseLog(text ?? '').records)), size);
+  }
+}
+
+async function move(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (error) {
+    if (isMissing(error)) throw new ConcertinaError('not-found', 'This chat is not there any more.');
+    throw storageError('The chat could not be moved', error);
+  }
+}

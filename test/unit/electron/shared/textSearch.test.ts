@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { fold, type Mark, marksIn, searchWords, snippetOf } from '../../../../electron/shared/textSearch';
+
+const marked = (text: string, marks: Mark[]) => marks.map(([start, end]) => text.slice(start, end));
+
+test.each([
+  ['Café  crème', ['cafe', 'creme']],
+  ['"Court of appeal" 2024', ['court of appeal', '2024']],
+  ['one one "', ['one']],
+  ['   ', []],
+  ['`code` ^', ['`code`', '^']],
+])('the words of %j', (query, words) => expect(searchWords(query)).toEqual(words));
+
+test('marks stand on the words as they were written', () => {
+  // the second one is written with a combining accent
+  const text = 'Café, cafe\u0301 or CAFETERIA';
+  expect(marked(text, marksIn(text, ['cafe']))).toEqual(['Café', 'cafe\u0301', 'CAFE']);
+  expect(marked('abcabc', marksIn('abcabc', ['abc', 'bca']))).toEqual(['abcabc']);
+  expect(marksIn('İstanbul', ['istanbul'])).toEqual([[0, 8]]);
+  expect(marked('한국어 책', marksIn('한국어 책', searchWords('국어')))).toEqual(['국어']);
+  expect(marksIn('nothing here', ['word'])).toEqual([]);
+});
+
+test('a snippet is one line around what was found, and says where it was cut', () => {
+  const text = `${'before '.repeat(50)}the\n\nNEEDLÉ   is here${' after'.repeat(50)}`;
+  const snippet = snippetOf(text, fold(text), ['is', 'needle']);
+  expect(snippet.text).toMatch(/^…before (before )+the NEEDLÉ is here( after)+…$/);
+  expect(snippet.text.length).toBeLessThan(180);
+  expect(marked(snippet.text, snippet.marks)).toEqual(['NEEDLÉ', 'is']);
+  expect(snippetOf('Only this.', 'only this.', ['this'])).toEqual({ text: 'Only this.', marks: [[5, 9]] });
+});
+
+test('a snippet is found behind characters that folding takes away', () => {
+  const text = `${'e\u0301'.repeat(500)} end of it, ${'word '.repeat(100)}`;
+  expect(snippetOf(text, fold(text), ['end of it']).text).toContain('end of it');
+});
