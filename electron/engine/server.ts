@@ -115,6 +115,10 @@ export function createEngineServer(
     generate,
     cancel: async ({ requestId }) => queue.cancel(requestId),
     countTokens: async ({ messages }) => ({ tokens: await holder.require().model.countChat(messages) }),
+    countTexts: async ({ texts }) => {
+      const { model } = holder.require();
+      return { tokens: texts.map((text) => model.tokenize(text, { parseSpecial: true }).length) };
+    },
     configureSessions: (allowed) => sessions.configure(allowed),
     listSessions: () => sessions.list(holder.current),
     removeSessions: ({ chatIds }) => sessions.forgetChats((id) => chatIds.includes(id)),

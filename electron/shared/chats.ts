@@ -1,5 +1,6 @@
 /** Chats: a tree of messages kept as an append-only log. A branch is a second child of one parent. */
 import { z } from 'zod';
+import { attachmentSchema } from './attachments';
 import { errorPayloadSchema } from './errors';
 import { limits } from './limits';
 
@@ -44,6 +45,8 @@ export const messageSchema = z.object({
   parentId: idSchema.nullable(),
   role: roleSchema,
   text: z.string(),
+  /** questions only: documents that the model reads before the text, in this order */
+  attachments: z.array(attachmentSchema).default([]),
   /** text that the model's template marks as thinking; apart from `text` */
   thinking: z.string().default(''),
   createdAt: z.number(),

@@ -3,6 +3,8 @@
  * The preload bridge, the gate in main, the WebSocket server and its client all derive from these two maps.
  */
 import { z } from 'zod';
+import { attachmentPartSchema, attachmentSchema } from './attachments';
+import { budgetSchema } from './budget';
 import { chatSearchAnswerSchema, chatSearchSchema } from './chatSearch';
 import { chatSchema, chatSummarySchema, folderNameSchema, idSchema, messageSchema, trashedChatSchema } from './chats';
 import { documentJobSchema, documentSchema, sectionSchema, uploadAnswerSchema, uploadPartSchema } from './documents';
@@ -28,6 +30,7 @@ import { contextSettingsSchema, settingsPatchSchema, settingsSchema } from './se
 const nothing = z.void();
 const text = z.string().max(limits.maxMessage);
 const title = z.string().trim().min(1).max(limits.maxTitle);
+const attachments = z.array(attachmentSchema).max(limits.maxAttachments);
 const path = z.string().min(1).max(limits.maxPathLength);
 
 export const appInfoSchema = z.object({
@@ -84,12 +87,29 @@ export const operations = {
   /** for good: chats of the trash, with their saved sessions */
   'chats.destroy': operation(z.object({ chatIds: z.array(idSchema) }), nothing),
 
-  'turns.send': operation(z.object({ chatId: idSchema, parentId: idSchema.nullable(), text: text.min(1) }), turnSchema),
+  /** a document that is not stored any more is refused before anything is written */
+  'turns.send': operation(
+    z.object({
+      chatId: idSchema,
+      parentId: idSchema.nullable(),
+      text: text.min(1),
+      attachments: attachments.optional(),
+    }),
+    turnSchema,
+  ),
   /** a second answer to the same question: a new branch beside the old one */
   'turns.regenerate': operation(z.object({ chatId: idSchema, messageId: idSchema }), turnSchema),
-  /** the question in other words: a new branch beside the old one, and its answer */
-  'turns.edit': operation(z.object({ chatId: idSchema, messageId: idSchema, text: text.min(1) }), turnSchema),
+  /** the question in other words: a new branch beside the old one, and its answer. `attachments` left out: those it had */
+  'turns.edit': operation(
+    z.object({ chatId: idSchema, messageId: idSchema, text: text.min(1), attachments: attachments.optional() }),
+    turnSchema,
+  ),
   'turns.stop': operation(z.object({ requestId: idSchema }), nothing),
+  /** what would be sent, to the token; the model must be loaded, a running answer is not held up */
+  'turns.budget': operation(
+    z.object({ chatId: idSchema.nullable(), leafId: idSchema.nullable(), draft: text, attachments }),
+    budgetSchema,
+  ),
 
   'models.list': operation(nothing, z.array(modelEntrySchema)),
   /** a native file dialog; refused in headless mode */
@@ -124,6 +144,11 @@ export const operations = {
   'documents.text': operation(
     z.object({ documentId: idSchema, start: z.number().int().min(0), end: z.number().int().min(0) }),
     z.object({ text: z.string() }),
+  ),
+  /** of the block that the prompt would hold; `sections`: of each one alone, when the part is the whole document */
+  'documents.countTokens': operation(
+    z.object({ documentId: idSchema, part: attachmentPartSchema.optional() }),
+    z.object({ tokens: z.number().int(), sections: z.array(z.number().int()).nullable() }),
   ),
 
   /** saved caches of chats; the engine must be running */

@@ -96,6 +96,8 @@ export const engineOperations = {
   generate: operation(generateRequestSchema, generationResultSchema),
   cancel: operation(z.object({ requestId: idSchema }), nothing),
   countTokens: operation(z.object({ messages: z.array(promptMessageSchema) }), z.object({ tokens: z.number().int() })),
+  /** of each text as it stands inside a prompt, without the tokens that begin or end one */
+  countTexts: operation(z.object({ texts: z.array(z.string()) }), z.object({ tokens: z.array(z.number().int()) })),
   /** without it nothing is saved or restored; again whenever the settings change */
   configureSessions: operation(sessionOptionsSchema, nothing),
   listSessions: operation(nothing, z.array(savedSessionSchema)),

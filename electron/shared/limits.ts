@@ -12,6 +12,8 @@ export const limits = {
   maxMessage: 8_000_000,
   maxPathLength: 4096,
   maxPathsPerCall: 256,
+  /** documents of one message */
+  maxAttachments: 64,
   /** bytes of a file that is attached */
   maxDocumentBytes: 300_000_000,
   maxDocumentPages: 10_000,

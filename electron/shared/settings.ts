@@ -84,6 +84,19 @@ export const sessionSettingsSchema = z.object({
 });
 export type SessionSettings = z.infer<typeof sessionSettingsSchema>;
 
+const documentFields = {
+  /** tokens kept free for the answer; never over a quarter of the context */
+  reserve: z.number().int().min(16).max(limits.maxContext),
+  /** tokens of the passages that are looked up for one question; cut to what fits */
+  retrievalTokens: z.number().int().min(128).max(limits.maxContext),
+};
+
+export const documentSettingsSchema = z.object({
+  reserve: documentFields.reserve.default(1024),
+  retrievalTokens: documentFields.retrievalTokens.default(2048),
+});
+export type DocumentSettings = z.infer<typeof documentSettingsSchema>;
+
 export const themeSchema = z.enum(['system', 'light', 'dark']);
 
 export const settingsSchema = z.object({
@@ -95,6 +108,7 @@ export const settingsSchema = z.object({
   context: contextSettingsSchema.prefault({}),
   sampling: samplingSettingsSchema.prefault({}),
   sessions: sessionSettingsSchema.prefault({}),
+  documents: documentSettingsSchema.prefault({}),
 });
 export type Settings = z.infer<typeof settingsSchema>;
 
@@ -106,5 +120,6 @@ export const settingsPatchSchema = z.object({
   context: z.object(contextFields).partial().optional(),
   sampling: z.object(samplingFields).partial().optional(),
   sessions: z.object(sessionFields).partial().optional(),
+  documents: z.object(documentFields).partial().optional(),
 });
 export type SettingsPatch = z.infer<typeof settingsPatchSchema>;

@@ -125,6 +125,15 @@ export class EngineService {
     return this.host.client.call('countTokens', { messages });
   }
 
+  async countTexts(texts: string[]): Promise<number[]> {
+    return (await this.host.client.call('countTexts', { texts })).tokens;
+  }
+
+  /** tokens; 0: nothing is loaded */
+  contextSize(): number {
+    return this.current.context?.nCtx ?? 0;
+  }
+
   /** Throws when no answer can be expected without the person doing something first. */
   requireUsable(): void {
     const { state, error } = this.current;

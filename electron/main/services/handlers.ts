@@ -1,6 +1,7 @@
 /** One handler for each operation of the contract: the gate and the WebSocket server both serve this object. */
 import type { AppInfo, Handlers } from '../../shared/contract';
 import { ConcertinaError } from '../../shared/errors';
+import type { BudgetService } from './budgetService';
 import { branchTo } from './chatLog';
 import type { ChatStore } from './chatStore';
 import type { DocumentService } from './documents/documentService';
@@ -10,7 +11,7 @@ import { createLibraryHandlers } from './library/libraryHandlers';
 import type { MachineService } from './machineService';
 import type { ModelLibrary } from './modelLibrary';
 import type { PowerWatch } from './power';
-import { buildPrompt } from './prompt';
+import { type BlockOf, buildPrompt } from './prompt';
 import type { SessionService } from './sessionService';
 import type { SettingsStore } from './settingsStore';
 import type { TurnService } from './turnService';
@@ -35,14 +36,17 @@ export interface HandlerParts {
   models: ModelLibrary;
   engine: EngineService;
   turns: TurnService;
+  budgets: BudgetService;
+  /** gives the block of an attached document */
+  blockOf: BlockOf;
   documents: DocumentService;
   sessions: SessionService;
   search: ChatSearch;
 }
 
 export function createHandlers(parts: HandlerParts): Handlers {
-  const { info, diagnostics, machine, desktop, power, settings, chats, models, engine, turns, documents, sessions } =
-    parts;
+  const { info, diagnostics, machine, desktop, power, settings, chats, models } = parts;
+  const { engine, turns, budgets, blockOf, documents, sessions } = parts;
 
   async function removeModel(modelId: string): Promise<void> {
     await models.remove(modelId);
@@ -51,7 +55,8 @@ export function createHandlers(parts: HandlerParts): Handlers {
 
   async function countTokens(chatId: string | null, leafId: string | null, draft: string) {
     const branch = chatId === null ? [] : branchTo(await chats.open(chatId), leafId);
-    const messages = buildPrompt(settings.get().systemPrompt, branch, draft);
+    const sources = [...branch, { role: 'user' as const, text: draft, attachments: [] }];
+    const messages = await buildPrompt(settings.get().systemPrompt, sources, blockOf);
     return messages.length === 0 ? { tokens: 0 } : engine.countTokens(messages);
   }
 
@@ -76,10 +81,11 @@ export function createHandlers(parts: HandlerParts): Handlers {
     'chats.selectBranch': async ({ chatId, leafId }) => turns.withLiveText(await chats.selectBranch(chatId, leafId)),
     ...createLibraryHandlers(parts),
 
-    'turns.send': ({ chatId, parentId, text }) => turns.send(chatId, parentId, text),
+    'turns.send': ({ chatId, parentId, text, attachments }) => turns.send(chatId, parentId, text, attachments),
     'turns.regenerate': ({ chatId, messageId }) => turns.regenerate(chatId, messageId),
-    'turns.edit': ({ chatId, messageId, text }) => turns.edit(chatId, messageId, text),
+    'turns.edit': ({ chatId, messageId, text, attachments }) => turns.edit(chatId, messageId, text, attachments),
     'turns.stop': ({ requestId }) => turns.stop(requestId),
+    'turns.budget': (question) => budgets.budget(question),
 
     'models.list': () => models.list(),
     'models.addFromDialog': async ({ kind }) => models.add(await requireDesktop(desktop).chooseModels(kind)),
@@ -98,6 +104,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
     'documents.text': async ({ documentId, start, end }) => ({
       text: await documents.store.text(documentId, start, end),
     }),
+    'documents.countTokens': ({ documentId, part }) => budgets.countDocument(documentId, part),
 
     'sessions.list': () => sessions.list(),
     'sessions.remove': ({ chatId }) => sessions.remove(chatId),

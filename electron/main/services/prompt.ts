@@ -1,16 +1,33 @@
-/** The messages that the model sees for an answer: the system prompt and the branch, as chat templates accept them. */
+/**
+ * The messages that the model sees for an answer: the system prompt and the branch, as chat templates accept them.
+ * What was sent once keeps its bytes: the messages of a turn begin with those of the turn before it.
+ */
+import type { Attachment } from '../../shared/attachments';
 import type { Message } from '../../shared/chats';
 import type { PromptMessage } from '../../shared/engineContract';
 
+/** A message, or the draft of one. */
+export type PromptSource = Pick<Message, 'role' | 'text' | 'attachments'>;
+
+/** Gives the block of an attached document. */
+export type BlockOf = (attachment: Attachment) => Promise<string>;
+
 /**
  * Templates expect the roles to take turns. An answer without text (it failed, or was stopped at once) is left out, and
- * two questions that then follow each other become one message.
+ * two questions that then follow each other become one message. Documents stand before the words of their question.
  */
-export function buildPrompt(systemPrompt: string, branch: readonly Message[], draft = ''): PromptMessage[] {
+export async function buildPrompt(
+  systemPrompt: string,
+  branch: readonly PromptSource[],
+  blockOf: BlockOf,
+): Promise<PromptMessage[]> {
   const prompt: PromptMessage[] = [];
   if (systemPrompt.trim() !== '') prompt.push({ role: 'system', content: systemPrompt });
-  for (const { role, text } of branch) append(prompt, role, text);
-  append(prompt, 'user', draft);
+  for (const { role, text, attachments } of branch) {
+    let content = '';
+    for (const attachment of attachments) content += await blockOf(attachment);
+    append(prompt, role, content + text);
+  }
   return prompt;
 }
 

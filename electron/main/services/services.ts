@@ -4,9 +4,11 @@ import { type AppInfo, type EventName, type EventPayload, operations } from '../
 import { dispatch } from '../../shared/dispatch';
 import type { Envelope } from '../../shared/operation';
 import { appMemory } from './appMemory';
+import { BudgetService } from './budgetService';
 import { ChatStore } from './chatStore';
 import { diagnosticsText } from './diagnostics';
 import { DocumentService } from './documents/documentService';
+import { DocumentTexts } from './documents/documentTexts';
 import { Emitter } from './emitter';
 import { EngineHost } from './engineHost';
 import { EngineService } from './engineService';
@@ -18,6 +20,7 @@ import { firstValues, MachineService, machineLines } from './machineService';
 import { ModelLibrary } from './modelLibrary';
 import { ModelList } from './modelList';
 import type { PowerWatch } from './power';
+import type { BlockOf } from './prompt';
 import { privateFactsOf } from './redact';
 import { RunRecord } from './runRecord';
 import { SessionService } from './sessionService';
@@ -85,7 +88,10 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const engine = new EngineService(host, models, settings, calibration, join(dataFolder, 'scratch'), () =>
     appMemory(options.processes().filter((pid) => pid !== host.pid)),
   );
-  const turns = new TurnService(chats, engine, () => settings.get(), log);
+  const texts = new DocumentTexts(documents.store);
+  const blockOf: BlockOf = (attachment) => texts.block(attachment);
+  const turns = new TurnService(chats, engine, () => settings.get(), blockOf, log);
+  const budgets = new BudgetService(chats, engine, documents.store, texts, () => settings.get());
   const sessions = new SessionService(host, settings, join(dataFolder, 'sessions'), () => chats.allIds(), log);
   const machine = new MachineService(join(dataFolder, 'machine.json'), {
     client: host.client,
@@ -130,6 +136,8 @@ export async function createServices(options: ServicesOptions): Promise<Services
     models,
     engine,
     turns,
+    budgets,
+    blockOf,
     documents,
     sessions,
     search,

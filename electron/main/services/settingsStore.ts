@@ -78,13 +78,14 @@ export class SettingsStore {
 }
 
 function merge(settings: Settings, patch: SettingsPatch): unknown {
-  const { context, sampling, sessions, ...rest } = patch;
+  const { context, sampling, sessions, documents, ...rest } = patch;
   return {
     ...settings,
     ...definedOnly(rest),
     context: { ...settings.context, ...definedOnly(context ?? {}) },
     sampling: { ...settings.sampling, ...definedOnly(sampling ?? {}) },
     sessions: { ...settings.sessions, ...definedOnly(sessions ?? {}) },
+    documents: { ...settings.documents, ...definedOnly(documents ?? {}) },
   };
 }
 

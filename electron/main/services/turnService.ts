@@ -1,16 +1,17 @@
 /** A turn: a question appended to a chat and the answer to it, from the first frame to the final record. */
 import { randomUUID } from 'node:crypto';
+import type { Attachment } from '../../shared/attachments';
 import type { Chat, Message } from '../../shared/chats';
 import type { Turn } from '../../shared/contract';
 import type { GenerationResult, StreamFrame } from '../../shared/engine';
-import type { GenerateRequest } from '../../shared/engineContract';
+import type { GenerateRequest, PromptMessage } from '../../shared/engineContract';
 import { ConcertinaError, toErrorPayload } from '../../shared/errors';
 import type { Settings } from '../../shared/settings';
 import { branchTo, findMessage } from './chatLog';
 import type { ChatStore, FinalPart } from './chatStore';
 import { Emitter } from './emitter';
 import type { Logger } from './logger';
-import { buildPrompt } from './prompt';
+import { type BlockOf, buildPrompt } from './prompt';
 import { RunningAnswer } from './runningAnswer';
 import { titleFrom } from './titles';
 
@@ -33,6 +34,7 @@ export class TurnService {
     private readonly store: ChatStore,
     private readonly engine: AnswerEngine,
     private readonly settings: () => Settings,
+    private readonly blockOf: BlockOf,
     private readonly log: Logger,
     private readonly now: () => number = Date.now,
   ) {
@@ -40,11 +42,16 @@ export class TurnService {
   }
 
   /** Appends a question below `parentId` and starts its answer. */
-  async send(chatId: string, parentId: string | null, text: string): Promise<Turn> {
+  async send(
+    chatId: string,
+    parentId: string | null,
+    text: string,
+    attachments: readonly Attachment[] = [],
+  ): Promise<Turn> {
     this.engine.requireUsable();
     const chat = await this.store.open(chatId);
     if (parentId !== null && !findMessage(chat, parentId)) throw missingMessage();
-    return this.ask(chat, parentId, text);
+    return this.ask(chat, parentId, text, attachments);
   }
 
   /** A second answer to the question of an answer (or a first one to a question that has none). */
@@ -55,19 +62,20 @@ export class TurnService {
     if (!message) throw missingMessage();
     const questionId = message.role === 'user' ? message.id : message.parentId;
     if (questionId === null) throw missingMessage();
+    const prompt = await this.promptOf(branchTo(chat, questionId));
     const assistantMessage = this.newMessage('assistant', questionId, '');
     await this.store.addMessages(chatId, [assistantMessage]);
-    return this.begin(await this.store.open(chatId), null, assistantMessage);
+    return this.begin(chatId, prompt, null, assistantMessage);
   }
 
-  /** The question in other words, as a new branch beside the old one. */
-  async edit(chatId: string, messageId: string, text: string): Promise<Turn> {
+  /** The question in other words, as a new branch beside the old one; with its documents, unless others are named. */
+  async edit(chatId: string, messageId: string, text: string, attachments?: readonly Attachment[]): Promise<Turn> {
     this.engine.requireUsable();
     const chat = await this.store.open(chatId);
     const message = findMessage(chat, messageId);
     if (!message) throw missingMessage();
     if (message.role !== 'user') throw new ConcertinaError('bad-request', 'Only a question can be edited.');
-    return this.ask(chat, message.parentId, text);
+    return this.ask(chat, message.parentId, text, attachments ?? message.attachments);
   }
 
   /** Ends an answer; what was written stays. Nothing happens when it has ended already. */
@@ -94,29 +102,43 @@ export class TurnService {
     return { ...chat, messages };
   }
 
-  private async ask(chat: Chat & { titled: boolean }, parentId: string | null, text: string): Promise<Turn> {
-    const userMessage = this.newMessage('user', parentId, text);
+  private async ask(
+    chat: Chat & { titled: boolean },
+    parentId: string | null,
+    text: string,
+    attachments: readonly Attachment[],
+  ): Promise<Turn> {
+    const userMessage = { ...this.newMessage('user', parentId, text), attachments: [...attachments] };
+    // before anything is written: a document that is missing leaves the chat as it was
+    const prompt = await this.promptOf([...branchTo(chat, parentId), userMessage]);
     const assistantMessage = this.newMessage('assistant', userMessage.id, '');
     await this.store.addMessages(chat.id, [userMessage, assistantMessage]);
     const title = chat.titled ? null : titleFrom(text);
     // a chat without its title is no reason to leave the question without its answer
     if (title) await this.store.rename(chat.id, title, true).catch((error) => this.log.error(String(error)));
-    return this.begin(await this.store.open(chat.id), userMessage, assistantMessage);
+    return this.begin(chat.id, prompt, userMessage, assistantMessage);
   }
 
-  private begin(chat: Chat, userMessage: Message | null, assistantMessage: Message): Turn {
+  private promptOf(branch: readonly Message[]): Promise<PromptMessage[]> {
+    return buildPrompt(this.settings().systemPrompt, branch, this.blockOf);
+  }
+
+  private begin(
+    chatId: string,
+    messages: PromptMessage[],
+    userMessage: Message | null,
+    assistantMessage: Message,
+  ): Turn {
     const requestId = randomUUID();
-    const answer = new RunningAnswer(requestId, chat.id, assistantMessage, this.store, (error) =>
+    const answer = new RunningAnswer(requestId, chatId, assistantMessage, this.store, (error) =>
       this.log.error(`A partial answer could not be saved: ${String(error)}`),
     );
-    const { systemPrompt, sampling } = this.settings();
-    const messages = buildPrompt(systemPrompt, branchTo(chat, assistantMessage.parentId));
     const request = {
       requestId,
-      chatId: chat.id,
+      chatId,
       messageId: assistantMessage.id,
       messages,
-      sampling,
+      sampling: this.settings().sampling,
       jsonSchema: null,
     };
     this.running.set(requestId, { answer, done: this.run(answer, request) });
@@ -153,7 +175,7 @@ export class TurnService {
   private newMessage(role: Message['role'], parentId: string | null, text: string): Message {
     const modelName = role === 'assistant' ? this.engine.modelName() : '';
     const common = { id: randomUUID(), parentId, role, text, thinking: '', createdAt: this.now(), modelName };
-    return { ...common, stopReason: null, error: null, stats: null };
+    return { ...common, attachments: [], stopReason: null, error: null, stats: null };
   }
 }
 

@@ -14,13 +14,14 @@ export function changeDraft(
 
 /** What the window shows at once while the services are still writing the change down. */
 export function applyPatch(settings: Settings, patch: SettingsPatch): Settings {
-  const { context, sampling, sessions, ...rest } = patch;
+  const { context, sampling, sessions, documents, ...rest } = patch;
   return {
     ...settings,
     ...defined(rest),
     context: { ...settings.context, ...defined(context ?? {}) },
     sampling: { ...settings.sampling, ...defined(sampling ?? {}) },
     sessions: { ...settings.sessions, ...defined(sessions ?? {}) },
+    documents: { ...settings.documents, ...defined(documents ?? {}) },
   };
 }
 

@@ -98,6 +98,7 @@ export function fakeSettings(): Settings {
       maxTokens: 0,
       stop: [],
     },
+    documents: { reserve: 1024, retrievalTokens: 2048 },
     sessions: { enabled: true, minTokens: 2048, maxBytes: 8 * 1024 ** 3 },
   };
 }

@@ -228,6 +228,7 @@ export class FakeServices implements WindowApi {
   message(part: Pick<Message, 'parentId' | 'role' | 'text'> & Partial<Message>): Message {
     return {
       id: `message-${++this.counter}`,
+      attachments: [],
       thinking: '',
       createdAt: Date.now(),
       stopReason: null,

@@ -8,6 +8,7 @@ function message(id: string, parentId: string | null): Message {
     parentId,
     role: 'user',
     text: id,
+    attachments: [],
     thinking: '',
     createdAt: 0,
     stopReason: null,

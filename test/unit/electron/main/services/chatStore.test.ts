@@ -18,7 +18,7 @@ async function setUp() {
 
 function message(id: string, parentId: string | null, role: Message['role'], text: string): Message {
   const rest = { thinking: '', createdAt: 1, stopReason: null, error: null, stats: null, modelName: '' };
-  return { id, parentId, role, text, ...rest };
+  return { id, parentId, role, text, attachments: [], ...rest };
 }
 
 function final(text: string): FinalPart {

@@ -1,93 +1,14 @@
 /** The services together, over the engine server with a fake engine: what a window would see. */
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { silentLogger } from '../../../../../electron/main/services/logger';
-import { PowerWatch } from '../../../../../electron/main/services/power';
-import { type AppEvent, createServices } from '../../../../../electron/main/services/services';
-import type { Chat, Message } from '../../../../../electron/shared/chats';
-import type {
-  AddModelsResult,
-  OperationInput,
-  OperationName,
-  OperationOutput,
-  Turn,
-} from '../../../../../electron/shared/contract';
-import type { EngineStatus } from '../../../../../electron/shared/engine';
+import type { Chat } from '../../../../../electron/shared/chats';
+import type { AddModelsResult } from '../../../../../electron/shared/contract';
 import { ConcertinaError } from '../../../../../electron/shared/errors';
-import type { Engine } from '../../../../../native/binding/types';
 import { createFakeEngine } from '../../../../fixtures/fakeEngine';
 import { plan } from '../../../../fixtures/samples';
+import { setUpServices as setUp } from '../../../../fixtures/services';
 import { temporaryFolder } from '../../../../fixtures/temporary';
-import { InProcessTransport } from '../../../../fixtures/transports';
-
-interface SetUp {
-  engine?: Engine;
-  data?: string;
-  start?: boolean;
-}
-
-async function setUp({ engine = createFakeEngine(), data, start = true }: SetUp = {}) {
-  const dataFolder = data ?? (await temporaryFolder());
-  const embeddedModels = join(dataFolder, 'embedded');
-  await mkdir(embeddedModels, { recursive: true });
-  await writeFile(join(embeddedModels, 'tiny.gguf'), 'GGUF and so on');
-  await writeFile(join(dataFolder, 'text.txt'), 'Some text.');
-  const transports: InProcessTransport[] = [];
-  const services = await createServices({
-    dataFolder,
-    embeddedModels,
-    calibrationText: join(dataFolder, 'text.txt'),
-    openEngine() {
-      const transport = new InProcessTransport(engine);
-      transports.push(transport);
-      return transport;
-    },
-    documentWorker: resolve('test/fixtures/documents/fakeWorker.mjs'),
-    processes: () => [process.pid],
-    power: new PowerWatch(null),
-    info: { version: '1', platform: 'test', headless: true, runtime: 'test', notices: [] },
-    desktop: null,
-    log: silentLogger,
-    streamAsEvents: true,
-  });
-  onTestFinished(() => services.close());
-  const events: AppEvent[] = [];
-  services.events.on((event) => events.push(event));
-
-  async function call<N extends OperationName>(name: N, input: OperationInput<N>): Promise<OperationOutput<N>> {
-    const envelope = await services.call(name, input);
-    if (!envelope.ok) throw ConcertinaError.fromPayload(envelope.error);
-    return envelope.value as OperationOutput<N>;
-  }
-  function state(expected: EngineStatus['state']): Promise<EngineStatus> {
-    return vi.waitFor(() => {
-      const status = services.engine.status();
-      expect(status.state).toBe(expected);
-      return status;
-    });
-  }
-  function final(turn: Turn): Promise<Message> {
-    return vi.waitFor(() => {
-      const found = events.find(
-        (event) => event.name === 'onMessage' && event.payload.message.id === turn.assistantMessage.id,
-      );
-      if (found?.name !== 'onMessage') throw new Error('not yet');
-      return found.payload.message;
-    }, 4000);
-  }
-  async function streaming(turn: Turn): Promise<void> {
-    await vi.waitFor(() => {
-      const texts = events.flatMap((event) => (event.name === 'onStream' ? [event.payload] : []));
-      if (!texts.some(({ requestId, text }) => requestId === turn.requestId && text !== '')) throw new Error('not yet');
-    });
-  }
-  if (start) {
-    services.engine.start();
-    await state('ready');
-  }
-  return { services, events, call, state, final, streaming, transports, dataFolder };
-}
 
 const long = 'word '.repeat(1000).trim();
 const slow = () => createFakeEngine({ stepMs: 5 });

@@ -19,7 +19,8 @@ test('a title that cannot be written does not leave a question without the end o
     generate: () => Promise.reject(new ConcertinaError('cancelled', 'Stopped.')),
     modelName: () => 'Tiny',
   };
-  const turns = new TurnService(store, engine, () => settingsSchema.parse({}), silentLogger);
+  const blockOf = () => Promise.reject(new Error('no documents here'));
+  const turns = new TurnService(store, engine, () => settingsSchema.parse({}), blockOf, silentLogger);
   const { id } = await store.create();
   vi.spyOn(store, 'rename').mockRejectedValueOnce(new ConcertinaError('storage-failed', 'The disk is full.'));
   await turns.send(id, null, 'Why?');
