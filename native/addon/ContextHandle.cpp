@@ -26,6 +26,10 @@ Napi::Value eventToJs(Napi::Env env, const Event & event) {
     return toJs(env, event);
 }
 
+template <> Napi::Value eventToJs(Napi::Env env, const float & fraction) {
+    return Napi::Number::New(env, fraction);
+}
+
 template <typename Event>
 std::shared_ptr<Emitter<Event>> emitterFor(const Napi::Value & callback) {
     return std::make_shared<Emitter<Event>>(callback.Env(), callback.As<Napi::Function>(), eventToJs<Event>);
@@ -47,6 +51,7 @@ Napi::Function ContextHandle::define(Napi::Env env) {
         InstanceMethod<&ContextHandle::generate>("generate"),
         InstanceMethod<&ContextHandle::evaluate>("evaluate"),
         InstanceMethod<&ContextHandle::compare>("compare"),
+        InstanceMethod<&ContextHandle::evaluateFile>("evaluateFile"),
         InstanceAccessor<&ContextHandle::rewinds>("rewinds"),
         InstanceAccessor<&ContextHandle::sessionLabel>("sessionLabel"),
         InstanceMethod<&ContextHandle::tokens>("tokens"),
@@ -170,9 +175,7 @@ Napi::Value ContextHandle::compare(const Napi::CallbackInfo & info) {
             request.contexts.push_back(&*leases.back());
         }
         if (request.contexts.empty()) throw CodedError("bad-request", "There is no context to compare");
-        auto progress = std::make_shared<Emitter<float>>(
-            info.Env(), info[3].As<Napi::Function>(),
-            [](Napi::Env env, const float & fraction) -> Napi::Value { return Napi::Number::New(env, fraction); });
+        auto progress = emitterFor<float>(info[3]);
         request.progress = [progress](float fraction) { progress->push(fraction); };
         return runOnWorker(
             info.Env(), "compare", cancel,
@@ -182,6 +185,24 @@ Napi::Value ContextHandle::compare(const Napi::CallbackInfo & info) {
                 for (size_t i = 0; i < results.size(); i++) values.Set(static_cast<uint32_t>(i), toJs(env, results[i]));
                 return values;
             },
+            [progress](Napi::Env env) { progress->close(env); });
+    });
+}
+
+Napi::Value ContextHandle::evaluateFile(const Napi::CallbackInfo & info) {
+    return guarded(info.Env(), [&]() -> Napi::Value {
+        context();
+        const CancelFlag cancel = Cancellation::flagOf(info[3]);
+        EvaluateRequest request = readFileEvaluation(info[0], info[1]);
+        std::vector<Lease> leases;
+        leases.emplace_back(held, cancel);
+        request.contexts = {&*leases[0]};
+        auto progress = emitterFor<float>(info[2]);
+        request.progress = [progress](float fraction) { progress->push(fraction); };
+        return runOnWorker(
+            info.Env(), "evaluate", cancel,
+            [leases = std::move(leases), request = std::move(request)] { return concertina::evaluate(request).front(); },
+            [](Napi::Env env, Evaluation & result) { return toJs(env, result); },
             [progress](Napi::Env env) { progress->close(env); });
     });
 }

@@ -30,6 +30,8 @@ private:
     Napi::Value evaluate(const Napi::CallbackInfo & info);
     // compare(contexts, tokens, chunk, onProgress, cancellation): this context is the reference of all others
     Napi::Value compare(const Napi::CallbackInfo & info);
+    // evaluateFile(tokens, {chunk, score, record?, against?}, onProgress, cancellation)
+    Napi::Value evaluateFile(const Napi::CallbackInfo & info);
     Napi::Value rewinds(const Napi::CallbackInfo & info);
     Napi::Value sessionLabel(const Napi::CallbackInfo & info);
     Napi::Value tokens(const Napi::CallbackInfo & info);

@@ -1,9 +1,11 @@
 #include "Evaluate.h"
 
+#include "LogProbFile.h"
 #include "errors.h"
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace concertina {
 namespace {
@@ -18,10 +20,12 @@ struct Distribution {
     int top = 0;
     float logSum = 0; // log p(i) = logits[i] - logSum
 
-    Distribution(const float * logits, int size) : logits(logits), size(size) {
+    // `normal`: these are log-probabilities already
+    Distribution(const float * logits, int size, bool normal = false) : logits(logits), size(size) {
         for (int i = 1; i < size; i++) {
             if (logits[i] > logits[top]) top = i;
         }
+        if (normal) return;
         double sum = 0;
         for (int i = 0; i < size; i++) sum += std::exp(logits[i] - logits[top]);
         logSum = logits[top] + static_cast<float>(std::log(sum));
@@ -84,10 +88,20 @@ private:
     std::vector<float> klds;
 };
 
+// llama-perplexity's: the second half of a chunk, whose last token predicts nothing
+size_t firstScored(size_t score, size_t length) {
+    const size_t half = length / 2;
+    return score == 0 ? half : std::max(half, length - std::min(length, score + 1));
+}
+
 class Run {
 public:
     Run(const EvaluateRequest & request, size_t length) : request(request), length(length), tallies(request.contexts.size() + 1) {
         vocabulary = llama_vocab_n_tokens(request.contexts[0]->model->vocab());
+        first = firstScored(request.score, length);
+        const size_t rows = request.tokens.size() / length * (length - first - 1);
+        if (!request.record.empty()) record.emplace(request.record, vocabulary);
+        if (!request.against.empty()) against.emplace(request.against, vocabulary, rows);
         batch = request.contexts[0]->effective.batch;
         each([&](Context & context) { batch = std::min(batch, context.effective.batch); });
         total = request.tokens.size() / length * length * (request.contexts.size() + (request.reference ? 1 : 0));
@@ -95,6 +109,7 @@ public:
 
     std::vector<Evaluation> all() {
         for (size_t at = 0; at + length <= request.tokens.size(); at += length) chunk(request.tokens.data() + at);
+        if (record) record->finish();
         if (!request.reference) tallies.pop_back();
         std::vector<Evaluation> results;
         for (Tally & tally : tallies) results.push_back(tally.result());
@@ -117,7 +132,6 @@ private:
         const llama_vocab * vocab = request.contexts[0]->model->vocab();
         if (llama_vocab_get_add_bos(vocab)) tokens[0] = llama_vocab_bos(vocab);
         clear();
-        const size_t first = length / 2;
         for (size_t at = 0; at < first;) {
             const size_t count = std::min<size_t>(batch, first - at);
             each([&](Context & context) { decode(context, tokens.data() + at, count, 0); });
@@ -137,8 +151,10 @@ private:
             base = distributions(*request.reference, tokens, count, known);
             for (size_t i = 0; i < known; i++) tallies.back().score(base[i], next[i]);
         }
+        if (against) base = recorded(known);
         for (size_t c = 0; c < request.contexts.size(); c++) {
             const std::vector<Distribution> own = distributions(*request.contexts[c], tokens, count, known);
+            if (record) keep(own);
             for (size_t i = 0; i < known; i++) {
                 tallies[c].score(own[i], next[i]);
                 if (!base.empty()) tallies[c].compare(own[i], base[i]);
@@ -154,6 +170,25 @@ private:
         return found;
     }
 
+    // valid until the next call
+    std::vector<Distribution> recorded(size_t known) {
+        rows.resize(known);
+        std::vector<Distribution> found;
+        for (std::vector<float> & row : rows) {
+            against->next(row);
+            found.emplace_back(row.data(), vocabulary, true);
+        }
+        return found;
+    }
+
+    void keep(const std::vector<Distribution> & own) {
+        std::vector<float> row(static_cast<size_t>(vocabulary));
+        for (const Distribution & one : own) {
+            for (int i = 0; i < vocabulary; i++) row[static_cast<size_t>(i)] = one.logP(i);
+            record->add(row);
+        }
+    }
+
     void decode(Context & context, const llama_token * tokens, size_t count, size_t outputs) {
         if (!context.decode(tokens, count, outputs)) throw CodedError("cancelled", "The evaluation was stopped");
         done += count;
@@ -163,6 +198,10 @@ private:
     const EvaluateRequest & request;
     const size_t length;
     std::vector<Tally> tallies; // the last one is the reference's
+    std::optional<LogProbWriter> record;
+    std::optional<LogProbReader> against;
+    std::vector<std::vector<float>> rows;
+    size_t first = 0; // token of a chunk whose prediction is the first one that counts
     int vocabulary = 0;
     uint32_t batch = 0;
     size_t done = 0, total = 0;

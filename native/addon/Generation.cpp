@@ -120,12 +120,22 @@ llama_token Generation::choose(Sampler & sampler, double evalMs) {
         result.decodeMs = chosenMs - result.ttftMs;
         result.evalMs += evalMs;
     }
+    chosen = token;
+    if (request.candidates > 0) noteCandidates();
     return token;
+}
+
+// Looking at the whole vocabulary takes about a millisecond, which is no part of the answer: the clock stands still.
+void Generation::noteCandidates() {
+    const auto start = Clock::now();
+    const int vocabulary = llama_vocab_n_tokens(context.model->vocab());
+    candidates = likeliest(llama_get_logits_ith(context.handle, -1), vocabulary, request.candidates);
+    request.called += Clock::now() - start;
 }
 
 std::string Generation::take(llama_token token, Sampler & sampler, AnswerStream & answer) {
     const llama_vocab * vocab = context.model->vocab();
-    if (llama_vocab_is_eog(vocab, token)) return "end-of-turn";
+    if (llama_vocab_is_eog(vocab, token) && !request.ignoreEnd) return "end-of-turn";
     result.answerTokens++;
     emit(answer.push(common_token_to_piece(vocab, token, sampler.isPreserved(token))));
     if (answer.stopped()) return answer.stoppedByTemplate() ? "end-of-turn" : "stop-string";
@@ -135,7 +145,10 @@ std::string Generation::take(llama_token token, Sampler & sampler, AnswerStream 
 }
 
 void Generation::emit(const AnswerDelta & delta) {
-    if (events.chunk) events.chunk({delta.text, delta.thinking, result.answerTokens, context.used(), chosenMs});
+    if (!events.chunk) return;
+    events.chunk({delta.text, delta.thinking, result.answerTokens, context.used(), chosenMs, chosen, std::move(candidates)});
+    chosen = LLAMA_TOKEN_NULL;
+    candidates.clear();
 }
 
 } // namespace concertina

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "AnswerStream.h"
+#include "Candidates.h"
 #include "Context.h"
 #include "Sampler.h"
 
@@ -20,6 +21,8 @@ struct GenerateRequest {
     GrammarOptions grammar;
     std::vector<std::string> stop;
     int maxTokens = 0;
+    int candidates = 0;     // likeliest tokens to report at each step
+    bool ignoreEnd = false; // a mark of the end is a token like any other: for measurements
     std::chrono::steady_clock::time_point called = std::chrono::steady_clock::now();
 };
 
@@ -32,6 +35,8 @@ struct GenerateChunk {
     std::string text, thinking;
     size_t answerTokens = 0, contextUsed = 0;
     double elapsedMs = 0; // from the call to the choice of the last token
+    llama_token token = LLAMA_TOKEN_NULL; // chosen in this step; null: text that was held back, and no step
+    std::vector<Candidate> candidates;
 };
 
 // llama_perf_context of this answer alone
@@ -76,6 +81,7 @@ private:
     llama_token choose(Sampler & sampler, double evalMs);
     // empty: goes on; else the stop reason
     std::string take(llama_token token, Sampler & sampler, AnswerStream & answer);
+    void noteCandidates();
     void emit(const AnswerDelta & delta);
 
     Context & context;
@@ -85,6 +91,8 @@ private:
     std::vector<llama_token> tokens;
     GenerateResult result;
     double chosenMs = 0; // when the last token was chosen, from the call
+    llama_token chosen = LLAMA_TOKEN_NULL; // not told of yet, with its candidates
+    std::vector<Candidate> candidates;
 };
 
 } // namespace concertina

@@ -2,6 +2,7 @@
 
 #include "errors.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -22,6 +23,11 @@ double readNumber(const Napi::Value & value, const char * name) {
 std::string optionalText(const Napi::Object & object, const char * name) {
     const Napi::Value value = object.Get(name);
     return value.IsUndefined() || value.IsNull() ? "" : readText(value, name);
+}
+
+int optionalInteger(const Napi::Object & object, const char * name) {
+    const Napi::Value value = object.Get(name);
+    return value.IsUndefined() || value.IsNull() ? 0 : readInteger(value, name);
 }
 
 Napi::Object readObject(const Napi::Value & value, const char * name) {
@@ -88,6 +94,13 @@ Napi::Array gpusToJs(Napi::Env env, const std::vector<Gpu> & gpus) {
         object.Set("backend", gpu.backend);
         object.Set("name", gpu.name);
         set(object, "memoryBytes", gpu.memoryBytes);
+    });
+}
+
+Napi::Array candidatesToJs(Napi::Env env, const std::vector<Candidate> & candidates) {
+    return objectsToJs(env, candidates, [](Napi::Object & object, const Candidate & candidate) {
+        object.Set("token", candidate.token);
+        object.Set("probability", candidate.probability);
     });
 }
 
@@ -186,6 +199,19 @@ GenerateRequest readGenerateRequest(const Napi::Value & prompt, const Napi::Valu
     request.grammar.gbnf = optionalText(options, "grammar");
     request.stop = readTexts(options.Get("stop"), "stop");
     request.maxTokens = readInteger(options.Get("maxTokens"), "maxTokens");
+    request.candidates = optionalInteger(options, "candidates");
+    request.ignoreEnd = options.Get("ignoreEnd").ToBoolean();
+    return request;
+}
+
+EvaluateRequest readFileEvaluation(const Napi::Value & tokens, const Napi::Value & value) {
+    const Napi::Object options = readObject(value, "evaluation options");
+    EvaluateRequest request;
+    request.tokens = readTokens(tokens);
+    request.chunk = static_cast<size_t>(std::max(0, optionalInteger(options, "chunk")));
+    request.score = static_cast<size_t>(std::max(0, optionalInteger(options, "score")));
+    request.record = optionalText(options, "record");
+    request.against = optionalText(options, "against");
     return request;
 }
 
@@ -361,6 +387,8 @@ Napi::Value toJs(Napi::Env env, const GenerateChunk & value) {
     set(object, "answerTokens", value.answerTokens);
     set(object, "contextUsed", value.contextUsed);
     object.Set("elapsedMs", value.elapsedMs);
+    if (value.token != LLAMA_TOKEN_NULL) object.Set("token", value.token);
+    if (!value.candidates.empty()) object.Set("candidates", candidatesToJs(env, value.candidates));
     return object;
 }
 

@@ -27,6 +27,8 @@ std::vector<ChatMessage> readMessages(const Napi::Value & value);
 ContextOptions readContextOptions(const Napi::Value & value);
 CalibrationOptions readCalibrationOptions(const Napi::Value & value);
 std::vector<uint8_t> readBytes(const Napi::Value & value, const char * name);
+// without its context
+EvaluateRequest readFileEvaluation(const Napi::Value & tokens, const Napi::Value & options);
 // prompt: chat messages or an Int32Array
 GenerateRequest readGenerateRequest(const Napi::Value & prompt, const Napi::Value & options);
 

@@ -4,6 +4,7 @@ import type { EffectiveContext } from '../../electron/shared/engine';
 import { ConcertinaError } from '../../electron/shared/errors';
 import { coded, codedAsync } from './errors';
 import { cancellationOf, DisposeGuard } from './guards';
+import { withProgress } from './progress';
 import type { RawAddon, RawCancellation, RawContext } from './raw';
 import { ChunkStream } from './stream';
 import type {
@@ -13,6 +14,7 @@ import type {
   Context,
   DeviceUse,
   EvaluateResult,
+  FileEvaluation,
   GenerateChunk,
   GenerateOptions,
   GenerateResult,
@@ -114,6 +116,27 @@ export class NativeContext implements Context {
     } finally {
       release();
     }
+  }
+
+  recordEvaluation(tokens: Int32Array, path: string, options: FileEvaluation = {}): Promise<EvaluateResult> {
+    return this.#evaluateFile(tokens, { record: path }, options);
+  }
+
+  evaluateAgainst(tokens: Int32Array, path: string, options: FileEvaluation = {}): Promise<EvaluateResult> {
+    return this.#evaluateFile(tokens, { against: path }, options);
+  }
+
+  #evaluateFile(
+    tokens: Int32Array,
+    file: { record?: string; against?: string },
+    options: FileEvaluation,
+  ): Promise<EvaluateResult> {
+    const plain = { chunk: options.chunk ?? 0, score: options.score ?? 0, ...file };
+    return withProgress(this.#addon, options, (onProgress, cancellation) =>
+      codedAsync(() =>
+        this.#guard.track(cancellation, () => this.#raw.evaluateFile(tokens, plain, onProgress, cancellation)),
+      ),
+    );
   }
 
   tokens(): Int32Array {

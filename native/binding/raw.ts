@@ -43,6 +43,13 @@ export interface RawContext {
     onProgress: (fractions: number[]) => void,
     cancellation: RawCancellation,
   ): Promise<EvaluateResult[]>;
+  /** chunk 0: as long as the context; score 0: the second half of each chunk */
+  evaluateFile(
+    tokens: Int32Array,
+    options: { chunk: number; score: number; record?: string; against?: string },
+    onProgress: (fractions: number[]) => void,
+    cancellation: RawCancellation,
+  ): Promise<EvaluateResult>;
   readonly rewinds: boolean;
   readonly sessionLabel: string;
   tokens(): Int32Array;

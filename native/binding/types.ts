@@ -112,6 +112,10 @@ export interface GenerateOptions {
   /** 0: until the context is full */
   maxTokens: number;
   signal?: AbortSignal;
+  /** likeliest tokens that each chunk brings; default 0: none, at no cost */
+  candidates?: number;
+  /** a mark of the end is a token like any other: for measuring a number of steps */
+  ignoreEnd?: boolean;
   /** after each micro-batch of the prefill */
   onPrefill?: (progress: PrefillProgress) => void;
 }
@@ -134,6 +138,16 @@ export interface GenerateChunk {
   contextUsed: number;
   /** from the call to the choice of the last token */
   elapsedMs: number;
+  /** chosen in this step; left out where the chunk brings only text that was held back. The last one may end the answer */
+  token?: number;
+  /** likeliest first; what the model says, before temperature, penalties and grammar */
+  candidates?: TokenProbability[];
+}
+
+export interface TokenProbability {
+  token: number;
+  /** of the softmax over the whole vocabulary */
+  probability: number;
 }
 
 /** llama.cpp's own count and clock of one answer (`llama_perf_context`): evaluating only. */
@@ -184,6 +198,11 @@ export interface CompareOptions {
   signal?: AbortSignal;
 }
 
+export interface FileEvaluation extends CompareOptions {
+  /** at most so many tokens at the end of each chunk count; default: its second half */
+  score?: number;
+}
+
 export interface Comparison {
   /** this context, the reference; its KL figures are null */
   reference: EvaluateResult;
@@ -207,6 +226,13 @@ export interface Context {
   evaluate(tokens: Int32Array, reference?: Context, signal?: AbortSignal): Promise<EvaluateResult>;
   /** evaluates several contexts of the same model with this one as the reference, which runs once for all */
   compare(contexts: Context[], tokens: Int32Array, options?: CompareOptions): Promise<Comparison>;
+  /**
+   * Evaluates this context and writes the log-probabilities of the scored tokens to a file: 4 bytes for each token of the
+   * vocabulary and each scored one. Code `storage-failed`.
+   */
+  recordEvaluation(tokens: Int32Array, path: string, options?: FileEvaluation): Promise<EvaluateResult>;
+  /** with such a file as the reference: the same tokens and options, the same model. Code `data-corrupt` */
+  evaluateAgainst(tokens: Int32Array, path: string, options?: FileEvaluation): Promise<EvaluateResult>;
   /** the tokens in the KV cache; code `busy` during an answer */
   tokens(): Int32Array;
   /** any number of its last tokens can be forgotten; else a prompt that does not continue them all is read from its start */
