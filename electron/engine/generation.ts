@@ -60,6 +60,7 @@ export function cancelledResult(context: Context, request: GenerateRequest): Gen
     promptTokens: 0,
     cachedTokens: 0,
     restoredTokens: 0,
+    rereadTokens: 0,
     answerTokens: 0,
     ttftMs: 0,
     promptTokensPerSecond: 0,
@@ -69,6 +70,7 @@ export function cancelledResult(context: Context, request: GenerateRequest): Gen
     typeK: context.effective.typeK.effective,
     typeV: context.effective.typeV.effective,
     seed: request.sampling.seed ?? 0,
+    parts: 1,
   };
   return { stopReason: 'cancelled', text: '', thinking: '', stats };
 }
@@ -83,6 +85,7 @@ function generateOptions(request: GenerateRequest): GenerateOptions {
     sampling: { temperature, topK, topP, minP, repeatPenalty, seed: seed ?? randomSeed() },
     stop,
     maxTokens,
+    ...(request.continueFrom ? { continueFrom: request.continueFrom } : {}),
     ...(request.jsonSchema ? { jsonSchema: JSON.stringify(request.jsonSchema) } : {}),
   };
 }
@@ -97,6 +100,7 @@ function answerStats(result: GenerateResult, evaluated: number, context: Context
     promptTokens: result.promptTokens,
     cachedTokens: result.cachedTokens,
     restoredTokens: 0,
+    rereadTokens: result.rereadTokens,
     answerTokens: result.answerTokens,
     ttftMs: result.ttftMs,
     promptTokensPerSecond: perSecond(evaluated, result.promptMs),
@@ -106,6 +110,7 @@ function answerStats(result: GenerateResult, evaluated: number, context: Context
     typeK: context.effective.typeK.effective,
     typeV: context.effective.typeV.effective,
     seed: result.seed,
+    parts: 1,
   };
 }
 

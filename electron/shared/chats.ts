@@ -19,6 +19,11 @@ export const stopReasonSchema = z.enum([
 ]);
 export type StopReason = z.infer<typeof stopReasonSchema>;
 
+/** Ends after which an answer can go on. */
+export function canGoOn(reason: StopReason | null): boolean {
+  return reason !== null && reason !== 'end-of-turn' && reason !== 'stop-string';
+}
+
 /** Figures of one answer, as the engine timed them. Times in milliseconds, rates in tokens per second. */
 export const answerStatsSchema = z.object({
   promptTokens: z.number().int(),
@@ -26,6 +31,8 @@ export const answerStatsSchema = z.object({
   cachedTokens: z.number().int(),
   /** those of them that came from a saved session, just before this answer */
   restoredTokens: z.number().int().default(0),
+  /** were in the cache too, but this model cannot go back to them (sliding window, recurrent state): they were read again */
+  rereadTokens: z.number().int().default(0),
   answerTokens: z.number().int(),
   ttftMs: z.number(),
   promptTokensPerSecond: z.number(),
@@ -36,6 +43,8 @@ export const answerStatsSchema = z.object({
   typeK: z.string(),
   typeV: z.string(),
   seed: z.number().int(),
+  /** times that the engine wrote at it: more than 1 where the answer was continued, and the figures are those of all */
+  parts: z.number().int().default(1),
 });
 export type AnswerStats = z.infer<typeof answerStatsSchema>;
 

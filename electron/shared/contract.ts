@@ -47,7 +47,7 @@ export type AppInfo = z.infer<typeof appInfoSchema>;
 /** Answer of an operation that starts an answer: the ids of what was appended to the chat. */
 const turnSchema = z.object({
   requestId: idSchema,
-  /** null when the question was there already (regenerate) */
+  /** null when the question was there already (regenerate, continue) */
   userMessage: messageSchema.nullable(),
   assistantMessage: messageSchema,
 });
@@ -104,6 +104,8 @@ export const operations = {
     z.object({ chatId: idSchema, messageId: idSchema, text: text.min(1), attachments: attachments.optional() }),
     turnSchema,
   ),
+  /** an answer that was stopped goes on in the same message; refused where other messages build on it */
+  'turns.continue': operation(z.object({ chatId: idSchema, messageId: idSchema }), turnSchema),
   'turns.stop': operation(z.object({ requestId: idSchema }), nothing),
   /** what would be sent, to the token; the model must be loaded, a running answer is not held up */
   'turns.budget': operation(

@@ -72,6 +72,8 @@ export const generateRequestSchema = z.object({
   chatId: idSchema,
   messageId: idSchema,
   messages: z.array(promptMessageSchema).min(1),
+  /** text that the answer has already: it goes on behind it, and only what is new comes back */
+  continueFrom: z.object({ text: z.string(), thinking: z.string() }).optional(),
   sampling: samplingSettingsSchema,
   /** constrains the answer; null: free text */
   jsonSchema: z.record(z.string(), z.unknown()).nullable().default(null),

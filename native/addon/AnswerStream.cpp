@@ -24,35 +24,45 @@ std::string grown(std::string & shown, const std::string & now) {
 } // namespace
 
 AnswerStream::AnswerStream(const ChatPrompt & prompt, const std::vector<std::string> & stops)
-    : prompt(prompt), callerStops(static_cast<int>(stops.size())), stream(joined(stops, prompt.stops)) {}
+    : AnswerStream(prompt, stops, StreamState{}) {
+    if (!prompt.thinking || !prompt.open) return;
+    parse(false, true);
+    nextParse = {};
+    textBefore = shownText.size();
+    thinkingBefore = shownThinking.size();
+}
+
+AnswerStream::AnswerStream(const ChatPrompt & prompt, const std::vector<std::string> & stops, const StreamState & from)
+    : prompt(prompt), callerStops(static_cast<int>(stops.size())), stream(joined(stops, prompt.stops), from.unfinished),
+      raw(from.raw), shownText(from.text), shownThinking(from.thinking), textBefore(from.text.size()), thinkingBefore(from.thinking.size()) {}
 
 AnswerDelta AnswerStream::push(const std::string & bytes) {
-    return add(stream.push(bytes), false);
+    return add(stream.push(bytes), false, false);
 }
 
-AnswerDelta AnswerStream::finish() {
-    return add(stream.finish(), true);
+AnswerDelta AnswerStream::finish(bool goesOn) {
+    return add(stream.finish(goesOn), true, goesOn);
 }
 
-AnswerDelta AnswerStream::add(const std::string & safe, bool last) {
+AnswerDelta AnswerStream::add(const std::string & safe, bool last, bool goesOn) {
     if (!prompt.thinking) {
         shownText += safe;
         return {safe, ""};
     }
     raw += safe;
     if (!last && (safe.empty() || !due())) return {};
-    return parse(last);
+    return parse(last, goesOn);
 }
 
 bool AnswerStream::due() {
     return Clock::now() >= nextParse;
 }
 
-AnswerDelta AnswerStream::parse(bool last) {
+AnswerDelta AnswerStream::parse(bool last, bool goesOn) {
     const auto start = Clock::now();
     common_chat_msg message;
     try {
-        message = common_chat_parse(raw, !last, prompt.parser);
+        message = common_chat_parse(raw, !last || goesOn, prompt.parser);
     } catch (const std::exception &) {
         // the answer does not follow the template: show it as it is rather than lose it
         if (!last) return {};

@@ -10,6 +10,12 @@
 
 namespace concertina {
 
+// Where a stream stopped, for another one that goes on with the same answer.
+struct StreamState {
+    std::string raw, text, thinking;
+    std::string unfinished; // bytes of a character
+};
+
 struct AnswerDelta {
     std::string text;
     std::string thinking;
@@ -18,28 +24,35 @@ struct AnswerDelta {
 class AnswerStream {
 public:
     // stops: the caller's; those of the template come behind them
+    // a prompt may end inside an answer: what it has of it is not given out again
     AnswerStream(const ChatPrompt & prompt, const std::vector<std::string> & stops);
+    // goes on where another stream of the same prompt stopped
+    AnswerStream(const ChatPrompt & prompt, const std::vector<std::string> & stops, const StreamState & from);
 
     AnswerDelta push(const std::string & bytes);
-    AnswerDelta finish();
+    // goesOn: an unfinished character is kept for the stream that goes on
+    AnswerDelta finish(bool goesOn = false);
+    StreamState state() const { return {raw, shownText, shownThinking, stream.unfinished()}; }
 
     bool stopped() const { return stream.stopped(); }
     // ended by a mark of the template, not by a stop string of the caller
     bool stoppedByTemplate() const { return stream.stopIndex() >= callerStops; }
 
-    const std::string & text() const { return shownText; }
-    const std::string & thinking() const { return shownThinking; }
+    // of this stream alone
+    std::string text() const { return shownText.substr(textBefore); }
+    std::string thinking() const { return shownThinking.substr(thinkingBefore); }
 
 private:
-    AnswerDelta add(const std::string & safe, bool last);
+    AnswerDelta add(const std::string & safe, bool last, bool goesOn);
     bool due();
-    AnswerDelta parse(bool last);
+    AnswerDelta parse(bool last, bool goesOn);
 
     const ChatPrompt & prompt;
     const int callerStops;
     TextStream stream;
     std::string raw; // safe text before the thinking is taken out; empty for templates without thinking
     std::string shownText, shownThinking;
+    size_t textBefore = 0, thinkingBefore = 0; // of them: from the prompt, or from an earlier stream
     std::chrono::steady_clock::time_point nextParse{};
 };
 

@@ -9,6 +9,21 @@ namespace concertina {
 ChatFormat::ChatFormat(common_chat_templates_ptr templates, std::string fallback)
     : fallback(std::move(fallback)), templates(std::move(templates)) {}
 
+namespace {
+
+// Upstream writes the turn's beginning and what follows it itself, so no end of a turn comes behind the text.
+void leaveOpen(common_chat_templates_inputs & inputs, const AnswerSoFar & soFar) {
+    common_chat_msg answer;
+    answer.role = "assistant";
+    answer.content = soFar.text;
+    answer.reasoning_content = soFar.thinking;
+    inputs.messages.push_back(std::move(answer));
+    inputs.add_generation_prompt = false;
+    inputs.continue_final_message = soFar.text.empty() ? COMMON_CHAT_CONTINUATION_REASONING : COMMON_CHAT_CONTINUATION_CONTENT;
+}
+
+} // namespace
+
 std::unique_ptr<ChatFormat> ChatFormat::ofTemplate(const std::string & source) {
     return std::unique_ptr<ChatFormat>(new ChatFormat(common_chat_templates_init(nullptr, source), ""));
 }
@@ -28,7 +43,7 @@ std::unique_ptr<ChatFormat> ChatFormat::ofModel(const llama_model * model) {
     }
 }
 
-ChatPrompt ChatFormat::apply(const std::vector<ChatMessage> & messages, const std::string & jsonSchema) const {
+ChatPrompt ChatFormat::apply(const std::vector<ChatMessage> & messages, const std::string & jsonSchema, const AnswerSoFar & soFar) const {
     common_chat_templates_inputs inputs;
     for (const ChatMessage & message : messages) {
         common_chat_msg converted;
@@ -39,6 +54,7 @@ ChatPrompt ChatFormat::apply(const std::vector<ChatMessage> & messages, const st
     inputs.json_schema = jsonSchema;
     inputs.reasoning_format = COMMON_REASONING_FORMAT_DEEPSEEK;
     inputs.add_generation_prompt = true;
+    if (!soFar.empty()) leaveOpen(inputs, soFar);
 
     common_chat_params params;
     try {
@@ -52,6 +68,7 @@ ChatPrompt ChatFormat::apply(const std::vector<ChatMessage> & messages, const st
 
     ChatPrompt prompt;
     prompt.text = params.prompt;
+    prompt.open = !soFar.empty();
     prompt.thinking = params.supports_thinking;
     prompt.stops = params.additional_stops;
     if (!prompt.thinking) return prompt;

@@ -16,6 +16,13 @@ struct ChatMessage {
     std::string content;
 };
 
+// What is there of an answer that was stopped, as it was shown. Both empty: nothing.
+struct AnswerSoFar {
+    std::string text, thinking;
+
+    bool empty() const { return text.empty() && thinking.empty(); }
+};
+
 struct ChatPrompt {
     std::string text;
     // the template marks thinking: the answer goes through `parser`
@@ -26,6 +33,8 @@ struct ChatPrompt {
     std::string generationPrompt;
     // end the turn beside the end token
     std::vector<std::string> stops;
+    // the prompt ends inside an answer
+    bool open = false;
     // special tokens that belong to the text (thinking marks)
     std::vector<std::string> preserved;
 };
@@ -36,7 +45,8 @@ public:
     static std::unique_ptr<ChatFormat> ofModel(const llama_model * model);
     static std::unique_ptr<ChatFormat> ofTemplate(const std::string & source);
 
-    ChatPrompt apply(const std::vector<ChatMessage> & messages, const std::string & jsonSchema) const;
+    // `soFar`: the prompt ends inside this answer, whose turn stays open
+    ChatPrompt apply(const std::vector<ChatMessage> & messages, const std::string & jsonSchema, const AnswerSoFar & soFar = {}) const;
 
     const std::string fallback;
 

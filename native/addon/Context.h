@@ -1,6 +1,7 @@
 // A context: the KV cache, the tokens in it, and one job at a time.
 #pragma once
 
+#include "AnswerStream.h"
 #include "Model.h"
 #include "Kernels.h"
 #include "Placement.h"
@@ -49,6 +50,15 @@ struct EffectiveContext {
 // smallest number that takes upstream's tiled attention, as llama-perplexity does.
 constexpr uint32_t maxOutputs = 64;
 
+// The answer that was written last, for going on with it exactly where it stopped: its own tokens, not those that its
+// text would make. Empty when it came to its end.
+struct WrittenAnswer {
+    ChatPrompt prompt;
+    std::vector<llama_token> tokens; // of prompt and answer; the last one may not be in the cache
+    StreamState stream;
+    AnswerSoFar shown; // as the caller was given it, with what went before
+};
+
 class Context {
 public:
     static std::shared_ptr<Context> create(std::shared_ptr<Model> model, const ContextOptions & options, bool dry);
@@ -75,6 +85,7 @@ public:
     llama_context * handle = nullptr;
     EffectiveContext effective;
     std::vector<llama_token> tokens; // in the cache
+    WrittenAnswer written;
 
     // one job at a time: see Lease
     std::atomic<bool> busy{false};

@@ -227,9 +227,10 @@ Napi::Value ContextHandle::saveSession(const Napi::CallbackInfo & info) {
     return guarded(info.Env(), [&]() -> Napi::Value {
         context();
         const std::string path = readText(info[0], "path");
-        Lease lease(held, newFlag());
+        const CancelFlag cancel = Cancellation::flagOf(info[1]);
+        Lease lease(held, cancel);
         return runOnWorker(
-            info.Env(), "saveSession", nullptr, [lease = std::move(lease), path] { return concertina::saveSession(*lease, path); },
+            info.Env(), "saveSession", cancel, [lease = std::move(lease), path] { return concertina::saveSession(*lease, path); },
             [](Napi::Env env, uint64_t & bytes) { return number(env, bytes); });
     });
 }
@@ -238,9 +239,10 @@ Napi::Value ContextHandle::loadSession(const Napi::CallbackInfo & info) {
     return guarded(info.Env(), [&]() -> Napi::Value {
         context();
         const std::string path = readText(info[0], "path");
-        Lease lease(held, newFlag());
+        const CancelFlag cancel = Cancellation::flagOf(info[1]);
+        Lease lease(held, cancel);
         return runOnWorker(
-            info.Env(), "loadSession", nullptr, [lease = std::move(lease), path] { return concertina::loadSession(*lease, path); },
+            info.Env(), "loadSession", cancel, [lease = std::move(lease), path] { return concertina::loadSession(*lease, path); },
             [](Napi::Env env, size_t & count) { return number(env, count); });
     });
 }

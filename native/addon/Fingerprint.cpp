@@ -27,13 +27,13 @@ void Checksum::add(const void * data, size_t bytes) {
     }
 }
 
-uint64_t fileChecksum(const std::string & path, uint64_t bytes) {
+uint64_t fileChecksum(const std::string & path, uint64_t bytes, const std::atomic<bool> & cancel) {
     std::ifstream file(std::filesystem::u8path(path), std::ios::binary);
     std::vector<char> block(blockBytes);
     Checksum sum;
     while (bytes > 0) {
         const auto step = static_cast<std::streamsize>(std::min<uint64_t>(bytes, block.size()));
-        if (!file.read(block.data(), step)) return 0;
+        if (cancel || !file.read(block.data(), step)) return 0;
         sum.add(block.data(), static_cast<size_t>(step));
         bytes -= static_cast<uint64_t>(step);
     }

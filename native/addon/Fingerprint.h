@@ -1,6 +1,7 @@
 // Checksums: of a whole file, and a quick one that tells models apart. Against mistakes, not against attackers.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -16,8 +17,8 @@ private:
     uint64_t state = 0x9E3779B97F4A7C15u;
 };
 
-// of the first `bytes` of a file; 0 when it cannot be read that far
-uint64_t fileChecksum(const std::string & path, uint64_t bytes);
+// of the first `bytes` of a file; 0 when it cannot be read that far, or was cancelled
+uint64_t fileChecksum(const std::string & path, uint64_t bytes, const std::atomic<bool> & cancel);
 
 // header, size and samples from all over the file
 uint64_t fingerprint(const std::string & path);

@@ -22,9 +22,10 @@ Generation::Generation(Context & context, GenerateRequest request, Events events
 GenerateResult Generation::run() {
     checkGrammar(request.grammar);
     preparePrompt();
+    context.written = {};
     Sampler sampler(context.model->handle, request.sampling, request.grammar, prompt);
     sampler.see(tokens);
-    AnswerStream answer(prompt, request.stop);
+    AnswerStream answer = exact ? AnswerStream(prompt, request.stop, before) : AnswerStream(prompt, request.stop);
     result.seed = sampler.seed();
     result.promptTokens = tokens.size();
     reusePrefix();
@@ -33,9 +34,11 @@ GenerateResult Generation::run() {
     readUpstream(result.upstream.promptMs, result.upstream.promptTokens);
     result.stopReason = whole ? decode(sampler, answer) : "cancelled";
     readUpstream(result.upstream.decodeMs, result.upstream.decodeTokens);
-    emit(answer.finish());
+    const bool goesOn = result.stopReason != "end-of-turn" && result.stopReason != "stop-string";
+    emit(answer.finish(goesOn));
     result.text = answer.text();
     result.thinking = answer.thinking();
+    if (goesOn && !request.messages.empty()) remember(answer);
     result.contextUsed = context.used();
     return std::move(result);
 }
@@ -50,6 +53,7 @@ void Generation::preparePrompt() {
     } else {
         prompt = context.model->chat->apply(request.messages, request.grammar.jsonSchema);
         tokens = context.model->chatTokens(prompt);
+        if (!request.soFar.empty()) goOn();
     }
     if (tokens.empty()) throw CodedError("bad-request", "The prompt is empty", "Write something first.");
     const int32_t vocabulary = llama_vocab_n_tokens(context.model->vocab());
@@ -63,12 +67,41 @@ void Generation::preparePrompt() {
         "Choose a longer context, start a new chat or shorten the text.");
 }
 
+// The same tokens when this is the answer that was stopped last, else those of its text.
+void Generation::goOn() {
+    if (!request.grammar.jsonSchema.empty() || !request.grammar.gbnf.empty()) {
+        throw CodedError("bad-request", "An answer that a grammar constrains cannot be continued", "Ask again.");
+    }
+    WrittenAnswer & last = context.written;
+    exact = last.tokens.size() >= tokens.size() && std::equal(tokens.begin(), tokens.end(), last.tokens.begin())
+        && last.shown.text == request.soFar.text && last.shown.thinking == request.soFar.thinking;
+    if (exact) {
+        prompt = std::move(last.prompt);
+        before = std::move(last.stream);
+        tokens = std::move(last.tokens);
+        return;
+    }
+    prompt = context.model->chat->apply(request.messages, "", request.soFar);
+    tokens = context.model->chatTokens(prompt);
+}
+
+void Generation::remember(const AnswerStream & answer) {
+    WrittenAnswer & written = context.written;
+    written.stream = answer.state();
+    written.prompt = std::move(prompt);
+    written.tokens = std::move(tokens);
+    written.tokens.insert(written.tokens.end(), answered.begin(), answered.end());
+    written.shown = {request.soFar.text + result.text, request.soFar.thinking + result.thinking};
+}
+
 void Generation::reusePrefix() {
     const auto & cached = context.tokens;
     const auto end = cached.begin() + static_cast<ptrdiff_t>(std::min(cached.size(), tokens.size()));
     const auto common = static_cast<size_t>(std::mismatch(cached.begin(), end, tokens.begin()).first - cached.begin());
     // logits are needed for the first answer token: the last prompt token is always evaluated
-    result.cachedTokens = context.keep(std::min(common, tokens.size() - 1));
+    const size_t wanted = std::min(common, tokens.size() - 1);
+    result.cachedTokens = context.keep(wanted);
+    result.rereadTokens = wanted - std::min(wanted, result.cachedTokens);
 }
 
 // Upstream counts a batch of one token as a step of an answer, whatever it is part of; it says 1 where it counted none.
@@ -137,6 +170,7 @@ std::string Generation::take(llama_token token, Sampler & sampler, AnswerStream 
     const llama_vocab * vocab = context.model->vocab();
     if (llama_vocab_is_eog(vocab, token) && !request.ignoreEnd) return "end-of-turn";
     result.answerTokens++;
+    answered.push_back(token);
     emit(answer.push(common_token_to_piece(vocab, token, sampler.isPreserved(token))));
     if (answer.stopped()) return answer.stoppedByTemplate() ? "end-of-turn" : "stop-string";
     if (request.maxTokens > 0 && result.answerTokens >= static_cast<size_t>(request.maxTokens)) return "max-tokens";

@@ -19,6 +19,7 @@ struct GenerateRequest {
     std::vector<llama_token> tokens;
     SamplingOptions sampling;
     GrammarOptions grammar;
+    AnswerSoFar soFar; // the answer goes on behind it; not with a grammar, which would begin anew
     std::vector<std::string> stop;
     int maxTokens = 0;
     int candidates = 0;     // likeliest tokens to report at each step
@@ -46,7 +47,9 @@ struct UpstreamTimings {
 };
 
 struct GenerateResult {
-    std::string stopReason, text, thinking;
+    std::string stopReason, text, thinking; // behind what was there before
+    // were in the cache, but the model cannot go back to them
+    size_t rereadTokens = 0;
     size_t promptTokens = 0, cachedTokens = 0, answerTokens = 0, contextUsed = 0;
     double ttftMs = 0, promptMs = 0;
     // from the first token to the last one, the mark of the end included, and how many came after the first
@@ -73,6 +76,8 @@ private:
 
     bool cancelled() const;
     void preparePrompt();
+    void goOn();
+    void remember(const AnswerStream & answer);
     void reusePrefix();
     void readUpstream(double & ms, size_t & tokens);
     bool prefill();
@@ -88,7 +93,10 @@ private:
     GenerateRequest request;
     Events events;
     ChatPrompt prompt;
-    std::vector<llama_token> tokens;
+    StreamState before; // of an answer that goes on exactly
+    bool exact = false;
+    std::vector<llama_token> tokens; // of the prompt
+    std::vector<llama_token> answered;
     GenerateResult result;
     double chosenMs = 0; // when the last token was chosen, from the call
     llama_token chosen = LLAMA_TOKEN_NULL; // not told of yet, with its candidates

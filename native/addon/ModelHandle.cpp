@@ -126,7 +126,9 @@ Napi::Value ModelHandle::countChat(const Napi::CallbackInfo & call) {
         model();
         return runOnWorker(
             call.Env(), "countChat", nullptr,
-            [model = held, messages = readMessages(call[0])] { return model->chatTokens(model->chat->apply(messages, "")).size(); },
+            [model = held, messages = readMessages(call[0]), soFar = readSoFar(call[1])] {
+                return model->chatTokens(model->chat->apply(messages, "", soFar)).size();
+            },
             [](Napi::Env env, size_t & count) -> Napi::Value { return Napi::Number::New(env, static_cast<double>(count)); });
     });
 }
@@ -136,7 +138,9 @@ Napi::Value ModelHandle::chatTokens(const Napi::CallbackInfo & call) {
         model();
         return runOnWorker(
             call.Env(), "chatTokens", nullptr,
-            [model = held, messages = readMessages(call[0])] { return model->chatTokens(model->chat->apply(messages, "")); },
+            [model = held, messages = readMessages(call[0]), soFar = readSoFar(call[1])] {
+                return model->chatTokens(model->chat->apply(messages, "", soFar));
+            },
             [](Napi::Env env, std::vector<llama_token> & tokens) -> Napi::Value { return tokensToJs(env, tokens); });
     });
 }

@@ -30,6 +30,10 @@ struct Footer {
     throw CodedError("data-corrupt", path + ": " + why, "The text of the chat is not affected; it will be read again.");
 }
 
+void throwIfCancelled(const Context & context) {
+    if (context.cancel->load()) throw CodedError("cancelled", "The session was stopped");
+}
+
 std::string firstDifference(const std::string & saved, const std::string & wanted) {
     std::istringstream left(saved), right(wanted);
     std::string a, b;
@@ -57,18 +61,22 @@ Footer check(const Context & context, const std::string & path) {
     file.read(label.data(), static_cast<std::streamsize>(label.size()));
     const std::string wanted = sessionLabel(context);
     if (label != wanted) corrupt(path, firstDifference(label, wanted));
-    if (fileChecksum(path, footer.stateBytes + footer.labelBytes) != footer.checksum) corrupt(path, "its checksum is wrong");
+    const uint64_t checksum = fileChecksum(path, footer.stateBytes + footer.labelBytes, *context.cancel);
+    throwIfCancelled(context);
+    if (checksum != footer.checksum) corrupt(path, "its checksum is wrong");
     return footer;
 }
 
-void appendFooter(const std::string & path, const std::string & label, uint64_t stateBytes) {
+void appendFooter(const Context & context, const std::string & path, uint64_t stateBytes) {
+    const std::string label = sessionLabel(context);
     Footer footer;
     footer.stateBytes = stateBytes;
     footer.labelBytes = label.size();
     std::memcpy(footer.mark, magic, sizeof magic);
     const fs::path name = fs::u8path(path);
     std::ofstream(name, std::ios::binary | std::ios::app).write(label.data(), static_cast<std::streamsize>(label.size()));
-    footer.checksum = fileChecksum(path, stateBytes + label.size());
+    footer.checksum = fileChecksum(path, stateBytes + label.size(), *context.cancel);
+    throwIfCancelled(context);
     std::ofstream file(name, std::ios::binary | std::ios::app);
     file.write(reinterpret_cast<const char *>(&footer), sizeof footer);
     file.flush();
@@ -97,7 +105,8 @@ uint64_t saveSession(Context & context, const std::string & path) {
     const size_t bytes = llama_state_seq_save_file(context.handle, part.c_str(), 0, context.tokens.data(), context.tokens.size());
     try {
         if (!bytes) throw CodedError("storage-failed", withLog(path + " cannot be written", log.errors()), "Check the folder and the free space of the disk.");
-        appendFooter(part, sessionLabel(context), bytes);
+        throwIfCancelled(context);
+        appendFooter(context, part, bytes);
         fs::rename(fs::u8path(part), fs::u8path(path));
     } catch (...) {
         fs::remove(fs::u8path(part), error);
@@ -124,6 +133,8 @@ size_t loadSession(Context & context, const std::string & path) {
         context.clear();
         corrupt(path, withLog("it cannot be restored", log.errors()));
     }
+    if (context.cancel->load()) context.clear();
+    throwIfCancelled(context);
     tokens.resize(count);
     context.adopt(std::move(tokens));
     return count;

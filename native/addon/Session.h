@@ -11,6 +11,9 @@ namespace concertina {
 // Everything that must agree for cells to mean the same, one "name value" a line; types, RoPE and the build among it.
 std::string sessionLabel(const Context & context);
 
+// Both end with `cancelled` soon after the context's job is cancelled; a restore that upstream has begun ends first, and
+// leaves the context empty.
+
 // bytes written; the file appears whole or not at all
 uint64_t saveSession(Context & context, const std::string & path);
 

@@ -33,7 +33,7 @@ size_t unfinishedBytes(const std::string & text) {
     return 0;
 }
 
-TextStream::TextStream(std::vector<std::string> stops) : stops(std::move(stops)) {
+TextStream::TextStream(std::vector<std::string> stops, std::string begun) : stops(std::move(stops)), held(std::move(begun)) {
     const auto empty = [](const std::string & stop) { return stop.empty(); };
     this->stops.erase(std::remove_if(this->stops.begin(), this->stops.end(), empty), this->stops.end());
 }
@@ -55,8 +55,9 @@ std::string TextStream::push(const std::string & bytes) {
     return take(safeLength());
 }
 
-std::string TextStream::finish() {
+std::string TextStream::finish(bool goesOn) {
     const size_t tail = unfinishedBytes(held);
+    if (goesOn) return take(held.size() - tail);
     if (tail) {
         held.resize(held.size() - tail);
         held += "\xEF\xBF\xBD";

@@ -9,12 +9,14 @@ namespace concertina {
 
 class TextStream {
 public:
-    explicit TextStream(std::vector<std::string> stops);
+    // `begun`: bytes of a character that an earlier stream ended in
+    explicit TextStream(std::vector<std::string> stops, std::string begun = "");
 
     // returns the text that became safe
     std::string push(const std::string & bytes);
-    // no more bytes: the rest. An unfinished character becomes U+FFFD.
-    std::string finish();
+    // no more bytes: the rest. An unfinished character becomes U+FFFD, or stays in `unfinished` for a stream that goes on.
+    std::string finish(bool goesOn = false);
+    const std::string & unfinished() const { return held; }
 
     // a stop string was met; it and everything after it are gone
     bool stopped() const { return matched >= 0; }

@@ -153,6 +153,12 @@ std::vector<ChatMessage> readMessages(const Napi::Value & value) {
     return messages;
 }
 
+AnswerSoFar readSoFar(const Napi::Value & value) {
+    if (value.IsUndefined()) return {};
+    const Napi::Object object = readObject(value, "the answer so far");
+    return {readText(object.Get("text"), "text"), readText(object.Get("thinking"), "thinking")};
+}
+
 ContextOptions readContextOptions(const Napi::Value & value) {
     const Napi::Object object = readObject(value, "context options");
     ContextOptions options;
@@ -197,6 +203,7 @@ GenerateRequest readGenerateRequest(const Napi::Value & prompt, const Napi::Valu
     request.sampling = readSampling(options.Get("sampling"));
     request.grammar.jsonSchema = optionalText(options, "jsonSchema");
     request.grammar.gbnf = optionalText(options, "grammar");
+    request.soFar = readSoFar(options.Get("continueFrom"));
     request.stop = readTexts(options.Get("stop"), "stop");
     request.maxTokens = readInteger(options.Get("maxTokens"), "maxTokens");
     request.candidates = optionalInteger(options, "candidates");
@@ -408,6 +415,7 @@ Napi::Value toJs(Napi::Env env, const GenerateResult & value) {
     object.Set("thinking", value.thinking);
     set(object, "promptTokens", value.promptTokens);
     set(object, "cachedTokens", value.cachedTokens);
+    set(object, "rereadTokens", value.rereadTokens);
     set(object, "answerTokens", value.answerTokens);
     set(object, "contextUsed", value.contextUsed);
     object.Set("ttftMs", value.ttftMs);

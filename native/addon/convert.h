@@ -24,6 +24,8 @@ int readInteger(const Napi::Value & value, const char * name);
 std::vector<std::string> readTexts(const Napi::Value & value, const char * name);
 std::vector<llama_token> readTokens(const Napi::Value & value);
 std::vector<ChatMessage> readMessages(const Napi::Value & value);
+// left out: nothing
+AnswerSoFar readSoFar(const Napi::Value & value);
 ContextOptions readContextOptions(const Napi::Value & value);
 CalibrationOptions readCalibrationOptions(const Napi::Value & value);
 std::vector<uint8_t> readBytes(const Napi::Value & value, const char * name);

@@ -154,12 +154,12 @@ export class NativeContext implements Context {
     return this.#raw.sessionLabel;
   }
 
-  saveSession(path: string): Promise<number> {
-    return this.#quick(() => this.#raw.saveSession(path));
+  saveSession(path: string, signal?: AbortSignal): Promise<number> {
+    return this.#job((cancellation) => this.#raw.saveSession(path, cancellation), signal);
   }
 
-  loadSession(path: string): Promise<number> {
-    return this.#quick(() => this.#raw.loadSession(path));
+  loadSession(path: string, signal?: AbortSignal): Promise<number> {
+    return this.#job((cancellation) => this.#raw.loadSession(path, cancellation), signal);
   }
 
   clear(): void {
@@ -184,9 +184,13 @@ export class NativeContext implements Context {
     });
   }
 
-  /** work that cannot be cancelled but ends by itself */
-  #quick<T>(start: () => Promise<T>): Promise<T> {
-    return codedAsync(() => this.#guard.track(new this.#addon.Cancellation(), start));
+  async #job<T>(start: (cancellation: RawCancellation) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const { cancellation, release } = cancellationOf(this.#addon, signal);
+    try {
+      return await codedAsync(() => this.#guard.track(cancellation, () => start(cancellation)));
+    } finally {
+      release();
+    }
   }
 }
 

@@ -5,7 +5,7 @@ import { coded, codedAsync } from './errors';
 import { DisposeGuard } from './guards';
 import { withProgress } from './progress';
 import type { RawAddon, RawModel } from './raw';
-import type { CalibrateOptions, ChatMessage, Context, ContextOptions, Model } from './types';
+import type { AnswerSoFar, CalibrateOptions, ChatMessage, Context, ContextOptions, Model } from './types';
 
 export class NativeModel implements Model {
   readonly info: ModelInfo;
@@ -63,17 +63,17 @@ export class NativeModel implements Model {
     return coded(() => this.#raw.detokenize(tokens));
   }
 
-  countChat(messages: ChatMessage[]): Promise<number> {
+  countChat(messages: ChatMessage[], continueFrom?: AnswerSoFar): Promise<number> {
     return codedAsync(async () => {
       this.#guard.check();
-      return this.#raw.countChat(messages);
+      return this.#raw.countChat(messages, continueFrom);
     });
   }
 
-  chatTokens(messages: ChatMessage[]): Promise<Int32Array> {
+  chatTokens(messages: ChatMessage[], continueFrom?: AnswerSoFar): Promise<Int32Array> {
     return codedAsync(async () => {
       this.#guard.check();
-      return this.#raw.chatTokens(messages);
+      return this.#raw.chatTokens(messages, continueFrom);
     });
   }
 

@@ -3,6 +3,7 @@ import type { Capabilities, EffectiveContext } from '../../electron/shared/engin
 import type { Bandwidth } from '../../electron/shared/machine';
 import type { ModelInfo } from '../../electron/shared/models';
 import type {
+  AnswerSoFar,
   CalibrateOptions,
   ChatMessage,
   ContextOptions,
@@ -53,8 +54,8 @@ export interface RawContext {
   readonly rewinds: boolean;
   readonly sessionLabel: string;
   tokens(): Int32Array;
-  saveSession(path: string): Promise<number>;
-  loadSession(path: string): Promise<number>;
+  saveSession(path: string, cancellation: RawCancellation): Promise<number>;
+  loadSession(path: string, cancellation: RawCancellation): Promise<number>;
   dispose(): Promise<void>;
 }
 
@@ -72,8 +73,8 @@ export interface RawModel {
   createContext(options: ContextOptions): Promise<RawContext>;
   tokenize(text: string, addSpecial: boolean, parseSpecial: boolean): Int32Array;
   detokenize(tokens: Int32Array): string;
-  countChat(messages: ChatMessage[]): Promise<number>;
-  chatTokens(messages: ChatMessage[]): Promise<Int32Array>;
+  countChat(messages: ChatMessage[], continueFrom?: AnswerSoFar): Promise<number>;
+  chatTokens(messages: ChatMessage[], continueFrom?: AnswerSoFar): Promise<Int32Array>;
   dispose(): Promise<void>;
 }
 
@@ -105,5 +106,6 @@ export interface RawAddon {
     messages: ChatMessage[],
     pieces: Uint8Array[],
     stops: string[],
+    continueFrom?: AnswerSoFar,
   ): { prompt: string; chunks: GenerateChunk[]; stopped: boolean };
 }

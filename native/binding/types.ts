@@ -103,8 +103,16 @@ export interface ChatMessage {
   content: string;
 }
 
+/** An answer that was stopped, as it was shown. */
+export interface AnswerSoFar {
+  text: string;
+  thinking: string;
+}
+
 export interface GenerateOptions {
   sampling: Sampling;
+  /** the answer goes on behind this, in the same turn; with the very tokens of it when it was the last one; not with a grammar */
+  continueFrom?: AnswerSoFar;
   /** JSON schema as text, or a GBNF grammar; at most one of the two */
   jsonSchema?: string;
   grammar?: string;
@@ -160,10 +168,13 @@ export interface UpstreamTimings {
 
 export interface GenerateResult {
   stopReason: 'end-of-turn' | 'stop-string' | 'max-tokens' | 'context-full' | 'cancelled';
+  /** what is new, when an answer was continued */
   text: string;
   thinking: string;
   promptTokens: number;
   cachedTokens: number;
+  /** were in the cache, but had to be read again: the model cannot go back to them */
+  rereadTokens: number;
   answerTokens: number;
   /** from the call to the first token */
   ttftMs: number;
@@ -239,10 +250,13 @@ export interface Context {
   readonly rewinds: boolean;
   /** what a session must agree in to be restored here: one "name value" a line */
   readonly sessionLabel: string;
-  /** KV cache and its tokens to a file; bytes written */
-  saveSession(path: string): Promise<number>;
-  /** refuses (code `data-corrupt`) a file of another model, cache type or build; tokens restored */
-  loadSession(path: string): Promise<number>;
+  /** KV cache and its tokens to a file; bytes written. Code `cancelled`: there is no file */
+  saveSession(path: string, signal?: AbortSignal): Promise<number>;
+  /**
+   * Refuses (code `data-corrupt`) a file of another model, cache type or build; tokens restored. Code `cancelled`: the
+   * context is as it was, or empty.
+   */
+  loadSession(path: string, signal?: AbortSignal): Promise<number>;
   clear(): void;
   memory(): PartMemory;
   /** the same bytes by device */
@@ -268,9 +282,9 @@ export interface Model {
   tokenize(text: string, options?: { addSpecial?: boolean; parseSpecial?: boolean }): Int32Array;
   detokenize(tokens: Int32Array): string;
   /** tokens of the prompt that `generate` would evaluate for these messages */
-  countChat(messages: ChatMessage[]): Promise<number>;
+  countChat(messages: ChatMessage[], continueFrom?: AnswerSoFar): Promise<number>;
   /** those tokens */
-  chatTokens(messages: ChatMessage[]): Promise<Int32Array>;
+  chatTokens(messages: ChatMessage[], continueFrom?: AnswerSoFar): Promise<Int32Array>;
   /** disposes its contexts first; idempotent */
   dispose(): Promise<void>;
 }

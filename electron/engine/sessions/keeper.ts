@@ -82,10 +82,12 @@ export class SessionKeeper {
   ): Promise<boolean> {
     if (this.context !== context) this.rates.forgetReading();
     this.context = context;
-    const prompt = await model.chatTokens(request.messages);
+    const prompt = await model.chatTokens(request.messages, request.continueFrom);
     // a prompt that does not fit is refused, and changes nothing
     if (prompt.length > context.effective.nCtx) return false;
     const held = context.tokens();
+    // an answer that goes on has all of its own tokens here still, which its text need not give again
+    if (request.continueFrom && continues(held, await model.chatTokens(request.messages))) return false;
     const kept = sparedBy(held, prompt, context.rewinds);
     let found = await this.best(store, context, prompt, kept);
     const lost = held.length - (found ? 0 : kept);
@@ -264,6 +266,10 @@ export class SessionKeeper {
     this.tail = result.catch(() => undefined);
     return result;
   }
+}
+
+function continues(held: Int32Array, prompt: Int32Array): boolean {
+  return held.length > prompt.length && commonPrefix(held, prompt) === prompt.length;
 }
 
 function describe(meta: SessionMeta, loaded: Loaded | null): SavedSession {

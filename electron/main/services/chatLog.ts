@@ -20,6 +20,8 @@ export const chatRecordSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('message'), at, message: messageSchema }),
   /** text that came since the last partial record of the same answer */
   z.object({ type: z.literal('partial'), at, id: idSchema, text: z.string(), thinking: z.string() }),
+  /** an answer that had ended goes on: more partial records and another final one follow */
+  z.object({ type: z.literal('continue'), at, id: idSchema }),
   z.object({
     type: z.literal('final'),
     at,
@@ -123,6 +125,9 @@ export function applyRecord(chat: ChatState, record: ChatRecord): void {
         text: message.text + record.text,
         thinking: message.thinking + record.thinking,
       }));
+      return;
+    case 'continue':
+      updateMessage(chat, record.id, (message) => ({ ...message, stopReason: null, error: null }));
       return;
     case 'final':
       updateMessage(chat, record.id, (message) => ({ ...message, ...record.message }));

@@ -122,6 +122,16 @@ export class ChatStore {
     await this.append(id, [{ type: 'partial', at: this.now(), id: messageId, text, thinking }], false);
   }
 
+  /** An answer that had ended is being written again, behind what it has. */
+  async reopen(id: string, messageId: string): Promise<void> {
+    await this.append(id, [{ type: 'continue', at: this.now(), id: messageId }], true, (chat) => {
+      if (findMessage(chat, messageId)?.stopReason === null) {
+        throw new ConcertinaError('busy', 'This answer is being written.', 'Wait for it, or stop it.');
+      }
+    });
+    this.unfinished.set(messageId, id);
+  }
+
   /** Writes the final state of an answer and returns the message. */
   async finish(id: string, messageId: string, final: FinalPart): Promise<Message> {
     try {
@@ -203,9 +213,16 @@ export class ChatStore {
     await this.append(id, [record(updatedAt)], true);
   }
 
-  private append(id: string, records: ChatRecord[], sync: boolean): Promise<void> {
+  /** `check` throws when the chat, as it is when its turn comes, is not to be written to. */
+  private append(
+    id: string,
+    records: ChatRecord[],
+    sync: boolean,
+    check: (chat: ChatState) => void = () => undefined,
+  ): Promise<void> {
     return this.inOrder(id, async () => {
       const chat = await this.state(id);
+      check(chat);
       const text = records.map((record) => `${JSON.stringify(record)}\n`).join('');
       try {
         await appendText(this.pathOf(id), text, sync);
@@ -257,12 +274,13 @@ export class ChatStore {
           text: message.text,
           thinking: message.thinking,
           stopReason: 'interrupted',
-          stats: null,
+          // of the parts before the one that was cut off
+          stats: message.stats,
           modelName: message.modelName,
           error: {
             code: 'engine-crashed',
             message: 'The app ended while this answer was being written.',
-            hint: 'The text up to there was kept. Regenerate to get the whole answer.',
+            hint: 'The text up to there was kept. Continue it, or let the question be answered again.',
           },
         },
       }));

@@ -84,6 +84,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
     'turns.send': ({ chatId, parentId, text, attachments }) => turns.send(chatId, parentId, text, attachments),
     'turns.regenerate': ({ chatId, messageId }) => turns.regenerate(chatId, messageId),
     'turns.edit': ({ chatId, messageId, text, attachments }) => turns.edit(chatId, messageId, text, attachments),
+    'turns.continue': ({ chatId, messageId }) => turns.continue(chatId, messageId),
     'turns.stop': ({ requestId }) => turns.stop(requestId),
     'turns.budget': (question) => budgets.budget(question),
 

@@ -7,21 +7,26 @@ const saveEveryMs = 1000;
 
 export class RunningAnswer {
   readonly controller = new AbortController();
-  text = '';
-  thinking = '';
-  private savedText = 0;
-  private savedThinking = 0;
+  text: string;
+  thinking: string;
+  private savedText: number;
+  private savedThinking: number;
   private timer: NodeJS.Timeout | null = null;
   private saving: Promise<void> = Promise.resolve();
 
   constructor(
     readonly requestId: string,
     readonly chatId: string,
-    /** as it was created, without text */
+    /** as it was created, without text; or as it was stopped, when it is continued */
     readonly message: Message,
     private readonly store: ChatStore,
     private readonly onSaveFailed: (error: unknown) => void,
-  ) {}
+  ) {
+    this.text = message.text;
+    this.thinking = message.thinking;
+    this.savedText = this.text.length;
+    this.savedThinking = this.thinking.length;
+  }
 
   add(frame: StreamFrame): void {
     this.text += frame.text;

@@ -1,12 +1,13 @@
 /** A turn: a question appended to a chat and the answer to it, from the first frame to the final record. */
 import { randomUUID } from 'node:crypto';
 import type { Attachment } from '../../shared/attachments';
-import type { Chat, Message } from '../../shared/chats';
+import { type Chat, canGoOn, type Message } from '../../shared/chats';
 import type { Turn } from '../../shared/contract';
 import type { GenerationResult, StreamFrame } from '../../shared/engine';
 import type { GenerateRequest, PromptMessage } from '../../shared/engineContract';
 import { ConcertinaError, toErrorPayload } from '../../shared/errors';
 import type { Settings } from '../../shared/settings';
+import { addStats } from './answerParts';
 import { branchTo, findMessage } from './chatLog';
 import type { ChatStore, FinalPart } from './chatStore';
 import { Emitter } from './emitter';
@@ -78,6 +79,22 @@ export class TurnService {
     return this.ask(chat, message.parentId, text, attachments ?? message.attachments);
   }
 
+  /** An answer that was stopped, or broke off, goes on behind what it has. */
+  async continue(chatId: string, messageId: string): Promise<Turn> {
+    this.engine.requireUsable();
+    const chat = await this.store.open(chatId);
+    const message = findMessage(chat, messageId);
+    if (!message) throw missingMessage();
+    if (message.role !== 'assistant' || !canGoOn(message.stopReason))
+      throw refuseToGoOn('This answer has come to its end.');
+    if (chat.messages.some(({ parentId }) => parentId === messageId)) {
+      throw refuseToGoOn('Other messages build on this answer.');
+    }
+    const prompt = await this.promptOf(branchTo(chat, message.parentId));
+    await this.store.reopen(chatId, messageId);
+    return this.begin(chatId, prompt, null, { ...message, stopReason: null, error: null });
+  }
+
   /** Ends an answer; what was written stays. Nothing happens when it has ended already. */
   async stop(requestId: string): Promise<void> {
     this.running.get(requestId)?.answer.controller.abort();
@@ -133,11 +150,13 @@ export class TurnService {
     const answer = new RunningAnswer(requestId, chatId, assistantMessage, this.store, (error) =>
       this.log.error(`A partial answer could not be saved: ${String(error)}`),
     );
+    const { text, thinking } = assistantMessage;
     const request = {
       requestId,
       chatId,
       messageId: assistantMessage.id,
       messages,
+      ...(text || thinking ? { continueFrom: { text, thinking } } : {}),
       sampling: this.settings().sampling,
       jsonSchema: null,
     };
@@ -146,7 +165,8 @@ export class TurnService {
   }
 
   private async run(answer: RunningAnswer, request: GenerateRequest): Promise<void> {
-    const ended = await this.engine.generate(request, answer.controller.signal).then(endOf, (error: unknown) => {
+    const written = (result: GenerationResult) => endOf(answer, result);
+    const ended = await this.engine.generate(request, answer.controller.signal).then(written, (error: unknown) => {
       this.log.warn(`An answer ended with an error: ${String(error)}`);
       return failedEnd(answer, error);
     });
@@ -179,16 +199,22 @@ export class TurnService {
   }
 }
 
-function endOf(result: GenerationResult): End {
-  const { text, thinking, stopReason, stats } = result;
-  return { text, thinking, stopReason, stats, error: null };
+/** Behind what the answer had when it was continued. */
+function endOf({ message }: RunningAnswer, result: GenerationResult): End {
+  return {
+    text: message.text + result.text,
+    thinking: message.thinking + result.thinking,
+    stopReason: result.stopReason,
+    stats: addStats(message.stats, result.stats),
+    error: null,
+  };
 }
 
 /** What was written until the failure is kept. */
 function failedEnd(answer: RunningAnswer, error: unknown): End {
   const { text, thinking } = answer;
   const payload = toErrorPayload(error);
-  const base = { text, thinking, stats: null, error: payload };
+  const base = { text, thinking, stats: answer.message.stats, error: payload };
   switch (payload.code) {
     case 'cancelled':
       return { ...base, stopReason: 'cancelled', error: null };
@@ -200,6 +226,10 @@ function failedEnd(answer: RunningAnswer, error: unknown): End {
     default:
       return { ...base, stopReason: 'error' };
   }
+}
+
+function refuseToGoOn(what: string): ConcertinaError {
+  return new ConcertinaError('bad-request', what, 'Let the question be answered again instead.');
 }
 
 function missingMessage(): ConcertinaError {

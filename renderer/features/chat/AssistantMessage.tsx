@@ -34,7 +34,7 @@ function FinishedAnswer({ message, ...place }: RowProps) {
     <>
       {message.thinking !== '' && <Thinking text={message.thinking} />}
       <AnswerText text={message.text} />
-      <StopNotice message={message} onRegenerate={regenerate} />
+      <StopNotice message={message} onRegenerate={regenerate} onGoOn={() => void conversation.goOn(message)} />
       <div className="mt-1.5 -ml-1.5 flex min-h-7 flex-wrap items-center gap-x-0.5 text-ink-3">
         {message.text !== '' && <CopyButton text={message.text} label="Copy answer" />}
         <IconButton

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import type { Message } from '../../../electron/shared/chats';
-import { useActions } from '../../state/useApp';
+import { selectIsLast } from '../../state/conversation/selectors';
+import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { cx } from '../../ui/cx';
 import { stopText } from './stopText';
@@ -8,11 +9,13 @@ import { stopText } from './stopText';
 interface StopNoticeProps {
   message: Message;
   onRegenerate: () => void;
+  onGoOn: () => void;
 }
 
 /** Why an answer ended, when it did not simply come to its end. */
-export function StopNotice({ message, onRegenerate }: StopNoticeProps) {
+export function StopNotice({ message, onRegenerate, onGoOn }: StopNoticeProps) {
   const { ui } = useActions();
+  const last = useApp(selectIsLast(message.id));
   const text = stopText(message);
   if (!text) return null;
   const quiet = message.stopReason === 'cancelled';
@@ -30,6 +33,11 @@ export function StopNotice({ message, onRegenerate }: StopNoticeProps) {
       <p className="min-w-48 flex-1 text-ink-2">
         <span className={cx(!quiet && 'font-medium text-ink')}>{text.title}</span> {text.hint}
       </p>
+      {last && text.goesOn && (
+        <Action className="needs-idle" onClick={onGoOn} testId="continue">
+          Continue
+        </Action>
+      )}
       {text.action === 'settings' && <Action onClick={() => ui.setSettings(true)}>Open settings</Action>}
       {text.action === 'again' && (
         <Action className="needs-idle" onClick={onRegenerate}>
@@ -40,9 +48,16 @@ export function StopNotice({ message, onRegenerate }: StopNoticeProps) {
   );
 }
 
-function Action({ onClick, className, children }: { onClick: () => void; className?: string; children: ReactNode }) {
+interface ActionProps {
+  onClick: () => void;
+  className?: string;
+  testId?: string;
+  children: ReactNode;
+}
+
+function Action({ onClick, className, testId, children }: ActionProps) {
   return (
-    <Button size="small" onClick={onClick} className={className}>
+    <Button size="small" onClick={onClick} className={className} data-testid={testId}>
       {children}
     </Button>
   );

@@ -1,14 +1,22 @@
-import type { Message } from '../../../electron/shared/chats';
+import { canGoOn, type Message } from '../../../electron/shared/chats';
 import { formatCount } from '../../ui/format';
 
 export interface StopText {
   title: string;
   hint: string;
   action: 'settings' | 'again' | null;
+  /** what there is of the answer can be continued */
+  goesOn: boolean;
 }
 
 /** Words for an end that was not normal; null for a normal one. A reached limit of tokens is never blamed on the context. */
 export function stopText(message: Message): StopText | null {
+  const words = wordsOf(message);
+  const begun = message.text !== '' || message.thinking !== '';
+  return words && { ...words, goesOn: begun && canGoOn(message.stopReason) };
+}
+
+function wordsOf(message: Message): Omit<StopText, 'goesOn'> | null {
   const { stopReason, stats, error } = message;
   switch (stopReason) {
     case null:
@@ -18,9 +26,9 @@ export function stopText(message: Message): StopText | null {
     case 'max-tokens':
       return {
         title: stats
-          ? `Stopped at the limit of ${formatCount(stats.answerTokens)} tokens.`
+          ? `Stopped at the limit for one answer, after ${formatCount(stats.answerTokens)} tokens.`
           : 'Stopped at the token limit.',
-        hint: 'The limit for one answer is in the settings, under Sampling.',
+        hint: 'The limit is in the settings, under Sampling.',
         action: 'settings',
       };
     case 'context-full':

@@ -46,7 +46,8 @@ export function createConversationActions(
     const { chat } = get().conversation;
     if (chat?.id === chatId) {
       // The final state may have overtaken this answer; it must not go back to "being written".
-      const fresh = added.filter((message) => !chat.messages.some((known) => known.id === message.id));
+      const { ended } = get().stream;
+      const fresh = added.filter((message) => !ended.includes(message.id));
       patch('conversation', { chat: { ...withMessages(chat, fresh), leafId: turn.assistantMessage.id } });
     }
     stream.begin({ requestId: turn.requestId, chatId, messageId: turn.assistantMessage.id });
@@ -113,6 +114,21 @@ export function createConversationActions(
     if (chat) await takeTurn(chat.id, () => client.call('turns.regenerate', { chatId: chat.id, messageId }));
   }
 
+  /** An answer that was stopped goes on where it is. */
+  async function goOn({ id, text, thinking }: Message): Promise<void> {
+    const { chat } = get().conversation;
+    if (!chat) return;
+    await takeTurn(chat.id, async () => {
+      stream.resume({ chatId: chat.id, messageId: id, text, thinking });
+      try {
+        return await client.call('turns.continue', { chatId: chat.id, messageId: id });
+      } catch (error) {
+        stream.end(id, null);
+        throw error;
+      }
+    });
+  }
+
   async function edit(messageId: string, text: string): Promise<boolean> {
     const { chat } = get().conversation;
     if (!chat || text.trim() === '') return false;
@@ -123,9 +139,9 @@ export function createConversationActions(
   async function stop(): Promise<void> {
     const chatId = get().conversation.chat?.id;
     const answers = Object.values(get().stream.live).filter((answer) => answer.chatId === chatId);
-    for (const answer of answers) {
+    for (const { requestId } of answers) {
       try {
-        await client.call('turns.stop', { requestId: answer.requestId });
+        if (requestId !== null) await client.call('turns.stop', { requestId });
       } catch (error) {
         report(error);
       }
@@ -168,6 +184,7 @@ export function createConversationActions(
     receive,
     send,
     regenerate,
+    goOn,
     edit,
     stop,
     selectBranch,

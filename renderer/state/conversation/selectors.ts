@@ -5,6 +5,8 @@ export const selectChat = (state: AppState) => state.conversation.chat;
 export const selectChatId = (state: AppState) => state.conversation.chat?.id ?? null;
 export const selectChatTitle = (state: AppState) => state.conversation.chat?.title ?? null;
 export const selectLeafId = (state: AppState) => state.conversation.chat?.leafId ?? null;
+/** Nothing follows it in the branch that is shown. */
+export const selectIsLast = (messageId: string) => (state: AppState) => state.conversation.chat?.leafId === messageId;
 export const selectOpeningId = (state: AppState) => state.conversation.openingId;
 export const selectSending = (state: AppState) => state.conversation.sending;
 

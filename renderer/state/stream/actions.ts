@@ -2,13 +2,16 @@ import type { AnswerStats } from '../../../electron/shared/chats';
 import type { StreamFrame } from '../../../electron/shared/engine';
 import type { createMeterActions } from '../meter/actions';
 import type { Tools } from '../tools';
-import { addFrame, beginAnswer, endAnswer, forgetTexts } from './frames';
+import { addFrame, beginAnswer, endAnswer, forgetTexts, resumeAnswer } from './frames';
 import type { LiveAnswer } from './state';
 
 export function createStreamActions({ get, patch }: Tools, meter: ReturnType<typeof createMeterActions>) {
   return {
     begin(ids: Pick<LiveAnswer, 'requestId' | 'chatId' | 'messageId'>): void {
       patch('stream', beginAnswer(get().stream, ids));
+    },
+    resume(answer: Parameters<typeof resumeAnswer>[1]): void {
+      patch('stream', resumeAnswer(get().stream, answer));
     },
     frame(frame: StreamFrame): void {
       const before = get().stream;

@@ -12,9 +12,22 @@ export function beginAnswer(state: StreamState, ids: Ids): StreamState {
   if (state.ended.includes(ids.messageId)) return state;
   const known = state.live[ids.messageId];
   const answer: LiveAnswer = known
-    ? { ...known, fromStart: true }
+    ? { ...known, requestId: ids.requestId, fromStart: true }
     : { ...ids, text: '', thinking: '', stats: null, fromStart: true };
   return { ...state, live: { ...state.live, [ids.messageId]: answer } };
+}
+
+/** An answer that had ended goes on: its frames count again, and add to what it has. */
+export function resumeAnswer(
+  state: StreamState,
+  { chatId, messageId, text, thinking }: Pick<LiveAnswer, 'chatId' | 'messageId' | 'text' | 'thinking'>,
+): StreamState {
+  const answer: LiveAnswer = { requestId: null, chatId, messageId, text, thinking, stats: null, fromStart: true };
+  return {
+    ...state,
+    live: { ...state.live, [messageId]: answer },
+    ended: state.ended.filter((id) => id !== messageId),
+  };
 }
 
 export function addFrame(state: StreamState, frame: StreamFrame): StreamState {

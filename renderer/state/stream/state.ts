@@ -3,7 +3,8 @@ import type { LiveStats } from '../../../electron/shared/engine';
 
 /** An answer that is being written, as far as its frames have arrived. */
 export interface LiveAnswer {
-  requestId: string;
+  /** null: the services have not answered yet that the answer goes on */
+  requestId: string | null;
   chatId: string;
   messageId: string;
   text: string;

@@ -303,6 +303,8 @@ export class FakeServices implements WindowApi {
         promptTokens,
         cachedTokens: 0,
         restoredTokens: 0,
+        rereadTokens: 0,
+        parts: 1,
         answerTokens: stats.answerTokens,
         ttftMs: stats.ttftMs,
         promptTokensPerSecond: stats.promptTokensPerSecond,

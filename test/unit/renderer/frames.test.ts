@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LiveStats, StreamFrame } from '../../../electron/shared/engine';
-import { addFrame, beginAnswer, endAnswer, forgetTexts } from '../../../renderer/state/stream/frames';
+import { addFrame, beginAnswer, endAnswer, forgetTexts, resumeAnswer } from '../../../renderer/state/stream/frames';
 import { initialStream } from '../../../renderer/state/stream/state';
 
 const ids = { requestId: 'r', chatId: 'c', messageId: 'm' };
@@ -40,6 +40,14 @@ describe('the stream of an answer', () => {
   it('knows that it joined in the middle', () => {
     expect(addFrame(initialStream, frame('lo')).live.m?.fromStart).toBe(false);
     expect(addFrame(initialStream, frame('', 'prefill')).live.m?.fromStart).toBe(true);
+  });
+
+  it('goes on behind what it has when it is continued, though it had ended', () => {
+    const ended = endAnswer(beginAnswer(initialStream, ids), 'm', null);
+    const resumed = resumeAnswer(ended, { chatId: 'c', messageId: 'm', text: 'Hel', thinking: 'Hm' });
+    expect(resumed.live.m).toMatchObject({ requestId: null, text: 'Hel' });
+    const state = beginAnswer(addFrame(resumed, frame('lo', 'prefill')), ids);
+    expect(state.live.m).toMatchObject({ requestId: 'r', text: 'Hello', thinking: 'Hm', fromStart: true });
   });
 
   it('does not come back by a late frame or a late answer of the call', () => {

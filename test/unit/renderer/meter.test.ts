@@ -32,7 +32,16 @@ const writing: LiveStats = {
 };
 const reading: LiveStats = { ...writing, phase: 'prefill', prefillMsLeft: 500, tokensPerSecondNow: 0 };
 const ended = {
-  ...{ promptTokens: 10, cachedTokens: 0, restoredTokens: 0, answerTokens: 5, ttftMs: 100, promptTokensPerSecond: 100 },
+  ...{
+    promptTokens: 10,
+    cachedTokens: 0,
+    restoredTokens: 0,
+    rereadTokens: 0,
+    parts: 1,
+    answerTokens: 5,
+    ttftMs: 100,
+    promptTokensPerSecond: 100,
+  },
   ...{ tokensPerSecond: 33, contextUsed: 15, contextSize: 512, typeK: 'turbo4', typeV: 'turbo4', seed: 1 },
 };
 

@@ -24,6 +24,8 @@ const ended: AnswerStats = {
   promptTokens: 110,
   cachedTokens: 10,
   restoredTokens: 0,
+  rereadTokens: 0,
+  parts: 1,
   answerTokens: 5,
   ttftMs: 300,
   promptTokensPerSecond: 500,
@@ -161,11 +163,13 @@ describe('stopText', () => {
     expect(stopText({ ...answer, text: 'Half of', stopReason: 'interrupted' })).toMatchObject({
       hint: 'The partial answer was kept.',
       action: 'again',
+      goesOn: true,
     });
-    expect(stopText({ ...answer, stopReason: 'error', error: oom })).toEqual({
+    expect(stopText({ ...answer, text: '', thinking: '', stopReason: 'error', error: oom })).toEqual({
       title: 'Too large.',
       hint: 'Lower the context.',
       action: 'settings',
+      goesOn: false,
     });
   });
 });

@@ -68,6 +68,8 @@ it('tells what happened in this run, newest last', () => {
     promptTokens: 110,
     cachedTokens: 10,
     restoredTokens: 4,
+    rereadTokens: 0,
+    parts: 1,
     answerTokens: 5,
     ttftMs: 300,
     promptTokensPerSecond: 500,
