@@ -1,7 +1,7 @@
 /**
  * electron: the app in its window (the test runtime, under Xvfb); browser: headless mode in Chromium;
  * dist: the packaged app; screenshots: not a test, makes docs/screenshots (`npm run screenshots`);
- * meter-cost: not a test either, measures (`npm run bench:meter`).
+ * meter-cost and chat-cost: not tests either, they measure (`npm run bench:meter`, `npm run bench:chat`).
  */
 import { defineConfig } from '@playwright/test';
 
@@ -21,5 +21,6 @@ export default defineConfig({
     { name: 'dist', testMatch: 'dist.spec.ts' },
     { name: 'screenshots', testMatch: 'screenshots.spec.ts' },
     { name: 'meter-cost', testMatch: 'meter-cost.spec.ts' },
+    { name: 'chat-cost', testMatch: 'chat-cost.spec.ts' },
   ],
 });

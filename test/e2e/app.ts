@@ -23,6 +23,8 @@ export interface LaunchOptions {
   settings?: SettingsPatch;
   /** in the data folder of the test: of several apps that run at once, each needs its own */
   folder?: string;
+  /** folder that Electron is started with; left out: this checkout */
+  app?: string;
   env?: Record<string, string>;
 }
 export type Launch = (options?: LaunchOptions) => Promise<AppWindow>;
@@ -37,11 +39,11 @@ export const test = base.extend<{ dataDir: string; launch: Launch }>({
 
   launch: async ({ dataDir }, use, info) => {
     const open: AppWindow[] = [];
-    await use(async ({ settings, folder = '.', env } = {}) => {
+    await use(async ({ settings, folder = '.', app = root, env } = {}) => {
       const data = path.join(dataDir, folder);
       await mkdir(data, { recursive: true });
       if (settings) await writeSettings(data, settings);
-      const window = await start(data, env);
+      const window = await start(app, data, env);
       open.push(window);
       return window;
     });
@@ -61,9 +63,9 @@ export async function writeSettings(dataDir: string, settings: SettingsPatch): P
   await writeFile(path.join(dataDir, 'settings.json'), JSON.stringify({ version: 1, ...settings }));
 }
 
-async function start(dataDir: string, env: Record<string, string> = {}): Promise<AppWindow> {
+async function start(appDir: string, dataDir: string, env: Record<string, string> = {}): Promise<AppWindow> {
   const runtime = process.platform === 'linux' ? await testRuntime() : {};
-  const appArgs = [root, `--user-data-dir=${dataDir}`];
+  const appArgs = [appDir, `--user-data-dir=${dataDir}`];
   const app = await _electron.launch({
     ...runtime,
     args: [...(runtime.args ?? []), ...appArgs],

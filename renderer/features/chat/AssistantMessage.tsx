@@ -18,7 +18,7 @@ export function AssistantMessage(props: RowProps) {
       data-testid="message-assistant"
       data-message-id={message.id}
       data-state={message.stopReason ?? 'writing'}
-      className="row group min-w-0"
+      className="group min-w-0"
     >
       {message.stopReason === null ? <LiveAnswer message={message} /> : <FinishedAnswer {...props} />}
     </article>
@@ -32,7 +32,7 @@ function FinishedAnswer({ message, ...place }: RowProps) {
 
   return (
     <>
-      {message.thinking !== '' && <Thinking text={message.thinking} />}
+      {message.thinking !== '' && <Thinking id={message.id} text={message.thinking} />}
       <AnswerText text={message.text} />
       <StopNotice message={message} onRegenerate={regenerate} onGoOn={() => void conversation.goOn(message)} />
       <div className="mt-1.5 -ml-1.5 flex min-h-7 flex-wrap items-center gap-x-0.5 text-ink-3">

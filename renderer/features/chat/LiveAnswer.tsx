@@ -18,7 +18,7 @@ export function LiveAnswer({ message }: { message: Message }) {
   return (
     <div aria-busy="true" className="min-h-7">
       {text === '' && thinking === '' && <BeforeText live={live} />}
-      {thinking !== '' && <Thinking text={thinking} live={text === ''} />}
+      {thinking !== '' && <Thinking id={message.id} text={thinking} live={text === ''} />}
       <AnswerText text={text} streaming />
     </div>
   );

@@ -1,9 +1,10 @@
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { formatCount } from '../../ui/format';
 import { foldedPart, lastPart, textBlocks } from './longText';
+import { useRowState } from './rowState';
 
-export function LongText({ text }: { text: string }) {
-  const [open, setOpen] = useState(false);
+export function LongText({ id, text }: { id: string; text: string }) {
+  const [open, setOpen] = useRowState(`${id} text`, false);
   const folded = useMemo(() => foldedPart(text), [text]);
   if (folded === null) return <p className="break-words whitespace-pre-wrap">{text}</p>;
 

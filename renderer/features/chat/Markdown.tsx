@@ -2,10 +2,14 @@
  * Markdown of answers. Every element is ours: links leave only through the app, images are never fetched, and raw HTML
  * is shown as the text that it is (no rehype-raw), so nothing of a model's output becomes markup by itself.
  */
-import { type ComponentProps, isValidElement, type ReactElement } from 'react';
-import { type Components, Streamdown } from 'streamdown';
+import { type ComponentProps, isValidElement, lazy, type ReactElement, Suspense, useMemo } from 'react';
+import remarkMath from 'remark-math';
+import { type Components, type PluginConfig, Streamdown } from 'streamdown';
 import { useActions } from '../../state/useApp';
 import { CodeBlock } from './CodeBlock';
+import { withFormulas } from './math';
+
+const Formula = lazy(() => import('./Formula'));
 
 const components = {
   a: Link,
@@ -16,7 +20,7 @@ const components = {
     </span>
   ),
   pre: Pre,
-  inlineCode: ({ children }: ComponentProps<'code'>) => <code>{children}</code>,
+  inlineCode: InlineCode,
   table: ({ children }: ComponentProps<'table'>) => (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keyboard
     <section className="table-scroll" aria-label="Table" tabIndex={0}>
@@ -48,18 +52,30 @@ const components = {
 
 const noPlugins: never[] = [];
 
+/** `Formula` draws what the parser has found; so no plugin for the second step. */
+const mathPlugin: PluginConfig = {
+  math: {
+    name: 'katex',
+    type: 'math',
+    remarkPlugin: [remarkMath, { singleDollarTextMath: false }],
+    rehypePlugin: () => undefined,
+  },
+};
+
 export default function Markdown({ text, streaming }: { text: string; streaming: boolean }) {
+  const source = useMemo(() => withFormulas(text), [text]);
   return (
     <Streamdown
       className={streaming ? 'prose-c prose-live' : 'prose-c'}
       mode={streaming ? 'streaming' : 'static'}
       parseIncompleteMarkdown={streaming}
       components={components}
+      plugins={source.found ? mathPlugin : undefined}
       rehypePlugins={noPlugins}
       controls={false}
       linkSafety={{ enabled: false }}
     >
-      {text}
+      {source.text}
     </Streamdown>
   );
 }
@@ -92,7 +108,22 @@ function Link({ href, children }: ComponentProps<'a'>) {
 function Pre({ children }: ComponentProps<'pre'>) {
   const code = isValidElement(children) ? (children as ReactElement<ComponentProps<'code'>>) : null;
   const language = /language-([\w+#.-]+)/.exec(code?.props.className ?? '')?.[1] ?? '';
-  return <CodeBlock code={textOf(code ? code.props.children : children).replace(/\n$/, '')} language={language} />;
+  const text = textOf(code ? code.props.children : children).replace(/\n$/, '');
+  if (language === 'math') return <LazyFormula tex={text} display />;
+  return <CodeBlock code={text} language={language} />;
+}
+
+function InlineCode({ className, children }: ComponentProps<'code'>) {
+  if (className?.includes('math-inline')) return <LazyFormula tex={textOf(children)} display={false} />;
+  return <code>{children}</code>;
+}
+
+function LazyFormula(props: ComponentProps<typeof Formula>) {
+  return (
+    <Suspense fallback={<code>{props.tex}</code>}>
+      <Formula {...props} />
+    </Suspense>
+  );
 }
 
 function textOf(node: unknown): string {

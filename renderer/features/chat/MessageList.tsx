@@ -1,65 +1,79 @@
-/** The shown branch of a chat. Keeps to the end while text arrives, until the person scrolls up. */
+/** The shown branch of a chat. Only the rows near the view are in the page, however long the chat is. */
 import { ArrowDown } from 'lucide-react';
-import { startTransition, useEffect, useMemo, useState } from 'react';
-import { useStickToBottom } from 'use-stick-to-bottom';
+import { useMemo, useRef } from 'react';
 import type { Chat } from '../../../electron/shared/chats';
+import { selectTarget } from '../../state/conversation/selectors';
 import { indexChildren, pathTo, placeOf } from '../../state/conversation/tree';
 import { selectCanAnswer } from '../../state/engine/selectors';
 import { selectIsAnswering } from '../../state/stream/selectors';
 import { useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
+import { cx } from '../../ui/cx';
 import { MessageRow } from './MessageRow';
-
-/** Rows that are there at once when a chat opens; the ones above follow without holding anything up. */
-const firstRows = 30;
+import { RowStates } from './rowState';
+import { useFoundMarks } from './useFoundMarks';
+import { useMessageScroll } from './useMessageScroll';
 
 export function MessageList({ chat }: { chat: Chat }) {
-  const { scrollRef, contentRef, isAtBottom, scrollToBottom } = useStickToBottom({
-    initial: 'instant',
-    resize: 'instant',
-  });
   const { messages, leafId } = chat;
-  const [limit, setLimit] = useState(firstRows);
-  useEffect(() => startTransition(() => setLimit(Number.POSITIVE_INFINITY)), []);
+  const target = useApp(selectTarget);
   const answering = useApp(selectIsAnswering(chat.id));
   const busy = !useApp(selectCanAnswer) || answering;
-  const rows = useMemo(() => {
-    const children = indexChildren(messages);
-    return pathTo(messages, leafId).map((message) => ({ message, place: placeOf(children, message) }));
-  }, [messages, leafId]);
+  const children = useMemo(() => indexChildren(messages), [messages]);
+  const shown = useMemo(() => pathTo(messages, leafId), [messages, leafId]);
+  const states = useMemo(() => new Map<string, unknown>(), []);
+  const scrollRef = useRef<HTMLElement>(null);
+  const { list, atEnd } = useMessageScroll(shown, scrollRef, target);
+  useFoundMarks(scrollRef, target);
+  const rows = list.getVirtualItems();
 
   return (
-    <div className="fade-top relative min-h-0 flex-1">
-      <section
-        ref={scrollRef}
-        aria-label="Messages"
-        data-busy={busy || undefined}
-        className="h-full overflow-y-auto [scrollbar-gutter:stable_both-edges]"
-        tabIndex={-1}
-      >
-        <div ref={contentRef} className="mx-auto flex w-full max-w-3xl flex-col gap-5 px-4 pt-5 pb-8 sm:px-6">
-          {rows.slice(Math.max(0, rows.length - limit)).map(({ message, place }) => (
-            <MessageRow
-              key={message.id}
-              message={message}
-              index={place.index}
-              count={place.count}
-              previousId={place.previousId}
-              nextId={place.nextId}
-            />
-          ))}
-        </div>
-      </section>
-      {!isAtBottom && (
-        <Button
-          size="small"
-          onClick={() => void scrollToBottom()}
-          className="rise absolute bottom-3 left-1/2 -translate-x-1/2 rounded-full shadow-pop"
+    <RowStates value={states}>
+      <div className="fade-top relative min-h-0 flex-1">
+        <section
+          ref={scrollRef}
+          aria-label="Messages"
+          data-testid="messages"
+          data-busy={busy || undefined}
+          className="h-full overflow-y-auto [overflow-anchor:none] [scrollbar-gutter:stable_both-edges]"
+          tabIndex={-1}
         >
-          <ArrowDown className="size-3.5" aria-hidden="true" />
-          To the end
-        </Button>
-      )}
-    </div>
+          <ol
+            className="mx-auto flow-root w-full max-w-3xl px-4 sm:px-6"
+            style={{ paddingBottom: list.getTotalSize() - (rows.at(-1)?.end ?? 0) }}
+          >
+            {rows.map((row, i) => {
+              const message = shown[row.index];
+              if (!message) return null;
+              const { index, count, previousId, nextId } = placeOf(children, message);
+              return (
+                <li
+                  key={row.key}
+                  ref={list.measureElement}
+                  data-index={row.index}
+                  data-target={message.id === target?.messageId || undefined}
+                  aria-posinset={row.index + 1}
+                  aria-setsize={shown.length}
+                  className={cx('message-row flow-root', message.role === 'user' ? 'pb-2' : 'pb-5')}
+                  style={{ marginTop: row.start - (rows[i - 1]?.end ?? 0) }}
+                >
+                  <MessageRow message={message} index={index} count={count} previousId={previousId} nextId={nextId} />
+                </li>
+              );
+            })}
+          </ol>
+        </section>
+        {!atEnd && (
+          <Button
+            size="small"
+            onClick={() => list.scrollToEnd()}
+            className="rise absolute bottom-3 left-1/2 -translate-x-1/2 rounded-full shadow-pop"
+          >
+            <ArrowDown className="size-3.5" aria-hidden="true" />
+            To the end
+          </Button>
+        )}
+      </div>
+    </RowStates>
   );
 }

@@ -1,11 +1,11 @@
 import { ChevronRight } from 'lucide-react';
-import { useState } from 'react';
 import { cx } from '../../ui/cx';
 import { formatCount } from '../../ui/format';
+import { useRowState } from './rowState';
 
 /** Text that the model's template marks as thinking: folded, with a glimpse of its end while it is written. */
-export function Thinking({ text, live = false }: { text: string; live?: boolean }) {
-  const [open, setOpen] = useState(false);
+export function Thinking({ id, text, live = false }: { id: string; text: string; live?: boolean }) {
+  const [open, setOpen] = useRowState(`${id} thinking`, false);
   return (
     <div className="mb-3 text-sm text-ink-3" data-testid="thinking">
       <button

@@ -1,5 +1,4 @@
 import { Pencil } from 'lucide-react';
-import { useState } from 'react';
 import { useActions } from '../../state/useApp';
 import { IconButton } from '../../ui/IconButton';
 import { BranchSwitcher } from './BranchSwitcher';
@@ -7,13 +6,16 @@ import { CopyButton } from './CopyButton';
 import { EditMessage } from './EditMessage';
 import { LongText } from './LongText';
 import type { RowProps } from './MessageRow';
+import { useRowState } from './rowState';
 
 export function UserMessage({ message, index, count, previousId, nextId }: RowProps) {
-  const [editing, setEditing] = useState(false);
+  const [editing, setEditing] = useRowState(`${message.id} editing`, false);
   const { conversation } = useActions();
 
-  async function resend(text: string): Promise<void> {
-    if (await conversation.edit(message.id, text)) setEditing(false);
+  async function resend(text: string): Promise<boolean> {
+    const taken = await conversation.edit(message.id, text);
+    if (taken) setEditing(false);
+    return taken;
   }
 
   return (
@@ -21,13 +23,13 @@ export function UserMessage({ message, index, count, previousId, nextId }: RowPr
       aria-label="You"
       data-testid="message-user"
       data-message-id={message.id}
-      className="row group -mb-3 flex flex-col items-end"
+      className="group flex flex-col items-end"
     >
       {editing ? (
-        <EditMessage text={message.text} onCancel={() => setEditing(false)} onSend={(text) => void resend(text)} />
+        <EditMessage id={message.id} text={message.text} onCancel={() => setEditing(false)} onSend={resend} />
       ) : (
-        <div className="max-w-[88%] rounded-2xl rounded-br-md bg-bubble px-4 py-2.5 text-base">
-          <LongText text={message.text} />
+        <div className="max-w-[88%] rounded-2xl rounded-br-md bg-bubble px-4 py-2.5 text-base" data-words="">
+          <LongText id={message.id} text={message.text} />
         </div>
       )}
       {!editing && (

@@ -8,15 +8,22 @@ import { addPasted, joinDraft, removePasted, withDraft } from './draft';
 import { type Draft, emptyDraft, newChatKey } from './state';
 import { indexChildren, leafBelow, pathTo, withMessages } from './tree';
 
+const recentMessages = 8;
+
 export function createConversationActions(
   { client, get, patch, report }: Tools,
   stream: ReturnType<typeof createStreamActions>,
 ) {
   function show(chat: Chat): void {
-    for (const message of chat.messages) {
-      if (message.role === 'assistant' && message.stopReason !== null) stream.end(message.id, null);
-    }
-    patch('conversation', { chat, openingId: null });
+    const { live } = get().stream;
+    // Frames can still be on their way for what ended just now; of thousands of older answers none can.
+    const recent = chat.messages.length - recentMessages;
+    chat.messages.forEach((message, index) => {
+      const finished = message.role === 'assistant' && message.stopReason !== null;
+      if (finished && (index >= recent || live[message.id])) stream.end(message.id, null);
+    });
+    const { chat: before, target } = get().conversation;
+    patch('conversation', { chat, openingId: null, target: before?.id === chat.id ? target : null });
   }
 
   /** A second click while one chat is still being read wins over the first. */
@@ -32,7 +39,22 @@ export function createConversationActions(
   }
 
   function startNew(): void {
-    patch('conversation', { chat: null, openingId: null });
+    patch('conversation', { chat: null, openingId: null, target: null });
+  }
+
+  /**
+   * Opens the chat if need be, on a branch that runs through the message, and brings that message into view.
+   * `highlight`: words to mark in it. False: the message is not there, or something else was opened meanwhile.
+   */
+  async function showMessage(chatId: string, messageId: string, highlight: string | readonly string[] = []) {
+    if (get().conversation.chat?.id !== chatId) await open(chatId);
+    const { chat } = get().conversation;
+    if (chat?.id !== chatId || !chat.messages.some((message) => message.id === messageId)) return false;
+    const shown = pathTo(chat.messages, chat.leafId).some((message) => message.id === messageId);
+    if (!shown) void selectBranch(messageId);
+    const words = (typeof highlight === 'string' ? [highlight] : highlight).filter((word) => word.trim() !== '');
+    patch('conversation', { target: { messageId, words } });
+    return true;
   }
 
   function receive({ chatId, message }: EventPayload<'onMessage'>): void {
@@ -56,7 +78,7 @@ export function createConversationActions(
   /** Runs one call that starts an answer. False: it was refused (the reason is on the screen), or one is being written. */
   async function takeTurn(chatId: string, start: () => Promise<Turn>): Promise<boolean> {
     if (selectIsAnswering(chatId)(get())) return false;
-    patch('conversation', { sending: true });
+    patch('conversation', { sending: true, target: null });
     patch('ui', { problem: null });
     try {
       receiveTurn(chatId, await start());
@@ -181,6 +203,8 @@ export function createConversationActions(
     open,
     show,
     startNew,
+    showMessage,
+    clearTarget: () => patch('conversation', { target: null }),
     receive,
     send,
     regenerate,

@@ -8,6 +8,7 @@ export const selectLeafId = (state: AppState) => state.conversation.chat?.leafId
 /** Nothing follows it in the branch that is shown. */
 export const selectIsLast = (messageId: string) => (state: AppState) => state.conversation.chat?.leafId === messageId;
 export const selectOpeningId = (state: AppState) => state.conversation.openingId;
+export const selectTarget = (state: AppState) => state.conversation.target;
 export const selectSending = (state: AppState) => state.conversation.sending;
 
 export function selectDraftOfOpenChat(state: AppState): Draft {

@@ -1,0 +1,24 @@
+/** One formula. Loaded with the first one that an answer holds: KaTeX, its style sheet and its fonts. */
+import 'katex/dist/katex.min.css';
+import { memo, useMemo } from 'react';
+import { renderFormula } from './renderFormula';
+
+const Formula = memo(function Formula({ tex, display }: { tex: string; display: boolean }) {
+  const html = useMemo(() => renderFormula(tex, display), [tex, display]);
+  // Half a formula, while it is written, or one that is none: as the model wrote it.
+  if (html === null) return <code>{tex}</code>;
+  // biome-ignore lint/security/noDangerouslySetInnerHtml: KaTeX escapes all text, and may write neither links nor scripts (trust: false)
+  if (!display) return <span className="formula" dangerouslySetInnerHTML={{ __html: html }} />;
+  return (
+    <section
+      className="formula-block"
+      aria-label="Formula"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keyboard
+      tabIndex={0}
+      // biome-ignore lint/security/noDangerouslySetInnerHtml: see above
+      dangerouslySetInnerHTML={{ __html: html }}
+    />
+  );
+});
+
+export default Formula;

@@ -1,0 +1,72 @@
+/**
+ * The rows of a long chat that are near the view, and where the view stands: at the end while text arrives, until the
+ * person scrolls up; at a message that was asked for.
+ */
+import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
+import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import type { Message } from '../../../electron/shared/chats';
+import type { Target } from '../../state/conversation/state';
+import { estimateRow, keptRows, withKept } from './rowRange';
+
+/** Closer to the end than this, in pixels, the list keeps to it: less than one step of any way to scroll. */
+const endThreshold = 8;
+/** From here on a button leads back to the end. */
+const farFromEnd = 70;
+const paddingStart = 20;
+const paddingEnd = 32;
+
+export function useMessageScroll(
+  messages: readonly Message[],
+  scrollRef: RefObject<HTMLElement | null>,
+  target: Target | null,
+) {
+  const [atEnd, setAtEnd] = useState(true);
+  const keeps = useRef(true);
+
+  const list = useVirtualizer<HTMLElement, HTMLLIElement>({
+    count: messages.length,
+    getScrollElement: () => scrollRef.current,
+    getItemKey: (index) => messages[index]?.id ?? index,
+    estimateSize: (index) => estimateRow(messages[index] ?? { role: 'user', text: '' }),
+    // Rows lie in the flow of the page: rounded heights would add up to a jump.
+    measureElement: (element, entry) => entry?.borderBoxSize[0]?.blockSize ?? element.getBoundingClientRect().height,
+    rangeExtractor: (range) => withKept(defaultRangeExtractor(range), keptRows(scrollRef.current), range.count),
+    overscan: 6,
+    paddingStart,
+    paddingEnd,
+    anchorTo: 'end',
+    followOnAppend: true,
+    scrollEndThreshold: endThreshold,
+    onChange: (instance) => {
+      keeps.current = instance.isAtEnd(endThreshold);
+      setAtEnd(instance.isAtEnd(farFromEnd));
+    },
+  });
+
+  useLayoutEffect(() => list.scrollToEnd(), [list]);
+
+  // The composer grows, the window shrinks: what was at the end stays there.
+  useEffect(() => {
+    const element = scrollRef.current;
+    if (!element) return;
+    const observer = new ResizeObserver(() => keeps.current && list.scrollToEnd());
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [list, scrollRef]);
+
+  // Who asks wants to see the answer, wherever they were reading.
+  const last = messages.at(-1);
+  const openAnswer = last?.role === 'assistant' && last.stopReason === null ? last.id : null;
+  useEffect(() => {
+    if (openAnswer) list.scrollToEnd();
+  }, [openAnswer, list]);
+
+  const messagesRef = useRef(messages);
+  messagesRef.current = messages;
+  useEffect(() => {
+    const index = messagesRef.current.findIndex((message) => message.id === target?.messageId);
+    if (index !== -1) list.scrollToIndex(index, { align: 'center' });
+  }, [target, list]);
+
+  return { list, atEnd };
+}
