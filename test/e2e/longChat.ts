@@ -1,33 +1,34 @@
-/** A chat of thousands of messages, as a long use of the app would have left it, for tests and measurements. */
+/** Chats as an earlier run of the app would have left them, for tests and measurements. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Message } from '../../electron/shared/chats';
+import type { AnswerStats, Message } from '../../electron/shared/chats';
 
-export interface LongChat {
+export interface WrittenChat {
   id: string;
   title: string;
   messages: Message[];
 }
 
 /** @param turns questions, each with its answer; message ids are `q0`, `a0`, `q1`, ... */
-export async function writeLongChat(dataDir: string, turns: number, title = 'A very long chat'): Promise<LongChat> {
-  const id = 'long-chat';
+export function writeLongChat(dataDir: string, turns: number): Promise<WrittenChat> {
+  const messages = Array.from({ length: turns }, (_, turn): MessagePart[] => [
+    {
+      id: `q${turn}`,
+      parentId: turn === 0 ? null : `a${turn - 1}`,
+      text: `Question ${turn}: what happens at the ${ordinal(turn)} station of the line?`,
+    },
+    { id: `a${turn}`, parentId: `q${turn}`, text: answerOf(turn) },
+  ]).flat();
+  return writeChat(dataDir, 'A very long chat', messages);
+}
+
+export type MessagePart = Pick<Message, 'id' | 'parentId' | 'text'> & Partial<Message>;
+
+/** Messages whose id begins with `a` are answers. */
+export async function writeChat(dataDir: string, title: string, parts: readonly MessagePart[]): Promise<WrittenChat> {
+  const id = title.toLowerCase().replace(/[^a-z]+/g, '-');
   const at = Date.parse('2026-01-05T09:00:00Z');
-  const messages: Message[] = [];
-  for (let turn = 0; turn < turns; turn++) {
-    const common = { thinking: '', createdAt: at + turn * 60_000, error: null };
-    const question = `Question ${turn}: what happens at the ${ordinal(turn)} station of the line?`;
-    messages.push({
-      ...common,
-      ...{ id: `q${turn}`, parentId: turn === 0 ? null : `a${turn - 1}`, role: 'user', text: question },
-      ...{ stopReason: null, stats: null, modelName: '' },
-    });
-    messages.push({
-      ...common,
-      ...{ id: `a${turn}`, parentId: `q${turn}`, role: 'assistant', text: answerOf(turn) },
-      ...{ stopReason: 'end-of-turn', stats: statsOf(turn), modelName: 'concertina-tiny' },
-    });
-  }
+  const messages = parts.map((part, index) => ({ ...blank(part.id, index), createdAt: at + index * 30_000, ...part }));
   const records = [
     { type: 'chat', at, id, title },
     ...messages.map((message) => ({ type: 'message', at: message.createdAt, message })),
@@ -36,6 +37,13 @@ export async function writeLongChat(dataDir: string, turns: number, title = 'A v
   const lines = records.map((record) => `${JSON.stringify(record)}\n`);
   await writeFile(path.join(dataDir, 'chats', `${id}.jsonl`), lines.join(''));
   return { id, title, messages };
+}
+
+function blank(id: string, index: number): Omit<Message, 'id' | 'parentId' | 'text' | 'createdAt'> {
+  const common = { thinking: '', attachments: [], error: null };
+  return id.startsWith('a')
+    ? { ...common, role: 'assistant', stopReason: 'end-of-turn', stats: statsOf(index), modelName: 'concertina-tiny' }
+    : { ...common, role: 'user', stopReason: null, stats: null, modelName: '' };
 }
 
 const sentence = 'The train waits for the connection from the coast, and the guard writes the delay into the book. ';
@@ -62,10 +70,10 @@ function ordinal(turn: number): string {
   return `${turn}${ending}`;
 }
 
-function statsOf(turn: number): Message['stats'] {
+function statsOf(turn: number): AnswerStats {
   return {
     ...{ promptTokens: 240 + turn, cachedTokens: 200 + turn, restoredTokens: 0, answerTokens: 90 },
     ...{ ttftMs: 120, promptTokensPerSecond: 610, tokensPerSecond: 48, contextUsed: 330 + turn, contextSize: 8192 },
-    ...{ typeK: 'turbo4', typeV: 'turbo4', seed: 1 },
+    ...{ typeK: 'turbo4', typeV: 'turbo4', seed: 1, parts: 1, rereadTokens: 0 },
   };
 }

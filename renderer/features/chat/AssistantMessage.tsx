@@ -3,6 +3,7 @@ import { useActions } from '../../state/useApp';
 import { IconButton } from '../../ui/IconButton';
 import { AnswerText } from './AnswerText';
 import { BranchSwitcher } from './BranchSwitcher';
+import { CompareButton } from './CompareButton';
 import { CopyButton } from './CopyButton';
 import { LiveAnswer } from './LiveAnswer';
 import type { RowProps } from './MessageRow';
@@ -46,7 +47,8 @@ function FinishedAnswer({ message, ...place }: RowProps) {
           data-testid="regenerate"
         />
         <BranchSwitcher {...place} />
-        {message.stats && <StatsLine stats={message.stats} modelName={message.modelName} />}
+        {place.count > 1 && <CompareButton message={message} />}
+        {message.stats && <StatsLine message={message} stats={message.stats} />}
       </div>
     </>
   );

@@ -1,45 +1,58 @@
-import type { AnswerStats } from '../../../electron/shared/chats';
+import type { AnswerStats, Message } from '../../../electron/shared/chats';
 import { formatCount, formatDuration, formatRate } from '../../ui/format';
+import { Popover } from '../../ui/Popover';
 import { readTokens } from './readTokens';
+import { cacheTypes, statsRows } from './statsText';
 
 const rereadText =
   'This model (sliding window or recurrent state) cannot go back in its cache: where an earlier text changes, or thinking is left out of it, the chat is read again from the start.';
 
-/** Sums must not look like one run. */
-function partsText({ parts }: AnswerStats): string {
-  return parts > 1 ? `, written in ${parts} parts; the figures are of all of them` : '';
+/** The figures of one answer, as the engine timed them: the main ones in a line, all of them on a click. */
+export function StatsLine({ message, stats }: { message: Message; stats: AnswerStats }) {
+  const read = readTokens(stats);
+  return (
+    <Popover
+      label="Figures of this answer"
+      align="start"
+      className="w-80 px-4 py-3"
+      trigger={
+        <button
+          type="button"
+          title="All figures of this answer"
+          className="ml-0.5 flex flex-wrap gap-x-3 rounded-md px-1.5 py-0.5 text-left text-xs text-ink-3 tabular-nums hover:bg-hover hover:text-ink-2 aria-expanded:bg-hover"
+          data-testid="answer-stats"
+          data-toks={stats.tokensPerSecond}
+          data-ttft={stats.ttftMs}
+          data-prompt-tokens={stats.promptTokens}
+          data-cached-tokens={stats.cachedTokens}
+          data-answer-tokens={stats.answerTokens}
+        >
+          {stats.tokensPerSecond > 0 && <span>{formatRate(stats.tokensPerSecond)} tok/s</span>}
+          {stats.answerTokens > 0 && <span>first token {formatDuration(stats.ttftMs)}</span>}
+          <span>
+            {formatCount(read)} {read === 1 ? 'token' : 'tokens'} read
+            {stats.rereadTokens > 0 && ` (${formatCount(stats.rereadTokens)} of them once more)`}
+            {stats.cachedTokens > 0 && `, ${formatCount(stats.cachedTokens)} cached`}
+          </span>
+          <span>{cacheTypes(stats)}</span>
+        </button>
+      }
+    >
+      <StatsTable message={message} />
+      {stats.rereadTokens > 0 && <p className="mt-2 border-t border-line pt-2 text-xs text-ink-3">{rereadText}</p>}
+    </Popover>
+  );
 }
 
-/** The figures of one answer, as the engine timed them. */
-export function StatsLine({ stats, modelName }: { stats: AnswerStats; modelName: string }) {
-  const read = readTokens(stats);
-  const wrote = stats.answerTokens > 0;
+export function StatsTable({ message }: { message: Message }) {
   return (
-    <p
-      className="ml-1.5 flex flex-wrap gap-x-3 text-xs text-ink-3 tabular-nums"
-      data-testid="answer-stats"
-      data-toks={stats.tokensPerSecond}
-      data-ttft={stats.ttftMs}
-      data-prompt-tokens={stats.promptTokens}
-      data-cached-tokens={stats.cachedTokens}
-      data-answer-tokens={stats.answerTokens}
-    >
-      {stats.tokensPerSecond > 0 && (
-        <span title={`${formatCount(stats.answerTokens)} tokens in this answer${partsText(stats)}`}>
-          {formatRate(stats.tokensPerSecond)} tok/s
-        </span>
-      )}
-      {wrote && <span title="Time to the first token">first token {formatDuration(stats.ttftMs)}</span>}
-      <span title={wrote ? `${formatRate(stats.promptTokensPerSecond)} prompt tokens per second` : undefined}>
-        {formatCount(read)} {read === 1 ? 'token' : 'tokens'} read
-        {stats.rereadTokens > 0 && (
-          <span title={rereadText}> ({formatCount(stats.rereadTokens)} of them once more)</span>
-        )}
-        {stats.cachedTokens > 0 && `, ${formatCount(stats.cachedTokens)} cached`}
-      </span>
-      <span title={`Types of the K and the V cache. Seed ${stats.seed}. ${modelName}`}>
-        {stats.typeK === stats.typeV ? stats.typeK : `${stats.typeK}/${stats.typeV}`}
-      </span>
-    </p>
+    <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1 text-xs tabular-nums" data-testid="answer-figures">
+      {statsRows(message).map(({ label, value }) => (
+        <div key={label} className="contents">
+          <dt className="text-ink-3">{label}</dt>
+          <dd className="min-w-0 break-words text-ink">{value}</dd>
+        </div>
+      ))}
+    </dl>
   );
 }

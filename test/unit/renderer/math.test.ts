@@ -10,7 +10,7 @@ describe('withFormulas', () => {
     untouched('It costs $5, or $20,000 and $30,000 with everything.');
     untouched('From $5 to $10 a month; US$6, 7$.');
     untouched('Between $5 and 10$ a day, $5/month or 60$.');
-    untouched('Set $HOME and $PATH, then ${USER}.');
+    untouched('Set $HOME and $PATH, then $USER.');
     untouched('Escaped: \\$x^2\\$ stays.');
   });
 
