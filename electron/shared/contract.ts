@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { attachmentPartSchema, attachmentSchema } from './attachments';
 import { budgetSchema } from './budget';
+import { exportedChatSchema, exportOptionsSchema } from './chatFile';
 import { chatSearchAnswerSchema, chatSearchSchema } from './chatSearch';
 import { chatSchema, chatSummarySchema, folderNameSchema, idSchema, messageSchema, trashedChatSchema } from './chats';
 import { documentJobSchema, documentSchema, sectionSchema, uploadAnswerSchema, uploadPartSchema } from './documents';
@@ -83,6 +84,10 @@ export const operations = {
   'chats.setFolder': operation(z.object({ chatIds: z.array(idSchema), folder: folderNameSchema.nullable() }), nothing),
   /** titles and texts of all chats but those in the trash */
   'chats.search': operation(chatSearchSchema, chatSearchAnswerSchema),
+  /** one chat as Markdown, or as the JSON object that `chats.import` takes */
+  'chats.exportText': operation(exportOptionsSchema.extend({ chatId: idSchema }), z.object({ text: z.string() })),
+  /** one chat of an exported file; it keeps its id unless that is taken */
+  'chats.import': operation(z.object({ chat: exportedChatSchema }), chatSummarySchema),
   'chats.trash': operation(nothing, z.array(trashedChatSchema)),
   /** for good: chats of the trash, with their saved sessions */
   'chats.destroy': operation(z.object({ chatIds: z.array(idSchema) }), nothing),

@@ -7,12 +7,14 @@ import { App } from './App';
 import { ErrorBoundary } from './ErrorBoundary';
 import { runCommand } from './keyboard';
 import { rememberChat } from './rememberChat';
+import { rememberFolders } from './rememberFolders';
 import { applyStoredTheme } from './theme';
 
 applyStoredTheme();
 
 const app = await startState(runCommand);
 rememberChat(app, sessionStorage);
+rememberFolders(app, localStorage);
 if (new URLSearchParams(location.search).get('meter') === 'off') app.actions.meter.turnOff();
 const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no #root.');

@@ -87,6 +87,15 @@ export class ChatStore {
     return this.announce(id);
   }
 
+  /** A chat that its log begins with; `id`: of no other chat, those in the trash among them. */
+  async add(id: string, records: ChatRecord[]): Promise<ChatSummary> {
+    await this.inOrder(id, async () => {
+      await writeFileAtomic(this.pathOf(id), records.map((record) => `${JSON.stringify(record)}\n`).join(''));
+      await this.state(id);
+    });
+    return this.announce(id);
+  }
+
   /** The chat as it is now; the caller may keep it, it does not change any more. */
   open(id: string): Promise<ChatState> {
     return this.inOrder(id, async () => {
@@ -324,7 +333,7 @@ function isOpen(message: Message): boolean {
   return message.role === 'assistant' && message.stopReason === null;
 }
 
-function isChatId(id: string): boolean {
+export function isChatId(id: string): boolean {
   return /^[A-Za-z0-9-]{1,64}$/.test(id);
 }
 

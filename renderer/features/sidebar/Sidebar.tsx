@@ -1,47 +1,49 @@
-/** The list of chats: new, search, open, rename, delete with undo. */
+/** The chats: new, search, open, order, rename, delete with undo, and the trash. */
 import { PanelLeftClose, SquarePen } from 'lucide-react';
-import { useMemo } from 'react';
+import { useState } from 'react';
 import { toast } from 'sonner';
 import type { ChatSummary } from '../../../electron/shared/chats';
-import { groupChats, searchChats } from '../../state/chats/list';
-import { selectChatList, selectChatQuery } from '../../state/chats/selectors';
+import { searchWords } from '../../../electron/shared/textSearch';
+import { selectChatList, selectChatQuery, selectTrash } from '../../state/chats/selectors';
 import { selectChatId } from '../../state/conversation/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { IconButton } from '../../ui/IconButton';
 import { keyLabel } from '../../ui/Kbd';
 import { Logo } from '../../ui/Logo';
-import { ChatItem } from './ChatItem';
+import { ChatList } from './ChatList';
+import { ExportDialog } from './ExportDialog';
+import { MoveDialog } from './MoveDialog';
 import { SearchField } from './SearchField';
+import { SearchResults } from './SearchResults';
+import { SidebarFoot } from './SidebarFoot';
+import { TrashView } from './TrashView';
+import { useChatActions } from './useChatActions';
 
 export function Sidebar({ onChosen }: { onChosen: () => void }) {
   const list = useApp(selectChatList);
   const query = useApp(selectChatQuery);
   const openId = useApp(selectChatId);
+  const trash = useApp(selectTrash);
   const { chats, conversation, ui } = useActions();
-  const groups = useMemo(() => groupChats(searchChats(list ?? [], query), new Date()), [list, query]);
+  const { open, remove } = useChatActions(onChosen);
+  const [exporting, setExporting] = useState<readonly ChatSummary[] | null>(null);
+  const [moving, setMoving] = useState<ChatSummary | null>(null);
 
-  const first = groups[0]?.chats[0];
+  async function openFirst(): Promise<void> {
+    const hit = await chats.firstHit();
+    if (hit) openAt(hit.chatId, hit.snippets[0]?.messageId ?? null);
+  }
 
-  function choose(chatId: string): void {
-    void conversation.open(chatId);
+  function openAt(chatId: string, messageId: string | null): void {
+    if (messageId === null) void conversation.open(chatId);
+    else void conversation.showMessage(chatId, messageId, searchWords(query));
     onChosen();
   }
 
-  async function remove(chat: ChatSummary): Promise<void> {
-    const wasOpen = chat.id === openId;
-    if (!(await chats.remove(chat.id))) return;
-    if (wasOpen) conversation.startNew();
-    toast('Chat deleted', {
-      description: chat.title,
-      duration: 8000,
-      action: { label: 'Undo', onClick: () => void undo(chat.id, wasOpen) },
-    });
-  }
-
-  async function undo(chatId: string, open: boolean): Promise<void> {
-    await chats.restore(chatId);
-    if (open) await conversation.open(chatId);
+  function exportAll(): void {
+    if (list && list.length > 0) setExporting(list);
+    else toast('There are no chats to export.');
   }
 
   return (
@@ -73,31 +75,26 @@ export function Sidebar({ onChosen }: { onChosen: () => void }) {
           <SquarePen className="size-4 text-accent" aria-hidden="true" />
           New chat
         </Button>
-        <SearchField onEnter={() => first && choose(first.id)} />
+        {!trash && <SearchField onEnter={() => void openFirst()} />}
       </div>
-      <div className="min-h-0 flex-1 overflow-y-auto px-2 pb-4">
-        {groups.map((group) => (
-          <section key={group.label} aria-label={group.label}>
-            <h2 className="px-2 pt-3 pb-1 text-xs font-medium text-ink-3">{group.label}</h2>
-            <ul>
-              {group.chats.map((chat) => (
-                <ChatItem
-                  key={chat.id}
-                  chat={chat}
-                  active={chat.id === openId}
-                  onOpen={() => choose(chat.id)}
-                  onRemove={() => void remove(chat)}
-                />
-              ))}
-            </ul>
-          </section>
-        ))}
-        {list !== null && groups.length === 0 && (
-          <p className="px-2 py-6 text-sm text-ink-3">
-            {query ? `No chat is called “${query}”.` : 'Your chats will be listed here. They stay on this computer.'}
-          </p>
-        )}
-      </div>
+      {trash && <TrashView trash={trash} onClose={chats.closeTrash} />}
+      {!trash && (
+        <div className="min-h-0 flex-1 overflow-y-auto px-2 pb-4">
+          {list !== null && query.trim() === '' && (
+            <ChatList
+              list={list}
+              openId={openId}
+              on={{ open, remove, move: setMoving, export: (chat) => setExporting([chat]) }}
+            />
+          )}
+          {list !== null && query.trim() !== '' && (
+            <SearchResults list={list} query={query} openId={openId} onChoose={openAt} />
+          )}
+        </div>
+      )}
+      {!trash && <SidebarFoot onExportAll={exportAll} />}
+      {moving && <MoveDialog chat={moving} onClose={() => setMoving(null)} />}
+      {exporting && <ExportDialog chosen={exporting} onClose={() => setExporting(null)} />}
     </nav>
   );
 }

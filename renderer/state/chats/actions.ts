@@ -1,7 +1,13 @@
 import type { ChatSummary } from '../../../electron/shared/chats';
 import type { Tools } from '../tools';
+import { createSearchActions } from './search';
+import { createTransferActions } from './transfer';
+import { createTrashActions } from './trash';
 
-export function createChatsActions({ client, get, patch, report }: Tools) {
+export function createChatsActions(tools: Tools) {
+  const { client, get, patch, report } = tools;
+  const trash = createTrashActions(tools);
+
   function receive(list: ChatSummary[]): void {
     const open = get().conversation.chat;
     const renamed = open && list.find((chat) => chat.id === open.id);
@@ -9,10 +15,7 @@ export function createChatsActions({ client, get, patch, report }: Tools) {
     if (open && renamed && renamed.title !== open.title) {
       patch('conversation', { chat: { ...open, title: renamed.title } });
     }
-  }
-
-  function search(query: string): void {
-    patch('chats', { query });
+    if (get().chats.trash) void trash.openTrash();
   }
 
   async function rename(chatId: string, title: string): Promise<void> {
@@ -52,5 +55,66 @@ export function createChatsActions({ client, get, patch, report }: Tools) {
     }
   }
 
-  return { receive, search, rename, remove, restore };
+  /** Shown at once; a refusal puts the old list back. */
+  async function place(chatIds: readonly string[], change: Partial<ChatSummary>, call: () => Promise<unknown>) {
+    const { list } = get().chats;
+    const moved = list?.map((chat) => (chatIds.includes(chat.id) ? { ...chat, ...change } : chat)) ?? null;
+    patch('chats', { list: moved });
+    try {
+      await call();
+    } catch (error) {
+      patch('chats', { list });
+      report(error);
+    }
+  }
+
+  function setPinned(chatId: string, pinned: boolean): Promise<void> {
+    return place([chatId], { pinned }, () => client.call('chats.setPinned', { chatId, pinned }));
+  }
+
+  /** null: out of their folder */
+  function setFolder(chatIds: string[], folder: string | null): Promise<void> {
+    return place(chatIds, { folder }, () => client.call('chats.setFolder', { chatIds, folder }));
+  }
+
+  function inFolder(name: string): string[] {
+    return (get().chats.list ?? []).filter((chat) => chat.folder === name).map((chat) => chat.id);
+  }
+
+  /** With the name of another folder the two become one. */
+  async function renameFolder(from: string, to: string): Promise<void> {
+    const name = to.trim();
+    if (name !== '' && name !== from) await setFolder(inFolder(from), name);
+  }
+
+  /** Its chats stay. */
+  function removeFolder(name: string): Promise<void> {
+    return setFolder(inFolder(name), null);
+  }
+
+  function setShutFolders(shutFolders: readonly string[]): void {
+    patch('chats', { shutFolders });
+  }
+
+  function toggleFolder(name: string): void {
+    const { shutFolders } = get().chats;
+    const others = shutFolders.filter((one) => one !== name);
+    setShutFolders(others.length < shutFolders.length ? others : [...others, name]);
+  }
+
+  return {
+    receive,
+    rename,
+    remove,
+    restore,
+    setPinned,
+    setFolder,
+    renameFolder,
+    removeFolder,
+    setShutFolders,
+    toggleFolder,
+    ...createSearchActions(tools),
+    ...createTransferActions(tools),
+    ...trash,
+  };
 }

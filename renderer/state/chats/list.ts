@@ -1,6 +1,7 @@
-/** Pure work on the list of chats: search, grouping by date, titles. */
+/** Pure work on the list of chats: search by title, order, grouping by date, titles. */
 import type { ChatSummary } from '../../../electron/shared/chats';
 import { limits } from '../../../electron/shared/limits';
+import { fold, searchWords } from '../../../electron/shared/textSearch';
 
 export interface ChatGroup {
   label: string;
@@ -11,9 +12,46 @@ const dayMs = 86_400_000;
 
 /** Every word of the query has to occur in the title, in any order, whatever the case and the accents. */
 export function searchChats(chats: readonly ChatSummary[], query: string): ChatSummary[] {
-  const words = fold(query).split(/\s+/).filter(Boolean);
+  const words = searchWords(query);
   return chats.filter((chat) => words.every((word) => fold(chat.title).includes(word)));
 }
+
+export interface ChatFolder {
+  name: string;
+  chats: ChatSummary[];
+}
+
+export interface ArrangedChats {
+  pinned: ChatSummary[];
+  folders: ChatFolder[];
+  /** all others, by date */
+  groups: ChatGroup[];
+}
+
+/** Each chat once: pinned ones above all, then the folders by name, then the rest by date; newest first in each. */
+export function arrangeChats(chats: readonly ChatSummary[], now: Date): ArrangedChats {
+  const newestFirst = [...chats].sort((a, b) => b.updatedAt - a.updatedAt);
+  const folders = new Map<string, ChatSummary[]>();
+  for (const chat of newestFirst) {
+    if (chat.pinned || chat.folder === null) continue;
+    folders.set(chat.folder, [...(folders.get(chat.folder) ?? []), chat]);
+  }
+  return {
+    pinned: newestFirst.filter((chat) => chat.pinned),
+    folders: [...folders].map(([name, own]) => ({ name, chats: own })).sort((a, b) => byName(a.name, b.name)),
+    groups: groupChats(
+      newestFirst.filter((chat) => !chat.pinned && chat.folder === null),
+      now,
+    ),
+  };
+}
+
+/** Names of all folders, those of pinned chats too. */
+export function folderNames(chats: readonly ChatSummary[]): string[] {
+  return [...new Set(chats.flatMap((chat) => chat.folder ?? []))].sort(byName);
+}
+
+const byName = new Intl.Collator('en', { numeric: true, sensitivity: 'base' }).compare;
 
 /** Newest first, under headings by calendar day. `now` is passed in so that the result can be tested. */
 export function groupChats(chats: readonly ChatSummary[], now: Date): ChatGroup[] {
@@ -56,13 +94,6 @@ function shorten(text: string, length: number): string {
   const cut = text.slice(0, length - 1);
   const space = cut.lastIndexOf(' ');
   return `${cut.slice(0, space > length / 2 ? space : undefined).trimEnd()}…`;
-}
-
-function fold(text: string): string {
-  return text
-    .normalize('NFD')
-    .replace(/\p{Diacritic}/gu, '')
-    .toLowerCase();
 }
 
 function startOfDay(date: Date): number {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ChatSummary } from '../../../electron/shared/chats';
-import { groupChats, searchChats, titleFrom } from '../../../renderer/state/chats/list';
+import { arrangeChats, folderNames, groupChats, searchChats, titleFrom } from '../../../renderer/state/chats/list';
 
 const now = new Date(2026, 10, 21, 9, 0);
 const chat = (title: string, date: Date, place: Partial<ChatSummary> = {}): ChatSummary => ({
@@ -37,6 +37,27 @@ describe('groupChats', () => {
 
   it('puts a clock that runs ahead under today', () => {
     expect(groupChats([chat('future', new Date(2026, 10, 23))], now)[0]?.label).toBe('Today');
+  });
+});
+
+describe('arrangeChats', () => {
+  it('shows each chat once: pinned, in its folder, or under its date', () => {
+    const chats = [
+      chat('older', new Date(2026, 5, 1), { folder: 'Law 10' }),
+      chat('pinned', new Date(2026, 5, 2), { pinned: true, folder: 'Old' }),
+      chat('newer', now, { folder: 'Law 10' }),
+      chat('two', now, { folder: 'law 2' }),
+      chat('free', now),
+    ];
+    const { pinned, folders, groups } = arrangeChats(chats, now);
+    const titles = (some: readonly ChatSummary[]) => some.map((one) => one.title).join(' ');
+    expect(titles(pinned)).toBe('pinned');
+    expect(folders.map((folder) => `${folder.name}: ${titles(folder.chats)}`)).toEqual([
+      'law 2: two',
+      'Law 10: newer older',
+    ]);
+    expect(groups.map((group) => `${group.label}: ${titles(group.chats)}`)).toEqual(['Today: free']);
+    expect(folderNames(chats)).toEqual(['law 2', 'Law 10', 'Old']);
   });
 });
 

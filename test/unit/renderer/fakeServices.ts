@@ -134,6 +134,8 @@ export class FakeServices implements WindowApi {
       case 'chats.restore': {
         const chat = this.trash.get(input.chatId);
         if (chat) this.chats.set(input.chatId, chat);
+        this.trash.delete(input.chatId);
+        this.emit('onChats', this.summaries());
         return chat;
       }
       case 'chats.setPinned':
@@ -146,6 +148,12 @@ export class FakeServices implements WindowApi {
         return undefined;
       case 'chats.search':
         return { hits: [], more: false };
+      case 'chats.exportText':
+        return { text: JSON.stringify(this.chat(input.chatId)) };
+      case 'chats.import':
+        this.chats.set(`${input.chat.id}-again`, { ...input.chat, id: `${input.chat.id}-again` });
+        this.emit('onChats', this.summaries());
+        return input.chat;
       case 'chats.trash':
         return [...this.trash.values()].map((chat) => ({ ...chat, deletedAt: 1, goneAt: 2 }));
       case 'chats.destroy':

@@ -1,18 +1,46 @@
-/** Handlers of what is done with chats as a whole: order, search, trash. */
+/** Handlers of what is done with chats as a whole: order, search, export, import, trash. */
+import { randomUUID } from 'node:crypto';
+import type { ExportedChat } from '../../../shared/chatFile';
+import type { ChatSummary } from '../../../shared/chats';
 import type { Handlers } from '../../../shared/contract';
-import type { ChatStore } from '../chatStore';
+import { type ChatStore, isChatId } from '../chatStore';
+import type { DocumentService } from '../documents/documentService';
 import type { SessionService } from '../sessionService';
+import type { TurnService } from '../turnService';
+import { exportedText, recordsOf } from './chatCopies';
 import type { ChatSearch } from './chatSearch';
 
 export interface LibraryParts {
   chats: ChatStore;
   search: ChatSearch;
   sessions: SessionService;
+  turns: TurnService;
+  documents: DocumentService;
 }
 
-type Names = 'chats.setPinned' | 'chats.setFolder' | 'chats.search' | 'chats.trash' | 'chats.destroy';
+type Names =
+  | 'chats.setPinned'
+  | 'chats.setFolder'
+  | 'chats.search'
+  | 'chats.exportText'
+  | 'chats.import'
+  | 'chats.trash'
+  | 'chats.destroy';
 
-export function createLibraryHandlers({ chats, search, sessions }: LibraryParts): Pick<Handlers, Names> {
+export function createLibraryHandlers(parts: LibraryParts): Pick<Handlers, Names> {
+  const { chats, search, sessions, turns, documents } = parts;
+
+  async function labelsOf(documentId: string): Promise<string[] | null> {
+    const sections = await documents.store.sections(documentId).catch(() => null);
+    return sections?.map(({ label }) => label) ?? null;
+  }
+
+  async function importChat(chat: ExportedChat): Promise<ChatSummary> {
+    const taken = (await chats.allIds()).includes(chat.id) || !isChatId(chat.id);
+    const id = taken ? randomUUID() : chat.id;
+    return chats.add(id, recordsOf(chat, id));
+  }
+
   async function destroy(chatIds: string[]): Promise<void> {
     await chats.destroy(chatIds);
     // without an engine they go when the next one starts (`retainSessions`)
@@ -23,6 +51,11 @@ export function createLibraryHandlers({ chats, search, sessions }: LibraryParts)
     'chats.setPinned': ({ chatId, pinned }) => chats.setPinned(chatId, pinned),
     'chats.setFolder': ({ chatIds, folder }) => chats.setFolder(chatIds, folder),
     'chats.search': (question) => search.search(question),
+    'chats.exportText': async ({ chatId, ...options }) => {
+      const chat = turns.withLiveText(await chats.open(chatId));
+      return { text: await exportedText(chat, options, labelsOf) };
+    },
+    'chats.import': ({ chat }) => importChat(chat),
     'chats.trash': async () => chats.trashed(),
     'chats.destroy': ({ chatIds }) => destroy(chatIds),
   };

@@ -1,0 +1,30 @@
+/** Chats out of the app and into it again. */
+
+import type { ExportedChat, ExportOptions } from '../../../shared/chatFile';
+import type { Chat } from '../../../shared/chats';
+import { branchTo, type ChatRecord } from '../chatLog';
+import { chatMarkdown, type LabelsOf } from './markdown';
+
+/** One chat: Markdown, or an object of JSON. */
+export async function exportedText(chat: Chat, options: ExportOptions, labelsOf: LabelsOf): Promise<string> {
+  const exported = exportedChat(chat, options.branches);
+  return options.format === 'json' ? JSON.stringify(exported) : chatMarkdown(exported, labelsOf);
+}
+
+function exportedChat(chat: Chat, branches: ExportOptions['branches']): ExportedChat {
+  const { id, title, createdAt, updatedAt, pinned, folder, messages, leafId } = chat;
+  const shown = branches === 'all' ? messages : branchTo(chat, leafId ?? messages.at(-1)?.id ?? null);
+  return { id, title, createdAt, updatedAt, pinned, folder, leafId, messages: shown };
+}
+
+/** The log that an imported chat begins with. Its times are those of the chat, so that it stands in its old place. */
+export function recordsOf(chat: ExportedChat, id: string): ChatRecord[] {
+  const at = chat.updatedAt;
+  return [
+    { type: 'chat', at: chat.createdAt, id, title: chat.title },
+    ...chat.messages.map((message): ChatRecord => ({ type: 'message', at, message })),
+    { type: 'leaf', at, leafId: chat.leafId },
+    ...(chat.pinned ? [{ type: 'pin', at, pinned: true } as const] : []),
+    ...(chat.folder === null ? [] : [{ type: 'folder', at, folder: chat.folder } as const]),
+  ];
+}

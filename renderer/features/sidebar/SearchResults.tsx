@@ -1,0 +1,111 @@
+/** What a search found: chats by title at once, their texts as soon as those were searched. */
+import { useMemo } from 'react';
+import type { ChatHit } from '../../../electron/shared/chatSearch';
+import type { ChatSummary } from '../../../electron/shared/chats';
+import { marksIn, searchWords } from '../../../electron/shared/textSearch';
+import { searchChats } from '../../state/chats/list';
+import { selectFound, selectSearching } from '../../state/chats/selectors';
+import { useApp } from '../../state/useApp';
+import { cx } from '../../ui/cx';
+import { Marked } from '../../ui/Marked';
+
+interface SearchResultsProps {
+  list: readonly ChatSummary[];
+  query: string;
+  openId: string | null;
+  /** `messageId`: null for the title */
+  onChoose: (chatId: string, messageId: string | null) => void;
+}
+
+export function SearchResults({ list, query, openId, onChoose }: SearchResultsProps) {
+  const found = useApp(selectFound);
+  const searching = useApp(selectSearching);
+  const byTitle = useMemo(() => titleHits(list, query), [list, query]);
+  // while the next letters are searched for, what the former ones found stays
+  const hits = found ? found.answer.hits : byTitle;
+  const byId = useMemo(() => new Map(list.map((chat) => [chat.id, chat])), [list]);
+  const shown = hits.flatMap((hit) => ({ hit, chat: byId.get(hit.chatId) })).filter(({ chat }) => chat !== undefined);
+
+  return (
+    <section aria-label="Found chats" aria-busy={searching} data-testid="search-results">
+      <p role="status" className="px-2 pt-3 pb-1 text-xs font-medium text-ink-3">
+        {statusText(searching, shown.length, found?.answer.more ?? false)}
+      </p>
+      <ul className={cx('grid gap-1.5 transition-opacity', searching && found && 'opacity-60')}>
+        {shown.map(({ hit, chat }) => (
+          <Hit
+            key={hit.chatId}
+            hit={hit}
+            title={chat?.title ?? ''}
+            active={hit.chatId === openId}
+            onChoose={onChoose}
+          />
+        ))}
+      </ul>
+      {!searching && shown.length === 0 && (
+        <p className="px-2 py-2 text-sm break-words text-ink-3">No chat has “{query.trim()}” in its title or text.</p>
+      )}
+    </section>
+  );
+}
+
+interface HitProps {
+  hit: ChatHit;
+  title: string;
+  active: boolean;
+  onChoose: SearchResultsProps['onChoose'];
+}
+
+function Hit({ hit, title, active, onChoose }: HitProps) {
+  const others = hit.messages - hit.snippets.length;
+  return (
+    <li data-testid="search-hit" data-chat-id={hit.chatId}>
+      <button
+        type="button"
+        title={title}
+        aria-current={active ? 'page' : undefined}
+        onClick={() => onChoose(hit.chatId, null)}
+        className={cx(
+          'block h-8 w-full truncate rounded-md px-2 text-left text-sm font-medium text-ink',
+          active ? 'bg-accent-soft' : 'hover:bg-hover',
+        )}
+      >
+        <Marked text={title} marks={hit.titleMarks} />
+      </button>
+      {hit.snippets.map((snippet) => (
+        <button
+          key={snippet.messageId}
+          type="button"
+          data-testid="search-snippet"
+          onClick={() => onChoose(hit.chatId, snippet.messageId)}
+          className="block w-full rounded-md py-1 pr-2 pl-4 text-left text-xs text-ink-2 hover:bg-hover"
+        >
+          <span className="line-clamp-3 break-words">
+            <span className="text-ink-3">{snippet.role === 'user' ? 'You: ' : 'Answer: '}</span>
+            <Marked text={snippet.text} marks={snippet.marks} />
+          </span>
+        </button>
+      ))}
+      {others > 0 && (
+        <p className="pl-4 text-xs text-ink-3">{others === 1 ? 'and 1 more message' : `and ${others} more messages`}</p>
+      )}
+    </li>
+  );
+}
+
+function titleHits(list: readonly ChatSummary[], query: string): ChatHit[] {
+  const words = searchWords(query);
+  return searchChats(list, query).map(({ id, title }) => ({
+    chatId: id,
+    titleMarks: marksIn(title, words),
+    snippets: [],
+    messages: 0,
+  }));
+}
+
+function statusText(searching: boolean, count: number, more: boolean): string {
+  if (searching) return 'Searching all chats…';
+  if (count === 0) return 'Nothing found';
+  if (more) return `The latest ${count} chats`;
+  return count === 1 ? '1 chat' : `${count} chats`;
+}

@@ -1,0 +1,148 @@
+/** Chats out of the app, and into it again. */
+import { expect, test } from 'vitest';
+import { exportedText } from '../../../../../../electron/main/services/library/chatCopies';
+import type { Chat, Message } from '../../../../../../electron/shared/chats';
+import { setUpServices } from '../../../../../fixtures/services';
+
+const at = Date.UTC(2026, 10, 21, 9, 30);
+const stats = {
+  promptTokens: 120,
+  cachedTokens: 80,
+  restoredTokens: 0,
+  rereadTokens: 0,
+  answerTokens: 42,
+  ttftMs: 310.4,
+  promptTokensPerSecond: 900,
+  tokensPerSecond: 41.26,
+  contextUsed: 400,
+  contextSize: 8192,
+  typeK: 'turbo4',
+  typeV: 'turbo3',
+  seed: 7,
+  parts: 1,
+};
+
+function message(
+  id: string,
+  parentId: string | null,
+  role: Message['role'],
+  text: string,
+  more: Partial<Message> = {},
+) {
+  const rest = { thinking: '', attachments: [], createdAt: at, stopReason: null, error: null, stats: null };
+  return { id, parentId, role, text, modelName: '', ...rest, ...more };
+}
+
+const chat: Chat = {
+  id: 'c1',
+  title: 'The lease',
+  createdAt: at,
+  updatedAt: at + 60_000,
+  pinned: true,
+  folder: 'House',
+  leafId: 'a2',
+  damagedLines: 0,
+  messages: [
+    message('q', null, 'user', 'When?', {
+      attachments: [
+        { documentId: 'd', name: 'lease.pdf', part: { kind: 'sections', sections: [0, 2] } },
+        { documentId: 'gone', name: 'old.txt', part: { kind: 'sections', sections: [1] } },
+        {
+          documentId: 'd',
+          name: 'book.pdf',
+          part: { kind: 'passages', passages: [{ start: 0, end: 9, label: 'Page 4' }] },
+        },
+        { documentId: 'd', name: 'all.md', part: { kind: 'whole' } },
+      ],
+    }),
+    message('a1', 'q', 'assistant', 'In May.', {
+      stats,
+      modelName: 'Tiny',
+      stopReason: 'end-of-turn',
+      thinking: 'Hm.',
+    }),
+    message('a2', 'q', 'assistant', 'On', { modelName: 'Tiny', stopReason: 'cancelled' }),
+    message('q2', 'a1', 'user', 'Sure?'),
+  ],
+};
+const labelsOf = async (id: string) => (id === 'd' ? ['Page 1', 'Page 2', 'Page 3'] : null);
+
+test('Markdown of the shown branch', async () => {
+  expect(await exportedText(chat, { format: 'markdown', branches: 'shown' }, labelsOf)).toBe(`# The lease
+
+- Begun: 2026-11-21 09:30 UTC
+- Last change: 2026-11-21 09:31 UTC
+- Model: Tiny
+- Folder: House
+
+## 1. You, 2026-11-21 09:30 UTC
+
+- Document: lease.pdf (Page 1, Page 3)
+- Document: old.txt (section 2)
+- Document: book.pdf (passages of Page 4)
+- Document: all.md (whole)
+
+When?
+
+## 2. Tiny, 2026-11-21 09:30 UTC
+
+On
+
+*stopped by the person*
+`);
+});
+
+test('Markdown of all branches keeps each in one piece and says where another version begins', async () => {
+  const text = await exportedText(chat, { format: 'markdown', branches: 'all' }, labelsOf);
+  expect(text.match(/^## .*?,|^\*Another.*\*$/gm)).toEqual([
+    '## 1. You,',
+    '## 2. Tiny,',
+    '## 3. You,',
+    '## 4. Tiny,',
+    '*Another version: goes on from 1.*',
+  ]);
+  expect(text).toContain('<details><summary>Thinking</summary>\n\nHm.\n\n</details>\n\nIn May.');
+  expect(text).toContain(
+    '*42 tokens at 41.3 tok/s, first token after 310 ms, 120 prompt tokens, 80 of them cached, context 400 of 8192, cache turbo4/turbo3, seed 7*',
+  );
+});
+
+test('JSON holds everything, or the shown branch', async () => {
+  const { damagedLines, ...whole } = chat;
+  expect(damagedLines).toBe(0);
+  expect(JSON.parse(await exportedText(chat, { format: 'json', branches: 'all' }, labelsOf))).toEqual(whole);
+  const shown = JSON.parse(await exportedText(chat, { format: 'json', branches: 'shown' }, labelsOf));
+  expect(shown.messages.map(({ id }: Message) => id)).toEqual(['q', 'a2']);
+});
+
+test('what was exported comes back the same, under its own id unless that is taken', async () => {
+  const { call } = await setUpServices({ start: false });
+  const exported = (chatId: string) =>
+    call('chats.exportText', { chatId, format: 'json', branches: 'all' }).then(({ text }) => JSON.parse(text));
+  expect(await call('chats.import', { chat })).toMatchObject({
+    id: 'c1',
+    title: 'The lease',
+    pinned: true,
+    folder: 'House',
+  });
+  const { damagedLines, ...whole } = chat;
+  expect(await exported('c1')).toEqual(whole);
+  expect(await call('chats.open', { chatId: 'c1' })).toMatchObject({ damagedLines, updatedAt: chat.updatedAt });
+
+  await call('chats.remove', { chatId: 'c1' });
+  const again = await call('chats.import', { chat: whole });
+  expect(again.id).not.toBe('c1');
+  expect(await exported(again.id)).toEqual({ ...whole, id: again.id });
+  expect((await call('chats.import', { chat: { ...whole, id: '../../settings' } })).id).toMatch(/^[0-9a-f-]{36}$/);
+  expect(await call('chats.restore', { chatId: 'c1' })).toMatchObject({ id: 'c1' });
+  expect(await call('chats.list', undefined)).toHaveLength(3);
+});
+
+test('a chat that is none is refused with the place of its fault', async () => {
+  const { call } = await setUpServices({ start: false });
+  const broken = { ...chat, messages: [{ ...chat.messages[0], role: 'system' }] } as unknown as Chat;
+  await expect(call('chats.import', { chat: broken })).rejects.toMatchObject({
+    code: 'bad-request',
+    message: expect.stringContaining('messages.0.role'),
+  });
+});
