@@ -15,6 +15,7 @@ module.exports = {
     { from: 'build/native/bin', to: 'native', filter: ['*.node'] },
     { from: 'assets/models', to: 'models' },
     { from: 'assets/calibration', to: 'calibration' },
+    { from: 'assets/catalogue', to: 'catalogue' },
   ],
   // false: node_modules is neither rebuilt (one Node-API binary serves every Electron) nor collected.
   // `npmRebuild: false` would do only the first, and keep this from being asked.

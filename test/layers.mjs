@@ -18,7 +18,7 @@ export const LAYERS = {
   'electron/shared': { may: [], packages: ['zod'] },
   'electron/main': { may: ['electron/shared', 'electron/main/services'], packages: ['electron', 'zod'], node: true },
   // what headless mode runs too, hence without Electron
-  'electron/main/services': { may: ['electron/shared'], packages: ['zod'], node: true },
+  'electron/main/services': { may: ['electron/shared'], packages: ['hash-wasm', 'undici', 'zod'], node: true },
   'electron/preload': { may: ['electron/shared'], packages: ['electron'] },
   'electron/engine': { may: ['electron/shared', 'native/binding'], packages: ['zod'], node: true },
   // a worker thread of its own: the libraries that read documents stay out of the main process

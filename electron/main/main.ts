@@ -6,8 +6,10 @@ import { engineArguments } from '../shared/engineArguments';
 import { desktop } from './desktop';
 import { setUpGate } from './gate';
 import { appInfo } from './info';
+import { keepAwake } from './keepAwake';
+import { keyring } from './keyring';
 import { setUpMenu } from './menu';
-import { bundleFolder, calibrationText, chooseDataFolder, embeddedModels } from './paths';
+import { bundleFolder, calibrationText, catalogue, chooseDataFolder, embeddedModels } from './paths';
 import { registerScheme, setUpProtocol } from './protocol';
 import { setUpSecurity } from './security';
 import { createFileLogger } from './services/logger';
@@ -30,6 +32,9 @@ async function start(dataFolder: string): Promise<void> {
     calibrationText: calibrationText(),
     openEngine: () => openUtilityEngine(join(bundleFolder, 'engine.cjs'), engineArguments(dataFolder)),
     documentWorker: join(bundleFolder, 'documents.cjs'),
+    catalogue: catalogue(),
+    keyring,
+    keepAwake: keepAwake(),
     processes: rarely(() => app.getAppMetrics().map(({ pid }) => pid)),
     power: new PowerWatch(powerMonitor),
     // tests of other things want the machine for themselves
@@ -44,6 +49,7 @@ async function start(dataFolder: string): Promise<void> {
   services.settings.changed.on(({ theme }) => followTheme(theme));
   services.events.on(({ name, payload }) => broadcast(name, payload));
   setUpWindows(services, dataFolder);
+  powerMonitor.on('resume', () => services.downloads.wake());
   setUpQuit(services);
   services.engine.start();
 }

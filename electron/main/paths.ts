@@ -20,6 +20,10 @@ export function calibrationText(): string {
   return join(asset('calibration'), 'text.txt');
 }
 
+export function catalogue(): string {
+  return join(asset('catalogue'), 'models.json');
+}
+
 function asset(name: string): string {
   return app.isPackaged ? join(process.resourcesPath, name) : join(bundleFolder, '..', '..', 'assets', name);
 }

@@ -30,6 +30,8 @@ async function main(): Promise<void> {
     calibrationText: join(root, 'assets', 'calibration', 'text.txt'),
     openEngine: () => forkEngine(join(appFolder, 'engine.cjs'), engineArguments(options.dataFolder)),
     documentWorker: join(appFolder, 'documents.cjs'),
+    catalogue: join(root, 'assets', 'catalogue', 'models.json'),
+    keyring: null,
     processes: () => [process.pid],
     power: new PowerWatch(null),
     firstProbe: process.env.CONCERTINA_FIRST_PROBE !== 'off',

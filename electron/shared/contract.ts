@@ -9,9 +9,21 @@ import { exportedChatSchema, exportOptionsSchema } from './chatFile';
 import { chatSearchAnswerSchema, chatSearchSchema } from './chatSearch';
 import { chatSchema, chatSummarySchema, folderNameSchema, idSchema, messageSchema, trashedChatSchema } from './chats';
 import { documentJobSchema, documentSchema, sectionSchema, uploadAnswerSchema, uploadPartSchema } from './documents';
+import { downloadRequestSchema, downloadSchema } from './downloads';
 import { engineStatusSchema, memoryEstimateSchema, streamFrameSchema } from './engine';
 import { errorPayloadSchema } from './errors';
 import { contextFitSchema } from './fit';
+import {
+  catalogueEntrySchema,
+  hubAccountSchema,
+  hubFitQuestionSchema,
+  hubFitSchema,
+  hubModelPageSchema,
+  hubPageSchema,
+  hubQuestionSchema,
+  repoSchema,
+  revisionSchema,
+} from './hub';
 import { limits } from './limits';
 import { machineProfileSchema, machineProgressSchema } from './machine';
 import { modelEntrySchema } from './models';
@@ -131,6 +143,28 @@ export const operations = {
   /** loads the model and remembers it; `force`: even when it does not fit into the memory */
   'models.select': operation(z.object({ modelId: idSchema, force: z.boolean().optional() }), engineStatusSchema),
 
+  /** GGUF models of the hub, thirty at a time */
+  'hub.search': operation(hubQuestionSchema, hubPageSchema),
+  'hub.model': operation(z.object({ repo: repoSchema, revision: revisionSchema.default('main') }), hubModelPageSchema),
+  /** what a file would take of this machine, before it is downloaded: its header is read, some megabytes at most */
+  'hub.fit': operation(hubFitQuestionSchema, hubFitSchema),
+  /** suggestions that need no network */
+  'hub.catalogue': operation(nothing, z.array(catalogueEntrySchema)),
+  'hub.account': operation(nothing, hubAccountSchema),
+  /** kept in the keyring of the system, and never told again; null: forgotten. Refused where `canSave` is false */
+  'hub.setToken': operation(z.object({ token: z.string().min(1).max(1000).nullable() }), hubAccountSchema),
+
+  'downloads.list': operation(nothing, z.array(downloadSchema)),
+  /** a file that is on the list already is resumed */
+  'downloads.start': operation(downloadRequestSchema, downloadSchema),
+  'downloads.pause': operation(z.object({ id: idSchema }), downloadSchema),
+  /** goes on after a pause or a failure; ends the wait for the next attempt */
+  'downloads.resume': operation(z.object({ id: idSchema }), downloadSchema),
+  /** off the list, and what is half there off the disk; a model that is done stays */
+  'downloads.cancel': operation(z.object({ id: idSchema }), nothing),
+  /** takes those that are done off the list */
+  'downloads.clear': operation(nothing, nothing),
+
   /** ids of jobs, which onDocumentJobs tells of; none: the person thought better of it. Refused in headless mode */
   'documents.attachFromDialog': operation(nothing, z.array(idSchema)),
   /** paths: of dropped files (put in by the preload bridge; the page itself is refused), or typed by a person in headless mode */
@@ -204,6 +238,8 @@ export const events = {
   onEngine: engineStatusSchema,
   /** every job of this run, in the order of their beginning: at each change of state, and while one reads */
   onDocumentJobs: z.array(documentJobSchema),
+  /** every download: at each change of state, and four times a second while one runs */
+  onDownloads: z.array(downloadSchema),
   /** while the machine is measured, and once when that has ended */
   onMachine: machineProgressSchema,
   /** heat and power of the machine, where the platform tells */

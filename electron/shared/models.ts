@@ -32,7 +32,7 @@ export const modelEntrySchema = z.object({
   fileName: z.string(),
   /** shown path: folder of the file, home folder shortened to ~ */
   location: z.string(),
-  source: z.enum(['embedded', 'file', 'folder']),
+  source: z.enum(['embedded', 'file', 'folder', 'downloaded']),
   fileBytes: z.number(),
   /** null: not inspected yet, or not readable */
   info: modelInfoSchema.nullable(),

@@ -96,6 +96,18 @@ export const documentSettingsSchema = z.object({
   retrievalTokens: documentFields.retrievalTokens.default(2048),
 });
 export type DocumentSettings = z.infer<typeof documentSettingsSchema>;
+const downloadFields = {
+  /** downloads at a time */
+  parallel: z.number().int().min(1).max(4),
+  /** whole path of the folder of downloaded models; null: `models` in the folder of the app's data */
+  folder: z.string().min(1).max(limits.maxPathLength).nullable(),
+};
+
+export const downloadSettingsSchema = z.object({
+  parallel: downloadFields.parallel.default(2),
+  folder: downloadFields.folder.default(null),
+});
+export type DownloadSettings = z.infer<typeof downloadSettingsSchema>;
 
 export const themeSchema = z.enum(['system', 'light', 'dark']);
 
@@ -109,6 +121,7 @@ export const settingsSchema = z.object({
   sampling: samplingSettingsSchema.prefault({}),
   sessions: sessionSettingsSchema.prefault({}),
   documents: documentSettingsSchema.prefault({}),
+  downloads: downloadSettingsSchema.prefault({}),
 });
 export type Settings = z.infer<typeof settingsSchema>;
 
@@ -121,5 +134,6 @@ export const settingsPatchSchema = z.object({
   sampling: z.object(samplingFields).partial().optional(),
   sessions: z.object(sessionFields).partial().optional(),
   documents: z.object(documentFields).partial().optional(),
+  downloads: z.object(downloadFields).partial().optional(),
 });
 export type SettingsPatch = z.infer<typeof settingsPatchSchema>;

@@ -38,6 +38,8 @@ async function start(dataFolder: string) {
     // no documents are attached here
     documentWorker: path.join(bundles, 'none.mjs'),
     processes: () => [process.pid],
+    catalogue: path.resolve('assets/catalogue/models.json'),
+    keyring: null,
     power: new PowerWatch(null),
     info: { version: '1', platform: 'test', headless: true, runtime: 'test', notices: [] },
     ...{ desktop: null, log: silentLogger, streamAsEvents: true },

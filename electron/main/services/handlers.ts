@@ -6,6 +6,8 @@ import { branchTo } from './chatLog';
 import type { ChatStore } from './chatStore';
 import type { DocumentService } from './documents/documentService';
 import type { EngineService } from './engineService';
+import { createHubHandlers } from './hub/hubHandlers';
+import type { Hub } from './hub/setUpHub';
 import type { ChatSearch } from './library/chatSearch';
 import { createLibraryHandlers } from './library/libraryHandlers';
 import type { MachineService } from './machineService';
@@ -42,6 +44,7 @@ export interface HandlerParts {
   documents: DocumentService;
   sessions: SessionService;
   search: ChatSearch;
+  hub: Hub;
 }
 
 export function createHandlers(parts: HandlerParts): Handlers {
@@ -80,6 +83,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
     'chats.restore': ({ chatId }) => chats.restore(chatId),
     'chats.selectBranch': async ({ chatId, leafId }) => turns.withLiveText(await chats.selectBranch(chatId, leafId)),
     ...createLibraryHandlers(parts),
+    ...createHubHandlers(parts.hub),
 
     'turns.send': ({ chatId, parentId, text, attachments }) => turns.send(chatId, parentId, text, attachments),
     'turns.regenerate': ({ chatId, messageId }) => turns.regenerate(chatId, messageId),

@@ -26,7 +26,7 @@ export function shownLocation(path: string, home: string = os.homedir()): string
   return folder === home || folder.startsWith(join(home, '/')) ? `~${folder.slice(home.length)}` : folder;
 }
 
-/** GGUF files of a folder and its subfolders, in order of their names. Folders that may not be read are passed over. */
+/** GGUF files of a folder and its subfolders, in order of their names; of a split file the first part, for all of them. Folders that may not be read are passed over. */
 export async function findModels(folder: string, depth = 0): Promise<FoundFile[]> {
   const found: FoundFile[] = [];
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
@@ -34,14 +34,35 @@ export async function findModels(folder: string, depth = 0): Promise<FoundFile[]
     if (found.length >= maxFilesPerFolder) break;
     const path = join(folder, entry.name);
     if (entry.isDirectory() && depth < maxDepth) found.push(...(await findModels(path, depth + 1)));
-    else if (entry.name.toLowerCase().endsWith('.gguf')) found.push(...(await foundFile(path)));
+    else if (entry.name.toLowerCase().endsWith('.gguf') && partNumber(entry.name) === 1)
+      found.push(...(await foundFile(path)));
   }
   return found.slice(0, maxFilesPerFolder);
 }
 
 async function foundFile(path: string): Promise<FoundFile[]> {
   const info = await stat(path).catch(() => null);
-  return info?.isFile() ? [{ path, bytes: info.size, modifiedMs: info.mtimeMs }] : [];
+  if (!info?.isFile()) return [];
+  const bytes = info.size + (await bytesOfOtherParts(path));
+  return [{ path, bytes, modifiedMs: info.mtimeMs }];
+}
+
+/** `model-00002-of-00005.gguf`: llama.cpp takes the first part and finds the others by its name. */
+const splitName = /-(\d{5})-of-(\d{5})\.gguf$/i;
+
+function partNumber(name: string): number {
+  const number = splitName.exec(name)?.[1];
+  return number === undefined ? 1 : Number(number);
+}
+
+async function bytesOfOtherParts(path: string): Promise<number> {
+  const count = Number(splitName.exec(path)?.[2] ?? 1);
+  let sum = 0;
+  for (let number = 2; number <= count && partNumber(path) === 1; number++) {
+    const part = path.replace(splitName, (_, __, all) => `-${String(number).padStart(5, '0')}-of-${all}.gguf`);
+    sum += (await stat(part).catch(() => null))?.size ?? 0;
+  }
+  return sum;
 }
 
 /** Throws `model-missing` or `model-invalid` with a sentence that names the file. */

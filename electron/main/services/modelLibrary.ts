@@ -33,6 +33,8 @@ export class ModelLibrary {
     private readonly embeddedFolder: string,
     private readonly added: ModelList,
     private readonly inspector: Inspector,
+    /** where downloads end up; null: nowhere */
+    private readonly downloadFolder: () => string | null = () => null,
   ) {}
 
   /** Looks at the disk again. Headers that were not read yet follow with a `changed` event. */
@@ -76,10 +78,25 @@ export class ModelLibrary {
   async remove(modelId: string): Promise<void> {
     const { path, source } = await this.find(modelId);
     if (source === 'embedded') throw new ConcertinaError('forbidden', 'The embedded model cannot be removed.');
-    const inFolder = this.added.get().folders.some((folder) => path.startsWith(join(folder, '/')));
+    const folders = [...this.added.get().folders, ...this.downloads()];
+    const inFolder = folders.some((folder) => path.startsWith(join(folder, '/')));
     await this.added.remove(path, inFolder);
     this.known = await this.scan();
     this.changed.emit(this.entries());
+  }
+
+  /** A download put a file in its place: it is listed, also when it was taken off the list before. Its id; null: not there */
+  async adopt(path: string): Promise<string | null> {
+    if ((await kindOf(path)) !== 'file') return null;
+    await this.added.unhide(path);
+    await this.list();
+    this.changed.emit(this.entries());
+    return modelIdOf(path);
+  }
+
+  private downloads(): string[] {
+    const folder = this.downloadFolder();
+    return folder === null ? [] : [folder];
   }
 
   private async addOne(path: string): Promise<string[]> {
@@ -124,9 +141,13 @@ export class ModelLibrary {
       put(modelIdOf(`embedded:${basename(file.path)}`), file.path, 'embedded', file);
     }
     for (const path of files) put(modelIdOf(path), path, 'file', await checkModelFile(path).catch(() => null));
-    for (const folder of folders) {
+    const sources = [
+      ...this.downloads().map((folder) => ({ folder, source: 'downloaded' as const })),
+      ...folders.map((folder) => ({ folder, source: 'folder' as const })),
+    ];
+    for (const { folder, source } of sources) {
       for (const file of await findModels(folder)) {
-        if (!hidden.includes(file.path)) put(modelIdOf(file.path), file.path, 'folder', file);
+        if (!hidden.includes(file.path)) put(modelIdOf(file.path), file.path, source, file);
       }
     }
     return known;

@@ -50,6 +50,10 @@ export class ModelList {
     }));
   }
 
+  async unhide(path: string): Promise<void> {
+    if (this.list.hidden.includes(path)) await this.save(({ hidden }) => ({ hidden: without(hidden, path) }));
+  }
+
   /** `inFolder`: the file would come back with its folder, so it is hidden. */
   remove(path: string, inFolder: boolean): Promise<void> {
     return this.save(({ files, hidden }) => ({

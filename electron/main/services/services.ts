@@ -9,11 +9,14 @@ import { ChatStore } from './chatStore';
 import { diagnosticsText } from './diagnostics';
 import { DocumentService } from './documents/documentService';
 import { DocumentTexts } from './documents/documentTexts';
+import type { Downloads } from './downloads/downloads';
 import { Emitter } from './emitter';
 import { EngineHost } from './engineHost';
 import { EngineService } from './engineService';
 import type { EngineTransport } from './engineTransport';
 import { createHandlers, type Desktop } from './handlers';
+import { downloadFolderOf, setUpHub } from './hub/setUpHub';
+import type { Keyring } from './hub/token';
 import { ChatSearch } from './library/chatSearch';
 import type { Logger } from './logger';
 import { firstValues, MachineService, machineLines } from './machineService';
@@ -37,6 +40,12 @@ export interface ServicesOptions {
   openEngine: () => EngineTransport;
   /** file of the worker thread that reads documents; beside it lie pdf.js's character maps (cmaps) and the search worker */
   documentWorker: string;
+  /** file of the suggested models */
+  catalogue: string;
+  /** of the desktop's system; null: there is none, and access tokens come from the environment alone */
+  keyring: Keyring | null;
+  /** a download must not be cut by sleep; a browser cannot keep a machine awake */
+  keepAwake?: (on: boolean) => void;
   /** process ids of the app, with or without the engine's */
   processes: () => number[];
   power: PowerWatch;
@@ -61,6 +70,7 @@ export interface Services {
   models: ModelLibrary;
   settings: SettingsStore;
   documents: DocumentService;
+  downloads: Downloads;
   /** stops answers, writes what is open, ends the engine process */
   close(): Promise<void>;
 }
@@ -81,8 +91,15 @@ export async function createServices(options: ServicesOptions): Promise<Services
   await Promise.all([settings.load(), chats.load(), added.load(), documents.load()]);
 
   const host = new EngineHost(options.openEngine, log);
-  const models = new ModelLibrary(options.embeddedModels, added, {
-    inspect: (path) => host.client.call('inspect', { path }),
+  const inspect = (path: string) => host.client.call('inspect', { path });
+  const downloadFolder = () => downloadFolderOf(dataFolder, settings.get().downloads);
+  const models = new ModelLibrary(options.embeddedModels, added, { inspect }, downloadFolder);
+  const hub = await setUpHub({
+    ...{ dataFolder, log, catalogueFile: options.catalogue, version: options.info.version, keyring: options.keyring },
+    ...(options.keepAwake ? { keepAwake: options.keepAwake } : {}),
+    judge: { inspect, fit: (question) => host.client.call('fit', question) },
+    downloadSettings: () => settings.get().downloads,
+    onModel: (path) => models.adopt(path),
   });
   const calibration = { folder: join(dataFolder, 'calibrations'), textFile: options.calibrationText };
   const engine = new EngineService(host, models, settings, calibration, join(dataFolder, 'scratch'), () =>
@@ -102,20 +119,21 @@ export async function createServices(options: ServicesOptions): Promise<Services
   });
   await machine.load();
   if (options.firstProbe) probeAtFirstStart(machine, engine, settings, log);
-  const notices = [options.info, settings, chats, added, machine].flatMap((one) => one.notices);
+  const notices = [options.info, settings, chats, added, machine, hub].flatMap((one) => one.notices);
   for (const notice of notices) log.warn(notice);
   const info = () => ({ ...options.info, notices });
   const record = recordOf(host, engine, turns);
 
   function diagnostics(): string {
     const secrets = privateFactsOf(process.env, [settings.get().systemPrompt, ...settings.get().sampling.stop]);
+    const values = [...secrets.values, ...hub.token.secrets()];
     return diagnosticsText({
       info: info(),
       system: systemFacts(),
       status: engine.status(),
       settings: settings.get(),
       record,
-      private: { ...secrets, names: [...secrets.names, ...personNames()] },
+      private: { values, names: [...secrets.names, ...personNames()] },
       machine: machineLines(machine.measured()),
       at: new Date(),
     });
@@ -138,6 +156,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     turns,
     budgets,
     blockOf,
+    hub,
     documents,
     sessions,
     search,
@@ -150,6 +169,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   models.changed.on((payload) => events.emit({ name: 'onModels', payload }));
   engine.changed.on((payload) => events.emit({ name: 'onEngine', payload }));
   documents.jobs.changed.on((payload) => events.emit({ name: 'onDocumentJobs', payload }));
+  hub.downloads.changed.on((payload) => events.emit({ name: 'onDownloads', payload }));
   machine.progress.on((payload) => events.emit({ name: 'onMachine', payload }));
   power.changed.on((payload) => events.emit({ name: 'onPower', payload }));
   turns.finished.on((payload) => events.emit({ name: 'onMessage', payload }));
@@ -157,11 +177,12 @@ export async function createServices(options: ServicesOptions): Promise<Services
 
   async function close(): Promise<void> {
     const documentsClosed = documents.close();
+    const hubClosed = hub.close();
     await Promise.race([turns.close(), new Promise((resolve) => setTimeout(resolve, stopAnswersMs).unref())]);
     await engine.close();
     // answers that did not stop in time ended with their process
     await turns.close();
-    await Promise.all([chats.close(), documentsClosed, search.close()]);
+    await Promise.all([chats.close(), documentsClosed, hubClosed, search.close()]);
   }
 
   function call(name: unknown, input: unknown): Promise<Envelope> {
@@ -170,7 +191,8 @@ export async function createServices(options: ServicesOptions): Promise<Services
     );
   }
 
-  return { call, events, host, engine, models, settings, documents, close };
+  await hub.downloads.open();
+  return { call, events, host, engine, models, settings, documents, downloads: hub.downloads, close };
 }
 
 /** As soon as a model is ready. What fails or is ended by a question is done at the next start. */

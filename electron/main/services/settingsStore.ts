@@ -78,7 +78,7 @@ export class SettingsStore {
 }
 
 function merge(settings: Settings, patch: SettingsPatch): unknown {
-  const { context, sampling, sessions, documents, ...rest } = patch;
+  const { context, sampling, sessions, documents, downloads, ...rest } = patch;
   return {
     ...settings,
     ...definedOnly(rest),
@@ -86,6 +86,7 @@ function merge(settings: Settings, patch: SettingsPatch): unknown {
     sampling: { ...settings.sampling, ...definedOnly(sampling ?? {}) },
     sessions: { ...settings.sessions, ...definedOnly(sessions ?? {}) },
     documents: { ...settings.documents, ...definedOnly(documents ?? {}) },
+    downloads: { ...settings.downloads, ...definedOnly(downloads ?? {}) },
   };
 }
 

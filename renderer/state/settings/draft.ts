@@ -14,7 +14,7 @@ export function changeDraft(
 
 /** What the window shows at once while the services are still writing the change down. */
 export function applyPatch(settings: Settings, patch: SettingsPatch): Settings {
-  const { context, sampling, sessions, documents, ...rest } = patch;
+  const { context, sampling, sessions, documents, downloads, ...rest } = patch;
   return {
     ...settings,
     ...defined(rest),
@@ -22,6 +22,7 @@ export function applyPatch(settings: Settings, patch: SettingsPatch): Settings {
     sampling: { ...settings.sampling, ...defined(sampling ?? {}) },
     sessions: { ...settings.sessions, ...defined(sessions ?? {}) },
     documents: { ...settings.documents, ...defined(documents ?? {}) },
+    downloads: { ...settings.downloads, ...defined(downloads ?? {}) },
   };
 }
 

@@ -99,6 +99,7 @@ export function fakeSettings(): Settings {
       stop: [],
     },
     documents: { reserve: 1024, retrievalTokens: 2048 },
+    downloads: { parallel: 2, folder: null },
     sessions: { enabled: true, minTokens: 2048, maxBytes: 8 * 1024 ** 3 },
   };
 }

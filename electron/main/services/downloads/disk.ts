@@ -1,0 +1,52 @@
+/** Room on the disk for a download, and what the disk says when there is none. */
+import { statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { sizeText } from '../../../shared/bytes';
+import { ConcertinaError } from '../../../shared/errors';
+import { isMissing, storageError } from '../files';
+
+const GiB = 1024 ** 3;
+const full = new Set(['ENOSPC', 'EDQUOT']);
+
+/** Bytes that a person may write there; null where the system does not tell. */
+export async function freeBytes(folder: string): Promise<number | null> {
+  for (let at = folder; ; at = dirname(at)) {
+    try {
+      const { bavail, bsize, blocks } = await statfs(at);
+      // some network disks answer with zeros
+      return blocks > 0 ? bavail * bsize : null;
+    } catch (error) {
+      if (!isMissing(error) || at === dirname(at)) return null;
+    }
+  }
+}
+
+/** Kept free for everything else: a system without any room fails in odd ways. */
+export function reserveFor(bytes: number): number {
+  return Math.min(GiB, bytes / 20);
+}
+
+export function diskFull(needed: number | null, free: number | null): ConcertinaError {
+  const figures =
+    needed === null || free === null
+      ? ''
+      : `: ${sizeText(needed)} are needed and ${sizeText(Math.max(0, free))} are free`;
+  return new ConcertinaError(
+    'disk-full',
+    `The disk is full${figures}.`,
+    'Make room, then resume the download: nothing of it is lost.',
+  );
+}
+
+export function diskError(error: unknown, path: string): unknown {
+  if (error instanceof ConcertinaError || !(error instanceof Error))
+    return fullInside(error) ? diskFull(null, null) : error;
+  if (fullInside(error)) return diskFull(null, null);
+  return 'syscall' in error ? storageError(`${path} could not be written`, error) : error;
+}
+
+/** What other modules made of the disk's own word. */
+function fullInside(error: unknown): boolean {
+  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown };
+  return full.has(String(code)) || (cause !== undefined && fullInside(cause));
+}

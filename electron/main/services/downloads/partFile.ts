@@ -1,0 +1,284 @@
+/**
+ * One file that is being downloaded: `NAME.part`, its checksum so far, and `NAME.part.log`. The state of SHA-256 is kept at the
+ * end of each chunk, so that going on after a restart reads one chunk again and not the file, and so that one chunk can be
+ * compared with what the hub sends for it later.
+ */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { createSHA256, type IHasher } from 'hash-wasm';
+import type { HubPart } from '../../../shared/hub';
+import { isMissing, writeFileAtomic } from '../files';
+import { diskError } from './disk';
+import { addLine, type Head, headText, type Known, type Line, readSidecar } from './sidecar';
+
+export const chunkBytes = 16 * 1024 * 1024;
+const readBytes = 1024 * 1024;
+
+export const partPath = (path: string) => `${path}.part`;
+export const sidecarPath = (path: string) => `${path}.part.log`;
+
+export class PartFile {
+  /** on the disk and in the checksum */
+  have = 0;
+
+  private constructor(
+    /** where it will lie when it is whole */
+    readonly path: string,
+    readonly part: HubPart,
+    private readonly handle: FileHandle,
+    private readonly known: Known,
+    private readonly hash: IHasher,
+    private readonly chunk: number,
+  ) {}
+
+  /** Goes on with what is there, when it is the beginning of the same file; else begins anew. */
+  static async open(
+    path: string,
+    head: Head,
+    { chunk = chunkBytes, signal }: { chunk?: number; signal?: AbortSignal } = {},
+  ): Promise<PartFile> {
+    const part = head.origin.parts.find((one) => one.path === head.path);
+    if (!part) throw new Error(`${head.path} is no part of ${head.origin.file}`);
+    try {
+      await mkdir(dirname(path), { recursive: true });
+      const known = await readSidecar(sidecarPath(path));
+      const same = known !== null && isSame(known.head, part);
+      const handle = await openFile(partPath(path));
+      if (known !== null && !same) await handle.truncate(0);
+      // a file without its log is read again from its beginning: what it is, the checksum tells
+      if (!same) await writeFileAtomic(sidecarPath(path), headText(head));
+      const facts = same ? known : nothingKnown(head);
+      const file = new PartFile(path, part, handle, facts, await createSHA256(), chunk);
+      try {
+        await file.catchUp(signal);
+      } catch (error) {
+        await file.close();
+        throw error;
+      }
+      return file;
+    } catch (error) {
+      throw diskError(error, path);
+    }
+  }
+
+  get complete(): boolean {
+    return this.have === this.part.bytes;
+  }
+
+  get etag(): string | null {
+    return this.known.etag;
+  }
+
+  get verified(): boolean {
+    return this.known.verified;
+  }
+
+  async rememberEtag(etag: string): Promise<void> {
+    if (etag !== this.known.etag) await this.tell({ etag });
+  }
+
+  /** A connection begins or ends here, or the app died. */
+  async markSeam(): Promise<void> {
+    for (const seam of new Set([
+      Math.floor(Math.max(0, this.have - 1) / this.chunk),
+      Math.floor(this.have / this.chunk),
+    ])) {
+      if (!this.known.seams.has(seam)) await this.tell({ seam });
+    }
+  }
+
+  async write(data: Buffer): Promise<void> {
+    for (let start = 0; start < data.length; ) {
+      const room = this.chunk - (this.have % this.chunk);
+      const piece = data.subarray(start, start + room);
+      await this.put(piece, this.have);
+      this.hash.update(piece);
+      this.have += piece.length;
+      start += piece.length;
+      if (this.have % this.chunk === 0) await this.checkpoint();
+    }
+  }
+
+  /** All that was received is on the disk and in the log. */
+  async sync(): Promise<void> {
+    await this.guarded(() => this.handle.datasync());
+  }
+
+  /** Chunks were put in the place of others: the checksum of what was received is not that of the file. */
+  get wasMended(): boolean {
+    return this.known.checked.size > 0;
+  }
+
+  /** Of everything that was received, hexadecimal. */
+  digest(): string {
+    const state = this.hash.save();
+    const digest = this.hash.digest('hex');
+    this.hash.load(state);
+    return digest;
+  }
+
+  /** Of what lies on the disk. */
+  async digestOnDisk(onBytes: (bytes: number) => void, signal: AbortSignal): Promise<string> {
+    await this.sync();
+    const hash = createHash('sha256');
+    for await (const data of createReadStream(partPath(this.path), { highWaterMark: readBytes, signal })) {
+      hash.update(data as Buffer);
+      onBytes((data as Buffer).length);
+    }
+    return hash.digest('hex');
+  }
+
+  /** Chunks that were not fetched a second time yet, those where connections met first. */
+  unchecked(): number[] {
+    const all = Array.from({ length: Math.ceil(this.part.bytes / this.chunk) }, (_, index) => index);
+    const left = all.filter((index) => !this.known.checked.has(index));
+    return [
+      ...left.filter((index) => this.known.seams.has(index)),
+      ...left.filter((index) => !this.known.seams.has(index)),
+    ];
+  }
+
+  range(index: number): { start: number; end: number } {
+    return { start: index * this.chunk, end: Math.min(this.part.bytes, (index + 1) * this.chunk) };
+  }
+
+  /** Puts a chunk in the place of what was received first. Returns whether it was another one. */
+  async replaceIfOther(index: number, data: Buffer): Promise<boolean> {
+    const { start, end } = this.range(index);
+    const before = this.stateAt(start);
+    const after = end === this.part.bytes ? this.hash.save() : this.stateAt(end);
+    const hash = await createSHA256();
+    const digestAfter = hash.load(after ?? hash.init().save()).digest('hex');
+    hash.init();
+    if (before) hash.load(before);
+    const other = after === null || hash.update(data).digest('hex') !== digestAfter;
+    if (other) {
+      await this.put(data, start);
+      await this.sync();
+    }
+    await this.tell({ checked: index });
+    return other;
+  }
+
+  async header(bytes: number): Promise<Buffer> {
+    const { buffer, bytesRead } = await this.handle.read(
+      Buffer.alloc(Math.min(bytes, this.part.bytes)),
+      0,
+      undefined,
+      0,
+    );
+    return buffer.subarray(0, bytesRead);
+  }
+
+  async markVerified(): Promise<void> {
+    await this.sync();
+    await this.tell({ verified: true });
+  }
+
+  /** From the first byte on. */
+  async restart(): Promise<void> {
+    const { head } = this.known;
+    await this.guarded(async () => {
+      await this.handle.truncate(0);
+      await writeFileAtomic(sidecarPath(this.path), headText(head));
+    });
+    Object.assign(this.known, nothingKnown(head));
+    this.hash.init();
+    this.have = 0;
+  }
+
+  async close(): Promise<void> {
+    await this.handle.close().catch(() => undefined);
+  }
+
+  /** Takes what is on the disk into the checksum, from the last checkpoint on. */
+  private async catchUp(signal: AbortSignal | undefined): Promise<void> {
+    const size = Math.min((await this.handle.stat()).size, this.part.bytes);
+    await this.handle.truncate(size);
+    const { checkpoints } = this.known;
+    while ((checkpoints.at(-1)?.end ?? 0) > size) checkpoints.pop();
+    const last = checkpoints.at(-1);
+    this.hash.init();
+    if (last) this.hash.load(last.state);
+    this.have = last?.end ?? 0;
+    // these bytes may not have reached the disk before the power went
+    if (this.have < size) await this.markSeam();
+    const buffer = Buffer.alloc(Math.min(readBytes, this.chunk));
+    while (this.have < size) {
+      signal?.throwIfAborted();
+      const most = Math.min(buffer.length, size - this.have, this.chunk - (this.have % this.chunk));
+      const { bytesRead } = await this.handle.read(buffer, 0, most, this.have);
+      if (bytesRead === 0) break;
+      this.hash.update(buffer.subarray(0, bytesRead));
+      this.have += bytesRead;
+      if (this.have % this.chunk === 0) await this.checkpoint();
+    }
+  }
+
+  private async checkpoint(): Promise<void> {
+    await this.sync();
+    const state = this.hash.save();
+    await this.tell({ end: this.have, state: Buffer.from(state).toString('base64') });
+  }
+
+  private stateAt(end: number): Uint8Array | null {
+    return this.known.checkpoints.find((one) => one.end === end)?.state ?? null;
+  }
+
+  private async put(data: Buffer, position: number): Promise<void> {
+    await this.guarded(async () => {
+      for (let done = 0; done < data.length; ) {
+        const { bytesWritten } = await this.handle.write(data, done, data.length - done, position + done);
+        done += bytesWritten;
+      }
+    });
+  }
+
+  private async tell(line: Line): Promise<void> {
+    await this.guarded(() => addLine(sidecarPath(this.path), line));
+    if ('end' in line) this.known.checkpoints.push({ end: line.end, state: Buffer.from(line.state, 'base64') });
+    else if ('etag' in line) this.known.etag = line.etag;
+    else if ('seam' in line) this.known.seams.add(line.seam);
+    else if ('checked' in line) this.known.checked.add(line.checked);
+    else this.known.verified = true;
+  }
+
+  private async guarded<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw diskError(error, this.path);
+    }
+  }
+}
+
+function nothingKnown(head: Head): Known {
+  return { head, checkpoints: [], etag: null, seams: new Set(), checked: new Set(), verified: false };
+}
+
+function isSame(head: Head, part: HubPart): boolean {
+  const there = head.origin.parts.find((one) => one.path === head.path);
+  return there !== undefined && there.bytes === part.bytes && there.sha256 === part.sha256;
+}
+
+async function openFile(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, 'r+');
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    return open(path, 'w+', 0o600);
+  }
+}
+
+/** Puts a verified file in its place; its log goes after it, so that a crash in between loses nothing. */
+export async function putInPlace(path: string): Promise<void> {
+  await rename(partPath(path), path);
+  await rm(sidecarPath(path), { force: true });
+}
+
+export async function discardPart(path: string): Promise<void> {
+  await rm(partPath(path), { force: true });
+  await rm(sidecarPath(path), { force: true });
+}

@@ -1,0 +1,116 @@
+/**
+ * Finds the end of a GGUF header without keeping what is in it: how much of a file must be read before the engine can say what
+ * the model takes, and whether a file that was downloaded is one at all.
+ */
+import { ConcertinaError } from '../../../shared/errors';
+
+const maxHeaderBytes = 256 * 1024 * 1024;
+const maxNameBytes = 65_536;
+const maxDimensions = 8;
+const typeString = 8;
+const typeArray = 9;
+/** bytes of a value, by the number of its type */
+const sizes = [1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8];
+const defaultAlignment = 32;
+
+export interface GgufHeader {
+  /** where the weights begin */
+  dataStart: number;
+  tensors: number;
+  /** where the last of the weights begins, from `dataStart` */
+  lastOffset: number;
+}
+
+/** Thrown where the bytes end before the header does. */
+class TooShort extends Error {}
+
+/** null: more bytes are needed. Throws `model-invalid` for what is no GGUF file. */
+export function readGgufHeader(data: Buffer): GgufHeader | null {
+  try {
+    return walk(new Reader(data));
+  } catch (error) {
+    if (!(error instanceof TooShort)) throw error;
+    if (data.length >= maxHeaderBytes) throw invalid('its header has no end');
+    return null;
+  }
+}
+
+/** Throws `model-invalid` when a file of `bytes` bytes cannot hold what its header tells. */
+export function requireRoom({ dataStart, tensors, lastOffset }: GgufHeader, bytes: number): void {
+  if (tensors > 0 && dataStart + lastOffset >= bytes) throw invalid('it is shorter than its header says');
+}
+
+function walk(reader: Reader): GgufHeader {
+  if (reader.bytes(4).toString('latin1') !== 'GGUF') throw invalid('it does not begin as one');
+  const version = reader.uint32();
+  if (version < 2 || version > 3) throw invalid(`its version is ${version}`);
+  const tensors = reader.count();
+  const entries = reader.count();
+  let alignment = defaultAlignment;
+  for (let index = 0; index < entries; index++) {
+    const key = reader.bytes(reader.count(maxNameBytes)).toString('latin1');
+    const type = reader.uint32();
+    if (key === 'general.alignment' && type === 4) alignment = reader.uint32() || defaultAlignment;
+    else skipValue(reader, type);
+  }
+  let lastOffset = 0;
+  for (let index = 0; index < tensors; index++) {
+    reader.skip(reader.count(maxNameBytes));
+    const dimensions = reader.uint32();
+    if (dimensions > maxDimensions) throw invalid('a tensor has too many dimensions');
+    reader.skip(8 * dimensions + 4);
+    lastOffset = Math.max(lastOffset, reader.count());
+  }
+  return { dataStart: Math.ceil(reader.position / alignment) * alignment, tensors, lastOffset };
+}
+
+function skipValue(reader: Reader, type: number): void {
+  if (type === typeArray) skipList(reader);
+  else reader.skip(type === typeString ? reader.count() : sizeOf(type));
+}
+
+function skipList(reader: Reader): void {
+  const item = reader.uint32();
+  const count = reader.count();
+  if (item === typeArray) throw invalid('it has lists in lists');
+  if (item !== typeString) reader.skip(count * sizeOf(item));
+  else for (let index = 0; index < count; index++) reader.skip(reader.count());
+}
+
+function sizeOf(type: number): number {
+  const size = sizes[type];
+  if (!size) throw invalid(`it has a value of type ${type}`);
+  return size;
+}
+
+class Reader {
+  position = 0;
+
+  constructor(private readonly data: Buffer) {}
+
+  bytes(count: number): Buffer {
+    const start = this.position;
+    this.skip(count);
+    return this.data.subarray(start, this.position);
+  }
+
+  skip(count: number): void {
+    if (count > this.data.length - this.position) throw new TooShort();
+    this.position += count;
+  }
+
+  uint32(): number {
+    return this.bytes(4).readUInt32LE();
+  }
+
+  /** a length or offset; one that no file can have is not waited for */
+  count(most: number = Number.MAX_SAFE_INTEGER): number {
+    const value = this.bytes(8).readBigUInt64LE();
+    if (value > BigInt(most)) throw invalid('it has a length that cannot be');
+    return Number(value);
+  }
+}
+
+function invalid(why: string): ConcertinaError {
+  return new ConcertinaError('model-invalid', `This is no GGUF file that can be read: ${why}.`, 'Choose another file.');
+}

@@ -1,0 +1,181 @@
+/**
+ * Models on a hub (Hugging Face, or a mirror that answers as it does): search results, the page of one model with its files, and
+ * what a file would take of this machine before any of it is downloaded.
+ */
+import { z } from 'zod';
+import { idSchema } from './chats';
+import { contextFitSchema } from './fit';
+import { limits } from './limits';
+import { modelInfoSchema } from './models';
+import { contextSettingsSchema } from './settings';
+
+/** `owner/name` */
+export const repoSchema = z
+  .string()
+  .max(200)
+  .regex(/^[A-Za-z0-9][\w.-]*\/[A-Za-z0-9][\w.-]*$/, 'A model of the hub is named owner/name.');
+
+/** Path of a file inside a repository. It becomes a path on this disk, hence the rules. */
+export const repoPathSchema = z
+  .string()
+  .max(500)
+  .regex(/^[^/\\:*?"<>|\p{Cc}]+(\/[^/\\:*?"<>|\p{Cc}]+)*$/u, 'This is no path of a file in a repository.')
+  .refine(
+    (path) => path.split('/').every((part) => !/^\.+$|[. ]$/.test(part)),
+    'This path leads out of the repository.',
+  );
+
+/** A branch, tag or commit. */
+export const revisionSchema = z
+  .string()
+  .max(200)
+  .regex(/^[\w][\w./-]*$/);
+
+export const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/);
+
+export const hubSortSchema = z.enum(['trending', 'downloads', 'likes', 'updated']);
+export type HubSort = z.infer<typeof hubSortSchema>;
+
+/** `auto`: granted as soon as a person agrees on the page of the model; `manual`: its authors decide. */
+export const gatingSchema = z.enum(['open', 'auto', 'manual']);
+
+export const hubModelSchema = z.object({
+  repo: repoSchema,
+  author: z.string(),
+  name: z.string(),
+  /** of the last month */
+  downloads: z.number(),
+  likes: z.number(),
+  /** ISO 8601; null: the hub does not say */
+  updatedAt: z.string().nullable(),
+  /** identifier as the hub has it: 'apache-2.0', 'llama3.1', 'other' */
+  license: z.string().nullable(),
+  gated: gatingSchema,
+  private: z.boolean(),
+});
+export type HubModel = z.infer<typeof hubModelSchema>;
+
+export const hubQuestionSchema = z.object({
+  /** words of the name or the author; empty: the best known */
+  query: z.string().max(200).default(''),
+  sort: hubSortSchema.default('trending'),
+  /** `next` of the page before */
+  cursor: z.string().max(2000).nullable().default(null),
+});
+export type HubQuestion = z.input<typeof hubQuestionSchema>;
+
+export const hubPageSchema = z.object({
+  models: z.array(hubModelSchema),
+  /** null: this is the last page */
+  next: z.string().nullable(),
+});
+export type HubPage = z.infer<typeof hubPageSchema>;
+
+export const hubPartSchema = z.object({
+  path: repoPathSchema,
+  bytes: z.number().int().min(0),
+  /** null: the hub does not tell; then size and header are all that can be checked */
+  sha256: sha256Schema.nullable(),
+});
+export type HubPart = z.infer<typeof hubPartSchema>;
+
+/** One model file as a person sees it; a split file is one. */
+export const hubFileSchema = z.object({
+  /** path of the first part: the name of the file for `hub.fit` and `downloads.start` */
+  file: repoPathSchema,
+  /** name without folders, number of the part and ending */
+  title: z.string(),
+  /** 'Q4_K_M', 'BF16', 'IQ3_XXS'; null: its name does not say */
+  quant: z.string().nullable(),
+  /** all parts together */
+  bytes: z.number(),
+  parts: z.array(hubPartSchema).min(1),
+  /** parts that the names promise and the repository lacks: such a file cannot be downloaded */
+  missingParts: z.number().int(),
+  /** `projector`: for pictures, no model by itself; `other`: an importance matrix, an adapter */
+  kind: z.enum(['model', 'projector', 'other']),
+  /** of the model list, when it is on this disk already */
+  modelId: idSchema.nullable(),
+});
+export type HubFile = z.infer<typeof hubFileSchema>;
+
+export const hubModelPageSchema = hubModelSchema.extend({
+  /** commit that the answer describes: hand it on, so that nothing changes between looking and downloading */
+  revision: revisionSchema,
+  /** page for people; gated models are agreed to there */
+  url: z.string(),
+  /** markdown: what the README begins with, without its header and pictures; empty where there is none */
+  summary: z.string(),
+  /** what the hub read of the GGUF headers; null: not told */
+  architecture: z.string().nullable(),
+  trained: z.number().int().nullable(),
+  parameters: z.number().nullable(),
+  /** by quant, the smallest first; files of one quant follow each other */
+  quants: z.array(z.object({ quant: z.string().nullable(), files: z.array(hubFileSchema).min(1) })),
+});
+export type HubModelPage = z.infer<typeof hubModelPageSchema>;
+
+/**
+ * How a model fits with the asked context and cache types.
+ * `full`: all of it, on the GPU where the machine has one. `partial`: it fits, a part of it or all of it beside the GPU, and
+ * is slower for that. `reduced`: not as asked, but with a shorter context or smaller cache types (the marks tell which).
+ * `none`: not at all.
+ */
+export const fitGradeSchema = z.enum(['full', 'partial', 'reduced', 'none']);
+export type FitGrade = z.infer<typeof fitGradeSchema>;
+
+export const hubFitQuestionSchema = z.object({
+  repo: repoSchema,
+  revision: revisionSchema.default('main'),
+  file: repoPathSchema,
+  context: contextSettingsSchema,
+  /** tokens; the marks go no further; when it is left out, as many as the model was trained for */
+  longest: z.number().int().min(limits.minContext).max(limits.maxContext).optional(),
+  /** any id of the asking view: its newer question ends the older one with the code `cancelled` */
+  asker: idSchema.optional(),
+});
+export type HubFitQuestion = z.input<typeof hubFitQuestionSchema>;
+
+export const hubFitSchema = z.object({
+  grade: fitGradeSchema,
+  /** layers on the GPU in the grade: -1 all, 0 none */
+  gpuLayers: z.number().int(),
+  /** exact: the engine's own dry run over the header of the file */
+  fit: contextFitSchema,
+  info: modelInfoSchema,
+  /** bytes that were read of the hub for this; 0: the header was kept from an earlier question */
+  fetched: z.number(),
+});
+export type HubFit = z.infer<typeof hubFitSchema>;
+
+/** Who asks the hub. The token itself never leaves the main process. */
+export const hubAccountSchema = z.object({
+  /** address that is asked, without path and credentials */
+  endpoint: z.string(),
+  token: z.enum(['none', 'saved', 'environment']),
+  /** false: headless, or no keyring on this system; then only the environment variable HF_TOKEN */
+  canSave: z.boolean(),
+});
+export type HubAccount = z.infer<typeof hubAccountSchema>;
+
+/** Models that are known to work well, for a first start without a network. */
+export const catalogueEntrySchema = z.object({
+  repo: repoSchema,
+  title: z.string(),
+  /** one sentence for people */
+  about: z.string(),
+  /** quant to begin with */
+  quant: z.string(),
+  /** in thousand millions, as the authors give it */
+  billions: z.number(),
+  /** tokens, as the authors give it */
+  trained: z.number().int(),
+  license: z.string(),
+  /** null: not known for sure; the hub tells */
+  file: repoPathSchema.nullable(),
+  bytes: z.number().int().nullable(),
+  sha256: sha256Schema.nullable(),
+  /** true: this project has run this file */
+  verifiedHere: z.boolean(),
+});
+export type CatalogueEntry = z.infer<typeof catalogueEntrySchema>;

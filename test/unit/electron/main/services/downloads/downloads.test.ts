@@ -1,0 +1,378 @@
+/** Downloads from the test hub, over every fault that it can have. */
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import { chunk, hubClient, testHub } from '../../../../../fixtures/hub/client';
+import { noise, sampleGguf } from '../../../../../fixtures/hub/sampleGguf';
+import { temporaryFolder } from '../../../../../fixtures/temporary';
+
+const repo = 'someone/Model-GGUF';
+const file = 'Model-Q4_K_M.gguf';
+const bytes = 20 * chunk + 1234;
+const content = sampleGguf(bytes - (bytes % 4), 'a');
+
+async function setUp(options: Parameters<typeof hubClient>[1] = {}) {
+  const hub = await testHub([{ id: repo, files: { [file]: content } }]);
+  return { hub, client: await hubClient(hub, options) };
+}
+
+const received = (hub: Awaited<ReturnType<typeof testHub>>) =>
+  hub.seen.filter(({ where }) => where === 'cdn').reduce((sum, { sent }) => sum + sent, 0);
+
+async function leftovers(folder: string): Promise<string[]> {
+  const names = await readdir(folder, { recursive: true });
+  return names.filter((name) => /\.part|\.log|\.tmp/.test(name));
+}
+
+test('a model arrives whole, is put in its place and is told of', async () => {
+  const { hub, client } = await setUp();
+  const done = await client.pull(repo, file);
+  expect(done).toMatchObject({
+    state: 'done',
+    bytes: content.length,
+    done: content.length,
+    quant: 'Q4_K_M',
+    error: null,
+  });
+  expect((await client.read(repo, file)).equals(content)).toBe(true);
+  expect(client.models).toEqual([client.place(repo, file)]);
+  expect(done.modelId).not.toBeNull();
+  expect(received(hub)).toBe(content.length);
+  expect(client.told.at(-1)).toEqual([done]);
+  await client.close();
+  expect(await leftovers(client.dataFolder)).toEqual([]);
+});
+
+describe('a bad line', () => {
+  test('cut again and again: goes on where it was', async () => {
+    const { hub, client } = await setUp();
+    hub.faults.cutEvery = 100_000;
+    expect((await client.pull(repo, file)).state).toBe('done');
+    expect((await client.read(repo, file)).equals(content)).toBe(true);
+    const starts = hub.seen
+      .filter(({ where }) => where === 'cdn')
+      .map(({ headers }) => Number(/\d+/.exec(headers.range ?? '0')?.[0]));
+    expect(starts.length).toBeGreaterThan(10);
+    expect(starts).toEqual([...starts].sort((a, b) => a - b));
+  });
+
+  test('nothing comes any more: noticed, and tried again', async () => {
+    const { hub, client } = await setUp();
+    hub.faults.stall = { after: 200_000, times: 2 };
+    expect((await client.pull(repo, file)).state).toBe('done');
+    expect((await client.read(repo, file)).equals(content)).toBe(true);
+    expect(client.told.flat().some(({ error }) => error?.message.includes('nothing arrives'))).toBe(true);
+  });
+
+  test('errors of the server on both hosts are waited out', async () => {
+    const { hub, client } = await setUp();
+    hub.faults.failures = [
+      { where: 'cdn', status: 500, times: 2 },
+      { where: 'cdn', status: 503, times: 1, headers: { 'retry-after': '0' } },
+    ];
+    expect((await client.pull(repo, file)).state).toBe('done');
+    expect((await client.read(repo, file)).equals(content)).toBe(true);
+  });
+
+  test('it ends after some attempts that bring nothing, says why, and can be resumed', async () => {
+    const { hub, client } = await setUp();
+    hub.faults.failures = [{ where: 'cdn', status: 500, times: 4 }];
+    const failed = await client.pull(repo, file);
+    expect(failed).toMatchObject({ state: 'failed', error: { code: 'network-failed' } });
+    expect(failed.error?.message).toContain('4 times');
+    await client.downloads.resume(failed.id);
+    expect((await client.downloads.settled(failed.id)).state).toBe('done');
+  });
+
+  test('a hub that asks for a pause gets as long a one', async () => {
+    const { hub, client } = await setUp();
+    const page = await client.service.model(repo, 'main');
+    hub.faults.failures = [{ where: 'hub', status: 429, times: 1, headers: { 'retry-after': '1' } }];
+    const before = Date.now();
+    const { id } = await client.downloads.start({ repo, revision: page.revision, file });
+    const waiting = () => client.told.flat().find(({ state }) => state === 'waiting');
+    await vi.waitFor(() => expect(waiting()).toMatchObject({ error: { code: 'rate-limited' } }));
+    expect(waiting()?.retryAt).toBeGreaterThanOrEqual(before + 1000);
+    expect((await client.downloads.settled(id)).state).toBe('done');
+    expect(Date.now() - before).toBeGreaterThanOrEqual(1000);
+  });
+
+  test('signed addresses that run out are asked for anew', async () => {
+    const timing = { maxAttempts: 20, firstDelayMs: 20, longestDelayMs: 20 };
+    const { hub, client } = await setUp({ timing });
+    hub.faults.cutEvery = 300_000;
+    hub.faults.signatureMs = 1;
+    const { id } = await client.downloads.start({ repo, revision: 'main', file });
+    await vi.waitFor(() => expect(hub.seen.some(({ status }) => status === 403)).toBe(true));
+    hub.faults.signatureMs = 60_000;
+    expect((await client.downloads.settled(id)).state).toBe('done');
+  });
+
+  test('a server without ranges: from the beginning, and right', async () => {
+    const { hub, client } = await setUp();
+    hub.faults.stall = { after: 500_000, times: 1 };
+    hub.faults.ignoreRange = true;
+    expect((await client.pull(repo, file)).state).toBe('done');
+    expect((await client.read(repo, file)).equals(content)).toBe(true);
+  });
+
+  test('another entity tag for the same content goes on where it was', async () => {
+    const { hub, client } = await setUp();
+    hub.faults.cutEvery = 400_000;
+    const { id } = await client.downloads.start({ repo, revision: 'main', file });
+    await vi.waitFor(() => expect(client.told.at(-1)?.[0]?.done).toBeGreaterThan(300_000));
+    hub.faults.etagSuffix = '-other';
+    expect((await client.downloads.settled(id)).state).toBe('done');
+    expect((await client.read(repo, file)).equals(content)).toBe(true);
+  });
+});
+
+describe('wrong bytes', () => {
+  test('in the middle: only the bad chunk is fetched again, and what lies before it', async () => {
+    const { hub, client } = await setUp();
+    hub.faults.corrupt = { path: file, at: 2 * chunk + 77, times: 1 };
+    expect((await client.pull(repo, file)).state).toBe('done');
+    expect((await client.read(repo, file)).equals(content)).toBe(true);
+    expect(received(hub) - content.length).toBe(3 * chunk);
+  });
+
+  test('in the last chunk, and in two places', async () => {
+    const { hub, client } = await setUp();
+    hub.faults.corrupt = { path: file, at: content.length - 1, times: 1 };
+    expect((await client.pull(repo, file)).state).toBe('done');
+    expect((await client.read(repo, file)).equals(content)).toBe(true);
+  });
+
+  test('every time: it says so and keeps nothing of it', async () => {
+    const { hub, client } = await setUp();
+    hub.faults.corrupt = { path: file, at: 5, times: 1000 };
+    const failed = await client.pull(repo, file);
+    expect(failed).toMatchObject({ state: 'failed', error: { code: 'download-damaged' } });
+    expect(existsSync(client.place(repo, file))).toBe(false);
+    hub.faults.corrupt = null;
+    await client.downloads.resume(failed.id);
+    expect((await client.downloads.settled(failed.id)).state).toBe('done');
+    expect((await client.read(repo, file)).equals(content)).toBe(true);
+  });
+
+  test('a file that is no model, by the right checksum: never in the list', async () => {
+    const hub = await testHub([{ id: repo, files: { [file]: noise(100_000, 'x') } }]);
+    const client = await hubClient(hub);
+    expect(await client.pull(repo, file)).toMatchObject({ state: 'failed', error: { code: 'model-invalid' } });
+    expect(existsSync(client.place(repo, file))).toBe(false);
+    expect(client.models).toEqual([]);
+  });
+});
+
+describe('over restarts', () => {
+  async function cutOff(dataFolder: string) {
+    const hub = await testHub([{ id: repo, files: { [file]: content } }]);
+    hub.faults.bytesPerSecond = 2_000_000;
+    const first = await hubClient(hub, { dataFolder });
+    const { id } = await first.downloads.start({ repo, revision: 'main', file });
+    await vi.waitFor(() => expect(first.told.at(-1)?.[0]?.done).toBeGreaterThan(5 * chunk));
+    await first.close();
+    hub.faults.bytesPerSecond = null;
+    return { hub, id, before: received(hub) };
+  }
+
+  test('goes on by itself, and reads no more than a chunk again', async () => {
+    const dataFolder = await temporaryFolder();
+    const { hub, id } = await cutOff(dataFolder);
+    const second = await hubClient(hub, { dataFolder });
+    await second.downloads.open();
+    expect(await second.downloads.settled(id)).toMatchObject({ state: 'done' });
+    expect((await second.read(repo, file)).equals(content)).toBe(true);
+    // what was on its way when the app ended may come twice
+    expect(received(hub)).toBeLessThan(content.length + 8 * chunk);
+    await second.close();
+    expect(await leftovers(dataFolder)).toEqual([]);
+  });
+
+  test('wrong bytes where connections met: those chunks go first', async () => {
+    const dataFolder = await temporaryFolder();
+    const { hub, id, before } = await cutOff(dataFolder);
+    const second = await hubClient(hub, { dataFolder });
+    const { size } = await stat(`${second.place(repo, file)}.part`);
+    hub.faults.corrupt = { path: file, at: size + 9, times: 1 };
+    await second.downloads.open();
+    expect(await second.downloads.settled(id)).toMatchObject({ state: 'done' });
+    expect((await second.read(repo, file)).equals(content)).toBe(true);
+    expect(received(hub) - before - (content.length - size)).toBeLessThanOrEqual(3 * chunk);
+  });
+
+  test('what is half there is found again when the list is lost', async () => {
+    const dataFolder = await temporaryFolder();
+    const { hub } = await cutOff(dataFolder);
+    await rm(join(dataFolder, 'downloads.json'));
+    const second = await hubClient(hub, { dataFolder });
+    await second.downloads.open();
+    const [orphan] = second.downloads.list();
+    expect(orphan).toMatchObject({ state: 'paused', repo, file, bytes: content.length, quant: 'Q4_K_M' });
+    expect(orphan?.done).toBeGreaterThan(0);
+    await second.downloads.resume(orphan?.id ?? '');
+    expect(await second.downloads.settled(orphan?.id ?? '')).toMatchObject({ state: 'done' });
+    expect((await second.read(repo, file)).equals(content)).toBe(true);
+  });
+
+  test('a log with a torn line, and one that promises more than the disk has', async () => {
+    const dataFolder = await temporaryFolder();
+    const { hub, id } = await cutOff(dataFolder);
+    const second = await hubClient(hub, { dataFolder });
+    const part = `${second.place(repo, file)}.part`;
+    const log = await readFile(`${part}.log`, 'utf8');
+    await writeFile(`${part}.log`, `${log}\n{"end":13107`);
+    await truncate(part, 3 * chunk + 17);
+    await second.downloads.open();
+    expect(await second.downloads.settled(id)).toMatchObject({ state: 'done' });
+    expect((await second.read(repo, file)).equals(content)).toBe(true);
+  });
+
+  test('bytes that never reached the disk are mended', async () => {
+    const dataFolder = await temporaryFolder();
+    const { hub, id } = await cutOff(dataFolder);
+    const second = await hubClient(hub, { dataFolder });
+    const part = `${second.place(repo, file)}.part`;
+    const there = await readFile(part);
+    // a power cut leaves zeros behind the last checkpoint
+    const last = Math.floor(there.length / chunk) * chunk;
+    await writeFile(part, Buffer.concat([there.subarray(0, last), Buffer.alloc(chunk / 2)]));
+    await second.downloads.open();
+    expect(await second.downloads.settled(id)).toMatchObject({ state: 'done' });
+    expect((await second.read(repo, file)).equals(content)).toBe(true);
+  });
+
+  test('a part without its log is read and used', async () => {
+    const dataFolder = await temporaryFolder();
+    const hub = await testHub([{ id: repo, files: { [file]: content } }]);
+    const client = await hubClient(hub, { dataFolder });
+    await mkdir(dirname(client.place(repo, file)), { recursive: true });
+    await writeFile(`${client.place(repo, file)}.part`, content.subarray(0, 10 * chunk));
+    expect((await client.pull(repo, file)).state).toBe('done');
+    expect((await client.read(repo, file)).equals(content)).toBe(true);
+    expect(received(hub)).toBe(content.length - 10 * chunk);
+  });
+});
+
+describe('by hand', () => {
+  test('paused, resumed and cancelled', async () => {
+    const { hub, client } = await setUp();
+    hub.faults.bytesPerSecond = 1_000_000;
+    const { id } = await client.downloads.start({ repo, revision: 'main', file });
+    await vi.waitFor(() => expect(client.told.at(-1)?.[0]?.speed).toBeGreaterThan(0));
+    expect(client.told.at(-1)?.[0]?.secondsLeft).toBeGreaterThan(0);
+    expect(await client.downloads.pause(id)).toMatchObject({ state: 'paused', speed: 0 });
+    const at = received(hub);
+    await new Promise((done) => setTimeout(done, 50));
+    expect(received(hub)).toBe(at);
+    await client.downloads.resume(id);
+    await vi.waitFor(() => expect(client.downloads.list()[0]?.state).toBe('active'));
+    await client.downloads.cancel(id);
+    expect(client.downloads.list()).toEqual([]);
+    expect(await readdir(join(client.dataFolder, 'models'))).toEqual([]);
+  });
+
+  test('the same file twice is one download; done ones are cleared', async () => {
+    const { client } = await setUp();
+    const first = await client.downloads.start({ repo, revision: 'main', file });
+    const second = await client.downloads.start({ repo, revision: 'main', file });
+    expect(second.id).toBe(first.id);
+    await client.downloads.settled(first.id);
+    client.downloads.clear();
+    expect(client.downloads.list()).toEqual([]);
+    expect(existsSync(client.place(repo, file))).toBe(true);
+  });
+
+  test('no more at a time than asked for, in their order', async () => {
+    const files = Object.fromEntries(
+      ['Q2_K', 'Q3_K', 'Q4_0', 'Q8_0'].map((q) => [`m-${q}.gguf`, sampleGguf(200_000, q)]),
+    );
+    const hub = await testHub([{ id: repo, files }]);
+    const awake: boolean[] = [];
+    const client = await hubClient(hub, { keepAwake: (on) => awake.push(on) });
+    hub.faults.bytesPerSecond = 2_000_000;
+    const started = [];
+    for (const name of Object.keys(files)) {
+      started.push(await client.downloads.start({ repo, revision: 'main', file: name }));
+    }
+    const ended = await Promise.all(started.map(({ id }) => client.downloads.settled(id)));
+    expect(ended.map(({ state }) => state)).toEqual(['done', 'done', 'done', 'done']);
+    const most = Math.max(...client.told.map((list) => list.filter(({ state }) => state === 'active').length));
+    expect(most).toBe(2);
+    expect(client.models.map((path) => path.replace(/^.*m-/, '')).sort()).toEqual([
+      'Q2_K.gguf',
+      'Q3_K.gguf',
+      'Q4_0.gguf',
+      'Q8_0.gguf',
+    ]);
+    await vi.waitFor(() => expect(awake).toEqual([true, false]));
+  });
+});
+
+describe('split files', () => {
+  const names = [1, 2, 3].map((number) => `big/Big-Q8_0-0000${number}-of-00003.gguf`);
+  const files = Object.fromEntries(names.map((name, index) => [name, sampleGguf(300_000, String(index))]));
+
+  test('are one download, and are put in their places together', async () => {
+    const hub = await testHub([{ id: repo, files }]);
+    const client = await hubClient(hub);
+    hub.faults.cutEvery = 250_000;
+    const [first = ''] = names;
+    const done = await client.pull(repo, first);
+    expect(done).toMatchObject({ state: 'done', parts: 3, title: 'Big-Q8_0', quant: 'Q8_0' });
+    for (const name of names) expect((await client.read(repo, name)).equals(files[name] ?? Buffer.alloc(0))).toBe(true);
+    expect(client.models).toEqual([client.place(repo, first)]);
+    await client.close();
+    expect(await leftovers(client.dataFolder)).toEqual([]);
+  });
+
+  test('with a part missing are refused before anything is fetched', async () => {
+    const { [names[1] ?? '']: _, ...rest } = files;
+    const hub = await testHub([{ id: repo, files: rest }]);
+    const client = await hubClient(hub);
+    await expect(client.pull(repo, names[0] ?? '')).rejects.toMatchObject({ code: 'model-invalid' });
+    expect(received(hub)).toBe(0);
+  });
+});
+
+describe('what the hub refuses', () => {
+  test('a gated model fails with what to do, and works with a token that has access', async () => {
+    const hub = await testHub([{ id: repo, files: { [file]: content }, gated: 'manual' }]);
+    hub.tokens.set('hf_granted_1', [repo]).set('hf_stranger_1', []);
+    const without = await (await hubClient(hub)).pull(repo, file);
+    expect(without).toMatchObject({ state: 'failed', error: { code: 'access-denied' } });
+    expect(without.error?.hint).toContain('HF_TOKEN');
+    const stranger = await (await hubClient(hub, { hfToken: 'hf_stranger_1' })).pull(repo, file);
+    expect(stranger.error).toMatchObject({ code: 'access-denied', hint: expect.stringContaining('Ask for access') });
+    const granted = await hubClient(hub, { hfToken: 'hf_granted_1' });
+    expect((await granted.pull(repo, file)).state).toBe('done');
+  });
+
+  test('another file under the same name in the middle of it', async () => {
+    const { hub, client } = await setUp();
+    hub.faults.cutEvery = 300_000;
+    const { id } = await client.downloads.start({ repo, revision: 'main', file });
+    await vi.waitFor(() => expect(client.told.at(-1)?.[0]?.done).toBeGreaterThan(200_000));
+    hub.put({ id: repo, files: { [file]: sampleGguf(bytes - (bytes % 4), 'other') } });
+    const failed = await client.downloads.settled(id);
+    expect(failed).toMatchObject({
+      state: 'failed',
+      error: { code: expect.stringMatching('not-found|download-damaged') },
+    });
+    expect(existsSync(client.place(repo, file))).toBe(false);
+  });
+});
+
+describe('the disk', () => {
+  test('too small for it: paused with figures before anything is fetched, and resumable', async () => {
+    let free = 100_000;
+    const { hub, client } = await setUp({ free: async () => free });
+    const paused = await client.pull(repo, file);
+    expect(paused).toMatchObject({ state: 'paused', error: { code: 'disk-full' } });
+    expect(received(hub)).toBe(0);
+    free = 1e12;
+    await client.downloads.resume(paused.id);
+    expect((await client.downloads.settled(paused.id)).state).toBe('done');
+  });
+});

@@ -1,0 +1,258 @@
+/** The hub as a window sees it, over the test hub: search, the page of a model, files by quant, refusals, the token. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { endpointOf } from '../../../../../../electron/main/services/hub/endpoint';
+import { modelFilesOf, quantOf } from '../../../../../../electron/main/services/hub/files';
+import { readGgufHeader, requireRoom } from '../../../../../../electron/main/services/hub/ggufHeader';
+import { summaryOf } from '../../../../../../electron/main/services/hub/readme';
+import { type Keyring, TokenStore } from '../../../../../../electron/main/services/hub/token';
+import {
+  catalogueEntrySchema,
+  hubModelPageSchema,
+  hubPageSchema,
+  repoPathSchema,
+} from '../../../../../../electron/shared/hub';
+import { hubClient, testHub } from '../../../../../fixtures/hub/client';
+import { sampleGguf } from '../../../../../fixtures/hub/sampleGguf';
+import { temporaryFolder } from '../../../../../fixtures/temporary';
+
+const repo = 'someone/Model-GGUF';
+const readme = `---
+license: apache-2.0
+tags: [gguf]
+---
+# Model
+
+![a picture](https://example.com/x.png) <img src="y">
+
+It answers questions.
+`;
+const files = {
+  'Model-Q8_0.gguf': sampleGguf(80_000),
+  'Model-Q4_K_M.gguf': sampleGguf(40_000),
+  'BF16/Model-BF16-00001-of-00002.gguf': sampleGguf(60_000),
+  'BF16/Model-BF16-00002-of-00002.gguf': sampleGguf(60_000),
+  'mmproj-F16.gguf': sampleGguf(4000),
+  'config.json': Buffer.from('{}'),
+};
+
+describe('search', () => {
+  test('names, authors and all facts of each model, page by page', async () => {
+    const many = Array.from({ length: 40 }, (_, index) => ({
+      id: `owner/Small-${index}-GGUF`,
+      files: {},
+      downloads: index,
+    }));
+    const facts = {
+      downloads: 1000,
+      likes: 7,
+      license: 'mit',
+      gated: 'auto' as const,
+      lastModified: '2026-10-01T00:00:00.000Z',
+    };
+    const hub = await testHub([{ id: repo, files, ...facts }, ...many]);
+    const { service } = await hubClient(hub);
+    const first = hubPageSchema.parse(await service.search({ query: '', sort: 'downloads', cursor: null }));
+    expect(first.models).toHaveLength(30);
+    expect(first.models[0]).toEqual({
+      ...{ repo, author: 'someone', name: 'Model-GGUF', downloads: 1000, likes: 7, license: 'mit' },
+      ...{ updatedAt: '2026-10-01T00:00:00.000Z', gated: 'auto', private: false },
+    });
+    const second = await service.search({ query: '', sort: 'downloads', cursor: first.next });
+    expect(second.models).toHaveLength(11);
+    expect(second.next).toBeNull();
+    const found = await service.search({ query: 'small-7', sort: 'trending', cursor: null });
+    expect(found.models.map((model) => model.repo)).toEqual(['owner/Small-7-GGUF']);
+    const asked = new URL(hub.seen[0]?.path ?? '', hub.url).searchParams;
+    expect(asked.get('filter')).toBe('gguf');
+  });
+
+  test('a cursor may name nothing but a search', async () => {
+    const hub = await testHub([]);
+    const { service } = await hubClient(hub);
+    for (const cursor of ['https://elsewhere.example/', 'api/whoami-v2', '../x']) {
+      await expect(service.search({ query: '', sort: 'likes', cursor })).rejects.toMatchObject({ code: 'bad-request' });
+    }
+  });
+});
+
+describe('the page of a model', () => {
+  test('files by quant, split ones as one, what is no model behind them', async () => {
+    const gguf = { total: 12_000_000, architecture: 'llama', context_length: 4096 };
+    const hub = await testHub([{ id: repo, files, readme, license: 'apache-2.0', gguf }]);
+    const { service } = await hubClient(hub);
+    const page = hubModelPageSchema.parse(await service.model(repo, 'main'));
+    expect(page).toMatchObject({ architecture: 'llama', trained: 4096, parameters: 12_000_000, license: 'apache-2.0' });
+    expect(page.revision).toMatch(/^[0-9a-f]{40}$/);
+    expect(page.summary).toBe('# Model\n\nIt answers questions.');
+    expect(page.quants.map(({ quant, files }) => [quant, files.map(({ title, kind }) => `${title} ${kind}`)])).toEqual([
+      ['Q4_K_M', ['Model-Q4_K_M model']],
+      ['Q8_0', ['Model-Q8_0 model']],
+      ['BF16', ['Model-BF16 model']],
+      ['F16', ['mmproj-F16 projector']],
+    ]);
+    const [split] = page.quants[2]?.files ?? [];
+    expect(split).toMatchObject({ file: 'BF16/Model-BF16-00001-of-00002.gguf', missingParts: 0, modelId: null });
+    expect(split?.bytes).toBe(2 * files['BF16/Model-BF16-00001-of-00002.gguf'].length);
+    expect(split?.parts.every(({ sha256 }) => /^[0-9a-f]{64}$/.test(sha256 ?? ''))).toBe(true);
+  });
+
+  test('a file that is here is known by its id', async () => {
+    const hub = await testHub([{ id: repo, files }]);
+    const { service, pull } = await hubClient(hub);
+    const { modelId } = await pull(repo, 'Model-Q4_K_M.gguf');
+    const page = await service.model(repo, 'main');
+    expect(page.quants.flatMap((one) => one.files).map((file) => file.modelId)).toEqual([modelId, null, null, null]);
+  });
+
+  test('refusals say what to do', async () => {
+    const hub = await testHub([{ id: repo, files, private: true }]);
+    const { service } = await hubClient(hub);
+    await expect(service.model(repo, 'main')).rejects.toMatchObject({
+      code: 'not-found',
+      hint: expect.stringContaining('token'),
+    });
+    hub.faults.failures = [{ where: 'hub', status: 429, times: 1, headers: { 'retry-after': '20' } }];
+    await expect(service.model(repo, 'main')).rejects.toMatchObject({ code: 'rate-limited', retryAfterMs: 20_000 });
+    const withBadToken = await hubClient(hub, { hfToken: 'hf_not_a_token' });
+    await expect(withBadToken.service.model(repo, 'main')).rejects.toMatchObject({
+      code: 'access-denied',
+      message: expect.stringContaining('does not accept your access token'),
+    });
+  });
+
+  test('no hub at all', async () => {
+    const hub = await testHub([]);
+    const { service } = await hubClient(hub);
+    await hub.close();
+    await expect(service.model(repo, 'main')).rejects.toMatchObject({ code: 'network-failed' });
+  });
+});
+
+describe('the token', () => {
+  const token = 'hf_PlantedSecret0123456789';
+
+  test('goes to the hub and to no other host, and is found nowhere else', async () => {
+    const hub = await testHub([{ id: repo, files, gated: 'auto' }]);
+    hub.tokens.set(token, [repo]);
+    const client = await hubClient(hub, { hfToken: token });
+    hub.faults.failures = [{ where: 'cdn', status: 500, times: 1 }];
+    const done = await client.pull(repo, 'Model-Q8_0.gguf');
+    expect(done.state).toBe('done');
+    expect(hub.seen.filter(({ headers }) => headers.authorization).length).toBeGreaterThan(2);
+    expect(hub.seen.filter(({ where, headers }) => where === 'cdn' && headers.authorization)).toEqual([]);
+    hub.tokens.clear();
+    const refused = await client.service.model(repo, 'main').catch((error: Error) => error);
+    const state = JSON.stringify([client.told, client.logged, client.service.account(), client.notices]);
+    const error = refused as Error;
+    expect(`${state} ${error.message} ${error.stack} ${JSON.stringify(error)} ${String(error.cause)}`).not.toContain(
+      token,
+    );
+    await client.close();
+    for (const name of await readdir(client.dataFolder, { recursive: true })) {
+      const text = await readFile(join(client.dataFolder, name), 'latin1').catch(() => '');
+      expect(text.includes(token), name).toBe(false);
+    }
+  });
+
+  test('is kept by the keyring, and only where there is one', async () => {
+    const path = join(await temporaryFolder(), 'hub-token');
+    const keyring: Keyring = {
+      available: () => true,
+      encrypt: (text) => Buffer.from([...Buffer.from(text)].map((byte) => byte ^ 0x5a)),
+      decrypt: (data) => Buffer.from([...data].map((byte) => byte ^ 0x5a)).toString(),
+    };
+    const store = new TokenStore(path, keyring, { HF_TOKEN: 'hf_of_environment' });
+    expect([store.get(), store.source]).toEqual(['hf_of_environment', 'environment']);
+    await store.set(` ${token}\n`);
+    expect(await readFile(path, 'latin1')).not.toContain(token);
+    const again = new TokenStore(path, keyring, {});
+    await again.load();
+    expect([again.get(), again.source, again.canSave]).toEqual([token, 'saved', true]);
+    await again.set(null);
+    expect([again.get(), again.source]).toEqual([null, 'none']);
+    const headless = new TokenStore(path, null, {});
+    await expect(headless.set(token)).rejects.toMatchObject({ code: 'forbidden' });
+    await expect(store.set('two words of it')).rejects.toMatchObject({ code: 'bad-request' });
+  });
+});
+
+test('HF_ENDPOINT is an address that a token can be sent to', () => {
+  expect(endpointOf({}).href).toBe('https://huggingface.co/');
+  expect(endpointOf({ HF_ENDPOINT: 'https://mirror.example/hf' }).href).toBe('https://mirror.example/hf/');
+  expect(endpointOf({ HF_ENDPOINT: 'http://127.0.0.1:8080' }).href).toBe('http://127.0.0.1:8080/');
+  for (const wrong of ['http://mirror.example', 'ftp://x', 'mirror', 'https://me:secret@mirror.example']) {
+    expect(() => endpointOf({ HF_ENDPOINT: wrong }), wrong).toThrow('HF_ENDPOINT');
+  }
+});
+
+test('quants by name', () => {
+  const names: Record<string, string | null> = {
+    'Model-Q4_K_M.gguf': 'Q4_K_M',
+    'model.q8_0.gguf': 'Q8_0',
+    'Model-UD-IQ2_XXS.gguf': 'UD-IQ2_XXS',
+    'Model-IQ3_XS.gguf': 'IQ3_XS',
+    'UD-Q4_K_XL/Model-UD-Q4_K_XL-00001-of-00003.gguf': 'UD-Q4_K_XL',
+    'Qwen3-Q2-thing-BF16.gguf': 'BF16',
+    'gpt-oss-20b-mxfp4.gguf': 'MXFP4',
+    'Q5_0/model.gguf': 'Q5_0',
+    'ggml-model-f16.gguf': 'F16',
+    'plain.gguf': null,
+  };
+  expect(Object.fromEntries(Object.keys(names).map((name) => [name, quantOf(name)]))).toEqual(names);
+});
+
+test('a split file that lacks a part says how many', () => {
+  const [file] = modelFilesOf([{ path: 'm-00002-of-00003.gguf', bytes: 5, sha256: null }]);
+  expect(file).toMatchObject({ missingParts: 2, bytes: 5 });
+});
+
+test('paths of a repository stay inside the folder of downloads', () => {
+  for (const bad of [
+    '../x.gguf',
+    'a/../../x.gguf',
+    '/etc/x.gguf',
+    'a//b.gguf',
+    'C:x.gguf',
+    'a\\b.gguf',
+    '.',
+    'a/. /x',
+    'a\0b',
+  ]) {
+    expect(repoPathSchema.safeParse(bad).success, bad).toBe(false);
+  }
+  expect(repoPathSchema.safeParse('Q4_K_M/Größe v1.5.gguf').success).toBe(true);
+});
+
+test('the header ends where the weights begin; what is none is refused', () => {
+  const whole = sampleGguf(4096);
+  const header = readGgufHeader(whole);
+  expect(header).toEqual({ dataStart: whole.length - 4096, tensors: 1, lastOffset: 0 });
+  for (const length of [0, 3, 20, (header?.dataStart ?? 0) - 40])
+    expect(readGgufHeader(whole.subarray(0, length))).toBeNull();
+  expect(() => readGgufHeader(Buffer.from('<html>no such page'))).toThrow('begin as one');
+  expect(() => requireRoom({ dataStart: 100, tensors: 2, lastOffset: 64 }, 164)).toThrow('shorter');
+  const endless = Buffer.concat([whole.subarray(0, 24), Buffer.alloc(8, 0xff)]);
+  expect(() => readGgufHeader(endless)).toThrow('cannot be');
+});
+
+test('a README becomes short markdown', () => {
+  expect(summaryOf('')).toBe('');
+  const long = summaryOf(`# T\n\n\`\`\`\n${'x'.repeat(9000)}\n\`\`\`\n`);
+  expect(long.length).toBeLessThan(6100);
+  expect(long.match(/^```/gm)).toHaveLength(2);
+});
+
+test('the catalogue that is shipped is whole, and claims nothing that nobody checked', async () => {
+  const hub = await testHub([]);
+  const { service } = await hubClient(hub);
+  const entries = await service.catalogue();
+  expect(entries.length).toBeGreaterThanOrEqual(15);
+  expect(new Set(entries.map(({ repo }) => repo)).size).toBe(entries.length);
+  for (const entry of entries) {
+    expect(catalogueEntrySchema.parse(entry)).toEqual(entry);
+    expect(entry.verifiedHere).toBe(false);
+    if (entry.file !== null) expect(quantOf(entry.file)).toBe(entry.quant);
+  }
+});
