@@ -92,6 +92,8 @@ export const chatSchema = chatSummarySchema.extend({
   messages: z.array(messageSchema),
   /** the last message of the branch that was shown last; null: empty chat */
   leafId: idSchema.nullable(),
+  /** the system prompt that it began with, which stays when the general one changes; null: the general one */
+  systemPrompt: z.string().max(limits.maxSystemPrompt).nullable().default(null),
   /** lines of the log that could not be read and were set aside; 0 in a healthy chat */
   damagedLines: z.number().int().default(0),
 });

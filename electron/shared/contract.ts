@@ -37,6 +37,7 @@ import {
   operation,
 } from './operation';
 import { powerSchema } from './power';
+import { presetContentSchema, presetsSchema } from './presets';
 import { savedSessionSchema } from './sessions';
 import { contextSettingsSchema, settingsPatchSchema, settingsSchema } from './settings';
 
@@ -96,6 +97,11 @@ export const operations = {
   'chats.setFolder': operation(z.object({ chatIds: z.array(idSchema), folder: folderNameSchema.nullable() }), nothing),
   /** titles and texts of all chats but those in the trash */
   'chats.search': operation(chatSearchSchema, chatSearchAnswerSchema),
+  /** of this chat alone; it is read again from its start with the next question */
+  'chats.setSystemPrompt': operation(
+    z.object({ chatId: idSchema, systemPrompt: z.string().max(limits.maxSystemPrompt) }),
+    nothing,
+  ),
   /** one chat as Markdown, or as the JSON object that `chats.import` takes */
   'chats.exportText': operation(exportOptionsSchema.extend({ chatId: idSchema }), z.object({ text: z.string() })),
   /** one chat of an exported file; it keeps its id unless that is taken */
@@ -105,6 +111,13 @@ export const operations = {
   'chats.destroy': operation(z.object({ chatIds: z.array(idSchema) }), nothing),
 
   /** a document that is not stored any more is refused before anything is written */
+  'presets.list': operation(nothing, presetsSchema),
+  /** `presetId`: the one that is replaced; null: a new one */
+  'presets.save': operation(z.object({ presetId: idSchema.nullable(), preset: presetContentSchema }), presetsSchema),
+  'presets.remove': operation(z.object({ presetId: idSchema }), presetsSchema),
+  /** the one that new chats begin with; null: none */
+  'presets.setDefault': operation(z.object({ presetId: idSchema.nullable() }), presetsSchema),
+
   'turns.send': operation(
     z.object({
       chatId: idSchema,
@@ -234,6 +247,7 @@ export const operations = {
 export const events = {
   onSettings: settingsSchema,
   onChats: z.array(chatSummarySchema),
+  onPresets: presetsSchema,
   onModels: z.array(modelEntrySchema),
   onEngine: engineStatusSchema,
   /** every job of this run, in the order of their beginning: at each change of state, and while one reads */

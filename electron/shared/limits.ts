@@ -7,6 +7,8 @@ export const limits = {
   maxIdLength: 200,
   maxTitle: 200,
   maxFolderName: 80,
+  maxPresetName: 80,
+  maxPresets: 200,
   maxSystemPrompt: 200_000,
   /** characters of one message: a pasted book of 4 million characters passes */
   maxMessage: 8_000_000,

@@ -5,12 +5,14 @@ import type { EngineSlice } from './engine/state';
 import type { MachineSlice } from './machine/state';
 import type { MeterState } from './meter/state';
 import type { ModelsState } from './models/state';
+import type { PresetsState } from './presets/state';
 import type { SettingsState } from './settings/state';
 import type { StreamState } from './stream/state';
 import type { UiState } from './ui/state';
 
 export interface AppState {
   settings: SettingsState;
+  presets: PresetsState;
   chats: ChatsState;
   conversation: ConversationState;
   stream: StreamState;

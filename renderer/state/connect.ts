@@ -15,6 +15,7 @@ export function connect(client: AppClient, app: App, onCommand: (command: Comman
   const off = [
     client.on('onSettings', actions.settings.receive),
     client.on('onChats', actions.chats.receive),
+    client.on('onPresets', actions.presets.receive),
     client.on('onModels', actions.models.receive),
     client.on('onMachine', actions.machine.receive),
     client.on('onEngine', actions.engine.receive),
@@ -44,6 +45,7 @@ async function refresh(client: AppClient, { store, actions }: App, again: boolea
     client.call('app.power', undefined).then(actions.meter.receivePower),
     client.call('settings.get', undefined).then(actions.settings.receive),
     client.call('engine.status', undefined).then(actions.engine.receive),
+    client.call('presets.list', undefined).then(actions.presets.receive),
     client.call('models.list', undefined).then(actions.models.receive),
     client.call('chats.list', undefined).then(actions.chats.receive),
     again && openChatId ? actions.conversation.open(openChatId) : undefined,

@@ -15,6 +15,8 @@ import { createMeterActions } from './meter/actions';
 import { initialMeter } from './meter/state';
 import { createModelsActions } from './models/actions';
 import { initialModels } from './models/state';
+import { createPresetsActions } from './presets/actions';
+import { initialPresets } from './presets/state';
 import { createSettingsActions } from './settings/actions';
 import { initialSettings } from './settings/state';
 import { createStreamActions } from './stream/actions';
@@ -25,6 +27,7 @@ import { initialUi } from './ui/state';
 
 const initialState: AppState = {
   settings: initialSettings,
+  presets: initialPresets,
   chats: initialChats,
   conversation: initialConversation,
   stream: initialStream,
@@ -54,10 +57,13 @@ export function createApp(client: AppClient): App {
 function createActions(tools: Tools) {
   const meter = createMeterActions(tools);
   const stream = createStreamActions(tools, meter);
+  const settings = createSettingsActions(tools);
+  const presets = createPresetsActions(tools, settings);
   return {
-    settings: createSettingsActions(tools),
+    settings,
+    presets,
     chats: createChatsActions(tools),
-    conversation: createConversationActions(tools, stream),
+    conversation: createConversationActions(tools, stream, () => void presets.begin()),
     stream,
     engine: createEngineActions(tools),
     meter,

@@ -8,7 +8,7 @@ import { branchTo } from './chatLog';
 import type { ChatStore } from './chatStore';
 import type { DocumentStore } from './documents/documentStore';
 import type { DocumentTexts } from './documents/documentTexts';
-import { buildPrompt, type PromptSource } from './prompt';
+import { buildPrompt, type PromptSource, systemPromptOf } from './prompt';
 
 /** What a budget needs of the engine; `EngineService` is one. */
 export interface CountingEngine {
@@ -29,8 +29,10 @@ export class BudgetService {
   ) {}
 
   async budget({ chatId, leafId, draft, attachments }: OperationInput<'turns.budget'>): Promise<PromptBudget> {
-    const { systemPrompt, documents } = this.settings();
-    const branch = chatId === null ? [] : branchTo(await this.chats.open(chatId), leafId);
+    const { documents } = this.settings();
+    const chat = chatId === null ? null : await this.chats.open(chatId);
+    const systemPrompt = systemPromptOf(chat, this.settings());
+    const branch = chat ? branchTo(chat, leafId) : [];
     const sources: PromptSource[] = [...branch, { role: 'user', text: draft, attachments }];
     const blockOf = (attachment: Attachment) => this.texts.block(attachment);
     const attached = sources.flatMap((source, index) =>

@@ -38,6 +38,7 @@ export const chatRecordSchema = z.discriminatedUnion('type', [
   /** `auto`: made from the first message, not typed by a person */
   z.object({ type: z.literal('rename'), at, title: z.string().max(limits.maxTitle), auto: z.boolean() }),
   z.object({ type: z.literal('leaf'), at, leafId: idSchema.nullable() }),
+  z.object({ type: z.literal('prompt'), at, systemPrompt: z.string().max(limits.maxSystemPrompt) }),
   z.object({ type: z.literal('pin'), at, pinned: z.boolean() }),
   z.object({ type: z.literal('folder'), at, folder: folderNameSchema.nullable() }),
 ]);
@@ -59,6 +60,7 @@ export function emptyChat(id: string, createdAt: number): ChatState {
     updatedAt: createdAt,
     pinned: false,
     folder: null,
+    systemPrompt: null,
     messages: [],
     leafId: null,
     damagedLines: 0,
@@ -112,6 +114,9 @@ export function applyRecord(chat: ChatState, record: ChatRecord): void {
       return;
     case 'leaf':
       if (record.leafId === null || findMessage(chat, record.leafId)) chat.leafId = record.leafId;
+      return;
+    case 'prompt':
+      chat.systemPrompt = record.systemPrompt;
       return;
     case 'pin':
       chat.pinned = record.pinned;

@@ -159,6 +159,10 @@ export class ChatStore {
     return this.announce(id);
   }
 
+  async setSystemPrompt(id: string, systemPrompt: string): Promise<void> {
+    await this.note(id, (at) => ({ type: 'prompt', at, systemPrompt }));
+  }
+
   /** null: out of its folder */
   async setFolder(ids: string[], folder: string | null): Promise<void> {
     for (const id of ids) await this.note(id, (at) => ({ type: 'folder', at, folder }));

@@ -10,10 +10,11 @@ import { createHubHandlers } from './hub/hubHandlers';
 import type { Hub } from './hub/setUpHub';
 import type { ChatSearch } from './library/chatSearch';
 import { createLibraryHandlers } from './library/libraryHandlers';
+import type { PresetStore } from './library/presetStore';
 import type { MachineService } from './machineService';
 import type { ModelLibrary } from './modelLibrary';
 import type { PowerWatch } from './power';
-import { type BlockOf, buildPrompt } from './prompt';
+import { type BlockOf, buildPrompt, systemPromptOf } from './prompt';
 import type { SessionService } from './sessionService';
 import type { SettingsStore } from './settingsStore';
 import type { TurnService } from './turnService';
@@ -45,6 +46,7 @@ export interface HandlerParts {
   sessions: SessionService;
   search: ChatSearch;
   hub: Hub;
+  presets: PresetStore;
 }
 
 export function createHandlers(parts: HandlerParts): Handlers {
@@ -57,9 +59,10 @@ export function createHandlers(parts: HandlerParts): Handlers {
   }
 
   async function countTokens(chatId: string | null, leafId: string | null, draft: string) {
-    const branch = chatId === null ? [] : branchTo(await chats.open(chatId), leafId);
+    const chat = chatId === null ? null : await chats.open(chatId);
+    const branch = chat ? branchTo(chat, leafId) : [];
     const sources = [...branch, { role: 'user' as const, text: draft, attachments: [] }];
-    const messages = await buildPrompt(settings.get().systemPrompt, sources, blockOf);
+    const messages = await buildPrompt(systemPromptOf(chat, settings.get()), sources, blockOf);
     return messages.length === 0 ? { tokens: 0 } : engine.countTokens(messages);
   }
 

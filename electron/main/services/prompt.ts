@@ -3,11 +3,20 @@
  * What was sent once keeps its bytes: the messages of a turn begin with those of the turn before it.
  */
 import type { Attachment } from '../../shared/attachments';
-import type { Message } from '../../shared/chats';
+import type { Chat, Message } from '../../shared/chats';
 import type { PromptMessage } from '../../shared/engineContract';
+import type { Settings } from '../../shared/settings';
 
 /** A message, or the draft of one. */
 export type PromptSource = Pick<Message, 'role' | 'text' | 'attachments'>;
+
+/** The system prompt of a chat: the one that it began with, or the general one for a chat that is not begun. */
+export function systemPromptOf(
+  chat: Pick<Chat, 'systemPrompt'> | null,
+  settings: Pick<Settings, 'systemPrompt'>,
+): string {
+  return chat?.systemPrompt ?? settings.systemPrompt;
+}
 
 /** Gives the block of an attached document. */
 export type BlockOf = (attachment: Attachment) => Promise<string>;

@@ -18,6 +18,7 @@ import { createHandlers, type Desktop } from './handlers';
 import { downloadFolderOf, setUpHub } from './hub/setUpHub';
 import type { Keyring } from './hub/token';
 import { ChatSearch } from './library/chatSearch';
+import { PresetStore } from './library/presetStore';
 import type { Logger } from './logger';
 import { firstValues, MachineService, machineLines } from './machineService';
 import { ModelLibrary } from './modelLibrary';
@@ -88,7 +89,9 @@ export async function createServices(options: ServicesOptions): Promise<Services
     cMapFolder: join(dirname(options.documentWorker), 'cmaps'),
     log,
   });
-  await Promise.all([settings.load(), chats.load(), added.load(), documents.load()]);
+  const presets = new PresetStore(join(dataFolder, 'presets.json'));
+  await Promise.all([settings.load(), chats.load(), added.load(), documents.load(), presets.load()]);
+  await beginWithDefault(presets, settings, log);
 
   const host = new EngineHost(options.openEngine, log);
   const inspect = (path: string) => host.client.call('inspect', { path });
@@ -119,13 +122,17 @@ export async function createServices(options: ServicesOptions): Promise<Services
   });
   await machine.load();
   if (options.firstProbe) probeAtFirstStart(machine, engine, settings, log);
-  const notices = [options.info, settings, chats, added, machine, hub].flatMap((one) => one.notices);
+  const notices = [options.info, settings, presets, chats, added, machine, hub].flatMap((one) => one.notices);
   for (const notice of notices) log.warn(notice);
   const info = () => ({ ...options.info, notices });
   const record = recordOf(host, engine, turns);
 
   function diagnostics(): string {
-    const secrets = privateFactsOf(process.env, [settings.get().systemPrompt, ...settings.get().sampling.stop]);
+    const secrets = privateFactsOf(process.env, [
+      settings.get().systemPrompt,
+      ...settings.get().sampling.stop,
+      ...presets.get().presets.flatMap(({ systemPrompt, sampling }) => [systemPrompt, ...sampling.stop]),
+    ]);
     const values = [...secrets.values, ...hub.token.secrets()];
     return diagnosticsText({
       info: info(),
@@ -160,12 +167,14 @@ export async function createServices(options: ServicesOptions): Promise<Services
     documents,
     sessions,
     search,
+    presets,
   };
   const handlers = createHandlers(parts);
 
   const events = new Emitter<AppEvent>();
   settings.changed.on((payload) => events.emit({ name: 'onSettings', payload }));
   chats.changed.on((payload) => events.emit({ name: 'onChats', payload }));
+  presets.changed.on((payload) => events.emit({ name: 'onPresets', payload }));
   models.changed.on((payload) => events.emit({ name: 'onModels', payload }));
   engine.changed.on((payload) => events.emit({ name: 'onEngine', payload }));
   documents.jobs.changed.on((payload) => events.emit({ name: 'onDocumentJobs', payload }));
@@ -193,6 +202,14 @@ export async function createServices(options: ServicesOptions): Promise<Services
 
   await hub.downloads.open();
   return { call, events, host, engine, models, settings, documents, downloads: hub.downloads, close };
+}
+
+/** The app starts with a new chat. */
+async function beginWithDefault(presets: PresetStore, settings: SettingsStore, log: Logger): Promise<void> {
+  const preset = presets.default();
+  if (!preset) return;
+  const { systemPrompt, sampling } = preset;
+  await settings.update({ systemPrompt, sampling }).catch((error) => log.warn(`The default preset: ${String(error)}`));
 }
 
 /** As soon as a model is ready. What fails or is ended by a question is done at the next start. */

@@ -12,7 +12,7 @@ import { branchTo, findMessage } from './chatLog';
 import type { ChatStore, FinalPart } from './chatStore';
 import { Emitter } from './emitter';
 import type { Logger } from './logger';
-import { type BlockOf, buildPrompt } from './prompt';
+import { type BlockOf, buildPrompt, systemPromptOf } from './prompt';
 import { RunningAnswer } from './runningAnswer';
 import { titleFrom } from './titles';
 
@@ -63,7 +63,7 @@ export class TurnService {
     if (!message) throw missingMessage();
     const questionId = message.role === 'user' ? message.id : message.parentId;
     if (questionId === null) throw missingMessage();
-    const prompt = await this.promptOf(branchTo(chat, questionId));
+    const prompt = await this.promptOf(chat, branchTo(chat, questionId));
     const assistantMessage = this.newMessage('assistant', questionId, '');
     await this.store.addMessages(chatId, [assistantMessage]);
     return this.begin(chatId, prompt, null, assistantMessage);
@@ -90,7 +90,7 @@ export class TurnService {
     if (chat.messages.some(({ parentId }) => parentId === messageId)) {
       throw refuseToGoOn('Other messages build on this answer.');
     }
-    const prompt = await this.promptOf(branchTo(chat, message.parentId));
+    const prompt = await this.promptOf(chat, branchTo(chat, message.parentId));
     await this.store.reopen(chatId, messageId);
     return this.begin(chatId, prompt, null, { ...message, stopReason: null, error: null });
   }
@@ -127,8 +127,10 @@ export class TurnService {
   ): Promise<Turn> {
     const userMessage = { ...this.newMessage('user', parentId, text), attachments: [...attachments] };
     // before anything is written: a document that is missing leaves the chat as it was
-    const prompt = await this.promptOf([...branchTo(chat, parentId), userMessage]);
+    const prompt = await this.promptOf(chat, [...branchTo(chat, parentId), userMessage]);
     const assistantMessage = this.newMessage('assistant', userMessage.id, '');
+    // from here on a change of the general one does not make the chat be read again behind the person's back
+    if (chat.systemPrompt === null) await this.store.setSystemPrompt(chat.id, this.settings().systemPrompt);
     await this.store.addMessages(chat.id, [userMessage, assistantMessage]);
     const title = chat.titled ? null : titleFrom(text);
     // a chat without its title is no reason to leave the question without its answer
@@ -136,8 +138,8 @@ export class TurnService {
     return this.begin(chat.id, prompt, userMessage, assistantMessage);
   }
 
-  private promptOf(branch: readonly Message[]): Promise<PromptMessage[]> {
-    return buildPrompt(this.settings().systemPrompt, branch, this.blockOf);
+  private promptOf(chat: Chat, branch: readonly Message[]): Promise<PromptMessage[]> {
+    return buildPrompt(systemPromptOf(chat, this.settings()), branch, this.blockOf);
   }
 
   private begin(

@@ -1,49 +1,54 @@
-import { useEffect, useRef, useState } from 'react';
-import { limits } from '../../../electron/shared/limits';
-import { useActions } from '../../state/useApp';
-import { areaClass } from './areaClass';
+/** The system prompt: of the open chat, which keeps the one that it began with, and of chats to come. */
+import { useState } from 'react';
+import { selectChatId, selectChatPrompt } from '../../state/conversation/selectors';
+import { useActions, useApp } from '../../state/useApp';
+import { Button } from '../../ui/Button';
+import { Segmented } from '../../ui/Segmented';
+import { PromptField } from './PromptField';
 
-const restMs = 600;
+const places = [
+  { value: 'chat', label: 'This chat' },
+  { value: 'new', label: 'New chats' },
+] as const;
 
-/** Saved when the typing rests, and at the latest when the field is left. */
 export function PromptSection({ systemPrompt }: { systemPrompt: string }) {
-  const { settings } = useActions();
-  const [typed, setTyped] = useState<string | null>(null);
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useEffect(() => () => clearTimeout(timer.current), []);
-
-  function save(text: string): void {
-    clearTimeout(timer.current);
-    if (text !== systemPrompt) void settings.update({ systemPrompt: text });
-  }
-
-  function type(text: string): void {
-    setTyped(text);
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => save(text), restMs);
-  }
+  const { settings, conversation } = useActions();
+  const chatId = useApp(selectChatId);
+  const chatPrompt = useApp(selectChatPrompt);
+  const [place, setPlace] = useState<'chat' | 'new'>('chat');
+  const ofChat = chatId !== null && chatPrompt !== null && place === 'chat';
 
   return (
-    <div className="grid gap-1.5">
-      <textarea
-        id="settings-system-prompt"
-        data-testid="settings-system-prompt"
-        aria-label="System prompt"
-        aria-describedby="settings-system-prompt-help"
-        rows={4}
-        maxLength={limits.maxSystemPrompt}
-        placeholder="Instructions that stand before every chat"
-        value={typed ?? systemPrompt}
-        onChange={(event) => type(event.target.value)}
-        onBlur={() => {
-          if (typed !== null) save(typed);
-          setTyped(null);
-        }}
-        className={areaClass}
-      />
-      <p id="settings-system-prompt-help" className="text-xs leading-relaxed text-ink-3">
-        Used from the next question on. A change makes the chat be read again once.
-      </p>
+    <div className="grid gap-2">
+      {chatPrompt !== null && (
+        <Segmented name="prompt-place" label="System prompt of" value={place} options={places} onValue={setPlace} />
+      )}
+      {ofChat ? (
+        <PromptField
+          key={chatId}
+          prompt={chatPrompt}
+          help="This chat keeps the prompt that it began with. After a change it is read again from its start, once."
+          onSave={(text) => void conversation.setSystemPrompt(chatId, text)}
+        />
+      ) : (
+        <PromptField
+          key="new"
+          prompt={systemPrompt}
+          help="A chat begins with it, and keeps it."
+          onSave={(text) => void settings.update({ systemPrompt: text })}
+        />
+      )}
+      {ofChat && chatPrompt !== systemPrompt && (
+        <div>
+          <Button
+            size="small"
+            data-testid="prompt-take-general"
+            onClick={() => void conversation.setSystemPrompt(chatId, systemPrompt)}
+          >
+            Use the prompt of new chats here
+          </Button>
+        </div>
+      )}
     </div>
   );
 }

@@ -2,10 +2,11 @@
 import { useShallow } from 'zustand/shallow';
 import type { SamplingSettings } from '../../../electron/shared/settings';
 import { selectLoadedModel } from '../../state/engine/selectors';
+import { isSame } from '../../state/presets/match';
 import { selectEditedContext } from '../../state/settings/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
-import { defaultContextFor, defaultSampling, isSame } from './defaults';
+import { defaultContextFor, defaultSampling } from './defaults';
 
 /** Puts the defaults into the draft: like every edit of the context they wait for "Apply". */
 export function ResetContext() {

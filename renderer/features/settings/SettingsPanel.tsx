@@ -9,6 +9,7 @@ import { ApplyBar } from './ApplyBar';
 import { CacheSection } from './CacheSection';
 import { EngineSection } from './EngineSection';
 import { MachineSection } from './MachineSection';
+import { PresetSection } from './PresetSection';
 import { PromptSection } from './PromptSection';
 import { ResetContext, ResetSampling } from './Resets';
 import { SamplingSection } from './SamplingSection';
@@ -53,6 +54,9 @@ export function SettingsPanel() {
           </Section>
           <Section title="This machine">
             <MachineSection />
+          </Section>
+          <Section title="Presets">
+            <PresetSection />
           </Section>
           <Section title="Sampling">
             <SamplingSection sampling={settings.sampling} />

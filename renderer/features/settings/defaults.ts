@@ -27,7 +27,3 @@ export const defaultSampling: SamplingSettings = {
 export function defaultContextFor(trained: number | null): ContextSettings {
   return { ...defaultContext, nCtx: Math.min(defaultContext.nCtx, trained ?? defaultContext.nCtx) };
 }
-
-export function isSame<T extends object>(a: T, b: T): boolean {
-  return (Object.keys(b) as (keyof T)[]).every((key) => JSON.stringify(a[key]) === JSON.stringify(b[key]));
-}

@@ -13,6 +13,8 @@ const recentMessages = 8;
 export function createConversationActions(
   { client, get, patch, report }: Tools,
   stream: ReturnType<typeof createStreamActions>,
+  /** a new chat is begun */
+  onNew: () => void,
 ) {
   function show(chat: Chat): void {
     const { live } = get().stream;
@@ -40,6 +42,7 @@ export function createConversationActions(
 
   function startNew(): void {
     patch('conversation', { chat: null, openingId: null, target: null });
+    onNew();
   }
 
   /**
@@ -70,7 +73,11 @@ export function createConversationActions(
       // The final state may have overtaken this answer; it must not go back to "being written".
       const { ended } = get().stream;
       const fresh = added.filter((message) => !ended.includes(message.id));
-      patch('conversation', { chat: { ...withMessages(chat, fresh), leafId: turn.assistantMessage.id } });
+      // with its first question a chat keeps the system prompt of that moment
+      const systemPrompt = chat.systemPrompt ?? (turn.userMessage && get().settings.saved?.systemPrompt) ?? null;
+      patch('conversation', {
+        chat: { ...withMessages(chat, fresh), leafId: turn.assistantMessage.id, systemPrompt },
+      });
     }
     stream.begin({ requestId: turn.requestId, chatId, messageId: turn.assistantMessage.id });
   }
@@ -97,7 +104,7 @@ export function createConversationActions(
     const { chat } = get().conversation;
     if (chat) return chat;
     const summary = await client.call('chats.create', { title: titleFrom(text) });
-    const fresh: Chat = { ...summary, messages: [], leafId: null, damagedLines: 0 };
+    const fresh: Chat = { ...summary, messages: [], leafId: null, systemPrompt: null, damagedLines: 0 };
     const { drafts } = get().conversation;
     const written = drafts[newChatKey] ?? emptyDraft;
     patch('conversation', {
@@ -183,6 +190,17 @@ export function createConversationActions(
     }
   }
 
+  /** Of one chat alone, which is read again with its next question. */
+  async function setSystemPrompt(chatId: string, systemPrompt: string): Promise<void> {
+    try {
+      await client.call('chats.setSystemPrompt', { chatId, systemPrompt });
+      const { chat } = get().conversation;
+      if (chat?.id === chatId) patch('conversation', { chat: { ...chat, systemPrompt } });
+    } catch (error) {
+      report(error);
+    }
+  }
+
   function currentDraft(): Draft {
     const { chat, drafts } = get().conversation;
     return drafts[chat?.id ?? newChatKey] ?? emptyDraft;
@@ -212,6 +230,7 @@ export function createConversationActions(
     edit,
     stop,
     selectBranch,
+    setSystemPrompt,
     countTokens,
     setDraft,
     setDraftText: (text: string) => setDraft({ ...currentDraft(), text }),

@@ -4,6 +4,7 @@ import type { WindowApi } from '../../../electron/shared/contract';
 import type { EngineStatus, LiveStats } from '../../../electron/shared/engine';
 import type { ErrorPayload } from '../../../electron/shared/errors';
 import type { ModelEntry } from '../../../electron/shared/models';
+import type { Presets } from '../../../electron/shared/presets';
 import {
   brokenModel,
   embeddedModel,
@@ -24,6 +25,7 @@ export interface FakeOptions {
 export class FakeServices implements WindowApi {
   settings = fakeSettings();
   models: ModelEntry[] = [embeddedModel, otherModel, brokenModel];
+  presets: Presets = { presets: [], defaultId: null };
   chats = new Map<string, Chat>();
   trash = new Map<string, Chat>();
   status: EngineStatus = readyStatus(this.settings.context, embeddedModel);
@@ -104,6 +106,23 @@ export class FakeServices implements WindowApi {
         return fitOf(input.context, this.modelInfo(input.modelId), input.longest);
       case 'engine.countTokens':
         return { tokens: Math.ceil((this.textOf(input.chatId).length + input.draft.length) / 4.1) };
+      case 'presets.list':
+        return this.presets;
+      case 'presets.save': {
+        const id = input.presetId ?? `preset-${++this.counter}`;
+        const others = this.presets.presets.filter((preset) => preset.id !== id);
+        this.presets = { ...this.presets, presets: [...others, { ...input.preset, id }] };
+        return this.presets;
+      }
+      case 'presets.remove':
+        this.presets = { presets: this.presets.presets.filter(({ id }) => id !== input.presetId), defaultId: null };
+        return this.presets;
+      case 'presets.setDefault':
+        this.presets = { ...this.presets, defaultId: input.presetId };
+        return this.presets;
+      case 'chats.setSystemPrompt':
+        this.chats.set(input.chatId, { ...this.chat(input.chatId), systemPrompt: input.systemPrompt });
+        return undefined;
       case 'models.list':
         return this.models;
       case 'models.addFromDialog':
@@ -226,6 +245,7 @@ export class FakeServices implements WindowApi {
       folder: null,
       messages: [],
       leafId: null,
+      systemPrompt: null,
       damagedLines: 0,
     };
     this.chats.set(id, chat);

@@ -82,6 +82,7 @@ describe('withMessages', () => {
       folder: null,
       messages,
       leafId: 'f',
+      systemPrompt: null,
       damagedLines: 0,
     };
     const changed = { ...message('b', 'a'), text: 'new' };

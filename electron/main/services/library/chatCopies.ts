@@ -12,9 +12,9 @@ export async function exportedText(chat: Chat, options: ExportOptions, labelsOf:
 }
 
 function exportedChat(chat: Chat, branches: ExportOptions['branches']): ExportedChat {
-  const { id, title, createdAt, updatedAt, pinned, folder, messages, leafId } = chat;
+  const { id, title, createdAt, updatedAt, pinned, folder, systemPrompt, messages, leafId } = chat;
   const shown = branches === 'all' ? messages : branchTo(chat, leafId ?? messages.at(-1)?.id ?? null);
-  return { id, title, createdAt, updatedAt, pinned, folder, leafId, messages: shown };
+  return { id, title, createdAt, updatedAt, pinned, folder, systemPrompt, leafId, messages: shown };
 }
 
 /** The log that an imported chat begins with. Its times are those of the chat, so that it stands in its old place. */
@@ -22,6 +22,7 @@ export function recordsOf(chat: ExportedChat, id: string): ChatRecord[] {
   const at = chat.updatedAt;
   return [
     { type: 'chat', at: chat.createdAt, id, title: chat.title },
+    ...(chat.systemPrompt === null ? [] : [{ type: 'prompt', at, systemPrompt: chat.systemPrompt } as const]),
     ...chat.messages.map((message): ChatRecord => ({ type: 'message', at, message })),
     { type: 'leaf', at, leafId: chat.leafId },
     ...(chat.pinned ? [{ type: 'pin', at, pinned: true } as const] : []),

@@ -1,4 +1,4 @@
-/** Handlers of what is done with chats as a whole: order, search, export, import, trash. */
+/** Handlers of what is done with chats as a whole: order, search, export, import, trash; and presets. */
 import { randomUUID } from 'node:crypto';
 import type { ExportedChat } from '../../../shared/chatFile';
 import type { ChatSummary } from '../../../shared/chats';
@@ -9,6 +9,7 @@ import type { SessionService } from '../sessionService';
 import type { TurnService } from '../turnService';
 import { exportedText, recordsOf } from './chatCopies';
 import type { ChatSearch } from './chatSearch';
+import type { PresetStore } from './presetStore';
 
 export interface LibraryParts {
   chats: ChatStore;
@@ -16,19 +17,25 @@ export interface LibraryParts {
   sessions: SessionService;
   turns: TurnService;
   documents: DocumentService;
+  presets: PresetStore;
 }
 
 type Names =
   | 'chats.setPinned'
   | 'chats.setFolder'
   | 'chats.search'
+  | 'chats.setSystemPrompt'
+  | 'presets.list'
+  | 'presets.save'
+  | 'presets.remove'
+  | 'presets.setDefault'
   | 'chats.exportText'
   | 'chats.import'
   | 'chats.trash'
   | 'chats.destroy';
 
 export function createLibraryHandlers(parts: LibraryParts): Pick<Handlers, Names> {
-  const { chats, search, sessions, turns, documents } = parts;
+  const { chats, search, sessions, turns, documents, presets } = parts;
 
   async function labelsOf(documentId: string): Promise<string[] | null> {
     const sections = await documents.store.sections(documentId).catch(() => null);
@@ -51,6 +58,7 @@ export function createLibraryHandlers(parts: LibraryParts): Pick<Handlers, Names
     'chats.setPinned': ({ chatId, pinned }) => chats.setPinned(chatId, pinned),
     'chats.setFolder': ({ chatIds, folder }) => chats.setFolder(chatIds, folder),
     'chats.search': (question) => search.search(question),
+    'chats.setSystemPrompt': ({ chatId, systemPrompt }) => chats.setSystemPrompt(chatId, systemPrompt),
     'chats.exportText': async ({ chatId, ...options }) => {
       const chat = turns.withLiveText(await chats.open(chatId));
       return { text: await exportedText(chat, options, labelsOf) };
@@ -58,5 +66,10 @@ export function createLibraryHandlers(parts: LibraryParts): Pick<Handlers, Names
     'chats.import': ({ chat }) => importChat(chat),
     'chats.trash': async () => chats.trashed(),
     'chats.destroy': ({ chatIds }) => destroy(chatIds),
+
+    'presets.list': async () => presets.get(),
+    'presets.save': ({ presetId, preset }) => presets.save(presetId, preset),
+    'presets.remove': ({ presetId }) => presets.remove(presetId),
+    'presets.setDefault': ({ presetId }) => presets.setDefault(presetId),
   };
 }

@@ -22,6 +22,7 @@ export async function chatMarkdown(chat: ExportedChat, labelsOf: LabelsOf): Prom
   if (models.length > 0) head.push(`- ${models.length === 1 ? 'Model' : 'Models'}: ${models.join(', ')}`);
   if (chat.folder !== null) head.push(`- Folder: ${chat.folder}`);
   const parts = [head.join('\n')];
+  if (chat.systemPrompt) parts.push(`System prompt:\n\n${quoted(chat.systemPrompt)}`);
   const order = depthFirst(chat.messages);
   for (const [index, message] of order.entries()) {
     const parent = order.findIndex(({ id }) => id === message.parentId);
@@ -86,6 +87,10 @@ function depthFirst(messages: readonly Message[]): Message[] {
     waiting.push(...[...(children.get(message.id) ?? [])].reverse());
   }
   return order;
+}
+
+function quoted(text: string): string {
+  return text.trim().replace(/^/gm, '> ');
 }
 
 function time(ms: number): string {

@@ -41,6 +41,7 @@ const chat: Chat = {
   pinned: true,
   folder: 'House',
   leafId: 'a2',
+  systemPrompt: 'Be brief.\nAnd kind.',
   damagedLines: 0,
   messages: [
     message('q', null, 'user', 'When?', {
@@ -74,6 +75,11 @@ test('Markdown of the shown branch', async () => {
 - Last change: 2026-11-21 09:31 UTC
 - Model: Tiny
 - Folder: House
+
+System prompt:
+
+> Be brief.
+> And kind.
 
 ## 1. You, 2026-11-21 09:30 UTC
 

@@ -1,0 +1,91 @@
+/** presets.json: checked, written atomically; an unreadable file is set aside, not lost. */
+import { randomUUID } from 'node:crypto';
+import { basename } from 'node:path';
+import { z } from 'zod';
+import { ConcertinaError } from '../../../shared/errors';
+import { limits } from '../../../shared/limits';
+import { type Preset, type PresetContent, type Presets, presetsSchema } from '../../../shared/presets';
+import { Emitter } from '../emitter';
+import { readTextIfThere, setAside, writeFileAtomic } from '../files';
+
+const fileSchema = presetsSchema.extend({ version: z.literal(1) });
+
+export class PresetStore {
+  readonly changed = new Emitter<Presets>();
+  /** what a person should know about how the file was read */
+  readonly notices: string[] = [];
+  private state: Presets = presetsSchema.parse({});
+  private writing: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly path: string,
+    private readonly now: () => Date = () => new Date(),
+  ) {}
+
+  async load(): Promise<void> {
+    const text = await readTextIfThere(this.path);
+    if (text === null) return;
+    try {
+      const { presets, defaultId } = fileSchema.parse(JSON.parse(text));
+      this.state = { presets, defaultId };
+    } catch {
+      const aside = await setAside(this.path, this.now());
+      this.notices.push(`The presets could not be read. Their file was kept as ${basename(aside)}.`);
+    }
+  }
+
+  get(): Presets {
+    return this.state;
+  }
+
+  default(): Preset | null {
+    return this.state.presets.find(({ id }) => id === this.state.defaultId) ?? null;
+  }
+
+  /** `id`: of the preset that is replaced; null: a new one. */
+  save(id: string | null, content: PresetContent): Promise<Presets> {
+    return this.change(({ presets, defaultId }) => {
+      const rival = presets.find((one) => one.id !== id && one.name.toLowerCase() === content.name.toLowerCase());
+      if (rival) {
+        throw new ConcertinaError('bad-request', `There is a preset named ${rival.name}.`, 'Choose another name.');
+      }
+      if (id === null && presets.length >= limits.maxPresets) {
+        throw new ConcertinaError('bad-request', `There are ${limits.maxPresets} presets.`, 'Delete one first.');
+      }
+      if (id === null) return { presets: [...presets, { ...content, id: randomUUID() }], defaultId };
+      if (!presets.some((one) => one.id === id)) throw missing();
+      return { presets: presets.map((one) => (one.id === id ? { ...content, id } : one)), defaultId };
+    });
+  }
+
+  remove(id: string): Promise<Presets> {
+    return this.change(({ presets, defaultId }) => ({
+      presets: presets.filter((one) => one.id !== id),
+      defaultId: defaultId === id ? null : defaultId,
+    }));
+  }
+
+  setDefault(id: string | null): Promise<Presets> {
+    return this.change(({ presets }) => {
+      if (id !== null && !presets.some((one) => one.id === id)) throw missing();
+      return { presets, defaultId: id };
+    });
+  }
+
+  /** The change counts once it is on disk. */
+  private change(step: (state: Presets) => Presets): Promise<Presets> {
+    const result = this.writing.then(async () => {
+      const next = step(this.state);
+      await writeFileAtomic(this.path, `${JSON.stringify({ version: 1, ...next }, null, 2)}\n`);
+      this.state = next;
+      this.changed.emit(next);
+      return next;
+    });
+    this.writing = result.catch(() => undefined);
+    return result;
+  }
+}
+
+function missing(): ConcertinaError {
+  return new ConcertinaError('not-found', 'This preset is not there any more.');
+}

@@ -1,0 +1,31 @@
+/** Presets: a system prompt and the sampling under a name, and if the person wishes the model and its context too. */
+import { z } from 'zod';
+import { idSchema } from './chats';
+import { limits } from './limits';
+import { contextSettingsSchema, samplingSettingsSchema } from './settings';
+
+export const presetContentSchema = z.object({
+  name: z.string().trim().min(1).max(limits.maxPresetName),
+  systemPrompt: z.string().max(limits.maxSystemPrompt),
+  sampling: samplingSettingsSchema,
+  /** null: it says nothing of the model and the context */
+  engine: z
+    .object({
+      modelId: idSchema.nullable(),
+      context: contextSettingsSchema.pick({ nCtx: true, typeK: true, typeV: true }),
+    })
+    .nullable()
+    .default(null),
+});
+export type PresetContent = z.infer<typeof presetContentSchema>;
+
+export const presetSchema = presetContentSchema.extend({ id: idSchema });
+export type Preset = z.infer<typeof presetSchema>;
+
+export const presetsSchema = z.object({
+  /** in the order of their making */
+  presets: z.array(presetSchema).default([]),
+  /** new chats begin with its system prompt and sampling; null: with what was set last */
+  defaultId: idSchema.nullable().default(null),
+});
+export type Presets = z.infer<typeof presetsSchema>;

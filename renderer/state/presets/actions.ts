@@ -1,0 +1,90 @@
+import type { Preset, PresetContent, Presets } from '../../../electron/shared/presets';
+import type { SettingsPatch } from '../../../electron/shared/settings';
+import { errorPayloadOf } from '../../bridge/errorPayload';
+import type { createSettingsActions } from '../settings/actions';
+import type { Tools } from '../tools';
+import { isInUse, isSame } from './match';
+
+export function createPresetsActions(
+  { client, get, patch, report }: Tools,
+  settings: Pick<ReturnType<typeof createSettingsActions>, 'update'>,
+) {
+  function receive(presets: Presets): void {
+    patch('presets', presets);
+  }
+
+  /** Why it was refused, as a sentence; null: it is done. */
+  async function done(call: Promise<Presets>): Promise<string | null> {
+    try {
+      receive(await call);
+      return null;
+    } catch (error) {
+      const { message, hint } = errorPayloadOf(error);
+      return `${message} ${hint}`.trim();
+    }
+  }
+
+  async function reported(call: Promise<Presets>): Promise<void> {
+    try {
+      receive(await call);
+    } catch (error) {
+      report(error);
+    }
+  }
+
+  /** The settings as they are now. */
+  function current(name: string, withEngine: boolean): PresetContent | null {
+    const { saved } = get().settings;
+    if (!saved) return null;
+    const { nCtx, typeK, typeV } = saved.context;
+    const engine = withEngine
+      ? { modelId: get().engine.status?.modelId ?? null, context: { nCtx, typeK, typeV } }
+      : null;
+    return { name, systemPrompt: saved.systemPrompt, sampling: saved.sampling, engine };
+  }
+
+  /** `presetId`: of the preset that takes the present values; null: a new one. @returns why it was refused, or null */
+  async function save(presetId: string | null, name: string, withEngine: boolean): Promise<string | null> {
+    const preset = current(name, withEngine);
+    return preset && done(client.call('presets.save', { presetId, preset }));
+  }
+
+  function rename({ id, ...preset }: Preset, name: string): Promise<string | null> {
+    return done(client.call('presets.save', { presetId: id, preset: { ...preset, name } }));
+  }
+
+  /** Takes over everything that a preset names; a model or a context that it names is loaded. */
+  async function apply({ systemPrompt, sampling, engine }: PresetContent): Promise<void> {
+    const before = get().settings.saved;
+    const change: SettingsPatch = { systemPrompt, sampling, ...(engine ? { context: engine.context } : {}) };
+    if (!before || !(await settings.update(change)) || !engine) return;
+    const { modelId, context } = engine;
+    try {
+      if (modelId !== null && modelId !== get().engine.status?.modelId) await client.call('models.select', { modelId });
+      else if (!isSame(before.context, { ...before.context, ...context }))
+        await client.call('engine.reload', undefined);
+    } catch (error) {
+      report(error);
+    }
+  }
+
+  /** For a new chat: the prompt and the sampling of the default preset, if there is one. */
+  async function begin(): Promise<void> {
+    const { presets, defaultId } = get().presets;
+    const preset = presets.find(({ id }) => id === defaultId);
+    const { saved } = get().settings;
+    if (!preset || !saved || isInUse(preset, saved)) return;
+    await settings.update({ systemPrompt: preset.systemPrompt, sampling: preset.sampling });
+  }
+
+  return {
+    receive,
+    save,
+    rename,
+    apply,
+    begin,
+    current,
+    remove: (presetId: string) => reported(client.call('presets.remove', { presetId })),
+    setDefault: (presetId: string | null) => reported(client.call('presets.setDefault', { presetId })),
+  };
+}

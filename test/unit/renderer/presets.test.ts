@@ -1,0 +1,79 @@
+/** Presets and the system prompt of a chat, as the state of the window has them. */
+import { expect, it, vi } from 'vitest';
+import { createElectronClient } from '../../../renderer/bridge/electronClient';
+import { connect } from '../../../renderer/state/connect';
+import { selectPresetInUse } from '../../../renderer/state/presets/selectors';
+import { createApp } from '../../../renderer/state/store';
+import { FakeServices } from './fakeServices';
+
+async function start() {
+  const fake = new FakeServices({ frameMs: 0 });
+  const client = createElectronClient(fake);
+  const app = createApp(client);
+  connect(client, app, () => undefined);
+  const get = app.store.getState;
+  await vi.waitFor(() => expect(get().settings.saved).not.toBeNull());
+  const names = () => fake.calls.map(({ name }) => name);
+  const inUse = () => selectPresetInUse(get())?.name ?? null;
+  return { fake, get, names, inUse, ...app.actions };
+}
+
+it('a preset is what was set when it was saved, and comes back when it is chosen', async () => {
+  const { get, inUse, names, presets, settings } = await start();
+  await settings.update({ systemPrompt: 'Be brief.', sampling: { temperature: 0.1 } });
+  expect(await presets.save(null, 'Reader', false)).toBeNull();
+  expect(inUse()).toBe('Reader');
+  await settings.update({ sampling: { temperature: 1 } });
+  expect(inUse()).toBeNull();
+  const [reader] = get().presets.presets;
+  if (reader) await presets.apply(reader);
+  expect(inUse()).toBe('Reader');
+  expect(names()).not.toContain('engine.reload');
+});
+
+it('a preset with a context loads it, one with another model loads that', async () => {
+  const { get, names, presets, settings } = await start();
+  await presets.save(null, 'Long', true);
+  const [long] = get().presets.presets;
+  if (!long?.engine) throw new Error('no engine in it');
+  await presets.apply(long);
+  expect(names()).not.toContain('engine.reload');
+  await settings.update({ context: { nCtx: 1024 } });
+  await presets.apply(long);
+  expect(names()).toContain('engine.reload');
+  await presets.apply({ ...long, engine: { ...long.engine, modelId: 'other' } });
+  expect(names()).toContain('models.select');
+});
+
+it('a refusal is told where the name is typed', async () => {
+  const { fake, get, presets } = await start();
+  fake.failures.set('presets.save', { code: 'bad-request', message: 'There is one.', hint: 'Choose another name.' });
+  expect(await presets.save(null, 'Reader', false)).toBe('There is one. Choose another name.');
+  expect(get().ui.problem).toBeNull();
+});
+
+it('a new chat begins with the default preset, and with what is set when there is none', async () => {
+  const { fake, get, conversation, presets, settings } = await start();
+  await settings.update({ systemPrompt: 'Be brief.' });
+  await presets.save(null, 'Reader', false);
+  await settings.update({ systemPrompt: 'Be long.' });
+  conversation.startNew();
+  expect(get().settings.saved?.systemPrompt).toBe('Be long.');
+  await presets.setDefault(fake.presets.presets[0]?.id ?? '');
+  conversation.startNew();
+  await vi.waitFor(() => expect(fake.settings.systemPrompt).toBe('Be brief.'));
+});
+
+it('a chat keeps the prompt of its first question', async () => {
+  const { fake, get, conversation, settings } = await start();
+  await settings.update({ systemPrompt: 'Be brief.' });
+  conversation.setDraftText('Why?');
+  await conversation.send();
+  const prompt = () => get().conversation.chat?.systemPrompt;
+  expect(prompt()).toBe('Be brief.');
+  await settings.update({ systemPrompt: 'Be long.' });
+  expect(prompt()).toBe('Be brief.');
+  const id = get().conversation.chat?.id ?? '';
+  await conversation.setSystemPrompt(id, 'Be kind.');
+  expect([prompt(), fake.chats.get(id)?.systemPrompt]).toEqual(['Be kind.', 'Be kind.']);
+});
