@@ -113,7 +113,7 @@ export function applyRecord(chat: ChatState, record: ChatRecord): void {
       addMessage(chat, record.message);
       return;
     case 'leaf':
-      if (record.leafId === null || findMessage(chat, record.leafId)) chat.leafId = record.leafId;
+      if (record.leafId === null || placeOf(chat, record.leafId) !== undefined) chat.leafId = record.leafId;
       return;
     case 'prompt':
       chat.systemPrompt = record.systemPrompt;
@@ -166,15 +166,27 @@ function setTitle(chat: ChatState, title: string): void {
 }
 
 function addMessage(chat: ChatState, message: Message): void {
-  if (findMessage(chat, message.id)) return;
-  const parentKnown = message.parentId === null || findMessage(chat, message.parentId);
+  if (placeOf(chat, message.id) !== undefined) return;
+  const parentKnown = message.parentId === null || placeOf(chat, message.parentId) !== undefined;
   const parentId = parentKnown ? message.parentId : (chat.messages.at(-1)?.id ?? null);
-  chat.messages.push({ ...message, parentId });
+  const length = chat.messages.push({ ...message, parentId });
+  places.get(chat.messages)?.set(message.id, length - 1);
   chat.leafId = message.id;
 }
 
 function updateMessage(chat: ChatState, id: string, change: (message: Message) => Message): void {
-  const index = chat.messages.findIndex((message) => message.id === id);
-  const message = chat.messages[index];
-  if (message) chat.messages[index] = change(message);
+  const place = placeOf(chat, id);
+  const message = place === undefined ? undefined : chat.messages[place];
+  if (place !== undefined && message) chat.messages[place] = change(message);
+}
+
+/** Where each message stands, by its id: a list of thousands would otherwise be searched for every line of the log. */
+const places = new WeakMap<Message[], Map<string, number>>();
+
+function placeOf({ messages }: Chat, id: string): number | undefined {
+  const known = places.get(messages);
+  if (known?.size === messages.length) return known.get(id);
+  const fresh = new Map(messages.map((message, place) => [message.id, place]));
+  places.set(messages, fresh);
+  return fresh.get(id);
 }
