@@ -6,7 +6,7 @@ import type { App } from '../state/store';
 import { selectIsAnswering } from '../state/stream/selectors';
 import { isMac } from '../ui/platform';
 
-export type KeyCommand = Command | 'sidebar';
+export type KeyCommand = Command | 'sidebar' | 'find';
 
 type Key = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey' | 'shiftKey'>;
 
@@ -14,6 +14,7 @@ const letters: Record<string, KeyCommand> = {
   n: 'new-chat',
   l: 'focus-input',
   k: 'search',
+  f: 'find',
   b: 'sidebar',
   d: 'diagnostics',
   ',': 'settings',
@@ -33,6 +34,7 @@ const commands: Record<KeyCommand, (app: App) => void> = {
   },
   'focus-input': ({ actions }) => actions.ui.focusComposer(),
   search: ({ actions }) => actions.ui.focusSearch(),
+  find: ({ actions }) => actions.ui.openFind(),
   settings: ({ actions }) => actions.ui.toggleSettings(),
   diagnostics: ({ actions }) => actions.ui.setDiagnostics(true),
   sidebar: ({ actions }) => actions.ui.toggleSidebar(),

@@ -2,19 +2,23 @@
 import { LoaderCircle } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { selectChat, selectOpeningId } from '../../state/conversation/selectors';
+import { selectFindOpen } from '../../state/ui/selectors';
 import { useApp } from '../../state/useApp';
 import { Banner } from '../../ui/Banner';
+import { FindBar } from './FindBar';
 import { MessageList } from './MessageList';
 import { ProblemBanner } from './ProblemBanner';
 import { Welcome } from './Welcome';
 
 export function ChatView({ composer }: { composer: ReactNode }) {
   const chat = useApp(selectChat);
+  const findOpen = useApp(selectFindOpen);
   const opening = useApp(selectOpeningId) !== null;
 
   return (
     <div className="relative flex min-h-0 flex-1 flex-col">
       {chat && chat.messages.length > 0 ? <MessageList key={chat.id} chat={chat} /> : <Welcome />}
+      {findOpen && chat && chat.messages.length > 0 && <FindBar key={`find ${chat.id}`} chat={chat} />}
       {opening && (
         <p
           role="status"

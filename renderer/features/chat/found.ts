@@ -20,3 +20,16 @@ function escaped(word: string): string {
     .replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
     .replace(/\s+/g, '\\s+');
 }
+
+/** Ids of the messages that hold the words, in their order. */
+export function messagesWith(messages: readonly { id: string; text: string }[], words: string): string[] {
+  if (words.trim() === '') return [];
+  const pattern = new RegExp(escaped(words), 'iu');
+  return messages.filter(({ text }) => pattern.test(text)).map(({ id }) => id);
+}
+
+/** The next of the ids, round and round. From nowhere the first step back is to the last: the newest message. */
+export function stepTo(ids: readonly string[], place: number, step: 1 | -1): string | null {
+  const from = place === -1 && step === -1 ? 0 : place;
+  return ids[(from + step + ids.length) % ids.length] ?? null;
+}

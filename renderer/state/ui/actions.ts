@@ -11,6 +11,8 @@ export function createUiActions({ client, get, patch, report }: Tools) {
     closeProblem: () => patch('ui', { problem: null }),
     report,
     focusComposer: () => patch('ui', { focusComposer: get().ui.focusComposer + 1 }),
+    openFind: () => patch('ui', { findOpen: true, focusFind: get().ui.focusFind + 1 }),
+    closeFind: () => patch('ui', { findOpen: false }),
     focusSearch: () => patch('ui', { sidebarOpen: true, focusSearch: get().ui.focusSearch + 1 }),
 
     /** Only parsed https addresses leave the app; the services check again. */

@@ -6,4 +6,6 @@ export const selectPickerOpen = (state: AppState) => state.ui.pickerOpen;
 export const selectDiagnosticsOpen = (state: AppState) => state.ui.diagnosticsOpen;
 export const selectProblem = (state: AppState) => state.ui.problem;
 export const selectFocusComposer = (state: AppState) => state.ui.focusComposer;
+export const selectFindOpen = (state: AppState) => state.ui.findOpen;
+export const selectFocusFind = (state: AppState) => state.ui.focusFind;
 export const selectFocusSearch = (state: AppState) => state.ui.focusSearch;

@@ -10,6 +10,9 @@ export interface UiState {
   /** grows by one when the field should take the keyboard focus */
   focusComposer: number;
   focusSearch: number;
+  /** the search inside the open chat */
+  findOpen: boolean;
+  focusFind: number;
 }
 
 export const initialUi: UiState = {
@@ -20,4 +23,6 @@ export const initialUi: UiState = {
   problem: null,
   focusComposer: 0,
   focusSearch: 0,
+  findOpen: false,
+  focusFind: 0,
 };

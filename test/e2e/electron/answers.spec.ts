@@ -54,6 +54,22 @@ test('a long chat and what is in an answer', async ({ launch, dataDir }) => {
     await expect(answers(page).last()).toBeInViewport();
   });
 
+  await test.step('finds words in the chat and marks them', async () => {
+    await page.keyboard.press('Control+f');
+    await page.getByTestId('find-field').fill('station **17** is');
+    await expect(page.getByTestId('find-count')).toHaveText('1 message');
+    await page.keyboard.press('Enter');
+    await expect(page.locator('[data-message-id="a17"]')).toBeInViewport();
+    await page.getByTestId('find-field').fill('17th station');
+    await page.keyboard.press('Enter');
+    await expect(page.getByTestId('find-count')).toContainText('1 of');
+    await expect(page.locator('[data-message-id="q17"]')).toBeInViewport();
+    await expect.poll(() => page.evaluate(() => CSS.highlights.get('found')?.size ?? 0)).toBe(1);
+    await page.keyboard.press('Escape');
+    await expect(page.getByTestId('find-field')).toBeHidden();
+    expect(await page.evaluate(() => CSS.highlights.has('found'))).toBe(false);
+  });
+
   await test.step('draws formulas and leaves prices alone', async () => {
     await open(page, 'Formulas');
     const last = answers(page).last();

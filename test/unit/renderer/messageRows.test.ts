@@ -1,7 +1,7 @@
 /** The list of messages without a window: which rows there are, what is marked in them, where a search leads. */
 import { describe, expect, it, vi } from 'vitest';
 import { createElectronClient } from '../../../renderer/bridge/electronClient';
-import { occurrences } from '../../../renderer/features/chat/found';
+import { messagesWith, occurrences, stepTo } from '../../../renderer/features/chat/found';
 import { estimateRow, rowsBetween, withKept } from '../../../renderer/features/chat/rowRange';
 import { connect } from '../../../renderer/state/connect';
 import { pathTo } from '../../../renderer/state/conversation/tree';
@@ -41,6 +41,27 @@ describe('occurrences', () => {
     expect(occurrences('costs 3.50 (net), not 3x50', ['3.50 (net)'])).toEqual([{ start: 6, end: 16 }]);
     expect(occurrences('the old\n  bridge', ['old bridge'])).toEqual([{ start: 4, end: 16 }]);
     expect(occurrences('text', ['', ' '])).toEqual([]);
+  });
+});
+
+describe('find in a chat', () => {
+  const messages = ['The train.', 'No word of it.', 'Two TRAINS', 'a+b'].map((text, i) => ({ id: `m${i}`, text }));
+
+  it('names the messages with the words, in any case', () => {
+    expect(messagesWith(messages, 'train')).toEqual(['m0', 'm2']);
+    expect(messagesWith(messages, 'a+b')).toEqual(['m3']);
+    expect(messagesWith(messages, ' ')).toEqual([]);
+  });
+
+  it('goes round in both directions', () => {
+    const ids = ['a', 'b', 'c'];
+    expect([stepTo(ids, -1, 1), stepTo(ids, 2, 1), stepTo(ids, 0, -1), stepTo(ids, -1, -1)]).toEqual([
+      'a',
+      'a',
+      'c',
+      'c',
+    ]);
+    expect(stepTo([], -1, 1)).toBeNull();
   });
 });
 
