@@ -74,8 +74,8 @@ export function App({ app }: { app: AppParts }) {
       <Toaster
         theme={theme}
         position="bottom-left"
-        offset={{ bottom: 44, left: 12 }}
-        mobileOffset={{ bottom: 44 }}
+        offset={{ bottom: 84, left: 12 }}
+        mobileOffset={{ bottom: 84 }}
         closeButton={false}
       />
     </TooltipProvider>
