@@ -5,6 +5,7 @@ import { preloadMarkdown } from '../features/chat/AnswerText';
 import { ChatView } from '../features/chat/ChatView';
 import { Composer } from '../features/composer/Composer';
 import { DiagnosticsDialog } from '../features/diagnostics/DiagnosticsDialog';
+import { DocumentPanel } from '../features/documents/DocumentPanel';
 import { ConnectionBanner } from '../features/engine/ConnectionBanner';
 import { EngineBanner } from '../features/engine/EngineBanner';
 import { Notices } from '../features/engine/Notices';
@@ -12,6 +13,7 @@ import { StatusStrip } from '../features/meter/StatusStrip';
 import { SettingsPanel } from '../features/settings/SettingsPanel';
 import { Sidebar } from '../features/sidebar/Sidebar';
 import { selectChatTitle } from '../state/conversation/selectors';
+import { selectPanel } from '../state/documents/selectors';
 import type { App as AppParts } from '../state/store';
 import { selectSettingsOpen, selectSidebarOpen } from '../state/ui/selectors';
 import { useActions, useApp } from '../state/useApp';
@@ -28,10 +30,12 @@ export function App({ app }: { app: AppParts }) {
   const theme = useTheme();
   const sidebarOpen = useApp(selectSidebarOpen);
   const settingsOpen = useApp(selectSettingsOpen);
+  const documentOpen = useApp(selectPanel) !== null && !settingsOpen;
   const title = useApp(selectChatTitle);
-  const { ui } = useActions();
+  const { documents, ui } = useActions();
   const sidebarFloats = useMediaQuery('(max-width: 879px)');
   const settingsFloat = useMediaQuery('(max-width: 1119px)');
+  const documentFloats = useMediaQuery('(max-width: 1199px)');
 
   useEffect(() => listenForKeys(app), [app]);
   // Before the paint, so that a small window never shows the list over the chat for a moment.
@@ -59,6 +63,11 @@ export function App({ app }: { app: AppParts }) {
               <ChatView composer={<Composer />} />
             </ErrorBoundary>
           </main>
+          <SidePane side="right" open={documentOpen} floats={documentFloats} onClose={documents.close}>
+            <ErrorBoundary what="The document">
+              <DocumentPanel />
+            </ErrorBoundary>
+          </SidePane>
           <SidePane side="right" open={settingsOpen} floats={settingsFloat} onClose={() => ui.setSettings(false)}>
             <ErrorBoundary what="The settings">
               <SettingsPanel />

@@ -1,13 +1,12 @@
 import { useEffect, useState } from 'react';
-import { toast } from 'sonner';
 import { useActions } from '../state/useApp';
 import { Bellows } from '../ui/Bellows';
-import { readText, sortDropped } from './dropped';
+import { droppedItems, sortDropped } from './dropped';
 
-/** Takes files anywhere in the window: models onto the list, texts into the question. */
+/** Takes files anywhere in the window: models and folders onto the list, all others to the question. */
 export function DropZone() {
   const [over, setOver] = useState(false);
-  const { conversation, models, ui } = useActions();
+  const { documents, models, ui } = useActions();
 
   useEffect(() => {
     // A pointer inside crosses many elements; only the last leave counts.
@@ -34,16 +33,14 @@ export function DropZone() {
       event.preventDefault();
       depth = 0;
       setOver(false);
-      void take([...(event.dataTransfer?.files ?? [])]);
+      if (event.dataTransfer) void take(event.dataTransfer);
     }
-    async function take(files: File[]): Promise<void> {
-      const dropped = sortDropped(files);
-      for (const file of dropped.texts) {
-        const read = await readText(file);
-        if ('text' in read) conversation.addPasted(read.text);
-        else toast.error(read.problem);
+    async function take(transfer: DataTransfer): Promise<void> {
+      const dropped = sortDropped(droppedItems(transfer));
+      if (dropped.documents.length > 0) {
+        ui.focusComposer();
+        void documents.attachFiles(dropped.documents);
       }
-      if (dropped.texts.length > 0) ui.focusComposer();
       if (dropped.models.length === 0) return;
       ui.setPicker(true);
       await models.addDropped(dropped.models);
@@ -59,7 +56,7 @@ export function DropZone() {
     return () => {
       for (const [name, listener] of listeners) window.removeEventListener(name, listener);
     };
-  }, [conversation, models, ui]);
+  }, [documents, models, ui]);
 
   if (!over) return null;
   return (
@@ -70,7 +67,9 @@ export function DropZone() {
       <div className="rise flex flex-col items-center gap-4 rounded-2xl border-2 border-dashed border-accent bg-raised px-14 py-10 shadow-pop">
         <Bellows pleats={14} breathing className="h-8 w-32" />
         <p className="font-serif text-xl text-ink">Let go to add it</p>
-        <p className="text-sm text-ink-2">A .gguf file or a folder joins the models. A text joins your question.</p>
+        <p className="text-sm text-ink-2">
+          A .gguf file or a folder joins the models. Any other file joins your question.
+        </p>
       </div>
     </div>
   );

@@ -45,23 +45,26 @@ export function runCommand(app: App, command: KeyCommand): void {
   commands[command](app);
 }
 
-/** With the focus in the settings, or with nothing to stop, Escape closes them; else it stops the answer. */
-export function escapeCloses(facts: { settingsOpen: boolean; inSettings: boolean; answering: boolean }): boolean {
-  return facts.settingsOpen && (facts.inSettings || !facts.answering);
+/** With the focus in the pane on the right, or with nothing to stop, Escape closes it; else it stops the answer. */
+export function escapeCloses(facts: { paneOpen: boolean; inPane: boolean; answering: boolean }): boolean {
+  return facts.paneOpen && (facts.inPane || !facts.answering);
 }
 
 function stopOrClose({ actions, store }: App): void {
   const state = store.getState();
+  const { settingsOpen } = state.ui;
+  const pane = settingsOpen ? 'settings-panel' : 'document-panel';
   const closes = escapeCloses({
-    settingsOpen: state.ui.settingsOpen,
-    inSettings: document.activeElement?.closest('[data-testid="settings-panel"]') != null,
+    paneOpen: settingsOpen || state.documents.panel !== null,
+    inPane: document.activeElement?.closest(`[data-testid="${pane}"]`) != null,
     answering: selectIsAnswering(selectChatId(state))(state),
   });
   if (!closes) {
     void actions.conversation.stop();
     return;
   }
-  actions.ui.setSettings(false);
+  if (settingsOpen) actions.ui.setSettings(false);
+  else actions.documents.close();
   actions.ui.focusComposer();
 }
 

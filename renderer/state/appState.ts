@@ -1,6 +1,8 @@
 /** The whole state of the window: data only. Actions live beside it (`store.ts`), never inside. */
+import type { BudgetState } from './budget/state';
 import type { ChatsState } from './chats/state';
 import type { ConversationState } from './conversation/state';
+import type { DocumentsState } from './documents/state';
 import type { EngineSlice } from './engine/state';
 import type { MachineSlice } from './machine/state';
 import type { MeterState } from './meter/state';
@@ -15,6 +17,8 @@ export interface AppState {
   presets: PresetsState;
   chats: ChatsState;
   conversation: ConversationState;
+  documents: DocumentsState;
+  budget: BudgetState;
   stream: StreamState;
   engine: EngineSlice;
   meter: MeterState;

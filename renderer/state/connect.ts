@@ -17,6 +17,7 @@ export function connect(client: AppClient, app: App, onCommand: (command: Comman
     client.on('onChats', actions.chats.receive),
     client.on('onPresets', actions.presets.receive),
     client.on('onModels', actions.models.receive),
+    client.on('onDocumentJobs', actions.documents.receiveJobs),
     client.on('onMachine', actions.machine.receive),
     client.on('onEngine', actions.engine.receive),
     client.on('onPower', actions.meter.receivePower),
@@ -48,6 +49,7 @@ async function refresh(client: AppClient, { store, actions }: App, again: boolea
     client.call('presets.list', undefined).then(actions.presets.receive),
     client.call('models.list', undefined).then(actions.models.receive),
     client.call('chats.list', undefined).then(actions.chats.receive),
+    client.call('documents.jobs', undefined).then(actions.documents.receiveJobs),
     again && openChatId ? actions.conversation.open(openChatId) : undefined,
   ]);
   // A connection that breaks in the middle is told by its own banner, and the next one starts this again.

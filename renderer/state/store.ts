@@ -3,10 +3,14 @@ import { createStore, type StoreApi } from 'zustand/vanilla';
 import type { AppClient } from '../bridge/client';
 import { errorPayloadOf } from '../bridge/errorPayload';
 import type { AppState } from './appState';
+import { createBudgetActions } from './budget/actions';
+import { initialBudget } from './budget/state';
 import { createChatsActions } from './chats/actions';
 import { initialChats } from './chats/state';
 import { createConversationActions } from './conversation/actions';
 import { initialConversation } from './conversation/state';
+import { createDocumentsActions } from './documents/actions';
+import { initialDocuments } from './documents/state';
 import { createEngineActions } from './engine/actions';
 import { initialEngine } from './engine/state';
 import { createMachineActions } from './machine/actions';
@@ -30,6 +34,8 @@ const initialState: AppState = {
   presets: initialPresets,
   chats: initialChats,
   conversation: initialConversation,
+  documents: initialDocuments,
+  budget: initialBudget,
   stream: initialStream,
   engine: initialEngine,
   meter: initialMeter,
@@ -59,11 +65,14 @@ function createActions(tools: Tools) {
   const stream = createStreamActions(tools, meter);
   const settings = createSettingsActions(tools);
   const presets = createPresetsActions(tools, settings);
+  const documents = createDocumentsActions(tools);
   return {
     settings,
     presets,
     chats: createChatsActions(tools),
-    conversation: createConversationActions(tools, stream, () => void presets.begin()),
+    conversation: createConversationActions(tools, stream, documents, () => void presets.begin()),
+    documents,
+    budget: createBudgetActions(tools),
     stream,
     engine: createEngineActions(tools),
     meter,

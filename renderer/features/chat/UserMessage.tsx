@@ -7,6 +7,7 @@ import { EditMessage } from './EditMessage';
 import { LongText } from './LongText';
 import type { RowProps } from './MessageRow';
 import { useRowState } from './rowState';
+import { SentDocuments } from './SentDocuments';
 
 export function UserMessage({ message, index, count, previousId, nextId }: RowProps) {
   const [editing, setEditing] = useRowState(`${message.id} editing`, false);
@@ -25,6 +26,7 @@ export function UserMessage({ message, index, count, previousId, nextId }: RowPr
       data-message-id={message.id}
       className="group flex flex-col items-end"
     >
+      {message.attachments.length > 0 && <SentDocuments attachments={message.attachments} />}
       {editing ? (
         <EditMessage id={message.id} text={message.text} onCancel={() => setEditing(false)} onSend={resend} />
       ) : (

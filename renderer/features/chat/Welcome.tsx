@@ -80,12 +80,13 @@ function ModelIntro() {
 }
 
 function ExampleCard({ example }: { example: Example }) {
-  const { conversation, ui } = useActions();
+  const { conversation, documents, ui } = useActions();
 
   async function use(): Promise<void> {
     const text = typeof example.text === 'function' ? await example.text() : example.text;
-    conversation.setDraft({ text: example.question, pasted: text === null ? [] : [{ id: 1, text }] });
+    conversation.setDraftText(example.question);
     ui.focusComposer();
+    if (text !== null) await documents.attachOnly(text, example.id);
   }
 
   return (

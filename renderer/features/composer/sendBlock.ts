@@ -1,34 +1,37 @@
 /** Why a question cannot be sent now. Every reason is shown, none is guessed by the person. */
 import type { EngineState } from '../../../electron/shared/engine';
+import { choosesNothing } from '../../state/documents/drafts';
+import type { DraftDocument } from '../../state/documents/state';
 import type { ConnectionPhase } from '../../state/engine/state';
-import { formatCount } from '../../ui/format';
 
 export interface SendBlock {
   reason: string;
   /** what the person can do about it with one click */
-  action: 'settings' | 'models' | null;
+  action: 'models' | null;
 }
 
 export interface SendFacts {
   connection: ConnectionPhase;
   engine: EngineState | null;
+  /** nothing is written */
   empty: boolean;
   sending: boolean;
-  /** tokens of the branch with the draft; null while unknown */
-  tokens: number | null;
-  contextSize: number | null;
-  /** null while unknown, and where the context is stretched beyond it already */
-  trainedContext: number | null;
+  documents: readonly Pick<DraftDocument, 'name' | 'info' | 'error' | 'part'>[];
+  /** of the prompt as it is now; null: not counted */
+  fits: boolean | null;
 }
 
 export function sendBlock(facts: SendFacts): SendBlock | null {
-  if (facts.connection !== 'open') return { reason: 'Not connected', action: null };
+  if (facts.connection !== 'open') return block('Not connected');
   const engine = engineBlock(facts.engine);
   if (engine) return engine;
-  if (facts.sending) return { reason: 'Sending', action: null };
-  const overflow = overflowBlock(facts);
-  if (overflow) return overflow;
-  return facts.empty ? { reason: '', action: null } : null;
+  if (facts.sending) return block('Sending');
+  const documents = documentsBlock(facts.documents);
+  if (documents) return documents;
+  // the card above says by how much, and what can be done
+  if (facts.fits === false) return block('This does not fit into the context');
+  if (!facts.empty) return null;
+  return block(facts.documents.length > 0 ? 'Write a question about the text' : '');
 }
 
 /** While a model is on its way the services take the question and answer it afterwards. */
@@ -41,25 +44,30 @@ function engineBlock(state: EngineState | null): SendBlock | null {
     case 'generating':
       return null;
     case null:
-      return { reason: 'Concertina is starting. You can write already', action: null };
+      return block('Concertina is starting. You can write already');
     case 'empty':
       return { reason: 'No model is loaded', action: 'models' };
     case 'failed':
       return { reason: 'The model could not be loaded', action: 'models' };
     case 'unavailable':
-      return { reason: 'The engine is not available', action: null };
+      return block('The engine is not available');
   }
 }
 
-/** Never cut silently: a prompt that does not fit is refused with the counts and a way out. */
-function overflowBlock({ tokens, contextSize, trainedContext }: SendFacts): SendBlock | null {
-  if (tokens === null || contextSize === null || tokens < contextSize) return null;
-  const counts = `${formatCount(tokens)} tokens do not fit in the context of ${formatCount(contextSize)}.`;
-  if (trainedContext !== null && contextSize >= trainedContext) {
-    return {
-      reason: `${counts} This model was trained for no more: shorten the text, choose another model, or go beyond in the settings`,
-      action: 'settings',
-    };
-  }
-  return { reason: `${counts} Raise the context length`, action: 'settings' };
+/** A question never goes without what was attached to it. */
+function documentsBlock(documents: SendFacts['documents']): SendBlock | null {
+  const failed = documents.find(({ error }) => error !== null);
+  if (failed) return block(`${failed.name} could not be read: remove it, or try again`);
+  const nothing = documents.find(({ part }) => choosesNothing(part));
+  if (nothing) return block(`Nothing of ${nothing.name} is chosen: choose something, or remove it`);
+  const reading = documents.filter(({ info }) => info === null);
+  const [first] = reading;
+  if (!first) return null;
+  return block(
+    reading.length === 1 ? `${first.name} is still being read` : `${reading.length} documents are being read`,
+  );
+}
+
+function block(reason: string): SendBlock {
+  return { reason, action: null };
 }

@@ -1,11 +1,10 @@
 import { limits } from '../../../electron/shared/limits';
 import type { ContextSettings } from '../../../electron/shared/settings';
-import { joinDraft } from '../../state/conversation/draft';
+import { selectChatTokens } from '../../state/budget/selectors';
+import { isEmptyDraft } from '../../state/conversation/draft';
 import { selectChatId, selectDraftOfOpenChat } from '../../state/conversation/selectors';
-import { useDraftTokens } from '../../state/conversation/useDraftTokens';
 import { selectLoadedContext } from '../../state/engine/selectors';
 import { selectSampling, selectSavedContext } from '../../state/settings/selectors';
-import { selectIsAnswering } from '../../state/stream/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { Field } from '../../ui/Field';
@@ -96,8 +95,7 @@ export function ContextField({ context, trained, current }: ContextFieldProps) {
 /** Exact; null: nothing is open or written, or it is not counted yet. */
 function useOpenChatTokens(): number | null {
   const chatId = useApp(selectChatId);
-  const draft = joinDraft(useApp(selectDraftOfOpenChat));
-  const answering = useApp(selectIsAnswering(chatId));
-  const { tokens } = useDraftTokens(draft, answering);
-  return chatId === null && draft === '' ? null : tokens;
+  const empty = isEmptyDraft(useApp(selectDraftOfOpenChat));
+  const tokens = useApp(selectChatTokens);
+  return chatId === null && empty ? null : tokens;
 }

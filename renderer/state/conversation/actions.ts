@@ -1,10 +1,13 @@
 import type { Chat, Message } from '../../../electron/shared/chats';
 import type { EventPayload, Turn } from '../../../electron/shared/contract';
 import { titleFrom } from '../chats/list';
+import type { createDocumentsActions } from '../documents/actions';
+import { attachmentsOf } from '../documents/drafts';
 import type { createStreamActions } from '../stream/actions';
 import { selectIsAnswering } from '../stream/selectors';
 import type { Tools } from '../tools';
-import { addPasted, joinDraft, removePasted, withDraft } from './draft';
+import { lookedUp, withDraft } from './draft';
+import { selectDraftOfOpenChat } from './selectors';
 import { type Draft, emptyDraft, newChatKey } from './state';
 import { indexChildren, leafBelow, pathTo, withMessages } from './tree';
 
@@ -13,6 +16,7 @@ const recentMessages = 8;
 export function createConversationActions(
   { client, get, patch, report }: Tools,
   stream: ReturnType<typeof createStreamActions>,
+  documents: Pick<ReturnType<typeof createDocumentsActions>, 'attachStored'>,
   /** a new chat is begun */
   onNew: () => void,
 ) {
@@ -26,6 +30,13 @@ export function createConversationActions(
     });
     const { chat: before, target } = get().conversation;
     patch('conversation', { chat, openingId: null, target: before?.id === chat.id ? target : null });
+    if (!get().conversation.drafts[chat.id]) void lookUpAgain(chat);
+  }
+
+  /** What the last question had looked up, the next one has too, until it is taken off. */
+  async function lookUpAgain(chat: Chat): Promise<void> {
+    const question = pathTo(chat.messages, chat.leafId).findLast(({ role }) => role === 'user');
+    for (const { documentId, part } of lookedUp(question)) await documents.attachStored(documentId, part, chat.id);
   }
 
   /** A second click while one chat is still being read wins over the first. */
@@ -119,7 +130,7 @@ export function createConversationActions(
   async function send(): Promise<void> {
     const { chat: before, sending } = get().conversation;
     if (sending || selectIsAnswering(before?.id ?? null)(get())) return;
-    const text = joinDraft(currentDraft());
+    const text = currentDraft().text.trim();
     if (text === '') return;
     patch('conversation', { sending: true });
     let chat: Chat;
@@ -131,11 +142,13 @@ export function createConversationActions(
       return;
     }
     const sent = currentDraft();
+    const attachments = attachmentsOf(sent.documents);
     const taken = await takeTurn(chat.id, () =>
-      client.call('turns.send', { chatId: chat.id, parentId: shownLeaf(chat), text }),
+      client.call('turns.send', { chatId: chat.id, parentId: shownLeaf(chat), text, attachments }),
     );
     const { drafts } = get().conversation;
-    if (taken && drafts[chat.id] === sent) patch('conversation', { drafts: withDraft(drafts, chat.id, emptyDraft) });
+    if (taken && drafts[chat.id] === sent)
+      patch('conversation', { drafts: withDraft(drafts, chat.id, draftAfter(sent)) });
   }
 
   async function regenerate(messageId: string): Promise<void> {
@@ -202,19 +215,12 @@ export function createConversationActions(
   }
 
   function currentDraft(): Draft {
-    const { chat, drafts } = get().conversation;
-    return drafts[chat?.id ?? newChatKey] ?? emptyDraft;
+    return selectDraftOfOpenChat(get());
   }
 
   function setDraft(draft: Draft): void {
     const { chat, drafts } = get().conversation;
     patch('conversation', { drafts: withDraft(drafts, chat?.id ?? newChatKey, draft) });
-  }
-
-  function countTokens(draft: string): Promise<number> {
-    const { chat } = get().conversation;
-    const input = { chatId: chat?.id ?? null, leafId: chat?.leafId ?? null, draft };
-    return client.call('engine.countTokens', input).then((answer) => answer.tokens);
   }
 
   return {
@@ -231,12 +237,14 @@ export function createConversationActions(
     stop,
     selectBranch,
     setSystemPrompt,
-    countTokens,
-    setDraft,
     setDraftText: (text: string) => setDraft({ ...currentDraft(), text }),
-    addPasted: (text: string) => setDraft(addPasted(currentDraft(), text)),
-    removePasted: (id: number) => setDraft(removePasted(currentDraft(), id)),
   };
+}
+
+/** Documents that are looked up stay with the chat. */
+function draftAfter({ documents }: Draft): Draft {
+  const kept = documents.filter(({ part }) => part.kind === 'passages');
+  return kept.length > 0 ? { text: '', documents: kept } : emptyDraft;
 }
 
 /** The question goes below what is on the screen. */

@@ -1,29 +1,32 @@
 /** Pure work on what is being written. */
+
+import type { AttachmentPart } from '../../../electron/shared/attachments';
+import type { Message } from '../../../electron/shared/chats';
 import { type Draft, emptyDraft } from './state';
 
-/** Pastes longer than this become a card beside the text field. */
-export const longPaste = 4000;
-
-/** The pasted texts stand before the question: the model reads them first, and a second question finds them in the cache. */
-export function joinDraft(draft: Draft): string {
-  return [...draft.pasted.map((part) => part.text.trim()), draft.text.trim()].filter(Boolean).join('\n\n');
-}
+/** Pastes longer than this become a document beside the text field, which would crawl with a book in it. */
+export const longPaste = 2000;
 
 export function isEmptyDraft(draft: Draft): boolean {
-  return draft.pasted.length === 0 && draft.text.trim() === '';
+  return draft.text.trim() === '' && draft.documents.length === 0;
 }
 
-export function addPasted(draft: Draft, text: string): Draft {
-  const id = 1 + Math.max(0, ...draft.pasted.map((part) => part.id));
-  return { ...draft, pasted: [...draft.pasted, { id, text }] };
-}
-
-export function removePasted(draft: Draft, id: number): Draft {
-  return { ...draft, pasted: draft.pasted.filter((part) => part.id !== id) };
-}
-
+/** `emptyDraft` itself takes the entry away; a draft that a person has emptied stays as it is. */
 export function withDraft(drafts: Readonly<Record<string, Draft>>, key: string, draft: Draft): Record<string, Draft> {
-  if (draft !== emptyDraft && !isEmptyDraft(draft)) return { ...drafts, [key]: draft };
+  if (draft !== emptyDraft) return { ...drafts, [key]: draft };
   const { [key]: _gone, ...rest } = drafts;
   return rest;
+}
+
+/** A document of which the best passages are looked up for each question: the next question asks it again. */
+export interface LookedUp {
+  documentId: string;
+  name: string;
+  part: AttachmentPart;
+}
+
+export function lookedUp(question: Message | undefined): LookedUp[] {
+  return (question?.attachments ?? [])
+    .filter(({ part }) => part.kind === 'passages')
+    .map(({ documentId, name }) => ({ documentId, name, part: { kind: 'passages', passages: [] } }));
 }

@@ -1,14 +1,10 @@
 import type { Chat } from '../../../electron/shared/chats';
-
-/** A long text that was pasted: kept beside the text field, which would crawl with a book in it. */
-export interface Pasted {
-  id: number;
-  text: string;
-}
+import type { DraftDocument } from '../documents/state';
 
 export interface Draft {
   text: string;
-  pasted: readonly Pasted[];
+  /** in the order in which the model reads them, before the text */
+  documents: readonly DraftDocument[];
 }
 
 /** A message to bring into view, and the words to mark in it. A new object each time, so that a place can be asked for twice. */
@@ -30,7 +26,7 @@ export interface ConversationState {
 }
 
 export const newChatKey = 'new';
-export const emptyDraft: Draft = { text: '', pasted: [] };
+export const emptyDraft: Draft = { text: '', documents: [] };
 export const initialConversation: ConversationState = {
   chat: null,
   openingId: null,

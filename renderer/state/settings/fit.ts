@@ -51,6 +51,12 @@ export function createFitActions({ client, get, patch }: Tools) {
     return offersOf(outcome.value, { ...context, nCtx: askedLength(context, outcome.value.trained) });
   }
 
+  /** Whether a context of exactly this length fits, with these types and with smaller ones; null: that cannot be told. */
+  async function askRoom(context: ContextSettings, modelId: string | null, asker: string): Promise<ContextFit | null> {
+    const outcome = await ask({ context, modelId, longest: context.nCtx, asker });
+    return outcome?.ok ? outcome.value : null;
+  }
+
   /** One model after the other: each answer reads the header of its file. `wanted`: false when nobody looks any more. */
   function askModel(modelId: string, wanted: () => boolean): Promise<ContextFit | null> {
     const turn = rows.then(async () => {
@@ -63,7 +69,7 @@ export function createFitActions({ client, get, patch }: Tools) {
     return turn;
   }
 
-  return { askFit, askOffers, askModel };
+  return { askFit, askOffers, askRoom, askModel };
 }
 
 /** Which question an answer belongs to. */

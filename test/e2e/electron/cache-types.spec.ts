@@ -50,7 +50,7 @@ test('a needle in a pasted text is found under turbo3 at 8K', async ({ launch })
   await app.evaluate(({ clipboard }, text) => clipboard.writeText(text), needle.prompt.slice(0, end));
   await page.getByTestId('composer').focus();
   await page.keyboard.press('Control+V');
-  await expect(page.getByTestId('pasted-text')).toBeVisible();
+  await expect(page.getByTestId('document-card')).toHaveAttribute('data-state', 'ready');
   await send(page, needle.prompt.slice(end).trim());
   await expect(page.getByTestId('message-assistant')).toContainText(needle.answer, { timeout: 120_000 });
   await ended(page);

@@ -1,25 +1,31 @@
 import { describe, expect, it } from 'vitest';
-import {
-  addPasted,
-  isEmptyDraft,
-  joinDraft,
-  removePasted,
-  withDraft,
-} from '../../../renderer/state/conversation/draft';
+import { isEmptyDraft, lookedUp, withDraft } from '../../../renderer/state/conversation/draft';
 import { emptyDraft } from '../../../renderer/state/conversation/state';
+import { draftDocument } from '../../../renderer/state/documents/drafts';
 import { applyPatch, changeDraft } from '../../../renderer/state/settings/draft';
 import { fakeSettings } from './fakeData';
+import { FakeServices } from './fakeServices';
 
 describe('the draft of a question', () => {
-  it('puts pasted texts before the question', () => {
-    const draft = addPasted(addPasted({ text: ' Who? ', pasted: [] }, 'First.\n'), 'Second.');
-    expect(joinDraft(draft)).toBe('First.\n\nSecond.\n\nWho?');
-    expect(joinDraft(removePasted(draft, 1))).toBe('Second.\n\nWho?');
+  it('is empty with blanks only, and takes no room once it is sent', () => {
+    const blank = { text: ' \n', documents: [] };
+    expect(isEmptyDraft(blank)).toBe(true);
+    expect(isEmptyDraft({ ...blank, documents: [draftDocument({ name: 'a', origin: { kind: 'stored' } })] })).toBe(
+      false,
+    );
+    expect(withDraft({ a: { text: 'x', documents: [] } }, 'a', emptyDraft)).toEqual({});
+    expect(withDraft({}, 'a', blank)).toEqual({ a: blank });
   });
 
-  it('is empty with blanks only, and takes no room then', () => {
-    expect(isEmptyDraft({ text: ' \n', pasted: [] })).toBe(true);
-    expect(withDraft({ a: { text: 'x', pasted: [] } }, 'a', emptyDraft)).toEqual({});
+  it('has again what the last question had looked up', () => {
+    const passages = { kind: 'passages' as const, passages: [{ start: 3, end: 9, label: 'Page 1' }] };
+    const attachments = [
+      { documentId: 'd1', name: 'a.pdf', part: passages },
+      { documentId: 'd2', name: 'b.pdf', part: { kind: 'whole' as const } },
+    ];
+    const question = new FakeServices().message({ parentId: null, role: 'user', text: 'x', attachments });
+    expect(lookedUp(question)).toEqual([{ documentId: 'd1', name: 'a.pdf', part: { kind: 'passages', passages: [] } }]);
+    expect(lookedUp(undefined)).toEqual([]);
   });
 });
 

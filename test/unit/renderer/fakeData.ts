@@ -1,5 +1,7 @@
 /** A model list, settings and an engine state to test with. The byte figures are plausible, not the engine's. */
+import type { PromptBudget } from '../../../electron/shared/budget';
 import type { CacheType } from '../../../electron/shared/cacheTypes';
+import type { DocumentInfo, Section } from '../../../electron/shared/documents';
 import type { EngineStatus, MemoryEstimate } from '../../../electron/shared/engine';
 import type { ContextFit, FitMark } from '../../../electron/shared/fit';
 import type { ModelEntry } from '../../../electron/shared/models';
@@ -224,4 +226,38 @@ export function readyStatus(context: ContextSettings, model: ModelEntry): Engine
       free: 9_100_000_000,
     },
   };
+}
+
+export function fakeDocument(change: Partial<DocumentInfo> = {}): DocumentInfo {
+  return {
+    id: 'd1',
+    name: 'report.pdf',
+    kind: 'pdf',
+    bytes: 90_000,
+    characters: 6000,
+    pages: 3,
+    sections: 3,
+    notices: [],
+    createdAt: 1,
+    ...change,
+  };
+}
+
+/** pages of 2,000 characters */
+export function fakeSections(count = 3): Section[] {
+  return Array.from({ length: count }, (_, index) => ({
+    kind: 'page',
+    label: `Page ${index + 1}`,
+    level: 0,
+    start: index * 2000,
+    end: (index + 1) * 2000,
+  }));
+}
+
+export function fakeBudget(change: Partial<PromptBudget> = {}): PromptBudget {
+  const parts = { system: 0, documents: 0, history: 0, message: 10, template: 5, ...change };
+  const total = parts.system + parts.documents + parts.history + parts.message + parts.template;
+  const contextSize = change.contextSize ?? 8192;
+  const over = Math.max(0, total + 1024 - contextSize);
+  return { ...parts, total, reserve: 1024, contextSize, byDocument: [], fits: over === 0, over, ...change };
 }

@@ -1,6 +1,9 @@
 /** Services that live in the page: for looking at the window and for tests of the state, without an engine. */
+
+import type { PromptBudget } from '../../../electron/shared/budget';
 import type { Chat, Message } from '../../../electron/shared/chats';
-import type { WindowApi } from '../../../electron/shared/contract';
+import type { OperationInput, WindowApi } from '../../../electron/shared/contract';
+import type { DocumentJob } from '../../../electron/shared/documents';
 import type { EngineStatus, LiveStats } from '../../../electron/shared/engine';
 import type { ErrorPayload } from '../../../electron/shared/errors';
 import type { ModelEntry } from '../../../electron/shared/models';
@@ -9,7 +12,10 @@ import {
   brokenModel,
   embeddedModel,
   estimateOf,
+  fakeBudget,
+  fakeDocument,
   fakeInfo,
+  fakeSections,
   fakeSettings,
   fitOf,
   otherModel,
@@ -32,6 +38,7 @@ export class FakeServices implements WindowApi {
   failures = new Map<string, ErrorPayload>();
   calls: { name: string; input: unknown }[] = [];
   notices: string[] = [];
+  jobs: DocumentJob[] = [];
   headless = false;
   private listeners = new Map<string, Set<(payload: unknown) => void>>();
   private stopped = new Set<string>();
@@ -104,8 +111,6 @@ export class FakeServices implements WindowApi {
         return estimateOf(input.context, this.status.model ?? fakeInfo);
       case 'engine.fit':
         return fitOf(input.context, this.modelInfo(input.modelId), input.longest);
-      case 'engine.countTokens':
-        return { tokens: Math.ceil((this.textOf(input.chatId).length + input.draft.length) / 4.1) };
       case 'presets.list':
         return this.presets;
       case 'presets.save': {
@@ -123,6 +128,20 @@ export class FakeServices implements WindowApi {
       case 'chats.setSystemPrompt':
         this.chats.set(input.chatId, { ...this.chat(input.chatId), systemPrompt: input.systemPrompt });
         return undefined;
+      case 'turns.budget':
+        return this.budget(input);
+      case 'documents.jobs':
+        return this.jobs;
+      case 'documents.attachFromDialog':
+        return [this.read('report.pdf')];
+      case 'documents.addPaths':
+        return input.paths.map((path: string) => this.read(path));
+      case 'documents.addText':
+        return this.read(input.name);
+      case 'documents.get':
+        return fakeDocument({ id: input.documentId });
+      case 'documents.sections':
+        return fakeSections();
       case 'models.list':
         return this.models;
       case 'models.addFromDialog':
@@ -183,11 +202,11 @@ export class FakeServices implements WindowApi {
         this.chats.set(input.chatId, { ...this.chat(input.chatId), leafId: input.leafId });
         return this.chat(input.chatId);
       case 'turns.send':
-        return this.turn(input.chatId, this.message({ parentId: input.parentId, role: 'user', text: input.text }));
+        return this.turn(input.chatId, this.message({ ...questionOf(input), parentId: input.parentId }));
       case 'turns.edit': {
         const parentId =
           this.chat(input.chatId).messages.find((message) => message.id === input.messageId)?.parentId ?? null;
-        return this.turn(input.chatId, this.message({ parentId, role: 'user', text: input.text }));
+        return this.turn(input.chatId, this.message({ ...questionOf(input), parentId }));
       }
       case 'turns.regenerate': {
         const chat = this.chat(input.chatId);
@@ -215,12 +234,29 @@ export class FakeServices implements WindowApi {
     return chat;
   }
 
-  private textOf(chatId: string | null): string {
-    return chatId
-      ? this.chat(chatId)
-          .messages.map((message) => message.text)
-          .join('\n')
-      : '';
+  /** A job that reads until `endJob`. */
+  private read(name: string): string {
+    const id = `job-${++this.counter}`;
+    this.jobs.push({ id, name, state: 'reading', progress: 0.2, pages: null, document: null, error: null });
+    this.emit('onDocumentJobs', this.jobs);
+    return id;
+  }
+
+  endJob(id: string | undefined, end: Partial<DocumentJob>): void {
+    this.jobs = this.jobs.map((job) => (job.id === id ? { ...job, ...end } : job));
+    this.emit('onDocumentJobs', this.jobs);
+  }
+
+  /** a token for each four characters of the draft, a thousand for each document */
+  private budget({ draft, attachments }: OperationInput<'turns.budget'>): PromptBudget {
+    const byDocument = attachments.map(({ documentId }) => ({ documentId, tokens: 1000, inBranch: false }));
+    const contextSize = this.settings.context.nCtx;
+    return fakeBudget({
+      message: Math.ceil(draft.length / 4),
+      documents: 1000 * attachments.length,
+      byDocument,
+      contextSize,
+    });
   }
 
   private summaries() {
@@ -362,4 +398,8 @@ export class FakeServices implements WindowApi {
   private rest(): Promise<void> {
     return new Promise((resolve) => setTimeout(resolve, this.frameMs));
   }
+}
+
+function questionOf({ text, attachments = [] }: Pick<Message, 'text'> & Partial<Pick<Message, 'attachments'>>) {
+  return { role: 'user' as const, text, attachments };
 }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { readText, sortDropped } from '../../../renderer/app/dropped';
+import { sortDropped } from '../../../renderer/app/dropped';
 import { commandOfKey, escapeCloses } from '../../../renderer/app/keyboard';
 import { highlight } from '../../../renderer/features/chat/highlight';
 import { foldedPart, lastPart, textBlocks } from '../../../renderer/features/chat/longText';
+import { pasteOf } from '../../../renderer/features/composer/paste';
 
 describe('highlight', () => {
   const kinds = (code: string, language: string) =>
@@ -62,22 +63,30 @@ describe('long questions', () => {
 });
 
 describe('dropped files', () => {
-  it('tells texts from models and from everything else', () => {
-    const files = [
-      new File([''], 'a.gguf'),
-      new File([''], 'b.MD'),
-      new File([''], 'c', { type: 'text/x-odd' }),
-      new File([''], 'folder'),
-    ];
-    const { texts, models } = sortDropped(files);
-    expect(texts.map((file) => file.name)).toEqual(['b.MD', 'c']);
-    expect(models.map((file) => file.name)).toEqual(['a.gguf', 'folder']);
+  it('are models and folders, and documents', () => {
+    const items = ['a.GGUF', 'b.md', 'c', 'folder'].map((name) => ({
+      file: new File([''], name),
+      folder: name === 'folder',
+    }));
+    const { documents, models } = sortDropped(items);
+    expect(documents.map((file) => file.name)).toEqual(['b.md', 'c']);
+    expect(models.map((file) => file.name)).toEqual(['a.GGUF', 'folder']);
   });
+});
 
-  it('refuses what is no text', async () => {
-    expect(await readText(new File(['hello'], 'a.txt'))).toEqual({ text: 'hello' });
-    expect(await readText(new File(['a\0b'], 'b.txt'))).toEqual({ problem: 'b.txt is not a text file.' });
-    expect(await readText(new File([' '], 'c.txt'))).toEqual({ problem: 'c.txt is empty.' });
+describe('a paste', () => {
+  const clipboard = (text: string, files: File[] = []) => ({
+    getData: () => text,
+    files: files as unknown as FileList,
+  });
+  const picture = new File([''], 'picture.png');
+
+  it('becomes a document when it is long, or when it is files only', () => {
+    expect(pasteOf(clipboard('x'.repeat(2000)))).toBeNull();
+    expect(pasteOf(clipboard('x'.repeat(2001)))).toEqual({ text: 'x'.repeat(2001) });
+    expect(pasteOf(clipboard('', [picture]))).toEqual({ files: [picture] });
+    expect(pasteOf(clipboard('a cell', [picture]))).toBeNull();
+    expect(pasteOf(clipboard(''))).toBeNull();
   });
 });
 
@@ -97,11 +106,11 @@ describe('keys', () => {
     expect(commandOfKey(key(',', { metaKey: true }), true)).toBe('settings');
     expect(commandOfKey(key('K', { ctrlKey: true }), false)).toBe('search');
     expect(commandOfKey(key('Escape'), false)).toBe('stop');
-    const open = { settingsOpen: true, inSettings: false, answering: false };
+    const open = { paneOpen: true, inPane: false, answering: false };
     expect(escapeCloses(open)).toBe(true);
     expect(escapeCloses({ ...open, answering: true })).toBe(false);
-    expect(escapeCloses({ ...open, inSettings: true, answering: true })).toBe(true);
-    expect(escapeCloses({ ...open, settingsOpen: false })).toBe(false);
+    expect(escapeCloses({ ...open, inPane: true, answering: true })).toBe(true);
+    expect(escapeCloses({ ...open, paneOpen: false })).toBe(false);
     expect(commandOfKey(key('n'), false)).toBeNull();
     expect(commandOfKey(key('n', { ctrlKey: true, shiftKey: true }), false)).toBeNull();
   });

@@ -14,7 +14,7 @@ import { attentionText, offloadText } from '../../../renderer/features/meter/pla
 import { speedOf } from '../../../renderer/features/meter/speed';
 import { refusalText } from '../../../renderer/features/models/refusalText';
 import { waitsFor } from '../../../renderer/state/engine/waitsFor';
-import { embeddedModel, fakeSettings, readyStatus } from './fakeData';
+import { embeddedModel, fakeDocument, fakeSettings, readyStatus } from './fakeData';
 
 const ready = readyStatus(fakeSettings().context, embeddedModel);
 const facts = { applying: false, recovered: false, modelName: 'Tiny' };
@@ -108,25 +108,34 @@ describe('sendBlock', () => {
     engine: 'ready',
     empty: false,
     sending: false,
-    tokens: 100,
-    contextSize: 8192,
-    trainedContext: 131_072,
+    documents: [],
+    fits: true,
   };
 
   it('lets a question through while the engine is ready or writes for another chat', () => {
     expect(sendBlock(open)).toBeNull();
     expect(sendBlock({ ...open, engine: 'generating' })).toBeNull();
-    expect(sendBlock({ ...open, tokens: null })).toBeNull();
+    expect(sendBlock({ ...open, fits: null })).toBeNull();
   });
 
-  it('refuses what does not fit with both counts, and offers what helps', () => {
-    expect(sendBlock({ ...open, tokens: 9310 })).toEqual({
-      reason: '9,310 tokens do not fit in the context of 8,192. Raise the context length',
-      action: 'settings',
-    });
-    const most = sendBlock({ ...open, tokens: 9310, trainedContext: 8192 });
-    expect(most?.reason).toContain('trained for no more');
-    expect(most?.action).toBe('settings');
+  it('refuses what does not fit; the offers stand above', () =>
+    expect(sendBlock({ ...open, fits: false })).toEqual({
+      reason: 'This does not fit into the context',
+      action: null,
+    }));
+
+  it('waits for documents, and never leaves one out in silence', () => {
+    const ready = { name: 'a.pdf', info: fakeDocument(), error: null, part: { kind: 'whole' } } as const;
+    const reading = { ...ready, name: 'b.pdf', info: null };
+    const failed = { ...reading, name: 'c.pdf', error: { code: 'document-invalid', message: 'x', hint: '' } } as const;
+    const none = { ...ready, part: { kind: 'sections' as const, sections: [] } };
+    const reason = (...documents: SendFacts['documents']) => sendBlock({ ...open, documents })?.reason;
+    expect(reason(ready)).toBeUndefined();
+    expect(reason(ready, reading)).toBe('b.pdf is still being read');
+    expect(reason(reading, reading)).toBe('2 documents are being read');
+    expect(reason(ready, failed)).toBe('c.pdf could not be read: remove it, or try again');
+    expect(reason(none)).toBe('Nothing of a.pdf is chosen: choose something, or remove it');
+    expect(sendBlock({ ...open, empty: true, documents: [ready] })?.reason).toBe('Write a question about the text');
   });
 
   it.each(['empty', 'failed', 'unavailable', null] as const)('gives a reason when %s', (engine) => {
@@ -136,7 +145,7 @@ describe('sendBlock', () => {
   it.each(['starting', 'loading', 'restarting'] as const)(
     'takes a question when %s, and says that it waits',
     (engine) => {
-      expect(sendBlock({ ...open, engine, tokens: null })).toBeNull();
+      expect(sendBlock({ ...open, engine, fits: null })).toBeNull();
       expect(waitsFor(engine)).toMatch(/waits/);
       expect(waitsFor('ready')).toBeNull();
     },

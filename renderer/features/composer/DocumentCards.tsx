@@ -1,0 +1,37 @@
+import { selectBudget, selectBudgetStale } from '../../state/budget/selectors';
+import { selectDraftDocuments } from '../../state/documents/selectors';
+import { useApp } from '../../state/useApp';
+import { DocumentCard } from './DocumentCard';
+
+/** The documents of the question, in the order in which the model reads them. */
+export function DocumentCards() {
+  const documents = useApp(selectDraftDocuments);
+  const budget = useApp(selectBudget);
+  const stale = useApp(selectBudgetStale);
+  if (documents.length === 0) return null;
+  const counts = budget?.byDocument.filter(({ inBranch }) => !inBranch) ?? [];
+  const ready = documents.filter(({ info }) => info !== null);
+
+  return (
+    <ul
+      className="flex max-h-[30vh] flex-wrap gap-2 overflow-y-auto px-3 pt-3"
+      aria-label="Documents of this question"
+      data-testid="draft-documents"
+    >
+      {documents.map((document) => {
+        const count = counts[ready.indexOf(document)];
+        const known = count?.documentId === document.info?.id;
+        const twice = ready.find(({ info }) => info?.id === document.info?.id) !== document;
+        return (
+          <DocumentCard
+            key={document.key}
+            document={document}
+            tokens={known && count ? count.tokens : null}
+            stale={stale}
+            twice={document.info !== null && twice}
+          />
+        );
+      })}
+    </ul>
+  );
+}

@@ -1,0 +1,153 @@
+/** What is written does not fit into the context. Nothing is cut: the person chooses what to give up. */
+import { TriangleAlert } from 'lucide-react';
+import type { PromptBudget } from '../../../electron/shared/budget';
+import { selectBudget, selectBudgetStale } from '../../state/budget/selectors';
+import { useRoom } from '../../state/budget/useRoom';
+import { selectDraftOfOpenChat } from '../../state/conversation/selectors';
+import { sectionsName } from '../../state/documents/partText';
+import { selectDraftDocuments } from '../../state/documents/selectors';
+import type { DraftDocument } from '../../state/documents/state';
+import { selectLoadedModel, selectLoadProgress } from '../../state/engine/selectors';
+import { selectApplying } from '../../state/settings/selectors';
+import { useActions, useApp } from '../../state/useApp';
+import { Button } from '../../ui/Button';
+import { typesText } from '../../ui/fitText';
+import { formatBytes, formatCount } from '../../ui/format';
+import { Progress } from '../../ui/Progress';
+
+export function NoFitCard() {
+  const budget = useApp(selectBudget);
+  const stale = useApp(selectBudgetStale);
+  const applying = useApp(selectApplying);
+  if (!budget || budget.fits || (stale && !applying)) return null;
+  return (
+    <section
+      aria-label="This does not fit"
+      data-testid="no-fit"
+      className="rise m-2 mb-0 rounded-xl bg-warn-soft px-3.5 py-3 text-sm"
+    >
+      <p role="alert" className="flex gap-2 font-medium text-ink">
+        <TriangleAlert className="mt-0.5 size-4 shrink-0 text-warn" aria-hidden="true" />
+        {noFitText(budget)}
+      </p>
+      {applying ? <Reloading /> : <Offers budget={budget} />}
+    </section>
+  );
+}
+
+function noFitText({ total, reserve, contextSize, over }: PromptBudget): string {
+  const needed = `${formatCount(total)} tokens, and ${formatCount(reserve)} kept for the answer`;
+  return `${needed}, are ${formatCount(over)} more than the context of ${formatCount(contextSize)} holds. Nothing is cut: choose what to do.`;
+}
+
+function Offers({ budget }: { budget: PromptBudget }) {
+  const room = useRoom(budget);
+  const documents = useApp(selectDraftDocuments);
+  const { settings } = useActions();
+  const ready = documents.filter(({ info }) => info !== null);
+
+  return (
+    <div className="mt-2 grid gap-2 pl-6">
+      <ul className="flex flex-wrap gap-1.5" aria-label="What can be done" aria-busy={room === null}>
+        {room?.offers.map(({ typeK, typeV, nCtx, bytes }, i) => (
+          <li key={typesText(typeK, typeV)}>
+            <Button
+              size="small"
+              tone={i === 0 ? 'primary' : 'outline'}
+              data-testid="room-offer"
+              data-tokens={nCtx}
+              title="Weights, cache and buffers. The model is loaded again; the chat and what you wrote stay."
+              onClick={() => void settings.takeOffer({ nCtx, typeK, typeV })}
+            >
+              {formatCount(nCtx)} tokens, {typesText(typeK, typeV)}: fits, {formatBytes(bytes)}
+            </Button>
+          </li>
+        ))}
+        <DocumentOffers documents={ready} />
+        <SendAnyway budget={budget} />
+      </ul>
+      {room && room.offers.length === 0 && <NoLonger needed={room.nCtx} longest={room.longest} />}
+    </div>
+  );
+}
+
+/** About the longest document that goes whole. */
+function DocumentOffers({ documents }: { documents: readonly DraftDocument[] }) {
+  const actions = useActions().documents;
+  const whole = documents.filter(({ part }) => part.kind !== 'passages');
+  const longest = whole.reduce<DraftDocument | null>((most, one) => (sizeOf(one) > sizeOf(most) ? one : most), null);
+  if (!longest?.info) return null;
+  const { info, key } = longest;
+  const of = documents.length > 1 ? ` of ${info.name}` : '';
+
+  return (
+    <>
+      {info.sections > 1 && (
+        <li>
+          <Button size="small" data-testid="offer-parts" onClick={() => actions.openParts(info.id)}>
+            Choose {sectionsName(info)}s{of}
+          </Button>
+        </li>
+      )}
+      <li>
+        <Button
+          size="small"
+          data-testid="offer-passages"
+          title="The passages that fit each question best are looked up, and listed with it. It stays so for this chat."
+          onClick={() => actions.setPart(key, { kind: 'passages', passages: [] })}
+        >
+          Only the best passages{of}
+        </Button>
+      </li>
+    </>
+  );
+}
+
+/** The prompt itself fits: only what is kept for the answer does not. */
+function SendAnyway({ budget: { total, contextSize } }: { budget: PromptBudget }) {
+  const empty = useApp(selectDraftOfOpenChat).text.trim() === '';
+  const { conversation } = useActions();
+  if (total >= contextSize || empty) return null;
+  return (
+    <li>
+      <Button size="small" data-testid="send-anyway" onClick={() => void conversation.send()}>
+        Send anyway, with {formatCount(contextSize - total)} left for the answer
+      </Button>
+    </li>
+  );
+}
+
+function NoLonger({ needed, longest }: { needed: number | null; longest: number | null }) {
+  const trained = useApp(selectLoadedModel)?.nCtxTrain ?? 0;
+  const { ui } = useActions();
+  const text =
+    needed === null
+      ? `This model was trained for ${formatCount(trained)} tokens. Another model may hold more, or go beyond in the settings.`
+      : `A context of ${formatCount(needed)} tokens does not fit into the memory${longest ? `; the longest that does holds ${formatCount(longest)}` : ''}.`;
+  return (
+    <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-ink-2" data-testid="no-longer">
+      <span>{text}</span>
+      <button
+        type="button"
+        className="font-medium text-accent underline underline-offset-2"
+        onClick={() => ui.setSettings(true)}
+      >
+        Open settings
+      </button>
+    </p>
+  );
+}
+
+function Reloading() {
+  const share = useApp(selectLoadProgress);
+  return (
+    <div className="mt-2 flex max-w-80 items-center gap-2 pl-6 text-xs text-ink-2">
+      <span>Loading the model again</span>
+      <Progress label="Loading the model again" share={share} />
+    </div>
+  );
+}
+
+function sizeOf(document: DraftDocument | null): number {
+  return document?.info?.characters ?? -1;
+}

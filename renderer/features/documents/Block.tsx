@@ -1,0 +1,86 @@
+import { useEffect, useRef, useState } from 'react';
+import type { Section } from '../../../electron/shared/documents';
+import { overlap, shownText, type TextBlock } from '../../state/documents/blocks';
+import { useActions } from '../../state/useApp';
+import { ContextMark } from './ContextMark';
+
+interface BlockProps {
+  documentId: string;
+  block: TextBlock;
+  section: Section;
+  /** texts that have been read, by their first character */
+  texts: Map<number, string>;
+  inContext: 'sent' | 'chosen' | null;
+  /** characters to point at; null: nothing here */
+  place: { offset: number; end?: number } | null;
+  asked: number;
+}
+
+/** A stretch of the text, with the label of its section where it begins. */
+export function Block({ documentId, block, section, texts, inContext, place, asked }: BlockProps) {
+  const { documents } = useActions();
+  const [text, setText] = useState(texts.get(block.start) ?? null);
+  const [failed, setFailed] = useState(false);
+
+  useEffect(() => {
+    if (text !== null) return;
+    let dropped = false;
+    const end = Math.min(section.end, block.end + overlap);
+    documents.readText(documentId, block.start, end).then(
+      (read) => {
+        texts.set(block.start, read);
+        if (!dropped) setText(read);
+      },
+      () => !dropped && setFailed(true),
+    );
+    return () => {
+      dropped = true;
+    };
+  }, [text, block, section, documentId, documents, texts]);
+
+  const shown = text === null ? null : shownText(text, block, block.end >= section.end);
+  const from = text === null ? 0 : text.indexOf(shown ?? '');
+
+  return (
+    <>
+      {block.first && (
+        <h3 className="flex items-baseline justify-between gap-2 pt-4 pb-1 text-xs font-semibold text-ink-2">
+          <span className="min-w-0 truncate">{section.label}</span>
+          {inContext && <ContextMark state={inContext} />}
+        </h3>
+      )}
+      {shown === null && !failed && <p className="text-xs text-ink-3">Reading…</p>}
+      {failed && <p className="text-xs text-bad">This part of the text could not be read.</p>}
+      {shown?.trim() === '' && block.first && <p className="text-xs text-ink-3 italic">No text here.</p>}
+      {shown && <Words text={shown} start={block.start + from} place={place} asked={asked} />}
+    </>
+  );
+}
+
+interface WordsProps {
+  text: string;
+  /** of the document, where `text` begins */
+  start: number;
+  place: { offset: number; end?: number } | null;
+  asked: number;
+}
+
+function Words({ text, start, place, asked }: WordsProps) {
+  const mark = useRef<HTMLElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the same place may be asked for again
+  useEffect(() => mark.current?.scrollIntoView({ block: 'center' }), [asked, place]);
+  const className = 'text-sm break-words whitespace-pre-wrap text-ink';
+  if (!place) return <p className={className}>{text}</p>;
+  const at = Math.max(0, Math.min(text.length, place.offset - start));
+  const line = text.indexOf('\n', at);
+  const end = place.end === undefined ? (line === -1 ? text.length : line) : place.end - start;
+  return (
+    <p className={className}>
+      {text.slice(0, at)}
+      <mark ref={mark} className="rounded-xs bg-accent-soft text-ink" data-testid="document-mark">
+        {text.slice(at, Math.max(at, end))}
+      </mark>
+      {text.slice(Math.max(at, end))}
+    </p>
+  );
+}

@@ -1,0 +1,140 @@
+/** A document beside the chat: its text by page, the list of pages to choose from, and what of it the model sees. */
+import { LoaderCircle, TriangleAlert, X } from 'lucide-react';
+import { useEffect, useRef } from 'react';
+import { kindNames, plural, sectionsName } from '../../state/documents/partText';
+import { selectInfo, selectPanel, selectPanelError } from '../../state/documents/selectors';
+import type { Panel } from '../../state/documents/state';
+import { type PanelDocument, usePanelDocument } from '../../state/documents/usePanelDocument';
+import { useActions, useApp } from '../../state/useApp';
+import { Banner } from '../../ui/Banner';
+import { formatCount } from '../../ui/format';
+import { IconButton } from '../../ui/IconButton';
+import { Segmented } from '../../ui/Segmented';
+import { PanelFoot } from './PanelFoot';
+import { PartsView } from './PartsView';
+import { TextView } from './TextView';
+
+export function DocumentPanel() {
+  const panel = useApp(selectPanel);
+  if (!panel) return null;
+  return <OpenPanel key={panel.documentId} panel={panel} />;
+}
+
+function OpenPanel({ panel }: { panel: Panel }) {
+  const info = useApp(selectInfo(panel.documentId));
+  const error = useApp(selectPanelError);
+  const document = usePanelDocument(panel.documentId);
+  const { documents } = useActions();
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+
+  return (
+    <aside
+      aria-labelledby="document-title"
+      data-testid="document-panel"
+      className="slide-in flex h-full w-[27rem] max-w-[100vw] flex-col border-l border-line bg-panel"
+    >
+      <div className="flex h-12 shrink-0 items-center gap-2 border-b border-line pr-2 pl-5">
+        <h2
+          id="document-title"
+          ref={heading}
+          tabIndex={-1}
+          title={info?.name}
+          className="min-w-0 flex-1 truncate pt-0.5 font-serif text-[1.06rem] text-ink outline-none"
+        >
+          {info?.name ?? 'Document'}
+        </h2>
+        <IconButton
+          label="Close the document"
+          keys="Esc"
+          side="left"
+          icon={<X />}
+          onClick={documents.close}
+          data-testid="document-close"
+        />
+      </div>
+      {error && (
+        <Banner tone="bad" title={error.message} className="m-4" testId="document-error">
+          {error.hint}
+        </Banner>
+      )}
+      {!document && !error && (
+        <p role="status" className="flex items-center gap-2 p-5 text-sm text-ink-2">
+          <LoaderCircle className="size-4 animate-spin" aria-hidden="true" />
+          Opening the document
+        </p>
+      )}
+      {document && <Body panel={panel} document={document} />}
+    </aside>
+  );
+}
+
+function Body({ panel, document }: { panel: Panel; document: PanelDocument }) {
+  const { documents } = useActions();
+  const { info } = document;
+  const word = sectionsName(info);
+  const views = [
+    { value: 'text', label: 'Text' },
+    { value: 'parts', label: `${word[0]?.toUpperCase()}${word.slice(1)}s` },
+  ] as const;
+
+  return (
+    <>
+      <div className="grid shrink-0 gap-2.5 border-b border-line px-5 py-3">
+        <Facts document={document} />
+        <Notices notices={info.notices} />
+        {info.sections > 1 && (
+          <div>
+            <Segmented
+              name="document-view"
+              label="View"
+              value={panel.view}
+              options={views}
+              onValue={documents.setView}
+            />
+          </div>
+        )}
+      </div>
+      {panel.view === 'text' || info.sections < 2 ? (
+        <TextView document={document} panel={panel} />
+      ) : (
+        <PartsView document={document} />
+      )}
+      <PanelFoot document={document} />
+    </>
+  );
+}
+
+function Facts({ document: { info, tokens, sections } }: { document: PanelDocument }) {
+  const word = sectionsName(info);
+  const facts = [
+    kindNames[info.kind],
+    info.pages === null ? (sections.length > 1 ? plural(sections.length, word) : null) : plural(info.pages, 'page'),
+    plural(info.characters, 'character'),
+    tokens ? plural(tokens.tokens, 'token') : null,
+  ];
+  return (
+    <p
+      className="text-xs text-ink-2 tabular-nums"
+      data-testid="document-facts"
+      data-tokens={tokens?.tokens}
+      title={tokens ? `Counted by the model’s own tokenizer: ${formatCount(tokens.tokens)}` : undefined}
+    >
+      {facts.filter(Boolean).join(' · ')}
+    </p>
+  );
+}
+
+function Notices({ notices }: { notices: readonly string[] }) {
+  if (notices.length === 0) return null;
+  return (
+    <ul className="grid max-h-24 gap-1 overflow-y-auto text-xs text-warn" aria-label="Notices">
+      {notices.map((notice) => (
+        <li key={notice} className="flex gap-1.5">
+          <TriangleAlert className="mt-0.5 size-3.5 shrink-0" aria-hidden="true" />
+          {notice}
+        </li>
+      ))}
+    </ul>
+  );
+}

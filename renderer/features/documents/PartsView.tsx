@@ -1,0 +1,90 @@
+/** The pages or headings of a document, with what each costs. Beside a question they can be chosen. */
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useRef } from 'react';
+import { sectionsName } from '../../state/documents/partText';
+import type { PanelDocument } from '../../state/documents/usePanelDocument';
+import { useActions } from '../../state/useApp';
+import { cx } from '../../ui/cx';
+import { formatCount } from '../../ui/format';
+import { ContextMark } from './ContextMark';
+import { RangeField } from './RangeField';
+import { partOf } from './selection';
+
+const rowHeight = 34;
+
+export function PartsView({ document }: { document: PanelDocument }) {
+  const { info, sections, inDraft } = document;
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count: sections.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    overscan: 8,
+  });
+
+  return (
+    <>
+      {inDraft && <RangeField document={document} card={inDraft} />}
+      <div ref={scroller} className="min-h-0 flex-1 overflow-y-auto px-3 py-2" data-testid="document-parts">
+        <ul aria-label={`All ${sectionsName(info)}s`} className="relative" style={{ height: virtual.getTotalSize() }}>
+          {virtual.getVirtualItems().map(({ index, start }) => (
+            <li
+              key={index}
+              className="absolute inset-x-0 top-0"
+              style={{ transform: `translateY(${start}px)`, height: rowHeight }}
+            >
+              <PartRow document={document} index={index} />
+            </li>
+          ))}
+        </ul>
+      </div>
+    </>
+  );
+}
+
+function PartRow({ document, index }: { document: PanelDocument; index: number }) {
+  const { info, sections, tokens, inDraft, sent, chosen } = document;
+  const { documents } = useActions();
+  const section = sections[index];
+  const count = tokens?.sections?.[index];
+  if (!section) return null;
+
+  function toggle(): void {
+    if (!inDraft) return;
+    const next = new Set(inDraft.part.kind === 'passages' ? [] : chosen);
+    if (!next.delete(index)) next.add(index);
+    documents.setPart(inDraft.key, partOf(next, sections.length));
+  }
+
+  return (
+    <div className="flex h-full items-center gap-2.5 rounded-md px-2 text-sm hover:bg-hover">
+      {inDraft && (
+        <input
+          type="checkbox"
+          aria-label={section.label}
+          data-testid="part-check"
+          checked={inDraft.part.kind !== 'passages' && chosen.has(index)}
+          onChange={toggle}
+          className="size-4 shrink-0 accent-accent"
+        />
+      )}
+      <button
+        type="button"
+        title={`Show ${section.label}`}
+        onClick={() => documents.openAt(info.id, { section: index })}
+        className="min-w-0 flex-1 truncate text-left text-ink hover:underline"
+        style={{ paddingLeft: Math.max(0, section.level - 1) * 12 }}
+      >
+        {section.label}
+      </button>
+      {sent.has(index) && <ContextMark state="sent" />}
+      <span
+        className={cx('w-16 shrink-0 text-right text-xs text-ink-3 tabular-nums')}
+        title={count === undefined ? undefined : `${formatCount(count)} tokens`}
+        data-testid="part-tokens"
+      >
+        {count === undefined ? '' : formatCount(count)}
+      </span>
+    </div>
+  );
+}

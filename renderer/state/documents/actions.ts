@@ -1,0 +1,81 @@
+import type { DocumentInfo, DocumentJob } from '../../../electron/shared/documents';
+import { errorPayloadOf } from '../../bridge/errorPayload';
+import type { Tools } from '../tools';
+import { createAttachActions } from './attach';
+import { settleDocuments } from './drafts';
+import type { Panel, Place } from './state';
+
+export function createDocumentsActions(tools: Tools) {
+  const { client, get, patch } = tools;
+
+  function know(info: DocumentInfo): void {
+    patch('documents', { infos: { ...get().documents.infos, [info.id]: info } });
+  }
+
+  function receiveJobs(jobs: DocumentJob[]): void {
+    const fresh = jobs.flatMap(({ document }) => (document && !get().documents.infos[document.id] ? document : []));
+    patch('documents', { jobs });
+    for (const info of fresh) know(info);
+    const { drafts } = get().conversation;
+    const settled = settleDocuments(drafts, jobs);
+    if (settled !== drafts) patch('conversation', { drafts: settled });
+  }
+
+  /** What the panel shows of a document apart from its text. */
+  async function load(documentId: string): Promise<void> {
+    patch('documents', { panelError: null });
+    try {
+      know(await client.call('documents.get', { documentId }));
+      const { sections } = get().documents;
+      if (sections[documentId]) return;
+      const found = await client.call('documents.sections', { documentId });
+      patch('documents', { sections: { ...get().documents.sections, [documentId]: found } });
+    } catch (error) {
+      if (get().documents.panel?.documentId === documentId) patch('documents', { panelError: errorPayloadOf(error) });
+    }
+  }
+
+  async function learn(documentId: string): Promise<void> {
+    if (get().documents.infos[documentId]) return;
+    await client.call('documents.get', { documentId }).then(know, () => undefined);
+  }
+
+  function show(documentId: string, view: Panel['view'], place: Place | null): void {
+    const asked = (get().documents.panel?.asked ?? 0) + 1;
+    patch('documents', { panel: { documentId, view, place, asked } });
+    // the one pane on the right: what was asked for last is seen
+    patch('ui', { settingsOpen: false });
+    void load(documentId);
+  }
+
+  async function count(documentId: string, modelId: string | null): Promise<void> {
+    if (get().documents.tokens[documentId]?.modelId === modelId) return;
+    try {
+      const counted = await client.call('documents.countTokens', { documentId });
+      patch('documents', { tokens: { ...get().documents.tokens, [documentId]: { modelId, ...counted } } });
+    } catch {
+      // the panel shows the text all the same; it counts again when it is opened anew
+    }
+  }
+
+  return {
+    ...createAttachActions(tools),
+    receiveJobs,
+    /** Shows a document beside the chat, at a section or a character of its text. */
+    openAt: (documentId: string, place: Place | null = null) => show(documentId, 'text', place),
+    /** Shows the list of its pages or headings, to choose from. */
+    openParts: (documentId: string) => show(documentId, 'parts', null),
+    setView: (view: Panel['view']) => {
+      const { panel } = get().documents;
+      if (panel) patch('documents', { panel: { ...panel, view, place: null } });
+    },
+    count,
+    load,
+    /** Facts of a document that a sent question names; without them it is shown by its name alone. */
+    learn,
+    close: () => patch('documents', { panel: null }),
+    /** Characters `start` to `end`; rejects when the text is not there any more. */
+    readText: (documentId: string, start: number, end: number): Promise<string> =>
+      client.call('documents.text', { documentId, start, end }).then(({ text }) => text),
+  };
+}

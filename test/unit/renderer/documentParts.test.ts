@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import { budgetParts, budgetText } from '../../../renderer/features/composer/budgetParts';
+import { partOf, tokensOf } from '../../../renderer/features/documents/selection';
+import { neededLength, roomOffers } from '../../../renderer/state/budget/room';
+import { blockAt, blocksOf, overlap, shownText } from '../../../renderer/state/documents/blocks';
+import { sectionsIn } from '../../../renderer/state/documents/inContext';
+import { partText } from '../../../renderer/state/documents/partText';
+import { parseRanges, rangesText } from '../../../renderer/state/documents/ranges';
+import { embeddedModel, fakeBudget, fakeDocument, fakeInfo, fakeSections, fakeSettings, fitOf } from './fakeData';
+
+describe('numbers of pages', () => {
+  it('are read as people write them', () => {
+    expect(parseRanges('3-5, 12', 60)).toEqual([2, 3, 4, 11]);
+    expect(parseRanges(' 12; 3 – 4,3,', 60)).toEqual([2, 3, 11]);
+    expect(parseRanges('', 60)).toEqual([]);
+  });
+
+  it.each(['0', '3-', '61', '5-3', 'a', '1-99999999999'])('are refused: %s', (text) =>
+    expect(parseRanges(text, 60)).toBeNull(),
+  );
+
+  it('are written in the shortest way, and read back', () => {
+    expect(rangesText([2, 3, 4, 11])).toBe('3-5, 12');
+    expect(rangesText([])).toBe('');
+    expect(parseRanges(rangesText([0, 2, 3, 59]), 60)).toEqual([0, 2, 3, 59]);
+  });
+});
+
+describe('the text in blocks', () => {
+  const line = 'A line of some fifty letters stands here again.\n';
+  const text = line.repeat(700);
+  const sections = [
+    { kind: 'page' as const, label: 'Page 1', level: 0, start: 0, end: 100 },
+    { kind: 'page' as const, label: 'Page 2', level: 0, start: 100, end: 100 },
+    { kind: 'page' as const, label: 'Page 3', level: 0, start: 100, end: text.length },
+  ];
+  const blocks = blocksOf(sections);
+  const shown = (source: string) =>
+    blocks.map((block) => {
+      const { end = 0 } = sections[block.section] ?? {};
+      const read = source.slice(block.start, Math.min(end, block.end + overlap));
+      return shownText(read, block, block.end >= end);
+    });
+
+  it('shows every character once, and cuts no line', () => {
+    expect(shown(text).join('')).toBe(text);
+    for (const block of shown(text).slice(2, -1)) expect(block.endsWith('\n')).toBe(true);
+  });
+
+  it('cuts somewhere when there is no blank, and loses nothing', () => {
+    const dense = 'x'.repeat(text.length);
+    expect(shown(dense).join('')).toBe(dense);
+  });
+
+  it('has a block for an empty page, and finds places', () => {
+    expect(blocks.filter(({ first }) => first)).toHaveLength(3);
+    expect(blockAt(blocks, { section: 2 })).toBe(2);
+    expect(blocks[blockAt(blocks, { offset: 20_000 })]).toMatchObject({ section: 2, first: false });
+    expect(blockAt(blocks, { offset: text.length + 5 })).toBe(blocks.length - 1);
+  });
+});
+
+describe('what of a document is in the context', () => {
+  it('is marked by section, also by the passages that touch it', () => {
+    const passages = { kind: 'passages' as const, passages: [{ start: 1990, end: 2010, label: 'Page 1' }] };
+    expect(sectionsIn([passages], fakeSections())).toEqual(new Set([0, 1]));
+    expect(sectionsIn([{ kind: 'sections', sections: [2] }, passages], fakeSections())).toEqual(new Set([2, 0, 1]));
+    expect(sectionsIn([{ kind: 'whole' }], fakeSections()).size).toBe(3);
+  });
+
+  it('is told in words', () => {
+    const info = fakeDocument({ pages: 60, sections: 60 });
+    expect(partText({ kind: 'whole' }, info)).toBe('whole, 60 pages');
+    expect(partText({ kind: 'whole' }, null)).toBe('whole');
+    expect(partText({ kind: 'sections', sections: [2, 3, 4] }, info)).toBe('pages 3-5');
+    expect(partText({ kind: 'sections', sections: [4] }, info)).toBe('page 5');
+    const scattered = Array.from({ length: 20 }, (_, i) => i * 2);
+    expect(partText({ kind: 'sections', sections: scattered }, info)).toBe('20 pages');
+    expect(partText({ kind: 'sections', sections: [1] }, fakeDocument({ kind: 'docx', pages: null }))).toBe(
+      '1 heading',
+    );
+    expect(partText({ kind: 'passages', passages: [] }, info)).toBe('best passages for each question');
+    const four = Array.from({ length: 4 }, (_, i) => ({ start: i, end: i + 1, label: '' }));
+    expect(partText({ kind: 'passages', passages: four }, info)).toBe('4 passages');
+  });
+
+  it('is the whole document when everything is chosen', () => {
+    expect(partOf(new Set([2, 0, 1]), 3)).toEqual({ kind: 'whole' });
+    expect(partOf(new Set([2, 0]), 3)).toEqual({ kind: 'sections', sections: [0, 2] });
+    expect(tokensOf(new Set([0, 2]), [5, 6, 7])).toBe(12);
+    expect(tokensOf(new Set([0]), null)).toBeNull();
+  });
+});
+
+describe('the budget', () => {
+  it('has parts that sum to the context, and names them', () => {
+    const budget = fakeBudget({ documents: 3000, history: 200 });
+    const parts = budgetParts(budget);
+    expect(parts.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(8192);
+    expect(budgetText(budget)).toBe(
+      'Context of 8,192 tokens: Chat template 5, Documents 3,000, Chat so far 200, This message 10, Kept for the answer 1,024, Free 3,953.',
+    );
+    expect(budgetText(fakeBudget({ documents: 9000 }))).toMatch(/Free 0\. 1,847 too many\.$/);
+  });
+
+  it('says how long a context has to be, up to what the model was trained for', () => {
+    const budget = fakeBudget({ documents: 9000 });
+    expect(neededLength(budget, 1024, null)).toBe(10_240);
+    expect(neededLength(budget, 1024, 131_072)).toBe(10_240);
+    expect(neededLength(budget, 1024, 10_100)).toBe(10_100);
+    expect(neededLength(budget, 1024, 8192)).toBeNull();
+  });
+
+  it('offers the chosen types first, and only smaller ones below', () => {
+    const context = { ...fakeSettings().context, nCtx: 16_384 };
+    const info = embeddedModel.info ?? fakeInfo;
+    const types = (typeK: 'f16' | 'turbo4' | 'turbo3') =>
+      roomOffers(fitOf({ ...context, typeK, typeV: typeK }, info, 16_384), 16_384).map((offer) => offer.typeK);
+    expect(types('f16')).toEqual(['f16', 'turbo4', 'turbo3']);
+    expect(types('turbo4')).toEqual(['turbo4', 'turbo3']);
+    expect(types('turbo3')).toEqual(['turbo3']);
+    const large = { ...info, layers: 2000 };
+    expect(roomOffers(fitOf({ ...context, typeK: 'f16', typeV: 'f16' }, large, 16_384), 16_384)).toMatchObject([
+      { typeK: 'turbo3', nCtx: 16_384 },
+    ]);
+    expect(roomOffers(fitOf(context, { ...info, layers: 400_000 }, 16_384), 16_384)).toEqual([]);
+  });
+});
