@@ -1,20 +1,25 @@
 /** Gathers what decode steps add and sends it as frames, at most one in `flushMs`: a window paints 60 times a second. */
-import type { LiveStats, StreamFrame } from '../shared/engine';
+import type { LiveStats } from '../shared/engine';
 
 export const flushMs = 25;
 
-type FrameIds = Pick<StreamFrame, 'requestId' | 'chatId' | 'messageId'>;
+export interface FrameContent {
+  text: string;
+  thinking: string;
+  stats: LiveStats;
+}
 
-export class FrameBatcher {
+/** `Ids`: what names the answer in each frame. */
+export class FrameBatcher<Ids extends object> {
   private text = '';
   private thinking = '';
   private timer: NodeJS.Timeout | null = null;
   private lastSentAt = Number.NEGATIVE_INFINITY;
 
   constructor(
-    private readonly ids: FrameIds,
+    private readonly ids: Ids,
     private readonly stats: () => LiveStats,
-    private readonly send: (frame: StreamFrame) => void,
+    private readonly send: (frame: Ids & FrameContent) => void,
   ) {}
 
   /** Call it with empty strings when only the figures changed. */

@@ -95,7 +95,7 @@ function randomSeed(): number {
 }
 
 /** `evaluated`: prompt tokens that were read; fewer than were asked for when the answer was stopped before its first token. */
-function answerStats(result: GenerateResult, evaluated: number, context: Context): AnswerStats {
+export function answerStats(result: GenerateResult, evaluated: number, context: Context): AnswerStats {
   return {
     promptTokens: result.promptTokens,
     cachedTokens: result.cachedTokens,

@@ -27,9 +27,18 @@ export interface LoadSteps {
   beforeLoss(loaded: Loaded, onSaving: () => void): Promise<void>;
 }
 
+/** The weights of a model, for contexts of the borrower's own. */
+export interface Loan {
+  model: Model;
+  /** frees the context that was loaded, after what it holds was written down; false: there is none */
+  release(): Promise<boolean>;
+}
+
 export class ModelHolder {
   private model: Model | null = null;
   private context: Context | null = null;
+  /** that the context was made for */
+  private request: LoadRequest | null = null;
   private weightsKey = '';
   /** before the weights were mapped */
   private filePagesBefore: number | null = null;
@@ -56,6 +65,50 @@ export class ModelHolder {
 
   memory(): Memory | null {
     return this.context && this.memoryOf(this.context);
+  }
+
+  /** Whichever is in memory: its context may have been freed for a comparison. */
+  requireModel(): Model {
+    if (this.model) return this.model;
+    throw new ConcertinaError('model-missing', 'No model is loaded.', 'Choose a model first.');
+  }
+
+  /**
+   * Lends the weights of a model, read first where they are not in memory. What is loaded stays so unless its memory is
+   * needed, or it is another model; then nothing is loaded afterwards. A load ends the loan: it waits in `beforeFree` until
+   * `signal` was heard, and so this waits for one that runs only as long as nobody waits for it.
+   */
+  async lend<T>(
+    { path, context }: Pick<LoadRequest, 'path' | 'context'>,
+    report: ReportLoad,
+    signal: AbortSignal,
+    task: (loan: Loan) => Promise<T>,
+  ): Promise<T> {
+    await Promise.race([this.tail, aborted(signal)]);
+    throwIfCancelled(signal);
+    if (this.weightsKey !== weightsKey(path, context.gpuLayers)) {
+      await this.steps.checkMemory(path, context);
+      await this.release(report);
+    }
+    const model = await this.weights(path, context.gpuLayers, (fraction) => report('weights', fraction), signal);
+    try {
+      return await task({ model, release: () => this.release(report) });
+    } finally {
+      await this.attachOwnMeasurements(model);
+    }
+  }
+
+  /** The borrower's contexts had theirs; what is carried over from the loaded context needs those that it was made with. */
+  private async attachOwnMeasurements(model: Model): Promise<void> {
+    if (!this.context || !this.request) return;
+    await this.calibrate(model, this.request, () => {}, new AbortController().signal);
+  }
+
+  private async release(report: ReportLoad): Promise<boolean> {
+    if (!this.current) return false;
+    await this.steps.beforeLoss(this.current, () => report('cache', 0));
+    await this.disposeContext();
+    return true;
   }
 
   /** Loads after earlier loads have ended; on failure nothing stays loaded. */
@@ -133,6 +186,7 @@ export class ModelHolder {
     throwIfCancelled(signal);
     const context = await model.createContext(options);
     this.context = context;
+    this.request = request;
     const notes = [...context.effective.notes, ...this.measured.notes];
     const lost = await carry?.into(context);
     if (lost) notes.push(lost);
@@ -210,6 +264,13 @@ export class ModelHolder {
 
 function throwIfCancelled(signal: AbortSignal): void {
   if (signal.aborted) throw new ConcertinaError('cancelled', 'Loading the model was cancelled.');
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 }
 
 /** A file that was replaced in place is another model. */

@@ -6,10 +6,12 @@
 import { statSync } from 'node:fs';
 import type { DeviceUse, Engine, MemoryPlan } from '../../native/binding/types';
 import type { CacheType } from '../shared/cacheTypes';
+import type { ComparePlan } from '../shared/compare';
 import type { MemoryEstimate } from '../shared/engine';
 import type { FitRequest } from '../shared/engineContract';
 import { ConcertinaError } from '../shared/errors';
 import type { Budget, ContextFit, FitMark } from '../shared/fit';
+import { limits } from '../shared/limits';
 import type { ContextSettings } from '../shared/settings';
 import { allFit, budgetsOf, refusal, roomIn } from './budgets';
 import { longestThatFits } from './fit';
@@ -58,6 +60,67 @@ export class MemoryPlanner {
     } finally {
       if (asker !== undefined && isNewest()) this.newest.delete(asker);
     }
+  }
+
+  /** What contexts take beside everything that is in memory now, the weights of the model among it. */
+  async beside(
+    path: string,
+    contexts: ContextSettings[],
+  ): Promise<{ fits: boolean; needs: DeviceUse[]; budgets: Budget[] }> {
+    const needs = await this.contextNeeds(path, contexts);
+    const memories = this.engine().memories();
+    const budgets = budgetsOf(needs, { held: [], ram: this.ram(memories), memories });
+    return { fits: allFit(budgets), needs, budgets };
+  }
+
+  /** Bytes of the KV cache of a context. */
+  async cacheBytes(path: string, context: ContextSettings): Promise<number> {
+    const { kvK, kvV } = await this.plan(path, { ...context, nCtx: Math.max(context.nCtx, limits.minContext) });
+    return kvK + kvV;
+  }
+
+  /** The longest context of these types that fits in place of what is loaded; null: the model cannot have them. */
+  longest(path: string, context: ContextSettings): Promise<FitMark | null> {
+    return this.longestOf(path, context, this.budgets());
+  }
+
+  /** Contexts of one model: each in place of what is loaded, and all at once. */
+  async comparison(path: string, contexts: ContextSettings[]): Promise<ComparePlan> {
+    const budgetsFor = this.budgets();
+    const columns: ComparePlan['columns'] = [];
+    const possible: ContextSettings[] = [];
+    for (const context of contexts) {
+      try {
+        const estimate = await this.plan(path, context);
+        const mark = await this.longestOf(path, context, budgetsFor);
+        const longest = mark && { nCtx: mark.nCtx, bytes: mark.bytes };
+        columns.push({ estimate, fits: allFit(budgetsFor(estimate.devices)), problem: '', longest });
+        possible.push(context);
+      } catch (error) {
+        const problem = error instanceof Error ? error.message : String(error);
+        columns.push({ estimate: null, fits: false, problem, longest: null });
+      }
+    }
+    const [first] = possible;
+    const weights = first ? (await this.plan(path, first)).devices.map(onlyWeights) : [];
+    const budgets = budgetsFor(added([...weights, ...(await this.contextNeeds(path, possible))]));
+    return { columns, together: { fits: possible.length === contexts.length && allFit(budgets), budgets } };
+  }
+
+  private async contextNeeds(path: string, contexts: ContextSettings[]): Promise<DeviceUse[]> {
+    const needs: DeviceUse[] = [];
+    for (const context of contexts) needs.push(...(await this.plan(path, context)).devices.map(withoutWeights));
+    return added(needs);
+  }
+
+  private async longestOf(
+    path: string,
+    context: ContextSettings,
+    budgetsFor: (needs: DeviceUse[]) => Budget[],
+  ): Promise<FitMark | null> {
+    const { trained } = await this.plan(path, context);
+    const room = (plan: MemoryPlan) => roomIn(budgetsFor(plan.devices));
+    return this.mark(path, context, trained || untrainedLongest, room, () => {});
   }
 
   private async answer({ path, context, longest }: FitRequest, throwIfOld: () => void): Promise<ContextFit> {
@@ -139,6 +202,25 @@ export class MemoryPlanner {
     this.tail = result.catch(() => undefined);
     return result;
   }
+}
+
+function withoutWeights(use: DeviceUse): DeviceUse {
+  return { ...use, weights: 0, mapped: 0 };
+}
+
+function onlyWeights(use: DeviceUse): DeviceUse {
+  return { ...use, context: 0, compute: 0 };
+}
+
+/** One entry for each device. */
+function added(uses: DeviceUse[]): DeviceUse[] {
+  const sums = new Map<string, DeviceUse>();
+  for (const use of uses) {
+    const sum = sums.get(use.name);
+    if (!sum) sums.set(use.name, { ...use });
+    else for (const part of ['weights', 'mapped', 'context', 'compute'] as const) sum[part] += use[part];
+  }
+  return [...sums.values()];
 }
 
 /** Everything that decides the allocation, the length last. Threads do not. */

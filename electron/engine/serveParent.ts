@@ -31,6 +31,11 @@ export function serveParent(carrier: Carrier, loadEngine: () => Engine, selfTest
     loadProgress: (step, fraction) => emit('onLoadProgress', { step, fraction }),
     probeProgress: (fraction) => emit('onProbeProgress', { fraction }),
     notice: (text) => emit('onNotice', { text }),
+    compare: {
+      compareFacts: (facts) => emit('onCompareFacts', facts),
+      compareColumn: (runId, index, column) => emit('onCompareColumn', { runId, index, column }),
+      compareFrame: (frame) => emit('onCompareFrame', frame),
+    },
   });
 
   carrier.onPort((port) => {

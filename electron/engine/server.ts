@@ -1,7 +1,8 @@
 /** The engine process behind its contract: one handler for each operation of `engineContract.ts`. */
 import type { Engine } from '../../native/binding/types';
 import type { GenerationResult, LoadStep, StreamFrame } from '../shared/engine';
-import type { EngineHandlers, GenerateRequest } from '../shared/engineContract';
+import type { CompareTask, EngineHandlers, GenerateRequest } from '../shared/engineContract';
+import { type CompareOutput, serveComparison } from './compare/serve';
 import { cancelledResult, frameIds, type Prepare, writeAnswer } from './generation';
 import { toEngineError } from './hints';
 import { queuedStats } from './meter';
@@ -19,6 +20,7 @@ export interface EngineOutput {
   probeProgress?(fraction: number): void;
   /** a sentence for the person */
   notice?(text: string): void;
+  compare?: CompareOutput;
 }
 
 export interface ServerOptions {
@@ -71,8 +73,8 @@ export function createEngineServer(
 
   async function generate(request: GenerateRequest): Promise<GenerationResult> {
     prober.cancel();
-    const { context } = holder.require();
     if (queue.length > 0) {
+      const { context } = holder.require();
       output.frame({
         ...frameIds(request),
         text: '',
@@ -91,6 +93,17 @@ export function createEngineServer(
       return result;
     });
     return answer.finally(() => idle.start());
+  }
+
+  async function compare(task: CompareTask): Promise<void> {
+    prober.cancel();
+    idle.stop();
+    const run = queue.run(task.runId, async (signal) => {
+      await serveComparison(task, holder, planner, output.compare ?? silent, signal).catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+      });
+    });
+    return run.finally(() => idle.start());
   }
 
   async function close(): Promise<void> {
@@ -113,10 +126,16 @@ export function createEngineServer(
     skipCalibration: async () => holder.skipCalibration(),
     unload: () => holder.unload(),
     generate,
+    compare,
+    planComparison: ({ path, settings, configurations }) =>
+      planner.comparison(
+        path,
+        configurations.map((one) => ({ ...settings, ...one })),
+      ),
     cancel: async ({ requestId }) => queue.cancel(requestId),
-    countTokens: async ({ messages }) => ({ tokens: await holder.require().model.countChat(messages) }),
+    countTokens: async ({ messages }) => ({ tokens: await holder.requireModel().countChat(messages) }),
     countTexts: async ({ texts }) => {
-      const { model } = holder.require();
+      const model = holder.requireModel();
       return { tokens: texts.map((text) => model.tokenize(text, { parseSpecial: true }).length) };
     },
     configureSessions: (allowed) => sessions.configure(allowed),
@@ -128,6 +147,12 @@ export function createEngineServer(
   };
   return { handlers: withCodedErrors(handlers), close };
 }
+
+const silent: CompareOutput = {
+  compareFacts: () => {},
+  compareColumn: () => {},
+  compareFrame: () => {},
+};
 
 /** llama.cpp reports each tensor; a window needs each per cent. */
 function inSteps(report: ReportLoad): ReportLoad {

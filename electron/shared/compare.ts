@@ -4,6 +4,7 @@
  * The figures come from the engine process: bytes are its allocation, times its clock, probabilities the full softmax.
  */
 import { z } from 'zod';
+import { attachmentSchema } from './attachments';
 import { cacheTypeSchema } from './cacheTypes';
 import { idSchema } from './chats';
 import {
@@ -45,12 +46,8 @@ export const comparePromptSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('text'), text: text.min(1), asIs: z.boolean().default(false) }),
   /** the branch of a chat that ends in `leafId` (null: the one that is shown), up to its last question */
   z.object({ kind: z.literal('chat'), chatId: idSchema, leafId: idSchema.nullable() }),
-  /** whole documents, and a question about them */
-  z.object({
-    kind: z.literal('documents'),
-    attachments: z.array(z.object({ documentId: idSchema, name: z.string() })).min(1),
-    question: text.min(1),
-  }),
+  /** documents before a question about them, as in a chat */
+  z.object({ kind: z.literal('documents'), attachments: z.array(attachmentSchema).min(1), question: text.min(1) }),
 ]);
 export type ComparePrompt = z.infer<typeof comparePromptSchema>;
 

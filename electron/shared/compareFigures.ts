@@ -74,12 +74,13 @@ export const qualitySchema = z.object({
   /** scored; those before them only give context */
   tokens: count,
   perplexity: z.number(),
-  /** from the reference; for the reference itself 0 and 1 by definition */
-  meanKld: z.number(),
+  /** from the reference; for the reference itself 0 and 1 by definition; null: there is no reference, it failed */
+  meanKld: z.number().nullable(),
   /** standard error of the mean, tokens taken as independent */
-  meanKldError: z.number(),
-  kld999: z.number(),
-  sameTop: z.number(),
+  meanKldError: z.number().nullable(),
+  kld999: z.number().nullable(),
+  /** tokens whose likeliest one is that of the reference */
+  sameTop: z.number().nullable(),
 });
 export type Quality = z.infer<typeof qualitySchema>;
 

@@ -8,6 +8,7 @@ import { budgetSchema } from './budget';
 import { exportedChatSchema, exportOptionsSchema } from './chatFile';
 import { chatSearchAnswerSchema, chatSearchSchema } from './chatSearch';
 import { chatSchema, chatSummarySchema, folderNameSchema, idSchema, messageSchema, trashedChatSchema } from './chats';
+import { compareEvents, compareOperations } from './compare';
 import { documentJobSchema, documentSchema, sectionSchema, uploadAnswerSchema, uploadPartSchema } from './documents';
 import { downloadRequestSchema, downloadSchema } from './downloads';
 import { engineStatusSchema, memoryEstimateSchema, streamFrameSchema } from './engine';
@@ -205,6 +206,8 @@ export const operations = {
     z.object({ tokens: z.number().int(), sections: z.array(z.number().int()).nullable() }),
   ),
 
+  ...compareOperations,
+
   /** saved caches of chats; the engine must be running */
   'sessions.list': operation(nothing, z.array(savedSessionSchema)),
   'sessions.remove': operation(z.object({ chatId: idSchema }), nothing),
@@ -254,6 +257,7 @@ export const events = {
   onDocumentJobs: z.array(documentJobSchema),
   /** every download: at each change of state, and four times a second while one runs */
   onDownloads: z.array(downloadSchema),
+  ...compareEvents,
   /** while the machine is measured, and once when that has ended */
   onMachine: machineProgressSchema,
   /** heat and power of the machine, where the platform tells */

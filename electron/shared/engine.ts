@@ -188,6 +188,8 @@ export const engineStatusSchema = z.object({
   error: errorPayloadSchema.nullable(),
   /** times the process was restarted after a crash since the app started */
   restarts: z.number().int(),
+  /** id of the comparison that runs: answers wait until it has ended; null: none does */
+  comparing: idSchema.nullable().default(null),
   /** what else a person may want to know, as sentences: a saved session was damaged, the disk is full; the latest last */
   notes: z.array(z.string()).default([]),
 });

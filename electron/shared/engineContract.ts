@@ -5,6 +5,13 @@
 import { z } from 'zod';
 import { idSchema, roleSchema } from './chats';
 import {
+  compareColumnSchema,
+  compareConfigurationSchema,
+  compareFrameSchema,
+  compareOptionsSchema,
+  comparePlanSchema,
+} from './compare';
+import {
   capabilitiesSchema,
   generationResultSchema,
   loadedContextSchema,
@@ -80,6 +87,38 @@ export const generateRequestSchema = z.object({
 });
 export type GenerateRequest = z.infer<typeof generateRequestSchema>;
 
+/** A comparison as the engine process is asked for it: files and texts in place of ids. */
+export const compareTaskSchema = z.object({
+  runId: idSchema,
+  path: z.string(),
+  /** what all columns share; its types and length are not used */
+  settings: contextSettingsSchema,
+  calibration: calibrationPlacesSchema,
+  /** a folder of its own for what the reference says of each token; gone afterwards */
+  scratch: z.string(),
+  prompt: z.union([
+    z.object({ messages: z.array(promptMessageSchema).min(1) }),
+    /** without the chat template */
+    z.object({ text: z.string().min(1) }),
+  ]),
+  /** the words of the prompt: facts are hidden in them, and they fill the caches of curves */
+  material: z.string(),
+  configurations: z.array(compareConfigurationSchema),
+  options: compareOptionsSchema,
+});
+export type CompareTask = z.infer<typeof compareTaskSchema>;
+
+/** What is known of a run besides its columns. */
+export const compareFactsSchema = z.object({
+  runId: idSchema,
+  step: z.enum(['loading', 'saving-chat']).nullable(),
+  progress: z.number(),
+  model: z.object({ fingerprint: z.string(), info: modelInfoSchema }).nullable(),
+  promptTokens: z.number().int(),
+  notes: z.array(z.string()),
+});
+export type CompareFacts = z.infer<typeof compareFactsSchema>;
+
 export const engineOperations = {
   capabilities: operation(nothing, capabilitiesSchema),
   inspect: operation(z.object({ path: z.string() }), modelInfoSchema),
@@ -100,6 +139,19 @@ export const engineOperations = {
   countTokens: operation(z.object({ messages: z.array(promptMessageSchema) }), z.object({ tokens: z.number().int() })),
   /** of each text as it stands inside a prompt, without the tokens that begin or end one */
   countTexts: operation(z.object({ texts: z.array(z.string()) }), z.object({ tokens: z.array(z.number().int()) })),
+  /**
+   * Ends when the run has, also when it was cancelled; its columns come as events. In the queue like an answer, and cancelled
+   * as one by its run's id. It may take the memory of the loaded context: then none is loaded when it ends.
+   */
+  compare: operation(compareTaskSchema, nothing),
+  planComparison: operation(
+    z.object({
+      path: z.string(),
+      settings: contextSettingsSchema,
+      configurations: z.array(compareConfigurationSchema),
+    }),
+    comparePlanSchema,
+  ),
   /** without it nothing is saved or restored; again whenever the settings change */
   configureSessions: operation(sessionOptionsSchema, nothing),
   listSessions: operation(nothing, z.array(savedSessionSchema)),
@@ -115,6 +167,10 @@ export const engineEvents = {
   onReady: z.object({ capabilities: capabilitiesSchema.nullable(), problem: z.string().nullable() }),
   /** frames for the main process (which writes them down); windows get the same over their own ports */
   onFrame: streamFrameSchema,
+  onCompareFacts: compareFactsSchema,
+  /** a column as it is now */
+  onCompareColumn: z.object({ runId: idSchema, index: z.number().int(), column: compareColumnSchema }),
+  onCompareFrame: compareFrameSchema,
   /** a sentence for the person */
   onNotice: z.object({ text: z.string() }),
   /** 0..1 */

@@ -1,9 +1,18 @@
 /** The loaded model and its context: loads, loads again when settings ask for it, recovers after a crash, tells its state. */
+import type { ComparePlan } from '../../shared/compare';
 import type { OperationInput } from '../../shared/contract';
 import type { EngineStatus, GenerationResult, Memory, MemoryEstimate, StreamFrame } from '../../shared/engine';
-import type { CalibrationPlaces, GenerateRequest, LoadResult, PromptMessage } from '../../shared/engineContract';
+import type {
+  CalibrationPlaces,
+  CompareTask,
+  EngineOperations,
+  GenerateRequest,
+  LoadResult,
+  PromptMessage,
+} from '../../shared/engineContract';
 import { ConcertinaError, toErrorPayload } from '../../shared/errors';
 import type { ContextFit } from '../../shared/fit';
+import type { InputOf } from '../../shared/operation';
 import type { ContextSettings } from '../../shared/settings';
 import { Emitter } from './emitter';
 import type { CrashReport, EngineHost } from './engineHost';
@@ -34,6 +43,7 @@ export class EngineService {
     modelId: null,
     error: null,
     restarts: 0,
+    comparing: null,
     notes: [],
   };
   /** counts loads: the latest one wins */
@@ -164,6 +174,47 @@ export class EngineService {
       this.answers--;
       this.onAnswerEnded();
     }
+  }
+
+  /**
+   * Runs a comparison; answers wait until it has ended. It may take the memory of what is loaded, which is then loaded
+   * again. Resolves also when it was cancelled: its events tell what was done.
+   */
+  async compare(task: CompareTask, signal: AbortSignal): Promise<void> {
+    this.host.start();
+    await this.host.whenReady();
+    await this.whenSettled(signal);
+    if (signal.aborted) throw new ConcertinaError('cancelled', 'The comparison was cancelled before it began.');
+    const { modelId, state } = this.current;
+    const loaded = state === 'ready' || state === 'generating';
+    const number = this.loadNumber;
+    const cancel = () => void this.host.client.call('cancel', { requestId: task.runId }).catch(() => undefined);
+    signal.addEventListener('abort', cancel);
+    this.answers++;
+    this.update({ comparing: task.runId, ...(loaded ? { state: 'generating' } : {}) });
+    try {
+      await this.host.client.call('compare', task);
+      this.host.reportSuccess();
+    } finally {
+      signal.removeEventListener('abort', cancel);
+      if (number === this.loadNumber) await this.putBack(loaded ? modelId : null).catch(() => undefined);
+      this.answers--;
+      this.update({ comparing: null });
+      this.onAnswerEnded();
+    }
+  }
+
+  planComparison(question: InputOf<EngineOperations['planComparison']>): Promise<ComparePlan> {
+    return this.host.client.call('planComparison', question);
+  }
+
+  /** After a comparison: loads what was loaded before it, if its context is gone; null: nothing was. */
+  private async putBack(modelId: string | null): Promise<void> {
+    // after a crash the model is loaded with the new process
+    if (this.host.state !== 'ready') return;
+    const { memory } = await this.host.client.call('memory', undefined);
+    if (modelId === null) await this.host.client.call('unload', undefined);
+    else if (memory === null) await this.load(modelId);
   }
 
   /** Keeps the memory figures fresh until the returned function is called. */
@@ -308,13 +359,30 @@ export class EngineService {
         try {
           if (signal.aborted) throw new ConcertinaError('cancelled', 'The answer was stopped before it began.');
           this.requireUsable();
-          if (this.current.state !== 'ready' && this.current.state !== 'generating') return;
+          const { state, comparing } = this.current;
+          if (comparing !== null || (state !== 'ready' && state !== 'generating')) return;
           resolve();
         } catch (error) {
           reject(error);
         }
         off();
         signal.removeEventListener('abort', settle);
+      };
+      const off = this.changed.on(settle);
+      signal.addEventListener('abort', settle);
+      settle();
+    });
+  }
+
+  /** Waits while a model is on its way, wherever that leads. */
+  private whenSettled(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const settle = (): void => {
+        const moving = ['starting', 'loading', 'restarting'].includes(this.current.state);
+        if (moving && !signal.aborted) return;
+        off();
+        signal.removeEventListener('abort', settle);
+        resolve();
       };
       const off = this.changed.on(settle);
       signal.addEventListener('abort', settle);

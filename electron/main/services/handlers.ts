@@ -4,6 +4,8 @@ import { ConcertinaError } from '../../shared/errors';
 import type { BudgetService } from './budgetService';
 import { branchTo } from './chatLog';
 import type { ChatStore } from './chatStore';
+import { createCompareHandlers } from './compare/compareHandlers';
+import type { CompareService } from './compare/compareService';
 import type { DocumentService } from './documents/documentService';
 import type { EngineService } from './engineService';
 import { createHubHandlers } from './hub/hubHandlers';
@@ -47,6 +49,7 @@ export interface HandlerParts {
   search: ChatSearch;
   hub: Hub;
   presets: PresetStore;
+  compare: CompareService;
 }
 
 export function createHandlers(parts: HandlerParts): Handlers {
@@ -113,6 +116,8 @@ export function createHandlers(parts: HandlerParts): Handlers {
       text: await documents.store.text(documentId, start, end),
     }),
     'documents.countTokens': ({ documentId, part }) => budgets.countDocument(documentId, part),
+
+    ...createCompareHandlers(parts.compare),
 
     'sessions.list': () => sessions.list(),
     'sessions.remove': ({ chatId }) => sessions.remove(chatId),

@@ -6,6 +6,8 @@ import type { Envelope } from '../../shared/operation';
 import { appMemory } from './appMemory';
 import { BudgetService } from './budgetService';
 import { ChatStore } from './chatStore';
+import { CompareService } from './compare/compareService';
+import { CompareStore } from './compare/compareStore';
 import { diagnosticsText } from './diagnostics';
 import { DocumentService } from './documents/documentService';
 import { DocumentTexts } from './documents/documentTexts';
@@ -90,7 +92,9 @@ export async function createServices(options: ServicesOptions): Promise<Services
     log,
   });
   const presets = new PresetStore(join(dataFolder, 'presets.json'));
-  await Promise.all([settings.load(), chats.load(), added.load(), documents.load(), presets.load()]);
+  const comparisons = new CompareStore(join(dataFolder, 'compare'));
+  const stores = [settings, chats, added, documents, presets, comparisons];
+  await Promise.all(stores.map((store) => store.load()));
   await beginWithDefault(presets, settings, log);
 
   const host = new EngineHost(options.openEngine, log);
@@ -122,7 +126,9 @@ export async function createServices(options: ServicesOptions): Promise<Services
   });
   await machine.load();
   if (options.firstProbe) probeAtFirstStart(machine, engine, settings, log);
-  const notices = [options.info, settings, presets, chats, added, machine, hub].flatMap((one) => one.notices);
+  const notices = [options.info, settings, presets, chats, added, machine, hub, comparisons].flatMap(
+    (one) => one.notices,
+  );
   for (const notice of notices) log.warn(notice);
   const info = () => ({ ...options.info, notices });
   const record = recordOf(host, engine, turns);
@@ -149,6 +155,13 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const search = new ChatSearch(join(dirname(options.documentWorker), 'search.cjs'), join(dataFolder, 'chats'), () =>
     chats.list(),
   );
+  const compare = new CompareService({
+    ...{ store: comparisons, client: host.client, engine, calibration, log, version: options.info.version },
+    scratch: join(dataFolder, 'scratch-compare'),
+    pathOf: (modelId) => models.pathOf(modelId),
+    prompts: { chats, blockOf },
+    settings: () => settings.get(),
+  });
   const { desktop, power } = options;
   const parts = {
     info,
@@ -168,6 +181,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     sessions,
     search,
     presets,
+    compare,
   };
   const handlers = createHandlers(parts);
 
@@ -179,6 +193,9 @@ export async function createServices(options: ServicesOptions): Promise<Services
   engine.changed.on((payload) => events.emit({ name: 'onEngine', payload }));
   documents.jobs.changed.on((payload) => events.emit({ name: 'onDocumentJobs', payload }));
   hub.downloads.changed.on((payload) => events.emit({ name: 'onDownloads', payload }));
+  compare.progress.on((payload) => events.emit({ name: 'onCompare', payload }));
+  compare.frames.on((payload) => events.emit({ name: 'onCompareFrame', payload }));
+  compare.listed.on((payload) => events.emit({ name: 'onCompareRuns', payload }));
   machine.progress.on((payload) => events.emit({ name: 'onMachine', payload }));
   power.changed.on((payload) => events.emit({ name: 'onPower', payload }));
   turns.finished.on((payload) => events.emit({ name: 'onMessage', payload }));
@@ -187,10 +204,11 @@ export async function createServices(options: ServicesOptions): Promise<Services
   async function close(): Promise<void> {
     const documentsClosed = documents.close();
     const hubClosed = hub.close();
-    await Promise.race([turns.close(), new Promise((resolve) => setTimeout(resolve, stopAnswersMs).unref())]);
+    const answersClosed = () => Promise.all([turns.close(), compare.close()]);
+    await Promise.race([answersClosed(), new Promise((resolve) => setTimeout(resolve, stopAnswersMs).unref())]);
     await engine.close();
     // answers that did not stop in time ended with their process
-    await turns.close();
+    await answersClosed();
     await Promise.all([chats.close(), documentsClosed, hubClosed, search.close()]);
   }
 

@@ -165,6 +165,7 @@ export function readyStatus(context: ContextSettings, model: ModelEntry): Engine
     loadStep: null,
     error: null,
     restarts: 0,
+    comparing: null,
     notes: [],
     capabilities: {
       backend: 'CPU',

@@ -10,7 +10,16 @@ import { capabilities, effective, memory, modelInfo } from '../../../../fixtures
 const at = new Date('2026-03-04T05:06:07Z');
 
 const status: EngineStatus = {
-  ...{ state: 'ready', modelId: 'id', loadProgress: null, loadStep: null, error: null, restarts: 2, notes: [] },
+  ...{
+    state: 'ready',
+    modelId: 'id',
+    loadProgress: null,
+    loadStep: null,
+    error: null,
+    restarts: 2,
+    notes: [],
+    comparing: null,
+  },
   capabilities: { ...capabilities, simdBest: 'avx2', simdAsked: 'scalar' },
   model: modelInfo,
   context: { ...effective, calibration: '' },

@@ -1,0 +1,76 @@
+/** One column while it is filled: what it has, told to the window at each change and now and then while it makes progress. */
+import type { Context, TokenProbability } from '../../../native/binding/types';
+import type { ColumnStep, CompareColumn, CompareConfiguration } from '../../shared/compare';
+import { compareColumnSchema } from '../../shared/compare';
+import { toErrorPayload } from '../../shared/errors';
+import { toEngineError } from '../hints';
+
+/** of news that are only progress */
+const everyMs = 250;
+
+/** A token of an answer, and what the column held for likely in its place. */
+export interface Step {
+  token: number;
+  /** a mark that ends the answer */
+  end: boolean;
+  candidates: TokenProbability[];
+}
+
+export class Column {
+  readonly value: CompareColumn;
+  /** alive while the column is measured */
+  context: Context | null = null;
+  steps: Step[] = [];
+  private toldAt = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    readonly index: number,
+    configuration: CompareConfiguration,
+    private readonly tell: (index: number, column: CompareColumn) => void,
+    private readonly now: () => number = () => performance.now(),
+  ) {
+    this.value = compareColumnSchema.parse({ configuration, state: 'waiting' });
+  }
+
+  get failed(): boolean {
+    return this.value.state === 'failed';
+  }
+
+  /** News that a person waits for. */
+  set(change: Partial<CompareColumn>): void {
+    Object.assign(this.value, change);
+    this.emit();
+  }
+
+  begin(step: ColumnStep): void {
+    this.set({ state: 'running', step, progress: 0 });
+  }
+
+  progress(fraction: number): void {
+    this.value.progress = fraction;
+    if (this.now() - this.toldAt >= everyMs) this.emit();
+  }
+
+  note(text: string): void {
+    if (!this.value.notes.includes(text)) this.set({ notes: [...this.value.notes, text] });
+  }
+
+  end(state: CompareColumn['state']): void {
+    this.set({ state, step: null, progress: 0 });
+  }
+
+  fail(error: unknown): void {
+    this.set({ state: 'failed', step: null, progress: 0, error: toErrorPayload(toEngineError(error)) });
+  }
+
+  async close(): Promise<void> {
+    const context = this.context;
+    this.context = null;
+    await context?.dispose();
+  }
+
+  private emit(): void {
+    this.toldAt = this.now();
+    this.tell(this.index, structuredClone(this.value));
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * Quality without reading: perplexity and KL divergence over the prompt. What the reference says of each token lies in a
+ * file, so that two caches need never be in memory together, and the reference is evaluated once for all columns.
+ */
+import { mkdir, rm, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Context, EvaluateResult } from '../../../native/binding/types';
+import type { Quality } from '../../shared/compareFigures';
+
+/** evaluated text is cut into no smaller chunks */
+const leastTokens = 16;
+/** of the reference's file */
+const mostBytes = 4 * 1024 ** 3;
+/** left on the disk for everybody else */
+const reserveBytes = 512 * 1024 ** 2;
+
+export interface QualityOptions {
+  signal: AbortSignal;
+  onProgress: (fraction: number) => void;
+}
+
+export class QualityCheck {
+  private recorded = false;
+
+  private constructor(
+    private readonly folder: string,
+    private readonly tokens: Int32Array,
+    private readonly score: number,
+    /** why fewer tokens are scored than were asked for; empty: they are not */
+    readonly note: string,
+  ) {}
+
+  /** null: the prompt is too short. `asked`: tokens to score at the most */
+  static async prepare(
+    folder: string,
+    tokens: Int32Array,
+    vocabulary: number,
+    asked: number,
+  ): Promise<QualityCheck | null> {
+    if (tokens.length < leastTokens) return null;
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const { bavail, bsize } = await statfs(folder);
+    const room = Math.min(mostBytes, bavail * bsize - reserveBytes);
+    const wanted = Math.min(asked, scoredOf(tokens.length));
+    const score = Math.min(wanted, Math.floor(room / (vocabulary * 4)));
+    if (score < 1) throw new Error('the disk is almost full, and the reference needs a file');
+    const note =
+      score < wanted ? `Only the last ${score} tokens are scored: the file of the reference has its limit.` : '';
+    return new QualityCheck(folder, tokens, score, note);
+  }
+
+  async reference(context: Context, options: QualityOptions): Promise<Quality> {
+    const found = await context.recordEvaluation(this.tokens, this.file, this.options(options));
+    this.recorded = true;
+    return { ...figures(found), meanKld: 0, meanKldError: 0, kld999: 0, sameTop: 1 };
+  }
+
+  /** Without a reference there is only the perplexity. */
+  async column(context: Context, options: QualityOptions): Promise<Quality> {
+    if (this.recorded) return figures(await context.evaluateAgainst(this.tokens, this.file, this.options(options)));
+    return figures(await context.evaluate(this.tokens, undefined, options.signal));
+  }
+
+  /** Removes the files. */
+  async close(): Promise<void> {
+    await rm(this.folder, { recursive: true, force: true }).catch(() => undefined);
+  }
+
+  private get file(): string {
+    return join(this.folder, 'reference');
+  }
+
+  private options({ signal, onProgress }: QualityOptions) {
+    return { chunk: this.tokens.length, score: this.score, signal, onProgress };
+  }
+}
+
+/** The second half of a text; its last token predicts nothing. */
+export function scoredOf(tokens: number): number {
+  return tokens - Math.floor(tokens / 2) - 1;
+}
+
+function figures({ tokens, perplexity, meanKld, meanKldError, kld999, sameTop }: EvaluateResult): Quality {
+  return { tokens, perplexity, meanKld, meanKldError, kld999, sameTop };
+}

@@ -1,0 +1,298 @@
+/**
+ * A comparison: the reference first, then the other columns, each with a context of its own. One after another, unless all
+ * are wanted at once or take turns for figures of speed. What fails in one column ends that column only.
+ */
+import type { Model } from '../../../native/binding/types';
+import type { CompareColumn, CompareFrame } from '../../shared/compare';
+import type { CompareTask } from '../../shared/engineContract';
+import type { ContextSettings } from '../../shared/settings';
+import { ensureCalibrated } from '../calibration';
+import type { Loan } from '../modelHolder';
+import type { MemoryPlanner } from '../planner';
+import { type Prompt, writeColumn } from './answer';
+import { Column } from './column';
+import { measureCurve } from './curve';
+import { agreementOf, differenceOf } from './difference';
+import { askNeedles, needleRoom, type Planted, plant } from './needles';
+import { QualityCheck } from './quality';
+import { Room } from './room';
+import { roundTokens, speedOf, timeDecoding } from './speed';
+
+export interface ComparisonOutput {
+  column(index: number, column: CompareColumn): void;
+  frame(frame: CompareFrame): void;
+  promptTokens(count: number): void;
+  /** a sentence for the person, about the whole run */
+  note(text: string): void;
+}
+
+export class Comparison {
+  private readonly columns: Column[];
+  private readonly reference: Column;
+  private readonly room: Room;
+  private readonly model: Model;
+  private prompt: Prompt = new Int32Array();
+  private tokens: Int32Array = new Int32Array();
+  private quality: QualityCheck | null = null;
+  private planted: Planted | null = null;
+
+  constructor(
+    private readonly task: CompareTask,
+    loan: Loan,
+    private readonly planner: MemoryPlanner,
+    private readonly output: ComparisonOutput,
+    private readonly signal: AbortSignal,
+  ) {
+    this.model = loan.model;
+    this.room = new Room(task.path, loan, planner);
+    this.columns = task.configurations.map(
+      (one, i) => new Column(i, one, (index, value) => output.column(index, value)),
+    );
+    this.reference = this.columns[task.options.reference] as Column;
+  }
+
+  /** Ends when every column has its end; throws only what makes all of them pointless. Cancelled columns keep their figures. */
+  async run(): Promise<void> {
+    const order = [this.reference, ...this.columns.filter((column) => column !== this.reference)];
+    try {
+      await this.prepare();
+      const { together, rounds } = this.task.options;
+      if (together) await this.allAtOnce(order);
+      else if (rounds > 0 && (await this.room.make(this.columns.map((column) => this.settingsOf(column))))) {
+        await this.takingTurns(order);
+      } else await this.oneByOne(order);
+    } catch (error) {
+      if (!this.signal.aborted) throw error;
+    } finally {
+      for (const column of this.columns) {
+        await column.close();
+        if (this.signal.aborted && ['waiting', 'running'].includes(column.value.state)) column.end('cancelled');
+      }
+      await this.quality?.close();
+    }
+  }
+
+  private async prepare(): Promise<void> {
+    const { prompt, options, scratch } = this.task;
+    this.prompt = 'text' in prompt ? this.model.tokenize(prompt.text, { addSpecial: true }) : prompt.messages;
+    this.tokens = this.prompt instanceof Int32Array ? this.prompt : await this.model.chatTokens(this.prompt);
+    this.output.promptTokens(this.tokens.length);
+    if (options.curve) await this.findLongest();
+    if (options.quality) await this.prepareQuality(scratch, options.quality.tokens);
+    if (options.needle) this.plantNeedles(options.needle.depths);
+  }
+
+  /** before any context is made that would make less of the memory free */
+  private async findLongest(): Promise<void> {
+    for (const column of this.columns) {
+      this.signal.throwIfAborted();
+      const longest = await this.planner.longest(this.task.path, this.settingsOf(column));
+      if (longest) column.set({ longest: { nCtx: longest.nCtx, bytes: longest.bytes } });
+    }
+  }
+
+  private async prepareQuality(scratch: string, asked: number): Promise<void> {
+    try {
+      this.quality = await QualityCheck.prepare(scratch, this.tokens, this.model.info.vocabSize, asked);
+      if (!this.quality) this.output.note('The prompt is too short for figures of quality.');
+      else if (this.quality.note) this.output.note(this.quality.note);
+    } catch (error) {
+      this.output.note(`There are no figures of quality: ${messageOf(error)}.`);
+    }
+  }
+
+  private plantNeedles(depths: readonly number[]): void {
+    const shortest = Math.min(...this.columns.map(({ value }) => value.configuration.nCtx));
+    const count = (text: string) => this.model.tokenize(text).length;
+    try {
+      this.planted = plant(this.task.material, depths, shortest - needleRoom, count);
+      if (this.planted.cut) {
+        this.output.note(
+          `Facts were hidden in the first ${this.planted.tokens} tokens of the text: more does not fit.`,
+        );
+      }
+    } catch (error) {
+      this.output.note(`No facts were hidden: ${messageOf(error)}.`);
+    }
+  }
+
+  private async oneByOne(order: Column[]): Promise<void> {
+    for (const column of order) {
+      await this.attempt(column, async () => {
+        await this.open(column, true);
+        await this.write(column);
+        await this.roundsAlone(column);
+        await this.check(column);
+      });
+    }
+  }
+
+  private async takingTurns(order: Column[]): Promise<void> {
+    for (const column of order) {
+      await this.attempt(
+        column,
+        async () => {
+          await this.open(column, true);
+          await this.write(column);
+        },
+        false,
+      );
+    }
+    const open = order.filter(({ context }) => context);
+    await this.interleavedRounds(open);
+    for (const column of open) await this.attempt(column, () => this.check(column));
+  }
+
+  private async allAtOnce(order: Column[]): Promise<void> {
+    await this.room.require(order.map((column) => this.settingsOf(column)));
+    for (const column of order) await this.attempt(column, () => this.open(column, false), false);
+    const open = order.filter(({ context }) => context);
+    const answers = open.map((column) => this.attempt(column, () => this.write(column, false), false));
+    // those that go on are at work in their contexts until they have heard of a cancellation
+    await Promise.allSettled(answers);
+    this.signal.throwIfAborted();
+    for (const column of open) this.compareAnswer(column);
+    await this.interleavedRounds(open.filter(({ context }) => context));
+    for (const column of open) if (column.context) await this.attempt(column, () => this.check(column));
+  }
+
+  /** What goes wrong ends the column; a cancellation ends the run. `last`: the column is done with this. */
+  private async attempt(column: Column, work: () => Promise<void>, last = true): Promise<void> {
+    this.signal.throwIfAborted();
+    try {
+      await work();
+      this.signal.throwIfAborted();
+      if (!last) return;
+      await column.close();
+      column.end('done');
+    } catch (error) {
+      if (this.signal.aborted) throw error;
+      await column.close();
+      column.fail(error);
+    }
+  }
+
+  private async open(column: Column, checkRoom: boolean): Promise<void> {
+    const settings = this.settingsOf(column);
+    column.begin('context');
+    if (checkRoom) await this.room.require([settings]);
+    const { gpuLayers: _, ...options } = settings;
+    const measured = await ensureCalibrated(this.model, {
+      places: this.task.calibration,
+      options,
+      onProgress: (fraction) => {
+        if (column.value.step !== 'calibration') column.begin('calibration');
+        column.progress(fraction);
+      },
+      skip: this.signal,
+    });
+    this.signal.throwIfAborted();
+    const context = await this.model.createContext(options);
+    column.context = context;
+    const { weights, kvK, kvV, kvF16, compute } = context.memory();
+    column.set({ context: context.effective, memory: { weights, kvK, kvV, kvF16, compute } });
+    for (const note of [...context.effective.notes, measured.calibration, ...measured.notes]) {
+      if (note) column.note(note);
+    }
+  }
+
+  private async write(column: Column, compare = true): Promise<void> {
+    const context = alive(column);
+    const { options, runId } = this.task;
+    const send = (frame: CompareFrame) => this.output.frame(frame);
+    await writeColumn(column, context, this.prompt, options, { runId, index: column.index }, send, this.signal);
+    if (compare) this.compareAnswer(column);
+  }
+
+  private compareAnswer(column: Column): void {
+    const { reference } = this;
+    if (column === reference || reference.failed || !reference.value.answer || !column.value.answer) return;
+    const side = (one: Column) => ({ steps: one.steps, text: one.value.answer?.text ?? '' });
+    const textOf = (tokens: number[]) => this.model.detokenize(Int32Array.from(tokens));
+    column.set({
+      difference: differenceOf(side(column), side(reference), textOf),
+      agreement: agreementOf(column.steps, reference.steps),
+    });
+  }
+
+  /** The contexts did not fit together: each is measured after its answer. */
+  private async roundsAlone(column: Column): Promise<void> {
+    const { rounds } = this.task.options;
+    if (rounds === 0) return;
+    column.note('The contexts do not fit into memory together: speeds were measured one column after another.');
+    column.begin('speed');
+    const rates: number[] = [];
+    for (let round = 0; round < rounds; round++) {
+      rates.push(await this.oneRound(column));
+      column.progress((round + 1) / rounds);
+    }
+    const reference = column === this.reference ? null : (this.reference.value.speed?.rounds ?? null);
+    column.set({ speed: speedOf(rates, reference, false) });
+  }
+
+  private async interleavedRounds(columns: Column[]): Promise<void> {
+    const { rounds } = this.task.options;
+    if (rounds === 0) return;
+    const rates = new Map(columns.map((column) => [column, [] as number[]]));
+    for (const column of columns) column.begin('speed');
+    for (let round = 0; round < rounds; round++) {
+      for (const column of columns) {
+        this.signal.throwIfAborted();
+        rates.get(column)?.push(await this.oneRound(column));
+        column.progress((round + 1) / rounds);
+      }
+    }
+    const reference = rates.get(this.reference) ?? null;
+    for (const column of columns) {
+      column.set({ speed: speedOf(rates.get(column) ?? [], column === this.reference ? null : reference, true) });
+    }
+  }
+
+  private async oneRound(column: Column): Promise<number> {
+    const context = alive(column);
+    const prefix = this.tokens.subarray(0, Math.min(this.tokens.length, context.effective.nCtx - roundTokens - 1));
+    const { rate } = await timeDecoding(context, prefix, roundTokens, this.signal);
+    this.signal.throwIfAborted();
+    return rate;
+  }
+
+  /** Everything behind the answer; each leaves another text in the cache. */
+  private async check(column: Column): Promise<void> {
+    const context = alive(column);
+    const { signal, planted, quality } = this;
+    const onProgress = (fraction: number) => column.progress(fraction);
+    if (quality) {
+      column.begin('quality');
+      const measure =
+        column === this.reference
+          ? quality.reference(context, { signal, onProgress })
+          : quality.column(context, { signal, onProgress });
+      column.set({ quality: await measure });
+    }
+    if (planted) {
+      column.begin('needles');
+      column.set({ needles: await askNeedles(context, planted, signal, onProgress) });
+    }
+    const { curve } = this.task.options;
+    if (!curve) return;
+    column.begin('curve');
+    const filler = this.model.tokenize(this.task.material, { addSpecial: true });
+    const settings = this.settingsOf(column);
+    const kvBytes = (nCtx: number) => this.planner.cacheBytes(this.task.path, { ...settings, nCtx });
+    const onPoint = (points: CompareColumn['curve']) => column.set({ curve: points });
+    await measureCurve(context, { filler, depths: curve.depths, kvBytes, signal, onPoint, onProgress });
+  }
+
+  private settingsOf({ value }: Column): ContextSettings {
+    return { ...this.task.settings, ...value.configuration };
+  }
+}
+
+function alive({ context }: Column) {
+  if (!context) throw new Error('The context of this column is gone');
+  return context;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message.replace(/\.$/, '') : String(error);
+}

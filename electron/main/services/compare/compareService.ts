@@ -1,0 +1,216 @@
+/** Comparisons: one at a time, told to the window while they run, written down after each column. */
+import { randomUUID } from 'node:crypto';
+import { basename } from 'node:path';
+import type {
+  CompareFrame,
+  ComparePlan,
+  CompareProgress,
+  CompareRequest,
+  CompareRun,
+  CompareSummary,
+} from '../../../shared/compare';
+import type { CompareTask, EngineClient } from '../../../shared/engineContract';
+import { ConcertinaError, toErrorPayload } from '../../../shared/errors';
+import type { Settings } from '../../../shared/settings';
+import { Emitter } from '../emitter';
+import type { EngineService } from '../engineService';
+import type { Logger } from '../logger';
+import { systemFacts } from '../systemFacts';
+import { type PromptParts, resolvePrompt } from './comparePrompt';
+import type { CompareStore } from './compareStore';
+import { buildOf, machineOf } from './facts';
+import { endedRun, failedRun, newRun } from './runState';
+
+export interface CompareParts {
+  store: CompareStore;
+  client: Pick<EngineClient, 'on'>;
+  engine: Pick<EngineService, 'compare' | 'planComparison' | 'status' | 'changed'>;
+  pathOf(modelId: string): Promise<string>;
+  prompts: Omit<PromptParts, 'systemPrompt'>;
+  settings: () => Settings;
+  calibration: CompareTask['calibration'];
+  /** a folder of its own */
+  scratch: string;
+  /** of the app */
+  version: string;
+  log: Logger;
+  now?: () => number;
+}
+
+interface Running {
+  run: CompareRun;
+  controller: AbortController;
+  /** what each answer has come to, for the case that the engine ends in its midst */
+  texts: string[];
+  done: Promise<void>;
+}
+
+export class CompareService {
+  readonly progress = new Emitter<CompareProgress>();
+  readonly frames = new Emitter<CompareFrame>();
+  readonly listed = new Emitter<CompareSummary[]>();
+  private running: Running | null = null;
+  private starting = false;
+  /** ended, and no room on the disk */
+  private readonly unsaved = new Map<string, CompareRun>();
+
+  constructor(private readonly parts: CompareParts) {
+    const { client, engine } = parts;
+    engine.changed.on(({ state, loadProgress, comparing }) => {
+      if (comparing === null || state !== 'loading') return;
+      this.change(comparing, (run) => ({ ...run, step: 'restoring-chat', progress: loadProgress ?? 0 }));
+    });
+    client.on('onCompareFacts', ({ runId, model, ...facts }) =>
+      this.change(runId, (run) => ({
+        ...{ ...run, ...facts, ...this.surroundings() },
+        model: model && { fileName: run.model?.fileName ?? '', ...model },
+      })),
+    );
+    client.on('onCompareColumn', ({ runId, index, column }) => {
+      this.change(runId, (run) => ({ ...run, columns: run.columns.map((one, i) => (i === index ? column : one)) }));
+      if (column.state !== 'running' && this.running) void this.saved(this.running.run);
+    });
+    client.on('onCompareFrame', (frame) => {
+      const { running } = this;
+      if (running?.run.id !== frame.runId) return;
+      running.texts[frame.index] = (running.texts[frame.index] ?? '') + frame.text;
+      this.frames.emit(frame);
+    });
+  }
+
+  /** Rejects with `busy` while another one runs. */
+  async start(request: CompareRequest): Promise<{ runId: string }> {
+    if (this.running || this.starting) {
+      throw new ConcertinaError('busy', 'A comparison is running already.', 'Wait until it has ended, or cancel it.');
+    }
+    this.starting = true;
+    try {
+      const { systemPrompt, context: settings } = this.parts.settings();
+      const path = await this.parts.pathOf(request.modelId);
+      const resolved = await resolvePrompt(request.prompt, { ...this.parts.prompts, systemPrompt });
+      const id = randomUUID();
+      const name = request.name ?? resolved.title;
+      const run = newRun({ id, name, createdAt: this.now(), request, settings });
+      await this.parts.store.save(run);
+      const { prompt, material } = resolved;
+      const { calibration, scratch } = this.parts;
+      const { configurations, options } = request;
+      this.begin(run, { runId: id, path, settings, calibration, scratch, prompt, material, configurations, options });
+      this.listed.emit(this.list());
+      return { runId: id };
+    } finally {
+      this.starting = false;
+    }
+  }
+
+  /** Ends a run; what it has found stays. */
+  async cancel(runId: string): Promise<void> {
+    if (this.running?.run.id === runId) this.running.controller.abort();
+  }
+
+  list(): CompareSummary[] {
+    return this.parts.store.list();
+  }
+
+  async get(runId: string): Promise<CompareRun> {
+    return this.running?.run.id === runId ? this.running.run : (this.unsaved.get(runId) ?? this.parts.store.get(runId));
+  }
+
+  async rename(runId: string, name: string): Promise<CompareSummary> {
+    const run = { ...(await this.get(runId)), name };
+    if (this.running?.run.id === runId) this.running.run = run;
+    await this.parts.store.save(run);
+    const list = this.list();
+    this.listed.emit(list);
+    return list.find(({ id }) => id === runId) as CompareSummary;
+  }
+
+  async remove(runId: string): Promise<void> {
+    if (this.running?.run.id === runId) {
+      this.running.controller.abort();
+      await this.running.done;
+    }
+    this.unsaved.delete(runId);
+    await this.parts.store.remove(runId);
+    this.listed.emit(this.list());
+  }
+
+  async rerun(runId: string): Promise<{ runId: string }> {
+    const { request, name } = await this.get(runId);
+    return this.start({ ...request, name });
+  }
+
+  async estimate(modelId: string, configurations: CompareRequest['configurations']): Promise<ComparePlan> {
+    const path = await this.parts.pathOf(modelId);
+    const { context: settings } = this.parts.settings();
+    return this.parts.engine.planComparison({ path, settings, configurations });
+  }
+
+  /** Resolves when nothing runs. */
+  async close(): Promise<void> {
+    this.running?.controller.abort();
+    await this.running?.done;
+  }
+
+  private begin(run: CompareRun, task: CompareTask): void {
+    const controller = new AbortController();
+    const running: Running = { run, controller, texts: [], done: Promise.resolve() };
+    this.running = running;
+    running.done = this.execute(running, task);
+  }
+
+  private async execute(running: Running, task: CompareTask): Promise<void> {
+    const fileName = basename(task.path);
+    let end: (run: CompareRun) => CompareRun;
+    try {
+      await this.parts.engine.compare(task, running.controller.signal);
+      end = (run) => endedRun(run, this.now());
+    } catch (error) {
+      const cancelled = running.controller.signal.aborted;
+      if (!cancelled) this.parts.log.warn(`A comparison ended with an error: ${String(error)}`);
+      const payload = toErrorPayload(error);
+      end = (run) => (cancelled ? endedRun(run, this.now()) : failedRun(run, payload, running.texts, this.now()));
+    }
+    const ended = end(running.run);
+    const run = await this.saved({ ...ended, model: ended.model && { ...ended.model, fileName } });
+    // whoever hears of the end may begin the next one
+    this.running = null;
+    this.tell(run);
+    this.listed.emit(this.list());
+  }
+
+  private change(runId: string, change: (run: CompareRun) => CompareRun): void {
+    if (this.running?.run.id !== runId) return;
+    this.running.run = change(this.running.run);
+    this.tell(this.running.run);
+  }
+
+  private surroundings(): Pick<CompareRun, 'machine' | 'build'> {
+    const { capabilities } = this.parts.engine.status();
+    if (!capabilities) return { machine: null, build: null };
+    return { machine: machineOf(systemFacts(), capabilities), build: buildOf(this.parts.version, capabilities) };
+  }
+
+  /** A full disk does not end a run: it is told, and what was found can still be exported. */
+  private async saved(run: CompareRun): Promise<CompareRun> {
+    try {
+      await this.parts.store.save(run);
+      this.unsaved.delete(run.id);
+      return run;
+    } catch (error) {
+      const { message } = toErrorPayload(error);
+      this.parts.log.error(`A comparison could not be saved: ${message}`);
+      const noted = { ...run, notes: [...run.notes, `This comparison is not on disk: ${message}`] };
+      this.unsaved.set(run.id, noted);
+      return noted;
+    }
+  }
+
+  private tell({ request: _, ...run }: CompareRun): void {
+    this.progress.emit(run);
+  }
+
+  private now(): number {
+    return (this.parts.now ?? Date.now)();
+  }
+}

@@ -1,0 +1,104 @@
+/** Runs on disk: compare/<id>.json, each written whole. One that an earlier start of the app left unfinished is closed here. */
+import { readdir, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { type CompareRun, type CompareSummary, compareRunSchema } from '../../../shared/compare';
+import { ConcertinaError } from '../../../shared/errors';
+import { isMissing, readTextIfThere, setAside, storageError, writeFileAtomic } from '../files';
+import { interruptedRun } from './runState';
+
+export class CompareStore {
+  /** what a person should know about files that could not be read */
+  readonly notices: string[] = [];
+  private readonly summaries = new Map<string, CompareSummary>();
+  private readonly documents = new Map<string, string[]>();
+  private writing: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    private readonly folder: string,
+    private readonly now: () => number = Date.now,
+  ) {}
+
+  async load(): Promise<void> {
+    for (const name of await this.files()) {
+      const run = await this.read(join(this.folder, name));
+      if (!run) continue;
+      if (run.state === 'running') await this.save(interruptedRun(run, this.now()));
+      else this.note(run);
+    }
+  }
+
+  /** Newest first. */
+  list(): CompareSummary[] {
+    return [...this.summaries.values()].sort((a, b) => b.createdAt - a.createdAt);
+  }
+
+  /** Documents that a run would need to be run again. */
+  documentIds(): string[] {
+    return [...this.documents.values()].flat();
+  }
+
+  async get(id: string): Promise<CompareRun> {
+    const run = this.summaries.has(id) ? await this.read(this.path(id)) : null;
+    if (run) return run;
+    throw new ConcertinaError('not-found', 'This comparison is not stored any more.');
+  }
+
+  /** The newest of two saves of one run is the one that stays. */
+  save(run: CompareRun): Promise<void> {
+    this.note(run);
+    const text = `${JSON.stringify(run)}\n`;
+    return this.inOrder(() => writeFileAtomic(this.path(run.id), text));
+  }
+
+  async remove(id: string): Promise<void> {
+    this.summaries.delete(id);
+    this.documents.delete(id);
+    await this.inOrder(() =>
+      rm(this.path(id), { force: true }).catch((error: unknown) => {
+        throw storageError('The comparison could not be removed', error);
+      }),
+    );
+  }
+
+  private note({ id, name, createdAt, state, model, request }: CompareRun): void {
+    const { configurations, prompt } = request;
+    this.summaries.set(id, { id, name, createdAt, state, modelName: model?.info.name ?? '', configurations });
+    const attachments = prompt.kind === 'documents' ? prompt.attachments : [];
+    this.documents.set(
+      id,
+      attachments.map(({ documentId }) => documentId),
+    );
+  }
+
+  /** null: there is none, or it is damaged and now set aside */
+  private async read(path: string): Promise<CompareRun | null> {
+    const text = await readTextIfThere(path);
+    if (text === null) return null;
+    try {
+      return compareRunSchema.parse(JSON.parse(text));
+    } catch {
+      const aside = await setAside(path, new Date(this.now()));
+      this.notices.push(`A comparison could not be read. Its file was kept as ${basename(aside)}.`);
+      return null;
+    }
+  }
+
+  private async files(): Promise<string[]> {
+    try {
+      return (await readdir(this.folder)).filter((name) => /^[\w-]+\.json$/.test(name));
+    } catch (error) {
+      if (isMissing(error)) return [];
+      throw storageError('The comparisons could not be listed', error);
+    }
+  }
+
+  private path(id: string): string {
+    return join(this.folder, `${id}.json`);
+  }
+
+  private inOrder<T>(task: () => Promise<T>): Promise<T> {
+    const result = this.writing.then(task);
+    this.writing = result.catch(() => undefined);
+    return result;
+  }
+}

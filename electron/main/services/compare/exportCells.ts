@@ -1,0 +1,66 @@
+/** The figures of a column, each with its name and unit: what both tables show. */
+import type { CompareColumn } from '../../../shared/compare';
+
+export type Cell = string | number | null;
+
+/** `short`: digits for a person; the other is exact. */
+export interface Figure {
+  name: string;
+  of(column: CompareColumn): Cell;
+  short(value: number): string;
+}
+
+const whole = (value: number) => String(Math.round(value));
+const rate = (value: number) => value.toPrecision(value >= 1000 ? 4 : 3);
+const mebibytes = (value: number) => (value / 1024 ** 2).toFixed(value < 100 * 1024 ** 2 ? 2 : 0);
+const small = (value: number) => (value === 0 ? '0' : value.toPrecision(3));
+const percent = (value: number) => (100 * value).toFixed(1);
+
+function figure(name: string, short: Figure['short'], of: Figure['of']): Figure {
+  return { name, short, of };
+}
+
+/** Names carry the unit; the short form of bytes is MiB, of shares per cent. */
+export const figures: readonly Figure[] = [
+  figure('context', whole, ({ context }) => context?.nCtx ?? null),
+  figure('KV bytes', mebibytes, ({ memory }) => memory && memory.kvK + memory.kvV),
+  figure('KV K bytes', mebibytes, ({ memory }) => memory?.kvK ?? null),
+  figure('KV V bytes', mebibytes, ({ memory }) => memory?.kvV ?? null),
+  figure(
+    'memory bytes',
+    mebibytes,
+    ({ memory }) => memory && memory.weights + memory.kvK + memory.kvV + memory.compute,
+  ),
+  figure('TTFT ms', whole, ({ answer }) => answer?.stats?.ttftMs ?? null),
+  figure('prompt tok/s', rate, ({ answer }) => answer?.stats?.promptTokensPerSecond ?? null),
+  figure('decode tok/s', rate, ({ answer }) => answer?.stats?.tokensPerSecond ?? null),
+  figure('rounds tok/s', rate, ({ speed }) => speed?.median ?? null),
+  figure('speed ratio', small, ({ speed }) => speed?.ratio?.median ?? null),
+  figure('answer tokens', whole, ({ answer }) => answer?.stats?.answerTokens ?? null),
+  figure('same tokens first', whole, ({ agreement }) => agreement?.prefix ?? null),
+  figure('same tokens %', percent, ({ agreement }) => agreement?.share ?? null),
+  figure('mean KLD', small, ({ quality }) => quality?.meanKld ?? null),
+  figure('KLD error', small, ({ quality }) => quality?.meanKldError ?? null),
+  figure('99.9% KLD', small, ({ quality }) => quality?.kld999 ?? null),
+  figure('same top %', percent, ({ quality }) => quality?.sameTop ?? null),
+  figure(
+    'PPL',
+    (value) => value.toPrecision(5),
+    ({ quality }) => quality?.perplexity ?? null,
+  ),
+  figure('scored tokens', whole, ({ quality }) => quality?.tokens ?? null),
+  figure('needles found', whole, ({ needles }) => needles?.found ?? null),
+  figure('needles', whole, ({ needles }) => needles?.results.length ?? null),
+  figure('longest context', whole, ({ longest }) => longest?.nCtx ?? null),
+];
+
+export function nameOf({ configuration: { typeK, typeV } }: CompareColumn): string {
+  return typeK === typeV ? typeK : `${typeK}/${typeV}`;
+}
+
+/** As the engine made it, where that differs from what was asked. */
+export function effectiveOf({ context }: CompareColumn): string {
+  if (!context) return '';
+  const { typeK, typeV } = context;
+  return typeK.effective === typeV.effective ? typeK.effective : `${typeK.effective}/${typeV.effective}`;
+}

@@ -1,0 +1,88 @@
+/** Weights that are lent for a comparison: what was loaded stays unless its memory is needed, and a load ends the loan. */
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { ModelHolder } from '../../../../electron/engine/modelHolder';
+import { contextSettingsSchema } from '../../../../electron/shared/settings';
+import { createFakeEngine } from '../../../fixtures/fakeEngine';
+
+const context = contextSettingsSchema.parse({});
+const calibration = { folder: '/none', textFile: '/none' };
+const folder = mkdtempSync(join(os.tmpdir(), 'concertina-lend-'));
+const fileOf = (name: string) => {
+  writeFileSync(join(folder, name), name);
+  return join(folder, name);
+};
+
+function setUp() {
+  const engine = createFakeEngine();
+  const loads = vi.spyOn(engine, 'loadModel');
+  const beforeLoss = vi.fn(async () => undefined);
+  const runs = new Set<AbortController>();
+  const holder = new ModelHolder(() => engine, {
+    beforeFree: async () => {
+      for (const run of runs) run.abort();
+      await Promise.allSettled([...ended]);
+    },
+    checkMemory: async () => undefined,
+    beforeLoss,
+  });
+  const ended: Promise<unknown>[] = [];
+  const load = (path: string) => holder.load({ path, context, calibration }, () => {});
+  function lend<T>(path: string, task: Parameters<ModelHolder['lend']>[3]) {
+    const run = new AbortController();
+    runs.add(run);
+    const done = holder.lend(
+      { path, context },
+      () => {},
+      run.signal,
+      (loan) => task(loan),
+    );
+    ended.push(done);
+    return { done: done as Promise<T>, run };
+  }
+  return { holder, loads, beforeLoss, load, lend };
+}
+
+test('the loaded model is lent as it is, and its context goes only when it must', async () => {
+  const { holder, loads, beforeLoss, load, lend } = setUp();
+  const path = fileOf('a.gguf');
+  await load(path);
+  await lend(path, async ({ model }) => expect(model).toBe(holder.require().model)).done;
+  expect(loads).toHaveBeenCalledTimes(1);
+  expect(beforeLoss).not.toHaveBeenCalled();
+
+  const given = await lend(path, async ({ release }) => [await release(), await release()]).done;
+  expect(given).toEqual([true, false]);
+  expect(beforeLoss).toHaveBeenCalledTimes(1);
+  expect(holder.current).toBeNull();
+  // tokens can still be counted
+  expect(holder.requireModel()).toBeDefined();
+});
+
+test('another model takes the place of the loaded one, after what that holds was kept', async () => {
+  const { holder, loads, beforeLoss, load, lend } = setUp();
+  await load(fileOf('a.gguf'));
+  await lend(fileOf('b.gguf'), async () => undefined).done;
+  expect(loads).toHaveBeenCalledTimes(2);
+  expect(beforeLoss).toHaveBeenCalledTimes(1);
+  expect(holder.memory()).toBeNull();
+});
+
+test('a load ends the loan, whether it runs or waits', async () => {
+  const { load, lend } = setUp();
+  const path = fileOf('a.gguf');
+  await load(path);
+  const { done, run } = lend(path, () => new Promise<void>((resolve) => setTimeout(resolve, 30)));
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  await load(path);
+  expect(run.signal.aborted).toBe(true);
+  await done;
+
+  const loading = load(path);
+  const waiting = lend(path, async () => 'ran');
+  waiting.run.abort();
+  await expect(waiting.done).rejects.toMatchObject({ code: 'cancelled' });
+  await loading;
+});

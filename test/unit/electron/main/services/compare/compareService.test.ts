@@ -1,0 +1,174 @@
+/** Comparisons as a window sees them, over the engine server with a fake engine. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import { type CompareRun, compareRunSchema } from '../../../../../../electron/shared/compare';
+import type { OperationInput } from '../../../../../../electron/shared/contract';
+import { createFakeEngine } from '../../../../../fixtures/fakeEngine';
+import { setUpServices } from '../../../../../fixtures/services';
+
+type Request = OperationInput<'compare.start'>;
+const configurations: Request['configurations'] = [
+  { typeK: 'f16', typeV: 'f16', nCtx: 8192 },
+  { typeK: 'turbo4', typeV: 'turbo3', nCtx: 8192 },
+];
+
+async function setUp(stepMs = 0, data?: string) {
+  const app = await setUpServices({ engine: createFakeEngine({ stepMs }), ...(data && { data }) });
+  const [model] = await app.call('models.list', undefined);
+  const start = (request: Partial<Request> = {}) =>
+    app.call('compare.start', {
+      ...{ modelId: model?.id ?? '', configurations, prompt: { kind: 'text', text: 'one two three four five' } },
+      ...request,
+    });
+  const until = (runId: string, test: (run: CompareRun) => boolean) =>
+    vi.waitFor(async () => {
+      const run = await app.call('compare.get', { runId });
+      if (!test(run)) throw new Error(`it is ${run.state}`);
+      return run;
+    }, 4000);
+  return { ...app, start, until };
+}
+
+const ended = (run: CompareRun) => run.state !== 'running';
+
+describe('a run', () => {
+  test('fills its columns, streams their text, and is listed and stored', async () => {
+    const { start, until, call, events, dataFolder, services } = await setUp();
+    const { runId } = await start({ name: 'First' });
+    const run = await until(runId, ended);
+    expect(run).toMatchObject({ name: 'First', state: 'done', promptTokens: 5, model: { fileName: 'tiny.gguf' } });
+    expect(run.machine?.device).toBe('Test processor');
+    for (const column of run.columns) {
+      expect(column).toMatchObject({ state: 'done', step: null, answer: { text: 'one two three four five' } });
+      expect(column.memory).toMatchObject({ kvK: 8e6, kvV: 8e6 });
+    }
+    const frames = events.flatMap((event) => (event.name === 'onCompareFrame' ? [event.payload] : []));
+    const second = frames.filter(({ index }) => index === 1).map(({ text }) => text);
+    expect(second.join('')).toBe('one two three four five');
+    const told = events.flatMap((event) => (event.name === 'onCompare' ? [event.payload] : []));
+    const { request, ...rest } = run;
+    expect(told.at(-1)).toEqual(rest);
+    expect(told[0]).not.toHaveProperty('request');
+    expect(request.options).toMatchObject({ reference: 0, maxTokens: 256, sampling: { temperature: 0, seed: 0 } });
+    const file = await readFile(join(dataFolder, 'compare', `${runId}.json`), 'utf8');
+    expect(compareRunSchema.parse(JSON.parse(file))).toEqual(run);
+    expect(await call('compare.list', undefined)).toEqual([
+      { id: runId, name: 'First', createdAt: run.createdAt, state: 'done', modelName: 'Tiny', configurations },
+    ]);
+    expect(services.engine.status()).toMatchObject({ state: 'ready', comparing: null });
+  });
+
+  test('is one at a time, can be cancelled and run again', async () => {
+    const { start, until, call, services } = await setUp(20);
+    const { runId } = await start();
+    await expect(start()).rejects.toMatchObject({ code: 'busy' });
+    await until(runId, ({ columns }) => columns[0]?.step === 'answer');
+    expect(services.engine.status()).toMatchObject({ state: 'generating', comparing: runId });
+    await call('compare.cancel', { runId });
+    const run = await until(runId, ended);
+    expect(run.state).toBe('cancelled');
+    expect(run.columns.map(({ state }) => state)).toEqual(['cancelled', 'cancelled']);
+    expect(run.columns[0]?.answer).toMatchObject({ stopReason: 'cancelled' });
+
+    const again = await call('compare.rerun', { runId });
+    expect((await until(again.runId, ended)).state).toBe('done');
+    const renamed = await call('compare.rename', { runId, name: 'Other' });
+    expect(renamed).toMatchObject({ id: runId, name: 'Other', state: 'cancelled' });
+    await call('compare.remove', { runId });
+    expect((await call('compare.list', undefined)).map(({ id }) => id)).toEqual([again.runId]);
+    await expect(call('compare.get', { runId })).rejects.toMatchObject({ code: 'not-found' });
+  });
+
+  test('keeps answers of chats waiting, and a model that is chosen ends it', async () => {
+    const { start, until, call, final, state } = await setUp(10);
+    const { runId } = await start();
+    await until(runId, ({ columns }) => columns[0]?.step === 'answer');
+    const { id: chatId } = await call('chats.create', {});
+    const turn = await call('turns.send', { chatId, parentId: null, text: 'hello there' });
+    expect((await call('chats.open', { chatId })).messages.at(-1)?.text).toBe('');
+    expect((await until(runId, ended)).state).toBe('done');
+    expect(await final(turn)).toMatchObject({ text: 'hello there', stopReason: 'end-of-turn' });
+
+    const second = await start();
+    await until(second.runId, ({ columns }) => columns[0]?.step === 'answer');
+    await call('engine.reload', undefined);
+    expect((await until(second.runId, ended)).state).toBe('cancelled');
+    await state('ready');
+  });
+
+  test('loses its engine: what has ended stays, what was written too, and the app goes on', async () => {
+    const { start, until, state, transports } = await setUp(60);
+    const { runId } = await start();
+    await until(runId, ({ columns }) => columns[0]?.state === 'done' && columns[1]?.step === 'answer');
+    await new Promise((resolve) => setTimeout(resolve, 80));
+    transports.at(-1)?.exit({ code: null, signal: 'SIGKILL' });
+    const run = await until(runId, ended);
+    expect(run).toMatchObject({ state: 'interrupted', error: { code: 'engine-crashed' } });
+    expect(run.columns[0]).toMatchObject({ state: 'done', error: null });
+    expect(run.columns[1]).toMatchObject({ state: 'interrupted', answer: { stopReason: 'interrupted', stats: null } });
+    expect('one two three four five'.startsWith(run.columns[1]?.answer?.text ?? '?')).toBe(true);
+    await state('ready');
+  });
+});
+
+describe('prompts', () => {
+  test('a chat goes up to its last question', async () => {
+    const { call, start, until, final } = await setUp();
+    const { id: chatId } = await call('chats.create', {});
+    await expect(start({ prompt: { kind: 'chat', chatId, leafId: null } })).rejects.toMatchObject({
+      code: 'bad-request',
+    });
+    await final(await call('turns.send', { chatId, parentId: null, text: 'tell me more' }));
+    const { runId } = await start({ prompt: { kind: 'chat', chatId, leafId: null } });
+    const run = await until(runId, ended);
+    expect(run.name).toBe('tell me more');
+    expect(run.columns[0]?.answer?.text).toBe('tell me more');
+  });
+
+  test('documents stand before their question; one that is gone is told', async () => {
+    const { call, start, until, events } = await setUp();
+    const jobId = await call('documents.addText', { name: 'notes.txt', text: 'The lamp was lit.' });
+    const document = await vi.waitFor(() => {
+      const jobs = events.flatMap((event) => (event.name === 'onDocumentJobs' ? event.payload : []));
+      const found = jobs.filter(({ id }) => id === jobId).at(-1)?.document;
+      if (!found) throw new Error('not yet');
+      return found;
+    });
+    const attachment = { documentId: document.id, name: 'notes.txt', part: { kind: 'whole' as const } };
+    const prompt = { kind: 'documents' as const, attachments: [attachment], question: 'Who lit it?' };
+    const run = await until((await start({ prompt })).runId, ended);
+    expect(run.name).toBe('Who lit it?');
+    expect(run.columns[0]?.answer?.text).toMatch(/^<document name="notes.txt">[\s\S]*<\/document>\n\nWho lit it\?$/);
+    const gone = { ...prompt, attachments: [{ ...attachment, documentId: 'f'.repeat(64) }] };
+    await expect(start({ prompt: gone })).rejects.toMatchObject({ code: 'not-found' });
+  });
+
+  test('requests that make no sense are refused', async () => {
+    const { start } = await setUp();
+    await expect(start({ configurations: configurations.slice(0, 1) })).rejects.toMatchObject({ code: 'bad-request' });
+    await expect(start({ options: { reference: 2 } })).rejects.toMatchObject({ code: 'bad-request' });
+    await expect(start({ modelId: 'none' })).rejects.toMatchObject({ code: 'not-found' });
+  });
+});
+
+test('a run that the app left in its midst is closed at the next start, a damaged file set aside', async () => {
+  const first = await setUp();
+  const { runId } = await first.start();
+  const run = await first.until(runId, ended);
+  await first.services.close();
+  const folder = join(first.dataFolder, 'compare');
+  const columns = [run.columns[0], { ...run.columns[1], state: 'running', step: 'answer' }];
+  await writeFile(join(folder, `${runId}.json`), JSON.stringify({ ...run, columns, state: 'running', endedAt: null }));
+  await writeFile(join(folder, 'broken.json'), '{');
+
+  const second = await setUp(0, first.dataFolder);
+  const found = await second.call('compare.get', { runId });
+  expect(found).toMatchObject({
+    state: 'interrupted',
+    columns: [{ state: 'done' }, { state: 'interrupted', step: null }],
+  });
+  expect(found.error?.message).toContain('app ended');
+  expect((await second.call('app.info', undefined)).notices.join()).toContain('broken.corrupt');
+  expect(await second.call('compare.list', undefined)).toHaveLength(1);
+});
