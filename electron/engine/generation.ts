@@ -33,6 +33,8 @@ export async function writeAnswer(
       meter.onStep(step, context.contextUsed);
       frames.add('', '');
     });
+    // it may even be the cache of another chat that is still there
+    if (signal.aborted) return cancelledResult(context, request);
     const preparedMs = performance.now() - started;
     const generator = context.generate(request.messages, options);
     let step = await generator.next();

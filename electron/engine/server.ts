@@ -31,6 +31,8 @@ export interface ServerOptions {
 }
 
 const idleMs = 5000;
+/** in the queue, among the ids of requests */
+const idleSave = 'idle save';
 /** of saving when the app is closed; what would take longer is read again */
 const lastSaveMs = 3000;
 
@@ -55,14 +57,17 @@ export function createEngineServer(
       await queue.drain();
     },
     checkMemory: (path, context) => planner.check(path, context),
-    beforeLoss: async (loaded, onSaving) => void (await sessions.keep(loaded, onSaving)),
+    beforeLoss: async (loaded, onSaving) => void (await sessions.keep(loaded, { onStep: onSaving })),
   });
   const idle = new IdleTimer(options.idleMs ?? idleMs, () => void keepWhenIdle());
 
-  /** In the queue, so that an answer waits for a save that has begun, and the save for nothing. */
+  /** In the queue, so that the context is used by one at a time; a question ends it. */
   async function keepWhenIdle(): Promise<void> {
     if (queue.length > 0) return;
-    await queue.run('', async () => void (holder.current && (await sessions.keep(holder.current))));
+    await queue.run(
+      idleSave,
+      async (signal) => void (holder.current && (await sessions.keep(holder.current, { signal }))),
+    );
   }
 
   const prober = new Prober(
@@ -73,6 +78,7 @@ export function createEngineServer(
 
   async function generate(request: GenerateRequest): Promise<GenerationResult> {
     prober.cancel();
+    queue.cancel(idleSave);
     if (queue.length > 0) {
       const { context } = holder.require();
       output.frame({
@@ -109,7 +115,7 @@ export function createEngineServer(
   async function close(): Promise<void> {
     idle.stop();
     await queue.drain();
-    if (holder.current) await sessions.keep(holder.current, undefined, lastSaveMs);
+    if (holder.current) await sessions.keep(holder.current, { withinMs: lastSaveMs });
     sessions.close();
     await holder.unload();
   }
@@ -133,7 +139,9 @@ export function createEngineServer(
         configurations.map((one) => ({ ...settings, ...one })),
       ),
     cancel: async ({ requestId }) => queue.cancel(requestId),
-    countTokens: async ({ messages }) => ({ tokens: await holder.requireModel().countChat(messages) }),
+    countTokens: async ({ messages, continueFrom }) => ({
+      tokens: await holder.requireModel().countChat(messages, continueFrom),
+    }),
     countTexts: async ({ texts }) => {
       const model = holder.requireModel();
       return { tokens: texts.map((text) => model.tokenize(text, { parseSpecial: true }).length) };

@@ -28,6 +28,8 @@ export const budgetSchema = z.object({
     }),
   ),
   fits: z.boolean(),
+  /** the policy `roll`: so many of the oldest messages will be left out to make it fit; they are in no figure */
+  leftOut: tokens.optional(),
   /** `total` and `reserve` beyond the context; 0: it fits */
   over: tokens,
 });

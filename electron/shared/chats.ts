@@ -64,6 +64,8 @@ export const messageSchema = z.object({
   error: errorPayloadSchema.nullable().default(null),
   stats: answerStatsSchema.nullable().default(null),
   modelName: z.string().default(''),
+  /** the oldest messages of the branch that the model did not see, because the context was too short for all; else not there */
+  leftOut: z.number().int().positive().optional(),
 });
 export type Message = z.infer<typeof messageSchema>;
 

@@ -72,6 +72,9 @@ export type FitRequest = z.infer<typeof fitRequestSchema>;
 export const sessionOptionsSchema = sessionSettingsSchema.extend({ folder: z.string() });
 export type SessionOptions = z.infer<typeof sessionOptionsSchema>;
 
+/** text that an answer has already */
+const answerSoFarSchema = z.object({ text: z.string(), thinking: z.string() });
+
 const chatIds = z.object({ chatIds: z.array(idSchema) });
 
 export const generateRequestSchema = z.object({
@@ -80,7 +83,7 @@ export const generateRequestSchema = z.object({
   messageId: idSchema,
   messages: z.array(promptMessageSchema).min(1),
   /** text that the answer has already: it goes on behind it, and only what is new comes back */
-  continueFrom: z.object({ text: z.string(), thinking: z.string() }).optional(),
+  continueFrom: answerSoFarSchema.optional(),
   sampling: samplingSettingsSchema,
   /** constrains the answer; null: free text */
   jsonSchema: z.record(z.string(), z.unknown()).nullable().default(null),
@@ -136,7 +139,10 @@ export const engineOperations = {
   /** queued behind the answer that is being written; ends when the answer has */
   generate: operation(generateRequestSchema, generationResultSchema),
   cancel: operation(z.object({ requestId: idSchema }), nothing),
-  countTokens: operation(z.object({ messages: z.array(promptMessageSchema) }), z.object({ tokens: z.number().int() })),
+  countTokens: operation(
+    z.object({ messages: z.array(promptMessageSchema), continueFrom: answerSoFarSchema.optional() }),
+    z.object({ tokens: z.number().int() }),
+  ),
   /** of each text as it stands inside a prompt, without the tokens that begin or end one */
   countTexts: operation(z.object({ texts: z.array(z.string()) }), z.object({ tokens: z.array(z.number().int()) })),
   /**

@@ -109,6 +109,9 @@ export const downloadSettingsSchema = z.object({
 });
 export type DownloadSettings = z.infer<typeof downloadSettingsSchema>;
 
+/** When the context is full. `stop`: the answer ends, nothing is cut. `roll`: the oldest turns are left out, documents are not. */
+export const overflowSchema = z.enum(['stop', 'roll']);
+
 export const themeSchema = z.enum(['system', 'light', 'dark']);
 
 export const settingsSchema = z.object({
@@ -122,6 +125,7 @@ export const settingsSchema = z.object({
   sessions: sessionSettingsSchema.prefault({}),
   documents: documentSettingsSchema.prefault({}),
   downloads: downloadSettingsSchema.prefault({}),
+  overflow: overflowSchema.default('stop'),
 });
 export type Settings = z.infer<typeof settingsSchema>;
 
@@ -135,5 +139,6 @@ export const settingsPatchSchema = z.object({
   sessions: z.object(sessionFields).partial().optional(),
   documents: z.object(documentFields).partial().optional(),
   downloads: z.object(downloadFields).partial().optional(),
+  overflow: overflowSchema.optional(),
 });
 export type SettingsPatch = z.infer<typeof settingsPatchSchema>;

@@ -133,7 +133,7 @@ describe('killed during a save', () => {
       const sessions = store.list();
       expect(sessions.length).toBeGreaterThan(0);
       for (const meta of sessions) {
-        expect(await context.loadSession(store.kvPath(meta))).toBe(used);
+        expect(await context.loadSession(path.join(folder, `${meta.id}.kv`))).toBe(used);
         expect((await store.tokensOf(meta))?.length).toBe(used);
       }
       expect(fs.readdirSync(folder)).toHaveLength(sessions.length * 3);

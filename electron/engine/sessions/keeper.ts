@@ -27,6 +27,13 @@ export interface KeeperOptions {
   rates?: Rates;
 }
 
+export interface KeepOptions {
+  onStep?: OnStep;
+  /** only if it will not take longer */
+  withinMs?: number;
+  signal?: AbortSignal;
+}
+
 /** what is going on before the prompt is read */
 export type OnStep = (step: 'saving' | 'restoring') => void;
 
@@ -68,7 +75,8 @@ export class SessionKeeper {
     const restored = await this.quietly(false, (store, options) =>
       this.exchange(store, options, loaded, request, signal, onStep),
     );
-    this.heldBy = request.chatId;
+    // an answer that was stopped by now leaves the cache to whom it belongs
+    if (!signal.aborted) this.heldBy = request.chatId;
     return restored;
   }
 
@@ -92,11 +100,11 @@ export class SessionKeeper {
     let found = await this.best(store, context, prompt, kept);
     const lost = held.length - (found ? 0 : kept);
     if (held.length >= minTokens && lost >= Math.min(minTokens, held.length / 2)) {
-      await this.save(store, { model, context }, onStep, found?.meta);
+      await this.save(store, { model, context }, onStep, { neededNext: found?.meta, signal });
     }
     while (found && !signal.aborted) {
       onStep('restoring');
-      if (await this.restore(store, context, found.meta, request.chatId)) return true;
+      if (await this.restore(store, context, found.meta, request.chatId, signal)) return true;
       found = await this.best(store, context, prompt, kept);
     }
     return false;
@@ -108,11 +116,11 @@ export class SessionKeeper {
   }
 
   /** Writes down what the context holds when it is worth it. `withinMs`: only if it will not take longer. */
-  keep(loaded: Loaded, onStep: OnStep = () => {}, withinMs = Number.POSITIVE_INFINITY): Promise<boolean> {
+  keep(loaded: Loaded, { onStep = () => {}, withinMs, signal }: KeepOptions = {}): Promise<boolean> {
     return this.quietly(false, async (store, options) => {
       if (loaded.context.contextUsed < options.minTokens) return false;
-      if (this.rates.saveMs(expectedBytes(loaded.context)) > withinMs) return false;
-      return this.save(store, loaded, onStep);
+      if (withinMs !== undefined && this.rates.saveMs(expectedBytes(loaded.context)) > withinMs) return false;
+      return this.save(store, loaded, onStep, { signal });
     });
   }
 
@@ -153,10 +161,16 @@ export class SessionKeeper {
     return enough && this.rates.worthRestoring(gain, best.meta.bytes, best.meta.readingRate) ? best : null;
   }
 
-  private async restore(store: SessionStore, context: Context, meta: SessionMeta, chatId: string): Promise<boolean> {
+  private async restore(
+    store: SessionStore,
+    context: Context,
+    meta: SessionMeta,
+    chatId: string,
+    signal: AbortSignal,
+  ): Promise<boolean> {
     const started = performance.now();
     try {
-      await context.loadSession(store.kvPath(meta));
+      await store.restore(meta, context, signal);
       this.rates.restored(meta.bytes, performance.now() - started);
       const tokens = await store.tokensOf(meta);
       const restored = context.tokens();
@@ -165,6 +179,8 @@ export class SessionKeeper {
         throw new Error('its cache is that of another text');
       }
     } catch (error) {
+      // it was stopped, and is as good as it was
+      if (signal.aborted) return false;
       await store.refuse(meta, error);
       return false;
     }
@@ -177,7 +193,7 @@ export class SessionKeeper {
     store: SessionStore,
     { model, context }: Loaded,
     onStep: OnStep,
-    neededNext?: SessionMeta,
+    { neededNext, signal }: { neededNext?: SessionMeta | undefined; signal?: AbortSignal | undefined },
   ): Promise<boolean> {
     const chatId = this.heldBy;
     if (chatId === null) return false;
@@ -195,7 +211,7 @@ export class SessionKeeper {
     const chatIds = [...new Set([...replaced.flatMap((meta) => meta.chatIds), chatId])];
     const started = performance.now();
     const made = { chatIds, modelName: model.info.name, readingRate: this.rates.readingRate };
-    const meta = await store.add(context, tokens, made);
+    const meta = await store.add(context, tokens, made, signal);
     this.rates.saved(meta.bytes, performance.now() - started);
     for (const old of replaced) await store.remove(old);
     return true;
@@ -246,8 +262,8 @@ export class SessionKeeper {
       try {
         return await task(store, options);
       } catch (error) {
-        // what is wrong with the messages themselves is told by the answer
-        if ((error as { code?: unknown } | null)?.code !== 'bad-request') {
+        // what is wrong with the messages themselves is told by the answer; what a person stopped they know
+        if (!['bad-request', 'cancelled'].includes(String((error as { code?: unknown } | null)?.code))) {
           this.tell(`A session could not be saved or restored: ${messageOf(error)}`);
         }
         return otherwise;

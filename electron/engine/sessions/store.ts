@@ -1,11 +1,15 @@
 /** Sessions on disk: which there are, their tokens, adding and removing. Whole or not at all: the `.json` is renamed last. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Context } from '../../../native/binding/types';
 import { decodeMeta, decodeTokens, encodeMeta, encodeTokens, hashOf, type SessionMeta } from './format';
 
-const ours = /\.(kv|tokens|json|part|tmp)$/;
+const ours = /\.(kv|tokens|json|part|tmp|restoring)$/;
+/** Lies beside a session while the engine reads it: what is still there at the start has ended the process. */
+const restoringMark = '.restoring';
+const kinds = ['json', 'tokens', 'kv'] as const;
+type Kind = (typeof kinds)[number];
 
 /** What the maker of a session knows; the rest comes of the files. */
 export type NewSession = Pick<SessionMeta, 'chatIds' | 'modelName' | 'readingRate'>;
@@ -24,6 +28,9 @@ export class SessionStore {
   static async open(folder: string, notice: (text: string) => void, now = Date.now): Promise<SessionStore> {
     const store = new SessionStore(folder, notice, now);
     await mkdir(folder, { recursive: true, mode: 0o700 });
+    for (const name of await readdir(folder)) {
+      if (name.endsWith(restoringMark)) await store.setAside(name.slice(0, -restoringMark.length));
+    }
     const names = await readdir(folder);
     for (const name of names) if (name.endsWith('.json')) await store.readIn(name.slice(0, -'.json'.length));
     for (const name of names) {
@@ -36,10 +43,6 @@ export class SessionStore {
   /** used last comes first */
   list(): SessionMeta[] {
     return [...this.sessions.values()].sort((a, b) => b.lastUsed - a.lastUsed);
-  }
-
-  kvPath({ id }: SessionMeta): string {
-    return this.path(id, 'kv');
   }
 
   /** null: they could not be read, and the session is gone */
@@ -56,11 +59,22 @@ export class SessionStore {
     }
   }
 
-  /** Writes what the context holds. `tokens`: of the context, as it is now. */
-  async add(context: Context, tokens: Int32Array, made: NewSession): Promise<SessionMeta> {
+  /** Reads a session into the context; tried once only when it ends the process. */
+  async restore(meta: SessionMeta, context: Context, signal: AbortSignal): Promise<void> {
+    const mark = join(this.folder, meta.id + restoringMark);
+    await writeFile(mark, '');
+    try {
+      await context.loadSession(this.path(meta.id, 'kv'), signal);
+    } finally {
+      await removeFile(mark);
+    }
+  }
+
+  /** Writes what the context holds. `tokens`: of the context, as it is now. Code `cancelled`. */
+  async add(context: Context, tokens: Int32Array, made: NewSession, signal?: AbortSignal): Promise<SessionMeta> {
     const id = randomUUID();
     try {
-      const bytes = await context.saveSession(this.path(id, 'kv'));
+      const bytes = await context.saveSession(this.path(id, 'kv'), signal);
       const encoded = encodeTokens(tokens);
       await writeSynced(this.path(id, 'tokens'), encoded);
       const at = this.now();
@@ -89,6 +103,8 @@ export class SessionStore {
 
   /** These chats need no sessions any more; a session that other chats use stays. */
   async forgetChats(gone: (chatId: string) => boolean): Promise<void> {
+    // of which chat the one is that was set aside is not known any more
+    await rm(this.asideFolder, { recursive: true, force: true });
     for (const meta of this.list()) {
       const chatIds = meta.chatIds.filter((chatId) => !gone(chatId));
       if (chatIds.length === 0) await this.remove(meta);
@@ -106,6 +122,23 @@ export class SessionStore {
   async refuse(meta: SessionMeta, error: unknown): Promise<void> {
     await this.remove(meta);
     this.notice(damagedNotice(error));
+  }
+
+  private get asideFolder(): string {
+    return join(this.folder, 'aside');
+  }
+
+  /** Out of the way, for a bug report: the last one only, they are large. */
+  private async setAside(id: string): Promise<void> {
+    await rm(this.asideFolder, { recursive: true, force: true });
+    await mkdir(this.asideFolder, { mode: 0o700 });
+    for (const kind of kinds)
+      await rename(this.path(id, kind), join(this.asideFolder, `${id}.${kind}`)).catch(() => undefined);
+    await removeFile(join(this.folder, id + restoringMark));
+    this.notice(
+      `The engine ended while it restored a saved session, which is not tried again. It was set aside in ${this.asideFolder}. ` +
+        'Nothing of its chat is lost: the text is read again.',
+    );
   }
 
   private async readIn(id: string): Promise<void> {
@@ -136,10 +169,10 @@ export class SessionStore {
 
   /** the `.json` first: without it the others are swept */
   private async removeFiles(id: string): Promise<void> {
-    for (const kind of ['json', 'tokens', 'kv'] as const) await removeFile(this.path(id, kind));
+    for (const kind of kinds) await removeFile(this.path(id, kind));
   }
 
-  private path(id: string, kind: 'kv' | 'tokens' | 'json'): string {
+  private path(id: string, kind: Kind): string {
     return join(this.folder, `${id}.${kind}`);
   }
 }

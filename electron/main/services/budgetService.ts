@@ -8,6 +8,7 @@ import { branchTo } from './chatLog';
 import type { ChatStore } from './chatStore';
 import type { DocumentStore } from './documents/documentStore';
 import type { DocumentTexts } from './documents/documentTexts';
+import { type RollSource, rollBranch } from './overflow';
 import { buildPrompt, type PromptSource, systemPromptOf } from './prompt';
 
 /** What a budget needs of the engine; `EngineService` is one. */
@@ -29,18 +30,26 @@ export class BudgetService {
   ) {}
 
   async budget({ chatId, leafId, draft, attachments }: OperationInput<'turns.budget'>): Promise<PromptBudget> {
-    const { documents } = this.settings();
+    const { documents, overflow } = this.settings();
     const chat = chatId === null ? null : await this.chats.open(chatId);
     const systemPrompt = systemPromptOf(chat, this.settings());
-    const branch = chat ? branchTo(chat, leafId) : [];
-    const sources: PromptSource[] = [...branch, { role: 'user', text: draft, attachments }];
+    const all = chat ? branchTo(chat, leafId) : [];
     const blockOf = (attachment: Attachment) => this.texts.block(attachment);
+    const contextSize = this.engine.contextSize();
+    const reserve = reserveOf(documents.reserve, contextSize);
+    const whole: (PromptSource & RollSource)[] = [...all, { role: 'user', text: draft, attachments }];
+    const count = async (some: PromptSource[]) => {
+      const messages = await buildPrompt(systemPrompt, some, blockOf);
+      return messages.length === 0 ? 0 : (await this.engine.countTokens(messages)).tokens;
+    };
+    const rolled = overflow === 'roll' ? await rollBranch(whole, count, contextSize - reserve) : null;
+    const sources: PromptSource[] = rolled?.branch ?? whole;
+    const branch = sources.slice(0, -1);
     const attached = sources.flatMap((source, index) =>
       source.attachments.map((attachment) => ({ attachment, inBranch: index < branch.length })),
     );
     const blocks = await Promise.all(attached.map(({ attachment }) => blockOf(attachment)));
-    const prompt = await buildPrompt(systemPrompt, sources, blockOf);
-    const total = prompt.length === 0 ? 0 : (await this.engine.countTokens(prompt)).tokens;
+    const total = await count(sources);
     const texts = [systemPrompt.trim() === '' ? '' : systemPrompt, draft, ...blocks, ...branch.map(({ text }) => text)];
     const [system = 0, message = 0, ...rest] = await this.engine.countTexts(texts);
     const byDocument = attached.map(({ attachment, inBranch }, index) => ({
@@ -54,10 +63,18 @@ export class BudgetService {
       documents: sum(rest.slice(0, blocks.length)),
       history: sum(rest.slice(blocks.length)),
     };
-    const contextSize = this.engine.contextSize();
-    const reserve = reserveOf(documents.reserve, contextSize);
     const over = Math.max(0, total + reserve - contextSize);
-    return { ...withTemplate(counted, total), total, reserve, contextSize, byDocument, fits: over === 0, over };
+    const leftOut = rolled?.leftOut || undefined;
+    return {
+      ...withTemplate(counted, total),
+      total,
+      reserve,
+      contextSize,
+      byDocument,
+      fits: over === 0,
+      over,
+      leftOut,
+    };
   }
 
   async countDocument(

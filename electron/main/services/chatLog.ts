@@ -33,6 +33,7 @@ export const chatRecordSchema = z.discriminatedUnion('type', [
       error: true,
       stats: true,
       modelName: true,
+      leftOut: true,
     }),
   }),
   /** `auto`: made from the first message, not typed by a person */

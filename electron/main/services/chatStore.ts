@@ -290,6 +290,7 @@ export class ChatStore {
           // of the parts before the one that was cut off
           stats: message.stats,
           modelName: message.modelName,
+          leftOut: message.leftOut,
           error: {
             code: 'engine-crashed',
             message: 'The app ended while this answer was being written.',

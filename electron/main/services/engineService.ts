@@ -131,8 +131,8 @@ export class EngineService {
     return this.host.client.call('fit', { path: await this.pathOf(modelId), ...question });
   }
 
-  countTokens(messages: PromptMessage[]): Promise<{ tokens: number }> {
-    return this.host.client.call('countTokens', { messages });
+  countTokens(messages: PromptMessage[], continueFrom?: GenerateRequest['continueFrom']): Promise<{ tokens: number }> {
+    return this.host.client.call('countTokens', { messages, ...(continueFrom && { continueFrom }) });
   }
 
   async countTexts(texts: string[]): Promise<number[]> {
@@ -155,11 +155,16 @@ export class EngineService {
     if (state === 'empty') throw new ConcertinaError('model-missing', 'No model is loaded.', 'Choose a model first.');
   }
 
-  /** Writes an answer, after the model is loaded and earlier answers have ended. */
-  async generate(request: GenerateRequest, signal: AbortSignal): Promise<GenerationResult> {
-    // somebody waits for this answer: the pause before an automatic restart is over
+  /** Waits for a model that is on its way; rejects when none is. */
+  async whenReady(signal: AbortSignal): Promise<void> {
+    // somebody waits for an answer: the pause before an automatic restart is over
     if (this.host.state === 'waiting') this.host.start();
     await this.whenLoaded(signal);
+  }
+
+  /** Writes an answer, after the model is loaded and earlier answers have ended. */
+  async generate(request: GenerateRequest, signal: AbortSignal): Promise<GenerationResult> {
+    await this.whenReady(signal);
     const cancel = () => void this.host.client.call('cancel', { requestId: request.requestId }).catch(() => undefined);
     signal.addEventListener('abort', cancel);
     this.answers++;

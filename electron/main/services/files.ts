@@ -1,7 +1,7 @@
 /** Writing that survives a crash or a power cut: a file is either the old one or the new one, never half of each. */
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { ConcertinaError } from '../../shared/errors';
 
 export async function writeFileAtomic(path: string, text: string): Promise<void> {
@@ -48,6 +48,16 @@ export async function setAside(path: string, now: Date): Promise<string> {
   const aside = path.replace(/(\.[^.]*)$/, `.corrupt-${stamp}$1`);
   await rename(path, aside);
   return aside;
+}
+
+/** Removes what `writeFileAtomic` of a run that was killed left in these folders; one that is not there has nothing. */
+export async function sweepHalfWritten(folders: readonly string[]): Promise<void> {
+  for (const folder of folders) {
+    const names = await readdir(folder).catch(() => []);
+    const halves = names.filter((name) => /\.[0-9a-f]{8}\.tmp$/.test(name));
+    // what cannot be removed now is swept at the next start
+    await Promise.all(halves.map((name) => rm(join(folder, name), { force: true }).catch(() => undefined)));
+  }
 }
 
 export function isMissing(error: unknown): boolean {

@@ -1,5 +1,5 @@
 /** One answer while it is written: gathers its frames and puts the new text on disk about once a second. */
-import type { Message } from '../../shared/chats';
+import type { AnswerStats, Message } from '../../shared/chats';
 import type { StreamFrame } from '../../shared/engine';
 import type { ChatStore } from './chatStore';
 
@@ -7,8 +7,13 @@ const saveEveryMs = 1000;
 
 export class RunningAnswer {
   readonly controller = new AbortController();
+  /** with what has come in frames */
   text: string;
   thinking: string;
+  /** what the engine gave as results: the parts that have ended */
+  written: { text: string; thinking: string };
+  stats: AnswerStats | null;
+  leftOut: number | undefined;
   private savedText: number;
   private savedThinking: number;
   private timer: NodeJS.Timeout | null = null;
@@ -24,6 +29,9 @@ export class RunningAnswer {
   ) {
     this.text = message.text;
     this.thinking = message.thinking;
+    this.written = { text: message.text, thinking: message.thinking };
+    this.stats = message.stats;
+    this.leftOut = message.leftOut;
     this.savedText = this.text.length;
     this.savedThinking = this.thinking.length;
   }
@@ -33,6 +41,12 @@ export class RunningAnswer {
     this.thinking += frame.thinking;
     const isNew = this.text.length > this.savedText || this.thinking.length > this.savedThinking;
     if (isNew) this.timer ??= setTimeout(() => this.save(), saveEveryMs);
+  }
+
+  /** The engine has ended a part; `stats`: of all parts so far. */
+  endPart(text: string, thinking: string, stats: AnswerStats): void {
+    this.written = { text: this.written.text + text, thinking: this.written.thinking + thinking };
+    this.stats = stats;
   }
 
   /** No more partial records after this. */

@@ -1,4 +1,5 @@
 /** Builds the services and joins them. Knows nothing of Electron: the window's carrier and the transport come from outside. */
+import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type AppInfo, type EventName, type EventPayload, operations } from '../../shared/contract';
 import { dispatch } from '../../shared/dispatch';
@@ -16,6 +17,7 @@ import { Emitter } from './emitter';
 import { EngineHost } from './engineHost';
 import { EngineService } from './engineService';
 import type { EngineTransport } from './engineTransport';
+import { sweepHalfWritten } from './files';
 import { createHandlers, type Desktop } from './handlers';
 import { downloadFolderOf, setUpHub } from './hub/setUpHub';
 import type { Keyring } from './hub/token';
@@ -91,6 +93,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     cMapFolder: join(dirname(options.documentWorker), 'cmaps'),
     log,
   });
+  await sweep(dataFolder);
   const presets = new PresetStore(join(dataFolder, 'presets.json'));
   const comparisons = new CompareStore(join(dataFolder, 'compare'));
   const stores = [settings, chats, added, documents, presets, comparisons];
@@ -228,6 +231,12 @@ async function beginWithDefault(presets: PresetStore, settings: SettingsStore, l
   if (!preset) return;
   const { systemPrompt, sampling } = preset;
   await settings.update({ systemPrompt, sampling }).catch((error) => log.warn(`The default preset: ${String(error)}`));
+}
+
+/** What a run that was killed left half done; documents and sessions see to their own. */
+async function sweep(dataFolder: string): Promise<void> {
+  await sweepHalfWritten([dataFolder, ...['chats', 'trash', 'calibrations'].map((name) => join(dataFolder, name))]);
+  await rm(join(dataFolder, 'scratch'), { recursive: true, force: true }).catch(() => undefined);
 }
 
 /** As soon as a model is ready. What fails or is ended by a question is done at the next start. */

@@ -1,13 +1,12 @@
 /** A turn: a question appended to a chat and the answer to it, from the first frame to the final record. */
 import { randomUUID } from 'node:crypto';
 import type { Attachment } from '../../shared/attachments';
-import { type Chat, canGoOn, type Message } from '../../shared/chats';
+import { type Chat, canGoOn, type Message, type StopReason } from '../../shared/chats';
 import type { Turn } from '../../shared/contract';
-import type { GenerationResult, StreamFrame } from '../../shared/engine';
-import type { GenerateRequest, PromptMessage } from '../../shared/engineContract';
+import type { StreamFrame } from '../../shared/engine';
 import { ConcertinaError, toErrorPayload } from '../../shared/errors';
 import type { Settings } from '../../shared/settings';
-import { addStats } from './answerParts';
+import { AnswerWriter, type BranchPrompt, type WritingEngine } from './answerWriter';
 import { branchTo, findMessage } from './chatLog';
 import type { ChatStore, FinalPart } from './chatStore';
 import { Emitter } from './emitter';
@@ -17,10 +16,9 @@ import { RunningAnswer } from './runningAnswer';
 import { titleFrom } from './titles';
 
 /** What a turn needs of the engine; `EngineService` is one. */
-export interface AnswerEngine {
+export interface AnswerEngine extends WritingEngine {
   readonly frames: Emitter<StreamFrame>;
   requireUsable(): void;
-  generate(request: GenerateRequest, signal: AbortSignal): Promise<GenerationResult>;
   modelName(): string;
 }
 
@@ -29,6 +27,7 @@ type End = Omit<FinalPart, 'modelName'>;
 export class TurnService {
   /** the final state of an answer */
   readonly finished = new Emitter<{ chatId: string; message: Message }>();
+  private readonly writer: AnswerWriter;
   private readonly running = new Map<string, { answer: RunningAnswer; done: Promise<void> }>();
 
   constructor(
@@ -39,6 +38,7 @@ export class TurnService {
     private readonly log: Logger,
     private readonly now: () => number = Date.now,
   ) {
+    this.writer = new AnswerWriter(engine, settings);
     engine.frames.on((frame) => this.running.get(frame.requestId)?.answer.add(frame));
   }
 
@@ -138,37 +138,28 @@ export class TurnService {
     return this.begin(chat.id, prompt, userMessage, assistantMessage);
   }
 
-  private promptOf(chat: Chat, branch: readonly Message[]): Promise<PromptMessage[]> {
-    return buildPrompt(systemPromptOf(chat, this.settings()), branch, this.blockOf);
+  private async promptOf(chat: Chat, branch: readonly Message[]): Promise<BranchPrompt> {
+    const build = (some: readonly Message[]) => buildPrompt(systemPromptOf(chat, this.settings()), some, this.blockOf);
+    return { branch, messages: await build(branch), build };
   }
 
-  private begin(
-    chatId: string,
-    messages: PromptMessage[],
-    userMessage: Message | null,
-    assistantMessage: Message,
-  ): Turn {
+  private begin(chatId: string, prompt: BranchPrompt, userMessage: Message | null, assistantMessage: Message): Turn {
     const requestId = randomUUID();
     const answer = new RunningAnswer(requestId, chatId, assistantMessage, this.store, (error) =>
       this.log.error(`A partial answer could not be saved: ${String(error)}`),
     );
-    const { text, thinking } = assistantMessage;
-    const request = {
-      requestId,
-      chatId,
-      messageId: assistantMessage.id,
-      messages,
-      ...(text || thinking ? { continueFrom: { text, thinking } } : {}),
-      sampling: this.settings().sampling,
-      jsonSchema: null,
-    };
-    this.running.set(requestId, { answer, done: this.run(answer, request) });
+    this.running.set(requestId, { answer, done: this.run(answer, prompt) });
     return { requestId, userMessage, assistantMessage };
   }
 
-  private async run(answer: RunningAnswer, request: GenerateRequest): Promise<void> {
-    const written = (result: GenerationResult) => endOf(answer, result);
-    const ended = await this.engine.generate(request, answer.controller.signal).then(written, (error: unknown) => {
+  private async run(answer: RunningAnswer, prompt: BranchPrompt): Promise<void> {
+    const endOf = (stopReason: StopReason): End => ({
+      ...answer.written,
+      ...figuresOf(answer),
+      stopReason,
+      error: null,
+    });
+    const ended = await this.writer.write(answer, prompt).then(endOf, (error: unknown) => {
       this.log.warn(`An answer ended with an error: ${String(error)}`);
       return failedEnd(answer, error);
     });
@@ -201,22 +192,15 @@ export class TurnService {
   }
 }
 
-/** Behind what the answer had when it was continued. */
-function endOf({ message }: RunningAnswer, result: GenerationResult): End {
-  return {
-    text: message.text + result.text,
-    thinking: message.thinking + result.thinking,
-    stopReason: result.stopReason,
-    stats: addStats(message.stats, result.stats),
-    error: null,
-  };
+function figuresOf({ stats, leftOut }: RunningAnswer): Pick<End, 'stats' | 'leftOut'> {
+  return { stats, leftOut };
 }
 
 /** What was written until the failure is kept. */
 function failedEnd(answer: RunningAnswer, error: unknown): End {
   const { text, thinking } = answer;
   const payload = toErrorPayload(error);
-  const base = { text, thinking, stats: answer.message.stats, error: payload };
+  const base = { text, thinking, ...figuresOf(answer), error: payload };
   switch (payload.code) {
     case 'cancelled':
       return { ...base, stopReason: 'cancelled', error: null };

@@ -1,5 +1,6 @@
 import { RefreshCw } from 'lucide-react';
 import { useActions } from '../../state/useApp';
+import { formatCount } from '../../ui/format';
 import { IconButton } from '../../ui/IconButton';
 import { AnswerText } from './AnswerText';
 import { BranchSwitcher } from './BranchSwitcher';
@@ -26,6 +27,19 @@ export function AssistantMessage(props: RowProps) {
   );
 }
 
+/** By the person's own choice in the settings; it is said all the same. */
+function LeftOut({ count }: { count: number }) {
+  return (
+    <p
+      className="mt-3 text-sm text-ink-3"
+      data-testid="left-out"
+      title="The context was too short for all of them. Its length, and what happens when it is full, are in the settings."
+    >
+      {count === 1 ? 'The oldest message was' : `The ${formatCount(count)} oldest messages were`} left out.
+    </p>
+  );
+}
+
 /** Knows nothing of the running answer: a long chat would render as a whole each time one begins or ends. */
 function FinishedAnswer({ message, ...place }: RowProps) {
   const { conversation } = useActions();
@@ -35,6 +49,7 @@ function FinishedAnswer({ message, ...place }: RowProps) {
     <>
       {message.thinking !== '' && <Thinking id={message.id} text={message.thinking} />}
       <AnswerText text={message.text} />
+      {message.leftOut !== undefined && <LeftOut count={message.leftOut} />}
       <StopNotice message={message} onRegenerate={regenerate} onGoOn={() => void conversation.goOn(message)} />
       <div className="mt-1.5 -ml-1.5 flex min-h-7 flex-wrap items-center gap-x-0.5 text-ink-3">
         {message.text !== '' && <CopyButton text={message.text} label="Copy answer" />}

@@ -4,6 +4,7 @@ import { selectIsLast } from '../../state/conversation/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { cx } from '../../ui/cx';
+import { RoomActions } from './RoomActions';
 import { stopText } from './stopText';
 
 interface StopNoticeProps {
@@ -33,7 +34,8 @@ export function StopNotice({ message, onRegenerate, onGoOn }: StopNoticeProps) {
       <p className="min-w-48 flex-1 text-ink-2">
         <span className={cx(!quiet && 'font-medium text-ink')}>{text.title}</span> {text.hint}
       </p>
-      {last && text.goesOn && (
+      {last && text.action === 'room' && <RoomActions message={message} onGoOn={text.goesOn ? onGoOn : onRegenerate} />}
+      {last && text.goesOn && text.action !== 'room' && (
         <Action className="needs-idle" onClick={onGoOn} testId="continue">
           Continue
         </Action>

@@ -4,7 +4,8 @@ import { formatCount } from '../../ui/format';
 export interface StopText {
   title: string;
   hint: string;
-  action: 'settings' | 'again' | null;
+  /** `room`: a longer context, or less in it */
+  action: 'settings' | 'again' | 'room' | null;
   /** what there is of the answer can be continued */
   goesOn: boolean;
 }
@@ -33,9 +34,11 @@ function wordsOf(message: Message): Omit<StopText, 'goesOn'> | null {
       };
     case 'context-full':
       return {
-        title: stats ? `The context of ${formatCount(stats.contextSize)} tokens is full.` : 'The context is full.',
-        hint: 'Raise the context length, choose a smaller cache type to fit more into the same memory, or start a new chat.',
-        action: 'settings',
+        title:
+          error?.message ??
+          (stats ? `The context of ${formatCount(stats.contextSize)} tokens is full.` : 'The context is full.'),
+        hint: 'Nothing was cut. Make room, or start a new chat.',
+        action: 'room',
       };
     case 'cancelled':
       return { title: 'Stopped by you.', hint: '', action: null };

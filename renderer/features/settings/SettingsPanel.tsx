@@ -9,6 +9,7 @@ import { ApplyBar } from './ApplyBar';
 import { CacheSection } from './CacheSection';
 import { EngineSection } from './EngineSection';
 import { MachineSection } from './MachineSection';
+import { OverflowField } from './OverflowField';
 import { PresetSection } from './PresetSection';
 import { PromptSection } from './PromptSection';
 import { ResetContext, ResetSampling } from './Resets';
@@ -47,6 +48,7 @@ export function SettingsPanel() {
         <div className="min-h-0 flex-1 overflow-y-auto">
           <Section title="Context and cache">
             <CacheSection />
+            <OverflowField overflow={settings.overflow} />
           </Section>
           <Section title="Engine">
             <EngineSection />

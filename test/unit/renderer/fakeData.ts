@@ -102,6 +102,7 @@ export function fakeSettings(): Settings {
     },
     documents: { reserve: 1024, retrievalTokens: 2048 },
     downloads: { parallel: 2, folder: null },
+    overflow: 'stop',
     sessions: { enabled: true, minTokens: 2048, maxBytes: 8 * 1024 ** 3 },
   };
 }

@@ -1,7 +1,12 @@
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { appendText, readTextIfThere, writeFileAtomic } from '../../../../../electron/main/services/files';
+import {
+  appendText,
+  readTextIfThere,
+  sweepHalfWritten,
+  writeFileAtomic,
+} from '../../../../../electron/main/services/files';
 import { temporaryFolder } from '../../../../fixtures/temporary';
 
 test('a write replaces the whole file, makes its folder, and leaves nothing else behind', async () => {
@@ -23,6 +28,13 @@ test('a write that fails leaves the old file as it was, and no temporary file', 
   await expect(writeFileAtomic(path, 'new')).rejects.toMatchObject({ code: 'storage-failed' });
   expect(await readdir(folder)).toEqual(['a.json']);
   expect(await readFile(join(path, 'inside'), 'utf8')).toBe('kept');
+});
+
+test('what a killed write left is swept, and nothing else', async () => {
+  const folder = await temporaryFolder();
+  for (const name of ['a.json', 'a.json.0123abcd.tmp', 'notes.tmp']) await writeFile(join(folder, name), 'x');
+  await sweepHalfWritten([folder, join(folder, 'none')]);
+  expect((await readdir(folder)).sort()).toEqual(['a.json', 'notes.tmp']);
 });
 
 test('append adds to the end; a missing file reads as null, an unreadable one is an error', async () => {

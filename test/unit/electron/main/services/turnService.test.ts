@@ -17,6 +17,9 @@ test('a title that cannot be written does not leave a question without the end o
     frames: new Emitter<StreamFrame>(),
     requireUsable: () => undefined,
     generate: () => Promise.reject(new ConcertinaError('cancelled', 'Stopped.')),
+    whenReady: async () => undefined,
+    countTokens: async () => ({ tokens: 1 }),
+    contextSize: () => 512,
     modelName: () => 'Tiny',
   };
   const blockOf = () => Promise.reject(new Error('no documents here'));
