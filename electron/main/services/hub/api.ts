@@ -4,6 +4,7 @@ import { ConcertinaError } from '../../../shared/errors';
 import { type HubModel, type HubPage, type HubSort, hubModelSchema, repoPathSchema } from '../../../shared/hub';
 import { HubError } from './answers';
 import type { HubHttp } from './http';
+import { urlOrNull } from './urlOrNull';
 
 const pageLength = 30;
 const maxTreePages = 20;
@@ -134,9 +135,8 @@ export class HubApi {
     const address = /<([^>]+)>\s*;[^,]*\brel="?next"?/.exec(link ?? '')?.[1];
     if (address === undefined) return null;
     const { endpoint } = this.http;
-    if (!URL.canParse(address, endpoint.href)) return null;
-    const next = new URL(address, endpoint);
-    return `${next.pathname.replace(endpoint.pathname, '')}${next.search}`;
+    const next = urlOrNull(address, endpoint);
+    return next && `${next.pathname.replace(endpoint.pathname, '')}${next.search}`;
   }
 }
 

@@ -1,5 +1,6 @@
 /** Where the hub is. The one place that knows the address of the usual one. */
 import { ConcertinaError } from '../../../shared/errors';
+import { urlOrNull } from './urlOrNull';
 
 const usual = 'https://huggingface.co';
 const own = new Set(['localhost', '127.0.0.1', '[::1]']);
@@ -7,7 +8,7 @@ const own = new Set(['localhost', '127.0.0.1', '[::1]']);
 /** HF_ENDPOINT names a mirror. Throws `bad-request` when it is no address that a token could be sent to. */
 export function endpointOf(environment: NodeJS.ProcessEnv): URL {
   const asked = environment.HF_ENDPOINT?.trim() || usual;
-  const url = URL.canParse(asked) ? new URL(asked) : null;
+  const url = urlOrNull(asked);
   const safe = url?.protocol === 'https:' || (url?.protocol === 'http:' && own.has(url.hostname));
   if (!url || !safe || url.username !== '' || url.password !== '') {
     throw new ConcertinaError(

@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
 import type { z } from 'zod';
 import { connectionError, type Headers, HubError, refusalOf } from './answers';
+import { urlOrNull } from './urlOrNull';
 
 const maxRedirects = 6;
 const maxJsonBytes = 32 * 1024 * 1024;
@@ -136,7 +137,7 @@ export class HubHttp {
 }
 
 function nextOf(url: URL, location: string | undefined): URL {
-  const next = location !== undefined && URL.canParse(location, url.href) ? new URL(location, url) : null;
+  const next = location === undefined ? null : urlOrNull(location, url);
   // what began encrypted stays so
   if (!next || (next.protocol !== 'https:' && next.protocol !== url.protocol)) {
     throw new HubError('network-failed', `${url.host} sends us to no usable address.`, 'Try again later.');
