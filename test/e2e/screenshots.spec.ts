@@ -1,7 +1,9 @@
 /** Not a test: makes docs/screenshots (`npm run screenshots`). Every picture in both themes and two sizes of the window. */
-import { copyFile, mkdir, truncate } from 'node:fs/promises';
+import { copyFile, mkdir, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from '@playwright/test';
+import { longExample } from '../../renderer/features/chat/longExample';
+import { makePdf } from '../fixtures/documents/pdf';
 import { type AppWindow, addModel, embeddedModel, enginePid, type LaunchOptions, root, test } from './app';
 import { call, greedy, ready, send } from './chat';
 import { writeLargeModel } from './largeModel';
@@ -9,10 +11,33 @@ import { writeLargeModel } from './largeModel';
 const folder = path.join(root, 'docs', 'screenshots');
 const sizes = { '': { width: 1280, height: 800 }, '-small': { width: 720, height: 640 } };
 
-const inSmallWindow = new Set(['chat', 'settings', 'too-large', 'meter', 'badge', 'diagnostics', 'machine']);
+const inSmallWindow = new Set([
+  'chat',
+  'settings',
+  'too-large',
+  'meter',
+  'badge',
+  'diagnostics',
+  'machine',
+  'documents',
+  'no-fit',
+]);
 
 interface Stage extends AppWindow {
   dataDir: string;
+}
+
+/** Twelve pages, of which the last one is a picture without words. */
+async function attachReport({ app, page, dataDir }: Stage): Promise<void> {
+  const lines = longExample.replace(/\s+/g, ' ').match(/.{1,88}(?: |$)/g) ?? [];
+  const pages = Array.from({ length: 11 }, (_, index) => ({ lines: lines.slice(index * 13, (index + 1) * 13) }));
+  const pdf = path.join(dataDir, 'The first book of Samuel.pdf');
+  await writeFile(pdf, makePdf([...pages, { lines: [] }]));
+  await app.evaluate(({ dialog }, filePath) => {
+    dialog.showOpenDialog = async () => ({ canceled: false, filePaths: [filePath] });
+  }, pdf);
+  await page.getByTestId('attach').click();
+  await expect(page.getByTestId('document-card')).toHaveAttribute('data-tokens', /\d+/);
 }
 
 /** Brings the window to where the picture is taken; what it returns is called after that. */
@@ -110,6 +135,41 @@ const scenes: Record<string, (stage: Stage) => Promise<(() => void) | undefined>
     return undefined;
   },
 
+  // pages are chosen, and the figures of the context are open
+  documents: async (stage) => {
+    const { page } = stage;
+    await attachReport(stage);
+    await page.getByTestId('composer').fill('What is the special magic number for harbour?');
+    await page.getByTestId('card-menu').click();
+    await page.getByRole('menuitem', { name: 'Choose pages' }).click();
+    await expect(page.getByTestId('part-tokens').first()).toHaveText(/\d/);
+    await page.getByTestId('document-range').fill('3-8, 10');
+    await expect(page.getByTestId('card-part')).toHaveText('pages 3-8, 10');
+    await expect(page.getByTestId('draft-tokens')).not.toHaveAttribute('data-stale', 'true');
+    // in a small window the panel lies over the figures
+    if ((await page.evaluate(() => window.innerWidth)) > 1200) await page.getByTestId('draft-tokens').click();
+    return undefined;
+  },
+
+  'no-fit': async (stage) => {
+    const { page } = stage;
+    await attachReport(stage);
+    await page.getByTestId('composer').fill('What is the special magic number for harbour?');
+    await expect(page.getByTestId('no-fit').getByTestId('room-offer').first()).toBeVisible();
+    return undefined;
+  },
+
+  // a question was answered, and a page of its document is open beside it
+  'document-text': async (stage) => {
+    const { page } = stage;
+    await attachReport(stage);
+    await send(page, 'What is the special magic number for harbour?');
+    await expect(page.getByTestId('answer-stats')).toHaveCount(1, { timeout: 60_000 });
+    await page.getByTestId('sent-document').click();
+    await expect(page.getByTestId('context-mark').first()).toBeVisible();
+    return undefined;
+  },
+
   error: async ({ app, page, dataDir }) => {
     const file = path.join(dataDir, 'half-downloaded-8b-q4_k_m.gguf');
     await copyFile(embeddedModel, file);
@@ -122,6 +182,7 @@ const scenes: Record<string, (stage: Stage) => Promise<(() => void) | undefined>
 
 /** Settings and environment of the scenes that want others than the usual. */
 const starts: Record<string, Pick<LaunchOptions, 'settings' | 'env'>> = {
+  'no-fit': { settings: { context: { nCtx: 2048 } } },
   badge: { settings: { context: { gpuLayers: 9 } }, env: { CONCERTINA_SIMD: 'scalar' } },
 };
 

@@ -1,6 +1,7 @@
 /** A model list, settings and an engine state to test with. The byte figures are plausible, not the engine's. */
 import type { PromptBudget } from '../../../electron/shared/budget';
 import type { CacheType } from '../../../electron/shared/cacheTypes';
+import type { OperationInput } from '../../../electron/shared/contract';
 import type { DocumentInfo, Section } from '../../../electron/shared/documents';
 import type { EngineStatus, MemoryEstimate } from '../../../electron/shared/engine';
 import type { ContextFit, FitMark } from '../../../electron/shared/fit';
@@ -254,6 +255,20 @@ export function fakeSections(count = 3): Section[] {
     start: index * 2000,
     end: (index + 1) * 2000,
   }));
+}
+
+/** a token for each four characters of the draft, a thousand for each document */
+export function budgetOf(
+  { draft, attachments }: Pick<OperationInput<'turns.budget'>, 'draft' | 'attachments'>,
+  contextSize: number,
+): PromptBudget {
+  const byDocument = attachments.map(({ documentId }) => ({ documentId, tokens: 1000, inBranch: false }));
+  return fakeBudget({
+    message: Math.ceil(draft.length / 4),
+    documents: 1000 * attachments.length,
+    byDocument,
+    contextSize,
+  });
 }
 
 export function fakeBudget(change: Partial<PromptBudget> = {}): PromptBudget {

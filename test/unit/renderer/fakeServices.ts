@@ -1,8 +1,7 @@
 /** Services that live in the page: for looking at the window and for tests of the state, without an engine. */
 
-import type { PromptBudget } from '../../../electron/shared/budget';
 import type { Chat, Message } from '../../../electron/shared/chats';
-import type { OperationInput, WindowApi } from '../../../electron/shared/contract';
+import type { WindowApi } from '../../../electron/shared/contract';
 import type { DocumentJob } from '../../../electron/shared/documents';
 import type { EngineStatus, LiveStats } from '../../../electron/shared/engine';
 import type { ErrorPayload } from '../../../electron/shared/errors';
@@ -10,9 +9,9 @@ import type { ModelEntry } from '../../../electron/shared/models';
 import type { Presets } from '../../../electron/shared/presets';
 import {
   brokenModel,
+  budgetOf,
   embeddedModel,
   estimateOf,
-  fakeBudget,
   fakeDocument,
   fakeInfo,
   fakeSections,
@@ -129,7 +128,7 @@ export class FakeServices implements WindowApi {
         this.chats.set(input.chatId, { ...this.chat(input.chatId), systemPrompt: input.systemPrompt });
         return undefined;
       case 'turns.budget':
-        return this.budget(input);
+        return budgetOf(input, this.settings.context.nCtx);
       case 'documents.jobs':
         return this.jobs;
       case 'documents.attachFromDialog':
@@ -245,18 +244,6 @@ export class FakeServices implements WindowApi {
   endJob(id: string | undefined, end: Partial<DocumentJob>): void {
     this.jobs = this.jobs.map((job) => (job.id === id ? { ...job, ...end } : job));
     this.emit('onDocumentJobs', this.jobs);
-  }
-
-  /** a token for each four characters of the draft, a thousand for each document */
-  private budget({ draft, attachments }: OperationInput<'turns.budget'>): PromptBudget {
-    const byDocument = attachments.map(({ documentId }) => ({ documentId, tokens: 1000, inBranch: false }));
-    const contextSize = this.settings.context.nCtx;
-    return fakeBudget({
-      message: Math.ceil(draft.length / 4),
-      documents: 1000 * attachments.length,
-      byDocument,
-      contextSize,
-    });
   }
 
   private summaries() {
