@@ -1,6 +1,7 @@
 /** The whole state of the window: data only. Actions live beside it (`store.ts`), never inside. */
 import type { BudgetState } from './budget/state';
 import type { ChatsState } from './chats/state';
+import type { CitationsState } from './citations/state';
 import type { ConversationState } from './conversation/state';
 import type { DocumentsState } from './documents/state';
 import type { EngineSlice } from './engine/state';
@@ -19,6 +20,7 @@ export interface AppState {
   conversation: ConversationState;
   documents: DocumentsState;
   budget: BudgetState;
+  citations: CitationsState;
   stream: StreamState;
   engine: EngineSlice;
   meter: MeterState;

@@ -7,6 +7,8 @@ import { createBudgetActions } from './budget/actions';
 import { initialBudget } from './budget/state';
 import { createChatsActions } from './chats/actions';
 import { initialChats } from './chats/state';
+import { createCitationsActions } from './citations/actions';
+import { initialCitations } from './citations/state';
 import { createConversationActions } from './conversation/actions';
 import { initialConversation } from './conversation/state';
 import { createDocumentsActions } from './documents/actions';
@@ -36,6 +38,7 @@ const initialState: AppState = {
   conversation: initialConversation,
   documents: initialDocuments,
   budget: initialBudget,
+  citations: initialCitations,
   stream: initialStream,
   engine: initialEngine,
   meter: initialMeter,
@@ -73,6 +76,7 @@ function createActions(tools: Tools) {
     conversation: createConversationActions(tools, stream, documents, () => void presets.begin()),
     documents,
     budget: createBudgetActions(tools),
+    citations: createCitationsActions(tools),
     stream,
     engine: createEngineActions(tools),
     meter,

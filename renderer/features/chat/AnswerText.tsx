@@ -1,4 +1,7 @@
 import { lazy, memo, Suspense } from 'react';
+import type { CitedDocument } from './citations';
+
+const none: readonly CitedDocument[] = [];
 
 const Markdown = lazy(() => import('./Markdown'));
 
@@ -9,15 +12,17 @@ export function preloadMarkdown(): void {
 
 interface AnswerTextProps {
   text: string;
+  /** whose pages its words may name */
+  documents?: readonly CitedDocument[];
   streaming?: boolean;
 }
 
 /** Plain text until the renderer is there, so that nothing waits for it. */
-export const AnswerText = memo(function AnswerText({ text, streaming = false }: AnswerTextProps) {
+export const AnswerText = memo(function AnswerText({ text, documents = none, streaming = false }: AnswerTextProps) {
   if (text === '') return null;
   return (
     <Suspense fallback={<p className="prose-c whitespace-pre-wrap">{text}</p>}>
-      <Markdown text={text} streaming={streaming} />
+      <Markdown text={text} documents={documents} streaming={streaming} />
     </Suspense>
   );
 });

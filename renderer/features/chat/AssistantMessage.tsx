@@ -3,6 +3,7 @@ import { useActions } from '../../state/useApp';
 import { formatCount } from '../../ui/format';
 import { IconButton } from '../../ui/IconButton';
 import { AnswerText } from './AnswerText';
+import { AnswerSources, useAnswerSources } from './answerSources';
 import { BranchSwitcher } from './BranchSwitcher';
 import { CompareButton } from './CompareButton';
 import { CopyButton } from './CopyButton';
@@ -41,14 +42,17 @@ function LeftOut({ count }: { count: number }) {
 }
 
 /** Knows nothing of the running answer: a long chat would render as a whole each time one begins or ends. */
-function FinishedAnswer({ message, ...place }: RowProps) {
+function FinishedAnswer({ message, documents, ...place }: RowProps) {
   const { conversation } = useActions();
+  const sources = useAnswerSources(message, documents);
   const regenerate = () => void conversation.regenerate(message.id);
 
   return (
     <>
       {message.thinking !== '' && <Thinking id={message.id} text={message.thinking} />}
-      <AnswerText text={message.text} />
+      <AnswerSources value={sources}>
+        <AnswerText text={message.text} documents={sources.documents} />
+      </AnswerSources>
       {message.leftOut !== undefined && <LeftOut count={message.leftOut} />}
       <StopNotice message={message} onRegenerate={regenerate} onGoOn={() => void conversation.goOn(message)} />
       <div className="mt-1.5 -ml-1.5 flex min-h-7 flex-wrap items-center gap-x-0.5 text-ink-3">

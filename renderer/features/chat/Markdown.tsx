@@ -6,7 +6,10 @@ import { type ComponentProps, isValidElement, lazy, type ReactElement, Suspense,
 import remarkMath from 'remark-math';
 import { type Components, type PluginConfig, Streamdown } from 'streamdown';
 import { useActions } from '../../state/useApp';
+import { Citation } from './Citation';
 import { CodeBlock } from './CodeBlock';
+import type { CitedDocument } from './citations';
+import { citePlugin, isCitation } from './citePlugin';
 import { withFormulas } from './math';
 
 const Formula = lazy(() => import('./Formula'));
@@ -50,6 +53,8 @@ const components = {
   section: 'section',
 } as unknown as Components;
 
+type Plugins = ComponentProps<typeof Streamdown>['rehypePlugins'];
+
 const noPlugins: never[] = [];
 
 /** `Formula` draws what the parser has found; so no plugin for the second step. */
@@ -62,8 +67,18 @@ const mathPlugin: PluginConfig = {
   },
 };
 
-export default function Markdown({ text, streaming }: { text: string; streaming: boolean }) {
+interface MarkdownProps {
+  text: string;
+  streaming: boolean;
+  documents: readonly CitedDocument[];
+}
+
+export default function Markdown({ text, streaming, documents }: MarkdownProps) {
   const source = useMemo(() => withFormulas(text), [text]);
+  const plugins = useMemo<Plugins>(
+    () => (documents.length > 0 ? [[citePlugin, { names: documents.map(({ name }) => name) }]] : noPlugins),
+    [documents],
+  );
   return (
     <Streamdown
       className={streaming ? 'prose-c prose-live' : 'prose-c'}
@@ -71,7 +86,7 @@ export default function Markdown({ text, streaming }: { text: string; streaming:
       parseIncompleteMarkdown={streaming}
       components={components}
       plugins={source.found ? mathPlugin : undefined}
-      rehypePlugins={noPlugins}
+      rehypePlugins={plugins}
       controls={false}
       linkSafety={{ enabled: false }}
     >
@@ -87,6 +102,7 @@ function heading(Tag: 'h2' | 'h3', level: number) {
 
 function Link({ href, children }: ComponentProps<'a'>) {
   const { ui } = useActions();
+  if (isCitation(href)) return <Citation href={href}>{children}</Citation>;
   const url = httpsUrl(href);
   if (!url) return <span>{children}</span>;
   return (

@@ -9,6 +9,7 @@ import { selectIsAnswering } from '../../state/stream/selectors';
 import { useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { cx } from '../../ui/cx';
+import { documentsAlong } from './answerSources';
 import { MessageRow } from './MessageRow';
 import { RowStates } from './rowState';
 import { useFoundMarks } from './useFoundMarks';
@@ -21,6 +22,7 @@ export function MessageList({ chat }: { chat: Chat }) {
   const busy = !useApp(selectCanAnswer) || answering;
   const children = useMemo(() => indexChildren(messages), [messages]);
   const shown = useMemo(() => pathTo(messages, leafId), [messages, leafId]);
+  const documents = useMemo(() => documentsAlong(shown), [shown]);
   const states = useMemo(() => new Map<string, unknown>(), []);
   const scrollRef = useRef<HTMLElement>(null);
   const { list, atEnd } = useMessageScroll(shown, scrollRef, target);
@@ -57,7 +59,14 @@ export function MessageList({ chat }: { chat: Chat }) {
                   className={cx('message-row flow-root', message.role === 'user' ? 'pb-2' : 'pb-5')}
                   style={{ marginTop: row.start - (rows[i - 1]?.end ?? 0) }}
                 >
-                  <MessageRow message={message} index={index} count={count} previousId={previousId} nextId={nextId} />
+                  <MessageRow
+                    message={message}
+                    index={index}
+                    count={count}
+                    previousId={previousId}
+                    nextId={nextId}
+                    documents={documents[row.index] ?? ''}
+                  />
                 </li>
               );
             })}

@@ -10,6 +10,8 @@ export interface RowProps {
   count: number;
   previousId: string | null;
   nextId: string | null;
+  /** what an answer can cite, as `documentsAlong` writes it */
+  documents: string;
 }
 
 /** Finished messages keep their object, so a long chat renders only the row that changed. */

@@ -1,0 +1,43 @@
+/** The documents that an answer can cite: those of its question and of all questions before it. */
+import { createContext, useEffect, useMemo } from 'react';
+import type { Message } from '../../../electron/shared/chats';
+import { useActions } from '../../state/useApp';
+import { type CitedDocument, quotesIn } from './citations';
+
+interface Sources {
+  messageId: string;
+  documents: readonly CitedDocument[];
+}
+
+export const AnswerSources = createContext<Sources>({ messageId: '', documents: [] });
+
+/**
+ * For each message of a branch its documents, as JSON: a string is the same when nothing has changed, so that no row
+ * renders again for it. Empty: none.
+ */
+export function documentsAlong(branch: readonly Pick<Message, 'attachments'>[]): string[] {
+  const known = new Map<string, CitedDocument>();
+  let written = '';
+  return branch.map(({ attachments }) => {
+    for (const { documentId, name } of attachments) known.set(documentId, { documentId, name });
+    if (attachments.length > 0) written = JSON.stringify([...known.values()]);
+    return written;
+  });
+}
+
+/** Sees to it that pages and quotations of a finished answer are looked up, once it is on the screen. */
+export function useAnswerSources(message: Message, documents: string): Sources {
+  const { citations } = useActions();
+  const sources = useMemo(
+    () => ({ messageId: message.id, documents: documents === '' ? [] : (JSON.parse(documents) as CitedDocument[]) }),
+    [message.id, documents],
+  );
+  useEffect(() => {
+    if (sources.documents.length === 0) return;
+    const ids = sources.documents.map(({ documentId }) => documentId);
+    void citations.learn(ids);
+    const idle = requestIdleCallback(() => void citations.findQuotes(message.id, ids, quotesIn(message.text)));
+    return () => cancelIdleCallback(idle);
+  }, [citations, sources, message.id, message.text]);
+  return sources;
+}
