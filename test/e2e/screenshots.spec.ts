@@ -5,8 +5,9 @@ import { expect } from '@playwright/test';
 import { longExample } from '../../renderer/features/chat/longExample';
 import { makePdf } from '../fixtures/documents/pdf';
 import { type AppWindow, addModel, embeddedModel, enginePid, type LaunchOptions, root, test } from './app';
-import { call, greedy, ready, send } from './chat';
+import { answers, call, greedy, ready, send } from './chat';
 import { writeLargeModel } from './largeModel';
+import { writeSampleChat } from './sampleChats';
 
 const folder = path.join(root, 'docs', 'screenshots');
 const sizes = { '': { width: 1280, height: 800 }, '-small': { width: 720, height: 640 } };
@@ -21,6 +22,8 @@ const inSmallWindow = new Set([
   'machine',
   'documents',
   'no-fit',
+  'answers',
+  'compare',
 ]);
 
 interface Stage extends AppWindow {
@@ -170,6 +173,21 @@ const scenes: Record<string, (stage: Stage) => Promise<(() => void) | undefined>
     return undefined;
   },
 
+  answers: async ({ page }) => {
+    await page.getByRole('button', { name: 'Circles', exact: true }).click();
+    await answers(page).last().locator('.katex').first().waitFor();
+    await answers(page).last().getByTestId('answer-stats').click();
+    await expect(page.getByTestId('answer-figures')).toBeVisible();
+    return undefined;
+  },
+
+  compare: async ({ page }) => {
+    await page.getByRole('button', { name: 'Circles', exact: true }).click();
+    await page.getByTestId('compare-open').click();
+    await expect(page.getByTestId('compare').locator('mark').first()).toBeVisible();
+    return undefined;
+  },
+
   error: async ({ app, page, dataDir }) => {
     const file = path.join(dataDir, 'half-downloaded-8b-q4_k_m.gguf');
     await copyFile(embeddedModel, file);
@@ -180,8 +198,13 @@ const scenes: Record<string, (stage: Stage) => Promise<(() => void) | undefined>
   },
 };
 
-/** Settings and environment of the scenes that want others than the usual. */
-const starts: Record<string, Pick<LaunchOptions, 'settings' | 'env'>> = {
+/** What the scenes find when the app starts, where that is not the usual. */
+const starts: Record<
+  string,
+  Pick<LaunchOptions, 'settings' | 'env'> & { prepare?: (dataDir: string) => Promise<unknown> }
+> = {
+  answers: { prepare: writeSampleChat },
+  compare: { prepare: writeSampleChat },
   'no-fit': { settings: { context: { nCtx: 2048 } } },
   badge: { settings: { context: { gpuLayers: 9 } }, env: { CONCERTINA_SIMD: 'scalar' } },
 };
@@ -193,8 +216,9 @@ for (const theme of ['light', 'dark'] as const) {
       if (suffix && !inSmallWindow.has(name)) continue;
       test(`${name}-${theme}${suffix}`, async ({ launch, dataDir }) => {
         await mkdir(folder, { recursive: true });
+        await starts[name]?.prepare?.(dataDir);
         const window = await launch({
-          ...starts[name],
+          env: starts[name]?.env,
           settings: { theme, sampling: greedy, ...starts[name]?.settings },
         });
         const { app, page } = window;
