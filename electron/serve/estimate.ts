@@ -66,7 +66,7 @@ function distinct(rows: string[][]): string[][] {
   return rows.filter((row, index) => rows.findIndex((other) => other.join() === row.join()) === index);
 }
 
-function table(rows: string[][]): string {
+export function table(rows: string[][]): string {
   const widths: number[] = [];
   for (const row of rows) {
     for (const [column, text] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, text.length);

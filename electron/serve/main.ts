@@ -8,6 +8,8 @@ import { createServices, type Services } from '../main/services/services';
 import type { AppInfo } from '../shared/contract';
 import { engineArguments } from '../shared/engineArguments';
 import { ConcertinaError } from '../shared/errors';
+import { commandUsage, isCommand, parseCommand } from './commands/line';
+import { runCommand } from './commands/run';
 import { type EstimateQuestion, estimateText } from './estimate';
 import { keptToken } from './key';
 import { lockFolder } from './lock';
@@ -18,7 +20,9 @@ const appFolder = __dirname;
 const root = join(appFolder, '..', '..');
 
 async function main(): Promise<void> {
-  const options = parseServeOptions(process.argv.slice(2));
+  const args = process.argv.slice(2);
+  if (isCommand(args[0])) return endAfter(args);
+  const options = parseServeOptions(args);
   if (options.estimate) return printEstimate(options.estimate, options.dataFolder);
   const page = join(appFolder, 'renderer');
   if (!existsSync(join(page, 'index.html')))
@@ -47,6 +51,31 @@ async function main(): Promise<void> {
   );
   if (options.model) await selectModel(options.model, services);
   else services.engine.start();
+}
+
+/** One command, and the exit code that it ends with. */
+async function endAfter(args: string[]): Promise<void> {
+  const command = parseCommand(args);
+  const interrupted = new AbortController();
+  process.once('SIGINT', () => interrupted.abort());
+  process.once('SIGTERM', () => interrupted.abort());
+  try {
+    process.exitCode = await runCommand(command, {
+      openEngine: () => forkEngine(join(appFolder, 'engine.cjs'), engineArguments(command.dataFolder)),
+      embeddedModels: join(root, 'assets', 'models'),
+      catalogue: join(root, 'assets', 'catalogue', 'models.json'),
+      version: appInfo().version,
+      lock: () => lockFolder(command.dataFolder),
+      print: (text) => console.log(text),
+      note: (text) => void process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${text}` : `${text}\n`),
+      signal: interrupted.signal,
+    });
+  } catch (error) {
+    if (!(error instanceof ConcertinaError)) throw error;
+    if (process.stderr.isTTY) process.stderr.write('\n');
+    console.error(`${error.message.replace(/\.$/, '')}. ${error.hint}`.trim());
+    process.exitCode = interrupted.signal.aborted ? 130 : 1;
+  }
 }
 
 /** Needs no lock: it may run beside an app that uses the data folder. What llama.cpp logs would be noise here. */
@@ -107,7 +136,9 @@ function closeOnSignals(server: RunningServer, services: Services): void {
 }
 
 main().catch((error: unknown) => {
-  if (error instanceof UsageError) console.error(error.message ? `${error.message}\n\n${usage}` : usage);
+  const help = `${usage}\n\n${commandUsage}`;
+  if (error instanceof UsageError) console.error(error.message ? `${error.message}\n\n${help}` : help);
   else console.error(error);
-  process.exit(error instanceof UsageError && error.message === '' ? 0 : 1);
+  if (!(error instanceof UsageError)) process.exit(1);
+  process.exit(error.message === '' ? 0 : 2);
 });

@@ -1,7 +1,9 @@
 /** Writes GGUF files for tests: damaged ones, and models whose weights are holes in a file. */
 import fs from 'node:fs';
 
+const typeUint16 = 2;
 const typeUint32 = 4;
+const typeInt32 = 5;
 const typeFloat32 = 6;
 const typeString = 8;
 const typeArray = 9;
@@ -11,8 +13,8 @@ const alignment = 32;
 /** bytes and values of a block, by ggml's id */
 const blocks: Record<number, [bytes: number, values: number]> = { 0: [4, 1], 1: [2, 1], 2: [18, 32], 8: [34, 32] };
 
-/** whole numbers become uint32, others float32 */
-export type Value = string | number | number[];
+/** whole numbers become uint32, others float32; the parts of a split file count in types of their own */
+export type Value = string | number | number[] | { uint16: number } | { int32: number };
 
 export interface TensorSpec {
   name: string;
@@ -47,6 +49,8 @@ export function writeGguf(
 function typed(value: Value): Buffer {
   if (typeof value === 'string') return Buffer.concat([uint32(typeString), text(value)]);
   if (typeof value === 'number') return Buffer.concat([uint32(numberType(value)), number(value)]);
+  if ('uint16' in value) return Buffer.concat([uint32(typeUint16), uint32(value.uint16).subarray(0, 2)]);
+  if ('int32' in value) return Buffer.concat([uint32(typeInt32), uint32(value.int32)]);
   const items = value.map(number);
   return Buffer.concat([uint32(typeArray), uint32(numberType(value[0] ?? 0)), uint64(items.length), ...items]);
 }

@@ -1,7 +1,7 @@
 /** Writing that survives a crash or a power cut: a file is either the old one or the new one, never half of each. */
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { ConcertinaError } from '../../shared/errors';
 
 export async function writeFileAtomic(path: string, text: string): Promise<void> {
@@ -15,6 +15,16 @@ export async function writeFileAtomic(path: string, text: string): Promise<void>
     await rm(temporary, { force: true }).catch(() => undefined);
     throw storageError(`${path} could not be written`, error);
   }
+}
+
+/** Removes what `writeFileAtomic` left beside `path` when the app was killed in it. */
+export async function sweepTemporary(path: string): Promise<void> {
+  const name = basename(path);
+  const names = await readdir(dirname(path)).catch(() => []);
+  const left = names.filter(
+    (one) => one.startsWith(`${name}.`) && /^[0-9a-f]{8}\.tmp$/.test(one.slice(name.length + 1)),
+  );
+  for (const one of left) await rm(join(dirname(path), one), { force: true }).catch(() => undefined);
 }
 
 /** Appends and, when `sync` is set, waits until the disk has it. */

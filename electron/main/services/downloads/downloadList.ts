@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { idSchema } from '../../../shared/chats';
 import { downloadStateSchema } from '../../../shared/downloads';
 import { errorPayloadSchema } from '../../../shared/errors';
-import { readTextIfThere, setAside, writeFileAtomic } from '../files';
+import { readTextIfThere, setAside, sweepTemporary, writeFileAtomic } from '../files';
 import { originSchema } from './sidecar';
 
 const entrySchema = originSchema.extend({
@@ -28,6 +28,7 @@ export class DownloadList {
   ) {}
 
   async load(): Promise<Entry[]> {
+    await sweepTemporary(this.path);
     const text = await readTextIfThere(this.path);
     if (text === null) return [];
     try {

@@ -64,10 +64,11 @@ export class Downloads {
 
   constructor(private readonly parts: DownloadsParts) {}
 
-  /** Takes up what was running when the app ended, and what no list knows. */
-  async open(): Promise<void> {
+  /** Takes up what was running when the app ended, and what no list knows. `only`: all others are listed, and stand still. */
+  async open({ only }: { only?: { repo: string; file: string } } = {}): Promise<void> {
     for (const entry of await this.parts.list.load()) {
-      const state = running.has(entry.state) ? 'queued' : entry.state;
+      const asked = !only || (only.repo === entry.repo && only.file === entry.file);
+      const state = running.has(entry.state) || entry.state === 'queued' ? (asked ? 'queued' : 'paused') : entry.state;
       const modelId = state === 'done' ? await this.parts.onModel(this.placeOf(entry)) : null;
       this.add({ ...entry, state }, modelId);
     }

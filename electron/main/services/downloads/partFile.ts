@@ -9,7 +9,7 @@ import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createSHA256, type IHasher } from 'hash-wasm';
 import type { HubPart } from '../../../shared/hub';
-import { isMissing, writeFileAtomic } from '../files';
+import { isMissing, sweepTemporary, writeFileAtomic } from '../files';
 import { diskError } from './disk';
 import { addLine, type Head, headText, type Known, type Line, readSidecar } from './sidecar';
 
@@ -43,6 +43,7 @@ export class PartFile {
     if (!part) throw new Error(`${head.path} is no part of ${head.origin.file}`);
     try {
       await mkdir(dirname(path), { recursive: true });
+      await sweepTemporary(sidecarPath(path));
       const known = await readSidecar(sidecarPath(path));
       const same = known !== null && isSame(known.head, part);
       const handle = await openFile(partPath(path));
@@ -163,12 +164,8 @@ export class PartFile {
   }
 
   async header(bytes: number): Promise<Buffer> {
-    const { buffer, bytesRead } = await this.handle.read(
-      Buffer.alloc(Math.min(bytes, this.part.bytes)),
-      0,
-      undefined,
-      0,
-    );
+    const length = Math.min(bytes, this.part.bytes);
+    const { buffer, bytesRead } = await this.handle.read(Buffer.alloc(length), 0, length, 0);
     return buffer.subarray(0, bytesRead);
   }
 

@@ -45,8 +45,10 @@ export class HubHttp {
     this.endpoint = options.endpoint;
     const { environment = process.env, stallMs = 30_000 } = options;
     const limits = { bodyTimeout: stallMs, headersTimeout: stallMs, connect: { timeout: Math.min(stallMs, 15_000) } };
-    const proxied = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].some((name) => environment[name]);
-    this.dispatcher = proxied ? new EnvHttpProxyAgent(limits) : new Agent(limits);
+    const value = (name: string) => environment[name.toLowerCase()] || environment[name] || '';
+    const proxies = { httpProxy: value('HTTP_PROXY'), httpsProxy: value('HTTPS_PROXY'), noProxy: value('NO_PROXY') };
+    const proxied = proxies.httpProxy !== '' || proxies.httpsProxy !== '';
+    this.dispatcher = proxied ? new EnvHttpProxyAgent({ ...limits, ...proxies }) : new Agent(limits);
   }
 
   get hasToken(): boolean {

@@ -1,7 +1,9 @@
 /** The hub as a window sees it, over the test hub: search, the page of a model, files by quant, refusals, the token. */
 import { readdir, readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { endpointOf } from '../../../../../../electron/main/services/hub/endpoint';
 import { modelFilesOf, quantOf } from '../../../../../../electron/main/services/hub/files';
 import { readGgufHeader, requireRoom } from '../../../../../../electron/main/services/hub/ggufHeader';
@@ -128,6 +130,38 @@ describe('the page of a model', () => {
     await hub.close();
     await expect(service.model(repo, 'main')).rejects.toMatchObject({ code: 'network-failed' });
   });
+});
+
+test('goes through the proxy of the environment, and past it where NO_PROXY says so', async () => {
+  const hub = await testHub([{ id: repo, files }]);
+  const targets: string[] = [];
+  const proxy = createServer().on('connect', (request, client) => {
+    targets.push(request.url ?? '');
+    const [host, port] = (request.url ?? '').split(':');
+    const server = connect(Number(port), host, () => client.write('HTTP/1.1 200 OK\r\n\r\n'));
+    for (const [from, to] of [[client, server] as const, [server, client] as const]) {
+      from.pipe(to);
+      from.on('error', () => to.destroy());
+    }
+  });
+  await new Promise<void>((done) => proxy.listen(0, '127.0.0.1', done));
+  onTestFinished(() => void proxy.close());
+  const { port } = proxy.address() as AddressInfo;
+  const environment = { HF_ENDPOINT: hub.url, HTTP_PROXY: `http://me:hidden@127.0.0.1:${port}` };
+  const through = await hubClient(hub, { environment });
+  expect((await through.pull(repo, 'Model-Q4_K_M.gguf')).state).toBe('done');
+  expect(new Set(targets)).toEqual(new Set([new URL(hub.url).host, new URL(hub.cdnUrl).host]));
+  await through.close();
+  const asked = targets.length;
+  const past = await hubClient(hub, { environment: { ...environment, NO_PROXY: '127.0.0.1,localhost' } });
+  await past.service.model(repo, 'main');
+  expect(targets).toHaveLength(asked);
+  proxy.close();
+  const gone = { HF_ENDPOINT: hub.url, HTTP_PROXY: 'http://me:hidden@127.0.0.1:1' };
+  const { service } = await hubClient(hub, { environment: gone });
+  const error = await service.model(repo, 'main').catch((one: Error) => one);
+  expect(error).toMatchObject({ code: 'network-failed' });
+  expect(String(error)).not.toContain('hidden');
 });
 
 describe('the token', () => {
