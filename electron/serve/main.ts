@@ -1,4 +1,4 @@
-/** Headless mode: `npm run serve`. The same app in a browser of this machine. */
+/** Headless mode: `npm run serve`, the same app in a browser of this machine; `npm run compare`, one comparison and no page. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { forkEngine } from '../main/services/forkTransport';
@@ -10,6 +10,8 @@ import { engineArguments } from '../shared/engineArguments';
 import { ConcertinaError } from '../shared/errors';
 import { commandUsage, isCommand, parseCommand } from './commands/line';
 import { runCommand } from './commands/run';
+import { runCompare } from './compare';
+import { compareUsage } from './compareOptions';
 import { type EstimateQuestion, estimateText } from './estimate';
 import { keptToken } from './key';
 import { lockFolder } from './lock';
@@ -21,6 +23,10 @@ const root = join(appFolder, '..', '..');
 
 async function main(): Promise<void> {
   const args = process.argv.slice(2);
+  if (args[0] === 'compare') {
+    process.exitCode = await runCompare(args.slice(1), (dataFolder) => openServices(dataFolder, false));
+    return;
+  }
   if (isCommand(args[0])) return endAfter(args);
   const options = parseServeOptions(args);
   if (options.estimate) return printEstimate(options.estimate, options.dataFolder);
@@ -28,22 +34,7 @@ async function main(): Promise<void> {
   if (!existsSync(join(page, 'index.html')))
     throw new UsageError('The app is not built yet. Run `npm run build` first.');
   lockFolder(options.dataFolder);
-  const services = await createServices({
-    dataFolder: options.dataFolder,
-    embeddedModels: join(root, 'assets', 'models'),
-    calibrationText: join(root, 'assets', 'calibration', 'text.txt'),
-    openEngine: () => forkEngine(join(appFolder, 'engine.cjs'), engineArguments(options.dataFolder)),
-    documentWorker: join(appFolder, 'documents.cjs'),
-    catalogue: join(root, 'assets', 'catalogue', 'models.json'),
-    keyring: null,
-    processes: () => [process.pid],
-    power: new PowerWatch(null),
-    firstProbe: process.env.CONCERTINA_FIRST_PROBE !== 'off',
-    info: appInfo(),
-    desktop: null,
-    log: createFileLogger(join(options.dataFolder, 'logs', 'concertina.log')),
-    streamAsEvents: true,
-  });
+  const services = await openServices(options.dataFolder, process.env.CONCERTINA_FIRST_PROBE !== 'off');
   const server = await listen(options, page, services);
   closeOnSignals(server, services);
   console.log(
@@ -76,6 +67,25 @@ async function endAfter(args: string[]): Promise<void> {
     console.error(`${error.message.replace(/\.$/, '')}. ${error.hint}`.trim());
     process.exitCode = interrupted.signal.aborted ? 130 : 1;
   }
+}
+
+function openServices(dataFolder: string, firstProbe: boolean): Promise<Services> {
+  return createServices({
+    dataFolder,
+    embeddedModels: join(root, 'assets', 'models'),
+    calibrationText: join(root, 'assets', 'calibration', 'text.txt'),
+    openEngine: () => forkEngine(join(appFolder, 'engine.cjs'), engineArguments(dataFolder)),
+    documentWorker: join(appFolder, 'documents.cjs'),
+    catalogue: join(root, 'assets', 'catalogue', 'models.json'),
+    keyring: null,
+    processes: () => [process.pid],
+    power: new PowerWatch(null),
+    firstProbe,
+    info: appInfo(),
+    desktop: null,
+    log: createFileLogger(join(dataFolder, 'logs', 'concertina.log')),
+    streamAsEvents: true,
+  });
 }
 
 /** Needs no lock: it may run beside an app that uses the data folder. What llama.cpp logs would be noise here. */
@@ -136,7 +146,7 @@ function closeOnSignals(server: RunningServer, services: Services): void {
 }
 
 main().catch((error: unknown) => {
-  const help = `${usage}\n\n${commandUsage}`;
+  const help = process.argv[2] === 'compare' ? compareUsage : `${usage}\n\n${commandUsage}`;
   if (error instanceof UsageError) console.error(error.message ? `${error.message}\n\n${help}` : help);
   else console.error(error);
   if (!(error instanceof UsageError)) process.exit(1);

@@ -133,7 +133,7 @@ describe('a comparison', () => {
     const request = {
       prompt: { kind: 'text' as const, text: `${filler(20)}Tell a story.`, asIs: true },
       configurations: both(['f16', 'turbo4', 'turbo3'], 1024),
-      options: { maxTokens: 500, quality: null, sampling: { temperature: 0, seed: 0, stop: [] } },
+      options: { maxTokens: 250, quality: null, sampling: { temperature: 0, seed: 0, stop: [] } },
     };
     const second = (run: CompareRun) => run.columns[1]?.step === 'answer' && run.columns[0]?.state === 'done';
     const cancelled = await compare(request);

@@ -3,7 +3,7 @@ import type { CompareColumn } from '../../../shared/compare';
 
 export type Cell = string | number | null;
 
-/** `short`: digits for a person; the other is exact. */
+/** `of`: exact, in the unit of the name; `short`: as a person reads it, bytes as MiB and shares in per cent (`shortName`). */
 export interface Figure {
   name: string;
   of(column: CompareColumn): Cell;
@@ -20,7 +20,7 @@ function figure(name: string, short: Figure['short'], of: Figure['of']): Figure 
   return { name, short, of };
 }
 
-/** Names carry the unit; the short form of bytes is MiB, of shares per cent. */
+/** Names carry the unit. */
 export const figures: readonly Figure[] = [
   figure('context', whole, ({ context }) => context?.nCtx ?? null),
   figure('KV bytes', mebibytes, ({ memory }) => memory && memory.kvK + memory.kvV),
@@ -38,11 +38,11 @@ export const figures: readonly Figure[] = [
   figure('speed ratio', small, ({ speed }) => speed?.ratio?.median ?? null),
   figure('answer tokens', whole, ({ answer }) => answer?.stats?.answerTokens ?? null),
   figure('same tokens first', whole, ({ agreement }) => agreement?.prefix ?? null),
-  figure('same tokens %', percent, ({ agreement }) => agreement?.share ?? null),
+  figure('same tokens share', percent, ({ agreement }) => agreement?.share ?? null),
   figure('mean KLD', small, ({ quality }) => quality?.meanKld ?? null),
   figure('KLD error', small, ({ quality }) => quality?.meanKldError ?? null),
   figure('99.9% KLD', small, ({ quality }) => quality?.kld999 ?? null),
-  figure('same top %', percent, ({ quality }) => quality?.sameTop ?? null),
+  figure('same top share', percent, ({ quality }) => quality?.sameTop ?? null),
   figure(
     'PPL',
     (value) => value.toPrecision(5),
@@ -53,6 +53,10 @@ export const figures: readonly Figure[] = [
   figure('needles', whole, ({ needles }) => needles?.results.length ?? null),
   figure('longest context', whole, ({ longest }) => longest?.nCtx ?? null),
 ];
+
+export function shortName({ name }: Figure): string {
+  return name.replace('bytes', 'MiB').replace('share', '%');
+}
 
 export function nameOf({ configuration: { typeK, typeV } }: CompareColumn): string {
   return typeK === typeV ? typeK : `${typeK}/${typeV}`;

@@ -1,7 +1,7 @@
 /** A run as Markdown: what was compared and on what, a table of figures, the curves, and where the answers part. */
 import type { CompareColumn, CompareRun } from '../../../shared/compare';
 import type { Candidate } from '../../../shared/compareFigures';
-import { effectiveOf, figures, nameOf } from './exportCells';
+import { effectiveOf, figures, nameOf, shortName } from './exportCells';
 
 export function markdownOf(run: CompareRun): string {
   const parts = [
@@ -48,7 +48,7 @@ function heading({
 /** Figures that no column has are left out. Bytes in MiB, as the engine allocated them. */
 function columnsTable({ columns }: CompareRun): string {
   const shown = figures.filter((figure) => columns.some((column) => figure.of(column) !== null));
-  const head = ['K/V', 'effective', ...shown.map(({ name }) => name.replace('bytes', 'MiB'))];
+  const head = ['K/V', 'effective', ...shown.map(shortName)];
   const rows = columns.map((column) => [
     nameOf(column),
     column.state === 'done' ? effectiveOf(column) : `${effectiveOf(column)} (${column.state})`.trim(),

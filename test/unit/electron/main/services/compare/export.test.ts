@@ -1,0 +1,128 @@
+/** A run as a file: what a person reads, what a spreadsheet reads, what can be opened again. */
+import { expect, test } from 'vitest';
+import { exportRun } from '../../../../../../electron/main/services/compare/export';
+import { endedRun, newRun } from '../../../../../../electron/main/services/compare/runState';
+import { answerStatsSchema } from '../../../../../../electron/shared/chats';
+import { type CompareRun, compareRequestSchema, compareRunSchema } from '../../../../../../electron/shared/compare';
+import { contextSettingsSchema } from '../../../../../../electron/shared/settings';
+import { effective, modelInfo } from '../../../../../fixtures/samples';
+
+const request = compareRequestSchema.parse({
+  modelId: 'm',
+  prompt: { kind: 'text', text: 'Who lit the lamp?' },
+  configurations: [
+    { typeK: 'f16', typeV: 'f16', nCtx: 4096 },
+    { typeK: 'turbo4', typeV: 'turbo3', nCtx: 4096 },
+    { typeK: 'turbo3', typeV: 'turbo3', nCtx: 4096 },
+  ],
+});
+const settings = contextSettingsSchema.parse({});
+const quality = { tokens: 511, perplexity: 21.5, meanKld: 0.0123, meanKldError: 0.001, kld999: 0.5, sameTop: 0.925 };
+const stats = answerStatsSchema.parse({
+  ...{
+    promptTokens: 1024,
+    cachedTokens: 0,
+    restoredTokens: 0,
+    answerTokens: 7,
+    ttftMs: 812.4,
+    promptTokensPerSecond: 1260.4,
+  },
+  ...{ tokensPerSecond: 101.26, contextUsed: 1031, contextSize: 4096, typeK: 'turbo4', typeV: 'turbo3', seed: 0 },
+});
+
+function run(changes: Partial<CompareRun> = {}): CompareRun {
+  const base = newRun({ id: 'r1', name: '=Lamp, "lit" | by', createdAt: Date.UTC(2026, 10, 21), request, settings });
+  const [first, second, third] = base.columns;
+  if (!first || !second || !third) throw new Error('three columns');
+  const candidate = { token: 1, text: ' Tom', end: false, probability: 0.41, referenceProbability: 0.29 };
+  const columns: CompareRun['columns'] = [
+    {
+      ...first,
+      state: 'done',
+      context: effective,
+      memory: { weights: 1, kvK: 8388608, kvV: 8388608, kvF16: 1, compute: 1 },
+    },
+    {
+      ...{ ...second, state: 'done', quality, notes: ['The cache was short.'] },
+      context: { ...effective, typeV: { asked: 'turbo3', effective: 'q8_0', reason: 'The model has odd heads.' } },
+      answer: { text: 'Tom lit it.\nHe did.', thinking: '', stopReason: 'end-of-turn', stats },
+      difference: {
+        index: 3,
+        offset: 4,
+        referenceOffset: 4,
+        own: candidate,
+        reference: { ...candidate, end: true, probability: null },
+      },
+      curve: [{ depth: 2048, tokensPerSecond: 50.55, tokens: 16, promptTokensPerSecond: null, kvBytes: 2 * 1024 ** 2 }],
+    },
+    third,
+  ];
+  const model = { fileName: 'tiny.gguf', fingerprint: 'f00d', info: modelInfo };
+  return endedRun({ ...base, columns, model, promptTokens: 1024, ...changes }, base.createdAt + 1000);
+}
+
+test('markdown names model, machine and build, and shows only figures that are there', () => {
+  const machine = {
+    os: 'Linux',
+    cpu: 'Test CPU',
+    physicalCores: 2,
+    memoryBytes: 8e9,
+    backend: 'CPU',
+    device: 'x',
+    gpus: [],
+  };
+  const build = {
+    version: '0.1.0',
+    upstream: 'v0.5.0 abc',
+    simd: 'avx2',
+    simdWeights: 'avx2',
+    kernelVariant: 'cpu-avx2',
+  };
+  const { fileName, text } = exportRun(run({ machine, build }), 'markdown');
+  expect(fileName).toBe('Lamp-lit-by.md');
+  for (const part of ['fingerprint f00d', 'Test CPU, 2 cores', 'llama.cpp v0.5.0 abc', 'State: cancelled'])
+    expect(text).toContain(part);
+  const [head = '', , f16 = '', turbo = '', waiting = ''] = text.split('\n').filter((line) => line.startsWith('|'));
+  const cells = (line: string) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim());
+  const figure = (line: string, name: string) => cells(line)[cells(head).indexOf(name)];
+  expect(figure(f16, 'KV MiB')).toBe('16.00');
+  expect([figure(turbo, 'TTFT ms'), figure(turbo, 'prompt tok/s'), figure(turbo, 'decode tok/s')]).toEqual([
+    '812',
+    '1260',
+    '101',
+  ]);
+  expect([figure(turbo, 'mean KLD'), figure(turbo, 'same top %'), figure(turbo, 'PPL')]).toEqual([
+    '0.0123',
+    '92.5',
+    '21.500',
+  ]);
+  expect(figure(turbo, 'effective')).toBe('turbo4/q8_0');
+  expect(figure(waiting, 'effective')).toBe('(cancelled)');
+  expect(cells(head)).not.toContain('needles found');
+  expect(text).toContain(
+    'turbo4/turbo3 wrote `" Tom"` (41.0% / 29.0%), f16 wrote the end (not among the likeliest / 29.0%)',
+  );
+  expect(text).toContain('- turbo4/turbo3: The model has odd heads.');
+  expect(text).toContain('> Tom lit it.\n> He did.');
+  expect(text).toContain('| turbo4/turbo3 | 50.5 |');
+});
+
+test('csv has a line for each column and point, exact values, and no formula', () => {
+  const lines = exportRun(run(), 'csv').text.split('\r\n');
+  expect(lines).toHaveLength(6);
+  const head = lines[0]?.split(',') ?? [];
+  expect(lines[2]).toContain('"\'=Lamp, ""lit"" | by"');
+  const cells = (line = '') => line.replace(/"(?:[^"]|"")*"/g, 'quoted').split(',');
+  for (const line of lines.slice(1, 5)) expect(cells(line)).toHaveLength(head.length);
+  expect(cells(lines[2])[head.indexOf('decode tok/s')]).toBe('101.26');
+  expect(cells(lines[3]).slice(0, 5)).toEqual(['point', 'turbo4/turbo3', 'turbo4/q8_0', 'done', '2048']);
+  expect(cells(lines[3])[head.indexOf('KV bytes')]).toBe('2097152');
+});
+
+test('json is the run itself', () => {
+  expect(compareRunSchema.parse(JSON.parse(exportRun(run(), 'json').text))).toEqual(run());
+});
