@@ -77,7 +77,7 @@ async function setUp({ data = temporaryFolder(), allow, context, ...options }: S
   }
 
   const list = () => server.handlers.listSessions(undefined);
-  return { server, folder, data, chats, notices, ask, list, load, configure };
+  return { server, folder, data, chats, notices, phases, ask, list, load, configure };
 }
 
 type Answered = Awaited<ReturnType<Awaited<ReturnType<typeof setUp>>['ask']>>;
@@ -113,6 +113,31 @@ describe('a switch of chats', () => {
       expect(bytes).toBeGreaterThan(tokens);
       expect(tokens).toBeGreaterThan(500);
     }
+    expect(notices).toEqual([]);
+  });
+
+  it('stopped while the other chat is saved or restored: neither is lost', async () => {
+    const { ask, list, notices, chats, server, phases } = await setUp();
+    const stopAt = async (phase: LiveStats['phase'], chatId: string) => {
+      const answer = ask(chatId);
+      await vi.waitFor(() => expect(phases).toContain(phase), { timeout: 20_000, interval: 1 });
+      const at = performance.now();
+      await server.handlers.cancel({ requestId: `${chatId}${chats.get(chatId)?.length}` });
+      const { stopReason, text } = await answer;
+      chats.get(chatId)?.splice(-2);
+      return { stopReason, text, ms: performance.now() - at };
+    };
+    await ask('A');
+    expect(await stopAt('saving', 'B')).toMatchObject({ stopReason: 'cancelled', text: '' });
+    const again = await ask('A');
+    expect(again.stats.cachedTokens / again.stats.promptTokens).toBeGreaterThan(0.95);
+    await ask('B');
+    expect(await stopAt('restoring', 'A')).toMatchObject({ stopReason: 'cancelled' });
+    // from the disk, or in the cache already when the stop came after the restore
+    const back = await ask('A');
+    expect(back.stats.cachedTokens / back.stats.promptTokens).toBeGreaterThan(0.95);
+    expect(back.text).toContain(back.number);
+    expect((await list()).map(({ chatIds }) => chatIds.join()).sort()).toEqual(['A', 'B']);
     expect(notices).toEqual([]);
   });
 
@@ -276,6 +301,22 @@ describe('damage', () => {
     expect(text).toContain(number);
     expect(other.notices).toEqual([expect.stringContaining('damaged and was removed')]);
     expect((await other.list()).some(({ chatIds }) => chatIds.includes('B'))).toBe(false);
+  });
+
+  it('a session whose restore ended the process is set aside, not tried again, and the person is told', async () => {
+    const first = await setUp();
+    for (const chatId of ['A', 'B']) await first.ask(chatId);
+    await first.server.close();
+    const [name] = fs.readdirSync(first.folder).filter((one) => one.endsWith('.json'));
+    const id = name?.slice(0, -5) ?? '';
+    fs.writeFileSync(path.join(first.folder, `${id}.restoring`), '');
+    const next = await setUp({ data: first.data });
+    expect(next.notices).toEqual([expect.stringContaining('not tried again')]);
+    expect((await next.list()).map((session) => session.id)).not.toContain(id);
+    const kept = fs.readdirSync(path.join(first.folder, 'aside')).sort();
+    expect(kept).toEqual([`${id}.json`, `${id}.kv`, `${id}.tokens`]);
+    await next.server.handlers.clearSessions(undefined);
+    expect(fs.readdirSync(first.folder)).toEqual([]);
   });
 
   it('what an interrupted save left is swept, and other files are left alone', async () => {

@@ -1,9 +1,13 @@
 /** The context was too short for an answer: what makes room, and going on once there is some. */
 import type { Message } from '../../../electron/shared/chats';
+import { selectBudget } from '../../state/budget/selectors';
+import { useRoom } from '../../state/budget/useRoom';
 import { selectLoadedContext } from '../../state/engine/selectors';
 import { selectSettings } from '../../state/settings/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
+import { typesText } from '../../ui/fitText';
+import { formatBytes, formatCount } from '../../ui/format';
 
 interface RoomActionsProps {
   message: Message;
@@ -17,6 +21,8 @@ export function RoomActions({ message, onGoOn }: RoomActionsProps) {
   const loaded = useApp(selectLoadedContext)?.nCtx ?? 0;
   const longer = message.stats !== null && loaded > message.stats.contextSize;
   const rolls = overflow === 'roll';
+  // the composer offers the same when not even the next question would fit
+  const told = useApp(selectBudget)?.fits === false;
 
   async function letGo(): Promise<void> {
     if (await settings.update({ overflow: 'roll' })) onGoOn();
@@ -29,6 +35,7 @@ export function RoomActions({ message, onGoOn }: RoomActionsProps) {
           {message.text === '' ? 'Answer again' : 'Continue'}
         </Button>
       )}
+      {!longer && !told && message.stats && <Offers used={message.stats.contextUsed} />}
       {!rolls && (
         <Button
           size="small"
@@ -45,4 +52,22 @@ export function RoomActions({ message, onGoOn }: RoomActionsProps) {
       </Button>
     </>
   );
+}
+
+/** Contexts that hold what is there and an answer behind it. The model is loaded again; then the answer can go on. */
+function Offers({ used }: { used: number }) {
+  const { settings } = useActions();
+  const room = useRoom({ total: used });
+  return room?.offers.map(({ typeK, typeV, nCtx, bytes }) => (
+    <Button
+      key={typesText(typeK, typeV)}
+      size="small"
+      className="needs-idle"
+      title="Weights, cache and buffers. The model is loaded again, and the chat stays."
+      onClick={() => void settings.takeOffer({ nCtx, typeK, typeV })}
+      data-testid="full-offer"
+    >
+      {formatCount(nCtx)} tokens, {typesText(typeK, typeV)}: fits, {formatBytes(bytes)}
+    </Button>
+  ));
 }

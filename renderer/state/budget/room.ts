@@ -24,7 +24,11 @@ const step = 1024;
 const smallTypes: readonly CacheType[] = ['turbo4', 'turbo3'];
 
 /** @param reserve asked for in the settings. @param trained tokens; null: unknown, or the context is stretched anyway */
-export function neededLength({ total }: PromptBudget, reserve: number, trained: number | null): number | null {
+export function neededLength(
+  { total }: Pick<PromptBudget, 'total'>,
+  reserve: number,
+  trained: number | null,
+): number | null {
   const longest = trained ?? Number.POSITIVE_INFINITY;
   if (total + reserveOf(reserve, longest) > longest) return null;
   return Math.min(longest, Math.ceil((total + reserve) / step) * step);

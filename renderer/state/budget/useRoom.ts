@@ -8,7 +8,7 @@ import { useActions, useApp } from '../useApp';
 import { neededLength, type Room, roomOffers } from './room';
 
 /** null: being asked. */
-export function useRoom(budget: PromptBudget): Room | null {
+export function useRoom(budget: Pick<PromptBudget, 'total'>): Room | null {
   const { settings } = useActions();
   const saved = useApp(selectSettings);
   const modelId = useApp(selectLoadedModelId);
