@@ -41,11 +41,11 @@ export default function CompareAnswers({ message, onClose }: CompareAnswersProps
       description={`${answers.length} answers to the same question. Marked words are not in the ${only ? 'other one' : 'shown one'}.`}
       open
       onOpenChange={(open) => !open && onClose()}
-      className="w-full max-w-6xl"
+      className="w-[calc(100%-2rem)] max-w-6xl"
       testId="compare"
     >
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keyboard */}
-      <section className="flex min-h-0 gap-px overflow-auto bg-line max-md:flex-col" aria-label="Answers" tabIndex={0}>
+      <section className="flex min-h-0 gap-px overflow-auto rounded-b-xl bg-line max-md:flex-col" aria-label="Answers" tabIndex={0}>
         {answers.map((answer, index) => (
           <Column
             key={answer.id}

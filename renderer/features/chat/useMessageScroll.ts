@@ -13,7 +13,7 @@ const endThreshold = 8;
 /** From here on a button leads back to the end. */
 const farFromEnd = 70;
 const paddingStart = 20;
-const paddingEnd = 32;
+const paddingEnd = 12;
 
 export function useMessageScroll(
   messages: readonly Message[],
