@@ -1,4 +1,5 @@
 /** Commands of headless mode that do one thing and end: `npm run serve -- pull OWNER/NAME:QUANT`. */
+import { existsSync } from 'node:fs';
 import os from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -62,7 +63,8 @@ export function parseCommand(args: readonly string[]): Command {
 /** A path of this disk, or a model of the hub. */
 export function targetOf(word: string): Target {
   const hub = /^([\w][\w.-]*\/[\w][\w.-]*)(?::([\w-]+)|\/(.+\.gguf))?$/i.exec(word);
-  const isPath = /^[.~/\\]|^[a-z]:[\\/]/i.test(word) || !word.includes('/') || (/\.gguf$/i.test(word) && !hub?.[3]);
+  // what is there is meant, also when its path looks like a name of the hub
+  const isPath = /^[.~/\\]|^[a-z]:[\\/]/i.test(word) || !word.includes('/') || existsSync(word);
   if (isPath || !hub?.[1]) return { kind: 'path', path: resolve(word) };
   return { kind: 'hub', repo: hub[1], quant: hub[2]?.toUpperCase() ?? null, file: hub[3] ?? null };
 }
