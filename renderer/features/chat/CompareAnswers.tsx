@@ -44,8 +44,12 @@ export default function CompareAnswers({ message, onClose }: CompareAnswersProps
       className="w-[calc(100%-2rem)] max-w-6xl"
       testId="compare"
     >
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keyboard */}
-      <section className="flex min-h-0 gap-px overflow-auto rounded-b-xl bg-line max-md:flex-col" aria-label="Answers" tabIndex={0}>
+      <section
+        className="flex min-h-0 gap-px overflow-auto rounded-b-xl bg-line max-md:flex-col"
+        aria-label="Answers"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keyboard
+        tabIndex={0}
+      >
         {answers.map((answer, index) => (
           <Column
             key={answer.id}
