@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createEngineServer } from '../../electron/engine/server';
+import { contextFitSchema } from '../../electron/shared/fit';
 import { hubFitSchema } from '../../electron/shared/hub';
 import { type ContextSettings, contextSettingsSchema } from '../../electron/shared/settings';
 import { hubClient, testHub } from '../fixtures/hub/client';
@@ -25,7 +26,9 @@ async function setUp(files: RepoSpec['files']) {
   const client = await hubClient(hub, { judge });
   const ask = (file: string, context: ContextSettings) =>
     client.service.fit({ repo, revision: 'main', file, context }).then((answer) => hubFitSchema.parse(answer));
-  return { hub, handlers, ask };
+  const local = (path: string, context: ContextSettings) =>
+    handlers.fit({ path, context }).then((answer) => contextFitSchema.parse(answer));
+  return { hub, handlers, ask, local };
 }
 
 const settings = (changes: Partial<ContextSettings> = {}) =>
@@ -33,10 +36,10 @@ const settings = (changes: Partial<ContextSettings> = {}) =>
 
 describe('a header says what the whole file says', () => {
   it('of the embedded model, from a small part of it, and once', async () => {
-    const { ask, hub, handlers } = await setUp({ 'tiny-Q8_0.gguf': tinyModel });
+    const { ask, hub, handlers, local } = await setUp({ 'tiny-Q8_0.gguf': tinyModel });
     const context = settings({ nCtx: 4096 });
     const answer = await ask('tiny-Q8_0.gguf', context);
-    const whole = await handlers.fit({ path: tinyModel, context });
+    const whole = await local(tinyModel, context);
     expect(answer.fit.estimate).toEqual(whole.estimate);
     expect(answer.fit.marks).toEqual(whole.marks);
     expect(answer.info).toEqual(await handlers.inspect({ path: tinyModel }));
@@ -50,23 +53,23 @@ describe('a header says what the whole file says', () => {
 
   it.each(shapes.map((shape) => [shape.name, shape] as const))('of %s', async (name, shape) => {
     const file = writeShape(temporaryFolder(), shape);
-    const { ask, handlers } = await setUp({ [`${name}.gguf`]: file });
+    const { ask, local } = await setUp({ [`${name}.gguf`]: file });
     const context = settings({ nCtx: 16_384, typeK: 'q8_0', typeV: 'turbo3' });
     const code = (error: { code?: string }) => ({ refused: error.code });
     const remote = await ask(`${name}.gguf`, context).then((answer) => answer.fit.estimate, code);
-    const local = await handlers.fit({ path: file, context }).then((answer) => answer.estimate, code);
-    expect(remote).toEqual(local);
-    if ('refused' in local) expect(local).toEqual({ refused: 'cache-type-unsupported' });
+    const whole = await local(file, context).then((answer) => answer.estimate, code);
+    expect(remote).toEqual(whole);
+    if ('refused' in whole) expect(whole).toEqual({ refused: 'cache-type-unsupported' });
   });
 
   it('of a split file', async () => {
     const [shape] = shapes;
     if (!shape) throw new Error('no shape');
     const whole = writeShape(temporaryFolder(), shape);
-    const { ask, handlers } = await setUp(splitInTwo(shape));
+    const { ask, local } = await setUp(splitInTwo(shape));
     const context = settings({ nCtx: 8192 });
     const answer = await ask('big/model-Q8_0-00001-of-00002.gguf', context);
-    const { estimate } = await handlers.fit({ path: whole, context });
+    const { estimate } = await local(whole, context);
     expect(answer.fit.estimate).toEqual(estimate);
   });
 });
