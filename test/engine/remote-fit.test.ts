@@ -84,7 +84,7 @@ it('a bad line on the way to a header is tried again; what is no model is told',
 });
 
 it('the grade falls with the length and rises with smaller types', async () => {
-  // 1 TiB of f16 cache at the longest, which no machine of ours has
+  // 256 GiB of f16 cache at the longest, which no machine of ours has
   const sizes = { layers: 1, embd: 256, heads: 32, headsKv: 32, headDim: 128 };
   const shape = shapes.find(({ name }) => name === 'llama-2-7b');
   if (!shape) throw new Error('no shape');
