@@ -24,6 +24,7 @@ export const LAYERS = {
   // a worker thread of its own: the libraries that read documents stay out of the main process
   'electron/documents': { may: ['electron/shared'], packages: ['pdfjs-dist', 'mammoth', 'entities'], node: true },
   // a worker thread too: it reads all chats
+  'electron/passages': { may: ['electron/shared'], packages: ['minisearch'], node: true },
   'electron/search': { may: ['electron/shared'], packages: [], node: true },
   'electron/serve': { may: ['electron/shared', 'electron/main/services'], packages: ['ws', 'zod'], node: true },
   'native/binding': { may: ['electron/shared'], packages: [], node: true },

@@ -87,6 +87,7 @@ function generateOptions(request: GenerateRequest): GenerateOptions {
     sampling: { temperature, topK, topP, minP, repeatPenalty, seed: seed ?? randomSeed() },
     stop,
     maxTokens,
+    now: request.now,
     ...(request.continueFrom ? { continueFrom: request.continueFrom } : {}),
     ...(request.jsonSchema ? { jsonSchema: JSON.stringify(request.jsonSchema) } : {}),
   };

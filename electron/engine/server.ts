@@ -1,5 +1,5 @@
 /** The engine process behind its contract: one handler for each operation of `engineContract.ts`. */
-import type { Engine } from '../../native/binding/types';
+import type { Engine, Model } from '../../native/binding/types';
 import type { GenerationResult, LoadStep, StreamFrame } from '../shared/engine';
 import type { CompareTask, EngineHandlers, GenerateRequest } from '../shared/engineContract';
 import { type CompareOutput, serveComparison } from './compare/serve';
@@ -12,6 +12,7 @@ import { Prober } from './probe';
 import { GenerationQueue } from './queue';
 import { IdleTimer } from './sessions/idle';
 import { type KeeperOptions, SessionKeeper } from './sessions/keeper';
+import { TokenCounter } from './tokenCounter';
 
 export interface EngineOutput {
   frame(frame: StreamFrame): void;
@@ -112,6 +113,15 @@ export function createEngineServer(
     return run.finally(() => idle.start());
   }
 
+  /** What it remembers goes with the model. */
+  const counters = new WeakMap<Model, TokenCounter>();
+  function counter(): TokenCounter {
+    const model = holder.requireModel();
+    const known = counters.get(model) ?? new TokenCounter(model);
+    counters.set(model, known);
+    return known;
+  }
+
   async function close(): Promise<void> {
     idle.stop();
     await queue.drain();
@@ -139,13 +149,8 @@ export function createEngineServer(
         configurations.map((one) => ({ ...settings, ...one })),
       ),
     cancel: async ({ requestId }) => queue.cancel(requestId),
-    countTokens: async ({ messages, continueFrom }) => ({
-      tokens: await holder.requireModel().countChat(messages, continueFrom),
-    }),
-    countTexts: async ({ texts }) => {
-      const model = holder.requireModel();
-      return { tokens: texts.map((text) => model.tokenize(text, { parseSpecial: true }).length) };
-    },
+    countTokens: async ({ messages, ...options }) => ({ tokens: await counter().countChat(messages, options) }),
+    countTexts: async ({ texts }) => ({ tokens: await counter().countTexts(texts) }),
     configureSessions: (allowed) => sessions.configure(allowed),
     listSessions: () => sessions.list(holder.current),
     removeSessions: ({ chatIds }) => sessions.forgetChats((id) => chatIds.includes(id)),

@@ -11,6 +11,12 @@ export const passageSchema = z.object({
 });
 export type Passage = z.infer<typeof passageSchema>;
 
+export const scoredPassageSchema = passageSchema.extend({
+  /** BM25; comparable within one answer only */
+  score: z.number(),
+});
+export type ScoredPassage = z.infer<typeof scoredPassageSchema>;
+
 export const attachmentPartSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('whole') }),
   z.object({
@@ -36,4 +42,10 @@ export type Attachment = z.infer<typeof attachmentSchema>;
 
 function ascends(numbers: number[]): boolean {
   return numbers.every((number, index) => index === 0 || number > (numbers[index - 1] ?? 0));
+}
+
+/** As it was before it was sent: its passages are looked up anew. */
+export function asAsked(attachment: Attachment): Attachment {
+  if (attachment.part.kind !== 'passages') return attachment;
+  return { ...attachment, part: { kind: 'passages', passages: [] } };
 }

@@ -3,7 +3,7 @@
  * The preload bridge, the gate in main, the WebSocket server and its client all derive from these two maps.
  */
 import { z } from 'zod';
-import { attachmentPartSchema, attachmentSchema } from './attachments';
+import { attachmentPartSchema, attachmentSchema, scoredPassageSchema } from './attachments';
 import { budgetSchema } from './budget';
 import { exportedChatSchema, exportOptionsSchema } from './chatFile';
 import { chatSearchAnswerSchema, chatSearchSchema } from './chatSearch';
@@ -204,6 +204,11 @@ export const operations = {
   'documents.countTokens': operation(
     z.object({ documentId: idSchema, part: attachmentPartSchema.optional() }),
     z.object({ tokens: z.number().int(), sections: z.array(z.number().int()).nullable() }),
+  ),
+  /** passages of about 1,000 characters with words of the query, the best first */
+  'documents.search': operation(
+    z.object({ documentId: idSchema, query: z.string().max(1000), limit: z.number().int().min(1).max(64) }),
+    z.array(scoredPassageSchema),
   ),
 
   ...compareOperations,

@@ -77,17 +77,25 @@ const answerSoFarSchema = z.object({ text: z.string(), thinking: z.string() });
 
 const chatIds = z.object({ chatIds: z.array(idSchema) });
 
+/** What decides a prompt beside its messages. */
+const promptOptions = {
+  /** milliseconds since 1970 that a template tells the model as the time: the same for all turns of a chat */
+  now: z.number(),
+  /** text that the answer has already: it goes on behind it, and only what is new comes back */
+  continueFrom: answerSoFarSchema.optional(),
+};
+
 export const generateRequestSchema = z.object({
   requestId: idSchema,
   chatId: idSchema,
   messageId: idSchema,
   messages: z.array(promptMessageSchema).min(1),
-  /** text that the answer has already: it goes on behind it, and only what is new comes back */
-  continueFrom: answerSoFarSchema.optional(),
+  ...promptOptions,
   sampling: samplingSettingsSchema,
   /** constrains the answer; null: free text */
   jsonSchema: z.record(z.string(), z.unknown()).nullable().default(null),
 });
+export type PromptOptions = Pick<GenerateRequest, 'now' | 'continueFrom'>;
 export type GenerateRequest = z.infer<typeof generateRequestSchema>;
 
 /** A comparison as the engine process is asked for it: files and texts in place of ids. */
@@ -139,8 +147,9 @@ export const engineOperations = {
   /** queued behind the answer that is being written; ends when the answer has */
   generate: operation(generateRequestSchema, generationResultSchema),
   cancel: operation(z.object({ requestId: idSchema }), nothing),
+  /** of the prompt that they make; not held up by an answer that is written */
   countTokens: operation(
-    z.object({ messages: z.array(promptMessageSchema), continueFrom: answerSoFarSchema.optional() }),
+    z.object({ messages: z.array(promptMessageSchema), ...promptOptions }),
     z.object({ tokens: z.number().int() }),
   ),
   /** of each text as it stands inside a prompt, without the tokens that begin or end one */

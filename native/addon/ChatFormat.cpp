@@ -2,6 +2,7 @@
 
 #include "errors.h"
 
+#include <ctime>
 #include <utility>
 
 namespace concertina {
@@ -20,6 +21,13 @@ void leaveOpen(common_chat_templates_inputs & inputs, const AnswerSoFar & soFar)
     inputs.messages.push_back(std::move(answer));
     inputs.add_generation_prompt = false;
     inputs.continue_final_message = soFar.text.empty() ? COMMON_CHAT_CONTINUATION_REASONING : COMMON_CHAT_CONTINUATION_CONTENT;
+}
+
+// as JSON; local time, as upstream tells it
+std::string quotedDate(TimePoint now, const char * format) {
+    const std::time_t time = std::chrono::system_clock::to_time_t(now);
+    char text[32];
+    return '"' + std::string(text, std::strftime(text, sizeof(text), format, std::localtime(&time))) + '"';
 }
 
 } // namespace
@@ -43,7 +51,8 @@ std::unique_ptr<ChatFormat> ChatFormat::ofModel(const llama_model * model) {
     }
 }
 
-ChatPrompt ChatFormat::apply(const std::vector<ChatMessage> & messages, const std::string & jsonSchema, const AnswerSoFar & soFar) const {
+ChatPrompt ChatFormat::apply(
+    const std::vector<ChatMessage> & messages, const std::string & jsonSchema, TimePoint now, const AnswerSoFar & soFar) const {
     common_chat_templates_inputs inputs;
     for (const ChatMessage & message : messages) {
         common_chat_msg converted;
@@ -54,6 +63,10 @@ ChatPrompt ChatFormat::apply(const std::vector<ChatMessage> & messages, const st
     inputs.json_schema = jsonSchema;
     inputs.reasoning_format = COMMON_REASONING_FORMAT_DEEPSEEK;
     inputs.add_generation_prompt = true;
+    inputs.now = now;
+    // upstream sets both from its own clock
+    inputs.chat_template_kwargs["date_string"] = quotedDate(now, "%d %b %Y");
+    inputs.chat_template_kwargs["datetime"] = quotedDate(now, "%b %d %Y");
     if (!soFar.empty()) leaveOpen(inputs, soFar);
 
     common_chat_params params;

@@ -3,6 +3,7 @@
 
 #include "chat.h"
 
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -10,6 +11,8 @@
 #include <vector>
 
 namespace concertina {
+
+using TimePoint = std::chrono::system_clock::time_point;
 
 struct ChatMessage {
     std::string role;
@@ -45,8 +48,9 @@ public:
     static std::unique_ptr<ChatFormat> ofModel(const llama_model * model);
     static std::unique_ptr<ChatFormat> ofTemplate(const std::string & source);
 
-    // `soFar`: the prompt ends inside this answer, whose turn stays open
-    ChatPrompt apply(const std::vector<ChatMessage> & messages, const std::string & jsonSchema, const AnswerSoFar & soFar = {}) const;
+    // `now`: the time that a template tells the model; `soFar`: the prompt ends inside this answer, whose turn stays open
+    ChatPrompt apply(
+        const std::vector<ChatMessage> & messages, const std::string & jsonSchema, TimePoint now, const AnswerSoFar & soFar = {}) const;
 
     const std::string fallback;
 

@@ -51,7 +51,7 @@ void Generation::preparePrompt() {
     if (request.messages.empty()) {
         tokens = std::move(request.tokens);
     } else {
-        prompt = context.model->chat->apply(request.messages, request.grammar.jsonSchema);
+        prompt = context.model->chat->apply(request.messages, request.grammar.jsonSchema, request.now);
         tokens = context.model->chatTokens(prompt);
         if (!request.soFar.empty()) goOn();
     }
@@ -81,7 +81,7 @@ void Generation::goOn() {
         tokens = std::move(last.tokens);
         return;
     }
-    prompt = context.model->chat->apply(request.messages, "", request.soFar);
+    prompt = context.model->chat->apply(request.messages, "", request.now, request.soFar);
     tokens = context.model->chatTokens(prompt);
 }
 

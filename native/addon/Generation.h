@@ -18,6 +18,7 @@ struct GenerateRequest {
     std::vector<ChatMessage> messages; // empty: `tokens` are continued as they are
     std::vector<llama_token> tokens;
     SamplingOptions sampling;
+    TimePoint now; // see ChatFormat::apply
     GrammarOptions grammar;
     AnswerSoFar soFar; // the answer goes on behind it; not with a grammar, which would begin anew
     std::vector<std::string> stop;

@@ -10,6 +10,7 @@
 #include "llama-turbo-calibration.h"
 
 #include <algorithm>
+#include <cctype>
 
 namespace concertina {
 namespace {
@@ -57,6 +58,18 @@ std::string Model::detokenize(const std::vector<llama_token> & tokens) const {
 
 std::vector<llama_token> Model::chatTokens(const ChatPrompt & prompt) const {
     return tokenize(prompt.text, true, true);
+}
+
+bool Model::splitsAtLines() const {
+    const int32_t count = llama_vocab_n_tokens(vocab());
+    for (llama_token token = 0; token < count; token++) {
+        const std::string piece = common_token_to_piece(vocab(), token, true);
+        for (size_t at = 1; at < piece.size(); at++) {
+            const auto next = static_cast<unsigned char>(piece[at]);
+            if (piece[at - 1] == '\n' && (std::isalnum(next) || next == '[')) return false;
+        }
+    }
+    return true;
 }
 
 std::shared_ptr<Model> loadModel(

@@ -35,6 +35,8 @@ struct Model {
     std::string detokenize(const std::vector<llama_token> & tokens) const;
     // the prompt that an answer to these messages starts from
     std::vector<llama_token> chatTokens(const ChatPrompt & prompt) const;
+    // no token holds a line break and a letter, digit or '[' behind it: text that is cut there has as many tokens as whole
+    bool splitsAtLines() const;
 };
 
 // `dry`: only the header and the vocabulary; contexts of such a model allocate nothing

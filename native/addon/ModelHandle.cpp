@@ -32,7 +32,9 @@ Napi::Function ModelHandle::define(Napi::Env env) {
         InstanceMethod<&ModelHandle::createContext>("createContext"),
         InstanceMethod<&ModelHandle::tokenize>("tokenize"),
         InstanceMethod<&ModelHandle::detokenize>("detokenize"),
-        InstanceMethod<&ModelHandle::countChat>("countChat"),
+        InstanceMethod<&ModelHandle::splitsAtLines>("splitsAtLines"),
+        InstanceMethod<&ModelHandle::countTexts>("countTexts"),
+        InstanceMethod<&ModelHandle::renderChat>("renderChat"),
         InstanceMethod<&ModelHandle::chatTokens>("chatTokens"),
         InstanceMethod<&ModelHandle::dispose>("dispose"),
     });
@@ -121,15 +123,38 @@ Napi::Value ModelHandle::detokenize(const Napi::CallbackInfo & call) {
     return guarded(call.Env(), [&] { return Napi::String::New(call.Env(), model().detokenize(readTokens(call[0]))); });
 }
 
-Napi::Value ModelHandle::countChat(const Napi::CallbackInfo & call) {
+Napi::Value ModelHandle::splitsAtLines(const Napi::CallbackInfo & call) {
     return guarded(call.Env(), [&]() -> Napi::Value {
         model();
         return runOnWorker(
-            call.Env(), "countChat", nullptr,
-            [model = held, messages = readMessages(call[0]), soFar = readSoFar(call[1])] {
-                return model->chatTokens(model->chat->apply(messages, "", soFar)).size();
+            call.Env(), "splitsAtLines", nullptr, [model = held] { return model->splitsAtLines(); },
+            [](Napi::Env env, bool & splits) -> Napi::Value { return Napi::Boolean::New(env, splits); });
+    });
+}
+
+Napi::Value ModelHandle::countTexts(const Napi::CallbackInfo & call) {
+    return guarded(call.Env(), [&]() -> Napi::Value {
+        model();
+        return runOnWorker(
+            call.Env(), "countTexts", nullptr,
+            [model = held, texts = readTexts(call[0], "texts")] {
+                std::vector<int32_t> counts;
+                for (const std::string & text : texts) counts.push_back(static_cast<int32_t>(model->tokenize(text, false, true).size()));
+                return counts;
             },
-            [](Napi::Env env, size_t & count) -> Napi::Value { return Napi::Number::New(env, static_cast<double>(count)); });
+            [](Napi::Env env, std::vector<int32_t> & counts) -> Napi::Value { return tokensToJs(env, counts); });
+    });
+}
+
+Napi::Value ModelHandle::renderChat(const Napi::CallbackInfo & call) {
+    return guarded(call.Env(), [&]() -> Napi::Value {
+        model();
+        return runOnWorker(
+            call.Env(), "renderChat", nullptr,
+            [model = held, messages = readMessages(call[0]), now = readTime(call[1]), soFar = readSoFar(call[2])] {
+                return model->chat->apply(messages, "", now, soFar).text;
+            },
+            [](Napi::Env env, std::string & text) -> Napi::Value { return Napi::String::New(env, text); });
     });
 }
 
@@ -138,8 +163,8 @@ Napi::Value ModelHandle::chatTokens(const Napi::CallbackInfo & call) {
         model();
         return runOnWorker(
             call.Env(), "chatTokens", nullptr,
-            [model = held, messages = readMessages(call[0]), soFar = readSoFar(call[1])] {
-                return model->chatTokens(model->chat->apply(messages, "", soFar));
+            [model = held, messages = readMessages(call[0]), now = readTime(call[1]), soFar = readSoFar(call[2])] {
+                return model->chatTokens(model->chat->apply(messages, "", now, soFar));
             },
             [](Napi::Env env, std::vector<llama_token> & tokens) -> Napi::Value { return tokensToJs(env, tokens); });
     });

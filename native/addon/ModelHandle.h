@@ -30,7 +30,13 @@ private:
     Napi::Value createContext(const Napi::CallbackInfo & call);
     Napi::Value tokenize(const Napi::CallbackInfo & call);
     Napi::Value detokenize(const Napi::CallbackInfo & call);
-    Napi::Value countChat(const Napi::CallbackInfo & call);
+    // splitsAtLines(): Promise<boolean>
+    Napi::Value splitsAtLines(const Napi::CallbackInfo & call);
+    // countTexts(texts): Promise<Int32Array>; marks of special tokens are read as such
+    Napi::Value countTexts(const Napi::CallbackInfo & call);
+    // renderChat(messages, now, continueFrom?): Promise<string>
+    Napi::Value renderChat(const Napi::CallbackInfo & call);
+    // chatTokens(messages, now, continueFrom?): Promise<Int32Array>
     Napi::Value chatTokens(const Napi::CallbackInfo & call);
     Napi::Value dispose(const Napi::CallbackInfo & call);
 

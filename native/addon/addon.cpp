@@ -83,13 +83,14 @@ void exportSetLogListener(const Napi::CallbackInfo & info) {
     Instance::of(info.Env()).listen(info.Env(), info[0].As<Napi::Function>(), minimum);
 }
 
-// splitAnswer(template | '', messages, pieces, stops, continueFrom?): how an answer that arrives in these pieces is shown; for tests of
+// splitAnswer(template | '', messages, pieces, stops, now?, continueFrom?): how an answer that arrives in these pieces is shown; for tests of
 // what the embedded model cannot be made to say
 Napi::Value exportSplitAnswer(const Napi::CallbackInfo & info) {
     return guarded(info.Env(), [&]() -> Napi::Value {
         ChatPrompt prompt;
         const std::string source = readText(info[0], "template");
-        if (!source.empty()) prompt = ChatFormat::ofTemplate(source)->apply(readMessages(info[1]), "", readSoFar(info[4]));
+        const auto soFar = readSoFar(info[5]);
+        if (!source.empty()) prompt = ChatFormat::ofTemplate(source)->apply(readMessages(info[1]), "", readTime(info[4]), soFar);
         AnswerStream answer(prompt, readTexts(info[3], "stops"));
         const Napi::Array pieces = info[2].As<Napi::Array>();
         Napi::Array chunks = Napi::Array::New(info.Env());

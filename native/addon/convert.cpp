@@ -141,6 +141,13 @@ std::vector<llama_token> readTokens(const Napi::Value & value) {
     return {array.Data(), array.Data() + array.ElementLength()};
 }
 
+TimePoint readTime(const Napi::Value & value) {
+    if (value.IsUndefined()) return std::chrono::system_clock::now();
+    const double ms = readNumber(value, "now");
+    if (!(std::abs(ms) < 1e14)) wrongType("now", "a time"); // year 5138
+    return TimePoint(std::chrono::duration_cast<TimePoint::duration>(std::chrono::duration<double, std::milli>(ms)));
+}
+
 std::vector<ChatMessage> readMessages(const Napi::Value & value) {
     if (!value.IsArray()) wrongType("messages", "an array");
     const Napi::Array array = value.As<Napi::Array>();
@@ -201,6 +208,7 @@ GenerateRequest readGenerateRequest(const Napi::Value & prompt, const Napi::Valu
         request.tokens = readTokens(prompt);
     }
     request.sampling = readSampling(options.Get("sampling"));
+    request.now = readTime(options.Get("now"));
     request.grammar.jsonSchema = optionalText(options, "jsonSchema");
     request.grammar.gbnf = optionalText(options, "grammar");
     request.soFar = readSoFar(options.Get("continueFrom"));

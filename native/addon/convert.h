@@ -23,6 +23,8 @@ std::string readText(const Napi::Value & value, const char * name);
 int readInteger(const Napi::Value & value, const char * name);
 std::vector<std::string> readTexts(const Napi::Value & value, const char * name);
 std::vector<llama_token> readTokens(const Napi::Value & value);
+// milliseconds since 1970; undefined: now
+TimePoint readTime(const Napi::Value & value);
 std::vector<ChatMessage> readMessages(const Napi::Value & value);
 // left out: nothing
 AnswerSoFar readSoFar(const Napi::Value & value);

@@ -5,7 +5,7 @@ import { coded, codedAsync } from './errors';
 import { DisposeGuard } from './guards';
 import { withProgress } from './progress';
 import type { RawAddon, RawModel } from './raw';
-import type { AnswerSoFar, CalibrateOptions, ChatMessage, Context, ContextOptions, Model } from './types';
+import type { CalibrateOptions, ChatMessage, Context, ContextOptions, Model, PromptOptions } from './types';
 
 export class NativeModel implements Model {
   readonly info: ModelInfo;
@@ -63,21 +63,30 @@ export class NativeModel implements Model {
     return coded(() => this.#raw.detokenize(tokens));
   }
 
-  countChat(messages: ChatMessage[], continueFrom?: AnswerSoFar): Promise<number> {
-    return codedAsync(async () => {
-      this.#guard.check();
-      return this.#raw.countChat(messages, continueFrom);
-    });
+  splitsAtLines(): Promise<boolean> {
+    return this.#whenOpen(() => this.#raw.splitsAtLines());
   }
 
-  chatTokens(messages: ChatMessage[], continueFrom?: AnswerSoFar): Promise<Int32Array> {
-    return codedAsync(async () => {
-      this.#guard.check();
-      return this.#raw.chatTokens(messages, continueFrom);
-    });
+  countTexts(texts: string[]): Promise<Int32Array> {
+    return this.#whenOpen(() => this.#raw.countTexts(texts));
+  }
+
+  renderChat(messages: ChatMessage[], { now, continueFrom }: PromptOptions = {}): Promise<string> {
+    return this.#whenOpen(() => this.#raw.renderChat(messages, now, continueFrom));
+  }
+
+  chatTokens(messages: ChatMessage[], { now, continueFrom }: PromptOptions = {}): Promise<Int32Array> {
+    return this.#whenOpen(() => this.#raw.chatTokens(messages, now, continueFrom));
   }
 
   dispose(): Promise<void> {
     return this.#guard.dispose(() => this.#raw.dispose());
+  }
+
+  #whenOpen<T>(task: () => Promise<T>): Promise<T> {
+    return codedAsync(async () => {
+      this.#guard.check();
+      return task();
+    });
   }
 }

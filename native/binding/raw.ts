@@ -73,8 +73,10 @@ export interface RawModel {
   createContext(options: ContextOptions): Promise<RawContext>;
   tokenize(text: string, addSpecial: boolean, parseSpecial: boolean): Int32Array;
   detokenize(tokens: Int32Array): string;
-  countChat(messages: ChatMessage[], continueFrom?: AnswerSoFar): Promise<number>;
-  chatTokens(messages: ChatMessage[], continueFrom?: AnswerSoFar): Promise<Int32Array>;
+  splitsAtLines(): Promise<boolean>;
+  countTexts(texts: string[]): Promise<Int32Array>;
+  renderChat(messages: ChatMessage[], now?: number, continueFrom?: AnswerSoFar): Promise<string>;
+  chatTokens(messages: ChatMessage[], now?: number, continueFrom?: AnswerSoFar): Promise<Int32Array>;
   dispose(): Promise<void>;
 }
 
@@ -106,6 +108,7 @@ export interface RawAddon {
     messages: ChatMessage[],
     pieces: Uint8Array[],
     stops: string[],
+    now?: number,
     continueFrom?: AnswerSoFar,
   ): { prompt: string; chunks: GenerateChunk[]; stopped: boolean };
 }

@@ -109,10 +109,16 @@ export interface AnswerSoFar {
   thinking: string;
 }
 
-export interface GenerateOptions {
-  sampling: Sampling;
+/** What decides a prompt beside its messages. */
+export interface PromptOptions {
+  /** milliseconds since 1970 that a template tells the model as the time; default: the clock */
+  now?: number;
   /** the answer goes on behind this, in the same turn; with the very tokens of it when it was the last one; not with a grammar */
   continueFrom?: AnswerSoFar;
+}
+
+export interface GenerateOptions extends PromptOptions {
+  sampling: Sampling;
   /** JSON schema as text, or a GBNF grammar; at most one of the two */
   jsonSchema?: string;
   grammar?: string;
@@ -281,10 +287,17 @@ export interface Model {
   createContext(options: ContextOptions): Promise<Context>;
   tokenize(text: string, options?: { addSpecial?: boolean; parseSpecial?: boolean }): Int32Array;
   detokenize(tokens: Int32Array): string;
-  /** tokens of the prompt that `generate` would evaluate for these messages */
-  countChat(messages: ChatMessage[], continueFrom?: AnswerSoFar): Promise<number>;
-  /** those tokens */
-  chatTokens(messages: ChatMessage[], continueFrom?: AnswerSoFar): Promise<Int32Array>;
+  /**
+   * No token holds a line break and, right behind it, an ASCII letter, a digit or '[': a text that is cut there has as
+   * many tokens as its pieces. Looks through the whole vocabulary.
+   */
+  splitsAtLines(): Promise<boolean>;
+  /** tokens of each text alone; marks of special tokens are read as such */
+  countTexts(texts: string[]): Promise<Int32Array>;
+  /** the prompt that `generate` would evaluate for these messages */
+  renderChat(messages: ChatMessage[], options?: PromptOptions): Promise<string>;
+  /** its tokens */
+  chatTokens(messages: ChatMessage[], options?: PromptOptions): Promise<Int32Array>;
   /** disposes its contexts first; idempotent */
   dispose(): Promise<void>;
 }

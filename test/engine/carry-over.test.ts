@@ -31,7 +31,7 @@ function setUp(scratch = path.join(temporaryFolder(), 'scratch')) {
   async function ask(content: string) {
     messages.push({ role: 'user', content });
     const { text, stats } = await server.handlers.generate({
-      ...{ requestId: `r${messages.length}`, chatId: 'c', messageId: 'm', messages, jsonSchema: null },
+      ...{ requestId: `r${messages.length}`, chatId: 'c', messageId: 'm', messages, now: 0, jsonSchema: null },
       sampling: samplingSettingsSchema.parse({ temperature: 0, seed: 1, maxTokens: 40 }),
     });
     messages.push({ role: 'assistant', content: text });

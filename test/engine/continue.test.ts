@@ -50,7 +50,7 @@ describe('continuing', () => {
     const { result: rest } = await answer(context, story, greedy({ maxTokens: 20, continueFrom }));
     const turn = `<|im_start|>user\n${story[0]?.content}<|im_end|>\n<|im_start|>assistant\n${half.text}`;
     expect(rest.promptTokens).toBe(model.tokenize(turn, { parseSpecial: true }).length);
-    expect(await model.countChat(story, continueFrom)).toBe(rest.promptTokens);
+    expect((await model.chatTokens(story, { continueFrom })).length).toBe(rest.promptTokens);
     expect(half.text + rest.text).toBe(whole.text);
   });
 
@@ -87,6 +87,7 @@ describe('the prompt of a template with thinking', () => {
       [{ role: 'user', content: 'Hello' }],
       pieces,
       [],
+      0,
       continueFrom,
     );
     const join = (part: 'text' | 'thinking') => chunks.map((chunk) => chunk[part]).join('');

@@ -39,7 +39,7 @@ describe('streaming', () => {
     const context = await model.createContext(contextOptions());
     const chat = [{ role: 'user' as const, content: 'Hello there' }];
     const { result } = await answer(context, chat, greedy({ maxTokens: 4 }));
-    expect(result.promptTokens).toBe(await model.countChat(chat));
+    expect(result.promptTokens).toBe((await model.chatTokens(chat)).length);
     const raw = '<|im_start|>user\nHello there<|im_end|>\n<|im_start|>assistant\n';
     expect(result.promptTokens).toBe(model.tokenize(raw, { parseSpecial: true }).length);
     // the last answer token was sampled and not evaluated
@@ -280,7 +280,7 @@ describe('one at a time', () => {
     await model.dispose();
     expect((await running).result.stopReason).toMatch(/cancelled|end-of-turn/);
     expect(() => context.contextUsed).toThrow(/closed/);
-    await expect(model.countChat([{ role: 'user', content: 'x' }])).rejects.toThrow(/closed/);
+    await expect(model.countTexts(['x'])).rejects.toThrow(/closed/);
   });
 
   it('lets the process end in the middle of an answer', async () => {

@@ -13,7 +13,7 @@ const places = 50;
 
 function request(chatId: string): GenerateRequest {
   const ids = { requestId: 'r', chatId, messageId: 'm' };
-  return { ...ids, messages, jsonSchema: null, sampling: samplingSettingsSchema.parse({}) };
+  return { ...ids, messages, now: 0, jsonSchema: null, sampling: samplingSettingsSchema.parse({}) };
 }
 
 /** the same places at every run */

@@ -68,7 +68,7 @@ async function setUp({ data = temporaryFolder(), allow, context, ...options }: S
     messages.push({ role: 'user', content: messages.length === 0 ? documentOf(chatId).text : question });
     phases.length = 0;
     const result = await server.handlers.generate({
-      ...{ requestId: `${chatId}${messages.length}`, chatId, messageId: 'm', messages, jsonSchema: null },
+      ...{ requestId: `${chatId}${messages.length}`, chatId, messageId: 'm', messages, now: 0, jsonSchema: null },
       sampling: samplingSettingsSchema.parse({ temperature: 0, seed: 1, maxTokens: 64 }),
       ...more,
     });

@@ -20,7 +20,7 @@ describe('prefix reuse', () => {
     const two = await answer(context, next);
     // the end of the first answer is new: its last token was not evaluated, then come the marks of the template
     expect(two.result.cachedTokens).toBe(one.result.contextUsed);
-    expect(two.result.promptTokens).toBe(await model.countChat(next));
+    expect(two.result.promptTokens).toBe((await model.chatTokens(next)).length);
 
     const fresh = await model.createContext(contextOptions());
     expect((await answer(fresh, next)).result.text).toBe(two.result.text);
@@ -116,7 +116,6 @@ describe('sessions', () => {
     expect(() => context.tokens()).toThrow('at work');
     await running;
     const prompt = await model.chatTokens(messages);
-    expect(prompt.length).toBe(await model.countChat(messages));
     expect(context.tokens().subarray(0, prompt.length)).toEqual(prompt);
     expect(context.tokens().length).toBe(context.contextUsed);
   });

@@ -90,12 +90,13 @@ export class SessionKeeper {
   ): Promise<boolean> {
     if (this.context !== context) this.rates.forgetReading();
     this.context = context;
-    const prompt = await model.chatTokens(request.messages, request.continueFrom);
+    const { now, continueFrom } = request;
+    const prompt = await model.chatTokens(request.messages, { now, continueFrom });
     // a prompt that does not fit is refused, and changes nothing
     if (prompt.length > context.effective.nCtx) return false;
     const held = context.tokens();
     // an answer that goes on has all of its own tokens here still, which its text need not give again
-    if (request.continueFrom && continues(held, await model.chatTokens(request.messages))) return false;
+    if (continueFrom && continues(held, await model.chatTokens(request.messages, { now }))) return false;
     const kept = sparedBy(held, prompt, context.rewinds);
     let found = await this.best(store, context, prompt, kept);
     const lost = held.length - (found ? 0 : kept);

@@ -2,7 +2,7 @@
 import { reserveOf } from '../../shared/budget';
 import type { Message, StopReason } from '../../shared/chats';
 import type { GenerationResult } from '../../shared/engine';
-import type { GenerateRequest, PromptMessage } from '../../shared/engineContract';
+import type { GenerateRequest, PromptMessage, PromptOptions } from '../../shared/engineContract';
 import { ConcertinaError } from '../../shared/errors';
 import type { Settings } from '../../shared/settings';
 import { addStats } from './answerParts';
@@ -13,7 +13,7 @@ import type { RunningAnswer } from './runningAnswer';
 export interface WritingEngine {
   /** a model is loaded; rejects when none is on its way */
   whenReady(signal: AbortSignal): Promise<void>;
-  countTokens(messages: PromptMessage[], continueFrom?: GenerateRequest['continueFrom']): Promise<{ tokens: number }>;
+  countTokens(messages: PromptMessage[], options: PromptOptions): Promise<{ tokens: number }>;
   contextSize(): number;
   generate(request: GenerateRequest, signal: AbortSignal): Promise<GenerationResult>;
 }
@@ -23,6 +23,8 @@ export interface BranchPrompt {
   branch: readonly Message[];
   messages: PromptMessage[];
   build(some: readonly Message[]): Promise<PromptMessage[]>;
+  /** see `GenerateRequest` */
+  now: number;
 }
 
 export class AnswerWriter {
@@ -40,16 +42,21 @@ export class AnswerWriter {
       if (rolls) messages = await this.roll(answer, prompt);
       if (!messages && part === 1) throw tooLong(this.engine.contextSize());
       if (!messages) return 'context-full';
-      const { stopReason, stats } = await this.part(answer, messages, left);
+      const { stopReason, stats } = await this.part(answer, prompt.now, messages, left);
       if (stopReason !== 'context-full' || !rolls || stats.answerTokens === 0) return stopReason;
       if (left > 0) left = Math.max(1, left - stats.answerTokens);
     }
   }
 
-  private async part(answer: RunningAnswer, messages: PromptMessage[], maxTokens: number): Promise<GenerationResult> {
+  private async part(
+    answer: RunningAnswer,
+    now: number,
+    messages: PromptMessage[],
+    maxTokens: number,
+  ): Promise<GenerationResult> {
     const { requestId, chatId, message, controller } = answer;
     const request: GenerateRequest = {
-      ...{ requestId, chatId, messageId: message.id, messages, jsonSchema: null },
+      ...{ requestId, chatId, messageId: message.id, messages, now, jsonSchema: null },
       ...continueFrom(answer),
       sampling: { ...this.settings().sampling, maxTokens },
     };
@@ -59,12 +66,12 @@ export class AnswerWriter {
   }
 
   /** The prompt without the turns that have to go; null: that is not enough. */
-  private async roll(answer: RunningAnswer, { branch, build }: BranchPrompt): Promise<PromptMessage[] | null> {
+  private async roll(answer: RunningAnswer, { branch, build, now }: BranchPrompt): Promise<PromptMessage[] | null> {
     await this.engine.whenReady(answer.controller.signal);
     const contextSize = this.engine.contextSize();
     const room = contextSize - reserveOf(this.settings().documents.reserve, contextSize);
-    const { continueFrom: soFar } = continueFrom(answer);
-    const count = async (some: Message[]) => (await this.engine.countTokens(await build(some), soFar)).tokens;
+    const options = { now, ...continueFrom(answer) };
+    const count = async (some: Message[]) => (await this.engine.countTokens(await build(some), options)).tokens;
     const rolled = await rollBranch(branch, count, room, answer.leftOut);
     if (!rolled) return null;
     answer.leftOut = rolled.leftOut || undefined;

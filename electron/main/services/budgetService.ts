@@ -1,80 +1,48 @@
 /** What a draft would take of the context, before it is sent: the exact prompt, counted by the loaded model. */
-import type { Attachment, AttachmentPart } from '../../shared/attachments';
-import { type PromptBudget, reserveOf } from '../../shared/budget';
+import type { AttachmentPart } from '../../shared/attachments';
+import type { PromptBudget } from '../../shared/budget';
 import type { OperationInput, OperationOutput } from '../../shared/contract';
-import type { PromptMessage } from '../../shared/engineContract';
 import type { Settings } from '../../shared/settings';
 import { branchTo } from './chatLog';
 import type { ChatStore } from './chatStore';
+import type { DocumentCounts } from './documents/documentCounts';
 import type { DocumentStore } from './documents/documentStore';
-import type { DocumentTexts } from './documents/documentTexts';
 import { type RollSource, rollBranch } from './overflow';
-import { buildPrompt, type PromptSource, systemPromptOf } from './prompt';
-
-/** What a budget needs of the engine; `EngineService` is one. */
-export interface CountingEngine {
-  /** of the prompt that the chat template makes of them */
-  countTokens(messages: PromptMessage[]): Promise<{ tokens: number }>;
-  /** of each text, as it stands inside a prompt */
-  countTexts(texts: string[]): Promise<number[]>;
-  contextSize(): number;
-}
+import type { PromptSource } from './prompt';
+import type { CountingEngine, Questions } from './questions';
 
 export class BudgetService {
   constructor(
     private readonly chats: ChatStore,
     private readonly engine: CountingEngine,
+    private readonly questions: Questions,
+    private readonly counts: DocumentCounts,
     private readonly store: DocumentStore,
-    private readonly texts: DocumentTexts,
     private readonly settings: () => Settings,
   ) {}
 
   async budget({ chatId, leafId, draft, attachments }: OperationInput<'turns.budget'>): Promise<PromptBudget> {
-    const { documents, overflow } = this.settings();
+    const { overflow } = this.settings();
     const chat = chatId === null ? null : await this.chats.open(chatId);
-    const systemPrompt = systemPromptOf(chat, this.settings());
     const all = chat ? branchTo(chat, leafId) : [];
-    const blockOf = (attachment: Attachment) => this.texts.block(attachment);
+    const filled = await this.questions.filled({ chat, branch: all, text: draft, attachments });
+    const question: PromptSource = { role: 'user', text: draft, attachments: filled };
     const contextSize = this.engine.contextSize();
-    const reserve = reserveOf(documents.reserve, contextSize);
-    const whole: (PromptSource & RollSource)[] = [...all, { role: 'user', text: draft, attachments }];
-    const count = async (some: PromptSource[]) => {
-      const messages = await buildPrompt(systemPrompt, some, blockOf);
-      return messages.length === 0 ? 0 : (await this.engine.countTokens(messages)).tokens;
-    };
+    const reserve = this.questions.reserve();
+    const whole: (PromptSource & RollSource)[] = [...all, question];
+    const count = (some: PromptSource[]) => this.questions.total(chat, some);
     const rolled = overflow === 'roll' ? await rollBranch(whole, count, contextSize - reserve) : null;
     const sources: PromptSource[] = rolled?.branch ?? whole;
-    const branch = sources.slice(0, -1);
-    const attached = sources.flatMap((source, index) =>
-      source.attachments.map((attachment) => ({ attachment, inBranch: index < branch.length })),
-    );
-    const blocks = await Promise.all(attached.map(({ attachment }) => blockOf(attachment)));
     const total = await count(sources);
-    const texts = [systemPrompt.trim() === '' ? '' : systemPrompt, draft, ...blocks, ...branch.map(({ text }) => text)];
-    const [system = 0, message = 0, ...rest] = await this.engine.countTexts(texts);
-    const byDocument = attached.map(({ attachment, inBranch }, index) => ({
-      documentId: attachment.documentId,
-      tokens: rest[index] ?? 0,
-      inBranch,
-    }));
-    const counted = {
-      system,
-      message,
-      documents: sum(rest.slice(0, blocks.length)),
-      history: sum(rest.slice(blocks.length)),
-    };
+    const { byDocument, ...parts } = await this.parts(
+      this.questions.systemPrompt(chat),
+      sources.slice(0, -1),
+      question,
+    );
     const over = Math.max(0, total + reserve - contextSize);
     const leftOut = rolled?.leftOut || undefined;
-    return {
-      ...withTemplate(counted, total),
-      total,
-      reserve,
-      contextSize,
-      byDocument,
-      fits: over === 0,
-      over,
-      leftOut,
-    };
+    const room = { total, reserve, contextSize, fits: over === 0, over };
+    return { ...withTemplate(parts, total), ...room, byDocument, leftOut };
   }
 
   async countDocument(
@@ -82,10 +50,24 @@ export class BudgetService {
     part: AttachmentPart = { kind: 'whole' },
   ): Promise<OperationOutput<'documents.countTokens'>> {
     const { name } = await this.store.get(documentId);
-    const block = await this.texts.block({ documentId, name, part });
-    const sections = part.kind === 'whole' ? await this.texts.sections(documentId) : null;
-    const [tokens = 0, ...each] = await this.engine.countTexts([block, ...(sections ?? [])]);
-    return { tokens, sections: sections && each };
+    const tokens = await this.counts.block({ documentId, name, part });
+    return { tokens, sections: part.kind === 'whole' ? await this.counts.sections(documentId) : null };
+  }
+
+  private async parts(systemPrompt: string, branch: readonly PromptSource[], question: PromptSource) {
+    const attached = [
+      ...branch.flatMap(({ attachments }) => attachments.map((attachment) => ({ attachment, inBranch: true }))),
+      ...question.attachments.map((attachment) => ({ attachment, inBranch: false })),
+    ];
+    const byDocument: PromptBudget['byDocument'] = [];
+    for (const { attachment, inBranch } of attached) {
+      const tokens = await this.counts.block(attachment);
+      byDocument.push({ documentId: attachment.documentId, tokens, inBranch });
+    }
+    const texts = [systemPrompt.trim() === '' ? '' : systemPrompt, question.text, ...branch.map(({ text }) => text)];
+    const [system = 0, message = 0, ...history] = await this.engine.countTexts(texts);
+    const documents = sum(byDocument.map(({ tokens }) => tokens));
+    return { system, message, documents, history: sum(history), byDocument };
   }
 }
 

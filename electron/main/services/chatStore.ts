@@ -75,6 +75,16 @@ export class ChatStore {
     return names.flat().flatMap((name) => (name.endsWith('.jsonl') ? [name.slice(0, -'.jsonl'.length)] : []));
   }
 
+  /** Files with text of chats: the trash and what was set aside among them. */
+  async files(ids?: readonly string[]): Promise<string[]> {
+    const kept = (name: string) => (ids ? ids.some((id) => name.startsWith(`${id}.`)) : true);
+    const inFolder = async (folder: string) =>
+      (await readdir(folder))
+        .filter((name) => /\.(jsonl|damaged\.txt)$/.test(name) && kept(name))
+        .map((name) => join(folder, name));
+    return (await Promise.all([this.folder, this.trash.folder].map(inFolder))).flat();
+  }
+
   /** Chats in the trash. */
   trashed(): TrashedChat[] {
     return this.trash.list();

@@ -9,6 +9,7 @@ import type {
   GenerateRequest,
   LoadResult,
   PromptMessage,
+  PromptOptions,
 } from '../../shared/engineContract';
 import { ConcertinaError, toErrorPayload } from '../../shared/errors';
 import type { ContextFit } from '../../shared/fit';
@@ -48,6 +49,7 @@ export class EngineService {
   };
   /** counts loads: the latest one wins */
   private loadNumber = 0;
+  private loadsDone = 0;
   /** the load that a person cancelled, which may still wait for the process to start */
   private cancelledLoad = 0;
   /** settings of the context as it was last asked for */
@@ -131,12 +133,17 @@ export class EngineService {
     return this.host.client.call('fit', { path: await this.pathOf(modelId), ...question });
   }
 
-  countTokens(messages: PromptMessage[], continueFrom?: GenerateRequest['continueFrom']): Promise<{ tokens: number }> {
-    return this.host.client.call('countTokens', { messages, ...(continueFrom && { continueFrom }) });
+  countTokens(messages: PromptMessage[], options: PromptOptions): Promise<{ tokens: number }> {
+    return this.host.client.call('countTokens', { messages, ...options });
   }
 
   async countTexts(texts: string[]): Promise<number[]> {
     return (await this.host.client.call('countTexts', { texts })).tokens;
+  }
+
+  /** how many have succeeded */
+  loads(): number {
+    return this.loadsDone;
   }
 
   /** tokens; 0: nothing is loaded */
@@ -277,6 +284,7 @@ export class EngineService {
   }
 
   private onLoaded(result: LoadResult): void {
+    this.loadsDone++;
     if (this.host.work) this.host.work.loading = false;
     const { model, context, carriedTokens } = result;
     const memory = { ...result.memory, app: this.appMemory() };

@@ -7,6 +7,8 @@ import type { ChatStore } from './chatStore';
 import { createCompareHandlers } from './compare/compareHandlers';
 import type { CompareService } from './compare/compareService';
 import type { DocumentService } from './documents/documentService';
+import type { DocumentUse } from './documents/documentUse';
+import type { Retrieval } from './documents/retrieval';
 import type { EngineService } from './engineService';
 import { createHubHandlers } from './hub/hubHandlers';
 import type { Hub } from './hub/setUpHub';
@@ -16,7 +18,7 @@ import type { PresetStore } from './library/presetStore';
 import type { MachineService } from './machineService';
 import type { ModelLibrary } from './modelLibrary';
 import type { PowerWatch } from './power';
-import { type BlockOf, buildPrompt, systemPromptOf } from './prompt';
+import type { Questions } from './questions';
 import type { SessionService } from './sessionService';
 import type { SettingsStore } from './settingsStore';
 import type { TurnService } from './turnService';
@@ -41,10 +43,11 @@ export interface HandlerParts {
   models: ModelLibrary;
   engine: EngineService;
   turns: TurnService;
+  questions: Questions;
+  retrieval: Retrieval;
   budgets: BudgetService;
-  /** gives the block of an attached document */
-  blockOf: BlockOf;
   documents: DocumentService;
+  documentUse: DocumentUse;
   sessions: SessionService;
   search: ChatSearch;
   hub: Hub;
@@ -54,7 +57,7 @@ export interface HandlerParts {
 
 export function createHandlers(parts: HandlerParts): Handlers {
   const { info, diagnostics, machine, desktop, power, settings, chats, models } = parts;
-  const { engine, turns, budgets, blockOf, documents, sessions } = parts;
+  const { engine, turns, questions, retrieval, budgets, documents, sessions } = parts;
 
   async function removeModel(modelId: string): Promise<void> {
     await models.remove(modelId);
@@ -65,8 +68,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
     const chat = chatId === null ? null : await chats.open(chatId);
     const branch = chat ? branchTo(chat, leafId) : [];
     const sources = [...branch, { role: 'user' as const, text: draft, attachments: [] }];
-    const messages = await buildPrompt(systemPromptOf(chat, settings.get()), sources, blockOf);
-    return messages.length === 0 ? { tokens: 0 } : engine.countTokens(messages);
+    return { tokens: await questions.total(chat, sources) };
   }
 
   return {
@@ -115,6 +117,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
     'documents.text': async ({ documentId, start, end }) => ({
       text: await documents.store.text(documentId, start, end),
     }),
+    'documents.search': ({ documentId, query, limit }) => retrieval.search(documentId, query, limit),
     'documents.countTokens': ({ documentId, part }) => budgets.countDocument(documentId, part),
 
     ...createCompareHandlers(parts.compare),

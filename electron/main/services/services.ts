@@ -10,8 +10,12 @@ import { ChatStore } from './chatStore';
 import { CompareService } from './compare/compareService';
 import { CompareStore } from './compare/compareStore';
 import { diagnosticsText } from './diagnostics';
+import { DocumentCounts } from './documents/documentCounts';
 import { DocumentService } from './documents/documentService';
 import { DocumentTexts } from './documents/documentTexts';
+import { DocumentUse } from './documents/documentUse';
+import { PassageSearch } from './documents/passageSearch';
+import { Retrieval } from './documents/retrieval';
 import type { Downloads } from './downloads/downloads';
 import { Emitter } from './emitter';
 import { EngineHost } from './engineHost';
@@ -28,7 +32,7 @@ import { firstValues, MachineService, machineLines } from './machineService';
 import { ModelLibrary } from './modelLibrary';
 import { ModelList } from './modelList';
 import type { PowerWatch } from './power';
-import type { BlockOf } from './prompt';
+import { Questions } from './questions';
 import { privateFactsOf } from './redact';
 import { RunRecord } from './runRecord';
 import { SessionService } from './sessionService';
@@ -43,7 +47,7 @@ export interface ServicesOptions {
   /** file of the text that models are measured with */
   calibrationText: string;
   openEngine: () => EngineTransport;
-  /** file of the worker thread that reads documents; beside it lie pdf.js's character maps (cmaps) and the search worker */
+  /** file of the worker thread that reads documents; beside it lie pdf.js's character maps (cmaps) and the workers that search */
   documentWorker: string;
   /** file of the suggested models */
   catalogue: string;
@@ -116,9 +120,12 @@ export async function createServices(options: ServicesOptions): Promise<Services
     appMemory(options.processes().filter((pid) => pid !== host.pid)),
   );
   const texts = new DocumentTexts(documents.store);
-  const blockOf: BlockOf = (attachment) => texts.block(attachment);
-  const turns = new TurnService(chats, engine, () => settings.get(), blockOf, log);
-  const budgets = new BudgetService(chats, engine, documents.store, texts, () => settings.get());
+  const passages = new PassageSearch(join(dirname(options.documentWorker), 'passages.cjs'));
+  const retrieval = new Retrieval(passages, documents.store, texts, (some) => engine.countTexts(some));
+  const counts = new DocumentCounts(texts, engine);
+  const questions = new Questions(engine, texts, counts, retrieval, () => settings.get());
+  const turns = new TurnService(chats, engine, () => settings.get(), questions, log);
+  const budgets = new BudgetService(chats, engine, questions, counts, documents.store, () => settings.get());
   const sessions = new SessionService(host, settings, join(dataFolder, 'sessions'), () => chats.allIds(), log);
   const machine = new MachineService(join(dataFolder, 'machine.json'), {
     client: host.client,
@@ -127,6 +134,8 @@ export async function createServices(options: ServicesOptions): Promise<Services
     settings: () => settings.get().context,
     onBattery: () => options.power.current().onBattery,
   });
+  const documentUse = new DocumentUse(chats, documents.store, log);
+  void documentUse.sweep();
   await machine.load();
   if (options.firstProbe) probeAtFirstStart(machine, engine, settings, log);
   const notices = [options.info, settings, presets, chats, added, machine, hub, comparisons].flatMap(
@@ -162,7 +171,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     ...{ store: comparisons, client: host.client, engine, calibration, log, version: options.info.version },
     scratch: join(dataFolder, 'scratch-compare'),
     pathOf: (modelId) => models.pathOf(modelId),
-    prompts: { chats, blockOf },
+    prompts: { chats, blockOf: (attachment) => texts.block(attachment) },
     settings: () => settings.get(),
   });
   const { desktop, power } = options;
@@ -177,10 +186,12 @@ export async function createServices(options: ServicesOptions): Promise<Services
     models,
     engine,
     turns,
+    questions,
+    retrieval,
     budgets,
-    blockOf,
     hub,
     documents,
+    documentUse,
     sessions,
     search,
     presets,
@@ -212,7 +223,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     await engine.close();
     // answers that did not stop in time ended with their process
     await answersClosed();
-    await Promise.all([chats.close(), documentsClosed, hubClosed, search.close()]);
+    await Promise.all([chats.close(), documentsClosed, hubClosed, search.close(), passages.close()]);
   }
 
   function call(name: unknown, input: unknown): Promise<Envelope> {

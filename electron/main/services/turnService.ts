@@ -1,6 +1,6 @@
 /** A turn: a question appended to a chat and the answer to it, from the first frame to the final record. */
 import { randomUUID } from 'node:crypto';
-import type { Attachment } from '../../shared/attachments';
+import { type Attachment, asAsked } from '../../shared/attachments';
 import { type Chat, canGoOn, type Message, type StopReason } from '../../shared/chats';
 import type { Turn } from '../../shared/contract';
 import type { StreamFrame } from '../../shared/engine';
@@ -11,7 +11,7 @@ import { branchTo, findMessage } from './chatLog';
 import type { ChatStore, FinalPart } from './chatStore';
 import { Emitter } from './emitter';
 import type { Logger } from './logger';
-import { type BlockOf, buildPrompt, systemPromptOf } from './prompt';
+import type { Questions } from './questions';
 import { RunningAnswer } from './runningAnswer';
 import { titleFrom } from './titles';
 
@@ -34,7 +34,7 @@ export class TurnService {
     private readonly store: ChatStore,
     private readonly engine: AnswerEngine,
     private readonly settings: () => Settings,
-    private readonly blockOf: BlockOf,
+    private readonly questions: Pick<Questions, 'prompt' | 'attachments'>,
     private readonly log: Logger,
     private readonly now: () => number = Date.now,
   ) {
@@ -76,7 +76,7 @@ export class TurnService {
     const message = findMessage(chat, messageId);
     if (!message) throw missingMessage();
     if (message.role !== 'user') throw new ConcertinaError('bad-request', 'Only a question can be edited.');
-    return this.ask(chat, message.parentId, text, attachments ?? message.attachments);
+    return this.ask(chat, message.parentId, text, attachments ?? message.attachments.map(asAsked));
   }
 
   /** An answer that was stopped, or broke off, goes on behind what it has. */
@@ -125,9 +125,11 @@ export class TurnService {
     text: string,
     attachments: readonly Attachment[],
   ): Promise<Turn> {
-    const userMessage = { ...this.newMessage('user', parentId, text), attachments: [...attachments] };
+    const branch = branchTo(chat, parentId);
     // before anything is written: a document that is missing leaves the chat as it was
-    const prompt = await this.promptOf(chat, [...branchTo(chat, parentId), userMessage]);
+    const filled = await this.questions.attachments({ chat, branch, text, attachments });
+    const userMessage = { ...this.newMessage('user', parentId, text), attachments: filled };
+    const prompt = await this.promptOf(chat, [...branch, userMessage]);
     const assistantMessage = this.newMessage('assistant', userMessage.id, '');
     // from here on a change of the general one does not make the chat be read again behind the person's back
     if (chat.systemPrompt === null) await this.store.setSystemPrompt(chat.id, this.settings().systemPrompt);
@@ -139,8 +141,8 @@ export class TurnService {
   }
 
   private async promptOf(chat: Chat, branch: readonly Message[]): Promise<BranchPrompt> {
-    const build = (some: readonly Message[]) => buildPrompt(systemPromptOf(chat, this.settings()), some, this.blockOf);
-    return { branch, messages: await build(branch), build };
+    const build = (some: readonly Message[]) => this.questions.prompt(chat, some);
+    return { branch, messages: await build(branch), build, now: chat.createdAt };
   }
 
   private begin(chatId: string, prompt: BranchPrompt, userMessage: Message | null, assistantMessage: Message): Turn {

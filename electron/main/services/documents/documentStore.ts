@@ -1,5 +1,5 @@
 /** Documents on disk: documents/<id>/, each written in a folder beside and moved into place when it is whole. */
-import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DocumentInfo, Section } from '../../../shared/documents';
 import type { Extraction } from '../../../shared/documentWork';
@@ -7,9 +7,16 @@ import { ConcertinaError } from '../../../shared/errors';
 import { limits } from '../../../shared/limits';
 import { isMissing, storageError } from '../files';
 import type { Logger } from '../logger';
-import { type DocumentMeta, readMeta, readSlice, writeMeta } from './documentFiles';
+import { type DocumentMeta, readMeta, readSlice, textPath, writeMeta } from './documentFiles';
 
 const unfinished = '.new-';
+
+export interface SweepLimits {
+  /** no others */
+  only?: ReadonlySet<string>;
+  /** milliseconds since 1970: those that were attached later stay */
+  before?: number;
+}
 
 export class DocumentStore {
   /** written, or read and checked, in this run of the app */
@@ -43,8 +50,11 @@ export class DocumentStore {
   /** null: not here, or damaged and now thrown away. The first look in a run reads the whole text to check it. */
   async find(id: string): Promise<DocumentInfo | null> {
     const meta = await this.meta(id);
-    if (meta) this.attached.add(id);
-    return meta?.document ?? null;
+    if (!meta) return null;
+    this.attached.add(id);
+    const now = new Date();
+    await utimes(this.place(id), now, now).catch((error: unknown) => this.log.warn(String(error)));
+    return meta.document;
   }
 
   /** Takes over the folder that holds the finished text. */
@@ -71,6 +81,12 @@ export class DocumentStore {
     return (await this.required(id)).sections;
   }
 
+  /** UTF-8; the same for as long as the document is stored. */
+  async textPath(id: string): Promise<string> {
+    await this.required(id);
+    return textPath(this.place(id));
+  }
+
   /** At most `limits.maxDocumentSlice` characters. */
   async text(id: string, start: number, end: number): Promise<string> {
     const meta = await this.required(id);
@@ -84,15 +100,17 @@ export class DocumentStore {
     }
   }
 
-  /** Removes every document that is not in use and was not attached in this run. @returns how many */
-  async sweep(inUse: Iterable<string>): Promise<number> {
-    const kept = new Set([...inUse, ...this.attached]);
-    const unused = (await readdir(this.folder)).filter((name) => isId(name) && !kept.has(name));
-    for (const id of unused) {
+  /** Removes documents that are not in use and were not attached in this run. @returns how many */
+  async sweep(inUse: ReadonlySet<string>, { only, before = Date.now() }: SweepLimits = {}): Promise<number> {
+    const names = (await readdir(this.folder)).filter((name) => isId(name) && !inUse.has(name));
+    let removed = 0;
+    for (const id of only ? names.filter((name) => only.has(name)) : names) {
+      if (this.attached.has(id) || (await usedAt(this.place(id))) > before) continue;
       this.known.delete(id);
       await this.discard(this.place(id));
+      removed += 1;
     }
-    return unused.length;
+    return removed;
   }
 
   private async required(id: string): Promise<DocumentMeta> {
@@ -120,6 +138,14 @@ export class DocumentStore {
   private place(id: string): string {
     return join(this.folder, id);
   }
+}
+
+/** Milliseconds since 1970: when it was attached last; 0: it is gone. */
+async function usedAt(place: string): Promise<number> {
+  return stat(place).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => 0,
+  );
 }
 
 function isId(text: string): boolean {

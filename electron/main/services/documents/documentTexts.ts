@@ -7,6 +7,8 @@ import type { DocumentStore } from './documentStore';
 
 /** characters of all blocks that are kept */
 const mostKept = 32_000_000;
+/** of sections that are counted together */
+const charactersOfBatch = 250_000;
 
 export class DocumentTexts {
   private readonly blocks = new Map<string, string>();
@@ -22,20 +24,41 @@ export class DocumentTexts {
     return block;
   }
 
-  /** Each section alone, with its mark, as it stands in a block. */
-  async sections(documentId: string): Promise<string[]> {
+  /** Each section alone, with its mark, as it stands in a block; some of them at a time. */
+  async *sections(documentId: string): AsyncGenerator<string[]> {
     const sections = await this.store.sections(documentId);
-    const text = await this.text(documentId, 0, sections.at(-1)?.end ?? 0);
-    return sections.map(({ start, end }) => markedText(sections, { start, end }, text.slice(start, end)));
+    for (let at = 0; at < sections.length; ) {
+      const first = sections[at]?.start ?? 0;
+      let next = at + 1;
+      while (next < sections.length && (sections[next]?.end ?? 0) - first <= charactersOfBatch) next += 1;
+      const batch = sections.slice(at, next);
+      const text = await this.text(documentId, first, batch.at(-1)?.end ?? first);
+      yield batch.map((one) => markedText([one], one, text.slice(one.start - first, one.end - first)));
+      at = next;
+    }
   }
 
-  private async read({ documentId, name, part }: Attachment): Promise<string> {
-    try {
+  /** Of the text that is attached, without the marks. */
+  async characters({ documentId, name, part }: Attachment): Promise<number> {
+    return this.named(name, async () => {
+      const stretches = stretchesOf(part, await this.store.sections(documentId));
+      return stretches.reduce((sum, { start, end }) => sum + end - start, 0);
+    });
+  }
+
+  private read({ documentId, name, part }: Attachment): Promise<string> {
+    return this.named(name, async () => {
       const sections = await this.store.sections(documentId);
       const stretches = stretchesOf(part, sections);
       const texts: string[] = [];
       for (const { start, end } of stretches) texts.push(await this.text(documentId, start, end));
       return documentBlock(name, sections, stretches, texts);
+    });
+  }
+
+  private async named<T>(name: string, task: () => Promise<T>): Promise<T> {
+    try {
+      return await task();
     } catch (error) {
       throw toErrorPayload(error).code === 'not-found' ? gone(name) : error;
     }

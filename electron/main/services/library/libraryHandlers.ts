@@ -5,6 +5,7 @@ import type { ChatSummary } from '../../../shared/chats';
 import type { Handlers } from '../../../shared/contract';
 import { type ChatStore, isChatId } from '../chatStore';
 import type { DocumentService } from '../documents/documentService';
+import type { DocumentUse } from '../documents/documentUse';
 import type { SessionService } from '../sessionService';
 import type { TurnService } from '../turnService';
 import { exportedText, recordsOf } from './chatCopies';
@@ -18,6 +19,7 @@ export interface LibraryParts {
   turns: TurnService;
   documents: DocumentService;
   presets: PresetStore;
+  documentUse: DocumentUse;
 }
 
 type Names =
@@ -35,7 +37,7 @@ type Names =
   | 'chats.destroy';
 
 export function createLibraryHandlers(parts: LibraryParts): Pick<Handlers, Names> {
-  const { chats, search, sessions, turns, documents, presets } = parts;
+  const { chats, search, sessions, turns, documents, documentUse, presets } = parts;
 
   async function labelsOf(documentId: string): Promise<string[] | null> {
     const sections = await documents.store.sections(documentId).catch(() => null);
@@ -49,7 +51,7 @@ export function createLibraryHandlers(parts: LibraryParts): Pick<Handlers, Names
   }
 
   async function destroy(chatIds: string[]): Promise<void> {
-    await chats.destroy(chatIds);
+    await documentUse.whileDestroying(chatIds, () => chats.destroy(chatIds));
     // without an engine they go when the next one starts (`retainSessions`)
     await Promise.allSettled(chatIds.map((chatId) => sessions.remove(chatId)));
   }

@@ -27,6 +27,7 @@ function request(requestId: string, content: string): GenerateRequest {
     chatId: 'chat',
     messageId: `message-${requestId}`,
     messages: [{ role: 'user', content }],
+    now: 0,
     sampling: samplingSettingsSchema.parse({ seed: 7 }),
     jsonSchema: null,
   };
@@ -51,7 +52,7 @@ test('without a model every call that needs one says so', async () => {
   const { handlers } = setUp();
   const hint = expect.stringContaining('Choose');
   await expect(handlers.generate(request('a', 'x'))).rejects.toMatchObject({ code: 'model-missing', hint });
-  await expect(handlers.countTokens({ messages: [] })).rejects.toMatchObject({ code: 'model-missing' });
+  await expect(handlers.countTokens({ messages: [], now: 0 })).rejects.toMatchObject({ code: 'model-missing' });
   expect(await handlers.memory(undefined)).toEqual({ memory: null, contextUsed: 0 });
 });
 

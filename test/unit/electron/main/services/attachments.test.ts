@@ -1,23 +1,13 @@
 /** Documents attached to questions, through the services together. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Attachment } from '../../../../../electron/shared/attachments';
-import { setUpServices as setUp } from '../../../../fixtures/services';
-
-/** The fake worker makes one section of it. */
-async function attach(call: Awaited<ReturnType<typeof setUp>>['call'], text: string): Promise<Attachment> {
-  const jobId = await call('documents.addText', { name: 'Notes.txt', text });
-  return vi.waitFor(async () => {
-    const job = (await call('documents.jobs', undefined)).find(({ id }) => id === jobId);
-    if (!job?.document) throw new Error('not yet');
-    return { documentId: job.document.id, name: 'Notes.txt', part: { kind: 'whole' } };
-  }, 10_000);
-}
+import { attach, setUpServices as setUp } from '../../../../fixtures/services';
 
 test('the model reads an attached document before the question; an edit keeps it, or takes another', async () => {
   const { call, final } = await setUp();
-  const notes = await attach(call, 'The gate is green.');
+  const notes = await attach(call, 'Notes.txt', 'The gate is green.');
   const block = '<document name="Notes.txt">\n[text]\nThe gate is green.\n</document>\n\n';
   const { id } = await call('chats.create', {});
   const turn = await call('turns.send', { chatId: id, parentId: null, text: 'Colour?', attachments: [notes] });
@@ -38,7 +28,7 @@ test('the model reads an attached document before the question; an edit keeps it
 
 test('a document that is gone is named before anything is written, and attaching it again mends the chat', async () => {
   const { call, final, dataFolder, services } = await setUp();
-  const notes = await attach(call, 'The gate is green.');
+  const notes = await attach(call, 'Notes.txt', 'The gate is green.');
   const { id } = await call('chats.create', {});
   const turn = await call('turns.send', { chatId: id, parentId: null, text: 'Colour?', attachments: [notes] });
   await final(turn);
@@ -60,14 +50,14 @@ test('a document that is gone is named before anything is written, and attaching
   ).rejects.toMatchObject(gone);
   expect((await next.call('chats.open', { chatId: id })).messages).toHaveLength(2);
 
-  await attach(next.call, 'The gate is green.');
+  await attach(next.call, 'Notes.txt', 'The gate is green.');
   expect((await next.final(await next.call('turns.send', follow))).text).toBe('Sure?');
 });
 
 test('the budget names every part, and their sum is what the engine counts', async () => {
   const { call, final } = await setUp();
   await call('settings.update', { systemPrompt: 'Be kind.', documents: { reserve: 4000 } });
-  const notes = await attach(call, 'The gate is green.');
+  const notes = await attach(call, 'Notes.txt', 'The gate is green.');
   const { id } = await call('chats.create', {});
   const turn = await call('turns.send', { chatId: id, parentId: null, text: 'one two three', attachments: [notes] });
   await final(turn);
@@ -87,3 +77,27 @@ test('the budget names every part, and their sum is what the engine counts', asy
     sections: [expect.any(Number)],
   });
 });
+
+test('a document far beyond the context is counted part by part, and refused before anything is written', async () => {
+  const { call } = await setUp();
+  const line = 'some words of a very long book\n';
+  const large = await attach(call, 'Large.txt', `# One\n${line.repeat(80_000)}# Two\n${line}`);
+  const words = 80_001 * 7 + 4;
+  const counted = await call('documents.countTokens', { documentId: large.documentId });
+  // names of sections, and the marks around the document
+  expect(counted).toEqual({ tokens: words + 2 + 3, sections: [80_000 * 7 + 3, 7 + 3] });
+  const draft = { chatId: null, leafId: null, draft: 'What is it?', attachments: [large] };
+  const budget = await call('turns.budget', draft);
+  expect(budget).toMatchObject({ documents: counted.tokens, total: counted.tokens + 3, fits: false });
+
+  const { id } = await call('chats.create', {});
+  const question = { chatId: id, parentId: null, text: 'What is it?', attachments: [large] };
+  const refused = { code: 'context-full', message: expect.stringContaining('Large.txt has 560,0') };
+  await expect(call('turns.send', question)).rejects.toMatchObject(refused);
+  expect((await call('chats.open', { chatId: id })).messages).toEqual([]);
+  const part: Attachment = { ...large, part: { kind: 'sections', sections: [1] } };
+  expect(await call('turns.budget', { ...draft, attachments: [part] })).toMatchObject({
+    fits: true,
+    total: 10 + 3 + 3,
+  });
+}, 20_000);

@@ -22,8 +22,8 @@ test('a title that cannot be written does not leave a question without the end o
     contextSize: () => 512,
     modelName: () => 'Tiny',
   };
-  const blockOf = () => Promise.reject(new Error('no documents here'));
-  const turns = new TurnService(store, engine, () => settingsSchema.parse({}), blockOf, silentLogger);
+  const questions = { prompt: async () => [], attachments: async () => [] };
+  const turns = new TurnService(store, engine, () => settingsSchema.parse({}), questions, silentLogger);
   const { id } = await store.create();
   vi.spyOn(store, 'rename').mockRejectedValueOnce(new ConcertinaError('storage-failed', 'The disk is full.'));
   await turns.send(id, null, 'Why?');

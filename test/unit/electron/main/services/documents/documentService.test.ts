@@ -95,10 +95,13 @@ describe('a document', () => {
     const { folder, file, attached, service } = await setUp();
     const kept = await attached(await file('kept.txt', 'kept'));
     const unused = await attached(await file('unused.txt', 'unused'));
-    expect(await service.store.sweep([])).toBe(0);
+    expect(await service.store.sweep(new Set())).toBe(0);
 
     const { service: later, stored } = await setUp({ folder });
-    expect(await later.store.sweep([kept.id])).toBe(1);
+    const inUse = new Set([kept.id]);
+    expect(await later.store.sweep(inUse, { before: Date.now() - 60_000 })).toBe(0);
+    expect(await later.store.sweep(inUse, { only: new Set([kept.id]) })).toBe(0);
+    expect(await later.store.sweep(inUse)).toBe(1);
     expect(await readdir(stored)).toEqual([kept.id]);
     await expect(later.store.text(unused.id, 0, 1)).rejects.toMatchObject({ code: 'not-found' });
     await expect(later.store.get('../../settings')).rejects.toMatchObject({ code: 'not-found' });

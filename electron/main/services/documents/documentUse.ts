@@ -1,0 +1,55 @@
+/** Which documents the chats name. The logs are looked through as they are, without parsing them. */
+import { createReadStream } from 'node:fs';
+import type { ChatStore } from '../chatStore';
+import type { Logger } from '../logger';
+import type { DocumentStore } from './documentStore';
+
+/** a draft may still hold what was attached so lately */
+const keptMs = 86_400_000;
+const pieceBytes = 256 * 1024;
+const mention = /"documentId":"([0-9a-f]{64})"/g;
+const longestMention = 100;
+
+export class DocumentUse {
+  constructor(
+    private readonly chats: ChatStore,
+    private readonly store: DocumentStore,
+    private readonly log: Logger,
+  ) {}
+
+  /** Removes what no chat names any more. Never rejects: a log that cannot be read keeps everything. */
+  async sweep(): Promise<void> {
+    await this.quietly(async () => {
+      const inUse = await documentsIn(await this.chats.files());
+      const removed = await this.store.sweep(inUse, { before: Date.now() - keptMs });
+      if (removed > 0) this.log.info(`${removed} documents that no chat uses were removed.`);
+    });
+  }
+
+  /** Runs `destroy`, and removes the documents that only these chats named. */
+  async whileDestroying(chatIds: readonly string[], destroy: () => Promise<void>): Promise<void> {
+    const only = await documentsIn(await this.chats.files(chatIds)).catch(() => new Set<string>());
+    await destroy();
+    if (only.size === 0) return;
+    await this.quietly(async () => {
+      await this.store.sweep(await documentsIn(await this.chats.files()), { only });
+    });
+  }
+
+  private async quietly(task: () => Promise<void>): Promise<void> {
+    await task().catch((error: unknown) => this.log.warn(`Documents could not be swept: ${String(error)}`));
+  }
+}
+
+async function documentsIn(paths: readonly string[]): Promise<Set<string>> {
+  const ids = new Set<string>();
+  for (const path of paths) {
+    let rest = '';
+    for await (const piece of createReadStream(path, { encoding: 'latin1', highWaterMark: pieceBytes })) {
+      const text = rest + piece;
+      for (const [, id = ''] of text.matchAll(mention)) ids.add(id);
+      rest = text.slice(-longestMention);
+    }
+  }
+  return ids;
+}

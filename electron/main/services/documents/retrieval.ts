@@ -1,0 +1,93 @@
+/** Chooses the passages of documents that fit a question best, as many as there is room for. */
+import type { Attachment, Passage, ScoredPassage } from '../../../shared/attachments';
+import type { FoundPassage } from '../../../shared/passageWork';
+import { documentBlock, markedText, sectionAt } from './documentBlock';
+import type { DocumentStore } from './documentStore';
+import type { DocumentTexts } from './documentTexts';
+import type { PassageSearch } from './passageSearch';
+
+/** passages that are looked at for one question */
+const mostCandidates = 64;
+/** characters of the end of a question: what was pasted before it would find itself */
+const mostOfQuestion = 2000;
+
+export class Retrieval {
+  constructor(
+    private readonly passages: PassageSearch,
+    private readonly store: DocumentStore,
+    private readonly texts: DocumentTexts,
+    /** tokens of each text as it stands inside a prompt */
+    private readonly count: (texts: string[]) => Promise<number[]>,
+  ) {}
+
+  /** The best first; none: no word of the query is in the document. */
+  async search(documentId: string, query: string, limit: number): Promise<ScoredPassage[]> {
+    const found = query.trim() === '' ? [] : await this.find(documentId, query, limit);
+    return this.labelled(documentId, found);
+  }
+
+  /**
+   * The attachment with its passages, in the order of the text; `most`: tokens of its block. A question without a word
+   * of the document gets its beginning.
+   */
+  async choose(attachment: Attachment, question: string, most: number): Promise<Attachment> {
+    const { documentId } = attachment;
+    const words = question.slice(-mostOfQuestion).trim();
+    const matching = words === '' ? [] : await this.find(documentId, words, mostCandidates);
+    const found = matching.length > 0 ? matching : await this.find(documentId, '', mostCandidates);
+    const candidates = await this.labelled(documentId, found);
+    const chosen = await this.cheapEnough(attachment, candidates, most);
+    let filled = withPassages(attachment, chosen);
+    // counted alone, they can come to a few tokens less than together
+    while (chosen.length > 0 && (await this.tokensOf(filled)) > most) {
+      chosen.pop();
+      filled = withPassages(attachment, chosen);
+    }
+    return filled;
+  }
+
+  private async find(documentId: string, query: string, limit: number): Promise<FoundPassage[]> {
+    return this.passages.search({ documentId, textPath: await this.store.textPath(documentId), query, limit });
+  }
+
+  private async labelled(documentId: string, found: FoundPassage[]): Promise<ScoredPassage[]> {
+    const sections = await this.store.sections(documentId);
+    return found.map(({ start, end, score }) => {
+      const label = sections[sectionAt(sections, start)]?.label ?? '';
+      return { start, end, label, score };
+    });
+  }
+
+  /** Still the best first. One that is too long leaves its room to the next. */
+  private async cheapEnough(
+    { documentId, name }: Attachment,
+    candidates: ScoredPassage[],
+    most: number,
+  ): Promise<ScoredPassage[]> {
+    const sections = await this.store.sections(documentId);
+    const texts: string[] = [];
+    for (const passage of candidates) {
+      const text = await this.store.text(documentId, passage.start, passage.end);
+      texts.push(markedText(sections, passage, text));
+    }
+    const [empty = 0, ...tokens] = await this.count([documentBlock(name, [], [], []), ...texts]);
+    let left = most - empty;
+    return candidates.filter((_, index) => {
+      const cost = tokens[index] ?? 0;
+      if (cost > left) return false;
+      left -= cost;
+      return true;
+    });
+  }
+
+  private async tokensOf(attachment: Attachment): Promise<number> {
+    const [tokens = 0] = await this.count([await this.texts.block(attachment)]);
+    return tokens;
+  }
+}
+
+function withPassages(attachment: Attachment, chosen: readonly ScoredPassage[]): Attachment {
+  const passages: Passage[] = chosen.map(({ start, end, label }) => ({ start, end, label }));
+  passages.sort((a, b) => a.start - b.start);
+  return { ...attachment, part: { kind: 'passages', passages } };
+}

@@ -1,0 +1,82 @@
+import { expect, test, vi } from 'vitest';
+import { piecesOf, TokenCounter } from '../../../../electron/engine/tokenCounter';
+import type { ChatMessage } from '../../../../native/binding/types';
+
+/** As many tokenizers: words with the blank before them, runs of line breaks, and the last of several blanks apart. */
+const pattern = /<\|\w+\|>| ?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+\n*|\s+(?!\S)|\s+/gu;
+
+function tokens(text: string): number {
+  return text.match(pattern)?.length ?? 0;
+}
+
+function render(messages: ChatMessage[]): string {
+  return `${messages.map(({ role, content }) => `<|${role}|>\n${content.trim()}\n\n`).join('')}<|assistant|>\n\n`;
+}
+
+function setUp(splits = true) {
+  const countTexts = vi.fn(async (texts: string[]) => Int32Array.from(texts, tokens));
+  const counter = new TokenCounter({
+    splitsAtLines: async () => splits,
+    countTexts,
+    renderChat: async (messages) => render(messages),
+    tokenize: (text, options) => new Int32Array(tokens(text) + (options?.addSpecial ? 1 : 0)),
+  });
+  const counted = () => countTexts.mock.calls.flatMap(([texts]) => texts).join('').length;
+  return { counter, counted };
+}
+
+const paragraphs = Array.from(
+  { length: 400 },
+  (_, i) => `${'The line of a document'.slice(i % 9)}, ${i} words.\n\n  Then\nmore ${i}.`,
+);
+const document = `<document name="a.txt">\n[Page 1]\n${paragraphs.join('\n')}\n</document>\n\n`;
+const chat = (draft: string): ChatMessage[] => [
+  { role: 'system', content: 'Be kind.\n' },
+  { role: 'user', content: `${document}${draft}` },
+];
+
+test('the count of a chat is the count of its whole prompt', async () => {
+  for (const splits of [true, false]) {
+    const { counter } = setUp(splits);
+    for (const draft of ['', 'W', 'What is it?', 'Two\nlines\n\n', '  blanks', '\n\nand lines', 'a'.repeat(500)]) {
+      expect(await counter.countChat(chat(draft), {}), JSON.stringify(draft)).toBe(tokens(render(chat(draft))) + 1);
+    }
+  }
+});
+
+test('a keystroke behind a long document is a short count', async () => {
+  const { counter, counted } = setUp();
+  await counter.countChat(chat('What'), {});
+  const before = counted();
+  expect(before).toBeGreaterThan(document.length);
+  await counter.countChat(chat('What i'), {});
+  expect(counted() - before).toBeLessThan(document.length / 10);
+});
+
+test('a page, its document and the prompt share what is known', async () => {
+  const { counter, counted } = setUp();
+  const [whole = 0] = await counter.countTexts([document]);
+  const before = counted();
+  await counter.countChat(chat('What'), {});
+  expect(counted() - before).toBeLessThan(document.length / 10);
+  // in its place it is what it adds to the prompt
+  expect(whole).toBe(
+    tokens(render(chat('What'))) -
+      tokens(
+        render([
+          { role: 'system', content: 'Be kind.' },
+          { role: 'user', content: 'What' },
+        ]),
+      ),
+  );
+});
+
+test('cuts lie before letters and marks that begin a line, and nothing is lost', () => {
+  const text = `${document}<|end|>\nafter a mark\n[INST] a\n[Page 2]\nb`;
+  const pieces = piecesOf(text);
+  expect(pieces.join('')).toBe(text);
+  expect(pieces.length).toBeGreaterThan(10);
+  for (const piece of pieces.slice(1)) expect(piece).toMatch(/^[A-Za-z0-9[]/);
+  expect(pieces.some((piece) => piece.startsWith('[Page 2]'))).toBe(true);
+  expect(pieces.some((piece) => piece.startsWith('after') || piece.startsWith('[INST]'))).toBe(false);
+});
