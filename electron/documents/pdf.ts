@@ -9,33 +9,36 @@ import type { Extractor, OnProgress, Source } from './extractor';
 import { damaged, locked, withoutText } from './failures';
 import { surroundings } from './pdfFiles';
 import { PdfLayout } from './pdfLayout';
+import { PdfLog } from './pdfLog';
 import { pageNotices } from './pdfNotices';
 import { SectionList } from './sections';
 import type { TextSink } from './textSink';
 
 /** pdf.js keeps fonts of every page it has seen until it is told to let go */
 const pagesBetweenCleanups = 100;
-const onlyErrors = 0;
+const alsoWarnings = 1;
 
 export const extractPdf: Extractor = async (source, sink, onProgress) => {
   const { buffer, byteOffset, byteLength } = readFileSync(source.path);
+  const log = new PdfLog();
   const task = getDocument({
     // as it is: pdf.js takes the memory of a large file over without a copy
     data: new Uint8Array(buffer, byteOffset, byteLength),
-    verbosity: onlyErrors,
+    verbosity: alsoWarnings,
     ...surroundings(source.cMapFolder),
   });
   try {
     const pdf = await task.promise.catch((error: unknown) => {
       throw isAboutPassword(error) ? locked(source.name) : damaged(source.name, error);
     });
-    return await readPages(pdf, source, sink, onProgress);
+    return await readPages(pdf, source, sink, onProgress, log);
   } finally {
     await task.destroy();
+    log.close();
   }
 };
 
-async function readPages(pdf: PDFDocumentProxy, { name }: Source, sink: TextSink, onProgress: OnProgress) {
+async function readPages(pdf: PDFDocumentProxy, { name }: Source, sink: TextSink, onProgress: OnProgress, log: PdfLog) {
   const all = pdf.numPages;
   if (all > limits.maxDocumentPages) throw tooManyPages(name, all);
   const sections = new SectionList();
@@ -57,7 +60,7 @@ async function readPages(pdf: PDFDocumentProxy, { name }: Source, sink: TextSink
   return {
     pages: all,
     sections: sections.finish(sink.length),
-    notices: pageNotices({ empty, unreadable, unknownLetters: layout.unknownLetters }),
+    notices: pageNotices({ empty, unreadable, unknownLetters: layout.unknownLetters, missing: log.missing(all) }),
   };
 }
 

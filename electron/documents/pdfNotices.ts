@@ -4,11 +4,13 @@ export interface PageFindings {
   /** numbers of pages, in order */
   empty: number[];
   unreadable: number[];
+  /** how many more the file says it has */
+  missing: number;
   /** share of letters that the fonts of the file leave unnamed, 0 to 1 */
   unknownLetters: number;
 }
 
-export function pageNotices({ empty, unreadable, unknownLetters }: PageFindings): string[] {
+export function pageNotices({ empty, unreadable, missing, unknownLetters }: PageFindings): string[] {
   const notices: string[] = [];
   if (empty.length > 0) {
     const [verb, what] =
@@ -16,6 +18,12 @@ export function pageNotices({ empty, unreadable, unknownLetters }: PageFindings)
     notices.push(`${pagesNamed(empty)} ${verb} no text: ${what} or empty. Concertina cannot read pictures.`);
   }
   if (unreadable.length > 0) notices.push(`${pagesNamed(unreadable)} could not be read: the file is damaged there.`);
+  if (missing > 0) {
+    const pages = missing === 1 ? 'page is' : 'pages are';
+    notices.push(
+      `${missing.toLocaleString('en')} ${pages} missing: the file is damaged. Page numbers behind the gap may be off.`,
+    );
+  }
   if (unknownLetters > 0.1) {
     const share = Math.round(unknownLetters * 100);
     notices.push(

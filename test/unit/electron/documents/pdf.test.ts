@@ -95,12 +95,27 @@ describe('a PDF', () => {
     expect(text).toContain('Chapter of page 10');
   });
 
+  it('says how many pages are missing when their tree breaks off', async () => {
+    const pages = Array.from({ length: 6 }, (_, index) => ({ lines: prose(index + 1) }));
+    const broken = makePdf(pages).toString('latin1').replace('10 0 R 12 0 R 14 0 R', '90 0 R 92 0 R 94 0 R');
+    const log = console.log;
+    const extraction = await extract('pdf', Buffer.from(broken, 'latin1'));
+    expect(console.log).toBe(log);
+    expect(extraction.text).toContain('Chapter of page 3');
+    expect(extraction.pages).toBe(4);
+    expect(extraction.notices).toEqual([
+      'Page 4 could not be read: the file is damaged there.',
+      '2 pages are missing: the file is damaged. Page numbers behind the gap may be off.',
+    ]);
+  });
+
   it('says what is missing from its text', () => {
     expect(pagesNamed([4])).toBe('Page 4');
     expect(pagesNamed([1, 3, 4, 6, 7, 8])).toBe('Pages 1, 3, 4 and 6 to 8');
     expect(pagesNamed(Array.from({ length: 20 }, (_, index) => index * 2))).toMatch(/, 14 and 12 more$/);
-    expect(pageNotices({ empty: [], unreadable: [2], unknownLetters: 0.5 })).toEqual([
+    expect(pageNotices({ empty: [], unreadable: [2], missing: 1, unknownLetters: 0.5 })).toEqual([
       'Page 2 could not be read: the file is damaged there.',
+      '1 page is missing: the file is damaged. Page numbers behind the gap may be off.',
       'The fonts of this file do not say which letters they draw: about 50% of the text is unreadable.',
     ]);
   });
