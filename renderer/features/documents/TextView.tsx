@@ -1,75 +1,54 @@
 /** The text, of which only what is in sight is read and drawn: a document may have 300 million characters. */
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useMemo, useRef } from 'react';
-import { blockAt, blocksOf, type TextBlock } from '../../state/documents/blocks';
+import { ChevronDown, ChevronUp } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import { blockAt, blocksOf, stretchesOf } from '../../state/documents/blocks';
 import type { Panel } from '../../state/documents/state';
 import type { PanelDocument } from '../../state/documents/usePanelDocument';
-import { Block } from './Block';
+import { Button } from '../../ui/Button';
+import { formatCount } from '../../ui/format';
+import { Stretch, turnHeight } from './Stretch';
 
-const charactersOfLine = 52;
-const lineHeight = 20;
-const labelHeight = 40;
-
+/** A very long text is shown stretch by stretch. Which one: where the person was sent, until they turn over. */
 export function TextView({ document, panel }: { document: PanelDocument; panel: Panel }) {
-  const { info, sections, sent, chosen } = document;
-  const blocks = useMemo(() => blocksOf(sections), [sections]);
-  const scroller = useRef<HTMLDivElement>(null);
-  const texts = useRef(new Map<number, string>());
-  const virtual = useVirtualizer({
-    count: blocks.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: (index) => heightOf(blocks[index]),
-    overscan: 2,
-  });
+  const { sections } = document;
   const { place, asked } = panel;
-  const target = place ? blockAt(blocks, place) : null;
+  const blocks = useMemo(() => blocksOf(sections), [sections]);
+  const stretches = useMemo(() => stretchesOf(blocks), [blocks]);
+  const [turned, setTurned] = useState<{ asked: number; to: number } | null>(null);
+  const target = place ? blocks[blockAt(blocks, place)] : undefined;
+  const sentTo = target ? stretches.findIndex((stretch) => stretch.includes(target)) : 0;
+  const at = turned?.asked === asked ? turned.to : Math.max(0, sentTo);
+  const last = stretches.length - 1;
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the same place may be asked for again
-  useEffect(() => {
-    if (target !== null) virtual.scrollToIndex(target, { align: 'start' });
-  }, [asked, target]);
+  function turn(to: number, from: 'top' | 'bottom') {
+    if (to < 0 || to > last) return null;
+    return (
+      <div className="flex items-center justify-center" style={{ height: turnHeight }}>
+        <Button
+          size="small"
+          data-testid={from === 'top' ? 'text-earlier' : 'text-later'}
+          onClick={() => setTurned({ asked, to })}
+        >
+          {from === 'top' ? (
+            <ChevronUp className="size-3.5" aria-hidden="true" />
+          ) : (
+            <ChevronDown className="size-3.5" aria-hidden="true" />
+          )}
+          {`${from === 'top' ? 'Earlier text' : 'The text goes on'}: ${formatCount(to + 1)} of ${formatCount(stretches.length)}`}
+        </Button>
+      </div>
+    );
+  }
 
   return (
-    <section
-      ref={scroller}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, which the keyboard has to reach
-      tabIndex={0}
-      aria-label="Text of the document"
-      data-testid="document-text"
-      className="min-h-0 flex-1 overflow-y-auto px-5 outline-offset-[-2px]"
-    >
-      <div className="relative" style={{ height: virtual.getTotalSize() }}>
-        {virtual.getVirtualItems().map(({ index, key, start }) => {
-          const block = blocks[index];
-          const section = block && sections[block.section];
-          if (!block || !section) return null;
-          return (
-            <div
-              key={key}
-              ref={virtual.measureElement}
-              data-index={index}
-              className="absolute inset-x-0 top-0 pb-px"
-              style={{ transform: `translateY(${start}px)` }}
-            >
-              <Block
-                documentId={info.id}
-                block={block}
-                section={section}
-                texts={texts.current}
-                inContext={sent.has(block.section) ? 'sent' : chosen.has(block.section) ? 'chosen' : null}
-                place={index === target && place && 'offset' in place ? place : null}
-                asked={asked}
-              />
-            </div>
-          );
-        })}
-      </div>
-    </section>
+    <Stretch
+      key={at}
+      document={document}
+      blocks={stretches[at] ?? []}
+      target={turned?.asked === asked ? null : (target ?? null)}
+      panel={panel}
+      before={turn(at - 1, 'top')}
+      after={turn(at + 1, 'bottom')}
+    />
   );
-}
-
-/** Until it is drawn and measured. */
-function heightOf(block: TextBlock | undefined): number {
-  if (!block) return lineHeight;
-  return (block.first ? labelHeight : 0) + Math.ceil((block.end - block.start) / charactersOfLine) * lineHeight;
 }

@@ -10,6 +10,8 @@ export interface TextBlock {
 }
 
 const blockCharacters = 8000;
+/** A browser places nothing beyond 33 million pixels: this many characters stay below, with two or more on a line. */
+const stretchCharacters = 4_000_000;
 /** how far behind its nominal end a block may reach for the end of a line or a word */
 export const overlap = 400;
 
@@ -29,6 +31,17 @@ export function blockAt(blocks: readonly TextBlock[], place: { section: number }
     'section' in place ? block.section >= place.section : block.end > place.offset;
   const found = blocks.findIndex(isBehind);
   return found === -1 ? Math.max(0, blocks.length - 1) : found;
+}
+
+/** The blocks in stretches, each for a scroll area of its own. Without blocks there is none. */
+export function stretchesOf(blocks: readonly TextBlock[]): TextBlock[][] {
+  const stretches: TextBlock[][] = [];
+  for (const block of blocks) {
+    const last = stretches.at(-1);
+    if (last?.[0] && block.end - last[0].start <= stretchCharacters) last.push(block);
+    else stretches.push([block]);
+  }
+  return stretches;
 }
 
 /**

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { budgetParts, budgetText } from '../../../renderer/features/composer/budgetParts';
 import { partOf, tokensOf } from '../../../renderer/features/documents/selection';
 import { neededLength, roomOffers } from '../../../renderer/state/budget/room';
-import { blockAt, blocksOf, overlap, shownText } from '../../../renderer/state/documents/blocks';
+import { blockAt, blocksOf, overlap, shownText, stretchesOf } from '../../../renderer/state/documents/blocks';
 import { sectionsIn } from '../../../renderer/state/documents/inContext';
 import { partText } from '../../../renderer/state/documents/partText';
 import { parseRanges, rangesText } from '../../../renderer/state/documents/ranges';
@@ -57,6 +57,23 @@ describe('the text in blocks', () => {
     expect(blockAt(blocks, { section: 2 })).toBe(2);
     expect(blocks[blockAt(blocks, { offset: 20_000 })]).toMatchObject({ section: 2, first: false });
     expect(blockAt(blocks, { offset: text.length + 5 })).toBe(blocks.length - 1);
+  });
+
+  it('of 300 million characters is shown in stretches that a browser can place', () => {
+    const million = (count: number) => count * 1_000_000;
+    const parts = [0, 1, 2].map((part) => ({
+      ...{ kind: 'lines' as const, label: `Part ${part}`, level: 0 },
+      ...{ start: million(100 * part), end: million(100 * (part + 1)) },
+    }));
+    const all = blocksOf(parts);
+    const stretches = stretchesOf(all);
+    expect(stretches.flat()).toEqual(all);
+    expect(stretches.length).toBe(75);
+    // a line of two letters and its end is 20 pixels high
+    for (const stretch of stretches) {
+      expect((((stretch.at(-1)?.end ?? 0) - (stretch[0]?.start ?? 0)) / 3) * 20).toBeLessThan(2 ** 25);
+    }
+    expect(stretchesOf(blocksOf([]))).toEqual([]);
   });
 });
 
