@@ -35,7 +35,7 @@ export function App({ app }: { app: AppParts }) {
   const { documents, ui } = useActions();
   const sidebarFloats = useMediaQuery('(max-width: 879px)');
   const settingsFloat = useMediaQuery('(max-width: 1119px)');
-  const documentFloats = useMediaQuery('(max-width: 1199px)');
+  const documentFloats = useMediaQuery('(max-width: 1139px)');
 
   useEffect(() => listenForKeys(app), [app]);
   // Before the paint, so that a small window never shows the list over the chat for a moment.

@@ -34,7 +34,7 @@ export function DocumentCard({ document, tokens, stale, twice }: DocumentCardPro
       data-tokens={tokens ?? undefined}
       data-part={document.part.kind}
       className={cx(
-        'rise flex w-72 max-w-full items-start gap-2.5 rounded-lg border bg-sunken py-2 pr-1 pl-2.5 text-xs',
+        'rise flex items-start gap-2.5 rounded-lg border bg-sunken py-2 pr-1 pl-2.5 text-xs',
         error ? 'border-bad/40' : 'border-line',
       )}
     >

@@ -14,7 +14,7 @@ export function DocumentCards() {
 
   return (
     <ul
-      className="flex max-h-[30vh] flex-wrap gap-2 overflow-y-auto px-3 pt-3"
+      className="grid max-h-[30vh] grid-cols-[repeat(auto-fill,minmax(min(15rem,100%),1fr))] items-start gap-2 overflow-y-auto px-3 pt-3"
       aria-label="Documents of this question"
       data-testid="draft-documents"
     >

@@ -78,14 +78,18 @@ function DocumentOffers({ documents }: { documents: readonly DraftDocument[] }) 
   const longest = whole.reduce<DraftDocument | null>((most, one) => (sizeOf(one) > sizeOf(most) ? one : most), null);
   if (!longest?.info) return null;
   const { info, key } = longest;
-  const of = documents.length > 1 ? ` of ${info.name}` : '';
+  const of = documents.length > 1 && (
+    <span className="max-w-56 truncate" title={info.name}>
+      of {info.name}
+    </span>
+  );
 
   return (
     <>
       {info.sections > 1 && (
         <li>
           <Button size="small" data-testid="offer-parts" onClick={() => actions.openParts(info.id)}>
-            Choose {sectionsName(info)}s{of}
+            Choose {sectionsName(info)}s {of}
           </Button>
         </li>
       )}
@@ -96,7 +100,7 @@ function DocumentOffers({ documents }: { documents: readonly DraftDocument[] }) 
           title="The passages that fit each question best are looked up, and listed with it. It stays so for this chat."
           onClick={() => actions.setPart(key, { kind: 'passages', passages: [] })}
         >
-          Only the best passages{of}
+          Only the best passages {of}
         </Button>
       </li>
     </>

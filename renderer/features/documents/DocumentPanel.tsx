@@ -32,7 +32,7 @@ function OpenPanel({ panel }: { panel: Panel }) {
     <aside
       aria-labelledby="document-title"
       data-testid="document-panel"
-      className="slide-in flex h-full w-[27rem] max-w-[100vw] flex-col border-l border-line bg-panel"
+      className="slide-in flex h-full w-[25rem] max-w-[100vw] flex-col border-l border-line bg-panel"
     >
       <div className="flex h-12 shrink-0 items-center gap-2 border-b border-line pr-2 pl-5">
         <h2

@@ -1,4 +1,4 @@
-import { selectBudget } from '../../state/budget/selectors';
+import { selectBudget, selectBudgetStale } from '../../state/budget/selectors';
 import { partText, plural, sectionsName } from '../../state/documents/partText';
 import type { PanelDocument } from '../../state/documents/usePanelDocument';
 import { useActions, useApp } from '../../state/useApp';
@@ -37,13 +37,16 @@ function sentText({ info, sections, sent }: PanelDocument): string {
 
 function Running({ document: { info, sections, tokens, inDraft, chosen } }: { document: PanelDocument }) {
   const budget = useApp(selectBudget);
+  const stale = useApp(selectBudgetStale);
   if (!inDraft) return null;
   if (inDraft.part.kind === 'passages') {
     return <p className="text-ink-2">The best passages are looked up for each question.</p>;
   }
   const own = budget?.byDocument.findLast((one) => !one.inBranch && one.documentId === info.id)?.tokens ?? 0;
   const room = budget ? Math.max(0, budget.contextSize - budget.reserve - budget.total + own) : null;
-  const sum = chosen.size === sections.length ? (tokens?.tokens ?? null) : tokensOf(chosen, tokens?.sections ?? null);
+  // until the block is counted as it will stand in the prompt, its sections are added up
+  const about = chosen.size === sections.length ? (tokens?.tokens ?? null) : tokensOf(chosen, tokens?.sections ?? null);
+  const sum = budget && !stale ? own : about;
   const over = sum !== null && room !== null && sum > room;
   return (
     <p

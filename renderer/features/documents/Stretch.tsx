@@ -5,7 +5,7 @@ import type { Panel } from '../../state/documents/state';
 import type { PanelDocument } from '../../state/documents/usePanelDocument';
 import { Block } from './Block';
 
-const charactersOfLine = 52;
+const charactersOfLine = 48;
 const lineHeight = 20;
 const labelHeight = 40;
 /** pixels of what leads to the text before, or after */
