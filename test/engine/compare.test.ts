@@ -23,7 +23,8 @@ beforeAll(async () => {
 });
 afterAll(() => fs.rmSync(bundles, { recursive: true, force: true }));
 
-async function start() {
+/** One thread: on a busy machine, threads that wait for each other make small work take minutes. */
+async function start(threads = 1) {
   const dataFolder = temporaryFolder();
   const services = await createServices({
     dataFolder,
@@ -65,9 +66,9 @@ async function start() {
     );
   const stored = (runId: string) =>
     compareRunSchema.parse(JSON.parse(fs.readFileSync(path.join(dataFolder, 'compare', `${runId}.json`), 'utf8')));
-  await call('settings.update', { context: { nCtx: 2048, threads: 0 }, sessions: { minTokens: 128 } });
+  await call('settings.update', { context: { nCtx: 2048, threads }, sessions: { minTokens: 128 } });
   services.engine.start();
-  await vi.waitFor(() => expect(services.engine.status().state).toBe('ready'), 60_000);
+  await vi.waitFor(() => expect(services.engine.status().state).toBe('ready'), 120_000);
   return { services, call, compare, until, stored, frames, dataFolder };
 }
 
@@ -76,7 +77,7 @@ const both = (types: string[], nCtx: number) => types.map((type) => ({ typeK: ty
 
 describe('a comparison', () => {
   it('of five types on a document: bytes of the allocation, and what each costs', { timeout: 400_000 }, async () => {
-    const { compare, until, stored, frames, call, services, dataFolder } = await start();
+    const { compare, until, stored, frames, call, services, dataFolder } = await start(0);
     const fact = 'The special magic number for Fresno is 77763886.';
     const text = `${heldOut.slice(0, 7000)}\n${fact}\n${heldOut.slice(7000, 15_500)}\n\nWhat is the special magic number for Fresno?`;
     const types = ['f16', 'f16', 'q8_0', 'q4_0', 'turbo4', 'turbo3'];

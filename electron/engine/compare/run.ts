@@ -145,6 +145,7 @@ export class Comparison {
 
   private async allAtOnce(order: Column[]): Promise<void> {
     await this.room.require(order.map((column) => this.settingsOf(column)));
+    this.output.note('The answers were written at the same time: their speeds are no measure.');
     for (const column of order) await this.attempt(column, () => this.open(column, false), false);
     const open = order.filter(({ context }) => context);
     const answers = open.map((column) => this.attempt(column, () => this.write(column, false), false));

@@ -4,7 +4,7 @@ import type { CompareTask } from '../../../shared/engineContract';
 import { ConcertinaError } from '../../../shared/errors';
 import { branchTo } from '../chatLog';
 import type { ChatStore } from '../chatStore';
-import { type BlockOf, buildPrompt, type PromptSource } from '../prompt';
+import { type BlockOf, buildPrompt, type PromptSource, systemPromptOf } from '../prompt';
 import { titleFrom } from '../titles';
 
 export interface ResolvedPrompt extends Pick<CompareTask, 'prompt' | 'material'> {
@@ -15,6 +15,7 @@ export interface ResolvedPrompt extends Pick<CompareTask, 'prompt' | 'material'>
 export interface PromptParts {
   chats: Pick<ChatStore, 'open'>;
   blockOf: BlockOf;
+  /** of chats that have none of their own */
   systemPrompt: string;
 }
 
@@ -43,7 +44,8 @@ export async function resolvePrompt(prompt: ComparePrompt, parts: PromptParts): 
       'Ask something first, or type a prompt.',
     );
   }
-  return { ...(await fromSources(branch, parts)), title: chat.title };
+  const systemPrompt = systemPromptOf(chat, parts);
+  return { ...(await fromSources(branch, { ...parts, systemPrompt })), title: chat.title };
 }
 
 async function fromSources(sources: PromptSource[], { systemPrompt, blockOf }: PromptParts) {

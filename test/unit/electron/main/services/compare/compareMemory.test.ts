@@ -1,0 +1,134 @@
+/** What a comparison does with the memory of the chat: takes it when it must, and gives it back. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { reserveOf } from '../../../../../../electron/engine/budgets';
+import { freeMemory } from '../../../../../../electron/engine/memory';
+import type { CacheType } from '../../../../../../electron/shared/cacheTypes';
+import type { CompareRun } from '../../../../../../electron/shared/compare';
+import type { OperationInput } from '../../../../../../electron/shared/contract';
+import type { Context, Engine, Model } from '../../../../../../native/binding/types';
+import { createFakeEngine } from '../../../../../fixtures/fakeEngine';
+import { deviceUse, plan } from '../../../../../fixtures/samples';
+import { setUpServices } from '../../../../../fixtures/services';
+
+const GiB = 1024 ** 3;
+const contextBytes = 2 * GiB;
+/** what the app leaves to everything else, on whatever machine this runs */
+const reserve = reserveOf('ram', freeMemory([]).total);
+
+/** Contexts of 2 GiB (q8_0: 4 GiB) on a machine with so much memory for them; `alive` counts them. */
+function machineWith(free: number): { engine: Engine; alive: { now: number; most: number } } {
+  const alive = { now: 0, most: 0 };
+  const plain = createFakeEngine();
+  const counted = (model: Model): Model => ({
+    ...model,
+    async createContext(options) {
+      const context = await model.createContext(options);
+      alive.most = Math.max(alive.most, ++alive.now);
+      const dispose = async () => void alive.now--;
+      return Object.assign(Object.create(context) as Context, { dispose });
+    },
+  });
+  const engine: Engine = {
+    ...plain,
+    memories: () => [{ name: 'RAM', kind: 'ram', free: free + reserve - alive.now * contextBytes, total: 8 * GiB }],
+    estimate: async (_path, _layers, { nCtx, typeK }) => {
+      const context = typeK === 'q8_0' ? 2 * contextBytes : contextBytes;
+      return { ...plan, nCtx, devices: [{ ...deviceUse, context }] };
+    },
+    loadModel: async (path, options) => counted(await plain.loadModel(path, options)),
+  };
+  return { engine, alive };
+}
+
+async function setUp(free: number) {
+  const { engine, alive } = machineWith(free);
+  const app = await setUpServices({ engine });
+  alive.most = alive.now;
+  const [model] = await app.call('models.list', undefined);
+  async function compare(
+    options: OperationInput<'compare.start'>['options'] = {},
+    { modelId = model?.id ?? '', types = ['f16', 'turbo4'] as CacheType[] } = {},
+  ) {
+    const configurations = types.map((type) => ({ typeK: type, typeV: type, nCtx: 8192 }));
+    const prompt = { kind: 'text' as const, text: 'one two three' };
+    const { runId } = await app.call('compare.start', { modelId, prompt, configurations, options });
+    return vi.waitFor(async () => {
+      const run = await app.call('compare.get', { runId });
+      if (run.state === 'running') throw new Error('not yet');
+      return run;
+    }, 4000);
+  }
+  const steps = () => new Set(app.events.flatMap((event) => (event.name === 'onCompare' ? [event.payload.step] : [])));
+  return { ...app, alive, compare, steps, model };
+}
+
+const states = (run: CompareRun) => run.columns.map(({ state }) => state);
+
+test('with room beside it the chat stays as it is', async () => {
+  const { alive, compare, services } = await setUp(6 * GiB);
+  const run = await compare({ quality: null });
+  expect({ state: run.state, notes: run.notes }).toEqual({ state: 'done', notes: [] });
+  expect(alive).toEqual({ now: 1, most: 2 });
+  expect(services.engine.status().state).toBe('ready');
+});
+
+test('without it the context of the chat is freed, and made again afterwards', async () => {
+  const { alive, compare, services, steps, call, final } = await setUp(3.5 * GiB);
+  const run = await compare();
+  expect(run.state).toBe('done');
+  expect(run.notes.join()).toContain('The memory of the chat was needed');
+  expect(alive).toEqual({ now: 1, most: 1 });
+  expect(steps()).toContain('restoring-chat');
+  expect(services.engine.status()).toMatchObject({ state: 'ready', comparing: null, context: { nCtx: 8192 } });
+  const { id: chatId } = await call('chats.create', {});
+  const turn = await call('turns.send', { chatId, parentId: null, text: 'hello' });
+  expect((await final(turn)).text).toBe('hello');
+});
+
+test('a column that does not fit at all is refused with the figures, and the others go on', async () => {
+  const { compare, services } = await setUp(3.5 * GiB);
+  const run = await compare({}, { types: ['q8_0', 'turbo4'] });
+  expect(run).toMatchObject({ state: 'done', error: null });
+  expect(states(run)).toEqual(['failed', 'done']);
+  expect(run.columns[0]?.error).toMatchObject({
+    code: 'out-of-memory',
+    message: expect.stringContaining('4.0 GiB are needed'),
+  });
+  expect(run.columns[1]).toMatchObject({ answer: { text: 'one two three' }, agreement: null, difference: null });
+  expect(services.engine.status().state).toBe('ready');
+});
+
+test('contexts take turns when all fit; at once only then, and the run says why not', async () => {
+  const roomy = await setUp(8 * GiB);
+  const turns = await roomy.compare({ rounds: 2, quality: null });
+  expect(turns.columns.map(({ speed }) => speed?.interleaved)).toEqual([true, true]);
+  expect(roomy.alive.most).toBe(3);
+  const atOnce = await roomy.compare({ together: true, quality: null });
+  expect(states(atOnce)).toEqual(['done', 'done']);
+
+  const tight = await setUp(3.5 * GiB);
+  const alone = await tight.compare({ rounds: 2, quality: null });
+  expect(alone.columns.map(({ speed }) => speed?.interleaved)).toEqual([false, false]);
+  expect(alone.columns[0]?.notes.join()).toContain('one column after another');
+  const refused = await tight.compare({ together: true });
+  expect(refused).toMatchObject({ state: 'failed', error: { code: 'out-of-memory' } });
+  const { configurations } = refused.request;
+  const modelId = tight.model?.id ?? '';
+  const planned = await tight.call('compare.estimate', { modelId, configurations });
+  expect(planned).toMatchObject({ together: { fits: false }, columns: [{ problem: '' }, { problem: '' }] });
+});
+
+test('another model is compared, and the one before it is loaded again', async () => {
+  const { call, compare, services, dataFolder, alive } = await setUp(6 * GiB);
+  const before = services.engine.status().modelId;
+  const path = join(dataFolder, 'other.gguf');
+  await writeFile(path, 'GGUF and more');
+  const { added } = await call('models.addPaths', { paths: [path] });
+  const run = await compare({}, { modelId: added[0]?.id ?? '' });
+  expect(run).toMatchObject({ state: 'done', model: { fileName: 'other.gguf' } });
+  expect(services.engine.status()).toMatchObject({ state: 'ready', modelId: before });
+  expect(services.settings.get().modelId).toBeNull();
+  expect(alive).toEqual({ now: 1, most: 1 });
+});
