@@ -1,7 +1,7 @@
 /** The shell: where each part of the window stands. */
 import { useEffect, useLayoutEffect } from 'react';
 import { Toaster } from 'sonner';
-import { preloadMarkdown } from '../features/chat/AnswerText';
+import { AnswerText, preloadMarkdown } from '../features/chat/AnswerText';
 import { ChatView } from '../features/chat/ChatView';
 import { Composer } from '../features/composer/Composer';
 import { DiagnosticsDialog } from '../features/diagnostics/DiagnosticsDialog';
@@ -10,6 +10,7 @@ import { ConnectionBanner } from '../features/engine/ConnectionBanner';
 import { EngineBanner } from '../features/engine/EngineBanner';
 import { Notices } from '../features/engine/Notices';
 import { StatusStrip } from '../features/meter/StatusStrip';
+import { ModelsView } from '../features/models/view/ModelsView';
 import { SettingsPanel } from '../features/settings/SettingsPanel';
 import { Sidebar } from '../features/sidebar/Sidebar';
 import { selectChatTitle } from '../state/conversation/selectors';
@@ -80,6 +81,7 @@ export function App({ app }: { app: AppParts }) {
       </div>
       <DropZone />
       <DiagnosticsDialog />
+      <ModelsView renderText={(markdown) => <AnswerText text={markdown} />} />
       <Toaster
         theme={theme}
         position="bottom-left"

@@ -6,7 +6,7 @@ import type { App } from '../state/store';
 import { selectIsAnswering } from '../state/stream/selectors';
 import { isMac } from '../ui/platform';
 
-export type KeyCommand = Command | 'sidebar' | 'find';
+export type KeyCommand = Command | 'sidebar' | 'find' | 'models';
 
 type Key = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey' | 'shiftKey'>;
 
@@ -17,6 +17,7 @@ const letters: Record<string, KeyCommand> = {
   f: 'find',
   b: 'sidebar',
   d: 'diagnostics',
+  o: 'models',
   ',': 'settings',
 };
 
@@ -37,6 +38,7 @@ const commands: Record<KeyCommand, (app: App) => void> = {
   find: ({ actions }) => actions.ui.openFind(),
   settings: ({ actions }) => actions.ui.toggleSettings(),
   diagnostics: ({ actions }) => actions.ui.setDiagnostics(true),
+  models: ({ actions }) => actions.ui.showModels('discover'),
   sidebar: ({ actions }) => actions.ui.toggleSidebar(),
   stop: stopOrClose,
 };

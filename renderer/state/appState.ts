@@ -4,7 +4,9 @@ import type { ChatsState } from './chats/state';
 import type { CitationsState } from './citations/state';
 import type { ConversationState } from './conversation/state';
 import type { DocumentsState } from './documents/state';
+import type { DownloadsState } from './downloads/state';
 import type { EngineSlice } from './engine/state';
+import type { HubState } from './hub/state';
 import type { MachineSlice } from './machine/state';
 import type { MeterState } from './meter/state';
 import type { ModelsState } from './models/state';
@@ -25,6 +27,8 @@ export interface AppState {
   engine: EngineSlice;
   meter: MeterState;
   models: ModelsState;
+  hub: HubState;
+  downloads: DownloadsState;
   machine: MachineSlice;
   ui: UiState;
 }

@@ -13,8 +13,12 @@ import { createConversationActions } from './conversation/actions';
 import { initialConversation } from './conversation/state';
 import { createDocumentsActions } from './documents/actions';
 import { initialDocuments } from './documents/state';
+import { createDownloadsActions } from './downloads/actions';
+import { initialDownloads } from './downloads/state';
 import { createEngineActions } from './engine/actions';
 import { initialEngine } from './engine/state';
+import { createHubActions } from './hub/actions';
+import { initialHub } from './hub/state';
 import { createMachineActions } from './machine/actions';
 import { initialMachine } from './machine/state';
 import { createMeterActions } from './meter/actions';
@@ -43,6 +47,8 @@ const initialState: AppState = {
   engine: initialEngine,
   meter: initialMeter,
   models: initialModels,
+  hub: initialHub,
+  downloads: initialDownloads,
   machine: initialMachine,
   ui: initialUi,
 };
@@ -81,6 +87,8 @@ function createActions(tools: Tools) {
     engine: createEngineActions(tools),
     meter,
     models: createModelsActions(tools),
+    hub: createHubActions(tools),
+    downloads: createDownloadsActions(tools),
     machine: createMachineActions(tools),
     ui: createUiActions(tools),
   };

@@ -2,6 +2,8 @@
 
 const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 const grouped = new Intl.NumberFormat('en');
+const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
+const days = new Intl.DateTimeFormat('en', { dateStyle: 'medium' });
 
 /** Three significant digits at the most, as in "71.3 MiB". */
 export function formatBytes(bytes: number): string {
@@ -22,6 +24,17 @@ export function formatBytes(bytes: number): string {
 
 export function formatCount(count: number): string {
   return grouped.format(Math.round(count));
+}
+
+/** A number in little room, where its size is what matters: 1.25M, 340. */
+export function formatShortCount(count: number): string {
+  return compact.format(count);
+}
+
+/** "Nov 3, 2026"; empty for what is no date. */
+export function formatDay(iso: string): string {
+  const time = Date.parse(iso);
+  return Number.isNaN(time) ? '' : days.format(time);
 }
 
 /** A context length in little room: 8K, 128K, 1M; a length that is no round number in full. */

@@ -1,9 +1,12 @@
+import { Search } from 'lucide-react';
 import { selectModels } from '../../state/models/selectors';
-import { useApp } from '../../state/useApp';
+import { useActions, useApp } from '../../state/useApp';
+import { Button } from '../../ui/Button';
 import { AddModels } from './AddModels';
 import { ModelRow } from './ModelRow';
 
 export function ModelList() {
+  const { ui } = useActions();
   const models = useApp(selectModels);
   const onlyEmbedded = models?.every((model) => model.source === 'embedded') ?? false;
 
@@ -21,6 +24,12 @@ export function ModelList() {
           stays where it is.
         </p>
       )}
+      <div className="border-t border-line px-3 pt-3">
+        <Button tone="primary" size="small" data-testid="models-open" onClick={() => ui.showModels('discover')}>
+          <Search className="size-3.5" aria-hidden="true" />
+          Find a model…
+        </Button>
+      </div>
       <AddModels />
     </div>
   );

@@ -1,5 +1,5 @@
 /** Below the list: the trash, and what is done with all chats. */
-import { Download, Ellipsis, Trash2, Upload } from 'lucide-react';
+import { Boxes, Download, Ellipsis, Trash2, Upload } from 'lucide-react';
 import { useRef } from 'react';
 import { toast } from 'sonner';
 import { selectTransfer } from '../../state/chats/selectors';
@@ -9,7 +9,7 @@ import { Menu, MenuItem } from '../../ui/Menu';
 import { Progress } from '../../ui/Progress';
 
 export function SidebarFoot({ onExportAll }: { onExportAll: () => void }) {
-  const { chats } = useActions();
+  const { chats, ui } = useActions();
   const transfer = useApp(selectTransfer);
   const field = useRef<HTMLInputElement>(null);
 
@@ -33,6 +33,10 @@ export function SidebarFoot({ onExportAll }: { onExportAll: () => void }) {
   }
   return (
     <div className="flex items-center justify-between border-t border-line px-2 py-1.5">
+      <Button tone="quiet" size="small" data-testid="sidebar-models" onClick={() => ui.showModels('discover')}>
+        <Boxes className="size-3.5" aria-hidden="true" />
+        Models
+      </Button>
       <Button tone="quiet" size="small" data-testid="trash-open" onClick={() => void chats.openTrash()}>
         <Trash2 className="size-3.5" aria-hidden="true" />
         Trash

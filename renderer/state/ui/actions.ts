@@ -1,4 +1,5 @@
 import type { Tools } from '../tools';
+import type { ModelsTab } from './state';
 
 export function createUiActions({ client, get, patch, report }: Tools) {
   return {
@@ -8,6 +9,8 @@ export function createUiActions({ client, get, patch, report }: Tools) {
     toggleSettings: () => patch('ui', { settingsOpen: !get().ui.settingsOpen }),
     setPicker: (pickerOpen: boolean) => patch('ui', { pickerOpen }),
     setDiagnostics: (diagnosticsOpen: boolean) => patch('ui', { diagnosticsOpen }),
+    /** null closes it */
+    showModels: (modelsTab: ModelsTab | null) => patch('ui', { modelsTab, pickerOpen: false }),
     closeProblem: () => patch('ui', { problem: null }),
     report,
     focusComposer: () => patch('ui', { focusComposer: get().ui.focusComposer + 1 }),

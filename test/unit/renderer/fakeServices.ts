@@ -3,6 +3,7 @@
 import type { Chat, Message } from '../../../electron/shared/chats';
 import type { WindowApi } from '../../../electron/shared/contract';
 import type { DocumentJob } from '../../../electron/shared/documents';
+import type { Download } from '../../../electron/shared/downloads';
 import type { EngineStatus, LiveStats } from '../../../electron/shared/engine';
 import type { ErrorPayload } from '../../../electron/shared/errors';
 import type { ModelEntry } from '../../../electron/shared/models';
@@ -38,6 +39,7 @@ export class FakeServices implements WindowApi {
   calls: { name: string; input: unknown }[] = [];
   notices: string[] = [];
   jobs: DocumentJob[] = [];
+  downloads: Download[] = [];
   headless = false;
   private listeners = new Map<string, Set<(payload: unknown) => void>>();
   private stopped = new Set<string>();
@@ -129,6 +131,8 @@ export class FakeServices implements WindowApi {
         return undefined;
       case 'turns.budget':
         return budgetOf(input, this.settings.context.nCtx);
+      case 'downloads.list':
+        return this.downloads;
       case 'documents.jobs':
         return this.jobs;
       case 'documents.attachFromDialog':

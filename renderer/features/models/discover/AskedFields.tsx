@@ -1,0 +1,116 @@
+/** Context and cache types that the verdicts are about. They change nothing of the settings until a person says so. */
+import { useId } from 'react';
+import { type CacheType, cacheTypes } from '../../../../electron/shared/cacheTypes';
+import type { ContextFit } from '../../../../electron/shared/fit';
+import { limits } from '../../../../electron/shared/limits';
+import type { ContextSettings } from '../../../../electron/shared/settings';
+import type { AskedContext } from '../../../state/hub/state';
+import { selectSavedContext } from '../../../state/settings/selectors';
+import { useActions, useApp } from '../../../state/useApp';
+import { Button } from '../../../ui/Button';
+import { formatCount } from '../../../ui/format';
+import { NumberField } from '../../../ui/NumberField';
+import { Select } from '../../../ui/Select';
+import { Slider } from '../../../ui/Slider';
+import { lengthStops, nearestStop } from './lengthStops';
+
+interface AskedFieldsProps {
+  context: ContextSettings;
+  /** tokens; null: not known */
+  trained: number | null;
+  fit: ContextFit | null;
+}
+
+export function AskedFields({ context, trained, fit }: AskedFieldsProps) {
+  const saved = useApp(selectSavedContext);
+  const { hub } = useActions();
+  const id = useId();
+  const { nCtx, typeK, typeV } = context;
+  const stops = lengthStops(trained ?? 131_072);
+  const change = (part: Partial<AskedContext>) => hub.ask({ nCtx, typeK, typeV, ...part });
+  const changed = saved && (saved.nCtx !== nCtx || saved.typeK !== typeK || saved.typeV !== typeV);
+  const reasons = [fit?.estimate.typeK, fit?.estimate.typeV].flatMap((side) =>
+    side && side.reason !== '' ? [`${side.asked} will run as ${side.effective}: ${side.reason}`] : [],
+  );
+
+  return (
+    <div className="mt-2.5 grid gap-2.5">
+      <div>
+        <div className="flex items-center justify-between gap-3">
+          <label htmlFor={`${id}-context`} className="text-ink-2">
+            Context
+          </label>
+          <span className="flex items-center gap-2 text-xs text-ink-3">
+            <NumberField
+              id={`${id}-context`}
+              data-testid="hub-context"
+              live
+              integer
+              min={limits.minContext}
+              max={limits.maxContext}
+              value={nCtx}
+              onCommit={(value) => value !== null && change({ nCtx: value })}
+            />
+            tokens
+          </span>
+        </div>
+        <Slider
+          aria-label="Context length, as a slider"
+          aria-valuetext={`${formatCount(nCtx)} tokens`}
+          data-testid="hub-context-slider"
+          min={0}
+          max={stops.length - 1}
+          value={nearestStop(stops, nCtx)}
+          onValue={(index) => change({ nCtx: stops[index] ?? nCtx })}
+        />
+        {trained !== null && trained > 0 && context.rope === 'model' && nCtx > trained && (
+          <p className="text-xs text-warn">It was trained for {formatCount(trained)} tokens; more are cut to that.</p>
+        )}
+      </div>
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+        <TypeSelect side="K" value={typeK} onType={(type) => change({ typeK: type })} />
+        <TypeSelect side="V" value={typeV} onType={(type) => change({ typeV: type })} />
+        {changed && (
+          <Button size="small" tone="quiet" className="-mx-2" onClick={() => hub.ask(null)}>
+            As in the settings
+          </Button>
+        )}
+      </div>
+      {reasons.map((reason) => (
+        <p key={reason} className="text-xs text-warn">
+          {reason}
+        </p>
+      ))}
+    </div>
+  );
+}
+
+interface TypeSelectProps {
+  side: 'K' | 'V';
+  value: CacheType;
+  onType: (type: CacheType) => void;
+}
+
+function TypeSelect({ side, value, onType }: TypeSelectProps) {
+  const id = useId();
+  return (
+    <span className="inline-flex items-center gap-2">
+      <label htmlFor={id} className="text-ink-2">
+        {side} cache
+      </label>
+      <Select
+        id={id}
+        data-testid={`hub-type-${side.toLowerCase()}`}
+        value={value}
+        onChange={(event) => onType(event.target.value as CacheType)}
+        className="w-24"
+      >
+        {cacheTypes.map((type) => (
+          <option key={type} value={type}>
+            {type}
+          </option>
+        ))}
+      </Select>
+    </span>
+  );
+}

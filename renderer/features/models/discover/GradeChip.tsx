@@ -1,0 +1,29 @@
+import { Ban, Check, ChevronsDown, CircleAlert } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { FitGrade } from '../../../../electron/shared/hub';
+import { cx } from '../../../ui/cx';
+import type { KnownVerdict } from './verdict';
+import { gradeText } from './verdictText';
+
+const looks: Record<FitGrade, { icon: ReactNode; text: string }> = {
+  full: { icon: <Check />, text: 'text-good' },
+  partial: { icon: <ChevronsDown />, text: 'text-ink-2' },
+  reduced: { icon: <CircleAlert />, text: 'text-warn' },
+  none: { icon: <Ban />, text: 'text-bad' },
+};
+
+/** One of the four grades, by shape, colour and word. */
+export function GradeChip({ verdict }: { verdict: KnownVerdict }) {
+  const { icon, text } = looks[verdict.grade];
+  return (
+    <span
+      data-testid="fit-grade"
+      data-grade={verdict.grade}
+      data-about={verdict.about || undefined}
+      className={cx('inline-flex items-center gap-1 text-xs font-medium whitespace-nowrap [&_svg]:size-3.5', text)}
+    >
+      <span aria-hidden="true">{icon}</span>
+      {gradeText(verdict)}
+    </span>
+  );
+}

@@ -1,0 +1,87 @@
+import { LoaderCircle, Search, X } from 'lucide-react';
+import type { HubSort } from '../../../../electron/shared/hub';
+import { selectHubQuery, selectHubSearching, selectHubSort } from '../../../state/hub/selectors';
+import { useActions, useApp } from '../../../state/useApp';
+import { cx } from '../../../ui/cx';
+import { controlClass } from '../../../ui/Field';
+import { IconButton } from '../../../ui/IconButton';
+import { Select } from '../../../ui/Select';
+
+const sorts: Record<HubSort, string> = {
+  trending: 'Trending',
+  downloads: 'Most downloads',
+  likes: 'Most likes',
+  updated: 'Newest',
+};
+
+export function HubSearch() {
+  const query = useApp(selectHubQuery);
+  const sort = useApp(selectHubSort);
+  const searching = useApp(selectHubSearching);
+  const { hub } = useActions();
+
+  return (
+    <form
+      className="grid gap-2 border-b border-line p-3"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void hub.search();
+      }}
+    >
+      <div className="relative">
+        <Search className="pointer-events-none absolute top-2 left-2 size-4 text-ink-3" aria-hidden="true" />
+        <input
+          type="search"
+          aria-label="Search models of the hub"
+          placeholder="Name or author"
+          data-testid="hub-search"
+          maxLength={200}
+          value={query}
+          spellCheck={false}
+          onChange={(event) => hub.type(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key !== 'Escape' || (query === '' && !searching)) return;
+            // the first Escape is for the search, the next one closes the view
+            event.stopPropagation();
+            event.preventDefault();
+            if (searching) hub.cancel();
+            else hub.type('');
+          }}
+          className={cx(controlClass, 'w-full px-8')}
+        />
+        {searching && (
+          <span className="absolute top-0.5 right-0.5">
+            <IconButton
+              label="Stop searching"
+              size="small"
+              icon={<StopIcon />}
+              onClick={hub.cancel}
+              data-testid="hub-search-stop"
+            />
+          </span>
+        )}
+        {!searching && query !== '' && (
+          <span className="absolute top-0.5 right-0.5">
+            <IconButton label="Clear" size="small" icon={<X />} onClick={() => hub.type('')} />
+          </span>
+        )}
+      </div>
+      <Select
+        aria-label="Order of the models"
+        data-testid="hub-sort"
+        value={sort}
+        onChange={(event) => hub.sortBy(event.target.value as HubSort)}
+      >
+        {Object.entries(sorts).map(([value, label]) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+      </Select>
+    </form>
+  );
+}
+
+function StopIcon() {
+  return <LoaderCircle className="animate-spin" aria-hidden="true" />;
+}

@@ -1,0 +1,111 @@
+/**
+ * The longest context that fits with each cache type, drawn as bellows: the same instrument, pulled further. Where all reach
+ * the trained length, what each takes for it: the same instrument, folded smaller.
+ */
+import type { ContextFit } from '../../../../electron/shared/fit';
+import type { ContextSettings } from '../../../../electron/shared/settings';
+import { useActions } from '../../../state/useApp';
+import { Bellows } from '../../../ui/Bellows';
+import { cx } from '../../../ui/cx';
+import { formatBytes, formatCount, formatRatio } from '../../../ui/format';
+import { type LongestBar, longestPicture } from './longest';
+
+interface LongestPictureProps {
+  fit: ContextFit;
+  context: ContextSettings;
+}
+
+export function LongestPicture({ fit, context }: LongestPictureProps) {
+  const cut = context.rope === 'model' && fit.trained > 0;
+  const nCtx = cut ? Math.min(context.nCtx, fit.trained) : context.nCtx;
+  const picture = longestPicture(fit, nCtx);
+  const { hub } = useActions();
+  if (!picture) return null;
+  const { measure, bars, tokens, asked } = picture;
+
+  return (
+    <figure data-testid="hub-longest" data-measure={measure} aria-labelledby="hub-longest-title">
+      <figcaption id="hub-longest-title" className="text-sm font-semibold text-ink">
+        {measure === 'length' ? 'Longest context that fits' : `Cache and buffers for all ${formatCount(tokens)} tokens`}
+      </figcaption>
+      <div className="relative mt-2.5">
+        <ul className="grid gap-1">
+          {bars.map((bar) => (
+            <Bar
+              key={bar.type}
+              bar={bar}
+              measure={measure}
+              onUse={() => hub.ask({ nCtx: bar.nCtx || nCtx, typeK: bar.type, typeV: bar.type })}
+            />
+          ))}
+        </ul>
+        {asked !== null && <AskedLine share={asked} />}
+      </div>
+      <p className="mt-1.5 text-xs text-ink-3">
+        {measure === 'length' ? (
+          <>
+            {asked !== null && `The line: the ${formatCount(nCtx)} tokens you ask for. `}
+            {fit.trained > 0 && `It was trained for ${formatCount(fit.trained)}.`}
+          </>
+        ) : (
+          'Every type reaches the length that it was trained for; the difference is the memory.'
+        )}
+      </p>
+    </figure>
+  );
+}
+
+function Bar({ bar, measure, onUse }: { bar: LongestBar; measure: 'length' | 'memory'; onUse: () => void }) {
+  const figure = measure === 'length' ? formatCount(bar.nCtx) : formatBytes(bar.bytes);
+  const unit = measure === 'length' ? ' tokens' : '';
+  const comparison = comparisonOf(bar, measure);
+  return (
+    <li>
+      <button
+        type="button"
+        data-testid="hub-bar"
+        data-type={bar.type}
+        data-tokens={bar.nCtx}
+        data-bytes={bar.bytes}
+        disabled={bar.nCtx === 0}
+        aria-label={`${bar.type}: ${bar.nCtx === 0 ? 'does not fit' : `${figure}${unit}`}${comparison && `, ${comparison}`}. Look at it with this type`}
+        onClick={onUse}
+        className="group grid w-full grid-cols-[3.75rem_minmax(0,1fr)] items-center rounded-md py-0.5 text-left transition-colors enabled:hover:bg-hover"
+      >
+        <span className={cx('pl-1 text-xs', bar.folded ? 'font-semibold text-ink' : 'text-ink-2')}>{bar.type}</span>
+        <span className="flex items-center gap-2 pr-32">
+          <span
+            className={cx('block shrink-0 transition-[width] duration-500', !bar.folded && 'bellows-muted')}
+            style={{ width: `${Math.max(bar.share, 0.006) * 100}%` }}
+          >
+            <Bellows pleats={16} className="h-6 w-full" />
+          </span>
+          <span className="-mr-32 w-32 shrink-0 text-xs leading-tight tabular-nums">
+            <span className={cx('block whitespace-nowrap', bar.folded ? 'font-semibold text-ink' : 'text-ink-2')}>
+              {bar.nCtx === 0 ? 'does not fit' : figure}
+            </span>
+            {comparison && <span className="block whitespace-nowrap text-ink-3">{comparison}</span>}
+          </span>
+        </span>
+      </button>
+    </li>
+  );
+}
+
+function comparisonOf({ type, times, instead, nCtx }: LongestBar, measure: 'length' | 'memory'): string {
+  if (instead !== '') return `runs as ${instead}`;
+  if (type === 'f16' || times === null || nCtx === 0) return '';
+  return measure === 'length' ? `${formatRatio(times)} as long` : `${formatRatio(times)} smaller`;
+}
+
+/** Over the room of the bars: behind their names, and before their figures. */
+function AskedLine({ share }: { share: number }) {
+  return (
+    <span className="pointer-events-none absolute inset-y-0 right-32 left-15" aria-hidden="true">
+      <span
+        className="absolute inset-y-0 border-l border-dashed border-ink-2 transition-[left] duration-300"
+        style={{ left: `${share * 100}%` }}
+      />
+    </span>
+  );
+}

@@ -1,0 +1,75 @@
+/**
+ * Whether a file fits, with its figures. The engine's answer for a file is exact. For its neighbours it costs a few megabytes
+ * of each header, so on machines with one memory they are reckoned from the chosen file: the cache of a model is the same
+ * whatever its weights are quantised to, and only the size of the file differs.
+ */
+import type { ErrorPayload } from '../../../../electron/shared/errors';
+import type { Budget } from '../../../../electron/shared/fit';
+import type { FitGrade, HubFile, HubFit } from '../../../../electron/shared/hub';
+import { limits } from '../../../../electron/shared/limits';
+import { shortBudget } from '../../../../electron/shared/offers';
+import type { ContextSettings } from '../../../../electron/shared/settings';
+import type { Outcome } from '../../../state/hub/state';
+
+export interface KnownVerdict {
+  known: true;
+  /** reckoned, not answered by the engine */
+  about: boolean;
+  grade: FitGrade;
+  /** a GPU takes part */
+  gpu: boolean;
+  /** bytes of the memory that decides */
+  needed: number;
+  available: number;
+  where: string;
+}
+
+export type Verdict = KnownVerdict | { known: false; error: ErrorPayload };
+
+/** With a GPU the share of the layers on it depends on the weights: each file is asked about. */
+export function needsOwnAnswer({ fit }: HubFit): boolean {
+  return fit.budgets.length !== 1 || fit.budgets[0]?.kind !== 'ram';
+}
+
+/** `own`, `other`: answers for the file and for the chosen one. Null: not known yet. */
+export function verdictOf(
+  file: HubFile,
+  own: Outcome<HubFit> | null,
+  chosen: HubFile | null,
+  other: Outcome<HubFit> | null,
+  context: ContextSettings,
+): Verdict | null {
+  if (own?.ok) return exactVerdict(own.value);
+  if (own) return { known: false, error: own.error };
+  if (!chosen || !other?.ok || needsOwnAnswer(other.value)) return null;
+  return reckoned(other.value, file.bytes - chosen.bytes, context);
+}
+
+/** The memory that decides: the one that is short, else the one that holds the most of it. */
+export function decidingBudget(budgets: readonly Budget[]): Budget | null {
+  const most = budgets.reduce<Budget | null>((best, one) => (best && best.needed >= one.needed ? best : one), null);
+  return shortBudget(budgets) ?? most;
+}
+
+/** Of the engine's own answer; null: it names no memory. */
+export function exactVerdict({ grade, gpuLayers, fit }: HubFit): KnownVerdict | null {
+  const budget = decidingBudget(fit.budgets);
+  if (!budget) return null;
+  const gpu = gpuLayers !== 0 && fit.budgets.some(({ kind }) => kind !== 'ram');
+  return { known: true, about: false, grade, gpu, ...figures(budget) };
+}
+
+function reckoned({ fit }: HubFit, moreBytes: number, context: ContextSettings): Verdict | null {
+  const [budget] = fit.budgets;
+  if (!budget) return null;
+  const needed = budget.needed + moreBytes;
+  const { kvK, kvV } = fit.estimate;
+  const cells = context.rope === 'model' && fit.trained > 0 ? Math.min(context.nCtx, fit.trained) : context.nCtx;
+  const shortest = needed - (kvK + kvV) * (1 - Math.min(1, limits.minContext / cells));
+  const grade = needed <= budget.available ? 'full' : shortest <= budget.available ? 'reduced' : 'none';
+  return { known: true, about: true, grade, gpu: false, ...figures({ ...budget, needed }) };
+}
+
+function figures({ needed, available, name }: Budget) {
+  return { needed, available, where: name };
+}

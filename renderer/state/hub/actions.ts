@@ -1,0 +1,137 @@
+/** Search of the hub, the page of one model, and what its files would take of this machine. */
+import type { HubFile, HubFit, HubModelPage, HubSort } from '../../../electron/shared/hub';
+import type { ContextSettings } from '../../../electron/shared/settings';
+import { errorPayloadOf } from '../../bridge/errorPayload';
+import type { Tools } from '../tools';
+import { firstFile } from './firstFile';
+import { fitKey } from './fitKey';
+import type { AskedContext, Outcome } from './state';
+
+const restMs = 350;
+/** answers that are kept; older ones are asked for again */
+const keptFits = 200;
+
+export function createHubActions({ client, get, patch }: Tools) {
+  /** counts searches: the newest one wins */
+  let searches = 0;
+  let typing: ReturnType<typeof setTimeout> | undefined;
+
+  async function find(): Promise<void> {
+    clearTimeout(typing);
+    const number = ++searches;
+    const { query, sort } = get().hub;
+    patch('hub', { searching: true, asksMore: false, problem: null });
+    const found = await outcomeOf(client.call('hub.search', { query: query.trim(), sort }));
+    if (number !== searches) return;
+    if (found.ok) patch('hub', { searching: false, results: { query: query.trim(), sort, ...found.value } });
+    else patch('hub', { searching: false, results: null, problem: found.error });
+  }
+
+  async function more(): Promise<void> {
+    const { results, asksMore } = get().hub;
+    if (!results?.next || asksMore) return;
+    const number = searches;
+    patch('hub', { asksMore: true, problem: null });
+    const { query, sort, next: cursor } = results;
+    const found = await outcomeOf(client.call('hub.search', { query, sort, cursor }));
+    if (number !== searches) return;
+    if (!found.ok) return patch('hub', { asksMore: false, problem: found.error });
+    const known = new Set(results.models.map(({ repo }) => repo));
+    const fresh = found.value.models.filter(({ repo }) => !known.has(repo));
+    const models = [...results.models, ...fresh];
+    patch('hub', { asksMore: false, results: { ...results, models, next: found.value.next } });
+  }
+
+  async function openPage(repo: string): Promise<void> {
+    patch('hub', { page: { repo, outcome: null, file: null } });
+    const outcome = await outcomeOf(client.call('hub.model', { repo }));
+    if (get().hub.page?.repo !== repo) return;
+    const usual = get().hub.catalogue?.find((entry) => entry.repo === repo)?.quant;
+    const file = outcome.ok ? (firstFile(outcome.value, usual)?.file ?? null) : null;
+    patch('hub', { page: { repo, outcome, file } });
+  }
+
+  /** One question at a time: a newer one ends the older, whose answer nobody waits for. */
+  async function askFit(page: HubModelPage, file: HubFile, context: ContextSettings): Promise<void> {
+    const key = fitKey(page, file.file, context);
+    if (get().hub.fits[key]?.ok) return;
+    const { repo, revision } = page;
+    const asked = client.call('hub.fit', { repo, revision, file: file.file, context, asker: 'hub' });
+    const outcome = await outcomeOf<HubFit>(asked);
+    if (!outcome.ok && outcome.error.code === 'cancelled') return;
+    const kept = Object.entries(get().hub.fits).slice(1 - keptFits);
+    patch('hub', { fits: { ...Object.fromEntries(kept), [key]: outcome } });
+  }
+
+  return {
+    askFit,
+    more,
+    openPage,
+    search: find,
+
+    /** Asks when the typing rests. */
+    type(query: string): void {
+      patch('hub', { query });
+      clearTimeout(typing);
+      typing = setTimeout(() => void find(), restMs);
+    },
+
+    sortBy(sort: HubSort): void {
+      patch('hub', { sort });
+      void find();
+    },
+
+    /** Nobody waits for the answer any more. */
+    cancel(): void {
+      clearTimeout(typing);
+      searches += 1;
+      patch('hub', { searching: false, asksMore: false });
+    },
+
+    closePage: () => patch('hub', { page: null }),
+
+    chooseFile(file: string): void {
+      const { page } = get().hub;
+      if (page) patch('hub', { page: { ...page, file } });
+    },
+
+    ask: (asked: AskedContext | null) => patch('hub', { asked }),
+
+    /** A verdict that could not be found is asked for again. */
+    forgetFailures(): void {
+      const good = Object.entries(get().hub.fits).filter(([, outcome]) => outcome.ok);
+      patch('hub', { fits: Object.fromEntries(good) });
+    },
+
+    /** What the first look needs: suggestions and the first search. */
+    async begin(): Promise<void> {
+      const { catalogue, results, searching } = get().hub;
+      if (!results && !searching) void find();
+      if (catalogue) return;
+      const found = await outcomeOf(client.call('hub.catalogue', undefined));
+      // without suggestions there is still the search
+      patch('hub', { catalogue: found.ok ? found.value : [] });
+    },
+
+    async readAccount(): Promise<void> {
+      const found = await outcomeOf(client.call('hub.account', undefined));
+      if (found.ok) patch('hub', { account: found.value });
+    },
+
+    /** null: forgotten. The answer says why it was refused; the token itself is kept nowhere here. */
+    async setToken(token: string | null): Promise<Outcome<null>> {
+      const found = await outcomeOf(client.call('hub.setToken', { token }));
+      if (!found.ok) return found;
+      patch('hub', { account: found.value });
+      return { ok: true, value: null };
+    },
+  };
+}
+
+async function outcomeOf<T>(asked: Promise<T>): Promise<Outcome<T>> {
+  try {
+    return { ok: true, value: await asked };
+  } catch (error) {
+    return { ok: false, error: errorPayloadOf(error) };
+  }
+}

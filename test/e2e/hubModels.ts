@@ -1,0 +1,84 @@
+/** What the test hub has for the window: a model that can be chatted with, and one that is too large for most machines. */
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { dense, f32, headNorms, q4_0, writeShape } from '../engine/shapeParts';
+import type { RepoSpec } from '../fixtures/hub/repos';
+import { embeddedModel } from './app';
+
+export const tinyRepo = 'concertina/tiny-GGUF';
+export const tinyFile = 'concertina-tiny-Q8_0.gguf';
+export const wideRepo = 'Qwen/Qwen3-8B-GGUF';
+
+const q8_0 = 8;
+const f16 = 1;
+
+/** The shape of Qwen3 8B, in files that are holes; the header alone is real. */
+function eightBillion(folder: string, quant: string, type: number): string {
+  const place = path.join(folder, quant);
+  mkdirSync(place, { recursive: true });
+  const sizes = { layers: 36, embd: 4096, heads: 32, headsKv: 8, headDim: 128, ff: 12_288, vocab: 151_936, type };
+  return writeShape(
+    place,
+    dense(`Qwen3 8B ${quant}`, 'qwen3', sizes, (layer) => headNorms(layer, 128)),
+  );
+}
+
+const readme = `---
+license: apache-2.0
+---
+# Qwen3 8B
+
+![logo](https://example.com/logo.png)
+
+Dense model with **switchable thinking**, in GGUF for llama.cpp. Read [the announcement](https://example.com/).
+
+| Quant | Use |
+| --- | --- |
+| Q4_0 | small machines |
+| Q8_0 | close to the original |
+
+<script>document.title = 'spoiled'</script>
+
+- 36 layers, 32 heads, 8 of them for K and V
+- trained for 131,072 tokens
+`;
+
+export function hubModels(folder: string): RepoSpec[] {
+  const gguf = (total: number, architecture: string, context_length: number) => ({
+    total,
+    architecture,
+    context_length,
+  });
+  return [
+    {
+      id: wideRepo,
+      files: {
+        'Qwen3-8B-Q4_0.gguf': eightBillion(folder, 'Q4_0', q4_0),
+        'Qwen3-8B-Q8_0.gguf': eightBillion(folder, 'Q8_0', q8_0),
+        'Qwen3-8B-F16.gguf': eightBillion(folder, 'F16', f16),
+        'Qwen3-8B-F32.gguf': eightBillion(folder, 'F32', f32),
+      },
+      readme,
+      license: 'apache-2.0',
+      downloads: 412_000,
+      likes: 1830,
+      lastModified: '2026-05-21T09:00:00.000Z',
+      gguf: gguf(8.19e9, 'qwen3', 131_072),
+    },
+    {
+      id: tinyRepo,
+      files: { [tinyFile]: embeddedModel },
+      downloads: 1200,
+      likes: 12,
+      gguf: gguf(28.3e6, 'qwen3', 8192),
+    },
+    {
+      id: 'somebody/gated-and-very-long-name-of-a-model-that-goes-on-27B-Instruct-abliterated-GGUF',
+      files: { 'gated-Q4_K_M.gguf': embeddedModel },
+      gated: 'manual',
+      license: 'llama3.3',
+      downloads: 90_500,
+      likes: 44,
+    },
+  ];
+}
