@@ -3,8 +3,10 @@ import type { PromptBudget } from '../../../electron/shared/budget';
 import type { CacheType } from '../../../electron/shared/cacheTypes';
 import type { OperationInput } from '../../../electron/shared/contract';
 import type { DocumentInfo, Section } from '../../../electron/shared/documents';
+import type { Download } from '../../../electron/shared/downloads';
 import type { EngineStatus, MemoryEstimate } from '../../../electron/shared/engine';
 import type { ContextFit, FitMark } from '../../../electron/shared/fit';
+import type { HubFile } from '../../../electron/shared/hub';
 import type { ModelEntry } from '../../../electron/shared/models';
 import type { ContextSettings, Settings } from '../../../electron/shared/settings';
 
@@ -277,4 +279,23 @@ export function fakeBudget(change: Partial<PromptBudget> = {}): PromptBudget {
   const contextSize = change.contextSize ?? 8192;
   const over = Math.max(0, total + 1024 - contextSize);
   return { ...parts, total, reserve: 1024, contextSize, byDocument: [], fits: over === 0, over, ...change };
+}
+
+export function fakeHubFile(change: Partial<HubFile> = {}): HubFile {
+  const quant = change.quant ?? 'Q4_K_M';
+  const file = `model-${quant}.gguf`;
+  return {
+    ...{ file, title: `model-${quant}`, quant, bytes: 1000, missingParts: 0, kind: 'model', modelId: null },
+    parts: [{ path: file, bytes: 1000, sha256: null }],
+    ...change,
+  };
+}
+
+export function fakeDownload(change: Partial<Download> = {}): Download {
+  return {
+    ...{ id: 'download', repo: 'someone/model', revision: 'main', file: 'model-Q4_K_M.gguf', title: 'model-Q4_K_M' },
+    ...{ quant: 'Q4_K_M', parts: 1, bytes: 1000, done: 0, state: 'queued', speed: 0, secondsLeft: null },
+    ...{ error: null, retryAt: null, addedAt: 0, modelId: null },
+    ...change,
+  };
 }

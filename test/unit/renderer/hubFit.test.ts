@@ -1,0 +1,130 @@
+/** What the models view says of a file before it is downloaded. */
+import { describe, expect, it } from 'vitest';
+import type { HubFile, HubFit, HubModelPage } from '../../../electron/shared/hub';
+import { lengthStops, nearestStop } from '../../../renderer/features/models/discover/lengthStops';
+import { longestPicture } from '../../../renderer/features/models/discover/longest';
+import { type KnownVerdict, verdictOf } from '../../../renderer/features/models/discover/verdict';
+import { gradeText, verdictText } from '../../../renderer/features/models/discover/verdictText';
+import { progressText, totalShare } from '../../../renderer/features/models/downloads/downloadText';
+import { firstFile } from '../../../renderer/state/hub/firstFile';
+import { fakeDownload, fakeHubFile, fakeSettings, fitOf, otherModel } from './fakeData';
+
+const gib = 1024 ** 3;
+const { context } = fakeSettings();
+const info = otherModel.info as NonNullable<typeof otherModel.info>;
+
+function fitFor(settings = context): HubFit {
+  const fit = fitOf(settings, info);
+  return { grade: fit.fits ? 'full' : 'reduced', gpuLayers: -1, fit, info, fetched: 0 };
+}
+
+const chosen = fakeHubFile({ quant: 'Q4_K_M', bytes: info.fileBytes });
+const verdict = (file: HubFile, fit: HubFit, own = file.file === chosen.file) =>
+  verdictOf(file, own ? { ok: true, value: fit } : null, chosen, { ok: true, value: fit }, context) as KnownVerdict;
+
+describe('the verdict on a file', () => {
+  it('is the answer of the engine for the file that was asked about', () => {
+    const fit = fitFor();
+    const needed = fit.fit.budgets[0]?.needed;
+    expect(verdict(chosen, fit)).toMatchObject({ about: false, grade: 'full', gpu: false, needed });
+    expect(verdictText(verdict(chosen, fit))).toMatch(/^It fits: 5\.00 GiB needed, 7\.54 GiB are free in RAM\.$/);
+  });
+
+  it('is reckoned from it for the others: only the size of the file differs', () => {
+    const fit = fitFor();
+    const needed = fit.fit.budgets[0]?.needed ?? 0;
+    const larger = verdict(fakeHubFile({ quant: 'Q8_0', bytes: chosen.bytes + gib }), fit);
+    expect(larger).toMatchObject({ about: true, grade: 'full', needed: needed + gib });
+    expect(verdictText(larger)).toContain('about 6.00 GiB');
+    expect(verdict(fakeHubFile({ quant: 'F16', bytes: 16 * gib }), fit).grade).toBe('none');
+  });
+
+  it('is "with less" where a shorter context would do', () => {
+    const wide = { ...context, nCtx: 131_072, typeK: 'f16' as const, typeV: 'f16' as const };
+    const fit = fitFor(wide);
+    const other = fakeHubFile({ quant: 'Q5_K_M', bytes: chosen.bytes + gib });
+    const found = verdictOf(other, null, chosen, { ok: true, value: fit }, wide) as KnownVerdict;
+    expect([found.grade, gradeText(found)]).toEqual(['reduced', 'Fits with less']);
+  });
+
+  it('is not reckoned where a GPU has a part in it, nor without an answer', () => {
+    const fit = fitFor();
+    const gpu = { kind: 'gpu' as const, name: 'GPU', needed: gib, available: 2 * gib, total: 2 * gib };
+    const shared = { ...fit, fit: { ...fit.fit, budgets: [...fit.fit.budgets, gpu] } };
+    const other = fakeHubFile({ quant: 'Q8_0', bytes: 2 * gib });
+    expect(verdict(other, shared)).toBeNull();
+    expect(verdictOf(other, null, chosen, null, context)).toBeNull();
+    expect(gradeText(verdict(chosen, shared))).toBe('Fits on the GPU');
+  });
+});
+
+describe('the picture of the longest contexts', () => {
+  it('shows lengths, longer with each smaller type, and where the asked one stands', () => {
+    const picture = longestPicture(fitFor().fit, 8192);
+    expect(picture?.measure).toBe('length');
+    const lengths = picture?.bars.map(({ nCtx }) => nCtx) ?? [];
+    expect(lengths).toEqual([...lengths].sort((a, b) => a - b));
+    const turbo3 = picture?.bars.at(-1);
+    expect(turbo3).toMatchObject({ type: 'turbo3', share: 1, folded: true, instead: '' });
+    expect(turbo3?.times).toBeCloseTo((turbo3?.nCtx ?? 0) / (lengths[0] ?? 1));
+    expect(picture?.asked).toBeCloseTo(8192 / (turbo3?.nCtx ?? 1));
+  });
+
+  it('shows memory where every type reaches the trained length', () => {
+    const fit = fitOf(context, { ...info, nCtxTrain: 8192 });
+    const picture = longestPicture(fit, 8192);
+    expect(picture).toMatchObject({ measure: 'memory', tokens: 8192, asked: null });
+    expect(picture?.bars.map(({ share }) => share)[0]).toBe(1);
+    expect(picture?.bars.at(-1)?.times).toBeGreaterThan(1);
+  });
+
+  it('says what a type would run as, and takes the layout for small heads as the type itself', () => {
+    const { fit } = fitFor();
+    const marks = fit.marks.map((mark) => {
+      if (mark.typeK === 'turbo3') return { ...mark, effectiveK: 'q8_0' };
+      return mark.typeK === 'turbo4' ? { ...mark, effectiveK: 'turbo4_64', effectiveV: 'turbo4_64' } : mark;
+    });
+    const picture = longestPicture({ ...fit, marks }, 8192);
+    expect(picture?.bars.map(({ instead }) => instead)).toEqual(['', '', '', 'q8_0 / turbo3']);
+  });
+
+  it('compares nothing with a type of which nothing fits', () => {
+    const { fit } = fitFor();
+    const marks = fit.marks.map((mark) => (mark.typeK === 'f16' ? { ...mark, nCtx: 0, bytes: 0 } : mark));
+    expect(longestPicture({ ...fit, marks }, 8192)?.bars.map(({ times }) => times)).toEqual([null, null, null, null]);
+  });
+});
+
+describe('the slider of the context', () => {
+  it('ends at the trained length, and finds the nearest stop', () => {
+    expect(lengthStops(8192)).toEqual([2048, 3072, 4096, 6144, 8192]);
+    expect(lengthStops(1000)).toEqual([1000]);
+    expect(nearestStop(lengthStops(8192), 5000)).toBe(2);
+  });
+});
+
+describe('the file that a page begins with', () => {
+  const page = (...files: HubFile[]) => ({ quants: [{ quant: null, files }] }) as unknown as HubModelPage;
+  it('is the one of the suggestion, then the usual one, and never one that cannot be used', () => {
+    const [small, usual, large] = ['Q2_K', 'Q4_K_M', 'Q8_0'].map((quant) => fakeHubFile({ quant })) as [
+      HubFile,
+      HubFile,
+      HubFile,
+    ];
+    expect(firstFile(page(small, usual, large), 'Q8_0')).toBe(large);
+    expect(firstFile(page(small, usual, large))).toBe(usual);
+    expect(firstFile(page({ ...usual, missingParts: 1 }, small))).toBe(small);
+    expect(firstFile(page({ ...small, kind: 'projector' }))).toBeNull();
+  });
+});
+
+describe('progressText', () => {
+  it('tells how far, how fast and how long', () => {
+    const active = fakeDownload({ state: 'active', done: gib, bytes: 4 * gib, speed: 50 * 1024 ** 2, secondsLeft: 61 });
+    expect(progressText(active, 0)).toBe('Downloading · 1.00 GiB of 4.00 GiB · 50.0 MiB/s · 61 s left');
+    const waiting = { ...active, state: 'waiting' as const, retryAt: 9000 };
+    expect(progressText(waiting, 1000)).toBe('Waiting to try again · 1.00 GiB of 4.00 GiB · next try in 8 s');
+    expect(progressText({ ...active, state: 'done' }, 0)).toBe('Done · 4.00 GiB');
+    expect(totalShare([active, { done: 0, bytes: 4 * gib }])).toBe(0.125);
+  });
+});
