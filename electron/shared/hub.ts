@@ -152,6 +152,8 @@ export type HubFit = z.infer<typeof hubFitSchema>;
 export const hubAccountSchema = z.object({
   /** address that is asked, without path and credentials */
   endpoint: z.string(),
+  /** address that questions to it go through, without credentials; null: none */
+  proxy: z.string().nullable(),
   token: z.enum(['none', 'saved', 'environment']),
   /** false: headless, or no keyring on this system; then only the environment variable HF_TOKEN */
   canSave: z.boolean(),

@@ -12,7 +12,7 @@ interface TabsProps<T extends string> {
 export function Tabs<T extends string>({ label, value, onValue, tabs }: TabsProps<T>) {
   return (
     <Radix.Root value={value} onValueChange={(next) => onValue(next as T)} className="flex min-h-0 flex-1 flex-col">
-      <Radix.List aria-label={label} className="flex shrink-0 gap-1 overflow-x-auto border-b border-line px-4">
+      <Radix.List aria-label={label} className="flex shrink-0 gap-1 border-b border-line px-4">
         {tabs.map((tab) => (
           <Radix.Trigger
             key={tab.value}

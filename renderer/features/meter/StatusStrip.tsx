@@ -2,6 +2,7 @@
 import { selectMeterOff } from '../../state/meter/selectors';
 import { useApp } from '../../state/useApp';
 import { ContextMeter } from './ContextMeter';
+import { DownloadMeter } from './DownloadMeter';
 import { EngineMeter } from './EngineMeter';
 import { HistoryMeter } from './HistoryMeter';
 import { MemoryMeter } from './MemoryMeter';
@@ -20,6 +21,7 @@ export function StatusStrip() {
       <SpeedMeter />
       <HistoryMeter />
       <span className="flex-1" />
+      <DownloadMeter />
       <PowerMeter />
       <ContextMeter />
       <MemoryMeter />

@@ -8,6 +8,7 @@ import { AppearanceSection } from './AppearanceSection';
 import { ApplyBar } from './ApplyBar';
 import { CacheSection } from './CacheSection';
 import { EngineSection } from './EngineSection';
+import { HubSection } from './HubSection';
 import { MachineSection } from './MachineSection';
 import { OverflowField } from './OverflowField';
 import { PresetSection } from './PresetSection';
@@ -66,6 +67,9 @@ export function SettingsPanel() {
           </Section>
           <Section title="System prompt">
             <PromptSection systemPrompt={settings.systemPrompt} />
+          </Section>
+          <Section title="Model hub">
+            <HubSection />
           </Section>
           <Section title="Appearance">
             <AppearanceSection theme={settings.theme} />

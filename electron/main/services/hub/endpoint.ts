@@ -22,3 +22,24 @@ export function endpointOf(environment: NodeJS.ProcessEnv): URL {
   url.hash = '';
   return url;
 }
+
+/**
+ * The proxy that the environment names for an address, by the same rules as the network library (NO_PROXY holds whole names,
+ * or endings that begin with a dot or a star). Without the name and password that may be in it; null: none.
+ */
+export function proxyFor({ protocol, hostname, port }: URL, environment: NodeJS.ProcessEnv): string | null {
+  const read = (name: string) => environment[name.toLowerCase()] ?? environment[name] ?? '';
+  const named = (protocol === 'https:' && read('HTTPS_PROXY')) || read('HTTP_PROXY');
+  const proxy = urlOrNull(named);
+  if (!proxy) return null;
+  const usedPort = port || (protocol === 'https:' ? '443' : '80');
+  const spared = read('NO_PROXY')
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .some((entry) => {
+      const [host = '', only = usedPort] = entry.split(':');
+      if (host === '' || only !== usedPort) return false;
+      return /^[.*]/.test(host) ? hostname.endsWith(host.replace(/^\*/, '')) : hostname === host;
+    });
+  return spared ? null : proxy.host;
+}

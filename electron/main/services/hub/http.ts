@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
 import type { z } from 'zod';
 import { connectionError, type Headers, HubError, refusalOf } from './answers';
+import { proxyFor } from './endpoint';
 import { urlOrNull } from './urlOrNull';
 
 const maxRedirects = 6;
@@ -39,6 +40,8 @@ export interface Answer {
 
 export class HubHttp {
   readonly endpoint: URL;
+  /** what the endpoint is asked through, for people; null: nothing */
+  readonly proxy: string | null;
   private readonly dispatcher: Dispatcher;
 
   constructor(private readonly options: HubHttpOptions) {
@@ -48,6 +51,7 @@ export class HubHttp {
     const value = (name: string) => environment[name.toLowerCase()] || environment[name] || '';
     const proxies = { httpProxy: value('HTTP_PROXY'), httpsProxy: value('HTTPS_PROXY'), noProxy: value('NO_PROXY') };
     const proxied = proxies.httpProxy !== '' || proxies.httpsProxy !== '';
+    this.proxy = proxyFor(this.endpoint, environment);
     this.dispatcher = proxied ? new EnvHttpProxyAgent({ ...limits, ...proxies }) : new Agent(limits);
   }
 

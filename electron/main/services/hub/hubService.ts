@@ -104,7 +104,7 @@ export class HubService {
 
   account(): HubAccount {
     const { token, http } = this.parts;
-    return { endpoint: http.endpoint.origin, token: token.source, canSave: token.canSave };
+    return { endpoint: http.endpoint.origin, proxy: http.proxy, token: token.source, canSave: token.canSave };
   }
 
   async setToken(token: string | null): Promise<HubAccount> {

@@ -5,9 +5,7 @@ import type { ContextFit } from '../../../../electron/shared/fit';
 import { limits } from '../../../../electron/shared/limits';
 import type { ContextSettings } from '../../../../electron/shared/settings';
 import type { AskedContext } from '../../../state/hub/state';
-import { selectSavedContext } from '../../../state/settings/selectors';
-import { useActions, useApp } from '../../../state/useApp';
-import { Button } from '../../../ui/Button';
+import { useActions } from '../../../state/useApp';
 import { formatCount } from '../../../ui/format';
 import { NumberField } from '../../../ui/NumberField';
 import { Select } from '../../../ui/Select';
@@ -22,13 +20,11 @@ interface AskedFieldsProps {
 }
 
 export function AskedFields({ context, trained, fit }: AskedFieldsProps) {
-  const saved = useApp(selectSavedContext);
   const { hub } = useActions();
   const id = useId();
   const { nCtx, typeK, typeV } = context;
   const stops = lengthStops(trained ?? 131_072);
   const change = (part: Partial<AskedContext>) => hub.ask({ nCtx, typeK, typeV, ...part });
-  const changed = saved && (saved.nCtx !== nCtx || saved.typeK !== typeK || saved.typeV !== typeV);
   const reasons = [fit?.estimate.typeK, fit?.estimate.typeV].flatMap((side) =>
     side && side.reason !== '' ? [`${side.asked} will run as ${side.effective}: ${side.reason}`] : [],
   );
@@ -70,11 +66,6 @@ export function AskedFields({ context, trained, fit }: AskedFieldsProps) {
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
         <TypeSelect side="K" value={typeK} onType={(type) => change({ typeK: type })} />
         <TypeSelect side="V" value={typeV} onType={(type) => change({ typeV: type })} />
-        {changed && (
-          <Button size="small" tone="quiet" className="-mx-2" onClick={() => hub.ask(null)}>
-            As in the settings
-          </Button>
-        )}
       </div>
       {reasons.map((reason) => (
         <p key={reason} className="text-xs text-warn">

@@ -26,7 +26,7 @@ export function Discover({ renderText }: { renderText: (markdown: string) => Rea
           <HubList />
         </div>
       )}
-      {page && <PageView key={page.repo} page={page} renderText={renderText} />}
+      {page && <PageView key={page.repo} page={page} alone={single} renderText={renderText} />}
       {!page && !single && (
         <div className="flex flex-1 items-center justify-center px-10 text-center text-sm text-ink-3">
           Choose a model to see its files, and how long a context fits on this machine with each cache type.

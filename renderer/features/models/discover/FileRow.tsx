@@ -47,7 +47,7 @@ export function FileRow({ page, file, chosen, context, named }: FileRowProps) {
         aria-pressed={isChosen}
         aria-label={`${file.title}: show what it takes`}
         onClick={() => hub.chooseFile(file.file)}
-        className="flex min-w-0 flex-1 flex-wrap items-baseline gap-x-3 px-3 py-2 text-left tabular-nums focus-visible:-outline-offset-2"
+        className="flex min-w-0 flex-1 flex-wrap items-center gap-x-3 px-3 py-2 text-left tabular-nums focus-visible:-outline-offset-2"
       >
         <span className={cx('min-w-16 font-medium', usable ? 'text-ink' : 'text-ink-3')}>{file.quant ?? '–'}</span>
         <span className="text-xs text-ink-2">{formatBytes(file.bytes)}</span>
@@ -68,7 +68,7 @@ function RowVerdict({ verdict }: { verdict: Verdict | null }) {
   if (!verdict.known) return <span className="text-xs text-ink-3">not known</span>;
   const free = verdict.available > 0 ? formatBytes(verdict.available) : 'nothing';
   return (
-    <span className="inline-flex items-baseline gap-2">
+    <span className="inline-flex flex-wrap items-center gap-x-2">
       <GradeChip verdict={verdict} />
       <span className="text-xs text-ink-3">
         {verdict.about ? '≈ ' : ''}

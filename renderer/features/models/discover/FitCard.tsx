@@ -4,6 +4,7 @@ import type { ContextSettings } from '../../../../electron/shared/settings';
 import { selectCanAsk } from '../../../state/engine/selectors';
 import { fitKey } from '../../../state/hub/fitKey';
 import { selectHubFits } from '../../../state/hub/selectors';
+import { selectSavedContext } from '../../../state/settings/selectors';
 import { useActions, useApp } from '../../../state/useApp';
 import { Button } from '../../../ui/Button';
 import { cx } from '../../../ui/cx';
@@ -25,6 +26,10 @@ export function FitCard({ page, file, context }: FitCardProps) {
   const { hub } = useActions();
   const { fit, stale } = useLastFit(`${page.revision} ${file.file}`, outcome?.ok ? outcome.value : null);
   const failed = outcome && !outcome.ok ? outcome.error : null;
+  const locked = failed?.code === 'access-denied' && page.gated !== 'open';
+  const saved = useApp(selectSavedContext);
+  const { nCtx, typeK, typeV } = context;
+  const changed = saved && (saved.nCtx !== nCtx || saved.typeK !== typeK || saved.typeV !== typeV);
   const trained = fit?.fit.trained || page.trained;
 
   return (
@@ -36,11 +41,18 @@ export function FitCard({ page, file, context }: FitCardProps) {
       className="mt-4 grid gap-x-7 gap-y-5 rounded-xl border border-line bg-sunken p-4 lg:grid-cols-[minmax(0,5fr)_minmax(0,6fr)]"
     >
       <div className="min-w-0">
-        <h4 className="text-sm font-semibold text-ink">Does {file.quant ?? 'it'} fit here?</h4>
+        <div className="flex min-h-7 flex-wrap items-center justify-between gap-x-3">
+          <h4 className="text-sm font-semibold text-ink">Does {file.quant ?? 'it'} fit here?</h4>
+          {changed && (
+            <Button size="small" tone="quiet" className="-mr-2" onClick={() => hub.ask(null)}>
+              As in the settings
+            </Button>
+          )}
+        </div>
         <AskedFields context={context} trained={trained} fit={fit?.fit ?? null} />
         {failed && (
-          <p className="mt-3 text-sm text-warn" role="status">
-            This cannot be told: {failed.message} {failed.hint}{' '}
+          <p className="mt-3 text-sm text-warn" role="status" data-testid="hub-fit-problem">
+            {locked ? 'This can be told as soon as you have access to it. ' : `${failed.message} ${failed.hint} `}
             <Button
               size="small"
               tone="quiet"

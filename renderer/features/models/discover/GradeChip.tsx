@@ -12,18 +12,22 @@ const looks: Record<FitGrade, { icon: ReactNode; text: string }> = {
   none: { icon: <Ban />, text: 'text-bad' },
 };
 
-/** One of the four grades, by shape, colour and word. */
-export function GradeChip({ verdict }: { verdict: KnownVerdict }) {
+/** One of the four grades, by shape, colour and word; or in a whole sentence. */
+export function GradeChip({ verdict, sentence }: { verdict: KnownVerdict; sentence?: string }) {
   const { icon, text } = looks[verdict.grade];
   return (
     <span
       data-testid="fit-grade"
       data-grade={verdict.grade}
       data-about={verdict.about || undefined}
-      className={cx('inline-flex items-center gap-1 text-xs font-medium whitespace-nowrap [&_svg]:size-3.5', text)}
+      className={cx(
+        'inline-flex gap-1 text-xs font-medium [&_svg]:mt-px [&_svg]:size-3.5',
+        !sentence && 'whitespace-nowrap',
+        text,
+      )}
     >
       <span aria-hidden="true">{icon}</span>
-      {gradeText(verdict)}
+      {sentence ?? gradeText(verdict)}
     </span>
   );
 }

@@ -37,8 +37,8 @@ export function SuggestedItem({ entry, chosen }: { entry: CatalogueEntry; chosen
     <Item repo={entry.repo} chosen={chosen}>
       <span className="block truncate font-medium text-ink">{entry.title}</span>
       <span className="block text-xs text-ink-2">{entry.about}</span>
-      <span className="mt-0.5 flex flex-wrap gap-x-3 text-xs text-ink-3 tabular-nums">
-        <span>{entry.billions} B parameters</span>
+      <span className="mt-0.5 flex flex-wrap gap-x-2.5 text-xs text-ink-3 tabular-nums">
+        <span>{entry.billions} B</span>
         <span>{formatContext(entry.trained)} context</span>
         <span>{entry.license}</span>
         <span>{entry.verifiedHere ? 'run by us' : 'not verified here'}</span>

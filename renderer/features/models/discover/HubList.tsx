@@ -14,7 +14,7 @@ import { cx } from '../../../ui/cx';
 import { HubItem, SuggestedItem } from './HubItem';
 import { Unreachable } from './Unreachable';
 
-const firstSuggestions = 4;
+const firstSuggestions = 3;
 
 export function HubList() {
   const results = useApp(selectHubResults);
@@ -32,7 +32,7 @@ export function HubList() {
       {suggests && <Suggestions all={offline} chosen={chosen} />}
       {results && (
         <section aria-labelledby="hub-found" className={cx('transition-opacity', searching && 'opacity-60')}>
-          <h3 id="hub-found" className="px-2 pt-1 pb-1.5 text-xs font-semibold text-ink-3" role="status">
+          <h3 id="hub-found" className="px-2.5 pt-1 pb-1.5 text-xs font-semibold text-ink-3" role="status">
             {headOf(results.query, results.models.length, results.next !== null)}
           </h3>
           <ul onKeyDown={moveByArrows}>
@@ -67,7 +67,7 @@ function Suggestions({ all, chosen }: { all: boolean; chosen: string | null }) {
   const hidden = catalogue.length - shown.length;
   return (
     <section aria-labelledby="hub-suggested" className="mb-3">
-      <h3 id="hub-suggested" className="px-2 pt-1 pb-1.5 text-xs font-semibold text-ink-3">
+      <h3 id="hub-suggested" className="px-2.5 pt-1 pb-1.5 text-xs font-semibold text-ink-3">
         Good to begin with
       </h3>
       <ul onKeyDown={moveByArrows}>

@@ -29,7 +29,7 @@ export function LongestPicture({ fit, context }: LongestPictureProps) {
         {measure === 'length' ? 'Longest context that fits' : `Cache and buffers for all ${formatCount(tokens)} tokens`}
       </figcaption>
       <div className="relative mt-2.5">
-        <ul className="grid gap-1">
+        <ul className="grid gap-1.5">
           {bars.map((bar) => (
             <Bar
               key={bar.type}
@@ -41,7 +41,7 @@ export function LongestPicture({ fit, context }: LongestPictureProps) {
         </ul>
         {asked !== null && <AskedLine share={asked} />}
       </div>
-      <p className="mt-1.5 text-xs text-ink-3">
+      <p className="mt-2 text-xs text-ink-3">
         {measure === 'length' ? (
           <>
             {asked !== null && `The line: the ${formatCount(nCtx)} tokens you ask for. `}
@@ -73,14 +73,14 @@ function Bar({ bar, measure, onUse }: { bar: LongestBar; measure: 'length' | 'me
         className="group grid w-full grid-cols-[3.75rem_minmax(0,1fr)] items-center rounded-md py-0.5 text-left transition-colors enabled:hover:bg-hover"
       >
         <span className={cx('pl-1 text-xs', bar.folded ? 'font-semibold text-ink' : 'text-ink-2')}>{bar.type}</span>
-        <span className="flex items-center gap-2 pr-32">
+        <span className="flex items-center gap-2 pr-28">
           <span
             className={cx('block shrink-0 transition-[width] duration-500', !bar.folded && 'bellows-muted')}
             style={{ width: `${Math.max(bar.share, 0.006) * 100}%` }}
           >
-            <Bellows pleats={16} className="h-6 w-full" />
+            <Bellows pleats={16} className="h-8 w-full" />
           </span>
-          <span className="-mr-32 w-32 shrink-0 text-xs leading-tight tabular-nums">
+          <span className="-mr-28 w-28 shrink-0 text-xs leading-tight tabular-nums">
             <span className={cx('block whitespace-nowrap', bar.folded ? 'font-semibold text-ink' : 'text-ink-2')}>
               {bar.nCtx === 0 ? 'does not fit' : figure}
             </span>
@@ -92,8 +92,9 @@ function Bar({ bar, measure, onUse }: { bar: LongestBar; measure: 'length' | 'me
   );
 }
 
-function comparisonOf({ type, times, instead, nCtx }: LongestBar, measure: 'length' | 'memory'): string {
+function comparisonOf({ type, times, instead, nCtx, whole }: LongestBar, measure: 'length' | 'memory'): string {
   if (instead !== '') return `runs as ${instead}`;
+  if (whole && measure === 'length') return 'the whole length';
   if (type === 'f16' || times === null || nCtx === 0) return '';
   return measure === 'length' ? `${formatRatio(times)} as long` : `${formatRatio(times)} smaller`;
 }
@@ -101,7 +102,7 @@ function comparisonOf({ type, times, instead, nCtx }: LongestBar, measure: 'leng
 /** Over the room of the bars: behind their names, and before their figures. */
 function AskedLine({ share }: { share: number }) {
   return (
-    <span className="pointer-events-none absolute inset-y-0 right-32 left-15" aria-hidden="true">
+    <span className="pointer-events-none absolute inset-y-0 right-28 left-15" aria-hidden="true">
       <span
         className="absolute inset-y-0 border-l border-dashed border-ink-2 transition-[left] duration-300"
         style={{ left: `${share * 100}%` }}

@@ -23,8 +23,7 @@ export function NeedBar({ fit, stale }: { fit: HubFit; stale: boolean }) {
   return (
     <div className={cx('mt-3.5 transition-opacity', stale && 'opacity-60')}>
       <div role="status" data-testid="hub-verdict">
-        <GradeChip verdict={verdict} />
-        <p className="mt-0.5 text-xs text-ink-2">{verdictText(verdict)}</p>
+        <GradeChip verdict={verdict} sentence={verdictText(verdict)} />
       </div>
       <div className="relative mt-2.5 flex h-2.5 overflow-hidden rounded-xs bg-line-strong" aria-hidden="true">
         {parts.map(({ id, bytes }) => (

@@ -15,17 +15,19 @@ import { Gated } from './Gated';
 
 interface PageViewProps {
   page: OpenPage;
+  /** the list is not beside it */
+  alone: boolean;
   renderText: (markdown: string) => ReactNode;
 }
 
-export function PageView({ page: { repo, outcome, file }, renderText }: PageViewProps) {
+export function PageView({ page: { repo, outcome, file }, alone, renderText }: PageViewProps) {
   const suggestion = useApp(selectCatalogue)?.find((entry) => entry.repo === repo) ?? null;
   const page = outcome?.ok ? outcome.value : null;
   const [author = '', name = repo] = repo.split('/');
 
   return (
     <article aria-label={repo} className="min-w-0 flex-1 overflow-y-auto px-6 py-4" data-testid="hub-page">
-      <Head name={page?.name ?? name} author={page?.author ?? author} url={page?.url ?? null} />
+      <Head name={page?.name ?? name} author={page?.author ?? author} url={page?.url ?? null} alone={alone} />
       {page && <Facts page={page} />}
       {!page && suggestion && <SuggestedFacts entry={suggestion} />}
       {outcome === null && (
@@ -37,7 +39,10 @@ export function PageView({ page: { repo, outcome, file }, renderText }: PageView
       {page && page.gated !== 'open' && <Gated page={page} />}
       {page && <FileSection page={page} chosen={file} />}
       {page && page.summary !== '' && (
-        <section aria-label="What its authors write" className="mt-6 border-t border-line pt-4">
+        <section
+          aria-label="What its authors write"
+          className="mt-6 border-t border-line pt-4 [&_.prose-c>*:first-child]:mt-0"
+        >
           {renderText(page.summary)}
         </section>
       )}
@@ -45,20 +50,29 @@ export function PageView({ page: { repo, outcome, file }, renderText }: PageView
   );
 }
 
-function Head({ name, author, url }: { name: string; author: string; url: string | null }) {
+interface HeadProps {
+  name: string;
+  author: string;
+  url: string | null;
+  alone: boolean;
+}
+
+function Head({ name, author, url, alone }: HeadProps) {
   const { hub, ui } = useActions();
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
   return (
     <div className="flex items-start gap-2">
-      <IconButton
-        label="Back to the list"
-        side="right"
-        icon={<ArrowLeft />}
-        onClick={hub.closePage}
-        className="-ml-2"
-        data-testid="hub-back"
-      />
+      {alone && (
+        <IconButton
+          label="Back to the list"
+          side="right"
+          icon={<ArrowLeft />}
+          onClick={hub.closePage}
+          className="-ml-2"
+          data-testid="hub-back"
+        />
+      )}
       <div className="min-w-0 flex-1">
         <h3
           ref={heading}

@@ -17,6 +17,8 @@ export interface LongestBar {
   /** as what it would run instead; empty where it runs as itself */
   instead: string;
   folded: boolean;
+  /** all that the model was trained for: more memory would make it no longer */
+  whole: boolean;
 }
 
 export interface LongestPicture {
@@ -32,10 +34,12 @@ export interface LongestPicture {
   asked: number | null;
 }
 
+/** the engine makes contexts of whole steps */
+const cellStep = 256;
 const shown = ['f16', 'q8_0', 'turbo4', 'turbo3'] as const;
 
 /** `nCtx`: the asked length in tokens. Null: the engine told nothing of these types. */
-export function longestPicture({ marks, estimate }: ContextFit, nCtx: number): LongestPicture | null {
+export function longestPicture({ marks, estimate, trained }: ContextFit, nCtx: number): LongestPicture | null {
   const found = shown.flatMap((type) => {
     const mark = marks.find(({ typeK, typeV }) => typeK === type && typeV === type);
     return mark ? [mark] : [];
@@ -57,6 +61,7 @@ export function longestPicture({ marks, estimate }: ContextFit, nCtx: number): L
       times: Number.isFinite(ratio) && ratio > 0 ? ratio : null,
       instead: insteadOf(mark),
       folded: mark.typeK.startsWith('turbo'),
+      whole: trained > 0 && mark.nCtx > trained - cellStep,
     };
   });
   return { measure, bars, tokens, asked: measure === 'length' ? nCtx / longest : null };

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { endpointOf } from '../../../../../../electron/main/services/hub/endpoint';
+import { endpointOf, proxyFor } from '../../../../../../electron/main/services/hub/endpoint';
 import { modelFilesOf, quantOf } from '../../../../../../electron/main/services/hub/files';
 import { readGgufHeader, requireRoom } from '../../../../../../electron/main/services/hub/ggufHeader';
 import { summaryOf } from '../../../../../../electron/main/services/hub/readme';
@@ -288,5 +288,19 @@ test('the catalogue that is shipped is whole, and claims nothing that nobody che
     expect(catalogueEntrySchema.parse(entry)).toEqual(entry);
     expect(entry.verifiedHere).toBe(false);
     if (entry.file !== null) expect(quantOf(entry.file)).toBe(entry.quant);
+  }
+});
+
+test('the proxy of the environment is told without its password, and not where NO_PROXY spares the hub', () => {
+  const hub = new URL('https://hub.example/');
+  const HTTPS_PROXY = 'http://me:secret@proxy.example:3128';
+  expect(proxyFor(hub, {})).toBeNull();
+  expect(proxyFor(hub, { HTTPS_PROXY })).toBe('proxy.example:3128');
+  expect(proxyFor(hub, { http_proxy: 'http://other.example:80' })).toBe('other.example');
+  for (const NO_PROXY of ['*', 'hub.example', '.example', 'a.b, hub.example:443']) {
+    expect(proxyFor(hub, { HTTPS_PROXY, NO_PROXY })).toBeNull();
+  }
+  for (const NO_PROXY of ['', 'example', 'hub.example:80', 'ub.example']) {
+    expect(proxyFor(hub, { HTTPS_PROXY, NO_PROXY })).toBe('proxy.example:3128');
   }
 });

@@ -1,0 +1,82 @@
+/** The access token of the hub, and who is asked. The token goes one way: it is never shown again. */
+import { useEffect, useState } from 'react';
+import type { ErrorPayload } from '../../../electron/shared/errors';
+import { selectHubAccount } from '../../state/hub/selectors';
+import { useActions, useApp } from '../../state/useApp';
+import { Button } from '../../ui/Button';
+import { controlClass } from '../../ui/Field';
+import { accountText } from './accountText';
+
+export function HubSection() {
+  const account = useApp(selectHubAccount);
+  const { hub } = useActions();
+  const [refusal, setRefusal] = useState<ErrorPayload | null>(null);
+  useEffect(() => void hub.readAccount(), [hub]);
+  if (!account) return null;
+
+  async function change(token: string | null): Promise<boolean> {
+    const outcome = await hub.setToken(token);
+    setRefusal(outcome.ok ? null : outcome.error);
+    return outcome.ok;
+  }
+
+  return (
+    <>
+      <div className="flex items-start gap-3">
+        <p className="flex-1 text-sm text-ink-2" data-testid="hub-token-state" data-token={account.token} role="status">
+          {accountText(account)}
+        </p>
+        {account.token === 'saved' && (
+          <Button size="small" onClick={() => void change(null)} data-testid="hub-token-remove">
+            Remove
+          </Button>
+        )}
+      </div>
+      {account.canSave && <TokenForm replaces={account.token === 'saved'} onSave={change} />}
+      {refusal && (
+        <p role="alert" className="text-xs text-bad" data-testid="hub-token-refusal">
+          {refusal.message} {refusal.hint}
+        </p>
+      )}
+      <dl className="grid grid-cols-[auto_1fr] gap-x-3 gap-y-0.5 text-xs text-ink-3">
+        <dt>Hub</dt>
+        <dd className="[overflow-wrap:anywhere] text-ink-2">{account.endpoint}</dd>
+        <dt>Proxy</dt>
+        <dd className="[overflow-wrap:anywhere] text-ink-2">{account.proxy ?? 'none'}</dd>
+      </dl>
+      <p className="text-xs leading-relaxed text-ink-3">
+        Both come from the environment: HF_ENDPOINT names a mirror, HTTPS_PROXY and NO_PROXY a proxy.
+      </p>
+    </>
+  );
+}
+
+function TokenForm({ replaces, onSave }: { replaces: boolean; onSave: (token: string) => Promise<boolean> }) {
+  const [typed, setTyped] = useState('');
+  return (
+    <form
+      className="flex gap-2"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const token = typed.trim();
+        if (token !== '') void onSave(token).then((saved) => saved && setTyped(''));
+      }}
+    >
+      <input
+        type="password"
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={500}
+        aria-label="Access token of the hub"
+        placeholder={replaces ? 'Another token' : 'hf_…'}
+        data-testid="hub-token"
+        value={typed}
+        onChange={(event) => setTyped(event.target.value)}
+        className={`${controlClass} min-w-0 flex-1`}
+      />
+      <Button type="submit" disabled={typed.trim() === ''} data-testid="hub-token-save">
+        Save
+      </Button>
+    </form>
+  );
+}
