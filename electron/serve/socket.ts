@@ -12,8 +12,8 @@ const badData = 1007;
 export function serveSocket(socket: WebSocket, services: Pick<Services, 'call' | 'events' | 'engine'>): void {
   const stopWatching = services.engine.watch();
   const stopEvents = services.events.on(({ name, payload }) => {
-    // frames may be dropped: the final state of the message brings the whole text
-    if (name === 'onStream' && socket.bufferedAmount > maxBufferedBytes) return;
+    // frames may be dropped: the final state of the message or column brings the whole text
+    if ((name === 'onStream' || name === 'onCompareFrame') && socket.bufferedAmount > maxBufferedBytes) return;
     send({ type: 'event', name, payload });
   });
 

@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => fs.rmSync(bundles, { recursive: true, force: true }));
 
 /** One thread: on a busy machine, threads that wait for each other make small work take minutes. */
-async function start(threads = 1) {
+async function start() {
   const dataFolder = temporaryFolder();
   const services = await createServices({
     dataFolder,
@@ -66,7 +66,7 @@ async function start(threads = 1) {
     );
   const stored = (runId: string) =>
     compareRunSchema.parse(JSON.parse(fs.readFileSync(path.join(dataFolder, 'compare', `${runId}.json`), 'utf8')));
-  await call('settings.update', { context: { nCtx: 2048, threads }, sessions: { minTokens: 128 } });
+  await call('settings.update', { context: { nCtx: 2048, threads: 1 }, sessions: { minTokens: 128 } });
   services.engine.start();
   await vi.waitFor(() => expect(services.engine.status().state).toBe('ready'), 120_000);
   return { services, call, compare, until, stored, frames, dataFolder };
@@ -76,15 +76,17 @@ const ended = (run: CompareRun) => run.state !== 'running';
 const both = (types: string[], nCtx: number) => types.map((type) => ({ typeK: type, typeV: type, nCtx })) as never;
 
 describe('a comparison', () => {
-  it('of five types on a document: bytes of the allocation, and what each costs', { timeout: 400_000 }, async () => {
-    const { compare, until, stored, frames, call, services, dataFolder } = await start(0);
+  it('of five types on a document: bytes of the allocation, answers and where they part', {
+    timeout: 400_000,
+  }, async () => {
+    const { compare, until, stored, frames, call, services, dataFolder } = await start();
     const fact = 'The special magic number for Fresno is 77763886.';
     const text = `${heldOut.slice(0, 7000)}\n${fact}\n${heldOut.slice(7000, 15_500)}\n\nWhat is the special magic number for Fresno?`;
-    const types = ['f16', 'f16', 'q8_0', 'q4_0', 'turbo4', 'turbo3'];
+    const types = ['f16', 'q8_0', 'q4_0', 'turbo4', 'turbo3'];
     const runId = await compare({
       prompt: { kind: 'text', text },
       configurations: both(types, 4608),
-      options: { maxTokens: 12, quality: { tokens: 512 } },
+      options: { maxTokens: 12, quality: null },
     });
     const run = await until(runId, ended);
     expect(run).toMatchObject({ state: 'done', error: null, model: { fileName: path.basename(tinyModel) } });
@@ -98,15 +100,7 @@ describe('a comparison', () => {
       expect(bytes[i]).toBe(estimate.kvK + estimate.kvV);
       expect(column.memory).toMatchObject({ kvK: estimate.kvK, kvV: estimate.kvV });
     }
-    expect(bytes[0]).toBe(bytes[1]);
-    expect(bytes.slice(1)).toEqual([...new Set(bytes)].sort((a, b) => b - a));
-
-    const quality = run.columns.map((column) => column.quality);
-    expect(quality.map((one) => one?.tokens)).toEqual(types.map(() => 512));
-    expect(quality[1]).toEqual(quality[0]);
-    expect(quality[1]).toMatchObject({ meanKld: 0, meanKldError: 0, kld999: 0, sameTop: 1 });
-    for (const one of quality.slice(2)) expect(one?.meanKld).toBeGreaterThan(0);
-    expect(quality[2]?.meanKld).toBeLessThan(quality[5]?.meanKld ?? 0);
+    expect(bytes).toEqual([...new Set(bytes)].sort((a, b) => b - a));
 
     for (const [i, { answer, difference, agreement }] of run.columns.entries()) {
       expect(answer?.text).toBe(frames[i]);
@@ -116,7 +110,6 @@ describe('a comparison', () => {
       else expect(agreement?.share === 1).toBe(difference === null);
       if (difference) expect(difference.own.probability).toBeGreaterThanOrEqual(difference.reference.probability ?? 0);
     }
-    expect(run.columns[1]).toMatchObject({ difference: null, agreement: { share: 1 } });
     expect(stored(runId)).toEqual(run);
     expect(fs.existsSync(path.join(dataFolder, 'scratch-compare'))).toBe(false);
     // what was loaded is as it was
@@ -130,7 +123,7 @@ describe('a comparison', () => {
   });
 
   it('that is cancelled, or loses its engine, keeps what it has', { timeout: 200_000 }, async () => {
-    const { services, compare, until, stored, call } = await start();
+    const { services, compare, until, stored, frames, call } = await start();
     const request = {
       prompt: { kind: 'text' as const, text: `${filler(20)}Tell a story.`, asIs: true },
       configurations: both(['f16', 'turbo4', 'turbo3'], 1024),
@@ -146,8 +139,9 @@ describe('a comparison', () => {
     expect(left.columns[0]?.answer?.text).not.toBe('');
     expect(stored(cancelled)).toEqual(left);
 
+    frames.length = 0;
     const { runId: killed } = await call('compare.rerun', { runId: cancelled });
-    await until(killed, second);
+    await until(killed, (run) => second(run) && (frames[1] ?? '') !== '');
     process.kill(services.host.pid ?? 0, 'SIGKILL');
     const cut = await until(killed, ended);
     expect(cut).toMatchObject({ state: 'interrupted', error: { code: 'engine-crashed' } });
@@ -204,14 +198,16 @@ describe('quality', () => {
     const text = model.detokenize(model.tokenize(heldOut, { addSpecial: true }).slice(0, size));
     const tokens = model.tokenize(text, { addSpecial: true });
     expect(tokens).toHaveLength(size);
-    const types = ['f16', 'q4_0', 'turbo4', 'turbo3'];
     const runId = await compare({
       prompt: { kind: 'text', text, asIs: true },
-      configurations: both(types, size + 256),
+      configurations: both(['f16', 'f16', 'q4_0', 'q8_0', 'turbo3'], size + 256),
       options: { maxTokens: 1, quality: {} },
     });
     const run = await until(runId, ended);
     expect(run).toMatchObject({ state: 'done', promptTokens: size });
+    // a cache against its equal
+    expect(run.columns[1]?.quality).toEqual(run.columns[0]?.quality);
+    expect(run.columns[1]).toMatchObject({ quality: { meanKld: 0, kld999: 0, sameTop: 1 }, agreement: { share: 1 } });
 
     const folder = temporaryFolder();
     const file = path.join(folder, 'text.txt');
@@ -219,22 +215,16 @@ describe('quality', () => {
     // the tool wants two chunks to be there
     fs.writeFileSync(file, `${text}${text}`);
     const plain = perplexityTool(size, ['-f', file, '--kl-divergence-base', base], /Final estimate/);
-    const figures = [{ type: 'f16', PPL: figure(plain, /Final estimate: PPL =/), KLD: 0 }];
-    for (const type of ['q4_0']) {
-      const output = perplexityTool(
-        size,
-        ['--kl-divergence-base', base, '--kl-divergence', '-ctk', type, '-ctv', type],
-        /Same top p:/,
-      );
-      figures.push({ type, PPL: figure(output, /Mean PPL\(Q\) +:/), KLD: figure(output, /Mean +KLD:/) });
-    }
-    for (const { type, PPL, KLD } of figures) {
-      const quality = run.columns[types.indexOf(type)]?.quality;
-      expect(quality?.tokens).toBe(size / 2 - 1);
-      expect(Math.abs((quality?.perplexity ?? 0) / PPL - 1)).toBeLessThan(0.01);
-      if (KLD > 0) expect(Math.abs((quality?.meanKld ?? 0) / KLD - 1)).toBeLessThan(0.01);
-    }
-    console.log(JSON.stringify({ upstream: figures, ours: run.columns.map(({ quality }, i) => [types[i], quality]) }));
+    const small = ['-ctk', 'q4_0', '-ctv', 'q4_0'];
+    const output = perplexityTool(size, ['--kl-divergence-base', base, '--kl-divergence', ...small], /Same top p:/);
+    const [f16, , q4, q8, turbo3] = run.columns.map(({ quality }) => quality);
+    expect(q8?.meanKld).toBeLessThan(q4?.meanKld ?? 0);
+    expect(q4?.meanKld).toBeLessThan(turbo3?.meanKld ?? 0);
+    const off = (ours: number | null | undefined, theirs: number) => Math.abs((ours ?? Number.NaN) / theirs - 1);
+    expect(q4?.tokens).toBe(size / 2 - 1);
+    expect(off(f16?.perplexity, figure(plain, /Final estimate: PPL =/))).toBeLessThan(0.01);
+    expect(off(q4?.perplexity, figure(output, /Mean PPL\(Q\) +:/))).toBeLessThan(0.01);
+    expect(off(q4?.meanKld, figure(output, /Mean +KLD:/))).toBeLessThan(0.01);
   });
 });
 

@@ -174,6 +174,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     prompts: { chats, blockOf: (attachment) => texts.block(attachment) },
     settings: () => settings.get(),
   });
+  await compare.clean();
   const { desktop, power } = options;
   const parts = {
     info,

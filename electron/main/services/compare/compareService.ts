@@ -1,5 +1,6 @@
 /** Comparisons: one at a time, told to the window while they run, written down after each column. */
 import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type {
   CompareFrame,
@@ -146,6 +147,11 @@ export class CompareService {
     return this.parts.engine.planComparison({ path, settings, configurations });
   }
 
+  /** Removes what an engine that was killed has left: the file of a reference can be large. */
+  async clean(): Promise<void> {
+    await rm(this.parts.scratch, { recursive: true, force: true }).catch((error) => this.parts.log.warn(String(error)));
+  }
+
   /** Resolves when nothing runs. */
   async close(): Promise<void> {
     this.running?.controller.abort();
@@ -171,6 +177,7 @@ export class CompareService {
       const payload = toErrorPayload(error);
       end = (run) => (cancelled ? endedRun(run, this.now()) : failedRun(run, payload, running.texts, this.now()));
     }
+    await this.clean();
     const ended = end(running.run);
     const run = await this.saved({ ...ended, model: ended.model && { ...ended.model, fileName } });
     // whoever hears of the end may begin the next one
