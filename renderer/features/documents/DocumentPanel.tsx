@@ -1,17 +1,19 @@
 /** A document beside the chat: its text by page, the list of pages to choose from, and what of it the model sees. */
-import { LoaderCircle, TriangleAlert, X } from 'lucide-react';
-import { useEffect, useRef } from 'react';
-import { kindNames, plural, sectionsName } from '../../state/documents/partText';
+import { LoaderCircle, X } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
+import { sectionsName } from '../../state/documents/partText';
 import { selectInfo, selectPanel, selectPanelError } from '../../state/documents/selectors';
 import type { Panel } from '../../state/documents/state';
 import { type PanelDocument, usePanelDocument } from '../../state/documents/usePanelDocument';
 import { useActions, useApp } from '../../state/useApp';
 import { Banner } from '../../ui/Banner';
-import { formatCount } from '../../ui/format';
 import { IconButton } from '../../ui/IconButton';
 import { Segmented } from '../../ui/Segmented';
+import { DocumentFacts, DocumentNotices } from './DocumentFacts';
 import { PanelFoot } from './PanelFoot';
 import { PartsView } from './PartsView';
+import { SearchField } from './SearchField';
+import { SearchView } from './SearchView';
 import { TextView } from './TextView';
 
 export function DocumentPanel() {
@@ -72,6 +74,7 @@ function OpenPanel({ panel }: { panel: Panel }) {
 function Body({ panel, document }: { panel: Panel; document: PanelDocument }) {
   const { documents } = useActions();
   const { info } = document;
+  const [query, setQuery] = useState('');
   const word = sectionsName(info);
   const views = [
     { value: 'text', label: 'Text' },
@@ -81,60 +84,32 @@ function Body({ panel, document }: { panel: Panel; document: PanelDocument }) {
   return (
     <>
       <div className="grid shrink-0 gap-2.5 border-b border-line px-5 py-3">
-        <Facts document={document} />
-        <Notices notices={info.notices} />
-        {info.sections > 1 && (
-          <div>
+        <DocumentFacts document={document} />
+        <DocumentNotices notices={info.notices} />
+        <div className="flex items-center gap-2">
+          <SearchField query={query} onQuery={setQuery} />
+          {info.sections > 1 && (
             <Segmented
               name="document-view"
               label="View"
               value={panel.view}
               options={views}
-              onValue={documents.setView}
+              onValue={(view) => {
+                setQuery('');
+                documents.setView(view);
+              }}
             />
-          </div>
-        )}
+          )}
+        </div>
       </div>
-      {panel.view === 'text' || info.sections < 2 ? (
+      {query.trim() !== '' ? (
+        <SearchView documentId={info.id} query={query} onChosen={() => setQuery('')} />
+      ) : panel.view === 'text' || info.sections < 2 ? (
         <TextView document={document} panel={panel} />
       ) : (
         <PartsView document={document} />
       )}
       <PanelFoot document={document} />
     </>
-  );
-}
-
-function Facts({ document: { info, tokens, sections } }: { document: PanelDocument }) {
-  const word = sectionsName(info);
-  const facts = [
-    kindNames[info.kind],
-    info.pages === null ? (sections.length > 1 ? plural(sections.length, word) : null) : plural(info.pages, 'page'),
-    plural(info.characters, 'character'),
-    tokens ? plural(tokens.tokens, 'token') : null,
-  ];
-  return (
-    <p
-      className="text-xs text-ink-2 tabular-nums"
-      data-testid="document-facts"
-      data-tokens={tokens?.tokens}
-      title={tokens ? `Counted by the model’s own tokenizer: ${formatCount(tokens.tokens)}` : undefined}
-    >
-      {facts.filter(Boolean).join(' · ')}
-    </p>
-  );
-}
-
-function Notices({ notices }: { notices: readonly string[] }) {
-  if (notices.length === 0) return null;
-  return (
-    <ul className="grid max-h-24 gap-1 overflow-y-auto text-xs text-warn" aria-label="Notices">
-      {notices.map((notice) => (
-        <li key={notice} className="flex gap-1.5">
-          <TriangleAlert className="mt-0.5 size-3.5 shrink-0" aria-hidden="true" />
-          {notice}
-        </li>
-      ))}
-    </ul>
   );
 }

@@ -3,7 +3,10 @@ import { errorPayloadOf } from '../../bridge/errorPayload';
 import type { Tools } from '../tools';
 import { createAttachActions } from './attach';
 import { settleDocuments } from './drafts';
-import type { Panel, Place } from './state';
+import type { FoundPassage, Panel, Place } from './state';
+
+/** passages of one search */
+const hits = 20;
 
 export function createDocumentsActions(tools: Tools) {
   const { client, get, patch } = tools;
@@ -19,6 +22,26 @@ export function createDocumentsActions(tools: Tools) {
     const { drafts } = get().conversation;
     const settled = settleDocuments(drafts, jobs);
     if (settled !== drafts) patch('conversation', { drafts: settled });
+  }
+
+  /** The best first, with their words; null: it could not be searched. `query`: at most 1,000 characters. */
+  async function search(documentId: string, query: string): Promise<FoundPassage[] | null> {
+    try {
+      const passages = await client.call('documents.search', { documentId, query, limit: hits });
+      return await Promise.all(
+        passages.map(async (passage) => ({
+          ...passage,
+          text: await readText(documentId, passage.start, passage.end),
+        })),
+      );
+    } catch {
+      return null;
+    }
+  }
+
+  /** Characters `start` to `end`; rejects when the text is not there any more. */
+  async function readText(documentId: string, start: number, end: number): Promise<string> {
+    return (await client.call('documents.text', { documentId, start, end })).text;
   }
 
   /** What the panel shows of a document apart from its text. */
@@ -74,8 +97,7 @@ export function createDocumentsActions(tools: Tools) {
     /** Facts of a document that a sent question names; without them it is shown by its name alone. */
     learn,
     close: () => patch('documents', { panel: null }),
-    /** Characters `start` to `end`; rejects when the text is not there any more. */
-    readText: (documentId: string, start: number, end: number): Promise<string> =>
-      client.call('documents.text', { documentId, start, end }).then(({ text }) => text),
+    search,
+    readText,
   };
 }

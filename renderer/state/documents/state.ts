@@ -1,4 +1,4 @@
-import type { AttachmentPart } from '../../../electron/shared/attachments';
+import type { AttachmentPart, Passage } from '../../../electron/shared/attachments';
 import type { DocumentInfo, DocumentJob, Section } from '../../../electron/shared/documents';
 import type { ErrorPayload } from '../../../electron/shared/errors';
 
@@ -42,6 +42,11 @@ export interface TokenCount {
   tokens: number;
   /** of each section; null: they were not counted */
   sections: readonly number[] | null;
+}
+
+/** A passage that was found, with its words. */
+export interface FoundPassage extends Passage {
+  text: string;
 }
 
 export interface DocumentsState {

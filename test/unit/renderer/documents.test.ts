@@ -71,6 +71,15 @@ describe('a document of a draft', () => {
     await vi.waitFor(() => expect(calls(fake, 'documents.cancel')[0]?.input).toEqual({ jobId }));
   });
 
+  it('is searched: each passage comes with its words; a search that failed is told from one without hits', async () => {
+    const { fake, documents } = await start();
+    expect(await documents.search('d1', 'letters')).toEqual([
+      { start: 10, end: 14, label: 'Page 1', score: 2, text: 'abcd' },
+    ]);
+    fake.failures.set('documents.search', { code: 'not-found', message: 'Gone.', hint: '' });
+    expect(await documents.search('d1', 'letters')).toBeNull();
+  });
+
   it('becomes plain text again, behind what was written', async () => {
     const { documents, conversation, cards, get } = await start();
     conversation.setDraftText('Look:');

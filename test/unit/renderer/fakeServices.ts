@@ -145,6 +145,10 @@ export class FakeServices implements WindowApi {
         return fakeDocument({ id: input.documentId });
       case 'documents.sections':
         return fakeSections();
+      case 'documents.search':
+        return [{ start: 10, end: 14, label: 'Page 1', score: 2 }];
+      case 'documents.text':
+        return { text: '0123456789abcdefghij'.slice(input.start, input.end) };
       case 'models.list':
         return this.models;
       case 'models.addFromDialog':
