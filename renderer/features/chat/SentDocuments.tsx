@@ -2,9 +2,10 @@ import { ChevronDown, FileText } from 'lucide-react';
 import { useEffect } from 'react';
 import type { Attachment } from '../../../electron/shared/attachments';
 import { partText } from '../../state/documents/partText';
-import { selectInfo, selectSections } from '../../state/documents/selectors';
+import { selectInfo } from '../../state/documents/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { Popover } from '../../ui/Popover';
+import { UsedParts } from './UsedParts';
 
 /** The documents that went with a question, and what of them. */
 export function SentDocuments({ attachments }: { attachments: readonly Attachment[] }) {
@@ -62,36 +63,5 @@ function Chip({ attachment }: { attachment: Attachment }) {
     >
       <UsedParts attachment={attachment} />
     </Popover>
-  );
-}
-
-/** Each leads to its place in the document. */
-function UsedParts({ attachment: { documentId, part } }: { attachment: Attachment }) {
-  const sections = useApp(selectSections(documentId));
-  const { documents } = useActions();
-  useEffect(() => void documents.load(documentId), [documents, documentId]);
-  const used =
-    part.kind === 'sections'
-      ? part.sections.map((section) => ({ label: sections?.[section]?.label ?? '…', place: { section } }))
-      : part.kind === 'passages'
-        ? part.passages.map(({ start, end, label }) => ({ label, place: { offset: start, end } }))
-        : [];
-
-  return (
-    <ol className="text-sm" data-testid="used-parts">
-      {used.map(({ label, place }, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: two passages of one page have the same label
-        <li key={i}>
-          <button
-            type="button"
-            onClick={() => documents.openAt(documentId, place)}
-            className="w-full truncate rounded-md px-2 py-1 text-left text-ink hover:bg-hover"
-          >
-            {label}
-          </button>
-        </li>
-      ))}
-      {used.length === 0 && <li className="px-2 py-1 text-ink-2">Nothing in it fitted the question.</li>}
-    </ol>
   );
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { usedOf } from '../../../renderer/features/chat/UsedParts';
 import { budgetParts, budgetText } from '../../../renderer/features/composer/budgetParts';
 import { partOf, tokensOf } from '../../../renderer/features/documents/selection';
 import { neededLength, roomOffers } from '../../../renderer/state/budget/room';
@@ -83,6 +84,20 @@ describe('what of a document is in the context', () => {
     expect(sectionsIn([passages], fakeSections())).toEqual(new Set([0, 1]));
     expect(sectionsIn([{ kind: 'sections', sections: [2] }, passages], fakeSections())).toEqual(new Set([2, 0, 1]));
     expect(sectionsIn([{ kind: 'whole' }], fakeSections()).size).toBe(3);
+  });
+
+  it('is listed with its places when a question had parts of it', () => {
+    const passages = [
+      { start: 1990, end: 2010, label: 'Page 1' },
+      { start: 10, end: 20, label: 'Page 1' },
+    ];
+    expect(usedOf({ kind: 'passages', passages }, fakeSections())).toEqual([
+      { label: 'Page 1 to Page 2', place: { offset: 1990, end: 2010 }, start: 1990 },
+      { label: 'Page 1', place: { offset: 10, end: 20 }, start: 10 },
+    ]);
+    expect(usedOf({ kind: 'passages', passages }, [])[0]?.label).toBe('Page 1');
+    expect(usedOf({ kind: 'sections', sections: [2] }, fakeSections())).toMatchObject([{ label: 'Page 3' }]);
+    expect(usedOf({ kind: 'whole' }, fakeSections())).toEqual([]);
   });
 
   it('is told in words', () => {
