@@ -134,7 +134,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     settings: () => settings.get().context,
     onBattery: () => options.power.current().onBattery,
   });
-  const documentUse = new DocumentUse(chats, documents.store, log);
+  const documentUse = new DocumentUse(chats, documents.store, log, () => comparisons.files());
   void documentUse.sweep();
   await machine.load();
   if (options.firstProbe) probeAtFirstStart(machine, engine, settings, log);
@@ -171,7 +171,12 @@ export async function createServices(options: ServicesOptions): Promise<Services
     ...{ store: comparisons, client: host.client, engine, calibration, log, version: options.info.version },
     scratch: join(dataFolder, 'scratch-compare'),
     pathOf: (modelId) => models.pathOf(modelId),
-    prompts: { chats, blockOf: (attachment) => texts.block(attachment) },
+    prompts: {
+      chats,
+      blockOf: (attachment) => texts.block(attachment),
+      fill: async (attachment, text) =>
+        (await questions.attachments({ chat: null, branch: [], text, attachments: [attachment] }))[0] ?? attachment,
+    },
     settings: () => settings.get(),
   });
   await compare.clean();
@@ -247,7 +252,10 @@ async function beginWithDefault(presets: PresetStore, settings: SettingsStore, l
 
 /** What a run that was killed left half done; documents and sessions see to their own. */
 async function sweep(dataFolder: string): Promise<void> {
-  await sweepHalfWritten([dataFolder, ...['chats', 'trash', 'calibrations'].map((name) => join(dataFolder, name))]);
+  await sweepHalfWritten([
+    dataFolder,
+    ...['chats', 'trash', 'calibrations', 'compare'].map((name) => join(dataFolder, name)),
+  ]);
   await rm(join(dataFolder, 'scratch'), { recursive: true, force: true }).catch(() => undefined);
 }
 

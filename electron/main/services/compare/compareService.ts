@@ -91,7 +91,8 @@ export class CompareService {
       const resolved = await resolvePrompt(request.prompt, { ...this.parts.prompts, systemPrompt });
       const id = randomUUID();
       const name = request.name ?? resolved.title;
-      const run = newRun({ id, name, createdAt: this.now(), request, settings });
+      const asked = { ...request, prompt: resolved.asked };
+      const run = newRun({ id, name, createdAt: this.now(), request: asked, settings });
       await this.parts.store.save(run);
       const { prompt, material } = resolved;
       const { calibration, scratch } = this.parts;

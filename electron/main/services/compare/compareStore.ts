@@ -10,7 +10,6 @@ export class CompareStore {
   /** what a person should know about files that could not be read */
   readonly notices: string[] = [];
   private readonly summaries = new Map<string, CompareSummary>();
-  private readonly documents = new Map<string, string[]>();
   private writing: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -19,8 +18,8 @@ export class CompareStore {
   ) {}
 
   async load(): Promise<void> {
-    for (const name of await this.files()) {
-      const run = await this.read(join(this.folder, name));
+    for (const path of await this.files()) {
+      const run = await this.read(path);
       if (!run) continue;
       if (run.state === 'running') await this.save(interruptedRun(run, this.now()));
       else this.note(run);
@@ -30,11 +29,6 @@ export class CompareStore {
   /** Newest first. */
   list(): CompareSummary[] {
     return [...this.summaries.values()].sort((a, b) => b.createdAt - a.createdAt);
-  }
-
-  /** Documents that a run would need to be run again. */
-  documentIds(): string[] {
-    return [...this.documents.values()].flat();
   }
 
   async get(id: string): Promise<CompareRun> {
@@ -52,7 +46,6 @@ export class CompareStore {
 
   async remove(id: string): Promise<void> {
     this.summaries.delete(id);
-    this.documents.delete(id);
     await this.inOrder(() =>
       rm(this.path(id), { force: true }).catch((error: unknown) => {
         throw storageError('The comparison could not be removed', error);
@@ -61,13 +54,8 @@ export class CompareStore {
   }
 
   private note({ id, name, createdAt, state, model, request }: CompareRun): void {
-    const { configurations, prompt } = request;
+    const { configurations } = request;
     this.summaries.set(id, { id, name, createdAt, state, modelName: model?.info.name ?? '', configurations });
-    const attachments = prompt.kind === 'documents' ? prompt.attachments : [];
-    this.documents.set(
-      id,
-      attachments.map(({ documentId }) => documentId),
-    );
   }
 
   /** null: there is none, or it is damaged and now set aside */
@@ -83,9 +71,11 @@ export class CompareStore {
     }
   }
 
-  private async files(): Promise<string[]> {
+  /** They name the documents that runs would need to be run again. */
+  async files(): Promise<string[]> {
     try {
-      return (await readdir(this.folder)).filter((name) => /^[\w-]+\.json$/.test(name));
+      const names = (await readdir(this.folder)).filter((name) => /^[\w-]+\.json$/.test(name));
+      return names.map((name) => join(this.folder, name));
     } catch (error) {
       if (isMissing(error)) return [];
       throw storageError('The comparisons could not be listed', error);

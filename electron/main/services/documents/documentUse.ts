@@ -1,4 +1,4 @@
-/** Which documents the chats name. The logs are looked through as they are, without parsing them. */
+/** Which documents the chats and comparisons name. The logs are looked through as they are, without parsing them. */
 import { createReadStream } from 'node:fs';
 import type { ChatStore } from '../chatStore';
 import type { Logger } from '../logger';
@@ -15,12 +15,14 @@ export class DocumentUse {
     private readonly chats: ChatStore,
     private readonly store: DocumentStore,
     private readonly log: Logger,
+    /** other files that name documents: comparisons */
+    private readonly others: () => Promise<string[]> = async () => [],
   ) {}
 
   /** Removes what no chat names any more. Never rejects: a log that cannot be read keeps everything. */
   async sweep(): Promise<void> {
     await this.quietly(async () => {
-      const inUse = await documentsIn(await this.chats.files());
+      const inUse = await this.inUse();
       const removed = await this.store.sweep(inUse, { before: Date.now() - keptMs });
       if (removed > 0) this.log.info(`${removed} documents that no chat uses were removed.`);
     });
@@ -32,8 +34,12 @@ export class DocumentUse {
     await destroy();
     if (only.size === 0) return;
     await this.quietly(async () => {
-      await this.store.sweep(await documentsIn(await this.chats.files()), { only });
+      await this.store.sweep(await this.inUse(), { only });
     });
+  }
+
+  private async inUse(): Promise<Set<string>> {
+    return documentsIn([...(await this.chats.files()), ...(await this.others())]);
   }
 
   private async quietly(task: () => Promise<void>): Promise<void> {
