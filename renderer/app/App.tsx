@@ -3,6 +3,8 @@ import { useEffect, useLayoutEffect } from 'react';
 import { Toaster } from 'sonner';
 import { AnswerText, preloadMarkdown } from '../features/chat/AnswerText';
 import { ChatView } from '../features/chat/ChatView';
+import { CompareView } from '../features/compare/CompareView';
+import { RunningBanner } from '../features/compare/RunningBanner';
 import { Composer } from '../features/composer/Composer';
 import { DiagnosticsDialog } from '../features/diagnostics/DiagnosticsDialog';
 import { DocumentPanel } from '../features/documents/DocumentPanel';
@@ -13,6 +15,7 @@ import { StatusStrip } from '../features/meter/StatusStrip';
 import { ModelsView } from '../features/models/view/ModelsView';
 import { SettingsPanel } from '../features/settings/SettingsPanel';
 import { Sidebar } from '../features/sidebar/Sidebar';
+import { selectCompareOpen } from '../state/compare/selectors';
 import { selectChatTitle } from '../state/conversation/selectors';
 import { selectPanel } from '../state/documents/selectors';
 import type { App as AppParts } from '../state/store';
@@ -32,8 +35,9 @@ export function App({ app }: { app: AppParts }) {
   const sidebarOpen = useApp(selectSidebarOpen);
   const settingsOpen = useApp(selectSettingsOpen);
   const documentOpen = useApp(selectPanel) !== null && !settingsOpen;
+  const comparing = useApp(selectCompareOpen);
   const title = useApp(selectChatTitle);
-  const { documents, ui } = useActions();
+  const { compare, documents, ui } = useActions();
   const sidebarFloats = useMediaQuery('(max-width: 879px)');
   const settingsFloat = useMediaQuery('(max-width: 1119px)');
   const documentFloats = useMediaQuery('(max-width: 1139px)');
@@ -52,7 +56,12 @@ export function App({ app }: { app: AppParts }) {
         <div className="relative flex min-h-0 flex-1">
           <SidePane side="left" open={sidebarOpen} floats={sidebarFloats} onClose={() => ui.setSidebar(false)}>
             <ErrorBoundary what="The list of chats">
-              <Sidebar onChosen={() => sidebarFloats && ui.setSidebar(false)} />
+              <Sidebar
+                onChosen={() => {
+                  compare.close();
+                  if (sidebarFloats) ui.setSidebar(false);
+                }}
+              />
             </ErrorBoundary>
           </SidePane>
           <main className="flex min-w-0 flex-1 flex-col">
@@ -60,9 +69,16 @@ export function App({ app }: { app: AppParts }) {
             <ConnectionBanner />
             <EngineBanner />
             <Notices />
-            <ErrorBoundary what="The chat">
-              <ChatView composer={<Composer />} />
-            </ErrorBoundary>
+            <RunningBanner />
+            {comparing ? (
+              <ErrorBoundary what="The comparison">
+                <CompareView />
+              </ErrorBoundary>
+            ) : (
+              <ErrorBoundary what="The chat">
+                <ChatView composer={<Composer />} />
+              </ErrorBoundary>
+            )}
           </main>
           <SidePane side="right" open={documentOpen} floats={documentFloats} onClose={documents.close}>
             <ErrorBoundary what="The document">

@@ -30,12 +30,19 @@ export function commandOfKey(event: Key, mac: boolean): KeyCommand | null {
 
 const commands: Record<KeyCommand, (app: App) => void> = {
   'new-chat': ({ actions }) => {
+    actions.compare.close();
     actions.conversation.startNew();
     actions.ui.focusComposer();
   },
-  'focus-input': ({ actions }) => actions.ui.focusComposer(),
+  'focus-input': ({ actions }) => {
+    actions.compare.close();
+    actions.ui.focusComposer();
+  },
   search: ({ actions }) => actions.ui.focusSearch(),
-  find: ({ actions }) => actions.ui.openFind(),
+  find: ({ actions }) => {
+    actions.compare.close();
+    actions.ui.openFind();
+  },
   settings: ({ actions }) => actions.ui.toggleSettings(),
   diagnostics: ({ actions }) => actions.ui.setDiagnostics(true),
   models: ({ actions }) => actions.ui.showModels('discover'),

@@ -2,6 +2,7 @@
 import type { BudgetState } from './budget/state';
 import type { ChatsState } from './chats/state';
 import type { CitationsState } from './citations/state';
+import type { CompareState } from './compare/state';
 import type { ConversationState } from './conversation/state';
 import type { DocumentsState } from './documents/state';
 import type { DownloadsState } from './downloads/state';
@@ -20,6 +21,7 @@ export interface AppState {
   presets: PresetsState;
   chats: ChatsState;
   conversation: ConversationState;
+  compare: CompareState;
   documents: DocumentsState;
   budget: BudgetState;
   citations: CitationsState;

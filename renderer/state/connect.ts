@@ -18,6 +18,9 @@ export function connect(client: AppClient, app: App, onCommand: (command: Comman
     client.on('onPresets', actions.presets.receive),
     client.on('onModels', actions.models.receive),
     client.on('onDownloads', actions.downloads.receive),
+    client.on('onCompare', actions.compare.receive),
+    client.on('onCompareFrame', actions.compare.frame),
+    client.on('onCompareRuns', actions.compare.receiveRuns),
     client.on('onDocumentJobs', actions.documents.receiveJobs),
     client.on('onMachine', actions.machine.receive),
     client.on('onEngine', actions.engine.receive),
@@ -42,6 +45,7 @@ export function connect(client: AppClient, app: App, onCommand: (command: Comman
 
 async function refresh(client: AppClient, { store, actions }: App, again: boolean): Promise<void> {
   const openChatId = store.getState().conversation.chat?.id;
+  const openRunId = store.getState().compare.run?.id;
   const outcomes = await Promise.allSettled([
     client.call('app.info', undefined).then(actions.engine.receiveInfo),
     client.call('app.power', undefined).then(actions.meter.receivePower),
@@ -51,7 +55,9 @@ async function refresh(client: AppClient, { store, actions }: App, again: boolea
     client.call('models.list', undefined).then(actions.models.receive),
     client.call('downloads.list', undefined).then(actions.downloads.receive),
     client.call('chats.list', undefined).then(actions.chats.receive),
+    client.call('compare.list', undefined).then(actions.compare.receiveRuns),
     client.call('documents.jobs', undefined).then(actions.documents.receiveJobs),
+    again && openRunId ? actions.compare.refresh(openRunId) : undefined,
     again && openChatId ? actions.conversation.open(openChatId) : undefined,
   ]);
   // A connection that breaks in the middle is told by its own banner, and the next one starts this again.

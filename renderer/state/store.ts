@@ -9,6 +9,8 @@ import { createChatsActions } from './chats/actions';
 import { initialChats } from './chats/state';
 import { createCitationsActions } from './citations/actions';
 import { initialCitations } from './citations/state';
+import { createCompareActions } from './compare/actions';
+import { initialCompare } from './compare/state';
 import { createConversationActions } from './conversation/actions';
 import { initialConversation } from './conversation/state';
 import { createDocumentsActions } from './documents/actions';
@@ -40,6 +42,7 @@ const initialState: AppState = {
   presets: initialPresets,
   chats: initialChats,
   conversation: initialConversation,
+  compare: initialCompare,
   documents: initialDocuments,
   budget: initialBudget,
   citations: initialCitations,
@@ -81,6 +84,7 @@ function createActions(tools: Tools) {
     chats: createChatsActions(tools),
     conversation: createConversationActions(tools, stream, documents, () => void presets.begin()),
     documents,
+    compare: createCompareActions(tools, documents, settings),
     budget: createBudgetActions(tools),
     citations: createCitationsActions(tools),
     stream,

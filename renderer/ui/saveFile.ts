@@ -1,5 +1,5 @@
 /** Hands a file to the person: a browser downloads it, the desktop asks where to put it. */
-export function saveFile(name: string, parts: string[], type: string): void {
+export function saveFile(name: string, parts: BlobPart[], type: string): void {
   const url = URL.createObjectURL(new Blob(parts, { type }));
   const link = document.createElement('a');
   link.href = url;

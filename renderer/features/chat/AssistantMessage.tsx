@@ -1,4 +1,4 @@
-import { RefreshCw } from 'lucide-react';
+import { Columns3, RefreshCw } from 'lucide-react';
 import { useActions } from '../../state/useApp';
 import { formatCount } from '../../ui/format';
 import { IconButton } from '../../ui/IconButton';
@@ -43,7 +43,7 @@ function LeftOut({ count }: { count: number }) {
 
 /** Knows nothing of the running answer: a long chat would render as a whole each time one begins or ends. */
 function FinishedAnswer({ message, documents, ...place }: RowProps) {
-  const { conversation } = useActions();
+  const { compare, conversation } = useActions();
   const sources = useAnswerSources(message, documents);
   const regenerate = () => void conversation.regenerate(message.id);
 
@@ -64,6 +64,13 @@ function FinishedAnswer({ message, documents, ...place }: RowProps) {
           className="needs-idle"
           onClick={regenerate}
           data-testid="regenerate"
+        />
+        <IconButton
+          label="Compare cache types on this question"
+          icon={<Columns3 />}
+          size="small"
+          onClick={() => compare.showChat(message.id)}
+          data-testid="compare-from-message"
         />
         <BranchSwitcher {...place} />
         {place.count > 1 && <CompareButton message={message} />}

@@ -1,4 +1,4 @@
-import { Download, FolderInput, Pencil, Pin, PinOff, Trash2 } from 'lucide-react';
+import { Columns3, Download, FolderInput, Pencil, Pin, PinOff, Trash2 } from 'lucide-react';
 import { memo, useEffect, useRef, useState } from 'react';
 import type { ChatSummary } from '../../../electron/shared/chats';
 import { limits } from '../../../electron/shared/limits';
@@ -31,7 +31,7 @@ export const ChatItem = memo(
 function ChatItemBody({ chat, active, on }: ChatItemProps) {
   const [renaming, setRenaming] = useState(false);
   const answering = useApp(selectIsAnswering(chat.id));
-  const { chats } = useActions();
+  const { chats, compare } = useActions();
   const button = useRef<HTMLButtonElement>(null);
   const renamed = useRef(false);
   // The field had the focus; without this it would be nowhere.
@@ -101,6 +101,12 @@ function ChatItemBody({ chat, active, on }: ChatItemProps) {
         </MenuItem>
         <MenuItem icon={<Pencil />} onSelect={() => setRenaming(true)}>
           Rename
+        </MenuItem>
+        <MenuItem
+          icon={<Columns3 />}
+          onSelect={() => compare.show({ chatId: chat.id, leafId: null, title: chat.title })}
+        >
+          Compare cache types
         </MenuItem>
         <MenuItem icon={<Download />} onSelect={() => on.export(chat)}>
           Export

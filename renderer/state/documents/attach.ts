@@ -1,6 +1,7 @@
 /** From a file, a text or a choice to a card beside the question, and off it again. */
 import type { AttachmentPart } from '../../../electron/shared/attachments';
 import { errorPayloadOf } from '../../bridge/errorPayload';
+import { compareDraftKey } from '../compare/state';
 import { selectDraftOfOpenChat } from '../conversation/selectors';
 import { emptyDraft, newChatKey } from '../conversation/state';
 import type { Tools } from '../tools';
@@ -15,7 +16,9 @@ export function createAttachActions({ client, get, patch, report }: Tools) {
     patch('conversation', { drafts: changeDocument(get().conversation.drafts, key, by) });
   }
 
+  /** What is dropped or chosen while the comparison is shown belongs to it. */
   function currentKey(): string {
+    if (get().compare.open) return compareDraftKey;
     return get().conversation.chat?.id ?? newChatKey;
   }
 

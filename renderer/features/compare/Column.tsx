@@ -1,0 +1,127 @@
+/** One configuration of a run: what it is at, its figures, its text, and what went otherwise than asked. */
+import { TriangleAlert } from 'lucide-react';
+import type { CompareColumn, CompareRun } from '../../../electron/shared/compare';
+import { cx } from '../../ui/cx';
+import { formatContext, formatPercent } from '../../ui/format';
+import { ColumnFigures } from './ColumnFigures';
+import { ColumnText } from './ColumnText';
+import { columnName, stateText, warningsOf } from './columnText';
+import { seriesStyle } from './seriesStyle';
+import { UseThis } from './UseThis';
+
+interface ColumnProps {
+  run: CompareRun;
+  index: number;
+}
+
+export function Column({ run, index }: ColumnProps) {
+  const column = run.columns[index];
+  const reference = run.columns[run.request.options.reference];
+  if (!column || !reference) return null;
+  const name = columnName(column, run.columns);
+  const isReference = column === reference;
+
+  return (
+    <article
+      aria-label={name}
+      data-testid="compare-column"
+      data-state={column.state}
+      data-step={column.step}
+      data-name={name}
+      className="flex w-72 min-w-60 flex-1 snap-start flex-col overflow-hidden rounded-lg border border-line bg-raised"
+      style={{ borderTop: `3px solid var(${seriesStyle(index).colour})` }}
+    >
+      <header className="border-b border-line px-4 pt-2.5 pb-2">
+        <div className="flex min-h-7 items-center gap-2">
+          <h3 className="min-w-0 truncate font-medium text-ink" title={name}>
+            {name}
+          </h3>
+          {isReference && <span className="rounded-full bg-sunken px-2 text-xs text-ink-2">reference</span>}
+          <UseThis run={run} index={index} />
+        </div>
+        <p
+          className={cx(
+            'text-xs',
+            column.state === 'failed' || column.state === 'interrupted' ? 'text-bad' : 'text-ink-2',
+          )}
+          data-testid="compare-state"
+        >
+          {stateText(column)}
+        </p>
+        <StepBar column={column} />
+      </header>
+      <div className="grid gap-3 px-4 py-3">
+        <p className="text-xs text-ink-2">
+          {column.context ? effectiveText(column) : `${formatContext(column.configuration.nCtx)} tokens of context`}
+        </p>
+        <ColumnFigures runId={run.id} index={index} column={column} />
+        <Problem column={column} />
+        <Warnings column={column} />
+      </div>
+      <div className="flex-1 border-t border-line px-4 py-3">
+        <ColumnText
+          runId={run.id}
+          index={index}
+          column={column}
+          name={name}
+          referenceName={columnName(reference, run.columns)}
+        />
+        {!isReference && column.answer && reference.answer && !column.difference && column.agreement?.share === 1 && (
+          <p className="mt-2 text-xs text-good">The same as the reference, to the last token.</p>
+        )}
+      </div>
+    </article>
+  );
+}
+
+/** As the engine made it: "K turbo4_64, V turbo3_64, 8K tokens". */
+function effectiveText({ context }: CompareColumn): string {
+  if (!context) return '';
+  const { typeK, typeV, nCtx } = context;
+  return `K ${typeK.effective}, V ${typeV.effective}, ${formatContext(nCtx)} tokens`;
+}
+
+function StepBar({ column: { state, progress, step } }: { column: CompareColumn }) {
+  const share = state === 'done' ? 1 : state === 'running' ? progress : 0;
+  return (
+    <div
+      className="mt-1.5 h-1 overflow-hidden rounded-full bg-sunken"
+      role="progressbar"
+      aria-label={step ? `Progress of this step` : 'Progress'}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      aria-valuenow={Math.round(share * 100)}
+      title={formatPercent(share)}
+    >
+      <div
+        className={cx('h-full transition-[width] duration-200', state === 'done' ? 'bg-good' : 'bg-accent')}
+        style={{ width: `${share * 100}%` }}
+      />
+    </div>
+  );
+}
+
+function Problem({ column: { error, state } }: { column: CompareColumn }) {
+  if (!error && state !== 'interrupted') return null;
+  return (
+    <div className="rounded-md bg-bad-soft p-2.5 text-xs" role="alert" data-testid="compare-column-error">
+      <p className="font-medium text-ink">{error?.message ?? 'Not run: the comparison had ended before.'}</p>
+      {error?.hint && <p className="mt-0.5 text-ink-2">{error.hint}</p>}
+    </div>
+  );
+}
+
+function Warnings({ column }: { column: CompareColumn }) {
+  const warnings = warningsOf(column);
+  if (warnings.length === 0) return null;
+  return (
+    <ul className="grid gap-1 text-xs text-ink-2" aria-label="Not as asked">
+      {warnings.map((warning) => (
+        <li key={warning} className="flex gap-1.5 [overflow-wrap:anywhere]">
+          <TriangleAlert className="mt-0.5 size-3.5 shrink-0 text-warn" aria-hidden="true" />
+          {warning}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,181 @@
+/** The rows of the form: types, length, what each would take, and which one the others are judged by. */
+import { Plus, X } from 'lucide-react';
+import { type CacheType, cacheTypes } from '../../../electron/shared/cacheTypes';
+import { type ComparePlan, maxConfigurations, minConfigurations } from '../../../electron/shared/compare';
+import { limits } from '../../../electron/shared/limits';
+import { nextRow } from '../../state/compare/form';
+import type { CompareForm, FormRow } from '../../state/compare/state';
+import { useActions } from '../../state/useApp';
+import { Button } from '../../ui/Button';
+import { cx } from '../../ui/cx';
+import { formatBytes, formatContext } from '../../ui/format';
+import { IconButton } from '../../ui/IconButton';
+import { NumberField } from '../../ui/NumberField';
+import { Select } from '../../ui/Select';
+import { usePlan } from './usePlan';
+
+export function Configurations({ form }: { form: CompareForm }) {
+  const { compare } = useActions();
+  const { outcome, stale } = usePlan(form);
+  const { rows, reference } = form;
+  const lengths = new Set(rows.map(({ nCtx }) => nCtx));
+
+  function change(key: number, by: Partial<FormRow>): void {
+    compare.edit({ rows: rows.map((row) => (row.key === key ? { ...row, ...by } : row)) });
+  }
+
+  function remove(key: number): void {
+    const left = rows.filter((row) => row.key !== key);
+    compare.edit({ rows: left, reference: reference === key ? (left[0]?.key ?? 0) : reference });
+  }
+
+  return (
+    <div>
+      <div className="flex flex-wrap items-center gap-3 pb-2 text-sm">
+        <label htmlFor="compare-context" className="text-ink-2">
+          Context of all
+        </label>
+        <NumberField
+          id="compare-context"
+          data-testid="compare-context"
+          value={lengths.size === 1 ? (rows[0]?.nCtx ?? null) : null}
+          min={limits.minContext}
+          max={limits.maxContext}
+          integer
+          nullable
+          placeholder="mixed"
+          onCommit={(nCtx) => nCtx !== null && compare.edit({ rows: rows.map((row) => ({ ...row, nCtx })) })}
+        />
+        <span className="text-xs text-ink-3">tokens; it has to hold the prompt and the answer</span>
+      </div>
+      <div className="overflow-x-auto rounded-lg border border-line bg-raised">
+        <table className="w-full text-sm tabular-nums" aria-label="Configurations">
+          <thead>
+            <tr className="text-left text-xs text-ink-2">
+              <th className="px-3 py-2 font-medium">Reference</th>
+              <th className="px-2 py-2 font-medium">K type</th>
+              <th className="px-2 py-2 font-medium">V type</th>
+              <th className="px-2 py-2 font-medium">Context</th>
+              <th className="px-2 py-2 text-right font-medium">KV cache</th>
+              <th className="px-2 py-2 text-right font-medium">All memory</th>
+              <th className="px-2 py-2 text-right font-medium">Longest that fits</th>
+              <th className="w-10">
+                <span className="sr-only">Remove</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody className={cx('transition-opacity', stale && 'opacity-70')}>
+            {rows.map((row, index) => (
+              <Row
+                key={row.key}
+                row={row}
+                number={index + 1}
+                plan={!stale && outcome?.ok ? (outcome.value.columns[index] ?? null) : null}
+                isReference={row.key === reference}
+                onReference={() => compare.edit({ reference: row.key })}
+                onChange={(by) => change(row.key, by)}
+                onRemove={rows.length > minConfigurations ? () => remove(row.key) : null}
+              />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <div className="mt-2 flex flex-wrap items-center gap-3">
+        <Button
+          size="small"
+          data-testid="compare-add"
+          disabled={rows.length >= maxConfigurations}
+          onClick={() => compare.edit({ rows: [...rows, nextRow(rows)] })}
+        >
+          <Plus className="size-3.5" aria-hidden="true" />
+          Add a configuration
+        </Button>
+        {outcome && !outcome.ok && (
+          <p role="status" className="text-xs text-warn">
+            {outcome.error.message} {outcome.error.hint}
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}
+
+interface RowProps {
+  row: FormRow;
+  number: number;
+  /** null: not known yet */
+  plan: ComparePlan['columns'][number] | null;
+  isReference: boolean;
+  onReference: () => void;
+  onChange: (by: Partial<FormRow>) => void;
+  /** null: it is needed */
+  onRemove: (() => void) | null;
+}
+
+function Row({ row, number, plan, isReference, onReference, onChange, onRemove }: RowProps) {
+  const estimate = plan?.estimate ?? null;
+  const kv = estimate && estimate.kvK + estimate.kvV;
+  const all = estimate && kv !== null ? estimate.weights + kv + estimate.compute : null;
+  const asOther = [estimate?.typeK, estimate?.typeV].find((type) => type && type.reason !== '');
+  const problem = plan?.problem || (asOther ? `${asOther.asked} runs as ${asOther.effective}: ${asOther.reason}` : '');
+  return (
+    <>
+      <tr className="border-t border-line" data-testid="compare-configuration" data-kv={kv ?? undefined}>
+        <td className="px-3 py-1.5">
+          <input
+            type="radio"
+            name="compare-reference"
+            aria-label={`Configuration ${number} is the reference`}
+            checked={isReference}
+            onChange={onReference}
+            className="size-4 accent-accent"
+          />
+        </td>
+        {(['typeK', 'typeV'] as const).map((side) => (
+          <td key={side} className="px-2 py-1.5">
+            <Select
+              aria-label={`${side === 'typeK' ? 'K' : 'V'} type of configuration ${number}`}
+              value={row[side]}
+              onChange={(event) => onChange({ [side]: event.target.value as CacheType })}
+              className="w-26"
+            >
+              {cacheTypes.map((type) => (
+                <option key={type} value={type}>
+                  {type}
+                </option>
+              ))}
+            </Select>
+          </td>
+        ))}
+        <td className="px-2 py-1.5">
+          <NumberField
+            aria-label={`Context of configuration ${number}`}
+            value={row.nCtx}
+            min={limits.minContext}
+            max={limits.maxContext}
+            integer
+            onCommit={(nCtx) => nCtx !== null && onChange({ nCtx })}
+          />
+        </td>
+        <td className="px-2 py-1.5 text-right">{kv === null ? '–' : formatBytes(kv)}</td>
+        <td className={cx('px-2 py-1.5 text-right', plan && !plan.fits && 'font-medium text-bad')}>
+          {all === null ? '–' : formatBytes(all)}
+          {plan && !plan.fits && estimate && <span className="block text-xs">does not fit</span>}
+        </td>
+        <td className="px-2 py-1.5 text-right">{plan?.longest ? formatContext(plan.longest.nCtx) : '–'}</td>
+        <td className="py-1.5 pr-2 text-right">
+          {onRemove && (
+            <IconButton label={`Remove configuration ${number}`} icon={<X />} size="small" onClick={onRemove} />
+          )}
+        </td>
+      </tr>
+      {problem !== '' && (
+        <tr>
+          <td colSpan={8} className="px-3 pb-2 text-xs text-warn">
+            {problem}
+          </td>
+        </tr>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,132 @@
+/** Folded: what is measured besides the answers, and how. */
+import type { ReactNode } from 'react';
+import { selectPlan } from '../../state/compare/selectors';
+import type { CompareForm } from '../../state/compare/state';
+import { useActions, useApp } from '../../state/useApp';
+import { NumberField } from '../../ui/NumberField';
+
+export function Options({ form }: { form: CompareForm }) {
+  const { compare } = useActions();
+  const plan = useApp(selectPlan);
+  const together = plan?.outcome.ok ? plan.outcome.value.together : null;
+  const number = (key: 'maxTokens' | 'rounds' | 'qualityTokens', label: string, min: number, max: number) => (
+    <NumberField
+      aria-label={label}
+      data-testid={`compare-${key}`}
+      value={form[key]}
+      min={min}
+      max={max}
+      integer
+      onCommit={(value) => value !== null && compare.edit({ [key]: value })}
+    />
+  );
+
+  return (
+    <details className="rounded-lg border border-line bg-raised text-sm" data-testid="compare-options">
+      <summary className="px-4 py-2.5 font-medium text-ink">
+        Options <span className="ml-1 text-xs font-normal text-ink-3">{summaryOf(form)}</span>
+      </summary>
+      <div className="grid gap-3 border-t border-line px-4 py-3">
+        <Line label="Tokens of each answer, at the most" help="Greedy, and the same seed in all columns.">
+          {number('maxTokens', 'Tokens of each answer, at the most', 1, 16_384)}
+        </Line>
+        <Line
+          label="Rounds for the speed"
+          help="The columns take turns, so that a machine that gets warm is fair to all. 0: the answers alone tell."
+        >
+          {number('rounds', 'Rounds for the speed', 0, 20)}
+        </Line>
+        <Switch
+          label="All at the same time"
+          help={
+            together && !together.fits
+              ? 'All contexts at once do not fit into the memory now.'
+              : 'All contexts in memory, all answers written at once. Speeds are then no measure.'
+          }
+          checked={form.together}
+          onChange={(value) => compare.edit({ together: value })}
+        />
+        <Switch
+          label="Quality"
+          help="Perplexity and KL divergence over the last tokens of the prompt, so many at the most:"
+          checked={form.quality}
+          onChange={(quality) => compare.edit({ quality })}
+        >
+          {number('qualityTokens', 'Tokens of the prompt that are scored', 16, 65_536)}
+        </Switch>
+        <Switch
+          label="Hidden facts"
+          help="Three facts are hidden in the text, near its beginning, its middle and its end, and asked for."
+          checked={form.needle}
+          onChange={(needle) => compare.edit({ needle })}
+        />
+        <Switch
+          label="Speed and memory over depth"
+          help="At 0, 2K, 4K and on by doubling, up to the context. Takes as long as reading that much, for each column."
+          checked={form.curve}
+          onChange={(curve) => compare.edit({ curve })}
+          testId="compare-curve"
+        />
+      </div>
+    </details>
+  );
+}
+
+function summaryOf({ maxTokens, rounds, together, quality, needle, curve }: CompareForm): string {
+  const parts = [
+    `${maxTokens} tokens`,
+    rounds > 0 && `${rounds} rounds`,
+    together && 'all at once',
+    quality && 'quality',
+    needle && 'hidden facts',
+    curve && 'over depth',
+  ];
+  return parts.filter(Boolean).join(', ');
+}
+
+interface LineProps {
+  label: string;
+  help: string;
+  children?: ReactNode;
+}
+
+function Line({ label, help, children }: LineProps) {
+  return (
+    <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-1.5">
+      <div className="min-w-52 flex-1">
+        <p className="text-ink" aria-hidden="true">
+          {label}
+        </p>
+        <p className="text-xs text-ink-3">{help}</p>
+      </div>
+      {children}
+    </div>
+  );
+}
+
+interface SwitchProps extends LineProps {
+  checked: boolean;
+  onChange: (checked: boolean) => void;
+  testId?: string;
+}
+
+function Switch({ label, help, checked, onChange, testId, children }: SwitchProps) {
+  return (
+    <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-1.5">
+      <label className="flex min-w-52 flex-1 items-start gap-2.5">
+        <input
+          type="checkbox"
+          data-testid={testId}
+          checked={checked}
+          onChange={(event) => onChange(event.target.checked)}
+          className="mt-0.5 size-4 shrink-0 accent-accent"
+        />
+        <span>
+          <span className="block text-ink">{label}</span>
+          <span className="block text-xs text-ink-3">{help}</span>
+        </span>
+      </label>
+      {children}
+    </div>
+  );
+}

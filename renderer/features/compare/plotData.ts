@@ -1,0 +1,110 @@
+/** What the plots of a run show. A plot without figures is left out. */
+import type { CompareColumn, CompareRun } from '../../../electron/shared/compare';
+import type { CurvePoint } from '../../../electron/shared/compareFigures';
+import { formatBytes, formatContext, formatRate } from '../../ui/format';
+import { columnName } from './columnText';
+import { bytesPerToken, formatKld } from './figures';
+
+export interface PlotSeries {
+  name: string;
+  /** of the column, which has its colour and its dash */
+  index: number;
+  /** at each x; null: not measured there */
+  values: (number | null)[];
+}
+
+export interface ComparePlotSpec {
+  id: 'speed' | 'memory' | 'quality' | 'longest';
+  title: string;
+  kind: 'lines' | 'points' | 'bars';
+  x: number[];
+  formatX: (value: number) => string;
+  formatY: (value: number) => string;
+  /** distances of the lines of the grid on y */
+  steps: number[];
+  /** distances of the lines of the grid on x */
+  stepsX: number[];
+  series: PlotSeries[];
+}
+
+const binary = Array.from({ length: 50 }, (_, power) => 2 ** power);
+const decimal = Array.from({ length: 14 }, (_, power) => 10 ** (power - 6)).flatMap((ten) => [ten, 2 * ten, 5 * ten]);
+
+export function plotsOf({ columns }: CompareRun): ComparePlotSpec[] {
+  const plots = [
+    curve(columns, 'speed', 'Writing speed (tok/s) against tokens in the cache', (point) => point.tokensPerSecond),
+    curve(columns, 'memory', 'Cache memory against tokens in the cache', (point) => point.kvBytes),
+    quality(columns),
+    longest(columns),
+  ];
+  return plots.filter(({ series }) => series.length > 0);
+}
+
+function curve(
+  columns: CompareColumn[],
+  id: 'speed' | 'memory',
+  title: string,
+  of: (point: CurvePoint) => number,
+): ComparePlotSpec {
+  const x = ascending(columns.flatMap((column) => column.curve.map(({ depth }) => depth)));
+  const series = columns.flatMap((column, index) => {
+    if (column.curve.length === 0) return [];
+    const values = x.map((depth) => {
+      const point = column.curve.find((one) => one.depth === depth);
+      return point ? of(point) : null;
+    });
+    return { name: columnName(column, columns), index, values };
+  });
+  const speed = id === 'speed';
+  const formatY = speed ? formatRate : formatBytes;
+  return { id, title, kind: 'lines', x, formatX: formatContext, formatY, ...grid(speed ? decimal : binary), series };
+}
+
+function quality(columns: CompareColumn[]): ComparePlotSpec {
+  const points = columns.flatMap((column, index) => {
+    const bytes = bytesPerToken(column);
+    const kld = column.quality?.meanKld ?? null;
+    return bytes === null || kld === null ? [] : { name: columnName(column, columns), index, bytes, kld };
+  });
+  const x = ascending(points.map(({ bytes }) => bytes));
+  const shown = points.length > 1 ? points : [];
+  const series = shown.map(({ name, index, bytes, kld }) => ({
+    name,
+    index,
+    values: x.map((value) => (value === bytes ? kld : null)),
+  }));
+  const title = 'Mean KL divergence against cache bytes per token';
+  return {
+    id: 'quality',
+    title,
+    kind: 'points',
+    x,
+    formatX: formatBytes,
+    formatY: formatKld,
+    ...grid(decimal),
+    series,
+  };
+}
+
+function longest(columns: CompareColumn[]): ComparePlotSpec {
+  const found = columns.flatMap((column, index) =>
+    column.longest ? { name: columnName(column, columns), index, nCtx: column.longest.nCtx } : [],
+  );
+  const x = found.map((_, place) => place);
+  const series = found.map(({ name, index, nCtx }, place) => ({
+    name,
+    index,
+    values: x.map((at) => (at === place ? nCtx : null)),
+  }));
+  const formatX = (place: number) => found[place]?.name ?? '';
+  const title = 'Longest context that fits this machine (tokens)';
+  return { id: 'longest', title, kind: 'bars', x, formatX, formatY: formatContext, steps: binary, stepsX: [1], series };
+}
+
+function grid(steps: number[]): Pick<ComparePlotSpec, 'steps' | 'stepsX'> {
+  return { steps, stepsX: binary };
+}
+
+function ascending(values: number[]): number[] {
+  return [...new Set(values)].sort((a, b) => a - b);
+}

@@ -1,0 +1,105 @@
+/** All plots of a run in one picture, with what their figures hang on below them. */
+import type { CompareRun } from '../../../electron/shared/compare';
+import { formatCount } from '../../ui/format';
+import { columnName } from './columnText';
+import { seriesStyle } from './seriesStyle';
+
+const margin = 24;
+const line = 18;
+
+/** @param root the part of the page that holds the plots; null: it has none */
+export async function pngOf(root: HTMLElement, run: CompareRun): Promise<Blob | null> {
+  const figures = [...root.querySelectorAll('figure')].flatMap((figure) => {
+    const canvas = figure.querySelector('canvas');
+    const title = figure.querySelector('[data-plot-title]')?.textContent ?? '';
+    return canvas ? { canvas, title } : [];
+  });
+  const context = figures.length > 0 ? document.createElement('canvas').getContext('2d') : null;
+  if (!context) return null;
+  const { canvas } = context;
+  const scale = devicePixelRatio;
+  const colour = (name: string) => getComputedStyle(root).getPropertyValue(name).trim();
+  const { fontFamily } = getComputedStyle(root);
+  const width = Math.max(...figures.map((figure) => figure.canvas.width / scale));
+  const height = Math.max(...figures.map((figure) => figure.canvas.height / scale)) + 2 * line;
+  const across = Math.min(2, figures.length);
+  const notes = factsOf(run);
+  const top = margin + 3 * line;
+  const rows = Math.ceil(figures.length / across);
+  canvas.width = (across * (width + margin) + margin) * scale;
+  canvas.height = (top + rows * height + (notes.length + 2) * line) * scale;
+  context.scale(scale, scale);
+  context.fillStyle = colour('--paper');
+  context.fillRect(0, 0, canvas.width, canvas.height);
+
+  const write = (text: string, x: number, y: number, font: string, ink = '--ink') => {
+    context.font = `${font} ${fontFamily}`;
+    context.fillStyle = colour(ink);
+    context.fillText(text, x, y, canvas.width / scale - x - margin);
+  };
+  write(run.name, margin, margin + line, '600 16px');
+  drawLegend(context, run, margin, margin + 2 * line, (text, x, y) => write(text, x, y, '12px', '--ink-2'), colour);
+  figures.forEach((figure, i) => {
+    const x = margin + (i % across) * (width + margin);
+    const y = top + Math.floor(i / across) * height;
+    write(figure.title, x, y + line, '600 12px');
+    context.drawImage(figure.canvas, x, y + 1.5 * line, figure.canvas.width / scale, figure.canvas.height / scale);
+  });
+  notes.forEach((note, i) => {
+    write(note, margin, top + rows * height + (i + 1) * line, '11px', '--ink-3');
+  });
+  return new Promise((resolve) => canvas.toBlob(resolve, 'image/png'));
+}
+
+function drawLegend(
+  context: CanvasRenderingContext2D,
+  { columns }: CompareRun,
+  left: number,
+  y: number,
+  write: (text: string, x: number, y: number) => void,
+  colour: (name: string) => string,
+): void {
+  let x = left;
+  columns.forEach((column, index) => {
+    const style = seriesStyle(index);
+    context.strokeStyle = colour(style.colour);
+    context.lineWidth = 2;
+    context.setLineDash(style.dash);
+    context.beginPath();
+    context.moveTo(x, y);
+    context.lineTo(x + 26, y);
+    context.stroke();
+    const name = columnName(column, columns);
+    write(name, x + 32, y + 4);
+    x += 32 + context.measureText(name).width + 18;
+  });
+  context.setLineDash([]);
+}
+
+/** Model, machine, build, settings and effective types: what each figure hangs on. */
+export function factsOf({
+  model,
+  machine,
+  build,
+  promptTokens,
+  request,
+  settings,
+  columns,
+  createdAt,
+}: CompareRun): string[] {
+  const { maxTokens, rounds, sampling } = request.options;
+  return [
+    model &&
+      `Model: ${model.info.name} (${model.fileName}, ${model.info.quantization}, fingerprint ${model.fingerprint})`,
+    machine &&
+      `Machine: ${machine.cpu}, ${machine.physicalCores} cores, ${machine.os}, ${machine.backend} ${machine.device}`,
+    build && `Build: Concertina ${build.version}, llama.cpp ${build.upstream}, kernels ${build.kernelVariant}`,
+    `Prompt: ${formatCount(promptTokens)} tokens; answers of at most ${maxTokens}, ${rounds} rounds, temperature ${sampling.temperature}, seed ${sampling.seed ?? 0}, batch ${settings.batch}, threads ${settings.threads || 'as many as cores'}`,
+    `Effective K/V: ${columns.map((column) => `${columnName(column, columns)}: ${effective(column.context)}`).join('; ')}`,
+    new Date(createdAt).toISOString(),
+  ].filter((text) => text !== null);
+}
+
+function effective(context: CompareRun['columns'][number]['context']): string {
+  return context ? `${context.typeK.effective}/${context.typeV.effective}` : 'not made';
+}

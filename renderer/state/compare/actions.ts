@@ -1,0 +1,186 @@
+/** Comparisons of cache types: the form, the run that is shown, and the list of all that were made. */
+import type {
+  CompareFormat,
+  CompareFrame,
+  CompareProgress,
+  CompareRun,
+  CompareSummary,
+} from '../../../electron/shared/compare';
+import type { OperationOutput } from '../../../electron/shared/contract';
+import { errorPayloadOf } from '../../bridge/errorPayload';
+import { emptyDraft } from '../conversation/state';
+import type { createDocumentsActions } from '../documents/actions';
+import { selectCurrentModel } from '../models/selectors';
+import type { createSettingsActions } from '../settings/actions';
+import type { Tools } from '../tools';
+import { configurationsOf, formOf, newForm, planKey, requestOf } from './form';
+import { selectCompareDocuments } from './selectors';
+import type { CompareForm, FormChat, FormRow, PlanOutcome } from './state';
+import { compareDraftKey } from './state';
+
+export function createCompareActions(
+  { client, get, patch }: Tools,
+  documents: Pick<ReturnType<typeof createDocumentsActions>, 'attachStored'>,
+  settings: Pick<ReturnType<typeof createSettingsActions>, 'update'>,
+) {
+  /** counts questions: the newest one wins */
+  let planning = 0;
+
+  /** null: it was refused, and the view says why */
+  async function tried<T>(call: Promise<T>): Promise<T | null> {
+    try {
+      const value = await call;
+      patch('compare', { problem: null });
+      return value;
+    } catch (error) {
+      patch('compare', { problem: errorPayloadOf(error) });
+      return null;
+    }
+  }
+
+  function form(): CompareForm {
+    return get().compare.form ?? newForm(get().settings.saved?.context.nCtx ?? 8192);
+  }
+
+  function edit(change: Partial<CompareForm>): void {
+    patch('compare', { form: { ...form(), ...change } });
+  }
+
+  /** Brings the view up: with a chat as the prompt, or as it was left. A comparison that runs is shown. */
+  function show(chat: FormChat | null = null): void {
+    patch('compare', { open: true, problem: null });
+    const running = get().engine.status?.comparing ?? null;
+    if (chat) {
+      patch('compare', { run: null, form: { ...form(), kind: 'chat', chat } });
+    } else if (running !== null && get().compare.run?.id !== running) void openRun(running);
+    else edit({});
+  }
+
+  /** With the question that a message of the open chat answers. */
+  function showChat(leafId: string): void {
+    const { chat } = get().conversation;
+    if (chat) show({ chatId: chat.id, leafId, title: chat.title });
+  }
+
+  async function openRun(runId: string): Promise<void> {
+    patch('compare', { open: true, openingId: runId });
+    const run = await tried(client.call('compare.get', { runId }));
+    if (get().compare.openingId !== runId) return;
+    patch('compare', run ? { run, openingId: null } : { openingId: null });
+  }
+
+  function receive(progress: CompareProgress): void {
+    const { run } = get().compare;
+    if (run?.id === progress.id) patch('compare', { run: { ...run, ...progress } });
+  }
+
+  function frame({ runId, index, text, thinking, stats }: CompareFrame): void {
+    const { live } = get().compare;
+    const columns = live?.runId === runId ? live.columns : {};
+    const before = columns[index];
+    const column = { text: (before?.text ?? '') + text, thinking: (before?.thinking ?? '') + thinking, stats };
+    patch('compare', { live: { runId, columns: { ...columns, [index]: column } } });
+  }
+
+  function currentModelId(): string | null {
+    return form().modelId ?? selectCurrentModel(get())?.id ?? null;
+  }
+
+  async function began(call: Promise<{ runId: string }>): Promise<void> {
+    if (get().compare.starting) return;
+    patch('compare', { starting: true });
+    const started = await tried(call);
+    patch('compare', { starting: false });
+    if (started) await openRun(started.runId);
+  }
+
+  async function start(): Promise<void> {
+    const modelId = currentModelId();
+    if (modelId === null) return;
+    await began(client.call('compare.start', requestOf(form(), selectCompareDocuments(get()), modelId)));
+  }
+
+  /** What the rows would take of the memory, each alone and all together. */
+  async function plan(modelId: string, rows: readonly FormRow[]): Promise<void> {
+    const number = ++planning;
+    const outcome: PlanOutcome = await client
+      .call('compare.estimate', { modelId, configurations: configurationsOf(rows) })
+      .then((value) => ({ ok: true as const, value }))
+      .catch((error) => ({ ok: false as const, error: errorPayloadOf(error) }));
+    if (number === planning) patch('compare', { plan: { key: planKey(modelId, rows), outcome } });
+  }
+
+  /** The form with everything that a run was made of, to change something of it. */
+  async function editAgain({ request, name }: CompareRun): Promise<void> {
+    const { drafts } = get().conversation;
+    patch('compare', { run: null, form: formOf(request, name), problem: null });
+    if (request.prompt.kind !== 'documents') return;
+    patch('conversation', { drafts: { ...drafts, [compareDraftKey]: emptyDraft } });
+    for (const { documentId, part } of request.prompt.attachments) {
+      await documents.attachStored(documentId, part, compareDraftKey);
+    }
+  }
+
+  /**
+   * Takes over the types and the length of a column. `now`: the model is loaded with them for the open chat; else they
+   * count from the next load on. @returns whether they were written down
+   */
+  async function use(run: CompareRun, index: number, now: boolean): Promise<boolean> {
+    const column = run.columns[index];
+    if (!column) return false;
+    const { typeK, typeV, nCtx } = column.configuration;
+    if (!(await settings.update({ context: { typeK, typeV, nCtx } }))) return false;
+    if (!now) return true;
+    patch('compare', { open: false });
+    const { modelId } = run.request;
+    try {
+      if (modelId !== get().engine.status?.modelId) await client.call('models.select', { modelId });
+      else await client.call('engine.reload', undefined);
+    } catch {
+      // The engine banner already says why the load failed, from the status that the engine reports.
+    }
+    return true;
+  }
+
+  /** After a connection was lost: what happened meanwhile. A view that was closed stays closed. */
+  async function refresh(runId: string): Promise<void> {
+    const run = await tried(client.call('compare.get', { runId }));
+    if (run && get().compare.run?.id === runId) patch('compare', { run });
+  }
+
+  return {
+    show,
+    showChat,
+    refresh,
+    edit,
+    openRun,
+    receive,
+    frame,
+    start,
+    plan,
+    editAgain,
+    use,
+    receiveRuns: (runs: CompareSummary[]) => patch('compare', { runs }),
+    close: () => patch('compare', { open: false }),
+    /** Back to the form and the list. */
+    leaveRun: () => patch('compare', { run: null, openingId: null, form: form(), problem: null }),
+    closeProblem: () => patch('compare', { problem: null }),
+    rerun: (runId: string) => began(client.call('compare.rerun', { runId })),
+    cancel: (runId: string) => tried(client.call('compare.cancel', { runId })),
+
+    async rename(runId: string, name: string): Promise<void> {
+      const summary = await tried(client.call('compare.rename', { runId, name }));
+      const { run } = get().compare;
+      if (summary && run?.id === runId) patch('compare', { run: { ...run, name: summary.name } });
+    },
+
+    async remove(runId: string): Promise<void> {
+      if ((await tried(client.call('compare.remove', { runId }))) === null) return;
+      if (get().compare.run?.id === runId) patch('compare', { run: null, form: form() });
+    },
+
+    /** The text of a file; null: it was refused. */
+    exportRun: (runId: string, format: CompareFormat): Promise<OperationOutput<'compare.export'> | null> =>
+      tried(client.call('compare.export', { runId, format })),
+  };
+}

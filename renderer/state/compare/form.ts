@@ -1,0 +1,126 @@
+/** Pure work on the form: what it begins with, and the request that it stands for. */
+import type { CacheType } from '../../../electron/shared/cacheTypes';
+import {
+  type CompareConfiguration,
+  type ComparePrompt,
+  type CompareRequest,
+  maxConfigurations,
+  minConfigurations,
+} from '../../../electron/shared/compare';
+import type { OperationInput } from '../../../electron/shared/contract';
+import { attachmentsOf } from '../documents/drafts';
+import type { DraftDocument } from '../documents/state';
+import type { CompareForm, FormRow } from './state';
+
+const usualTypes: readonly CacheType[] = ['f16', 'q8_0', 'q4_0', 'turbo4', 'turbo3'];
+/** of the text: near its beginning, in its middle, near its end */
+export const needleDepths = [0.1, 0.5, 0.9];
+const firstDepth = 2048;
+
+let keys = 0;
+
+export function row(typeK: CacheType, typeV: CacheType, nCtx: number): FormRow {
+  keys += 1;
+  return { key: keys, typeK, typeV, nCtx };
+}
+
+export function newForm(nCtx: number): CompareForm {
+  const rows = usualTypes.map((type) => row(type, type, nCtx));
+  return {
+    ...{ modelId: null, kind: 'text', text: '', asIs: false, question: '', chat: null },
+    ...{ rows, reference: rows[0]?.key ?? 0 },
+    ...{ maxTokens: 256, rounds: 3, together: false, quality: true, qualityTokens: 4096, needle: false, curve: false },
+  };
+}
+
+/** The form as it stood before a run; its documents are not in it. */
+export function formOf({ modelId, prompt, configurations, options }: CompareRequest, title: string): CompareForm {
+  const rows = configurations.map(({ typeK, typeV, nCtx }) => row(typeK, typeV, nCtx));
+  const { maxTokens, rounds, together, quality, needle, curve } = options;
+  const form = newForm(rows[0]?.nCtx ?? 0);
+  return {
+    ...form,
+    ...{ modelId, kind: prompt.kind, rows, reference: rows[options.reference]?.key ?? 0 },
+    ...{ maxTokens, rounds, together, needle: needle !== null, curve: curve !== null },
+    ...{ quality: quality !== null, qualityTokens: quality?.tokens ?? form.qualityTokens },
+    ...(prompt.kind === 'text' && { text: prompt.text, asIs: prompt.asIs }),
+    ...(prompt.kind === 'documents' && { question: prompt.question }),
+    chat: prompt.kind === 'chat' ? { chatId: prompt.chatId, leafId: prompt.leafId, title } : null,
+  };
+}
+
+export function configurationsOf(rows: readonly FormRow[]): CompareConfiguration[] {
+  return rows.map(({ typeK, typeV, nCtx }) => ({ typeK, typeV, nCtx }));
+}
+
+/** Another pair of types than those that are there: the first one that is not. */
+export function nextRow(rows: readonly FormRow[]): FormRow {
+  const nCtx = rows.at(-1)?.nCtx ?? 0;
+  const taken = new Set(rows.map(({ typeK, typeV }) => `${typeK} ${typeV}`));
+  const pairs: [CacheType, CacheType][] = [
+    ...usualTypes.map((type): [CacheType, CacheType] => [type, type]),
+    ['turbo4', 'turbo3'],
+  ];
+  const [typeK, typeV] = pairs.find(([k, v]) => !taken.has(`${k} ${v}`)) ?? ['turbo4', 'turbo4'];
+  return row(typeK, typeV, nCtx);
+}
+
+/** 0, 2K and on by doubling, and the deepest that leaves room for the measured steps. */
+export function curveDepths(nCtx: number): number[] {
+  const depths = [0];
+  for (let depth = firstDepth; depth < nCtx && depths.length < 15; depth *= 2) depths.push(depth);
+  const deepest = nCtx - 64;
+  return deepest > (depths.at(-1) ?? 0) ? [...depths, deepest] : depths;
+}
+
+/** What keeps the form from being sent, as a sentence; null: nothing does. */
+export function missingOf(form: CompareForm, documents: readonly DraftDocument[]): string | null {
+  const { rows, kind } = form;
+  if (rows.length < minConfigurations) return 'Two configurations are needed at the least.';
+  if (rows.length > maxConfigurations) return `${maxConfigurations} configurations are the most.`;
+  if (new Set(rows.map(({ typeK, typeV, nCtx }) => `${typeK} ${typeV} ${nCtx}`)).size < rows.length) {
+    return 'Two configurations are the same.';
+  }
+  if (kind === 'text' && form.text.trim() === '') return 'Write a prompt first.';
+  if (kind === 'chat' && !form.chat) return 'Open a chat with a question first.';
+  if (kind !== 'documents') return null;
+  if (documents.length === 0) return 'Add a document first.';
+  if (documents.some(({ error }) => error)) return 'A document could not be read. Remove it, or try it again.';
+  if (documents.some(({ info }) => !info)) return 'A document is still being read.';
+  return form.question.trim() === '' ? 'Write a question about the documents.' : null;
+}
+
+export function requestOf(
+  form: CompareForm,
+  documents: readonly DraftDocument[],
+  modelId: string,
+): OperationInput<'compare.start'> {
+  const { rows, reference, maxTokens, rounds, together, quality, qualityTokens, needle, curve } = form;
+  const deepest = Math.max(...rows.map(({ nCtx }) => nCtx));
+  return {
+    modelId,
+    prompt: promptOf(form, documents),
+    configurations: configurationsOf(rows),
+    options: {
+      reference: Math.max(
+        0,
+        rows.findIndex(({ key }) => key === reference),
+      ),
+      ...{ maxTokens, rounds, together },
+      quality: quality ? { tokens: qualityTokens } : null,
+      needle: needle ? { depths: needleDepths } : null,
+      curve: curve ? { depths: curveDepths(deepest) } : null,
+    },
+  };
+}
+
+function promptOf(form: CompareForm, documents: readonly DraftDocument[]): ComparePrompt {
+  const { kind, text, asIs, question, chat } = form;
+  if (kind === 'chat' && chat) return { kind, chatId: chat.chatId, leafId: chat.leafId };
+  if (kind === 'documents') return { kind, attachments: attachmentsOf(documents), question };
+  return { kind: 'text', text, asIs };
+}
+
+export function planKey(modelId: string, rows: readonly FormRow[]): string {
+  return JSON.stringify([modelId, configurationsOf(rows)]);
+}

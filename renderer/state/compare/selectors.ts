@@ -1,0 +1,28 @@
+import type { AppState } from '../appState';
+import { emptyDraft } from '../conversation/state';
+import type { DraftDocument } from '../documents/state';
+import { selectCurrentModel } from '../models/selectors';
+import { compareDraftKey, type LiveColumn } from './state';
+
+export const selectCompareOpen = (state: AppState) => state.compare.open;
+export const selectForm = (state: AppState) => state.compare.form;
+export const selectPlan = (state: AppState) => state.compare.plan;
+export const selectRuns = (state: AppState) => state.compare.runs;
+export const selectRun = (state: AppState) => state.compare.run;
+export const selectOpeningRun = (state: AppState) => state.compare.openingId;
+export const selectStarting = (state: AppState) => state.compare.starting;
+export const selectCompareProblem = (state: AppState) => state.compare.problem;
+/** id of the comparison that runs, whether it is shown or not */
+export const selectComparing = (state: AppState) => state.engine.status?.comparing ?? null;
+
+export const selectCompareDocuments = (state: AppState): readonly DraftDocument[] =>
+  (state.conversation.drafts[compareDraftKey] ?? emptyDraft).documents;
+
+/** Of the form, or the one in use; null: none is known yet. */
+export const selectCompareModelId = (state: AppState) =>
+  state.compare.form?.modelId ?? selectCurrentModel(state)?.id ?? null;
+
+export function selectLiveColumn(runId: string, index: number) {
+  return ({ compare: { live } }: AppState): LiveColumn | null =>
+    live?.runId === runId ? (live.columns[index] ?? null) : null;
+}

@@ -1,0 +1,167 @@
+/** Cache types side by side, in the window: what a person chooses, sees, keeps and takes over. */
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import AxeBuilder from '@axe-core/playwright';
+import { type ElectronApplication, expect, type Locator, type Page } from '@playwright/test';
+import { type CompareRun, compareRunSchema } from '../../../electron/shared/compare';
+import { killEngine, test } from '../app';
+import { call, greedy, ready } from '../chat';
+
+const types = ['f16', 'q8_0', 'q4_0', 'turbo4', 'turbo3'] as const;
+const nCtx = 6144;
+const fact = 'The email address of Walter Smith is walter.smith@harbour.net.';
+const filler =
+  'The harbour master walked along the quay and counted the lamps that were still burning in the early fog of the morning. ';
+
+const columns = (page: Page): Locator => page.getByTestId('compare-column');
+const states = (page: Page): Promise<(string | null)[]> =>
+  columns(page).evaluateAll((all) => all.map((one) => one.getAttribute('data-state')));
+
+/** The run that is shown, as it is stored. */
+async function shownRun(page: Page): Promise<CompareRun> {
+  const runId = (await page.getByTestId('compare-run').getAttribute('data-run-id')) ?? '';
+  return call(page, 'compare.get', { runId });
+}
+
+async function figure(page: Page, row: number, id: string): Promise<number> {
+  const cell = page.getByTestId('compare-row').nth(row).locator(`[data-figure="${id}"]`);
+  return Number(await cell.getAttribute('data-value'));
+}
+
+/** Chooses an entry of the export menu; @returns what was written to the disk */
+async function exported(app: ElectronApplication, page: Page, folder: string, entry: string): Promise<Buffer> {
+  const file = path.join(folder, entry.replace(/\W+/g, '-'));
+  const written = app.evaluate(
+    ({ session }, savePath) =>
+      new Promise<string>((resolve) =>
+        session.defaultSession.once('will-download', (_, item) => {
+          item.setSavePath(savePath);
+          item.once('done', (_, state) => resolve(state));
+        }),
+      ),
+    file,
+  );
+  await page.getByTestId('compare-export').click();
+  await page.getByRole('menuitem', { name: entry }).click();
+  expect(await written).toBe('completed');
+  return readFile(file);
+}
+
+async function noViolations(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).setLegacyMode(true).analyze();
+  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+}
+
+test('five cache types on a document: figures, export, cancel, a dead engine, and taking one over', async ({
+  launch,
+  dataDir,
+}) => {
+  test.setTimeout(300_000);
+  const { app, page } = await launch({ settings: { sampling: greedy, context: { nCtx } } });
+  await ready(page);
+  const file = path.join(dataDir, 'quay.txt');
+  await writeFile(file, `${filler.repeat(80)}\n\n${fact}\n\n${filler.repeat(80)}\n`);
+  await app.evaluate(({ dialog }, filePath) => {
+    dialog.showOpenDialog = async () => ({ canceled: false, filePaths: [filePath] });
+  }, file);
+
+  await page.getByTestId('compare-view-open').click();
+  await expect(page.getByTestId('compare-start')).toBeDisabled();
+  await page.getByText('Documents and a question').click();
+  await page.getByTestId('compare-attach').click();
+  await expect(page.getByTestId('compare-document')).toHaveAttribute('data-state', 'ready');
+  await page.getByTestId('compare-question').fill('What is the email address of Walter Smith?');
+  const rows = page.getByTestId('compare-configuration');
+  await expect(rows).toHaveCount(5);
+  // the reference once more, in another length: the same figures, so that it diverges by nothing
+  await page.getByTestId('compare-add').click();
+  await page.getByLabel('K type of configuration 6').selectOption('f16');
+  await page.getByLabel('V type of configuration 6').selectOption('f16');
+  await page.getByLabel('Context of configuration 6').fill(String(nCtx + 1024));
+  await page.getByLabel('Context of configuration 6').press('Enter');
+  await page.getByTestId('compare-options').locator('summary').click();
+  await page.getByTestId('compare-maxTokens').fill('24');
+  await page.getByTestId('compare-rounds').fill('1');
+  await page.getByTestId('compare-rounds').press('Enter');
+  await expect(rows.nth(5)).toHaveAttribute('data-kv', /\d+/);
+  const estimated = await rows.evaluateAll((all) => all.map((row) => Number(row.getAttribute('data-kv'))));
+  await noViolations(page);
+
+  await page.getByTestId('compare-start').click();
+  await expect(columns(page)).toHaveCount(6);
+  await expect(page.getByTestId('compare-run')).toHaveAttribute('data-state', 'done', { timeout: 200_000 });
+  const run = await shownRun(page);
+  expect(run.columns.map(({ state, error }) => [state, error?.message])).toEqual(Array(6).fill(['done', undefined]));
+  expect(run.promptTokens).toBeGreaterThan(3500);
+
+  const allocated = run.columns.map(({ memory }) => (memory ? memory.kvK + memory.kvV : 0));
+  const shown = await page
+    .getByTestId('compare-kv')
+    .evaluateAll((all) => all.map((one) => Number(one.getAttribute('data-bytes'))));
+  expect(shown).toEqual(allocated);
+  expect(estimated).toEqual(allocated);
+  const perToken = await Promise.all(types.map((_, row) => figure(page, row, 'bytes-per-token')));
+  expect(perToken).toEqual([...perToken].sort((a, b) => b - a));
+  expect(new Set(perToken).size).toBe(types.length);
+  expect(await figure(page, 0, 'mean-kld')).toBe(0);
+  expect(await figure(page, 5, 'mean-kld')).toBeLessThan(1e-6);
+  expect(await figure(page, 5, 'same-top')).toBe(1);
+  expect(await figure(page, 5, 'agreement')).toBe(1);
+  expect(await figure(page, 4, 'mean-kld')).toBeGreaterThan(await figure(page, 3, 'mean-kld'));
+  expect(await figure(page, 4, 'mean-kld')).toBeGreaterThan(0);
+  await expect(page.getByTestId('compare-text').first()).toContainText('walter.smith@harbour.net');
+  await expect(page.getByTestId('compare-verdict').locator('li')).toHaveCount(2);
+  const saved = (perToken[0] ?? 0) / (perToken[3] ?? 1);
+  await expect(page.getByTestId('compare-verdict')).toContainText(`${saved.toFixed(2)}×`);
+  for (const [index, { difference }] of run.columns.entries()) {
+    await expect(columns(page).nth(index).getByTestId('compare-difference')).toHaveCount(difference ? 1 : 0);
+  }
+  await noViolations(page);
+
+  await page.getByTestId('compare-rename').click();
+  await page.getByTestId('compare-name').fill('Lamps');
+  await page.getByTestId('compare-name').press('Enter');
+  await expect(page.getByRole('heading', { name: 'Lamps' })).toBeVisible();
+  const json = await exported(app, page, dataDir, 'JSON, everything');
+  expect(compareRunSchema.parse(JSON.parse(json.toString()))).toEqual({ ...run, name: 'Lamps' });
+  const markdown = (await exported(app, page, dataDir, 'Markdown table')).toString();
+  for (const type of types) expect(markdown).toContain(`| ${type} |`);
+  const png = await exported(app, page, dataDir, 'Picture of the plots (PNG)');
+  expect(png.subarray(1, 4).toString()).toBe('PNG');
+  expect(png.readUInt32BE(16)).toBeGreaterThan(300);
+
+  // one after the other, so that what is done is done
+  await page.getByTestId('compare-edit').click();
+  await expect(page.getByTestId('compare-document')).toHaveAttribute('data-state', 'ready');
+  await page.getByTestId('compare-options').locator('summary').click();
+  await page.getByTestId('compare-rounds').fill('0');
+  await page.getByTestId('compare-rounds').press('Enter');
+  await page.getByTestId('compare-start').click();
+  await expect(columns(page).nth(1)).toHaveAttribute('data-state', 'running', { timeout: 90_000 });
+  await page.getByTestId('compare-cancel').click();
+  await expect(page.getByTestId('compare-run')).toHaveAttribute('data-state', 'cancelled', { timeout: 30_000 });
+  expect(await states(page)).toEqual(['done', ...Array(5).fill('cancelled')]);
+  await expect(page.getByTestId('compare-ending')).toContainText('1 of 6 columns');
+  await expect(columns(page).first().getByTestId('compare-text')).toContainText('walter.smith@harbour.net');
+
+  await page.getByTestId('compare-rerun').click();
+  await expect(columns(page).nth(1)).toHaveAttribute('data-state', 'running', { timeout: 90_000 });
+  await killEngine(app);
+  await expect(page.getByTestId('compare-run')).toHaveAttribute('data-state', 'interrupted', { timeout: 30_000 });
+  expect(await states(page)).toEqual(['done', ...Array(5).fill('interrupted')]);
+  await expect(columns(page).nth(1).getByTestId('compare-column-error')).toContainText(/engine/i);
+  await ready(page);
+
+  // in the words of the list: the first one again, with what it had found
+  await page.getByTestId('compare-back').click();
+  await expect(page.getByTestId('compare-run-item')).toHaveCount(3);
+  await page.getByTestId('compare-run-item').filter({ hasText: 'Lamps' }).getByRole('button').first().click();
+  await expect(page.getByTestId('compare-run')).toHaveAttribute('data-state', 'done');
+  expect((await shownRun(page)).columns).toEqual(run.columns);
+  await columns(page).nth(4).getByTestId('compare-use').click();
+  await page.getByRole('menuitem', { name: /^Now/ }).click();
+  await expect(page.getByTestId('compare-view')).toBeHidden();
+  await expect
+    .poll(async () => (await call(page, 'engine.status', undefined)).context?.typeK.effective, { timeout: 60_000 })
+    .toBe('turbo3');
+});

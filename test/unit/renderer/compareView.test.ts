@@ -1,0 +1,243 @@
+/** A comparison in the window: its state as the services tell of it, and what table, sentence and plots make of it. */
+import { describe, expect, it, vi } from 'vitest';
+import {
+  type CompareColumn,
+  type CompareRun,
+  compareColumnSchema,
+  compareRequestSchema,
+  compareRunSchema,
+} from '../../../electron/shared/compare';
+import type { LiveStats } from '../../../electron/shared/engine';
+import { contextSettingsSchema } from '../../../electron/shared/settings';
+import { createElectronClient } from '../../../renderer/bridge/electronClient';
+import { columnName, runProgress, stateText, warningsOf } from '../../../renderer/features/compare/columnText';
+import { figures, formatKld, formatShare } from '../../../renderer/features/compare/figures';
+import { plotsOf } from '../../../renderer/features/compare/plotData';
+import { verdictsOf } from '../../../renderer/features/compare/verdict';
+import { selectCompareDocuments, selectLiveColumn } from '../../../renderer/state/compare/selectors';
+import { connect } from '../../../renderer/state/connect';
+import { createApp } from '../../../renderer/state/store';
+import { effective } from '../../fixtures/samples';
+import { FakeServices } from './fakeServices';
+
+const types = ['f16', 'turbo4', 'turbo3'] as const;
+const request = compareRequestSchema.parse({
+  modelId: 'embedded',
+  prompt: { kind: 'text', text: 'Who lit the lamp?' },
+  configurations: types.map((type) => ({ typeK: type, typeV: type, nCtx: 4096 })),
+});
+const kib = [64, 17, 13];
+
+function column(index: number, change: Partial<CompareColumn> = {}): CompareColumn {
+  return compareColumnSchema.parse({
+    configuration: request.configurations[index],
+    state: 'done',
+    context: { ...effective, nCtx: 4096 },
+    memory: {
+      weights: 100,
+      kvK: (kib[index] ?? 0) * 512 * 4096,
+      kvV: (kib[index] ?? 0) * 512 * 4096,
+      kvF16: 1,
+      compute: 1,
+    },
+    quality: {
+      ...{ tokens: 2000, perplexity: 12.5, meanKldError: 0.0001 },
+      ...{ meanKld: [0, 0.012, 0.05][index], kld999: 0.4, sameTop: [1, 0.972, 0.93][index] },
+    },
+    speed: {
+      ...{ interleaved: true, tokens: 32, rounds: [100, 100], median: 100 },
+      ratio: index === 0 ? null : { median: 0.9, low: 0.88, high: 0.95 },
+    },
+    ...change,
+  });
+}
+
+function run(columns = types.map((_, index) => column(index)), change: Partial<CompareRun> = {}): CompareRun {
+  const base = { version: 1, id: 'run', name: 'Lamps', createdAt: 1, endedAt: 2, state: 'done', error: null };
+  const rest = {
+    request,
+    settings: contextSettingsSchema.parse({}),
+    model: null,
+    machine: null,
+    build: null,
+    notes: [],
+  };
+  return compareRunSchema.parse({ ...base, ...rest, promptTokens: 2048, columns, ...change });
+}
+
+const waiting = types.map((_, index) =>
+  column(index, { state: 'waiting', memory: null, quality: null, speed: null, context: null }),
+);
+
+async function start(shown = run(waiting, { state: 'running', endedAt: null })) {
+  const fake = new FakeServices({ frameMs: 0 });
+  const answers: Record<string, unknown> = {
+    'compare.start': { runId: shown.id },
+    'compare.get': shown,
+    'compare.list': [],
+  };
+  const { call } = fake;
+  fake.call = (name, input) => {
+    if (!(name in answers) || fake.failures.has(name)) return call(name, input);
+    fake.calls.push({ name, input });
+    return Promise.resolve({ ok: true, value: answers[name] });
+  };
+  const app = createApp(createElectronClient(fake));
+  connect(createElectronClient(fake), app, () => {});
+  await vi.waitFor(() => expect(app.store.getState().compare.runs).toEqual([]));
+  return { fake, answers, ...app, get: app.store.getState };
+}
+
+describe('the state', () => {
+  it('shows the run that was started, and every change of it', async () => {
+    const { fake, actions, get } = await start();
+    actions.compare.show();
+    actions.compare.edit({ text: 'Who lit the lamp?' });
+    await actions.compare.start();
+    expect(fake.calls.find(({ name }) => name === 'compare.start')?.input).toMatchObject({ modelId: 'embedded' });
+    expect(get().compare).toMatchObject({ open: true, starting: false, run: { id: 'run', state: 'running' } });
+    const { request: _, ...progress } = run();
+    fake.emit('onCompare', { ...progress, id: 'another' });
+    expect(get().compare.run?.state).toBe('running');
+    fake.emit('onCompare', progress);
+    expect(get().compare.run).toEqual(run());
+  });
+
+  it('gathers the text of each column, and drops that of an older run', async () => {
+    const { fake, store } = await start();
+    const stats = { answerTokens: 1 } as LiveStats;
+    fake.emit('onCompareFrame', { runId: 'run', index: 1, text: 'Tom', thinking: '', stats });
+    fake.emit('onCompareFrame', { runId: 'run', index: 1, text: ' lit it', thinking: 'hm', stats });
+    expect(selectLiveColumn('run', 1)(store.getState())).toMatchObject({ text: 'Tom lit it', thinking: 'hm' });
+    expect(selectLiveColumn('run', 0)(store.getState())).toBeNull();
+    fake.emit('onCompareFrame', { runId: 'next', index: 0, text: 'A', thinking: '', stats });
+    expect(selectLiveColumn('run', 1)(store.getState())).toBeNull();
+  });
+
+  it('says why a start was refused, and stays with the form', async () => {
+    const { fake, actions, get } = await start();
+    fake.failures.set('compare.start', { code: 'busy', message: 'A comparison is running already.', hint: 'Wait.' });
+    actions.compare.show();
+    await actions.compare.start();
+    expect(get().compare).toMatchObject({ run: null, starting: false, problem: { code: 'busy' } });
+  });
+
+  it('takes a chat of the list as the prompt, and files that come meanwhile as documents', async () => {
+    const { actions, get } = await start();
+    actions.compare.show({ chatId: 'c', leafId: null, title: 'Talk' });
+    expect(get().compare.form).toMatchObject({ kind: 'chat', chat: { chatId: 'c' } });
+    await actions.documents.attachStored('report');
+    expect(selectCompareDocuments(get())).toHaveLength(1);
+    actions.compare.close();
+    await actions.documents.attachStored('report');
+    expect(selectCompareDocuments(get())).toHaveLength(1);
+  });
+
+  it('takes a column over: written down, and loaded at once where that was asked for', async () => {
+    const { fake, actions, get } = await start();
+    actions.compare.show();
+    expect(await actions.compare.use(run(), 2, false)).toBe(true);
+    expect(fake.settings.context).toMatchObject({ typeK: 'turbo3', typeV: 'turbo3', nCtx: 4096 });
+    expect(fake.calls.map(({ name }) => name)).not.toContain('engine.reload');
+    await actions.compare.use(run(), 1, true);
+    expect(fake.settings.context.typeK).toBe('turbo4');
+    expect(fake.calls.map(({ name }) => name)).toContain('engine.reload');
+    expect(get().compare.open).toBe(false);
+  });
+
+  it('shows the comparison that runs when the view is opened', async () => {
+    const { fake, actions, get } = await start();
+    fake.setStatus({ comparing: 'run' });
+    actions.compare.show();
+    await vi.waitFor(() => expect(get().compare.run?.id).toBe('run'));
+  });
+});
+
+describe('the sentence', () => {
+  it('says what each turbo type saves and costs, by measured figures', () => {
+    expect(verdictsOf(run()).map(({ sentence }) => sentence)).toEqual([
+      'turbo4 takes 3.76× less cache memory than f16 (17.0 KiB instead of 64.0 KiB per token), writes at 0.90× its speed and has the same likeliest token at 97.2% of 2,000 tokens (mean KLD 0.012).',
+      'turbo3 takes 4.92× less cache memory than f16 (13.0 KiB instead of 64.0 KiB per token), writes at 0.90× its speed and has the same likeliest token at 93.0% of 2,000 tokens (mean KLD 0.050).',
+    ]);
+  });
+
+  it('leaves out what was not measured, and is silent without a reference', () => {
+    const bare = types.map((_, index) => column(index, { speed: null, quality: null }));
+    expect(verdictsOf(run(bare))[0]?.sentence).toBe(
+      'turbo4 takes 3.76× less cache memory than f16 (17.0 KiB instead of 64.0 KiB per token).',
+    );
+    expect(verdictsOf(run(waiting))).toEqual([]);
+  });
+});
+
+describe('figures', () => {
+  const basisOf = (id: string, index: number) => figures.find((figure) => figure.id === id)?.basis(column(index));
+
+  it('say what they rest on', () => {
+    expect(basisOf('mean-kld', 1)).toBe('± 1.0e-4, 2,000 tokens');
+    expect(basisOf('same-top', 1)).toBe('2,000 tokens');
+    expect(basisOf('speed-ratio', 1)).toBe('100 tok/s, 2 × 32 tokens');
+    expect(basisOf('bytes-per-token', 1)).toBe('68.0 MiB at 4K');
+  });
+
+  it('are not rounded to what they are not', () => {
+    expect([0, 0.00004, 0.0123].map(formatKld)).toEqual(['0', '4.0e-5', '0.012']);
+    expect([1, 0.9999, 0.9994].map(formatShare)).toEqual(['100%', 'over 99.9%', '99.9%']);
+  });
+});
+
+describe('plots', () => {
+  const point = { tokensPerSecond: 50, tokens: 16, promptTokensPerSecond: null, kvBytes: 1024 };
+  const curve = [
+    { ...point, depth: 0 },
+    { ...point, depth: 2048, tokensPerSecond: 40, kvBytes: 4096 },
+  ];
+
+  it('have a line for each column that has points, on one scale', () => {
+    const columns = [column(0, { curve }), column(1, { curve: curve.slice(0, 1) }), column(2)];
+    const [speed, memory] = plotsOf(run(columns));
+    expect(speed).toMatchObject({ id: 'speed', x: [0, 2048] });
+    expect(speed?.series.map(({ name, values }) => [name, values])).toEqual([
+      ['f16', [50, 40]],
+      ['turbo4', [50, null]],
+    ]);
+    expect(memory?.series[0]?.values).toEqual([1024, 4096]);
+  });
+
+  it('show quality against bytes, and the longest contexts; nothing without figures', () => {
+    const columns = types.map((_, index) => column(index, { longest: { nCtx: 8192 * (index + 1), bytes: 1 } }));
+    const [quality, longest] = plotsOf(run(columns));
+    expect(quality?.x).toEqual([13, 17, 64].map((size) => size * 1024));
+    expect(quality?.series.map(({ values }) => values)).toEqual([
+      [null, null, 0],
+      [null, 0.012, null],
+      [0.05, null, null],
+    ]);
+    expect(longest?.series.map(({ values }) => values.find((value) => value !== null))).toEqual([8192, 16_384, 24_576]);
+    expect(plotsOf(run(waiting))).toEqual([]);
+  });
+});
+
+describe('a column', () => {
+  it('is named by its types, and by its length where that differs', () => {
+    expect(columnName(column(1), run().columns)).toBe('turbo4');
+    const longer = column(1, { configuration: { typeK: 'turbo4', typeV: 'turbo3', nCtx: 8192 } });
+    expect(columnName(longer, [column(0), longer])).toBe('turbo4 / turbo3, 8K');
+  });
+
+  it('says what it is at, and what runs otherwise than asked', () => {
+    expect(stateText({ state: 'running', step: 'prompt', progress: 0.42 })).toBe('Reading the prompt, 42%');
+    expect(stateText({ state: 'running', step: 'answer', progress: 0.42 })).toBe('Writing');
+    const typeV = { asked: 'turbo3', effective: 'q8_0', reason: 'The heads are odd.' };
+    const odd = column(1, { context: { ...effective, typeV }, notes: ['Short.', 'Short.'] });
+    expect(warningsOf(odd)).toEqual(['turbo3 runs as q8_0: The heads are odd.', 'Short.']);
+    const columns = [
+      column(0),
+      column(1, { state: 'running', step: 'quality', progress: 0.5 }),
+      column(2, { state: 'waiting' }),
+    ];
+    const progress = runProgress(run(columns, { state: 'running' }));
+    expect(progress.text).toBe('turbo4: Measuring the quality, 50%');
+    expect(progress.share).toBeCloseTo(1 / 3);
+  });
+});
