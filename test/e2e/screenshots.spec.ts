@@ -6,6 +6,7 @@ import { longExample } from '../../renderer/features/chat/longExample';
 import { makePdf } from '../fixtures/documents/pdf';
 import { type AppWindow, addModel, embeddedModel, enginePid, type LaunchOptions, root, test } from './app';
 import { answers, call, greedy, ready, send } from './chat';
+import { sampleLibrary, writeChats } from './chatFiles';
 import { writeLargeModel } from './largeModel';
 import { writeSampleChat } from './sampleChats';
 
@@ -118,6 +119,23 @@ const scenes: Record<string, (stage: Stage) => Promise<(() => void) | undefined>
     return undefined;
   },
 
+  library: async ({ page }) => {
+    await page.getByTestId('chat-search').fill('deposit');
+    await page.getByTestId('search-snippet').first().click();
+    await expect(page.getByTestId('search-hit')).toHaveCount(3);
+    return undefined;
+  },
+
+  presets: async ({ page }) => {
+    await page.getByTestId('settings-open').click();
+    await page.getByTestId('preset-new').click();
+    await page.getByTestId('preset-name').fill('Reader of contracts');
+    await page.getByTestId('preset-save').click();
+    await expect(page.getByTestId('preset-select')).toBeVisible();
+    await page.getByTestId('settings-theme').scrollIntoViewIfNeeded();
+    return undefined;
+  },
+
   badge: async ({ page }) => {
     await page.getByTestId('meter-engine').click();
     await expect(page.getByTestId('fallback')).toHaveCount(2);
@@ -203,6 +221,8 @@ const starts: Record<
   string,
   Pick<LaunchOptions, 'settings' | 'env'> & { prepare?: (dataDir: string) => Promise<unknown> }
 > = {
+  library: { prepare: (dataDir) => writeChats(dataDir, sampleLibrary) },
+  presets: { prepare: (dataDir) => writeChats(dataDir, sampleLibrary) },
   answers: { prepare: writeSampleChat },
   compare: { prepare: writeSampleChat },
   'no-fit': { settings: { context: { nCtx: 2048 } } },
