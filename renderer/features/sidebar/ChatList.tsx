@@ -41,7 +41,7 @@ export function ChatList({ list, openId, on }: ChatListProps) {
         </section>
       )}
       {folders.length > 0 && (
-        <div className="grid pt-3">
+        <div className="grid grid-cols-1 pt-3">
           {folders.map((folder) => (
             <FolderSection key={folder.name} name={folder.name} count={folder.chats.length}>
               {items(folder.chats)}

@@ -31,7 +31,7 @@ export function SearchResults({ list, query, openId, onChoose }: SearchResultsPr
       <p role="status" className="px-2 pt-3 pb-1 text-xs font-medium text-ink-3">
         {statusText(searching, shown.length, found?.answer.more ?? false)}
       </p>
-      <ul className={cx('grid gap-1.5 transition-opacity', searching && found && 'opacity-60')}>
+      <ul className={cx('grid grid-cols-1 gap-1.5 transition-opacity', searching && found && 'opacity-60')}>
         {shown.map(({ hit, chat }) => (
           <Hit
             key={hit.chatId}

@@ -39,7 +39,7 @@ test('chats are found by their texts, put in order, thrown away and brought back
     await page.getByTestId('chat-search').fill('lease');
     await page.getByTestId('chat-search').press('Enter');
     await expect(questions(page)).toHaveText([/déposit/]);
-    await page.keyboard.press('Escape');
+    await page.getByTestId('chat-search').press('Escape');
   });
 
   await test.step('folder and pin', async () => {
@@ -56,8 +56,10 @@ test('chats are found by their texts, put in order, thrown away and brought back
     await page.keyboard.press('F2');
     await page.getByTestId('folder-name-field').fill('Home');
     await page.keyboard.press('Enter');
+    const name = folder.getByRole('button', { name: /^Home/ });
+    await expect(name).toBeFocused();
     await page.keyboard.press('Enter');
-    await expect(folder.getByRole('button', { name: /^Home/ })).toHaveAttribute('aria-expanded', 'false');
+    await expect(name).toHaveAttribute('aria-expanded', 'false');
     await expect(item('lease')).toBeHidden();
   });
 
