@@ -1,5 +1,5 @@
 /** All chats: pinned ones, folders, and the rest by date. */
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import type { ChatSummary } from '../../../electron/shared/chats';
 import { arrangeChats } from '../../state/chats/list';
 import { useActions } from '../../state/useApp';
@@ -17,6 +17,7 @@ interface ChatListProps {
 export function ChatList({ list, openId, on }: ChatListProps) {
   const { chats } = useActions();
   const { pinned, folders, groups } = useMemo(() => arrangeChats(list, new Date()), [list]);
+  const [renamed, setRenamed] = useState<string | null>(null);
   const outside = useDropPlace((chatId) => void chats.setFolder([chatId], null));
 
   function items(own: readonly ChatSummary[]) {
@@ -43,7 +44,13 @@ export function ChatList({ list, openId, on }: ChatListProps) {
       {folders.length > 0 && (
         <div className="grid grid-cols-1 pt-3">
           {folders.map((folder) => (
-            <FolderSection key={folder.name} name={folder.name} count={folder.chats.length}>
+            <FolderSection
+              key={folder.name}
+              name={folder.name}
+              count={folder.chats.length}
+              takesFocus={folder.name === renamed}
+              onRenamed={setRenamed}
+            >
               {items(folder.chats)}
             </FolderSection>
           ))}

@@ -9,21 +9,29 @@ import { useDropPlace } from './dragged';
 import { NameField } from './NameField';
 import { RowMenu } from './RowMenu';
 
+interface FolderSectionProps {
+  name: string;
+  count: number;
+  /** it was renamed by keyboard: a folder of another name is another one, and the focus follows it */
+  takesFocus: boolean;
+  /** null: the name is as it was */
+  onRenamed: (name: string | null) => void;
+  children: ReactNode;
+}
+
 /** A folder and, while it is open, its chats. A chat that is dropped on it moves into it. */
-export function FolderSection({ name, count, children }: { name: string; count: number; children: ReactNode }) {
+export function FolderSection({ name, count, takesFocus, onRenamed, children }: FolderSectionProps) {
   const shut = useApp(selectShutFolders).includes(name);
   const { chats } = useActions();
   const [renaming, setRenaming] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
-  const renamed = useRef(false);
   const { over, listeners } = useDropPlace((chatId) => void chats.setFolder([chatId], name));
   useEffect(() => {
-    if (!renaming && renamed.current) button.current?.focus();
-    renamed.current = false;
-  }, [renaming]);
+    if (takesFocus && !renaming) button.current?.focus();
+  }, [takesFocus, renaming]);
   function finish(next: string | null, byKey: boolean): void {
-    renamed.current = byKey;
     setRenaming(false);
+    onRenamed(byKey ? next?.trim() || name : null);
     if (next !== null) void chats.renameFolder(name, next);
   }
 

@@ -31,7 +31,11 @@ export function NameField({ label, name, maxLength, testId, onDone }: NameFieldP
       onChange={(event) => setTyped(event.target.value)}
       onBlur={() => commit(false)}
       onKeyDown={(event) => {
-        if (event.key === 'Enter' && !event.nativeEvent.isComposing) commit(true);
+        if (event.key === 'Enter' && !event.nativeEvent.isComposing) {
+          // the button that takes the focus is not pressed by this key
+          event.preventDefault();
+          commit(true);
+        }
         if (event.key !== 'Escape') return;
         event.stopPropagation();
         onDone(null, true);
