@@ -267,7 +267,10 @@ export const events = {
   onMachine: machineProgressSchema,
   /** heat and power of the machine, where the platform tells */
   onPower: powerSchema,
-  /** the final state of a message: after its answer ended, was stopped, failed or was interrupted */
+  /**
+   * A question that was asked, an answer that is written from now on (`stopReason` null; one that goes on too), and the
+   * final state of an answer: it ended, was stopped, failed or was interrupted.
+   */
   onMessage: z.object({ chatId: idSchema, message: messageSchema }),
   /** straight from the engine process, at most 60 a second */
   onStream: streamFrameSchema,

@@ -59,7 +59,9 @@ class Killer {
       this.phase = stats.phase;
       if (text) this.seen.set(messageId, [...(this.seen.get(messageId) ?? []), { text, at: performance.now() }]);
     });
-    client.on('onMessage', ({ message }) => void this.finals.set(message.id, message));
+    client.on('onMessage', ({ message }) => {
+      if (message.stopReason !== null) this.finals.set(message.id, message);
+    });
     await this.ready();
   }
 

@@ -47,7 +47,7 @@ async function start(dataFolder: string) {
   onTestFinished(() => services.close());
   const finished: Message[] = [];
   services.events.on((event) => {
-    if (event.name === 'onMessage') finished.push(event.payload.message);
+    if (event.name === 'onMessage' && event.payload.message.stopReason !== null) finished.push(event.payload.message);
   });
 
   async function call<N extends OperationName>(name: N, input: OperationInput<N>): Promise<OperationOutput<N>> {

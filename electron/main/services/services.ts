@@ -218,6 +218,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   compare.listed.on((payload) => events.emit({ name: 'onCompareRuns', payload }));
   machine.progress.on((payload) => events.emit({ name: 'onMachine', payload }));
   power.changed.on((payload) => events.emit({ name: 'onPower', payload }));
+  turns.begun.on((payload) => events.emit({ name: 'onMessage', payload }));
   turns.finished.on((payload) => events.emit({ name: 'onMessage', payload }));
   if (options.streamAsEvents) engine.frames.on((payload) => events.emit({ name: 'onStream', payload }));
 

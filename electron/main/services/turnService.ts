@@ -22,9 +22,13 @@ export interface AnswerEngine extends WritingEngine {
   modelName(): string;
 }
 
+const then = ', then ';
+
 type End = Omit<FinalPart, 'modelName'>;
 
 export class TurnService {
+  /** a question as it was written down, and an answer that is being written from now on: a new one, or one that goes on */
+  readonly begun = new Emitter<{ chatId: string; message: Message }>();
   /** the final state of an answer */
   readonly finished = new Emitter<{ chatId: string; message: Message }>();
   private readonly writer: AnswerWriter;
@@ -147,6 +151,7 @@ export class TurnService {
 
   private begin(chatId: string, prompt: BranchPrompt, userMessage: Message | null, assistantMessage: Message): Turn {
     const requestId = randomUUID();
+    for (const message of [userMessage, assistantMessage]) if (message) this.begun.emit({ chatId, message });
     const answer = new RunningAnswer(requestId, chatId, assistantMessage, this.store, (error) =>
       this.log.error(`A partial answer could not be saved: ${String(error)}`),
     );
@@ -165,8 +170,7 @@ export class TurnService {
       this.log.warn(`An answer ended with an error: ${String(error)}`);
       return failedEnd(answer, error);
     });
-    // the model may have been loading when the answer was asked for
-    const final: FinalPart = { ...ended, modelName: answer.message.modelName || this.engine.modelName() };
+    const final: FinalPart = { ...ended, modelName: writersOf(answer.message, ended, this.engine.modelName()) };
     try {
       await answer.close();
       const message = await this.store.finish(answer.chatId, answer.message.id, final);
@@ -192,6 +196,18 @@ export class TurnService {
     const common = { id: randomUUID(), parentId, role, text, thinking: '', createdAt: this.now(), modelName };
     return { ...common, attachments: [], stopReason: null, error: null, stats: null };
   }
+}
+
+/**
+ * The models that wrote an answer, in their order: one that was stopped can go on with another model.
+ * @param last what is loaded now: the model may have been loading when the answer was asked for
+ */
+function writersOf(before: Message, after: End, last: string): string {
+  const first = before.modelName || last;
+  const had = before.text.length + before.thinking.length;
+  const grew = after.text.length + after.thinking.length > had;
+  if (had === 0 || !grew || last === '' || first.split(then).at(-1) === last) return first;
+  return `${first}${then}${last}`;
 }
 
 function figuresOf({ stats, leftOut }: RunningAnswer): Pick<End, 'stats' | 'leftOut'> {

@@ -1,7 +1,7 @@
 import { Columns3, RefreshCw } from 'lucide-react';
 import { useActions } from '../../state/useApp';
-import { formatCount } from '../../ui/format';
 import { IconButton } from '../../ui/IconButton';
+import { leftOutText } from '../../ui/leftOutText';
 import { AnswerText } from './AnswerText';
 import { AnswerSources, useAnswerSources } from './answerSources';
 import { BranchSwitcher } from './BranchSwitcher';
@@ -36,7 +36,7 @@ function LeftOut({ count }: { count: number }) {
       data-testid="left-out"
       title="The context was too short for all of them. Its length, and what happens when it is full, are in the settings."
     >
-      {count === 1 ? 'The oldest message was' : `The ${formatCount(count)} oldest messages were`} left out.
+      {leftOutText(count, 'left out')}
     </p>
   );
 }

@@ -4,6 +4,7 @@ import { selectBudget, selectBudgetError, selectBudgetStale } from '../../state/
 import { useApp } from '../../state/useApp';
 import { cx } from '../../ui/cx';
 import { formatCount } from '../../ui/format';
+import { leftOutText } from '../../ui/leftOutText';
 import { Popover } from '../../ui/Popover';
 import { budgetParts, budgetText } from './budgetParts';
 
@@ -111,8 +112,12 @@ function BudgetDetails({ budget, stale }: { budget: PromptBudget; stale: boolean
       <p className="mt-2.5 text-xs text-ink-3">
         {stale
           ? 'Being counted again.'
-          : 'Counted by the model’s own tokenizer, as the engine would be given them. Nothing is cut.'}
+          : `Counted by the model’s own tokenizer, as the engine would be given them. ${cutText(budget)}`}
       </p>
     </div>
   );
+}
+
+function cutText({ leftOut = 0 }: PromptBudget): string {
+  return leftOut > 0 ? leftOutText(leftOut, 'will be left out') : 'Nothing is cut.';
 }

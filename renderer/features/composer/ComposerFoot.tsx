@@ -1,7 +1,9 @@
+import { selectBudget } from '../../state/budget/selectors';
 import { selectEngineState } from '../../state/engine/selectors';
 import { waitsFor } from '../../state/engine/waitsFor';
 import { useActions, useApp } from '../../state/useApp';
 import { keyLabel } from '../../ui/Kbd';
+import { leftOutText } from '../../ui/leftOutText';
 import { BudgetMeter } from './BudgetBar';
 import type { SendBlock } from './sendBlock';
 
@@ -9,7 +11,8 @@ import type { SendBlock } from './sendBlock';
 export function ComposerFoot({ block, answering }: { block: SendBlock | null; answering: boolean }) {
   const { ui } = useActions();
   const waits = waitsFor(useApp(selectEngineState));
-  const reason = block?.reason || waits;
+  const leftOut = useApp(selectBudget)?.leftOut ?? 0;
+  const reason = block?.reason || waits || (leftOut > 0 && leftOutText(leftOut, 'will be left out'));
 
   return (
     <div className="flex min-h-6 items-start justify-between gap-4 px-4 pb-2 text-xs text-ink-3">

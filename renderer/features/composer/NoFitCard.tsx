@@ -8,7 +8,7 @@ import { sectionsName } from '../../state/documents/partText';
 import { selectDraftDocuments } from '../../state/documents/selectors';
 import type { DraftDocument } from '../../state/documents/state';
 import { selectLoadedModel, selectLoadProgress } from '../../state/engine/selectors';
-import { selectApplying } from '../../state/settings/selectors';
+import { selectApplying, selectSettings } from '../../state/settings/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { typesText } from '../../ui/fitText';
@@ -63,11 +63,31 @@ function Offers({ budget }: { budget: PromptBudget }) {
             </Button>
           </li>
         ))}
+        <LetGo budget={budget} />
         <DocumentOffers documents={ready} />
         <SendAnyway budget={budget} />
       </ul>
       {room && room.offers.length === 0 && <NoLonger needed={room.nCtx} longest={room.longest} />}
     </div>
+  );
+}
+
+/** Messages with documents stay, so what they take cannot be won this way. */
+function LetGo({ budget: { history, over } }: { budget: PromptBudget }) {
+  const { settings } = useActions();
+  const rolls = useApp(selectSettings)?.overflow === 'roll';
+  if (rolls || history < over) return null;
+  return (
+    <li>
+      <Button
+        size="small"
+        data-testid="offer-let-go"
+        title="From now on the oldest messages are left out of what the model reads when the context is full. The system prompt and documents stay in."
+        onClick={() => void settings.update({ overflow: 'roll' })}
+      >
+        Leave out the oldest messages
+      </Button>
+    </li>
   );
 }
 

@@ -73,8 +73,15 @@ export function createConversationActions(
 
   function receive({ chatId, message }: EventPayload<'onMessage'>): void {
     if (message.role === 'assistant' && message.stopReason !== null) stream.end(message.id, message.stats);
+    // another window lets an answer go on that this one has seen end
+    else if (get().stream.ended.includes(message.id)) {
+      stream.resume({ chatId, messageId: message.id, text: message.text, thinking: message.thinking });
+    }
     const { chat } = get().conversation;
-    if (chat?.id === chatId) patch('conversation', { chat: withMessages(chat, [message]) });
+    if (chat?.id !== chatId) return;
+    // what another window asks below the branch that is shown belongs to it
+    const leafId = message.parentId === chat.leafId ? message.id : chat.leafId;
+    patch('conversation', { chat: { ...withMessages(chat, [message]), leafId } });
   }
 
   function receiveTurn(chatId: string, turn: Turn): void {

@@ -222,6 +222,15 @@ export class FakeServices implements WindowApi {
         if (!question) throw new Error('no question');
         return this.turn(input.chatId, question, true);
       }
+      case 'turns.continue': {
+        const { messages } = this.chat(input.chatId);
+        const answer = messages.find((message) => message.id === input.messageId);
+        const question = messages.find((message) => message.id === answer?.parentId);
+        if (!answer || !question) throw new Error('no such answer');
+        const opened = { ...answer, stopReason: null };
+        this.append(input.chatId, opened);
+        return this.begin(input.chatId, opened, question, null);
+      }
       case 'turns.stop':
         this.stopped.add(input.requestId);
         return undefined;
@@ -254,7 +263,7 @@ export class FakeServices implements WindowApi {
     this.emit('onDocumentJobs', this.jobs);
   }
 
-  private summaries() {
+  summaries() {
     return [...this.chats.values()].map(({ id, title, createdAt, updatedAt, pinned, folder }) => ({
       id,
       title,
@@ -307,9 +316,14 @@ export class FakeServices implements WindowApi {
   private turn(chatId: string, question: Message, again = false) {
     const assistantMessage = this.message({ parentId: question.id, role: 'assistant', text: '' });
     this.append(chatId, ...(again ? [] : [question]), assistantMessage);
+    return this.begin(chatId, assistantMessage, question, again ? null : question);
+  }
+
+  private begin(chatId: string, assistantMessage: Message, question: Message, userMessage: Message | null) {
     const requestId = `request-${++this.counter}`;
+    for (const message of [userMessage, assistantMessage]) if (message) this.emit('onMessage', { chatId, message });
     void this.generate(requestId, chatId, assistantMessage, question.text);
-    return { requestId, userMessage: again ? null : question, assistantMessage };
+    return { requestId, userMessage, assistantMessage };
   }
 
   private async generate(requestId: string, chatId: string, message: Message, question: string): Promise<void> {
@@ -334,7 +348,7 @@ export class FakeServices implements WindowApi {
       this.emit('onStream', { requestId, chatId, messageId: message.id, text, thinking, stats });
     this.setStatus({ state: 'generating' });
     const began = Date.now();
-    let text = '';
+    let text = message.text;
     while (stats.prefillDone < promptTokens && !this.stopped.has(requestId)) {
       await this.rest();
       stats.prefillDone = Math.min(promptTokens, stats.prefillDone + 24);

@@ -8,7 +8,10 @@ import { selectActiveStats, selectIsAnswering } from '../../../renderer/state/st
 import { FakeServices } from './fakeServices';
 
 async function start(options: ConstructorParameters<typeof FakeServices>[0] = { frameMs: 0 }) {
-  const fake = new FakeServices(options);
+  return windowOf(new FakeServices(options));
+}
+
+async function windowOf(fake: FakeServices) {
   const client = createElectronClient(fake);
   const app = createApp(client);
   const commands = vi.fn();
@@ -84,6 +87,29 @@ describe('a chat', () => {
     await started.actions.conversation.stop();
     await started.idle();
     expect(shown(started)[1]?.stopReason).toBe('cancelled');
+  });
+
+  it('is followed by another window: its questions, and an answer that had ended and goes on', async () => {
+    const started = await start({ frameMs: 5, answer: () => 'word '.repeat(60) });
+    const other = await windowOf(started.fake);
+    started.fake.create('Both');
+    const [chat] = started.fake.summaries();
+    for (const { actions } of [started, other]) await actions.conversation.open(chat?.id ?? '');
+    started.actions.conversation.setDraftText('Go');
+    await started.actions.conversation.send();
+    await vi.waitFor(() => expect(selectActiveStats(other.get())?.phase).toBe('decode'));
+    expect(shown(other).map(({ text }) => text)).toEqual(['Go', '']);
+    await started.actions.conversation.stop();
+    await Promise.all([started.idle(), other.idle()]);
+    const half = shown(other)[1];
+    expect(half?.stopReason).toBe('cancelled');
+    if (half) void started.actions.conversation.goOn(half);
+    const live = () => other.get().stream.live[half?.id ?? ''];
+    await vi.waitFor(() => expect(live()?.text.length).toBeGreaterThan((half?.text.length ?? 0) + 10));
+    expect(live()?.text.startsWith(half?.text ?? '?')).toBe(true);
+    await Promise.all([started.idle(), other.idle()]);
+    expect(shown(other)).toEqual(shown(started));
+    expect(shown(other)[1]?.stopReason).toBe('end-of-turn');
   });
 
   it('shows the chat that was clicked last, in whatever order they arrive', async () => {

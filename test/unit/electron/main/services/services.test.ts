@@ -160,6 +160,11 @@ test('a stopped answer goes on in the same message, behind what it has, and its 
   const goOn = () => call('turns.continue', { chatId: id, messageId: half.id });
   const [more] = await Promise.all([goOn(), expect(goOn()).rejects.toMatchObject({ code: 'busy' })]);
   expect(more.assistantMessage).toEqual({ ...half, stopReason: null });
+  // windows that saw it end are told before its next words come
+  expect(events.find(({ name }) => name === 'onMessage' || name === 'onStream')).toEqual({
+    name: 'onMessage',
+    payload: { chatId: id, message: more.assistantMessage },
+  });
   const whole = await final(more);
   expect(whole).toMatchObject({
     id: half.id,

@@ -4,16 +4,30 @@ import { ChatStore } from '../../../../../electron/main/services/chatStore';
 import { Emitter } from '../../../../../electron/main/services/emitter';
 import { silentLogger } from '../../../../../electron/main/services/logger';
 import { type AnswerEngine, TurnService } from '../../../../../electron/main/services/turnService';
+import type { AnswerStats, Message } from '../../../../../electron/shared/chats';
 import type { StreamFrame } from '../../../../../electron/shared/engine';
 import { ConcertinaError } from '../../../../../electron/shared/errors';
 import { settingsSchema } from '../../../../../electron/shared/settings';
 import { temporaryFolder } from '../../../../fixtures/temporary';
 
-test('a title that cannot be written does not leave a question without the end of its answer', async () => {
+const stats: AnswerStats = {
+  ...{ promptTokens: 3, cachedTokens: 0, restoredTokens: 0, rereadTokens: 0, parts: 1, answerTokens: 1, ttftMs: 1 },
+  ...{
+    promptTokensPerSecond: 1,
+    tokensPerSecond: 1,
+    contextUsed: 4,
+    contextSize: 512,
+    typeK: 'f16',
+    typeV: 'f16',
+    seed: 1,
+  },
+};
+
+async function setUp(engine: Partial<AnswerEngine>) {
   const folder = await temporaryFolder();
   const store = new ChatStore(join(folder, 'chats'), join(folder, 'trash'));
   await store.load();
-  const engine: AnswerEngine = {
+  const whole: AnswerEngine = {
     frames: new Emitter<StreamFrame>(),
     requireUsable: () => undefined,
     generate: () => Promise.reject(new ConcertinaError('cancelled', 'Stopped.')),
@@ -21,12 +35,42 @@ test('a title that cannot be written does not leave a question without the end o
     countTokens: async () => ({ tokens: 1 }),
     contextSize: () => 512,
     modelName: () => 'Tiny',
+    ...engine,
   };
   const questions = { prompt: async () => [], attachments: async () => [] };
-  const turns = new TurnService(store, engine, () => settingsSchema.parse({}), questions, silentLogger);
+  const turns = new TurnService(store, whole, () => settingsSchema.parse({}), questions, silentLogger);
   const { id } = await store.create();
+  return { store, turns, id };
+}
+
+test('a title that cannot be written does not leave a question without the end of its answer', async () => {
+  const { store, turns, id } = await setUp({});
   vi.spyOn(store, 'rename').mockRejectedValueOnce(new ConcertinaError('storage-failed', 'The disk is full.'));
   await turns.send(id, null, 'Why?');
   await turns.close();
   expect((await store.open(id)).messages.map(({ stopReason }) => stopReason)).toEqual([null, 'cancelled']);
+});
+
+test('an answer that goes on with another model names both, and one that wrote nothing is not named', async () => {
+  const model = { name: 'Tiny', text: 'One ' };
+  const { store, turns, id } = await setUp({
+    modelName: () => model.name,
+    generate: async () => ({ text: model.text, thinking: '', stopReason: 'max-tokens', stats }),
+  });
+  const ended = () => new Promise<Message>((done) => turns.finished.on(({ message }) => done(message)));
+  const first = ended();
+  const { assistantMessage } = await turns.send(id, null, 'Count.');
+  expect((await first).modelName).toBe('Tiny');
+  for (const [name, text, names] of [
+    ['Tiny', 'two ', 'Tiny'],
+    ['Large', '', 'Tiny'],
+    ['Large', 'three ', 'Tiny, then Large'],
+    ['Large', 'four', 'Tiny, then Large'],
+  ] as const) {
+    Object.assign(model, { name, text });
+    const next = ended();
+    await turns.continue(id, assistantMessage.id);
+    expect((await next).modelName).toBe(names);
+  }
+  expect((await store.open(id)).messages.at(-1)?.text).toBe('One two three four');
 });
