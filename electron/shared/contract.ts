@@ -245,11 +245,6 @@ export const operations = {
   /** loads the model again with the settings as they are now; `force` as above */
   'engine.reload': operation(z.object({ force: z.boolean() }).optional(), engineStatusSchema),
   'engine.cancelLoad': operation(nothing, nothing),
-  /** exact tokens of the branch that ends in `leafId` plus a draft, through the model's chat template */
-  'engine.countTokens': operation(
-    z.object({ chatId: idSchema.nullable(), leafId: idSchema.nullable(), draft: text }),
-    z.object({ tokens: z.number().int() }),
-  ),
 } as const satisfies OperationMap;
 
 export const events = {

@@ -2,7 +2,6 @@
 import type { AppInfo, Handlers } from '../../shared/contract';
 import { ConcertinaError } from '../../shared/errors';
 import type { BudgetService } from './budgetService';
-import { branchTo } from './chatLog';
 import type { ChatStore } from './chatStore';
 import { createCompareHandlers } from './compare/compareHandlers';
 import type { CompareService } from './compare/compareService';
@@ -18,7 +17,6 @@ import type { PresetStore } from './library/presetStore';
 import type { MachineService } from './machineService';
 import type { ModelLibrary } from './modelLibrary';
 import type { PowerWatch } from './power';
-import type { Questions } from './questions';
 import type { SessionService } from './sessionService';
 import type { SettingsStore } from './settingsStore';
 import type { TurnService } from './turnService';
@@ -43,7 +41,6 @@ export interface HandlerParts {
   models: ModelLibrary;
   engine: EngineService;
   turns: TurnService;
-  questions: Questions;
   retrieval: Retrieval;
   budgets: BudgetService;
   documents: DocumentService;
@@ -57,18 +54,11 @@ export interface HandlerParts {
 
 export function createHandlers(parts: HandlerParts): Handlers {
   const { info, diagnostics, machine, desktop, power, settings, chats, models } = parts;
-  const { engine, turns, questions, retrieval, budgets, documents, sessions } = parts;
+  const { engine, turns, retrieval, budgets, documents, sessions } = parts;
 
   async function removeModel(modelId: string): Promise<void> {
     await models.remove(modelId);
     if (settings.get().modelId === modelId) await settings.update({ modelId: null });
-  }
-
-  async function countTokens(chatId: string | null, leafId: string | null, draft: string) {
-    const chat = chatId === null ? null : await chats.open(chatId);
-    const branch = chat ? branchTo(chat, leafId) : [];
-    const sources = [...branch, { role: 'user' as const, text: draft, attachments: [] }];
-    return { tokens: await questions.total(chat, sources) };
   }
 
   return {
@@ -135,7 +125,6 @@ export function createHandlers(parts: HandlerParts): Handlers {
     'engine.fit': (question) => engine.fit(question),
     'engine.reload': (input) => engine.reload(input?.force),
     'engine.cancelLoad': () => engine.cancelLoad(),
-    'engine.countTokens': ({ chatId, leafId, draft }) => countTokens(chatId, leafId, draft),
   };
 }
 

@@ -47,15 +47,19 @@ describe('the socket client', () => {
   it('sends calls that were made before the connection, and matches answers to them', async () => {
     const { client } = start();
     const list = client.call('chats.list', undefined);
-    const count = client.call('engine.countTokens', { chatId: null, leafId: null, draft: 'x' });
+    const count = client.call('documents.countTokens', { documentId: 'x' });
     sockets[0]?.onopen?.();
     expect(sockets[0]?.sent).toMatchObject([
       { type: 'call', name: 'chats.list' },
-      { name: 'engine.countTokens', input: { draft: 'x' } },
+      { name: 'documents.countTokens', input: { documentId: 'x' } },
     ]);
-    sockets[0]?.receive({ type: 'answer', id: sockets[0].sent[1]?.id, envelope: { ok: true, value: { tokens: 4 } } });
+    sockets[0]?.receive({
+      type: 'answer',
+      id: sockets[0].sent[1]?.id,
+      envelope: { ok: true, value: { tokens: 4, sections: null } },
+    });
     sockets[0]?.receive({ type: 'answer', id: sockets[0].sent[0]?.id, envelope: { ok: true, value: [] } });
-    expect(await count).toEqual({ tokens: 4 });
+    expect(await count).toEqual({ tokens: 4, sections: null });
     expect(await list).toEqual([]);
   });
 

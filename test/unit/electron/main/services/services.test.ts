@@ -394,14 +394,6 @@ test('a corrupt settings file becomes a notice of this start', async () => {
   ]);
 });
 
-test('tokens are counted for the branch and the draft', async () => {
-  const { call } = await setUp();
-  expect(await call('engine.countTokens', { chatId: null, leafId: null, draft: '' })).toEqual({ tokens: 0 });
-  expect(await call('engine.countTokens', { chatId: null, leafId: null, draft: 'three little words' })).toEqual({
-    tokens: 3,
-  });
-});
-
 test('text that is pasted becomes a document, which the window reads in slices', async () => {
   const { call, events } = await setUp();
   const jobId = await call('documents.addText', { name: 'Pasted.md', text: '# One\nwords' });

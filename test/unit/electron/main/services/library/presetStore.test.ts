@@ -82,7 +82,8 @@ test('the app begins with the default preset, and only with its prompt and sampl
 test('a chat keeps the system prompt of its first question until its own is changed', async () => {
   const { call, final } = await setUpServices();
   const promptOf = async () => (await call('chats.open', { chatId: id })).systemPrompt;
-  const tokens = async () => (await call('engine.countTokens', { chatId: id, leafId: null, draft: 'x' })).tokens;
+  const tokens = async () =>
+    (await call('turns.budget', { chatId: id, leafId: null, draft: 'x', attachments: [] })).total;
   await call('settings.update', { systemPrompt: 'Be brief.' });
   const { id } = await call('chats.create', {});
   expect(await promptOf()).toBeNull();
