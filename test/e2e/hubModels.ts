@@ -1,32 +1,34 @@
-/** What the test hub has for the window: a model that can be chatted with, and one that is too large for most machines. */
+/** What the test hub has for the window: a model that can be chatted with, and larger ones of which only the header is real. */
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { dense, f32, headNorms, q4_0, writeShape } from '../engine/shapeParts';
 import type { RepoSpec } from '../fixtures/hub/repos';
 import { embeddedModel } from './app';
+import { writeLargeModel } from './largeModel';
 
 export const tinyRepo = 'concertina/tiny-GGUF';
 export const tinyFile = 'concertina-tiny-Q8_0.gguf';
-export const wideRepo = 'Qwen/Qwen3-8B-GGUF';
+export const largeRepo = 'Qwen/Qwen3-14B-GGUF';
+export const wideRepo = 'somebody/wide-70B-GGUF';
 
 const q8_0 = 8;
 const f16 = 1;
 
-/** The shape of Qwen3 8B, in files that are holes; the header alone is real. */
-function eightBillion(folder: string, quant: string, type: number): string {
+/** The shape of Qwen3 14B, in files that are holes; the header alone is real. */
+function fourteenBillion(folder: string, quant: string, type: number): string {
   const place = path.join(folder, quant);
   mkdirSync(place, { recursive: true });
-  const sizes = { layers: 36, embd: 4096, heads: 32, headsKv: 8, headDim: 128, ff: 12_288, vocab: 151_936, type };
+  const sizes = { layers: 40, embd: 5120, heads: 40, headsKv: 8, headDim: 128, ff: 17_408, vocab: 151_936, type };
   return writeShape(
     place,
-    dense(`Qwen3 8B ${quant}`, 'qwen3', sizes, (layer) => headNorms(layer, 128)),
+    dense(`Qwen3 14B ${quant}`, 'qwen3', sizes, (layer) => headNorms(layer, 128)),
   );
 }
 
 const readme = `---
 license: apache-2.0
 ---
-# Qwen3 8B
+# Qwen3 14B
 
 ![logo](https://example.com/logo.png)
 
@@ -39,11 +41,13 @@ Dense model with **switchable thinking**, in GGUF for llama.cpp. Read [the annou
 
 <script>document.title = 'spoiled'</script>
 
-- 36 layers, 32 heads, 8 of them for K and V
+- 40 layers, 40 heads, 8 of them for K and V
 - trained for 131,072 tokens
 `;
 
+/** `folder`: where the files are made; they are holes and take no room. */
 export function hubModels(folder: string): RepoSpec[] {
+  mkdirSync(folder, { recursive: true });
   const gguf = (total: number, architecture: string, context_length: number) => ({
     total,
     architecture,
@@ -51,20 +55,21 @@ export function hubModels(folder: string): RepoSpec[] {
   });
   return [
     {
-      id: wideRepo,
+      id: largeRepo,
       files: {
-        'Qwen3-8B-Q4_0.gguf': eightBillion(folder, 'Q4_0', q4_0),
-        'Qwen3-8B-Q8_0.gguf': eightBillion(folder, 'Q8_0', q8_0),
-        'Qwen3-8B-F16.gguf': eightBillion(folder, 'F16', f16),
-        'Qwen3-8B-F32.gguf': eightBillion(folder, 'F32', f32),
+        'Qwen3-14B-Q4_0.gguf': fourteenBillion(folder, 'Q4_0', q4_0),
+        'Qwen3-14B-Q8_0.gguf': fourteenBillion(folder, 'Q8_0', q8_0),
+        'Qwen3-14B-F16.gguf': fourteenBillion(folder, 'F16', f16),
+        'Qwen3-14B-F32.gguf': fourteenBillion(folder, 'F32', f32),
       },
       readme,
       license: 'apache-2.0',
       downloads: 412_000,
       likes: 1830,
       lastModified: '2026-05-21T09:00:00.000Z',
-      gguf: gguf(8.19e9, 'qwen3', 131_072),
+      gguf: gguf(14.8e9, 'qwen3', 131_072),
     },
+    { id: wideRepo, files: { 'wide-70b-F32.gguf': writeLargeModel(folder) }, downloads: 310, likes: 7 },
     {
       id: tinyRepo,
       files: { [tinyFile]: embeddedModel },

@@ -1,4 +1,5 @@
 import { Check, TriangleAlert, X } from 'lucide-react';
+import type { ReactNode } from 'react';
 import type { ModelEntry } from '../../../electron/shared/models';
 import { selectLoadedModelId, selectLoadProgress, selectStatus } from '../../state/engine/selectors';
 import { selectSelectingId } from '../../state/models/selectors';
@@ -11,7 +12,13 @@ import { Progress } from '../../ui/Progress';
 import { ModelFit } from './ModelFit';
 import { modelName } from './modelText';
 
-export function ModelRow({ model }: { model: ModelEntry }) {
+interface ModelRowProps {
+  model: ModelEntry;
+  /** below the facts */
+  children?: ReactNode;
+}
+
+export function ModelRow({ model, children }: ModelRowProps) {
   const loadedId = useApp(selectLoadedModelId);
   const selecting = useApp(selectSelectingId) === model.id;
   const state = useApp(selectStatus)?.state;
@@ -63,6 +70,7 @@ export function ModelRow({ model }: { model: ModelEntry }) {
           </Button>
         </div>
       )}
+      {children}
       {model.source !== 'embedded' && !isLoading && (
         <span className="reveal absolute top-1.5 right-1.5">
           <IconButton

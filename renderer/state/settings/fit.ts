@@ -69,7 +69,13 @@ export function createFitActions({ client, get, patch }: Tools) {
     return turn;
   }
 
-  return { askFit, askOffers, askRoom, askModel };
+  /** One model with the saved settings, with marks up to its trained length; null: asked again meanwhile. */
+  async function askDetails(modelId: string): Promise<FitOutcome | null> {
+    const context = get().settings.saved?.context;
+    return context ? ask({ context, modelId, asker: `details ${modelId}` }) : null;
+  }
+
+  return { askFit, askOffers, askRoom, askModel, askDetails };
 }
 
 /** Which question an answer belongs to. */

@@ -6,7 +6,7 @@ import type { DocumentInfo, Section } from '../../../electron/shared/documents';
 import type { Download } from '../../../electron/shared/downloads';
 import type { EngineStatus, MemoryEstimate } from '../../../electron/shared/engine';
 import type { ContextFit, FitMark } from '../../../electron/shared/fit';
-import type { HubFile } from '../../../electron/shared/hub';
+import type { HubFile, HubModel, HubModelPage } from '../../../electron/shared/hub';
 import type { ModelEntry } from '../../../electron/shared/models';
 import type { ContextSettings, Settings } from '../../../electron/shared/settings';
 
@@ -297,5 +297,23 @@ export function fakeDownload(change: Partial<Download> = {}): Download {
     ...{ quant: 'Q4_K_M', parts: 1, bytes: 1000, done: 0, state: 'queued', speed: 0, secondsLeft: null },
     ...{ error: null, retryAt: null, addedAt: 0, modelId: null },
     ...change,
+  };
+}
+
+export function fakeHubModel(repo: string): HubModel {
+  const [author = '', name = ''] = repo.split('/');
+  return {
+    ...{ repo, author, name, downloads: 1000, likes: 10, updatedAt: null, license: 'mit' },
+    ...{ gated: 'open', private: false },
+  };
+}
+
+export function fakeHubPage(repo: string): HubModelPage {
+  const files = [fakeHubFile({ quant: 'Q4_K_M' }), fakeHubFile({ quant: 'Q8_0', bytes: 2000 })];
+  return {
+    ...fakeHubModel(repo),
+    ...{ revision: 'a'.repeat(40), url: `https://hub.example/${repo}`, summary: '', architecture: 'qwen3' },
+    ...{ trained: 8192, parameters: 28_300_000 },
+    quants: files.map((file) => ({ quant: file.quant, files: [file] })),
   };
 }

@@ -6,6 +6,7 @@ import type { DocumentJob } from '../../../electron/shared/documents';
 import type { Download } from '../../../electron/shared/downloads';
 import type { EngineStatus, LiveStats } from '../../../electron/shared/engine';
 import type { ErrorPayload } from '../../../electron/shared/errors';
+import type { HubModel } from '../../../electron/shared/hub';
 import type { ModelEntry } from '../../../electron/shared/models';
 import type { Presets } from '../../../electron/shared/presets';
 import {
@@ -14,6 +15,9 @@ import {
   embeddedModel,
   estimateOf,
   fakeDocument,
+  fakeDownload,
+  fakeHubModel,
+  fakeHubPage,
   fakeInfo,
   fakeSections,
   fakeSettings,
@@ -40,6 +44,7 @@ export class FakeServices implements WindowApi {
   notices: string[] = [];
   jobs: DocumentJob[] = [];
   downloads: Download[] = [];
+  hubModels: HubModel[] = [fakeHubModel('qwen/small-GGUF'), fakeHubModel('qwen/large-GGUF')];
   headless = false;
   private listeners = new Map<string, Set<(payload: unknown) => void>>();
   private stopped = new Set<string>();
@@ -133,6 +138,21 @@ export class FakeServices implements WindowApi {
         return budgetOf(input, this.settings.context.nCtx);
       case 'downloads.list':
         return this.downloads;
+      case 'downloads.start':
+        this.downloads = [...this.downloads, fakeDownload({ ...input, state: 'active' })];
+        this.emit('onDownloads', this.downloads);
+        return this.downloads.at(-1);
+      case 'hub.search':
+        return { models: this.hubModels.filter(({ repo }) => repo.includes(input.query)), next: null };
+      case 'hub.model':
+        return fakeHubPage(input.repo);
+      case 'hub.fit': {
+        const info = this.modelInfo(embeddedModel.id);
+        const fit = fitOf(input.context, info);
+        return { grade: fit.fits ? 'full' : 'reduced', gpuLayers: -1, fit, info, fetched: 0 };
+      }
+      case 'hub.catalogue':
+        return [];
       case 'documents.jobs':
         return this.jobs;
       case 'documents.attachFromDialog':

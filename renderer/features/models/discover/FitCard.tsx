@@ -81,7 +81,7 @@ export function FitCard({ page, file, context }: FitCardProps) {
       </div>
       {fit && !failed && (
         <div className={cx('min-w-0 transition-opacity', stale && 'opacity-60')}>
-          <LongestPicture fit={fit.fit} context={context} />
+          <LongestPicture fit={fit.fit} context={context} onUse={hub.ask} />
         </div>
       )}
     </section>

@@ -4,7 +4,7 @@
  */
 import type { ContextFit } from '../../../../electron/shared/fit';
 import type { ContextSettings } from '../../../../electron/shared/settings';
-import { useActions } from '../../../state/useApp';
+import type { AskedContext } from '../../../state/hub/state';
 import { Bellows } from '../../../ui/Bellows';
 import { cx } from '../../../ui/cx';
 import { formatBytes, formatCount, formatRatio } from '../../../ui/format';
@@ -13,13 +13,14 @@ import { type LongestBar, longestPicture } from './longest';
 interface LongestPictureProps {
   fit: ContextFit;
   context: ContextSettings;
+  /** a click on a bar; left out: the bars only show */
+  onUse?: (asked: AskedContext) => void;
 }
 
-export function LongestPicture({ fit, context }: LongestPictureProps) {
+export function LongestPicture({ fit, context, onUse }: LongestPictureProps) {
   const cut = context.rope === 'model' && fit.trained > 0;
   const nCtx = cut ? Math.min(context.nCtx, fit.trained) : context.nCtx;
   const picture = longestPicture(fit, nCtx);
-  const { hub } = useActions();
   if (!picture) return null;
   const { measure, bars, tokens, asked } = picture;
 
@@ -35,7 +36,7 @@ export function LongestPicture({ fit, context }: LongestPictureProps) {
               key={bar.type}
               bar={bar}
               measure={measure}
-              onUse={() => hub.ask({ nCtx: bar.nCtx || nCtx, typeK: bar.type, typeV: bar.type })}
+              onUse={onUse && (() => onUse({ nCtx: bar.nCtx || nCtx, typeK: bar.type, typeV: bar.type }))}
             />
           ))}
         </ul>
@@ -55,10 +56,19 @@ export function LongestPicture({ fit, context }: LongestPictureProps) {
   );
 }
 
-function Bar({ bar, measure, onUse }: { bar: LongestBar; measure: 'length' | 'memory'; onUse: () => void }) {
+function Bar({
+  bar,
+  measure,
+  onUse,
+}: {
+  bar: LongestBar;
+  measure: 'length' | 'memory';
+  onUse?: (() => void) | undefined;
+}) {
   const figure = measure === 'length' ? formatCount(bar.nCtx) : formatBytes(bar.bytes);
   const unit = measure === 'length' ? ' tokens' : '';
   const comparison = comparisonOf(bar, measure);
+  const label = `${bar.type}: ${bar.nCtx === 0 ? 'does not fit' : `${figure}${unit}`}${comparison && `, ${comparison}`}`;
   return (
     <li>
       <button
@@ -67,8 +77,8 @@ function Bar({ bar, measure, onUse }: { bar: LongestBar; measure: 'length' | 'me
         data-type={bar.type}
         data-tokens={bar.nCtx}
         data-bytes={bar.bytes}
-        disabled={bar.nCtx === 0}
-        aria-label={`${bar.type}: ${bar.nCtx === 0 ? 'does not fit' : `${figure}${unit}`}${comparison && `, ${comparison}`}. Look at it with this type`}
+        disabled={bar.nCtx === 0 || !onUse}
+        aria-label={onUse ? `${label}. Look at it with this type` : label}
         onClick={onUse}
         className="group grid w-full grid-cols-[3.75rem_minmax(0,1fr)] items-center rounded-md py-0.5 text-left transition-colors enabled:hover:bg-hover"
       >

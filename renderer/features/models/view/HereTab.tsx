@@ -2,6 +2,7 @@ import { selectModels } from '../../../state/models/selectors';
 import { useApp } from '../../../state/useApp';
 import { AddModels } from '../AddModels';
 import { ModelRow } from '../ModelRow';
+import { ModelDetails } from './ModelDetails';
 
 /** The models that can be used now. */
 export function HereTab() {
@@ -10,7 +11,9 @@ export function HereTab() {
     <>
       <ul className="min-h-0 flex-1 overflow-y-auto p-3" aria-label="Models on this computer" data-testid="models-here">
         {models?.map((model) => (
-          <ModelRow key={model.id} model={model} />
+          <ModelRow key={model.id} model={model}>
+            <ModelDetails model={model} />
+          </ModelRow>
         ))}
         {models?.length === 0 && <li className="px-3 py-4 text-sm text-ink-3">No model is known yet.</li>}
       </ul>

@@ -7,6 +7,7 @@ import { Dialog } from '../../../ui/Dialog';
 import { Tabs } from '../../../ui/Tabs';
 import { Discover } from '../discover/Discover';
 import { DownloadsTab } from '../downloads/DownloadsTab';
+import { useDoneToasts } from '../downloads/useDoneToasts';
 import { HereTab } from './HereTab';
 
 interface ModelsViewProps {
@@ -18,6 +19,8 @@ export function ModelsView({ renderText }: ModelsViewProps) {
   const tab = useApp(selectModelsTab);
   const going = useApp(selectGoingCount);
   const { models, ui } = useActions();
+
+  useDoneToasts();
 
   function close(): void {
     ui.showModels(null);
