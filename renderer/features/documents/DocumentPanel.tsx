@@ -74,7 +74,10 @@ function OpenPanel({ panel }: { panel: Panel }) {
 function Body({ panel, document }: { panel: Panel; document: PanelDocument }) {
   const { documents } = useActions();
   const { info } = document;
-  const [query, setQuery] = useState('');
+  // a citation or a page that is clicked ends the search: its place is what was asked for last
+  const [search, setSearch] = useState({ query: '', asked: panel.asked });
+  const query = search.asked === panel.asked ? search.query : '';
+  const setQuery = (words: string) => setSearch({ query: words, asked: panel.asked });
   const word = sectionsName(info);
   const views = [
     { value: 'text', label: 'Text' },
@@ -103,7 +106,7 @@ function Body({ panel, document }: { panel: Panel; document: PanelDocument }) {
         </div>
       </div>
       {query.trim() !== '' ? (
-        <SearchView documentId={info.id} query={query} onChosen={() => setQuery('')} />
+        <SearchView documentId={info.id} query={query} />
       ) : panel.view === 'text' || info.sections < 2 ? (
         <TextView document={document} panel={panel} />
       ) : (

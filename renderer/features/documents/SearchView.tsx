@@ -11,11 +11,10 @@ const restMs = 200;
 interface SearchViewProps {
   documentId: string;
   query: string;
-  onChosen: () => void;
 }
 
 /** The passages that fit the words best: those that a question would be given. Each leads to its place. */
-export function SearchView({ documentId, query, onChosen }: SearchViewProps) {
+export function SearchView({ documentId, query }: SearchViewProps) {
   const { documents } = useActions();
   const rested = useDebounced(query.trim(), restMs);
   const [found, setFound] = useState<{ query: string; passages: readonly FoundPassage[] | null } | null>(null);
@@ -45,10 +44,7 @@ export function SearchView({ documentId, query, onChosen }: SearchViewProps) {
             <button
               type="button"
               data-testid="document-hit"
-              onClick={() => {
-                documents.openAt(documentId, { offset: passage.start, end: passage.end });
-                onChosen();
-              }}
+              onClick={() => documents.openAt(documentId, { offset: passage.start, end: passage.end })}
               className="w-full rounded-md px-2 py-1.5 text-left hover:bg-hover"
             >
               <span className="block text-xs font-semibold text-ink-2">{passage.label}</span>
