@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { attachmentSchema } from './attachments';
 import { errorPayloadSchema } from './errors';
 import { limits } from './limits';
+import { summarySchema } from './summaries';
 
 export const idSchema = z.string().min(1).max(limits.maxIdLength);
 export const roleSchema = z.enum(['user', 'assistant']);
@@ -66,6 +67,11 @@ export const messageSchema = z.object({
   modelName: z.string().default(''),
   /** the oldest messages of the branch that the model did not see, because the context was too short for all; else not there */
   leftOut: z.number().int().positive().optional(),
+  /**
+   * Of a question that is answered part by part: its documents stand in no prompt of the chat. Of its answer: the parts, and
+   * `text` is what was joined out of them. Else not there.
+   */
+  summary: summarySchema.optional(),
 });
 export type Message = z.infer<typeof messageSchema>;
 

@@ -41,6 +41,7 @@ import { powerSchema } from './power';
 import { presetContentSchema, presetsSchema } from './presets';
 import { savedSessionSchema } from './sessions';
 import { contextSettingsSchema, settingsPatchSchema, settingsSchema } from './settings';
+import { summaryKindSchema } from './summaries';
 
 const nothing = z.void();
 const text = z.string().max(limits.maxMessage);
@@ -125,6 +126,16 @@ export const operations = {
       parentId: idSchema.nullable(),
       text: text.min(1),
       attachments: attachments.optional(),
+    }),
+    turnSchema,
+  ),
+  /** documents of any length, read part by part; chosen pages or headings are, passages are not looked up */
+  'turns.summarise': operation(
+    z.object({
+      chatId: idSchema,
+      parentId: idSchema.nullable(),
+      attachments: attachments.min(1),
+      kind: summaryKindSchema,
     }),
     turnSchema,
   ),
@@ -265,6 +276,7 @@ export const events = {
   /**
    * A question that was asked, an answer that is written from now on (`stopReason` null; one that goes on too), and the
    * final state of an answer: it ended, was stopped, failed or was interrupted.
+   * Of a summary also each time a part begins, without a stop reason; frames of part `i` have `partMessageId(message.id, i)`.
    */
   onMessage: z.object({ chatId: idSchema, message: messageSchema }),
   /** straight from the engine process, at most 60 a second */

@@ -94,6 +94,8 @@ export const generateRequestSchema = z.object({
   sampling: samplingSettingsSchema,
   /** constrains the answer; null: free text */
   jsonSchema: z.record(z.string(), z.unknown()).nullable().default(null),
+  /** no later prompt begins like this one: its cache is not worth keeping */
+  passing: z.boolean().optional(),
 });
 export type PromptOptions = Pick<GenerateRequest, 'now' | 'continueFrom'>;
 export type GenerateRequest = z.infer<typeof generateRequestSchema>;

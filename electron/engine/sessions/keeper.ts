@@ -76,7 +76,7 @@ export class SessionKeeper {
       this.exchange(store, options, loaded, request, signal, onStep),
     );
     // an answer that was stopped by now leaves the cache to whom it belongs
-    if (restored || !signal.aborted) this.heldBy = request.chatId;
+    if (restored || !signal.aborted) this.heldBy = request.passing ? null : request.chatId;
     return restored;
   }
 

@@ -8,7 +8,7 @@ import type { ChatStore } from './chatStore';
 import type { DocumentCounts } from './documents/documentCounts';
 import type { DocumentStore } from './documents/documentStore';
 import { type RollSource, rollBranch } from './overflow';
-import type { PromptSource } from './prompt';
+import { asRead, type PromptSource } from './prompt';
 import type { CountingEngine, Questions } from './questions';
 
 export class BudgetService {
@@ -36,7 +36,7 @@ export class BudgetService {
     const total = await count(sources);
     const { byDocument, ...parts } = await this.parts(
       this.questions.systemPrompt(chat),
-      sources.slice(0, -1),
+      sources.slice(0, -1).map(asRead),
       question,
     );
     const over = Math.max(0, total + reserve - contextSize);

@@ -12,6 +12,7 @@ import {
   messageSchema,
 } from '../../shared/chats';
 import { limits } from '../../shared/limits';
+import { summarySchema } from '../../shared/summaries';
 
 const at = z.number();
 
@@ -20,6 +21,17 @@ export const chatRecordSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('message'), at, message: messageSchema }),
   /** text that came since the last partial record of the same answer */
   z.object({ type: z.literal('partial'), at, id: idSchema, text: z.string(), thinking: z.string() }),
+  /** the parts of a summary, as they are planned; those that are there already keep their text */
+  z.object({ type: z.literal('summary'), at, id: idSchema, summary: summarySchema }),
+  /** text of one part since the last such record of it; `ms`: see `summaryPartSchema` */
+  z.object({
+    type: z.literal('part'),
+    at,
+    id: idSchema,
+    index: z.number().int(),
+    text: z.string(),
+    ms: z.number().nullable(),
+  }),
   /** an answer that had ended goes on: more partial records and another final one follow */
   z.object({ type: z.literal('continue'), at, id: idSchema }),
   z.object({
@@ -34,6 +46,7 @@ export const chatRecordSchema = z.discriminatedUnion('type', [
       stats: true,
       modelName: true,
       leftOut: true,
+      summary: true,
     }),
   }),
   /** `auto`: made from the first message, not typed by a person */
@@ -132,6 +145,12 @@ export function applyRecord(chat: ChatState, record: ChatRecord): void {
         thinking: message.thinking + record.thinking,
       }));
       return;
+    case 'summary':
+      updateMessage(chat, record.id, (message) => ({ ...message, summary: record.summary }));
+      return;
+    case 'part':
+      updateMessage(chat, record.id, (message) => withPart(message, record));
+      return;
     case 'continue':
       updateMessage(chat, record.id, (message) => ({ ...message, stopReason: null, error: null }));
       return;
@@ -179,6 +198,12 @@ function updateMessage(chat: ChatState, id: string, change: (message: Message) =
   const place = placeOf(chat, id);
   const message = place === undefined ? undefined : chat.messages[place];
   if (place !== undefined && message) chat.messages[place] = change(message);
+}
+
+function withPart(message: Message, { index, text, ms }: Extract<ChatRecord, { type: 'part' }>): Message {
+  if (!message.summary) return message;
+  const parts = message.summary.parts.map((part, i) => (i === index ? { ...part, text: part.text + text, ms } : part));
+  return { ...message, summary: { ...message.summary, parts } };
 }
 
 /** Where each message stands, by its id: a list of thousands would otherwise be searched for every line of the log. */

@@ -4,6 +4,7 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ChatSummary, Message, TrashedChat } from '../../shared/chats';
 import { ConcertinaError, toErrorPayload } from '../../shared/errors';
+import type { Summary } from '../../shared/summaries';
 import { ChatIndex } from './chatIndex';
 import {
   applyRecord,
@@ -22,6 +23,7 @@ import { appendText, readTextIfThere, writeFileAtomic } from './files';
 const chatsInMemory = 8;
 
 export type FinalPart = Extract<ChatRecord, { type: 'final' }>['message'];
+type PartRecord = Extract<ChatRecord, { type: 'part' }>;
 
 export class ChatStore {
   /** a summary changed, or a chat came or went */
@@ -139,6 +141,16 @@ export class ChatStore {
 
   async addPartial(id: string, messageId: string, text: string, thinking: string): Promise<void> {
     await this.append(id, [{ type: 'partial', at: this.now(), id: messageId, text, thinking }], false);
+  }
+
+  /** The parts of a summary as they are planned now. */
+  async setSummary(id: string, messageId: string, summary: Summary): Promise<void> {
+    await this.append(id, [{ type: 'summary', at: this.now(), id: messageId, summary }], true);
+  }
+
+  /** What is new of one part. */
+  async addToPart(id: string, messageId: string, part: Pick<PartRecord, 'index' | 'text' | 'ms'>): Promise<void> {
+    await this.append(id, [{ type: 'part', at: this.now(), id: messageId, ...part }], part.ms !== null);
   }
 
   /** An answer that had ended is being written again, behind what it has. */
@@ -301,6 +313,7 @@ export class ChatStore {
           stats: message.stats,
           modelName: message.modelName,
           leftOut: message.leftOut,
+          summary: message.summary,
           error: {
             code: 'engine-crashed',
             message: 'The app ended while this answer was being written.',

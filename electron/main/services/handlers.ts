@@ -84,6 +84,8 @@ export function createHandlers(parts: HandlerParts): Handlers {
     ...createHubHandlers(parts.hub),
 
     'turns.send': ({ chatId, parentId, text, attachments }) => turns.send(chatId, parentId, text, attachments),
+    'turns.summarise': ({ chatId, parentId, attachments, kind }) =>
+      turns.summarise(chatId, parentId, attachments, kind),
     'turns.regenerate': ({ chatId, messageId }) => turns.regenerate(chatId, messageId),
     'turns.edit': ({ chatId, messageId, text, attachments }) => turns.edit(chatId, messageId, text, attachments),
     'turns.continue': ({ chatId, messageId }) => turns.continue(chatId, messageId),

@@ -6,9 +6,10 @@ import type { Attachment } from '../../shared/attachments';
 import type { Chat, Message } from '../../shared/chats';
 import type { PromptMessage } from '../../shared/engineContract';
 import type { Settings } from '../../shared/settings';
+import { resultsText } from './summary/summaryPrompt';
 
 /** A message, or the draft of one. */
-export type PromptSource = Pick<Message, 'role' | 'text' | 'attachments'>;
+export type PromptSource = Pick<Message, 'role' | 'text' | 'attachments' | 'summary'>;
 
 /** The system prompt of a chat: the one that it began with, or the general one for a chat that is not begun. */
 export function systemPromptOf(
@@ -16,6 +17,17 @@ export function systemPromptOf(
   settings: Pick<Settings, 'systemPrompt'>,
 ): string {
   return chat?.systemPrompt ?? settings.systemPrompt;
+}
+
+/**
+ * What the model reads of a message. Documents that were read part by part are too long for it: it sees the summary, or
+ * the parts for as long as there is none.
+ */
+export function asRead({ role, text, attachments, summary }: PromptSource): PromptSource {
+  if (!summary) return { role, text, attachments };
+  if (role === 'user') return { role, text, attachments: [] };
+  const written = summary.parts.filter((part) => part.text.trim() !== '');
+  return { role, text: text || resultsText(written).trim(), attachments };
 }
 
 /** Gives the block of an attached document. */
@@ -32,7 +44,7 @@ export async function buildPrompt(
 ): Promise<PromptMessage[]> {
   const prompt: PromptMessage[] = [];
   if (systemPrompt.trim() !== '') prompt.push({ role: 'system', content: systemPrompt });
-  for (const { role, text, attachments } of branch) {
+  for (const { role, text, attachments } of branch.map(asRead)) {
     let content = '';
     for (const attachment of attachments) content += await blockOf(attachment);
     append(prompt, role, content + text);

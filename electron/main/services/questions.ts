@@ -9,7 +9,7 @@ import type { CountingModel, DocumentCounts } from './documents/documentCounts';
 import type { DocumentTexts } from './documents/documentTexts';
 import type { Retrieval } from './documents/retrieval';
 import { type RollSource, rollBranch } from './overflow';
-import { buildPrompt, type PromptSource, systemPromptOf } from './prompt';
+import { asRead, buildPrompt, type PromptSource, systemPromptOf } from './prompt';
 
 /** What counting needs of the engine; `EngineService` is one. */
 export interface CountingEngine extends CountingModel {
@@ -60,7 +60,7 @@ export class Questions {
   async total(chat: PromptChat, branch: readonly PromptSource[]): Promise<number> {
     let added = 0;
     const sources: PromptSource[] = [];
-    for (const source of branch) {
+    for (const source of branch.map(asRead)) {
       const large = await this.large(source.attachments);
       for (const attachment of large) added += await this.counts.block(attachment);
       sources.push({ ...source, attachments: source.attachments.filter((one) => !large.includes(one)) });

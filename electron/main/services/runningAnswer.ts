@@ -2,6 +2,7 @@
 import type { AnswerStats, Message } from '../../shared/chats';
 import type { StreamFrame } from '../../shared/engine';
 import type { ChatStore } from './chatStore';
+import type { SummaryProgress } from './summary/summaryProgress';
 
 const saveEveryMs = 1000;
 
@@ -14,6 +15,8 @@ export class RunningAnswer {
   written: { text: string; thinking: string };
   stats: AnswerStats | null;
   leftOut: number | undefined;
+  /** of a summary: takes the frames of its parts */
+  summary: SummaryProgress | null = null;
   private savedText: number;
   private savedThinking: number;
   private timer: NodeJS.Timeout | null = null;
@@ -37,6 +40,10 @@ export class RunningAnswer {
   }
 
   add(frame: StreamFrame): void {
+    if (frame.messageId !== this.message.id) {
+      this.summary?.receive(frame);
+      return;
+    }
     this.text += frame.text;
     this.thinking += frame.thinking;
     const isNew = this.text.length > this.savedText || this.thinking.length > this.savedThinking;
@@ -54,6 +61,7 @@ export class RunningAnswer {
     if (this.timer) clearTimeout(this.timer);
     this.timer = null;
     await this.saving;
+    await this.summary?.close();
   }
 
   private save(): void {

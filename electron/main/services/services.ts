@@ -37,6 +37,7 @@ import { privateFactsOf } from './redact';
 import { RunRecord } from './runRecord';
 import { SessionService } from './sessionService';
 import { SettingsStore } from './settingsStore';
+import { SummaryWriter } from './summary/summaryWriter';
 import { personNames, systemFacts } from './systemFacts';
 import { TurnService } from './turnService';
 
@@ -124,7 +125,8 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const retrieval = new Retrieval(passages, documents.store, texts, (some) => engine.countTexts(some));
   const counts = new DocumentCounts(texts, engine);
   const questions = new Questions(engine, texts, counts, retrieval, () => settings.get());
-  const turns = new TurnService(chats, engine, () => settings.get(), questions, log);
+  const summaries = new SummaryWriter(engine, { texts, counts, store: documents.store }, () => settings.get());
+  const turns = new TurnService(chats, engine, () => settings.get(), questions, summaries, log);
   const budgets = new BudgetService(chats, engine, questions, counts, documents.store, () => settings.get());
   const sessions = new SessionService(host, settings, join(dataFolder, 'sessions'), () => chats.allIds(), log);
   const machine = new MachineService(join(dataFolder, 'machine.json'), {
@@ -219,6 +221,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   machine.progress.on((payload) => events.emit({ name: 'onMachine', payload }));
   power.changed.on((payload) => events.emit({ name: 'onPower', payload }));
   turns.begun.on((payload) => events.emit({ name: 'onMessage', payload }));
+  turns.progressed.on((payload) => events.emit({ name: 'onMessage', payload }));
   turns.finished.on((payload) => events.emit({ name: 'onMessage', payload }));
   if (options.streamAsEvents) engine.frames.on((payload) => events.emit({ name: 'onStream', payload }));
 

@@ -6,6 +6,7 @@ import type { Turn } from '../../shared/contract';
 import type { StreamFrame } from '../../shared/engine';
 import { ConcertinaError, toErrorPayload } from '../../shared/errors';
 import type { Settings } from '../../shared/settings';
+import type { SummaryKind } from '../../shared/summaries';
 import { AnswerWriter, type BranchPrompt, type WritingEngine } from './answerWriter';
 import { branchTo, findMessage } from './chatLog';
 import type { ChatStore, FinalPart } from './chatStore';
@@ -13,6 +14,9 @@ import { Emitter } from './emitter';
 import type { Logger } from './logger';
 import type { Questions } from './questions';
 import { RunningAnswer } from './runningAnswer';
+import { SummaryProgress } from './summary/summaryProgress';
+import { questionText } from './summary/summaryPrompt';
+import type { SummaryWriter } from './summary/summaryWriter';
 import { titleFrom } from './titles';
 
 /** What a turn needs of the engine; `EngineService` is one. */
@@ -25,12 +29,16 @@ export interface AnswerEngine extends WritingEngine {
 const then = ', then ';
 
 type End = Omit<FinalPart, 'modelName'>;
+/** puts the answer down; the result says how it ended */
+type Write = (answer: RunningAnswer) => Promise<StopReason>;
 
 export class TurnService {
   /** a question as it was written down, and an answer that is being written from now on: a new one, or one that goes on */
   readonly begun = new Emitter<{ chatId: string; message: Message }>();
   /** the final state of an answer */
   readonly finished = new Emitter<{ chatId: string; message: Message }>();
+  /** a part of a summary begins */
+  readonly progressed = new Emitter<{ chatId: string; message: Message }>();
   private readonly writer: AnswerWriter;
   private readonly running = new Map<string, { answer: RunningAnswer; done: Promise<void> }>();
 
@@ -39,6 +47,7 @@ export class TurnService {
     private readonly engine: AnswerEngine,
     private readonly settings: () => Settings,
     private readonly questions: Pick<Questions, 'prompt' | 'attachments'>,
+    private readonly summaries: Pick<SummaryWriter, 'check' | 'write'>,
     private readonly log: Logger,
     private readonly now: () => number = Date.now,
   ) {
@@ -59,6 +68,26 @@ export class TurnService {
     return this.ask(chat, parentId, text, attachments);
   }
 
+  /** Documents of any length, read part by part; the answer joins what was written about the parts. */
+  async summarise(
+    chatId: string,
+    parentId: string | null,
+    attachments: readonly Attachment[],
+    kind: SummaryKind,
+  ): Promise<Turn> {
+    this.engine.requireUsable();
+    const chat = await this.store.open(chatId);
+    if (parentId !== null && !findMessage(chat, parentId)) throw missingMessage();
+    const names = attachments.map(({ name }) => name);
+    const read = attachments.map(withoutPassages);
+    await this.summaries.check(read);
+    const question = { ...this.newMessage('user', parentId, questionText(kind, names)), attachments: read };
+    const userMessage = { ...question, summary: { kind, parts: [] } };
+    const assistantMessage = this.newSummary(userMessage, kind);
+    await this.addTurn(chat, userMessage, assistantMessage);
+    return this.begin(chat.id, this.summary(chat, read), userMessage, assistantMessage);
+  }
+
   /** A second answer to the question of an answer (or a first one to a question that has none). */
   async regenerate(chatId: string, messageId: string): Promise<Turn> {
     this.engine.requireUsable();
@@ -67,10 +96,16 @@ export class TurnService {
     if (!message) throw missingMessage();
     const questionId = message.role === 'user' ? message.id : message.parentId;
     if (questionId === null) throw missingMessage();
+    const question = findMessage(chat, questionId);
+    if (question?.summary) {
+      const again = this.newSummary(question, question.summary.kind);
+      await this.store.addMessages(chatId, [again]);
+      return this.begin(chatId, this.summary(chat, question.attachments), null, again);
+    }
     const prompt = await this.promptOf(chat, branchTo(chat, questionId));
     const assistantMessage = this.newMessage('assistant', questionId, '');
     await this.store.addMessages(chatId, [assistantMessage]);
-    return this.begin(chatId, prompt, null, assistantMessage);
+    return this.begin(chatId, this.answer(prompt), null, assistantMessage);
   }
 
   /** The question in other words, as a new branch beside the old one; with its documents, unless others are named. */
@@ -94,9 +129,12 @@ export class TurnService {
     if (chat.messages.some(({ parentId }) => parentId === messageId)) {
       throw refuseToGoOn('Other messages build on this answer.');
     }
-    const prompt = await this.promptOf(chat, branchTo(chat, message.parentId));
+    const branch = branchTo(chat, message.parentId);
+    const write = message.summary
+      ? this.summary(chat, branch.at(-1)?.attachments ?? [])
+      : this.answer(await this.promptOf(chat, branch));
     await this.store.reopen(chatId, messageId);
-    return this.begin(chatId, prompt, null, { ...message, stopReason: null, error: null });
+    return this.begin(chatId, write, null, { ...message, stopReason: null, error: null });
   }
 
   /** Ends an answer; what was written stays. Nothing happens when it has ended already. */
@@ -118,7 +156,9 @@ export class TurnService {
     const live = new Map([...this.running.values()].map(({ answer }) => [answer.message.id, answer]));
     const messages = chat.messages.map((message) => {
       const answer = live.get(message.id);
-      return answer ? { ...message, text: answer.text, thinking: answer.thinking } : message;
+      if (!answer) return message;
+      const { text, thinking } = answer;
+      return { ...message, text, thinking, ...summaryOf(answer) };
     });
     return { ...chat, messages };
   }
@@ -135,13 +175,21 @@ export class TurnService {
     const userMessage = { ...this.newMessage('user', parentId, text), attachments: filled };
     const prompt = await this.promptOf(chat, [...branch, userMessage]);
     const assistantMessage = this.newMessage('assistant', userMessage.id, '');
+    await this.addTurn(chat, userMessage, assistantMessage);
+    return this.begin(chat.id, this.answer(prompt), userMessage, assistantMessage);
+  }
+
+  private async addTurn(
+    chat: Chat & { titled: boolean },
+    userMessage: Message,
+    assistantMessage: Message,
+  ): Promise<void> {
     // from here on a change of the general one does not make the chat be read again behind the person's back
     if (chat.systemPrompt === null) await this.store.setSystemPrompt(chat.id, this.settings().systemPrompt);
     await this.store.addMessages(chat.id, [userMessage, assistantMessage]);
-    const title = chat.titled ? null : titleFrom(text);
+    const title = chat.titled ? null : titleFrom(userMessage.text);
     // a chat without its title is no reason to leave the question without its answer
     if (title) await this.store.rename(chat.id, title, true).catch((error) => this.log.error(String(error)));
-    return this.begin(chat.id, prompt, userMessage, assistantMessage);
   }
 
   private async promptOf(chat: Chat, branch: readonly Message[]): Promise<BranchPrompt> {
@@ -149,24 +197,44 @@ export class TurnService {
     return { branch, messages: await build(branch), build, now: chat.createdAt };
   }
 
-  private begin(chatId: string, prompt: BranchPrompt, userMessage: Message | null, assistantMessage: Message): Turn {
+  private answer(prompt: BranchPrompt): Write {
+    return (answer) => this.writer.write(answer, prompt);
+  }
+
+  private summary(chat: Chat, attachments: readonly Attachment[]): Write {
+    return (answer) => {
+      const { chatId, message } = answer;
+      const progress = new SummaryProgress(message.summary ?? { kind: 'summary', parts: [] }, {
+        ...{ chatId, messageId: message.id, store: this.store },
+        onStep: () => {
+          const { text, thinking } = answer;
+          this.progressed.emit({ chatId, message: { ...message, text, thinking, ...summaryOf(answer) } });
+        },
+        onSaveFailed: (error) => this.log.error(`A part of a summary could not be saved: ${String(error)}`),
+      });
+      answer.summary = progress;
+      return this.summaries.write({ answer, progress, attachments, now: chat.createdAt });
+    };
+  }
+
+  private begin(chatId: string, write: Write, userMessage: Message | null, assistantMessage: Message): Turn {
     const requestId = randomUUID();
     for (const message of [userMessage, assistantMessage]) if (message) this.begun.emit({ chatId, message });
     const answer = new RunningAnswer(requestId, chatId, assistantMessage, this.store, (error) =>
       this.log.error(`A partial answer could not be saved: ${String(error)}`),
     );
-    this.running.set(requestId, { answer, done: this.run(answer, prompt) });
+    this.running.set(requestId, { answer, done: this.run(answer, write) });
     return { requestId, userMessage, assistantMessage };
   }
 
-  private async run(answer: RunningAnswer, prompt: BranchPrompt): Promise<void> {
+  private async run(answer: RunningAnswer, write: Write): Promise<void> {
     const endOf = (stopReason: StopReason): End => ({
       ...answer.written,
       ...figuresOf(answer),
       stopReason,
       error: null,
     });
-    const ended = await this.writer.write(answer, prompt).then(endOf, (error: unknown) => {
+    const ended = await write(answer).then(endOf, (error: unknown) => {
       this.log.warn(`An answer ended with an error: ${String(error)}`);
       return failedEnd(answer, error);
     });
@@ -191,6 +259,10 @@ export class TurnService {
     await Promise.all(chosen.map(({ done }) => done));
   }
 
+  private newSummary({ id }: Message, kind: SummaryKind): Message {
+    return { ...this.newMessage('assistant', id, ''), summary: { kind, parts: [] } };
+  }
+
   private newMessage(role: Message['role'], parentId: string | null, text: string): Message {
     const modelName = role === 'assistant' ? this.engine.modelName() : '';
     const common = { id: randomUUID(), parentId, role, text, thinking: '', createdAt: this.now(), modelName };
@@ -210,8 +282,19 @@ function writersOf(before: Message, after: End, last: string): string {
   return `${first}${then}${last}`;
 }
 
-function figuresOf({ stats, leftOut }: RunningAnswer): Pick<End, 'stats' | 'leftOut'> {
-  return { stats, leftOut };
+function figuresOf(answer: RunningAnswer): Pick<End, 'stats' | 'leftOut' | 'summary'> {
+  const { stats, leftOut } = answer;
+  return { stats, leftOut, ...summaryOf(answer) };
+}
+
+function summaryOf({ summary, message }: RunningAnswer): Pick<Message, 'summary'> {
+  const current = summary?.current ?? message.summary;
+  return current ? { summary: current } : {};
+}
+
+/** Nothing is looked up for a summary. */
+function withoutPassages(attachment: Attachment): Attachment {
+  return attachment.part.kind === 'passages' ? { ...attachment, part: { kind: 'whole' } } : attachment;
 }
 
 /** What was written until the failure is kept. */

@@ -38,7 +38,8 @@ async function setUp(engine: Partial<AnswerEngine>) {
     ...engine,
   };
   const questions = { prompt: async () => [], attachments: async () => [] };
-  const turns = new TurnService(store, whole, () => settingsSchema.parse({}), questions, silentLogger);
+  const summaries = { check: async () => undefined, write: async () => 'end-of-turn' as const };
+  const turns = new TurnService(store, whole, () => settingsSchema.parse({}), questions, summaries, silentLogger);
   const { id } = await store.create();
   return { store, turns, id };
 }
