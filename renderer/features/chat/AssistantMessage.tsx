@@ -11,6 +11,7 @@ import { LiveAnswer } from './LiveAnswer';
 import type { RowProps } from './MessageRow';
 import { StatsLine } from './StatsLine';
 import { StopNotice } from './StopNotice';
+import { SummaryParts } from './SummaryParts';
 import { Thinking } from './Thinking';
 
 export function AssistantMessage(props: RowProps) {
@@ -51,6 +52,7 @@ function FinishedAnswer({ message, documents, ...place }: RowProps) {
     <>
       {message.thinking !== '' && <Thinking id={message.id} text={message.thinking} />}
       <AnswerSources value={sources}>
+        {message.summary && <SummaryParts id={message.id} summary={message.summary} open={message.text === ''} />}
         <AnswerText text={message.text} documents={sources.documents} />
       </AnswerSources>
       {message.leftOut !== undefined && <LeftOut count={message.leftOut} />}

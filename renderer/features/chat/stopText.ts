@@ -13,8 +13,12 @@ export interface StopText {
 /** Words for an end that was not normal; null for a normal one. A reached limit of tokens is never blamed on the context. */
 export function stopText(message: Message): StopText | null {
   const words = wordsOf(message);
-  const begun = message.text !== '' || message.thinking !== '';
+  const begun = isBegun(message);
   return words && { ...words, goesOn: begun && canGoOn(message.stopReason) };
+}
+
+function isBegun({ text, thinking, summary }: Message): boolean {
+  return text !== '' || thinking !== '' || (summary !== undefined && summary.parts.length > 0);
 }
 
 function wordsOf(message: Message): Omit<StopText, 'goesOn'> | null {
@@ -45,7 +49,7 @@ function wordsOf(message: Message): Omit<StopText, 'goesOn'> | null {
     case 'interrupted':
       return {
         title: 'The engine stopped in the middle of this answer.',
-        hint: message.text || message.thinking ? 'The partial answer was kept.' : '',
+        hint: isBegun(message) ? 'The partial answer was kept.' : '',
         action: 'again',
       };
     case 'error':

@@ -13,9 +13,10 @@ import { AttachButton } from './AttachButton';
 import { BudgetBar } from './BudgetBar';
 import { ComposerFoot } from './ComposerFoot';
 import { DocumentCards } from './DocumentCards';
+import { FirstActions } from './FirstActions';
 import { NoFitCard } from './NoFitCard';
 import { pasteOf } from './paste';
-import { type SendBlock, sendBlock } from './sendBlock';
+import { type SendBlock, type SendFacts, sendBlock } from './sendBlock';
 import { useAutoHeight } from './useAutoHeight';
 
 export function Composer() {
@@ -24,7 +25,10 @@ export function Composer() {
   const answering = useApp(selectIsAnswering(chatId));
   const actions = useActions();
   const field = useRef<HTMLTextAreaElement>(null);
-  const block = useSendBlock();
+  const facts = useSendFacts();
+  const block = sendBlock(facts);
+  // what does not fit can still be read part by part
+  const refused = sendBlock({ ...facts, empty: false, fits: null });
   const focusRequest = useApp(selectFocusComposer);
 
   useAskBudget(answering);
@@ -35,6 +39,10 @@ export function Composer() {
   /** With documents a question that does not fit is found out before it leaves the field. */
   async function send(): Promise<void> {
     if (block || answering) return;
+    await sendIfFits();
+  }
+
+  async function sendIfFits(): Promise<void> {
     if (documents.length > 0 && !(await actions.budget.fits())) return;
     await actions.conversation.send();
   }
@@ -64,6 +72,7 @@ export function Composer() {
     >
       {!answering && <NoFitCard />}
       <DocumentCards />
+      {!answering && <FirstActions reason={refused?.reason ?? null} onAsk={sendIfFits} />}
       <div className="flex items-end gap-2 py-2 pr-2 pl-4">
         <AttachButton />
         <textarea
@@ -87,18 +96,18 @@ export function Composer() {
   );
 }
 
-function useSendBlock(): SendBlock | null {
+function useSendFacts(): SendFacts {
   const { text, documents } = useApp(selectDraftOfOpenChat);
   const stale = useApp(selectBudgetStale);
   const fits = useApp(selectBudget)?.fits ?? null;
-  return sendBlock({
+  return {
     connection: useApp(selectConnection).phase,
     engine: useApp(selectEngineState),
     empty: text.trim() === '',
     sending: useApp(selectSending),
     documents,
     fits: stale ? null : fits,
-  });
+  };
 }
 
 function StopButton() {

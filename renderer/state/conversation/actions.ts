@@ -1,10 +1,13 @@
+import type { Attachment } from '../../../electron/shared/attachments';
 import type { Chat, Message } from '../../../electron/shared/chats';
 import type { EventPayload, Turn } from '../../../electron/shared/contract';
+import type { SummaryKind } from '../../../electron/shared/summaries';
 import { titleFrom } from '../chats/list';
 import type { createDocumentsActions } from '../documents/actions';
 import { attachmentsOf } from '../documents/drafts';
 import type { createStreamActions } from '../stream/actions';
 import { selectIsAnswering } from '../stream/selectors';
+import { endedParts, openPartOf } from '../stream/summaryParts';
 import type { Tools } from '../tools';
 import { lookedUp, withDraft } from './draft';
 import { selectDraftOfOpenChat } from './selectors';
@@ -77,6 +80,11 @@ export function createConversationActions(
     else if (get().stream.ended.includes(message.id)) {
       stream.resume({ chatId, messageId: message.id, text: message.text, thinking: message.thinking });
     }
+    for (const id of endedParts(message, get().stream.live)) stream.end(id, null);
+    const part = message.stopReason === null ? openPartOf(message) : null;
+    if (part && get().stream.ended.includes(part.id)) {
+      stream.resume({ chatId, messageId: part.id, text: part.text, thinking: '' });
+    }
     const { chat } = get().conversation;
     if (chat?.id !== chatId) return;
     // what another window asks below the branch that is shown belongs to it
@@ -90,7 +98,9 @@ export function createConversationActions(
     if (chat?.id === chatId) {
       // The final state may have overtaken this answer; it must not go back to "being written".
       const { ended } = get().stream;
-      const fresh = added.filter((message) => !ended.includes(message.id));
+      // and so may the first parts of a summary
+      const begun = chat.messages.filter(({ summary, stopReason }) => summary && stopReason === null);
+      const fresh = added.filter(({ id }) => !ended.includes(id) && !begun.some((message) => message.id === id));
       // with its first question a chat keeps the system prompt of that moment
       const systemPrompt = chat.systemPrompt ?? (turn.userMessage && get().settings.saved?.systemPrompt) ?? null;
       patch('conversation', {
@@ -135,14 +145,33 @@ export function createConversationActions(
 
   /** Sends the draft of the open chat. It leaves the text field only when the services have taken it. */
   async function send(): Promise<void> {
-    const { chat: before, sending } = get().conversation;
-    if (sending || selectIsAnswering(before?.id ?? null)(get())) return;
     const text = currentDraft().text.trim();
     if (text === '') return;
+    await deliver(text, (chat, attachments) =>
+      client.call('turns.send', { chatId: chat.id, parentId: shownLeaf(chat), text, attachments }),
+    );
+  }
+
+  /** The documents of the draft, however long they are, part by part. */
+  async function summarise(kind: SummaryKind): Promise<void> {
+    const names = currentDraft().documents.map(({ name }) => name);
+    if (names.length === 0) return;
+    await deliver(names.join(', '), (chat, attachments) =>
+      client.call('turns.summarise', { chatId: chat.id, parentId: shownLeaf(chat), attachments, kind }),
+    );
+  }
+
+  /** `title`: of a chat that begins with it. */
+  async function deliver(
+    title: string,
+    start: (chat: Chat, attachments: Attachment[]) => Promise<Turn>,
+  ): Promise<void> {
+    const { chat: before, sending } = get().conversation;
+    if (sending || selectIsAnswering(before?.id ?? null)(get())) return;
     patch('conversation', { sending: true });
     let chat: Chat;
     try {
-      chat = await openedChat(text);
+      chat = await openedChat(title);
     } catch (error) {
       patch('conversation', { sending: false });
       report(error);
@@ -150,9 +179,7 @@ export function createConversationActions(
     }
     const sent = currentDraft();
     const attachments = attachmentsOf(sent.documents);
-    const taken = await takeTurn(chat.id, () =>
-      client.call('turns.send', { chatId: chat.id, parentId: shownLeaf(chat), text, attachments }),
-    );
+    const taken = await takeTurn(chat.id, () => start(chat, attachments));
     const { drafts } = get().conversation;
     if (taken && drafts[chat.id] === sent)
       patch('conversation', { drafts: withDraft(drafts, chat.id, draftAfter(sent)) });
@@ -164,15 +191,19 @@ export function createConversationActions(
   }
 
   /** An answer that was stopped goes on where it is. */
-  async function goOn({ id, text, thinking }: Message): Promise<void> {
+  async function goOn(message: Message): Promise<void> {
+    const { id, text, thinking } = message;
     const { chat } = get().conversation;
     if (!chat) return;
+    const part = openPartOf(message);
     await takeTurn(chat.id, async () => {
       stream.resume({ chatId: chat.id, messageId: id, text, thinking });
+      if (part) stream.resume({ chatId: chat.id, messageId: part.id, text: part.text, thinking: '' });
       try {
         return await client.call('turns.continue', { chatId: chat.id, messageId: id });
       } catch (error) {
         stream.end(id, null);
+        if (part) stream.end(part.id, null);
         throw error;
       }
     });
@@ -238,6 +269,7 @@ export function createConversationActions(
     clearTarget: () => patch('conversation', { target: null }),
     receive,
     send,
+    summarise,
     regenerate,
     goOn,
     edit,

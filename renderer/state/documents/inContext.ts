@@ -22,7 +22,8 @@ export function sectionsIn(parts: readonly AttachmentPart[], sections: readonly 
 
 /** What was sent of a document on this branch. */
 export function partsSent(branch: readonly Message[], documentId: string): AttachmentPart[] {
-  return branch.flatMap(({ attachments }) =>
-    attachments.filter((one: Attachment) => one.documentId === documentId).map(({ part }) => part),
+  // a document that was read part by part is in no prompt of the chat
+  return branch.flatMap(({ attachments, summary }) =>
+    (summary ? [] : attachments).filter((one: Attachment) => one.documentId === documentId).map(({ part }) => part),
   );
 }

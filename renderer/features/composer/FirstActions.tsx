@@ -1,0 +1,96 @@
+/** What one may want of a document before there is a question: under the cards, for as long as nothing is written. */
+import { ListTree, ScrollText, Search, TextSearch } from 'lucide-react';
+import type { ReactNode } from 'react';
+import type { SummaryKind } from '../../../electron/shared/summaries';
+import { selectBudget } from '../../state/budget/selectors';
+import { selectDraftOfOpenChat } from '../../state/conversation/selectors';
+import { beginnings, taskQuestion } from '../../state/documents/firstActions';
+import { selectIsEmbedded } from '../../state/models/selectors';
+import { useActions, useApp } from '../../state/useApp';
+import { Button } from '../../ui/Button';
+import { Tooltip } from '../../ui/Tooltip';
+
+const tasks: readonly { kind: SummaryKind; label: string; icon: ReactNode }[] = [
+  { kind: 'summary', label: 'Summarise', icon: <ScrollText /> },
+  { kind: 'outline', label: 'Outline', icon: <ListTree /> },
+];
+
+const icons: Record<(typeof beginnings)[number]['id'], ReactNode> = { find: <Search />, about: <TextSearch /> };
+
+interface FirstActionsProps {
+  /** why a question could not be sent; null: it could */
+  reason: string | null;
+  onAsk: () => Promise<void>;
+}
+
+export function FirstActions({ reason, onAsk }: FirstActionsProps) {
+  const { text, documents } = useApp(selectDraftOfOpenChat);
+  const byParts = useApp(selectBudget)?.fits === false && documents.some(({ info }) => info !== null);
+  const embedded = useApp(selectIsEmbedded);
+  const { conversation, ui } = useActions();
+  if (documents.length === 0 || text.trim() !== '') return null;
+
+  function begin(words: string): void {
+    conversation.setDraftText(words);
+    ui.focusComposer();
+  }
+
+  /** What does not fit is read part by part. Else the question stands in the field first, and stays there if it is refused. */
+  async function ask(kind: SummaryKind): Promise<void> {
+    if (byParts) return conversation.summarise(kind);
+    conversation.setDraftText(taskQuestion(kind, documents.length));
+    ui.focusComposer();
+    await onAsk();
+  }
+
+  return (
+    <div className="px-3 pt-2">
+      <ul className="flex flex-wrap gap-1.5" aria-label="First questions" data-testid="first-actions">
+        {tasks.map(({ kind, label, icon }) => (
+          <Action
+            key={kind}
+            id={kind}
+            label={byParts ? `${label} part by part` : label}
+            icon={icon}
+            reason={reason}
+            onClick={() => void ask(kind)}
+          />
+        ))}
+        {beginnings.map(({ id, label, text: words }) => (
+          <Action key={id} id={id} label={label} icon={icons[id]} reason={null} onClick={() => begin(words)} />
+        ))}
+      </ul>
+      {embedded && (
+        <p className="mt-1.5 text-xs text-ink-3" data-testid="first-actions-note">
+          The built-in model finds facts in a text. It is too small to summarise well.
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface ActionProps {
+  id: string;
+  label: string;
+  icon: ReactNode;
+  reason: string | null;
+  onClick: () => void;
+}
+
+/** A refused one can still be reached by the keyboard, and says why. */
+function Action({ id, label, icon, reason, onClick }: ActionProps) {
+  const button = (
+    <Button
+      size="small"
+      data-testid={`first-${id}`}
+      aria-disabled={reason !== null || undefined}
+      className="aria-disabled:cursor-default aria-disabled:opacity-50 [&_svg]:size-3.5 [&_svg]:text-accent"
+      onClick={reason === null ? onClick : undefined}
+    >
+      <span aria-hidden="true">{icon}</span>
+      {label}
+      {reason !== null && <span className="sr-only">: {reason}</span>}
+    </Button>
+  );
+  return <li>{reason === null ? button : <Tooltip label={reason}>{button}</Tooltip>}</li>;
+}
