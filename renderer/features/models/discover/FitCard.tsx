@@ -38,7 +38,7 @@ export function FitCard({ page, file, context }: FitCardProps) {
       data-testid="hub-fit"
       data-grade={fit?.grade}
       data-stale={stale || undefined}
-      className="mt-4 grid gap-x-7 gap-y-5 rounded-xl border border-line bg-sunken p-4 lg:grid-cols-[minmax(0,5fr)_minmax(0,6fr)]"
+      className="mt-4 grid gap-x-7 gap-y-5 rounded-xl border border-line bg-panel p-4 lg:grid-cols-[minmax(0,5fr)_minmax(0,6fr)]"
     >
       <div className="min-w-0">
         <div className="flex min-h-7 flex-wrap items-center justify-between gap-x-3">

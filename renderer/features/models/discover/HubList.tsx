@@ -32,9 +32,11 @@ export function HubList() {
       {suggests && <Suggestions all={offline} chosen={chosen} />}
       {results && (
         <section aria-labelledby="hub-found" className={cx('transition-opacity', searching && 'opacity-60')}>
-          <h3 id="hub-found" className="px-2.5 pt-1 pb-1.5 text-xs font-semibold text-ink-3" role="status">
-            {headOf(results.query, results.models.length, results.next !== null)}
-          </h3>
+          <div role="status">
+            <h3 id="hub-found" className="px-2.5 pt-1 pb-1.5 text-xs font-semibold text-ink-3">
+              {headOf(results.query, results.models.length, results.next !== null)}
+            </h3>
+          </div>
           <ul onKeyDown={moveByArrows}>
             {results.models.map((model) => (
               <HubItem key={model.repo} model={model} chosen={model.repo === chosen} />
