@@ -11,12 +11,14 @@ interface DialogProps {
   open: boolean;
   onOpenChange: (open: boolean) => void;
   children: ReactNode;
+  /** before Escape closes it; true: something in it has used the key */
+  onEscape?: () => boolean;
   className?: string;
   testId?: string;
 }
 
 /** Over the whole window, until it is closed. */
-export function Dialog({ title, description, open, onOpenChange, children, className, testId }: DialogProps) {
+export function Dialog({ title, description, open, onOpenChange, children, onEscape, className, testId }: DialogProps) {
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
@@ -28,6 +30,7 @@ export function Dialog({ title, description, open, onOpenChange, children, class
             event.preventDefault();
             if (event.currentTarget instanceof HTMLElement) event.currentTarget.focus();
           }}
+          onEscapeKeyDown={(event) => onEscape?.() && event.preventDefault()}
           className={cx(
             'pop fixed inset-4 z-50 m-auto flex h-fit max-h-[calc(100%-2rem)] flex-col rounded-xl border border-line bg-raised text-sm text-ink shadow-pop outline-none',
             className,

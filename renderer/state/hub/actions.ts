@@ -51,6 +51,29 @@ export function createHubActions({ client, get, patch }: Tools) {
     patch('hub', { page: { repo, outcome, file } });
   }
 
+  /** Nobody waits for the answer any more. */
+  function cancel(): void {
+    clearTimeout(typing);
+    searches += 1;
+    patch('hub', { searching: false, asksMore: false });
+  }
+
+  /** Asks when the typing rests. */
+  function type(query: string): void {
+    patch('hub', { query });
+    clearTimeout(typing);
+    typing = setTimeout(() => void find(), restMs);
+  }
+
+  /** Escape in the field: ends the search, else empties the field. False: there was nothing to give up. */
+  function giveUp(): boolean {
+    const { searching, query } = get().hub;
+    if (searching) cancel();
+    else if (query !== '') type('');
+    else return false;
+    return true;
+  }
+
   /** One question at a time: a newer one ends the older, whose answer nobody waits for. */
   async function askFit(page: HubModelPage, file: HubFile, context: ContextSettings): Promise<void> {
     const key = fitKey(page, file.file, context);
@@ -65,27 +88,16 @@ export function createHubActions({ client, get, patch }: Tools) {
 
   return {
     askFit,
+    type,
+    cancel,
+    giveUp,
     more,
     openPage,
     search: find,
 
-    /** Asks when the typing rests. */
-    type(query: string): void {
-      patch('hub', { query });
-      clearTimeout(typing);
-      typing = setTimeout(() => void find(), restMs);
-    },
-
     sortBy(sort: HubSort): void {
       patch('hub', { sort });
       void find();
-    },
-
-    /** Nobody waits for the answer any more. */
-    cancel(): void {
-      clearTimeout(typing);
-      searches += 1;
-      patch('hub', { searching: false, asksMore: false });
     },
 
     closePage: () => patch('hub', { page: null }),

@@ -63,6 +63,15 @@ describe('the search of the hub', () => {
     expect(state().hub).toMatchObject({ searching: false, results: { query: 'large' } });
   });
 
+  it('gives up with Escape: the search first, then what is typed, then nothing', async () => {
+    const { hub, state } = start();
+    hub.type('small');
+    void hub.search();
+    expect([hub.giveUp(), state().hub.searching, state().hub.query]).toEqual([true, false, 'small']);
+    expect([hub.giveUp(), state().hub.query]).toEqual([true, '']);
+    expect(hub.giveUp()).toBe(false);
+  });
+
   it('says why there is no answer, and takes that back with the next one', async () => {
     const { fake, hub, state } = start();
     fake.failures.set('hub.search', offline);

@@ -7,6 +7,8 @@ import { controlClass } from '../../../ui/Field';
 import { IconButton } from '../../../ui/IconButton';
 import { Select } from '../../../ui/Select';
 
+export const searchFieldId = 'hub-search';
+
 const sorts: Record<HubSort, string> = {
   trending: 'Trending',
   downloads: 'Most downloads',
@@ -32,6 +34,7 @@ export function HubSearch() {
         <Search className="pointer-events-none absolute top-2 left-2 size-4 text-ink-3" aria-hidden="true" />
         <input
           type="search"
+          id={searchFieldId}
           aria-label="Search models of the hub"
           placeholder="Name or author"
           data-testid="hub-search"
@@ -39,14 +42,6 @@ export function HubSearch() {
           value={query}
           spellCheck={false}
           onChange={(event) => hub.type(event.target.value)}
-          onKeyDown={(event) => {
-            if (event.key !== 'Escape' || (query === '' && !searching)) return;
-            // the first Escape is for the search, the next one closes the view
-            event.stopPropagation();
-            event.preventDefault();
-            if (searching) hub.cancel();
-            else hub.type('');
-          }}
           className={cx(controlClass, 'w-full px-8')}
         />
         {searching && (

@@ -6,6 +6,7 @@ import { useActions, useApp } from '../../../state/useApp';
 import { Dialog } from '../../../ui/Dialog';
 import { Tabs } from '../../../ui/Tabs';
 import { Discover } from '../discover/Discover';
+import { searchFieldId } from '../discover/HubSearch';
 import { DownloadsTab } from '../downloads/DownloadsTab';
 import { useDoneToasts } from '../downloads/useDoneToasts';
 import { HereTab } from './HereTab';
@@ -18,7 +19,7 @@ interface ModelsViewProps {
 export function ModelsView({ renderText }: ModelsViewProps) {
   const tab = useApp(selectModelsTab);
   const going = useApp(selectGoingCount);
-  const { models, ui } = useActions();
+  const { hub, models, ui } = useActions();
 
   useDoneToasts();
 
@@ -33,6 +34,7 @@ export function ModelsView({ renderText }: ModelsViewProps) {
       description="Find a model, see whether it fits before it is downloaded, and chat with it."
       open={tab !== null}
       onOpenChange={(open) => !open && close()}
+      onEscape={() => document.activeElement?.id === searchFieldId && hub.giveUp()}
       className="w-[min(72rem,calc(100%-2rem))]"
       testId="models-view"
     >
