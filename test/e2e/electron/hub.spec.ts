@@ -1,0 +1,110 @@
+/** From a search of the hub to a chat with what was found: over a line that is cut, and over a restart in the middle. */
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import AxeBuilder from '@axe-core/playwright';
+import { expect, type Page } from '@playwright/test';
+import { startHub, type TestHub } from '../../fixtures/hub/server';
+import { embeddedModel, test } from '../app';
+import { ask, call, greedy, ready } from '../chat';
+import { hubModels, tinyFile, tinyRepo, wideRepo } from '../hubModels';
+
+const megabyte = 1024 ** 2;
+const item = (page: Page, repo: string) => page.locator(`[data-testid="hub-item"][data-repo="${repo}"]`);
+const download = (page: Page) => page.locator(`[data-testid="download"][data-file="${tinyFile}"]`);
+const doneBytes = async (page: Page) => Number(await download(page).getAttribute('data-done'));
+
+async function search(page: Page, words: string, repo: string): Promise<void> {
+  await page.getByTestId('hub-search').fill(words);
+  await expect(page.getByTestId('hub-list').getByRole('status')).toContainText(`for “${words}”`);
+  await item(page, repo).click();
+  await expect(page.getByTestId('hub-longest')).toBeVisible({ timeout: 60_000 });
+}
+
+async function fitOf(page: Page) {
+  await expect(page.locator('[data-stale="true"]')).toHaveCount(0, { timeout: 60_000 });
+  const grade = await page.getByTestId('hub-fit').getAttribute('data-grade');
+  const cache = Number(await page.getByTestId('hub-cache').getAttribute('data-bytes'));
+  const bars = await page
+    .getByTestId('hub-bar')
+    .evaluateAll((all) => all.map(({ dataset }) => [dataset.type ?? '', Number(dataset.tokens)] as const));
+  return { grade, cache, longest: Object.fromEntries(bars) as Record<string, number> };
+}
+
+async function setTypes(page: Page, type: string): Promise<void> {
+  for (const side of ['k', 'v']) await page.getByTestId(`hub-type-${side}`).selectOption(type);
+}
+
+/** The grades are of the engine, for a header that was read from the hub. */
+async function gradesChange(page: Page): Promise<void> {
+  await search(page, 'wide', wideRepo);
+  const { longest } = await fitOf(page);
+  const { f16 = 0, turbo4 = 0, turbo3 = 0 } = longest;
+  expect(turbo4).toBeGreaterThan(f16 * 3);
+  expect(turbo3).toBeGreaterThan(turbo4);
+
+  await page.getByTestId('hub-context').fill(String(Math.floor((f16 + turbo3) / 512) * 256));
+  await setTypes(page, 'f16');
+  const unfolded = await fitOf(page);
+  await setTypes(page, 'turbo3');
+  const folded = await fitOf(page);
+  expect([unfolded.grade, folded.grade]).toEqual(['reduced', 'full']);
+  expect(unfolded.cache / folded.cache).toBeGreaterThan(4.5);
+  await expect(page.getByTestId('hub-verdict')).toContainText('It fits');
+  // what was tried out is no setting
+  expect((await call(page, 'settings.get', undefined)).context.typeK).toBe('turbo4');
+}
+
+async function downloadOverBadLine(page: Page, hub: TestHub): Promise<void> {
+  hub.faults.cutEvery = 5 * megabyte;
+  hub.faults.bytesPerSecond = 4 * megabyte;
+  await search(page, 'tiny', tinyRepo);
+  await page.getByTestId('hub-download').click();
+  await page.getByTestId('models-tab-downloads').click();
+  await expect(download(page)).toHaveAttribute('data-state', 'waiting', { timeout: 30_000 });
+  await expect(page.getByTestId('download-error')).toContainText('cut');
+  await expect.poll(() => doneBytes(page), { timeout: 60_000 }).toBeGreaterThan(6 * megabyte);
+}
+
+test('search, grades, a download that is cut and goes on after a restart, chat', async ({ launch, dataDir }) => {
+  test.setTimeout(180_000);
+  const hub = await startHub(hubModels(path.join(dataDir, 'of-the-hub')));
+  const env = { HF_ENDPOINT: hub.url };
+
+  const first = await launch({ settings: { sampling: greedy }, env });
+  await ready(first.page);
+  await first.page.getByTestId('sidebar-models').click();
+  await gradesChange(first.page);
+  const { violations } = await new AxeBuilder({ page: first.page }).setLegacyMode().analyze();
+  expect(violations.map(({ id }) => id)).toEqual([]);
+  await downloadOverBadLine(first.page, hub);
+  await first.app.close();
+
+  hub.faults.cutEvery = null;
+  const asked = hub.seen.length;
+  const { page } = await launch({ env });
+  await page.getByTestId('meter-downloads').click();
+  expect(await doneBytes(page)).toBeGreaterThan(5 * megabyte);
+  await page.getByTestId('download-pause').click();
+  await expect(download(page)).toHaveAttribute('data-state', 'paused');
+  hub.faults.bytesPerSecond = null;
+  await page.getByTestId('download-resume').click();
+  await expect(download(page)).toHaveAttribute('data-state', 'done', { timeout: 60_000 });
+  const ofFile = hub.seen.slice(asked).filter(({ where }) => where === 'cdn');
+  const starts = ofFile.map(({ headers }) => Number(/^bytes=(\d+)-/.exec(headers.range ?? '')?.[1]));
+  expect(starts.length).toBeGreaterThan(0);
+  expect(Math.min(...starts)).toBeGreaterThan(5 * megabyte);
+  const [owner = '', name = ''] = tinyRepo.split('/');
+  const here = await readFile(path.join(dataDir, 'models', owner, name, tinyFile));
+  expect(here.equals(await readFile(embeddedModel))).toBe(true);
+
+  await page.getByTestId('download-chat').click();
+  const { modelId } = await ready(page);
+  const models = await call(page, 'models.list', undefined);
+  expect(models.find(({ id }) => id === modelId)).toMatchObject({ source: 'downloaded', fileName: tinyFile });
+  expect((await ask(page, 'What is a compiler?')).trim()).not.toBe('');
+
+  await hub.close();
+  await page.getByTestId('sidebar-models').click();
+  await expect(page.getByTestId('hub-problem')).toContainText('The hub cannot be reached');
+  await expect(item(page, 'Qwen/Qwen3-8B-GGUF')).toContainText('not verified here');
+});
