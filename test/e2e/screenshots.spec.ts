@@ -1,12 +1,14 @@
 /** Not a test: makes docs/screenshots (`npm run screenshots`). Every picture in both themes and two sizes of the window. */
 import { copyFile, mkdir, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { expect } from '@playwright/test';
+import { expect, type Page } from '@playwright/test';
 import { longExample } from '../../renderer/features/chat/longExample';
 import { makePdf } from '../fixtures/documents/pdf';
+import { startHub, type TestHub } from '../fixtures/hub/server';
 import { type AppWindow, addModel, embeddedModel, enginePid, type LaunchOptions, root, test } from './app';
 import { answers, call, greedy, ready, send } from './chat';
 import { sampleLibrary, writeChats } from './chatFiles';
+import { hubModels, largeRepo, tinyRepo } from './hubModels';
 import { writeLargeModel } from './largeModel';
 import { writeSampleChat } from './sampleChats';
 
@@ -25,10 +27,13 @@ const inSmallWindow = new Set([
   'no-fit',
   'answers',
   'compare',
+  'discover',
 ]);
 
 interface Stage extends AppWindow {
   dataDir: string;
+  /** where the scene asks for one */
+  hub: TestHub | null;
 }
 
 /** Twelve pages, of which the last one is a picture without words. */
@@ -206,6 +211,29 @@ const scenes: Record<string, (stage: Stage) => Promise<(() => void) | undefined>
     return undefined;
   },
 
+  discover: async ({ page }) => {
+    await openLargeModel(page);
+    return undefined;
+  },
+
+  downloads: async ({ page, hub }) => {
+    if (!hub) throw new Error('no hub');
+    hub.faults.bytesPerSecond = 2_000_000;
+    await page.getByTestId('sidebar-models').click();
+    await page.locator(`[data-testid="hub-item"][data-repo="${tinyRepo}"]`).click();
+    await page.getByTestId('hub-download').click();
+    await page.getByTestId('models-tab-downloads').click();
+    await expect(page.getByTestId('download-progress')).toContainText('left');
+    await page.waitForTimeout(2500);
+    return undefined;
+  },
+
+  offline: async ({ page }) => {
+    await page.getByTestId('sidebar-models').click();
+    await expect(page.getByTestId('hub-problem')).toBeVisible();
+    return undefined;
+  },
+
   error: async ({ app, page, dataDir }) => {
     const file = path.join(dataDir, 'half-downloaded-8b-q4_k_m.gguf');
     await copyFile(embeddedModel, file);
@@ -216,16 +244,31 @@ const scenes: Record<string, (stage: Stage) => Promise<(() => void) | undefined>
   },
 };
 
+/** The larger file, so that the cache types differ on a usual machine. */
+async function openLargeModel(page: Page): Promise<void> {
+  await page.keyboard.press('Control+o');
+  await page.getByTestId('hub-search').fill('Qwen3-14B');
+  await page.getByTestId('hub-list').getByText('for “Qwen3-14B”').waitFor();
+  await page.locator(`[data-testid="hub-item"][data-repo="${largeRepo}"]`).click();
+  await page.getByTestId('hub-file').filter({ hasText: 'Q8_0' }).getByRole('button').first().click();
+  await page.getByTestId('hub-context').fill('65536');
+  await expect(page.getByTestId('hub-longest')).toBeVisible({ timeout: 60_000 });
+  await expect(page.locator('[data-stale="true"]')).toHaveCount(0);
+}
+
 /** What the scenes find when the app starts, where that is not the usual. */
 const starts: Record<
   string,
-  Pick<LaunchOptions, 'settings' | 'env'> & { prepare?: (dataDir: string) => Promise<unknown> }
+  Pick<LaunchOptions, 'settings' | 'env'> & { hub?: true } & { prepare?: (dataDir: string) => Promise<unknown> }
 > = {
   library: { prepare: (dataDir) => writeChats(dataDir, sampleLibrary) },
   presets: { prepare: (dataDir) => writeChats(dataDir, sampleLibrary) },
   answers: { prepare: writeSampleChat },
   compare: { prepare: writeSampleChat },
   'no-fit': { settings: { context: { nCtx: 2048 } } },
+  discover: { hub: true },
+  downloads: { hub: true },
+  offline: { env: { HF_ENDPOINT: 'http://127.0.0.1:9' } },
   badge: { settings: { context: { gpuLayers: 9 } }, env: { CONCERTINA_SIMD: 'scalar' } },
 };
 
@@ -237,8 +280,9 @@ for (const theme of ['light', 'dark'] as const) {
       test(`${name}-${theme}${suffix}`, async ({ launch, dataDir }) => {
         await mkdir(folder, { recursive: true });
         await starts[name]?.prepare?.(dataDir);
+        const hub = starts[name]?.hub ? await startHub(hubModels(path.join(dataDir, 'of-the-hub'))) : null;
         const window = await launch({
-          env: starts[name]?.env,
+          env: { ...starts[name]?.env, ...(hub && { HF_ENDPOINT: hub.url }) },
           settings: { theme, sampling: greedy, ...starts[name]?.settings },
         });
         const { app, page } = window;
@@ -246,12 +290,13 @@ for (const theme of ['light', 'dark'] as const) {
           BrowserWindow.getAllWindows()[0]?.setContentSize(width, height);
         }, size);
         await ready(page);
-        const goOn = await play({ ...window, dataDir });
+        const goOn = await play({ ...window, dataDir, hub });
         // nothing is pointed at, and what fades in has done so
         await page.mouse.move(1, 1);
         await page.waitForTimeout(400);
         await page.screenshot({ path: path.join(folder, `${name}-${theme}${suffix}.png`) });
         goOn?.();
+        await hub?.close();
       });
     }
   }

@@ -23,7 +23,10 @@ export interface Server {
   output: () => string;
 }
 
-export const test = base.extend<{ server: Server; browserPage: Page }, { browserOfDebian: Browser }>({
+export const test = base.extend<
+  { serverEnv: Record<string, string>; server: Server; browserPage: Page },
+  { browserOfDebian: Browser }
+>({
   browserOfDebian: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the needed fixtures off the pattern
     async ({}, use) => {
@@ -34,11 +37,12 @@ export const test = base.extend<{ server: Server; browserPage: Page }, { browser
     { scope: 'worker' },
   ],
 
-  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the needed fixtures off the pattern
-  server: async ({}, use, info) => {
+  serverEnv: {},
+
+  server: async ({ serverEnv }, use, info) => {
     const data = info.outputPath('data');
     await mkdir(data, { recursive: true });
-    const { child, server } = await startServer(data);
+    const { child, server } = await startServer(data, serverEnv);
     await use(server);
     if (info.status !== info.expectedStatus) {
       await info.attach('output of the server', { body: server.output(), contentType: 'text/plain' });
@@ -57,11 +61,14 @@ export const test = base.extend<{ server: Server; browserPage: Page }, { browser
   },
 });
 
-async function startServer(data: string): Promise<{ child: ChildProcess; server: Server }> {
+async function startServer(
+  data: string,
+  serverEnv: Record<string, string>,
+): Promise<{ child: ChildProcess; server: Server }> {
   const serve = path.join(root, 'build', 'app', 'serve.cjs');
   const child = spawn(process.execPath, [serve, '--data', data, '--port', '0'], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, CONCERTINA_FIRST_PROBE: 'off' },
+    env: { ...process.env, CONCERTINA_FIRST_PROBE: 'off', ...serverEnv },
   });
   let text = '';
   const url = new Promise<string>((resolve, reject) => {
