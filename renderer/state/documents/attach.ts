@@ -102,7 +102,9 @@ export function createAttachActions({ client, get, patch, report }: Tools) {
           draftDocument({ name: known.get(jobId)?.name ?? 'Document', origin: { kind: 'dialog' }, jobId }),
         ),
       );
-      patch('conversation', { drafts: settleDocuments(get().conversation.drafts, [...known.values()]) });
+      // a job may have ended since, and its event have come before the answer
+      const jobs = [...get().documents.jobs, ...known.values()];
+      patch('conversation', { drafts: settleDocuments(get().conversation.drafts, jobs) });
     } catch (error) {
       report(error);
     }
