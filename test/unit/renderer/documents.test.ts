@@ -71,6 +71,20 @@ describe('a document of a draft', () => {
     await vi.waitFor(() => expect(calls(fake, 'documents.cancel')[0]?.input).toEqual({ jobId }));
   });
 
+  it('is ready when its job ended before the window knew of it', async () => {
+    const { fake, documents, cards } = await start();
+    const call = fake.call.bind(fake);
+    fake.call = async (name, input) => {
+      const answer = await call(name, input);
+      // the event overtakes the answer, which tells the state before it
+      if (name === 'documents.jobs') fake.endJob('job-1', { state: 'done', document: fakeDocument() });
+      return answer;
+    };
+    await documents.attachFromDialog();
+    expect(cards()[0]?.jobId).toBe('job-1');
+    expect(cards()[0]?.info?.name).toBe('report.pdf');
+  });
+
   it('is searched: each passage comes with its words; a search that failed is told from one without hits', async () => {
     const { fake, documents } = await start();
     expect(await documents.search('d1', 'letters')).toEqual([
