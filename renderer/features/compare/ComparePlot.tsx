@@ -33,7 +33,7 @@ export function ComparePlot({ spec }: { spec: ComparePlotSpec }) {
 
   return (
     <figure
-      className="min-w-0 rounded-lg border border-line bg-raised p-3"
+      className="relative min-w-0 rounded-lg border border-line bg-raised p-3"
       data-testid="compare-plot"
       data-id={spec.id}
     >

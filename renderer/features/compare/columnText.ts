@@ -36,9 +36,17 @@ const stateNames: Record<CompareColumn['state'], string> = {
 /** Steps that tell how far they have come. */
 const measured: readonly ColumnStep[] = ['calibration', 'prompt', 'speed', 'quality', 'needles', 'curve'];
 
-export function stateText({ state, step, progress }: Pick<CompareColumn, 'state' | 'step' | 'progress'>): string {
+export function stateText(column: CompareColumn): string {
+  const { state, step, progress } = column;
   if (state !== 'running' || step === null) return stateNames[state];
+  if (rests(column)) return 'Waiting for its turn';
   return measured.includes(step) ? `${stepNames[step]}, ${formatPercent(progress)}` : stepNames[step];
+}
+
+/** Its context is alive, and others are at work: what its step was for is there. */
+function rests({ state, step, answer, speed }: CompareColumn): boolean {
+  if (state !== 'running') return false;
+  return (step === 'answer' && answer !== null) || (step === 'speed' && speed !== null);
 }
 
 export const runStateNames: Record<RunState, string> = {
@@ -55,13 +63,35 @@ const runSteps = {
   'restoring-chat': 'Bringing the chat back',
 } as const;
 
-/** What the whole run is at; 0 to 1 of all its columns. */
-export function runProgress({ step, progress, columns, state }: CompareRun): { text: string; share: number } {
-  const ended = columns.filter((column) => !['waiting', 'running'].includes(column.state)).length;
+/** What the whole run is at; 0 to 1 of all steps of all its columns. */
+export function runProgress({ step, progress, columns, state, request }: CompareRun): { text: string; share: number } {
   if (step) return { text: runSteps[step], share: progress };
-  const at = columns.find((column) => column.state === 'running');
+  const at = columns.find((column) => column.state === 'running' && !rests(column));
   const text = at ? `${columnName(at, columns)}: ${stateText(at)}` : runStateNames[state];
-  return { text, share: columns.length === 0 ? 0 : ended / columns.length };
+  const steps = stepsOf(request);
+  const all = columns.reduce((sum, column) => sum + columnShare(column, steps), 0);
+  return { text, share: all / Math.max(1, columns.length) };
+}
+
+/** In their order. */
+function stepsOf({ options: { rounds, quality, needle, curve } }: CompareRun['request']): ColumnStep[] {
+  return [
+    'context',
+    'prompt',
+    'answer',
+    ...(rounds > 0 ? (['speed'] as const) : []),
+    ...(quality ? (['quality'] as const) : []),
+    ...(needle ? (['needles'] as const) : []),
+    ...(curve ? (['curve'] as const) : []),
+  ];
+}
+
+function columnShare(column: CompareColumn, steps: readonly ColumnStep[]): number {
+  const { state, step, progress } = column;
+  if (state === 'waiting') return 0;
+  if (state !== 'running') return 1;
+  const before = step === null ? 0 : Math.max(0, steps.indexOf(step));
+  return (before + (rests(column) ? 1 : progress)) / steps.length;
 }
 
 /** What runs otherwise than it was asked, as sentences; each once. */

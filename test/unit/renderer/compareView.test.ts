@@ -1,6 +1,7 @@
 /** A comparison in the window: its state as the services tell of it, and what table, sentence and plots make of it. */
 import { describe, expect, it, vi } from 'vitest';
 import {
+  type ColumnStep,
   type CompareColumn,
   type CompareRun,
   compareColumnSchema,
@@ -226,8 +227,11 @@ describe('a column', () => {
   });
 
   it('says what it is at, and what runs otherwise than asked', () => {
-    expect(stateText({ state: 'running', step: 'prompt', progress: 0.42 })).toBe('Reading the prompt, 42%');
-    expect(stateText({ state: 'running', step: 'answer', progress: 0.42 })).toBe('Writing');
+    const at = (step: ColumnStep) => column(1, { state: 'running', step, progress: 0.42, speed: null });
+    expect(stateText(at('prompt'))).toBe('Reading the prompt, 42%');
+    expect(stateText(at('answer'))).toBe('Writing');
+    const answer = { text: 'Tom', thinking: '', stopReason: 'end-of-turn', stats: null } as const;
+    expect(stateText({ ...at('answer'), answer })).toBe('Waiting for its turn');
     const typeV = { asked: 'turbo3', effective: 'q8_0', reason: 'The heads are odd.' };
     const odd = column(1, { context: { ...effective, typeV }, notes: ['Short.', 'Short.'] });
     expect(warningsOf(odd)).toEqual(['turbo3 runs as q8_0: The heads are odd.', 'Short.']);
@@ -238,6 +242,7 @@ describe('a column', () => {
     ];
     const progress = runProgress(run(columns, { state: 'running' }));
     expect(progress.text).toBe('turbo4: Measuring the quality, 50%');
-    expect(progress.share).toBeCloseTo(1 / 3);
+    // of four steps the second column has done three and a half
+    expect(progress.share).toBeCloseTo((1 + 3.5 / 4) / 3);
   });
 });
