@@ -5,7 +5,7 @@ import { cx } from '../../ui/cx';
 import { formatContext, formatPercent } from '../../ui/format';
 import { ColumnFigures } from './ColumnFigures';
 import { ColumnText } from './ColumnText';
-import { columnName, stateText, warningsOf } from './columnText';
+import { columnName, rests, stateText, warningsOf } from './columnText';
 import { seriesStyle } from './seriesStyle';
 import { UseThis } from './UseThis';
 
@@ -81,13 +81,14 @@ function effectiveText({ context }: CompareColumn): string {
   return `K ${typeK.effective}, V ${typeV.effective}, ${formatContext(nCtx)} tokens`;
 }
 
-function StepBar({ column: { state, progress, step } }: { column: CompareColumn }) {
-  const share = state === 'done' ? 1 : state === 'running' ? progress : 0;
+function StepBar({ column }: { column: CompareColumn }) {
+  const { state, progress, step } = column;
+  const share = state === 'done' || rests(column) ? 1 : state === 'running' ? progress : 0;
   return (
     <div
       className="mt-1.5 h-1 overflow-hidden rounded-full bg-sunken"
       role="progressbar"
-      aria-label={step ? `Progress of this step` : 'Progress'}
+      aria-label={step ? 'Progress of this step' : 'Progress'}
       aria-valuemin={0}
       aria-valuemax={100}
       aria-valuenow={Math.round(share * 100)}

@@ -56,9 +56,9 @@ export function Configurations({ form }: { form: CompareForm }) {
               <th className="px-2 py-2 font-medium">K type</th>
               <th className="px-2 py-2 font-medium">V type</th>
               <th className="px-2 py-2 font-medium">Context</th>
-              <th className="px-2 py-2 text-right font-medium">KV cache</th>
-              <th className="px-2 py-2 text-right font-medium">All memory</th>
-              <th className="px-2 py-2 text-right font-medium">Longest that fits</th>
+              <th className="px-2 py-2 text-right font-medium whitespace-nowrap">KV cache</th>
+              <th className="px-2 py-2 text-right font-medium whitespace-nowrap">All memory</th>
+              <th className="px-2 py-2 text-right font-medium whitespace-nowrap">Longest that fits</th>
               <th className="w-10">
                 <span className="sr-only">Remove</span>
               </th>
@@ -157,12 +157,14 @@ function Row({ row, number, plan, isReference, onReference, onChange, onRemove }
             onCommit={(nCtx) => nCtx !== null && onChange({ nCtx })}
           />
         </td>
-        <td className="px-2 py-1.5 text-right">{kv === null ? '–' : formatBytes(kv)}</td>
-        <td className={cx('px-2 py-1.5 text-right', plan && !plan.fits && 'font-medium text-bad')}>
+        <td className="px-2 py-1.5 text-right whitespace-nowrap">{kv === null ? '–' : formatBytes(kv)}</td>
+        <td className={cx('px-2 py-1.5 text-right whitespace-nowrap', plan && !plan.fits && 'font-medium text-bad')}>
           {all === null ? '–' : formatBytes(all)}
           {plan && !plan.fits && estimate && <span className="block text-xs">does not fit</span>}
         </td>
-        <td className="px-2 py-1.5 text-right">{plan?.longest ? formatContext(plan.longest.nCtx) : '–'}</td>
+        <td className="px-2 py-1.5 text-right whitespace-nowrap">
+          {plan?.longest ? formatContext(plan.longest.nCtx) : '–'}
+        </td>
         <td className="py-1.5 pr-2 text-right">
           {onRemove && (
             <IconButton label={`Remove configuration ${number}`} icon={<X />} size="small" onClick={onRemove} />

@@ -44,7 +44,7 @@ export function stateText(column: CompareColumn): string {
 }
 
 /** Its context is alive, and others are at work: what its step was for is there. */
-function rests({ state, step, answer, speed }: CompareColumn): boolean {
+export function rests({ state, step, answer, speed }: CompareColumn): boolean {
   if (state !== 'running') return false;
   return (step === 'answer' && answer !== null) || (step === 'speed' && speed !== null);
 }

@@ -9,14 +9,14 @@ export interface Verdict {
   sentence: string;
 }
 
-/** Of the turbo columns that have figures; where there are none, of the smallest other column. */
+/** Of the turbo columns, each as soon as it has figures; where none was asked for, of the smallest other column. */
 export function verdictsOf({ columns, request }: CompareRun): Verdict[] {
   const reference = columns[request.options.reference];
   if (!reference || bytesPerToken(reference) === null) return [];
   const others = columns.filter((column) => column !== reference && bytesPerToken(column) !== null);
-  const turbo = others.filter(({ configuration: { typeK, typeV } }) => isTurbo(typeK) && isTurbo(typeV));
+  const turbo = others.filter(isTurbo);
   const smallest = [...others].sort((a, b) => (bytesPerToken(a) ?? 0) - (bytesPerToken(b) ?? 0)).slice(0, 1);
-  return (turbo.length > 0 ? turbo : smallest).map((column) => {
+  return (columns.some(isTurbo) ? turbo : smallest).map((column) => {
     const name = columnName(column, columns);
     return { name, sentence: sentenceOf(column, reference, name, columnName(reference, columns)) };
   });
@@ -49,6 +49,6 @@ function qualityPart({ quality }: CompareColumn): string {
   return `has the same likeliest token at ${share} of ${formatCount(quality.tokens)} tokens (mean KLD ${formatKld(quality.meanKld)})`;
 }
 
-function isTurbo(type: string): boolean {
-  return type.startsWith('turbo');
+function isTurbo({ configuration: { typeK, typeV } }: CompareColumn): boolean {
+  return typeK.startsWith('turbo') && typeV.startsWith('turbo');
 }
