@@ -1,0 +1,50 @@
+/** An answer goes on where it stopped, and what a person can do when the context is full. */
+import { expect } from '@playwright/test';
+import { test } from '../app';
+import { answers, call, ended, endless, ready, send } from '../chat';
+
+test('a limit, continue, a full context, the oldest messages let go', async ({ launch }, info) => {
+  const { page } = await launch({ settings: { context: { nCtx: 512 }, sampling: { ...endless, maxTokens: 100 } } });
+  await ready(page);
+  const last = answers(page).last();
+  const stored = async () => {
+    const [chat] = await call(page, 'chats.list', undefined);
+    return (await call(page, 'chats.open', { chatId: chat?.id ?? '' })).messages.at(-1);
+  };
+  const shot = (name: string) => page.screenshot({ path: info.outputPath(`${name}.png`) });
+
+  await send(page, 'Tell me a story.');
+  await ended(page);
+  const notice = last.getByTestId('stop-reason');
+  await expect(notice).toHaveAttribute('data-reason', 'max-tokens');
+  const half = await stored();
+  await shot('limit');
+  await last.getByTestId('continue').click();
+  await expect(last.getByTestId('answer-stats')).toHaveAttribute('data-answer-tokens', '200', { timeout: 30_000 });
+  await expect(answers(page)).toHaveCount(1);
+  const whole = await stored();
+  expect(whole?.text.startsWith(half?.text ?? '?')).toBe(true);
+  expect(whole).toMatchObject({ stopReason: 'max-tokens', stats: { parts: 2 } });
+
+  await call(page, 'settings.update', { sampling: { maxTokens: 0 } });
+  await send(page, 'And then?');
+  await ended(page);
+  await expect(notice).toHaveAttribute('data-reason', 'context-full');
+  await shot('full');
+  await call(page, 'settings.update', { sampling: { maxTokens: 40 } });
+  await notice.getByTestId('let-go').click();
+  await expect(last.getByTestId('left-out')).toHaveText('The 2 oldest messages were left out.', { timeout: 30_000 });
+  await expect(notice).toHaveAttribute('data-reason', 'max-tokens');
+  await shot('left-out');
+  expect((await call(page, 'settings.get', undefined)).overflow).toBe('roll');
+
+  // before it is asked, the next question is said to do without them too
+  await page.getByTestId('composer').fill('And what did the old clock say to the rain? '.repeat(10));
+  const foretold = page.getByTestId('composer-status');
+  await expect(foretold).toHaveText(/^The \d oldest messages will be left out\.$/);
+  await call(page, 'settings.update', { overflow: 'stop' });
+  await page.getByTestId('offer-let-go').click();
+  await expect(foretold).toHaveText(/^The \d oldest messages will be left out\.$/);
+  await expect(page.getByTestId('no-fit')).toHaveCount(0);
+  await shot('foretold');
+});
