@@ -30,9 +30,11 @@ function wordsOf(message: Message): Omit<StopText, 'goesOn'> | null {
       return null;
     case 'max-tokens':
       return {
-        title: stats
-          ? `Stopped at the limit for one answer, after ${formatCount(stats.answerTokens)} tokens.`
-          : 'Stopped at the token limit.',
+        // the figures of a summary are those of all its parts
+        title:
+          stats && !message.summary
+            ? `Stopped at the limit for one answer, after ${formatCount(stats.answerTokens)} tokens.`
+            : 'Stopped at the token limit.',
         hint: 'The limit is in the settings, under Sampling.',
         action: 'settings',
       };
