@@ -7,6 +7,7 @@ import { IconButton } from '../../ui/IconButton';
 import { AppearanceSection } from './AppearanceSection';
 import { ApplyBar } from './ApplyBar';
 import { CacheSection } from './CacheSection';
+import { DocumentsSection } from './DocumentsSection';
 import { EngineSection } from './EngineSection';
 import { HubSection } from './HubSection';
 import { MachineSection } from './MachineSection';
@@ -50,6 +51,9 @@ export function SettingsPanel() {
           <Section title="Context and cache">
             <CacheSection />
             <OverflowField overflow={settings.overflow} />
+          </Section>
+          <Section title="Documents and kept chats">
+            <DocumentsSection documents={settings.documents} sessions={settings.sessions} />
           </Section>
           <Section title="Engine">
             <EngineSection />

@@ -1,0 +1,93 @@
+/** What documents take of the context, and when what was read of a chat is kept on disk. All of it applies at once. */
+import { limits } from '../../../electron/shared/limits';
+import type { Settings } from '../../../electron/shared/settings';
+import { useActions } from '../../state/useApp';
+import { Field } from '../../ui/Field';
+import { NumberField } from '../../ui/NumberField';
+import { Segmented } from '../../ui/Segmented';
+
+const gibibyte = 1024 ** 3;
+const onOff = [
+  { value: 'on', label: 'On' },
+  { value: 'off', label: 'Off' },
+] as const;
+
+export function DocumentsSection({ documents, sessions }: Pick<Settings, 'documents' | 'sessions'>) {
+  const { settings } = useActions();
+  return (
+    <>
+      <Field
+        label="Kept free for the answer"
+        htmlFor="settings-reserve"
+        inline
+        help="In tokens; never more than a quarter of the context."
+      >
+        <NumberField
+          id="settings-reserve"
+          data-testid="settings-reserve"
+          integer
+          min={16}
+          max={limits.maxContext}
+          value={documents.reserve}
+          onCommit={(reserve) => reserve !== null && void settings.update({ documents: { reserve } })}
+        />
+      </Field>
+      <Field
+        label="Best passages"
+        htmlFor="settings-retrievalTokens"
+        inline
+        help="Tokens of the passages that are looked up for one question."
+      >
+        <NumberField
+          id="settings-retrievalTokens"
+          data-testid="settings-retrievalTokens"
+          integer
+          min={128}
+          max={limits.maxContext}
+          value={documents.retrievalTokens}
+          onCommit={(retrievalTokens) =>
+            retrievalTokens !== null && void settings.update({ documents: { retrievalTokens } })
+          }
+        />
+      </Field>
+      <div className="flex items-center justify-between gap-3">
+        <span className="text-sm font-medium text-ink">Keep caches of chats</span>
+        <Segmented
+          name="sessions"
+          label="Keep caches of chats on disk"
+          value={sessions.enabled ? 'on' : 'off'}
+          options={onOff}
+          onValue={(value) => void settings.update({ sessions: { enabled: value === 'on' } })}
+        />
+      </div>
+      <Field label="From" htmlFor="settings-minTokens" inline help="Tokens; what is shorter is read again.">
+        <NumberField
+          id="settings-minTokens"
+          data-testid="settings-minTokens"
+          integer
+          min={16}
+          max={limits.maxContext}
+          value={sessions.minTokens}
+          onCommit={(minTokens) => minTokens !== null && void settings.update({ sessions: { minTokens } })}
+        />
+      </Field>
+      <Field
+        label="At most, in GiB"
+        htmlFor="settings-maxBytes"
+        inline
+        help="All of them together; those that were not used for longest go first."
+      >
+        <NumberField
+          id="settings-maxBytes"
+          data-testid="settings-maxBytes"
+          min={0}
+          max={1_000_000}
+          value={Math.round((sessions.maxBytes / gibibyte) * 100) / 100}
+          onCommit={(size) =>
+            size !== null && void settings.update({ sessions: { maxBytes: Math.round(size * gibibyte) } })
+          }
+        />
+      </Field>
+    </>
+  );
+}
