@@ -86,7 +86,8 @@ export function hitOf(
     .reverse()
     .map(({ id, role, text, folded }) => {
       const here = words.filter((word) => folded.includes(word));
-      return { messageId: id, role, ...snippetOf(text, folded, here) };
+      const snippet = snippetOf(text, folded, here);
+      return { messageId: id, role, text: snippet.text, marks: snippet.marks };
     });
   return { chatId, titleMarks: marksIn(title, words), snippets, messages: found.length };
 }

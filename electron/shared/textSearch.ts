@@ -30,11 +30,18 @@ export function marksIn(text: string, words: readonly string[]): Mark[] {
   return merged(found.sort(([a], [b]) => a - b));
 }
 
+export interface Snippet {
+  /** where in the whole text the longest of the words stands */
+  at: number;
+  text: string;
+  marks: Mark[];
+}
+
 /**
  * The words of a text around the first place of a search: on one line, cut between words, with an ellipsis where it was cut.
  * `folded`: the whole text as `fold` gives it.
  */
-export function snippetOf(text: string, folded: string, words: readonly string[]): { text: string; marks: Mark[] } {
+export function snippetOf(text: string, folded: string, words: readonly string[]): Snippet {
   const word = words.reduce((longest, one) => (one.length > longest.length ? one : longest), '');
   const at = placeOf(text, folded, word);
   const start = Math.max(0, at - charactersBefore);
@@ -44,7 +51,7 @@ export function snippetOf(text: string, folded: string, words: readonly string[]
   const tail = end === text.length ? '' : (/\s+\S{0,20}$/.exec(text.slice(at + word.length, end))?.[0] ?? '');
   const inner = text.slice(start + head.length, end - tail.length).replace(/\s+/g, ' ');
   const shown = `${start === 0 ? '' : '…'}${inner.trim()}${end === text.length ? '' : '…'}`;
-  return { text: shown, marks: marksIn(shown, words) };
+  return { at, text: shown, marks: marksIn(shown, words) };
 }
 
 const charactersBefore = 40;

@@ -1,8 +1,9 @@
 import { LoaderCircle } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import { fold, searchWords, snippetOf } from '../../../electron/shared/textSearch';
+import { hitOf } from '../../state/documents/hits';
+import { selectSections } from '../../state/documents/selectors';
 import type { FoundPassage } from '../../state/documents/state';
-import { useActions } from '../../state/useApp';
+import { useActions, useApp } from '../../state/useApp';
 import { Marked } from '../../ui/Marked';
 import { useDebounced } from '../../ui/useDebounced';
 
@@ -30,7 +31,8 @@ export function SearchView({ documentId, query }: SearchViewProps) {
     };
   }, [documentId, rested, documents]);
 
-  const passages = found?.passages ?? [];
+  const sections = useApp(selectSections(documentId));
+  const passages = found?.passages?.map((passage) => ({ passage, hit: hitOf(passage, found.query, sections) })) ?? [];
   const searching = found?.query !== query.trim();
   return (
     <section className="min-h-0 flex-1 overflow-y-auto px-3 py-2" aria-label="What was found" aria-busy={searching}>
@@ -39,7 +41,7 @@ export function SearchView({ documentId, query }: SearchViewProps) {
         {searching ? 'Searching' : resultText(found?.passages ?? null)}
       </p>
       <ol>
-        {passages.map((passage) => (
+        {passages.map(({ passage, hit }) => (
           <li key={passage.start}>
             <button
               type="button"
@@ -47,9 +49,9 @@ export function SearchView({ documentId, query }: SearchViewProps) {
               onClick={() => documents.openAt(documentId, { offset: passage.start, end: passage.end })}
               className="w-full rounded-md px-2 py-1.5 text-left hover:bg-hover"
             >
-              <span className="block text-xs font-semibold text-ink-2">{passage.label}</span>
+              <span className="block text-xs font-semibold text-ink-2">{hit.label}</span>
               <span className="text-sm break-words text-ink">
-                <Marked {...snippet(passage.text, found?.query ?? '')} />
+                <Marked text={hit.text} marks={hit.marks} />
               </span>
             </button>
           </li>
@@ -63,14 +65,4 @@ function resultText(passages: readonly FoundPassage[] | null): string {
   if (!passages) return 'The document could not be searched. Try again.';
   if (passages.length === 0) return 'Nothing found. Try other words.';
   return passages.length === 1 ? '1 passage, the best' : `${passages.length} passages, the best first`;
-}
-
-/** Around the longest of the words that are there: the library also finds by other forms of them. */
-function snippet(text: string, query: string) {
-  const folded = fold(text);
-  return snippetOf(
-    text,
-    folded,
-    searchWords(query).filter((word) => folded.includes(word)),
-  );
 }

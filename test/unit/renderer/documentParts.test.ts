@@ -4,6 +4,7 @@ import { budgetParts, budgetText } from '../../../renderer/features/composer/bud
 import { partOf, tokensOf } from '../../../renderer/features/documents/selection';
 import { neededLength, roomOffers } from '../../../renderer/state/budget/room';
 import { blockAt, blocksOf, overlap, shownText, stretchesOf } from '../../../renderer/state/documents/blocks';
+import { hitOf } from '../../../renderer/state/documents/hits';
 import { sectionsIn } from '../../../renderer/state/documents/inContext';
 import { partText } from '../../../renderer/state/documents/partText';
 import { parseRanges, rangesText } from '../../../renderer/state/documents/ranges';
@@ -157,4 +158,25 @@ describe('the budget', () => {
     ]);
     expect(roomOffers(fitOf(context, { ...info, layers: 400_000 }, 16_384), 16_384)).toEqual([]);
   });
+});
+
+describe('a passage that was found', () => {
+  const sections = [0, 100, 200].map((start, index) => {
+    return { kind: 'page' as const, label: `Page ${index + 1}`, level: 0, start, end: start + 100 };
+  });
+  const passage = {
+    start: 20,
+    end: 220,
+    label: 'Page 1',
+    score: 1,
+    text: `${'x '.repeat(60)}a LAMP burned${'.'.repeat(67)}`,
+  };
+
+  it('names the page of its words, not the one where it begins', () => {
+    expect(hitOf(passage, 'lamp zebra', sections)).toMatchObject({ label: 'Page 2', at: 122 });
+    expect(hitOf(passage, 'lamp', sections).text).toContain('a LAMP burned');
+  });
+
+  it('names its beginning while the pages are not known', () =>
+    expect(hitOf(passage, 'lamp', null).label).toBe('Page 1'));
 });

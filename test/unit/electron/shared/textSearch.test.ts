@@ -27,7 +27,7 @@ test('a snippet is one line around what was found, and says where it was cut', (
   expect(snippet.text).toMatch(/^…before (before )+the NEEDLÉ is here( after)+…$/);
   expect(snippet.text.length).toBeLessThan(180);
   expect(marked(snippet.text, snippet.marks)).toEqual(['NEEDLÉ', 'is']);
-  expect(snippetOf('Only this.', 'only this.', ['this'])).toEqual({ text: 'Only this.', marks: [[5, 9]] });
+  expect(snippetOf('Only this.', 'only this.', ['this'])).toEqual({ at: 5, text: 'Only this.', marks: [[5, 9]] });
 });
 
 test('a snippet is found behind characters that folding takes away', () => {
