@@ -22,6 +22,7 @@ export function useMessageScroll(
 ) {
   const [atEnd, setAtEnd] = useState(true);
   const keeps = useRef(true);
+  const height = useRef(0);
 
   const list = useVirtualizer<HTMLElement, HTMLLIElement>({
     count: messages.length,
@@ -38,7 +39,10 @@ export function useMessageScroll(
     followOnAppend: true,
     scrollEndThreshold: endThreshold,
     onChange: (instance) => {
-      keeps.current = instance.isAtEnd(endThreshold);
+      const seen = instance.scrollRect?.height ?? 0;
+      // a view of another height is not a person who scrolls: the observer below brings the end back
+      if (seen === height.current) keeps.current = instance.isAtEnd(endThreshold);
+      height.current = seen;
       setAtEnd(instance.isAtEnd(farFromEnd));
     },
   });

@@ -90,11 +90,17 @@ function Bar({
           >
             <Bellows pleats={16} className="h-8 w-full" />
           </span>
-          <span className="-mr-28 w-28 shrink-0 text-xs leading-tight tabular-nums">
-            <span className={cx('block whitespace-nowrap', bar.folded ? 'font-semibold text-ink' : 'text-ink-2')}>
+          {/* on the ground of the card: the line of the asked length passes behind the figures */}
+          <span className="relative z-1 -mr-28 w-28 shrink-0 text-xs leading-tight tabular-nums">
+            <span
+              className={cx(
+                'block w-fit bg-panel whitespace-nowrap',
+                bar.folded ? 'font-semibold text-ink' : 'text-ink-2',
+              )}
+            >
               {bar.nCtx === 0 ? 'does not fit' : figure}
             </span>
-            {comparison && <span className="block whitespace-nowrap text-ink-3">{comparison}</span>}
+            {comparison && <span className="block w-fit bg-panel whitespace-nowrap text-ink-3">{comparison}</span>}
           </span>
         </span>
       </button>
