@@ -114,7 +114,7 @@ test('each section is in one part, the results are joined, follow-up questions s
   expect(app.prompts.at(-1)).toEqual([turn.userMessage?.text, message.text, 'Who?']);
 });
 
-test('a window sees each part begin, and its words as they come', async () => {
+test('a window sees each part begin, and its words as they come', { timeout: 30_000 }, async () => {
   const app = await setUp({ stepMs: 1 });
   const { turn } = await summarise(app, 'outline');
   const message = await ends(app, turn.assistantMessage.id, 1);
