@@ -31,7 +31,8 @@ export async function writeAnswer(
   try {
     const restored = await prepare((step) => {
       meter.onStep(step, context.contextUsed);
-      frames.add('', '');
+      // at once: a small session is through before the next frame would be due
+      frames.flush();
     });
     // it may even be the cache of another chat that is still there
     if (signal.aborted) return cancelledResult(context, request);
