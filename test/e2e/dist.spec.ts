@@ -13,7 +13,7 @@ test('the packaged app starts and answers', async ({ browserName: _ }, info) => 
   const { folder } = await buildDist({ dirOnly: true, output: info.outputPath('release') });
   const unpacked = path.join(folder, 'linux-unpacked');
   const resources = await readdir(path.join(unpacked, 'resources'));
-  expect(resources.sort()).toEqual(['app.asar', 'calibration', 'models', 'native']);
+  expect(resources.sort()).toEqual(['app.asar', 'calibration', 'catalogue', 'models', 'native']);
   expect(await fuses(path.join(unpacked, 'concertina'))).toEqual({
     runAsNode: '0',
     cookieEncryption: '1',

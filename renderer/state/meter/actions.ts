@@ -7,7 +7,7 @@ import type { LiveStats } from '../../../electron/shared/engine';
 import type { Power } from '../../../electron/shared/power';
 import type { Tools } from '../tools';
 import { addPoint, isDue } from './history';
-import { addSample, emptySparkline } from './sparkline';
+import { addSample, emptySparkline, type Sparkline } from './sparkline';
 
 export const showEveryMs = 250;
 
@@ -28,7 +28,7 @@ export function createMeterActions({ get, patch }: Tools) {
     timer = setTimeout(showWaiting, showEveryMs);
     const { sparkline } = get().meter;
     const speed = stats.tokensPerSecondNow;
-    patch('meter', { live: stats, sparkline: speed > 0 ? addSample(sparkline, speed) : sparkline });
+    patch('meter', { live: stats, sparkline: withSpeed(sparkline, speed) });
   }
 
   function showWaiting(): void {
@@ -74,10 +74,14 @@ export function createMeterActions({ get, patch }: Tools) {
 
     end(messageId: string, stats: AnswerStats | null): void {
       if (answering !== messageId) return;
+      const unshown = waiting?.tokensPerSecondNow ?? 0;
       stopTimer();
       answering = null;
       if (stats) rates = { answer: stats.tokensPerSecond, prompt: rates.prompt };
-      patch('meter', { live: null });
+      const line = withSpeed(get().meter.sparkline, unshown);
+      // an answer of a few tokens may end before its speed was ever told
+      const sparkline = line.values.length === 0 ? withSpeed(line, stats?.tokensPerSecond ?? 0) : line;
+      patch('meter', { live: null, sparkline });
     },
 
     /** Takes a reading of the history from what the engine told last. */
@@ -97,6 +101,10 @@ export function createMeterActions({ get, patch }: Tools) {
       patch('meter', { history: addPoint(meter.history, point) });
     },
   };
+}
+
+function withSpeed(sparkline: Sparkline, speed: number): Sparkline {
+  return speed > 0 ? addSample(sparkline, speed) : sparkline;
 }
 
 function ratesOf(stats: LiveStats, prompt: number): Rates {

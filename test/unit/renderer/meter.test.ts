@@ -92,6 +92,17 @@ describe('the figures of the strip', () => {
     expect(shown.at(-1)?.phase).toBe('prefill');
   });
 
+  it('draw the speed of an answer that was over before it was told', () => {
+    const { actions, state } = setUp();
+    actions.frame('m', { ...writing, tokensPerSecondNow: 0 });
+    actions.end('m', ended);
+    expect(state().sparkline.values).toEqual([ended.tokensPerSecond]);
+    actions.frame('n', { ...writing, tokensPerSecondNow: 0 });
+    actions.frame('n', { ...writing, tokensPerSecondNow: 33 });
+    actions.end('n', ended);
+    expect(state().sparkline.values).toEqual([33]);
+  });
+
   it('are not those of an answer that waits', () => {
     const { actions, shown } = setUp();
     actions.frame('m', { ...reading, phase: 'queued' });
