@@ -27,7 +27,7 @@ import {
 } from './hub';
 import { limits } from './limits';
 import { machineProfileSchema, machineProgressSchema } from './machine';
-import { modelEntrySchema } from './models';
+import { modelEntrySchema, modelPlacesSchema } from './models';
 import {
   type ClientOf,
   type Envelope,
@@ -163,7 +163,13 @@ export const operations = {
     z.object({ paths: z.array(path).min(1).max(limits.maxPathsPerCall) }),
     addModelsResultSchema,
   ),
-  /** off the list; the file stays where it is */
+  /** folders of other apps on this machine, of which nothing was read yet, and the folders that were added */
+  'models.scan': operation(nothing, modelPlacesSchema),
+  /** adds folders that `models.scan` offered */
+  'models.addPlaces': operation(z.object({ ids: z.array(idSchema).min(1) }), addModelsResultSchema),
+  /** off the list with all its models; nothing in it is touched */
+  'models.removeFolder': operation(z.object({ id: idSchema }), nothing),
+  /** off the list; the file stays where it is. Of a model with several places: this one */
   'models.remove': operation(z.object({ modelId: idSchema }), nothing),
   /** loads the model and remembers it; `force`: even when it does not fit into the memory */
   'models.select': operation(z.object({ modelId: idSchema, force: z.boolean().optional() }), engineStatusSchema),

@@ -26,12 +26,25 @@ export const modelInfoSchema = z.object({
 });
 export type ModelInfo = z.infer<typeof modelInfoSchema>;
 
-export const modelEntrySchema = z.object({
+/** One file of a model, or the first of its parts. */
+export const modelPlaceSchema = z.object({
   id: idSchema,
-  /** file name, for people */
+  /** file name, for people; where another app names its files by hashes, the name that it gives the model */
   fileName: z.string(),
   /** shown path: folder of the file, home folder shortened to ~ */
   location: z.string(),
+  /** in whose folder it lies ('Ollama'); null: of no app that is known */
+  app: z.string().nullable(),
+});
+export type ModelPlace = z.infer<typeof modelPlaceSchema>;
+
+export const modelEntrySchema = z.object({
+  id: idSchema,
+  /** as in its first place, like `location` */
+  fileName: z.string(),
+  location: z.string(),
+  /** every file with this content, the one that is used first */
+  places: z.array(modelPlaceSchema).min(1),
   source: z.enum(['embedded', 'file', 'folder', 'downloaded']),
   fileBytes: z.number(),
   /** null: not inspected yet, or not readable */
@@ -40,3 +53,20 @@ export const modelEntrySchema = z.object({
   problem: z.string().nullable(),
 });
 export type ModelEntry = z.infer<typeof modelEntrySchema>;
+
+/** Folders: those of other apps that could be added, and those that were. */
+export const modelPlacesSchema = z.object({
+  /** there, and not on the list; nothing in them was looked at */
+  offered: z.array(z.object({ id: idSchema, app: z.string(), location: z.string() })),
+  folders: z.array(
+    z.object({
+      id: idSchema,
+      app: z.string().nullable(),
+      location: z.string(),
+      /** false: it vanished, with its disk maybe */
+      there: z.boolean(),
+      models: z.number().int(),
+    }),
+  ),
+});
+export type ModelPlaces = z.infer<typeof modelPlacesSchema>;

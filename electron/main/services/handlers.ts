@@ -95,6 +95,9 @@ export function createHandlers(parts: HandlerParts): Handlers {
     'models.list': () => models.list(),
     'models.addFromDialog': async ({ kind }) => models.add(await requireDesktop(desktop).chooseModels(kind)),
     'models.addPaths': ({ paths }) => models.add(paths),
+    'models.scan': () => models.places(),
+    'models.addPlaces': ({ ids }) => models.addPlaces(ids),
+    'models.removeFolder': ({ id }) => models.removeFolder(id),
     'models.remove': ({ modelId }) => removeModel(modelId),
     'models.select': ({ modelId, force }) => engine.select(modelId, force),
 

@@ -1,18 +1,27 @@
 /** Looking at model files on disk without loading anything: what is there, and is it a GGUF file at all. */
 import { createHash } from 'node:crypto';
-import { open, readdir, stat } from 'node:fs/promises';
+import { open, realpath, stat } from 'node:fs/promises';
 import os from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { ConcertinaError } from '../../shared/errors';
+import { ConcertinaError, type ErrorPayload } from '../../shared/errors';
+import { splitOf } from './hub/files';
 
-const maxDepth = 4;
-const maxFilesPerFolder = 1000;
 const magic = 'GGUF';
 
 export interface FoundFile {
+  /** what the engine opens: of a split file the first part, of a store of blobs the blob */
   path: string;
+  /** stands for it in the list of models: `path`, or the file that names a blob */
+  key: string;
+  /** name for people */
+  name: string;
+  /** of all parts */
   bytes: number;
   modifiedMs: number;
+  /** behind all links */
+  realPath: string;
+  /** why it cannot be a whole model, as far as names and sizes tell */
+  problem: ErrorPayload | null;
 }
 
 /** Short and stable: the window holds this instead of the path. */
@@ -22,57 +31,44 @@ export function modelIdOf(path: string): string {
 
 /** Folder of a file as shown to people. */
 export function shownLocation(path: string, home: string = os.homedir()): string {
-  const folder = dirname(path);
+  return shownFolder(dirname(path), home);
+}
+
+export function shownFolder(folder: string, home: string = os.homedir()): string {
   return folder === home || folder.startsWith(join(home, '/')) ? `~${folder.slice(home.length)}` : folder;
 }
 
-/** GGUF files of a folder and its subfolders, in order of their names; of a split file the first part, for all of them. Folders that may not be read are passed over. */
-export async function findModels(folder: string, depth = 0): Promise<FoundFile[]> {
-  const found: FoundFile[] = [];
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-  for (const entry of entries.sort((a, b) => a.name.localeCompare(b.name))) {
-    if (found.length >= maxFilesPerFolder) break;
-    const path = join(folder, entry.name);
-    if (entry.isDirectory() && depth < maxDepth) found.push(...(await findModels(path, depth + 1)));
-    else if (entry.name.toLowerCase().endsWith('.gguf') && partNumber(entry.name) === 1)
-      found.push(...(await foundFile(path)));
-  }
-  return found.slice(0, maxFilesPerFolder);
-}
-
-async function foundFile(path: string): Promise<FoundFile[]> {
+/** null: there is no file at this place. */
+export async function foundFile(path: string, change: Partial<FoundFile> = {}): Promise<FoundFile | null> {
   const info = await stat(path).catch(() => null);
-  if (!info?.isFile()) return [];
-  const bytes = info.size + (await bytesOfOtherParts(path));
-  return [{ path, bytes, modifiedMs: info.mtimeMs }];
+  if (!info?.isFile()) return null;
+  const parts = await Promise.all(partsOf(path).map((part) => stat(part).catch(() => null)));
+  return {
+    ...{ path, key: path, name: basename(path), problem: null },
+    bytes: parts.reduce((sum, part) => sum + (part?.size ?? 0), 0),
+    modifiedMs: Math.max(...parts.map((part) => part?.mtimeMs ?? 0)),
+    realPath: await realpath(path).catch(() => path),
+    ...change,
+  };
 }
 
-/** `model-00002-of-00005.gguf`: llama.cpp takes the first part and finds the others by its name. */
-const splitName = /-(\d{5})-of-(\d{5})\.gguf$/i;
-
-function partNumber(name: string): number {
-  const number = splitName.exec(name)?.[1];
-  return number === undefined ? 1 : Number(number);
-}
-
-async function bytesOfOtherParts(path: string): Promise<number> {
-  const count = Number(splitName.exec(path)?.[2] ?? 1);
-  let sum = 0;
-  for (let number = 2; number <= count && partNumber(path) === 1; number++) {
-    const part = path.replace(splitName, (_, __, all) => `-${String(number).padStart(5, '0')}-of-${all}.gguf`);
-    sum += (await stat(part).catch(() => null))?.size ?? 0;
-  }
-  return sum;
+/** Every file of a model: llama.cpp takes the first part of a split one and finds the others by its name. */
+export function partsOf(path: string): string[] {
+  const split = splitOf(path);
+  if (split?.number !== 1) return [path];
+  const digits = (number: number) => String(number).padStart(5, '0');
+  const ending = path.slice(split.stem.length + '-00001'.length);
+  return Array.from({ length: split.count }, (_, index) => `${split.stem}-${digits(index + 1)}${ending}`);
 }
 
 /** Throws `model-missing` or `model-invalid` with a sentence that names the file. */
 export async function checkModelFile(path: string): Promise<FoundFile> {
   const name = basename(path);
-  const [file] = await foundFile(path);
+  const file = await foundFile(path);
   if (!file) {
     throw new ConcertinaError('model-missing', `There is no file ${name} at this place.`, missingHint);
   }
-  if ((await firstBytes(path)) !== magic) {
+  if (!(await isGguf(path))) {
     throw new ConcertinaError(
       'model-invalid',
       `${name} is not a GGUF model file.`,
@@ -84,12 +80,13 @@ export async function checkModelFile(path: string): Promise<FoundFile> {
 
 const missingHint = 'Check that the disk is connected and the file was not moved, or choose another model.';
 
-async function firstBytes(path: string): Promise<string> {
+/** Rejects with `model-missing` when it cannot be read. */
+export async function isGguf(path: string): Promise<boolean> {
   try {
     const handle = await open(path, 'r');
     try {
       const { buffer, bytesRead } = await handle.read(Buffer.alloc(magic.length), 0, magic.length, 0);
-      return buffer.toString('latin1', 0, bytesRead);
+      return buffer.toString('latin1', 0, bytesRead) === magic;
     } finally {
       await handle.close();
     }

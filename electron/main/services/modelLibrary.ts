@@ -2,24 +2,28 @@
 import { basename, join, resolve } from 'node:path';
 import type { AddModelsResult } from '../../shared/contract';
 import { ConcertinaError, type ErrorPayload, toErrorPayload } from '../../shared/errors';
-import type { ModelEntry, ModelInfo } from '../../shared/models';
+import type { ModelEntry, ModelInfo, ModelPlaces } from '../../shared/models';
 import { Emitter } from './emitter';
-import { checkModelFile, type FoundFile, findModels, kindOf, modelIdOf, shownLocation } from './modelFiles';
+import { entriesOf, type Inspection } from './imports/entries';
+import { appOf, type Machine, placesHere, thisMachine } from './imports/places';
+import { type Known, scanModels } from './imports/scan';
+import { walkModels } from './imports/walk';
+import { checkModelFile, type FoundFile, kindOf, modelIdOf, shownFolder } from './modelFiles';
 import type { ModelList } from './modelList';
-
-type Source = ModelEntry['source'];
-type Inspection = { info: ModelInfo | null; problem: ErrorPayload | null };
 
 export interface Inspector {
   /** reads the header of a model file; rejects with a coded error */
   inspect(path: string): Promise<ModelInfo>;
 }
 
-interface Known {
-  id: string;
-  path: string;
-  source: Source;
-  file: FoundFile | null;
+export interface LibraryParts {
+  embeddedFolder: string;
+  added: ModelList;
+  inspector: Inspector;
+  /** where downloads end up; left out: nowhere */
+  downloadFolder?: () => string;
+  /** where other apps may keep models; left out: this one */
+  machine?: Machine;
 }
 
 export class ModelLibrary {
@@ -28,33 +32,31 @@ export class ModelLibrary {
   /** by path, size and time of the file: a replaced file is looked at again */
   private readonly inspections = new Map<string, Inspection>();
   private inspecting: Promise<void> | null = null;
+  private readonly added: ModelList;
+  private readonly machine: Machine;
 
-  constructor(
-    private readonly embeddedFolder: string,
-    private readonly added: ModelList,
-    private readonly inspector: Inspector,
-    /** where downloads end up; null: nowhere */
-    private readonly downloadFolder: () => string | null = () => null,
-  ) {}
+  constructor(private readonly parts: LibraryParts) {
+    this.added = parts.added;
+    this.machine = parts.machine ?? thisMachine();
+  }
 
   /** Looks at the disk again. Headers that were not read yet follow with a `changed` event. */
   async list(): Promise<ModelEntry[]> {
-    this.known = await this.scan();
-    this.inspecting ??= this.inspectAll().finally(() => {
-      this.inspecting = null;
-    });
+    await this.scan();
+    this.inspectMore();
     return this.entries();
   }
 
   /** The path behind an id; checks that the file is still there and a GGUF file. */
   async pathOf(modelId: string): Promise<string> {
-    const path = (await this.find(modelId)).path;
+    const { path, file } = await this.find(modelId);
+    if (file?.problem) throw ConcertinaError.fromPayload(file.problem);
     await checkModelFile(path);
     return path;
   }
 
   async defaultModelId(): Promise<string | null> {
-    this.known = await this.scan();
+    await this.scan();
     return [...this.known.values()].find((one) => one.source === 'embedded')?.id ?? null;
   }
 
@@ -69,19 +71,56 @@ export class ModelLibrary {
         refused.push({ name: basename(path), error: toErrorPayload(error) });
       }
     }
-    this.known = await this.scan();
-    const entries = this.entries();
+    const entries = await this.list();
     this.changed.emit(entries);
-    return { added: entries.filter((entry) => ids.has(entry.id)), refused };
+    return { added: entries.filter(({ places }) => places.some(({ id }) => ids.has(id))), refused };
+  }
+
+  /** Folders of other apps that are there and not on the list, of which nothing was read; and those that are on it. */
+  async places(): Promise<ModelPlaces> {
+    const { folders } = this.added.get();
+    const here = await placesHere(this.machine);
+    const isAdded = (folder: string) => folders.some((one) => folder === one || folder.startsWith(join(one, '/')));
+    const offered = here.filter(({ folder }) => !isAdded(folder));
+    const listed = folders.map(async (folder) => ({
+      id: modelIdOf(folder),
+      app: appOf(folder, this.machine),
+      location: shownFolder(folder, this.machine.home),
+      there: (await kindOf(folder)) === 'folder',
+      models: [...this.known.values()].filter(({ path, key }) => isIn(path, folder) || isIn(key, folder)).length,
+    }));
+    return {
+      offered: offered.map(({ app, folder }) => ({
+        ...{ id: modelIdOf(folder), app },
+        location: shownFolder(folder, this.machine.home),
+      })),
+      folders: await Promise.all(listed),
+    };
+  }
+
+  /** Adds folders that `places` offered. */
+  async addPlaces(ids: readonly string[]): Promise<AddModelsResult> {
+    const here = await placesHere(this.machine);
+    return this.add(here.map(({ folder }) => folder).filter((folder) => ids.includes(modelIdOf(folder))));
+  }
+
+  /** The folder leaves the list with its models; nothing of it is touched. */
+  async removeFolder(id: string): Promise<void> {
+    const folder = this.added.get().folders.find((one) => modelIdOf(one) === id);
+    if (folder === undefined) throw new ConcertinaError('not-found', 'This folder is not on the list any more.');
+    await this.added.removeFolder(folder);
+    this.changed.emit(await this.list());
   }
 
   async remove(modelId: string): Promise<void> {
-    const { path, source } = await this.find(modelId);
+    const { path, key, source } = await this.find(modelId);
     if (source === 'embedded') throw new ConcertinaError('forbidden', 'The embedded model cannot be removed.');
     const folders = [...this.added.get().folders, ...this.downloads()];
-    const inFolder = folders.some((folder) => path.startsWith(join(folder, '/')));
-    await this.added.remove(path, inFolder);
-    this.known = await this.scan();
+    await this.added.remove(
+      key,
+      folders.some((folder) => isIn(path, folder) || isIn(key, folder)),
+    );
+    await this.scan();
     this.changed.emit(this.entries());
   }
 
@@ -89,19 +128,17 @@ export class ModelLibrary {
   async adopt(path: string): Promise<string | null> {
     if ((await kindOf(path)) !== 'file') return null;
     await this.added.unhide(path);
-    await this.list();
-    this.changed.emit(this.entries());
+    this.changed.emit(await this.list());
     return modelIdOf(path);
   }
 
   private downloads(): string[] {
-    const folder = this.downloadFolder();
-    return folder === null ? [] : [folder];
+    const folder = this.parts.downloadFolder?.();
+    return folder === undefined ? [] : [folder];
   }
 
   private async addOne(path: string): Promise<string[]> {
-    const kind = await kindOf(path);
-    if (kind === 'folder') return this.addFolder(path);
+    if ((await kindOf(path)) === 'folder') return this.addFolder(path);
     const file = await checkModelFile(path);
     // somebody asks again: the problem of the last look may have been a crash that was none of this file's doing
     this.inspections.delete(inspectionKey(file));
@@ -112,64 +149,48 @@ export class ModelLibrary {
   }
 
   private async addFolder(path: string): Promise<string[]> {
-    const files = await findModels(path);
+    const { files } = await walkModels(path);
     if (files.length === 0) {
-      throw new ConcertinaError('not-found', `There is no .gguf file in ${basename(path)}.`, 'Choose another folder.');
+      throw new ConcertinaError('not-found', `There is no GGUF model in ${basename(path)}.`, 'Choose another folder.');
     }
-    const paths = files.map((file) => file.path);
-    await this.added.addFolder(path, paths);
-    for (const file of files) await this.inspect(file);
-    return paths.map(modelIdOf);
+    const keys = files.map(({ key }) => key);
+    await this.added.addFolder(path, keys);
+    return keys.map(modelIdOf);
   }
 
   private async find(modelId: string): Promise<Known> {
-    if (!this.known.has(modelId)) this.known = await this.scan();
+    if (!this.known.has(modelId)) await this.scan();
     const known = this.known.get(modelId);
     if (!known)
       throw new ConcertinaError('not-found', 'This model is not on the list any more.', 'Choose another one.');
     return known;
   }
 
-  private async scan(): Promise<Map<string, Known>> {
+  private async scan(): Promise<void> {
     const { files, folders, hidden } = this.added.get();
-    const known = new Map<string, Known>();
-    function put(id: string, path: string, source: Source, file: FoundFile | null): void {
-      if (!known.has(id)) known.set(id, { id, path, source, file });
-    }
-    // the folder of the embedded model moves with every release of the app: its id must not
-    for (const file of await findModels(this.embeddedFolder)) {
-      put(modelIdOf(`embedded:${basename(file.path)}`), file.path, 'embedded', file);
-    }
-    for (const path of files) put(modelIdOf(path), path, 'file', await checkModelFile(path).catch(() => null));
-    const sources = [
-      ...this.downloads().map((folder) => ({ folder, source: 'downloaded' as const })),
-      ...folders.map((folder) => ({ folder, source: 'folder' as const })),
-    ];
-    for (const { folder, source } of sources) {
-      for (const file of await findModels(folder)) {
-        if (!hidden.includes(file.path)) put(modelIdOf(file.path), file.path, source, file);
-      }
-    }
-    return known;
+    const { known } = await scanModels({
+      ...{ embedded: this.parts.embeddedFolder, downloads: this.downloads() },
+      ...{ files, folders, hidden },
+    });
+    this.known = known;
   }
 
   private entries(): ModelEntry[] {
-    return [...this.known.values()].map(({ id, path, source, file }) => {
-      const inspection = file ? this.inspections.get(inspectionKey(file)) : { info: null, problem: missing(path) };
-      return {
-        id,
-        fileName: basename(path),
-        location: source === 'embedded' ? 'part of the app' : shownLocation(path),
-        source,
-        fileBytes: file?.bytes ?? 0,
-        info: inspection?.info ?? null,
-        problem: inspection?.problem?.message ?? null,
-      };
+    return entriesOf(this.known.values(), {
+      inspectionOf: (file) => this.inspections.get(inspectionKey(file)),
+      digestOf: () => null,
+      appOf: (path) => appOf(path, this.machine),
+    });
+  }
+
+  private inspectMore(): void {
+    this.inspecting ??= this.inspectAll().finally(() => {
+      this.inspecting = null;
     });
   }
 
   private async inspectAll(): Promise<void> {
-    const files = [...this.known.values()].flatMap(({ file }) => (file ? [file] : []));
+    const files = [...this.known.values()].flatMap(({ file }) => (file && !file.problem ? [file] : []));
     const unread = files.filter((file) => !this.inspections.has(inspectionKey(file)));
     for (const file of unread) await this.inspect(file);
     if (unread.length > 0) this.changed.emit(this.entries());
@@ -179,9 +200,9 @@ export class ModelLibrary {
     const key = inspectionKey(file);
     const known = this.inspections.get(key);
     if (known) return known;
-    const inspection = await this.inspector.inspect(file.path).then(
-      (info) => ({ info, problem: null }),
-      (error: unknown) => ({ info: null, problem: namedProblem(file.path, toErrorPayload(error)) }),
+    const inspection = await this.parts.inspector.inspect(file.path).then(
+      (info) => (info.architecture === 'clip' ? { info: null, problem: onlyPictures(file) } : { info, problem: null }),
+      (error: unknown) => ({ info: null, problem: namedProblem(file, toErrorPayload(error)) }),
     );
     // an engine that is not there says nothing about the file: it can be added, and is looked at again later
     if (inspection.problem?.code === 'engine-unavailable') return { info: null, problem: null };
@@ -190,16 +211,23 @@ export class ModelLibrary {
   }
 }
 
+function isIn(path: string, folder: string): boolean {
+  return path.startsWith(join(folder, '/'));
+}
+
 function inspectionKey(file: FoundFile): string {
   return `${file.path}|${file.bytes}|${file.modifiedMs}`;
 }
 
-/** In a list of refusals a message without the name of its file helps nobody. */
-function namedProblem(path: string, problem: ErrorPayload): ErrorPayload {
-  const name = basename(path);
-  return problem.message.includes(name) ? problem : { ...problem, message: `${name}: ${problem.message}` };
+/** In a list of refusals a message without the name of its file helps nobody; paths of people's folders help nobody either. */
+function namedProblem({ path, name }: FoundFile, problem: ErrorPayload): ErrorPayload {
+  const message = problem.message.replaceAll(path, name);
+  return message.includes(name) || message.includes(basename(path))
+    ? { ...problem, message }
+    : { ...problem, message: `${name}: ${message}` };
 }
 
-function missing(path: string): ErrorPayload {
-  return { code: 'model-missing', message: `${basename(path)} is not there any more, or it is damaged.`, hint: '' };
+function onlyPictures({ name }: FoundFile): ErrorPayload {
+  const message = `${name} is the part of a model that sees pictures, and no language model.`;
+  return { code: 'model-unsupported', message, hint: 'Choose the file of the model itself.' };
 }

@@ -1,5 +1,5 @@
 /** models.json: the files and folders that a person added. The files themselves are never touched. */
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { readTextIfThere, setAside, writeFileAtomic } from './files';
 
@@ -7,7 +7,7 @@ const listSchema = z.object({
   version: z.literal(1).default(1),
   files: z.array(z.string()).default([]),
   folders: z.array(z.string()).default([]),
-  /** files of a folder that a person took off the list */
+  /** keys of files of a folder that a person took off the list */
   hidden: z.array(z.string()).default([]),
 });
 type List = z.infer<typeof listSchema>;
@@ -47,6 +47,15 @@ export class ModelList {
     return this.save(({ folders, hidden }) => ({
       folders: withOne(folders, path),
       hidden: hidden.filter((one) => !filesInIt.includes(one)),
+    }));
+  }
+
+  /** What was hidden of it comes back when it is added again. */
+  removeFolder(path: string): Promise<void> {
+    const isInside = (one: string) => one.startsWith(join(path, '/'));
+    return this.save(({ folders, hidden }) => ({
+      folders: without(folders, path),
+      hidden: hidden.filter((one) => !isInside(one)),
     }));
   }
 

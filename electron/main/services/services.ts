@@ -108,7 +108,10 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const host = new EngineHost(options.openEngine, log);
   const inspect = (path: string) => host.client.call('inspect', { path });
   const downloadFolder = () => downloadFolderOf(dataFolder, settings.get().downloads);
-  const models = new ModelLibrary(options.embeddedModels, added, { inspect }, downloadFolder);
+  const models = new ModelLibrary({
+    ...{ embeddedFolder: options.embeddedModels, added, downloadFolder },
+    inspector: { inspect },
+  });
   const hub = await setUpHub({
     ...{ dataFolder, log, catalogueFile: options.catalogue, version: options.info.version, keyring: options.keyring },
     ...(options.keepAwake ? { keepAwake: options.keepAwake } : {}),

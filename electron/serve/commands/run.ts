@@ -39,7 +39,10 @@ export async function runCommand(command: Command, parts: CommandParts): Promise
   const host = new EngineHost(parts.openEngine, silentLogger);
   const inspect = async (path: string) => (await ready(host)).client.call('inspect', { path });
   const folder = () => downloadFolderOf(command.dataFolder, settings.get().downloads);
-  const library = new ModelLibrary(parts.embeddedModels, added, { inspect: notHere }, folder);
+  const library = new ModelLibrary({
+    ...{ embeddedFolder: parts.embeddedModels, added, downloadFolder: folder },
+    inspector: { inspect: notHere },
+  });
   const hub = await setUpHub({
     ...{ dataFolder: command.dataFolder, catalogueFile: parts.catalogue, version: parts.version, keyring: null },
     judge: { inspect, fit: async (question) => (await ready(host)).client.call('fit', question) },

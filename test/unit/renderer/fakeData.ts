@@ -42,6 +42,7 @@ export const embeddedModel: ModelEntry = {
   id: 'embedded',
   fileName: 'concertina-tiny-q8_0.gguf',
   location: 'built in',
+  places: [{ id: 'embedded', fileName: 'concertina-tiny-q8_0.gguf', location: 'built in', app: null }],
   source: 'embedded',
   fileBytes: 30_412_000,
   info: fakeInfo,
@@ -52,6 +53,7 @@ export const otherModel: ModelEntry = {
   id: 'other',
   fileName: 'Qwen3-8B-Q4_K_M.gguf',
   location: '~/models',
+  places: [{ id: 'other', fileName: 'Qwen3-8B-Q4_K_M.gguf', location: '~/models', app: null }],
   source: 'file',
   fileBytes: 5_027_783_872,
   info: {
@@ -71,6 +73,7 @@ export const brokenModel: ModelEntry = {
   id: 'broken',
   fileName: 'mistral-cut.gguf',
   location: '~/Downloads',
+  places: [{ id: 'broken', fileName: 'mistral-cut.gguf', location: '~/Downloads', app: null }],
   source: 'file',
   fileBytes: 1_203_000_000,
   info: null,

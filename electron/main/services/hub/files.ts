@@ -52,11 +52,12 @@ function fileOf(first: HubPart, parts: HubPart[]): Found {
     bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
     parts,
     missingParts: split ? Math.max(0, split.count - parts.length) : 0,
-    kind: kindOf(first.path),
+    kind: kindOfFile(first.path),
   };
 }
 
-function kindOf(path: string): HubFile['kind'] {
+/** By its name alone. */
+export function kindOfFile(path: string): HubFile['kind'] {
   const name = path.replace(/^.*\//, '').toLowerCase();
   if (/mmproj/.test(name)) return 'projector';
   return /imatrix|\blora\b|adapter|control-vector/.test(name) ? 'other' : 'model';

@@ -26,7 +26,7 @@ async function setUp(listText?: string) {
   const open = async () => {
     const list = new ModelList(listPath, () => new Date('2026-11-21T12:00:00Z'));
     await list.load();
-    return { list, library: new ModelLibrary(embedded, list, { inspect }) };
+    return { list, library: new ModelLibrary({ embeddedFolder: embedded, added: list, inspector: { inspect } }) };
   };
   return { folder, models, inspect, listPath, open, ...(await open()) };
 }

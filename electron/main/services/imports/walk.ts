@@ -1,0 +1,129 @@
+/**
+ * The models below a folder, in any layout: as other apps keep theirs, with links followed and nothing copied. What is
+ * incomplete is found too, with the reason; projectors, adapters and the like are no models and are passed over.
+ */
+import type { Dirent } from 'node:fs';
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { ErrorPayload } from '../../../shared/errors';
+import { kindOfFile, splitOf } from '../hub/files';
+import { type FoundFile, foundFile, isGguf } from '../modelFiles';
+import { isOllamaStore, ollamaModels } from './ollama';
+
+const maxDepth = 8;
+const maxFiles = 1000;
+const maxFolders = 5000;
+
+export interface Walk {
+  files: FoundFile[];
+  /** every folder that was looked into: a change in one of them can change the answer */
+  folders: string[];
+}
+
+/** In the order of the names. Folders that may not be read are passed over. */
+export async function walkModels(root: string): Promise<Walk> {
+  const walker = new Walker();
+  await walker.enter(root, 0);
+  return { files: walker.files.slice(0, maxFiles), folders: walker.folders };
+}
+
+class Walker {
+  readonly files: FoundFile[] = [];
+  readonly folders: string[] = [];
+  /** behind all links: a link to a folder above is not entered again */
+  private readonly seen = new Set<string>();
+
+  async enter(folder: string, depth: number): Promise<void> {
+    if (depth > maxDepth || this.files.length >= maxFiles || this.folders.length >= maxFolders) return;
+    const real = await realpath(folder).catch(() => null);
+    if (real === null || this.seen.has(real)) return;
+    const entries = await readdir(folder, { withFileTypes: true }).catch(() => null);
+    if (entries === null) return;
+    this.seen.add(real);
+    this.folders.push(folder);
+    const names = new Set(entries.map(({ name }) => name));
+    if (isOllamaStore(names)) {
+      const { files, folders } = await ollamaModels(folder);
+      this.files.push(...files);
+      this.folders.push(...folders);
+      return;
+    }
+    for (const entry of entries.sort((a, b) => a.name.localeCompare(b.name))) {
+      await this.look(folder, entry, names, depth);
+    }
+  }
+
+  private async look(folder: string, entry: Dirent, names: ReadonlySet<string>, depth: number): Promise<void> {
+    const path = join(folder, entry.name);
+    if (await isFolder(entry, path)) {
+      // hidden ones hold locks, sources of programs and the like
+      if (!entry.name.startsWith('.') && entry.name !== 'node_modules') await this.enter(path, depth + 1);
+      return;
+    }
+    const file = await modelAt(path, names);
+    if (file) this.files.push(file);
+  }
+}
+
+async function isFolder(entry: Dirent, path: string): Promise<boolean> {
+  if (!entry.isSymbolicLink()) return entry.isDirectory();
+  return (await stat(path).catch(() => null))?.isDirectory() ?? false;
+}
+
+/** `names`: of the same folder. */
+async function modelAt(path: string, names: ReadonlySet<string>): Promise<FoundFile | null> {
+  const name = basename(path);
+  if (isHalf(name)) return halfAt(path, names);
+  if (!/\.gguf$/i.test(name) || kindOfFile(name) !== 'model') return null;
+  const split = splitOf(name);
+  if (split && split.number > 1) return splitWithoutFirst(path, split, names);
+  return (await foundFile(path)) ?? brokenLink(path);
+}
+
+/** A link whose target is gone, or a disk that went away between two looks. */
+function brokenLink(path: string): FoundFile {
+  const message = `${basename(path)} leads to a file that is not there any more.`;
+  const problem: ErrorPayload = {
+    code: 'model-missing',
+    message,
+    hint: 'Download it again with the app that kept it.',
+  };
+  return { path, key: path, name: basename(path), bytes: 0, modifiedMs: 0, realPath: path, problem };
+}
+
+/** Listed once, by the lowest part that is there. */
+async function splitWithoutFirst(
+  path: string,
+  { number, count }: { number: number; count: number },
+  names: ReadonlySet<string>,
+): Promise<FoundFile | null> {
+  const nameOf = (part: number) => basename(path).replace(/-\d{5}-of-/i, `-${String(part).padStart(5, '0')}-of-`);
+  for (let lower = 1; lower < number; lower++) if (names.has(nameOf(lower))) return null;
+  const missing = number === 2 ? 'Its first part is' : `Its first ${number - 1} parts are`;
+  const message = `${basename(path)} is one of ${count} parts of a model. ${missing} missing.`;
+  return foundFile(path, { problem: { code: 'model-missing', message, hint: 'Put all parts into one folder.' } });
+}
+
+/** As browsers, download managers and the apps name what is not whole yet. */
+const halfEnding = /\.(?:part|partial|incomplete|downloadinprogress|crdownload|download|tmp|aria2|opdownload)$/i;
+
+function isHalf(name: string): boolean {
+  return /\.incomplete$/i.test(name) || (/\.gguf[._-]/i.test(name) && halfEnding.test(name));
+}
+
+async function halfAt(path: string, names: ReadonlySet<string>): Promise<FoundFile | null> {
+  const name = basename(path);
+  // our own downloads have a log beside them, and a list of their own
+  if (names.has(`${name}.log`)) return null;
+  if (!(await isGguf(path).catch(() => false))) return null;
+  const title = hubName(path) ?? name;
+  const message = `${title}: its download has not ended.`;
+  const hint = 'Let the app that began it end it, or download the model here.';
+  return foundFile(path, { name: title, problem: { code: 'model-invalid', message, hint } });
+}
+
+/** "org/name" of a blob in the cache of the hub: models--org--name/blobs/HASH.incomplete; null: it lies elsewhere */
+function hubName(path: string): string | null {
+  const match = /^models--(.+?)--(.+)$/.exec(basename(dirname(dirname(path))));
+  return match ? `${match[1]}/${match[2]}` : null;
+}
