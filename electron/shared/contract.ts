@@ -27,6 +27,7 @@ import {
 } from './hub';
 import { limits } from './limits';
 import { machineProfileSchema, machineProgressSchema } from './machine';
+import { modelDefaultsSchema, settingsUpdateSchema } from './modelDefaults';
 import { modelEntrySchema, modelPlacesSchema } from './models';
 import {
   type ClientOf,
@@ -40,7 +41,7 @@ import {
 import { powerSchema } from './power';
 import { presetContentSchema, presetsSchema } from './presets';
 import { savedSessionSchema } from './sessions';
-import { contextSettingsSchema, settingsPatchSchema, settingsSchema } from './settings';
+import { contextSettingsSchema, settingsSchema } from './settings';
 import { summaryKindSchema } from './summaries';
 
 const nothing = z.void();
@@ -82,8 +83,9 @@ export const operations = {
   'app.diagnostics': operation(nothing, z.object({ text: z.string() })),
   'app.openExternal': operation(z.object({ url: z.url({ protocol: /^https$/ }) }), nothing),
 
+  /** as they count for the model in use */
   'settings.get': operation(nothing, settingsSchema),
-  'settings.update': operation(settingsPatchSchema, settingsSchema),
+  'settings.update': operation(settingsUpdateSchema, settingsSchema),
 
   'chats.list': operation(nothing, z.array(chatSummarySchema)),
   'chats.create': operation(z.object({ title: title.optional() }), chatSummarySchema),
@@ -171,6 +173,8 @@ export const operations = {
   'models.removeFolder': operation(z.object({ id: idSchema }), nothing),
   /** off the list; the file stays where it is. Of a model with several places: this one */
   'models.remove': operation(z.object({ modelId: idSchema }), nothing),
+  /** what is set for this model alone; null: nothing any more. If it is in use, it is loaded again where that is needed */
+  'models.setDefaults': operation(z.object({ modelId: idSchema, defaults: modelDefaultsSchema.nullable() }), nothing),
   /** loads the model and remembers it; `force`: even when it does not fit into the memory */
   'models.select': operation(z.object({ modelId: idSchema, force: z.boolean().optional() }), engineStatusSchema),
 
@@ -251,7 +255,8 @@ export const operations = {
   'engine.fit': operation(
     z.object({
       modelId: idSchema.optional(),
-      context: contextSettingsSchema,
+      /** left out: those that the model would be loaded with */
+      context: contextSettingsSchema.optional(),
       /** tokens; the marks go no further; when it is left out, as many as the model was trained for */
       longest: z.number().int().min(limits.minContext).max(limits.maxContext).optional(),
       /** any id of the asking view: its newer question ends the older one with the code `cancelled` */

@@ -1,6 +1,7 @@
 /** Models: GGUF files that the app knows. The window holds ids; paths stay in the main process. */
 import { z } from 'zod';
 import { idSchema } from './chats';
+import { modelDefaultsSchema } from './modelDefaults';
 
 /** What the header of a GGUF file says, without loading its weights. */
 export const modelInfoSchema = z.object({
@@ -51,6 +52,8 @@ export const modelEntrySchema = z.object({
   info: modelInfoSchema.nullable(),
   /** why the file cannot be used; null when it can */
   problem: z.string().nullable(),
+  /** what is set for it alone; null: nothing */
+  defaults: modelDefaultsSchema.nullable(),
 });
 export type ModelEntry = z.infer<typeof modelEntrySchema>;
 

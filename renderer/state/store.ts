@@ -76,6 +76,7 @@ function createActions(tools: Tools) {
   const meter = createMeterActions(tools);
   const stream = createStreamActions(tools, meter);
   const settings = createSettingsActions(tools);
+  const models = createModelsActions(tools);
   const presets = createPresetsActions(tools, settings);
   const documents = createDocumentsActions(tools);
   return {
@@ -84,13 +85,13 @@ function createActions(tools: Tools) {
     chats: createChatsActions(tools),
     conversation: createConversationActions(tools, stream, documents, () => void presets.begin()),
     documents,
-    compare: createCompareActions(tools, documents, settings),
+    compare: createCompareActions(tools, documents, models),
     budget: createBudgetActions(tools),
     citations: createCitationsActions(tools),
     stream,
     engine: createEngineActions(tools),
     meter,
-    models: createModelsActions(tools),
+    models,
     hub: createHubActions(tools),
     downloads: createDownloadsActions(tools),
     machine: createMachineActions(tools),

@@ -19,7 +19,7 @@ import { Emitter } from './emitter';
 import type { CrashReport, EngineHost } from './engineHost';
 import { looksTheSame } from './memoryChange';
 import type { ModelLibrary } from './modelLibrary';
-import type { SettingsStore } from './settingsStore';
+import type { SettingsService } from './settingsService';
 
 const reloadDelayMs = 500;
 const memoryEveryMs = 1000;
@@ -65,7 +65,7 @@ export class EngineService {
   constructor(
     private readonly host: EngineHost,
     private readonly library: ModelLibrary,
-    private readonly settings: SettingsStore,
+    private readonly settings: SettingsService,
     private readonly calibration: CalibrationPlaces,
     private readonly scratch: string,
     /** bytes of the app's processes without the engine; null: not told */
@@ -129,8 +129,9 @@ export class EngineService {
     return this.host.client.call('estimate', { path: await this.pathOf(modelId), context });
   }
 
-  async fit({ modelId, ...question }: OperationInput<'engine.fit'>): Promise<ContextFit> {
-    return this.host.client.call('fit', { path: await this.pathOf(modelId), ...question });
+  async fit({ modelId, context, ...question }: OperationInput<'engine.fit'>): Promise<ContextFit> {
+    const asked = context ?? this.settings.of(modelId ?? this.current.modelId).context;
+    return this.host.client.call('fit', { path: await this.pathOf(modelId), context: asked, ...question });
   }
 
   countTokens(messages: PromptMessage[], options: PromptOptions): Promise<{ tokens: number }> {
@@ -260,7 +261,7 @@ export class EngineService {
     const number = ++this.loadNumber;
     const isLatest = () => number === this.loadNumber;
     await this.endRunningLoad().catch(() => undefined);
-    const context = this.settings.get().context;
+    const { context } = this.settings.of(modelId);
     this.askedContext = context;
     this.reloadWhenIdle = false;
     this.update({ ...nothingLoaded, state: 'loading', modelId, loadProgress: 0, loadStep: 'weights', error: null });
@@ -333,7 +334,7 @@ export class EngineService {
 
   private onSettings(): void {
     const asked = this.askedContext;
-    if (!asked || JSON.stringify(asked) === JSON.stringify(this.settings.get().context)) return;
+    if (!asked || JSON.stringify(asked) === JSON.stringify(this.wantedContext())) return;
     if (this.reloadTimer) clearTimeout(this.reloadTimer);
     this.reloadTimer = setTimeout(() => void this.reloadForSettings(), reloadDelayMs);
   }
@@ -342,7 +343,7 @@ export class EngineService {
     this.reloadTimer = null;
     const { state, modelId } = this.current;
     // a slider that went back to where it was needs no new context
-    const changed = JSON.stringify(this.askedContext) !== JSON.stringify(this.settings.get().context);
+    const changed = JSON.stringify(this.askedContext) !== JSON.stringify(this.wantedContext());
     if (!changed || modelId === null || !['ready', 'generating', 'loading', 'failed'].includes(state)) return;
     if (this.answers > 0) this.reloadWhenIdle = true;
     else await this.load(modelId);
@@ -359,6 +360,11 @@ export class EngineService {
     const id = modelId ?? this.current.modelId ?? (await this.wantedModelId());
     if (id === null) throw new ConcertinaError('model-missing', 'There is no model to estimate.', 'Add a model first.');
     return this.library.pathOf(id);
+  }
+
+  /** of the model in use, as they are set now */
+  private wantedContext(): ContextSettings {
+    return this.settings.of(this.current.modelId).context;
   }
 
   private async wantedModelId(): Promise<string | null> {

@@ -18,7 +18,7 @@ import type { MachineService } from './machineService';
 import type { ModelLibrary } from './modelLibrary';
 import type { PowerWatch } from './power';
 import type { SessionService } from './sessionService';
-import type { SettingsStore } from './settingsStore';
+import type { SettingsService } from './settingsService';
 import type { TurnService } from './turnService';
 
 /** What only a desktop can do; headless mode has none of it. */
@@ -36,7 +36,7 @@ export interface HandlerParts {
   machine: MachineService;
   desktop: Desktop | null;
   power: PowerWatch;
-  settings: SettingsStore;
+  settings: SettingsService;
   chats: ChatStore;
   models: ModelLibrary;
   engine: EngineService;
@@ -68,7 +68,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
     'app.openExternal': async ({ url }) => requireDesktop(desktop).openExternal(url),
 
     'settings.get': async () => settings.get(),
-    'settings.update': (patch) => settings.update(patch),
+    'settings.update': ({ scope, ...change }) => settings.update(change, scope),
 
     'chats.list': async () => chats.list(),
     'chats.create': ({ title }) => chats.create(title),
@@ -99,6 +99,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
     'models.addPlaces': ({ ids }) => models.addPlaces(ids),
     'models.removeFolder': ({ id }) => models.removeFolder(id),
     'models.remove': ({ modelId }) => removeModel(modelId),
+    'models.setDefaults': ({ modelId, defaults }) => settings.setDefaults(modelId, defaults),
     'models.select': ({ modelId, force }) => engine.select(modelId, force),
 
     'documents.attachFromDialog': async () => documents.addPaths(await requireDesktop(desktop).chooseDocuments()),

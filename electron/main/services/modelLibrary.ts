@@ -2,6 +2,7 @@
 import { basename, join, resolve } from 'node:path';
 import type { AddModelsResult } from '../../shared/contract';
 import { ConcertinaError, type ErrorPayload, toErrorPayload } from '../../shared/errors';
+import type { ModelDefaults } from '../../shared/modelDefaults';
 import type { ModelEntry, ModelInfo, ModelPlaces } from '../../shared/models';
 import { Emitter } from './emitter';
 import { entriesOf, type Inspection } from './imports/entries';
@@ -24,6 +25,8 @@ export interface LibraryParts {
   downloadFolder?: () => string;
   /** where other apps may keep models; left out: this one */
   machine?: Machine;
+  /** what is set for a model alone */
+  defaultsOf?: (modelId: string) => ModelDefaults | null;
 }
 
 export class ModelLibrary {
@@ -132,6 +135,12 @@ export class ModelLibrary {
     return modelIdOf(path);
   }
 
+  /** Something that is told of a model is another by now, and no file is. */
+  async tellAgain(): Promise<void> {
+    if (this.known.size === 0) await this.scan();
+    this.changed.emit(this.entries());
+  }
+
   private downloads(): string[] {
     const folder = this.parts.downloadFolder?.();
     return folder === undefined ? [] : [folder];
@@ -180,6 +189,7 @@ export class ModelLibrary {
       inspectionOf: (file) => this.inspections.get(inspectionKey(file)),
       digestOf: () => null,
       appOf: (path) => appOf(path, this.machine),
+      defaultsOf: (id) => this.parts.defaultsOf?.(id) ?? null,
     });
   }
 

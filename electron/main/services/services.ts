@@ -29,6 +29,7 @@ import { ChatSearch } from './library/chatSearch';
 import { PresetStore } from './library/presetStore';
 import type { Logger } from './logger';
 import { firstValues, MachineService, machineLines } from './machineService';
+import { ModelDefaultsStore } from './modelDefaults';
 import { ModelLibrary } from './modelLibrary';
 import { ModelList } from './modelList';
 import type { PowerWatch } from './power';
@@ -36,6 +37,7 @@ import { Questions } from './questions';
 import { privateFactsOf } from './redact';
 import { RunRecord } from './runRecord';
 import { SessionService } from './sessionService';
+import { SettingsService } from './settingsService';
 import { SettingsStore } from './settingsStore';
 import { SummaryWriter } from './summary/summaryWriter';
 import { personNames, systemFacts } from './systemFacts';
@@ -78,7 +80,7 @@ export interface Services {
   host: EngineHost;
   engine: EngineService;
   models: ModelLibrary;
-  settings: SettingsStore;
+  settings: SettingsService;
   documents: DocumentService;
   downloads: Downloads;
   /** stops answers, writes what is open, ends the engine process */
@@ -89,7 +91,8 @@ const stopAnswersMs = 2000;
 
 export async function createServices(options: ServicesOptions): Promise<Services> {
   const { dataFolder, log } = options;
-  const settings = new SettingsStore(join(dataFolder, 'settings.json'));
+  const settingsStore = new SettingsStore(join(dataFolder, 'settings.json'));
+  const modelDefaults = new ModelDefaultsStore(join(dataFolder, 'model-settings.json'));
   const chats = new ChatStore(join(dataFolder, 'chats'), join(dataFolder, 'trash'));
   const added = new ModelList(join(dataFolder, 'models.json'));
   const documents = new DocumentService({
@@ -101,8 +104,9 @@ export async function createServices(options: ServicesOptions): Promise<Services
   await sweep(dataFolder);
   const presets = new PresetStore(join(dataFolder, 'presets.json'));
   const comparisons = new CompareStore(join(dataFolder, 'compare'));
-  const stores = [settings, chats, added, documents, presets, comparisons];
+  const stores = [settingsStore, modelDefaults, chats, added, documents, presets, comparisons];
   await Promise.all(stores.map((store) => store.load()));
+  const settings = new SettingsService(settingsStore, modelDefaults);
   await beginWithDefault(presets, settings, log);
 
   const host = new EngineHost(options.openEngine, log);
@@ -111,6 +115,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const models = new ModelLibrary({
     ...{ embeddedFolder: options.embeddedModels, added, downloadFolder },
     inspector: { inspect },
+    defaultsOf: (modelId) => modelDefaults.of(modelId),
   });
   const hub = await setUpHub({
     ...{ dataFolder, log, catalogueFile: options.catalogue, version: options.info.version, keyring: options.keyring },
@@ -143,17 +148,24 @@ export async function createServices(options: ServicesOptions): Promise<Services
   void documentUse.sweep();
   await machine.load();
   if (options.firstProbe) probeAtFirstStart(machine, engine, settings, log);
-  const notices = [options.info, settings, presets, chats, added, machine, hub, comparisons].flatMap(
-    (one) => one.notices,
-  );
+  const notices = [
+    options.info,
+    settingsStore,
+    modelDefaults,
+    presets,
+    chats,
+    added,
+    machine,
+    hub,
+    comparisons,
+  ].flatMap((one) => one.notices);
   for (const notice of notices) log.warn(notice);
   const info = () => ({ ...options.info, notices });
   const record = recordOf(host, engine, turns);
 
   function diagnostics(): string {
     const secrets = privateFactsOf(process.env, [
-      settings.get().systemPrompt,
-      ...settings.get().sampling.stop,
+      ...settings.privateTexts(),
       ...presets.get().presets.flatMap(({ systemPrompt, sampling }) => [systemPrompt, ...sampling.stop]),
     ]);
     const values = [...secrets.values, ...hub.token.secrets()];
@@ -182,7 +194,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
       fill: async (attachment, text) =>
         (await questions.attachments({ chat: null, branch: [], text, attachments: [attachment] }))[0] ?? attachment,
     },
-    settings: () => settings.get(),
+    settings: (modelId) => settings.of(modelId),
   });
   await compare.clean();
   const { desktop, power } = options;
@@ -210,6 +222,8 @@ export async function createServices(options: ServicesOptions): Promise<Services
   };
   const handlers = createHandlers(parts);
 
+  engine.changed.on(({ modelId }) => modelId !== null && settings.follow(modelId));
+  modelDefaults.changed.on(() => void models.tellAgain());
   const events = new Emitter<AppEvent>();
   settings.changed.on((payload) => events.emit({ name: 'onSettings', payload }));
   chats.changed.on((payload) => events.emit({ name: 'onChats', payload }));
@@ -250,11 +264,13 @@ export async function createServices(options: ServicesOptions): Promise<Services
 }
 
 /** The app starts with a new chat. */
-async function beginWithDefault(presets: PresetStore, settings: SettingsStore, log: Logger): Promise<void> {
+async function beginWithDefault(presets: PresetStore, settings: SettingsService, log: Logger): Promise<void> {
   const preset = presets.default();
   if (!preset) return;
   const { systemPrompt, sampling } = preset;
-  await settings.update({ systemPrompt, sampling }).catch((error) => log.warn(`The default preset: ${String(error)}`));
+  await settings
+    .update({ systemPrompt, sampling }, 'all')
+    .catch((error) => log.warn(`The default preset: ${String(error)}`));
 }
 
 /** What a run that was killed left half done; documents and sessions see to their own. */
@@ -267,13 +283,18 @@ async function sweep(dataFolder: string): Promise<void> {
 }
 
 /** As soon as a model is ready. What fails or is ended by a question is done at the next start. */
-function probeAtFirstStart(machine: MachineService, engine: EngineService, settings: SettingsStore, log: Logger): void {
+function probeAtFirstStart(
+  machine: MachineService,
+  engine: EngineService,
+  settings: SettingsService,
+  log: Logger,
+): void {
   if (machine.measured()) return;
 
   async function measure(): Promise<void> {
     const { choice } = await machine.probe();
-    const context = firstValues(settings.get().context, choice);
-    if (Object.keys(context).length > 0) await settings.update({ context });
+    const context = firstValues(settings.of(null).context, choice);
+    if (Object.keys(context).length > 0) await settings.update({ context }, 'all');
   }
 
   const off = engine.changed.on(({ state }) => {

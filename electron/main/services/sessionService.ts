@@ -2,7 +2,7 @@
 import type { SavedSession } from '../../shared/sessions';
 import type { EngineHost } from './engineHost';
 import type { Logger } from './logger';
-import type { SettingsStore } from './settingsStore';
+import type { SettingsService } from './settingsService';
 
 export class SessionService {
   /** as the engine was told last */
@@ -11,7 +11,7 @@ export class SessionService {
   /** `chatIds`: of all chats, those in the trash among them */
   constructor(
     private readonly host: EngineHost,
-    private readonly settings: SettingsStore,
+    private readonly settings: SettingsService,
     private readonly folder: string,
     private readonly chatIds: () => Promise<string[]>,
     private readonly log: Logger,

@@ -5,7 +5,7 @@ import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { Menu, MenuItem } from '../../ui/Menu';
 
-/** Takes over the types and the length of a column. The model is busy until the run has ended. */
+/** Takes over the types and the length of a column, for the model of the run alone. The model is busy until the run has ended. */
 export function UseThis({ run, index }: { run: CompareRun; index: number }) {
   const title = useApp(selectChatTitle);
   const { compare } = useActions();
@@ -13,7 +13,7 @@ export function UseThis({ run, index }: { run: CompareRun; index: number }) {
   if (!column || run.state === 'running' || column.state === 'failed') return null;
 
   async function later(): Promise<void> {
-    if (await compare.use(run, index, false)) toast.success('Saved. It counts from the next load of a model on.');
+    if (await compare.use(run, index, false)) toast.success('Saved: this model is loaded with it from now on.');
   }
 
   return (
@@ -28,7 +28,7 @@ export function UseThis({ run, index }: { run: CompareRun; index: number }) {
         <MenuItem onSelect={() => void compare.use(run, index, true)}>
           {title === null ? 'Now: load the model with it' : 'Now: load it for the open chat'}
         </MenuItem>
-        <MenuItem onSelect={() => void later()}>As the default, from the next load on</MenuItem>
+        <MenuItem onSelect={() => void later()}>As the default of this model</MenuItem>
       </Menu>
     </span>
   );

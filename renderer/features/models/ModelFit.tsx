@@ -25,7 +25,7 @@ export function ModelFit({ model }: { model: ModelEntry }) {
 }
 
 /** null: being asked, or the engine cannot tell */
-function useModelFit({ id, problem }: ModelEntry): ContextFit | null {
+function useModelFit({ id, problem, defaults }: ModelEntry): ContextFit | null {
   const context = useApp(selectSavedContext);
   const able = useApp(selectCanAsk) && problem === null;
   const { settings } = useActions();
@@ -43,7 +43,7 @@ function useModelFit({ id, problem }: ModelEntry): ContextFit | null {
     return () => {
       dropped = true;
     };
-  }, [id, able, context, settings]);
+  }, [id, able, context, defaults, settings]);
 
   return fit;
 }

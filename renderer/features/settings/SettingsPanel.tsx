@@ -16,6 +16,7 @@ import { PresetSection } from './PresetSection';
 import { PromptSection } from './PromptSection';
 import { ResetContext, ResetSampling } from './Resets';
 import { SamplingSection } from './SamplingSection';
+import { ScopeSection } from './ScopeSection';
 
 export function SettingsPanel() {
   const settings = useApp(selectSettings);
@@ -48,6 +49,9 @@ export function SettingsPanel() {
       </div>
       {settings && (
         <div className="min-h-0 flex-1 overflow-y-auto">
+          <Section title="Settings of">
+            <ScopeSection />
+          </Section>
           <Section title="Context and cache">
             <CacheSection />
             <OverflowField overflow={settings.overflow} />

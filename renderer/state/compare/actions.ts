@@ -10,8 +10,9 @@ import type { OperationOutput } from '../../../electron/shared/contract';
 import { errorPayloadOf } from '../../bridge/errorPayload';
 import { emptyDraft } from '../conversation/state';
 import type { createDocumentsActions } from '../documents/actions';
+import type { createModelsActions } from '../models/actions';
 import { selectCurrentModel } from '../models/selectors';
-import type { createSettingsActions } from '../settings/actions';
+import { nothingOwn } from '../models/state';
 import type { Tools } from '../tools';
 import { configurationsOf, formOf, newForm, planKey, requestOf } from './form';
 import { selectCompareDocuments } from './selectors';
@@ -21,7 +22,7 @@ import { compareDraftKey } from './state';
 export function createCompareActions(
   { client, get, patch }: Tools,
   documents: Pick<ReturnType<typeof createDocumentsActions>, 'attachStored'>,
-  settings: Pick<ReturnType<typeof createSettingsActions>, 'update'>,
+  models: Pick<ReturnType<typeof createModelsActions>, 'setDefaults'>,
 ) {
   /** counts questions: the newest one wins */
   let planning = 0;
@@ -122,17 +123,22 @@ export function createCompareActions(
   }
 
   /**
-   * Takes over the types and the length of a column. `now`: the model is loaded with them for the open chat; else they
-   * count from the next load on. @returns whether they were written down
+   * The types and the length of a column become what is set for the model of the run alone. `now`: it is loaded with them
+   * for the open chat. @returns whether they were written down
    */
   async function use(run: CompareRun, index: number, now: boolean): Promise<boolean> {
     const column = run.columns[index];
     if (!column) return false;
     const { typeK, typeV, nCtx } = column.configuration;
-    if (!(await settings.update({ context: { typeK, typeV, nCtx } }))) return false;
+    const { modelId } = run.request;
+    const { saved } = get().settings;
+    if (!saved) return false;
+    const before = get().models.list?.find((model) => model.id === modelId)?.defaults ?? nothingOwn;
+    const gpuLayers = before.context?.gpuLayers ?? saved.context.gpuLayers;
+    const context = { typeK, typeV, nCtx, gpuLayers };
+    if (!(await models.setDefaults(modelId, { ...before, context }))) return false;
     if (!now) return true;
     patch('compare', { open: false });
-    const { modelId } = run.request;
     try {
       if (modelId !== get().engine.status?.modelId) await client.call('models.select', { modelId });
       else await client.call('engine.reload', undefined);

@@ -1,4 +1,5 @@
 import type { AddModelsResult } from '../../../electron/shared/contract';
+import type { ModelDefaults } from '../../../electron/shared/modelDefaults';
 import type { ModelEntry } from '../../../electron/shared/models';
 import type { Tools } from '../tools';
 
@@ -34,6 +35,17 @@ export function createModelsActions({ client, get, patch, report }: Tools) {
       } catch (error) {
         patch('models', { list });
         report(error);
+      }
+    },
+
+    /** What is set for one model alone; null: nothing any more. @returns whether it was written down */
+    async setDefaults(modelId: string, defaults: ModelDefaults | null): Promise<boolean> {
+      try {
+        await client.call('models.setDefaults', { modelId, defaults });
+        return true;
+      } catch (error) {
+        report(error);
+        return false;
       }
     },
 

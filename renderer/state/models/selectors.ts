@@ -10,7 +10,9 @@ export function selectCurrentModel(state: AppState) {
   const id = state.engine.status?.modelId ?? state.settings.saved?.modelId ?? null;
   const list = state.models.list ?? [];
   return (
-    list.find((model) => model.id === id) ?? list.find((model) => id === null && model.source === 'embedded') ?? null
+    list.find(({ places }) => places.some((place) => place.id === id)) ??
+    list.find((model) => id === null && model.source === 'embedded') ??
+    null
   );
 }
 

@@ -1,5 +1,9 @@
 import type { AddModelsResult } from '../../../electron/shared/contract';
+import type { ModelDefaults } from '../../../electron/shared/modelDefaults';
 import type { ModelEntry } from '../../../electron/shared/models';
+
+/** A model with nothing set for it alone. */
+export const nothingOwn: ModelDefaults = { context: null, sampling: null, systemPrompt: null };
 
 export interface ModelsState {
   /** null until the services have answered */

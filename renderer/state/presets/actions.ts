@@ -57,7 +57,8 @@ export function createPresetsActions(
   async function apply({ systemPrompt, sampling, engine }: PresetContent): Promise<void> {
     const before = get().settings.saved;
     const change: SettingsPatch = { systemPrompt, sampling, ...(engine ? { context: engine.context } : {}) };
-    if (!before || !(await settings.update(change)) || !engine) return;
+    const scope = engine?.modelId ? { modelId: engine.modelId } : undefined;
+    if (!before || !(await settings.update(change, scope)) || !engine) return;
     const { modelId, context } = engine;
     try {
       if (modelId !== null && modelId !== get().engine.status?.modelId) await client.call('models.select', { modelId });
@@ -74,7 +75,8 @@ export function createPresetsActions(
     const preset = presets.find(({ id }) => id === defaultId);
     const { saved } = get().settings;
     if (!preset || !saved || isInUse(preset, saved)) return;
-    await settings.update({ systemPrompt: preset.systemPrompt, sampling: preset.sampling });
+    // what a model has of its own goes before what new chats begin with
+    await settings.update({ systemPrompt: preset.systemPrompt, sampling: preset.sampling }, 'all');
   }
 
   return {

@@ -1,4 +1,5 @@
 import type { CacheType } from '../../../electron/shared/cacheTypes';
+import type { SettingsScope } from '../../../electron/shared/modelDefaults';
 import type { ContextSettings, Settings, SettingsPatch } from '../../../electron/shared/settings';
 import { errorPayloadOf } from '../../bridge/errorPayload';
 import type { Tools } from '../tools';
@@ -15,12 +16,12 @@ export function createSettingsActions(tools: Tools) {
     patch('settings', { saved, draft: changeDraft(get().settings.draft, {}, saved.context) });
   }
 
-  /** Shown at once, written in the background; a refusal puts the old value back. */
-  async function update(change: SettingsPatch): Promise<boolean> {
+  /** Shown at once, written in the background; a refusal puts the old value back. `scope`: see the contract. */
+  async function update(change: SettingsPatch, scope?: SettingsScope): Promise<boolean> {
     const before = get().settings.saved;
     if (before) patch('settings', { saved: applyPatch(before, change) });
     try {
-      receive(await client.call('settings.update', change));
+      receive(await client.call('settings.update', { ...change, ...(scope && { scope }) }));
       return true;
     } catch (error) {
       patch('settings', { saved: before });

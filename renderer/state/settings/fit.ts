@@ -11,7 +11,8 @@ import type { FitOutcome } from './state';
 const cellStep = 256;
 
 interface Question {
-  context: ContextSettings;
+  /** null: those that the model would be loaded with */
+  context: ContextSettings | null;
   /** null: the loaded model, or the one that would be */
   modelId: string | null;
   /** tokens; how far the marks go */
@@ -25,7 +26,12 @@ export function createFitActions({ client, get, patch }: Tools) {
 
   /** null: a newer question has taken its place. */
   async function ask({ context, modelId, longest, asker }: Question): Promise<FitOutcome | null> {
-    const input = { context, asker, ...(modelId && { modelId }), ...(longest && { longest: inLimits(longest) }) };
+    const input = {
+      ...(context && { context }),
+      asker,
+      ...(modelId && { modelId }),
+      ...(longest && { longest: inLimits(longest) }),
+    };
     try {
       return { ok: true, value: await client.call('engine.fit', input) };
     } catch (error) {
@@ -60,19 +66,17 @@ export function createFitActions({ client, get, patch }: Tools) {
   /** One model after the other: each answer reads the header of its file. `wanted`: false when nobody looks any more. */
   function askModel(modelId: string, wanted: () => boolean): Promise<ContextFit | null> {
     const turn = rows.then(async () => {
-      const context = get().settings.saved?.context;
-      if (!context || !wanted()) return null;
-      const outcome = await ask({ context, modelId, longest: limits.minContext, asker: 'models' });
+      if (!wanted()) return null;
+      const outcome = await ask({ context: null, modelId, longest: limits.minContext, asker: 'models' });
       return outcome?.ok ? outcome.value : null;
     });
     rows = turn;
     return turn;
   }
 
-  /** One model with the saved settings, with marks up to its trained length; null: asked again meanwhile. */
-  async function askDetails(modelId: string): Promise<FitOutcome | null> {
-    const context = get().settings.saved?.context;
-    return context ? ask({ context, modelId, asker: `details ${modelId}` }) : null;
+  /** One model with the settings that count for it, with marks up to its trained length; null: asked again meanwhile. */
+  function askDetails(modelId: string): Promise<FitOutcome | null> {
+    return ask({ context: null, modelId, asker: `details ${modelId}` });
   }
 
   return { askFit, askOffers, askRoom, askModel, askDetails };

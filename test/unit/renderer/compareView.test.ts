@@ -134,14 +134,17 @@ describe('the state', () => {
     expect(selectCompareDocuments(get())).toHaveLength(1);
   });
 
-  it('takes a column over: written down, and loaded at once where that was asked for', async () => {
+  it('takes a column over for the model of the run alone: written down, and loaded at once where that was asked for', async () => {
     const { fake, actions, get } = await start();
     actions.compare.show();
     expect(await actions.compare.use(run(), 2, false)).toBe(true);
-    expect(fake.settings.context).toMatchObject({ typeK: 'turbo3', typeV: 'turbo3', nCtx: 4096 });
+    const own = () => fake.models.find(({ id }) => id === run().request.modelId)?.defaults;
+    const context = { typeK: 'turbo3', typeV: 'turbo3', nCtx: 4096, gpuLayers: -1 };
+    expect(own()).toEqual({ context, sampling: null, systemPrompt: null });
+    expect(fake.settings.context.nCtx).toBe(8192);
     expect(fake.calls.map(({ name }) => name)).not.toContain('engine.reload');
     await actions.compare.use(run(), 1, true);
-    expect(fake.settings.context.typeK).toBe('turbo4');
+    expect(own()?.context?.typeK).toBe('turbo4');
     expect(fake.calls.map(({ name }) => name)).toContain('engine.reload');
     expect(get().compare.open).toBe(false);
   });

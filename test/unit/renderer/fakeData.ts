@@ -43,6 +43,7 @@ export const embeddedModel: ModelEntry = {
   fileName: 'concertina-tiny-q8_0.gguf',
   location: 'built in',
   places: [{ id: 'embedded', fileName: 'concertina-tiny-q8_0.gguf', location: 'built in', app: null }],
+  defaults: null,
   source: 'embedded',
   fileBytes: 30_412_000,
   info: fakeInfo,
@@ -54,6 +55,7 @@ export const otherModel: ModelEntry = {
   fileName: 'Qwen3-8B-Q4_K_M.gguf',
   location: '~/models',
   places: [{ id: 'other', fileName: 'Qwen3-8B-Q4_K_M.gguf', location: '~/models', app: null }],
+  defaults: null,
   source: 'file',
   fileBytes: 5_027_783_872,
   info: {
@@ -74,6 +76,7 @@ export const brokenModel: ModelEntry = {
   fileName: 'mistral-cut.gguf',
   location: '~/Downloads',
   places: [{ id: 'broken', fileName: 'mistral-cut.gguf', location: '~/Downloads', app: null }],
+  defaults: null,
   source: 'file',
   fileBytes: 1_203_000_000,
   info: null,

@@ -116,7 +116,7 @@ export class FakeServices implements WindowApi {
       case 'engine.estimate':
         return estimateOf(input.context, this.status.model ?? fakeInfo);
       case 'engine.fit':
-        return fitOf(input.context, this.modelInfo(input.modelId), input.longest);
+        return fitOf(input.context ?? this.settings.context, this.modelInfo(input.modelId), input.longest);
       case 'presets.list':
         return this.presets;
       case 'presets.save': {
@@ -171,6 +171,10 @@ export class FakeServices implements WindowApi {
         return { text: '0123456789abcdefghij'.slice(input.start, input.end) };
       case 'models.list':
         return this.models;
+      case 'models.setDefaults':
+        this.models = this.models.map((one) => (one.id === input.modelId ? { ...one, defaults: input.defaults } : one));
+        this.emit('onModels', this.models);
+        return undefined;
       case 'models.addFromDialog':
       case 'models.addPaths':
         return {

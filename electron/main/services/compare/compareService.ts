@@ -28,7 +28,8 @@ export interface CompareParts {
   engine: Pick<EngineService, 'compare' | 'planComparison' | 'status' | 'changed'>;
   pathOf(modelId: string): Promise<string>;
   prompts: Omit<PromptParts, 'systemPrompt'>;
-  settings: () => Settings;
+  /** as they count for a model */
+  settings: (modelId: string) => Settings;
   calibration: CompareTask['calibration'];
   /** a folder of its own */
   scratch: string;
@@ -86,7 +87,7 @@ export class CompareService {
     }
     this.starting = true;
     try {
-      const { systemPrompt, context: settings } = this.parts.settings();
+      const { systemPrompt, context: settings } = this.parts.settings(request.modelId);
       const path = await this.parts.pathOf(request.modelId);
       const resolved = await resolvePrompt(request.prompt, { ...this.parts.prompts, systemPrompt });
       const id = randomUUID();
@@ -144,7 +145,7 @@ export class CompareService {
 
   async estimate(modelId: string, configurations: CompareRequest['configurations']): Promise<ComparePlan> {
     const path = await this.parts.pathOf(modelId);
-    const { context: settings } = this.parts.settings();
+    const { context: settings } = this.parts.settings(modelId);
     return this.parts.engine.planComparison({ path, settings, configurations });
   }
 

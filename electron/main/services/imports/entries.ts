@@ -1,6 +1,7 @@
 /** The list of models as a window sees it: files with the same content are one entry with several places. Pure. */
 import { basename } from 'node:path';
 import type { ErrorPayload } from '../../../shared/errors';
+import type { ModelDefaults } from '../../../shared/modelDefaults';
 import type { ModelEntry, ModelInfo, ModelPlace } from '../../../shared/models';
 import { type FoundFile, shownLocation } from '../modelFiles';
 import type { Known } from './scan';
@@ -16,6 +17,7 @@ export interface EntryFacts {
   /** of the content; null: not known, the file stands for itself */
   digestOf(file: FoundFile): string | null;
   appOf(path: string): string | null;
+  defaultsOf(id: string): ModelDefaults | null;
 }
 
 export function entriesOf(known: Iterable<Known>, facts: EntryFacts): ModelEntry[] {
@@ -46,6 +48,7 @@ function entryOf(known: Known, facts: EntryFacts): ModelEntry {
     info: inspection?.info ?? null,
     problem: problem && `${problem.message} ${problem.hint}`.trim(),
     places: [place],
+    defaults: facts.defaultsOf(id),
   };
 }
 

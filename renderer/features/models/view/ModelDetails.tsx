@@ -82,7 +82,7 @@ function Changes({ estimate }: { estimate: MemoryEstimate }) {
 }
 
 /** null: being asked */
-function useDetailsFit({ id, problem }: ModelEntry): FitOutcome | null {
+function useDetailsFit({ id, problem, defaults }: ModelEntry): FitOutcome | null {
   const able = useApp(selectCanAsk) && problem === null;
   const context = useApp(selectSavedContext);
   const { settings } = useActions();
@@ -98,7 +98,7 @@ function useDetailsFit({ id, problem }: ModelEntry): FitOutcome | null {
     return () => {
       dropped = true;
     };
-  }, [id, able, context, settings]);
+  }, [id, able, context, defaults, settings]);
 
   return outcome;
 }

@@ -1,0 +1,68 @@
+/** The settings as they count: what is set for the model in use goes before what is set for all models. */
+import { type ModelDefaults, type SettingsScope, splitPatch, withDefaults } from '../../shared/modelDefaults';
+import type { Settings, SettingsPatch } from '../../shared/settings';
+import { Emitter } from './emitter';
+import type { ModelDefaultsStore } from './modelDefaults';
+import type { SettingsStore } from './settingsStore';
+
+export class SettingsService {
+  /** as they count for the model in use; also when another model is in use from now on */
+  readonly changed = new Emitter<Settings>();
+  private inUse: string | null;
+  private told: string;
+
+  constructor(
+    private readonly store: SettingsStore,
+    private readonly defaults: ModelDefaultsStore,
+  ) {
+    this.inUse = store.get().modelId;
+    this.told = JSON.stringify(this.get());
+    store.changed.on(() => this.tell());
+    defaults.changed.on(() => this.tell());
+  }
+
+  /** For the model in use. */
+  get(): Settings {
+    return this.of(this.inUse);
+  }
+
+  /** For a model; null: for one that has nothing of its own. */
+  of(modelId: string | null): Settings {
+    return withDefaults(this.store.get(), modelId === null ? null : this.defaults.of(modelId));
+  }
+
+  /** Called when a model is loaded, and already while it is. */
+  follow(modelId: string): void {
+    this.inUse = modelId;
+    this.tell();
+  }
+
+  /** Changes the named keys only, where they stand. @returns the settings of the model in use */
+  async update(change: SettingsPatch, scope?: SettingsScope): Promise<Settings> {
+    const modelId = scope === 'all' ? null : (scope?.modelId ?? this.inUse);
+    const { own, rest } = splitPatch(change, modelId === null ? null : this.defaults.of(modelId));
+    if (own && modelId !== null) await this.defaults.set(modelId, own);
+    await this.store.update(rest);
+    return this.get();
+  }
+
+  /** null: nothing of its own any more. */
+  setDefaults(modelId: string, defaults: ModelDefaults | null): Promise<void> {
+    return this.defaults.set(modelId, defaults);
+  }
+
+  /** What people wrote into them, for all models and for single ones: no report may have it. */
+  privateTexts(): string[] {
+    const { systemPrompt, sampling } = this.store.get();
+    const own = this.defaults.all().flatMap((one) => [one.systemPrompt ?? '', ...(one.sampling?.stop ?? [])]);
+    return [systemPrompt, ...sampling.stop, ...own];
+  }
+
+  private tell(): void {
+    const now = this.get();
+    const text = JSON.stringify(now);
+    if (text === this.told) return;
+    this.told = text;
+    this.changed.emit(now);
+  }
+}
