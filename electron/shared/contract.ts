@@ -28,7 +28,7 @@ import {
 import { limits } from './limits';
 import { machineProfileSchema, machineProgressSchema } from './machine';
 import { modelDefaultsSchema, settingsUpdateSchema } from './modelDefaults';
-import { modelEntrySchema, modelPlacesSchema } from './models';
+import { modelDetailsSchema, modelEntrySchema, modelPlacesSchema } from './models';
 import {
   type ClientOf,
   type Envelope,
@@ -173,6 +173,8 @@ export const operations = {
   'models.removeFolder': operation(z.object({ id: idSchema }), nothing),
   /** off the list; the file stays where it is. Of a model with several places: this one */
   'models.remove': operation(z.object({ modelId: idSchema }), nothing),
+  /** reads the header of its file */
+  'models.details': operation(z.object({ modelId: idSchema }), modelDetailsSchema),
   /** what is set for this model alone; null: nothing any more. If it is in use, it is loaded again where that is needed */
   'models.setDefaults': operation(z.object({ modelId: idSchema, defaults: modelDefaultsSchema.nullable() }), nothing),
   /** loads the model and remembers it; `force`: even when it does not fit into the memory */

@@ -108,9 +108,17 @@ function attention({ attention: places }: LoadedContext): Fallback[] {
   ];
 }
 
+/** Types of the cache that a model cannot have as they were asked for; also before it is loaded, from an estimate. */
+export function typeFallbacks(
+  { typeK, typeV }: Pick<LoadedContext, 'typeK' | 'typeV'>,
+  flashAttentionAsked: LoadedContext['flashAttentionAsked'],
+): Fallback[] {
+  return [...cacheType('K', typeK, flashAttentionAsked), ...cacheType('V', typeV, flashAttentionAsked)];
+}
+
 function cacheTypes(context: LoadedContext): Fallback[] {
-  const found = [cacheType('K', context.typeK, context), cacheType('V', context.typeV, context)].flat();
   const { flashAttention, flashAttentionAsked } = context;
+  const found = typeFallbacks(context, flashAttentionAsked);
   if (!flashAttention && flashAttentionAsked !== 'off') {
     found.push({
       id: 'flash-attention',
@@ -122,7 +130,11 @@ function cacheTypes(context: LoadedContext): Fallback[] {
   return found;
 }
 
-function cacheType(side: 'K' | 'V', type: EffectiveType, { flashAttentionAsked }: LoadedContext): Fallback[] {
+function cacheType(
+  side: 'K' | 'V',
+  type: EffectiveType,
+  flashAttentionAsked: LoadedContext['flashAttentionAsked'],
+): Fallback[] {
   const { asked, effective, reason } = type;
   if (asked === effective || isVariant(type)) return [];
   const byFlash = side === 'V' && flashAttentionAsked === 'off';

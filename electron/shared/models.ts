@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { idSchema } from './chats';
 import { modelDefaultsSchema } from './modelDefaults';
+import { contextSettingsSchema } from './settings';
 
 /** What the header of a GGUF file says, without loading its weights. */
 export const modelInfoSchema = z.object({
@@ -56,6 +57,26 @@ export const modelEntrySchema = z.object({
   defaults: modelDefaultsSchema.nullable(),
 });
 export type ModelEntry = z.infer<typeof modelEntrySchema>;
+
+/** What a header says beyond `ModelInfo`, and what is known of the file. */
+export const modelDetailsSchema = z.object({
+  /** tokens; null: every layer sees the whole context */
+  slidingWindow: z.number().nullable(),
+  /** of a mixture of experts, and how many work on one token; null: it is none */
+  experts: z.object({ count: z.number(), used: z.number().nullable() }).nullable(),
+  author: z.string().nullable(),
+  /** name or address of the licence's text */
+  licenseLink: z.string().nullable(),
+  /** the model that this one was made from */
+  baseModel: z.string().nullable(),
+  /** beginning of the chat template; null: it has none */
+  template: z.object({ text: z.string(), length: z.number().int() }).nullable(),
+  /** of the file, where it was needed or its keeper tells it; null: not known */
+  sha256: z.string().nullable(),
+  /** settings that it would be loaded with */
+  context: contextSettingsSchema,
+});
+export type ModelDetails = z.infer<typeof modelDetailsSchema>;
 
 /** Folders: those of other apps that could be added, and those that were. */
 export const modelPlacesSchema = z.object({

@@ -99,6 +99,10 @@ export function createHandlers(parts: HandlerParts): Handlers {
     'models.addPlaces': ({ ids }) => models.addPlaces(ids),
     'models.removeFolder': ({ id }) => models.removeFolder(id),
     'models.remove': ({ modelId }) => removeModel(modelId),
+    'models.details': async ({ modelId }) => ({
+      ...(await models.details(modelId)),
+      context: settings.of(modelId).context,
+    }),
     'models.setDefaults': ({ modelId, defaults }) => settings.setDefaults(modelId, defaults),
     'models.select': ({ modelId, force }) => engine.select(modelId, force),
 

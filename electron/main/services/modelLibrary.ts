@@ -3,9 +3,10 @@ import { basename, join, resolve } from 'node:path';
 import type { AddModelsResult } from '../../shared/contract';
 import { ConcertinaError, type ErrorPayload, toErrorPayload } from '../../shared/errors';
 import type { ModelDefaults } from '../../shared/modelDefaults';
-import type { ModelEntry, ModelInfo, ModelPlaces } from '../../shared/models';
+import type { ModelDetails, ModelEntry, ModelInfo, ModelPlaces } from '../../shared/models';
 import { Emitter } from './emitter';
 import { entriesOf, type Inspection } from './imports/entries';
+import { type HeaderFacts, readHeaderFacts } from './imports/headerFacts';
 import { appOf, type Machine, placesHere, thisMachine } from './imports/places';
 import { type Known, scanModels } from './imports/scan';
 import { walkModels } from './imports/walk';
@@ -56,6 +57,11 @@ export class ModelLibrary {
     if (file?.problem) throw ConcertinaError.fromPayload(file.problem);
     await checkModelFile(path);
     return path;
+  }
+
+  async details(modelId: string): Promise<HeaderFacts & Pick<ModelDetails, 'sha256'>> {
+    const path = await this.pathOf(modelId);
+    return { ...(await readHeaderFacts(path)), sha256: null };
   }
 
   async defaultModelId(): Promise<string | null> {

@@ -1,7 +1,9 @@
 import type { AddModelsResult } from '../../../electron/shared/contract';
 import type { ModelDefaults } from '../../../electron/shared/modelDefaults';
 import type { ModelEntry } from '../../../electron/shared/models';
+import { errorPayloadOf } from '../../bridge/errorPayload';
 import type { Tools } from '../tools';
+import type { DetailsOutcome } from './state';
 
 export function createModelsActions({ client, get, patch, report }: Tools) {
   async function add(start: () => Promise<AddModelsResult>): Promise<AddModelsResult | null> {
@@ -35,6 +37,15 @@ export function createModelsActions({ client, get, patch, report }: Tools) {
       } catch (error) {
         patch('models', { list });
         report(error);
+      }
+    },
+
+    /** What the header of its file says. */
+    async askDetails(modelId: string): Promise<DetailsOutcome> {
+      try {
+        return { ok: true, value: await client.call('models.details', { modelId }) };
+      } catch (error) {
+        return { ok: false, error: errorPayloadOf(error) };
       }
     },
 

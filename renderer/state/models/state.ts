@@ -1,6 +1,9 @@
 import type { AddModelsResult } from '../../../electron/shared/contract';
+import type { ErrorPayload } from '../../../electron/shared/errors';
 import type { ModelDefaults } from '../../../electron/shared/modelDefaults';
-import type { ModelEntry } from '../../../electron/shared/models';
+import type { ModelDetails, ModelEntry } from '../../../electron/shared/models';
+
+export type DetailsOutcome = { ok: true; value: ModelDetails } | { ok: false; error: ErrorPayload };
 
 /** A model with nothing set for it alone. */
 export const nothingOwn: ModelDefaults = { context: null, sampling: null, systemPrompt: null };

@@ -1,5 +1,5 @@
 /**
- * Finds the end of a GGUF header without keeping what is in it: how much of a file must be read before the engine can say what
+ * Finds the end of a GGUF header: how much of a file must be read before the engine can say what
  * the model takes, and whether a file that was downloaded is one at all.
  */
 import { ConcertinaError } from '../../../shared/errors';
@@ -11,6 +11,16 @@ const typeString = 8;
 const typeArray = 9;
 /** bytes of a value, by the number of its type */
 const sizes = [1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8];
+const numbers: Record<number, (bytes: Buffer) => number | boolean> = {
+  0: (bytes) => bytes.readUInt8(),
+  1: (bytes) => bytes.readInt8(),
+  2: (bytes) => bytes.readUInt16LE(),
+  3: (bytes) => bytes.readInt16LE(),
+  4: (bytes) => bytes.readUInt32LE(),
+  5: (bytes) => bytes.readInt32LE(),
+  6: (bytes) => bytes.readFloatLE(),
+  7: (bytes) => bytes.readUInt8() !== 0,
+};
 const defaultAlignment = 32;
 
 export interface GgufHeader {
@@ -24,10 +34,18 @@ export interface GgufHeader {
 /** Thrown where the bytes end before the header does. */
 class TooShort extends Error {}
 
-/** null: more bytes are needed. Throws `model-invalid` for what is no GGUF file. */
-export function readGgufHeader(data: Buffer): GgufHeader | null {
+export type GgufValue = string | number | boolean;
+
+/**
+ * null: more bytes are needed. Throws `model-invalid` for what is no GGUF file. `onValue` hears every value of the metadata
+ * but lists and numbers of 64 bits; called anew it hears them anew.
+ */
+export function readGgufHeader(
+  data: Buffer,
+  onValue: (key: string, value: GgufValue) => void = () => undefined,
+): GgufHeader | null {
   try {
-    return walk(new Reader(data));
+    return walk(new Reader(data), onValue);
   } catch (error) {
     if (!(error instanceof TooShort)) throw error;
     if (data.length >= maxHeaderBytes) throw invalid('its header has no end');
@@ -40,7 +58,7 @@ export function requireRoom({ dataStart, tensors, lastOffset }: GgufHeader, byte
   if (tensors > 0 && dataStart + lastOffset >= bytes) throw invalid('it is shorter than its header says');
 }
 
-function walk(reader: Reader): GgufHeader {
+function walk(reader: Reader, onValue: (key: string, value: GgufValue) => void): GgufHeader {
   if (reader.bytes(4).toString('latin1') !== 'GGUF') throw invalid('it does not begin as one');
   const version = reader.uint32();
   if (version < 2 || version > 3) throw invalid(`its version is ${version}`);
@@ -50,8 +68,9 @@ function walk(reader: Reader): GgufHeader {
   for (let index = 0; index < entries; index++) {
     const key = reader.bytes(reader.count(maxNameBytes)).toString('latin1');
     const type = reader.uint32();
-    if (key === 'general.alignment' && type === 4) alignment = reader.uint32() || defaultAlignment;
-    else skipValue(reader, type);
+    const value = readValue(reader, type);
+    if (key === 'general.alignment' && type === 4) alignment = Number(value) || defaultAlignment;
+    if (value !== null) onValue(key, value);
   }
   let lastOffset = 0;
   for (let index = 0; index < tensors; index++) {
@@ -64,9 +83,15 @@ function walk(reader: Reader): GgufHeader {
   return { dataStart: Math.ceil(reader.position / alignment) * alignment, tensors, lastOffset };
 }
 
-function skipValue(reader: Reader, type: number): void {
-  if (type === typeArray) skipList(reader);
-  else reader.skip(type === typeString ? reader.count() : sizeOf(type));
+/** null: passed over */
+function readValue(reader: Reader, type: number): GgufValue | null {
+  if (type === typeArray) {
+    skipList(reader);
+    return null;
+  }
+  const bytes = reader.bytes(type === typeString ? reader.count() : sizeOf(type));
+  if (type === typeString) return bytes.toString('utf8');
+  return numbers[type]?.(bytes) ?? null;
 }
 
 function skipList(reader: Reader): void {

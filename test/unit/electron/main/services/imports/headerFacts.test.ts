@@ -1,0 +1,44 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readHeaderFacts } from '../../../../../../electron/main/services/imports/headerFacts';
+import { writeGguf } from '../../../../../engine/gguf';
+import { temporaryFolder } from '../../../../../fixtures/temporary';
+
+test('a header tells experts, sliding window, template and where it comes from', async () => {
+  const file = join(await temporaryFolder(), 'a.gguf');
+  const template = '{{ messages }}'.repeat(2000);
+  const metadata = {
+    'general.architecture': 'gemma3',
+    'general.author': 'Someone',
+    'general.license.link': 'https://example.org/licence',
+    'general.base_model.0.name': 'Gemma 3',
+    'gemma3.expert_count': 64,
+    'gemma3.expert_used_count': 4,
+    'gemma3.attention.sliding_window': 1024,
+    // longer than what is read at first
+    'tokenizer.ggml.token_type': Array.from({ length: 400_000 }, () => 1),
+    'tokenizer.chat_template': template,
+  };
+  writeGguf(file, metadata, [{ name: 'a', shape: [32] }]);
+  expect(await readHeaderFacts(file)).toEqual({
+    slidingWindow: 1024,
+    experts: { count: 64, used: 4 },
+    author: 'Someone',
+    licenseLink: 'https://example.org/licence',
+    baseModel: 'Gemma 3',
+    template: { text: template.slice(0, 20_000), length: template.length },
+  });
+});
+
+test('a plain model has none of it; what is no model is refused', async () => {
+  const folder = await temporaryFolder();
+  writeGguf(join(folder, 'a.gguf'), { 'general.architecture': 'llama', 'llama.expert_count': 0 }, []);
+  expect(await readHeaderFacts(join(folder, 'a.gguf'))).toMatchObject({
+    slidingWindow: null,
+    experts: null,
+    template: null,
+  });
+  await writeFile(join(folder, 'b.gguf'), 'no model at all');
+  await expect(readHeaderFacts(join(folder, 'b.gguf'))).rejects.toMatchObject({ code: 'model-invalid' });
+});
