@@ -153,6 +153,7 @@ export function createEngineServer(
     countTexts: async ({ texts }) => ({ tokens: await counter().countTexts(texts) }),
     configureSessions: (allowed) => sessions.configure(allowed),
     listSessions: () => sessions.list(holder.current),
+    removeSession: ({ sessionId }) => sessions.removeOne(sessionId),
     removeSessions: ({ chatIds }) => sessions.forgetChats((id) => chatIds.includes(id)),
     retainSessions: ({ chatIds }) => sessions.retainChats(new Set(chatIds)),
     clearSessions: () => sessions.forgetChats(() => true),

@@ -9,7 +9,14 @@ import { exportedChatSchema, exportOptionsSchema } from './chatFile';
 import { chatSearchAnswerSchema, chatSearchSchema } from './chatSearch';
 import { chatSchema, chatSummarySchema, folderNameSchema, idSchema, messageSchema, trashedChatSchema } from './chats';
 import { compareEvents, compareOperations } from './compare';
-import { documentJobSchema, documentSchema, sectionSchema, uploadAnswerSchema, uploadPartSchema } from './documents';
+import {
+  documentJobSchema,
+  documentSchema,
+  documentUsageSchema,
+  sectionSchema,
+  uploadAnswerSchema,
+  uploadPartSchema,
+} from './documents';
 import { downloadRequestSchema, downloadSchema } from './downloads';
 import { engineStatusSchema, memoryEstimateSchema, streamFrameSchema } from './engine';
 import { errorPayloadSchema } from './errors';
@@ -234,11 +241,16 @@ export const operations = {
     z.array(scoredPassageSchema),
   ),
 
+  /** what the stored texts take on disk */
+  'documents.usage': operation(nothing, documentUsageSchema),
+  /** removes those that no chat and no comparison names; what was attached within a day may be in a draft, and stays */
+  'documents.sweep': operation(nothing, documentUsageSchema),
+
   ...compareOperations,
 
   /** saved caches of chats; the engine must be running */
   'sessions.list': operation(nothing, z.array(savedSessionSchema)),
-  'sessions.remove': operation(z.object({ chatId: idSchema }), nothing),
+  'sessions.remove': operation(z.object({ sessionId: idSchema }), nothing),
   'sessions.clear': operation(nothing, nothing),
 
   /** what was measured last, and what follows from it for the model that is in use; null: never measured */

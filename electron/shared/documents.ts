@@ -68,3 +68,8 @@ export type UploadPart = z.infer<typeof uploadPartSchema>;
 /** `jobId`: when this was the last part. */
 export const uploadAnswerSchema = z.object({ uploadId: idSchema, jobId: idSchema.nullable() });
 export type UploadAnswer = z.infer<typeof uploadAnswerSchema>;
+
+/** Bytes on disk. `unused`: those of them that no chat names, and that a sweep would remove. */
+const amountSchema = z.object({ count: z.number().int(), bytes: z.number() });
+export const documentUsageSchema = amountSchema.extend({ unused: amountSchema });
+export type DocumentUsage = z.infer<typeof documentUsageSchema>;

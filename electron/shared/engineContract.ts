@@ -172,6 +172,7 @@ export const engineOperations = {
   /** without it nothing is saved or restored; again whenever the settings change */
   configureSessions: operation(sessionOptionsSchema, nothing),
   listSessions: operation(nothing, z.array(savedSessionSchema)),
+  removeSession: operation(z.object({ sessionId: idSchema }), nothing),
   removeSessions: operation(chatIds, nothing),
   /** those of all other chats are removed: the chats are gone for good */
   retainSessions: operation(chatIds, nothing),

@@ -8,6 +8,7 @@ import type { DocumentsState } from './documents/state';
 import type { DownloadsState } from './downloads/state';
 import type { EngineSlice } from './engine/state';
 import type { HubState } from './hub/state';
+import type { KeptState } from './kept/state';
 import type { MachineSlice } from './machine/state';
 import type { MeterState } from './meter/state';
 import type { ModelsState } from './models/state';
@@ -31,6 +32,7 @@ export interface AppState {
   models: ModelsState;
   hub: HubState;
   downloads: DownloadsState;
+  kept: KeptState;
   machine: MachineSlice;
   ui: UiState;
 }

@@ -21,6 +21,8 @@ import { createEngineActions } from './engine/actions';
 import { initialEngine } from './engine/state';
 import { createHubActions } from './hub/actions';
 import { initialHub } from './hub/state';
+import { createKeptActions } from './kept/actions';
+import { initialKept } from './kept/state';
 import { createMachineActions } from './machine/actions';
 import { initialMachine } from './machine/state';
 import { createMeterActions } from './meter/actions';
@@ -52,6 +54,7 @@ const initialState: AppState = {
   models: initialModels,
   hub: initialHub,
   downloads: initialDownloads,
+  kept: initialKept,
   machine: initialMachine,
   ui: initialUi,
 };
@@ -94,6 +97,7 @@ function createActions(tools: Tools) {
     models,
     hub: createHubActions(tools),
     downloads: createDownloadsActions(tools),
+    kept: createKeptActions(tools),
     machine: createMachineActions(tools),
     ui: createUiActions(tools),
   };

@@ -270,10 +270,21 @@ describe('removal', () => {
   it('of one chat, of chats that are gone, of all', async () => {
     const { ask, list, folder, server } = await setUp();
     for (const chatId of ['A', 'B', 'C', 'D']) await ask(chatId);
+    const [kept] = (await list()).filter(({ chatIds }) => chatIds.includes('B'));
+    await server.handlers.removeSession({ sessionId: 'no such session' });
+    expect(await list()).toHaveLength(3);
     await server.handlers.removeSessions({ chatIds: ['A'] });
     expect((await list()).map(({ chatIds }) => chatIds[0]).sort()).toEqual(['B', 'C']);
     await server.handlers.retainSessions({ chatIds: ['C'] });
     expect((await list()).map(({ chatIds }) => chatIds[0])).toEqual(['C']);
+    await ask('B');
+    await server.handlers.removeSession({ sessionId: kept?.id ?? '' });
+    expect((await list()).map(({ chatIds }) => chatIds[0]).sort()).toEqual(['C', 'D']);
+    // its chat goes on in the context, and is saved with its next answer again
+    const { stats } = await ask('B');
+    expect(stats.cachedTokens).toBeGreaterThan(stats.promptTokens * 0.95);
+    await ask('D');
+    expect((await list()).map(({ chatIds }) => chatIds[0]).sort()).toEqual(['B', 'C', 'D']);
     await server.handlers.clearSessions(undefined);
     expect(await list()).toEqual([]);
     // nor is what the context holds written again

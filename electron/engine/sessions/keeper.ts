@@ -129,6 +129,16 @@ export class SessionKeeper {
     return this.inOrder(async () => (this.store?.list() ?? []).map((meta) => describe(meta, loaded)));
   }
 
+  /** As of `forgetChats`; the chats that it belongs to may have others. */
+  removeOne(sessionId: string): Promise<void> {
+    return this.inOrder(async () => {
+      const meta = this.store?.list().find(({ id }) => id === sessionId);
+      if (!meta) return;
+      if (this.heldBy !== null && meta.chatIds.includes(this.heldBy)) this.heldBy = null;
+      await this.store?.remove(meta);
+    });
+  }
+
   /** What the context holds of such a chat is not saved again before its next answer. */
   forgetChats(gone: (chatId: string) => boolean): Promise<void> {
     return this.inOrder(async () => {

@@ -54,7 +54,7 @@ export interface HandlerParts {
 
 export function createHandlers(parts: HandlerParts): Handlers {
   const { info, diagnostics, machine, desktop, power, settings, chats, models } = parts;
-  const { engine, turns, retrieval, budgets, documents, sessions } = parts;
+  const { engine, turns, retrieval, budgets, documents, documentUse, sessions } = parts;
 
   async function removeModel(modelId: string): Promise<void> {
     await models.remove(modelId);
@@ -118,12 +118,14 @@ export function createHandlers(parts: HandlerParts): Handlers {
       text: await documents.store.text(documentId, start, end),
     }),
     'documents.search': ({ documentId, query, limit }) => retrieval.search(documentId, query, limit),
+    'documents.usage': () => documentUse.usage(),
+    'documents.sweep': () => documentUse.sweepNow(),
     'documents.countTokens': ({ documentId, part }) => budgets.countDocument(documentId, part),
 
     ...createCompareHandlers(parts.compare),
 
     'sessions.list': () => sessions.list(),
-    'sessions.remove': ({ chatId }) => sessions.remove(chatId),
+    'sessions.remove': ({ sessionId }) => sessions.remove(sessionId),
     'sessions.clear': () => sessions.clear(),
 
     'machine.profile': () => machine.profile(),

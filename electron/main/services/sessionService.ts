@@ -25,7 +25,12 @@ export class SessionService {
     return this.host.client.call('listSessions', undefined);
   }
 
-  remove(chatId: string): Promise<void> {
+  remove(sessionId: string): Promise<void> {
+    return this.host.client.call('removeSession', { sessionId });
+  }
+
+  /** Those that no other chat uses. */
+  removeOfChat(chatId: string): Promise<void> {
     return this.host.client.call('removeSessions', { chatIds: [chatId] });
   }
 

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { Section } from '../../../electron/shared/documents';
 import { overlap, shownText, type TextBlock } from '../../state/documents/blocks';
 import { useActions } from '../../state/useApp';
@@ -13,11 +13,15 @@ interface BlockProps {
   inContext: 'sent' | 'chosen' | null;
   /** characters to point at; null: nothing here */
   place: { offset: number; end?: number } | null;
+  /** it is to be brought into view */
+  isTarget: boolean;
   asked: number;
+  /** the place is drawn now */
+  onMark: () => void;
 }
 
 /** A stretch of the text, with the label of its section where it begins. */
-export function Block({ documentId, block, section, texts, inContext, place, asked }: BlockProps) {
+export function Block({ documentId, block, section, texts, inContext, place, isTarget, asked, onMark }: BlockProps) {
   const { documents } = useActions();
   const [text, setText] = useState(texts.get(block.start) ?? null);
   const [failed, setFailed] = useState(false);
@@ -52,7 +56,16 @@ export function Block({ documentId, block, section, texts, inContext, place, ask
       {shown === null && !failed && <p className="text-xs text-ink-3">Reading…</p>}
       {failed && <p className="text-xs text-bad">This part of the text could not be read.</p>}
       {shown?.trim() === '' && block.first && <p className="text-xs text-ink-3 italic">No text here.</p>}
-      {shown && <Words text={shown} start={block.start + from} place={place} asked={asked} />}
+      {shown && (
+        <Words
+          text={shown}
+          start={block.start + from}
+          place={place}
+          isTarget={isTarget}
+          asked={asked}
+          onMark={onMark}
+        />
+      )}
     </>
   );
 }
@@ -62,13 +75,16 @@ interface WordsProps {
   /** of the document, where `text` begins */
   start: number;
   place: { offset: number; end?: number } | null;
+  isTarget: boolean;
   asked: number;
+  onMark: () => void;
 }
 
-function Words({ text, start, place, asked }: WordsProps) {
-  const mark = useRef<HTMLElement>(null);
+function Words({ text, start, place, isTarget, asked, onMark }: WordsProps) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the same place may be asked for again
-  useEffect(() => mark.current?.scrollIntoView({ block: 'center' }), [asked, place]);
+  useEffect(() => {
+    if (isTarget && place) onMark();
+  }, [asked, place, isTarget, onMark]);
   const className = 'text-sm break-words whitespace-pre-wrap text-ink';
   if (!place) return <p className={className}>{text}</p>;
   const at = Math.max(0, Math.min(text.length, place.offset - start));
@@ -77,7 +93,11 @@ function Words({ text, start, place, asked }: WordsProps) {
   return (
     <p className={className}>
       {text.slice(0, at)}
-      <mark ref={mark} className="rounded-xs bg-accent-soft text-ink" data-testid="document-mark">
+      <mark
+        data-target={isTarget || undefined}
+        className="rounded-xs bg-accent-soft text-ink"
+        data-testid="document-mark"
+      >
         {text.slice(at, Math.max(at, end))}
       </mark>
       {text.slice(Math.max(at, end))}

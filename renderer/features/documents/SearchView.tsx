@@ -46,7 +46,7 @@ export function SearchView({ documentId, query }: SearchViewProps) {
             <button
               type="button"
               data-testid="document-hit"
-              onClick={() => documents.openAt(documentId, { offset: passage.start, end: passage.end })}
+              onClick={() => documents.openAt(documentId, { offset: passage.start + hit.at })}
               className="w-full rounded-md px-2 py-1.5 text-left hover:bg-hover"
             >
               <span className="block text-xs font-semibold text-ink-2">{hit.label}</span>

@@ -1,9 +1,10 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, useRef } from 'react';
 import type { TextBlock } from '../../state/documents/blocks';
-import type { Panel } from '../../state/documents/state';
+import type { Panel, Place } from '../../state/documents/state';
 import type { PanelDocument } from '../../state/documents/usePanelDocument';
 import { Block } from './Block';
+import { useTarget } from './useTarget';
 
 const charactersOfLine = 48;
 const lineHeight = 20;
@@ -29,7 +30,7 @@ export function Stretch({ document, blocks, target, panel, before, after }: Stre
   const scroller = useRef<HTMLDivElement>(null);
   const texts = useRef(new Map<number, string>());
   const scrollMargin = before ? turnHeight : 0;
-  const virtual = useVirtualizer({
+  const virtual = useVirtualizer<HTMLElement, Element>({
     count: blocks.length,
     getScrollElement: () => scroller.current,
     estimateSize: (index) => heightOf(blocks[index]),
@@ -37,10 +38,7 @@ export function Stretch({ document, blocks, target, panel, before, after }: Stre
     scrollMargin,
   });
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the same place may be asked for again
-  useEffect(() => {
-    if (target) virtual.scrollToIndex(blocks.indexOf(target), { align: 'start' });
-  }, [asked, target]);
+  const { follow, letGo } = useTarget(virtual, scroller, target ? blocks.indexOf(target) : null, asked);
 
   return (
     <section
@@ -49,6 +47,9 @@ export function Stretch({ document, blocks, target, panel, before, after }: Stre
       tabIndex={0}
       aria-label="Text of the document"
       data-testid="document-text"
+      onWheel={letGo}
+      onPointerDown={letGo}
+      onKeyDown={letGo}
       className="min-h-0 flex-1 overflow-y-auto px-5 outline-offset-[-2px]"
     >
       {before}
@@ -71,8 +72,10 @@ export function Stretch({ document, blocks, target, panel, before, after }: Stre
                 section={section}
                 texts={texts.current}
                 inContext={sent.has(block.section) ? 'sent' : chosen.has(block.section) ? 'chosen' : null}
-                place={block === target && place && 'offset' in place ? place : null}
+                place={target && place && isMarked(block, target, place) ? place : null}
+                isTarget={block === target}
                 asked={asked}
+                onMark={follow}
               />
             </div>
           );
@@ -81,6 +84,12 @@ export function Stretch({ document, blocks, target, panel, before, after }: Stre
       {after}
     </section>
   );
+}
+
+/** A passage may go on over the next pages. */
+function isMarked(block: TextBlock, target: TextBlock, place: Place): place is Place & { offset: number } {
+  if (!('offset' in place)) return false;
+  return block === target || (place.end !== undefined && block.start < place.end && block.end > place.offset);
 }
 
 /** Until it is drawn and measured. */

@@ -10,6 +10,7 @@ import { CacheSection } from './CacheSection';
 import { DocumentsSection } from './DocumentsSection';
 import { EngineSection } from './EngineSection';
 import { HubSection } from './HubSection';
+import { KeptSection } from './KeptSection';
 import { MachineSection } from './MachineSection';
 import { OverflowField } from './OverflowField';
 import { PresetSection } from './PresetSection';
@@ -58,6 +59,7 @@ export function SettingsPanel() {
           </Section>
           <Section title="Documents and kept chats">
             <DocumentsSection documents={settings.documents} sessions={settings.sessions} />
+            <KeptSection sessions={settings.sessions} />
           </Section>
           <Section title="Engine">
             <EngineSection />

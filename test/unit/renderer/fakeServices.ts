@@ -2,13 +2,14 @@
 
 import type { Chat, Message } from '../../../electron/shared/chats';
 import type { WindowApi } from '../../../electron/shared/contract';
-import type { DocumentJob } from '../../../electron/shared/documents';
+import type { DocumentJob, DocumentUsage } from '../../../electron/shared/documents';
 import type { Download } from '../../../electron/shared/downloads';
 import type { EngineStatus, LiveStats } from '../../../electron/shared/engine';
 import type { ErrorPayload } from '../../../electron/shared/errors';
 import type { HubModel } from '../../../electron/shared/hub';
 import type { ModelEntry } from '../../../electron/shared/models';
 import type { Presets } from '../../../electron/shared/presets';
+import type { SavedSession } from '../../../electron/shared/sessions';
 import {
   brokenModel,
   budgetOf,
@@ -44,6 +45,8 @@ export class FakeServices implements WindowApi {
   notices: string[] = [];
   jobs: DocumentJob[] = [];
   downloads: Download[] = [];
+  sessions: SavedSession[] = [];
+  usage: DocumentUsage = { count: 0, bytes: 0, unused: { count: 0, bytes: 0 } };
   hubModels: HubModel[] = [fakeHubModel('qwen/small-GGUF'), fakeHubModel('qwen/large-GGUF')];
   headless = false;
   private listeners = new Map<string, Set<(payload: unknown) => void>>();
@@ -169,6 +172,19 @@ export class FakeServices implements WindowApi {
         return [{ start: 10, end: 14, label: 'Page 1', score: 2 }];
       case 'documents.text':
         return { text: '0123456789abcdefghij'.slice(input.start, input.end) };
+      case 'sessions.list':
+        return this.sessions;
+      case 'sessions.remove':
+        this.sessions = this.sessions.filter(({ id }) => id !== input.sessionId);
+        return undefined;
+      case 'sessions.clear':
+        this.sessions = [];
+        return undefined;
+      case 'documents.usage':
+        return this.usage;
+      case 'documents.sweep':
+        this.usage = { ...this.usage, unused: { count: 0, bytes: 0 } };
+        return this.usage;
       case 'models.list':
         return this.models;
       case 'models.setDefaults':

@@ -100,17 +100,30 @@ export class DocumentStore {
     }
   }
 
-  /** Removes documents that are not in use and were not attached in this run. @returns how many */
-  async sweep(inUse: ReadonlySet<string>, { only, before = Date.now() }: SweepLimits = {}): Promise<number> {
+  /** Bytes on disk, by id. */
+  async sizes(): Promise<Map<string, number>> {
+    const ids = (await readdir(this.folder)).filter(isId);
+    return new Map(await Promise.all(ids.map(async (id) => [id, await bytesIn(this.place(id))] as const)));
+  }
+
+  /** Ids of documents that are not in use and were not attached in this run. */
+  async unused(inUse: ReadonlySet<string>, { only, before = Date.now() }: SweepLimits = {}): Promise<string[]> {
     const names = (await readdir(this.folder)).filter((name) => isId(name) && !inUse.has(name));
-    let removed = 0;
+    const unused: string[] = [];
     for (const id of only ? names.filter((name) => only.has(name)) : names) {
-      if (this.attached.has(id) || (await usedAt(this.place(id))) > before) continue;
+      if (!this.attached.has(id) && (await usedAt(this.place(id))) <= before) unused.push(id);
+    }
+    return unused;
+  }
+
+  /** Removes those. @returns how many */
+  async sweep(inUse: ReadonlySet<string>, sweepLimits: SweepLimits = {}): Promise<number> {
+    const ids = await this.unused(inUse, sweepLimits);
+    for (const id of ids) {
       this.known.delete(id);
       await this.discard(this.place(id));
-      removed += 1;
     }
-    return removed;
+    return ids.length;
   }
 
   private async required(id: string): Promise<DocumentMeta> {
@@ -146,6 +159,18 @@ async function usedAt(place: string): Promise<number> {
     ({ mtimeMs }) => mtimeMs,
     () => 0,
   );
+}
+
+/** 0: it is gone. */
+async function bytesIn(place: string): Promise<number> {
+  const names = await readdir(place).catch(() => []);
+  const sizes = names.map((name) =>
+    stat(join(place, name)).then(
+      ({ size }) => size,
+      () => 0,
+    ),
+  );
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }
 
 function isId(text: string): boolean {

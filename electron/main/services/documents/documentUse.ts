@@ -1,8 +1,10 @@
 /** Which documents the chats and comparisons name. The logs are looked through as they are, without parsing them. */
 import { createReadStream } from 'node:fs';
+import type { DocumentUsage } from '../../../shared/documents';
 import type { ChatStore } from '../chatStore';
+import { storageError } from '../files';
 import type { Logger } from '../logger';
-import type { DocumentStore } from './documentStore';
+import type { DocumentStore, SweepLimits } from './documentStore';
 
 /** a draft may still hold what was attached so lately */
 const keptMs = 86_400_000;
@@ -12,7 +14,7 @@ const longestMention = 100;
 
 export class DocumentUse {
   constructor(
-    private readonly chats: ChatStore,
+    private readonly chats: Pick<ChatStore, 'files'>,
     private readonly store: DocumentStore,
     private readonly log: Logger,
     /** other files that name documents: comparisons */
@@ -22,10 +24,29 @@ export class DocumentUse {
   /** Removes what no chat names any more. Never rejects: a log that cannot be read keeps everything. */
   async sweep(): Promise<void> {
     await this.quietly(async () => {
-      const inUse = await this.inUse();
-      const removed = await this.store.sweep(inUse, { before: Date.now() - keptMs });
+      const removed = await this.store.sweep(await this.inUse(), sweepLimits());
       if (removed > 0) this.log.info(`${removed} documents that no chat uses were removed.`);
     });
+  }
+
+  async usage(): Promise<DocumentUsage> {
+    const sizes = await this.store.sizes();
+    const unused = await this.store.unused(await this.inUse(), sweepLimits());
+    return {
+      count: sizes.size,
+      bytes: sum([...sizes.values()]),
+      unused: { count: unused.length, bytes: sum(unused.map((id) => sizes.get(id) ?? 0)) },
+    };
+  }
+
+  /** The same at the wish of a person, who is told what fails. @returns what is left */
+  async sweepNow(): Promise<DocumentUsage> {
+    try {
+      await this.store.sweep(await this.inUse(), sweepLimits());
+    } catch (error) {
+      throw storageError('The documents could not be looked through', error);
+    }
+    return this.usage();
   }
 
   /** Runs `destroy`, and removes the documents that only these chats named. */
@@ -45,6 +66,14 @@ export class DocumentUse {
   private async quietly(task: () => Promise<void>): Promise<void> {
     await task().catch((error: unknown) => this.log.warn(`Documents could not be swept: ${String(error)}`));
   }
+}
+
+function sweepLimits(): SweepLimits {
+  return { before: Date.now() - keptMs };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, one) => all + one, 0);
 }
 
 async function documentsIn(paths: readonly string[]): Promise<Set<string>> {

@@ -53,7 +53,7 @@ export function createLibraryHandlers(parts: LibraryParts): Pick<Handlers, Names
   async function destroy(chatIds: string[]): Promise<void> {
     await documentUse.whileDestroying(chatIds, () => chats.destroy(chatIds));
     // without an engine they go when the next one starts (`retainSessions`)
-    await Promise.allSettled(chatIds.map((chatId) => sessions.remove(chatId)));
+    await Promise.allSettled(chatIds.map((chatId) => sessions.removeOfChat(chatId)));
   }
 
   return {

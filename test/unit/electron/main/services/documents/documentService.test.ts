@@ -1,8 +1,9 @@
 /** Jobs and the store, with a worker that does what its file says. The real worker has test/unit/electron/documents. */
-import { mkdir, readdir, readFile, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DocumentService } from '../../../../../../electron/main/services/documents/documentService';
+import { DocumentUse } from '../../../../../../electron/main/services/documents/documentUse';
 import { silentLogger } from '../../../../../../electron/main/services/logger';
 import type { DocumentInfo, DocumentJob } from '../../../../../../electron/shared/documents';
 import { limits } from '../../../../../../electron/shared/limits';
@@ -106,6 +107,40 @@ describe('a document', () => {
     await expect(later.store.text(unused.id, 0, 1)).rejects.toMatchObject({ code: 'not-found' });
     await expect(later.store.get('../../settings')).rejects.toMatchObject({ code: 'not-found' });
   });
+});
+
+describe('the texts of documents', () => {
+  it('are counted on disk, with those that a sweep at the wish of a person frees', async () => {
+    const { folder, file, attached } = await setUp();
+    const kept = await attached(await file('kept.txt', 'kept'));
+    const old = await attached(await file('old.txt', 'an old one'));
+    await attached(await file('draft.txt', 'in a draft'));
+    const log = join(folder, 'chat.jsonl');
+    await writeFile(log, `{"attachments":[{"documentId":"${kept.id}"}]}`);
+    const { service, stored } = await setUp({ folder });
+    const lastWeek = new Date(Date.now() - 7 * 86_400_000);
+    for (const { id } of [kept, old]) await utimes(join(stored, id), lastWeek, lastWeek);
+
+    const use = new DocumentUse({ files: async () => [log] }, service.store, silentLogger);
+    const before = await use.usage();
+    expect(before).toMatchObject({ count: 3, unused: { count: 1 } });
+    expect(before.bytes).toBe(await bytesIn(stored));
+    expect(await use.sweepNow()).toEqual({
+      count: 2,
+      bytes: before.bytes - before.unused.bytes,
+      unused: { count: 0, bytes: 0 },
+    });
+    expect(await readdir(stored)).not.toContain(old.id);
+    const broken = new DocumentUse({ files: async () => [join(folder, 'none')] }, service.store, silentLogger);
+    await expect(broken.sweepNow()).rejects.toMatchObject({ code: 'storage-failed' });
+  });
+
+  async function bytesIn(folder: string): Promise<number> {
+    const names = await readdir(folder, { recursive: true, withFileTypes: true });
+    const files = names.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+    const sizes = await Promise.all(files.map(async (path) => (await stat(path)).size));
+    return sizes.reduce((sum, size) => sum + size, 0);
+  }
 });
 
 describe('a job', () => {

@@ -1,0 +1,3 @@
+import type { AppState } from '../appState';
+
+export const selectKept = (state: AppState) => state.kept;
