@@ -16,6 +16,17 @@ test('the printed URL opens a page that chats', async ({ browserPage: page }) =>
   await page.getByTestId('chat-item').first().click();
   await expect(questions(page)).toHaveText([/What is a compiler\?/]);
   await expect(answers(page)).toHaveCount(1);
+
+  // there is no dialog of the system here: the page sends what the person chooses
+  const file = {
+    name: 'letter.txt',
+    mimeType: 'text/plain',
+    buffer: Buffer.from('The train leaves from platform 18.'),
+  };
+  await page.getByTestId('attach-input').setInputFiles(file);
+  await expect(page.getByTestId('document-card')).toHaveAttribute('data-state', 'ready');
+  await ask(page, 'From which platform does the train leave?');
+  await expect(page.getByTestId('sent-document')).toContainText('letter.txt');
 });
 
 test('without the token the page says so and gets nothing', async ({ browserOfDebian, server }) => {

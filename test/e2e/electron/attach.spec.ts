@@ -3,7 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import AxeBuilder from '@axe-core/playwright';
 import { type ElectronApplication, expect, type Page } from '@playwright/test';
+import type { Attachment } from '../../../electron/shared/attachments';
 import type { PromptBudget } from '../../../electron/shared/budget';
+import type { OperationInput } from '../../../electron/shared/contract';
 import { makePdf } from '../../fixtures/documents/pdf';
 import { test } from '../app';
 import { call, ended, greedy, ready } from '../chat';
@@ -40,6 +42,20 @@ function sum(shown: Record<string, number>): number {
   return Object.values(shown).reduce((all, one) => all + one, 0);
 }
 
+/** A chat whose answer names a page that is there, one that is not, and a sentence of another page. */
+function citing(attachment: Attachment): OperationInput<'chats.import'>['chat'] {
+  const base = { createdAt: 1 };
+  const text = 'Nobody on [Page 7] or [Page 700]: “lit the lamp, and wrote the hour down in his book.”';
+  return {
+    ...{ id: 'citing', title: 'Who has an address?', createdAt: 1, updatedAt: 1, pinned: false, folder: null },
+    ...{ systemPrompt: '', leafId: 'a' },
+    messages: [
+      { ...base, id: 'q', parentId: null, role: 'user', text: 'Who?', attachments: [attachment] },
+      { ...base, id: 'a', parentId: 'q', role: 'assistant', text, stopReason: 'end-of-turn' },
+    ],
+  };
+}
+
 test('a document that does not fit, its pages, a longer context, and the answer', async ({ launch, dataDir }) => {
   test.setTimeout(180_000);
   const pages = Array.from({ length: 60 }, (_, index) => ({
@@ -51,7 +67,11 @@ test('a document that does not fit, its pages, a longer context, and the answer'
   await writeFile(pdf, makePdf(pages));
   await writeFile(long, `${filler}\n`.repeat(600_000));
   const { app, page } = await launch({
-    settings: { sampling: { ...greedy, maxTokens: 40 }, context: { nCtx: 2048, threads: 1 } },
+    settings: {
+      sampling: { ...greedy, maxTokens: 40 },
+      context: { nCtx: 2048, threads: 1 },
+      sessions: { minTokens: 1024 },
+    },
   });
   await ready(page);
 
@@ -105,8 +125,61 @@ test('a document that does not fit, its pages, a longer context, and the answer'
   await page.getByTestId('sent-document').click();
   await expect(page.getByTestId('document-text').getByText('Chapter 1', { exact: false }).first()).toBeVisible();
   await expect(page.getByTestId('context-mark').first()).toHaveAttribute('data-state', 'sent');
+  await page.getByTestId('document-search').fill('address of walter');
+  await expect(page.getByTestId('document-hit').first()).toContainText('Page 42');
+  await page.getByTestId('document-hit').first().click();
+  await expect(page.getByTestId('document-mark')).toContainText('walter.smith@harbour.net');
+
+  // in a chat of its own, with passages that are looked up: they are listed with the question, and the next one asks again
+  await page.getByTestId('new-chat').click();
+  await page.getByTestId('document-attach').click();
   await page.keyboard.press('Escape');
   await expect(page.getByTestId('document-panel')).toBeHidden();
+  await lamps.getByTestId('card-menu').click();
+  await page.getByRole('menuitem', { name: 'Only the best passages' }).click();
+  await expect(lamps.getByTestId('card-part')).toHaveText('best passages for each question');
+  await page.getByTestId('composer').fill('What is the email address of Walter Smith?');
+  const looked = await budgetShown(page);
+  expect(looked.documents).toBeGreaterThan(50);
+  expect(looked.documents).toBeLessThan(whole.documents ?? 0);
+  await page.getByTestId('send').click();
+  await expect(page.getByTestId('sent-document')).toContainText(/lamps\.pdf\d+ passages/);
+  await ended(page, 90_000);
+  await expect(page.getByTestId('message-assistant')).toContainText('walter.smith@harbour.net');
+  await expect(lamps).toHaveAttribute('data-part', 'passages');
+  await page.getByTestId('sent-document').click();
+  const passage = page.getByTestId('used-parts').getByRole('button').first();
+  await expect(passage).toContainText(/Page \d+( to Page \d+)?.*Chapter|keeper/);
+  await passage.click();
+  // it goes on over several pages
+  await expect(page.getByTestId('document-mark').first()).toBeInViewport();
+  await expect(page.getByTestId('document-mark').nth(1)).toContainText('keeper');
+  await page.keyboard.press('Escape');
+  await expect(page.getByTestId('document-panel')).toBeHidden();
+
+  // the cache of the first chat was saved for this one; the settings list it, and remove it
+  await page.getByTestId('settings-open').click();
+  await expect(page.getByTestId('kept-item')).toHaveCount(1);
+  await expect(page.getByTestId('kept-item')).toContainText(/What is the email.*iB · [\d,]+ tokens · turbo4/);
+  await expect(page.getByTestId('kept-total')).toHaveText(/^1 cache: [\d.]+ [KM]iB of 8\.00 GiB\.$/);
+  await expect(page.getByTestId('kept-documents')).toHaveText(/^Text of 1 document: [\d.]+ KiB\.\s*$/);
+  await page.getByRole('button', { name: /^Remove the cache of What is the email/ }).click();
+  await expect(page.getByTestId('kept-total')).toHaveText('No caches are kept: 0 B of 8.00 GiB.');
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Remove lamps.pdf' }).click();
+
+  // what an answer cites leads to its place
+  await call(page, 'chats.import', { chat: citing({ documentId, name: 'lamps.pdf', part: { kind: 'whole' } }) });
+  await page.getByTestId('chat-item').filter({ hasText: 'Who has an address?' }).getByRole('button').first().click();
+  await expect(page.getByTestId('citation')).toHaveText(['[Page 7]', /^“lit the lamp/]);
+  await page.getByTestId('citation').first().click();
+  await expect(page.getByTestId('document-text').getByText('Chapter 7', { exact: false })).toBeInViewport();
+  await page.getByTestId('citation').last().click();
+  await expect(page.getByTestId('document-mark')).toHaveText('lit the lamp, and wrote the hour down in his book');
+  await expect(page.getByTestId('document-mark')).toBeInViewport();
+  await page.keyboard.press('Escape');
+  await expect(page.getByTestId('document-panel')).toBeHidden();
+  await page.getByTestId('new-chat').click();
 
   await paste(app, page, `${filler} `.repeat(30));
   const pasted = card(page, 'Pasted text');
