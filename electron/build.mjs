@@ -1,4 +1,4 @@
-// Bundles the app into build/app: main, preload, engine, document worker, search workers and headless server as one CommonJS file each, the renderer as a
+// Bundles the app into build/app: main, preload, engine, document worker, search and hash workers and headless server as one CommonJS file each, the renderer as a
 // static site. Syntax floor: Node 18 and Chrome 114 (Electron 25, the oldest runtime that the tests run in).
 // When to build is decided by native/prepare/app-bundles.mjs.
 // CLI: node electron/build.mjs     (npm run build)
@@ -21,6 +21,7 @@ const ENTRIES = {
   documents: 'electron/documents/main.ts',
   search: 'electron/search/main.ts',
   passages: 'electron/passages/main.ts',
+  hashing: 'electron/hashing/main.ts',
   serve: 'electron/serve/main.ts',
 };
 

@@ -26,6 +26,8 @@ export const LAYERS = {
   // a worker thread too: it reads all chats
   'electron/passages': { may: ['electron/shared'], packages: ['minisearch'], node: true },
   'electron/search': { may: ['electron/shared'], packages: [], node: true },
+  // a worker thread: it reads whole model files
+  'electron/hashing': { may: ['electron/shared'], packages: [], node: true },
   'electron/serve': { may: ['electron/shared', 'electron/main/services'], packages: ['ws', 'zod'], node: true },
   'native/binding': { may: ['electron/shared'], packages: [], node: true },
   'renderer/app': {

@@ -1,9 +1,9 @@
-/** What a desktop adds to the services: native file dialogs and the person's browser. */
-import { BrowserWindow, dialog, type OpenDialogOptions } from 'electron';
+/** What a desktop adds to the services: native file dialogs, the trash and the person's browser. */
+import { BrowserWindow, dialog, type OpenDialogOptions, shell } from 'electron';
 import { openExternal } from './security';
 import type { Desktop } from './services/handlers';
 
-export const desktop: Desktop = { chooseModels, chooseDocuments, openExternal };
+export const desktop: Desktop = { chooseModels, chooseDocuments, openExternal, trash: (path) => shell.trashItem(path) };
 
 function chooseModels(kind: 'files' | 'folder'): Promise<string[]> {
   const options: OpenDialogOptions =

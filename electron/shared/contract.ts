@@ -180,6 +180,8 @@ export const operations = {
   'models.removeFolder': operation(z.object({ id: idSchema }), nothing),
   /** off the list; the file stays where it is. Of a model with several places: this one */
   'models.remove': operation(z.object({ modelId: idSchema }), nothing),
+  /** its files go to the trash of the system, and it leaves the list; refused in headless mode, and while it is in use */
+  'models.trash': operation(z.object({ modelId: idSchema }), nothing),
   /** reads the header of its file */
   'models.details': operation(z.object({ modelId: idSchema }), modelDetailsSchema),
   /** what is set for this model alone; null: nothing any more. If it is in use, it is loaded again where that is needed */
@@ -189,6 +191,8 @@ export const operations = {
 
   /** GGUF models of the hub, thirty at a time */
   'hub.search': operation(hubQuestionSchema, hubPageSchema),
+  /** ends the search of this view; nobody waits for its answer */
+  'hub.cancelSearch': operation(z.object({ asker: idSchema }), nothing),
   'hub.model': operation(z.object({ repo: repoSchema, revision: revisionSchema.default('main') }), hubModelPageSchema),
   /** what a file would take of this machine, before it is downloaded: its header is read, some megabytes at most */
   'hub.fit': operation(hubFitQuestionSchema, hubFitSchema),

@@ -61,6 +61,8 @@ export const hubQuestionSchema = z.object({
   sort: hubSortSchema.default('trending'),
   /** `next` of the page before */
   cursor: z.string().max(2000).nullable().default(null),
+  /** any id of the asking view: its newer question ends the older one with the code `cancelled` */
+  asker: idSchema.optional(),
 });
 export type HubQuestion = z.input<typeof hubQuestionSchema>;
 

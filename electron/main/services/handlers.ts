@@ -26,6 +26,8 @@ export interface Desktop {
   /** paths that a person chose; empty when they thought better of it */
   chooseModels(kind: 'files' | 'folder'): Promise<string[]>;
   chooseDocuments(): Promise<string[]>;
+  /** to the trash of the system */
+  trash(path: string): Promise<void>;
   openExternal(url: string): Promise<void>;
 }
 
@@ -58,6 +60,19 @@ export function createHandlers(parts: HandlerParts): Handlers {
 
   async function removeModel(modelId: string): Promise<void> {
     await models.remove(modelId);
+    if (settings.get().modelId === modelId) await settings.update({ modelId: null });
+  }
+
+  async function trashModel(modelId: string): Promise<void> {
+    if (!desktop) {
+      const hint = 'Delete the file on the computer that runs Concertina; it leaves the list by itself.';
+      throw new ConcertinaError('forbidden', 'Nothing can be moved to the trash from a browser.', hint);
+    }
+    const { modelId: usedId, state } = engine.status();
+    if (usedId === modelId && ['ready', 'generating', 'loading'].includes(state)) {
+      throw new ConcertinaError('busy', 'This model is in use.', 'Choose another one first.');
+    }
+    await models.trash(modelId, (path) => desktop.trash(path));
     if (settings.get().modelId === modelId) await settings.update({ modelId: null });
   }
 
@@ -99,6 +114,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
     'models.addPlaces': ({ ids }) => models.addPlaces(ids),
     'models.removeFolder': ({ id }) => models.removeFolder(id),
     'models.remove': ({ modelId }) => removeModel(modelId),
+    'models.trash': ({ modelId }) => trashModel(modelId),
     'models.details': async ({ modelId }) => ({
       ...(await models.details(modelId)),
       context: settings.of(modelId).context,

@@ -5,10 +5,13 @@ import { ConcertinaError, type ErrorPayload, toErrorPayload } from '../../shared
 import type { ModelDefaults } from '../../shared/modelDefaults';
 import type { ModelDetails, ModelEntry, ModelInfo, ModelPlaces } from '../../shared/models';
 import { Emitter } from './emitter';
+import type { Duplicates } from './imports/duplicates';
 import { entriesOf, type Inspection } from './imports/entries';
+import { FolderWatch } from './imports/folderWatch';
 import { type HeaderFacts, readHeaderFacts } from './imports/headerFacts';
 import { appOf, type Machine, placesHere, thisMachine } from './imports/places';
 import { type Known, scanModels } from './imports/scan';
+import { filesToTrash } from './imports/trash';
 import { walkModels } from './imports/walk';
 import { checkModelFile, type FoundFile, kindOf, modelIdOf, shownFolder } from './modelFiles';
 import type { ModelList } from './modelList';
@@ -28,6 +31,10 @@ export interface LibraryParts {
   machine?: Machine;
   /** what is set for a model alone */
   defaultsOf?: (modelId: string) => ModelDefaults | null;
+  /** finds files with the same content; left out: only links to one file are known for that */
+  duplicates?: Duplicates;
+  /** folders are watched, and what changes in them is told */
+  watch?: boolean;
 }
 
 export class ModelLibrary {
@@ -36,19 +43,25 @@ export class ModelLibrary {
   /** by path, size and time of the file: a replaced file is looked at again */
   private readonly inspections = new Map<string, Inspection>();
   private inspecting: Promise<void> | null = null;
+  /** what was told last, to tell only what is new */
+  private told = '';
+  private readonly watcher: FolderWatch | null;
   private readonly added: ModelList;
   private readonly machine: Machine;
 
   constructor(private readonly parts: LibraryParts) {
     this.added = parts.added;
     this.machine = parts.machine ?? thisMachine();
+    this.watcher = parts.watch ? new FolderWatch(() => void this.lookAgain()) : null;
   }
 
   /** Looks at the disk again. Headers that were not read yet follow with a `changed` event. */
   async list(): Promise<ModelEntry[]> {
     await this.scan();
     this.inspectMore();
-    return this.entries();
+    const entries = this.entries();
+    this.told = JSON.stringify(entries);
+    return entries;
   }
 
   /** The path behind an id; checks that the file is still there and a GGUF file. */
@@ -61,7 +74,8 @@ export class ModelLibrary {
 
   async details(modelId: string): Promise<HeaderFacts & Pick<ModelDetails, 'sha256'>> {
     const path = await this.pathOf(modelId);
-    return { ...(await readHeaderFacts(path)), sha256: null };
+    const { file } = await this.find(modelId);
+    return { ...(await readHeaderFacts(path)), sha256: file && (this.parts.duplicates?.digestOf(file) ?? null) };
   }
 
   async defaultModelId(): Promise<string | null> {
@@ -133,6 +147,26 @@ export class ModelLibrary {
     this.changed.emit(this.entries());
   }
 
+  /** Moves its files to the trash, with `trash`, and takes it off the list. Of a model with several places: this one. */
+  async trash(modelId: string, trash: (path: string) => Promise<void>): Promise<void> {
+    const model = await this.find(modelId);
+    if (model.source === 'embedded') throw new ConcertinaError('forbidden', 'The embedded model cannot be removed.');
+    try {
+      for (const path of await filesToTrash(model, this.known.values())) await trash(path);
+      if (model.source === 'file') await this.added.remove(model.key, false);
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      const message = `${basename(model.path)} could not be moved to the trash: ${reason}.`;
+      throw new ConcertinaError('storage-failed', message, 'Delete it with the file manager.', { cause });
+    } finally {
+      this.changed.emit(await this.list());
+    }
+  }
+
+  close(): void {
+    this.watcher?.close();
+  }
+
   /** A download put a file in its place: it is listed, also when it was taken off the list before. Its id; null: not there */
   async adopt(path: string): Promise<string | null> {
     if ((await kindOf(path)) !== 'file') return null;
@@ -144,7 +178,7 @@ export class ModelLibrary {
   /** Something that is told of a model is another by now, and no file is. */
   async tellAgain(): Promise<void> {
     if (this.known.size === 0) await this.scan();
-    this.changed.emit(this.entries());
+    this.tell();
   }
 
   private downloads(): string[] {
@@ -183,17 +217,18 @@ export class ModelLibrary {
 
   private async scan(): Promise<void> {
     const { files, folders, hidden } = this.added.get();
-    const { known } = await scanModels({
+    const { known, watched } = await scanModels({
       ...{ embedded: this.parts.embeddedFolder, downloads: this.downloads() },
       ...{ files, folders, hidden },
     });
     this.known = known;
+    this.watcher?.set(watched);
   }
 
   private entries(): ModelEntry[] {
     return entriesOf(this.known.values(), {
       inspectionOf: (file) => this.inspections.get(inspectionKey(file)),
-      digestOf: () => null,
+      digestOf: (file) => this.parts.duplicates?.digestOf(file) ?? null,
       appOf: (path) => appOf(path, this.machine),
       defaultsOf: (id) => this.parts.defaultsOf?.(id) ?? null,
     });
@@ -202,14 +237,38 @@ export class ModelLibrary {
   private inspectMore(): void {
     this.inspecting ??= this.inspectAll().finally(() => {
       this.inspecting = null;
+      void this.compare();
     });
+  }
+
+  private async compare(): Promise<void> {
+    const files = [...this.known.values()].flatMap(({ source, file }) =>
+      file && source !== 'embedded' && !file.problem && !this.inspections.get(inspectionKey(file))?.problem
+        ? [file]
+        : [],
+    );
+    if (await this.parts.duplicates?.look(files)) this.tell();
+  }
+
+  private async lookAgain(): Promise<void> {
+    await this.scan();
+    this.tell();
+    this.inspectMore();
+  }
+
+  private tell(): void {
+    const entries = this.entries();
+    const text = JSON.stringify(entries);
+    if (text === this.told) return;
+    this.told = text;
+    this.changed.emit(entries);
   }
 
   private async inspectAll(): Promise<void> {
     const files = [...this.known.values()].flatMap(({ file }) => (file && !file.problem ? [file] : []));
     const unread = files.filter((file) => !this.inspections.has(inspectionKey(file)));
     for (const file of unread) await this.inspect(file);
-    if (unread.length > 0) this.changed.emit(this.entries());
+    if (unread.length > 0) this.tell();
   }
 
   private async inspect(file: FoundFile): Promise<Inspection> {

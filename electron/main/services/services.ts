@@ -25,6 +25,8 @@ import { sweepHalfWritten } from './files';
 import { createHandlers, type Desktop } from './handlers';
 import { downloadFolderOf, setUpHub } from './hub/setUpHub';
 import type { Keyring } from './hub/token';
+import { Duplicates } from './imports/duplicates';
+import { HashWorker } from './imports/hashWorker';
 import { ChatSearch } from './library/chatSearch';
 import { PresetStore } from './library/presetStore';
 import type { Logger } from './logger';
@@ -112,10 +114,16 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const host = new EngineHost(options.openEngine, log);
   const inspect = (path: string) => host.client.call('inspect', { path });
   const downloadFolder = () => downloadFolderOf(dataFolder, settings.get().downloads);
+  const hashes = new HashWorker(join(dirname(options.documentWorker), 'hashing.cjs'));
+  const duplicates = new Duplicates(join(dataFolder, 'model-hashes.json'), (paths, sample) =>
+    hashes.hash(paths, sample),
+  );
+  await duplicates.load();
   const models = new ModelLibrary({
     ...{ embeddedFolder: options.embeddedModels, added, downloadFolder },
     inspector: { inspect },
     defaultsOf: (modelId) => modelDefaults.of(modelId),
+    ...{ duplicates, watch: true },
   });
   const hub = await setUpHub({
     ...{ dataFolder, log, catalogueFile: options.catalogue, version: options.info.version, keyring: options.keyring },
@@ -245,12 +253,13 @@ export async function createServices(options: ServicesOptions): Promise<Services
   async function close(): Promise<void> {
     const documentsClosed = documents.close();
     const hubClosed = hub.close();
+    models.close();
     const answersClosed = () => Promise.all([turns.close(), compare.close()]);
     await Promise.race([answersClosed(), new Promise((resolve) => setTimeout(resolve, stopAnswersMs).unref())]);
     await engine.close();
     // answers that did not stop in time ended with their process
     await answersClosed();
-    await Promise.all([chats.close(), documentsClosed, hubClosed, search.close(), passages.close()]);
+    await Promise.all([chats.close(), documentsClosed, hubClosed, search.close(), passages.close(), hashes.close()]);
   }
 
   function call(name: unknown, input: unknown): Promise<Envelope> {

@@ -48,6 +48,11 @@ export function ModelRow({ model, children }: ModelRowProps) {
         <span className="min-w-0 flex-1">
           <span className={cx('flex items-baseline gap-2', model.problem !== null && 'text-ink-3')}>
             <span className="truncate font-medium">{modelName(model)}</span>
+            {model.defaults && (
+              <span className="shrink-0 rounded border border-line-strong px-1 text-[0.6875rem] text-ink-3">
+                own settings
+              </span>
+            )}
             {model.source === 'embedded' && (
               <span className="shrink-0 rounded border border-line-strong px-1 text-[0.6875rem] text-ink-3">
                 built in
@@ -59,6 +64,7 @@ export function ModelRow({ model, children }: ModelRowProps) {
           {model.problem !== null && <span className="mt-0.5 block text-xs text-warn">{model.problem}</span>}
           <span className="mt-0.5 block truncate text-xs text-ink-3" title={`${model.location}/${model.fileName}`}>
             {model.source === 'embedded' ? 'Tiny, for trying things offline' : `${model.fileName} in ${model.location}`}
+            {model.places.length > 1 && `, and in ${model.places.length - 1} more`}
           </span>
         </span>
       </button>
@@ -78,7 +84,7 @@ export function ModelRow({ model, children }: ModelRowProps) {
             icon={<X />}
             size="small"
             side="left"
-            onClick={() => void models.remove(model.id)}
+            onClick={() => void models.remove(model)}
           />
         </span>
       )}

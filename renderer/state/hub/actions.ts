@@ -21,7 +21,7 @@ export function createHubActions({ client, get, patch }: Tools) {
     const number = ++searches;
     const { query, sort } = get().hub;
     patch('hub', { searching: true, asksMore: false, problem: null });
-    const found = await outcomeOf(client.call('hub.search', { query: query.trim(), sort }));
+    const found = await outcomeOf(client.call('hub.search', { query: query.trim(), sort, asker: 'hub' }));
     if (number !== searches) return;
     if (found.ok) patch('hub', { searching: false, results: { query: query.trim(), sort, ...found.value } });
     else patch('hub', { searching: false, results: null, problem: found.error });
@@ -33,7 +33,7 @@ export function createHubActions({ client, get, patch }: Tools) {
     const number = searches;
     patch('hub', { asksMore: true, problem: null });
     const { query, sort, next: cursor } = results;
-    const found = await outcomeOf(client.call('hub.search', { query, sort, cursor }));
+    const found = await outcomeOf(client.call('hub.search', { query, sort, cursor, asker: 'hub' }));
     if (number !== searches) return;
     if (!found.ok) return patch('hub', { asksMore: false, problem: found.error });
     const known = new Set(results.models.map(({ repo }) => repo));
@@ -55,6 +55,8 @@ export function createHubActions({ client, get, patch }: Tools) {
   function cancel(): void {
     clearTimeout(typing);
     searches += 1;
+    // a connection that is gone has nothing to be cancelled
+    void client.call('hub.cancelSearch', { asker: 'hub' }).catch(() => undefined);
     patch('hub', { searching: false, asksMore: false });
   }
 

@@ -22,22 +22,45 @@ export function createModelsActions({ client, get, patch, report }: Tools) {
     }
   }
 
+  async function done(call: Promise<void>): Promise<boolean> {
+    try {
+      await call;
+      return true;
+    } catch (error) {
+      report(error);
+      return false;
+    }
+  }
+
   return {
     receive: (list: ModelEntry[]) => patch('models', { list }),
     addFromDialog: (kind: 'files' | 'folder') => add(() => client.call('models.addFromDialog', { kind })),
     addPaths: (paths: string[]) => add(() => client.call('models.addPaths', { paths })),
+    addPlaces: (ids: string[]) => add(() => client.call('models.addPlaces', { ids })),
     addDropped: (files: File[]) => add(() => client.addDroppedFiles(files)),
     forgetRefused: () => patch('models', { refused: [] }),
 
-    async remove(modelId: string): Promise<void> {
+    /** Off the list, from all its places. */
+    async remove({ id, places }: ModelEntry): Promise<void> {
       const { list } = get().models;
-      patch('models', { list: list?.filter((model) => model.id !== modelId) ?? null });
+      patch('models', { list: list?.filter((model) => model.id !== id) ?? null });
       try {
-        await client.call('models.remove', { modelId });
+        for (const place of places) await client.call('models.remove', { modelId: place.id });
       } catch (error) {
         patch('models', { list });
         report(error);
       }
+    },
+
+    removePlace: (modelId: string) => done(client.call('models.remove', { modelId })),
+    removeFolder: (id: string) => done(client.call('models.removeFolder', { id })),
+    /** Of a model with several places: this one. @returns whether it went */
+    trash: (modelId: string) => done(client.call('models.trash', { modelId })),
+
+    /** Without an answer nothing is offered. */
+    async lookForPlaces(): Promise<void> {
+      const places = await client.call('models.scan', undefined).catch(() => null);
+      patch('models', { places });
     },
 
     /** What the header of its file says. */
@@ -51,13 +74,7 @@ export function createModelsActions({ client, get, patch, report }: Tools) {
 
     /** What is set for one model alone; null: nothing any more. @returns whether it was written down */
     async setDefaults(modelId: string, defaults: ModelDefaults | null): Promise<boolean> {
-      try {
-        await client.call('models.setDefaults', { modelId, defaults });
-        return true;
-      } catch (error) {
-        report(error);
-        return false;
-      }
+      return done(client.call('models.setDefaults', { modelId, defaults }));
     },
 
     /** Loads a model. A load that fails is told by the engine's status, so it is not reported a second time. */

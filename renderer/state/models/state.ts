@@ -1,7 +1,7 @@
 import type { AddModelsResult } from '../../../electron/shared/contract';
 import type { ErrorPayload } from '../../../electron/shared/errors';
 import type { ModelDefaults } from '../../../electron/shared/modelDefaults';
-import type { ModelDetails, ModelEntry } from '../../../electron/shared/models';
+import type { ModelDetails, ModelEntry, ModelPlaces } from '../../../electron/shared/models';
 
 export type DetailsOutcome = { ok: true; value: ModelDetails } | { ok: false; error: ErrorPayload };
 
@@ -16,6 +16,8 @@ export interface ModelsState {
   refused: AddModelsResult['refused'];
   /** the model that is being loaded on the person's request */
   selectingId: string | null;
+  /** folders that could be added, and those that were; null: not looked for yet */
+  places: ModelPlaces | null;
 }
 
-export const initialModels: ModelsState = { list: null, adding: false, refused: [], selectingId: null };
+export const initialModels: ModelsState = { list: null, adding: false, refused: [], selectingId: null, places: null };

@@ -7,6 +7,7 @@ type Names = Extract<keyof Handlers, `hub.${string}` | `downloads.${string}`>;
 export function createHubHandlers({ service, downloads }: Hub): Pick<Handlers, Names> {
   return {
     'hub.search': (question) => service.search(question),
+    'hub.cancelSearch': async ({ asker }) => service.cancelSearch(asker),
     'hub.model': ({ repo, revision }) => service.model(repo, revision),
     'hub.fit': (question) => service.fit(question),
     'hub.catalogue': () => service.catalogue(),

@@ -46,6 +46,8 @@ const keptTrees = 50;
 export class HubService {
   readonly api: HubApi;
   private readonly headers: HeaderStore;
+  /** by asker */
+  private readonly searches = new Map<string, AbortController>();
   /** files by model and commit: what a commit holds never changes */
   private readonly trees = new Map<string, Promise<Omit<HubFile, 'modelId'>[]>>();
 
@@ -54,8 +56,23 @@ export class HubService {
     this.headers = new HeaderStore(parts.headerFolder, parts.http);
   }
 
-  search({ query, sort, cursor }: z.output<typeof hubQuestionSchema>): Promise<HubPage> {
-    return this.api.search(query, sort, cursor);
+  /** Rejects with `cancelled` when the same asker asks anew, or wants no answer any more. */
+  async search({ query, sort, cursor, asker }: z.output<typeof hubQuestionSchema>): Promise<HubPage> {
+    if (asker === undefined) return this.api.search(query, sort, cursor);
+    this.cancelSearch(asker);
+    const stop = new AbortController();
+    this.searches.set(asker, stop);
+    try {
+      return await this.api.search(query, sort, cursor, stop.signal);
+    } catch (error) {
+      throw stop.signal.aborted ? new ConcertinaError('cancelled', 'Another search was begun.') : error;
+    } finally {
+      if (this.searches.get(asker) === stop) this.searches.delete(asker);
+    }
+  }
+
+  cancelSearch(asker: string): void {
+    this.searches.get(asker)?.abort();
   }
 
   async model(repo: string, revision: string): Promise<HubModelPage> {

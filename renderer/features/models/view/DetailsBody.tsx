@@ -1,5 +1,4 @@
 /** What a model is made of, why it would run with other cache types than asked, how long a context fits, where it lies. */
-import type { ReactNode } from 'react';
 import type { MemoryEstimate } from '../../../../electron/shared/engine';
 import { typeFallbacks } from '../../../../electron/shared/fallbacks';
 import type { ModelEntry } from '../../../../electron/shared/models';
@@ -7,6 +6,8 @@ import type { ContextSettings } from '../../../../electron/shared/settings';
 import { formatCount } from '../../../ui/format';
 import { LongestPicture } from '../discover/LongestPicture';
 import { modelFacts } from './modelFacts';
+import { Part } from './Part';
+import { Places } from './Places';
 import { useDetails } from './useDetails';
 
 export function DetailsBody({ model }: { model: ModelEntry }) {
@@ -42,6 +43,7 @@ export function DetailsBody({ model }: { model: ModelEntry }) {
           {told && fit?.ok && <LongestPicture fit={fit.value} context={told.context} />}
         </div>
       </div>
+      <Places model={model} />
       {told?.template && (
         <details className="mt-6 text-xs" data-testid="model-template">
           <summary className="w-fit rounded-sm font-medium text-ink-2 hover:text-ink">
@@ -54,15 +56,6 @@ export function DetailsBody({ model }: { model: ModelEntry }) {
         </details>
       )}
     </div>
-  );
-}
-
-export function Part({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <section aria-label={title} className="min-w-0">
-      <h3 className="mb-2 text-sm font-semibold text-ink">{title}</h3>
-      {children}
-    </section>
   );
 }
 

@@ -3,6 +3,7 @@ import { useApp } from '../../../state/useApp';
 import { AddModels } from '../AddModels';
 import { ModelRow } from '../ModelRow';
 import { ModelDetails } from './ModelDetails';
+import { OtherApps } from './OtherApps';
 
 /** The models that can be used now. */
 export function HereTab() {
@@ -17,6 +18,7 @@ export function HereTab() {
         ))}
         {models?.length === 0 && <li className="px-3 py-4 text-sm text-ink-3">No model is known yet.</li>}
       </ul>
+      <OtherApps />
       <AddModels />
     </>
   );

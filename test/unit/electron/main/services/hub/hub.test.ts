@@ -132,6 +132,33 @@ describe('the page of a model', () => {
   });
 });
 
+test('a new search of a view ends its former request, and one that nobody waits for is ended too', async () => {
+  let ended = 0;
+  let asked = 0;
+  const slow = createServer((request, response) => {
+    asked++;
+    request.socket.on('close', () => ended++);
+    if (request.url?.includes('search=quick')) response.end('[]');
+  });
+  await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void slow.close());
+  const hub = await testHub([]);
+  const HF_ENDPOINT = `http://127.0.0.1:${(slow.address() as AddressInfo).port}`;
+  const { service } = await hubClient(hub, { environment: { HF_ENDPOINT }, stallMs: 20_000 });
+  const question = { sort: 'trending', cursor: null } as const;
+  const older = service.search({ ...question, query: 'slow', asker: 'window' });
+  const refused = expect(older).rejects.toMatchObject({ code: 'cancelled' });
+  await expect.poll(() => asked).toBe(1);
+  const other = service.search({ ...question, query: 'slow', asker: 'another window' });
+  const otherRefused = expect(other).rejects.toMatchObject({ code: 'cancelled' });
+  expect(await service.search({ ...question, query: 'quick', asker: 'window' })).toEqual({ models: [], next: null });
+  await refused;
+  await expect.poll(() => ended).toBe(1);
+  service.cancelSearch('another window');
+  await otherRefused;
+  await expect.poll(() => ended).toBe(2);
+});
+
 test('goes through the proxy of the environment, and past it where NO_PROXY says so', async () => {
   const hub = await testHub([{ id: repo, files }]);
   const targets: string[] = [];

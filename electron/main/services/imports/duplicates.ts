@@ -1,0 +1,124 @@
+/**
+ * Which files have the same content. Files of one size are compared by their first and last megabyte, and those that agree in
+ * both by all of it; files whose keeper names them by their hash are not read at all. In the background, and kept on disk.
+ */
+import { basename } from 'node:path';
+import { z } from 'zod';
+import { readTextIfThere, writeFileAtomic } from '../files';
+import { splitOf } from '../hub/files';
+import { type FoundFile, partsOf } from '../modelFiles';
+
+const knownSchema = z.object({
+  /** of the beginnings and ends */
+  sample: z.string(),
+  /** of the whole content; null: it was not needed */
+  whole: z.string().nullable(),
+});
+const fileSchema = z.object({ version: z.literal(1), files: z.record(z.string(), knownSchema) });
+type Known = z.infer<typeof knownSchema>;
+
+/** SHA-256 of files one after the other; `sample`: of the first and last megabyte of each. */
+export type Hash = (paths: string[], sample: boolean) => Promise<string>;
+
+export class Duplicates {
+  /** by place, size and time; only of this run's files */
+  private known = new Map<string, Known>();
+  private looking: Promise<boolean> | null = null;
+
+  constructor(
+    private readonly path: string,
+    private readonly hash: Hash,
+  ) {}
+
+  /** What was found before. A file that cannot be read is made anew. */
+  async load(): Promise<void> {
+    try {
+      const text = await readTextIfThere(this.path);
+      if (text !== null) this.known = new Map(Object.entries(fileSchema.parse(JSON.parse(text)).files));
+    } catch {
+      this.known = new Map();
+    }
+  }
+
+  /** SHA-256 of the content (of a split file: of all parts one after the other); null: not known. */
+  digestOf(file: FoundFile): string | null {
+    return named(file) ?? this.known.get(keyOf(file))?.whole ?? null;
+  }
+
+  /** Reads what has to be read. @returns whether something was found out; one look at a time */
+  look(files: readonly FoundFile[]): Promise<boolean> {
+    this.looking ??= this.compare(files).finally(() => {
+      this.looking = null;
+    });
+    return this.looking;
+  }
+
+  private async compare(files: readonly FoundFile[]): Promise<boolean> {
+    const before = JSON.stringify([...this.known]);
+    const groups = groupedBy(unlinked(files), ({ bytes }) => String(bytes));
+    for (const sameSize of groups) {
+      const samples = new Map<FoundFile, string>();
+      for (const file of sameSize) {
+        const sample = await this.sampleOf(file);
+        if (sample !== null) samples.set(file, sample);
+      }
+      for (const alike of groupedBy([...samples.keys()], (file) => samples.get(file) ?? '')) {
+        for (const file of alike) await this.readWhole(file, samples.get(file) ?? '');
+      }
+    }
+    this.forget(files);
+    if (JSON.stringify([...this.known]) === before) return false;
+    await this.save();
+    return true;
+  }
+
+  /** null: it cannot be read now */
+  private async sampleOf(file: FoundFile): Promise<string | null> {
+    const known = this.known.get(keyOf(file));
+    if (known) return known.sample;
+    const sample = await this.hash(partsOf(file.path), true).catch(() => null);
+    if (sample !== null) this.known.set(keyOf(file), { sample, whole: null });
+    return sample;
+  }
+
+  private async readWhole(file: FoundFile, sample: string): Promise<void> {
+    if (this.digestOf(file) !== null) return;
+    const whole = await this.hash(partsOf(file.path), false).catch(() => null);
+    if (whole !== null) this.known.set(keyOf(file), { sample, whole });
+    // hours of reading must not be done twice because the app was closed in the middle
+    await this.save();
+  }
+
+  private forget(files: readonly FoundFile[]): void {
+    const present = new Set(files.map(keyOf));
+    for (const key of this.known.keys()) if (!present.has(key)) this.known.delete(key);
+  }
+
+  /** What cannot be written down is found out again. */
+  private async save(): Promise<void> {
+    const text = `${JSON.stringify({ version: 1, files: Object.fromEntries(this.known) })}\n`;
+    await writeFileAtomic(this.path, text).catch(() => undefined);
+  }
+}
+
+/** As Ollama (`sha256-HASH`) and the cache of the hub (`blobs/HASH`) name contents; null: it has another name. */
+function named({ realPath, path }: FoundFile): string | null {
+  if (splitOf(path)) return null;
+  return /^(?:sha256-)?([0-9a-f]{64})$/.exec(basename(realPath))?.[1] ?? null;
+}
+
+/** Places that lead to one file are compared once. */
+function unlinked(files: readonly FoundFile[]): FoundFile[] {
+  return [...new Map(files.map((file) => [file.realPath, file])).values()];
+}
+
+/** Groups of two and more. */
+function groupedBy(files: readonly FoundFile[], keyOfFile: (file: FoundFile) => string): FoundFile[][] {
+  const groups = new Map<string, FoundFile[]>();
+  for (const file of files) groups.set(keyOfFile(file), [...(groups.get(keyOfFile(file)) ?? []), file]);
+  return [...groups.values()].filter(({ length }) => length > 1);
+}
+
+function keyOf({ realPath, bytes, modifiedMs }: FoundFile): string {
+  return `${realPath}|${bytes}|${modifiedMs}`;
+}
