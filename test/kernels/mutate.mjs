@@ -1,12 +1,14 @@
 // Plants mistakes (mutants.mjs) and sees that the tests notice: a test of the tests.
 
-import { spawnSync } from 'node:child_process';
 import { buildModule, twoAtATime } from './build.mjs';
 import { checkModule } from './check.mjs';
 import { modules } from './modules.mjs';
+import { runProgram } from './program.mjs';
 
 /** A mistake may make a kernel loop for ever. */
 const LIMIT_MS = 120_000;
+/** Failed checks of a case: the first ones need not say yet what the mistake is. */
+const ENOUGH = 10;
 
 /**
  * @param {import('./mutants.mjs').Mutant[]} mutants
@@ -37,13 +39,9 @@ async function unnoticed(mutant, index, cases) {
 /** @returns {Promise<string>} what the cases that failed said; empty: all passed */
 async function execute(module, options, { module: name, cases: filter }, { program, named }) {
   const file = await buildModule(module, options);
-  const args = [...named, '--module', `${name}=${file}`, filter];
-  const { stdout, status, error } = spawnSync(program, args, {
-    encoding: 'utf8',
-    timeout: LIMIT_MS,
-    maxBuffer: 1 << 28,
-  });
-  if (error) return `the cases did not end: ${error.message}`;
+  const args = [...named, '--module', `${name}=${file}`, '--failures', String(ENOUGH), filter];
+  const { stdout, status, signal } = await runProgram(program, args, { timeoutMs: LIMIT_MS });
+  if (signal) return `${stdout}\nthe cases did not end: ${signal}`;
   const closing = /^(\d+) passed, (\d+) failed/m.exec(stdout);
   if (!closing) return `${stdout}\nthe program ended early`;
   if (Number(closing[1]) + Number(closing[2]) === 0) throw new Error(`no case is named "${filter}"`);

@@ -2,7 +2,6 @@
 // CLI: node test/kernels/run.mjs [FILTER]         cases whose name contains FILTER; exit status 1 when something failed
 //      node test/kernels/run.mjs --write-docs     writes the tables of docs/metal.md
 
-import { spawnSync } from 'node:child_process';
 import { buildEngine, describePatches } from '../../native/prepare/build.mjs';
 import { compileWithApple, LANGUAGES } from './apple.mjs';
 import { buildCases, buildModules, checkAddon } from './build.mjs';
@@ -12,6 +11,7 @@ import { checkEmbedding } from './embed.mjs';
 import { modules } from './modules.mjs';
 import { MUTANTS } from './mutants.mjs';
 import { runMutants } from './mutate.mjs';
+import { runProgram } from './program.mjs';
 import { whyNot } from './toolchain.mjs';
 
 const write = process.argv.includes('--write-docs');
@@ -53,8 +53,8 @@ async function compileOnMac() {
 /** The cases whose names say so run a second time, with kernels compiled for fast math. */
 const ANY_MATH = 'any math';
 
-function runCases(program, args) {
-  const { stdout, stderr, status } = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 28 });
+async function runCases(program, args) {
+  const { stdout, stderr, status } = await runProgram(program, args);
   const closing = /^(\d+) passed, (\d+) failed, (\d+) skipped$/m.exec(stdout);
   for (const line of stdout.split('\n')) {
     if (!tables.take(line) && line && line !== closing?.[0]) console.log(line);
@@ -87,15 +87,18 @@ else if (missing) {
   if (!filter) await part('types', checkSources);
   const named = await part('kernels', buildModules);
   const program = await part('cases', buildCases);
-  await part('run', () => runCases(program, [...named, filter]));
+  const mutants = MUTANTS.filter(({ why, module }) => `planted mistake in ${module}: ${why}`.includes(filter));
+  // the cases are one thread: the mistakes are built and run beside them
+  const [, outcomes] = await Promise.all([
+    part('run', () => runCases(program, [...named, filter])),
+    part('planted mistakes', () => runMutants(mutants, { program, named })),
+  ]);
   if (!filter) for (const { name, problem } of await tables.compare({ write })) result(name, problem);
   const fast = await part('kernels for fast math', () => buildModules({ fast: true }));
   if (fast.length > 0 && !filter) {
     console.log('again, with fast math:');
-    runCases(program, [...fast, '--flush', ANY_MATH]);
+    await runCases(program, [...fast, '--flush', ANY_MATH]);
   }
-  const mutants = MUTANTS.filter(({ why, module }) => `planted mistake in ${module}: ${why}`.includes(filter));
-  const outcomes = await part('planted mistakes', () => runMutants(mutants, { program, named }));
   for (const { name, problem } of outcomes) result(name, problem);
 }
 tables.print();

@@ -1,11 +1,13 @@
-// kernel-cases [--module NAME=FILE,FILE]... [--flush] [FILTER]: runs the cases whose name contains the filter, all without one.
-// --flush: subnormal numbers are zero, as a GPU may have it.
+// kernel-cases [--module NAME=FILE,FILE]... [--flush] [--failures N] [FILTER]: runs the cases whose name contains the filter,
+// all without one.
+// --flush: subnormal numbers are zero, as a GPU may have it. --failures: so many failed checks end their case.
 // The last line is "N passed, N failed, N skipped"; exit status 1 when a case failed. Lines that start with "count " go into the
 // table of counts (run.mjs prints them together).
 
 #include "../../native/check.h"
 #include "../exec/msl-exec.h"
 
+#include <climits>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -30,7 +32,11 @@ std::vector<entry> & entries() {
     return list;
 }
 
-int n_failures = 0;
+/** A case has failed as often as it may. */
+struct enough {};
+
+int n_failures   = 0;
+int max_failures = INT_MAX;
 
 std::vector<std::string> split(const std::string & list) {
     std::vector<std::string> parts;
@@ -39,13 +45,21 @@ std::vector<std::string> split(const std::string & list) {
     return parts;
 }
 
+void report(const char * file, int line, const std::string & what) {
+    const char * base = strrchr(file, '/');
+    printf("  %s:%d: %s\n", base ? base + 1 : file, line, what.c_str());
+    ++n_failures;
+}
+
 void run(const entry & e) {
     try {
         e.body();
     } catch (const skipped &) {
         throw;
+    } catch (const enough &) {
+        return;
     } catch (const std::exception & error) {
-        check(false, __FILE__, __LINE__, error.what());
+        report(__FILE__, __LINE__, error.what());
     }
 }
 
@@ -57,9 +71,8 @@ test_case::test_case(const char * name, std::function<void()> body) {
 
 void check(bool ok, const char * file, int line, const std::string & what) {
     if (ok) return;
-    const char * base = strrchr(file, '/');
-    printf("  %s:%d: %s\n", base ? base + 1 : file, line, what.c_str());
-    ++n_failures;
+    report(file, line, what);
+    if (n_failures >= max_failures) throw enough{};
 }
 
 void skip(const std::string & reason) {
@@ -76,6 +89,8 @@ int main(int argc, char ** argv) {
             msl_set_module(pair.substr(0, pair.find('=')), split(pair.substr(pair.find('=') + 1)));
         } else if (arg == "--flush") {
             _mm_setcsr(_mm_getcsr() | 0x8040); // flush to zero, denormals are zero
+        } else if (arg == "--failures" && i + 1 < argc) {
+            max_failures = std::stoi(argv[++i]);
         } else {
             filter = arg;
         }
