@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { amalgamate } from '../../native/prepare/metal-source.mjs';
 import { METAL, NATIVE, ROOT, TREE } from '../../native/prepare/paths.mjs';
+import { twoAtATime } from '../programs.mjs';
 import { modules } from './modules.mjs';
 import { rewrite } from './source/rewrite.mjs';
 import { compileHost, compileModule, compiles, HERE, link, OUT, write } from './toolchain.mjs';
@@ -106,18 +107,4 @@ function filesIn(folder) {
     .readdirSync(folder)
     .filter((name) => name.endsWith('.cpp'))
     .map((name) => path.join(folder, name));
-}
-
-/** Two compilers at once: what a runner of CI has cores for. Results keep the order. */
-export async function twoAtATime(items, body) {
-  const results = new Array(items.length);
-  let next = 0;
-  const worker = async () => {
-    while (next < items.length) {
-      const index = next++;
-      results[index] = await body(items[index], index);
-    }
-  };
-  await Promise.all([worker(), worker()]);
-  return results;
 }

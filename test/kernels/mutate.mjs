@@ -1,9 +1,9 @@
 // Plants mistakes (mutants.mjs) and sees that the tests notice: a test of the tests.
 
-import { buildModule, twoAtATime } from './build.mjs';
+import { runProgram, twoAtATime } from '../programs.mjs';
+import { buildModule } from './build.mjs';
 import { checkModule } from './check.mjs';
 import { modules } from './modules.mjs';
-import { runProgram } from './program.mjs';
 
 /** A mistake may make a kernel loop for ever. */
 const LIMIT_MS = 120_000;

@@ -3,6 +3,7 @@
 //      node test/kernels/run.mjs --write-docs     writes the tables of docs/metal.md
 
 import { buildEngine, describePatches } from '../../native/prepare/build.mjs';
+import { runProgram } from '../programs.mjs';
 import { compileWithApple, LANGUAGES } from './apple.mjs';
 import { buildCases, buildModules, checkAddon } from './build.mjs';
 import { checkModule } from './check.mjs';
@@ -11,7 +12,6 @@ import { checkEmbedding } from './embed.mjs';
 import { modules } from './modules.mjs';
 import { MUTANTS } from './mutants.mjs';
 import { runMutants } from './mutate.mjs';
-import { runProgram } from './program.mjs';
 import { whyNot } from './toolchain.mjs';
 
 const write = process.argv.includes('--write-docs');

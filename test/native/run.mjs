@@ -1,11 +1,11 @@
 // Builds and runs the native tests on every SIMD level: ours (turbo-tests) and upstream's own from the patched tree.
 // CLI: node test/native/run.mjs      exit status 1 when one fails
 
-import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { buildEngine, describePatches } from '../../native/prepare/build.mjs';
 import { BIN } from '../../native/prepare/paths.mjs';
+import { runProgram, twoAtATime } from '../programs.mjs';
 import { ARM64_BIN, buildArm64, onArm } from './arm64.mjs';
 
 /**
@@ -64,15 +64,11 @@ const ARM64_RUNS = [
 ].map((item) => ({ ...item, bin: ARM64_BIN }));
 
 /** @param {Run} run */
-function runOne({ command: [program, ...args], env = {}, bin = BIN, under = [], level = '', gpu = false }) {
+async function runOne({ command: [program, ...args], env = {}, bin = BIN, under = [], level = '', gpu = false }) {
   const label = [...Object.entries(env).map((pair) => pair.join('=')), ...under, program, ...args].join(' ');
   const [file, ...rest] = [...under, path.join(bin, program), ...args];
-  const { status, stdout, stderr, error } = spawnSync(file, rest, {
-    encoding: 'utf8',
-    env: { ...process.env, ...env },
-    maxBuffer: 1 << 28,
-  });
-  const ran = program.startsWith('test-backend-ops') ? ranCases(stdout) : stdout?.includes(`SIMD level: ${level}`);
+  const { status, stdout, stderr } = await runProgram(file, rest, { env });
+  const ran = program.startsWith('test-backend-ops') ? ranCases(stdout) : stdout.includes(`SIMD level: ${level}`);
   if (gpu && status === 0 && !ran && /not supported/.test(stdout)) {
     // the virtual GPU of a hosted runner
     const family = /GPU family: \w+/.exec(stdout + stderr)?.[0] ?? 'unknown GPU family';
@@ -80,10 +76,10 @@ function runOne({ command: [program, ...args], env = {}, bin = BIN, under = [], 
     return { ok: true, skipped: 1 };
   }
   const ok = status === 0 && (ran || program === 'test-quantize-fns');
-  console.log(`${ok ? 'ok' : 'FAILED'}: ${label}: ${lastResult(stdout ?? '')}`);
-  const skips = (stdout ?? '').split('\n').filter((line) => line.startsWith('skipped: '));
+  console.log(`${ok ? 'ok' : 'FAILED'}: ${label}: ${lastResult(stdout)}`);
+  const skips = stdout.split('\n').filter((line) => line.startsWith('skipped: '));
   for (const skip of skips) console.log(`  ${skip}`);
-  if (!ok) console.log(`${stdout ?? ''}${stderr ?? ''}${error ?? ''}`);
+  if (!ok) console.log(stdout + stderr);
   return { ok, skipped: skips.length };
 }
 
@@ -117,7 +113,7 @@ const runs = [
   ...(emulation ? EMULATED_RUNS : []),
   ...(noArm ? [] : ARM64_RUNS),
 ];
-const results = runs.map((run) => runOne(run));
+const results = await twoAtATime(runs, runOne);
 if (!emulation)
   console.log('skipped: AVX-512: SIMDe emulates it on x86-64 and was not found (apt-get install libsimde-dev)');
 if (noArm) console.log(`skipped: NEON: ${noArm}`);
