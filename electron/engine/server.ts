@@ -3,6 +3,7 @@ import type { Engine, Model } from '../../native/binding/types';
 import type { GenerationResult, LoadStep, StreamFrame } from '../shared/engine';
 import type { CompareTask, EngineHandlers, GenerateRequest } from '../shared/engineContract';
 import { type CompareOutput, serveComparison } from './compare/serve';
+import { breakMarks, marksOf, withoutMarks } from './forgedMarks';
 import { cancelledResult, frameIds, type Prepare, writeAnswer } from './generation';
 import { toEngineError } from './hints';
 import { queuedStats } from './meter';
@@ -77,22 +78,23 @@ export function createEngineServer(
     (fraction) => output.probeProgress?.(fraction),
   );
 
-  async function generate(request: GenerateRequest): Promise<GenerationResult> {
+  async function generate(asked: GenerateRequest): Promise<GenerationResult> {
     prober.cancel();
     queue.cancel(idleSave);
     if (queue.length > 0) {
       const { context } = holder.require();
       output.frame({
-        ...frameIds(request),
+        ...frameIds(asked),
         text: '',
         thinking: '',
         stats: queuedStats(context.contextUsed, context.effective.nCtx),
       });
     }
     idle.stop();
-    const answer = queue.run(request.requestId, async (signal) => {
+    const answer = queue.run(asked.requestId, async (signal) => {
       const loaded = holder.require();
-      if (signal.aborted) return cancelledResult(loaded.context, request);
+      if (signal.aborted) return cancelledResult(loaded.context, asked);
+      const request = { ...asked, messages: await withoutMarks(loaded.model, asked.messages) };
       const prepare: Prepare = (onStep) => sessions.prepare(loaded, request, signal, onStep);
       const result = await writeAnswer(loaded.context, request, signal, (frame) => output.frame(frame), prepare);
       const { promptTokens, cachedTokens, promptTokensPerSecond } = result.stats;
@@ -115,8 +117,7 @@ export function createEngineServer(
 
   /** What it remembers goes with the model. */
   const counters = new WeakMap<Model, TokenCounter>();
-  function counter(): TokenCounter {
-    const model = holder.requireModel();
+  function counterOf(model: Model): TokenCounter {
     const known = counters.get(model) ?? new TokenCounter(model);
     counters.set(model, known);
     return known;
@@ -149,8 +150,15 @@ export function createEngineServer(
         configurations.map((one) => ({ ...settings, ...one })),
       ),
     cancel: async ({ requestId }) => queue.cancel(requestId),
-    countTokens: async ({ messages, ...options }) => ({ tokens: await counter().countChat(messages, options) }),
-    countTexts: async ({ texts }) => ({ tokens: await counter().countTexts(texts) }),
+    async countTokens({ messages, ...options }) {
+      const model = holder.requireModel();
+      return { tokens: await counterOf(model).countChat(await withoutMarks(model, messages), options) };
+    },
+    async countTexts({ texts }) {
+      const model = holder.requireModel();
+      const marks = await marksOf(model);
+      return { tokens: await counterOf(model).countTexts(texts.map((text) => breakMarks(text, marks))) };
+    },
     configureSessions: (allowed) => sessions.configure(allowed),
     listSessions: () => sessions.list(holder.current),
     removeSession: ({ sessionId }) => sessions.removeOne(sessionId),

@@ -7,6 +7,7 @@ import type { CompareColumn, CompareFrame } from '../../shared/compare';
 import type { CompareTask } from '../../shared/engineContract';
 import type { ContextSettings } from '../../shared/settings';
 import { ensureCalibrated } from '../calibration';
+import { breakMarks, marksOf, withoutMarks } from '../forgedMarks';
 import type { Loan } from '../modelHolder';
 import type { MemoryPlanner } from '../planner';
 import { type Prompt, writeColumn } from './answer';
@@ -73,13 +74,16 @@ export class Comparison {
   }
 
   private async prepare(): Promise<void> {
-    const { prompt, options, scratch } = this.task;
-    this.prompt = 'text' in prompt ? this.model.tokenize(prompt.text, { addSpecial: true }) : prompt.messages;
+    const { prompt, material, options, scratch } = this.task;
+    this.prompt =
+      'text' in prompt
+        ? this.model.tokenize(prompt.text, { addSpecial: true })
+        : await withoutMarks(this.model, prompt.messages);
     this.tokens = this.prompt instanceof Int32Array ? this.prompt : await this.model.chatTokens(this.prompt);
     this.output.promptTokens(this.tokens.length);
     if (options.curve) await this.findLongest();
     if (options.quality) await this.prepareQuality(scratch, options.quality.tokens);
-    if (options.needle) this.plantNeedles(options.needle.depths);
+    if (options.needle) this.plantNeedles(breakMarks(material, await marksOf(this.model)), options.needle.depths);
   }
 
   /** before any context is made that would make less of the memory free */
@@ -101,11 +105,11 @@ export class Comparison {
     }
   }
 
-  private plantNeedles(depths: readonly number[]): void {
+  private plantNeedles(material: string, depths: readonly number[]): void {
     const shortest = Math.min(...this.columns.map(({ value }) => value.configuration.nCtx));
     const count = (text: string) => this.model.tokenize(text).length;
     try {
-      this.planted = plant(this.task.material, depths, shortest - needleRoom, count);
+      this.planted = plant(material, depths, shortest - needleRoom, count);
       if (this.planted.cut) {
         this.output.note(
           `Facts were hidden in the first ${this.planted.tokens} tokens of the text: more does not fit.`,
