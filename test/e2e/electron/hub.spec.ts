@@ -1,4 +1,7 @@
-/** From a search of the hub to a chat with what was found: over a line that is cut, and over a restart in the middle. */
+/**
+ * From a search of the hub to a chat with what was found: over a line that is cut, and over a restart in the middle. Then models
+ * of other apps.
+ */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import AxeBuilder from '@axe-core/playwright';
@@ -7,6 +10,8 @@ import { startHub, type TestHub } from '../../fixtures/hub/server';
 import { embeddedModel, test } from '../app';
 import { ask, call, greedy, ready } from '../chat';
 import { hubModels, tinyFile, tinyRepo, wideRepo } from '../hubModels';
+import { addOtherApps, detailsAndTrash, ownSettings, writeOtherApps } from '../importSteps';
+import { tokenComesAndGoes } from '../tokenSteps';
 
 const megabyte = 1024 ** 2;
 const item = (page: Page, repo: string) => page.locator(`[data-testid="hub-item"][data-repo="${repo}"]`);
@@ -65,10 +70,15 @@ async function downloadOverBadLine(page: Page, hub: TestHub): Promise<void> {
   await expect.poll(() => doneBytes(page), { timeout: 60_000 }).toBeGreaterThan(6 * megabyte);
 }
 
-test('search, grades, a download that is cut and goes on after a restart, chat', async ({ launch, dataDir }) => {
-  test.setTimeout(180_000);
+test('search, grades, a download that is cut and goes on after a restart, chat; models of other apps', async ({
+  launch,
+  dataDir,
+}) => {
+  test.setTimeout(240_000);
+  const home = path.join(dataDir, 'home');
+  await writeOtherApps(home);
   const hub = await startHub(hubModels(path.join(dataDir, 'of-the-hub')));
-  const env = { HF_ENDPOINT: hub.url };
+  const env = { HF_ENDPOINT: hub.url, HOME: home };
 
   const first = await launch({ settings: { sampling: greedy }, env });
   await ready(first.page);
@@ -81,7 +91,8 @@ test('search, grades, a download that is cut and goes on after a restart, chat',
 
   hub.faults.cutEvery = null;
   const asked = hub.seen.length;
-  const { page } = await launch({ env });
+  const second = await launch({ env });
+  const { app, page } = second;
   await page.getByTestId('meter-downloads').click();
   expect(await doneBytes(page)).toBeGreaterThan(5 * megabyte);
   await page.getByTestId('download-pause').click();
@@ -103,8 +114,14 @@ test('search, grades, a download that is cut and goes on after a restart, chat',
   expect(models.find(({ id }) => id === modelId)).toMatchObject({ source: 'downloaded', fileName: tinyFile });
   expect((await ask(page, 'What is a compiler?')).trim()).not.toBe('');
 
+  await tokenComesAndGoes(second, hub, dataDir);
   await hub.close();
   await page.getByTestId('sidebar-models').click();
   await expect(page.getByTestId('hub-problem')).toContainText('The hub cannot be reached');
   await expect(item(page, 'Qwen/Qwen3-8B-GGUF')).toContainText('not verified here');
+  await page.keyboard.press('Escape');
+
+  await addOtherApps(page);
+  await ownSettings(page);
+  await detailsAndTrash(app, page);
 });

@@ -1,0 +1,88 @@
+/** Steps over models of other apps: added where they lie, shown once, with settings of their own, and to the trash. */
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import AxeBuilder from '@axe-core/playwright';
+import { type ElectronApplication, expect, type Page } from '@playwright/test';
+import { lmStudioTree, ollamaTree } from '../fixtures/modelTrees';
+import { embeddedModel } from './app';
+import { ask, call, ready } from './chat';
+
+const ofLmStudio = 'tiny-q8_0.gguf';
+
+/** A home folder in which LM Studio and Ollama keep the same model. One byte more than the built-in one, which is another model so. */
+export async function writeOtherApps(home: string): Promise<void> {
+  const content = Buffer.concat([await readFile(embeddedModel), Buffer.alloc(1)]);
+  await lmStudioTree(path.join(home, '.lmstudio', 'models'), content);
+  await ollamaTree(path.join(home, '.ollama', 'models'), 'registry.ollama.ai/library/tiny/latest', content);
+}
+
+const row = (page: Page) =>
+  page
+    .getByTestId('models-here')
+    .getByTestId('model-item')
+    .filter({ hasText: `${ofLmStudio} in ~/.lmstudio` });
+
+export async function openHere(page: Page): Promise<void> {
+  await page.getByTestId('sidebar-models').click();
+  await page.getByTestId('models-tab-here').click();
+}
+
+/** Nothing is read before the person agrees; then both files are one entry. */
+export async function addOtherApps(page: Page): Promise<void> {
+  await openHere(page);
+  await expect(page.getByTestId('models-offer')).toHaveText(['Add those of LM Studio', 'Add those of Ollama']);
+  expect((await call(page, 'models.list', undefined)).some(({ source }) => source === 'folder')).toBe(false);
+  await page.getByTestId('models-offer').first().click();
+  await expect(page.getByTestId('models-offer')).toHaveText(['Add those of Ollama']);
+  await page.getByTestId('models-offer').click();
+  await expect(page.getByTestId('models-folder')).toHaveCount(2);
+  await expect(row(page)).toContainText('and in 1 more', { timeout: 30_000 });
+  await expect(page.getByTestId('models-here')).toContainText('its download has not ended');
+}
+
+/** Set in the panel, kept over the choice of another model. */
+export async function ownSettings(page: Page): Promise<void> {
+  await row(page).getByRole('button').first().click();
+  await expect(row(page)).toHaveAttribute('data-loaded', 'true', { timeout: 60_000 });
+  const { modelId } = await ready(page);
+  await page.keyboard.press('Escape');
+  expect((await ask(page, 'What is a lamp?')).trim()).not.toBe('');
+  await page.getByTestId('settings-open').click();
+  await page.getByTestId('settings-scope').getByText('This model').click();
+  await expect(page.getByTestId('settings-scope')).toHaveAttribute('data-own', 'true');
+  await page.getByTestId('settings-context').fill('2048');
+  await page.getByTestId('settings-context').blur();
+  await page.getByTestId('settings-apply').click();
+  const length = async () => (await ready(page)).context?.nCtxAsked;
+  await expect.poll(length, { timeout: 60_000 }).toBe(2048);
+  const list = await call(page, 'models.list', undefined);
+  const embedded = list.find(({ source }) => source === 'embedded')?.id ?? '';
+  await call(page, 'models.select', { modelId: embedded });
+  expect(await length()).toBe(8192);
+  await expect(page.getByTestId('settings-scope')).toHaveAttribute('data-own', 'false');
+  await call(page, 'models.select', { modelId: modelId ?? '' });
+  expect(await length()).toBe(2048);
+  await call(page, 'models.select', { modelId: embedded });
+  await page.getByTestId('settings-open').click();
+}
+
+/** The dialog tells what the model is; one of its two places goes to the trash, of which Ollama is to hear. */
+export async function detailsAndTrash(app: ElectronApplication, page: Page): Promise<void> {
+  await app.evaluate(({ shell }) => {
+    // the machine of the tests has no desktop with a trash
+    shell.trashItem = async (file) => process.mainModule?.require('node:fs').rmSync(file);
+  });
+  await openHere(page);
+  await row(page).getByTestId('model-details').click();
+  await expect(page.getByTestId('model-facts')).toContainText('Trained context');
+  await expect(page.getByTestId('model-facts')).toContainText(/SHA-256[0-9a-f]{64}/);
+  await expect(page.getByTestId('model-types')).toContainText('turbo4');
+  const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
+  expect(violations.map(({ id }) => id)).toEqual([]);
+  await page.getByTestId('model-trash').nth(1).click();
+  await expect(page.getByTestId('confirm')).toContainText('Ollama keeps it there and will miss it.');
+  await page.getByTestId('confirm-action').click();
+  await expect(page.getByTestId('model-place')).toHaveCount(1);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+}
