@@ -1,5 +1,5 @@
-/** Not a test: makes docs/screenshots (`npm run screenshots`). Every picture in both themes and two sizes of the window. */
-import { copyFile, mkdir, truncate, writeFile } from 'node:fs/promises';
+/** Not a test: makes docs/screenshots (`npm run screenshots`). Every picture in both themes, some in other sizes of the window. */
+import { copyFile, cp, mkdir, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, type Page } from '@playwright/test';
 import { longExample } from '../../renderer/features/chat/longExample';
@@ -13,7 +13,11 @@ import { writeLargeModel } from './largeModel';
 import { writeSampleChat } from './sampleChats';
 
 const folder = path.join(root, 'docs', 'screenshots');
-const sizes = { '': { width: 1280, height: 800 }, '-small': { width: 720, height: 640 } };
+const sizes = {
+  '': { width: 1280, height: 800 },
+  '-small': { width: 720, height: 640 },
+  '-large': { width: 1920, height: 1080 },
+};
 
 const inSmallWindow = new Set([
   'chat',
@@ -30,6 +34,8 @@ const inSmallWindow = new Set([
   'discover',
 ]);
 
+const inLargeWindow = new Set(['cache-types']);
+
 interface Stage extends AppWindow {
   dataDir: string;
   /** where the scene asks for one */
@@ -37,7 +43,7 @@ interface Stage extends AppWindow {
 }
 
 /** Twelve pages, of which the last one is a picture without words. */
-async function attachReport({ app, page, dataDir }: Stage): Promise<void> {
+async function attachReport({ app, page, dataDir }: Stage, button = 'attach'): Promise<void> {
   const lines = longExample.replace(/\s+/g, ' ').match(/.{1,88}(?: |$)/g) ?? [];
   const pages = Array.from({ length: 11 }, (_, index) => ({ lines: lines.slice(index * 13, (index + 1) * 13) }));
   const pdf = path.join(dataDir, 'The first book of Samuel.pdf');
@@ -45,8 +51,34 @@ async function attachReport({ app, page, dataDir }: Stage): Promise<void> {
   await app.evaluate(({ dialog }, filePath) => {
     dialog.showOpenDialog = async () => ({ canceled: false, filePaths: [filePath] });
   }, pdf);
-  await page.getByTestId('attach').click();
-  await expect(page.getByTestId('document-card')).toHaveAttribute('data-tokens', /\d+/);
+  await page.getByTestId(button).click();
+  if (button === 'attach') await expect(page.getByTestId('document-card')).toHaveAttribute('data-tokens', /\d+/);
+  else await expect(page.getByTestId('compare-document')).toHaveAttribute('data-state', 'ready');
+}
+
+/** Where a comparison lies that was made for one picture: the others show the same one. */
+let comparisons: string | null = null;
+
+/** Five cache types on one document, and what became of them. */
+async function openComparison(stage: Stage): Promise<void> {
+  const { page, dataDir } = stage;
+  await page.getByTestId('compare-view-open').click();
+  if (comparisons === null) {
+    await page.getByText('Documents and a question').click();
+    await attachReport(stage, 'compare-attach');
+    await page.getByTestId('compare-question').fill('What is the special magic number for harbour?');
+    await page.getByTestId('compare-options').locator('summary').click();
+    await page.getByTestId('compare-curve').check();
+    await page.getByRole('checkbox', { name: /^Hidden facts/ }).check();
+    await page.getByTestId('compare-start').click();
+    await expect(page.getByTestId('compare-run')).toHaveAttribute('data-state', 'done', { timeout: 550_000 });
+    comparisons = path.join(dataDir, 'compare');
+  } else await page.getByTestId('compare-run-item').getByRole('button').first().click();
+  await expect(page.getByTestId('compare-table')).toBeVisible();
+}
+
+async function keptComparison(dataDir: string): Promise<void> {
+  if (comparisons !== null) await cp(comparisons, path.join(dataDir, 'compare'), { recursive: true });
 }
 
 /** Brings the window to where the picture is taken; what it returns is called after that. */
@@ -211,6 +243,18 @@ const scenes: Record<string, (stage: Stage) => Promise<(() => void) | undefined>
     return undefined;
   },
 
+  'cache-types': async (stage) => {
+    await openComparison(stage);
+    return undefined;
+  },
+
+  'cache-plots': async (stage) => {
+    await openComparison(stage);
+    await stage.page.getByTestId('compare-plot').first().scrollIntoViewIfNeeded();
+    await stage.page.getByTestId('compare-plot').last().scrollIntoViewIfNeeded();
+    return undefined;
+  },
+
   discover: async ({ page }) => {
     await openLargeModel(page);
     return undefined;
@@ -265,6 +309,8 @@ const starts: Record<
   presets: { prepare: (dataDir) => writeChats(dataDir, sampleLibrary) },
   answers: { prepare: writeSampleChat },
   compare: { prepare: writeSampleChat },
+  'cache-types': { prepare: keptComparison },
+  'cache-plots': { prepare: keptComparison },
   'no-fit': { settings: { context: { nCtx: 2048 } } },
   discover: { hub: true },
   downloads: { hub: true },
@@ -276,8 +322,10 @@ for (const theme of ['light', 'dark'] as const) {
   for (const [suffix, size] of Object.entries(sizes)) {
     for (const [name, play] of Object.entries(scenes)) {
       // how a small window looks is told by two of them
-      if (suffix && !inSmallWindow.has(name)) continue;
+      if (suffix === '-small' && !inSmallWindow.has(name)) continue;
+      if (suffix === '-large' && !inLargeWindow.has(name)) continue;
       test(`${name}-${theme}${suffix}`, async ({ launch, dataDir }) => {
+        if (name.startsWith('cache-')) test.setTimeout(600_000);
         await mkdir(folder, { recursive: true });
         await starts[name]?.prepare?.(dataDir);
         const hub = starts[name]?.hub ? await startHub(hubModels(path.join(dataDir, 'of-the-hub'))) : null;

@@ -19,7 +19,8 @@ interface ColumnTextProps {
 /** The one part that changes with each frame. */
 export function ColumnText({ runId, index, column, ...names }: ColumnTextProps) {
   const live = useApp(selectLiveColumn(runId, index));
-  const { answer, difference } = column;
+  const { answer, difference, state } = column;
+  const ended = answer !== null || (state !== 'running' && state !== 'waiting');
   const text = answer?.text ?? (column.state === 'waiting' ? '' : (live?.text ?? ''));
   const thinking = answer?.thinking ?? live?.thinking ?? '';
 
@@ -31,7 +32,7 @@ export function ColumnText({ runId, index, column, ...names }: ColumnTextProps) 
           <p className="mt-1 border-l-2 border-line pl-3">{thinking}</p>
         </details>
       )}
-      {text === '' && <span className="text-ink-3">{answer ? 'No text.' : '…'}</span>}
+      {text === '' && <span className="text-ink-3">{ended ? 'No text.' : '…'}</span>}
       {difference ? <Marked text={text} difference={difference} {...names} /> : text}
     </div>
   );

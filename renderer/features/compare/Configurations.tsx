@@ -48,7 +48,7 @@ export function Configurations({ form }: { form: CompareForm }) {
         />
         <span className="text-xs text-ink-3">tokens; it has to hold the prompt and the answer</span>
       </div>
-      <div className="overflow-x-auto rounded-lg border border-line bg-raised">
+      <div className="scroll-edge overflow-x-auto rounded-lg border border-line">
         <table className="w-full text-sm tabular-nums" aria-label="Configurations">
           <thead>
             <tr className="text-left text-xs text-ink-2">

@@ -1,10 +1,16 @@
-/** All figures that were measured, a row for each configuration. Each says what it rests on. */
+/** All figures that were measured, a row for each configuration. What they rest on stands once in the head where it is the same for all. */
 import type { CompareRun } from '../../../electron/shared/compare';
 import { cx } from '../../ui/cx';
 import { Tooltip } from '../../ui/Tooltip';
 import { columnName, stateText } from './columnText';
-import { type Figure, figures } from './figures';
+import { commonBasis, type Figure, figures } from './figures';
 import { seriesStyle } from './seriesStyle';
+
+// scroll-edge brings the ground of its own
+const boxClass = 'scroll-edge overflow-x-auto rounded-lg border border-line';
+const cellClass = 'px-2.5 py-2 text-right align-top whitespace-nowrap';
+/** Stays when the rest scrolls. */
+const nameClass = 'sticky left-0 z-1 bg-raised py-2 pr-3 pl-4 whitespace-nowrap';
 
 export function ResultTable({ run }: { run: CompareRun }) {
   const { columns, request } = run;
@@ -13,20 +19,21 @@ export function ResultTable({ run }: { run: CompareRun }) {
 
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keyboard
-    <section className="overflow-x-auto rounded-lg border border-line bg-raised" aria-label="Results" tabIndex={0}>
+    <section className={boxClass} aria-label="Results" tabIndex={0}>
       <table className="w-full text-sm tabular-nums" data-testid="compare-table">
         <thead>
-          <tr className="text-left text-xs text-ink-2">
-            <th scope="col" className="px-4 py-2 font-medium">
+          <tr className="text-left align-top text-xs text-ink-2">
+            <th scope="col" className={cx(nameClass, 'font-medium')}>
               Cache types
             </th>
-            {shown.map(({ id, name, help }) => (
-              <th key={id} scope="col" className="px-3 py-2 text-right font-medium whitespace-nowrap">
-                <Tooltip label={help} side="bottom">
+            {shown.map((figure) => (
+              <th key={figure.id} scope="col" className={cx(cellClass, 'font-medium')}>
+                <Tooltip label={figure.help} side="bottom">
                   <button type="button" className="cursor-help underline decoration-dotted underline-offset-4">
-                    {name}
+                    {figure.name}
                   </button>
                 </Tooltip>
+                <span className="block font-normal text-ink-3">{commonBasis(figure, columns)}</span>
               </th>
             ))}
           </tr>
@@ -35,7 +42,7 @@ export function ResultTable({ run }: { run: CompareRun }) {
           {columns.map((column, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: the columns of a run stay as they are
             <tr key={index} className="border-t border-line" data-testid="compare-row">
-              <th scope="row" className="px-4 py-2 text-left align-top font-medium whitespace-nowrap">
+              <th scope="row" className={cx(nameClass, 'text-left align-top font-medium')}>
                 <span className="flex items-center gap-2">
                   <span
                     className="size-2.5 shrink-0 rounded-xs"
@@ -62,11 +69,16 @@ export function ResultTable({ run }: { run: CompareRun }) {
 function Cell({ figure, run, index }: { figure: Figure; run: CompareRun; index: number }) {
   const column = run.columns[index];
   const value = column ? figure.of(column) : null;
-  if (!column || value === null) return <td className="px-3 py-2 text-right align-top text-ink-3">–</td>;
+  if (!column || value === null) return <td className={cx(cellClass, 'text-ink-3')}>–</td>;
+  const notes = [figure.detail?.(column), commonBasis(figure, run.columns) === null && figure.rests?.(column)];
   return (
-    <td className="px-3 py-2 text-right align-top whitespace-nowrap" data-figure={figure.id} data-value={value}>
+    <td className={cellClass} data-figure={figure.id} data-value={value}>
       <span className={cx(isBest(figure, run, index, value) && 'font-semibold text-ink')}>{figure.format(value)}</span>
-      <span className="block text-xs text-ink-3">{figure.basis(column)}</span>
+      {notes.filter(Boolean).map((note) => (
+        <span key={String(note)} className="block text-xs text-ink-3">
+          {note}
+        </span>
+      ))}
     </td>
   );
 }

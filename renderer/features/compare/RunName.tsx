@@ -19,8 +19,8 @@ export function RunName({ run }: { run: CompareRun }) {
 
   if (typed === null) {
     return (
-      <span className="flex min-w-0 items-center gap-1">
-        <h2 className="max-w-[28rem] truncate font-serif text-[1.06rem] text-ink" title={run.name}>
+      <span className="flex min-w-0 flex-1 basis-56 items-center gap-1">
+        <h2 className="truncate font-serif text-[1.06rem] text-ink" title={run.name}>
           {run.name}
         </h2>
         <IconButton

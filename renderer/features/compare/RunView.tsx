@@ -31,7 +31,7 @@ export function RunView({ run }: { run: CompareRun }) {
       data-state={run.state}
       data-run-id={run.id}
     >
-      <div className="grid gap-4 px-5 pt-1 pb-8">
+      <div className="grid grid-cols-1 gap-4 px-5 pt-1 pb-8">
         <div className="flex flex-wrap items-center gap-2">
           <IconButton
             label="All comparisons"
@@ -41,18 +41,19 @@ export function RunView({ run }: { run: CompareRun }) {
             data-testid="compare-back"
           />
           <RunName run={run} />
-          <span className="flex-1" />
-          {!running && (
-            <>
-              <Button size="small" onClick={() => void compare.editAgain(run)} data-testid="compare-edit">
-                Change and run
-              </Button>
-              <Button size="small" onClick={() => void compare.rerun(run.id)} data-testid="compare-rerun">
-                Run again
-              </Button>
-            </>
-          )}
-          <ExportMenu run={run} plots={() => plotPlace.current} hasPlots={plots.length > 0} />
+          <div className="flex gap-2">
+            {!running && (
+              <>
+                <Button size="small" onClick={() => void compare.editAgain(run)} data-testid="compare-edit">
+                  Change and run
+                </Button>
+                <Button size="small" onClick={() => void compare.rerun(run.id)} data-testid="compare-rerun">
+                  Run again
+                </Button>
+              </>
+            )}
+            <ExportMenu run={run} plots={() => plotPlace.current} hasPlots={plots.length > 0} />
+          </div>
         </div>
         {running && <Running run={run} />}
         <Ending run={run} />
@@ -134,7 +135,9 @@ function Verdicts({ run }: { run: CompareRun }) {
       aria-label="In short"
     >
       {verdicts.map(({ name, sentence }) => (
-        <li key={name}>{sentence}</li>
+        <li key={name}>
+          <strong className="font-semibold">{name}</strong> {sentence}
+        </li>
       ))}
     </ul>
   );

@@ -25,7 +25,7 @@ export function SetUp({ form }: { form: CompareForm }) {
 
   return (
     <div className="min-h-0 flex-1 overflow-y-auto" data-testid="compare-setup">
-      <div className="mx-auto grid max-w-4xl gap-5 px-5 pt-1 pb-10">
+      <div className="mx-auto grid max-w-4xl grid-cols-1 gap-5 px-5 pt-1 pb-10">
         <p className="text-sm text-ink-2">
           One model, one prompt, a cache of each type: what it saves, and what it costs. Everything is measured on this
           machine.

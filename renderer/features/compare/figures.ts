@@ -10,8 +10,10 @@ export interface Figure {
   /** exact; null: not measured */
   of: (column: CompareColumn) => number | null;
   format: (value: number) => string;
-  /** below the value: what it rests on; empty: nothing to say */
-  basis: (column: CompareColumn) => string;
+  /** below the value: the same in other terms, or how sure it is */
+  detail?: (column: CompareColumn) => string;
+  /** what it was measured over; empty: nothing to say */
+  rests?: (column: CompareColumn) => string;
   /** where the best of a row lies; none: no judgement */
   best?: 'low' | 'high';
 }
@@ -50,10 +52,8 @@ export const figures: readonly Figure[] = [
     help: 'Bytes of the cache for each token of the context, as the engine allocated them.',
     of: bytesPerToken,
     format: formatBytes,
-    basis: ({ context, memory }) => {
-      if (!context || !memory) return '';
-      return `${formatBytes(memory.kvK + memory.kvV)} at ${formatContext(context.nCtx)}`;
-    },
+    detail: (column) => formatBytes(kvBytes(column) ?? 0),
+    rests: ({ context }) => (context ? `for ${formatContext(context.nCtx)}` : ''),
     best: 'low',
   },
   {
@@ -62,10 +62,9 @@ export const figures: readonly Figure[] = [
     help: 'Writing behind the prompt, times the speed of the reference: the median of the rounds, in which the columns took turns.',
     of: ({ speed }) => (speed ? (speed.ratio?.median ?? 1) : null),
     format: formatRatio,
-    basis: ({ speed }) =>
-      speed
-        ? `${formatRate(speed.median)} tok/s, ${speed.rounds.length} × ${speed.tokens} tokens${speed.interleaved ? '' : ', not in turns'}`
-        : '',
+    detail: ({ speed }) => (speed ? `${formatRate(speed.median)} tok/s` : ''),
+    rests: ({ speed }) =>
+      speed ? `${speed.rounds.length} × ${speed.tokens} tokens${speed.interleaved ? '' : ', not in turns'}` : '',
   },
   {
     id: 'mean-kld',
@@ -73,10 +72,8 @@ export const figures: readonly Figure[] = [
     help: 'KL divergence from the reference over the tokens of the prompt, in nats. 0: the same probabilities.',
     of: ({ quality }) => quality?.meanKld ?? null,
     format: formatKld,
-    basis: ({ quality }) =>
-      quality?.meanKldError
-        ? `± ${formatKld(quality.meanKldError)}, ${tokens(quality.tokens)}`
-        : tokens(quality?.tokens),
+    detail: ({ quality }) => (quality?.meanKldError ? `± ${formatKld(quality.meanKldError)}` : ''),
+    rests: ({ quality }) => tokens(quality?.tokens),
     best: 'low',
   },
   {
@@ -85,7 +82,7 @@ export const figures: readonly Figure[] = [
     help: 'One token in a thousand diverges more than this.',
     of: ({ quality }) => quality?.kld999 ?? null,
     format: formatKld,
-    basis: ({ quality }) => tokens(quality?.tokens),
+    rests: ({ quality }) => tokens(quality?.tokens),
     best: 'low',
   },
   {
@@ -94,7 +91,7 @@ export const figures: readonly Figure[] = [
     help: 'Tokens of the prompt at which the likeliest next token is that of the reference.',
     of: ({ quality }) => quality?.sameTop ?? null,
     format: formatShare,
-    basis: ({ quality }) => tokens(quality?.tokens),
+    rests: ({ quality }) => tokens(quality?.tokens),
     best: 'high',
   },
   {
@@ -103,7 +100,7 @@ export const figures: readonly Figure[] = [
     help: 'How surprised the model is by the prompt itself. Lower is better; small differences are chance.',
     of: ({ quality }) => quality?.perplexity ?? null,
     format: (value) => value.toPrecision(4),
-    basis: ({ quality }) => tokens(quality?.tokens),
+    rests: ({ quality }) => tokens(quality?.tokens),
   },
   {
     id: 'agreement',
@@ -111,10 +108,9 @@ export const figures: readonly Figure[] = [
     help: 'Tokens of the answer that are those of the reference, in the same order, as a share of the longer answer.',
     of: ({ agreement }) => agreement?.share ?? null,
     format: formatShare,
-    basis: ({ agreement }) =>
-      agreement
-        ? `first ${formatCount(agreement.prefix)} of ${tokens(Math.max(agreement.own, agreement.reference))}`
-        : '',
+    detail: ({ agreement: same }) =>
+      same ? `first ${formatCount(same.prefix)} of ${formatCount(Math.max(same.own, same.reference))}` : '',
+    rests: () => 'tokens',
     best: 'high',
   },
   {
@@ -123,8 +119,8 @@ export const figures: readonly Figure[] = [
     help: 'Facts that were hidden in the text, at its beginning, its middle and its end, and asked for.',
     of: ({ needles }) => (needles ? needles.found / Math.max(1, needles.results.length) : null),
     format: formatPercent,
-    basis: ({ needles }) =>
-      needles ? `${needles.found} of ${needles.results.length}, in ${tokens(needles.tokens)}` : '',
+    detail: ({ needles }) => (needles ? `${needles.found} of ${needles.results.length}` : ''),
+    rests: ({ needles }) => (needles ? `in ${tokens(needles.tokens)}` : ''),
     best: 'high',
   },
   {
@@ -133,7 +129,13 @@ export const figures: readonly Figure[] = [
     help: 'The longest context of this type that fits this machine now.',
     of: ({ longest }) => longest?.nCtx ?? null,
     format: formatContext,
-    basis: ({ longest }) => (longest ? `takes ${formatBytes(longest.bytes)}` : ''),
+    detail: ({ longest }) => (longest ? formatBytes(longest.bytes) : ''),
     best: 'high',
   },
 ];
+
+/** What all columns have it rest on, to be said once; null: they differ, and each says its own. */
+export function commonBasis({ of, rests }: Figure, columns: readonly CompareColumn[]): string | null {
+  const all = new Set(columns.filter((column) => of(column) !== null).map((column) => rests?.(column) ?? ''));
+  return all.size === 1 ? ([...all][0] ?? '') : null;
+}

@@ -20,6 +20,8 @@ export interface ComparePlotSpec {
   x: number[];
   formatX: (value: number) => string;
   formatY: (value: number) => string;
+  /** of the lines of the grid, which are round numbers; left out: as formatY */
+  formatAxisY?: (value: number) => string;
   /** distances of the lines of the grid on y */
   steps: number[];
   /** distances of the lines of the grid on x */
@@ -30,12 +32,12 @@ export interface ComparePlotSpec {
 const binary = Array.from({ length: 50 }, (_, power) => 2 ** power);
 const decimal = Array.from({ length: 14 }, (_, power) => 10 ** (power - 6)).flatMap((ten) => [ten, 2 * ten, 5 * ten]);
 
-export function plotsOf({ columns }: CompareRun): ComparePlotSpec[] {
+export function plotsOf({ columns, model }: CompareRun): ComparePlotSpec[] {
   const plots = [
     curve(columns, 'speed', 'Writing speed (tok/s) against tokens in the cache', (point) => point.tokensPerSecond),
     curve(columns, 'memory', 'Cache memory against tokens in the cache', (point) => point.kvBytes),
     quality(columns),
-    longest(columns),
+    longest(columns, model?.info.nCtxTrain ?? 0),
   ];
   return plots.filter(({ series }) => series.length > 0);
 }
@@ -57,7 +59,8 @@ function curve(
   });
   const speed = id === 'speed';
   const formatY = speed ? formatRate : formatBytes;
-  return { id, title, kind: 'lines', x, formatX: formatContext, formatY, ...grid(speed ? decimal : binary), series };
+  const axis = speed ? { ...grid(decimal), formatAxisY: plain } : grid(binary);
+  return { id, title, kind: 'lines', x, formatX: formatContext, formatY, ...axis, series };
 }
 
 function quality(columns: CompareColumn[]): ComparePlotSpec {
@@ -81,12 +84,14 @@ function quality(columns: CompareColumn[]): ComparePlotSpec {
     x,
     formatX: formatBytes,
     formatY: formatKld,
+    formatAxisY: plain,
     ...grid(decimal),
     series,
   };
 }
 
-function longest(columns: CompareColumn[]): ComparePlotSpec {
+/** `trained`: the length of the model's own contexts, beyond which none is looked for */
+function longest(columns: CompareColumn[], trained: number): ComparePlotSpec {
   const found = columns.flatMap((column, index) =>
     column.longest ? { name: columnName(column, columns), index, nCtx: column.longest.nCtx } : [],
   );
@@ -97,12 +102,17 @@ function longest(columns: CompareColumn[]): ComparePlotSpec {
     values: x.map((at) => (at === place ? nCtx : null)),
   }));
   const formatX = (place: number) => found[place]?.name ?? '';
-  const title = 'Longest context that fits this machine (tokens)';
+  const ends = found.some(({ nCtx }) => nCtx === trained);
+  const title = `Longest context that fits this machine (tokens${ends ? `; the model ends at ${formatContext(trained)}` : ''})`;
   return { id: 'longest', title, kind: 'bars', x, formatX, formatY: formatContext, steps: binary, stepsX: [1], series };
 }
 
 function grid(steps: number[]): Pick<ComparePlotSpec, 'steps' | 'stepsX'> {
   return { steps, stepsX: binary };
+}
+
+function plain(value: number): string {
+  return String(Number(value.toPrecision(3)));
 }
 
 function ascending(values: number[]): number[] {

@@ -1,6 +1,7 @@
 /** uPlot's options for a plot of a comparison. Colours are asked for at each drawing, so that a change of the theme shows. */
 import uPlot from 'uplot';
 import type { ComparePlotSpec } from './plotData';
+import { placeLabels } from './plotLabels';
 import { seriesStyle } from './seriesStyle';
 
 export const plotHeight = 220;
@@ -30,7 +31,14 @@ export function plotOptions(spec: ComparePlotSpec, place: HTMLElement): uPlot.Op
     scales: { x: { time: false, range: () => rangeX }, y: { range: () => [0, largest * 1.12 || 1] } },
     axes: [
       { ...axis, size: 26, gap: 6, space: 60, incrs: spec.stepsX, values: (_, at) => at.map((x) => labelX(spec, x)) },
-      { ...axis, size: 62, gap: 6, space: 34, incrs: spec.steps, values: (_, at) => at.map(spec.formatY) },
+      {
+        ...axis,
+        size: 62,
+        gap: 6,
+        space: 34,
+        incrs: spec.steps,
+        values: (_, at) => at.map(spec.formatAxisY ?? spec.formatY),
+      },
     ],
     series: [{}, ...spec.series.map((series) => seriesOptions(spec, series.index, colour))],
     hooks: { draw: [(chart) => writeNames(chart, spec, colour('--ink-2'), font)] },
@@ -61,14 +69,18 @@ function writeNames(chart: uPlot, spec: ComparePlotSpec, colour: string, font: s
   ctx.fillStyle = colour;
   ctx.font = font.replace(/^[\d.]+/, (size) => String(Number(size) * scale));
   ctx.textAlign = 'center';
-  ctx.textBaseline = 'bottom';
-  for (const { name, values } of spec.series) {
+  ctx.textBaseline = 'middle';
+  const named = spec.series.flatMap(({ name, values }) => {
     const place = values.findIndex((value) => value !== null);
     const value = values[place];
-    if (value == null) continue;
+    if (value == null) return [];
+    const text = spec.kind === 'bars' ? spec.formatY(value) : name;
     const x = chart.valToPos(spec.x[place] ?? 0, 'x', true);
-    const y = chart.valToPos(value, 'y', true);
-    ctx.fillText(spec.kind === 'bars' ? spec.formatY(value) : name, x, y - 8 * scale);
+    return { text, x, y: chart.valToPos(value, 'y', true), width: ctx.measureText(text).width };
+  });
+  const inside = { left: chart.bbox.left, right: ctx.canvas.width, top: 0, bottom: chart.bbox.top + chart.bbox.height };
+  for (const [i, { x, y }] of placeLabels(named, inside, 12 * scale, 9 * scale).entries()) {
+    ctx.fillText(named[i]?.text ?? '', x, y);
   }
   ctx.restore();
 }

@@ -95,9 +95,22 @@ export function factsOf({
       `Machine: ${machine.cpu}, ${machine.physicalCores} cores, ${machine.os}, ${machine.backend} ${machine.device}`,
     build && `Build: Concertina ${build.version}, llama.cpp ${build.upstream}, kernels ${build.kernelVariant}`,
     `Prompt: ${formatCount(promptTokens)} tokens; answers of at most ${maxTokens}, ${rounds} rounds, temperature ${sampling.temperature}, seed ${sampling.seed ?? 0}, batch ${settings.batch}, threads ${settings.threads || 'as many as cores'}`,
+    restsOf(columns) || null,
     `Effective K/V: ${columns.map((column) => `${columnName(column, columns)}: ${effective(column.context)}`).join('; ')}`,
     new Date(createdAt).toISOString(),
   ].filter((text) => text !== null);
+}
+
+/** How many tokens the plots rest on. */
+function restsOf(columns: CompareRun['columns']): string {
+  const scored = columns.find(({ quality }) => quality)?.quality?.tokens;
+  const timed = columns.find(({ curve }) => curve.length > 0)?.curve[0]?.tokens;
+  return [
+    timed !== undefined && `Speed over depth: ${formatCount(timed)} tokens at each point`,
+    scored !== undefined && `Quality: ${formatCount(scored)} tokens of the prompt scored`,
+  ]
+    .filter(Boolean)
+    .join('. ');
 }
 
 function effective(context: CompareRun['columns'][number]['context']): string {

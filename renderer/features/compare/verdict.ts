@@ -4,8 +4,12 @@ import { formatBytes, formatCount, formatRatio } from '../../ui/format';
 import { columnName } from './columnText';
 import { bytesPerToken, formatKld, formatShare } from './figures';
 
+/** scored tokens below which a share is chance */
+const fewTokens = 256;
+
 export interface Verdict {
   name: string;
+  /** what follows the name */
   sentence: string;
 }
 
@@ -17,38 +21,53 @@ export function verdictsOf({ columns, request }: CompareRun): Verdict[] {
   const turbo = others.filter(isTurbo);
   const smallest = [...others].sort((a, b) => (bytesPerToken(a) ?? 0) - (bytesPerToken(b) ?? 0)).slice(0, 1);
   return (columns.some(isTurbo) ? turbo : smallest).map((column) => {
-    const name = columnName(column, columns);
-    return { name, sentence: sentenceOf(column, reference, name, columnName(reference, columns)) };
+    const spoken = (one: CompareColumn) => columnName(one, columns).replace(', ', ' at ');
+    return { name: spoken(column), sentence: sentenceOf(column, reference, spoken(reference)) };
   });
 }
 
-function sentenceOf(column: CompareColumn, reference: CompareColumn, name: string, base: string): string {
+function sentenceOf(column: CompareColumn, reference: CompareColumn, base: string): string {
   const own = bytesPerToken(column) ?? 0;
   const other = bytesPerToken(reference) ?? 0;
-  const size =
-    own <= other
-      ? `takes ${formatRatio(other / own)} less cache memory than ${base}`
-      : `takes ${formatRatio(own / other)} as much cache memory as ${base}`;
+  const size = own <= other ? `${times(other / own)} smaller than` : `${times(own / other)} as large as`;
   const parts = [
-    `${size} (${formatBytes(own)} instead of ${formatBytes(other)} per token)`,
+    `keeps the cache ${size} ${base} (${formatBytes(own)} instead of ${formatBytes(other)} per token)`,
     speedPart(column),
     qualityPart(column),
   ];
   const [last, ...before] = parts.filter((part) => part !== '').reverse();
-  return `${name} ${before.length > 0 ? `${before.reverse().join(', ')} and ${last}` : last}.`;
+  const costs = before.length > 0 ? `${before.reverse().join(', ')} and ${last}` : last;
+  return `${[costs, answerPart(column)].filter(Boolean).join('; ')}.`;
 }
 
+/** Rounds on both sides of the reference's speed say no more than that it is about the same. */
 function speedPart({ speed }: CompareColumn): string {
   if (!speed?.ratio) return '';
-  return `writes at ${formatRatio(speed.ratio.median)} its speed`;
+  const { median, low, high } = speed.ratio;
+  const rounds = speed.rounds.length === 1 ? ' (one round)' : '';
+  if (low < high && low <= 1 && high >= 1) return `writes about as fast (${formatRatio(low)} to ${formatRatio(high)})`;
+  return `writes ${times(median)} as fast${rounds}`;
 }
 
 function qualityPart({ quality }: CompareColumn): string {
   if (!quality || quality.sameTop === null || quality.meanKld === null) return '';
-  const share = formatShare(quality.sameTop);
-  return `has the same likeliest token at ${share} of ${formatCount(quality.tokens)} tokens (mean KLD ${formatKld(quality.meanKld)})`;
+  const of = `${formatShare(quality.sameTop)} of ${formatCount(quality.tokens)} tokens`;
+  const few = quality.tokens < fewTokens ? ', too few to judge by' : '';
+  return `has the same likeliest next token at ${of}${few} (mean KLD ${formatKld(quality.meanKld)})`;
+}
+
+function answerPart({ agreement }: CompareColumn): string {
+  if (!agreement) return '';
+  if (agreement.share === 1) return 'its answer is the same to the last token';
+  if (agreement.prefix === 0) return 'its answer differs from the first token on';
+  const longer = formatCount(Math.max(agreement.own, agreement.reference));
+  return `its answer is the same for the first ${formatCount(agreement.prefix)} of ${longer} tokens`;
+}
+
+function times(ratio: number): string {
+  return `${formatRatio(ratio).replace('×', '')} times`;
 }
 
 function isTurbo({ configuration: { typeK, typeV } }: CompareColumn): boolean {
-  return typeK.startsWith('turbo') && typeV.startsWith('turbo');
+  return typeK.startsWith('turbo') || typeV.startsWith('turbo');
 }

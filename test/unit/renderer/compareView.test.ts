@@ -12,8 +12,9 @@ import type { LiveStats } from '../../../electron/shared/engine';
 import { contextSettingsSchema } from '../../../electron/shared/settings';
 import { createElectronClient } from '../../../renderer/bridge/electronClient';
 import { columnName, runProgress, stateText, warningsOf } from '../../../renderer/features/compare/columnText';
-import { figures, formatKld, formatShare } from '../../../renderer/features/compare/figures';
+import { commonBasis, type Figure, figures, formatKld, formatShare } from '../../../renderer/features/compare/figures';
 import { plotsOf } from '../../../renderer/features/compare/plotData';
+import { placeLabels } from '../../../renderer/features/compare/plotLabels';
 import { verdictsOf } from '../../../renderer/features/compare/verdict';
 import { selectCompareDocuments, selectLiveColumn } from '../../../renderer/state/compare/selectors';
 import { connect } from '../../../renderer/state/connect';
@@ -65,6 +66,8 @@ function run(columns = types.map((_, index) => column(index)), change: Partial<C
   };
   return compareRunSchema.parse({ ...base, ...rest, promptTokens: 2048, columns, ...change });
 }
+
+const quality = { tokens: 2000, perplexity: 12.5, meanKld: 0.012, meanKldError: 0.0001, kld999: 0.4, sameTop: 0.972 };
 
 const waiting = types.map((_, index) =>
   column(index, { state: 'waiting', memory: null, quality: null, speed: null, context: null }),
@@ -160,28 +163,59 @@ describe('the state', () => {
 describe('the sentence', () => {
   it('says what each turbo type saves and costs, by measured figures', () => {
     expect(verdictsOf(run()).map(({ sentence }) => sentence)).toEqual([
-      'turbo4 takes 3.76× less cache memory than f16 (17.0 KiB instead of 64.0 KiB per token), writes at 0.90× its speed and has the same likeliest token at 97.2% of 2,000 tokens (mean KLD 0.012).',
-      'turbo3 takes 4.92× less cache memory than f16 (13.0 KiB instead of 64.0 KiB per token), writes at 0.90× its speed and has the same likeliest token at 93.0% of 2,000 tokens (mean KLD 0.050).',
+      'keeps the cache 3.76 times smaller than f16 (17.0 KiB instead of 64.0 KiB per token), writes 0.90 times as fast and has the same likeliest next token at 97.2% of 2,000 tokens (mean KLD 0.012).',
+      'keeps the cache 4.92 times smaller than f16 (13.0 KiB instead of 64.0 KiB per token), writes 0.90 times as fast and has the same likeliest next token at 93.0% of 2,000 tokens (mean KLD 0.050).',
     ]);
   });
 
   it('leaves out what was not measured, and is silent without a reference', () => {
     const bare = types.map((_, index) => column(index, { speed: null, quality: null }));
     expect(verdictsOf(run(bare))[0]?.sentence).toBe(
-      'turbo4 takes 3.76× less cache memory than f16 (17.0 KiB instead of 64.0 KiB per token).',
+      'keeps the cache 3.76 times smaller than f16 (17.0 KiB instead of 64.0 KiB per token).',
     );
     expect(verdictsOf(run(waiting))).toEqual([]);
+  });
+
+  it('says so where little was measured, or where it differs by chance', () => {
+    const speed = { ...{ interleaved: true, tokens: 32, median: 100 }, ratio: { median: 1, low: 0.96, high: 1.1 } };
+    const agreement = { prefix: 3, own: 12, reference: 24, share: 0.5 };
+    const change = { quality: { ...quality, tokens: 40 }, speed: { ...speed, rounds: [100, 100] }, agreement };
+    const sentence = verdictsOf(run([column(0), column(1, change), column(2)]))[0]?.sentence;
+    expect(sentence).toContain('writes about as fast (0.96× to 1.10×)');
+    expect(sentence).toContain('of 40 tokens, too few to judge by');
+    expect(sentence).toContain('; its answer is the same for the first 3 of 24 tokens.');
+    const once = { rounds: [90], ratio: { median: 0.9, low: 0.9, high: 0.9 } };
+    const same = { prefix: 24, own: 24, reference: 24, share: 1 };
+    const alike = column(1, { speed: { ...speed, ...once }, agreement: same });
+    expect(verdictsOf(run([column(0), alike]))[0]?.sentence).toMatch(
+      /0.90 times as fast \(one round\).*; its answer is the same to the last token\.$/,
+    );
+  });
+
+  it('is of a pair with one turbo type too', () => {
+    const pair = column(2, { configuration: { typeK: 'q8_0', typeV: 'turbo3', nCtx: 4096 } });
+    expect(verdictsOf(run([column(0), pair])).map(({ name }) => name)).toEqual(['q8_0 / turbo3']);
   });
 });
 
 describe('figures', () => {
-  const basisOf = (id: string, index: number) => figures.find((figure) => figure.id === id)?.basis(column(index));
+  const figureOf = (id: string) => figures.find((figure) => figure.id === id) as Figure;
+  const said = (id: string, of = column(1)) => [figureOf(id).detail?.(of), figureOf(id).rests?.(of)];
 
   it('say what they rest on', () => {
-    expect(basisOf('mean-kld', 1)).toBe('± 1.0e-4, 2,000 tokens');
-    expect(basisOf('same-top', 1)).toBe('2,000 tokens');
-    expect(basisOf('speed-ratio', 1)).toBe('100 tok/s, 2 × 32 tokens');
-    expect(basisOf('bytes-per-token', 1)).toBe('68.0 MiB at 4K');
+    expect(said('mean-kld')).toEqual(['± 1.0e-4', '2,000 tokens']);
+    expect(said('same-top')).toEqual([undefined, '2,000 tokens']);
+    expect(said('speed-ratio')).toEqual(['100 tok/s', '2 × 32 tokens']);
+    expect(said('bytes-per-token')).toEqual(['68.0 MiB', 'for 4K']);
+    const agreement = { prefix: 3, own: 12, reference: 24, share: 0.5 };
+    expect(said('agreement', column(1, { agreement }))).toEqual(['first 3 of 24', 'tokens']);
+  });
+
+  it('say it once where it is the same for all that have the figure', () => {
+    const columns = [column(0), column(1), column(2, { quality: null })];
+    expect(commonBasis(figureOf('same-top'), columns)).toBe('2,000 tokens');
+    const shorter = column(2, { quality: { ...quality, tokens: 16 } });
+    expect(commonBasis(figureOf('same-top'), [column(0), shorter])).toBeNull();
   });
 
   it('are not rounded to what they are not', () => {
@@ -218,7 +252,19 @@ describe('plots', () => {
       [0.05, null, null],
     ]);
     expect(longest?.series.map(({ values }) => values.find((value) => value !== null))).toEqual([8192, 16_384, 24_576]);
+    expect(longest?.title).toBe('Longest context that fits this machine (tokens)');
     expect(plotsOf(run(waiting))).toEqual([]);
+  });
+
+  it('name each point where no other point and no other name is', () => {
+    const inside = { left: 0, right: 400, top: 0, bottom: 200 };
+    const alone = { x: 100, y: 100, width: 40 };
+    expect(placeLabels([alone], inside, 12, 9)).toEqual([{ x: 100, y: 85 }]);
+    // the second one's name would cover the first point, and to its right there is room
+    expect(placeLabels([alone, { ...alone, y: 115 }], inside, 12, 9)[1]).toEqual({ x: 129, y: 115 });
+    // at the right edge there is none
+    const edge = { ...alone, x: 385 };
+    expect(placeLabels([edge], inside, 12, 9)[0]).toEqual({ x: 356, y: 100 });
   });
 });
 
