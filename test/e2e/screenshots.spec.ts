@@ -42,10 +42,13 @@ interface Stage extends AppWindow {
   hub: TestHub | null;
 }
 
-/** Twelve pages, of which the last one is a picture without words. */
+/** Twelve pages, of which the last one is a picture without words; to be compared on, twice as much. */
 async function attachReport({ app, page, dataDir }: Stage, button = 'attach'): Promise<void> {
-  const lines = longExample.replace(/\s+/g, ' ').match(/.{1,88}(?: |$)/g) ?? [];
-  const pages = Array.from({ length: 11 }, (_, index) => ({ lines: lines.slice(index * 13, (index + 1) * 13) }));
+  const text = button === 'attach' ? longExample : longExample.repeat(2);
+  const lines = text.replace(/\s+/g, ' ').match(/.{1,88}(?: |$)/g) ?? [];
+  const pages = Array.from({ length: button === 'attach' ? 11 : 14 }, (_, index) => ({
+    lines: lines.slice(index * 13, (index + 1) * 13),
+  }));
   const pdf = path.join(dataDir, 'The first book of Samuel.pdf');
   await writeFile(pdf, makePdf([...pages, { lines: [] }]));
   await app.evaluate(({ dialog }, filePath) => {
@@ -69,7 +72,6 @@ async function openComparison(stage: Stage): Promise<void> {
     await page.getByTestId('compare-question').fill('What is the special magic number for harbour?');
     await page.getByTestId('compare-options').locator('summary').click();
     await page.getByTestId('compare-curve').check();
-    await page.getByRole('checkbox', { name: /^Hidden facts/ }).check();
     await page.getByTestId('compare-start').click();
     await expect(page.getByTestId('compare-run')).toHaveAttribute('data-state', 'done', { timeout: 550_000 });
     comparisons = path.join(dataDir, 'compare');
@@ -309,7 +311,7 @@ const starts: Record<
   presets: { prepare: (dataDir) => writeChats(dataDir, sampleLibrary) },
   answers: { prepare: writeSampleChat },
   compare: { prepare: writeSampleChat },
-  'cache-types': { prepare: keptComparison },
+  'cache-types': { prepare: keptComparison, settings: { context: { nCtx: 6144 } } },
   'cache-plots': { prepare: keptComparison },
   'no-fit': { settings: { context: { nCtx: 2048 } } },
   discover: { hub: true },
