@@ -35,6 +35,8 @@ export const figures: readonly Figure[] = [
   figure('prompt tok/s', rate, ({ answer }) => answer?.stats?.promptTokensPerSecond ?? null),
   figure('decode tok/s', rate, ({ answer }) => answer?.stats?.tokensPerSecond ?? null),
   figure('rounds tok/s', rate, ({ speed }) => speed?.median ?? null),
+  figure('rounds', whole, ({ speed }) => speed?.rounds.length ?? null),
+  figure('tokens of a round', whole, ({ speed }) => speed?.tokens ?? null),
   figure('speed ratio', small, ({ speed }) => speed?.ratio?.median ?? null),
   figure('answer tokens', whole, ({ answer }) => answer?.stats?.answerTokens ?? null),
   figure('same tokens first', whole, ({ agreement }) => agreement?.prefix ?? null),
@@ -51,6 +53,7 @@ export const figures: readonly Figure[] = [
   figure('scored tokens', whole, ({ quality }) => quality?.tokens ?? null),
   figure('needles found', whole, ({ needles }) => needles?.found ?? null),
   figure('needles', whole, ({ needles }) => needles?.results.length ?? null),
+  figure('needle tokens', whole, ({ needles }) => needles?.tokens ?? null),
   figure('longest context', whole, ({ longest }) => longest?.nCtx ?? null),
 ];
 
@@ -58,8 +61,11 @@ export function shortName({ name }: Figure): string {
   return name.replace('bytes', 'MiB').replace('share', '%');
 }
 
-export function nameOf({ configuration: { typeK, typeV } }: CompareColumn): string {
-  return typeK === typeV ? typeK : `${typeK}/${typeV}`;
+/** As the configuration has it, with the length where the columns differ in it. */
+export function nameOf({ configuration: { typeK, typeV, nCtx } }: CompareColumn, columns: readonly CompareColumn[]) {
+  const types = typeK === typeV ? typeK : `${typeK}/${typeV}`;
+  const alike = columns.every(({ configuration }) => configuration.nCtx === nCtx);
+  return alike ? types : `${types} at ${nCtx}`;
 }
 
 /** As the engine made it, where that differs from what was asked. */

@@ -3,6 +3,8 @@ import type { CompareRun } from '../../../shared/compare';
 import { type Cell, effectiveOf, figures, nameOf } from './exportCells';
 
 export function csvOf(run: CompareRun): string {
+  const { sampling, maxTokens, together, reference: place } = run.request.options;
+  const reference = run.columns[place];
   const shared: [string, Cell][] = [
     ['run', run.name],
     ['date', new Date(run.createdAt).toISOString()],
@@ -13,6 +15,13 @@ export function csvOf(run: CompareRun): string {
     ['llama.cpp', run.build?.upstream ?? ''],
     ['kernels', run.build?.kernelVariant ?? ''],
     ['prompt tokens', run.promptTokens],
+    ['reference', reference ? nameOf(reference, run.columns) : ''],
+    ['temperature', sampling.temperature],
+    ['seed', sampling.seed ?? 0],
+    ['answer tokens at most', maxTokens],
+    ['together', together ? 'yes' : 'no'],
+    ['batch', run.settings.batch],
+    ['threads', run.settings.threads || 'as many as cores'],
   ];
   const head = [
     'kind',
@@ -25,7 +34,7 @@ export function csvOf(run: CompareRun): string {
   ];
   const tail = shared.map(([, value]) => value);
   const lines = run.columns.flatMap((column) => {
-    const start = [nameOf(column), effectiveOf(column), column.state];
+    const start = [nameOf(column, run.columns), effectiveOf(column), column.state];
     const points = column.curve.map((point) => {
       const values: Record<string, Cell> = {
         'KV bytes': point.kvBytes,

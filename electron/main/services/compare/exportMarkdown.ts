@@ -7,7 +7,7 @@ export function markdownOf(run: CompareRun): string {
   const parts = [
     `# ${inline(run.name)}`,
     heading(run),
-    columnsTable(run),
+    figuresTable(run),
     ...curveTables(run),
     ...differences(run),
     ...answers(run),
@@ -36,7 +36,7 @@ function heading({
       `Machine: ${inline(machine.cpu)}, ${machine.physicalCores} cores, ${inline(machine.os)}, ${inline([machine.backend, machine.device].join(' '))}`,
     build &&
       `Build: Concertina ${build.version}, llama.cpp ${build.upstream}, kernels ${build.kernelVariant}, SIMD ${build.simd} (weights ${build.simdWeights})`,
-    `Prompt: ${promptTokens} tokens. Reference: ${reference ? nameOf(reference) : 'none'}. ${new Date(createdAt).toISOString()}`,
+    `Prompt: ${promptTokens} tokens. Reference: ${reference ? nameOf(reference, columns) : 'none'}. ${new Date(createdAt).toISOString()}`,
     state !== 'done' && `State: ${state}${error ? `. ${inline(error.message)}` : ''}`,
   ];
   return lines
@@ -45,19 +45,21 @@ function heading({
     .join('\n');
 }
 
-/** Figures that no column has are left out. Bytes in MiB, as the engine allocated them. */
-function columnsTable({ columns }: CompareRun): string {
+/** A line for each figure that a column has, since columns are few. Bytes in MiB, as the engine allocated them. */
+function figuresTable({ columns }: CompareRun): string {
   const shown = figures.filter((figure) => columns.some((column) => figure.of(column) !== null));
-  const head = ['K/V', 'effective', ...shown.map(shortName)];
-  const rows = columns.map((column) => [
-    nameOf(column),
+  const head = ['', ...columns.map((column) => nameOf(column, columns))];
+  const effective = columns.map((column) =>
     column.state === 'done' ? effectiveOf(column) : `${effectiveOf(column)} (${column.state})`.trim(),
-    ...shown.map(({ of, short }) => {
-      const value = of(column);
-      return typeof value === 'number' ? short(value) : (value ?? '-');
+  );
+  const rows = shown.map((figure) => [
+    shortName(figure),
+    ...columns.map((column) => {
+      const value = figure.of(column);
+      return typeof value === 'number' ? figure.short(value) : (value ?? '-');
     }),
   ]);
-  return table(head, rows);
+  return table(head, [['effective', ...effective], ...rows]);
 }
 
 function curveTables({ columns }: CompareRun): string[] {
@@ -67,7 +69,7 @@ function curveTables({ columns }: CompareRun): string[] {
     columns
       .filter(({ curve }) => curve.length > 0)
       .map((column) => [
-        nameOf(column),
+        nameOf(column, columns),
         ...depths.map((depth) => {
           const point = column.curve.find((one) => one.depth === depth);
           return point ? value(point) : '-';
@@ -92,9 +94,9 @@ function differences({ columns, request }: CompareRun): string[] {
   const lines = columns.flatMap((column) => {
     const { difference } = column;
     if (!difference || !reference) return [];
-    const own = `${nameOf(column)} wrote ${candidate(difference.own)}`;
-    const other = `${nameOf(reference)} wrote ${candidate(difference.reference)}`;
-    return [`- ${nameOf(column)}: the first ${difference.index} tokens are the same; then ${own}, ${other}.`];
+    const own = `${nameOf(column, columns)} wrote ${candidate(difference.own)}`;
+    const other = `${nameOf(reference, columns)} wrote ${candidate(difference.reference)}`;
+    return [`- ${nameOf(column, columns)}: the first ${difference.index} tokens are the same; then ${own}, ${other}.`];
   });
   if (lines.length === 0) return [];
   return ['## Where answers leave the reference', 'Probabilities: in the column / in the reference.', lines.join('\n')];
@@ -115,7 +117,10 @@ function answers({ columns }: CompareRun): string[] {
       .split('\n')
       .map((line) => `> ${line}`)
       .join('\n');
-  return ['## Answers', ...written.map((column) => `${nameOf(column)}:\n\n${quoted(column.answer?.text ?? '')}`)];
+  return [
+    '## Answers',
+    ...written.map((column) => `${nameOf(column, columns)}:\n\n${quoted(column.answer?.text ?? '')}`),
+  ];
 }
 
 function notes({ notes: whole, columns }: CompareRun): string[] {
@@ -123,7 +128,7 @@ function notes({ notes: whole, columns }: CompareRun): string[] {
     const { context } = column;
     const reasons = context ? [context.typeK.reason, context.typeV.reason].filter(Boolean) : [];
     const problem = column.error ? [column.error.message] : [];
-    return [...new Set([...reasons, ...column.notes, ...problem])].map((note) => `${nameOf(column)}: ${note}`);
+    return [...new Set([...reasons, ...column.notes, ...problem])].map((note) => `${nameOf(column, columns)}: ${note}`);
   });
   const lines = [...whole, ...fallbacks];
   return lines.length === 0 ? [] : ['## Notes', lines.map((line) => `- ${inline(line)}`).join('\n')];
@@ -142,6 +147,6 @@ function inline(text: string): string {
 
 function table(head: string[], rows: string[][]): string {
   const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
-  const rule = head.map((_, index) => (index < 2 ? '---' : '---:'));
+  const rule = head.map((_, index) => (index === 0 ? '---' : '---:'));
   return [line(head), line(rule), ...rows.map(line)].join('\n');
 }

@@ -82,13 +82,15 @@ test('markdown names model, machine and build, and shows only figures that are t
   expect(fileName).toBe('Lamp-lit-by.md');
   for (const part of ['fingerprint f00d', 'Test CPU, 2 cores', 'llama.cpp v0.5.0 abc', 'State: cancelled'])
     expect(text).toContain(part);
-  const [head = '', , f16 = '', turbo = '', waiting = ''] = text.split('\n').filter((line) => line.startsWith('|'));
+  const lines = text.split('\n').filter((line) => line.startsWith('|'));
   const cells = (line: string) =>
     line
       .split('|')
       .slice(1, -1)
       .map((cell) => cell.trim());
-  const figure = (line: string, name: string) => cells(line)[cells(head).indexOf(name)];
+  expect(cells(lines[0] ?? '')).toEqual(['', 'f16', 'turbo4/turbo3', 'turbo3']);
+  const [f16, turbo, waiting] = [1, 2, 3];
+  const figure = (column: number, name: string) => cells(lines.find((line) => cells(line)[0] === name) ?? '')[column];
   expect(figure(f16, 'KV MiB')).toBe('16.00');
   expect([figure(turbo, 'TTFT ms'), figure(turbo, 'prompt tok/s'), figure(turbo, 'decode tok/s')]).toEqual([
     '812',
@@ -102,13 +104,22 @@ test('markdown names model, machine and build, and shows only figures that are t
   ]);
   expect(figure(turbo, 'effective')).toBe('turbo4/q8_0');
   expect(figure(waiting, 'effective')).toBe('(cancelled)');
-  expect(cells(head)).not.toContain('needles found');
+  expect(text).not.toContain('needles found');
   expect(text).toContain(
     'turbo4/turbo3 wrote `" Tom"` (41.0% / 29.0%), f16 wrote the end (not among the likeliest / 29.0%)',
   );
   expect(text).toContain('- turbo4/turbo3: The model has odd heads.');
   expect(text).toContain('> Tom lit it.\n> He did.');
   expect(text).toContain('| turbo4/turbo3 | 50.5 |');
+});
+
+test('columns that differ in their length are named by it', () => {
+  const base = run();
+  const longer = base.columns.map((column, i) => ({
+    ...column,
+    configuration: { ...column.configuration, nCtx: 4096 + i },
+  }));
+  expect(exportRun(run({ columns: longer }), 'markdown').text).toContain('| f16 at 4096 | turbo4/turbo3 at 4097 |');
 });
 
 test('csv has a line for each column and point, exact values, and no formula', () => {
@@ -121,6 +132,8 @@ test('csv has a line for each column and point, exact values, and no formula', (
   expect(cells(lines[2])[head.indexOf('decode tok/s')]).toBe('101.26');
   expect(cells(lines[3]).slice(0, 5)).toEqual(['point', 'turbo4/turbo3', 'turbo4/q8_0', 'done', '2048']);
   expect(cells(lines[3])[head.indexOf('KV bytes')]).toBe('2097152');
+  expect(cells(lines[2])[head.indexOf('temperature')]).toBe('0');
+  expect(cells(lines[2])[head.indexOf('threads')]).toBe('as many as cores');
 });
 
 test('json is the run itself', () => {
