@@ -38,7 +38,9 @@ const FAST_FLAGS = ['-ffast-math', '-fno-finite-math-only', '-ffp-contract=fast'
  * @returns {{file: string, kernels: string[]}}
  */
 export function writeSource(module, mode, { name = module.name, change = (text) => text, keep = module.keep } = {}) {
-  const { text } = amalgamate(module.file, { folders: module.folders, lines: true });
+  const whole = amalgamate(module.file, { folders: module.folders, lines: true }).text;
+  // #line with the path inside the clone: the objects of another clone are the same (toolchain.mjs)
+  const text = whole.replaceAll(`"${ROOT}${path.sep}`, '"');
   const rewritten = rewrite(change(text), { mode, keep });
   const file = path.join(OUT, 'sources', `${name}.${mode}.cpp`);
   write(file, rewritten.text);

@@ -1,5 +1,6 @@
 // clang 19 and its flags for the three things compiled here: sources to check, sources to execute, the executor itself.
-// Objects are cached by the content of everything that went into them, under build/kernels.
+// Objects are cached by the content of everything that went into them, under build/kernels; beyond it by ccache, where it is
+// installed: another clone has its objects at once.
 
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
@@ -95,9 +96,12 @@ export async function syntaxTree(file, { defines = [] } = {}) {
 
 /** Compiles a rewritten source to a shared object. @returns {Promise<string>} its path */
 export async function compileModule(file, { name, flags = [] }) {
-  const object = path.join(OUT, 'modules', `${name}.so`);
-  await cached(object, [...EXEC_FLAGS, ...flags, '-shared', '-Wl,-z,lazy', file]);
-  return object;
+  const object = path.join(OUT, 'modules', `${name}.o`);
+  await cached(object, [...EXEC_FLAGS, ...flags, '-c', file]);
+  const library = path.join(OUT, 'modules', `${name}.so`);
+  const runtime = ['-fsanitize=kernel-address', '-fno-sanitize-link-runtime'];
+  await must(`Linking ${name}`, CLANG, ['-shared', '-Wl,-z,lazy', ...runtime, '-o', library, object]);
+  return library;
 }
 
 /** Compiles one file of host code, ours or upstream's. @returns {Promise<string>} path of the object */
@@ -132,11 +136,21 @@ async function cached(output, args) {
   fs.mkdirSync(path.dirname(output), { recursive: true });
   fs.rmSync(record, { force: true });
   const depends = `${output}.d`;
-  const { code, stderr } = await run(CLANG, [...args, '-MMD', '-MF', depends, '-o', output]);
+  const { code, stderr } = await compiler([...args, '-MMD', '-MF', depends, '-o', output]);
   if (code !== 0) throw new PrepareError(`Compiling ${path.basename(output)} failed.\n${stderr.trim()}`);
   const files = fs.readFileSync(depends, 'utf8').replace(/\\\n/g, ' ').split(/\s+/).slice(1).filter(Boolean);
   const digests = Object.fromEntries([...new Set(files)].map((file) => [file, digest(file)]));
   fs.writeFileSync(record, JSON.stringify({ command, digests }));
+}
+
+let hasCcache;
+
+/** ccache knows an object by relative paths, so that the clone's folder does not matter. */
+async function compiler(args) {
+  hasCcache ??= run('ccache', ['--version']).then(({ code }) => code === 0);
+  if (!(await hasCcache)) return run(CLANG, args);
+  const env = { CCACHE_BASEDIR: process.env.CCACHE_BASEDIR ?? ROOT, CCACHE_NOHASHDIR: '1' };
+  return run('ccache', [CLANG, ...args], { env });
 }
 
 function isFresh(output, record, command) {
