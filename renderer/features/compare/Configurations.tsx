@@ -4,11 +4,12 @@ import { type CacheType, cacheTypes } from '../../../electron/shared/cacheTypes'
 import { type ComparePlan, maxConfigurations, minConfigurations } from '../../../electron/shared/compare';
 import { limits } from '../../../electron/shared/limits';
 import { nextRow } from '../../state/compare/form';
+import { selectLongestContext } from '../../state/compare/selectors';
 import type { CompareForm, FormRow } from '../../state/compare/state';
-import { useActions } from '../../state/useApp';
+import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { cx } from '../../ui/cx';
-import { formatBytes, formatContext } from '../../ui/format';
+import { formatBytes, formatContext, formatCount } from '../../ui/format';
 import { IconButton } from '../../ui/IconButton';
 import { NumberField } from '../../ui/NumberField';
 import { Select } from '../../ui/Select';
@@ -18,6 +19,8 @@ export function Configurations({ form }: { form: CompareForm }) {
   const { compare } = useActions();
   const { outcome, stale } = usePlan(form);
   const { rows, reference } = form;
+  const longest = useApp(selectLongestContext);
+  const cut = longest !== null && rows.some(({ nCtx }) => nCtx > longest);
   const lengths = new Set(rows.map(({ nCtx }) => nCtx));
 
   function change(key: number, by: Partial<FormRow>): void {
@@ -46,7 +49,11 @@ export function Configurations({ form }: { form: CompareForm }) {
           placeholder="mixed"
           onCommit={(nCtx) => nCtx !== null && compare.edit({ rows: rows.map((row) => ({ ...row, nCtx })) })}
         />
-        <span className="text-xs text-ink-3">tokens; it has to hold the prompt and the answer</span>
+        <span className={cx('text-xs', cut ? 'text-warn' : 'text-ink-3')} data-testid="compare-context-note">
+          {cut
+            ? `The model was trained for ${formatCount(longest)} tokens; more are cut to that.`
+            : 'tokens; it has to hold the prompt and the answer'}
+        </span>
       </div>
       <div className="scroll-edge overflow-x-auto rounded-lg border border-line">
         <table className="w-full text-sm tabular-nums" aria-label="Configurations">

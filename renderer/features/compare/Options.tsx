@@ -1,8 +1,10 @@
 /** Folded: what is measured besides the answers, and how. */
 import type { ReactNode } from 'react';
+import type { ComparePlan } from '../../../electron/shared/compare';
 import { selectPlan } from '../../state/compare/selectors';
 import type { CompareForm } from '../../state/compare/state';
 import { useActions, useApp } from '../../state/useApp';
+import { formatBytes } from '../../ui/format';
 import { NumberField } from '../../ui/NumberField';
 
 export function Options({ form }: { form: CompareForm }) {
@@ -38,11 +40,7 @@ export function Options({ form }: { form: CompareForm }) {
         </Line>
         <Switch
           label="All at the same time"
-          help={
-            together && !together.fits
-              ? 'All contexts at once do not fit into the memory now.'
-              : 'All contexts in memory, all answers written at once. Speeds are then no measure.'
-          }
+          help={togetherText(together)}
           checked={form.together}
           onChange={(value) => compare.edit({ together: value })}
         />
@@ -70,6 +68,21 @@ export function Options({ form }: { form: CompareForm }) {
       </div>
     </details>
   );
+}
+
+/** null: not known yet */
+function togetherText(together: ComparePlan['together'] | null): string {
+  const memory = (together?.budgets ?? [])
+    .filter(({ needed }) => needed > 0)
+    .map(({ kind, name, needed, available }) => {
+      const where = kind === 'gpu' ? ` on ${name}` : '';
+      return `${formatBytes(needed)} of the ${formatBytes(available)} that may be used${where}`;
+    })
+    .join(', ');
+  const taken = memory === '' ? '' : ` (${memory})`;
+  return together && !together.fits
+    ? `All contexts at once do not fit into the memory now${taken}.`
+    : `All contexts in memory${taken}, all answers written at once. Speeds are then no measure.`;
 }
 
 function summaryOf({ maxTokens, rounds, together, quality, needle, curve }: CompareForm): string {

@@ -6,6 +6,8 @@ import { bytesPerToken, formatKld, formatShare } from './figures';
 
 /** scored tokens below which a share is chance */
 const fewTokens = 256;
+/** of the fastest round to the slowest one, from which on both are named */
+const wideSpread = 1.15;
 
 export interface Verdict {
   name: string;
@@ -44,9 +46,11 @@ function sentenceOf(column: CompareColumn, reference: CompareColumn, base: strin
 function speedPart({ speed }: CompareColumn): string {
   if (!speed?.ratio) return '';
   const { median, low, high } = speed.ratio;
-  const rounds = speed.rounds.length === 1 ? ' (one round)' : '';
-  if (low < high && low <= 1 && high >= 1) return `writes about as fast (${formatRatio(low)} to ${formatRatio(high)})`;
-  return `writes ${times(median)} as fast${rounds}`;
+  const count = speed.rounds.length;
+  if (count === 1) return `writes ${times(median)} as fast (one round)`;
+  const range = `${formatRatio(low)} to ${formatRatio(high)} in ${count} rounds`;
+  if (low <= 1 && high >= 1) return `writes about as fast (${range})`;
+  return `writes ${times(median)} as fast${high / low > wideSpread ? ` (${range})` : ''}`;
 }
 
 function qualityPart({ quality }: CompareColumn): string {

@@ -22,6 +22,14 @@ export const selectCompareDocuments = (state: AppState): readonly DraftDocument[
 export const selectCompareModelId = (state: AppState) =>
   state.compare.form?.modelId ?? selectCurrentModel(state)?.id ?? null;
 
+/** Beyond it contexts are cut; null: they are not, or it is not known. */
+export function selectLongestContext(state: AppState): number | null {
+  const id = selectCompareModelId(state);
+  const model = state.models.list?.find(({ places }) => places.some((place) => place.id === id));
+  const trained = model?.info?.nCtxTrain ?? 0;
+  return trained > 0 && state.settings.saved?.context.rope === 'model' ? trained : null;
+}
+
 export function selectLiveColumn(runId: string, index: number) {
   return ({ compare: { live } }: AppState): LiveColumn | null =>
     live?.runId === runId ? (live.columns[index] ?? null) : null;

@@ -78,6 +78,14 @@ test('five cache types on a document: figures, export, cancel, a dead engine, an
   await page.getByTestId('compare-rounds').fill('1');
   // which would be to read it once more for each: below, of a shorter text
   await page.getByRole('checkbox', { name: /^Quality/ }).uncheck();
+  // the tiny model ends at 8,192 tokens
+  await page.getByTestId('compare-context').fill('100000');
+  await page.getByTestId('compare-context').press('Enter');
+  await expect(page.getByTestId('compare-context-note')).toContainText('trained for 8,192 tokens');
+  await page.getByTestId('compare-context').fill(String(nCtx));
+  await page.getByTestId('compare-context').press('Enter');
+  await expect(page.getByTestId('compare-context-note')).not.toContainText('trained');
+  await expect(page.getByTestId('compare-options')).toContainText(/[\d.]+ MiB of the [\d.]+ GiB that may be used/);
   await expect(rows.nth(4)).toHaveAttribute('data-kv', /\d+/);
   const estimated = await rows.evaluateAll((all) => all.map((row) => Number(row.getAttribute('data-kv'))));
   await noViolations(page);

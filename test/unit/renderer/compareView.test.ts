@@ -181,9 +181,12 @@ describe('the sentence', () => {
     const agreement = { prefix: 3, own: 12, reference: 24, share: 0.5 };
     const change = { quality: { ...quality, tokens: 40 }, speed: { ...speed, rounds: [100, 100] }, agreement };
     const sentence = verdictsOf(run([column(0), column(1, change), column(2)]))[0]?.sentence;
-    expect(sentence).toContain('writes about as fast (0.96× to 1.10×)');
+    expect(sentence).toContain('writes about as fast (0.96× to 1.10× in 2 rounds)');
     expect(sentence).toContain('of 40 tokens, too few to judge by');
     expect(sentence).toContain('; its answer is the same for the first 3 of 24 tokens.');
+    const spread = { ...speed, rounds: [70, 90], ratio: { median: 0.8, low: 0.7, high: 0.9 } };
+    const wide = verdictsOf(run([column(0), column(1, { speed: spread })]))[0]?.sentence;
+    expect(wide).toContain('writes 0.80 times as fast (0.70× to 0.90× in 2 rounds)');
     const once = { rounds: [90], ratio: { median: 0.9, low: 0.9, high: 0.9 } };
     const same = { prefix: 24, own: 24, reference: 24, share: 1 };
     const alike = column(1, { speed: { ...speed, ...once }, agreement: same });
