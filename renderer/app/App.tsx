@@ -14,6 +14,7 @@ import { Notices } from '../features/engine/Notices';
 import { StatusStrip } from '../features/meter/StatusStrip';
 import { ModelsView } from '../features/models/view/ModelsView';
 import { SettingsPanel } from '../features/settings/SettingsPanel';
+import { useReplacedToast } from '../features/settings/useReplacedToast';
 import { Sidebar } from '../features/sidebar/Sidebar';
 import { selectCompareOpen } from '../state/compare/selectors';
 import { selectChatTitle } from '../state/conversation/selectors';
@@ -45,6 +46,7 @@ export function App({ app }: { app: AppParts }) {
   useEffect(() => listenForKeys(app), [app]);
   // Before the paint, so that a small window never shows the list over the chat for a moment.
   useLayoutEffect(() => ui.setSidebar(!sidebarFloats), [sidebarFloats, ui]);
+  useReplacedToast();
   useEffect(preloadMarkdown, []);
   useEffect(() => {
     document.title = title ? `${title} – Concertina` : 'Concertina';

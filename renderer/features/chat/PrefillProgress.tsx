@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'react';
 import type { LiveStats } from '../../../electron/shared/engine';
 import { Bellows } from '../../ui/Bellows';
-import { formatCount, formatRate, formatTimeLeft } from '../../ui/format';
-import { prefillOf } from './prefill';
+import { formatCount, formatTimeLeft } from '../../ui/format';
+import { prefillOf, rateText } from './prefill';
 
 const words: Partial<Record<LiveStats['phase'], string>> = { saving: 'Saving the other chat', restoring: 'Restoring' };
 
@@ -39,10 +39,7 @@ export function PrefillProgress({ stats }: { stats: LiveStats | null }) {
 function PrefillRate({ stats, msLeft }: { stats: LiveStats; msLeft: number | null }) {
   return (
     <p className="flex min-h-4.5 justify-between gap-4 text-xs text-ink-3 tabular-nums">
-      <span>
-        {stats.promptTokensPerSecondNow > 0 && `${formatRate(stats.promptTokensPerSecondNow)} tok/s`}
-        {stats.cachedTokens > 0 && `, ${formatCount(stats.cachedTokens)} more already in the cache`}
-      </span>
+      <span>{rateText(stats)}</span>
       {msLeft !== null && (
         <span data-testid="prefill-left">
           <TimeLeft key={stats.prefillDone} ms={msLeft} />

@@ -1,4 +1,5 @@
 import type { LiveStats } from '../../../electron/shared/engine';
+import { formatCount, formatRate } from '../../ui/format';
 
 export interface Prefill {
   done: number;
@@ -18,4 +19,11 @@ export function prefillOf(stats: LiveStats): Prefill {
     share: total === 0 ? 0 : done / total,
     msLeft: total > 0 ? stats.prefillMsLeft : null,
   };
+}
+
+/** Below the bar; each half only where there is something to tell. */
+export function rateText({ promptTokensPerSecondNow: rate, cachedTokens }: LiveStats): string {
+  const cached = `${formatCount(cachedTokens)} already in the cache`;
+  const parts = [...(rate > 0 ? [`${formatRate(rate)} tok/s`] : []), ...(cachedTokens > 0 ? [cached] : [])];
+  return parts.join(', ');
 }

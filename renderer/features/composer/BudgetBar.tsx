@@ -1,18 +1,20 @@
 /** The context before the question is sent: which part takes how much, and what is left. */
 import type { PromptBudget } from '../../../electron/shared/budget';
 import { selectBudget, selectBudgetError, selectBudgetStale } from '../../state/budget/selectors';
+import { selectEngineState } from '../../state/engine/selectors';
 import { useApp } from '../../state/useApp';
 import { cx } from '../../ui/cx';
 import { formatCount } from '../../ui/format';
 import { leftOutText } from '../../ui/leftOutText';
 import { Popover } from '../../ui/Popover';
-import { budgetParts, budgetText } from './budgetParts';
+import { budgetParts, budgetText, staleText } from './budgetParts';
 
 /** In the composer's foot: the figure, which opens all of them. */
 export function BudgetMeter() {
   const budget = useApp(selectBudget);
   const stale = useApp(selectBudgetStale);
   const error = useApp(selectBudgetError);
+  const staleWords = staleText(useApp(selectEngineState));
   if (error && !stale) {
     return (
       <p className="shrink-0 text-warn" title={error.message} data-testid="budget-error">
@@ -33,7 +35,7 @@ export function BudgetMeter() {
           data-testid="draft-tokens"
           data-tokens={budget.total}
           data-stale={stale || undefined}
-          aria-label={`${budgetText(budget)}${stale ? ' Being counted again.' : ''} Show all parts`}
+          aria-label={`${budgetText(budget)}${stale ? ` ${staleWords}` : ''} Show all parts`}
           className={cx(
             '-my-1 -mr-1.5 flex shrink-0 items-center gap-2 rounded-md px-1.5 py-1 tabular-nums transition-colors hover:bg-hover aria-expanded:bg-hover',
             stale && 'italic',
@@ -45,7 +47,7 @@ export function BudgetMeter() {
         </button>
       }
     >
-      <BudgetDetails budget={budget} stale={stale} />
+      <BudgetDetails budget={budget} stale={stale ? staleWords : null} />
     </Popover>
   );
 }
@@ -89,11 +91,12 @@ function PartsBar({ budget, stale, className }: { budget: PromptBudget; stale: b
   );
 }
 
-function BudgetDetails({ budget, stale }: { budget: PromptBudget; stale: boolean }) {
+/** `stale`: what becomes of the figures; null: they are of the present draft */
+function BudgetDetails({ budget, stale }: { budget: PromptBudget; stale: string | null }) {
   return (
-    <div data-testid="budget-details" data-stale={stale || undefined}>
+    <div data-testid="budget-details" data-stale={stale !== null || undefined}>
       <h2 className="font-serif text-base text-ink">The context, {formatCount(budget.contextSize)} tokens</h2>
-      <PartsBar budget={budget} stale={stale} className="mt-2.5 h-2.5" />
+      <PartsBar budget={budget} stale={stale !== null} className="mt-2.5 h-2.5" />
       <dl className="mt-3 grid gap-1 text-xs tabular-nums">
         {budgetParts(budget).map(({ id, label, tokens }) => (
           <div key={id} className="flex items-center gap-2" data-testid={`budget-${id}`} data-tokens={tokens}>
@@ -110,9 +113,7 @@ function BudgetDetails({ budget, stale }: { budget: PromptBudget; stale: boolean
         )}
       </dl>
       <p className="mt-2.5 text-xs text-ink-3">
-        {stale
-          ? 'Being counted again.'
-          : `Counted by the model’s own tokenizer, as the engine would be given them. ${cutText(budget)}`}
+        {stale ?? `Counted by the model’s own tokenizer, as the engine would be given them. ${cutText(budget)}`}
       </p>
     </div>
   );

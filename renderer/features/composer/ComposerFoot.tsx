@@ -3,16 +3,15 @@ import { selectEngineState } from '../../state/engine/selectors';
 import { waitsFor } from '../../state/engine/waitsFor';
 import { useActions, useApp } from '../../state/useApp';
 import { keyLabel } from '../../ui/Kbd';
-import { leftOutText } from '../../ui/leftOutText';
 import { BudgetMeter } from './BudgetBar';
-import type { SendBlock } from './sendBlock';
+import { type SendBlock, statusText } from './sendBlock';
 
 /** The line below the field: why nothing can be sent, or how; and the tokens that the next question makes. */
 export function ComposerFoot({ block, answering }: { block: SendBlock | null; answering: boolean }) {
   const { ui } = useActions();
   const waits = waitsFor(useApp(selectEngineState));
   const leftOut = useApp(selectBudget)?.leftOut ?? 0;
-  const reason = block?.reason || waits || (leftOut > 0 && leftOutText(leftOut, 'will be left out'));
+  const reason = statusText(block, waits, leftOut);
 
   return (
     <div className="flex min-h-6 items-start justify-between gap-4 px-4 pb-2 text-xs text-ink-3">

@@ -1,14 +1,14 @@
 /** What is written does not fit into the context. Nothing is cut: the person chooses what to give up. */
 import { TriangleAlert } from 'lucide-react';
 import type { PromptBudget } from '../../../electron/shared/budget';
-import { selectBudget, selectBudgetStale } from '../../state/budget/selectors';
+import { selectBudget, selectBudgetStale, selectOffersLetGo } from '../../state/budget/selectors';
 import { useRoom } from '../../state/budget/useRoom';
 import { selectDraftOfOpenChat } from '../../state/conversation/selectors';
 import { sectionsName } from '../../state/documents/partText';
 import { selectDraftDocuments } from '../../state/documents/selectors';
 import type { DraftDocument } from '../../state/documents/state';
 import { selectLoadedModel, selectLoadProgress } from '../../state/engine/selectors';
-import { selectApplying, selectSettings } from '../../state/settings/selectors';
+import { selectApplying } from '../../state/settings/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { typesText } from '../../ui/fitText';
@@ -63,7 +63,7 @@ function Offers({ budget }: { budget: PromptBudget }) {
             </Button>
           </li>
         ))}
-        <LetGo budget={budget} />
+        <LetGo />
         <DocumentOffers documents={ready} />
         <SendAnyway budget={budget} />
       </ul>
@@ -72,11 +72,9 @@ function Offers({ budget }: { budget: PromptBudget }) {
   );
 }
 
-/** Messages with documents stay, so what they take cannot be won this way. */
-function LetGo({ budget: { history, over } }: { budget: PromptBudget }) {
+function LetGo() {
   const { settings } = useActions();
-  const rolls = useApp(selectSettings)?.overflow === 'roll';
-  if (rolls || history < over) return null;
+  if (!useApp(selectOffersLetGo)) return null;
   return (
     <li>
       <Button

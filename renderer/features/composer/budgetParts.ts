@@ -1,5 +1,6 @@
 /** The parts of a budget in the order in which the model reads them, with their colours and words. */
 import type { PromptBudget } from '../../../electron/shared/budget';
+import type { EngineState } from '../../../electron/shared/engine';
 import { formatCount } from '../../ui/format';
 
 export interface BudgetPart {
@@ -28,4 +29,20 @@ export function budgetText(budget: PromptBudget): string {
   const list = parts.map(({ label, tokens }) => `${label} ${formatCount(tokens)}`).join(', ');
   const over = budget.over > 0 ? ` ${formatCount(budget.over)} too many.` : '';
   return `Context of ${formatCount(budget.contextSize)} tokens: ${list}.${over}`;
+}
+
+/** What becomes of figures that belong to an older draft: without a model nobody counts. */
+export function staleText(engine: EngineState | null): string {
+  switch (engine) {
+    case 'ready':
+    case 'generating':
+      return 'Being counted again.';
+    case 'starting':
+    case 'loading':
+    case 'restarting':
+    case null:
+      return 'Counted again when the model is loaded.';
+    default:
+      return 'Load a model to count again.';
+  }
 }

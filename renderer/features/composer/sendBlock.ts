@@ -3,6 +3,7 @@ import type { EngineState } from '../../../electron/shared/engine';
 import { choosesNothing } from '../../state/documents/drafts';
 import type { DraftDocument } from '../../state/documents/state';
 import type { ConnectionPhase } from '../../state/engine/state';
+import { leftOutText } from '../../ui/leftOutText';
 
 export interface SendBlock {
   reason: string;
@@ -52,6 +53,13 @@ function engineBlock(state: EngineState | null): SendBlock | null {
     case 'unavailable':
       return block('The engine is not available');
   }
+}
+
+/** For the line below the field. `waits`: what the engine is at; null: nothing. `leftOut`: messages, if the question is sent. */
+export function statusText(sending: SendBlock | null, waits: string | null, leftOut: number): string | null {
+  if (sending?.reason) return sending.reason;
+  if (waits) return waits;
+  return sending === null && leftOut > 0 ? leftOutText(leftOut, 'will be left out') : null;
 }
 
 /** A question never goes without what was attached to it. */

@@ -76,7 +76,19 @@ export function createPresetsActions(
     const { saved } = get().settings;
     if (!preset || !saved || isInUse(preset, saved)) return;
     // what a model has of its own goes before what new chats begin with
-    await settings.update({ systemPrompt: preset.systemPrompt, sampling: preset.sampling }, 'all');
+    const values = presets.some((one) => isInUse(one, saved)) ? null : current('', false);
+    const done = await settings.update({ systemPrompt: preset.systemPrompt, sampling: preset.sampling }, 'all');
+    const now = get().settings.saved;
+    // where a model has values of its own for all of it, nothing has changed
+    if (done && values && now && !isInUse(values, now)) patch('presets', { replaced: { by: preset.name, values } });
+  }
+
+  /** Brings back what the default preset took the place of. */
+  async function restoreReplaced(): Promise<void> {
+    const { replaced } = get().presets;
+    if (!replaced) return;
+    const { systemPrompt, sampling } = replaced.values;
+    if (await settings.update({ systemPrompt, sampling }, 'all')) patch('presets', { replaced: null });
   }
 
   return {
@@ -85,6 +97,7 @@ export function createPresetsActions(
     rename,
     apply,
     begin,
+    restoreReplaced,
     current,
     remove: (presetId: string) => reported(client.call('presets.remove', { presetId })),
     setDefault: (presetId: string | null) => reported(client.call('presets.setDefault', { presetId })),

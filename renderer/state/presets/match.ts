@@ -3,7 +3,10 @@ import type { Preset } from '../../../electron/shared/presets';
 import type { Settings } from '../../../electron/shared/settings';
 
 /** The prompt and the sampling are those of the preset; what it says of the model does not count. */
-export function isInUse({ systemPrompt, sampling }: Preset, settings: Settings): boolean {
+export function isInUse(
+  { systemPrompt, sampling }: Pick<Preset, 'systemPrompt' | 'sampling'>,
+  settings: Settings,
+): boolean {
   return systemPrompt === settings.systemPrompt && isSame(sampling, settings.sampling);
 }
 

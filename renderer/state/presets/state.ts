@@ -1,5 +1,8 @@
-import type { Presets } from '../../../electron/shared/presets';
+import type { PresetContent, Presets } from '../../../electron/shared/presets';
 
-export type PresetsState = Presets;
+export interface PresetsState extends Presets {
+  /** what the default preset took the place of for a new chat, where no preset has it; null: nothing that could be lost */
+  replaced: { by: string; values: PresetContent } | null;
+}
 
-export const initialPresets: PresetsState = { presets: [], defaultId: null };
+export const initialPresets: PresetsState = { presets: [], defaultId: null, replaced: null };

@@ -14,8 +14,11 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await ask(page, 'What is a compiler?');
     found.chat = await violations(page);
 
+    if (colorScheme === 'light') await smallScreens(page, found);
+
     await page.getByTestId('settings-open').click();
     await expect(page.getByTestId('settings-context')).toBeVisible();
+    await expect(page.getByTestId('kept-total')).toHaveText(/^No caches are kept/);
     found.settings = await violations(page);
     await page.keyboard.press('Escape');
 
@@ -23,8 +26,39 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await expect(page.getByTestId('model-item').first()).toBeVisible();
     found.models = await violations(page);
 
-    expect(found).toEqual({ 'first start': [], chat: [], settings: [], models: [] });
+    const small = colorScheme === 'light' ? ['folder', 'export', 'preset', 'trash'] : [];
+    const screens = ['first start', 'chat', 'settings', 'models', ...small];
+    expect(found).toEqual(Object.fromEntries(screens.map((screen) => [screen, []])));
   });
+}
+
+/** Their colours are those of the main screens: one theme tells as much as both. */
+async function smallScreens(page: Page, found: Record<string, unknown>): Promise<void> {
+  const chosen = async (action: RegExp) => {
+    const chat = page.getByTestId('chat-item').first();
+    await chat.getByRole('button', { name: /^Actions/ }).click();
+    await page.getByRole('menuitem', { name: action }).click();
+  };
+  await chosen(/^Move to a folder/);
+  await expect(page.getByRole('dialog')).toBeVisible();
+  found.folder = await violations(page);
+  await page.keyboard.press('Escape');
+  await chosen(/^Export/);
+  await expect(page.getByTestId('export-dialog')).toBeVisible();
+  found.export = await violations(page);
+  await page.keyboard.press('Escape');
+
+  await page.getByTestId('settings-open').click();
+  await page.getByTestId('preset-new').click();
+  await expect(page.getByTestId('preset-name')).toBeVisible();
+  found.preset = await violations(page);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+
+  await page.getByTestId('trash-open').click();
+  await expect(page.getByTestId('trash')).toBeVisible();
+  found.trash = await violations(page);
+  await page.getByRole('button', { name: 'Back to the chats' }).click();
 }
 
 async function violations(page: Page): Promise<string[]> {

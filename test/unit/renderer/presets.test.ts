@@ -62,6 +62,23 @@ it('a new chat begins with the default preset, and with what is set when there i
   await presets.setDefault(fake.presets.presets[0]?.id ?? '');
   conversation.startNew();
   await vi.waitFor(() => expect(fake.settings.systemPrompt).toBe('Be brief.'));
+  // "Be long." was in no preset: it can be brought back
+  await vi.waitFor(() => expect(get().presets.replaced).toMatchObject({ by: 'Reader' }));
+  await presets.restoreReplaced();
+  expect(get().presets.replaced).toBeNull();
+  expect(fake.settings.systemPrompt).toBe('Be long.');
+});
+
+it('values of another preset are not told of when a new chat begins with the default one', async () => {
+  const { fake, get, conversation, presets, settings } = await start();
+  for (const name of ['Brief', 'Long']) {
+    await settings.update({ systemPrompt: `Be ${name}.` });
+    await presets.save(null, name, false);
+  }
+  await presets.setDefault(fake.presets.presets[0]?.id ?? '');
+  conversation.startNew();
+  await vi.waitFor(() => expect(fake.settings.systemPrompt).toBe('Be Brief.'));
+  expect(get().presets.replaced).toBeNull();
 });
 
 it('a chat keeps the prompt of its first question', async () => {

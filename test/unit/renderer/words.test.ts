@@ -2,10 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import type { AnswerStats, Message } from '../../../electron/shared/chats';
 import type { Centring, LoadedContext } from '../../../electron/shared/engine';
-import { prefillOf } from '../../../renderer/features/chat/prefill';
+import { prefillOf, rateText } from '../../../renderer/features/chat/prefill';
 import { readTokens } from '../../../renderer/features/chat/readTokens';
 import { stopText } from '../../../renderer/features/chat/stopText';
-import { type SendFacts, sendBlock } from '../../../renderer/features/composer/sendBlock';
+import { staleText } from '../../../renderer/features/composer/budgetParts';
+import { type SendFacts, sendBlock, statusText } from '../../../renderer/features/composer/sendBlock';
 import { bannerText } from '../../../renderer/features/engine/bannerText';
 import { centringText } from '../../../renderer/features/meter/centringText';
 import { kernelLines } from '../../../renderer/features/meter/kernelText';
@@ -13,8 +14,10 @@ import { savedRatio, savedText } from '../../../renderer/features/meter/memoryPa
 import { attentionText, offloadText } from '../../../renderer/features/meter/placeText';
 import { speedOf } from '../../../renderer/features/meter/speed';
 import { refusalText } from '../../../renderer/features/models/refusalText';
+import type { AppState } from '../../../renderer/state/appState';
+import { selectOffersLetGo } from '../../../renderer/state/budget/selectors';
 import { waitsFor } from '../../../renderer/state/engine/waitsFor';
-import { embeddedModel, fakeDocument, fakeSettings, readyStatus } from './fakeData';
+import { budgetOf, embeddedModel, fakeDocument, fakeSettings, readyStatus } from './fakeData';
 
 const ready = readyStatus(fakeSettings().context, embeddedModel);
 const facts = { applying: false, recovered: false, modelName: 'Tiny' };
@@ -102,6 +105,26 @@ describe('bannerText', () => {
   });
 });
 
+describe('leaving out the oldest messages', () => {
+  const message = { id: 'a', stopReason: 'end-of-turn' } as Message;
+  function stateWith(change: { overflow?: 'roll'; history?: number; last?: Message }): AppState {
+    const budget = { ...budgetOf({ draft: '', attachments: [] }, 100), fits: false, over: 50 };
+    const saved = { ...fakeSettings(), ...(change.overflow && { overflow: change.overflow }) };
+    return {
+      budget: { key: '', budget: { ...budget, history: change.history ?? 60 }, error: null },
+      settings: { saved },
+      conversation: { chat: { messages: [change.last ?? message], leafId: 'a' } },
+    } as unknown as AppState;
+  }
+
+  it('is offered once: by the last answer where that ended for want of room, else by the composer', () => {
+    expect(selectOffersLetGo(stateWith({}))).toBe(true);
+    expect(selectOffersLetGo(stateWith({ last: { ...message, stopReason: 'context-full' } }))).toBe(false);
+    expect(selectOffersLetGo(stateWith({ overflow: 'roll' }))).toBe(false);
+    expect(selectOffersLetGo(stateWith({ history: 40 }))).toBe(false);
+  });
+});
+
 describe('sendBlock', () => {
   const open: SendFacts = {
     connection: 'open',
@@ -116,6 +139,22 @@ describe('sendBlock', () => {
     expect(sendBlock(open)).toBeNull();
     expect(sendBlock({ ...open, engine: 'generating' })).toBeNull();
     expect(sendBlock({ ...open, fits: null })).toBeNull();
+  });
+
+  it('says which messages are left out only of a question that can be sent', () => {
+    const text = 'The 2 oldest messages will be left out.';
+    expect(statusText(sendBlock(open), null, 2)).toBe(text);
+    expect(statusText(sendBlock({ ...open, empty: true }), null, 2)).toBeNull();
+    expect(statusText(sendBlock(open), 'The model is loading.', 2)).toBe('The model is loading.');
+    expect(statusText(sendBlock({ ...open, sending: true }), null, 2)).toBe('Sending');
+    expect(statusText(null, null, 0)).toBeNull();
+  });
+
+  it('figures are only being counted where a model counts', () => {
+    expect(staleText('ready')).toBe('Being counted again.');
+    expect(staleText('loading')).toBe('Counted again when the model is loaded.');
+    for (const state of ['empty', 'failed', 'unavailable'] as const)
+      expect(staleText(state)).toBe('Load a model to count again.');
   });
 
   it('refuses what does not fit; the offers stand above', () =>
@@ -252,5 +291,8 @@ describe('the strip', () => {
     expect(speedOf(live, null)).toMatchObject({ now: null, promptShare: 0.5, past: false });
     expect(prefillOf(live)).toEqual({ done: 50, total: 100, share: 0.5, msLeft: 2600 });
     expect(prefillOf({ ...live, cachedTokens: 110 })).toMatchObject({ total: 0, share: 0, msLeft: null });
+    expect(rateText(live)).toBe('20.0 tok/s, 10 already in the cache');
+    expect(rateText({ ...live, promptTokensPerSecondNow: 0 })).toBe('10 already in the cache');
+    expect(rateText({ ...live, cachedTokens: 0, promptTokensPerSecondNow: 0 })).toBe('');
   });
 });
