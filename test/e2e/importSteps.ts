@@ -1,8 +1,10 @@
 /** Steps over models of other apps: added where they lie, shown once, with settings of their own, and to the trash. */
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import AxeBuilder from '@axe-core/playwright';
 import { type ElectronApplication, expect, type Page } from '@playwright/test';
+import { writeGguf } from '../engine/gguf';
+import { bias, dense, q4_0 } from '../engine/shapeParts';
 import { lmStudioTree, ollamaTree } from '../fixtures/modelTrees';
 import { embeddedModel } from './app';
 import { ask, call, ready } from './chat';
@@ -16,6 +18,29 @@ export async function writeOtherApps(home: string): Promise<void> {
   await ollamaTree(path.join(home, '.ollama', 'models'), 'registry.ollama.ai/library/tiny/latest', content);
 }
 
+/** For pictures: LM Studio has a model of some size besides, whose K projection has a bias. */
+export async function writeHome(home: string): Promise<void> {
+  await writeOtherApps(home);
+  const folder = path.join(home, '.lmstudio', 'models', 'Qwen', 'Qwen2.5-14B-Instruct-GGUF');
+  await mkdir(folder, { recursive: true });
+  const sizes = { layers: 48, embd: 5120, heads: 40, headsKv: 8, headDim: 128, ff: 13_824, vocab: 152_064, type: q4_0 };
+  const biases = (layer: string) => [
+    bias(`${layer}.attn_q`, 5120),
+    ...['k', 'v'].map((side) => bias(`${layer}.attn_${side}`, 1024)),
+  ];
+  const { metadata, tensors } = dense('', 'qwen2', sizes, biases);
+  const own = Object.entries(metadata).map(([key, value]) => [`qwen2.${key}`, value]);
+  const general = {
+    'general.architecture': 'qwen2',
+    'general.name': 'Qwen2.5 14B Instruct',
+    'general.license': 'apache-2.0',
+    'general.file_type': 2,
+    'tokenizer.ggml.model': 'no_vocab',
+  };
+  const file = path.join(folder, 'Qwen2.5-14B-Instruct-Q4_0.gguf');
+  writeGguf(file, { ...general, ...Object.fromEntries(own) }, tensors);
+}
+
 const row = (page: Page) =>
   page
     .getByTestId('models-here')
@@ -23,7 +48,7 @@ const row = (page: Page) =>
     .filter({ hasText: `${ofLmStudio} in ~/.lmstudio` });
 
 export async function openHere(page: Page): Promise<void> {
-  await page.getByTestId('sidebar-models').click();
+  await page.keyboard.press('Control+o');
   await page.getByTestId('models-tab-here').click();
 }
 

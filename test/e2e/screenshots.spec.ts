@@ -9,6 +9,7 @@ import { type AppWindow, addModel, embeddedModel, enginePid, type LaunchOptions,
 import { answers, call, greedy, ready, send } from './chat';
 import { sampleLibrary, writeChats } from './chatFiles';
 import { hubModels, largeRepo, tinyRepo } from './hubModels';
+import { openHere, writeHome } from './importSteps';
 import { writeLargeModel } from './largeModel';
 import { writeSampleChat } from './sampleChats';
 
@@ -32,6 +33,8 @@ const inSmallWindow = new Set([
   'answers',
   'compare',
   'discover',
+  'imported',
+  'details',
 ]);
 
 const inLargeWindow = new Set(['cache-types']);
@@ -274,6 +277,31 @@ const scenes: Record<string, (stage: Stage) => Promise<(() => void) | undefined>
     return undefined;
   },
 
+  imported: async ({ page }) => {
+    await openHere(page);
+    await page.getByTestId('models-offer').first().click();
+    await expect(page.getByTestId('models-folder')).toHaveCount(1);
+    await expect(page.getByTestId('models-here')).toContainText('Qwen2');
+    await expect(page.getByTestId('models-here').getByTestId('model-fit').first()).toBeVisible();
+    return undefined;
+  },
+
+  details: async (stage) => {
+    await scenes.imported?.(stage);
+    await stage.page.getByRole('button', { name: 'Details of Qwen2.5 14B Instruct' }).click();
+    await expect(stage.page.getByTestId('model-changes')).toBeVisible({ timeout: 30_000 });
+    await expect(stage.page.getByTestId('hub-longest')).toBeVisible({ timeout: 30_000 });
+    return undefined;
+  },
+
+  'own-settings': async ({ page }) => {
+    await page.getByTestId('settings-open').click();
+    await page.getByTestId('settings-scope').getByText('This model').click();
+    await expect(page.getByTestId('settings-scope')).toHaveAttribute('data-own', 'true');
+    await expect(page.getByTestId('context-mark').first()).toBeVisible();
+    return undefined;
+  },
+
   offline: async ({ page }) => {
     await page.getByTestId('sidebar-models').click();
     await expect(page.getByTestId('hub-problem')).toBeVisible();
@@ -305,7 +333,9 @@ async function openLargeModel(page: Page): Promise<void> {
 /** What the scenes find when the app starts, where that is not the usual. */
 const starts: Record<
   string,
-  Pick<LaunchOptions, 'settings' | 'env'> & { hub?: true } & { prepare?: (dataDir: string) => Promise<unknown> }
+  Pick<LaunchOptions, 'settings' | 'env'> & { hub?: true; home?: true } & {
+    prepare?: (dataDir: string) => Promise<unknown>;
+  }
 > = {
   library: { prepare: (dataDir) => writeChats(dataDir, sampleLibrary) },
   presets: { prepare: (dataDir) => writeChats(dataDir, sampleLibrary) },
@@ -316,6 +346,8 @@ const starts: Record<
   'no-fit': { settings: { context: { nCtx: 2048 } } },
   discover: { hub: true },
   downloads: { hub: true },
+  imported: { home: true, prepare: (dataDir) => writeHome(path.join(dataDir, 'home')) },
+  details: { home: true, prepare: (dataDir) => writeHome(path.join(dataDir, 'home')) },
   offline: { env: { HF_ENDPOINT: 'http://127.0.0.1:9' } },
   badge: { settings: { context: { gpuLayers: 9 } }, env: { CONCERTINA_SIMD: 'scalar' } },
 };
@@ -332,7 +364,11 @@ for (const theme of ['light', 'dark'] as const) {
         await starts[name]?.prepare?.(dataDir);
         const hub = starts[name]?.hub ? await startHub(hubModels(path.join(dataDir, 'of-the-hub'))) : null;
         const window = await launch({
-          env: { ...starts[name]?.env, ...(hub && { HF_ENDPOINT: hub.url }) },
+          env: {
+            ...starts[name]?.env,
+            ...(hub && { HF_ENDPOINT: hub.url }),
+            ...(starts[name]?.home && { HOME: path.join(dataDir, 'home') }),
+          },
           settings: { theme, sampling: greedy, ...starts[name]?.settings },
         });
         const { app, page } = window;

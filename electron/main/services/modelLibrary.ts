@@ -110,7 +110,9 @@ export class ModelLibrary {
       app: appOf(folder, this.machine),
       location: shownFolder(folder, this.machine.home),
       there: (await kindOf(folder)) === 'folder',
-      models: [...this.known.values()].filter(({ path, key }) => isIn(path, folder) || isIn(key, folder)).length,
+      models: [...this.known.values()].filter(
+        ({ path, key, file }) => file && !file.problem && (isIn(path, folder) || isIn(key, folder)),
+      ).length,
     }));
     return {
       offered: offered.map(({ app, folder }) => ({

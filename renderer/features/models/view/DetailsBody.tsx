@@ -40,7 +40,12 @@ export function DetailsBody({ model }: { model: ModelEntry }) {
         )}
         <div className="grid h-fit min-w-0 gap-6">
           {told && fit?.ok && <CacheTypes estimate={fit.value.estimate} context={told.context} />}
-          {told && fit?.ok && <LongestPicture fit={fit.value} context={told.context} />}
+          {told && fit?.ok && (
+            // the picture stands on this ground
+            <div className="rounded-lg border border-line bg-panel p-3">
+              <LongestPicture fit={fit.value} context={told.context} />
+            </div>
+          )}
         </div>
       </div>
       <Places model={model} />

@@ -17,7 +17,7 @@ export function OtherApps() {
 
   if (!places || places.offered.length + places.folders.length === 0) return null;
   return (
-    <div className="max-h-44 shrink-0 overflow-y-auto border-t border-line px-5 py-3 text-xs">
+    <div className="max-h-44 shrink-0 overflow-y-auto border-t border-line px-3 py-3 text-xs">
       {places.offered.length > 0 && (
         <section aria-label="Models of other apps" data-testid="models-offered">
           <p className="text-ink-2">
