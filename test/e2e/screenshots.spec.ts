@@ -49,8 +49,10 @@ interface Stage extends AppWindow {
 async function attachReport({ app, page, dataDir }: Stage, button = 'attach'): Promise<void> {
   const text = button === 'attach' ? longExample : longExample.repeat(2);
   const lines = text.replace(/\s+/g, ' ').match(/.{1,88}(?: |$)/g) ?? [];
-  const pages = Array.from({ length: button === 'attach' ? 11 : 14 }, (_, index) => ({
-    lines: lines.slice(index * 13, (index + 1) * 13),
+  const count = button === 'attach' ? 11 : 14;
+  const onPage = Math.ceil(lines.length / count);
+  const pages = Array.from({ length: count }, (_, index) => ({
+    lines: lines.slice(index * onPage, (index + 1) * onPage),
   }));
   const pdf = path.join(dataDir, 'The first book of Samuel.pdf');
   await writeFile(pdf, makePdf([...pages, { lines: [] }]));
