@@ -1,5 +1,4 @@
 /** Measures the machine, keeps what was found in machine.json, and says which settings follow from it. */
-import { basename } from 'node:path';
 import { z } from 'zod';
 import { chooseSettings } from '../../shared/chooseSettings';
 import type { EngineStatus } from '../../shared/engine';
@@ -15,7 +14,7 @@ import {
 } from '../../shared/machine';
 import { type ContextSettings, contextSettingsSchema } from '../../shared/settings';
 import { Emitter } from './emitter';
-import { readTextIfThere, setAside, writeFileAtomic } from './files';
+import { readOrSetAside, writeFileAtomic } from './files';
 
 const fileSchema = z.object({ version: z.literal(1), facts: machineFactsSchema });
 /** short, so that the question itself takes little memory */
@@ -46,16 +45,12 @@ export class MachineService {
   }
 
   async load(): Promise<void> {
-    const text = await readTextIfThere(this.path);
-    if (text === null) return;
-    try {
-      this.facts = fileSchema.parse(JSON.parse(text)).facts;
-    } catch {
-      const aside = await setAside(this.path, new Date(this.now()));
+    const file = await readOrSetAside(this.path, fileSchema.parse, new Date(this.now()), (name) =>
       this.notices.push(
-        `What was measured of this machine could not be read. It was kept as ${basename(aside)}; measure again in the settings.`,
-      );
-    }
+        `What was measured of this machine could not be read. It was kept as ${name}; measure again in the settings.`,
+      ),
+    );
+    if (file) this.facts = file.facts;
   }
 
   /** What was measured last; null: never. */

@@ -1,9 +1,8 @@
 /** model-settings.json: what is set for one model alone, by its id; an unreadable file is set aside, not lost. */
-import { basename } from 'node:path';
 import { z } from 'zod';
 import { type ModelDefaults, modelDefaultsSchema } from '../../shared/modelDefaults';
 import { Emitter } from './emitter';
-import { readTextIfThere, setAside, writeFileAtomic } from './files';
+import { readOrSetAside, writeFileAtomic } from './files';
 
 const fileSchema = z.object({ version: z.literal(1), models: z.record(z.string(), modelDefaultsSchema) });
 
@@ -20,16 +19,12 @@ export class ModelDefaultsStore {
   ) {}
 
   async load(): Promise<void> {
-    const text = await readTextIfThere(this.path);
-    if (text === null) return;
-    try {
-      this.models = fileSchema.parse(JSON.parse(text)).models;
-    } catch {
-      const aside = await setAside(this.path, this.now());
+    const file = await readOrSetAside(this.path, fileSchema.parse, this.now(), (name) =>
       this.notices.push(
-        `The settings of single models could not be read. They were kept as ${basename(aside)}; all models have the same now.`,
-      );
-    }
+        `The settings of single models could not be read. They were kept as ${name}; all models have the same now.`,
+      ),
+    );
+    if (file) this.models = file.models;
   }
 
   /** null: the model has nothing of its own */

@@ -1,7 +1,7 @@
 /** models.json: the files and folders that a person added. The files themselves are never touched. */
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { z } from 'zod';
-import { readTextIfThere, setAside, writeFileAtomic } from './files';
+import { readOrSetAside, writeFileAtomic } from './files';
 
 const listSchema = z.object({
   version: z.literal(1).default(1),
@@ -23,16 +23,10 @@ export class ModelList {
   ) {}
 
   async load(): Promise<void> {
-    const text = await readTextIfThere(this.path);
-    if (text === null) return;
-    try {
-      this.list = listSchema.parse(JSON.parse(text));
-    } catch {
-      const aside = await setAside(this.path, this.now());
-      this.notices.push(
-        `The list of models could not be read. It was kept as ${basename(aside)}; add your models again.`,
-      );
-    }
+    const list = await readOrSetAside(this.path, listSchema.parse, this.now(), (name) =>
+      this.notices.push(`The list of models could not be read. It was kept as ${name}; add your models again.`),
+    );
+    if (list) this.list = list;
   }
 
   get(): Readonly<List> {

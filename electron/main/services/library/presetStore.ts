@@ -1,12 +1,11 @@
 /** presets.json: checked, written atomically; an unreadable file is set aside, not lost. */
 import { randomUUID } from 'node:crypto';
-import { basename } from 'node:path';
 import { z } from 'zod';
 import { ConcertinaError } from '../../../shared/errors';
 import { limits } from '../../../shared/limits';
 import { type Preset, type PresetContent, type Presets, presetsSchema } from '../../../shared/presets';
 import { Emitter } from '../emitter';
-import { readTextIfThere, setAside, writeFileAtomic } from '../files';
+import { readOrSetAside, writeFileAtomic } from '../files';
 
 const fileSchema = presetsSchema.extend({ version: z.literal(1) });
 
@@ -23,15 +22,10 @@ export class PresetStore {
   ) {}
 
   async load(): Promise<void> {
-    const text = await readTextIfThere(this.path);
-    if (text === null) return;
-    try {
-      const { presets, defaultId } = fileSchema.parse(JSON.parse(text));
-      this.state = { presets, defaultId };
-    } catch {
-      const aside = await setAside(this.path, this.now());
-      this.notices.push(`The presets could not be read. Their file was kept as ${basename(aside)}.`);
-    }
+    const file = await readOrSetAside(this.path, fileSchema.parse, this.now(), (name) =>
+      this.notices.push(`The presets could not be read. Their file was kept as ${name}.`),
+    );
+    if (file) this.state = { presets: file.presets, defaultId: file.defaultId };
   }
 
   get(): Presets {
