@@ -74,6 +74,13 @@ typedef struct {
     int8_t   qs[TURBO_Q8_BLOCK];
 } turbo_block_q8;
 
+// ggml's q4_0: values d*(code - 8), of i < 16 in the low nibble of byte i, of 16 + i in the high one.
+#define TURBO_Q4_BLOCK 32
+typedef struct {
+    uint16_t d;
+    uint8_t  qs[TURBO_Q4_BLOCK/2];
+} turbo_block_q4;
+
 #ifdef __cplusplus
 #define TURBO_STATIC_ASSERT(cond, msg) static_assert(cond, msg)
 #elif defined(__METAL_VERSION__)
@@ -87,3 +94,4 @@ TURBO_STATIC_ASSERT(sizeof(block_turbo3)    == 52, "turbo3 is 52 bytes per 128 v
 TURBO_STATIC_ASSERT(sizeof(block_turbo4_64) == 36, "turbo4_64 is 36 bytes per 64 values");
 TURBO_STATIC_ASSERT(sizeof(block_turbo3_64) == 28, "turbo3_64 is 28 bytes per 64 values");
 TURBO_STATIC_ASSERT(sizeof(turbo_block_q8)  == 34, "q8_0 is 34 bytes per 32 values");
+TURBO_STATIC_ASSERT(sizeof(turbo_block_q4)  == 18, "q4_0 is 18 bytes per 32 values");

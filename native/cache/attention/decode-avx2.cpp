@@ -89,6 +89,7 @@ struct simd {
     static INLINE I table_k3() { return table3(111); }
     static INLINE I table_v3() { return table3(0); }
     static INLINE I bias_q8(I x) { return _mm256_xor_si256(x, _mm256_set1_epi8(-128)); }
+    static INLINE I signed_q4(I x) { return _mm256_sub_epi8(x, _mm256_set1_epi8(8)); }
 
     //
     // block headers: fp16 d in the low half of a lane, four nibbles of sub-scales in the high half
@@ -167,11 +168,12 @@ struct simd {
     // V: four positions in the bytes of a lane; register t of a chunk holds values 4*t .. 4*t + 3 and 16 + 4*t .. 16 + 4*t + 3
     //
 
-    static INLINE void interleave(rows row, int offset, I x[4]) {
-        const I a = _mm256_loadu_si256((const I *) (row[0] + offset));
-        const I b = _mm256_loadu_si256((const I *) (row[1] + offset));
-        const I c = _mm256_loadu_si256((const I *) (row[2] + offset));
-        const I d = _mm256_loadu_si256((const I *) (row[3] + offset));
+    static INLINE I load32(const char * p) { return _mm256_loadu_si256((const I *) p); }
+    static INLINE I nibbles(const char * p) {
+        const __m128i x = load16(p);
+        return low_nibbles(join(x, _mm_srli_epi16(x, 4)));
+    }
+    static INLINE void interleave(I a, I b, I c, I d, I x[4]) {
         const I ab0 = _mm256_unpacklo_epi8(a, b);
         const I ab1 = _mm256_unpackhi_epi8(a, b);
         const I cd0 = _mm256_unpacklo_epi8(c, d);
@@ -180,6 +182,13 @@ struct simd {
         x[1] = _mm256_unpackhi_epi16(ab0, cd0);
         x[2] = _mm256_unpacklo_epi16(ab1, cd1);
         x[3] = _mm256_unpackhi_epi16(ab1, cd1);
+    }
+    static INLINE void interleave(rows row, int offset, I x[4]) {
+        interleave(load32(row[0] + offset), load32(row[1] + offset), load32(row[2] + offset), load32(row[3] + offset), x);
+    }
+    // of 16 bytes at the offset the low nibbles, then the high ones
+    static INLINE void interleave_nibbles(rows row, int offset, I x[4]) {
+        interleave(nibbles(row[0] + offset), nibbles(row[1] + offset), nibbles(row[2] + offset), nibbles(row[3] + offset), x);
     }
     // x[0]: bytes 0-3 and 8-11 of the 16 at the offset, x[1]: 4-7 and 12-15
     static INLINE void interleave16(rows row, int offset, I x[2]) {
@@ -231,9 +240,12 @@ struct simd {
     // what two packs within 128-bit lanes leave
     static INLINE int place(int g) { return g/2 + g % 2*4; }
 
+    // two products fit 16 bits, and u a byte
+    template <int LEVEL_MAX> static constexpr int U_MAX() { return 32767/(2*LEVEL_MAX) > 255 ? 254 : 32767/(2*LEVEL_MAX) - 1; }
+
     template <int QUARTERS, int MULT_MAX, int LEVEL_MAX>
     static INLINE void weigh(const float * weight, const float * d, const int16_t (*mult)[DECODE_TILE], weights & out) {
-        const float u_max = 32767/(2*LEVEL_MAX) - 1;
+        const float u_max = U_MAX<LEVEL_MAX>();
         const float x_max = QUARTERS == 1 ? u_max : u_max*(32768.0f/MULT_MAX); // vpmulhrsw divides by 2^15
 
         F x[4];
@@ -378,6 +390,6 @@ INLINE float exp_of(float x) {
 extern const decode_kernels decode_kernels_avx2 = {
     "avx2",
     softmax,
-    { K_KERNELS(format_turbo4), K_KERNELS(format_turbo3), K_KERNELS(format_turbo4_64), K_KERNELS(format_turbo3_64), K_KERNELS(format_q8_0), K_KERNELS_F16 },
-    { V_KERNELS(format_turbo4), V_KERNELS(format_turbo3), V_KERNELS(format_turbo4_64), V_KERNELS(format_turbo3_64), V_KERNELS(format_q8_0), V_KERNELS_F16 },
+    { K_KERNELS(format_turbo4), K_KERNELS(format_turbo3), K_KERNELS(format_turbo4_64), K_KERNELS(format_turbo3_64), K_KERNELS(format_q8_0), K_KERNELS(format_q4_0), K_KERNELS_F16 },
+    { V_KERNELS(format_turbo4), V_KERNELS(format_turbo3), V_KERNELS(format_turbo4_64), V_KERNELS(format_turbo3_64), V_KERNELS(format_q8_0), V_KERNELS(format_q4_0), V_KERNELS_F16 },
 };

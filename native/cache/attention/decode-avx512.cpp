@@ -83,6 +83,7 @@ struct simd {
     static INLINE I table_k3() { return table3(111); }
     static INLINE I table_v3() { return table3(0); }
     static INLINE I bias_q8(I x) { return _mm512_xor_si512(x, _mm512_set1_epi8(-128)); }
+    static INLINE I signed_q4(I x) { return _mm512_sub_epi8(x, _mm512_set1_epi8(8)); }
 
     //
     // block headers: fp16 d in the low half of a lane, four nibbles of sub-scales in the high half
@@ -153,17 +154,25 @@ struct simd {
     // 20 + 8*t .. in its quarters
     //
 
-    static INLINE void interleave(rows row, int offset, I x[2]) {
-        const __m256i a = _mm256_loadu_si256((const __m256i *) (row[0] + offset));
-        const __m256i b = _mm256_loadu_si256((const __m256i *) (row[1] + offset));
-        const __m256i c = _mm256_loadu_si256((const __m256i *) (row[2] + offset));
-        const __m256i d = _mm256_loadu_si256((const __m256i *) (row[3] + offset));
+    static INLINE __m256i load32(const char * p) { return _mm256_loadu_si256((const __m256i *) p); }
+    static INLINE __m256i nibbles(const char * p) {
+        const __m128i x = load16(p);
+        return _mm256_and_si256(_mm256_set_m128i(_mm_srli_epi16(x, 4), x), _mm256_set1_epi8(15));
+    }
+    static INLINE void interleave(__m256i a, __m256i b, __m256i c, __m256i d, I x[2]) {
         const __m256i ab0 = _mm256_unpacklo_epi8(a, b);
         const __m256i ab1 = _mm256_unpackhi_epi8(a, b);
         const __m256i cd0 = _mm256_unpacklo_epi8(c, d);
         const __m256i cd1 = _mm256_unpackhi_epi8(c, d);
         x[0] = join(_mm256_unpacklo_epi16(ab0, cd0), _mm256_unpackhi_epi16(ab0, cd0));
         x[1] = join(_mm256_unpacklo_epi16(ab1, cd1), _mm256_unpackhi_epi16(ab1, cd1));
+    }
+    static INLINE void interleave(rows row, int offset, I x[2]) {
+        interleave(load32(row[0] + offset), load32(row[1] + offset), load32(row[2] + offset), load32(row[3] + offset), x);
+    }
+    // of 16 bytes at the offset the low nibbles, then the high ones
+    static INLINE void interleave_nibbles(rows row, int offset, I x[2]) {
+        interleave(nibbles(row[0] + offset), nibbles(row[1] + offset), nibbles(row[2] + offset), nibbles(row[3] + offset), x);
     }
     // x[0]: bytes 0-3 and 8-11 of the 16 at the offset, x[1]: 4-7 and 12-15
     static INLINE void interleave16(rows row, int offset, __m256i x[2]) {
@@ -215,9 +224,12 @@ struct simd {
         float scale;
     };
 
+    // two products fit 16 bits, and u a byte
+    template <int LEVEL_MAX> static constexpr int U_MAX() { return 32767/(2*LEVEL_MAX) > 255 ? 254 : 32767/(2*LEVEL_MAX) - 1; }
+
     template <int QUARTERS, int MULT_MAX, int LEVEL_MAX>
     static INLINE void weigh(const float * weight, const float * d, const int16_t (*mult)[DECODE_TILE], weights & out) {
-        const float u_max = 32767/(2*LEVEL_MAX) - 1;
+        const float u_max = U_MAX<LEVEL_MAX>();
         const float x_max = QUARTERS == 1 ? u_max : u_max*(32768.0f/MULT_MAX); // vpmulhrsw divides by 2^15
 
         F x[2];
@@ -355,6 +367,6 @@ INLINE float exp_of(float x) {
 extern const decode_kernels decode_kernels_avx512 = {
     "avx512",
     softmax,
-    { K_KERNELS(format_turbo4), K_KERNELS(format_turbo3), K_KERNELS(format_turbo4_64), K_KERNELS(format_turbo3_64), K_KERNELS(format_q8_0), K_KERNELS_F16 },
-    { V_KERNELS(format_turbo4), V_KERNELS(format_turbo3), V_KERNELS(format_turbo4_64), V_KERNELS(format_turbo3_64), V_KERNELS(format_q8_0), V_KERNELS_F16 },
+    { K_KERNELS(format_turbo4), K_KERNELS(format_turbo3), K_KERNELS(format_turbo4_64), K_KERNELS(format_turbo3_64), K_KERNELS(format_q8_0), K_KERNELS(format_q4_0), K_KERNELS_F16 },
+    { V_KERNELS(format_turbo4), V_KERNELS(format_turbo3), V_KERNELS(format_turbo4_64), V_KERNELS(format_turbo3_64), V_KERNELS(format_q8_0), V_KERNELS(format_q4_0), V_KERNELS_F16 },
 };

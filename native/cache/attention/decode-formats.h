@@ -142,3 +142,34 @@ struct format_q8_0 {
         UNROLL for (int t = 0; t < simd::CHUNK; ++t) { emit(x[t], 0, t); }
     }
 };
+
+struct format_q4_0 {
+    typedef turbo_block_q4 block;
+    static const int GROUP    = TURBO_Q4_BLOCK;
+    static const int QUARTERS = 1;
+    static const int LEVEL_MAX = 8;
+    static const int MULT_MAX = 1;
+    static const int ADDENDS  = 4; // at no loss: codes are below 16, so that sum_limit is far off
+    static constexpr float UNIT = 1.0f;
+
+    static INLINE int         value (int i)          { return i; }
+    static INLINE simd::I     header(rows row)       { return simd::dwords(row); }
+    static INLINE simd::F     scale (simd::I header) { return simd::half_to_float(header); }
+    static INLINE multipliers mult  (simd::I)        { return { { simd::ones() } }; }
+
+    // the codes are levels with a bias of LEVEL_MAX
+    template <typename EMIT> static INLINE void emit_k(rows row, EMIT emit) {
+        simd::I col[4];
+        simd::columns(row, offsetof(block, qs), col);
+        UNROLL for (int c = 0; c < 4; c += 2) {
+            emit(simd::low_nibbles (col[c]), simd::low_nibbles (col[c + 1]), 0, c,     c + 1);
+            emit(simd::high_nibbles(col[c]), simd::high_nibbles(col[c + 1]), 0, c + 4, c + 5);
+        }
+    }
+
+    template <typename EMIT> static INLINE void emit_v(rows row, EMIT emit) {
+        simd::I x[simd::CHUNK];
+        simd::interleave_nibbles(row, offsetof(block, qs), x);
+        UNROLL for (int t = 0; t < simd::CHUNK; ++t) { emit(simd::signed_q4(x[t]), 0, t); }
+    }
+};

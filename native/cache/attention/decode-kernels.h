@@ -66,6 +66,7 @@ enum decode_type {
     DECODE_TURBO4_64,
     DECODE_TURBO3_64,
     DECODE_Q8_0,
+    DECODE_Q4_0,
     DECODE_F16,
     DECODE_TYPE_COUNT,
 };

@@ -60,6 +60,18 @@ struct format_q8_0 {
     static INLINE int8x16_t levels(const block * b, int i) { return vld1q_s8(b->qs + 16*i); }
 };
 
+struct format_q4_0 {
+    typedef turbo_block_q4 block;
+    static const int GROUP = TURBO_Q4_BLOCK;
+
+    static INLINE int       mult  (const block *, int)     { return 1; }
+    static INLINE float     scale (const block * b)        { return turbo_neon_f16(b->d); }
+    static INLINE int8x16_t levels(const block * b, int i) {
+        const uint8x16_t x = vld1q_u8(b->qs);
+        return vsubq_s8(vreinterpretq_s8_u8(i == 0 ? vandq_u8(x, vdupq_n_u8(15)) : vshrq_n_u8(x, 4)), vdupq_n_s8(8));
+    }
+};
+
 //
 // K: int8 query with a scale per block. Integer sums stay exact: 8 values * 128 * 127 * 255 * 4 are below 2^31.
 //
@@ -321,6 +333,6 @@ INLINE float exp_of(float x) {
 extern const decode_kernels decode_kernels_neon = {
     "neon",
     softmax,
-    { K_INT(format_turbo4), K_INT(format_turbo3), K_INT(format_turbo4_64), K_INT(format_turbo3_64), K_INT(format_q8_0), K_F16 },
-    { V(format_turbo4), V(format_turbo3), V(format_turbo4_64), V(format_turbo3_64), V(format_q8_0), V(format_f16) },
+    { K_INT(format_turbo4), K_INT(format_turbo3), K_INT(format_turbo4_64), K_INT(format_turbo3_64), K_INT(format_q8_0), K_INT(format_q4_0), K_F16 },
+    { V(format_turbo4), V(format_turbo3), V(format_turbo4_64), V(format_turbo3_64), V(format_q8_0), V(format_q4_0), V(format_f16) },
 };

@@ -35,6 +35,19 @@ template <> const char * decode_block<q8_0>(const char * x, float * y) {
     return x + sizeof(b);
 }
 
+struct q4_0 { static const int BLOCK = 32; };
+
+template <> const char * decode_block<q4_0>(const char * x, float * y) {
+    turbo_block_q4 b;
+    memcpy(&b, x, sizeof(b));
+    const float d = ggml_fp16_to_fp32(b.d);
+    for (int i = 0; i < q4_0::BLOCK/2; ++i) {
+        y[i]                 = d*((b.qs[i] & 15) - 8);
+        y[i + q4_0::BLOCK/2] = d*((b.qs[i] >> 4) - 8);
+    }
+    return x + sizeof(b);
+}
+
 struct f16 { static const int BLOCK = 32; };
 
 template <> const char * decode_block<f16>(const char * x, float * y) {
@@ -135,6 +148,6 @@ INLINE float exp_of(float x) {
 extern const decode_kernels decode_kernels_scalar = {
     "scalar",
     softmax,
-    { K_KERNELS(turbo4), K_KERNELS(turbo3), K_KERNELS(turbo4_64), K_KERNELS(turbo3_64), K_KERNELS(q8_0), K_KERNELS(f16) },
-    { V_KERNELS(turbo4), V_KERNELS(turbo3), V_KERNELS(turbo4_64), V_KERNELS(turbo3_64), V_KERNELS(q8_0), V_KERNELS(f16) },
+    { K_KERNELS(turbo4), K_KERNELS(turbo3), K_KERNELS(turbo4_64), K_KERNELS(turbo3_64), K_KERNELS(q8_0), K_KERNELS(q4_0), K_KERNELS(f16) },
+    { V_KERNELS(turbo4), V_KERNELS(turbo3), V_KERNELS(turbo4_64), V_KERNELS(turbo3_64), V_KERNELS(q8_0), V_KERNELS(q4_0), V_KERNELS(f16) },
 };
