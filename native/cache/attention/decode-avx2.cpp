@@ -89,7 +89,6 @@ struct simd {
     static INLINE I table_k3() { return table3(111); }
     static INLINE I table_v3() { return table3(0); }
     static INLINE I bias_q8(I x) { return _mm256_xor_si256(x, _mm256_set1_epi8(-128)); }
-    static INLINE I signed_q4(I x) { return _mm256_sub_epi8(x, _mm256_set1_epi8(8)); }
 
     //
     // block headers: fp16 d in the low half of a lane, four nibbles of sub-scales in the high half
@@ -103,6 +102,7 @@ struct simd {
     static INLINE I dwords(rows row) {
         return _mm256_setr_epi32(dword(row[0]), dword(row[1]), dword(row[2]), dword(row[3]), dword(row[4]), dword(row[5]), dword(row[6]), dword(row[7]));
     }
+    static INLINE I half_size(I header) { return _mm256_and_si256(header, _mm256_set1_epi32(0x7fff)); }
     static INLINE F half_to_float(I header) {
         const I low = _mm256_and_si256(header, _mm256_set1_epi32(0xffff));
         return _mm256_cvtph_ps(_mm_packus_epi32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1)));
@@ -169,9 +169,13 @@ struct simd {
     //
 
     static INLINE I load32(const char * p) { return _mm256_loadu_si256((const I *) p); }
-    static INLINE I nibbles(const char * p) {
-        const __m128i x = load16(p);
-        return low_nibbles(join(x, _mm_srli_epi16(x, 4)));
+    // of a block of q4_0: codes - 8, with the sign of d
+    static INLINE I levels_q4(const char * p) {
+        int16_t d;
+        memcpy(&d, p, sizeof(d));
+        const __m128i x     = load16(p + sizeof(d));
+        const __m256i codes = _mm256_and_si256(join(x, _mm_srli_epi16(x, 4)), _mm256_set1_epi8(15));
+        return _mm256_sign_epi8(_mm256_sub_epi8(codes, _mm256_set1_epi8(8)), _mm256_set1_epi8(d < 0 ? -1 : 1));
     }
     static INLINE void interleave(I a, I b, I c, I d, I x[4]) {
         const I ab0 = _mm256_unpacklo_epi8(a, b);
@@ -186,9 +190,8 @@ struct simd {
     static INLINE void interleave(rows row, int offset, I x[4]) {
         interleave(load32(row[0] + offset), load32(row[1] + offset), load32(row[2] + offset), load32(row[3] + offset), x);
     }
-    // of 16 bytes at the offset the low nibbles, then the high ones
-    static INLINE void interleave_nibbles(rows row, int offset, I x[4]) {
-        interleave(nibbles(row[0] + offset), nibbles(row[1] + offset), nibbles(row[2] + offset), nibbles(row[3] + offset), x);
+    static INLINE void interleave_q4(rows row, I x[4]) {
+        interleave(levels_q4(row[0]), levels_q4(row[1]), levels_q4(row[2]), levels_q4(row[3]), x);
     }
     // x[0]: bytes 0-3 and 8-11 of the 16 at the offset, x[1]: 4-7 and 12-15
     static INLINE void interleave16(rows row, int offset, I x[2]) {

@@ -83,7 +83,6 @@ struct simd {
     static INLINE I table_k3() { return table3(111); }
     static INLINE I table_v3() { return table3(0); }
     static INLINE I bias_q8(I x) { return _mm512_xor_si512(x, _mm512_set1_epi8(-128)); }
-    static INLINE I signed_q4(I x) { return _mm512_sub_epi8(x, _mm512_set1_epi8(8)); }
 
     //
     // block headers: fp16 d in the low half of a lane, four nibbles of sub-scales in the high half
@@ -94,6 +93,7 @@ struct simd {
         UNROLL for (int p = 0; p < W; ++p) { memcpy(v + p, row[p], sizeof(*v)); }
         return _mm512_loadu_si512(v);
     }
+    static INLINE I half_size(I header) { return _mm512_and_si512(header, _mm512_set1_epi32(0x7fff)); }
     static INLINE F half_to_float(I header) { return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(header)); }
 
     // TURBO_MULT of sub-scale i in the lowest bits of 16-bit lanes
@@ -155,9 +155,13 @@ struct simd {
     //
 
     static INLINE __m256i load32(const char * p) { return _mm256_loadu_si256((const __m256i *) p); }
-    static INLINE __m256i nibbles(const char * p) {
-        const __m128i x = load16(p);
-        return _mm256_and_si256(_mm256_set_m128i(_mm_srli_epi16(x, 4), x), _mm256_set1_epi8(15));
+    // of a block of q4_0: codes - 8, with the sign of d
+    static INLINE __m256i levels_q4(const char * p) {
+        int16_t d;
+        memcpy(&d, p, sizeof(d));
+        const __m128i x     = load16(p + sizeof(d));
+        const __m256i codes = _mm256_and_si256(_mm256_set_m128i(_mm_srli_epi16(x, 4), x), _mm256_set1_epi8(15));
+        return _mm256_sign_epi8(_mm256_sub_epi8(codes, _mm256_set1_epi8(8)), _mm256_set1_epi8(d < 0 ? -1 : 1));
     }
     static INLINE void interleave(__m256i a, __m256i b, __m256i c, __m256i d, I x[2]) {
         const __m256i ab0 = _mm256_unpacklo_epi8(a, b);
@@ -170,9 +174,8 @@ struct simd {
     static INLINE void interleave(rows row, int offset, I x[2]) {
         interleave(load32(row[0] + offset), load32(row[1] + offset), load32(row[2] + offset), load32(row[3] + offset), x);
     }
-    // of 16 bytes at the offset the low nibbles, then the high ones
-    static INLINE void interleave_nibbles(rows row, int offset, I x[2]) {
-        interleave(nibbles(row[0] + offset), nibbles(row[1] + offset), nibbles(row[2] + offset), nibbles(row[3] + offset), x);
+    static INLINE void interleave_q4(rows row, I x[2]) {
+        interleave(levels_q4(row[0]), levels_q4(row[1]), levels_q4(row[2]), levels_q4(row[3]), x);
     }
     // x[0]: bytes 0-3 and 8-11 of the 16 at the offset, x[1]: 4-7 and 12-15
     static INLINE void interleave16(rows row, int offset, __m256i x[2]) {

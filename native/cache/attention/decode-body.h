@@ -195,7 +195,7 @@ template <typename FMT> INLINE void load_scales(rows row, row_scales & out) {
     simd::I header[DECODE_TILE/simd::W];
     UNROLL for (int i = 0; i < DECODE_TILE/simd::W; ++i) {
         header[i] = FMT::header(row.from(simd::W*i));
-        simd::store(out.d + simd::W*i, FMT::scale(header[i]));
+        simd::store(out.d + simd::W*i, FMT::scale_v(header[i]));
     }
     if (FMT::QUARTERS > 1) { simd::multipliers_of_tile(header, out.mult); }
 }

@@ -20,6 +20,7 @@ template <typename BLOCK, int G> struct turbo_base {
 
     static INLINE simd::I header(rows row) { return simd::dwords(row); }
     static INLINE simd::F scale (simd::I header)           { return simd::half_to_float(header); }
+    static INLINE simd::F scale_v(simd::I header)          { return scale(header); }
     static INLINE multipliers mult(simd::I header) {
         multipliers m;
         UNROLL for (int i = 0; i < 4; ++i) { m.quarter[i] = simd::multiplier(header, i); }
@@ -126,6 +127,7 @@ struct format_q8_0 {
     static INLINE int         value (int i)                   { return i; }
     static INLINE simd::I     header(rows row) { return simd::dwords(row); }
     static INLINE simd::F     scale (simd::I header)          { return simd::half_to_float(header); }
+    static INLINE simd::F     scale_v(simd::I header)         { return scale(header); }
     static INLINE multipliers mult  (simd::I)                 { return { { simd::ones() } }; }
 
     template <typename EMIT> static INLINE void emit_k(rows row, EMIT emit) {
@@ -152,10 +154,12 @@ struct format_q4_0 {
     static const int ADDENDS  = 4; // at no loss: codes are below 16, so that sum_limit is far off
     static constexpr float UNIT = 1.0f;
 
-    static INLINE int         value (int i)          { return i; }
-    static INLINE simd::I     header(rows row)       { return simd::dwords(row); }
-    static INLINE simd::F     scale (simd::I header) { return simd::half_to_float(header); }
-    static INLINE multipliers mult  (simd::I)        { return { { simd::ones() } }; }
+    static INLINE int         value (int i)           { return i; }
+    static INLINE simd::I     header(rows row)        { return simd::dwords(row); }
+    static INLINE simd::F     scale (simd::I header)  { return simd::half_to_float(header); }
+    // d may be negative, weights of V may not: emit_v gives its sign to the levels
+    static INLINE simd::F     scale_v(simd::I header) { return simd::half_to_float(simd::half_size(header)); }
+    static INLINE multipliers mult  (simd::I)         { return { { simd::ones() } }; }
 
     // the codes are levels with a bias of LEVEL_MAX
     template <typename EMIT> static INLINE void emit_k(rows row, EMIT emit) {
@@ -169,7 +173,7 @@ struct format_q4_0 {
 
     template <typename EMIT> static INLINE void emit_v(rows row, EMIT emit) {
         simd::I x[simd::CHUNK];
-        simd::interleave_nibbles(row, offsetof(block, qs), x);
-        UNROLL for (int t = 0; t < simd::CHUNK; ++t) { emit(simd::signed_q4(x[t]), 0, t); }
+        simd::interleave_q4(row, x);
+        UNROLL for (int t = 0; t < simd::CHUNK; ++t) { emit(x[t], 0, t); }
     }
 };
