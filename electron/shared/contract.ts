@@ -90,8 +90,8 @@ export const operations = {
   'app.diagnostics': operation(nothing, z.object({ text: z.string() })),
   'app.openExternal': operation(z.object({ url: z.url({ protocol: /^https$/ }) }), nothing),
 
-  /** as they count for the model in use */
-  'settings.get': operation(nothing, settingsSchema),
+  /** as they count for the model in use; `all`: what is set for all models */
+  'settings.get': operation(z.object({ scope: z.literal('all') }).optional(), settingsSchema),
   'settings.update': operation(settingsUpdateSchema, settingsSchema),
 
   'chats.list': operation(nothing, z.array(chatSummarySchema)),

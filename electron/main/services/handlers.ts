@@ -82,7 +82,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
     'app.diagnostics': async () => ({ text: diagnostics() }),
     'app.openExternal': async ({ url }) => requireDesktop(desktop).openExternal(url),
 
-    'settings.get': async () => settings.get(),
+    'settings.get': async (input) => (input?.scope === 'all' ? settings.of(null) : settings.get()),
     'settings.update': ({ scope, ...change }) => settings.update(change, scope),
 
     'chats.list': async () => chats.list(),

@@ -9,7 +9,7 @@ export function useReplacedToast(): void {
   const { presets } = useActions();
   useEffect(() => {
     if (!replaced) return;
-    toast(`The new chat begins with ${replaced.by}`, {
+    toast(`New chats begin with ${replaced.by}`, {
       description: 'Your own values of prompt and sampling were put aside.',
       duration: 10_000,
       action: { label: 'Undo', onClick: () => void presets.restoreReplaced() },

@@ -75,12 +75,14 @@ export function createPresetsActions(
     const preset = presets.find(({ id }) => id === defaultId);
     const { saved } = get().settings;
     if (!preset || !saved || isInUse(preset, saved)) return;
-    // what a model has of its own goes before what new chats begin with
-    const values = presets.some((one) => isInUse(one, saved)) ? null : current('', false);
-    const done = await settings.update({ systemPrompt: preset.systemPrompt, sampling: preset.sampling }, 'all');
-    const now = get().settings.saved;
-    // where a model has values of its own for all of it, nothing has changed
-    if (done && values && now && !isInUse(values, now)) patch('presets', { replaced: { by: preset.name, values } });
+    // what is set for all models, past what the model in use has of its own: that is what the preset takes the place of
+    const [values, done] = await Promise.all([
+      client.call('settings.get', { scope: 'all' }).catch(() => null),
+      settings.update({ systemPrompt: preset.systemPrompt, sampling: preset.sampling }, 'all'),
+    ]);
+    if (!done || !values || presets.some((one) => isInUse(one, values))) return;
+    const { systemPrompt, sampling } = values;
+    patch('presets', { replaced: { by: preset.name, values: { systemPrompt, sampling } } });
   }
 
   /** Brings back what the default preset took the place of. */

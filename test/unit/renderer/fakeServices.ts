@@ -7,6 +7,7 @@ import type { Download } from '../../../electron/shared/downloads';
 import type { EngineStatus, LiveStats } from '../../../electron/shared/engine';
 import type { ErrorPayload } from '../../../electron/shared/errors';
 import type { HubModel } from '../../../electron/shared/hub';
+import { splitPatch, withDefaults } from '../../../electron/shared/modelDefaults';
 import type { ModelEntry } from '../../../electron/shared/models';
 import type { Presets } from '../../../electron/shared/presets';
 import type { SavedSession } from '../../../electron/shared/sessions';
@@ -101,15 +102,17 @@ export class FakeServices implements WindowApi {
       case 'app.info':
         return { version: '0.1.0', platform: 'linux', headless: this.headless, runtime: 'fake', notices: this.notices };
       case 'settings.get':
-        return this.settings;
-      case 'settings.update':
+        return input?.scope === 'all' ? this.settings : this.inUse();
+      case 'settings.update': {
+        const rest = input.scope === 'all' ? input : splitPatch(input, this.own()).rest;
         this.settings = {
           ...this.settings,
-          ...input,
-          context: { ...this.settings.context, ...input.context },
-          sampling: { ...this.settings.sampling, ...input.sampling },
+          ...rest,
+          context: { ...this.settings.context, ...rest.context },
+          sampling: { ...this.settings.sampling, ...rest.sampling },
         };
-        return this.settings;
+        return this.inUse();
+      }
       case 'engine.status':
         return this.status;
       case 'engine.reload':
@@ -277,6 +280,15 @@ export class FakeServices implements WindowApi {
       default:
         return undefined;
     }
+  }
+
+  /** What the model in use has of its own; changes of it are not kept here. */
+  private own() {
+    return this.models.find(({ id }) => id === this.status.modelId)?.defaults ?? null;
+  }
+
+  private inUse() {
+    return withDefaults(this.settings, this.own());
   }
 
   private modelInfo(modelId: string | undefined) {

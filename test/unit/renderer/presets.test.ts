@@ -81,6 +81,24 @@ it('values of another preset are not told of when a new chat begins with the def
   expect(get().presets.replaced).toBeNull();
 });
 
+it('undo leaves what a model has of its own out of what is set for all models', async () => {
+  const { fake, get, conversation, presets, settings } = await start();
+  await presets.save(null, 'Reader', false);
+  await presets.setDefault(fake.presets.presets[0]?.id ?? '');
+  await settings.update({ systemPrompt: 'Be long.', sampling: { temperature: 0.5 } });
+  const forAll = fake.settings.sampling;
+  const sampling = { ...forAll, temperature: 0 };
+  const defaults = { context: null, sampling, systemPrompt: null };
+  fake.models = fake.models.map((model) => ({ ...model, defaults }));
+  settings.receive({ ...fake.settings, sampling });
+  conversation.startNew();
+  await vi.waitFor(() => expect(get().presets.replaced?.by).toBe('Reader'));
+  expect(fake.settings).toMatchObject({ systemPrompt: '' });
+  await presets.restoreReplaced();
+  expect(fake.settings).toMatchObject({ systemPrompt: 'Be long.', sampling: forAll });
+  expect(get().settings.saved?.sampling).toEqual(sampling);
+});
+
 it('a chat keeps the prompt of its first question', async () => {
   const { fake, get, conversation, settings } = await start();
   await settings.update({ systemPrompt: 'Be brief.' });

@@ -88,6 +88,7 @@ test('a model is loaded with its own settings; taking them away loads it with th
   expect(status.context?.nCtx).toBe(4096);
   expect(services.engine.loads()).toBe(loads + 1);
   expect(await call('settings.get', undefined)).toMatchObject({ context, systemPrompt: 'Rhyme.' });
+  expect(await call('settings.get', { scope: 'all' })).toMatchObject({ context: { nCtx: 8192 }, systemPrompt: '' });
   const listed = (await call('models.list', undefined)).find(({ id }) => id === modelId);
   expect(listed?.defaults).toEqual({ ...own, sampling: null });
   await call('models.setDefaults', { modelId, defaults: null });
