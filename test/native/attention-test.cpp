@@ -40,8 +40,14 @@ void check_case(const attention_case & c) {
     check(error <= 16*expected, __FILE__, __LINE__, "error " + std::to_string(error/expected) + " of its variance: " + describe(c));
 }
 
-const ggml_type TYPES_128[] = { GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, GGML_TYPE_Q8_0, GGML_TYPE_Q4_0, GGML_TYPE_F16, GGML_TYPE_TURBO4_64, GGML_TYPE_TURBO3_64 };
-const ggml_type TYPES_64[]  = { GGML_TYPE_TURBO4_64, GGML_TYPE_TURBO3_64, GGML_TYPE_Q8_0, GGML_TYPE_Q4_0, GGML_TYPE_F16 };
+const ggml_type TYPES_128[] = {
+    GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, GGML_TYPE_TURBO4_64, GGML_TYPE_TURBO3_64,
+    GGML_TYPE_Q8_0, GGML_TYPE_Q5_0, GGML_TYPE_IQ4_NL, GGML_TYPE_Q4_0, GGML_TYPE_F16,
+};
+const ggml_type TYPES_64[] = {
+    GGML_TYPE_TURBO4_64, GGML_TYPE_TURBO3_64,
+    GGML_TYPE_Q8_0, GGML_TYPE_Q5_0, GGML_TYPE_IQ4_NL, GGML_TYPE_Q4_0, GGML_TYPE_F16,
+};
 
 template <typename T, size_t N> T pick(const T (&list)[N], std::mt19937 & rng) {
     return list[rng() % N];

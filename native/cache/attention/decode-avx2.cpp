@@ -21,6 +21,8 @@ struct rows {
     INLINE rows         from(int p)       const { return { data + p*stride, stride }; }
 };
 
+#include "decode-blocks32.h"
+
 struct simd {
     static const int W     = 8;
     static const int CHUNK = 4; // registers of 32 values of four positions each
@@ -88,6 +90,7 @@ struct simd {
     static INLINE I table_v4() { return table4(0); }
     static INLINE I table_k3() { return table3(111); }
     static INLINE I table_v3() { return table3(0); }
+    static INLINE I table_iq4() { return _mm256_broadcastsi128_si256(iq4_table(128)); }
     static INLINE I bias_q8(I x) { return _mm256_xor_si256(x, _mm256_set1_epi8(-128)); }
 
     //
@@ -145,6 +148,14 @@ struct simd {
         UNROLL for (int p = 0; p < 4; ++p) { a[p] = load2(row[p] + offset, row[p + 4] + offset); }
         transpose(a, c);
     }
+    // bits 4*i .. 4*i + 3 of a lane in bit 4 of its bytes
+    static INLINE I bit4(I bits, int i) {
+        const __m128i four = _mm_setr_epi8(0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12);
+        const I x    = _mm256_shuffle_epi8(bits, _mm256_broadcastsi128_si256(_mm_add_epi8(four, _mm_set1_epi8(i/2))));
+        const I mask = _mm256_set1_epi32(i % 2 == 0 ? 0x08040201 : (int) 0x80402010);
+        return _mm256_and_si256(_mm256_cmpeq_epi8(_mm256_and_si256(x, mask), mask), _mm256_set1_epi8(16));
+    }
+    static INLINE I either(I a, I b) { return _mm256_or_si256(a, b); }
     // 16-bit sums of two products of each register, level*q <= 222*127, together in -32768 .. 32767 by sum_limit; then
     // both sums of a lane, times the multiplier
     static INLINE I dot(I acc, I level, I q, I mult) {
@@ -169,14 +180,6 @@ struct simd {
     //
 
     static INLINE I load32(const char * p) { return _mm256_loadu_si256((const I *) p); }
-    // of a block of q4_0: codes - 8, with the sign of d
-    static INLINE I levels_q4(const char * p) {
-        int16_t d;
-        memcpy(&d, p, sizeof(d));
-        const __m128i x     = load16(p + sizeof(d));
-        const __m256i codes = _mm256_and_si256(join(x, _mm_srli_epi16(x, 4)), _mm256_set1_epi8(15));
-        return _mm256_sign_epi8(_mm256_sub_epi8(codes, _mm256_set1_epi8(8)), _mm256_set1_epi8(d < 0 ? -1 : 1));
-    }
     static INLINE void interleave(I a, I b, I c, I d, I x[4]) {
         const I ab0 = _mm256_unpacklo_epi8(a, b);
         const I ab1 = _mm256_unpackhi_epi8(a, b);
@@ -190,8 +193,8 @@ struct simd {
     static INLINE void interleave(rows row, int offset, I x[4]) {
         interleave(load32(row[0] + offset), load32(row[1] + offset), load32(row[2] + offset), load32(row[3] + offset), x);
     }
-    static INLINE void interleave_q4(rows row, I x[4]) {
-        interleave(levels_q4(row[0]), levels_q4(row[1]), levels_q4(row[2]), levels_q4(row[3]), x);
+    template <typename LEVELS> static INLINE void interleave_levels(rows row, I x[4]) {
+        interleave(signed_levels<LEVELS>(row[0]), signed_levels<LEVELS>(row[1]), signed_levels<LEVELS>(row[2]), signed_levels<LEVELS>(row[3]), x);
     }
     // x[0]: bytes 0-3 and 8-11 of the 16 at the offset, x[1]: 4-7 and 12-15
     static INLINE void interleave16(rows row, int offset, I x[2]) {
@@ -393,6 +396,6 @@ INLINE float exp_of(float x) {
 extern const decode_kernels decode_kernels_avx2 = {
     "avx2",
     softmax,
-    { K_KERNELS(format_turbo4), K_KERNELS(format_turbo3), K_KERNELS(format_turbo4_64), K_KERNELS(format_turbo3_64), K_KERNELS(format_q8_0), K_KERNELS(format_q4_0), K_KERNELS_F16 },
-    { V_KERNELS(format_turbo4), V_KERNELS(format_turbo3), V_KERNELS(format_turbo4_64), V_KERNELS(format_turbo3_64), V_KERNELS(format_q8_0), V_KERNELS(format_q4_0), V_KERNELS_F16 },
+    { K_KERNELS(format_turbo4), K_KERNELS(format_turbo3), K_KERNELS(format_turbo4_64), K_KERNELS(format_turbo3_64), K_KERNELS(format_q8_0), K_KERNELS(format_q5_0), K_KERNELS(format_iq4_nl), K_KERNELS(format_q4_0), K_KERNELS_F16 },
+    { V_KERNELS(format_turbo4), V_KERNELS(format_turbo3), V_KERNELS(format_turbo4_64), V_KERNELS(format_turbo3_64), V_KERNELS(format_q8_0), V_KERNELS(format_q5_0), V_KERNELS(format_iq4_nl), V_KERNELS(format_q4_0), V_KERNELS_F16 },
 };

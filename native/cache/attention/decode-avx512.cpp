@@ -21,6 +21,8 @@ struct rows {
     INLINE rows         from(int p)       const { return { data + p*stride, stride }; }
 };
 
+#include "decode-blocks32.h"
+
 struct simd {
     static const int W     = 16;
     static const int CHUNK = 2; // registers of 32 values of four positions each
@@ -82,6 +84,7 @@ struct simd {
     static INLINE I table_v4() { return table4(0); }
     static INLINE I table_k3() { return table3(111); }
     static INLINE I table_v3() { return table3(0); }
+    static INLINE I table_iq4() { return each_quarter(iq4_table(128)); }
     static INLINE I bias_q8(I x) { return _mm512_xor_si512(x, _mm512_set1_epi8(-128)); }
 
     //
@@ -115,6 +118,13 @@ struct simd {
     // K: one position per lane
     //
 
+    // bits 4*i .. 4*i + 3 of a lane in bit 4 of its bytes
+    static INLINE I bit4(I bits, int i) {
+        const __m128i four = _mm_setr_epi8(0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12);
+        const I x = _mm512_shuffle_epi8(bits, each_quarter(_mm_add_epi8(four, _mm_set1_epi8(i/2))));
+        return _mm512_maskz_set1_epi8(_mm512_test_epi8_mask(x, _mm512_set1_epi32(i % 2 == 0 ? 0x08040201 : (int) 0x80402010)), 16);
+    }
+    static INLINE I either(I a, I b) { return _mm512_or_si512(a, b); }
     // 16 bytes of rows p, p + 4, p + 8 and p + 12
     static INLINE I load4(rows row, int p, int offset) {
         return quarters(load16(row[p] + offset), load16(row[p + 4] + offset), load16(row[p + 8] + offset), load16(row[p + 12] + offset));
@@ -155,14 +165,6 @@ struct simd {
     //
 
     static INLINE __m256i load32(const char * p) { return _mm256_loadu_si256((const __m256i *) p); }
-    // of a block of q4_0: codes - 8, with the sign of d
-    static INLINE __m256i levels_q4(const char * p) {
-        int16_t d;
-        memcpy(&d, p, sizeof(d));
-        const __m128i x     = load16(p + sizeof(d));
-        const __m256i codes = _mm256_and_si256(_mm256_set_m128i(_mm_srli_epi16(x, 4), x), _mm256_set1_epi8(15));
-        return _mm256_sign_epi8(_mm256_sub_epi8(codes, _mm256_set1_epi8(8)), _mm256_set1_epi8(d < 0 ? -1 : 1));
-    }
     static INLINE void interleave(__m256i a, __m256i b, __m256i c, __m256i d, I x[2]) {
         const __m256i ab0 = _mm256_unpacklo_epi8(a, b);
         const __m256i ab1 = _mm256_unpackhi_epi8(a, b);
@@ -174,8 +176,8 @@ struct simd {
     static INLINE void interleave(rows row, int offset, I x[2]) {
         interleave(load32(row[0] + offset), load32(row[1] + offset), load32(row[2] + offset), load32(row[3] + offset), x);
     }
-    static INLINE void interleave_q4(rows row, I x[2]) {
-        interleave(levels_q4(row[0]), levels_q4(row[1]), levels_q4(row[2]), levels_q4(row[3]), x);
+    template <typename LEVELS> static INLINE void interleave_levels(rows row, I x[2]) {
+        interleave(signed_levels<LEVELS>(row[0]), signed_levels<LEVELS>(row[1]), signed_levels<LEVELS>(row[2]), signed_levels<LEVELS>(row[3]), x);
     }
     // x[0]: bytes 0-3 and 8-11 of the 16 at the offset, x[1]: 4-7 and 12-15
     static INLINE void interleave16(rows row, int offset, __m256i x[2]) {
@@ -370,6 +372,6 @@ INLINE float exp_of(float x) {
 extern const decode_kernels decode_kernels_avx512 = {
     "avx512",
     softmax,
-    { K_KERNELS(format_turbo4), K_KERNELS(format_turbo3), K_KERNELS(format_turbo4_64), K_KERNELS(format_turbo3_64), K_KERNELS(format_q8_0), K_KERNELS(format_q4_0), K_KERNELS_F16 },
-    { V_KERNELS(format_turbo4), V_KERNELS(format_turbo3), V_KERNELS(format_turbo4_64), V_KERNELS(format_turbo3_64), V_KERNELS(format_q8_0), V_KERNELS(format_q4_0), V_KERNELS_F16 },
+    { K_KERNELS(format_turbo4), K_KERNELS(format_turbo3), K_KERNELS(format_turbo4_64), K_KERNELS(format_turbo3_64), K_KERNELS(format_q8_0), K_KERNELS(format_q5_0), K_KERNELS(format_iq4_nl), K_KERNELS(format_q4_0), K_KERNELS_F16 },
+    { V_KERNELS(format_turbo4), V_KERNELS(format_turbo3), V_KERNELS(format_turbo4_64), V_KERNELS(format_turbo3_64), V_KERNELS(format_q8_0), V_KERNELS(format_q5_0), V_KERNELS(format_iq4_nl), V_KERNELS(format_q4_0), V_KERNELS_F16 },
 };

@@ -145,23 +145,33 @@ struct format_q8_0 {
     }
 };
 
-struct format_q4_0 {
-    typedef turbo_block_q4 block;
+// Types of ggml with 32 values and an fp16 d before them, which may be negative: weights of V may not, so that emit_v gives its
+// sign to the levels, whose bytes decode-blocks32.h has.
+template <typename BLOCK, typename LEVELS> struct signed_base {
+    typedef BLOCK block;
     static const int GROUP    = TURBO_Q4_BLOCK;
     static const int QUARTERS = 1;
-    static const int LEVEL_MAX = 8;
     static const int MULT_MAX = 1;
-    static const int ADDENDS  = 4; // at no loss: codes are below 16, so that sum_limit is far off
     static constexpr float UNIT = 1.0f;
 
     static INLINE int         value (int i)           { return i; }
     static INLINE simd::I     header(rows row)        { return simd::dwords(row); }
     static INLINE simd::F     scale (simd::I header)  { return simd::half_to_float(header); }
-    // d may be negative, weights of V may not: emit_v gives its sign to the levels
     static INLINE simd::F     scale_v(simd::I header) { return simd::half_to_float(simd::half_size(header)); }
     static INLINE multipliers mult  (simd::I)         { return { { simd::ones() } }; }
 
-    // the codes are levels with a bias of LEVEL_MAX
+    template <typename EMIT> static INLINE void emit_v(rows row, EMIT emit) {
+        simd::I x[simd::CHUNK];
+        simd::interleave_levels<LEVELS>(row, x);
+        UNROLL for (int t = 0; t < simd::CHUNK; ++t) { emit(x[t], 0, t); }
+    }
+};
+
+// the codes are levels with a bias of LEVEL_MAX
+struct format_q4_0 : signed_base<turbo_block_q4, levels_q4_0> {
+    static const int LEVEL_MAX = 8;
+    static const int ADDENDS   = 4; // at no loss: codes are below 16, so that sum_limit is far off
+
     template <typename EMIT> static INLINE void emit_k(rows row, EMIT emit) {
         simd::I col[4];
         simd::columns(row, offsetof(block, qs), col);
@@ -170,10 +180,36 @@ struct format_q4_0 {
             emit(simd::high_nibbles(col[c]), simd::high_nibbles(col[c + 1]), 0, c + 4, c + 5);
         }
     }
+};
 
-    template <typename EMIT> static INLINE void emit_v(rows row, EMIT emit) {
-        simd::I x[simd::CHUNK];
-        simd::interleave_q4(row, x);
-        UNROLL for (int t = 0; t < simd::CHUNK; ++t) { emit(x[t], 0, t); }
+struct format_q5_0 : signed_base<turbo_block_q5, levels_q5_0> {
+    static const int LEVEL_MAX = 16;
+    static const int ADDENDS   = 4; // as in q4_0
+
+    template <typename EMIT> static INLINE void emit_k(rows row, EMIT emit) {
+        const simd::I qh = simd::dwords({ row.data + offsetof(block, qh), row.stride });
+        simd::I col[4];
+        simd::columns(row, offsetof(block, qs), col);
+        UNROLL for (int c = 0; c < 4; c += 2) {
+            emit(simd::either(simd::low_nibbles (col[c]),     simd::bit4(qh, c)),
+                 simd::either(simd::low_nibbles (col[c + 1]), simd::bit4(qh, c + 1)), 0, c,     c + 1);
+            emit(simd::either(simd::high_nibbles(col[c]),     simd::bit4(qh, c + 4)),
+                 simd::either(simd::high_nibbles(col[c + 1]), simd::bit4(qh, c + 5)), 0, c + 4, c + 5);
+        }
+    }
+};
+
+struct format_iq4_nl : signed_base<turbo_block_q4, levels_iq4_nl> {
+    static const int LEVEL_MAX = 128;
+    static const int ADDENDS   = 2; // as in q8_0: the levels use all of a byte
+
+    template <typename EMIT> static INLINE void emit_k(rows row, EMIT emit) {
+        const simd::I table = simd::table_iq4();
+        simd::I col[4];
+        simd::columns(row, offsetof(block, qs), col);
+        UNROLL for (int c = 0; c < 4; c += 2) {
+            emit(simd::lookup(table, simd::low_nibbles (col[c])), simd::lookup(table, simd::low_nibbles (col[c + 1])), 0, c,     c + 1);
+            emit(simd::lookup(table, simd::high_nibbles(col[c])), simd::lookup(table, simd::high_nibbles(col[c + 1])), 0, c + 4, c + 5);
+        }
     }
 };

@@ -66,6 +66,8 @@ enum decode_type {
     DECODE_TURBO4_64,
     DECODE_TURBO3_64,
     DECODE_Q8_0,
+    DECODE_Q5_0,
+    DECODE_IQ4_NL,
     DECODE_Q4_0,
     DECODE_F16,
     DECODE_TYPE_COUNT,

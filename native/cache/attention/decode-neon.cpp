@@ -60,15 +60,38 @@ struct format_q8_0 {
     static INLINE int8x16_t levels(const block * b, int i) { return vld1q_s8(b->qs + 16*i); }
 };
 
-struct format_q4_0 {
-    typedef turbo_block_q4 block;
+// types of ggml with 32 values
+template <typename BLOCK> struct block32 {
+    typedef BLOCK block;
     static const int GROUP = TURBO_Q4_BLOCK;
 
-    static INLINE int       mult  (const block *, int)     { return 1; }
-    static INLINE float     scale (const block * b)        { return turbo_neon_f16(b->d); }
-    static INLINE int8x16_t levels(const block * b, int i) {
+    static INLINE int        mult (const BLOCK *, int) { return 1; }
+    static INLINE float      scale(const BLOCK * b)    { return turbo_neon_f16(b->d); }
+    static INLINE uint8x16_t codes(const BLOCK * b, int i) {
         const uint8x16_t x = vld1q_u8(b->qs);
-        return vsubq_s8(vreinterpretq_s8_u8(i == 0 ? vandq_u8(x, vdupq_n_u8(15)) : vshrq_n_u8(x, 4)), vdupq_n_s8(8));
+        return i == 0 ? vandq_u8(x, vdupq_n_u8(15)) : vshrq_n_u8(x, 4);
+    }
+};
+
+struct format_q4_0 : block32<turbo_block_q4> {
+    static INLINE int8x16_t levels(const block * b, int i) {
+        return vsubq_s8(vreinterpretq_s8_u8(codes(b, i)), vdupq_n_s8(8));
+    }
+};
+
+struct format_iq4_nl : block32<turbo_block_q4> {
+    static INLINE int8x16_t levels(const block * b, int i) {
+        const int8_t table[16] = TURBO_IQ4_LEVELS;
+        return vqtbl1q_s8(vld1q_s8(table), codes(b, i));
+    }
+};
+
+struct format_q5_0 : block32<turbo_block_q5> {
+    static INLINE int8x16_t levels(const block * b, int i) {
+        const uint8_t    bit[16] = { 1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128 };
+        const uint8x16_t set = vtstq_u8(vcombine_u8(vdup_n_u8(b->qh[2*i]), vdup_n_u8(b->qh[2*i + 1])), vld1q_u8(bit));
+        // 16 less without the bit
+        return vreinterpretq_s8_u8(vorrq_u8(codes(b, i), vbicq_u8(vdupq_n_u8(0xf0), set)));
     }
 };
 
@@ -333,6 +356,6 @@ INLINE float exp_of(float x) {
 extern const decode_kernels decode_kernels_neon = {
     "neon",
     softmax,
-    { K_INT(format_turbo4), K_INT(format_turbo3), K_INT(format_turbo4_64), K_INT(format_turbo3_64), K_INT(format_q8_0), K_INT(format_q4_0), K_F16 },
-    { V(format_turbo4), V(format_turbo3), V(format_turbo4_64), V(format_turbo3_64), V(format_q8_0), V(format_q4_0), V(format_f16) },
+    { K_INT(format_turbo4), K_INT(format_turbo3), K_INT(format_turbo4_64), K_INT(format_turbo3_64), K_INT(format_q8_0), K_INT(format_q5_0), K_INT(format_iq4_nl), K_INT(format_q4_0), K_F16 },
+    { V(format_turbo4), V(format_turbo3), V(format_turbo4_64), V(format_turbo3_64), V(format_q8_0), V(format_q5_0), V(format_iq4_nl), V(format_q4_0), V(format_f16) },
 };

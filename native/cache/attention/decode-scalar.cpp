@@ -7,55 +7,39 @@
 #include "ggml.h"
 
 #include <cmath>
-#include <cstring>
 
 namespace {
 
 const int MAX_BLOCK = 128;
 
-struct turbo4    { static const int BLOCK = 128; static const turbo_format_id ID = TURBO_FORMAT_4;    };
-struct turbo3    { static const int BLOCK = 128; static const turbo_format_id ID = TURBO_FORMAT_3;    };
-struct turbo4_64 { static const int BLOCK = 64;  static const turbo_format_id ID = TURBO_FORMAT_4_64; };
-struct turbo3_64 { static const int BLOCK = 64;  static const turbo_format_id ID = TURBO_FORMAT_3_64; };
+template <turbo_format_id ID, int N> struct of_turbo {
+    static const int BLOCK = N;
 
-template <typename T> const char * decode_block(const char * x, float * y) {
-    turbo_kernels_ref.to_float[T::ID](x, y, T::BLOCK);
-    return x + turbo_formats[T::ID].block_size;
-}
-
-struct q8_0 { static const int BLOCK = 32; };
-
-template <> const char * decode_block<q8_0>(const char * x, float * y) {
-    turbo_block_q8 b;
-    memcpy(&b, x, sizeof(b));
-    const float d = ggml_fp16_to_fp32(b.d);
-    for (int i = 0; i < q8_0::BLOCK; ++i) {
-        y[i] = d*b.qs[i];
+    static const char * decode(const char * x, float * y) {
+        turbo_kernels_ref.to_float[ID](x, y, BLOCK);
+        return x + turbo_formats[ID].block_size;
     }
-    return x + sizeof(b);
-}
+};
 
-struct q4_0 { static const int BLOCK = 32; };
+// a type of ggml, 32 values at a time
+template <ggml_type TYPE> struct of_ggml {
+    static const int BLOCK = 32;
 
-template <> const char * decode_block<q4_0>(const char * x, float * y) {
-    turbo_block_q4 b;
-    memcpy(&b, x, sizeof(b));
-    const float d = ggml_fp16_to_fp32(b.d);
-    for (int i = 0; i < q4_0::BLOCK/2; ++i) {
-        y[i]                 = d*((b.qs[i] & 15) - 8);
-        y[i + q4_0::BLOCK/2] = d*((b.qs[i] >> 4) - 8);
+    static const char * decode(const char * x, float * y) {
+        ggml_get_type_traits(TYPE)->to_float(x, y, BLOCK);
+        return x + ggml_row_size(TYPE, BLOCK);
     }
-    return x + sizeof(b);
-}
+};
 
-struct f16 { static const int BLOCK = 32; };
-
-template <> const char * decode_block<f16>(const char * x, float * y) {
-    ggml_fp16_t half[f16::BLOCK];
-    memcpy(half, x, sizeof(half));
-    ggml_fp16_to_fp32_row(half, y, f16::BLOCK);
-    return x + sizeof(half);
-}
+typedef of_turbo<TURBO_FORMAT_4,    128> turbo4;
+typedef of_turbo<TURBO_FORMAT_3,    128> turbo3;
+typedef of_turbo<TURBO_FORMAT_4_64, 64>  turbo4_64;
+typedef of_turbo<TURBO_FORMAT_3_64, 64>  turbo3_64;
+typedef of_ggml<GGML_TYPE_Q8_0>   q8_0;
+typedef of_ggml<GGML_TYPE_Q5_0>   q5_0;
+typedef of_ggml<GGML_TYPE_IQ4_NL> iq4_nl;
+typedef of_ggml<GGML_TYPE_Q4_0>   q4_0;
+typedef of_ggml<GGML_TYPE_F16>    f16;
 
 size_t query_size(int dim) {
     return dim*sizeof(float);
@@ -75,7 +59,7 @@ template <typename T> void scores(const decode_rows * k, const void * const * qu
         const char * block = k->data + p*k->stride;
         for (int i0 = 0; i0 < k->dim; i0 += T::BLOCK) {
             float x[MAX_BLOCK];
-            block = decode_block<T>(block, x);
+            block = T::decode(block, x);
             for (int j = 0; j < n_query; ++j) {
                 const float * q = (const float *) query[j] + i0;
                 float sum = 0.0f;
@@ -98,7 +82,7 @@ template <typename T> void accumulate(const decode_rows * v, const float * weigh
         const char * block = v->data + p*v->stride;
         for (int i0 = 0; i0 < v->dim; i0 += T::BLOCK) {
             float x[MAX_BLOCK];
-            block = decode_block<T>(block, x);
+            block = T::decode(block, x);
             for (int j = 0; j < n_query; ++j) {
                 const float w = weight[j*DECODE_TILE + p];
                 for (int i = 0; w > 0.0f && i < T::BLOCK; ++i) {
@@ -148,6 +132,6 @@ INLINE float exp_of(float x) {
 extern const decode_kernels decode_kernels_scalar = {
     "scalar",
     softmax,
-    { K_KERNELS(turbo4), K_KERNELS(turbo3), K_KERNELS(turbo4_64), K_KERNELS(turbo3_64), K_KERNELS(q8_0), K_KERNELS(q4_0), K_KERNELS(f16) },
-    { V_KERNELS(turbo4), V_KERNELS(turbo3), V_KERNELS(turbo4_64), V_KERNELS(turbo3_64), V_KERNELS(q8_0), V_KERNELS(q4_0), V_KERNELS(f16) },
+    { K_KERNELS(turbo4), K_KERNELS(turbo3), K_KERNELS(turbo4_64), K_KERNELS(turbo3_64), K_KERNELS(q8_0), K_KERNELS(q5_0), K_KERNELS(iq4_nl), K_KERNELS(q4_0), K_KERNELS(f16) },
+    { V_KERNELS(turbo4), V_KERNELS(turbo3), V_KERNELS(turbo4_64), V_KERNELS(turbo3_64), V_KERNELS(q8_0), V_KERNELS(q5_0), V_KERNELS(iq4_nl), V_KERNELS(q4_0), V_KERNELS(f16) },
 };

@@ -33,6 +33,8 @@ int type_of(ggml_type type) {
         case GGML_TYPE_TURBO4_64: return DECODE_TURBO4_64;
         case GGML_TYPE_TURBO3_64: return DECODE_TURBO3_64;
         case GGML_TYPE_Q8_0:      return DECODE_Q8_0;
+        case GGML_TYPE_Q5_0:      return DECODE_Q5_0;
+        case GGML_TYPE_IQ4_NL:    return DECODE_IQ4_NL;
         case GGML_TYPE_Q4_0:      return DECODE_Q4_0;
         case GGML_TYPE_F16:       return DECODE_F16;
         default:                  return DECODE_TYPE_COUNT;
