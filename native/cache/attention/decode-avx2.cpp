@@ -396,6 +396,12 @@ INLINE float exp_of(float x) {
 extern const decode_kernels decode_kernels_avx2 = {
     "avx2",
     softmax,
-    { K_KERNELS(format_turbo4), K_KERNELS(format_turbo3), K_KERNELS(format_turbo4_64), K_KERNELS(format_turbo3_64), K_KERNELS(format_q8_0), K_KERNELS(format_q5_0), K_KERNELS(format_iq4_nl), K_KERNELS(format_q4_0), K_KERNELS_F16 },
-    { V_KERNELS(format_turbo4), V_KERNELS(format_turbo3), V_KERNELS(format_turbo4_64), V_KERNELS(format_turbo3_64), V_KERNELS(format_q8_0), V_KERNELS(format_q5_0), V_KERNELS(format_iq4_nl), V_KERNELS(format_q4_0), V_KERNELS_F16 },
+    {
+        K_KERNELS(format_turbo4), K_KERNELS(format_turbo3), K_KERNELS(format_turbo4_64), K_KERNELS(format_turbo3_64),
+        K_KERNELS(format_q8_0), K_KERNELS(format_q5_0), K_KERNELS(format_iq4_nl), K_KERNELS(format_q4_0), K_KERNELS_F16,
+    },
+    {
+        V_KERNELS(format_turbo4), V_KERNELS(format_turbo3), V_KERNELS(format_turbo4_64), V_KERNELS(format_turbo3_64),
+        V_KERNELS(format_q8_0), V_KERNELS(format_q5_0), V_KERNELS(format_iq4_nl), V_KERNELS(format_q4_0), V_KERNELS_F16,
+    },
 };

@@ -356,6 +356,12 @@ INLINE float exp_of(float x) {
 extern const decode_kernels decode_kernels_neon = {
     "neon",
     softmax,
-    { K_INT(format_turbo4), K_INT(format_turbo3), K_INT(format_turbo4_64), K_INT(format_turbo3_64), K_INT(format_q8_0), K_INT(format_q5_0), K_INT(format_iq4_nl), K_INT(format_q4_0), K_F16 },
-    { V(format_turbo4), V(format_turbo3), V(format_turbo4_64), V(format_turbo3_64), V(format_q8_0), V(format_q5_0), V(format_iq4_nl), V(format_q4_0), V(format_f16) },
+    {
+        K_INT(format_turbo4), K_INT(format_turbo3), K_INT(format_turbo4_64), K_INT(format_turbo3_64),
+        K_INT(format_q8_0), K_INT(format_q5_0), K_INT(format_iq4_nl), K_INT(format_q4_0), K_F16,
+    },
+    {
+        V(format_turbo4), V(format_turbo3), V(format_turbo4_64), V(format_turbo3_64),
+        V(format_q8_0), V(format_q5_0), V(format_iq4_nl), V(format_q4_0), V(format_f16),
+    },
 };

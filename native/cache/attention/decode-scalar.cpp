@@ -132,6 +132,12 @@ INLINE float exp_of(float x) {
 extern const decode_kernels decode_kernels_scalar = {
     "scalar",
     softmax,
-    { K_KERNELS(turbo4), K_KERNELS(turbo3), K_KERNELS(turbo4_64), K_KERNELS(turbo3_64), K_KERNELS(q8_0), K_KERNELS(q5_0), K_KERNELS(iq4_nl), K_KERNELS(q4_0), K_KERNELS(f16) },
-    { V_KERNELS(turbo4), V_KERNELS(turbo3), V_KERNELS(turbo4_64), V_KERNELS(turbo3_64), V_KERNELS(q8_0), V_KERNELS(q5_0), V_KERNELS(iq4_nl), V_KERNELS(q4_0), V_KERNELS(f16) },
+    {
+        K_KERNELS(turbo4), K_KERNELS(turbo3), K_KERNELS(turbo4_64), K_KERNELS(turbo3_64),
+        K_KERNELS(q8_0), K_KERNELS(q5_0), K_KERNELS(iq4_nl), K_KERNELS(q4_0), K_KERNELS(f16),
+    },
+    {
+        V_KERNELS(turbo4), V_KERNELS(turbo3), V_KERNELS(turbo4_64), V_KERNELS(turbo3_64),
+        V_KERNELS(q8_0), V_KERNELS(q5_0), V_KERNELS(iq4_nl), V_KERNELS(q4_0), V_KERNELS(f16),
+    },
 };

@@ -1,6 +1,7 @@
 // Prefill kernels for AVX-512 with BW, VL and DQ. Compiled with its own flags: see prefill-kernels.h for what may stand here.
 
 #include "prefill.h"
+#include "turbo-layout.h"
 
 #include <immintrin.h>
 #include <string.h>
@@ -90,11 +91,8 @@ void decode_f16(const void * x, float * y, int64_t n) {
     }
 }
 
-struct block_8 { uint16_t d; int8_t  qs[32]; }; // ggml's q8_0
-struct block_4 { uint16_t d; uint8_t qs[16]; }; // ggml's q4_0: values j and j + 16 in a byte, 8 is zero
-
 void decode_q8_0(const void * x, float * y, int64_t n) {
-    for (const block_8 * b = (const block_8 *) x; n > 0; n -= 32, ++b, y += 32) {
+    for (const turbo_block_q8 * b = (const turbo_block_q8 *) x; n > 0; n -= 32, ++b, y += 32) {
         const vec d = set1(from_f16(b->d));
         store_int8(_mm_loadu_si128((const __m128i *) b->qs),        d, y);
         store_int8(_mm_loadu_si128((const __m128i *) (b->qs + 16)), d, y + 16);
@@ -102,7 +100,7 @@ void decode_q8_0(const void * x, float * y, int64_t n) {
 }
 
 void decode_q4_0(const void * x, float * y, int64_t n) {
-    for (const block_4 * b = (const block_4 *) x; n > 0; n -= 32, ++b, y += 32) {
+    for (const turbo_block_q4 * b = (const turbo_block_q4 *) x; n > 0; n -= 32, ++b, y += 32) {
         const vec     d  = set1(from_f16(b->d));
         const __m128i q  = _mm_loadu_si128((const __m128i *) b->qs);
         const __m128i lo = _mm_and_si128(q, _mm_set1_epi8(15));

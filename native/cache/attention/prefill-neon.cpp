@@ -1,6 +1,7 @@
 // Prefill kernels for NEON (AArch64). Compiled with its own flags: see prefill-kernels.h for what may stand here.
 
 #include "prefill.h"
+#include "turbo-layout.h"
 
 #include <arm_neon.h>
 #include <string.h>
@@ -76,18 +77,15 @@ void decode_f16(const void * x, float * y, int64_t n) {
     }
 }
 
-struct block_8 { uint16_t d; int8_t  qs[32]; }; // ggml's q8_0
-struct block_4 { uint16_t d; uint8_t qs[16]; }; // ggml's q4_0: values j and j + 16 in a byte, 8 is zero
-
 void decode_q8_0(const void * x, float * y, int64_t n) {
-    for (const block_8 * b = (const block_8 *) x; n > 0; n -= 32, ++b, y += 32) {
+    for (const turbo_block_q8 * b = (const turbo_block_q8 *) x; n > 0; n -= 32, ++b, y += 32) {
         store_int8(vld1q_s8(b->qs),      from_f16(b->d), y);
         store_int8(vld1q_s8(b->qs + 16), from_f16(b->d), y + 16);
     }
 }
 
 void decode_q4_0(const void * x, float * y, int64_t n) {
-    for (const block_4 * b = (const block_4 *) x; n > 0; n -= 32, ++b, y += 32) {
+    for (const turbo_block_q4 * b = (const turbo_block_q4 *) x; n > 0; n -= 32, ++b, y += 32) {
         const uint8x16_t q = vld1q_u8(b->qs);
         store_int8(vsubq_s8(vreinterpretq_s8_u8(vandq_u8(q, vdupq_n_u8(15))), vdupq_n_s8(8)), from_f16(b->d), y);
         store_int8(vsubq_s8(vreinterpretq_s8_u8(vshrq_n_u8(q, 4)),            vdupq_n_s8(8)), from_f16(b->d), y + 16);
