@@ -1,5 +1,5 @@
 /** Words of an answer that lead to a page or a sentence of its documents; where there is none, only the words. */
-import { type ReactNode, use } from 'react';
+import { createContext, type ReactNode, use, useEffect } from 'react';
 import { selectCitedSections, selectQuotes } from '../../state/citations/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { Menu, MenuItem } from '../../ui/Menu';
@@ -7,12 +7,19 @@ import { AnswerSources } from './answerSources';
 import { type CitationTarget, targetsOf } from './citations';
 import { readHref } from './citePlugin';
 
+/** True inside a citation that leads somewhere: other links in it are words. */
+export const InCitation = createContext(false);
+
 export function Citation({ href, children }: { href: string; children: ReactNode }) {
   const { messageId, documents } = use(AnswerSources);
   const sections = useApp(selectCitedSections);
   const quotes = useApp(selectQuotes(messageId));
-  const { documents: actions } = useActions();
+  const { citations, documents: actions } = useActions();
   const read = readHref(href);
+  const quote = read?.cites.kind === 'quote' ? read.cites.words : null;
+  useEffect(() => {
+    if (quote !== null) citations.seek(messageId, documents, quote);
+  }, [citations, messageId, documents, quote]);
   const all = read ? targetsOf(read.cites, documents, sections, quotes) : [];
   const named = documents[read?.named ?? -1];
   const targets = all.filter(({ documentId }) => documentId === named?.documentId);
@@ -21,10 +28,11 @@ export function Citation({ href, children }: { href: string; children: ReactNode
 
   const [first] = meant;
   if (!first) return <>{children}</>;
+  const words = <InCitation value={true}>{children}</InCitation>;
   if (meant.length === 1) {
     return (
       <button type="button" className="cite" title={titleOf(first)} data-testid="citation" onClick={() => open(first)}>
-        {children}
+        {words}
       </button>
     );
   }
@@ -33,7 +41,7 @@ export function Citation({ href, children }: { href: string; children: ReactNode
       align="start"
       trigger={
         <button type="button" className="cite" title="In several documents" data-testid="citation">
-          {children}
+          {words}
         </button>
       }
     >

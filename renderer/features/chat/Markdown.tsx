@@ -2,11 +2,11 @@
  * Markdown of answers. Every element is ours: links leave only through the app, images are never fetched, and raw HTML
  * is shown as the text that it is (no rehype-raw), so nothing of a model's output becomes markup by itself.
  */
-import { type ComponentProps, isValidElement, lazy, type ReactElement, Suspense, useMemo } from 'react';
+import { type ComponentProps, isValidElement, lazy, type ReactElement, Suspense, use, useMemo } from 'react';
 import remarkMath from 'remark-math';
 import { type Components, type PluginConfig, Streamdown } from 'streamdown';
 import { useActions } from '../../state/useApp';
-import { Citation } from './Citation';
+import { Citation, InCitation } from './Citation';
 import { CodeBlock } from './CodeBlock';
 import type { CitedDocument } from './citations';
 import { citePlugin, isCitation } from './citePlugin';
@@ -102,6 +102,8 @@ function heading(Tag: 'h2' | 'h3', level: number) {
 
 function Link({ href, children }: ComponentProps<'a'>) {
   const { ui } = useActions();
+  const inCitation = use(InCitation);
+  if (inCitation) return <>{children}</>;
   if (isCitation(href)) return <Citation href={href}>{children}</Citation>;
   const url = httpsUrl(href);
   if (!url) return <span>{children}</span>;

@@ -2,7 +2,7 @@
 import { createContext, useEffect, useMemo } from 'react';
 import type { Message } from '../../../electron/shared/chats';
 import { useActions } from '../../state/useApp';
-import { type CitedDocument, quotesIn } from './citations';
+import type { CitedDocument } from './citations';
 
 interface Sources {
   messageId: string;
@@ -25,7 +25,7 @@ export function documentsAlong(branch: readonly Pick<Message, 'attachments'>[]):
   });
 }
 
-/** Sees to it that pages and quotations of a finished answer are looked up, once it is on the screen. */
+/** Sees to it that the pages of the documents of a finished answer are known, once it is on the screen. */
 export function useAnswerSources(message: Message, documents: string): Sources {
   const { citations } = useActions();
   const sources = useMemo(
@@ -33,11 +33,7 @@ export function useAnswerSources(message: Message, documents: string): Sources {
     [message.id, documents],
   );
   useEffect(() => {
-    if (sources.documents.length === 0) return;
-    const ids = sources.documents.map(({ documentId }) => documentId);
-    void citations.learn(ids);
-    const idle = requestIdleCallback(() => void citations.findQuotes(message.id, ids, quotesIn(message.text)));
-    return () => cancelIdleCallback(idle);
-  }, [citations, sources, message.id, message.text]);
+    if (sources.documents.length > 0) void citations.learn(sources.documents.map(({ documentId }) => documentId));
+  }, [citations, sources]);
   return sources;
 }

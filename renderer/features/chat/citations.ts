@@ -46,12 +46,6 @@ export function citationsIn(text: string): Piece[] {
   return pieces;
 }
 
-/** The quotations of an answer, each once. */
-export function quotesIn(text: string): string[] {
-  const quotes = citationsIn(text).flatMap(({ cites }) => (cites?.kind === 'quote' ? [cites.words] : []));
-  return [...new Set(quotes)].slice(0, 20);
-}
-
 function citationOf(groups: Record<string, string | undefined>): Citation | null {
   const quote = groups.straight ?? groups.curved;
   if (quote !== undefined) return { kind: 'quote', words: quote };

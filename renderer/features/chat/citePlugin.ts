@@ -9,8 +9,18 @@ export interface Node {
   children?: Node[];
 }
 
+/** What is to be a link: a stretch of a run, in UTF-16 units of its text. */
+interface Span {
+  start: number;
+  end: number;
+  href: string;
+}
+
 const prefix = '#cite:';
+/** Nothing is linked inside of these. */
 const untouched = new Set(['code', 'pre', 'a']);
+/** What stands in a line of text, as Markdown makes it; everything else parts one run from the next. */
+const inline = new Set(['a', 'br', 'code', 'del', 'em', 'img', 'input', 'strong', 'sub', 'sup']);
 
 /** @param names of the documents: with several, a page is of the one that is named nearest in the same paragraph */
 export function citePlugin({ names }: { names: readonly string[] }) {
@@ -20,40 +30,96 @@ export function citePlugin({ names }: { names: readonly string[] }) {
     walk(tree);
 
     function walk(node: Node): void {
-      node.children = node.children?.flatMap((child) => {
-        const at = place;
-        if (child.type === 'text') place += child.value?.length ?? 0;
-        if (child.type === 'text') return linked(child, at);
-        if (untouched.has(child.tagName ?? '')) place += textOf(child).length;
-        else walk(child);
-        return [child];
+      if (!node.children) return;
+      node.children = runsOf(node.children).flatMap((run) => {
+        const [only] = run;
+        if (!only || isInline(only)) return linked(run);
+        if (untouched.has(only.tagName ?? '')) place += textOf(only).length;
+        else walk(only);
+        return run;
       });
     }
 
-    function linked(node: Node, at: number): Node[] {
-      const pieces = citationsIn(node.value ?? '');
-      if (pieces.length < 2 && !pieces[0]?.cites) return [node];
-      let from = at;
-      return pieces.map(({ text: words, cites }) => {
-        const child = { type: 'text', value: words };
-        const named = cites && names.length > 1 ? namedNearest(text, from, names) : null;
-        from += words.length;
-        return cites ? link(hrefOf(cites, named), child) : child;
-      });
+    function linked(run: Node[]): Node[] {
+      const at = place;
+      const words = run.map(textOf).join('');
+      place += words.length;
+      return spansOf(run, words, (start) => (names.length > 1 ? namedNearest(text, at + start, names) : null)).reduce(
+        (nodes, span) => withLink(nodes, 0, span),
+        run,
+      );
     }
   };
 }
 
-function link(href: string, child: Node): Node {
-  return { type: 'element', tagName: 'a', properties: { href }, children: [child] };
+/** Children in their order: neighbours of one line of text together, each other one alone. */
+function runsOf(children: readonly Node[]): Node[][] {
+  const runs: Node[][] = [];
+  for (const child of children) {
+    const last = runs.at(-1);
+    if (last?.[0] && isInline(last[0]) && isInline(child)) last.push(child);
+    else runs.push([child]);
+  }
+  return runs;
+}
+
+function isInline({ type, tagName }: Node): boolean {
+  return type === 'text' || inline.has(tagName ?? '');
+}
+
+/** A citation may hold emphasis, links and code, and go on in the next line; marks that are code begin and end none. */
+function spansOf(run: readonly Node[], words: string, namedAt: (start: number) => number | null): Span[] {
+  const read = run.map(withoutCode).join('').replaceAll('\n', ' ');
+  let end = 0;
+  return citationsIn(read).flatMap(({ text, cites }) => {
+    const start = end;
+    end += text.length;
+    if (!cites) return [];
+    // as they stand, code too, but for the marks around them
+    const whole =
+      cites.kind === 'quote' ? { ...cites, words: words.slice(start + 1, end - 1).replaceAll('\n', ' ') } : cites;
+    return [{ start, end, href: prefix + encodeURIComponent(JSON.stringify({ cites: whole, named: namedAt(start) })) }];
+  });
+}
+
+/** As long as the text of the node. */
+function withoutCode(node: Node): string {
+  if (node.tagName === 'code') return '\0'.repeat(textOf(node).length);
+  return node.type === 'text' ? (node.value ?? '') : (node.children ?? []).map(withoutCode).join('');
+}
+
+/**
+ * Puts a link around a stretch of the nodes, the first of which begins at `from`. Where it begins or ends in the midst of
+ * an emphasis that it does not lie in, the words stay words.
+ */
+function withLink(nodes: Node[], from: number, span: Span): Node[] {
+  const before: Node[] = [];
+  const inside: Node[] = [];
+  const after: Node[] = [];
+  let at = from;
+  for (const [index, node] of nodes.entries()) {
+    const start = at;
+    at += textOf(node).length;
+    if (at <= span.start) before.push(node);
+    else if (start >= span.end) after.push(node);
+    else if (node.type === 'text') {
+      const value = node.value ?? '';
+      const first = Math.max(0, span.start - start);
+      if (first > 0) before.push({ ...node, value: value.slice(0, first) });
+      inside.push({ ...node, value: value.slice(first, span.end - start) });
+      if (at > span.end) after.push({ ...node, value: value.slice(span.end - start) });
+    } else if (start >= span.start && at <= span.end && !(start === span.start && at === span.end)) {
+      inside.push(node);
+    } else if (start <= span.start && at >= span.end && !untouched.has(node.tagName ?? '')) {
+      return nodes.with(index, { ...node, children: withLink(node.children ?? [], start, span) });
+    } else return nodes;
+  }
+  const link = { type: 'element', tagName: 'a', properties: { href: span.href }, children: inside };
+  return [...before, link, ...after];
 }
 
 function textOf(node: Node): string {
   return node.type === 'text' ? (node.value ?? '') : (node.children ?? []).map(textOf).join('');
-}
-
-function hrefOf(cites: Citation, named: number | null): string {
-  return prefix + encodeURIComponent(JSON.stringify({ cites, named }));
 }
 
 export function isCitation(href: string | undefined): href is string {

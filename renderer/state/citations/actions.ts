@@ -9,34 +9,58 @@ const sliceLength = 200_000;
 const overlap = 5000;
 /** Beyond this a document is not searched for quotations: its pages are linked all the same. */
 const longestSearch = 30_000_000;
+/** Of one message. */
+const mostQuotes = 20;
+/** The answer is painted before its documents are searched. */
+const paintMs = 50;
 
 export function createCitationsActions({ client, get, patch }: Tools) {
-  const asked = new Set<string>();
-  const searched = new Set<string>();
+  /** by document id */
+  const learned = new Map<string, Promise<void>>();
+  /** by message id */
+  const sought = new Map<string, Set<string>>();
+  const waiting = new Map<string, { documentIds: readonly string[]; quotes: string[] }>();
 
-  /** Fetches the sections of documents that are not known yet. */
+  /** Fetches the sections of documents, each once. Resolves when all of them are known. */
   async function learn(documentIds: readonly string[]): Promise<void> {
-    const fresh = documentIds.filter((id) => !asked.has(id));
-    for (const documentId of fresh) asked.add(documentId);
-    await Promise.all(
-      fresh.map(async (documentId) => {
-        const sections = await client.call('documents.sections', { documentId }).catch(() => []);
-        patch('citations', { sections: { ...get().citations.sections, [documentId]: sections } });
-      }),
-    );
+    for (const documentId of documentIds) {
+      if (!learned.has(documentId)) learned.set(documentId, fetchSections(documentId));
+    }
+    await Promise.all(documentIds.map((documentId) => learned.get(documentId)));
   }
 
-  /** Looks for the quotations of one answer, once. What is found before an error stays found. */
-  async function findQuotes(messageId: string, documentIds: readonly string[], quotes: readonly string[]) {
-    if (searched.has(messageId) || quotes.length === 0) return;
-    searched.add(messageId);
+  async function fetchSections(documentId: string): Promise<void> {
+    const sections = await client.call('documents.sections', { documentId }).catch(() => []);
+    patch('citations', { sections: { ...get().citations.sections, [documentId]: sections } });
+  }
+
+  /** Looks for a quotation of an answer: together with the others of it that are asked for now. */
+  function seek(messageId: string, documents: readonly { documentId: string }[], quote: string): void {
+    const quotes = waiting.get(messageId)?.quotes ?? [];
+    const documentIds = documents.map(({ documentId }) => documentId);
+    waiting.set(messageId, { documentIds, quotes: [...quotes, quote] });
+    if (quotes.length > 0) return;
+    setTimeout(() => {
+      const all = waiting.get(messageId);
+      waiting.delete(messageId);
+      if (all) void findQuotes(messageId, all.documentIds, all.quotes);
+    }, paintMs);
+  }
+
+  /** Each quotation of a message is looked for once, and of one message not too many. What is found before an error stays found. */
+  async function findQuotes(messageId: string, documentIds: readonly string[], asked: readonly string[]) {
+    const known = sought.get(messageId) ?? new Set();
+    const quotes = [...new Set(asked)].filter((quote) => !known.has(quote)).slice(0, mostQuotes - known.size);
+    if (quotes.length === 0) return;
+    sought.set(messageId, new Set([...known, ...quotes]));
     await learn(documentIds);
     const places: Record<string, QuotePlace> = {};
     for (const documentId of documentIds) {
       const wanted = quotes.filter((quote) => !places[quote]);
       if (wanted.length > 0) Object.assign(places, await placesIn(documentId, wanted));
     }
-    patch('citations', { quotes: { ...get().citations.quotes, [messageId]: places } });
+    const found = get().citations.quotes;
+    patch('citations', { quotes: { ...found, [messageId]: { ...found[messageId], ...places } } });
   }
 
   async function placesIn(documentId: string, quotes: readonly string[]): Promise<Record<string, QuotePlace>> {
@@ -57,5 +81,5 @@ export function createCitationsActions({ client, get, patch }: Tools) {
     return places;
   }
 
-  return { learn, findQuotes };
+  return { learn, seek, findQuotes };
 }

@@ -10,7 +10,7 @@ export interface QuotePlace {
 export interface CitationsState {
   /** of documents that answers of the open chat can cite; empty: the document is not there any more */
   sections: Readonly<Record<string, readonly Section[]>>;
-  /** by message id, then by the words of the quotation; a message that is here has been looked through */
+  /** by message id, then by the words of the quotation */
   quotes: Readonly<Record<string, Readonly<Record<string, QuotePlace>>>>;
 }
 

@@ -45,7 +45,7 @@ function sum(shown: Record<string, number>): number {
 /** A chat whose answer names a page that is there, one that is not, and a sentence of another page. */
 function citing(attachment: Attachment): OperationInput<'chats.import'>['chat'] {
   const base = { createdAt: 1 };
-  const text = 'Nobody on [Page 7] or [Page 700]: “lit the lamp, and wrote the hour down in his book.”';
+  const text = 'Nobody on [Page 7] or [Page 700]: “lit the *lamp*, and wrote\nthe hour down in his book.”';
   return {
     ...{ id: 'citing', title: 'Who has an address?', createdAt: 1, updatedAt: 1, pinned: false, folder: null },
     ...{ systemPrompt: '', leafId: 'a' },

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { Section } from '../../../electron/shared/documents';
 import { createElectronClient } from '../../../renderer/bridge/electronClient';
 import { documentsAlong } from '../../../renderer/features/chat/answerSources';
-import { citationsIn, namedNearest, quotesIn, targetsOf } from '../../../renderer/features/chat/citations';
+import { citationsIn, namedNearest, targetsOf } from '../../../renderer/features/chat/citations';
 import { citePlugin, type Node, readHref } from '../../../renderer/features/chat/citePlugin';
 import { findQuote, squash } from '../../../renderer/state/citations/squash';
 import { createApp } from '../../../renderer/state/store';
@@ -41,10 +41,11 @@ describe('citationsIn', () => {
   });
 
   it('reads quotations of some length, and is not led astray by short ones', () => {
+    const quote = (words: string) => ({ kind: 'quote', words });
     expect(
-      quotesIn('A "short" word before "the true quotation of the document" and “curved marks around this one”.'),
-    ).toEqual(['the true quotation of the document', 'curved marks around this one']);
-    expect(quotesIn('5" pipes and 6" pipes are sold here')).toEqual([]);
+      cited('A "short" word before "the true quotation of the document" and “curved marks around this one”.'),
+    ).toEqual([quote('the true quotation of the document'), quote('curved marks around this one')]);
+    expect(cited('5" pipes and 6" pipes are sold here')).toEqual([]);
   });
 });
 
@@ -104,19 +105,75 @@ describe('documentsAlong', () => {
 });
 
 describe('citePlugin', () => {
-  it('makes links in words, never in code or in other links', () => {
-    const text = (value: string) => ({ type: 'text', value });
-    const element = (tagName: string, ...children: Node[]): Node => ({ type: 'element', tagName, children });
-    const tree: Node = {
-      type: 'root',
-      children: [element('p', text('See page 2 of '), element('code', text('page 3')), text(' in the diary.'))],
-    };
+  const text = (value: string): Node => ({ type: 'text', value });
+  const element = (tagName: string, ...children: Node[]): Node => ({ type: 'element', tagName, children });
+  /** What stands inside of links of ours, with what each cites; other nodes by their tags. */
+  function linksIn(...children: Node[]) {
+    const tree = element('root', element('p', ...children));
     citePlugin({ names: ['report.pdf', 'diary.pdf'] })(tree);
-    const parts = tree.children?.[0]?.children ?? [];
-    expect(parts.map(({ tagName }) => tagName)).toEqual([undefined, 'a', undefined, 'code', undefined]);
-    expect(readHref(parts[1]?.properties?.href as string)).toEqual({ cites: pages(2), named: 1 });
+    const links: { cites: unknown; named: number | null; shown: string }[] = [];
+    const shown = (node: Node): string => {
+      const inner = node.value ?? (node.children ?? []).map(shown).join('');
+      const read = readHref(node.properties?.href as string | undefined);
+      if (read) links.push({ ...read, shown: inner });
+      return node.tagName && !read ? `<${node.tagName}>${inner}</${node.tagName}>` : inner;
+    };
+    return { all: shown(tree), links };
+  }
+  const quote = (words: string, shown: string) => ({ cites: { kind: 'quote', words }, named: null, shown });
+
+  it('makes links in words, never in code or in other links', () => {
+    const { all, links } = linksIn(
+      ...[
+        text('See page 2 of '),
+        element('code', text('page 3')),
+        text(' in the diary, '),
+        element('a', text('page 4')),
+      ],
+    );
+    expect(all).toBe('<root><p>See page 2 of <code>page 3</code> in the diary, <a>page 4</a></p></root>');
+    expect(links).toEqual([{ cites: pages(2), named: 1, shown: 'page 2' }]);
     expect(readHref('https://example.com')).toBeNull();
     expect(readHref('#cite:%7B')).toBeNull();
+  });
+
+  it('links a quotation with emphasis, an address, code and a line break in it, whole', () => {
+    const { all, links } = linksIn(
+      text('It says "the '),
+      element('em', text('old'), element('strong', text(' bridge'))),
+      text(' was\nclosed, see '),
+      element('a', text('example.com')),
+      text(' and '),
+      element('code', text('--x')),
+      text(' for more" and more, p. 7.'),
+    );
+    const words = 'the old bridge was closed, see example.com and --x for more';
+    const shown = `"the <em>old<strong> bridge</strong></em> was\nclosed, see <a>example.com</a> and <code>--x</code> for more"`;
+    expect(links).toEqual([quote(words, shown), { cites: pages(7), named: null, shown: 'p. 7' }]);
+    expect(all).toBe(`<root><p>It says ${shown} and more, p. 7.</p></root>`);
+  });
+
+  it('links what lies in an emphasis within it, and what begins or ends in the midst of one not at all', () => {
+    const words = 'the old bridge was closed';
+    expect(linksIn(element('em', text(`So "${words}" it says`), element('br')))).toEqual({
+      all: `<root><p><em>So "${words}" it says<br></br></em></p></root>`,
+      links: [quote(words, `"${words}"`)],
+    });
+    expect(linksIn(element('strong', text('[Page 12]'))).all).toBe('<root><p><strong>[Page 12]</strong></p></root>');
+    expect(linksIn(element('strong', text('[Page 12]'))).links).toHaveLength(1);
+    expect(linksIn(element('em', text('So "the old bridge')), text(' was closed" it says, page 2'))).toEqual({
+      all: '<root><p><em>So "the old bridge</em> was closed" it says, page 2</p></root>',
+      links: [{ cites: pages(2), named: null, shown: 'page 2' }],
+    });
+  });
+
+  it('does not read marks that are code, and nothing across the border of two blocks', () => {
+    const code = element('code', text('print("a'));
+    expect(linksIn(code, text(' is not closed, "the old bridge was closed" is')).links).toEqual([
+      quote('the old bridge was closed', '"the old bridge was closed"'),
+    ]);
+    const items = [element('li', text('He said "the old bridge')), element('li', text('was closed for the winter"'))];
+    expect(linksIn(element('ul', ...items)).links).toEqual([]);
   });
 });
 
@@ -146,10 +203,19 @@ it('looks through the documents of an answer once, across the borders of its sli
     return { ok: true, value: name === 'documents.text' ? { text: body.slice(start, end) } : [whole] };
   });
   const { actions, store } = createApp(createElectronClient(fake));
+  // asked for already, and not there yet
+  void actions.citations.learn(['d1']);
   await actions.citations.findQuotes('m1', ['d1'], [quote, 'a sentence that is in no document']);
   await actions.citations.findQuotes('m1', ['d1'], [quote]);
   expect(store.getState().citations.quotes).toEqual({
     m1: { [quote]: { documentId: 'd1', start: 199_981, end: 199_981 + quote.length } },
   });
   expect(call.mock.calls.map(([name]) => name)).toEqual(['documents.sections', 'documents.text', 'documents.text']);
+
+  const later = 'y'.repeat(30);
+  actions.citations.seek('m1', [{ documentId: 'd1' }], quote);
+  actions.citations.seek('m1', [{ documentId: 'd1' }], later);
+  await vi.waitFor(() => expect(store.getState().citations.quotes.m1?.[later]).toBeDefined());
+  expect(store.getState().citations.quotes.m1?.[quote]).toBeDefined();
+  expect(call).toHaveBeenCalledTimes(4);
 });
