@@ -30,8 +30,16 @@ uint64_t sum(const uint64_t * values, size_t count) {
     return sums[0] + sums[1] + sums[2] + sums[3];
 }
 
-// Seconds from the common start to the end of the last thread, each over its own contiguous share.
-double onePass(const std::vector<uint64_t> & buffer, int threads, std::atomic<uint64_t> & sink) {
+std::vector<int> threadCounts(int maxThreads) {
+    std::vector<int> counts;
+    for (int threads = 1; threads < maxThreads; threads *= 2) counts.push_back(threads);
+    counts.push_back(maxThreads);
+    return counts;
+}
+
+} // namespace
+
+double SequentialReads::pass(int threads) {
     std::atomic<int> ready(0);
     std::atomic<bool> go(false);
     const size_t share = buffer.size() / static_cast<size_t>(threads) / 8 * 8;
@@ -47,38 +55,26 @@ double onePass(const std::vector<uint64_t> & buffer, int threads, std::atomic<ui
     const auto start = Clock::now();
     go.store(true, std::memory_order_release);
     for (std::thread & thread : running) thread.join();
-    return secondsSince(start);
+    const double seconds = secondsSince(start);
+    return seconds > 0 ? static_cast<double>(buffer.size() * sizeof(uint64_t)) / seconds : 0;
 }
-
-std::vector<int> threadCounts(int maxThreads) {
-    std::vector<int> counts;
-    for (int threads = 1; threads < maxThreads; threads *= 2) counts.push_back(threads);
-    counts.push_back(maxThreads);
-    return counts;
-}
-
-} // namespace
 
 std::vector<Bandwidth> readBandwidths(
     int maxThreads, size_t bytes, const std::atomic<bool> & cancel, const std::function<void(float)> & report) {
     std::vector<Bandwidth> found;
     const std::vector<int> counts = threadCounts(std::max(1, maxThreads));
     const double stepSeconds = std::min(longestStep, totalSeconds / static_cast<double>(counts.size()));
-    const std::vector<uint64_t> buffer(bytes / sizeof(uint64_t), 0x9e3779b97f4a7c15u);
-    std::atomic<uint64_t> sink(0);
+    SequentialReads reads(bytes);
     for (const int threads : counts) {
         const auto start = Clock::now();
         double fastest = 0;
         for (int pass = 0; !cancel && (pass < fewestPasses || secondsSince(start) < stepSeconds); pass++) {
-            const double seconds = onePass(buffer, threads, sink);
-            if (seconds > 0) fastest = std::max(fastest, static_cast<double>(bytes) / seconds);
+            fastest = std::max(fastest, reads.pass(threads));
         }
         if (cancel) break;
         found.push_back({threads, fastest});
         report(static_cast<float>(found.size()) / static_cast<float>(counts.size()));
     }
-    // without a use of the sum the reads could go
-    if (sink.load() == 1) found.clear();
     return found;
 }
 
