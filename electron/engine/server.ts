@@ -132,6 +132,7 @@ export function createEngineServer(
   }
 
   const handlers: EngineHandlers = {
+    ping: async () => undefined,
     capabilities: async () => engine().capabilities(),
     inspect: async ({ path }) => engine().inspect(path),
     estimate: ({ path, context }) => planner.estimate(path, context),

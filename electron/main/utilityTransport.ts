@@ -38,7 +38,10 @@ export function openUtilityEngine(modulePath: string, args: string[]): EngineTra
       }
     },
     onExit: (listener) => void exit.then(listener),
-    kill: () => void child.kill(),
+    kill() {
+      // the child's own kill() asks with SIGTERM, which a process that hangs may never hear
+      if (child.pid !== undefined) process.kill(child.pid, 'SIGKILL');
+    },
   };
 }
 

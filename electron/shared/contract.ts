@@ -285,6 +285,8 @@ export const operations = {
   /** loads the model again with the settings as they are now; `force` as above */
   'engine.reload': operation(z.object({ force: z.boolean() }).optional(), engineStatusSchema),
   'engine.cancelLoad': operation(nothing, nothing),
+  /** ends a process that does not answer and starts another; what it was doing ends as at a crash */
+  'engine.restart': operation(nothing, nothing),
 } as const satisfies OperationMap;
 
 export const events = {

@@ -1,6 +1,6 @@
 /** The serving side of a contract, the same for every carrier: check the input, run the handler, check the output. */
 import type { z } from 'zod';
-import { ConcertinaError, toErrorPayload } from './errors';
+import { ConcertinaError, issueText, toErrorPayload } from './errors';
 import type { Envelope, HandlersOf, OperationMap } from './operation';
 
 /**
@@ -34,7 +34,5 @@ export async function dispatch<M extends OperationMap>(
 }
 
 function invalid(what: string, error: z.ZodError): ConcertinaError {
-  const issue = error.issues[0];
-  const where = issue?.path.length ? `${issue.path.join('.')}: ` : '';
-  return new ConcertinaError('bad-request', `${what}: ${where}${issue?.message ?? 'invalid input'}.`);
+  return new ConcertinaError('bad-request', `${what}: ${issueText(error)}.`);
 }

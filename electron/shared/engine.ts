@@ -173,6 +173,13 @@ export type EngineState = z.infer<typeof engineStateSchema>;
 export const loadStepSchema = z.enum(['weights', 'calibration', 'cache']);
 export type LoadStep = z.infer<typeof loadStepSchema>;
 
+/**
+ * What the engine process is waited for in vain. `start`: its first message; `silent`: any message at all, while it was asked
+ * something; `stop`: the end of work that was cancelled. It may still come.
+ */
+export const stallSchema = z.enum(['start', 'silent', 'stop']);
+export type Stall = z.infer<typeof stallSchema>;
+
 export const engineStatusSchema = z.object({
   state: engineStateSchema,
   capabilities: capabilitiesSchema.nullable(),
@@ -186,6 +193,7 @@ export const engineStatusSchema = z.object({
   loadProgress: z.number().nullable(),
   loadStep: loadStepSchema.nullable(),
   error: errorPayloadSchema.nullable(),
+  stalled: stallSchema.nullable().default(null),
   /** times the process was restarted after a crash since the app started */
   restarts: z.number().int(),
   /** id of the comparison that runs: answers wait until it has ended; null: none does */

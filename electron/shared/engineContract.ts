@@ -133,6 +133,8 @@ export const compareFactsSchema = z.object({
 export type CompareFacts = z.infer<typeof compareFactsSchema>;
 
 export const engineOperations = {
+  /** a sign of life: computing runs on other threads, so it is answered at once whatever the engine works on */
+  ping: operation(nothing, nothing),
   capabilities: operation(nothing, capabilitiesSchema),
   inspect: operation(z.object({ path: z.string() }), modelInfoSchema),
   estimate: operation(z.object({ path: z.string(), context: contextSettingsSchema }), memoryEstimateSchema),

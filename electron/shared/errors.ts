@@ -66,3 +66,9 @@ export function toErrorPayload(error: unknown): ErrorPayload {
   const message = error instanceof Error ? error.message : String(error);
   return { code: 'internal', message, hint: 'Details are in the log folder of the app.' };
 }
+
+/** The first thing that a schema found wrong: where, and what. */
+export function issueText({ issues: [issue] }: z.ZodError): string {
+  const where = issue?.path.length ? `${issue.path.join('.')}: ` : '';
+  return `${where}${issue?.message ?? 'invalid input'}`;
+}

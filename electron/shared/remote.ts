@@ -1,5 +1,5 @@
 /** The calling side of a contract over any message carrier (see `wire.ts`). */
-import { ConcertinaError } from './errors';
+import { ConcertinaError, issueText } from './errors';
 import type { ClientOf, EventMap, OperationMap } from './operation';
 import { type AnswerMessage, type CallMessage, toClientSchema } from './wire';
 
@@ -18,11 +18,13 @@ export interface Remote<M extends OperationMap, E extends EventMap> {
 
 /**
  * Numbers calls, matches answers to them, and hands events to listeners after checking their payload.
+ * `refused` hears of an event whose payload the contract does not allow: the other end is of another version.
  * Name the operations as the first type argument: `createRemote<Operations, Events>(events, send)`.
  */
 export function createRemote<M extends OperationMap, E extends EventMap>(
   events: E,
   send: (message: CallMessage) => void,
+  refused: (event: string, problem: string) => void = () => undefined,
 ): Remote<M, E> {
   const pending = new Map<number, Pending>();
   const listeners = new Map<string, Set<(payload: unknown) => void>>();
@@ -64,8 +66,12 @@ export function createRemote<M extends OperationMap, E extends EventMap>(
 
   function emit(name: string, payload: unknown): void {
     const schema = Object.hasOwn(events, name) ? events[name] : undefined;
-    const parsed = schema?.safeParse(payload);
-    if (!parsed?.success) return;
+    if (!schema) return;
+    const parsed = schema.safeParse(payload);
+    if (!parsed.success) {
+      refused(name, issueText(parsed.error));
+      return;
+    }
     for (const listener of listeners.get(name) ?? []) listener(parsed.data);
   }
 

@@ -1,12 +1,14 @@
 /** The engine process as an object with a life: start, ready, crash, restart, stop. It knows nothing of models. */
-import type { Capabilities } from '../../shared/engine';
+import type { Capabilities, Stall } from '../../shared/engine';
 import { type EngineClient, type EngineEvents, type EngineOperations, engineEvents } from '../../shared/engineContract';
 import { ConcertinaError } from '../../shared/errors';
 import { createRemote } from '../../shared/remote';
 import { Emitter } from './emitter';
+import { crashError, endedWhenAsked, isKill, killedWhileLoading, nameOf, unavailableHint } from './engineFailures';
 import type { EngineExit, EngineTransport } from './engineTransport';
 import type { Logger } from './logger';
-import { RestartPolicy, startKey } from './restartPolicy';
+import { type RestartDecision, RestartPolicy, startKey } from './restartPolicy';
+import { Watchdog } from './watchdog';
 
 /** `waiting`: crashed, will be started again; `given-up`: crashed, starts only when asked to. */
 export type HostState = 'stopped' | 'starting' | 'ready' | 'unavailable' | 'waiting' | 'given-up';
@@ -17,6 +19,8 @@ export interface CrashReport {
   restartInMs: number | null;
   /** whether the model may be loaded again with the same settings */
   reload: boolean;
+  /** a person had the process ended */
+  asked: boolean;
 }
 
 /** What the process works on, for telling a deterministic failure from a new one. */
@@ -25,12 +29,24 @@ export interface EngineWork {
   loading: boolean;
 }
 
+interface AfterExit extends RestartDecision {
+  error: ConcertinaError;
+}
+
 /** calls that read the header of a file which may be any file */
 const readsHeaders = new Set<keyof EngineOperations>(['inspect', 'estimate', 'fit']);
+
+/** signs that it gets on with something */
+const progressEvents = [
+  ...(['onFrame', 'onLoadProgress'] as const),
+  ...(['onCompareFacts', 'onCompareColumn', 'onCompareFrame'] as const),
+];
 
 export class EngineHost {
   readonly ready = new Emitter<Capabilities | null>();
   readonly crashed = new Emitter<CrashReport>();
+  /** what the process is waited for in vain; null: nothing any more */
+  readonly stalled = new Emitter<Stall | null>();
   readonly client: EngineClient;
   capabilities: Capabilities | null = null;
   /** why the binary cannot be used */
@@ -42,10 +58,26 @@ export class EngineHost {
   private readonly filesBeingRead = new Set<string>();
   private timer: NodeJS.Timeout | null = null;
   private lastCrash: ConcertinaError | null = null;
-  private readonly remote = createRemote<EngineOperations, EngineEvents>(engineEvents, (message) => {
-    if (!this.transport) throw this.notRunning();
-    this.transport.send(message);
-  });
+  private openCalls = 0;
+  private pinging = false;
+  private endings = 0;
+  private endAsked = false;
+  private readonly refusedEvents = new Set<string>();
+  private readonly remote = createRemote<EngineOperations, EngineEvents>(
+    engineEvents,
+    (message) => {
+      if (!this.transport) throw this.notRunning();
+      this.transport.send(message);
+    },
+    (event, problem) => this.onRefused(event, problem),
+  );
+  private readonly watchdog = new Watchdog(
+    () => void this.ping(),
+    (stall) => {
+      if (stall) this.log.warn(`The engine process is waited for in vain (${stall}).`);
+      this.stalled.emit(stall);
+    },
+  );
 
   constructor(
     private readonly open: () => EngineTransport,
@@ -56,12 +88,13 @@ export class EngineHost {
     this.client = {
       call: async (name, input) => {
         await this.whenReady();
-        const answer = this.remote.client.call(name, input);
+        const answer = this.awaited(this.remote.client.call(name, input));
         return readsHeaders.has(name) ? this.reading(input, answer) : answer;
       },
       on: this.remote.client.on,
     };
     this.client.on('onReady', ({ capabilities, problem }) => this.onReady(capabilities, problem));
+    for (const event of progressEvents) this.client.on(event, () => this.watchdog.moved('stop'));
     this.client.on('onLog', ({ level, text }) => this.log[level](`engine: ${text}`));
   }
 
@@ -82,8 +115,11 @@ export class EngineHost {
     this.policy.started(this.now());
     const transport = this.open();
     this.transport = transport;
+    this.watchdog.begin('start');
     transport.onMessage((message) => {
-      if (this.transport === transport) this.remote.receive(message);
+      if (this.transport !== transport) return;
+      this.watchdog.moved('silent');
+      this.remote.receive(message);
     });
     transport.onOutput((text) => this.log.info(`engine output: ${text}`));
     transport.onExit((exit) => {
@@ -112,6 +148,21 @@ export class EngineHost {
     if (this.work) this.policy.succeeded(this.work.key);
   }
 
+  /** Something was cancelled and must end soon; call the result when it has. */
+  expectEnd(): () => void {
+    if (this.endings++ === 0) this.watchdog.begin('stop');
+    return () => {
+      if (--this.endings === 0) this.watchdog.end('stop');
+    };
+  }
+
+  /** Ends the process, which may be past answering, and starts another. */
+  restart(): void {
+    this.endAsked = this.transport !== null;
+    if (this.transport) this.transport.kill();
+    else this.start();
+  }
+
   /** Hands a window's port to the process, which sends frames through it. */
   attachPort(port: unknown): void {
     this.transport?.send({ type: 'port' }, port);
@@ -123,6 +174,7 @@ export class EngineHost {
     this.timer = null;
     const transport = this.transport;
     this.transport = null;
+    this.watchdog.clear();
     this.currentState = 'stopped';
     this.remote.fail(new ConcertinaError('engine-unavailable', 'The app is closing.'));
     if (!transport) return;
@@ -139,6 +191,32 @@ export class EngineHost {
     });
   }
 
+  /** While anything is asked, the process must give signs of life. */
+  private async awaited<T>(answer: Promise<T>): Promise<T> {
+    if (this.openCalls++ === 0) this.watchdog.begin('silent');
+    try {
+      return await answer;
+    } finally {
+      if (--this.openCalls === 0) this.watchdog.end('silent');
+    }
+  }
+
+  /** An engine that does not know this call answers too. */
+  private async ping(): Promise<void> {
+    if (this.pinging) return;
+    this.pinging = true;
+    await this.remote.client.call('ping', undefined).catch(() => undefined);
+    this.pinging = false;
+  }
+
+  /** An engine of another version than the app would never be ready. */
+  private onRefused(event: string, problem: string): void {
+    if (event === 'onReady') this.onReady(null, `The engine is not of this version of the app (${problem}).`);
+    if (this.refusedEvents.has(event)) return;
+    this.refusedEvents.add(event);
+    this.log.warn(`The engine sent ${event} with a payload that its contract does not allow: ${problem}`);
+  }
+
   /** A header that ends the process is the fault of that file, not of the model that is loaded. */
   private async reading<T>(file: unknown, answer: Promise<T>): Promise<T> {
     const key = `read ${JSON.stringify(file)}`;
@@ -151,6 +229,7 @@ export class EngineHost {
   }
 
   private onReady(capabilities: Capabilities | null, problem: string | null): void {
+    this.watchdog.end('start');
     this.capabilities = capabilities;
     this.problem = capabilities
       ? null
@@ -162,13 +241,11 @@ export class EngineHost {
 
   private onExit(exit: EngineExit): void {
     const whileStarting = this.currentState === 'starting';
-    const work = this.work;
+    const asked = this.endAsked;
+    this.endAsked = false;
     this.transport = null;
-    const outOfMemory = work?.loading === true && isKill(exit);
-    const [fileBeingRead] = this.filesBeingRead;
-    const key = whileStarting ? startKey : (fileBeingRead ?? work?.key ?? 'idle');
-    const { delayMs, reload } = this.policy.decide({ key, outOfMemory }, this.now());
-    const error = outOfMemory ? killedWhileLoading() : crashError(exit, whileStarting, reload ? delayMs : null);
+    this.watchdog.clear();
+    const { error, delayMs, reload } = asked ? this.afterAskedEnd() : this.afterCrash(exit, whileStarting);
     this.log.error(
       `The engine process ended (${nameOf(exit)}). Restart: ${delayMs === null ? 'no' : `${delayMs} ms`}.`,
     );
@@ -176,7 +253,22 @@ export class EngineHost {
     this.currentState = delayMs === null ? 'given-up' : 'waiting';
     if (delayMs !== null) this.timer = setTimeout(() => this.start(), delayMs);
     this.remote.fail(error);
-    this.crashed.emit({ error, restartInMs: delayMs, reload });
+    this.crashed.emit({ error, restartInMs: delayMs, reload, asked });
+  }
+
+  private afterCrash(exit: EngineExit, whileStarting: boolean): AfterExit {
+    const outOfMemory = this.work?.loading === true && isKill(exit);
+    const [fileBeingRead] = this.filesBeingRead;
+    const key = whileStarting ? startKey : (fileBeingRead ?? this.work?.key ?? 'idle');
+    const decision = this.policy.decide({ key, outOfMemory }, this.now());
+    const retryInMs = decision.reload ? decision.delayMs : null;
+    return { ...decision, error: outOfMemory ? killedWhileLoading() : crashError(exit, whileStarting, retryInMs) };
+  }
+
+  /** The load that did not come to its end is not begun again by itself. */
+  private afterAskedEnd(): AfterExit {
+    const loading = this.work?.loading === true;
+    return { error: endedWhenAsked(loading), delayMs: 0, reload: !loading };
   }
 
   /** Not `engine-crashed`: the call that is refused with this did not end the process. */
@@ -185,34 +277,4 @@ export class EngineHost {
     const what = this.lastCrash?.message ?? 'The engine is not running.';
     return new ConcertinaError('engine-unavailable', what, 'Choose a model to start it again.');
   }
-}
-
-const unavailableHint = 'Build the engine again with `npm run build:engine`, or reinstall the app.';
-
-function nameOf(exit: EngineExit): string {
-  return exit.signal ?? `code ${exit.code}`;
-}
-
-/** Linux ends a process that takes too much memory with SIGKILL. */
-function isKill(exit: EngineExit): boolean {
-  return exit.signal === 'SIGKILL' || exit.code === 137;
-}
-
-function crashError(exit: EngineExit, whileStarting: boolean, retryInMs: number | null): ConcertinaError {
-  const what = whileStarting ? 'The engine could not start' : 'The engine stopped unexpectedly';
-  return new ConcertinaError('engine-crashed', `${what} (${nameOf(exit)}).`, crashHint(retryInMs));
-}
-
-function crashHint(retryInMs: number | null): string {
-  if (retryInMs === null) return 'It stopped like this before. Choose other settings or another model and try again.';
-  if (retryInMs < 1000) return 'It is started again now; nothing that was written is lost.';
-  return `It is started again in ${Math.ceil(retryInMs / 1000)} seconds, or as soon as you send a message.`;
-}
-
-function killedWhileLoading(): ConcertinaError {
-  return new ConcertinaError(
-    'out-of-memory',
-    'The system ended the engine while it loaded the model, most likely for want of memory.',
-    'Choose a shorter context, a smaller cache type or a smaller model, or close other programs.',
-  );
 }

@@ -43,6 +43,7 @@ export class EngineService {
     capabilities: null,
     modelId: null,
     error: null,
+    stalled: null,
     restarts: 0,
     comparing: null,
     notes: [],
@@ -52,6 +53,8 @@ export class EngineService {
   private loadsDone = 0;
   /** the load that a person cancelled, which may still wait for the process to start */
   private cancelledLoad = 0;
+  /** tells the host of the end of a load that was cancelled */
+  private loadEnded: (() => void) | null = null;
   /** settings of the context as it was last asked for */
   private askedContext: ContextSettings | null = null;
   private answers = 0;
@@ -73,6 +76,7 @@ export class EngineService {
   ) {
     host.ready.on(() => void this.onReady());
     host.crashed.on((report) => this.onCrash(report));
+    host.stalled.on((stalled) => this.update({ stalled }));
     host.client.on('onNotice', ({ text }) => this.update({ notes: [...this.current.notes, text].slice(-maxNotes) }));
     host.client.on('onFrame', (frame) => this.frames.emit(frame));
     host.client.on('onLoadProgress', ({ step, fraction }) => {
@@ -125,6 +129,11 @@ export class EngineService {
     await this.endRunningLoad();
   }
 
+  /** For an engine that does not answer. */
+  restart(): void {
+    this.host.restart();
+  }
+
   async estimate(modelId: string | undefined, context: ContextSettings): Promise<MemoryEstimate> {
     return this.host.client.call('estimate', { path: await this.pathOf(modelId), context });
   }
@@ -173,17 +182,15 @@ export class EngineService {
   /** Writes an answer, after the model is loaded and earlier answers have ended. */
   async generate(request: GenerateRequest, signal: AbortSignal): Promise<GenerationResult> {
     await this.whenReady(signal);
-    const cancel = () => void this.host.client.call('cancel', { requestId: request.requestId }).catch(() => undefined);
-    signal.addEventListener('abort', cancel);
     this.answers++;
     if (this.current.state === 'ready') this.update({ state: 'generating' });
     try {
-      const result = await this.host.client.call('generate', request);
+      const answer = this.host.client.call('generate', request);
+      const result = await this.cancellable(request.requestId, signal, answer);
       this.host.reportSuccess();
       this.update({ contextUsed: result.stats.contextUsed });
       return result;
     } finally {
-      signal.removeEventListener('abort', cancel);
       this.answers--;
       this.onAnswerEnded();
     }
@@ -201,15 +208,12 @@ export class EngineService {
     const { modelId, state } = this.current;
     const loaded = state === 'ready' || state === 'generating';
     const number = this.loadNumber;
-    const cancel = () => void this.host.client.call('cancel', { requestId: task.runId }).catch(() => undefined);
-    signal.addEventListener('abort', cancel);
     this.answers++;
     this.update({ comparing: task.runId, ...(loaded ? { state: 'generating' } : {}) });
     try {
-      await this.host.client.call('compare', task);
+      await this.cancellable(task.runId, signal, this.host.client.call('compare', task));
       this.host.reportSuccess();
     } finally {
-      signal.removeEventListener('abort', cancel);
       if (number === this.loadNumber) await this.putBack(loaded ? modelId : null).catch(() => undefined);
       this.answers--;
       this.update({ comparing: null });
@@ -219,6 +223,22 @@ export class EngineService {
 
   planComparison(question: InputOf<EngineOperations['planComparison']>): Promise<ComparePlan> {
     return this.host.client.call('planComparison', question);
+  }
+
+  /** Passes a cancel on to work that runs; one that is not heeded is noticed. */
+  private async cancellable<T>(requestId: string, signal: AbortSignal, work: Promise<T>): Promise<T> {
+    let ended = () => {};
+    const cancel = () => {
+      ended = this.host.expectEnd();
+      this.host.client.call('cancel', { requestId }).catch(() => undefined);
+    };
+    signal.addEventListener('abort', cancel);
+    try {
+      return await work;
+    } finally {
+      signal.removeEventListener('abort', cancel);
+      ended();
+    }
   }
 
   /** After a comparison: loads what was loaded before it, if its context is gone; null: nothing was. */
@@ -254,6 +274,7 @@ export class EngineService {
 
   private async endRunningLoad(): Promise<void> {
     if (this.current.state !== 'loading' || this.host.state !== 'ready') return;
+    this.loadEnded ??= this.host.expectEnd();
     await this.host.client.call('cancelLoad', undefined);
   }
 
@@ -280,6 +301,9 @@ export class EngineService {
       if (isLatest()) this.onLoaded(result);
     } catch (error) {
       if (isLatest()) this.onLoadFailed(error);
+    } finally {
+      this.loadEnded?.();
+      this.loadEnded = null;
     }
     return this.current;
   }
@@ -328,7 +352,7 @@ export class EngineService {
       ...nothingLoaded,
       state: restarting ? 'restarting' : 'failed',
       error: report.error.toPayload(),
-      restarts: this.current.restarts + (report.restartInMs === null ? 0 : 1),
+      restarts: this.current.restarts + (report.restartInMs === null || report.asked ? 0 : 1),
     });
   }
 

@@ -153,6 +153,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
     'engine.fit': (question) => engine.fit(question),
     'engine.reload': (input) => engine.reload(input?.force),
     'engine.cancelLoad': () => engine.cancelLoad(),
+    'engine.restart': async () => engine.restart(),
   };
 }
 

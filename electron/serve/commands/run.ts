@@ -37,6 +37,9 @@ export async function runCommand(command: Command, parts: CommandParts): Promise
   const added = new ModelList(join(command.dataFolder, 'models.json'));
   await Promise.all([settings.load(), added.load()]);
   const host = new EngineHost(parts.openEngine, silentLogger);
+  host.stalled.on((stall) => {
+    if (stall) parts.note('The engine does not answer. Wait a little longer, or end this with Ctrl-C.');
+  });
   const inspect = async (path: string) => (await ready(host)).client.call('inspect', { path });
   const folder = () => downloadFolderOf(command.dataFolder, settings.get().downloads);
   const library = new ModelLibrary({

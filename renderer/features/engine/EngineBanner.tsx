@@ -62,6 +62,11 @@ export function EngineBanner() {
               Use the built-in model
             </Button>
           )}
+          {text.actions.includes('restart') && (
+            <Button size="small" onClick={() => void engine.restart()}>
+              Restart the engine
+            </Button>
+          )}
           {text.actions.includes('again') && (
             <Button size="small" onClick={() => void engine.reload()}>
               Try again

@@ -1,8 +1,8 @@
-import type { EngineStatus } from '../../../electron/shared/engine';
+import type { EngineStatus, Stall } from '../../../electron/shared/engine';
 import type { ErrorPayload } from '../../../electron/shared/errors';
 
 /** `memory`: settings that fit, and loading anyway */
-export type BannerAction = 'memory' | 'settings' | 'models' | 'embedded' | 'again';
+export type BannerAction = 'memory' | 'settings' | 'models' | 'embedded' | 'again' | 'restart';
 
 export interface BannerText {
   tone: 'info' | 'warn' | 'bad';
@@ -21,6 +21,7 @@ interface Facts {
 /** null: nothing to say, the engine is ready or at work. */
 export function bannerText(status: EngineStatus | null, facts: Facts): BannerText | null {
   if (!status) return null;
+  if (status.stalled) return stalled(status.stalled);
   const name = facts.modelName ?? 'the model';
   switch (status.state) {
     case 'starting':
@@ -79,6 +80,20 @@ function failed(error: ErrorPayload | null, name: string): BannerText {
 
 function problem(error: ErrorPayload | null, fallback: string, actions: readonly BannerAction[]): BannerText {
   return { tone: 'bad', title: error?.message ?? fallback, body: error?.hint ?? '', actions, closable: false };
+}
+
+/** It may be slow and not dead, so the person decides. */
+function stalled(stall: Stall): BannerText {
+  const title = {
+    start: 'The engine has been starting for more than a minute.',
+    silent: 'The engine has not answered for half a minute.',
+    stop: 'The engine has not stopped yet, a minute after it was told to.',
+  }[stall];
+  const body =
+    stall === 'start'
+      ? 'Wait a little longer, or restart it. If that does not help, install the app again.'
+      : 'Wait a little longer, or restart it. All that was written is kept.';
+  return { tone: 'warn', title, body, actions: ['restart'], closable: false };
 }
 
 /** A restart may be some time away after several crashes; the hint says when, and the button ends the wait. */

@@ -38,6 +38,14 @@ export function createEngineActions({ client, get, patch, report }: Tools) {
       }
     },
 
+    async restart(): Promise<void> {
+      try {
+        await client.call('engine.restart', undefined);
+      } catch (error) {
+        report(error);
+      }
+    },
+
     async cancelLoad(): Promise<void> {
       try {
         await client.call('engine.cancelLoad', undefined);

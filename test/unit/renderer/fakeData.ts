@@ -174,6 +174,7 @@ export function readyStatus(context: ContextSettings, model: ModelEntry): Engine
     loadProgress: null,
     loadStep: null,
     error: null,
+    stalled: null,
     restarts: 0,
     comparing: null,
     notes: [],

@@ -93,6 +93,14 @@ describe('bannerText', () => {
     expect(bannerText({ ...ready, state: 'loading' }, { ...facts, applying: true })?.title).toMatch(/^Reloading/);
   });
 
+  it('tells an engine that does not answer, whatever it was doing, and offers to restart it', () => {
+    for (const state of ['starting', 'loading', 'generating'] as const) {
+      const text = bannerText({ ...ready, state, stalled: 'silent' }, { ...facts, recovered: true });
+      expect(text).toMatchObject({ tone: 'warn', title: expect.stringMatching(/not answered/), actions: ['restart'] });
+    }
+    expect(bannerText({ ...ready, stalled: 'stop' }, facts)?.body).toMatch(/kept/);
+  });
+
   it('says after a crash that the answer was kept, until it is closed', () => {
     expect(bannerText({ ...ready, state: 'restarting' }, facts)?.body).toMatch(/kept/);
     expect(bannerText({ ...ready, state: 'loading' }, { ...facts, recovered: true })?.title).toMatch(/stopped/);

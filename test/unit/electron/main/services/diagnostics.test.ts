@@ -16,6 +16,7 @@ const status: EngineStatus = {
     loadProgress: null,
     loadStep: null,
     error: null,
+    stalled: null,
     restarts: 2,
     notes: [],
     comparing: null,

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type CrashReport, EngineHost } from '../../../../../electron/main/services/engineHost';
 import { scrubbedEnvironment } from '../../../../../electron/main/services/engineTransport';
 import { silentLogger } from '../../../../../electron/main/services/logger';
+import type { Stall } from '../../../../../electron/shared/engine';
 import { capabilities } from '../../../../fixtures/samples';
 import { ScriptedTransport } from '../../../../fixtures/transports';
 
@@ -20,8 +21,10 @@ function setUp() {
     return transport;
   }, silentLogger);
   host.crashed.on((report) => crashes.push(report));
+  const stalls: (Stall | null)[] = [];
+  host.stalled.on((stall) => stalls.push(stall));
   const last = () => opened.at(-1) as ScriptedTransport;
-  return { host, opened, crashes, last };
+  return { host, opened, crashes, stalls, last };
 }
 
 test('it is ready when the process says so, and calls wait for that', async () => {
@@ -48,7 +51,7 @@ test('a crash rejects open calls, is reported, and starts the process again', as
   last().exit(aborted);
   await expect(call).rejects.toMatchObject({ code: 'engine-crashed', message: expect.stringContaining('SIGABRT') });
   expect(crashes).toEqual([
-    { error: expect.objectContaining({ code: 'engine-crashed' }), restartInMs: 0, reload: true },
+    { error: expect.objectContaining({ code: 'engine-crashed' }), restartInMs: 0, reload: true, asked: false },
   ]);
   await vi.advanceTimersByTimeAsync(1);
   expect(opened).toHaveLength(2);
@@ -84,7 +87,7 @@ test('a process that ends while it loads for want of memory is not loaded again'
   host.work = { key: 'big', loading: true };
   last().exit(killed);
   expect(crashes).toEqual([
-    { error: expect.objectContaining({ code: 'out-of-memory' }), restartInMs: 0, reload: false },
+    { error: expect.objectContaining({ code: 'out-of-memory' }), restartInMs: 0, reload: false, asked: false },
   ]);
 });
 
@@ -185,4 +188,100 @@ test('files that end the process while they are read are not charged to the load
     await vi.advanceTimersByTimeAsync(60_000);
   }
   expect(crashes.map(({ reload }) => reload)).toEqual([true, true]);
+});
+
+const isPing = (message: unknown) => (message as { name?: string }).name === 'ping';
+
+test('a process of another version than the app cannot be used, and says so at once', async () => {
+  const { host, last } = setUp();
+  host.start();
+  const ready = host.whenReady();
+  const { simdBest: _, ...older } = capabilities;
+  last().message({ type: 'event', name: 'onReady', payload: { capabilities: older, problem: null } });
+  await expect(ready).rejects.toMatchObject({
+    code: 'engine-unavailable',
+    message: expect.stringContaining('capabilities.simdBest'),
+    hint: expect.stringContaining('reinstall'),
+  });
+});
+
+test('a start that takes more than a minute is told, until it is done', async () => {
+  const { host, stalls, last } = setUp();
+  host.start();
+  await vi.advanceTimersByTimeAsync(59_000);
+  expect(stalls).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(stalls).toEqual(['start']);
+  last().ready();
+  expect(stalls).toEqual(['start', null]);
+});
+
+test('a process that is silent for half a minute while it is asked something is told, and not ended', async () => {
+  const { host, stalls, last } = setUp();
+  host.start();
+  last().ready();
+  await vi.advanceTimersByTimeAsync(600_000);
+  const call = host.client.call('memory', undefined);
+  await vi.advanceTimersByTimeAsync(29_000);
+  expect(stalls).toEqual([]);
+  await vi.advanceTimersByTimeAsync(31_000);
+  expect(stalls).toEqual(['silent']);
+  expect(last().sent.filter(isPing)).toHaveLength(1);
+  expect(last().killed).toBe(false);
+  last().message({ type: 'answer', id: 1, envelope: { ok: true, value: { memory: null, contextUsed: 0 } } });
+  await call;
+  expect(stalls).toEqual(['silent', null]);
+});
+
+test('a long call of a process that answers pings is no stall, whatever it answers', async () => {
+  const { host, stalls, last } = setUp();
+  host.start();
+  last().ready();
+  host.client.call('load', {} as never).catch(() => undefined);
+  const error = { code: 'bad-request', message: 'There is no operation named "ping".', hint: '' };
+  const { send } = last();
+  vi.spyOn(last(), 'send').mockImplementation((message) => {
+    send.call(last(), message);
+    const { id } = message as { id: number };
+    if (isPing(message)) last().message({ type: 'answer', id, envelope: { ok: false, error } });
+  });
+  await vi.advanceTimersByTimeAsync(3_600_000);
+  expect(stalls).toEqual([]);
+  expect(last().sent.filter(isPing)).toHaveLength(720);
+});
+
+test('what was cancelled and does not end is told, unless the process gets on with something', async () => {
+  const { host, stalls, last } = setUp();
+  host.start();
+  last().ready();
+  const ended = host.expectEnd();
+  await vi.advanceTimersByTimeAsync(50_000);
+  last().message({ type: 'event', name: 'onLoadProgress', payload: { step: 'weights', fraction: 0.5 } });
+  await vi.advanceTimersByTimeAsync(50_000);
+  expect(stalls).toEqual([]);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(stalls).toEqual(['stop']);
+  ended();
+  expect(stalls).toEqual(['stop', null]);
+});
+
+test('a person can have it restarted; a load that hung is not begun again', async () => {
+  const { host, opened, crashes, stalls, last } = setUp();
+  host.start();
+  last().ready();
+  host.work = { key: 'model', loading: true };
+  host.client.call('load', {} as never).catch(() => undefined);
+  await vi.advanceTimersByTimeAsync(30_000);
+  host.restart();
+  expect(opened[0]?.killed).toBe(true);
+  expect(stalls).toEqual(['silent', null]);
+  expect(crashes).toEqual([
+    { error: expect.objectContaining({ code: 'engine-crashed' }), restartInMs: 0, reload: false, asked: true },
+  ]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(opened).toHaveLength(2);
+  last().ready();
+  host.work = { key: 'model', loading: false };
+  host.restart();
+  expect(crashes.at(-1)).toMatchObject({ restartInMs: 0, reload: true, asked: true });
 });

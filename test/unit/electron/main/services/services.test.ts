@@ -228,6 +228,26 @@ test('the engine dies in mid-answer: the text is kept, the error told, and the n
   expect(await final(next)).toMatchObject({ text: 'again', stopReason: 'end-of-turn' });
 });
 
+test('an engine that goes silent in mid-answer is told and can be restarted; the text is kept, and the model is loaded', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { call, final, streaming, state, transports, services } = await setUp({ engine: slow() });
+  const { id } = await call('chats.create', {});
+  const turn = await call('turns.send', { chatId: id, parentId: null, text: long });
+  await streaming(turn);
+  const silent = transports.at(-1);
+  if (silent) silent.message = () => undefined;
+  vi.advanceTimersByTime(35_000);
+  expect(services.engine.status()).toMatchObject({ state: 'generating', stalled: 'silent' });
+  await call('engine.restart', undefined);
+  expect(await final(turn)).toMatchObject({
+    stopReason: 'interrupted',
+    error: { code: 'engine-crashed', message: 'The engine did not answer and was restarted.' },
+    text: expect.stringMatching(/^word/),
+  });
+  expect(await state('ready')).toMatchObject({ stalled: null, restarts: 0, error: null });
+});
+
 test('the same settings that crash twice are not loaded a third time, until a person asks for it', async () => {
   const { call, state, transports } = await setUp({ engine: slow() });
   transports.at(-1)?.exit({ code: null, signal: 'SIGABRT' });
