@@ -23,11 +23,13 @@ export const LAYERS = {
   'electron/engine': { may: ['electron/shared', 'native/binding'], packages: ['zod'], node: true },
   // a worker thread of its own: the libraries that read documents stay out of the main process
   'electron/documents': { may: ['electron/shared'], packages: ['pdfjs-dist', 'mammoth', 'entities'], node: true },
+  // what is the same in every worker thread that answers questions
+  'electron/threads': { may: ['electron/shared'], packages: [], node: true },
   // a worker thread too: it reads all chats
-  'electron/passages': { may: ['electron/shared'], packages: ['minisearch'], node: true },
-  'electron/search': { may: ['electron/shared'], packages: [], node: true },
+  'electron/passages': { may: ['electron/shared', 'electron/threads'], packages: ['minisearch'], node: true },
+  'electron/search': { may: ['electron/shared', 'electron/threads'], packages: [], node: true },
   // a worker thread: it reads whole model files
-  'electron/hashing': { may: ['electron/shared'], packages: [], node: true },
+  'electron/hashing': { may: ['electron/shared', 'electron/threads'], packages: [], node: true },
   'electron/serve': { may: ['electron/shared', 'electron/main/services'], packages: ['ws', 'zod'], node: true },
   'native/binding': { may: ['electron/shared'], packages: [], node: true },
   'renderer/app': {

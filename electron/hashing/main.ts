@@ -1,20 +1,13 @@
 /** Entry of the worker thread that computes hashes of model files: gigabytes, which the main process has no time for. */
-import { parentPort } from 'node:worker_threads';
-import type { FromHashWorker, HashTask } from '../shared/hashWork';
+import type { HashTask } from '../shared/hashWork';
+import { answerTasks } from '../threads/answerTasks';
 import { hashFiles } from './hashFiles';
 
-let last: Promise<void> = Promise.resolve();
+let last: Promise<unknown> = Promise.resolve();
 
 /** One after the other: the disk is no faster with two. */
-parentPort?.on('message', ({ id, paths, sample }: HashTask) => {
-  last = last.then(() =>
-    hashFiles(paths, sample).then(
-      (sha256) => tell({ id, sha256 }),
-      (error: unknown) => tell({ id, problem: error instanceof Error ? error.message : String(error) }),
-    ),
-  );
+answerTasks(({ paths, sample }: HashTask) => {
+  const hash = last.then(() => hashFiles(paths, sample));
+  last = hash.catch(() => undefined);
+  return hash;
 });
-
-function tell(message: FromHashWorker): void {
-  parentPort?.postMessage(message);
-}

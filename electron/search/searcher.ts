@@ -20,10 +20,15 @@ export class Searcher {
   private characters = 0;
 
   /** Null: `signal` fired. A chat whose file is gone is left out. */
-  async search({ words, limit, folder, chats }: SearchTask, signal: AbortSignal): Promise<ChatSearchAnswer | null> {
+  async search(
+    { words, limit, folder, chats }: SearchTask,
+    signal: AbortSignal,
+    tell: (fraction: number) => void,
+  ): Promise<ChatSearchAnswer | null> {
     const hits: ChatHit[] = [];
     this.forgetAllBut(chats);
-    for (const { id, title } of chats) {
+    for (const [index, { id, title }] of chats.entries()) {
+      tell(index / chats.length);
       const messages = await this.messages(id, join(folder, `${id}.jsonl`));
       if (signal.aborted) return null;
       const hit = hitOf(id, title, messages, words);

@@ -1,7 +1,6 @@
 /** Search over the text of all chats: what a window asks and gets, and what the worker thread that reads them is told. */
 import { z } from 'zod';
 import { idSchema, roleSchema } from './chats';
-import type { ErrorPayload } from './errors';
 import { limits } from './limits';
 
 const markSchema = z.tuple([z.number().int(), z.number().int()]);
@@ -35,13 +34,9 @@ export const chatSearchAnswerSchema = z.object({
 export type ChatSearchAnswer = z.infer<typeof chatSearchAnswerSchema>;
 
 export interface SearchTask {
-  id: number;
   words: string[];
   limit: number;
   /** of the logs */
   folder: string;
   chats: { id: string; title: string }[];
 }
-
-export type ToSearchWorker = { type: 'search'; task: SearchTask } | { type: 'cancel'; id: number };
-export type FromSearchWorker = { id: number } & ({ answer: ChatSearchAnswer } | { error: ErrorPayload });

@@ -108,6 +108,8 @@ export const operations = {
   'chats.setFolder': operation(z.object({ chatIds: z.array(idSchema), folder: folderNameSchema.nullable() }), nothing),
   /** titles and texts of all chats but those in the trash */
   'chats.search': operation(chatSearchSchema, chatSearchAnswerSchema),
+  /** ends the search of this view, which nobody waits for */
+  'chats.cancelSearch': operation(z.object({ asker: idSchema }), nothing),
   /** of this chat alone; it is read again from its start with the next question */
   'chats.setSystemPrompt': operation(
     z.object({ chatId: idSchema, systemPrompt: z.string().max(limits.maxSystemPrompt) }),
@@ -239,11 +241,19 @@ export const operations = {
     z.object({ documentId: idSchema, part: attachmentPartSchema.optional() }),
     z.object({ tokens: z.number().int(), sections: z.array(z.number().int()).nullable() }),
   ),
-  /** passages of about 1,000 characters with words of the query, the best first */
+  /** passages of about 1,000 characters with words of the query, the best first; `all`: those beyond the limit among them */
   'documents.search': operation(
-    z.object({ documentId: idSchema, query: z.string().max(1000), limit: z.number().int().min(1).max(64) }),
-    z.array(scoredPassageSchema),
+    z.object({
+      documentId: idSchema,
+      query: z.string().max(1000),
+      limit: z.number().int().min(1).max(64),
+      /** any id of the asking view: its newer question ends the older one with the code `cancelled` */
+      asker: idSchema.optional(),
+    }),
+    z.object({ passages: z.array(scoredPassageSchema), all: z.number().int() }),
   ),
+  /** ends the search of this view, which nobody waits for */
+  'documents.cancelSearch': operation(z.object({ asker: idSchema }), nothing),
 
   /** what the stored texts take on disk */
   'documents.usage': operation(nothing, documentUsageSchema),
@@ -297,6 +307,8 @@ export const events = {
   onEngine: engineStatusSchema,
   /** every job of this run, in the order of their beginning: at each change of state, and while one reads */
   onDocumentJobs: z.array(documentJobSchema),
+  /** how much a search of chats or of a document has read, 0 to 1, when it takes longer */
+  onSearch: z.object({ asker: idSchema, fraction: z.number() }),
   /** every download: at each change of state, and four times a second while one runs */
   onDownloads: z.array(downloadSchema),
   ...compareEvents,

@@ -1,9 +1,6 @@
-/** What goes to the worker thread that computes hashes, and what comes back. */
+/** What goes to the worker thread that computes hashes. */
 export interface HashTask {
-  id: number;
   paths: string[];
   /** the first and the last megabyte of each only */
   sample: boolean;
 }
-
-export type FromHashWorker = { id: number } & ({ sha256: string } | { problem: string });

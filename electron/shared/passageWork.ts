@@ -1,8 +1,6 @@
 /** What passes between the main process and the worker thread that finds passages of documents. */
-import type { ErrorPayload } from './errors';
 
 export interface PassageTask {
-  id: number;
   documentId: string;
   /** UTF-8; what is written there never changes */
   textPath: string;
@@ -19,4 +17,8 @@ export interface FoundPassage {
   score: number;
 }
 
-export type FromPassageWorker = { id: number } & ({ passages: FoundPassage[] } | { error: ErrorPayload });
+export interface FoundPassages {
+  passages: FoundPassage[];
+  /** passages with words of the query, those beyond the limit among them */
+  all: number;
+}

@@ -22,6 +22,10 @@ export function connect(client: AppClient, app: App, onCommand: (command: Comman
     client.on('onCompareFrame', actions.compare.frame),
     client.on('onCompareRuns', actions.compare.receiveRuns),
     client.on('onDocumentJobs', actions.documents.receiveJobs),
+    client.on('onSearch', (progress) => {
+      actions.chats.receiveProgress(progress);
+      actions.documents.receiveProgress(progress);
+    }),
     client.on('onMachine', actions.machine.receive),
     client.on('onEngine', actions.engine.receive),
     client.on('onPower', actions.meter.receivePower),

@@ -133,7 +133,8 @@ export function createHandlers(parts: HandlerParts): Handlers {
     'documents.text': async ({ documentId, start, end }) => ({
       text: await documents.store.text(documentId, start, end),
     }),
-    'documents.search': ({ documentId, query, limit }) => retrieval.search(documentId, query, limit),
+    'documents.search': ({ documentId, query, limit, asker }) => retrieval.search(documentId, query, limit, asker),
+    'documents.cancelSearch': async ({ asker }) => retrieval.cancelSearch(asker),
     'documents.usage': () => documentUse.usage(),
     'documents.sweep': () => documentUse.sweepNow(),
     'documents.countTokens': ({ documentId, part }) => budgets.countDocument(documentId, part),

@@ -116,7 +116,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const downloadFolder = () => downloadFolderOf(dataFolder, settings.get().downloads);
   const hashes = new HashWorker(join(dirname(options.documentWorker), 'hashing.cjs'));
   const duplicates = new Duplicates(join(dataFolder, 'model-hashes.json'), (paths, sample) =>
-    hashes.hash(paths, sample),
+    hashes.ask({ paths, sample }),
   );
   await duplicates.load();
   const models = new ModelLibrary({
@@ -239,6 +239,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   models.changed.on((payload) => events.emit({ name: 'onModels', payload }));
   engine.changed.on((payload) => events.emit({ name: 'onEngine', payload }));
   documents.jobs.changed.on((payload) => events.emit({ name: 'onDocumentJobs', payload }));
+  for (const { progress } of [search, passages]) progress.on((payload) => events.emit({ name: 'onSearch', payload }));
   hub.downloads.changed.on((payload) => events.emit({ name: 'onDownloads', payload }));
   compare.progress.on((payload) => events.emit({ name: 'onCompare', payload }));
   compare.frames.on((payload) => events.emit({ name: 'onCompareFrame', payload }));

@@ -1,10 +1,12 @@
 import { LoaderCircle } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { hitOf } from '../../state/documents/hits';
-import { selectSections } from '../../state/documents/selectors';
-import type { FoundPassage } from '../../state/documents/state';
+import { selectSearched, selectSections } from '../../state/documents/selectors';
+import type { Found } from '../../state/documents/state';
 import { useActions, useApp } from '../../state/useApp';
+import { formatCount } from '../../ui/format';
 import { Marked } from '../../ui/Marked';
+import { Progress } from '../../ui/Progress';
 import { useDebounced } from '../../ui/useDebounced';
 
 const restMs = 200;
@@ -18,28 +20,37 @@ interface SearchViewProps {
 export function SearchView({ documentId, query }: SearchViewProps) {
   const { documents } = useActions();
   const rested = useDebounced(query.trim(), restMs);
-  const [found, setFound] = useState<{ query: string; passages: readonly FoundPassage[] | null } | null>(null);
+  const [found, setFound] = useState<{ query: string; answer: Found | null } | null>(null);
 
   useEffect(() => {
     if (rested === '') return;
-    let dropped = false;
-    void documents.search(documentId, rested).then((passages) => {
-      if (!dropped) setFound({ query: rested, passages });
+    let waiting = true;
+    void documents.search(documentId, rested).then((answer) => {
+      if (waiting) setFound({ query: rested, answer });
+      waiting = false;
     });
     return () => {
-      dropped = true;
+      if (waiting) documents.endSearch();
+      waiting = false;
     };
   }, [documentId, rested, documents]);
 
   const sections = useApp(selectSections(documentId));
-  const passages = found?.passages?.map((passage) => ({ passage, hit: hitOf(passage, found.query, sections) })) ?? [];
+  const searched = useApp(selectSearched);
+  const passages =
+    found?.answer?.passages.map((passage) => ({ passage, hit: hitOf(passage, found.query, sections) })) ?? [];
   const searching = found?.query !== query.trim();
   return (
     <section className="min-h-0 flex-1 overflow-y-auto px-3 py-2" aria-label="What was found" aria-busy={searching}>
       <p role="status" className="flex items-center gap-2 px-2 py-1 text-xs text-ink-3">
         {searching && <LoaderCircle className="size-3.5 animate-spin" aria-hidden="true" />}
-        {searching ? 'Searching' : resultText(found?.passages ?? null)}
+        {searching ? 'Searching' : resultText(found?.answer ?? null)}
       </p>
+      {searching && searched !== null && (
+        <div className="flex px-2 pb-2">
+          <Progress label="Searching the document" share={searched} />
+        </div>
+      )}
       <ol>
         {passages.map(({ passage, hit }) => (
           <li key={passage.start}>
@@ -61,8 +72,10 @@ export function SearchView({ documentId, query }: SearchViewProps) {
   );
 }
 
-function resultText(passages: readonly FoundPassage[] | null): string {
-  if (!passages) return 'The document could not be searched. Try again.';
-  if (passages.length === 0) return 'Nothing found. Try other words.';
-  return passages.length === 1 ? '1 passage, the best' : `${passages.length} passages, the best first`;
+function resultText(found: Found | null): string {
+  if (!found) return 'The document could not be searched. Try again.';
+  const { passages, all } = found;
+  if (all === 0) return 'Nothing found. Try other words.';
+  if (all > passages.length) return `The best ${passages.length} of ${formatCount(all)} passages`;
+  return all === 1 ? '1 passage' : `${all} passages, the best first`;
 }

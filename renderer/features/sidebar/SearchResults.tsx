@@ -4,10 +4,11 @@ import type { ChatHit } from '../../../electron/shared/chatSearch';
 import type { ChatSummary } from '../../../electron/shared/chats';
 import { marksIn, searchWords } from '../../../electron/shared/textSearch';
 import { searchChats } from '../../state/chats/list';
-import { selectFound, selectSearching } from '../../state/chats/selectors';
+import { selectFound, selectSearched, selectSearching } from '../../state/chats/selectors';
 import { useApp } from '../../state/useApp';
 import { cx } from '../../ui/cx';
 import { Marked } from '../../ui/Marked';
+import { Progress } from '../../ui/Progress';
 
 interface SearchResultsProps {
   list: readonly ChatSummary[];
@@ -20,6 +21,7 @@ interface SearchResultsProps {
 export function SearchResults({ list, query, openId, onChoose }: SearchResultsProps) {
   const found = useApp(selectFound);
   const searching = useApp(selectSearching);
+  const searched = useApp(selectSearched);
   const byTitle = useMemo(() => titleHits(list, query), [list, query]);
   // while the next letters are searched for, what the former ones found stays
   const hits = found ? found.answer.hits : byTitle;
@@ -31,6 +33,11 @@ export function SearchResults({ list, query, openId, onChoose }: SearchResultsPr
       <p role="status" className="px-2 pt-3 pb-1 text-xs font-medium text-ink-3">
         {statusText(searching, shown.length, found?.answer.more ?? false)}
       </p>
+      {searching && searched !== null && (
+        <div className="flex px-2 pb-1">
+          <Progress label="Searching all chats" share={searched} />
+        </div>
+      )}
       <ul className={cx('grid grid-cols-1 gap-1.5 transition-opacity', searching && found && 'opacity-60')}>
         {shown.map(({ hit, chat }) => (
           <Hit

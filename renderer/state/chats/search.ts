@@ -1,5 +1,6 @@
 /** Search of all chats while a person types: asked when the typing rests, and only the newest answer counts. */
 import type { ChatHit } from '../../../electron/shared/chatSearch';
+import type { EventPayload } from '../../../electron/shared/contract';
 import type { Tools } from '../tools';
 
 const restMs = 150;
@@ -12,18 +13,24 @@ export function createSearchActions({ client, get, patch, report }: Tools) {
   function search(query: string): void {
     clearTimeout(timer);
     const blank = query.trim() === '';
-    patch('chats', { query, searching: !blank, ...(blank ? { found: null } : {}) });
+    if (blank && get().chats.searching) void client.call('chats.cancelSearch', { asker }).catch(() => undefined);
+    patch('chats', { query, searching: !blank, ...(blank ? { found: null, searched: null } : {}) });
     if (!blank) timer = setTimeout(() => void ask(query), restMs);
+  }
+
+  function receiveProgress(progress: EventPayload<'onSearch'>): void {
+    if (progress.asker === asker && get().chats.searching) patch('chats', { searched: progress.fraction });
   }
 
   async function ask(query: string): Promise<void> {
     clearTimeout(timer);
+    patch('chats', { searched: null });
     try {
       const answer = await client.call('chats.search', { query, asker });
-      if (get().chats.query === query) patch('chats', { found: { query, answer }, searching: false });
+      if (get().chats.query === query) patch('chats', { found: { query, answer }, searching: false, searched: null });
     } catch (error) {
       if (get().chats.query !== query) return;
-      patch('chats', { searching: false });
+      patch('chats', { searching: false, searched: null });
       report(error);
     }
   }
@@ -36,5 +43,5 @@ export function createSearchActions({ client, get, patch, report }: Tools) {
     return found?.query === query ? (found.answer.hits[0] ?? null) : null;
   }
 
-  return { search, firstHit };
+  return { search, firstHit, receiveProgress };
 }

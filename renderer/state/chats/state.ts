@@ -9,6 +9,8 @@ export interface ChatsState {
   found: { query: string; answer: ChatSearchAnswer } | null;
   /** the texts of the chats are being searched for `query` */
   searching: boolean;
+  /** how much of them was read, 0 to 1, when it takes longer */
+  searched: number | null;
   /** what lies in the trash, while it is looked at; null: it is not */
   trash: TrashedChat[] | null;
   /** names of folders that are shut in the list */
@@ -22,6 +24,7 @@ export const initialChats: ChatsState = {
   query: '',
   found: null,
   searching: false,
+  searched: null,
   trash: null,
   shutFolders: [],
   transfer: null,

@@ -1,15 +1,18 @@
+import type { EventPayload } from '../../../electron/shared/contract';
 import type { DocumentInfo, DocumentJob } from '../../../electron/shared/documents';
 import { errorPayloadOf } from '../../bridge/errorPayload';
 import type { Tools } from '../tools';
 import { createAttachActions } from './attach';
 import { settleDocuments } from './drafts';
-import type { FoundPassage, Panel, Place } from './state';
+import type { Found, Panel, Place } from './state';
 
 /** passages of one search */
 const hits = 20;
 
 export function createDocumentsActions(tools: Tools) {
   const { client, get, patch } = tools;
+  // another window may search at the same time
+  const asker = `document-${Math.random().toString(36).slice(2)}`;
 
   function know(info: DocumentInfo): void {
     patch('documents', { infos: { ...get().documents.infos, [info.id]: info } });
@@ -25,18 +28,28 @@ export function createDocumentsActions(tools: Tools) {
   }
 
   /** The best first, with their words; null: it could not be searched. `query`: at most 1,000 characters. */
-  async function search(documentId: string, query: string): Promise<FoundPassage[] | null> {
+  async function search(documentId: string, query: string): Promise<Found | null> {
+    patch('documents', { searched: null });
     try {
-      const passages = await client.call('documents.search', { documentId, query, limit: hits });
-      return await Promise.all(
-        passages.map(async (passage) => ({
-          ...passage,
-          text: await readText(documentId, passage.start, passage.end),
-        })),
-      );
+      const { passages, all } = await client.call('documents.search', { documentId, query, limit: hits, asker });
+      const withText = passages.map(async (passage) => ({
+        ...passage,
+        text: await readText(documentId, passage.start, passage.end),
+      }));
+      return { passages: await Promise.all(withText), all };
     } catch {
       return null;
     }
+  }
+
+  /** Nobody waits for the search any more. */
+  function endSearch(): void {
+    patch('documents', { searched: null });
+    void client.call('documents.cancelSearch', { asker }).catch(() => undefined);
+  }
+
+  function receiveProgress(progress: EventPayload<'onSearch'>): void {
+    if (progress.asker === asker) patch('documents', { searched: progress.fraction });
   }
 
   /** Characters `start` to `end`; rejects when the text is not there any more. */
@@ -98,6 +111,8 @@ export function createDocumentsActions(tools: Tools) {
     learn,
     close: () => patch('documents', { panel: null }),
     search,
+    endSearch,
+    receiveProgress,
     readText,
   };
 }

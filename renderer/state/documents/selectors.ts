@@ -4,6 +4,7 @@ import { selectDraftOfOpenChat } from '../conversation/selectors';
 import type { DraftDocument, TokenCount } from './state';
 
 export const selectPanel = (state: AppState) => state.documents.panel;
+export const selectSearched = (state: AppState) => state.documents.searched;
 export const selectPanelError = (state: AppState) => state.documents.panelError;
 export const selectDraftDocuments = (state: AppState): readonly DraftDocument[] =>
   selectDraftOfOpenChat(state).documents;

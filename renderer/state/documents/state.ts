@@ -49,6 +49,13 @@ export interface FoundPassage extends Passage {
   text: string;
 }
 
+export interface Found {
+  /** the best, the best first */
+  passages: readonly FoundPassage[];
+  /** with words of the query, those that are not among `passages` too */
+  all: number;
+}
+
 export interface DocumentsState {
   jobs: readonly DocumentJob[];
   infos: Readonly<Record<string, DocumentInfo>>;
@@ -56,6 +63,8 @@ export interface DocumentsState {
   tokens: Readonly<Record<string, TokenCount>>;
   /** the document that is shown beside the chat */
   panel: Panel | null;
+  /** how much of it the search has read, 0 to 1, when it takes longer */
+  searched: number | null;
   /** why its facts could not be had */
   panelError: ErrorPayload | null;
 }
@@ -66,5 +75,6 @@ export const initialDocuments: DocumentsState = {
   sections: {},
   tokens: {},
   panel: null,
+  searched: null,
   panelError: null,
 };

@@ -87,9 +87,10 @@ describe('a document of a draft', () => {
 
   it('is searched: each passage comes with its words; a search that failed is told from one without hits', async () => {
     const { fake, documents } = await start();
-    expect(await documents.search('d1', 'letters')).toEqual([
-      { start: 10, end: 14, label: 'Page 1', score: 2, text: 'abcd' },
-    ]);
+    expect(await documents.search('d1', 'letters')).toEqual({
+      passages: [{ start: 10, end: 14, label: 'Page 1', score: 2, text: 'abcd' }],
+      all: 1,
+    });
     fake.failures.set('documents.search', { code: 'not-found', message: 'Gone.', hint: '' });
     expect(await documents.search('d1', 'letters')).toBeNull();
   });

@@ -172,7 +172,10 @@ export class FakeServices implements WindowApi {
       case 'documents.sections':
         return fakeSections();
       case 'documents.search':
-        return [{ start: 10, end: 14, label: 'Page 1', score: 2 }];
+        return { passages: [{ start: 10, end: 14, label: 'Page 1', score: 2 }], all: 1 };
+      case 'documents.cancelSearch':
+      case 'chats.cancelSearch':
+        return undefined;
       case 'documents.text':
         return { text: '0123456789abcdefghij'.slice(input.start, input.end) };
       case 'sessions.list':

@@ -1,6 +1,6 @@
 /** Chooses the passages of documents that fit a question best, as many as there is room for. */
 import type { Attachment, Passage, ScoredPassage } from '../../../shared/attachments';
-import type { FoundPassage } from '../../../shared/passageWork';
+import type { FoundPassage, FoundPassages } from '../../../shared/passageWork';
 import { documentBlock, markedText, sectionAt } from './documentBlock';
 import type { DocumentStore } from './documentStore';
 import type { DocumentTexts } from './documentTexts';
@@ -21,9 +21,19 @@ export class Retrieval {
   ) {}
 
   /** The best first; none: no word of the query is in the document. */
-  async search(documentId: string, query: string, limit: number): Promise<ScoredPassage[]> {
-    const found = query.trim() === '' ? [] : await this.find(documentId, query, limit);
-    return this.labelled(documentId, found);
+  async search(
+    documentId: string,
+    query: string,
+    limit: number,
+    asker?: string,
+  ): Promise<{ passages: ScoredPassage[]; all: number }> {
+    if (query.trim() === '') return { passages: [], all: 0 };
+    const { passages, all } = await this.find(documentId, query, limit, asker);
+    return { passages: await this.labelled(documentId, passages), all };
+  }
+
+  cancelSearch(asker: string): void {
+    this.passages.cancel(asker);
   }
 
   /**
@@ -33,9 +43,9 @@ export class Retrieval {
   async choose(attachment: Attachment, question: string, most: number): Promise<Attachment> {
     const { documentId } = attachment;
     const words = question.slice(-mostOfQuestion).trim();
-    const matching = words === '' ? [] : await this.find(documentId, words, mostCandidates);
-    const found = matching.length > 0 ? matching : await this.find(documentId, '', mostCandidates);
-    const candidates = await this.labelled(documentId, found);
+    const matching = await this.find(documentId, words, mostCandidates);
+    const found = matching.all > 0 ? matching : await this.find(documentId, '', mostCandidates);
+    const candidates = await this.labelled(documentId, found.passages);
     const chosen = await this.cheapEnough(attachment, candidates, most);
     let filled = withPassages(attachment, chosen);
     // counted alone, they can come to a few tokens less than together
@@ -46,8 +56,9 @@ export class Retrieval {
     return filled;
   }
 
-  private async find(documentId: string, query: string, limit: number): Promise<FoundPassage[]> {
-    return this.passages.search({ documentId, textPath: await this.store.textPath(documentId), query, limit });
+  private async find(documentId: string, query: string, limit: number, asker?: string): Promise<FoundPassages> {
+    const textPath = await this.store.textPath(documentId);
+    return this.passages.ask({ documentId, textPath, query, limit }, asker);
   }
 
   private async labelled(documentId: string, found: FoundPassage[]): Promise<ScoredPassage[]> {

@@ -26,6 +26,7 @@ type Names =
   | 'chats.setPinned'
   | 'chats.setFolder'
   | 'chats.search'
+  | 'chats.cancelSearch'
   | 'chats.setSystemPrompt'
   | 'presets.list'
   | 'presets.save'
@@ -60,6 +61,7 @@ export function createLibraryHandlers(parts: LibraryParts): Pick<Handlers, Names
     'chats.setPinned': ({ chatId, pinned }) => chats.setPinned(chatId, pinned),
     'chats.setFolder': ({ chatIds, folder }) => chats.setFolder(chatIds, folder),
     'chats.search': (question) => search.search(question),
+    'chats.cancelSearch': async ({ asker }) => search.cancel(asker),
     'chats.setSystemPrompt': ({ chatId, systemPrompt }) => chats.setSystemPrompt(chatId, systemPrompt),
     'chats.exportText': async ({ chatId, ...options }) => {
       const chat = turns.withLiveText(await chats.open(chatId));

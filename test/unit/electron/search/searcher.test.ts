@@ -70,7 +70,8 @@ test('a chat that changed is read again, one that is gone is left out, and the l
   const { folder, chats } = await folderWith({ one: said('q', 'user', 'old'), two: said('q', 'user', 'old') });
   const searcher = new Searcher();
   const search = async (word: string, limit = 9) => {
-    const answer = await searcher.search({ id: 1, words: [word], limit, folder, chats }, new AbortController().signal);
+    const task = { words: [word], limit, folder, chats };
+    const answer = await searcher.search(task, new AbortController().signal, () => undefined);
     return [answer?.hits.map(({ chatId }) => chatId), answer?.more];
   };
   expect(await search('old')).toEqual([['one', 'two'], false]);

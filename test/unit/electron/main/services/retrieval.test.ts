@@ -74,10 +74,11 @@ test('passages are searched, with the names of their sections', async () => {
   const { call } = await setUp();
   const { documentId } = await attach(call, 'Book.txt', book);
   const found = await call('documents.search', { documentId, query: 'whale oil', limit: 3 });
-  expect(found[0]).toMatchObject({ label: 'Part 30', score: expect.any(Number) });
-  const { text } = await call('documents.text', { documentId, start: found[0]?.start ?? 0, end: found[0]?.end ?? 0 });
+  expect(found.passages[0]).toMatchObject({ label: 'Part 30', score: expect.any(Number) });
+  const first = found.passages[0];
+  const { text } = await call('documents.text', { documentId, start: first?.start ?? 0, end: first?.end ?? 0 });
   expect(text).toContain('whale oil');
-  expect(await call('documents.search', { documentId, query: ' ', limit: 3 })).toEqual([]);
+  expect(await call('documents.search', { documentId, query: ' ', limit: 3 })).toEqual({ passages: [], all: 0 });
   const missing = { documentId: 'f'.repeat(64), query: 'oil', limit: 3 };
   await expect(call('documents.search', missing)).rejects.toMatchObject({ code: 'not-found' });
 }, 20_000);

@@ -1,0 +1,35 @@
+/** The thread's end of a `TaskThread`. Tasks run side by side as far as they wait for something. */
+import { parentPort } from 'node:worker_threads';
+import { toErrorPayload } from '../shared/errors';
+import type { FromThread, ToThread } from '../shared/threadWork';
+
+/** what is done by then needs no progress */
+const quietMs = 400;
+const tellEveryMs = 200;
+
+/** `work` answers, or null once `signal` fired; it may tell as often as it likes how much is done. */
+export function answerTasks<Task, Answer>(
+  work: (task: Task, signal: AbortSignal, tell: (fraction: number) => void) => Promise<Answer | null>,
+): void {
+  const running = new Map<number, AbortController>();
+  const post = (message: FromThread<Answer>) => parentPort?.postMessage(message);
+
+  parentPort?.on('message', (message: ToThread<Task>) => {
+    const { id } = message;
+    if ('cancel' in message) return running.get(id)?.abort();
+    const stop = new AbortController();
+    running.set(id, stop);
+    let next = performance.now() + quietMs;
+    const tell = (fraction: number) => {
+      if (performance.now() < next) return;
+      next = performance.now() + tellEveryMs;
+      post({ id, fraction });
+    };
+    work(message.task, stop.signal, tell)
+      .then(
+        (answer) => answer !== null && post({ id, answer }),
+        (error: unknown) => post({ id, error: toErrorPayload(error) }),
+      )
+      .finally(() => running.delete(id));
+  });
+}

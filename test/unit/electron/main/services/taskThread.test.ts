@@ -1,0 +1,48 @@
+/** A thread and its owner together, as bundled for the app. */
+import { join, resolve } from 'node:path';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { bundleForNode } from '../../../../../electron/build.mjs';
+import { TaskThread } from '../../../../../electron/main/services/taskThread';
+import { ConcertinaError } from '../../../../../electron/shared/errors';
+
+const folder = resolve('build/test-bundles');
+beforeAll(() => bundleForNode('slowThread', 'test/fixtures/slowThread.ts', folder), 60_000);
+
+function start() {
+  const thread = new TaskThread<{ steps: number; fail?: 'task' | 'thread' }, string>({
+    ...{ workerFile: join(folder, 'slowThread.cjs'), idleMs: 0 },
+    lost: (cause) => new ConcertinaError('internal', `Lost: ${cause.message}.`),
+  });
+  onTestFinished(() => thread.close());
+  const told: { asker: string; fraction: number }[] = [];
+  thread.progress.on((one) => told.push(one));
+  return { thread, told };
+}
+
+test('a task that takes longer tells its asker how far it is, one that does not tells nothing', async () => {
+  const { thread, told } = start();
+  expect(await thread.ask({ steps: 1 }, 'quick')).toBe('1 steps');
+  expect(await thread.ask({ steps: 20 }, 'slow')).toBe('20 steps');
+  expect(new Set(told.map(({ asker }) => asker))).toEqual(new Set(['slow']));
+  const fractions = told.map(({ fraction }) => fraction);
+  expect(fractions).toEqual([...fractions].sort((a, b) => a - b));
+  expect(fractions[0]).toBeGreaterThan(0);
+});
+
+test('a newer task of an asker ends the older one, and a task can be cancelled; others go on', async () => {
+  const { thread } = start();
+  const other = thread.ask({ steps: 6 }, 'other');
+  const older = thread.ask({ steps: 1000 }, 'one');
+  const newer = thread.ask({ steps: 1001 }, 'one');
+  await expect(older).rejects.toMatchObject({ code: 'cancelled' });
+  thread.cancel('one');
+  await expect(newer).rejects.toMatchObject({ code: 'cancelled' });
+  expect(await other).toBe('6 steps');
+});
+
+test('a task that fails, and a thread that ends, fail what was asked; the next task is answered', async () => {
+  const { thread } = start();
+  await expect(thread.ask({ steps: 1, fail: 'task' })).rejects.toMatchObject({ code: 'internal' });
+  await expect(thread.ask({ steps: 1, fail: 'thread' })).rejects.toThrow('Lost: exit code 3.');
+  expect(await thread.ask({ steps: 1 })).toBe('1 steps');
+});

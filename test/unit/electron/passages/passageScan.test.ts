@@ -1,0 +1,78 @@
+/** Searching a text that is too long for an index: read in pieces, with the places and the order of the index. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { PassageIndex } from '../../../../electron/passages/passageIndex';
+import { firstPassages, scanPassages } from '../../../../electron/passages/passageScan';
+import { temporaryFolder } from '../../../fixtures/temporary';
+
+const filler = (n: number) => `The keeper of wall ${n} counts the stones of the old harbour. `.repeat(15).trim();
+
+async function textFile(text: string) {
+  const textPath = join(await temporaryFolder(), 'text');
+  await writeFile(textPath, text);
+  const search = async (query: string, limit = 5, signal = new AbortController().signal) =>
+    scanPassages({ documentId: 'd', textPath, query, limit }, signal, () => undefined);
+  const texts = async (query: string) =>
+    (await search(query))?.passages.map(({ start, end }) => text.slice(start, end)) ?? [];
+  return { textPath, search, texts };
+}
+
+const long = Array.from({ length: 3000 }, (_, n) => filler(n));
+long[10] = `A lantern burns there. ${filler(10)}`;
+long[2900] = `À Marseille brûle une lanterne, the lantern of whale oil. ${filler(2900)}`;
+const text = long.join('\n\n');
+
+describe('a scan', () => {
+  it.each([
+    ['what does the lantern of Marseille burn?', 'Marseille'],
+    ['BRULE', 'brûle'],
+    ['"whale oil"', 'whale oil'],
+    ['marseil', 'Marseille'],
+    ['wall 2999', 'wall 2999 '],
+  ])('finds by %j first what has %j, behind accents and many pieces', async (query, words) => {
+    expect((await (await textFile(text)).texts(query))[0]).toContain(words);
+  });
+
+  it('ranks as the index does, and tells how many there are', async () => {
+    const { search } = await textFile(text);
+    const index = new PassageIndex(text);
+    for (const query of ['lantern', 'lantern whale', 'wall 77', 'marseille']) {
+      const scanned = await search(query);
+      const indexed = index.search(query, 5);
+      expect(scanned?.passages[0]?.start).toBe(indexed.passages[0]?.start);
+      expect(scanned?.all).toBe(indexed.all);
+    }
+    expect(await search('zzz')).toEqual({ passages: [], all: 0 });
+  });
+
+  it('finds the parts of no word but its beginning, and of a short word nothing but itself', async () => {
+    const { search } = await textFile(text);
+    expect((await search('antern'))?.all).toBe(0);
+    expect((await search('lan'))?.all).toBe(0);
+    expect((await search('lante'))?.all).toBe(2);
+  });
+
+  it.each([
+    ['without lines', (part: string) => part.repeat(400)],
+    ['without blanks', (part: string) => part.replaceAll(' ', '').repeat(400)],
+  ])('reads a text %s, in scripts of several bytes', async (_, make) => {
+    const whole = `${make(`空は青い、海は広い。 ${'😀 '.repeat(50)}`.repeat(40))} 灯台守は鯨油を使う。`;
+    const { texts } = await textFile(whole);
+    expect((await texts('鯨油'))[0]).toContain('灯台守は鯨油を使う');
+  });
+
+  it('ends when nobody waits any more', async () => {
+    const { search } = await textFile(text);
+    expect(await search('lantern', 5, AbortSignal.abort())).toBeNull();
+  });
+
+  it('begins with the beginning', async () => {
+    const { textPath } = await textFile(text);
+    const { passages } = await firstPassages(textPath, 2);
+    expect(passages.map(({ start, score }) => [start, score])).toEqual([
+      [0, 0],
+      [expect.any(Number), 0],
+    ]);
+  });
+});
