@@ -277,6 +277,11 @@ export const compareOperations = {
     z.object({ fileName: z.string(), text: z.string() }),
   ),
   'compare.estimate': operation(z.object({ modelId: idSchema, configurations }), comparePlanSchema),
+  /** tokens of the prompt, as the columns would read it; null: another model is loaded, or none */
+  'compare.count': operation(
+    z.object({ modelId: idSchema, prompt: comparePromptSchema }),
+    z.object({ tokens: count.nullable() }),
+  ),
 } as const;
 
 export const compareEvents = {

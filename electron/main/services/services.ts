@@ -202,6 +202,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
       fill: async (attachment, text) =>
         (await questions.attachments({ chat: null, branch: [], text, attachments: [attachment] }))[0] ?? attachment,
     },
+    counts: { ofTexts: (some) => engine.countTexts(some), ofBranch: (chat, branch) => questions.total(chat, branch) },
     settings: (modelId) => settings.of(modelId),
   });
   await compare.clean();

@@ -13,9 +13,16 @@ import { formatBytes, formatContext, formatCount } from '../../ui/format';
 import { IconButton } from '../../ui/IconButton';
 import { NumberField } from '../../ui/NumberField';
 import { Select } from '../../ui/Select';
+import type { LengthProblem, PromptRoom } from './promptRoom';
 import { usePlan } from './usePlan';
 
-export function Configurations({ form }: { form: CompareForm }) {
+interface ConfigurationsProps {
+  form: CompareForm;
+  /** null: the prompt is not counted */
+  room: PromptRoom | null;
+}
+
+export function Configurations({ form, room }: ConfigurationsProps) {
   const { compare } = useActions();
   const { outcome, stale } = usePlan(form);
   const { rows, reference } = form;
@@ -77,6 +84,7 @@ export function Configurations({ form }: { form: CompareForm }) {
                 key={row.key}
                 row={row}
                 number={index + 1}
+                lengthProblem={room?.problems[index] ?? null}
                 plan={!stale && outcome?.ok ? (outcome.value.columns[index] ?? null) : null}
                 isReference={row.key === reference}
                 onReference={() => compare.edit({ reference: row.key })}
@@ -87,6 +95,7 @@ export function Configurations({ form }: { form: CompareForm }) {
           </tbody>
         </table>
       </div>
+      {room?.advice && <RoomAdvice room={room} rows={rows} />}
       <div className="mt-2 flex flex-wrap items-center gap-3">
         <Button
           size="small"
@@ -107,9 +116,31 @@ export function Configurations({ form }: { form: CompareForm }) {
   );
 }
 
+function RoomAdvice({ room: { advice, needed }, rows }: { room: PromptRoom; rows: readonly FormRow[] }) {
+  const { compare } = useActions();
+  return (
+    <div className="mt-2 flex flex-wrap items-center gap-x-3 gap-y-1.5">
+      <p role="status" className="text-xs text-warn" data-testid="compare-room">
+        {advice}
+      </p>
+      {needed !== null && (
+        <Button
+          size="small"
+          data-testid="compare-room-take"
+          onClick={() => compare.edit({ rows: rows.map((row) => ({ ...row, nCtx: Math.max(row.nCtx, needed) })) })}
+        >
+          Use {formatCount(needed)} tokens of context
+        </Button>
+      )}
+    </div>
+  );
+}
+
 interface RowProps {
   row: FormRow;
   number: number;
+  /** of its context beside the prompt; null: none */
+  lengthProblem: LengthProblem;
   /** null: not known yet */
   plan: ComparePlan['columns'][number] | null;
   isReference: boolean;
@@ -119,7 +150,7 @@ interface RowProps {
   onRemove: (() => void) | null;
 }
 
-function Row({ row, number, plan, isReference, onReference, onChange, onRemove }: RowProps) {
+function Row({ row, number, lengthProblem, plan, isReference, onReference, onChange, onRemove }: RowProps) {
   const estimate = plan?.estimate ?? null;
   const kv = estimate && estimate.kvK + estimate.kvV;
   const all = estimate && kv !== null ? estimate.weights + kv + estimate.compute : null;
@@ -135,7 +166,7 @@ function Row({ row, number, plan, isReference, onReference, onChange, onRemove }
             aria-label={`Configuration ${number} is the reference`}
             checked={isReference}
             onChange={onReference}
-            className="size-4 accent-accent"
+            className="block size-4 accent-accent"
           />
         </td>
         {(['typeK', 'typeV'] as const).map((side) => (
@@ -163,6 +194,13 @@ function Row({ row, number, plan, isReference, onReference, onChange, onRemove }
             integer
             onCommit={(nCtx) => nCtx !== null && onChange({ nCtx })}
           />
+          {lengthProblem !== null && (
+            <span className="block pt-0.5 text-xs text-warn">
+              {lengthProblem === 'too-short'
+                ? 'too short for the prompt'
+                : `room for ${formatCount(lengthProblem)} of the answer`}
+            </span>
+          )}
         </td>
         <td className="px-2 py-1.5 text-right whitespace-nowrap">{kv === null ? '–' : formatBytes(kv)}</td>
         <td className={cx('px-2 py-1.5 text-right whitespace-nowrap', plan && !plan.fits && 'font-medium text-bad')}>

@@ -1,10 +1,11 @@
 /** The form of a comparison, and below it those that were made. */
 import { type ReactNode, useId } from 'react';
-import { missingOf } from '../../state/compare/form';
+import { missingOf, planKey } from '../../state/compare/form';
 import {
   selectCompareDocuments,
   selectCompareModelId,
   selectComparing,
+  selectLongestContext,
   selectPlan,
   selectStarting,
 } from '../../state/compare/selectors';
@@ -12,15 +13,22 @@ import type { CompareForm } from '../../state/compare/state';
 import { selectModels } from '../../state/models/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
+import { cx } from '../../ui/cx';
 import { Select } from '../../ui/Select';
 import { Configurations } from './Configurations';
 import { Options } from './Options';
 import { PromptField } from './PromptField';
+import { type PromptRoom, promptRoom } from './promptRoom';
 import { RunList } from './RunList';
+import { startWarning } from './startWarning';
+import { usePromptTokens } from './usePromptTokens';
 
 export function SetUp({ form }: { form: CompareForm }) {
   const models = useApp(selectModels);
   const modelId = useApp(selectCompareModelId);
+  const longest = useApp(selectLongestContext);
+  const tokens = usePromptTokens(form);
+  const room = tokens === null ? null : promptRoom(form, tokens, longest);
   const { compare } = useActions();
 
   return (
@@ -39,6 +47,11 @@ export function SetUp({ form }: { form: CompareForm }) {
               onChange={(event) => compare.edit({ modelId: event.target.value })}
               className="w-full max-w-md"
             >
+              {modelId === null && (
+                <option value="" disabled>
+                  {models?.length === 0 ? 'No model is here yet' : 'Choose a model'}
+                </option>
+              )}
               {models?.map((model) => (
                 <option key={model.id} value={model.id} disabled={model.problem !== null}>
                   {model.info?.name || model.fileName} {model.info?.quantization}
@@ -48,9 +61,9 @@ export function SetUp({ form }: { form: CompareForm }) {
           )}
         </Part>
         <Part title="Prompt">{() => <PromptField form={form} />}</Part>
-        <Part title="Configurations">{() => <Configurations form={form} />}</Part>
+        <Part title="Configurations">{() => <Configurations form={form} room={room} />}</Part>
         <Options form={form} />
-        <Start form={form} />
+        <Start form={form} room={room} />
         <RunList />
       </div>
     </div>
@@ -69,17 +82,19 @@ function Part({ title, children }: { title: string; children: (titleId: string) 
   );
 }
 
-function Start({ form }: { form: CompareForm }) {
+function Start({ form, room }: { form: CompareForm; room: PromptRoom | null }) {
   const documents = useApp(selectCompareDocuments);
   const modelId = useApp(selectCompareModelId);
   const comparing = useApp(selectComparing);
   const starting = useApp(selectStarting);
   const plan = useApp(selectPlan);
   const { compare } = useActions();
-  const together = plan?.outcome.ok ? plan.outcome.value.together : null;
+  // figures of other rows, or of another model, warn of nothing
+  const known =
+    plan?.outcome.ok && modelId !== null && plan.key === planKey(modelId, form.rows) ? plan.outcome.value : null;
   const missing = modelId === null ? 'Choose a model first.' : missingOf(form, documents);
   const why = comparing ? 'Another comparison is running.' : missing;
-  const warning = form.together && together && !together.fits ? 'All contexts at once do not fit into the memory.' : '';
+  const warning = startWarning(form, known, room);
 
   return (
     <div className="flex flex-wrap items-center gap-3">
@@ -96,8 +111,12 @@ function Start({ form }: { form: CompareForm }) {
           Show it
         </Button>
       )}
-      <p role="status" className="text-xs text-ink-2" data-testid="compare-missing">
-        {why ?? (warning || 'Answers of chats wait until it has ended.')}
+      <p
+        role="status"
+        className={cx('text-xs', why === null && warning ? 'text-warn' : 'text-ink-2')}
+        data-testid="compare-missing"
+      >
+        {why ?? warning ?? 'Answers of chats wait until it has ended.'}
       </p>
     </div>
   );

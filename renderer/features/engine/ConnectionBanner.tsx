@@ -14,7 +14,7 @@ export function ConnectionBanner() {
       tone="warn"
       title={phase === 'refused' ? 'Concertina does not answer this page.' : 'The connection to Concertina was lost.'}
       testId="connection-banner"
-      className="mx-4 mt-2"
+      className="mx-4 my-2"
       actions={
         <Button size="small" onClick={engine.reconnect}>
           Try now

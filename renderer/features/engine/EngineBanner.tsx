@@ -33,7 +33,7 @@ export function EngineBanner() {
       tone={text.tone}
       title={text.title}
       testId="engine-banner"
-      className="mx-4 mt-2"
+      className="mx-4 my-2"
       icon={working ? <Logo className="size-5!" working /> : undefined}
       onClose={text.closable ? engine.closeRecovered : undefined}
       actions={

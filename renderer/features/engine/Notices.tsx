@@ -19,7 +19,7 @@ export function Notices() {
       tone="info"
       title={notice}
       testId="notice"
-      className="mx-4 mt-2"
+      className="mx-4 my-2"
       onClose={() => engine.closeNotice(notice)}
     />
   ));

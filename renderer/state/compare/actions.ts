@@ -3,6 +3,7 @@ import type {
   CompareFormat,
   CompareFrame,
   CompareProgress,
+  ComparePrompt,
   CompareRun,
   CompareSummary,
 } from '../../../electron/shared/compare';
@@ -111,6 +112,12 @@ export function createCompareActions(
     if (number === planning) patch('compare', { plan: { key: planKey(modelId, rows), outcome } });
   }
 
+  /** Tokens of a prompt; null: it cannot be counted now. Whether it can be read is for the start to say. */
+  async function count(modelId: string, prompt: ComparePrompt): Promise<number | null> {
+    const answer = await client.call('compare.count', { modelId, prompt }).catch(() => null);
+    return answer?.tokens ?? null;
+  }
+
   /** The form with everything that a run was made of, to change something of it. */
   async function editAgain({ request, name }: CompareRun): Promise<void> {
     const { drafts } = get().conversation;
@@ -164,6 +171,7 @@ export function createCompareActions(
     frame,
     start,
     plan,
+    count,
     editAgain,
     use,
     receiveRuns: (runs: CompareSummary[]) => patch('compare', { runs }),

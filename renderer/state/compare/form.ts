@@ -75,12 +75,18 @@ export function curveDepths(nCtx: number): number[] {
 
 /** What keeps the form from being sent, as a sentence; null: nothing does. */
 export function missingOf(form: CompareForm, documents: readonly DraftDocument[]): string | null {
-  const { rows, kind } = form;
+  const { rows } = form;
   if (rows.length < minConfigurations) return 'Two configurations are needed at the least.';
   if (rows.length > maxConfigurations) return `${maxConfigurations} configurations are the most.`;
   if (new Set(rows.map(({ typeK, typeV, nCtx }) => `${typeK} ${typeV} ${nCtx}`)).size < rows.length) {
     return 'Two configurations are the same.';
   }
+  return missingOfPrompt(form, documents);
+}
+
+/** The same for the prompt alone. */
+export function missingOfPrompt(form: CompareForm, documents: readonly DraftDocument[]): string | null {
+  const { kind } = form;
   if (kind === 'text' && form.text.trim() === '') return 'Write a prompt first.';
   if (kind === 'chat' && !form.chat) return 'Open a chat with a question first.';
   if (kind !== 'documents') return null;
@@ -114,7 +120,7 @@ export function requestOf(
   };
 }
 
-function promptOf(form: CompareForm, documents: readonly DraftDocument[]): ComparePrompt {
+export function promptOf(form: CompareForm, documents: readonly DraftDocument[]): ComparePrompt {
   const { kind, text, asIs, question, chat } = form;
   if (kind === 'chat' && chat) return { kind, chatId: chat.chatId, leafId: chat.leafId };
   if (kind === 'documents') return { kind, attachments: attachmentsOf(documents), question };

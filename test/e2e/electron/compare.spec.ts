@@ -82,6 +82,13 @@ test('five cache types on a document: figures, export, cancel, a dead engine, an
   await page.getByTestId('compare-context').fill('100000');
   await page.getByTestId('compare-context').press('Enter');
   await expect(page.getByTestId('compare-context-note')).toContainText('trained for 8,192 tokens');
+  // the prompt is counted before anything runs
+  await page.getByTestId('compare-context').fill('2048');
+  await page.getByTestId('compare-context').press('Enter');
+  await expect(rows.first()).toContainText('too short for the prompt');
+  await expect(page.getByTestId('compare-missing')).toHaveText('5 configurations are too short for the prompt.');
+  await page.getByTestId('compare-room-take').click();
+  await expect(page.getByTestId('compare-room')).toHaveCount(0);
   await page.getByTestId('compare-context').fill(String(nCtx));
   await page.getByTestId('compare-context').press('Enter');
   await expect(page.getByTestId('compare-context-note')).not.toContainText('trained');

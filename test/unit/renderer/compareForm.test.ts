@@ -1,6 +1,8 @@
 /** The form of a comparison: what it asks the services for, and what keeps it from asking. */
 import { describe, expect, it } from 'vitest';
 import { compareRequestSchema } from '../../../electron/shared/compare';
+import { promptRoom } from '../../../renderer/features/compare/promptRoom';
+import { startWarning } from '../../../renderer/features/compare/startWarning';
 import {
   configurationsOf,
   curveDepths,
@@ -108,4 +110,49 @@ it('adds a pair of types that is not there yet', () => {
   const { rows } = newForm(4096);
   expect(configurationsOf([nextRow(rows)])).toEqual([{ typeK: 'turbo4', typeV: 'turbo3', nCtx: 4096 }]);
   expect(configurationsOf([nextRow(rows.slice(1))])).toEqual([{ typeK: 'f16', typeV: 'f16', nCtx: 4096 }]);
+});
+
+describe('promptRoom', () => {
+  const rows = (...lengths: number[]) =>
+    lengths.map((nCtx) => ({ key: nCtx, typeK: 'f16', typeV: 'f16', nCtx }) as const);
+  const room = (tokens: number, longest: number | null, ...lengths: number[]) =>
+    promptRoom({ rows: rows(...lengths), maxTokens: 256 }, tokens, longest);
+
+  it('says which contexts are too short, which end the answer early, and what would hold both', () => {
+    expect(room(4000, null, 4000, 4100, 4256, 8192)).toEqual({
+      problems: ['too-short', 100, null, null],
+      advice: 'The prompt takes 4,000 tokens, its answer up to 256.',
+      needed: 5120,
+    });
+    expect(room(3840, null, 4096)).toEqual({ problems: [null], advice: null, needed: null });
+  });
+
+  it('offers nothing that the model cannot have', () => {
+    expect(room(8192, 8192, 4096, 100_000)).toEqual({
+      problems: ['too-short', 'too-short'],
+      advice: 'The prompt takes 8,192 tokens, and the model was trained for 8,192. Shorten the prompt.',
+      needed: null,
+    });
+    expect(room(8000, 8192, 4096, 8192)).toMatchObject({
+      problems: ['too-short', 192],
+      needed: 8192,
+    });
+    expect(room(8000, 8192, 8192)).toMatchObject({ needed: null });
+  });
+
+  it('is told beside the start, after what does not fit into the memory', () => {
+    const form = typed({ rows: rows(4000, 4100), together: true });
+    const column = (fits: boolean) => ({ estimate: null, fits, problem: '', longest: null });
+    const plan = (...fits: boolean[]) => ({
+      columns: fits.map(column),
+      together: { fits: fits.every(Boolean), budgets: [] },
+    });
+    const short = room(4050, null, 4000, 4100);
+    expect(startWarning(form, plan(true, true), short)).toBe('One configuration is too short for the prompt.');
+    expect(startWarning(form, plan(false, false), short)).toBe('2 configurations do not fit into the memory.');
+    const together = { ...plan(true, true), together: { fits: false, budgets: [] } };
+    expect(startWarning(form, together, null)).toBe('All contexts at once do not fit into the memory.');
+    expect(startWarning({ ...form, together: false }, together, room(9, null, 4000))).toBeNull();
+    expect(startWarning(form, null, null)).toBeNull();
+  });
 });

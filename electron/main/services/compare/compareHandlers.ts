@@ -15,5 +15,6 @@ export function createCompareHandlers(compare: CompareService): HandlersOf<typeo
     'compare.rerun': ({ runId }) => compare.rerun(runId),
     'compare.export': async ({ runId, format }) => exportRun(await compare.get(runId), format),
     'compare.estimate': ({ modelId, configurations }) => compare.estimate(modelId, configurations),
+    'compare.count': async ({ modelId, prompt }) => ({ tokens: await compare.count(modelId, prompt) }),
   };
 }

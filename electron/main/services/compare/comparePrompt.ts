@@ -1,5 +1,6 @@
 /** What every column reads, as the engine is given it: texts in place of ids. */
 import type { Attachment } from '../../../shared/attachments';
+import type { Chat } from '../../../shared/chats';
 import type { ComparePrompt } from '../../../shared/compare';
 import type { CompareTask } from '../../../shared/engineContract';
 import { ConcertinaError } from '../../../shared/errors';
@@ -24,25 +25,59 @@ export interface PromptParts {
   systemPrompt: string;
 }
 
+/** Counts by the loaded model. */
+export interface PromptCounts {
+  ofTexts(texts: string[]): Promise<number[]>;
+  /** of the prompt whose last message is the question */
+  ofBranch(chat: Chat | null, branch: readonly PromptSource[]): Promise<number>;
+}
+
+/** What is read as a chat is. */
+interface Asked {
+  /** null: it begins with the prompt */
+  chat: Chat | null;
+  sources: PromptSource[];
+  asked: ComparePrompt;
+}
+
 /** Rejects with `not-found` when the chat or a document is gone, `bad-request` when there is no question. */
 export async function resolvePrompt(prompt: ComparePrompt, parts: PromptParts): Promise<ResolvedPrompt> {
   const untitled = 'Comparison';
-  if (prompt.kind === 'text') {
+  if (prompt.kind === 'text' && prompt.asIs) {
     const { text } = prompt;
-    const title = titleFrom(text) ?? untitled;
-    if (prompt.asIs) return { prompt: { text }, material: text, title, asked: prompt };
-    return { ...(await fromSources([question(text)], parts)), title, asked: prompt };
+    return { prompt: { text }, material: text, title: titleFrom(text) ?? untitled, asked: prompt };
   }
+  const { chat, sources, asked } = await askedBy(prompt, parts);
+  const systemPrompt = chat ? systemPromptOf(chat, parts) : parts.systemPrompt;
+  const resolved = await fromSources(sources, { ...parts, systemPrompt });
+  const last = sources.at(-1);
+  const title = chat?.title ?? titleFrom(last?.text ?? '') ?? untitled;
+  if (prompt.kind !== 'documents') return { ...resolved, title, asked };
+  const blocks = await Promise.all((last?.attachments ?? []).map(parts.blockOf));
+  return { ...resolved, material: blocks.join(''), title, asked };
+}
+
+/** Tokens; rejects as `resolvePrompt` does. */
+export async function countPrompt(
+  prompt: ComparePrompt,
+  parts: Pick<PromptParts, 'chats' | 'fill'>,
+  counts: PromptCounts,
+): Promise<number> {
+  if (prompt.kind === 'text' && prompt.asIs) return (await counts.ofTexts([prompt.text]))[0] ?? 0;
+  const { chat, sources } = await askedBy(prompt, parts);
+  return counts.ofBranch(chat, sources);
+}
+
+async function askedBy(prompt: ComparePrompt, parts: Pick<PromptParts, 'chats' | 'fill'>): Promise<Asked> {
+  if (prompt.kind === 'text') return { chat: null, sources: [question(prompt.text)], asked: prompt };
   if (prompt.kind === 'documents') {
     const attachments: Attachment[] = [];
     for (const one of prompt.attachments) {
       const isEmpty = one.part.kind === 'passages' && one.part.passages.length === 0;
       attachments.push(isEmpty ? await parts.fill(one, prompt.question) : one);
     }
-    const resolved = await fromSources([{ ...question(prompt.question), attachments }], parts);
-    const blocks = await Promise.all(attachments.map(parts.blockOf));
-    const title = titleFrom(prompt.question) ?? untitled;
-    return { ...resolved, material: blocks.join(''), title, asked: { ...prompt, attachments } };
+    const sources = [{ ...question(prompt.question), attachments }];
+    return { chat: null, sources, asked: { ...prompt, attachments } };
   }
   const chat = await parts.chats.open(prompt.chatId);
   const branch = branchTo(chat, prompt.leafId ?? chat.leafId);
@@ -54,8 +89,7 @@ export async function resolvePrompt(prompt: ComparePrompt, parts: PromptParts): 
       'Ask something first, or type a prompt.',
     );
   }
-  const systemPrompt = systemPromptOf(chat, parts);
-  return { ...(await fromSources(branch, { ...parts, systemPrompt })), title: chat.title, asked: prompt };
+  return { chat, sources: branch, asked: prompt };
 }
 
 async function fromSources(sources: PromptSource[], { systemPrompt, blockOf }: PromptParts) {

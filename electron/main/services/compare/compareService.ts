@@ -6,6 +6,7 @@ import type {
   CompareFrame,
   ComparePlan,
   CompareProgress,
+  ComparePrompt,
   CompareRequest,
   CompareRun,
   CompareSummary,
@@ -17,7 +18,7 @@ import { Emitter } from '../emitter';
 import type { EngineService } from '../engineService';
 import type { Logger } from '../logger';
 import { systemFacts } from '../systemFacts';
-import { type PromptParts, resolvePrompt } from './comparePrompt';
+import { countPrompt, type PromptCounts, type PromptParts, resolvePrompt } from './comparePrompt';
 import type { CompareStore } from './compareStore';
 import { buildOf, machineOf } from './facts';
 import { endedRun, failedRun, newRun } from './runState';
@@ -28,6 +29,7 @@ export interface CompareParts {
   engine: Pick<EngineService, 'compare' | 'planComparison' | 'status' | 'changed'>;
   pathOf(modelId: string): Promise<string>;
   prompts: Omit<PromptParts, 'systemPrompt'>;
+  counts: PromptCounts;
   /** as they count for a model */
   settings: (modelId: string) => Settings;
   calibration: CompareTask['calibration'];
@@ -147,6 +149,13 @@ export class CompareService {
     const path = await this.parts.pathOf(modelId);
     const { context: settings } = this.parts.settings(modelId);
     return this.parts.engine.planComparison({ path, settings, configurations });
+  }
+
+  /** Tokens of the prompt; null: the model is not the one that is loaded. */
+  async count(modelId: string, prompt: ComparePrompt): Promise<number | null> {
+    const { state, modelId: loadedId } = this.parts.engine.status();
+    if (loadedId !== modelId || (state !== 'ready' && state !== 'generating')) return null;
+    return countPrompt(prompt, this.parts.prompts, this.parts.counts);
   }
 
   /** Removes what an engine that was killed has left: the file of a reference can be large. */

@@ -1,6 +1,6 @@
 /** What a comparison reads, and what of it is kept for the next time. */
 import { expect, test, vi } from 'vitest';
-import { resolvePrompt } from '../../../../../../electron/main/services/compare/comparePrompt';
+import { countPrompt, resolvePrompt } from '../../../../../../electron/main/services/compare/comparePrompt';
 import type { Attachment } from '../../../../../../electron/shared/attachments';
 
 const passages = [{ start: 0, end: 9, label: 'Page 1' }];
@@ -38,4 +38,22 @@ test('a text as it is has neither system prompt nor template', async () => {
   expect(await resolvePrompt(asked, parts())).toEqual({
     ...{ prompt: { text: 'Once upon a time' }, material: 'Once upon a time', title: 'Once upon a time', asked },
   });
+});
+
+test('a prompt is counted as it will be read', async () => {
+  const counts = { ofTexts: vi.fn(async () => [4]), ofBranch: vi.fn(async () => 70) };
+  expect(await countPrompt({ kind: 'text', text: 'Once upon a time', asIs: true }, parts(), counts)).toBe(4);
+  expect(counts.ofTexts).toHaveBeenCalledWith(['Once upon a time']);
+  const documents = { kind: 'documents' as const, attachments: [attachment([])], question: 'Who?' };
+  expect(await countPrompt(documents, parts(), counts)).toBe(70);
+  const asked = { role: 'user', text: 'Who?', attachments: [attachment(passages)] };
+  expect(counts.ofBranch).toHaveBeenLastCalledWith(null, [asked]);
+  const messages = [
+    { id: 'q', parentId: null, role: 'user', text: 'Why?' },
+    { id: 'a', parentId: 'q', role: 'assistant', text: 'So.' },
+  ];
+  const chat = { id: 'c', leafId: 'a', messages };
+  const withChat = { ...parts(), chats: { open: vi.fn().mockResolvedValue(chat) } };
+  expect(await countPrompt({ kind: 'chat', chatId: 'c', leafId: null }, withChat, counts)).toBe(70);
+  expect(counts.ofBranch).toHaveBeenLastCalledWith(chat, [messages[0]]);
 });

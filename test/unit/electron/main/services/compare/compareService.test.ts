@@ -32,6 +32,15 @@ async function setUp(stepMs = 0, data?: string) {
 
 const ended = (run: CompareRun) => run.state !== 'running';
 
+test('a prompt is counted by the model that is loaded, and by no other', async () => {
+  const { call } = await setUp();
+  const [model] = await call('models.list', undefined);
+  const prompt = { kind: 'text' as const, text: 'one two three four five' };
+  const count = (modelId: string) => call('compare.count', { modelId, prompt });
+  await vi.waitFor(async () => expect((await count(model?.id ?? '')).tokens).toBe(5), 4000);
+  expect(await count('another')).toEqual({ tokens: null });
+});
+
 describe('a run', () => {
   test('fills its columns, streams their text, and is listed and stored', async () => {
     const { start, until, call, events, dataFolder, services } = await setUp();
