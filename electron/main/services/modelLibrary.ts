@@ -2,7 +2,6 @@
 import { basename, join, resolve } from 'node:path';
 import type { AddModelsResult } from '../../shared/contract';
 import { ConcertinaError, type ErrorPayload, toErrorPayload } from '../../shared/errors';
-import type { ModelDefaults } from '../../shared/modelDefaults';
 import type { ModelDetails, ModelEntry, ModelInfo, ModelPlaces } from '../../shared/models';
 import { Emitter } from './emitter';
 import type { Duplicates } from './imports/duplicates';
@@ -13,6 +12,7 @@ import { appOf, type Machine, placesHere, thisMachine } from './imports/places';
 import { type Known, scanModels } from './imports/scan';
 import { filesToTrash } from './imports/trash';
 import { walkModels } from './imports/walk';
+import type { ModelDefaultsStore } from './modelDefaults';
 import { checkModelFile, type FoundFile, kindOf, modelIdOf, shownFolder } from './modelFiles';
 import type { ModelList } from './modelList';
 
@@ -29,8 +29,8 @@ export interface LibraryParts {
   downloadFolder?: () => string;
   /** where other apps may keep models; left out: this one */
   machine?: Machine;
-  /** what is set for a model alone */
-  defaultsOf?: (modelId: string) => ModelDefaults | null;
+  /** what is set for a model alone; it is told which files there are, whose settings it keeps */
+  defaults?: Pick<ModelDefaultsStore, 'of' | 'see'>;
   /** finds files with the same content; left out: only links to one file are known for that */
   duplicates?: Duplicates;
   /** folders are watched, and what changes in them is told */
@@ -180,6 +180,7 @@ export class ModelLibrary {
   /** Something that is told of a model is another by now, and no file is. */
   async tellAgain(): Promise<void> {
     if (this.known.size === 0) await this.scan();
+    else await this.tellDefaults();
     this.tell();
   }
 
@@ -225,6 +226,18 @@ export class ModelLibrary {
     });
     this.known = known;
     this.watcher?.set(watched);
+    await this.tellDefaults();
+  }
+
+  /** The embedded model is not told: its settings stay with its name, whatever a release of the app makes of it. */
+  private async tellDefaults(): Promise<void> {
+    const { defaults, duplicates } = this.parts;
+    const seen = [...this.known.values()].flatMap(({ id, source, file }) =>
+      file && source !== 'embedded' && !file.problem
+        ? [{ id, bytes: file.bytes, sample: async () => (await duplicates?.sampleOf(file)) ?? null }]
+        : [],
+    );
+    await defaults?.see(seen);
   }
 
   private entries(): ModelEntry[] {
@@ -232,7 +245,7 @@ export class ModelLibrary {
       inspectionOf: (file) => this.inspections.get(inspectionKey(file)),
       digestOf: (file) => this.parts.duplicates?.digestOf(file) ?? null,
       appOf: (path) => appOf(path, this.machine),
-      defaultsOf: (id) => this.parts.defaultsOf?.(id) ?? null,
+      defaultsOf: (id) => this.parts.defaults?.of(id) ?? null,
     });
   }
 

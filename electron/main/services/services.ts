@@ -122,8 +122,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const models = new ModelLibrary({
     ...{ embeddedFolder: options.embeddedModels, added, downloadFolder },
     inspector: { inspect },
-    defaultsOf: (modelId) => modelDefaults.of(modelId),
-    ...{ duplicates, watch: true },
+    ...{ defaults: modelDefaults, duplicates, watch: true },
   });
   const hub = await setUpHub({
     ...{ dataFolder, log, catalogueFile: options.catalogue, version: options.info.version, keyring: options.keyring },

@@ -72,8 +72,8 @@ export class Duplicates {
     return true;
   }
 
-  /** null: it cannot be read now */
-  private async sampleOf(file: FoundFile): Promise<string | null> {
+  /** Of the first and the last megabyte of each part; null: it cannot be read now. */
+  async sampleOf(file: FoundFile): Promise<string | null> {
     const known = this.known.get(keyOf(file));
     if (known) return known.sample;
     const sample = await this.hash(partsOf(file.path), true).catch(() => null);
