@@ -9,10 +9,12 @@ export function chatFileStart(app: string, exportedAt: Date): string {
 }
 
 export const chatFileSeparator = ',\n';
+/** between the chats and the documents, where there are any */
+export const chatFileDocuments = '\n],"documents":[\n';
 export const chatFileEnd = '\n]}\n';
 
-/** The chats of such a file, unchecked; or why it is none. */
-export function chatsOfFile(text: string): { chats: unknown[] } | { problem: string } {
+/** The chats of such a file and the documents that came with them, unchecked; or why it is none. */
+export function chatsOfFile(text: string): { chats: unknown[]; documents: unknown[] } | { problem: string } {
   const file = parsed(text);
   if (file?.format !== format || !Array.isArray(file.chats)) {
     return { problem: 'This file holds no chats of Concertina. Choose a JSON file that was exported here.' };
@@ -20,10 +22,10 @@ export function chatsOfFile(text: string): { chats: unknown[] } | { problem: str
   if (file.version !== version) {
     return { problem: 'This file is of a newer version of Concertina. Update the app and import it again.' };
   }
-  return { chats: file.chats };
+  return { chats: file.chats, documents: Array.isArray(file.documents) ? file.documents : [] };
 }
 
-function parsed(text: string): { format?: unknown; version?: unknown; chats?: unknown } | null {
+function parsed(text: string): { format?: unknown; version?: unknown; chats?: unknown; documents?: unknown } | null {
   try {
     return JSON.parse(text) as ReturnType<typeof parsed>;
   } catch {

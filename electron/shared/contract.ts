@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { attachmentPartSchema, attachmentSchema, scoredPassageSchema } from './attachments';
 import { budgetSchema } from './budget';
-import { exportedChatSchema, exportOptionsSchema } from './chatFile';
+import { exportedChatSchema, exportedDocumentSchema, exportOptionsSchema } from './chatFile';
 import { chatSearchAnswerSchema, chatSearchSchema } from './chatSearch';
 import { chatSchema, chatSummarySchema, folderNameSchema, idSchema, messageSchema, trashedChatSchema } from './chats';
 import { compareEvents, compareOperations } from './compare';
@@ -117,8 +117,11 @@ export const operations = {
   ),
   /** one chat as Markdown, or as the JSON object that `chats.import` takes */
   'chats.exportText': operation(exportOptionsSchema.extend({ chatId: idSchema }), z.object({ text: z.string() })),
-  /** one chat of an exported file; it keeps its id unless that is taken */
-  'chats.import': operation(z.object({ chat: exportedChatSchema }), chatSummarySchema),
+  /** one chat of an exported file; it keeps its id unless that is taken. `documents`: ids that became others, by the old ones */
+  'chats.import': operation(
+    z.object({ chat: exportedChatSchema, documents: z.record(idSchema, idSchema).optional() }),
+    chatSummarySchema,
+  ),
   'chats.trash': operation(nothing, z.array(trashedChatSchema)),
   /** for good: chats of the trash, with their saved sessions */
   'chats.destroy': operation(z.object({ chatIds: z.array(idSchema) }), nothing),
@@ -229,6 +232,8 @@ export const operations = {
   /** ends a job that waits or reads; any other stays as it is */
   'documents.cancel': operation(z.object({ jobId: idSchema }), nothing),
   'documents.jobs': operation(nothing, z.array(documentJobSchema)),
+  /** one document of a file of exported chats; what it is kept as has another id, unless it was here already */
+  'documents.import': operation(exportedDocumentSchema, documentSchema),
   'documents.get': operation(z.object({ documentId: idSchema }), documentSchema),
   'documents.sections': operation(z.object({ documentId: idSchema }), z.array(sectionSchema)),
   /** characters `start` to `end` of the text, as `String.slice` gives them, at most `limits.maxDocumentSlice` */

@@ -5,6 +5,7 @@ import type { BudgetService } from './budgetService';
 import type { ChatStore } from './chatStore';
 import { createCompareHandlers } from './compare/compareHandlers';
 import type { CompareService } from './compare/compareService';
+import { importDocument } from './documents/documentImport';
 import type { DocumentService } from './documents/documentService';
 import type { DocumentUse } from './documents/documentUse';
 import type { Retrieval } from './documents/retrieval';
@@ -128,6 +129,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
     'documents.upload': (part) => documents.upload(part),
     'documents.cancel': async ({ jobId }) => documents.cancel(jobId),
     'documents.jobs': async () => documents.jobs.list(),
+    'documents.import': (exported) => importDocument(documents.store, exported),
     'documents.get': ({ documentId }) => documents.store.get(documentId),
     'documents.sections': ({ documentId }) => documents.store.sections(documentId),
     'documents.text': async ({ documentId, start, end }) => ({

@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from 'react';
+import { toast } from 'sonner';
 import type { ExportOptions } from '../../../electron/shared/chatFile';
 import type { ChatSummary } from '../../../electron/shared/chats';
 import { useActions } from '../../state/useApp';
@@ -19,7 +20,7 @@ const branchChoices = [
 
 const help: Record<ExportOptions['format'], string> = {
   markdown: 'To be read: questions, answers, their figures, and the names of documents with what was used of them.',
-  json: 'Complete, and can be imported again. The texts of attached documents are not in it.',
+  json: 'Complete, and can be imported again.',
 };
 
 /** One chat, or several into one file. */
@@ -29,13 +30,18 @@ export function ExportDialog({ chosen, onClose }: { chosen: readonly ChatSummary
   const [format, setFormat] = useState<ExportOptions['format']>(one ? 'markdown' : 'json');
   const [branches, setBranches] = useState<ExportOptions['branches']>(one ? 'shown' : 'all');
 
+  const [withDocuments, setWithDocuments] = useState(false);
+
   async function save(): Promise<void> {
     onClose();
-    const parts = await chats.exportChats(
+    const exported = await chats.exportChats(
       chosen.map((chat) => chat.id),
       { format, branches },
+      withDocuments,
     );
-    if (!parts) return;
+    if (!exported) return;
+    const { parts, without } = exported;
+    if (without.length > 0) toast.warning(withoutText(without), { duration: 12_000 });
     const name = one?.title ?? `Concertina chats ${new Date().toISOString().slice(0, 10)}`;
     if (format === 'json') saveFile(fileName(name, 'json'), parts, 'application/json');
     else saveFile(fileName(name, 'md'), parts, 'text/markdown');
@@ -63,7 +69,24 @@ export function ExportDialog({ chosen, onClose }: { chosen: readonly ChatSummary
             onValue={setBranches}
           />
         </Choice>
-        <p className="text-xs leading-relaxed text-ink-3">{help[format]}</p>
+        {format === 'json' && (
+          <label className="flex items-center gap-2.5 text-sm text-ink">
+            <input
+              type="checkbox"
+              data-testid="export-documents"
+              checked={withDocuments}
+              onChange={(event) => setWithDocuments(event.target.checked)}
+              className="size-4 accent-accent"
+            />
+            With the texts of attached documents
+          </label>
+        )}
+        <p className="text-xs leading-relaxed text-ink-3">
+          {help[format]}
+          {format === 'json' &&
+            !withDocuments &&
+            ' Without those texts, a chat goes on at another computer once its files are attached there.'}
+        </p>
         <div className="flex justify-end">
           <Button tone="primary" data-testid="export-save" onClick={() => void save()}>
             Export
@@ -72,6 +95,12 @@ export function ExportDialog({ chosen, onClose }: { chosen: readonly ChatSummary
       </div>
     </Dialog>
   );
+}
+
+function withoutText(names: readonly string[]): string {
+  const shown = names.slice(0, 3).join(', ');
+  const more = names.length > 3 ? ` and ${names.length - 3} more` : '';
+  return `Not in the file: the text of ${shown}${more}, which is not stored any more or too long.`;
 }
 
 function Choice({ label, children }: { label: string; children: ReactNode }) {

@@ -169,6 +169,8 @@ export class FakeServices implements WindowApi {
         return this.read(input.name);
       case 'documents.get':
         return fakeDocument({ id: input.documentId });
+      case 'documents.import':
+        return { ...input.document, id: `${input.document.id}-here` };
       case 'documents.sections':
         return fakeSections();
       case 'documents.search':

@@ -1,5 +1,6 @@
 /** Search, folders and trash as the state of the window has them. */
 import { describe, expect, it, vi } from 'vitest';
+import type { Message } from '../../../electron/shared/chats';
 import { rememberFolders } from '../../../renderer/app/rememberFolders';
 import { createElectronClient } from '../../../renderer/bridge/electronClient';
 import { connect } from '../../../renderer/state/connect';
@@ -116,11 +117,15 @@ describe('the trash', () => {
 });
 
 describe('export and import', () => {
+  const question: Message = {
+    ...{ id: 'q', parentId: null, role: 'user', text: 'Why?', thinking: '', createdAt: 1 },
+    ...{ attachments: [], stopReason: null, error: null, stats: null, modelName: '' },
+  };
   const options = { format: 'json', branches: 'all' } as const;
 
   it('a file of all chats can be taken apart again', async () => {
     const { actions, ids, chats, calls } = await start();
-    const text = (await actions.exportChats(ids, options))?.join('') ?? '';
+    const text = (await actions.exportChats(ids, options))?.parts.join('') ?? '';
     expect(JSON.parse(text)).toMatchObject({ format: 'concertina-chats', version: 1, app: '0.1.0' });
     expect(await actions.importChats(text)).toEqual({ added: 3, refused: [] });
     expect(calls('chats.import').map((input) => (input as { chat: { title: string } }).chat.title)).toEqual([
@@ -130,6 +135,33 @@ describe('export and import', () => {
     ]);
     expect(chats().list).toHaveLength(6);
     expect(chats().transfer).toBeNull();
+  });
+
+  it('takes the texts of documents along where that is asked for, and names those that it cannot have', async () => {
+    const { fake, actions, ids, calls } = await start();
+    const attached = (documentId: string, name: string) => ({ documentId, name, part: { kind: 'whole' } as const });
+    fake.chats.set(ids[0], {
+      ...fake.create('Contract'),
+      id: ids[0],
+      messages: [
+        { ...question, attachments: [attached('d1', 'a.pdf'), attached('d2', 'b.pdf'), attached('d1', 'a.pdf')] },
+      ],
+    });
+    const handle = fake.call;
+    fake.call = async (name, input) => {
+      const gone = name === 'documents.get' && (input as { documentId: string }).documentId === 'd2';
+      return gone ? { ok: false, error: { code: 'not-found', message: 'Gone.', hint: '' } } : handle(name, input);
+    };
+    const bare = await actions.exportChats(ids, options);
+    expect(JSON.parse(bare?.parts.join('') ?? '')).not.toHaveProperty('documents');
+    const exported = await actions.exportChats(ids, options, true);
+    expect(exported?.without).toEqual(['b.pdf']);
+    const text = exported?.parts.join('') ?? '';
+    const { documents } = JSON.parse(text);
+    expect(documents).toMatchObject([{ document: { id: 'd1' }, text: '0123456789abcdefghij' }]);
+    expect(await actions.importChats(text)).toEqual({ added: 3, refused: [] });
+    expect(calls('documents.import')).toEqual(documents);
+    expect(calls('chats.import')).toMatchObject(ids.map(() => ({ documents: { d1: 'd1-here' } })));
   });
 
   it('ends when it is cancelled, with what is done', async () => {

@@ -29,3 +29,16 @@ export function recordsOf(chat: ExportedChat, id: string): ChatRecord[] {
     ...(chat.folder === null ? [] : [{ type: 'folder', at, folder: chat.folder } as const]),
   ];
 }
+
+/** The chat as it names documents that have other ids here. @param ids by the old ones; those that are not in it stay */
+export function withDocuments(chat: ExportedChat, ids: Readonly<Record<string, string>>): ExportedChat {
+  const known = new Map(Object.entries(ids));
+  const messages = chat.messages.map((message) => ({
+    ...message,
+    attachments: message.attachments.map((one) => ({
+      ...one,
+      documentId: known.get(one.documentId) ?? one.documentId,
+    })),
+  }));
+  return { ...chat, messages };
+}

@@ -8,7 +8,7 @@ import type { DocumentService } from '../documents/documentService';
 import type { DocumentUse } from '../documents/documentUse';
 import type { SessionService } from '../sessionService';
 import type { TurnService } from '../turnService';
-import { exportedText, recordsOf } from './chatCopies';
+import { exportedText, recordsOf, withDocuments } from './chatCopies';
 import type { ChatSearch } from './chatSearch';
 import type { PresetStore } from './presetStore';
 
@@ -45,10 +45,10 @@ export function createLibraryHandlers(parts: LibraryParts): Pick<Handlers, Names
     return sections?.map(({ label }) => label) ?? null;
   }
 
-  async function importChat(chat: ExportedChat): Promise<ChatSummary> {
+  async function importChat(chat: ExportedChat, documentIds: Record<string, string>): Promise<ChatSummary> {
     const taken = (await chats.allIds()).includes(chat.id) || !isChatId(chat.id);
     const id = taken ? randomUUID() : chat.id;
-    return chats.add(id, recordsOf(chat, id));
+    return chats.add(id, recordsOf(withDocuments(chat, documentIds), id));
   }
 
   async function destroy(chatIds: string[]): Promise<void> {
@@ -67,7 +67,7 @@ export function createLibraryHandlers(parts: LibraryParts): Pick<Handlers, Names
       const chat = turns.withLiveText(await chats.open(chatId));
       return { text: await exportedText(chat, options, labelsOf) };
     },
-    'chats.import': ({ chat }) => importChat(chat),
+    'chats.import': ({ chat, documents: ids = {} }) => importChat(chat, ids),
     'chats.trash': async () => chats.trashed(),
     'chats.destroy': ({ chatIds }) => destroy(chatIds),
 
