@@ -111,7 +111,10 @@ export class ModelHolder {
     return true;
   }
 
-  /** Loads after earlier loads have ended; on failure nothing stays loaded. */
+  /**
+   * Loads after earlier loads have ended. What was loaded stays when the load is refused or cancelled before it needs its
+   * place; after that, nothing stays loaded on failure.
+   */
   load(request: LoadRequest, report: ReportLoad): Promise<LoadResult> {
     this.cancelLoad();
     const controller = new AbortController();
@@ -120,11 +123,8 @@ export class ModelHolder {
       try {
         await this.steps.beforeFree();
         if (!request.force) await this.steps.checkMemory(request.path, request.context);
-        return await this.loadNow(request, report, controller.signal);
-      } catch (error) {
-        if (this.current) await this.steps.beforeLoss(this.current, () => {});
-        await this.dispose();
-        throw error;
+        throwIfCancelled(controller.signal);
+        return await this.loadOrDispose(request, report, controller.signal);
       } finally {
         if (this.loading === controller) this.loading = null;
       }
@@ -146,6 +146,16 @@ export class ModelHolder {
       if (this.current) await this.steps.beforeLoss(this.current, () => {});
       await this.dispose();
     });
+  }
+
+  private async loadOrDispose(request: LoadRequest, report: ReportLoad, signal: AbortSignal): Promise<LoadResult> {
+    try {
+      return await this.loadNow(request, report, signal);
+    } catch (error) {
+      if (this.current) await this.steps.beforeLoss(this.current, () => {});
+      await this.dispose();
+      throw error;
+    }
   }
 
   private async loadNow(request: LoadRequest, report: ReportLoad, signal: AbortSignal): Promise<LoadResult> {

@@ -194,6 +194,8 @@ export const engineStatusSchema = z.object({
   loadStep: loadStepSchema.nullable(),
   error: errorPayloadSchema.nullable(),
   stalled: stallSchema.nullable().default(null),
+  /** the model that was asked for last and could not be had, while the one before it is used on */
+  refused: z.object({ modelId: idSchema, error: errorPayloadSchema }).nullable().default(null),
   /** times the process was restarted after a crash since the app started */
   restarts: z.number().int(),
   /** id of the comparison that runs: answers wait until it has ended; null: none does */

@@ -142,7 +142,7 @@ export const engineOperations = {
   /** how fast the memory is read, by threads; empty where too little is free to tell. Refused while an answer is written */
   probe: operation(nothing, memoryProbeSchema),
   cancelProbe: operation(nothing, nothing),
-  /** frees what was loaded, then loads; on failure nothing stays loaded */
+  /** checks, frees what was loaded, then loads. What was loaded stays if the check fails, and nothing if the load does: see `memory` */
   load: operation(loadRequestSchema, loadResultSchema),
   cancelLoad: operation(nothing, nothing),
   /** the running load goes on without measuring the model */

@@ -2,9 +2,11 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { createEngineServer } from '../../electron/engine/server';
 import { capabilitiesSchema } from '../../electron/shared/engine';
 import { ConcertinaError } from '../../electron/shared/errors';
 import { modelInfoSchema } from '../../electron/shared/models';
+import { contextSettingsSchema, samplingSettingsSchema } from '../../electron/shared/settings';
 import { writeGguf } from './gguf';
 import { contextOptions, engine, loadTiny, refusal, temporaryFolder, tinyModel } from './support';
 
@@ -216,5 +218,34 @@ describe('createContext', () => {
     expect(small.effective).toMatchObject({ nCtx: 1024, nCtxAsked: 1000, nCtxTrained: 8192 });
     const large = await model.createContext(contextOptions({ nCtx: 100_000, typeK: 'turbo3', typeV: 'turbo3' }));
     expect(large.effective).toMatchObject({ nCtx: 8192, nCtxAsked: 100_000, nCtxTrained: 8192 });
+  });
+});
+
+describe('a load that is refused beforehand', () => {
+  it('leaves the model in use as it is, with what its cache holds', async () => {
+    const { handlers, close } = createEngineServer(engine, { frame: () => undefined, loadProgress: () => undefined });
+    onTestFinished(close);
+    const settings = contextSettingsSchema.parse({ nCtx: 1024, threads: 1, gpuLayers: 0 });
+    const calibration = { folder: '/none', textFile: '/none/text.txt' };
+    const ask = () =>
+      handlers.generate({
+        ...{ requestId: 'r', chatId: 'c', messageId: 'm', now: 0, jsonSchema: null },
+        messages: [{ role: 'user', content: 'Name three colours.' }],
+        sampling: samplingSettingsSchema.parse({ maxTokens: 8, temperature: 0 }),
+      });
+    await handlers.load({ path: tinyModel, context: settings, calibration });
+    const first = await ask();
+
+    const cut = path.join(temporaryFolder(), 'cut.gguf');
+    fs.writeFileSync(cut, fs.readFileSync(tinyModel).subarray(0, 20_000_000));
+    const refused = await refusal(handlers.load({ path: cut, context: settings, calibration }));
+    expect(refused).toMatchObject({ code: 'model-invalid' });
+
+    expect(await handlers.memory(undefined)).toMatchObject({
+      memory: { weights: expect.any(Number) },
+      contextUsed: first.stats.contextUsed,
+    });
+    const again = await ask();
+    expect(again.stats.cachedTokens).toBeGreaterThan(0);
   });
 });

@@ -25,6 +25,15 @@ const reloadDelayMs = 500;
 const memoryEveryMs = 1000;
 const maxNotes = 20;
 
+type Refused = EngineStatus['refused'];
+
+/** A model that was in use when another one was asked for. */
+interface Former {
+  status: Pick<EngineStatus, 'model' | 'context' | 'memory' | 'contextUsed'> & { modelId: string };
+  askedContext: ContextSettings | null;
+  work: EngineHost['work'];
+}
+
 const nothingLoaded = {
   model: null,
   context: null,
@@ -44,6 +53,7 @@ export class EngineService {
     modelId: null,
     error: null,
     stalled: null,
+    refused: null,
     restarts: 0,
     comparing: null,
     notes: [],
@@ -57,6 +67,8 @@ export class EngineService {
   private loadEnded: (() => void) | null = null;
   /** settings of the context as it was last asked for */
   private askedContext: ContextSettings | null = null;
+  /** goes on being used where the load that runs fails */
+  private former: Former | null = null;
   private answers = 0;
   private reloadWhenIdle = false;
   private reloadAfterRestart = true;
@@ -278,14 +290,24 @@ export class EngineService {
     await this.host.client.call('cancelLoad', undefined);
   }
 
-  private async load(modelId: string, force = false): Promise<EngineStatus> {
+  /** `refused`: another model, in whose place this one is loaded again */
+  private async load(modelId: string, force = false, refused: Refused = null): Promise<EngineStatus> {
     const number = ++this.loadNumber;
+    this.former = this.inUse() ?? this.former;
     const isLatest = () => number === this.loadNumber;
     await this.endRunningLoad().catch(() => undefined);
     const { context } = this.settings.of(modelId);
     this.askedContext = context;
     this.reloadWhenIdle = false;
-    this.update({ ...nothingLoaded, state: 'loading', modelId, loadProgress: 0, loadStep: 'weights', error: null });
+    this.update({
+      ...nothingLoaded,
+      state: 'loading',
+      modelId,
+      loadProgress: 0,
+      loadStep: 'weights',
+      error: null,
+      refused,
+    });
     try {
       const path = await this.library.pathOf(modelId);
       if (!isLatest()) return this.current;
@@ -299,24 +321,36 @@ export class EngineService {
         ...{ calibration: this.calibration, scratch: this.scratch, force },
       });
       if (isLatest()) this.onLoaded(result);
+      this.tellLoadEnded();
     } catch (error) {
-      if (isLatest()) this.onLoadFailed(error);
-    } finally {
-      this.loadEnded?.();
-      this.loadEnded = null;
+      this.tellLoadEnded();
+      if (isLatest()) await this.onLoadFailed(error, isLatest);
     }
     return this.current;
   }
 
+  private tellLoadEnded(): void {
+    this.loadEnded?.();
+    this.loadEnded = null;
+  }
+
   private onLoaded(result: LoadResult): void {
     this.loadsDone++;
+    this.former = null;
     if (this.host.work) this.host.work.loading = false;
     const { model, context, carriedTokens } = result;
     const memory = { ...result.memory, app: this.appMemory() };
     this.update({ ...nothingLoaded, state: 'ready', model, context, memory, contextUsed: carriedTokens, error: null });
   }
 
-  private onLoadFailed(error: unknown): void {
+  private inUse(): Former | null {
+    const { modelId, model, context, memory, contextUsed } = this.current;
+    if (modelId === null || model === null) return null;
+    const status = { modelId, model, context, memory, contextUsed };
+    return { status, askedContext: this.askedContext, work: this.host.work };
+  }
+
+  private async onLoadFailed(error: unknown, isLatest: () => boolean): Promise<void> {
     // after a crash the crash report tells the state, and the process is not there to be told anything
     if (this.host.state !== 'ready') {
       const state = this.host.state === 'unavailable' ? 'unavailable' : 'failed';
@@ -326,9 +360,32 @@ export class EngineService {
     this.host.work = null;
     const payload = toErrorPayload(error);
     const cancelled = payload.code === 'cancelled';
-    this.update({ ...nothingLoaded, state: cancelled ? 'empty' : 'failed', error: cancelled ? null : payload });
+    const { modelId } = this.current;
+    if (this.former && modelId !== null && this.former.status.modelId !== modelId) {
+      return this.goBack(this.former, cancelled ? null : { modelId, error: payload }, isLatest);
+    }
+    this.former = null;
+    // neither can be had: what was asked for is told
+    const told = this.current.refused ?? { modelId, error: cancelled ? null : payload };
+    this.update({ ...nothingLoaded, ...told, state: told.error ? 'failed' : 'empty', refused: null });
     // a load that did not get as far as the engine left the former model in its memory
     void this.host.client.call('unload', undefined).catch(() => undefined);
+  }
+
+  /** To the model that was used before: it is still loaded where the other one was refused beforehand. */
+  private async goBack(former: Former, refused: Refused, isLatest: () => boolean): Promise<void> {
+    const { memory, contextUsed } = await this.host.client
+      .call('memory', undefined)
+      .catch(() => ({ memory: null, contextUsed: 0 }));
+    if (!isLatest()) return;
+    if (!memory) return void (await this.load(former.status.modelId, false, refused));
+    this.former = null;
+    this.askedContext = former.askedContext;
+    this.host.work = former.work;
+    const shown = { ...memory, app: this.appMemory() };
+    this.update({ ...nothingLoaded, ...former.status, state: 'ready', memory: shown, contextUsed, refused });
+    // they may have changed meanwhile
+    this.onSettings();
   }
 
   private async onReady(): Promise<void> {
@@ -336,6 +393,9 @@ export class EngineService {
     this.update({ capabilities });
     if (problem) return this.update({ ...nothingLoaded, state: 'unavailable', error: problem.toPayload() });
     if (this.current.state === 'loading') return;
+    const { modelId: failedId, error } = this.current;
+    if (!this.reloadAfterRestart && this.former && failedId !== null && error)
+      return void (await this.load(this.former.status.modelId, false, { modelId: failedId, error }));
     if (!this.reloadAfterRestart) return this.update({ state: this.current.error ? 'failed' : 'empty' });
     const number = this.loadNumber;
     const modelId = this.current.modelId ?? (await this.wantedModelId());
@@ -346,11 +406,13 @@ export class EngineService {
 
   private onCrash(report: CrashReport): void {
     this.host.work = null;
+    if (this.former?.status.modelId === this.current.modelId) this.former = null;
     this.reloadAfterRestart = report.reload;
     const restarting = report.restartInMs !== null && report.reload;
     this.update({
       ...nothingLoaded,
       state: restarting ? 'restarting' : 'failed',
+      refused: null,
       error: report.error.toPayload(),
       restarts: this.current.restarts + (report.restartInMs === null || report.asked ? 0 : 1),
     });

@@ -1,6 +1,6 @@
 /** What the engine is about when it is not simply ready: what happened, and what to do. */
 
-import { selectRecovered, selectStatus } from '../../state/engine/selectors';
+import { selectRecovered, selectRefusal, selectStatus } from '../../state/engine/selectors';
 import { selectCurrentModel, selectEmbeddedModel } from '../../state/models/selectors';
 import { selectApplying } from '../../state/settings/selectors';
 import { useActions, useApp } from '../../state/useApp';
@@ -19,10 +19,16 @@ export function EngineBanner() {
   const status = useApp(selectStatus);
   const applying = useApp(selectApplying);
   const recovered = useApp(selectRecovered);
+  const refusal = useApp(selectRefusal);
   const model = useApp(selectCurrentModel);
   const embedded = useApp(selectEmbeddedModel);
   const { engine, models, ui } = useActions();
-  const text = bannerText(status, { applying, recovered, modelName: model?.info?.name ?? model?.fileName ?? null });
+  const text = bannerText(status, {
+    applying,
+    recovered,
+    refusal,
+    modelName: model?.info?.name ?? model?.fileName ?? null,
+  });
   const working = text?.tone === 'info' && status?.state !== 'empty';
   // A small model is loaded before a banner could be read; it would only make the window jump.
   const workingLong = useDebounced(working, lateMs) && working;
@@ -35,7 +41,7 @@ export function EngineBanner() {
       testId="engine-banner"
       className="mx-4 my-2"
       icon={working ? <Logo className="size-5!" working /> : undefined}
-      onClose={text.closable ? engine.closeRecovered : undefined}
+      onClose={text.closable ? (refusal ? engine.closeRefusal : engine.closeRecovered) : undefined}
       actions={
         <>
           {status.state === 'loading' && (
@@ -68,7 +74,7 @@ export function EngineBanner() {
             </Button>
           )}
           {text.actions.includes('again') && (
-            <Button size="small" onClick={() => void engine.reload()}>
+            <Button size="small" onClick={() => void (refusal ? models.select(refusal.modelId) : engine.reload())}>
               Try again
             </Button>
           )}

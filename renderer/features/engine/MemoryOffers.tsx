@@ -1,5 +1,5 @@
 import { changeOf } from '../../../electron/shared/offers';
-import { selectLoadedModelId } from '../../state/engine/selectors';
+import { selectLoadedModelId, selectRefusal } from '../../state/engine/selectors';
 import { selectSavedContext } from '../../state/settings/selectors';
 import { useOffers } from '../../state/settings/useOffers';
 import { useActions, useApp } from '../../state/useApp';
@@ -9,9 +9,10 @@ import { offerText } from '../../ui/fitText';
 /** After a load that did not fit: settings that do, and a way to try all the same. */
 export function MemoryOffers() {
   const context = useApp(selectSavedContext);
-  const modelId = useApp(selectLoadedModelId);
-  const offers = useOffers(context, modelId, 'banner');
-  const { settings, engine } = useActions();
+  const loadedId = useApp(selectLoadedModelId);
+  const refusedId = useApp(selectRefusal)?.modelId ?? null;
+  const offers = useOffers(context, refusedId ?? loadedId, 'banner');
+  const { settings, engine, models } = useActions();
 
   return (
     <>
@@ -21,12 +22,16 @@ export function MemoryOffers() {
           size="small"
           tone={i === 0 ? 'primary' : 'outline'}
           data-testid="banner-offer"
-          onClick={() => void settings.takeOffer(changeOf(offer))}
+          onClick={() => void settings.takeOffer(changeOf(offer), refusedId)}
         >
           {offerText(offer)}
         </Button>
       ))}
-      <Button size="small" onClick={() => void engine.reload(true)} data-testid="banner-force">
+      <Button
+        size="small"
+        onClick={() => void (refusedId === null ? engine.reload(true) : models.select(refusedId, true))}
+        data-testid="banner-force"
+      >
         Load anyway
       </Button>
     </>

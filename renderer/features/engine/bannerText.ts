@@ -15,6 +15,8 @@ export interface BannerText {
 interface Facts {
   applying: boolean;
   recovered: boolean;
+  /** not yet closed */
+  refusal: EngineStatus['refused'];
   modelName: string | null;
 }
 
@@ -47,6 +49,7 @@ export function bannerText(status: EngineStatus | null, facts: Facts): BannerTex
       return problem(status.error, 'The engine cannot be started.', ['again']);
     case 'ready':
     case 'generating':
+      if (facts.refusal) return refused(facts.refusal.error, name);
       return facts.recovered ? recoveredText : null;
   }
 }
@@ -76,6 +79,13 @@ function failed(error: ErrorPayload | null, name: string): BannerText {
   const actions: BannerAction[] = error && fixedBySettings.includes(error.code) ? ['settings'] : ['models'];
   const first: BannerAction[] = error?.code === 'out-of-memory' ? ['memory'] : [];
   return problem(error, `${name} could not be loaded.`, [...first, ...actions, 'embedded', 'again']);
+}
+
+/** Another model could not be had; `name` is in use as before. */
+function refused(error: ErrorPayload, name: string): BannerText {
+  const first: BannerAction[] = error.code === 'out-of-memory' ? ['memory'] : [];
+  const text = problem(error, '', [...first, 'models', 'again']);
+  return { ...text, body: `${text.body} ${name} is still in use.`.trimStart(), closable: true };
 }
 
 function problem(error: ErrorPayload | null, fallback: string, actions: readonly BannerAction[]): BannerText {

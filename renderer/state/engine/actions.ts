@@ -16,6 +16,7 @@ export function createEngineActions({ client, get, patch, report }: Tools) {
     receiveInfo: (info: AppInfo) => patch('engine', { info }),
     receiveConnection: (connection: Connection) => patch('engine', { connection }),
     closeRecovered: () => patch('engine', { recovered: false }),
+    closeRefusal: () => patch('engine', { closedRefusal: get().engine.status?.refused ?? null }),
     closeNotice: (notice: string) => patch('engine', { closedNotices: [...get().engine.closedNotices, notice] }),
     reconnect: () => client.reconnect(),
 

@@ -15,6 +15,11 @@ export const selectLoadProgress = (state: AppState) => state.engine.status?.load
 export const selectInfo = (state: AppState) => state.engine.info;
 export const selectConnection = (state: AppState) => state.engine.connection;
 export const selectRecovered = (state: AppState) => state.engine.recovered;
+/** a model that was asked for and could not be had, until the person has closed what is said of it */
+export const selectRefusal = ({ engine }: AppState) => {
+  const refused = engine.status?.refused ?? null;
+  return refused === engine.closedRefusal ? null : refused;
+};
 export const selectHeadless = (state: AppState) => state.engine.info?.headless ?? false;
 export const selectContextUsed = (state: AppState) => state.engine.status?.contextUsed ?? 0;
 /** The engine process is there to be asked about a model, whether one is loaded or not. */

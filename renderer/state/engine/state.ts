@@ -9,6 +9,8 @@ export interface EngineSlice {
   connection: Connection;
   /** the engine died and is back; shown until the person has seen it */
   recovered: boolean;
+  /** a model that could not be had, which the person has read about */
+  closedRefusal: EngineStatus['refused'];
   /** notices of this start that the person has closed */
   closedNotices: readonly string[];
 }
@@ -18,6 +20,7 @@ export const initialEngine: EngineSlice = {
   info: null,
   connection: { phase: 'connecting', retryAt: null },
   recovered: false,
+  closedRefusal: null,
   closedNotices: [],
 };
 

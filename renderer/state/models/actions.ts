@@ -77,11 +77,11 @@ export function createModelsActions({ client, get, patch, report }: Tools) {
       return done(client.call('models.setDefaults', { modelId, defaults }));
     },
 
-    /** Loads a model. A load that fails is told by the engine's status, so it is not reported a second time. */
-    async select(modelId: string): Promise<void> {
+    /** Loads a model, `force`: even when it does not fit into the memory. A load that fails is told by the engine's status, so it is not reported a second time. */
+    async select(modelId: string, force = false): Promise<void> {
       patch('models', { selectingId: modelId });
       try {
-        patch('engine', { status: await client.call('models.select', { modelId }) });
+        patch('engine', { status: await client.call('models.select', force ? { modelId, force } : { modelId }) });
       } catch (error) {
         if (get().engine.status?.state !== 'failed') report(error);
       } finally {

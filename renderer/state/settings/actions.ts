@@ -41,14 +41,16 @@ export function createSettingsActions(tools: Tools) {
 
   /**
    * Writes the edited context settings down and loads the model again with them. The chat stays as it is.
-   * `force`: even when they do not fit into the memory.
+   * `force`: even when they do not fit into the memory. `modelId`: this one is loaded instead.
    */
-  async function applyContext(force = false): Promise<void> {
+  async function applyContext(force = false, modelId: string | null = null): Promise<void> {
     const { draft, applying } = get().settings;
     if (applying || Object.keys(draft).length === 0) return;
     patch('settings', { applying: true });
     try {
-      if (await update({ context: draft })) await client.call('engine.reload', force ? { force } : undefined);
+      if (!(await update({ context: draft }))) return;
+      if (modelId !== null) await client.call('models.select', { modelId });
+      else await client.call('engine.reload', force ? { force } : undefined);
     } catch {
       // The engine banner already says why the load failed, from the status that the engine reports.
     } finally {
@@ -56,10 +58,10 @@ export function createSettingsActions(tools: Tools) {
     }
   }
 
-  /** In place of settings that did not fit: written down, and the model is loaded with them. */
-  async function takeOffer(change: Partial<ContextSettings>): Promise<void> {
+  /** In place of settings that did not fit: written down, and the model (or the named one) is loaded with them. */
+  async function takeOffer(change: Partial<ContextSettings>, modelId: string | null = null): Promise<void> {
     editContext(change);
-    await applyContext();
+    await applyContext(false, modelId);
   }
 
   async function estimateOne(context: ContextSettings): Promise<EstimateOutcome> {

@@ -1,5 +1,6 @@
 /** The context control: marks of what fits, a context that cannot fit, and a change of the length on a running chat. */
 import { expect, type Page } from '@playwright/test';
+import type { SettingsPatch } from '../../../electron/shared/settings';
 import { addModel, test } from '../app';
 import { ask, call, greedy, ready, status } from '../chat';
 import { trainedContext, writeLargeModel } from '../largeModel';
@@ -22,14 +23,28 @@ async function markedTokens(page: Page, id: string): Promise<number> {
 }
 
 test('a model that does not fit: marks, offers and loading anyway', async ({ launch, dataDir }) => {
-  const { app, page } = await launch({ settings: { context: { nCtx: trainedContext, typeK: 'f16', typeV: 'f16' } } });
-  await ready(page);
-  await addModel(app, page, writeLargeModel(dataDir));
-  const row = page.getByTestId('model-item').filter({ hasText: 'Wide 70B' });
+  const settings: SettingsPatch = { context: { nCtx: trainedContext, typeK: 'f16', typeV: 'f16' } };
+  const first = await launch({ settings });
+  await ready(first.page);
+  await addModel(first.app, first.page, writeLargeModel(dataDir));
+  const row = first.page.getByTestId('model-item').filter({ hasText: 'Wide 70B' });
   await expect(row.getByTestId('model-fit')).toHaveAttribute('data-fits', 'false');
   await row.getByRole('button').first().click();
+  await expect.poll(async () => (await status(first.page)).refused?.error.code).toBe('out-of-memory');
+  const { refused, state } = await status(first.page);
+  expect(state).toBe('ready');
+  await first.page.keyboard.press('Escape');
+  const told = first.page.getByTestId('engine-banner');
+  await expect(told).toContainText('is still in use');
+  await expect(told.getByTestId('banner-offer').first()).toContainText('fits');
+  await expect(told.getByTestId('banner-force')).toHaveText('Load anyway');
+  await told.getByRole('button', { name: 'Dismiss' }).click();
+  await expect(told).toHaveCount(0);
+  await first.app.close();
+
+  // one that is remembered, and no longer fits when the app starts
+  const { page } = await launch({ settings: { ...settings, modelId: refused?.modelId ?? null } });
   await expect.poll(async () => (await status(page)).error?.code).toBe('out-of-memory');
-  await page.keyboard.press('Escape');
   const banner = page.getByTestId('engine-banner');
   await expect(banner.getByTestId('banner-offer').first()).toContainText('fits');
   await expect(banner.getByTestId('banner-force')).toHaveText('Load anyway');

@@ -71,6 +71,9 @@ test.describe('a model that cannot be used', () => {
     await expect(page.getByText(/nonesuch/).first()).toBeVisible();
     await page.keyboard.press('Escape');
     await expect(page.getByTestId('engine-banner')).toContainText(/not supported|unsupported|unknown/i);
+    // the model before it was not touched
+    await expect(page.getByTestId('engine-banner')).toContainText(/is still in use/);
+    expect((await status(page)).state).toBe('ready');
     await stillWorks(page);
   });
 

@@ -175,6 +175,7 @@ export function readyStatus(context: ContextSettings, model: ModelEntry): Engine
     loadStep: null,
     error: null,
     stalled: null,
+    refused: null,
     restarts: 0,
     comparing: null,
     notes: [],

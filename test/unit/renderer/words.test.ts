@@ -20,7 +20,7 @@ import { waitsFor } from '../../../renderer/state/engine/waitsFor';
 import { budgetOf, embeddedModel, fakeDocument, fakeSettings, readyStatus } from './fakeData';
 
 const ready = readyStatus(fakeSettings().context, embeddedModel);
-const facts = { applying: false, recovered: false, modelName: 'Tiny' };
+const facts = { applying: false, recovered: false, refusal: null, modelName: 'Tiny' };
 const oom = { code: 'out-of-memory', message: 'Too large.', hint: 'Lower the context.' } as const;
 
 const ended: AnswerStats = {
@@ -99,6 +99,16 @@ describe('bannerText', () => {
       expect(text).toMatchObject({ tone: 'warn', title: expect.stringMatching(/not answered/), actions: ['restart'] });
     }
     expect(bannerText({ ...ready, stalled: 'stop' }, facts)?.body).toMatch(/kept/);
+  });
+
+  it('tells that another model could not be had, and which one is in use', () => {
+    const refusal = { modelId: 'large', error: oom };
+    expect(bannerText(ready, { ...facts, refusal })).toMatchObject({
+      ...{ tone: 'bad', title: 'Too large.', body: 'Lower the context. Tiny is still in use.', closable: true },
+      actions: ['memory', 'models', 'again'],
+    });
+    // while it is loaded again, that is what is told
+    expect(bannerText({ ...ready, state: 'loading' }, { ...facts, refusal })?.title).toBe('Loading Tiny');
   });
 
   it('says after a crash that the answer was kept, until it is closed', () => {

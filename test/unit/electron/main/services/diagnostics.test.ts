@@ -17,6 +17,7 @@ const status: EngineStatus = {
     loadStep: null,
     error: null,
     stalled: null,
+    refused: null,
     restarts: 2,
     notes: [],
     comparing: null,

@@ -297,21 +297,21 @@ test('a changed context loads again by itself, once, after the answer; the chat 
   expect((await call('engine.status', undefined)).state).toBe('ready');
 });
 
-test('a model that fails to load shows in the status, is not remembered, and another one can be chosen', async () => {
+test('a model that fails to load is told and not remembered, and the one before it is loaded again', async () => {
   const engine = createFakeEngine();
   const { call, dataFolder } = await setUp({ engine });
   const path = join(dataFolder, 'huge.gguf');
   await writeFile(path, 'GGUF');
   const { added }: AddModelsResult = await call('models.addPaths', { paths: [path] });
   vi.spyOn(engine, 'loadModel').mockRejectedValueOnce(new ConcertinaError('out-of-memory', 'It needs 900 GB.'));
+  const [embedded] = await call('models.list', undefined);
   const status = await call('models.select', { modelId: added[0]?.id ?? '' });
   expect(status).toMatchObject({
-    state: 'failed',
-    model: null,
-    error: { code: 'out-of-memory', message: 'It needs 900 GB.' },
+    ...{ state: 'ready', modelId: embedded?.id, error: null },
+    refused: { modelId: added[0]?.id, error: { code: 'out-of-memory', message: 'It needs 900 GB.' } },
   });
   expect((await call('settings.get', undefined)).modelId).toBeNull();
-  expect(await call('models.select', { modelId: added[0]?.id ?? '' })).toMatchObject({ state: 'ready' });
+  expect(await call('models.select', { modelId: added[0]?.id ?? '' })).toMatchObject({ state: 'ready', refused: null });
   expect((await call('settings.get', undefined)).modelId).toBe(added[0]?.id);
 });
 
