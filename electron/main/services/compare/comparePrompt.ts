@@ -48,7 +48,7 @@ export async function resolvePrompt(prompt: ComparePrompt, parts: PromptParts): 
     return { prompt: { text }, material: text, title: titleFrom(text) ?? untitled, asked: prompt };
   }
   const { chat, sources, asked } = await askedBy(prompt, parts);
-  const systemPrompt = chat ? systemPromptOf(chat, parts) : parts.systemPrompt;
+  const systemPrompt = systemPromptOf(chat, parts);
   const resolved = await fromSources(sources, { ...parts, systemPrompt });
   const last = sources.at(-1);
   const title = chat?.title ?? titleFrom(last?.text ?? '') ?? untitled;
