@@ -172,7 +172,7 @@ const scenes: Record<string, (stage: Stage) => Promise<(() => void) | undefined>
     await page.getByTestId('preset-name').fill('Reader of contracts');
     await page.getByTestId('preset-save').click();
     await expect(page.getByTestId('preset-select')).toBeVisible();
-    await page.getByTestId('settings-theme').scrollIntoViewIfNeeded();
+    await page.getByTestId('preset-select').evaluate((one) => one.scrollIntoView({ block: 'center' }));
     return undefined;
   },
 
