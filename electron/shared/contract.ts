@@ -35,7 +35,7 @@ import {
 import { limits } from './limits';
 import { machineProfileSchema, machineProgressSchema } from './machine';
 import { modelDefaultsSchema, settingsUpdateSchema } from './modelDefaults';
-import { modelDetailsSchema, modelEntrySchema, modelPlacesSchema } from './models';
+import { addProgressSchema, modelDetailsSchema, modelEntrySchema, modelPlacesSchema } from './models';
 import {
   type ClientOf,
   type Envelope,
@@ -177,6 +177,8 @@ export const operations = {
     z.object({ paths: z.array(path).min(1).max(limits.maxPathsPerCall) }),
     addModelsResultSchema,
   ),
+  /** ends the search through a folder that is being added, which then is not */
+  'models.cancelAdd': operation(nothing, nothing),
   /** folders of other apps on this machine, of which nothing was read yet, and the folders that were added */
   'models.scan': operation(nothing, modelPlacesSchema),
   /** adds folders that `models.scan` offered */
@@ -309,6 +311,8 @@ export const events = {
   onChats: z.array(chatSummarySchema),
   onPresets: presetsSchema,
   onModels: z.array(modelEntrySchema),
+  /** while a folder is searched that is to be added */
+  onAddProgress: addProgressSchema,
   onEngine: engineStatusSchema,
   /** every job of this run, in the order of their beginning: at each change of state, and while one reads */
   onDocumentJobs: z.array(documentJobSchema),

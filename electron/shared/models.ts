@@ -94,3 +94,7 @@ export const modelPlacesSchema = z.object({
   ),
 });
 export type ModelPlaces = z.infer<typeof modelPlacesSchema>;
+
+/** How far a search for models has come. */
+export const addProgressSchema = z.object({ folders: z.number().int(), models: z.number().int() });
+export type AddProgress = z.infer<typeof addProgressSchema>;

@@ -17,6 +17,7 @@ export function connect(client: AppClient, app: App, onCommand: (command: Comman
     client.on('onChats', actions.chats.receive),
     client.on('onPresets', actions.presets.receive),
     client.on('onModels', actions.models.receive),
+    client.on('onAddProgress', actions.models.receiveAddProgress),
     client.on('onDownloads', actions.downloads.receive),
     client.on('onCompare', actions.compare.receive),
     client.on('onCompareFrame', actions.compare.frame),

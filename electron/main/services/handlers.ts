@@ -112,6 +112,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
     'models.addFromDialog': async ({ kind }) => models.add(await requireDesktop(desktop).chooseModels(kind)),
     'models.addPaths': ({ paths }) => models.add(paths),
     'models.scan': () => models.places(),
+    'models.cancelAdd': async () => models.cancelAdd(),
     'models.addPlaces': ({ ids }) => models.addPlaces(ids),
     'models.removeFolder': ({ id }) => models.removeFolder(id),
     'models.remove': ({ modelId }) => removeModel(modelId),

@@ -2,7 +2,7 @@
 import { basename, join, resolve } from 'node:path';
 import type { AddModelsResult } from '../../shared/contract';
 import { ConcertinaError, type ErrorPayload, toErrorPayload } from '../../shared/errors';
-import type { ModelDetails, ModelEntry, ModelInfo, ModelPlaces } from '../../shared/models';
+import type { AddProgress, ModelDetails, ModelEntry, ModelInfo, ModelPlaces } from '../../shared/models';
 import { Emitter } from './emitter';
 import type { Duplicates } from './imports/duplicates';
 import { entriesOf, type Inspection } from './imports/entries';
@@ -15,6 +15,8 @@ import { walkModels } from './imports/walk';
 import type { ModelDefaultsStore } from './modelDefaults';
 import { checkModelFile, type FoundFile, kindOf, modelIdOf, shownFolder } from './modelFiles';
 import type { ModelList } from './modelList';
+
+const addProgressEveryMs = 100;
 
 export interface Inspector {
   /** reads the header of a model file; rejects with a coded error */
@@ -39,6 +41,9 @@ export interface LibraryParts {
 
 export class ModelLibrary {
   readonly changed = new Emitter<ModelEntry[]>();
+  /** of the folder that is being added; at most ten times a second */
+  readonly addProgress = new Emitter<AddProgress>();
+  private readonly adding = new Set<AbortController>();
   private known = new Map<string, Known>();
   /** by path, size and time of the file: a replaced file is looked at again */
   private readonly inspections = new Map<string, Inspection>();
@@ -83,20 +88,31 @@ export class ModelLibrary {
     return [...this.known.values()].find((one) => one.source === 'embedded')?.id ?? null;
   }
 
-  /** Adds files and folders; what cannot be used is refused with the reason, and the rest is added. */
+  /**
+   * Adds files and folders; what cannot be used is refused with the reason, and the rest is added. When it is cancelled, what
+   * was added by then stays.
+   */
   async add(paths: string[]): Promise<AddModelsResult> {
     const ids = new Set<string>();
     const refused: AddModelsResult['refused'] = [];
+    const controller = new AbortController();
+    this.adding.add(controller);
     for (const path of paths.map((one) => resolve(one))) {
       try {
-        for (const id of await this.addOne(path)) ids.add(id);
+        for (const id of await this.addOne(path, controller.signal)) ids.add(id);
       } catch (error) {
+        if (controller.signal.aborted) break;
         refused.push({ name: basename(path), error: toErrorPayload(error) });
       }
     }
+    this.adding.delete(controller);
     const entries = await this.list();
     this.changed.emit(entries);
     return { added: entries.filter(({ places }) => places.some(({ id }) => ids.has(id))), refused };
+  }
+
+  cancelAdd(): void {
+    for (const controller of this.adding) controller.abort();
   }
 
   /** Folders of other apps that are there and not on the list, of which nothing was read; and those that are on it. */
@@ -189,8 +205,8 @@ export class ModelLibrary {
     return folder === undefined ? [] : [folder];
   }
 
-  private async addOne(path: string): Promise<string[]> {
-    if ((await kindOf(path)) === 'folder') return this.addFolder(path);
+  private async addOne(path: string, signal: AbortSignal): Promise<string[]> {
+    if ((await kindOf(path)) === 'folder') return this.addFolder(path, signal);
     const file = await checkModelFile(path);
     // somebody asks again: the problem of the last look may have been a crash that was none of this file's doing
     this.inspections.delete(inspectionKey(file));
@@ -200,8 +216,14 @@ export class ModelLibrary {
     return [modelIdOf(path)];
   }
 
-  private async addFolder(path: string): Promise<string[]> {
-    const { files } = await walkModels(path);
+  private async addFolder(path: string, signal: AbortSignal): Promise<string[]> {
+    let toldAt = 0;
+    const onStep = (progress: AddProgress) => {
+      if (Date.now() - toldAt < addProgressEveryMs) return;
+      toldAt = Date.now();
+      this.addProgress.emit(progress);
+    };
+    const { files } = await walkModels(path, { onStep, signal });
     if (files.length === 0) {
       throw new ConcertinaError('not-found', `There is no GGUF model in ${basename(path)}.`, 'Choose another folder.');
     }

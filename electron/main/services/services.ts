@@ -237,6 +237,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   chats.changed.on((payload) => events.emit({ name: 'onChats', payload }));
   presets.changed.on((payload) => events.emit({ name: 'onPresets', payload }));
   models.changed.on((payload) => events.emit({ name: 'onModels', payload }));
+  models.addProgress.on((payload) => events.emit({ name: 'onAddProgress', payload }));
   engine.changed.on((payload) => events.emit({ name: 'onEngine', payload }));
   documents.jobs.changed.on((payload) => events.emit({ name: 'onDocumentJobs', payload }));
   for (const { progress } of [search, passages]) progress.on((payload) => events.emit({ name: 'onSearch', payload }));

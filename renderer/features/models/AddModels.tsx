@@ -1,12 +1,15 @@
 import { FilePlus2, FolderPlus, LoaderCircle } from 'lucide-react';
 import { useState } from 'react';
 import { selectHeadless } from '../../state/engine/selectors';
-import { selectAdding, selectRefused } from '../../state/models/selectors';
+import { selectAdding, selectAddProgress, selectRefused } from '../../state/models/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { Banner } from '../../ui/Banner';
 import { Button } from '../../ui/Button';
 import { controlClass } from '../../ui/Field';
+import { useDebounced } from '../../ui/useDebounced';
 import { refusalText } from './refusalText';
+
+const lateMs = 400;
 
 export function AddModels() {
   const headless = useApp(selectHeadless);
@@ -16,6 +19,7 @@ export function AddModels() {
   return (
     <div className="border-t border-line p-3">
       <Refusals />
+      <Searching />
       {headless ? (
         <PathForm adding={adding} />
       ) : (
@@ -42,6 +46,26 @@ export function AddModels() {
           <span className="ml-auto text-xs text-ink-3">or drop a .gguf into the window</span>
         </div>
       )}
+    </div>
+  );
+}
+
+/** A small folder is added before this could be read. */
+function Searching() {
+  const progress = useApp(selectAddProgress);
+  const late = useDebounced(progress !== null, lateMs);
+  const { models } = useActions();
+  if (!progress || !late) return null;
+  const folders = `${progress.folders.toLocaleString('en')} ${progress.folders === 1 ? 'folder' : 'folders'}`;
+  const found = `${progress.models.toLocaleString('en')} ${progress.models === 1 ? 'model' : 'models'}`;
+  return (
+    <div className="mb-3 flex items-center gap-2 text-xs text-ink-2" data-testid="models-searching">
+      <span className="min-w-0 flex-1 tabular-nums">
+        Searching the folder: {found} in {folders} so far
+      </span>
+      <Button size="small" tone="quiet" onClick={() => void models.cancelAdd()}>
+        Cancel
+      </Button>
     </div>
   );
 }

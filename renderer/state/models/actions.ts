@@ -1,13 +1,13 @@
 import type { AddModelsResult } from '../../../electron/shared/contract';
 import type { ModelDefaults } from '../../../electron/shared/modelDefaults';
-import type { ModelEntry } from '../../../electron/shared/models';
+import type { AddProgress, ModelEntry } from '../../../electron/shared/models';
 import { errorPayloadOf } from '../../bridge/errorPayload';
 import type { Tools } from '../tools';
 import type { DetailsOutcome } from './state';
 
 export function createModelsActions({ client, get, patch, report }: Tools) {
   async function add(start: () => Promise<AddModelsResult>): Promise<AddModelsResult | null> {
-    patch('models', { adding: true, refused: [] });
+    patch('models', { adding: true, addProgress: null, refused: [] });
     try {
       const result = await start();
       const known = get().models.list ?? [];
@@ -18,7 +18,7 @@ export function createModelsActions({ client, get, patch, report }: Tools) {
       report(error);
       return null;
     } finally {
-      patch('models', { adding: false });
+      patch('models', { adding: false, addProgress: null });
     }
   }
 
@@ -38,6 +38,10 @@ export function createModelsActions({ client, get, patch, report }: Tools) {
     addPaths: (paths: string[]) => add(() => client.call('models.addPaths', { paths })),
     addPlaces: (ids: string[]) => add(() => client.call('models.addPlaces', { ids })),
     addDropped: (files: File[]) => add(() => client.addDroppedFiles(files)),
+    receiveAddProgress: (addProgress: AddProgress) => {
+      if (get().models.adding) patch('models', { addProgress });
+    },
+    cancelAdd: () => done(client.call('models.cancelAdd', undefined)),
     forgetRefused: () => patch('models', { refused: [] }),
 
     /** Off the list, from all its places. */

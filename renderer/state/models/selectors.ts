@@ -2,6 +2,7 @@ import type { AppState } from '../appState';
 
 export const selectModels = (state: AppState) => state.models.list;
 export const selectAdding = (state: AppState) => state.models.adding;
+export const selectAddProgress = (state: AppState) => state.models.addProgress;
 export const selectRefused = (state: AppState) => state.models.refused;
 export const selectPlaces = (state: AppState) => state.models.places;
 export const selectSelectingId = (state: AppState) => state.models.selectingId;

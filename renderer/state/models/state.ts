@@ -1,7 +1,7 @@
 import type { AddModelsResult } from '../../../electron/shared/contract';
 import type { ErrorPayload } from '../../../electron/shared/errors';
 import type { ModelDefaults } from '../../../electron/shared/modelDefaults';
-import type { ModelDetails, ModelEntry, ModelPlaces } from '../../../electron/shared/models';
+import type { AddProgress, ModelDetails, ModelEntry, ModelPlaces } from '../../../electron/shared/models';
 
 export type DetailsOutcome = { ok: true; value: ModelDetails } | { ok: false; error: ErrorPayload };
 
@@ -12,6 +12,8 @@ export interface ModelsState {
   /** null until the services have answered */
   list: ModelEntry[] | null;
   adding: boolean;
+  /** of the folder that is searched; null: none has been for long enough to tell */
+  addProgress: AddProgress | null;
   /** files of the last try that could not be added, each with its reason */
   refused: AddModelsResult['refused'];
   /** the model that is being loaded on the person's request */
@@ -20,4 +22,11 @@ export interface ModelsState {
   places: ModelPlaces | null;
 }
 
-export const initialModels: ModelsState = { list: null, adding: false, refused: [], selectingId: null, places: null };
+export const initialModels: ModelsState = {
+  list: null,
+  adding: false,
+  addProgress: null,
+  refused: [],
+  selectingId: null,
+  places: null,
+};

@@ -5,7 +5,8 @@
 import type { Dirent } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { ErrorPayload } from '../../../shared/errors';
+import { ConcertinaError, type ErrorPayload } from '../../../shared/errors';
+import type { AddProgress } from '../../../shared/models';
 import { kindOfFile, splitOf } from '../hub/files';
 import { type FoundFile, foundFile, isGguf } from '../modelFiles';
 import { isOllamaStore, ollamaModels } from './ollama';
@@ -20,9 +21,15 @@ export interface Walk {
   folders: string[];
 }
 
-/** In the order of the names. Folders that may not be read are passed over. */
-export async function walkModels(root: string): Promise<Walk> {
-  const walker = new Walker();
+export interface WalkOptions {
+  /** before each folder */
+  onStep?: (progress: AddProgress) => void;
+  signal?: AbortSignal;
+}
+
+/** In the order of the names. Folders that may not be read are passed over. Throws `cancelled`. */
+export async function walkModels(root: string, options: WalkOptions = {}): Promise<Walk> {
+  const walker = new Walker(options);
   await walker.enter(root, 0);
   return { files: walker.files.slice(0, maxFiles), folders: walker.folders };
 }
@@ -33,8 +40,12 @@ class Walker {
   /** behind all links: a link to a folder above is not entered again */
   private readonly seen = new Set<string>();
 
+  constructor(private readonly options: WalkOptions) {}
+
   async enter(folder: string, depth: number): Promise<void> {
     if (depth > maxDepth || this.files.length >= maxFiles || this.folders.length >= maxFolders) return;
+    if (this.options.signal?.aborted) throw new ConcertinaError('cancelled', 'The search for models was cancelled.');
+    this.options.onStep?.({ folders: this.folders.length, models: this.files.length });
     const real = await realpath(folder).catch(() => null);
     if (real === null || this.seen.has(real)) return;
     const entries = await readdir(folder, { withFileTypes: true }).catch(() => null);

@@ -158,3 +158,24 @@ test('what the trash refuses is told and stays on the list', async () => {
   });
   expect(await library.list()).toHaveLength(1);
 });
+
+test('a folder whose search was cancelled is not added, and what was added before it is', async () => {
+  const { home, models, library } = await setUp();
+  await writeFile(join(models, 'm.gguf'), 'GGUF and so on');
+  const large = join(home, 'large');
+  for (const name of ['a', 'b']) {
+    await mkdir(join(large, name), { recursive: true });
+    await writeFile(join(large, name, `${name}.gguf`), 'GGUF and so on');
+  }
+  let searches = 0;
+  const off = library.addProgress.on(({ folders, models: found }) => {
+    // the first folder is searched too fast to be told twice
+    if (folders === 0 && found === 0 && ++searches === 2) library.cancelAdd();
+  });
+  const { added, refused } = await library.add([models, large]);
+  expect(added.map(({ fileName }) => fileName)).toEqual(['m.gguf']);
+  expect(refused).toEqual([]);
+  expect((await library.list()).map(({ fileName }) => fileName)).toEqual(['m.gguf']);
+  off();
+  expect((await library.add([large])).added).toHaveLength(2);
+});

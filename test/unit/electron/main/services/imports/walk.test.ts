@@ -1,7 +1,8 @@
-import { mkdir, rm, symlink } from 'node:fs/promises';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { walkModels } from '../../../../../../electron/main/services/imports/walk';
+import type { AddProgress } from '../../../../../../electron/shared/models';
 import { hubTree, janTree, lmStudioTree, model, ollamaTree, put } from '../../../../../fixtures/modelTrees';
 import { temporaryFolder } from '../../../../../fixtures/temporary';
 
@@ -80,4 +81,29 @@ test('our own half downloads have a list of their own', async () => {
   await put(join(folder, 'a.gguf.part'), model('half'));
   await put(join(folder, 'a.gguf.part.log'), '{}');
   expect(await seen(folder)).toEqual([]);
+});
+
+test('a search tells how far it is, and ends where it is cancelled', async () => {
+  const folder = await temporaryFolder();
+  for (const name of ['a', 'b', 'c', 'd']) {
+    await mkdir(join(folder, name));
+    await writeFile(join(folder, name, 'm.gguf'), 'GGUF and so on');
+  }
+  const steps: AddProgress[] = [];
+  await walkModels(folder, { onStep: (step) => steps.push(step) });
+  expect(steps.map(({ folders, models }) => [folders, models])).toEqual([
+    [0, 0],
+    [1, 0],
+    [2, 1],
+    [3, 2],
+    [4, 3],
+  ]);
+  const controller = new AbortController();
+  let looked = 0;
+  const onStep = ({ folders }: AddProgress) => {
+    looked = folders;
+    if (folders === 2) controller.abort();
+  };
+  await expect(walkModels(folder, { onStep, signal: controller.signal })).rejects.toMatchObject({ code: 'cancelled' });
+  expect(looked).toBe(2);
 });
