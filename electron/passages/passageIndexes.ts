@@ -8,9 +8,13 @@ import { firstPassages, scanPassages } from './passageScan';
 const mostIndexed = 2_000_000;
 /** characters of the texts of all indexes; one takes about ten bytes for each */
 const mostCharacters = 20_000_000;
+/** a question is looked up while it is counted, and again when it is sent */
+const mostAnswers = 8;
 
 export class PassageIndexes {
   private readonly kept = new Map<string, { index: PassageIndex; characters: number }>();
+  /** of texts without an index, by what was asked; the oldest first */
+  private readonly answers = new Map<string, FoundPassages>();
 
   /** Null: `signal` fired. */
   async search(
@@ -21,8 +25,23 @@ export class PassageIndexes {
     const { documentId, textPath, query, limit } = task;
     if (query === '') return firstPassages(textPath, limit);
     const { size } = await stat(textPath);
-    if (size > mostIndexed) return scanPassages(task, signal, tell);
+    if (size > mostIndexed) return this.scan(task, signal, tell);
     return (await this.indexOf(documentId, textPath)).search(query, limit);
+  }
+
+  private async scan(
+    task: PassageTask,
+    signal: AbortSignal,
+    tell: (fraction: number) => void,
+  ): Promise<FoundPassages | null> {
+    const key = JSON.stringify([task.documentId, task.query, task.limit]);
+    const answer = this.answers.get(key) ?? (await scanPassages(task, signal, tell));
+    if (!answer) return null;
+    this.answers.delete(key);
+    this.answers.set(key, answer);
+    const [oldest] = this.answers.keys();
+    if (this.answers.size > mostAnswers && oldest !== undefined) this.answers.delete(oldest);
+    return answer;
   }
 
   private async indexOf(documentId: string, textPath: string): Promise<PassageIndex> {

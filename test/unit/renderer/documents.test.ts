@@ -95,6 +95,19 @@ describe('a document of a draft', () => {
     expect(await documents.search('d1', 'letters')).toBeNull();
   });
 
+  it('shows how far its own search is, until nobody waits for it', async () => {
+    const { fake, documents, get } = await start();
+    await documents.search('d1', 'letters');
+    const [{ asker } = { asker: '' }] = calls(fake, 'documents.search').map(({ input }) => input as { asker: string });
+    fake.emit('onSearch', { asker: 'another window', fraction: 0.9 });
+    expect(get().documents.searched).toBeNull();
+    fake.emit('onSearch', { asker, fraction: 0.3 });
+    expect(get().documents.searched).toBe(0.3);
+    documents.endSearch();
+    expect(get().documents.searched).toBeNull();
+    await vi.waitFor(() => expect(calls(fake, 'documents.cancelSearch')[0]?.input).toEqual({ asker }));
+  });
+
   it('becomes plain text again, behind what was written', async () => {
     const { documents, conversation, cards, get } = await start();
     conversation.setDraftText('Look:');

@@ -46,6 +46,26 @@ describe('the search', () => {
     expect(chats().searching).toBe(false);
   });
 
+  it('shows how far its own question is, and ends it when the field is emptied', async () => {
+    const { fake, actions, chats, calls } = await start();
+    const handle = fake.call;
+    let asker = '';
+    fake.call = (name, input) => {
+      if (name !== 'chats.search') return handle(name, input);
+      asker = (input as { asker: string }).asker;
+      return new Promise(() => undefined);
+    };
+    actions.search('lea');
+    await vi.waitFor(() => expect(asker).not.toBe(''));
+    fake.emit('onSearch', { asker: 'another window', fraction: 0.9 });
+    expect(chats().searched).toBeNull();
+    fake.emit('onSearch', { asker, fraction: 0.3 });
+    expect(chats().searched).toBe(0.3);
+    actions.search('');
+    expect(chats()).toMatchObject({ searching: false, searched: null });
+    await vi.waitFor(() => expect(calls('chats.cancelSearch')).toEqual([{ asker }]));
+  });
+
   it('opens the first hit of what is typed now, without waiting', async () => {
     const { fake, actions, ids } = await start();
     const hit = { chatId: ids[0], titleMarks: [], snippets: [], messages: 1 };

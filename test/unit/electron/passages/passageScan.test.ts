@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PassageIndex } from '../../../../electron/passages/passageIndex';
+import { PassageIndexes } from '../../../../electron/passages/passageIndexes';
 import { firstPassages, scanPassages } from '../../../../electron/passages/passageScan';
 import { temporaryFolder } from '../../../fixtures/temporary';
 
@@ -65,6 +66,24 @@ describe('a scan', () => {
   it('ends when nobody waits any more', async () => {
     const { search } = await textFile(text);
     expect(await search('lantern', 5, AbortSignal.abort())).toBeNull();
+  });
+
+  it('is made of a text that is too long for an index, and once for a question', async () => {
+    const { textPath } = await textFile(text);
+    const indexes = new PassageIndexes();
+    const told: number[] = [];
+    const search = (documentId: string, query: string) =>
+      indexes.search({ documentId, textPath, query, limit: 3 }, new AbortController().signal, (one) => told.push(one));
+    const found = await search('d', 'lantern');
+    expect(found?.all).toBe(2);
+    expect(told).toEqual([...told].sort((a, b) => a - b));
+    const pieces = told.length;
+    expect(pieces).toBeGreaterThan(1);
+    expect(await search('d', 'lantern')).toEqual(found);
+    expect(told).toHaveLength(pieces);
+    await search('d', 'whale');
+    await search('other', 'lantern');
+    expect(told).toHaveLength(3 * pieces);
   });
 
   it('begins with the beginning', async () => {
