@@ -1,7 +1,7 @@
 /** The loaded model and its context: loads, loads again when settings ask for it, recovers after a crash, tells its state. */
 import type { ComparePlan } from '../../shared/compare';
 import type { OperationInput } from '../../shared/contract';
-import type { EngineStatus, GenerationResult, Memory, MemoryEstimate, StreamFrame } from '../../shared/engine';
+import type { EngineStatus, GenerationResult, MemoryEstimate, StreamFrame } from '../../shared/engine';
 import type {
   CalibrationPlaces,
   CompareTask,
@@ -18,11 +18,12 @@ import type { ContextSettings } from '../../shared/settings';
 import { Emitter } from './emitter';
 import type { CrashReport, EngineHost } from './engineHost';
 import { looksTheSame } from './memoryChange';
+import { MemoryWatch } from './memoryWatch';
 import type { ModelLibrary } from './modelLibrary';
 import type { SettingsService } from './settingsService';
+import { waitUntil } from './waitUntil';
 
 const reloadDelayMs = 500;
-const memoryEveryMs = 1000;
 const maxNotes = 20;
 
 type Refused = EngineStatus['refused'];
@@ -73,9 +74,7 @@ export class EngineService {
   private reloadWhenIdle = false;
   private reloadAfterRestart = true;
   private reloadTimer: NodeJS.Timeout | null = null;
-  private watchers = 0;
-  private memoryTimer: NodeJS.Timeout | null = null;
-  private readingMemory = false;
+  private readonly memoryWatch = new MemoryWatch(() => this.readMemory());
 
   constructor(
     private readonly host: EngineHost,
@@ -264,23 +263,14 @@ export class EngineService {
 
   /** Keeps the memory figures fresh until the returned function is called. */
   watch(): () => void {
-    this.watchers++;
-    this.memoryTimer ??= setInterval(() => void this.readMemory(), memoryEveryMs);
-    let open = true;
-    return () => {
-      if (!open) return;
-      open = false;
-      if (--this.watchers > 0 || !this.memoryTimer) return;
-      clearInterval(this.memoryTimer);
-      this.memoryTimer = null;
-    };
+    return this.memoryWatch.watch();
   }
 
   async close(): Promise<void> {
     // an answer that ends now must not bring the process back
     this.reloadWhenIdle = false;
     if (this.reloadTimer) clearTimeout(this.reloadTimer);
-    if (this.memoryTimer) clearInterval(this.memoryTimer);
+    this.memoryWatch.close();
     await this.host.stop();
   }
 
@@ -459,59 +449,28 @@ export class EngineService {
 
   /** Waits while a model is on its way; rejects when none is. */
   private whenLoaded(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const settle = (): void => {
-        try {
-          if (signal.aborted) throw new ConcertinaError('cancelled', 'The answer was stopped before it began.');
-          this.requireUsable();
-          const { state, comparing } = this.current;
-          if (comparing !== null || (state !== 'ready' && state !== 'generating')) return;
-          resolve();
-        } catch (error) {
-          reject(error);
-        }
-        off();
-        signal.removeEventListener('abort', settle);
-      };
-      const off = this.changed.on(settle);
-      signal.addEventListener('abort', settle);
-      settle();
+    return waitUntil(this.changed, signal, () => {
+      if (signal.aborted) throw new ConcertinaError('cancelled', 'The answer was stopped before it began.');
+      this.requireUsable();
+      const { state, comparing } = this.current;
+      return comparing === null && (state === 'ready' || state === 'generating');
     });
   }
 
   /** Waits while a model is on its way, wherever that leads. */
   private whenSettled(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const settle = (): void => {
-        const moving = ['starting', 'loading', 'restarting'].includes(this.current.state);
-        if (moving && !signal.aborted) return;
-        off();
-        signal.removeEventListener('abort', settle);
-        resolve();
-      };
-      const off = this.changed.on(settle);
-      signal.addEventListener('abort', settle);
-      settle();
-    });
+    const moving = () => ['starting', 'loading', 'restarting'].includes(this.current.state);
+    return waitUntil(this.changed, signal, () => signal.aborted || !moving());
   }
 
   private async readMemory(): Promise<void> {
-    if (this.readingMemory || !['ready', 'generating'].includes(this.current.state)) return;
-    this.readingMemory = true;
-    try {
-      const { memory, contextUsed } = await this.host.client.call('memory', undefined);
-      if (memory && this.current.context) this.showMemory({ ...memory, app: this.appMemory() }, contextUsed);
-    } catch {
-      // a crash between two readings is told by the crash report
-    } finally {
-      this.readingMemory = false;
-    }
-  }
-
-  private showMemory(memory: Memory, contextUsed: number): void {
+    if (!['ready', 'generating'].includes(this.current.state)) return;
+    const { memory, contextUsed } = await this.host.client.call('memory', undefined);
+    if (!memory || !this.current.context) return;
+    const read = { ...memory, app: this.appMemory() };
     const shown = this.current.memory;
-    if (shown && contextUsed === this.current.contextUsed && looksTheSame(shown, memory)) return;
-    this.update({ memory, contextUsed });
+    if (shown && contextUsed === this.current.contextUsed && looksTheSame(shown, read)) return;
+    this.update({ memory: read, contextUsed });
   }
 
   private update(change: Partial<EngineStatus>): void {
