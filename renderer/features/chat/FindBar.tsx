@@ -24,10 +24,13 @@ export function FindBar({ chat }: { chat: Chat }) {
   useEffect(() => () => conversation.clearTarget(), [conversation]);
 
   function go(step: 1 | -1): void {
-    const next = stepTo(hits, place, step);
+    // the hits follow the field a moment later, and Enter may come before them
+    const typed = query.trim();
+    const found = typed === words ? hits : messagesWith(shown, typed);
+    const next = stepTo(found, current === null ? -1 : found.indexOf(current), step);
     if (next === null) return;
     setCurrent(next);
-    void conversation.showMessage(chat.id, next, words);
+    void conversation.showMessage(chat.id, next, typed);
   }
 
   return (
