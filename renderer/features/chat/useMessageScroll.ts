@@ -22,7 +22,7 @@ export function useMessageScroll(
 ) {
   const [atEnd, setAtEnd] = useState(true);
   const keeps = useRef(true);
-  const height = useRef(0);
+  const seen = useRef({ height: 0, offset: 0 });
 
   const list = useVirtualizer<HTMLElement, HTMLLIElement>({
     count: messages.length,
@@ -39,10 +39,12 @@ export function useMessageScroll(
     followOnAppend: true,
     scrollEndThreshold: endThreshold,
     onChange: (instance) => {
-      const seen = instance.scrollRect?.height ?? 0;
-      // a view of another height is not a person who scrolls: the observer below brings the end back
-      if (seen === height.current) keeps.current = instance.isAtEnd(endThreshold);
-      height.current = seen;
+      const now = { height: instance.scrollRect?.height ?? 0, offset: instance.scrollOffset ?? 0 };
+      const { height, offset } = seen.current;
+      seen.current = now;
+      // a view of another height, or a row that grew, is not a person who scrolls: the observer below brings the end back
+      if (instance.isAtEnd(endThreshold)) keeps.current = true;
+      else if (now.height === height && now.offset < offset) keeps.current = false;
       setAtEnd(instance.isAtEnd(farFromEnd));
     },
   });
