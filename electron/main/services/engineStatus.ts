@@ -1,0 +1,70 @@
+/** The engine's status as the windows see it, the one copy of it, and what it allows. Whoever learns something updates it. */
+import type { EngineStatus } from '../../shared/engine';
+import { ConcertinaError } from '../../shared/errors';
+import { Emitter } from './emitter';
+import { waitUntil } from './waitUntil';
+
+export const nothingLoaded = {
+  model: null,
+  context: null,
+  memory: null,
+  contextUsed: 0,
+  loadProgress: null,
+  loadStep: null,
+} as const;
+
+export class LiveStatus {
+  readonly changed = new Emitter<EngineStatus>();
+  private status: EngineStatus = {
+    ...nothingLoaded,
+    state: 'starting',
+    capabilities: null,
+    modelId: null,
+    error: null,
+    stalled: null,
+    refused: null,
+    restarts: 0,
+    comparing: null,
+    notes: [],
+  };
+
+  get current(): EngineStatus {
+    return this.status;
+  }
+
+  /** Listeners have heard of it when this returns. */
+  update(change: Partial<EngineStatus>): void {
+    this.status = { ...this.status, ...change };
+    this.changed.emit(this.status);
+  }
+
+  /**
+   * Throws when no answer can be expected without the person doing something first: the error that the engine stands
+   * still for, or `engine-unavailable`, or `model-missing`.
+   */
+  requireUsable(): void {
+    const { state, error } = this.status;
+    if (state === 'unavailable' || state === 'failed') {
+      throw error
+        ? ConcertinaError.fromPayload(error)
+        : new ConcertinaError('engine-unavailable', 'The engine is not running.', 'Choose a model to start it again.');
+    }
+    if (state === 'empty') throw new ConcertinaError('model-missing', 'No model is loaded.', 'Choose a model first.');
+  }
+
+  /** Waits while a model is on its way; rejects as `requireUsable` throws when none is, and with `cancelled`. */
+  whenLoaded(signal: AbortSignal): Promise<void> {
+    return waitUntil(this.changed, signal, () => {
+      if (signal.aborted) throw new ConcertinaError('cancelled', 'The answer was stopped before it began.');
+      this.requireUsable();
+      const { state, comparing } = this.status;
+      return comparing === null && (state === 'ready' || state === 'generating');
+    });
+  }
+
+  /** Waits while a model is on its way, wherever that leads; resolves when aborted too. */
+  whenSettled(signal: AbortSignal): Promise<void> {
+    const moving = () => ['starting', 'loading', 'restarting'].includes(this.status.state);
+    return waitUntil(this.changed, signal, () => signal.aborted || !moving());
+  }
+}

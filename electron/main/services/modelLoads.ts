@@ -1,0 +1,233 @@
+/**
+ * Loads of a model: by a person's choice, with a new process, in the place of one that cannot be had. The only one that
+ * asks the engine to load. A load that fails shows in the status; the model that was in use before it is used on.
+ */
+import type { EngineStatus } from '../../shared/engine';
+import type { CalibrationPlaces, LoadResult } from '../../shared/engineContract';
+import { type ErrorPayload, toErrorPayload } from '../../shared/errors';
+import type { ContextSettings } from '../../shared/settings';
+import { Emitter } from './emitter';
+import type { CrashReport, EngineHost } from './engineHost';
+import type { EngineMemory } from './engineMemory';
+import { type LiveStatus, nothingLoaded } from './engineStatus';
+import { type Former, FormerModel } from './formerModel';
+import { LoadTurns } from './loadTurns';
+import type { ModelLibrary } from './modelLibrary';
+import type { SettingsService } from './settingsService';
+
+type Refused = EngineStatus['refused'];
+
+export interface LoadParts {
+  host: EngineHost;
+  status: LiveStatus;
+  memory: EngineMemory;
+  library: ModelLibrary;
+  settings: SettingsService;
+  calibration: CalibrationPlaces;
+  /** a folder of its own, for taking a cache over into the next context */
+  scratch: string;
+}
+
+export class ModelLoads {
+  /** a load is about to show, with the settings as they are now */
+  readonly began = new Emitter<void>();
+  /** the former model is in use again as it was, with the settings of then */
+  readonly wentBack = new Emitter<void>();
+  private readonly turns: LoadTurns;
+  private done = 0;
+  /** settings of the context as it was last asked for */
+  private asked: ContextSettings | null = null;
+  private readonly former = new FormerModel();
+  /** whether a process that starts is given a model at once */
+  private loadWithProcess = true;
+
+  constructor(private readonly parts: LoadParts) {
+    const { host, status } = parts;
+    this.turns = new LoadTurns(host, status);
+    host.ready.on(() => void this.onReady());
+    host.crashed.on((report) => this.onCrash(report));
+    host.client.on('onLoadProgress', ({ step, fraction }) => {
+      if (status.current.state === 'loading') status.update({ loadProgress: fraction, loadStep: step });
+    });
+  }
+
+  /** how many were begun */
+  get number(): number {
+    return this.turns.number;
+  }
+
+  /** how many have succeeded */
+  get succeeded(): number {
+    return this.done;
+  }
+
+  /** settings of the context in use or being loaded; null: none was asked for yet */
+  get askedContext(): ContextSettings | null {
+    return this.asked;
+  }
+
+  /** The next process begins without a model: something else is loaded then. */
+  beginEmpty(): void {
+    this.loadWithProcess = false;
+  }
+
+  /**
+   * Resolves with the status that it led to, which tells of a failure; a load that was overtaken by another one
+   * resolves too. `force` leaves the memory check out.
+   */
+  load(modelId: string, force = false): Promise<EngineStatus> {
+    return this.run(modelId, force, null);
+  }
+
+  /** See `LoadTurns.cancel`. */
+  cancel(): Promise<void> {
+    return this.turns.cancel();
+  }
+
+  /** the remembered model, else the embedded one; null: there is none */
+  async wantedModelId(): Promise<string | null> {
+    return this.parts.settings.get().modelId ?? (await this.parts.library.defaultModelId());
+  }
+
+  /** `refused`: another model, in whose place this one is loaded again */
+  private async run(modelId: string, force: boolean, refused: Refused): Promise<EngineStatus> {
+    const { host, status, library } = this.parts;
+    const number = this.turns.begin();
+    this.former.keep(status.current, this.asked, host.work);
+    await this.turns.endRunning().catch(() => undefined);
+    const context = this.show(modelId, refused);
+    try {
+      const path = await library.pathOf(modelId);
+      if (!this.turns.isLatest(number)) return status.current;
+      this.loadWithProcess = false;
+      host.start();
+      await host.whenReady();
+      this.turns.requireWanted(number);
+      const result = await this.ask(path, context, force);
+      if (this.turns.isLatest(number)) this.onLoaded(result);
+      this.turns.tellEnded();
+    } catch (error) {
+      this.turns.tellEnded();
+      if (this.turns.isLatest(number)) await this.onFailed(error, number);
+    }
+    return status.current;
+  }
+
+  /** @returns the settings that it is loaded with */
+  private show(modelId: string, refused: Refused): ContextSettings {
+    const { context } = this.parts.settings.of(modelId);
+    this.asked = context;
+    this.began.emit();
+    this.parts.status.update({
+      ...nothingLoaded,
+      state: 'loading',
+      modelId,
+      loadProgress: 0,
+      loadStep: 'weights',
+      error: null,
+      refused,
+    });
+    return context;
+  }
+
+  private ask(path: string, context: ContextSettings, force: boolean): Promise<LoadResult> {
+    const { host, calibration, scratch } = this.parts;
+    host.work = { key: `${path}|${JSON.stringify(context)}`, loading: true };
+    return host.client.call('load', { path, context, calibration, scratch, force });
+  }
+
+  private onLoaded(result: LoadResult): void {
+    const { host, status } = this.parts;
+    this.done++;
+    this.former.forget();
+    if (host.work) host.work.loading = false;
+    const { model, context, carriedTokens } = result;
+    const memory = this.parts.memory.withApp(result.memory);
+    status.update({
+      ...nothingLoaded,
+      state: 'ready',
+      model,
+      context,
+      memory,
+      contextUsed: carriedTokens,
+      error: null,
+    });
+  }
+
+  private async onFailed(error: unknown, number: number): Promise<void> {
+    const { host, status } = this.parts;
+    const payload = toErrorPayload(error);
+    // after a crash the crash report tells the state, and the process is not there to be told anything
+    if (host.state !== 'ready') {
+      const state = host.state === 'unavailable' ? 'unavailable' : 'failed';
+      if (status.current.state === 'loading') status.update({ ...nothingLoaded, state, error: payload });
+      return;
+    }
+    host.work = null;
+    const reason = payload.code === 'cancelled' ? null : payload;
+    const { modelId } = status.current;
+    const former = this.former.otherThan(modelId);
+    if (former && modelId !== null) return this.goBack(former, reason && { modelId, error: reason }, number);
+    this.giveUp(reason);
+  }
+
+  /** There is no former model, or it cannot be had either: what was asked for is told. `reason`: null when cancelled */
+  private giveUp(reason: ErrorPayload | null): void {
+    const { host, status } = this.parts;
+    this.former.forget();
+    const told = status.current.refused ?? { modelId: status.current.modelId, error: reason };
+    status.update({ ...nothingLoaded, ...told, state: told.error ? 'failed' : 'empty', refused: null });
+    // a load that did not get as far as the engine left the former model in its memory
+    void host.client.call('unload', undefined).catch(() => undefined);
+  }
+
+  /** To the model that was used before: it is still loaded where the other one was refused beforehand. */
+  private async goBack(former: Former, refused: Refused, number: number): Promise<void> {
+    const { host, status } = this.parts;
+    const { memory, contextUsed } = await host.client
+      .call('memory', undefined)
+      .catch(() => ({ memory: null, contextUsed: 0 }));
+    if (!this.turns.isLatest(number)) return;
+    if (!memory) return void (await this.run(former.status.modelId, false, refused));
+    this.former.forget();
+    this.asked = former.askedContext;
+    host.work = former.work;
+    const shown = this.parts.memory.withApp(memory);
+    status.update({ ...nothingLoaded, ...former.status, state: 'ready', memory: shown, contextUsed, refused });
+    this.wentBack.emit();
+  }
+
+  /** A process has started: what it begins with. */
+  private async onReady(): Promise<void> {
+    const { host, status } = this.parts;
+    const { capabilities, problem } = host;
+    status.update({ capabilities });
+    if (problem) return status.update({ ...nothingLoaded, state: 'unavailable', error: problem.toPayload() });
+    if (status.current.state === 'loading') return;
+    const { modelId: failedId, error } = status.current;
+    const former = this.former.kept;
+    if (!this.loadWithProcess && former && failedId !== null && error)
+      return void (await this.run(former.status.modelId, false, { modelId: failedId, error }));
+    if (!this.loadWithProcess) return status.update({ state: error ? 'failed' : 'empty' });
+    const number = this.turns.number;
+    const modelId = status.current.modelId ?? (await this.wantedModelId());
+    if (!this.turns.isLatest(number)) return; // a model was chosen meanwhile
+    if (modelId === null) status.update({ state: 'empty' });
+    else await this.load(modelId);
+  }
+
+  private onCrash(report: CrashReport): void {
+    const { host, status } = this.parts;
+    host.work = null;
+    if (this.former.kept?.status.modelId === status.current.modelId) this.former.forget();
+    this.loadWithProcess = report.reload;
+    const restarting = report.restartInMs !== null && report.reload;
+    status.update({
+      ...nothingLoaded,
+      state: restarting ? 'restarting' : 'failed',
+      refused: null,
+      error: report.error.toPayload(),
+      restarts: status.current.restarts + (report.restartInMs === null || report.asked ? 0 : 1),
+    });
+  }
+}
