@@ -1,0 +1,100 @@
+/** Questions and their answers over the engine server with a fake engine: turns, branches, the prompt. */
+import { expect, test } from 'vitest';
+import type { Chat } from '../../../../../electron/shared/chats';
+import { createFakeEngine } from '../../../../fixtures/fakeEngine';
+import { long, setUpServices as setUp, slow } from '../../../../fixtures/services';
+
+test('a turn appends question and answer, streams, and ends with the whole text on disk', async () => {
+  const { call, events, final } = await setUp();
+  const { id } = await call('chats.create', {});
+  const turn = await call('turns.send', { chatId: id, parentId: null, text: 'Echo this please' });
+  expect(turn.userMessage).toMatchObject({ role: 'user', text: 'Echo this please', parentId: null });
+  expect(turn.assistantMessage).toMatchObject({ role: 'assistant', parentId: turn.userMessage?.id, stopReason: null });
+  const message = await final(turn);
+  expect(message).toMatchObject({
+    text: 'Echo this please',
+    stopReason: 'end-of-turn',
+    modelName: 'Tiny',
+    error: null,
+  });
+  expect(message.stats).toMatchObject({ answerTokens: 3, typeK: 'turbo4' });
+  const streamed = events.flatMap((event) => (event.name === 'onStream' ? [event.payload.text] : []));
+  expect(streamed.join('')).toBe('Echo this please');
+  const chat = await call('chats.open', { chatId: id });
+  expect(chat).toMatchObject({ title: 'Echo this please', leafId: message.id, messages: [turn.userMessage, message] });
+});
+
+test('the prompt is the system prompt and the branch only', async () => {
+  const engine = createFakeEngine();
+  const prompts: unknown[] = [];
+  const load = engine.loadModel.bind(engine);
+  engine.loadModel = async (path, options) => {
+    const model = await load(path, options);
+    const create = model.createContext.bind(model);
+    model.createContext = async (contextOptions) => {
+      const context = await create(contextOptions);
+      const generate = context.generate.bind(context);
+      context.generate = (prompt, generateOptions) => {
+        prompts.push(prompt);
+        return generate(prompt, generateOptions);
+      };
+      return context;
+    };
+    return model;
+  };
+  const { call, final } = await setUp({ engine });
+  await call('settings.update', { systemPrompt: 'Be brief.' });
+  const { id } = await call('chats.create', {});
+  const first = await final(await call('turns.send', { chatId: id, parentId: null, text: 'one' }));
+  await final(await call('turns.send', { chatId: id, parentId: first.id, text: 'left' }));
+  await final(await call('turns.send', { chatId: id, parentId: first.id, text: 'right' }));
+  expect(prompts.at(-1)).toEqual([
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'one' },
+    { role: 'assistant', content: 'one' },
+    { role: 'user', content: 'right' },
+  ]);
+});
+
+test('regenerate and edit make branches beside the old ones', async () => {
+  const { call, final } = await setUp();
+  const { id } = await call('chats.create', {});
+  const turn = await call('turns.send', { chatId: id, parentId: null, text: 'first' });
+  const answer = await final(turn);
+  const again = await call('turns.regenerate', { chatId: id, messageId: answer.id });
+  expect(again).toMatchObject({ userMessage: null, assistantMessage: { parentId: turn.userMessage?.id } });
+  await final(again);
+  const edited = await call('turns.edit', { chatId: id, messageId: turn.userMessage?.id ?? '', text: 'other words' });
+  expect(edited.userMessage).toMatchObject({ parentId: null, text: 'other words' });
+  expect(await final(edited)).toMatchObject({ text: 'other words' });
+  const chat: Chat = await call('chats.open', { chatId: id });
+  expect(chat.messages).toHaveLength(5);
+  expect(chat.messages[1]).toEqual(answer);
+  expect(chat).toMatchObject({ leafId: edited.assistantMessage.id, title: 'first' });
+  await expect(call('turns.edit', { chatId: id, messageId: answer.id, text: 'x' })).rejects.toMatchObject({
+    code: 'bad-request',
+  });
+  await expect(call('turns.regenerate', { chatId: id, messageId: 'nobody' })).rejects.toMatchObject({
+    code: 'not-found',
+  });
+});
+
+test('an answer that is asked for while the model loads waits for it', async () => {
+  const { services, call, final } = await setUp({ engine: slow(), start: false });
+  services.engine.start();
+  const { id } = await call('chats.create', {});
+  const turn = await call('turns.send', { chatId: id, parentId: null, text: 'patience' });
+  expect(await final(turn)).toMatchObject({ text: 'patience', modelName: 'Tiny' });
+});
+
+test('removing a chat ends its answer first; restore brings the text back', async () => {
+  const { call, streaming } = await setUp({ engine: slow() });
+  const { id } = await call('chats.create', {});
+  const turn = await call('turns.send', { chatId: id, parentId: null, text: long });
+  await streaming(turn);
+  await call('chats.remove', { chatId: id });
+  expect(await call('chats.list', undefined)).toEqual([]);
+  await call('chats.restore', { chatId: id });
+  const { messages } = await call('chats.open', { chatId: id });
+  expect(messages[1]).toMatchObject({ stopReason: 'cancelled', text: expect.stringMatching(/^word/) });
+});

@@ -1,0 +1,56 @@
+/** The engine process dies or goes silent: what that does to an answer, and to the model that was loaded. */
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { long, setUpServices as setUp, slow } from '../../../../fixtures/services';
+
+test('the engine dies in mid-answer: the text is kept, the error told, and the next answer works', async () => {
+  const { call, final, streaming, state, transports } = await setUp({ engine: slow() });
+  const { id } = await call('chats.create', {});
+  const turn = await call('turns.send', { chatId: id, parentId: null, text: long });
+  await streaming(turn);
+  transports.at(-1)?.exit({ code: null, signal: 'SIGSEGV' });
+  const message = await final(turn);
+  expect(message).toMatchObject({
+    stopReason: 'interrupted',
+    error: { code: 'engine-crashed', message: expect.stringContaining('SIGSEGV') },
+    text: expect.stringMatching(/^word/),
+  });
+  expect((await call('chats.open', { chatId: id })).messages[1]).toEqual(message);
+  expect(await state('ready')).toMatchObject({ restarts: 1, error: null, model: { name: 'Tiny' } });
+  const next = await call('turns.send', { chatId: id, parentId: message.id, text: 'again' });
+  expect(await final(next)).toMatchObject({ text: 'again', stopReason: 'end-of-turn' });
+});
+
+test('an engine that goes silent in mid-answer is told and can be restarted; the text is kept, and the model is loaded', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { call, final, streaming, state, transports, services } = await setUp({ engine: slow() });
+  const { id } = await call('chats.create', {});
+  const turn = await call('turns.send', { chatId: id, parentId: null, text: long });
+  await streaming(turn);
+  const silent = transports.at(-1);
+  if (silent) silent.message = () => undefined;
+  vi.advanceTimersByTime(35_000);
+  expect(services.engine.status()).toMatchObject({ state: 'generating', stalled: 'silent' });
+  await call('engine.restart', undefined);
+  expect(await final(turn)).toMatchObject({
+    stopReason: 'interrupted',
+    error: { code: 'engine-crashed', message: 'The engine did not answer and was restarted.' },
+    text: expect.stringMatching(/^word/),
+  });
+  expect(await state('ready')).toMatchObject({ stalled: null, restarts: 0, error: null });
+});
+
+test('the same settings that crash twice are not loaded a third time, until a person asks for it', async () => {
+  const { call, state, transports } = await setUp({ engine: slow() });
+  transports.at(-1)?.exit({ code: null, signal: 'SIGABRT' });
+  await vi.waitFor(() => expect(transports).toHaveLength(2));
+  await state('ready');
+  transports.at(-1)?.exit({ code: null, signal: 'SIGABRT' });
+  const failed = await state('failed');
+  expect(failed.error).toMatchObject({ code: 'engine-crashed', hint: expect.stringContaining('before') });
+  const { id } = await call('chats.create', {});
+  const sent = call('turns.send', { chatId: id, parentId: null, text: 'x' });
+  await expect(sent).rejects.toMatchObject({ code: 'engine-crashed' });
+  expect((await call('chats.open', { chatId: id })).messages).toEqual([]);
+  expect(await call('engine.reload', undefined)).toMatchObject({ state: 'ready' });
+});

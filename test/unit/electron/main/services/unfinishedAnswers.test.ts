@@ -1,0 +1,106 @@
+/** Answers that were stopped, or that the app died in: what they have is kept, and they go on. */
+import { copyFile, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { ChatStore } from '../../../../../electron/main/services/chatStore';
+import type { Message } from '../../../../../electron/shared/chats';
+import { long, setUpServices as setUp, slow } from '../../../../fixtures/services';
+import { temporaryFolder } from '../../../../fixtures/temporary';
+
+/** The answer as the next start of the app would find it: another reader stands for the app after a power cut. */
+async function asAfterDeath(dataFolder: string, chatId: string): Promise<Message | undefined> {
+  const copy = await temporaryFolder();
+  await mkdir(join(copy, 'chats'));
+  await copyFile(join(dataFolder, 'chats', `${chatId}.jsonl`), join(copy, 'chats', `${chatId}.jsonl`));
+  const store = new ChatStore(join(copy, 'chats'), join(copy, 'trash'));
+  await store.load();
+  return (await store.open(chatId)).messages[1];
+}
+
+test('stop keeps what was written; a second stop does nothing', async () => {
+  const { call, final, streaming, state } = await setUp({ engine: slow() });
+  const { id } = await call('chats.create', {});
+  const turn = await call('turns.send', { chatId: id, parentId: null, text: long });
+  await streaming(turn);
+  expect((await call('engine.status', undefined)).state).toBe('generating');
+  await call('turns.stop', { requestId: turn.requestId });
+  const message = await final(turn);
+  expect(message).toMatchObject({ stopReason: 'cancelled', error: null, text: expect.stringMatching(/^word/) });
+  expect(message.text.length).toBeLessThan(long.length);
+  await call('turns.stop', { requestId: turn.requestId });
+  await state('ready');
+});
+
+test('a stopped answer goes on in the same message, behind what it has, and its figures are of both parts', async () => {
+  const { call, events, final, streaming } = await setUp({ engine: slow() });
+  const { id } = await call('chats.create', {});
+  const words = Array.from({ length: 60 }, (_, i) => `word${i}`).join(' ');
+  const turn = await call('turns.send', { chatId: id, parentId: null, text: words });
+  await streaming(turn);
+  await call('turns.stop', { requestId: turn.requestId });
+  const half = await final(turn);
+  events.length = 0;
+  const goOn = () => call('turns.continue', { chatId: id, messageId: half.id });
+  const [more] = await Promise.all([goOn(), expect(goOn()).rejects.toMatchObject({ code: 'busy' })]);
+  expect(more.assistantMessage).toEqual({ ...half, stopReason: null });
+  // windows that saw it end are told before its next words come
+  expect(events.find(({ name }) => name === 'onMessage' || name === 'onStream')).toEqual({
+    name: 'onMessage',
+    payload: { chatId: id, message: more.assistantMessage },
+  });
+  const whole = await final(more);
+  expect(whole).toMatchObject({
+    id: half.id,
+    text: words,
+    stopReason: 'end-of-turn',
+    stats: { parts: 2, answerTokens: 60 },
+  });
+  expect(whole.stats?.promptTokens).toBe((half.stats?.promptTokens ?? 0) * 2);
+  const { messages } = await call('chats.open', { chatId: id });
+  expect(messages).toEqual([turn.userMessage, whole]);
+  await expect(call('turns.continue', { chatId: id, messageId: half.id })).rejects.toMatchObject({
+    message: 'This answer has come to its end.',
+  });
+});
+
+test('an answer that other messages build on, or a question, is not continued', async () => {
+  const { call, final, streaming } = await setUp({ engine: slow() });
+  const { id } = await call('chats.create', {});
+  const turn = await call('turns.send', { chatId: id, parentId: null, text: long });
+  await streaming(turn);
+  await call('turns.stop', { requestId: turn.requestId });
+  const half = await final(turn);
+  await final(await call('turns.send', { chatId: id, parentId: half.id, text: 'And?' }));
+  const refused = (messageId: string) => expect(call('turns.continue', { chatId: id, messageId })).rejects;
+  await refused(half.id).toMatchObject({ code: 'bad-request', message: 'Other messages build on this answer.' });
+  await refused(turn.userMessage?.id ?? '').toMatchObject({ code: 'bad-request' });
+  await refused('nobody').toMatchObject({ code: 'not-found' });
+});
+
+test('an app that dies while an answer goes on keeps both parts', async () => {
+  const { call, events, final, streaming, dataFolder } = await setUp({ engine: slow() });
+  const { id } = await call('chats.create', {});
+  const turn = await call('turns.send', { chatId: id, parentId: null, text: long });
+  await streaming(turn);
+  await call('turns.stop', { requestId: turn.requestId });
+  const half = await final(turn);
+  events.length = 0;
+  await streaming(await call('turns.continue', { chatId: id, messageId: half.id }));
+  await new Promise((resolve) => setTimeout(resolve, 1300));
+  const message = await asAfterDeath(dataFolder, id);
+  expect(message).toMatchObject({ id: half.id, stopReason: 'interrupted', stats: half.stats });
+  expect(message?.text.startsWith(`${half.text}word`)).toBe(true);
+  expect(long.startsWith(message?.text ?? '')).toBe(true);
+});
+
+test('a partial answer reaches the disk while it is written', async () => {
+  const { call, streaming, dataFolder } = await setUp({ engine: slow() });
+  const { id } = await call('chats.create', {});
+  const turn = await call('turns.send', { chatId: id, parentId: null, text: long });
+  await streaming(turn);
+  await new Promise((resolve) => setTimeout(resolve, 1300));
+  expect(await asAfterDeath(dataFolder, id)).toMatchObject({
+    stopReason: 'interrupted',
+    text: expect.stringMatching(/^word word/),
+  });
+});
