@@ -118,13 +118,17 @@ TEST("decode attention: every pair of types at a cache's shape") {
     }
 }
 
-TEST("decode attention: same threads, same bits") {
-    attention_case c;
-    c.type_k = c.type_v = GGML_TYPE_TURBO4;
-    c.n_kv      = 300;
-    c.n_threads = 3;
-    attention_data data(c);
-    CHECK(attention_run(c, data) == attention_run(c, data));
+TEST("decode attention: any number of threads, the same bits") {
+    for (const int n_kv : { 20, 300, 3000 }) {
+        attention_case c;
+        c.type_k = c.type_v = GGML_TYPE_TURBO4;
+        c.n_kv = n_kv;
+        attention_data data(c);
+        const std::vector<float> one = attention_run(c, data);
+        for (c.n_threads = 2; c.n_threads <= 7; ++c.n_threads) {
+            CHECK(attention_run(c, data) == one);
+        }
+    }
 }
 
 TEST("decode attention: a damaged position shows where it is visible only") {

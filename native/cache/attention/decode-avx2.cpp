@@ -29,6 +29,7 @@ struct simd {
 
     typedef __m256i I;
     typedef __m256  F;
+    typedef I       M; // multiplier of a quarter of a block: 16 bits in both halves of a lane
 
     // into L2: a tile of all heads, its successor beside it, is more than L1 holds
     static INLINE void prefetch(const char * p) { _mm_prefetch(p, _MM_HINT_T1); }
@@ -43,7 +44,7 @@ struct simd {
         return x;
     }
     static INLINE I zero() { return _mm256_setzero_si256(); }
-    static INLINE I ones() { return _mm256_set1_epi16(1); }
+    static INLINE M one() { return _mm256_set1_epi16(1); }
     static INLINE I broadcast(const void * p) {
         int32_t v;
         memcpy(&v, p, sizeof(v));
@@ -166,6 +167,8 @@ struct simd {
     }
     // of the integers of one sign in a 16-bit sum: half an addend less for each, since all may round up
     static float sum_limit(int level_max, int addends) { return 32767/(2*level_max) - addends/2; }
+    // its low 16 bits, for vpmaddwd
+    static INLINE int32_t query_sum(int32_t sum, int) { return sum & 0xffff; }
     // the sum without what the bias of the levels adds to it
     static INLINE I unbias(I acc, const I * mult, const int32_t * sum, int quarters, int level_max) {
         I s = _mm256_madd_epi16(mult[0], broadcast(sum));
@@ -357,6 +360,8 @@ struct simd {
     }
 };
 
+#include "decode-query.h"
+#include "decode-dot16.h"
 #include "decode-body.h"
 #include "decode-f16.h"
 

@@ -29,6 +29,7 @@ struct simd {
 
     typedef __m512i I;
     typedef __m512  F;
+    typedef F       M; // multiplier of a quarter of a block
 
     // into L2: a tile of all heads, its successor beside it, is more than L1 holds
     static INLINE void prefetch(const char * p) { _mm_prefetch(p, _MM_HINT_T1); }
@@ -38,7 +39,7 @@ struct simd {
     //
 
     static INLINE I zero() { return _mm512_setzero_si512(); }
-    static INLINE I ones() { return _mm512_set1_epi16(1); }
+    static INLINE M one() { return set(1.0f); }
     static INLINE I broadcast(const void * p) {
         int32_t v;
         memcpy(&v, p, sizeof(v));
@@ -91,10 +92,15 @@ struct simd {
     // block headers: fp16 d in the low half of a lane, four nibbles of sub-scales in the high half
     //
 
+    // not by way of memory: a load of what sixteen stores have just written waits for all of them
+    static INLINE int32_t dword(const char * p) {
+        int32_t v;
+        memcpy(&v, p, sizeof(v));
+        return v;
+    }
+    static INLINE __m128i four_dwords(rows row) { return _mm_setr_epi32(dword(row[0]), dword(row[1]), dword(row[2]), dword(row[3])); }
     static INLINE I dwords(rows row) {
-        int32_t v[W];
-        UNROLL for (int p = 0; p < W; ++p) { memcpy(v + p, row[p], sizeof(*v)); }
-        return _mm512_loadu_si512(v);
+        return quarters(four_dwords(row), four_dwords(row.from(4)), four_dwords(row.from(8)), four_dwords(row.from(12)));
     }
     static INLINE I half_size(I header) { return _mm512_and_si512(header, _mm512_set1_epi32(0x7fff)); }
     static INLINE F half_to_float(I header) { return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(header)); }
@@ -104,10 +110,10 @@ struct simd {
         const I at3 = i == 0 ? _mm512_slli_epi16(sub, 3) : _mm512_srli_epi16(sub, 4*i - 3);
         return _mm512_add_epi16(_mm512_and_si512(at3, _mm512_set1_epi16(0x78)), _mm512_set1_epi16(TURBO_MULT(0)));
     }
-    // in both 16-bit halves of a lane
-    static INLINE I multiplier(I header, int i) {
-        const I high = each_quarter(_mm_setr_epi8(2, 3, 2, 3, 6, 7, 6, 7, 10, 11, 10, 11, 14, 15, 14, 15));
-        return multiplier_words(_mm512_shuffle_epi8(header, high), i);
+    static INLINE M multiplier(I header, int i) {
+        alignas(64) float mult[16];
+        UNROLL for (int sub = 0; sub < 16; ++sub) { mult[sub] = TURBO_MULT(sub); }
+        return _mm512_permutexvar_ps(_mm512_srli_epi32(header, 16 + 4*i), _mm512_load_ps(mult)); // which looks at four bits
     }
     static INLINE void multipliers_of_tile(const I header[2], int16_t (*mult)[DECODE_TILE]) {
         const I sub = join(_mm512_cvtepi32_epi16(_mm512_srli_epi32(header[0], 16)), _mm512_cvtepi32_epi16(_mm512_srli_epi32(header[1], 16)));
@@ -146,18 +152,11 @@ struct simd {
         UNROLL for (int p = 0; p < 4; ++p) { a[p] = load4(row, p, offset); }
         transpose(a, c);
     }
-    static INLINE I dot(I acc, I level, I q, I mult) { return _mm512_dpwssd_epi32(acc, _mm512_maddubs_epi16(level, q), mult); }
-    static INLINE I dot(I acc, I a, I qa, I b, I qb, I mult) {
-        return _mm512_dpwssd_epi32(acc, _mm512_add_epi16(_mm512_maddubs_epi16(a, qa), _mm512_maddubs_epi16(b, qb)), mult);
-    }
-    // of the integers of one sign in a 16-bit sum: half an addend less for each, since all may round up
-    static float sum_limit(int level_max, int addends) { return 32767/(2*level_max) - addends/2; }
-    // the sum without what the bias of the levels adds to it
-    static INLINE I unbias(I acc, const I * mult, const int32_t * sum, int quarters, int level_max) {
-        I s = zero();
-        for (int i = 0; i < quarters; ++i) { s = _mm512_dpwssd_epi32(s, mult[i], broadcast(sum + i)); }
-        return _mm512_sub_epi32(acc, _mm512_mullo_epi32(s, _mm512_set1_epi32(level_max)));
-    }
+    static INLINE I dot4(I acc, I level, I q) { return _mm512_dpbusd_epi32(acc, level, q); }
+    // sums of 32 bits have room for all
+    static float sum_limit(int, int) { return INFINITY; }
+    // what a sum begins with: the bias of the levels will add it
+    static INLINE int32_t query_sum(int32_t sum, int level_max) { return -level_max*sum; }
 
     //
     // V: four positions in the bytes of a lane; register t of a chunk holds values 8*t .. 8*t + 3, 16 + 8*t .., 8*t + 4 ..,
@@ -333,6 +332,8 @@ struct simd {
     }
 };
 
+#include "decode-query.h"
+#include "decode-dot8.h"
 #include "decode-body.h"
 #include "decode-f16.h"
 

@@ -1,11 +1,9 @@
 // Bodies of the integer kernels of decode, templates over a SIMD level and a block format. A level file defines
-// `struct simd` (see decode-avx2.cpp) and includes this file within its anonymous namespace.
+// `struct simd` (see decode-avx2.cpp) and includes, within its anonymous namespace, decode-query.h, decode-dot16.h or decode-dot8.h,
+// and this file.
 //
 // K: simd::W positions lie in the 32-bit lanes of a register, four values of each in a lane's bytes, so a register is
 // expanded once, and dotted with a broadcast of four query values for each query vector. No sum across lanes is needed.
-// The query is int8 with one scale per block. Products of a quarter are multiplied by TURBO_MULT while still integers: for
-// turbo types those of two registers are added up as 16 bits first. That takes a bit off the query, an error of 1/80 of
-// turbo4's own, and saves a sixth of the work per query vector. q8_0 would notice.
 //
 // V: four positions of a value lie in the bytes of a lane, so a dot product with four weights adds them up. Weights are
 // small integers times a scale per pair of positions (simd::weigh), sums are integers within a tile, floats across tiles.
@@ -17,109 +15,9 @@ static INLINE void prefetch_share(const decode_rows * r, int step, int n_step) {
     for (size_t i = first; i < last; ++i) { simd::prefetch(r->ahead + 64*i); }
 }
 
-template <int G> struct int_query {
-    int8_t  q[G];       // in the order of format::value
-    int32_t sum[4];     // of q over each quarter, its low 16 bits
-    float   scale;      // of the integer sums
-    int32_t pad[(G == 32 ? 3 : 11)];
-};
-
-#include "decode-formats.h"
-
 //
 // K
 //
-
-template <typename FMT> size_t query_size_int(int dim) {
-    return sizeof(int_query<FMT::GROUP>)*(dim/FMT::GROUP);
-}
-
-// max over lanes of pairs of neighbours' sums
-static INLINE __m128 larger_pair(__m128 most, __m128 x) {
-    return _mm_max_ps(most, _mm_add_ps(x, _mm_shuffle_ps(x, x, 0xb1)));
-}
-
-static INLINE float max_of_four(__m128 x) {
-    const __m128 y = _mm_max_ps(x, _mm_movehl_ps(x, x));
-    return _mm_cvtss_f32(_mm_max_ss(y, _mm_shuffle_ps(y, y, 1)));
-}
-
-// Size of an integer step, NaN when a value is not finite. Integers are as large as simd::dot can take: 127, and less where
-// the addends of one sign in a 16-bit sum would overflow it together. x in the order of format::value.
-template <typename FMT> float query_step(const float * x) {
-    const __m128 zero = _mm_setzero_ps();
-    __m128 most  = zero;
-    __m128 sum   = zero; // of addends of one sign
-    __m128 shown = zero; // NaN when a value is not finite
-    for (int i = 0; i < FMT::GROUP; i += 8) {
-        const __m128 a   = _mm_load_ps(x + i);
-        const __m128 b   = _mm_load_ps(x + i + 4);
-        const __m128 up_a = _mm_max_ps(a, zero);
-        const __m128 up_b = _mm_max_ps(b, zero);
-        const __m128 dn_a = _mm_max_ps(_mm_sub_ps(zero, a), zero);
-        const __m128 dn_b = _mm_max_ps(_mm_sub_ps(zero, b), zero);
-        most = _mm_max_ps(most, _mm_max_ps(_mm_max_ps(up_a, dn_a), _mm_max_ps(up_b, dn_b)));
-        if (FMT::ADDENDS == 4) {
-            sum = larger_pair(larger_pair(sum, _mm_add_ps(up_a, up_b)), _mm_add_ps(dn_a, dn_b));
-        } else {
-            sum = larger_pair(larger_pair(larger_pair(larger_pair(sum, up_a), up_b), dn_a), dn_b);
-        }
-        shown = _mm_add_ps(shown, _mm_mul_ps(zero, _mm_add_ps(a, b)));
-    }
-    const float by_most = max_of_four(most)/127.0f;
-    const float by_sum  = max_of_four(sum)/simd::sum_limit(FMT::LEVEL_MAX, FMT::ADDENDS);
-    shown = _mm_add_ps(shown, _mm_movehl_ps(shown, shown));
-    return _mm_cvtss_f32(shown) + _mm_cvtss_f32(_mm_shuffle_ps(shown, shown, 1)) + (by_most > by_sum ? by_most : by_sum);
-}
-
-static INLINE __m128i integers_of(const float * x, __m128 inv) {
-    return _mm_cvtps_epi32(_mm_mul_ps(_mm_load_ps(x), inv));
-}
-
-// 16 values; returns their sum
-static INLINE int query_bytes(const float * x, __m128 inv, int8_t * q) {
-    const __m128i a = _mm_packs_epi32(integers_of(x,     inv), integers_of(x + 4,  inv));
-    const __m128i b = _mm_packs_epi32(integers_of(x + 8, inv), integers_of(x + 12, inv));
-    _mm_storeu_si128((__m128i *) q, _mm_packs_epi16(a, b));
-    const __m128i four = _mm_madd_epi16(_mm_add_epi16(a, b), _mm_set1_epi16(1));
-    const __m128i two  = _mm_add_epi32(four, _mm_unpackhi_epi64(four, four));
-    return _mm_cvtsi128_si32(two) + _mm_extract_epi32(two, 1);
-}
-
-template <typename FMT> void query_int(const float * values, int dim, float scale, void * query) {
-    const int G       = FMT::GROUP;
-    const int QUARTER = G/FMT::QUARTERS;
-    int_query<G> * out = (int_query<G> *) query;
-    for (int k = 0; k < dim; k += G, ++out, values += G) {
-        alignas(16) float x[G];
-        UNROLL for (int i = 0; i < G; ++i) { x[i] = values[FMT::value(i)]; }
-        const float  step = query_step<FMT>(x);
-        const __m128 inv  = _mm_set1_ps(step > 0.0f ? 1.0f/step : 0.0f);
-        for (int i = 0; i < 4; ++i) { out->sum[i] = 0; }
-        for (int i = 0; i < G; i += 16) { out->sum[i/QUARTER] += query_bytes(x + i, inv, out->q + i); }
-        for (int i = 0; i < 4; ++i) { out->sum[i] &= 0xffff; }
-        out->scale = scale*FMT::UNIT*step;
-    }
-}
-
-template <typename FMT, int NQ> struct dot_all {
-    const int8_t *     q[NQ];
-    const multipliers & m;
-    simd::I *          acc;
-
-    INLINE void operator()(simd::I a, simd::I b, int quarter, int dword_a, int dword_b) const {
-        UNROLL for (int j = 0; j < NQ; ++j) {
-            const simd::I qa = simd::broadcast(q[j] + 4*dword_a);
-            const simd::I qb = simd::broadcast(q[j] + 4*dword_b);
-            if (FMT::ADDENDS == 4) {
-                acc[j] = simd::dot(acc[j], a, qa, b, qb, m.quarter[quarter]);
-            } else {
-                acc[j] = simd::dot(acc[j], a, qa, m.quarter[quarter]);
-                acc[j] = simd::dot(acc[j], b, qb, m.quarter[quarter]);
-            }
-        }
-    }
-};
 
 // scores of simd::W rows
 template <typename FMT, int NQ> INLINE void scores_of_lanes(rows row, int n_block, const void * const * query, float * score) {
@@ -127,23 +25,7 @@ template <typename FMT, int NQ> INLINE void scores_of_lanes(rows row, int n_bloc
     for (int b = 0; b < n_block; ++b) {
         const int_query<FMT::GROUP> * q[NQ];
         UNROLL for (int j = 0; j < NQ; ++j) { q[j] = (const int_query<FMT::GROUP> *) query[j] + b; }
-
-        const simd::I     header = FMT::header(row);
-        const multipliers m      = FMT::mult(header);
-        simd::I acc[NQ];
-        dot_all<FMT, NQ> dot = { {}, m, acc };
-        UNROLL for (int j = 0; j < NQ; ++j) {
-            dot.q[j] = q[j]->q;
-            acc[j]   = simd::zero();
-        }
-        FMT::emit_k(row, dot);
-
-        // at the end, so that the sums need not wait for it
-        const simd::F d = FMT::scale(header);
-        UNROLL for (int j = 0; j < NQ; ++j) {
-            acc[j] = simd::unbias(acc[j], m.quarter, q[j]->sum, FMT::QUARTERS, FMT::LEVEL_MAX);
-            sum[j] = simd::fma(simd::mul(simd::to_float(acc[j]), d), simd::set(q[j]->scale), sum[j]);
-        }
+        dot_block<FMT, NQ>(row, q, sum);
         row.data += sizeof(typename FMT::block);
     }
     UNROLL for (int j = 0; j < NQ; ++j) { simd::store(score + j*DECODE_TILE, sum[j]); }
@@ -216,6 +98,10 @@ template <typename FMT> INLINE void add_block(const expanded<FMT::GROUP> & v, co
     }
 }
 
+// Keeps GCC from loading what is the same for all query vectors before their loop: that is a copy of all levels on the stack, since
+// registers hold only few.
+template <typename T> static INLINE void read_again(const T & x) { __asm__ volatile("" : : "r"(&x) : "memory"); }
+
 template <typename FMT> void accumulate_int(const decode_rows * v, const float * weight, const float * rescale, int n_query, float * const * acc) {
     rows row = { v->data, v->stride };
     expanded<FMT::GROUP> levels;
@@ -235,6 +121,7 @@ template <typename FMT> void accumulate_int(const decode_rows * v, const float *
                 simd::weigh<FMT::QUARTERS, FMT::MULT_MAX, FMT::LEVEL_MAX>(weight + (j0 + j)*DECODE_TILE, scales.d, scales.mult, w[j]);
             }
             for (int j = 0; j < n; ++j) {
+                read_again(levels);
                 add_block<FMT>(levels, w[j], rescale[j0 + j], acc[j0 + j] + k);
             }
         }

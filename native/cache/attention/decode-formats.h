@@ -1,12 +1,12 @@
 // Block formats of the integer kernels of decode, as templates over a SIMD level: how a block's levels come into registers in
-// the two orders that decode-body.h describes. Included by it.
+// the two orders that decode-body.h describes. Included by decode-query.h.
 //
 // emit_k(row, emit) calls emit(level, level, quarter, dword, dword) with dwords of the query, emit_v(row, emit)
 // emit(level, chunk, t) where a chunk is 32 values in simd::CHUNK registers.
 
 // sub-scales of simd::W positions as factors of integer products
 struct multipliers {
-    simd::I quarter[4];
+    simd::M quarter[4];
 };
 
 template <typename BLOCK, int G> struct turbo_base {
@@ -128,7 +128,7 @@ struct format_q8_0 {
     static INLINE simd::I     header(rows row) { return simd::dwords(row); }
     static INLINE simd::F     scale (simd::I header)          { return simd::half_to_float(header); }
     static INLINE simd::F     scale_v(simd::I header)         { return scale(header); }
-    static INLINE multipliers mult  (simd::I)                 { return { { simd::ones() } }; }
+    static INLINE multipliers mult  (simd::I)                 { return { { simd::one() } }; }
 
     template <typename EMIT> static INLINE void emit_k(rows row, EMIT emit) {
         UNROLL for (int c0 = 0; c0 < 8; c0 += 4) {
@@ -158,7 +158,7 @@ template <typename BLOCK, typename LEVELS> struct signed_base {
     static INLINE simd::I     header(rows row)        { return simd::dwords(row); }
     static INLINE simd::F     scale (simd::I header)  { return simd::half_to_float(header); }
     static INLINE simd::F     scale_v(simd::I header) { return simd::half_to_float(simd::half_size(header)); }
-    static INLINE multipliers mult  (simd::I)         { return { { simd::ones() } }; }
+    static INLINE multipliers mult  (simd::I)         { return { { simd::one() } }; }
 
     template <typename EMIT> static INLINE void emit_v(rows row, EMIT emit) {
         simd::I x[simd::CHUNK];

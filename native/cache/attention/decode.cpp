@@ -1,8 +1,11 @@
-// Decode: few query vectors per KV head. Units of work are (tile of positions, KV head), tile by tile so that whole rows of
-// the cache stream by; each thread takes a contiguous range of them, and partial results are merged after a barrier.
+// Decode: few query vectors per KV head. The visible tiles of the cache are cut into chunks. Threads take a chunk when they are done
+// with one, so that a slower core or a busy one holds nobody up; a chunk is read tile by tile, all KV heads of a tile in turn, so that
+// whole rows of the cache stream by. Each chunk leaves a partial result of its own, and these are merged in their order after a
+// barrier: the result has the same bits whichever thread took what, and for any number of them.
 
 #include "attention.h"
 #include "decode-kernels.h"
+#include "decode-tiles.h"
 #include "turbo-codec.h"
 
 #include "ggml-cpu-impl.h"
@@ -18,6 +21,14 @@ const int    T             = DECODE_TILE;
 const int    MAX_QUERIES   = DECODE_MAX_QUERIES;
 const size_t CACHE_LINE    = 64;
 const uint16_t HALF_NEVER  = 0xfc00; // -inf
+
+// Chunks of an operation: so many that the last one to end is soon done, so few that their partial results cost nothing.
+const int MAX_CHUNKS       = 32;
+const int MIN_CHUNKS       = 8;
+const int PARTIAL_VECTORS  = 4096; // of all chunks together, unless that leaves fewer than MIN_CHUNKS
+
+// Pieces of work for a thread, if there are heads enough to divide short contexts into so many.
+const int ITEMS_PER_THREAD = 4;
 
 // logits this far below the running maximum have weights below 1e-6, which is under the rounding of the sums: their V is not read
 const float NEGLIGIBLE = -13.8f;
@@ -41,13 +52,6 @@ int type_of(ggml_type type) {
     }
 }
 
-// A tile with a visible position, of a stream.
-struct tile_ref {
-    int32_t stream;
-    int32_t p0;   // its first position
-    bool    open; // the mask is 0 for all of it
-};
-
 // Shape, kernels and the place of everything in the scratch memory.
 struct plan {
     const turbo_attention * at;
@@ -55,18 +59,23 @@ struct plan {
     const decode_v_kernels * v;
     void (*softmax)(float * score, const decode_row * row, int n_query, decode_step * step);
 
-    int n_query;    // query vectors of a KV head
-    int n_vec;      // all query vectors
-    int n_tile;     // tiles of a stream
-    int n_part;     // threads
+    int n_query; // query vectors of a KV head
+    int n_vec;   // query vectors of a stream
+    int n_chunk; // what the tiles are divided by; each stream may add one
 
     size_t query_size;
     size_t acc_size;
-    size_t padded_size;
-    size_t part_size; // scratch of a thread
+    size_t padded_size;  // a tile's rows of one KV head
+    size_t partial_size; // result of a chunk
+    size_t thread_size;
+
+    size_t queries_size() const { return n_vec*at->n_stream*query_size; }
+    size_t work_size(int n_threads) const {
+        return queries_size() + (n_chunk + at->n_stream)*partial_size + n_threads*thread_size + CACHE_LINE;
+    }
 };
 
-bool make_plan(const turbo_attention * at, int n_threads, plan & pl) {
+bool make_plan(const turbo_attention * at, plan & pl) {
     const int k = type_of(at->k.type);
     const int v = type_of(at->v.type);
     if (k == DECODE_TYPE_COUNT || v == DECODE_TYPE_COUNT || at->n_kv <= 0) {
@@ -78,9 +87,7 @@ bool make_plan(const turbo_attention * at, int n_threads, plan & pl) {
     pl.v       = &kernels->v[v];
     pl.softmax = kernels->softmax;
     pl.n_query = at->n_rows*at->gqa;
-    pl.n_vec   = at->n_rows*at->n_head*at->n_stream;
-    pl.n_tile  = (at->n_kv + T - 1)/T;
-    pl.n_part  = n_threads;
+    pl.n_vec   = at->n_rows*at->n_head;
     if (pl.k->scores == nullptr || pl.v->accumulate == nullptr || pl.n_query > MAX_QUERIES ||
         at->k.head_dim % 32 != 0 || at->v.head_dim % 32 != 0) {
         return false;
@@ -89,101 +96,42 @@ bool make_plan(const turbo_attention * at, int n_threads, plan & pl) {
     if (kernels == &decode_kernels_scalar && !ggml_turbo_is_turbo(at->k.type) && !ggml_turbo_is_turbo(at->v.type)) {
         return false;
     }
-    pl.query_size = pl.k->query_size(at->k.head_dim);
-    pl.acc_size   = align_up(at->v.head_dim*sizeof(float));
-    pl.padded_size = align_up(T*(ggml_row_size(at->k.type, at->k.head_dim) + ggml_row_size(at->v.type, at->v.head_dim)));
-    pl.part_size   = align_up(pl.n_vec*sizeof(decode_state)) + pl.n_vec*(pl.acc_size + pl.query_size) +
-        align_up((size_t) pl.n_tile*at->n_stream*sizeof(tile_ref)) + pl.padded_size;
+    const int by_vectors = PARTIAL_VECTORS/pl.n_vec;
+    pl.n_chunk = by_vectors > MAX_CHUNKS ? MAX_CHUNKS : by_vectors < MIN_CHUNKS ? MIN_CHUNKS : by_vectors;
+
+    const size_t n_tile = (size_t) (at->n_kv + T - 1)/T*at->n_stream;
+    pl.query_size   = pl.k->query_size(at->k.head_dim);
+    pl.acc_size     = align_up(at->v.head_dim*sizeof(float));
+    pl.padded_size  = align_up(T*(ggml_row_size(at->k.type, at->k.head_dim) + ggml_row_size(at->v.type, at->v.head_dim)));
+    pl.partial_size = align_up(pl.n_vec*sizeof(decode_state)) + pl.n_vec*pl.acc_size;
+    pl.thread_size  = align_up(n_tile*sizeof(decode_tile)) + align_up((pl.n_chunk + at->n_stream)*sizeof(decode_chunk)) + pl.padded_size;
     return true;
 }
 
-// Scratch of one thread.
-struct part {
-    decode_state * state;
-    char *         acc;
-    char *         query;
-    tile_ref *     tiles; // those with a visible position
-    char *         padded; // a tile's rows of one KV head, for the last tile when n_kv is not a multiple of it
+// The scratch memory: queries and partial results of all threads, then what each has for itself.
+struct scratch {
+    const plan &   pl;
+    char *         base;
+    decode_tile *  tiles;  // those with a visible position
+    decode_chunk * chunks;
+    char *         padded;
+
+    scratch(const plan & pl) : pl(pl), base((char *) align_up((size_t) pl.at->work)) {
+        char * mine = base + pl.queries_size() + (pl.n_chunk + pl.at->n_stream)*pl.partial_size + pl.at->ith*pl.thread_size;
+        padded = mine;
+        tiles  = (decode_tile *) (mine + pl.padded_size);
+        chunks = (decode_chunk *) (mine + pl.thread_size - align_up((pl.n_chunk + pl.at->n_stream)*sizeof(decode_chunk)));
+    }
+    char * query(int stream, int vec) const { return base + (stream*pl.n_vec + vec)*pl.query_size; }
+    decode_state * states(int chunk) const { return (decode_state *) (base + pl.queries_size() + chunk*pl.partial_size); }
+    float * acc(int chunk, int vec) const {
+        return (float *) ((char *) states(chunk) + align_up(pl.n_vec*sizeof(decode_state)) + vec*pl.acc_size);
+    }
 };
 
-part part_of(const plan & pl, int ith) {
-    char * base = (char *) align_up((size_t) pl.at->work) + ith*pl.part_size;
-    part p;
-    p.state = (decode_state *) base;
-    p.acc   = base + align_up(pl.n_vec*sizeof(decode_state));
-    p.query = p.acc + pl.n_vec*pl.acc_size;
-    p.tiles = (tile_ref *) (p.query + pl.n_vec*pl.query_size);
-    p.padded = base + pl.part_size - pl.padded_size;
-    return p;
-}
-
-// fp16 mask of a tile for a row, head and stream
-const uint16_t * mask_of(const turbo_attention * at, int row, int head, int stream, int p0) {
-    return (const uint16_t *) (at->mask + row*at->mask_nb_row + (head % at->mask_n_head)*at->mask_nb_head +
-        (stream % at->mask_n_stream)*at->mask_nb_stream) + p0;
-}
-
-int tile_size(const turbo_attention * at, int p0) {
-    return at->n_kv - p0 < T ? at->n_kv - p0 : T;
-}
-
-// What the mask leaves of a tile for all rows and heads together.
-enum tile_sight {
-    TILE_HIDDEN, // nothing
-    TILE_MASKED, // the mask has to be applied
-    TILE_OPEN,   // everything, the mask is 0
-};
-
-tile_sight sight_of(const uint16_t * mask, int n) {
-    uint64_t any  = 0;
-    uint64_t seen = 0;
-    if (n == T) {
-        uint64_t four[T/4];
-        memcpy(four, mask, sizeof(four));
-        for (int i = 0; i < T/4; ++i) {
-            any  |= four[i];
-            seen |= four[i] ^ 0x0001000100010001*HALF_NEVER;
-        }
-        return any == 0 ? TILE_OPEN : seen == 0 ? TILE_HIDDEN : TILE_MASKED;
-    }
-    for (int p = 0; p < n; ++p) {
-        seen |= mask[p] ^ HALF_NEVER;
-    }
-    return seen == 0 ? TILE_HIDDEN : TILE_MASKED; // positions behind the last are always masked
-}
-
-tile_sight sight_of_tile(const turbo_attention * at, int stream, int p0) {
-    const int n = tile_size(at, p0);
-    if (at->mask == nullptr) {
-        return n == T ? TILE_OPEN : TILE_MASKED;
-    }
-    const int n_head = at->mask_n_head < at->n_head ? at->mask_n_head : at->n_head;
-    const tile_sight first = sight_of(mask_of(at, 0, 0, stream, p0), n);
-    for (int row = 0; row < at->n_rows; ++row) {
-        for (int head = 0; head < n_head; ++head) {
-            if (sight_of(mask_of(at, row, head, stream, p0), n) != first) {
-                return TILE_MASKED;
-            }
-        }
-    }
-    return first;
-}
-
-int list_tiles(const plan & pl, tile_ref * tiles) {
-    int n = 0;
-    for (int s = 0; s < pl.at->n_stream; ++s) {
-        for (int p0 = 0; p0 < pl.at->n_kv; p0 += T) {
-            const tile_sight sight = sight_of_tile(pl.at, s, p0);
-            if (sight != TILE_HIDDEN) {
-                tiles[n++] = { s, p0, sight == TILE_OPEN };
-            }
-        }
-    }
-    return n;
-}
-
-int vec_index(const turbo_attention * at, int stream, int row, int head) {
-    return (stream*at->n_rows + row)*at->n_head + head;
+// of a query vector within its stream
+int vec_index(const turbo_attention * at, int row, int head) {
+    return row*at->n_head + head;
 }
 
 // Row p0 of one side of a KV head and those behind it.
@@ -204,46 +152,73 @@ decode_rows pad(const decode_rows & rows, ggml_type type, int n, char * out) {
 
 // Has the kernels ask for this head's share of another tile. Where the rows of all heads are neighbours the share is a piece
 // of whole rows, so that memory is read in order.
-void look_ahead(const turbo_attention * at, const turbo_kv & kv, const tile_ref & next, int head, decode_rows & rows) {
+void look_ahead(const turbo_attention * at, const turbo_kv & kv, const decode_tile & next, int head, decode_rows & rows) {
     const bool        whole = kv.nb_head < kv.nb_pos;
     const decode_rows first = rows_of(at, kv, next.stream, whole ? 0 : head, next.p0);
-    const size_t      size  = tile_size(at, next.p0)*kv.nb_pos;
+    const size_t      size  = decode_tile_size(at, next.p0)*kv.nb_pos;
     rows.ahead_size = whole ? align_up(size/at->n_head_kv) : size; // a little too far is harmless
     rows.ahead      = first.data + (whole ? head*rows.ahead_size : 0);
 }
 
-struct worker {
-    const plan & pl;
-    const part & mine;
-
-    void prepare(int stream, int head_kv);
-    void unit(const tile_ref & tile, const tile_ref * next, int head_kv);
-    const uint16_t * mask_of_tile(const tile_ref & tile, int row, int head, uint16_t * padded) const;
-    void range(int n_tiles);
+// A piece of work: a chunk for some of the KV heads.
+struct item {
+    int chunk;
+    int head;     // first KV head
+    int head_end;
 };
 
-// The queries of a KV head, made at its first tile.
-void worker::prepare(int stream, int head_kv) {
+struct worker {
+    const plan &    pl;
+    const scratch & mem;
+    int             n_chunk;
+    int             n_group; // of KV heads
+
+    void prepare_queries() const;
+    item item_at(int i) const;
+    void begin(const item & it) const;
+    void unit(const decode_tile & tile, const decode_tile * next, int chunk, int head_kv) const;
+    const uint16_t * mask_of_tile(const decode_tile & tile, int row, int head, uint16_t * padded) const;
+    void run() const;
+};
+
+// This thread's share of them.
+void worker::prepare_queries() const {
+    const turbo_attention * at = pl.at;
+    for (int i = at->ith; i < pl.n_vec*at->n_stream; i += at->nth) {
+        const int stream = i/pl.n_vec;
+        const int vec    = i % pl.n_vec;
+        const int row    = vec/at->n_head;
+        const int head   = vec % at->n_head;
+        const float * q = (const float *) (at->q + row*at->q_nb_row + head*at->q_nb_head + stream*at->q_nb_stream);
+        pl.k->query(q, at->k.head_dim, at->scale, mem.query(stream, vec));
+    }
+}
+
+item worker::item_at(int i) const {
+    const int n     = pl.at->n_head_kv;
+    const int group = i % n_group;
+    return { i/n_group, n*group/n_group, n*(group + 1)/n_group };
+}
+
+// Empties the partial results.
+void worker::begin(const item & it) const {
     const turbo_attention * at = pl.at;
     for (int row = 0; row < at->n_rows; ++row) {
-        for (int g = 0; g < at->gqa; ++g) {
-            const int head = head_kv*at->gqa + g;
-            const int i    = vec_index(at, stream, row, head);
-            const float * q = (const float *) (at->q + row*at->q_nb_row + head*at->q_nb_head + stream*at->q_nb_stream);
-            pl.k->query(q, at->k.head_dim, at->scale, mine.query + i*pl.query_size);
-            mine.state[i] = { -INFINITY, 0.0f };
-            memset(mine.acc + i*pl.acc_size, 0, pl.acc_size);
+        for (int head = it.head*at->gqa; head < it.head_end*at->gqa; ++head) {
+            const int i = vec_index(at, row, head);
+            mem.states(it.chunk)[i] = { -INFINITY, 0.0f };
+            memset(mem.acc(it.chunk, i), 0, pl.acc_size);
         }
     }
 }
 
 // The mask of T positions, NULL when it does nothing.
-const uint16_t * worker::mask_of_tile(const tile_ref & tile, int row, int head, uint16_t * padded) const {
+const uint16_t * worker::mask_of_tile(const decode_tile & tile, int row, int head, uint16_t * padded) const {
     if (tile.open) {
         return nullptr;
     }
-    const uint16_t * mask = pl.at->mask != nullptr ? mask_of(pl.at, row, head, tile.stream, tile.p0) : nullptr;
-    const int n = tile_size(pl.at, tile.p0);
+    const uint16_t * mask = pl.at->mask != nullptr ? decode_mask(pl.at, row, head, tile.stream, tile.p0) : nullptr;
+    const int n = decode_tile_size(pl.at, tile.p0);
     if (n == T) {
         return mask;
     }
@@ -254,15 +229,15 @@ const uint16_t * worker::mask_of_tile(const tile_ref & tile, int row, int head, 
 }
 
 // next: the tile whose unit of this head comes after this one; NULL: none
-void worker::unit(const tile_ref & tile, const tile_ref * next, int head_kv) {
+void worker::unit(const decode_tile & tile, const decode_tile * next, int chunk, int head_kv) const {
     const turbo_attention * at = pl.at;
     const int stream = tile.stream;
-    const int n      = tile_size(at, tile.p0);
+    const int n      = decode_tile_size(at, tile.p0);
     decode_rows k = rows_of(at, at->k, stream, head_kv, tile.p0);
     decode_rows v = rows_of(at, at->v, stream, head_kv, tile.p0);
     if (n < T) {
-        k = pad(k, at->k.type, n, mine.padded);
-        v = pad(v, at->v.type, n, mine.padded + T*k.stride);
+        k = pad(k, at->k.type, n, mem.padded);
+        v = pad(v, at->v.type, n, mem.padded + T*k.stride);
     }
     if (next != nullptr) {
         look_ahead(at, at->k, *next, head_kv, k);
@@ -279,10 +254,10 @@ void worker::unit(const tile_ref & tile, const tile_ref * next, int head_kv) {
     int j = 0;
     for (int r = 0; r < at->n_rows; ++r) {
         for (int head = head_kv*at->gqa; head < (head_kv + 1)*at->gqa; ++head, ++j) {
-            const int i = vec_index(at, stream, r, head);
-            query[j] = mine.query + i*pl.query_size;
-            acc  [j] = (float *) (mine.acc + i*pl.acc_size);
-            row  [j] = { mask_of_tile(tile, r, head, padded_mask + j*T), turbo_attention_slope(at, head), &mine.state[i] };
+            const int i = vec_index(at, r, head);
+            query[j] = mem.query(stream, i);
+            acc  [j] = mem.acc(chunk, i);
+            row  [j] = { mask_of_tile(tile, r, head, padded_mask + j*T), turbo_attention_slope(at, head), mem.states(chunk) + i };
         }
     }
     pl.k->scores(&k, query, pl.n_query, score);
@@ -303,88 +278,109 @@ void worker::unit(const tile_ref & tile, const tile_ref * next, int head_kv) {
     }
 }
 
-void worker::range(int n_tiles) {
+void worker::run() const {
     const turbo_attention * at = pl.at;
-    const int64_t n_unit = (int64_t) n_tiles*at->n_head_kv;
-    const int64_t first  = n_unit* at->ith     /pl.n_part;
-    const int64_t last   = n_unit*(at->ith + 1)/pl.n_part;
-    const tile_ref * tile = mine.tiles + first/at->n_head_kv;
-    int head = int(first % at->n_head_kv);
-    for (int64_t u = first; u < last; ++u) {
-        if (mine.state[vec_index(at, tile->stream, 0, head*at->gqa)].sum < 0.0f) {
-            prepare(tile->stream, head);
-        }
-        unit(*tile, u + at->n_head_kv < last ? tile + 1 : nullptr, head);
-        if (++head == at->n_head_kv) {
-            head = 0;
-            ++tile;
+    const int n_item = n_chunk*n_group;
+    for (int i = at->ith, following = 0; i < n_item; i = following) {
+        const item         it    = item_at(i);
+        const decode_chunk chunk = mem.chunks[it.chunk];
+        begin(it);
+        for (int t = chunk.first; t < chunk.last; ++t) {
+            const decode_tile * next = mem.tiles + t + 1;
+            if (t + 1 == chunk.last) { // taken now, so that the kernels can look ahead into it
+                following = at->nth > 1 ? ggml_threadpool_chunk_add(at->threadpool, 1) : i + 1;
+                next      = following < n_item ? mem.tiles + mem.chunks[item_at(following).chunk].first : nullptr;
+            }
+            for (int head = it.head; head < it.head_end; ++head) {
+                unit(mem.tiles[t], next, it.chunk, head);
+            }
         }
     }
 }
 
-// Sums the parts of one query vector into dst.
-void merge(const plan & pl, int stream, int row, int head) {
+// Sums the partial results of one query vector, of chunks first .. last - 1, into dst.
+void merge(const plan & pl, const scratch & mem, int stream, int first, int last, int row, int head) {
     const turbo_attention * at = pl.at;
-    const int i  = vec_index(at, stream, row, head);
+    const int i  = vec_index(at, row, head);
     const int dv = at->v.head_dim;
 
     const float sink = at->sinks != nullptr ? at->sinks[head] : -INFINITY;
     float max = sink;
-    for (int t = 0; t < pl.n_part; ++t) {
-        const float m = part_of(pl, t).state[i].max;
+    for (int c = first; c < last; ++c) {
+        const float m = mem.states(c)[i].max;
         max = m > max ? m : max;
     }
 
     float * out = (float *) (at->dst + head*at->dst_nb_head + row*at->dst_nb_row + stream*at->dst_nb_stream);
     memset(out, 0, dv*sizeof(float));
     float sum = sink == -INFINITY ? 0.0f : expf(sink - max);
-    for (int t = 0; t < pl.n_part; ++t) {
-        const part p = part_of(pl, t);
-        const decode_state st = p.state[i];
-        if (st.sum <= 0.0f) { // untouched, or nothing visible
+    for (int c = first; c < last; ++c) {
+        const decode_state st = mem.states(c)[i];
+        if (st.sum <= 0.0f) { // nothing visible
             continue;
         }
-        float * acc = (float *) (p.acc + i*pl.acc_size);
-        pl.v->finish(acc, dv);
-        const float w = expf(st.max - max);
+        const float * acc = mem.acc(c, i);
+        const float   w   = expf(st.max - max);
         sum += w*st.sum;
         for (int d = 0; d < dv; ++d) {
             out[d] += w*acc[d];
         }
     }
+    pl.v->finish(out, dv);
     const float inv = sum == 0.0f ? 0.0f : 1.0f/sum;
     for (int d = 0; d < dv; ++d) {
         out[d] *= inv;
     }
 }
 
+// This thread's share of the results.
+void merge_all(const plan & pl, const scratch & mem, int n_chunk) {
+    const turbo_attention * at = pl.at;
+    int first = 0;
+    for (int s = 0; s < at->n_stream; ++s) {
+        int last = first;
+        while (last < n_chunk && mem.tiles[mem.chunks[last].first].stream == s) {
+            ++last;
+        }
+        for (int i = at->ith; i < pl.n_vec; i += at->nth) {
+            merge(pl, mem, s, first, last, i/at->n_head, i % at->n_head);
+        }
+        first = last;
+    }
+}
+
+int groups_of_heads(const turbo_attention * at, int n_chunk) {
+    const int wanted = n_chunk == 0 ? 1 : (ITEMS_PER_THREAD*at->nth + n_chunk - 1)/n_chunk;
+    return at->nth == 1 || wanted < 1 ? 1 : wanted > at->n_head_kv ? at->n_head_kv : wanted;
+}
+
 } // namespace
 
 extern "C" size_t turbo_decode_work(const turbo_attention * at, int n_threads) {
     plan pl;
-    return make_plan(at, n_threads, pl) ? n_threads*pl.part_size + CACHE_LINE : 0;
+    return make_plan(at, pl) ? pl.work_size(n_threads) : 0;
 }
 
 extern "C" bool turbo_decode_run(const turbo_attention * at) {
     plan pl;
-    if (!make_plan(at, at->nth, pl) || at->nth*pl.part_size + CACHE_LINE > at->work_size) {
+    if (!make_plan(at, pl) || pl.work_size(at->nth) > at->work_size) {
         return false;
     }
-    const part mine = part_of(pl, at->ith);
-    for (int i = 0; i < pl.n_vec; ++i) {
-        mine.state[i] = { -INFINITY, -1.0f }; // untouched
+    const scratch mem(pl);
+    const int n_tile  = decode_list_tiles(at, mem.tiles);
+    const int n_chunk = decode_list_chunks(mem.tiles, n_tile, pl.n_chunk, mem.chunks);
+    const worker w = { pl, mem, n_chunk, groups_of_heads(at, n_chunk) };
+    w.prepare_queries();
+    if (at->nth > 1) {
+        if (at->ith == 0) {
+            ggml_threadpool_chunk_set(at->threadpool, at->nth);
+        }
+        ggml_barrier(at->threadpool);
     }
-    worker w = { pl, mine };
-    w.range(list_tiles(pl, mine.tiles));
-
+    w.run();
     if (at->nth > 1) {
         ggml_barrier(at->threadpool);
     }
-    for (int i = at->ith; i < pl.n_vec; i += at->nth) {
-        const int head   = i % at->n_head;
-        const int row    = i/at->n_head % at->n_rows;
-        const int stream = i/at->n_head/at->n_rows;
-        merge(pl, stream, row, head);
-    }
+    merge_all(pl, mem, n_chunk);
     return true;
 }
