@@ -10,6 +10,7 @@ const delayMs = 500;
 export class ContextReload {
   private timer: NodeJS.Timeout | null = null;
   private whenIdle = false;
+  private closed = false;
 
   constructor(
     private readonly status: LiveStatus,
@@ -26,14 +27,15 @@ export class ContextReload {
     });
   }
 
-  /** An answer that ends after this does not bring the process back. */
+  /** Neither an answer that ends after this nor settings that change bring the process back. */
   close(): void {
+    this.closed = true;
     this.whenIdle = false;
     if (this.timer) clearTimeout(this.timer);
   }
 
   private onSettings(): void {
-    if (!this.loads.askedContext || !this.hasChanged()) return;
+    if (this.closed || !this.loads.askedContext || !this.hasChanged()) return;
     if (this.timer) clearTimeout(this.timer);
     this.timer = setTimeout(() => void this.reload(), delayMs);
   }

@@ -27,3 +27,11 @@ test('an answer that ends at the close does not bring the engine back for change
   expect(await final(turn)).toMatchObject({ stopReason: 'interrupted' });
   expect(transports).toHaveLength(1);
 });
+
+test('settings that change after the close do not start the engine', async () => {
+  const { services, call, transports } = await setUp();
+  await services.engine.close();
+  await call('settings.update', { context: { nCtx: 1024 } });
+  await new Promise((resolve) => setTimeout(resolve, 600));
+  expect(transports).toHaveLength(1);
+});

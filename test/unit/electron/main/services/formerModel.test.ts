@@ -64,13 +64,13 @@ test('a system that ends the process while it loads: the model before it is load
 });
 
 test('a choice that comes while another one fails still falls back to the model that was in use', async () => {
-  const { engine, call, loads, other, inUse, dataFolder } = await setUp(20);
+  const { engine, call, loads, other, inUse, dataFolder } = await setUp(50);
   const path = join(dataFolder, 'third.gguf');
   await writeFile(path, 'GGUF');
   const { added } = await call('models.addPaths', { paths: [path] });
   const third = added[0]?.id ?? '';
   void call('models.select', { modelId: other });
-  await vi.waitFor(() => expect(loads).toHaveBeenCalled());
+  await vi.waitFor(() => expect(loads).toHaveBeenCalled(), { interval: 1 }); // not after it has ended
   vi.spyOn(engine, 'estimate').mockResolvedValueOnce({ ...plan, devices: [needs] });
   expect(await call('models.select', { modelId: third })).toMatchObject({
     ...{ state: 'ready', modelId: inUse.modelId, refused: { modelId: third } },
