@@ -15,6 +15,11 @@ const farFromEnd = 70;
 const paddingStart = 20;
 const paddingEnd = 12;
 
+/** as the page has it now, which the list learns of later */
+function standsAtEnd(view: HTMLElement | null): boolean {
+  return view !== null && view.scrollHeight - view.clientHeight - view.scrollTop <= endThreshold;
+}
+
 export function useMessageScroll(
   messages: readonly Message[],
   scrollRef: RefObject<HTMLElement | null>,
@@ -42,8 +47,9 @@ export function useMessageScroll(
       const now = { height: instance.scrollRect?.height ?? 0, offset: instance.scrollOffset ?? 0 };
       const { height, offset } = seen.current;
       seen.current = now;
-      // a view of another height, or a row that grew, is not a person who scrolls: the observer below brings the end back
-      if (instance.isAtEnd(endThreshold)) keeps.current = true;
+      // A view of another height, a row that grew, or one that shrank and let the browser move the view with the end is not a
+      // person who scrolls: the observer below brings the end back.
+      if (instance.isAtEnd(endThreshold) || standsAtEnd(scrollRef.current)) keeps.current = true;
       else if (now.height === height && now.offset < offset) keeps.current = false;
       setAtEnd(instance.isAtEnd(farFromEnd));
     },
@@ -51,12 +57,12 @@ export function useMessageScroll(
 
   useLayoutEffect(() => list.scrollToEnd(), [list]);
 
-  // The composer grows, the window shrinks: what was at the end stays there.
+  // The composer grows, the window shrinks, rows grow meanwhile: what was at the end stays there.
   useEffect(() => {
     const element = scrollRef.current;
     if (!element) return;
-    const observer = new ResizeObserver(() => keeps.current && list.scrollToEnd());
-    observer.observe(element);
+    const observer = new ResizeObserver(() => keeps.current && !standsAtEnd(element) && list.scrollToEnd());
+    for (const watched of [element, ...element.children]) observer.observe(watched);
     return () => observer.disconnect();
   }, [list, scrollRef]);
 
