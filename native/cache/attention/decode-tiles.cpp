@@ -4,8 +4,7 @@
 
 namespace {
 
-const int      T          = DECODE_TILE;
-const uint16_t HALF_NEVER = 0xfc00; // -inf
+const int T = DECODE_TILE;
 
 // What the mask leaves of a tile for all rows and heads together.
 enum tile_sight {
@@ -22,7 +21,7 @@ tile_sight sight_of(const uint16_t * mask, int n) {
         memcpy(four, mask, sizeof(four));
         for (int i = 0; i < T/4; ++i) {
             any  |= four[i];
-            seen |= four[i] ^ 0x0001000100010001*HALF_NEVER;
+            seen |= four[i] ^ uint64_t(0x0001000100010001)*HALF_NEVER;
         }
         return any == 0 ? TILE_OPEN : seen == 0 ? TILE_HIDDEN : TILE_MASKED;
     }

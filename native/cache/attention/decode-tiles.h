@@ -5,6 +5,8 @@
 #include "attention.h"
 #include "decode-kernels.h"
 
+#define HALF_NEVER 0xfc00 // fp16 -inf: a mask that hides
+
 // A tile with a visible position, of a stream.
 struct decode_tile {
     int32_t stream;

@@ -20,7 +20,6 @@ static_assert(TURBO_DECODE_MAX_QUERIES <= DECODE_MAX_QUERIES, "decode is asked f
 const int    T             = DECODE_TILE;
 const int    MAX_QUERIES   = DECODE_MAX_QUERIES;
 const size_t CACHE_LINE    = 64;
-const uint16_t HALF_NEVER  = 0xfc00; // -inf
 
 // Chunks of an operation: so many that the last one to end is soon done, so few that their partial results cost nothing.
 const int MAX_CHUNKS       = 32;
