@@ -23,7 +23,7 @@ export async function buildDist({ dirOnly = false, output = path.join(ROOT, 'rel
   const config = {
     ...released,
     directories: { ...released.directories, output },
-    ...(standIn ? await standInConfig(released) : {}),
+    ...(standIn ? await standInConfig() : {}),
   };
   const { build, Platform } = await import('electron-builder');
   const targets = dirOnly || standIn ? Platform.current().createTarget('dir') : Platform.current().createTarget();
@@ -34,7 +34,7 @@ export async function buildDist({ dirOnly = false, output = path.join(ROOT, 'rel
   };
 }
 
-async function standInConfig({ electronFuses }) {
+async function standInConfig() {
   await ensureTestRuntime();
   return {
     electronDist: RUNTIME,
@@ -45,8 +45,6 @@ async function standInConfig({ electronFuses }) {
         fs.rmSync(path.join(appOutDir, name), { recursive: true, force: true });
       }
     },
-    // came with Electron 29: this binary has no such fuse, and flipping it would be an error. All others are flipped.
-    electronFuses: { ...electronFuses, grantFileProtocolExtraPrivileges: undefined },
   };
 }
 

@@ -1,7 +1,7 @@
 // `npm start`: opens the app in Electron. Without a display, or where the Electron binary cannot be had, it says why in one
 // sentence and starts headless mode, which prints a URL.
 // CLI: node electron/start.mjs [--test-runtime] [-- arguments of the app]
-// CONCERTINA_TEST_RUNTIME=1 (or --test-runtime): the Electron 25 that the tests run in. Out of support, never used unasked.
+// CONCERTINA_TEST_RUNTIME=1 (or --test-runtime): the Electron that the tests run in. Out of support, never used unasked.
 
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';

@@ -24,6 +24,11 @@ export function catalogue(): string {
   return join(asset('catalogue'), 'models.json');
 }
 
+/** The file of all licenses; a packaged app has it outside its archive, where a person finds it too. */
+export function thirdPartyNotices(): string {
+  return join(app.isPackaged ? process.resourcesPath : bundleFolder, 'THIRD-PARTY-NOTICES.txt');
+}
+
 function asset(name: string): string {
   return app.isPackaged ? join(process.resourcesPath, name) : join(bundleFolder, '..', '..', 'assets', name);
 }

@@ -45,15 +45,12 @@ function attachDroppedFiles(files: File[]): Promise<Envelope> {
   return callWithPaths('documents.addPaths', files);
 }
 
-async function callWithPaths(name: OperationName, files: File[]): Promise<Envelope> {
-  const paths = [...files].map(pathOf).filter((path) => path !== '');
+/** `files` is whatever the page passed: only of a File that the system made is there a path. */
+async function callWithPaths(name: OperationName, files: unknown): Promise<Envelope> {
+  const dropped = Array.isArray(files) && files.every((file) => file instanceof File) ? files : [];
+  const paths = dropped.map((file) => webUtils.getPathForFile(file)).filter((path) => path !== '');
   if (paths.length === 0) return refusal('What was dropped is not a file on this machine.');
   return invoke(name, { paths });
-}
-
-/** webUtils came with Electron 29; before that a File told its path itself. */
-function pathOf(file: File): string {
-  return webUtils?.getPathForFile?.(file) ?? (file as File & { path?: string }).path ?? '';
 }
 
 function refusal(message: string): Envelope {

@@ -3,11 +3,13 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { _electron, test as base, type ElectronApplication, type Page } from '@playwright/test';
+import { modelIdOf } from '../../electron/main/services/modelFiles';
 import type { SettingsPatch } from '../../electron/shared/settings';
 import { ensureTestRuntime } from './runtime.mjs';
 
+export { tinyModel } from '../models.mjs';
+
 export const root = path.resolve(import.meta.dirname, '..', '..');
-export const embeddedModel = path.join(root, 'assets', 'models', 'concertina-tiny-q8_0.gguf');
 
 export interface AppWindow {
   app: ElectronApplication;
@@ -21,6 +23,8 @@ const environment = { ...(process.env as Record<string, string>), CONCERTINA_FIR
 
 export interface LaunchOptions {
   settings?: SettingsPatch;
+  /** GGUF file that is in use; left out: the built-in model. `tinyModel` where much is read and answers do not matter */
+  model?: string;
   /** in the data folder of the test: of several apps that run at once, each needs its own */
   folder?: string;
   /** folder that Electron is started with; left out: this checkout */
@@ -39,10 +43,11 @@ export const test = base.extend<{ dataDir: string; launch: Launch }>({
 
   launch: async ({ dataDir }, use, info) => {
     const open: AppWindow[] = [];
-    await use(async ({ settings, folder = '.', app = root, env } = {}) => {
+    await use(async ({ settings, model, folder = '.', app = root, env } = {}) => {
       const data = path.join(dataDir, folder);
       await mkdir(data, { recursive: true });
-      if (settings) await writeSettings(data, settings);
+      if (model) await writeFile(path.join(data, 'models.json'), JSON.stringify({ version: 1, files: [model] }));
+      if (settings || model) await writeSettings(data, { ...(model && { modelId: modelIdOf(model) }), ...settings });
       const window = await start(app, data, env);
       open.push(window);
       return window;
@@ -96,8 +101,7 @@ export async function killEngine(app: ElectronApplication): Promise<number> {
 
 export async function enginePid(app: ElectronApplication): Promise<number> {
   const metrics = await app.evaluate(({ app: main }) => main.getAppMetrics());
-  // Chromium has utility processes of its own (network, audio)
-  const engine = metrics.find(({ serviceName }) => serviceName === 'node.mojom.NodeService');
+  const engine = metrics.find(({ name }) => name === 'Concertina engine');
   if (!engine) throw new Error(`no engine process among ${JSON.stringify(metrics)}`);
   return engine.pid;
 }

