@@ -3,6 +3,7 @@
 import crypto from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
+import { sourceFiles } from '../../electron/notices.mjs';
 import { BUILD, ROOT } from './paths.mjs';
 
 const INPUTS = [
@@ -13,6 +14,9 @@ const INPUTS = [
   'package.json',
   'package-lock.json',
   'tsconfig.json',
+  // for the third-party notices
+  'native/patches/pin.json',
+  ...sourceFiles().map((file) => path.relative(ROOT, file)),
 ];
 const OUTPUT = path.join(BUILD, 'app', 'main.cjs');
 const STAMP = path.join(BUILD, 'app-stamp.json');

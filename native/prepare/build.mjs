@@ -5,6 +5,7 @@ import crypto from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { forgetMovedBuild } from './cmake-cache.mjs';
 import { BIN, BUILD, METAL, NATIVE, OUT, ROOT } from './paths.mjs';
 import { cli, PrepareError, run, withLock } from './process.mjs';
 import { seriesSize } from './series.mjs';
@@ -33,17 +34,24 @@ const SOURCE_FILE = /\.(c|cc|cpp|h|hpp|m|mm|metal|cmake|txt)$/;
  *   fraction is of the stage, 0 to 1
  * @param {string[]} [options.targets] group names of TARGETS or CMake target names; default: engine
  * @param {boolean} [options.portable] for any x86-64 with AVX2 instead of this machine's CPU
+ * @param {(message: string) => void} [options.onNote] hears why it takes longer than expected: another process, a moved folder
  * @returns {Promise<{bin: string, built: boolean}>} bin: the folder of the products
  * @throws {PrepareError} with the end of the log and its path
  */
-export async function buildEngine({ onProgress = () => {}, targets = ['engine'], portable = false } = {}) {
+export async function buildEngine({
+  onProgress = () => {},
+  targets = ['engine'],
+  portable = false,
+  onNote = console.error,
+} = {}) {
   const names = [...new Set(targets.flatMap((target) => TARGETS[target] ?? [target]))];
-  return withLock(path.join(BUILD, 'native.lock'), () => build(onProgress, names, portable), console.error);
+  return withLock(path.join(BUILD, 'native.lock'), () => build({ onProgress, names, portable, onNote }), onNote);
 }
 
-async function build(onProgress, names, portable) {
+async function build({ onProgress, names, portable, onNote }) {
   await prepareUpstream({ onProgress });
   await requireTools();
+  forgetMovedBuild({ source: NATIVE, build: OUT }, onNote);
   const napi = napiIncludeDirs();
   if (names.includes('concertina') && !napi) {
     throw new PrepareError('The addon needs the packages node-addon-api and node-api-headers: run npm ci.');
@@ -163,8 +171,8 @@ async function logged(what, command, args, onLine) {
 /** One line for people: how much of upstream we change. */
 export function describePatches() {
   const text = ({ files, hunks, added, removed }) => `${files} files, ${hunks} hunks, +${added} -${removed}`;
-  const { engine, tests, metal } = seriesSize();
-  return `patches to llama.cpp: ${text(engine)} (apart: Metal ${text(metal)}; tests ${text(tests)})`;
+  const { engine, tests, metal, template } = seriesSize();
+  return `patches to llama.cpp: ${text(engine)} (apart: Metal ${text(metal)}; templates ${text(template)}; tests ${text(tests)})`;
 }
 
 cli(import.meta.url, async (args) => {

@@ -72,12 +72,12 @@ export async function must(what, command, args, options) {
 export async function withLock(file, body, onWait) {
   fs.mkdirSync(path.dirname(file), { recursive: true });
   for (let waited = false; !takeLock(file); waited = true) {
-    const pid = readLock(file);
-    if (pid && !isAlive(pid)) {
+    const holder = readLock(file);
+    if (holder && (holder.name !== ownName(file) || !isAlive(holder.pid))) {
       fs.rmSync(file, { force: true });
       continue;
     }
-    if (pid && !waited) onWait?.(`waiting for process ${pid}, which holds ${file}`);
+    if (holder && !waited) onWait?.(`waiting for process ${holder.pid}, which holds ${file}`);
     await sleep(300);
   }
   try {
@@ -90,7 +90,7 @@ export async function withLock(file, body, onWait) {
 /** A link appears with its content: nobody ever reads a lock file without the holder's id. */
 function takeLock(file) {
   const own = `${file}.${process.pid}`;
-  fs.writeFileSync(own, String(process.pid));
+  fs.writeFileSync(own, `${process.pid}\n${ownName(file)}`);
   try {
     fs.linkSync(own, file);
     return true;
@@ -102,10 +102,17 @@ function takeLock(file) {
   }
 }
 
-/** The holder's process id; null when the lock was given back meanwhile. */
+/** A lock that was copied with its folder while it was held is nobody's: it names another place. */
+function ownName(file) {
+  return path.join(fs.realpathSync(path.dirname(file)), path.basename(file));
+}
+
+/** The holder's process id and the lock that it holds; null when the lock was given back meanwhile. */
 function readLock(file) {
   try {
-    return Number(fs.readFileSync(file, 'utf8'));
+    // set-ups of earlier versions wrote the id alone
+    const [pid, name = ownName(file)] = fs.readFileSync(file, 'utf8').split('\n', 2);
+    return { pid: Number(pid), name };
   } catch (error) {
     if (error.code !== 'ENOENT') throw error;
     return null;

@@ -49,6 +49,11 @@ export class Progress {
     }
   }
 
+  /** A line that stays, above the one that is redrawn. @param {string} text */
+  note(text) {
+    this.#line(text);
+  }
+
   #update(progress) {
     this.#last = { ...this.#last, ...progress };
     if (Date.now() - this.#printedAt >= (this.#tty ? REDRAW_MS : PLAIN_INTERVAL_MS)) this.#draw();

@@ -20,5 +20,10 @@ export interface ParsedPatch {
 }
 
 export function parsePatch(text: string): ParsedPatch;
-export function seriesSize(): { engine: PatchSize; tests: PatchSize; metal: PatchSize };
+export function seriesSize(): {
+  engine: PatchSize;
+  tests: PatchSize;
+  metal: PatchSize;
+  template: PatchSize;
+};
 export function exportSeries(commit: string): Promise<(Patch & { exported: string })[]>;

@@ -41,7 +41,7 @@ async function setUp(purpose) {
   const stages = [
     ['system tools', (onProgress) => ensureSystem({ tests, onProgress, onLine })],
     ['npm packages', () => ensurePackages({ onLine })],
-    ['engine', (onProgress) => ensureEngine({ targets, portable, onProgress })],
+    ['engine', (onProgress) => ensureEngine({ targets, portable, onProgress, onNote: (text) => progress.note(text) })],
   ];
   if (app) stages.push(['app', (onProgress) => ensureApp({ onProgress })]);
   if (runtime) stages.push(['test runtime', (onProgress) => ensureRuntime(onProgress)]);
@@ -50,13 +50,14 @@ async function setUp(purpose) {
   for (const [name, body] of stages) await progress.stage(name, body);
 }
 
-async function ensureEngine({ targets, portable, onProgress }) {
+async function ensureEngine({ targets, portable, onProgress, onNote }) {
   // compiler results are shared by clones in different folders
   process.env.CCACHE_BASEDIR ??= ROOT;
   const { buildEngine } = await import('./build.mjs');
   await buildEngine({
     targets,
     portable,
+    onNote,
     onProgress: ({ stage, fraction }) => onProgress({ detail: stage, fraction }),
   });
 }
