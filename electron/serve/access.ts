@@ -1,6 +1,7 @@
 /** Who may talk to the headless server: a page that it served itself, to somebody who knows the token. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { socketProtocols } from '../shared/channels';
 
 export interface Access {
   token: string;
@@ -18,29 +19,14 @@ export function isOwnOrigin(request: IncomingMessage, port: number): boolean {
   return origin === undefined || ownHosts(port).some((host) => origin === `http://${host}`);
 }
 
-/** The token in the query, or in the cookie that the page got with its first load. */
+/** Among the subprotocols that the WebSocket offers; nowhere else, whatever a cookie or the address says. */
 export function hasToken(request: IncomingMessage, access: Access): boolean {
-  const fromQuery = new URL(request.url ?? '/', 'http://localhost').searchParams.get('token');
-  const fromCookie = cookies(request).get(cookieName(access.port));
-  return [fromQuery, fromCookie].some((candidate) => candidate != null && isSame(candidate, access.token));
-}
-
-/** Cookies do not keep ports apart, so the name does. */
-export function tokenCookie(access: Access): string {
-  return `${cookieName(access.port)}=${access.token}; HttpOnly; SameSite=Strict; Path=/`;
-}
-
-function cookieName(port: number): string {
-  return `concertina-${port}`;
+  const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
+  return socketProtocols(access.token).every((wanted) => offered.some((name) => isSame(name, wanted)));
 }
 
 function ownHosts(port: number): string[] {
   return ['127.0.0.1', 'localhost', '[::1]'].map((name) => `${name}:${port}`);
-}
-
-function cookies(request: IncomingMessage): Map<string, string> {
-  const pairs = (request.headers.cookie ?? '').split(';').map((pair) => pair.trim().split('=', 2));
-  return new Map(pairs.map(([name = '', value = '']) => [name, value]));
 }
 
 /** In constant time: hashes have one length, whatever was sent. */

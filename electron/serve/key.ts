@@ -1,7 +1,8 @@
-/** The key of headless mode: made once and kept with the chats it opens, so that an open tab or a bookmark works again. */
+/** The key of headless mode: made once and kept with the chats it opens, so that an open tab, or a bookmark of the whole printed address, works again. */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { cannotWrite } from '../main/services/dataFolder';
 
 const shape = /^[A-Za-z0-9_-]{32}$/;
 
@@ -11,7 +12,11 @@ export function keptToken(folder: string): string {
   const kept = read(path);
   if (shape.test(kept)) return kept;
   const token = randomBytes(24).toString('base64url');
-  writeFileSync(path, token, { mode: 0o600 });
+  try {
+    writeFileSync(path, token, { mode: 0o600 });
+  } catch (error) {
+    throw cannotWrite(folder, error);
+  }
   return token;
 }
 

@@ -1,11 +1,12 @@
 /** Two servers on one data folder would each overwrite what the other knows. */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { cannotWrite, requireWritable } from '../main/services/dataFolder';
 import { UsageError } from './options';
 
-/** Takes the folder for this process, until it exits. Throws `UsageError` when another one has it. */
+/** Takes the folder for this process, until it exits. Throws where it cannot be written, and `UsageError` when another one has it. */
 export function lockFolder(folder: string): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  requireWritable(folder);
   const path = join(folder, 'serve.lock');
   const owner = readOwner(path);
   if (owner !== null && owner !== process.pid && isAlive(owner)) {
@@ -13,7 +14,11 @@ export function lockFolder(folder: string): void {
       `Concertina already runs with the folder ${folder} (process ${owner}). Choose another with --data.`,
     );
   }
-  writeFileSync(path, String(process.pid));
+  try {
+    writeFileSync(path, String(process.pid));
+  } catch (error) {
+    throw cannotWrite(folder, error);
+  }
   process.on('exit', () => rmSync(path, { force: true }));
 }
 

@@ -1,12 +1,14 @@
 /** Headless mode: `npm run serve`, the same app in a browser of this machine; `npm run compare`, one comparison and no page. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { forkEngine } from '../main/services/forkTransport';
-import { createFileLogger } from '../main/services/logger';
+import { requireWritable } from '../main/services/dataFolder';
+import { forkProcess } from '../main/services/forkTransport';
+import { createFileLogger, type Logger, logUnhandled } from '../main/services/logger';
 import { PowerWatch } from '../main/services/power';
+import type { ProcessTransport } from '../main/services/processTransport';
 import { createServices, type Services } from '../main/services/services';
 import type { AppInfo } from '../shared/contract';
-import { engineArguments } from '../shared/engineArguments';
+import { engineArguments, inspectorArguments } from '../shared/engineArguments';
 import { ConcertinaError } from '../shared/errors';
 import { commandUsage, isCommand, parseCommand } from './commands/line';
 import { runCommand } from './commands/run';
@@ -16,7 +18,7 @@ import { type EstimateQuestion, estimateText } from './estimate';
 import { keptToken } from './key';
 import { lockFolder } from './lock';
 import { parseServeOptions, type ServeOptions, UsageError, usage } from './options';
-import { type RunningServer, startServer } from './server';
+import { type RunningServer, type ServerOptions, startServer } from './server';
 
 const appFolder = __dirname;
 const root = join(appFolder, '..', '..');
@@ -30,13 +32,15 @@ async function main(): Promise<void> {
   if (isCommand(args[0])) return endAfter(args);
   const options = parseServeOptions(args);
   if (options.estimate) return printEstimate(options.estimate, options.dataFolder);
+  lockFolder(options.dataFolder);
   const page = join(appFolder, 'renderer');
   if (!existsSync(join(page, 'index.html')))
     throw new UsageError('The app is not built yet. Run `npm run build` first.');
-  lockFolder(options.dataFolder);
-  const services = await openServices(options.dataFolder, process.env.CONCERTINA_FIRST_PROBE !== 'off');
-  const server = await listen(options, page, services);
-  closeOnSignals(server, services);
+  const log = logOf(options.dataFolder);
+  const services = await openServices(options.dataFolder, process.env.CONCERTINA_FIRST_PROBE !== 'off', log);
+  const server = await listen(options, { page, services, log });
+  logUnhandled(log, (text) => console.error(`${text}. Concertina goes on; the log in ${options.dataFolder} has more.`));
+  closeOnSignals(server, services, log);
   console.log(
     `Concertina runs at\n\n  ${server.url}\n\nChats and settings: ${options.dataFolder}\nStop it with Ctrl-C.`,
   );
@@ -52,11 +56,12 @@ async function endAfter(args: string[]): Promise<void> {
   process.once('SIGTERM', () => interrupted.abort());
   try {
     process.exitCode = await runCommand(command, {
-      openEngine: () => forkEngine(join(appFolder, 'engine.cjs'), engineArguments(command.dataFolder)),
+      openInspector: () => openInspector(command.dataFolder),
       embeddedModels: join(root, 'assets', 'models'),
       catalogue: join(root, 'assets', 'catalogue', 'models.json'),
       version: appInfo().version,
       lock: () => lockFolder(command.dataFolder),
+      requireWritable: () => requireWritable(command.dataFolder),
       print: (text) => console.log(text),
       note: (text) => void process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${text}` : `${text}\n`),
       signal: interrupted.signal,
@@ -64,26 +69,37 @@ async function endAfter(args: string[]): Promise<void> {
   } catch (error) {
     if (!(error instanceof ConcertinaError)) throw error;
     if (process.stderr.isTTY) process.stderr.write('\n');
-    console.error(`${error.message.replace(/\.$/, '')}. ${error.hint}`.trim());
+    console.error(inOneLine(error));
     process.exitCode = interrupted.signal.aborted ? 130 : 1;
   }
 }
 
-function openServices(dataFolder: string, firstProbe: boolean): Promise<Services> {
+function openInspector(selfTestFolder: string): ProcessTransport {
+  return forkProcess(join(appFolder, 'engine.cjs'), inspectorArguments(selfTestFolder));
+}
+
+function logOf(dataFolder: string): Logger {
+  return createFileLogger(join(dataFolder, 'logs', 'concertina.log'));
+}
+
+function openServices(dataFolder: string, firstProbe: boolean, log = logOf(dataFolder)): Promise<Services> {
   return createServices({
     dataFolder,
     embeddedModels: join(root, 'assets', 'models'),
     calibrationText: join(root, 'assets', 'calibration', 'text.txt'),
-    openEngine: () => forkEngine(join(appFolder, 'engine.cjs'), engineArguments(dataFolder)),
-    documentWorker: join(appFolder, 'documents.cjs'),
+    openEngine: () => forkProcess(join(appFolder, 'engine.cjs'), engineArguments(dataFolder)),
+    openInspector: () => openInspector(dataFolder),
+    openDocuments: () => forkProcess(join(appFolder, 'documents.cjs')),
+    bundles: appFolder,
     catalogue: join(root, 'assets', 'catalogue', 'models.json'),
+    thirdPartyNotices: join(appFolder, 'THIRD-PARTY-NOTICES.txt'),
     keyring: null,
     processes: () => [process.pid],
     power: new PowerWatch(null),
     firstProbe,
     info: appInfo(),
     desktop: null,
-    log: createFileLogger(join(dataFolder, 'logs', 'concertina.log')),
+    log,
     streamAsEvents: true,
   });
 }
@@ -91,12 +107,11 @@ function openServices(dataFolder: string, firstProbe: boolean): Promise<Services
 /** Needs no lock: it may run beside an app that uses the data folder. What llama.cpp logs would be noise here. */
 async function printEstimate(question: EstimateQuestion, selfTestFolder: string): Promise<void> {
   const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
-  const openEngine = () => forkEngine(join(appFolder, 'engine.cjs'), engineArguments(selfTestFolder));
   try {
-    console.log(await estimateText(question, openEngine, silent));
+    console.log(await estimateText(question, () => openInspector(selfTestFolder), silent));
   } catch (error) {
     if (!(error instanceof ConcertinaError)) throw error;
-    console.error(`${error.message.replace(/\.$/, '')}. ${error.hint}`);
+    console.error(inOneLine(error));
     process.exitCode = 1;
   }
 }
@@ -109,17 +124,16 @@ function appInfo(): AppInfo {
 /** The usual port may be taken by another Concertina; a port that was asked for is not replaced silently. */
 async function listen(
   options: ServeOptions & { portAsked: boolean },
-  page: string,
-  services: Services,
+  served: Pick<ServerOptions, 'page' | 'services' | 'log'>,
 ): Promise<RunningServer> {
   const { host, port } = options;
   const token = keptToken(options.dataFolder);
   try {
-    return await startServer({ host, port, page, token, services });
+    return await startServer({ host, port, token, ...served });
   } catch (error) {
     if ((error as { code?: unknown }).code !== 'EADDRINUSE') throw error;
     if (options.portAsked) throw new UsageError(`Port ${port} is taken. Choose another one with --port.`);
-    return startServer({ host, port: 0, page, token, services });
+    return startServer({ host, port: 0, token, ...served });
   }
 }
 
@@ -131,24 +145,35 @@ async function selectModel(path: string, services: Services): Promise<void> {
   else await services.engine.reload();
 }
 
-function closeOnSignals(server: RunningServer, services: Services): void {
+function closeOnSignals(server: RunningServer, services: Services, log: Logger): void {
   let closing = false;
   async function close(): Promise<void> {
     // a second Ctrl-C does not wait
     if (closing) process.exit(1);
     closing = true;
-    await server.close();
-    await services.close();
+    try {
+      await server.close();
+      await services.close();
+    } catch (error) {
+      log.error(`the end failed: ${error instanceof Error ? error.stack : String(error)}`);
+      process.exit(1);
+    }
     process.exit(0);
   }
   process.on('SIGINT', () => void close());
   process.on('SIGTERM', () => void close());
 }
 
+function inOneLine({ message, hint }: ConcertinaError): string {
+  return `${message.replace(/\.$/, '')}. ${hint}`.trim();
+}
+
 main().catch((error: unknown) => {
-  const help = process.argv[2] === 'compare' ? compareUsage : `${usage}\n\n${commandUsage}`;
-  if (error instanceof UsageError) console.error(error.message ? `${error.message}\n\n${help}` : help);
-  else console.error(error);
-  if (!(error instanceof UsageError)) process.exit(1);
-  process.exit(error.message === '' ? 0 : 2);
+  if (error instanceof UsageError) {
+    const help = process.argv[2] === 'compare' ? compareUsage : `${usage}\n\n${commandUsage}`;
+    console.error(error.message ? `${error.message}\n\n${help}` : help);
+    process.exit(error.message === '' ? 0 : 2);
+  }
+  console.error(error instanceof ConcertinaError ? inOneLine(error) : error);
+  process.exit(1);
 });

@@ -4,10 +4,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
+import type { Logger } from '../main/services/logger';
 import type { Services } from '../main/services/services';
-import { securityHeaders, staticFile } from '../main/services/staticFiles';
+import { securityHeaders, staticFile, urlPath } from '../main/services/staticFiles';
+import { socketProtocol } from '../shared/channels';
 import { limits } from '../shared/limits';
-import { type Access, hasToken, isOwnHost, isOwnOrigin, tokenCookie } from './access';
+import { type Access, hasToken, isOwnHost, isOwnOrigin } from './access';
 import { serveSocket } from './socket';
 
 /** A message of the longest text, as JSON with every character escaped, and its frame. */
@@ -22,23 +24,38 @@ export interface ServerOptions {
   /** what a page must show to use the app */
   token: string;
   services: Pick<Services, 'call' | 'events' | 'engine'>;
+  log: Logger;
 }
 
 export interface RunningServer {
   port: number;
-  /** with the token: whoever has it can use the app */
+  /** with the token: whoever has it can use the app. The page takes it out of the address bar (renderer/bridge/token.ts) */
   url: string;
   close(): Promise<void>;
 }
 
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { page, services, log } = options;
   const access: Access = { token: options.token, port: 0 };
-  const server = createServer((request, response) => void servePage(options.page, access, request, response));
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes });
+  const server = createServer((request, response) => {
+    // anything on this machine, and any page in a browser, may send a request: none may end the server
+    servePage(page, access, request, response).catch((error: unknown) => {
+      log.error(`a request failed: ${error instanceof Error ? error.stack : String(error)}`);
+      if (response.headersSent) response.destroy();
+      else answer(response, 500, 'This request could not be answered.');
+    });
+  });
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: maxMessageBytes,
+    handleProtocols: () => socketProtocol,
+  });
   server.on('upgrade', (request, socket, head) => {
+    // Node hands the connection over without any listener: one that is reset would otherwise end the server
+    socket.on('error', () => socket.destroy());
     const refusal = refuseUpgrade(request, access);
     if (refusal) return refuse(socket, refusal);
-    sockets.handleUpgrade(request, socket, head, (webSocket) => serveSocket(webSocket, options.services));
+    sockets.handleUpgrade(request, socket, head, (webSocket) => serveSocket(webSocket, services, log));
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -64,24 +81,27 @@ async function servePage(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const answer = (status: number, text: string) =>
-    response.writeHead(status, { ...securityHeaders(), 'Content-Type': 'text/plain; charset=utf-8' }).end(text);
-  if (!isOwnHost(request, access.port)) return void answer(403, 'This host name is not served.');
-  if (request.method !== 'GET' && request.method !== 'HEAD') return void answer(405, 'Only GET is served.');
-  const file = staticFile(page, (request.url ?? '/').replace(/[?#].*$/s, ''));
+  if (!isOwnHost(request, access.port)) return answer(response, 403, 'This host name is not served.');
+  if (request.method !== 'GET' && request.method !== 'HEAD') return answer(response, 405, 'Only GET is served.');
+  const path = urlPath(request.url ?? '/');
+  if (path === null) return answer(response, 400, 'This is not the path of a file of the app.');
+  const file = staticFile(page, path);
   const body = file ? await readFile(file.path).catch(() => null) : null;
-  if (!file || !body) return void answer(404, 'There is no such file.');
+  if (!file || !body) return answer(response, 404, 'There is no such file.');
   response.writeHead(200, {
     ...securityHeaders(`ws://${request.headers.host}`),
     'Content-Type': file.type,
     'Cache-Control': 'no-cache',
-    ...(hasToken(request, access) ? { 'Set-Cookie': tokenCookie(access) } : {}),
   });
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
+function answer(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { ...securityHeaders(), 'Content-Type': 'text/plain; charset=utf-8' }).end(text);
+}
+
 function refuseUpgrade(request: IncomingMessage, access: Access): string | null {
-  if ((request.url ?? '').replace(/\?.*$/s, '') !== '/ws') return '404 Not Found';
+  if (urlPath(request.url ?? '') !== '/ws') return '404 Not Found';
   if (!isOwnHost(request, access.port) || !isOwnOrigin(request, access.port)) return '403 Forbidden';
   return hasToken(request, access) ? null : '401 Unauthorized';
 }

@@ -1,6 +1,8 @@
 /** One page in a browser: its calls in, answers and events out, each a line of JSON. */
 import type { WebSocket } from 'ws';
+import type { Logger } from '../main/services/logger';
 import type { Services } from '../main/services/services';
+import { toErrorPayload } from '../shared/errors';
 import { type AnswerMessage, type CallMessage, type EventMessage, toServerSchema } from '../shared/wire';
 
 /** A page that does not read (a sleeping tab) gets no more frames than this in its buffer. */
@@ -9,7 +11,11 @@ const maxBufferedBytes = 16_000_000;
 /** WebSocket close code for data that makes no sense. */
 const badData = 1007;
 
-export function serveSocket(socket: WebSocket, services: Pick<Services, 'call' | 'events' | 'engine'>): void {
+export function serveSocket(
+  socket: WebSocket,
+  services: Pick<Services, 'call' | 'events' | 'engine'>,
+  log: Logger,
+): void {
   const stopWatching = services.engine.watch();
   const stopEvents = services.events.on(({ name, payload }) => {
     // frames may be dropped: the final state of the message or column brings the whole text
@@ -25,9 +31,15 @@ export function serveSocket(socket: WebSocket, services: Pick<Services, 'call' |
     send({ type: 'answer', id, envelope: await services.call(name, input) });
   }
 
+  /** An answer that cannot be put into JSON, say. The page must not wait for it. */
+  function failed({ id, name }: CallMessage, error: unknown): void {
+    log.error(`${name} could not be answered: ${error instanceof Error ? error.stack : String(error)}`);
+    send({ type: 'answer', id, envelope: { ok: false, error: toErrorPayload(error) } });
+  }
+
   socket.on('message', (data, isBinary) => {
     const call = isBinary ? null : parseCall(data.toString());
-    if (call) void answer(call);
+    if (call) answer(call).catch((error: unknown) => failed(call, error));
     else socket.close(badData, 'not a call');
   });
   socket.on('close', () => {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { idSchema } from './chats';
 import { errorPayloadSchema } from './errors';
-import { repoPathSchema, repoSchema, revisionSchema } from './hub';
+import { countSchema, repoPathSchema, repoSchema, revisionSchema } from './hub';
 
 /**
  * `queued`: others go first. `active`: bytes arrive. `waiting`: the connection failed, it is tried again at `retryAt`.
@@ -22,9 +22,9 @@ export const downloadSchema = z.object({
   title: z.string(),
   quant: z.string().nullable(),
   parts: z.number().int(),
-  bytes: z.number(),
+  bytes: countSchema,
   /** of `bytes`, on the disk; while it is checked they count again from zero */
-  done: z.number(),
+  done: countSchema,
   state: downloadStateSchema,
   /** bytes a second over the last seconds; 0 while nothing arrives */
   speed: z.number(),

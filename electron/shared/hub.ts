@@ -9,6 +9,9 @@ import { limits } from './limits';
 import { modelInfoSchema } from './models';
 import { contextSettingsSchema } from './settings';
 
+/** A number that a hub tells. Any other (negative, broken, not exact) ends in a loop or an offset that no file has. */
+export const countSchema = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+
 /** `owner/name` */
 export const repoSchema = z
   .string()
@@ -44,8 +47,8 @@ export const hubModelSchema = z.object({
   author: z.string(),
   name: z.string(),
   /** of the last month */
-  downloads: z.number(),
-  likes: z.number(),
+  downloads: countSchema,
+  likes: countSchema,
   /** ISO 8601; null: the hub does not say */
   updatedAt: z.string().nullable(),
   /** identifier as the hub has it: 'apache-2.0', 'llama3.1', 'other' */
@@ -75,7 +78,7 @@ export type HubPage = z.infer<typeof hubPageSchema>;
 
 export const hubPartSchema = z.object({
   path: repoPathSchema,
-  bytes: z.number().int().min(0),
+  bytes: countSchema,
   /** null: the hub does not tell; then size and header are all that can be checked */
   sha256: sha256Schema.nullable(),
 });
@@ -90,7 +93,7 @@ export const hubFileSchema = z.object({
   /** 'Q4_K_M', 'BF16', 'IQ3_XXS'; null: its name does not say */
   quant: z.string().nullable(),
   /** all parts together */
-  bytes: z.number(),
+  bytes: countSchema,
   parts: z.array(hubPartSchema).min(1),
   /** parts that the names promise and the repository lacks: such a file cannot be downloaded */
   missingParts: z.number().int(),
@@ -110,10 +113,12 @@ export const hubModelPageSchema = hubModelSchema.extend({
   summary: z.string(),
   /** what the hub read of the GGUF headers; null: not told */
   architecture: z.string().nullable(),
-  trained: z.number().int().nullable(),
-  parameters: z.number().nullable(),
+  trained: countSchema.nullable(),
+  parameters: countSchema.nullable(),
   /** by quant, the smallest first; files of one quant follow each other */
   quants: z.array(z.object({ quant: z.string().nullable(), files: z.array(hubFileSchema).min(1) })),
+  /** model files that are left out, because what the hub says of them cannot be; `why` is a sentence */
+  refused: z.array(z.object({ file: repoPathSchema, why: z.string() })),
 });
 export type HubModelPage = z.infer<typeof hubModelPageSchema>;
 
@@ -146,7 +151,7 @@ export const hubFitSchema = z.object({
   fit: contextFitSchema,
   info: modelInfoSchema,
   /** bytes that were read of the hub for this; 0: the header was kept from an earlier question */
-  fetched: z.number(),
+  fetched: countSchema,
 });
 export type HubFit = z.infer<typeof hubFitSchema>;
 
@@ -177,7 +182,7 @@ export const catalogueEntrySchema = z.object({
   license: z.string(),
   /** null: not known for sure; the hub tells */
   file: repoPathSchema.nullable(),
-  bytes: z.number().int().nullable(),
+  bytes: countSchema.nullable(),
   sha256: sha256Schema.nullable(),
   /** true: this project has run this file */
   verifiedHere: z.boolean(),

@@ -1,4 +1,5 @@
 /** Chooses the carrier. The only place that knows whether the page runs in Electron or in a browser. */
+import { socketProtocols } from '../../electron/shared/channels';
 import type { WindowApi } from '../../electron/shared/contract';
 import type { AppClient } from './client';
 import { createElectronClient } from './electronClient';
@@ -19,5 +20,7 @@ export async function createClient(): Promise<AppClient> {
     storage: sessionStorage,
   });
   const { createSocketClient } = await import('./socketClient');
-  return createSocketClient({ open: () => new WebSocket(socketUrl(location.href, token)) as Socket });
+  const open = () => new WebSocket(socketUrl(location.href), socketProtocols(token)) as Socket;
+  // without a token each try ends alike, so the page says so after the first
+  return createSocketClient(token === null ? { open, triesBeforeRefused: 1 } : { open });
 }

@@ -10,20 +10,27 @@ export interface TokenPlaces {
   storage: Pick<Storage, 'getItem' | 'setItem'>;
 }
 
+/** Anything else cannot be offered as a subprotocol, and is no token of ours. */
+const shape = /^[\w-]+$/;
+
+/** @returns null: neither the address nor the tab has one */
 export function takeToken(places: TokenPlaces): string | null {
   const url = new URL(places.href);
   const fromUrl = url.searchParams.get('token');
-  if (fromUrl === null) return places.storage.getItem(storageKey);
+  if (fromUrl === null) return usable(places.storage.getItem(storageKey));
   places.storage.setItem(storageKey, fromUrl);
   url.searchParams.delete('token');
   places.replaceUrl(url.pathname + url.search + url.hash);
-  return fromUrl;
+  return usable(fromUrl);
 }
 
-/** The address of the socket on the page's own host. Without a token the cookie of the first page load has to serve. */
-export function socketUrl(href: string, token: string | null): string {
+function usable(token: string | null): string | null {
+  return token !== null && shape.test(token) ? token : null;
+}
+
+/** The address of the socket on the page's own host. */
+export function socketUrl(href: string): string {
   const url = new URL('/ws', href);
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
-  if (token !== null) url.searchParams.set('token', token);
   return url.href;
 }

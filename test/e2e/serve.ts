@@ -21,6 +21,7 @@ export interface Server {
   /** with the token, as printed */
   url: string;
   output: () => string;
+  pid: number;
 }
 
 export const test = base.extend<
@@ -81,5 +82,5 @@ async function startServer(
     child.stderr?.on('data', onData);
     child.once('exit', (code) => reject(new Error(`the server ended with code ${code}:\n${text}`)));
   });
-  return { child, server: { url: await url, output: () => text } };
+  return { child, server: { url: await url, output: () => text, pid: child.pid ?? 0 } };
 }

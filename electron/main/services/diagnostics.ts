@@ -29,6 +29,8 @@ export interface DiagnosticFacts {
   private: PrivateFacts;
   /** lines on the measured machine; none where it was not measured */
   machine: readonly string[];
+  /** the process that looks at model files; `bytes`: of its own, null where the system does not tell; `ends`: by files */
+  inspector: { running: boolean; bytes: number | null; ends: number };
   at: Date;
 }
 
@@ -44,7 +46,7 @@ export function diagnosticsText(facts: DiagnosticFacts): string {
     ['Settings', settings(facts.settings)],
     ['Model', model(facts.status, clean)],
     ['Context', context(facts.status, clean)],
-    ['Memory', facts.status.memory ? memory(facts.status.memory) : []],
+    ['Memory', [...(facts.status.memory ? memory(facts.status.memory) : []), inspector(facts)]],
     ['Not as asked', fallbacks(facts.status, clean)],
     ['Last answers', answers(facts.record)],
     ['Last errors', facts.record.errors.map(({ at, text }) => ['', `${time(at)} ${clean(text)}`])],
@@ -114,7 +116,10 @@ function model({ model: info }: EngineStatus, clean: (text: string) => string): 
   const { headCount, headCountKv, headDimK, headDimV } = info;
   return [
     ['Name', clean(info.name)],
-    ['Kind', `${info.architecture}, ${info.quantization}, ${info.parameters} parameters, ${bytes(info.fileBytes)}`],
+    [
+      'Kind',
+      `${clean(info.architecture)}, ${clean(info.quantization)}, ${info.parameters} parameters, ${bytes(info.fileBytes)}`,
+    ],
     ['Shape', `${info.layers} layers, heads ${headCount}/${headCountKv} of ${headDimK}/${headDimV}`],
     ['Trained for', `${info.nCtxTrain} tokens`],
     ['Chat template', info.hasChatTemplate ? 'its own' : 'none'],
@@ -153,6 +158,11 @@ function memory(parts: Memory): Line[] {
     ['Engine process', bytes(parts.process)],
     ['Free of all', `${bytes(parts.free)} of ${bytes(parts.total)}`],
   ];
+}
+
+function inspector({ inspector: { running, bytes: own, ends } }: DiagnosticFacts): Line {
+  const state = running ? `running${own === null ? '' : `, ${bytes(own)}`}` : 'not running';
+  return ['Process that looks at model files', `${state}; ended by files: ${ends}`];
 }
 
 function fallbacks(status: EngineStatus, clean: (text: string) => string): Line[] {

@@ -4,6 +4,9 @@ import { dirname } from 'node:path';
 
 const maxBytes = 1_000_000;
 
+/** Longer lines are cut: none that helps anybody is as long, and a hostile file can bring one of any length. */
+export const longestLine = 2000;
+
 export interface Logger {
   info(text: string): void;
   warn(text: string): void;
@@ -16,7 +19,7 @@ export function createFileLogger(path: string, now: () => Date = () => new Date(
     try {
       mkdirSync(dirname(path), { recursive: true });
       rotate(path);
-      appendFileSync(path, `${now().toISOString()} ${level} ${text.trimEnd()}\n`, { mode: 0o600 });
+      appendFileSync(path, `${now().toISOString()} ${level} ${withShortLines(text.trimEnd())}\n`, { mode: 0o600 });
     } catch (error) {
       console.error(`The log ${path} could not be written:`, error);
     }
@@ -26,6 +29,32 @@ export function createFileLogger(path: string, now: () => Date = () => new Date(
     warn: (text) => write('warn', text),
     error: (text) => write('error', text),
   };
+}
+
+function withShortLines(text: string): string {
+  const lines = text.split('\n');
+  return lines
+    .map((line) => (line.length > longestLine ? line.slice(0, longestLine) + cutMark(line) : line))
+    .join('\n');
+}
+
+/** What stands for the rest of a line that was cut. */
+export function cutMark({ length }: string): string {
+  return ` … (cut: ${length} characters)`;
+}
+
+/**
+ * An error that nothing handles is a bug, and must not take the chats, the answer that is being written and the engine with it:
+ * it is logged with its stack, and the process goes on.
+ * @param tell hears of it in one line
+ */
+export function logUnhandled(log: Logger, tell: (text: string) => void = () => undefined): void {
+  function report(kind: string, error: unknown): void {
+    log.error(`${kind}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    tell(`An error was not handled: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  process.on('uncaughtException', (error) => report('uncaught exception', error));
+  process.on('unhandledRejection', (reason) => report('unhandled rejection', reason));
 }
 
 export const silentLogger: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };

@@ -19,16 +19,25 @@ export interface StaticFile {
   type: string;
 }
 
-/** The file that a URL path names inside `root`; null when it would lie outside or has no known type. */
-export function staticFile(root: string, urlPath: string): StaticFile | null {
-  let name: string;
+/**
+ * The decoded path of a request target, without query and fragment. Null where it is none that a page of ours asks for: it
+ * cannot be decoded, or its parts are `.`, `..` or empty, which other readers of addresses take for something else than a file.
+ * Never throws, whatever a request line holds.
+ */
+export function urlPath(target: string): string | null {
+  let path: string;
   try {
-    name = decodeURIComponent(urlPath);
+    path = decodeURIComponent(target.replace(/[?#].*$/s, ''));
   } catch {
     return null;
   }
-  if (name.includes('\0') || name.includes('\\')) return null;
-  const path = join(root, name === '/' || name === '' ? 'index.html' : name);
+  if (!path.startsWith('/') || /[\0\\]|\/\//.test(path)) return null;
+  return path.split('/').some((part) => part === '.' || part === '..') ? null : path;
+}
+
+/** The file that a decoded path names inside `root`; null when it would lie outside or has no known type. */
+export function staticFile(root: string, name: string): StaticFile | null {
+  const path = join(root, name === '/' ? 'index.html' : name);
   const inside = relative(root, path);
   const type = types[extname(path)];
   if (inside === '' || inside.startsWith('..') || isAbsolute(inside) || !type) return null;

@@ -1,27 +1,29 @@
 /** Runs one command over the same services as the window's. Answers go to stdout, everything else to stderr. */
 import { join } from 'node:path';
-import { EngineHost } from '../../main/services/engineHost';
-import type { EngineTransport } from '../../main/services/engineTransport';
+import { quantOf } from '../../main/services/hub/files';
 import { downloadFolderOf, type Hub, setUpHub } from '../../main/services/hub/setUpHub';
 import { silentLogger } from '../../main/services/logger';
+import { ModelInspector } from '../../main/services/modelInspector';
 import { ModelLibrary } from '../../main/services/modelLibrary';
 import { ModelList } from '../../main/services/modelList';
+import type { ProcessTransport } from '../../main/services/processTransport';
 import { SettingsStore } from '../../main/services/settingsStore';
 import { ConcertinaError } from '../../shared/errors';
 import { type HubFile, repoSchema } from '../../shared/hub';
-import type { ModelInfo } from '../../shared/models';
 import { fitText } from '../estimate';
 import { type Command, type Target, targetOf } from './line';
 import { showProgress } from './progress';
 import { fileText, infoText, listText, pageText } from './text';
 
 export interface CommandParts {
-  openEngine: () => EngineTransport;
+  openInspector: () => ProcessTransport;
   embeddedModels: string;
   catalogue: string;
   version: string;
   /** takes the data folder for this process; throws where another one has it */
   lock: () => void;
+  /** throws where the data folder cannot be written */
+  requireWritable: () => void;
   print: (text: string) => void;
   /** of stderr */
   note: (text: string) => void;
@@ -36,11 +38,7 @@ export async function runCommand(command: Command, parts: CommandParts): Promise
   const settings = new SettingsStore(join(command.dataFolder, 'settings.json'));
   const added = new ModelList(join(command.dataFolder, 'models.json'));
   await Promise.all([settings.load(), added.load()]);
-  const host = new EngineHost(parts.openEngine, silentLogger);
-  host.stalled.on((stall) => {
-    if (stall) parts.note('The engine does not answer. Wait a little longer, or end this with Ctrl-C.');
-  });
-  const inspect = async (path: string) => (await ready(host)).client.call('inspect', { path });
+  const inspector = new ModelInspector(parts.openInspector, silentLogger);
   const folder = () => downloadFolderOf(command.dataFolder, settings.get().downloads);
   const library = new ModelLibrary({
     ...{ embeddedFolder: parts.embeddedModels, added, downloadFolder: folder },
@@ -48,25 +46,24 @@ export async function runCommand(command: Command, parts: CommandParts): Promise
   });
   const hub = await setUpHub({
     ...{ dataFolder: command.dataFolder, catalogueFile: parts.catalogue, version: parts.version, keyring: null },
-    judge: { inspect, fit: async (question) => (await ready(host)).client.call('fit', question) },
+    judge: inspector,
     downloadSettings: () => settings.get().downloads,
     onModel: (path) => library.adopt(path),
     log: silentLogger,
   });
   for (const notice of hub.notices) parts.note(notice);
   try {
-    return await run(command, parts, { hub, host, library, inspect });
+    return await run(command, parts, { hub, inspector, library });
   } finally {
     await hub.close();
-    await host.stop();
+    await inspector.close();
   }
 }
 
 interface Tools {
   hub: Hub;
-  host: EngineHost;
+  inspector: ModelInspector;
   library: ModelLibrary;
-  inspect(path: string): Promise<ModelInfo>;
 }
 
 async function run(command: Command, parts: CommandParts, tools: Tools): Promise<number> {
@@ -89,19 +86,19 @@ async function run(command: Command, parts: CommandParts, tools: Tools): Promise
       return 0;
     case 'inspect': {
       if (target.kind === 'path') {
-        const info = await tools.inspect(target.path);
+        const info = await tools.inspector.inspect(target.path);
         give(info, infoText(info));
       } else if (target.quant === null && target.file === null) {
         const page = await tools.hub.service.model(target.repo, command.revision);
         give(page, fileText(page));
       } else {
-        const { info } = await hubFit(command, tools, target);
+        const { info } = await hubFit(command, parts, tools, target);
         give(info, infoText(info));
       }
       return 0;
     }
     case 'estimate':
-      return estimate(command, tools, target, give);
+      return estimate(command, parts, tools, target, give);
   }
 }
 
@@ -126,23 +123,27 @@ async function pull(command: Command, parts: CommandParts, { hub }: Tools, targe
 
 async function estimate(
   command: Command,
+  parts: CommandParts,
   tools: Tools,
   target: Target,
   give: (value: unknown, text: string) => void,
 ): Promise<number> {
   const { context } = command;
   if (target.kind === 'path') {
-    const fit = await (await ready(tools.host)).client.call('fit', { path: target.path, context });
+    const fit = await tools.inspector.fit({ path: target.path, context });
     give(fit, fitText({ path: target.path, context }, fit));
     return fit.fits ? 0 : 3;
   }
-  const answer = await hubFit(command, tools, target);
+  const answer = await hubFit(command, parts, tools, target);
   const text = fitText({ path: `${target.repo} ${target.quant ?? target.file ?? ''}`, context }, answer.fit);
   give(answer, text);
   return answer.grade === 'full' || answer.grade === 'partial' ? 0 : 3;
 }
 
-async function hubFit({ context, revision: asked }: Command, { hub }: Tools, target: HubTarget) {
+async function hubFit(command: Command, parts: CommandParts, { hub }: Tools, target: HubTarget) {
+  // the header of the file is kept there
+  parts.requireWritable();
+  const { context, revision: asked } = command;
   const { revision, file } = await chooseFile(hub, target, asked);
   return hub.service.fit({ repo: target.repo, revision, file: file.file, context });
 }
@@ -155,6 +156,11 @@ async function chooseFile({ service }: Hub, { repo, quant, file }: HubTarget, as
   const chosen: HubFile | undefined =
     named.length === 1 || quant !== null ? named[0] : named.find((one) => one.quant === 'Q4_K_M');
   if (chosen) return { revision: page.revision, file: chosen };
+  const refused = page.refused.find((one) =>
+    file === null ? quantOf(one.file) === (quant ?? quantOf(one.file)) : one.file === file,
+  );
+  // rejects with what is wrong with it, which says more than that it is not listed
+  if (refused && named.length === 0) await service.file(repo, page.revision, refused.file);
   const names = models.map((one) => `${repo}${one.quant ? `:${one.quant}` : `/${one.file}`}`);
   const hint = names.length > 0 ? `There are: ${[...new Set(names)].join(', ')}` : 'It has no GGUF model.';
   throw new ConcertinaError('not-found', `${repo} has no file of this name or quant.`, hint);
@@ -166,12 +172,6 @@ function hubTarget(target: Target): HubTarget {
     'bad-request',
     'A model of the hub is named OWNER/NAME, OWNER/NAME:QUANT or OWNER/NAME/FILE.',
   );
-}
-
-async function ready(host: EngineHost): Promise<EngineHost> {
-  host.start();
-  await host.whenReady();
-  return host;
 }
 
 /** A list needs no engine. */

@@ -17,7 +17,7 @@ export function pageText({ models, next }: HubPage): string {
   return [table(rows), ...(next === null ? [] : ['  There are more: use more words.'])].join('\n');
 }
 
-export function fileText({ repo, license, gated, architecture, trained, quants }: HubModelPage): string {
+export function fileText({ repo, license, gated, architecture, trained, quants, refused }: HubModelPage): string {
   const facts = [
     architecture,
     trained ? `trained for ${trained} tokens` : null,
@@ -32,7 +32,8 @@ export function fileText({ repo, license, gated, architecture, trained, quants }
       ...[parts.length > 1 ? `${parts.length} parts` : '', kind === 'model' ? '' : kind],
     ]),
   );
-  return `${[repo, ...facts.filter(Boolean)].join(', ')}\n${table(rows)}`;
+  const leftOut = refused.map(({ file, why }) => `  left out: ${file}. ${why}`);
+  return [[repo, ...facts.filter(Boolean)].join(', '), table(rows), ...leftOut].join('\n');
 }
 
 export function listText(models: readonly ModelEntry[]): string {

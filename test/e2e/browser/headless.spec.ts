@@ -1,8 +1,13 @@
 /** Headless mode: the same page in a browser, over a WebSocket, behind a token, on loopback only. */
-import { get } from 'node:http';
+import { once } from 'node:events';
+import { createServer, get, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { expect, type Page } from '@playwright/test';
+import path from 'node:path';
+import { expect, type Page, type Request } from '@playwright/test';
 import { WebSocket } from 'ws';
+import { socketProtocols } from '../../../electron/shared/channels';
+import { root } from '../app';
 import { answers, ask, questions, send } from '../chat';
 import { test } from '../serve';
 
@@ -29,23 +34,114 @@ test('the printed URL opens a page that chats', async ({ browserPage: page }) =>
   await expect(page.getByTestId('sent-document')).toContainText('letter.txt');
 });
 
-test('without the token the page says so and gets nothing', async ({ browserOfDebian, server }) => {
-  const page = await browserOfDebian.newPage();
-  await page.goto(`${new URL(server.url).origin}/?token=wrong`);
-  await expect(page.getByTestId('connection-banner')).toContainText('does not answer this page');
-  await expect(page.getByTestId('chat-item')).toHaveCount(0);
-  await page.context().close();
+test('the third-party notices can be read', async ({ browserPage: page }) => {
+  await ready(page);
+  await page.getByTestId('meter-engine').click();
+  await page.getByTestId('diagnostics-open').click();
+  await page.getByTestId('third-party-open').click();
+  await expect(page.getByTestId('third-party-text')).toContainText('llama.cpp and ggml');
+});
+
+for (const search of ['', '?token=wrong', '?token=no,token']) {
+  test(`an address that ends in "/${search}" shows a page that says so and gets nothing`, async ({
+    browserOfDebian,
+    server,
+  }) => {
+    const page = await browserOfDebian.newPage();
+    await page.goto(`${new URL(server.url).origin}/${search}`);
+    await expect(page.getByTestId('connection-banner')).toContainText('does not answer this page');
+    await expect(page.getByTestId('connection-banner')).toContainText('Open the whole address');
+    await expect(page.getByTestId('chat-item')).toHaveCount(0);
+    await page.context().close();
+  });
+}
+
+test('the printed address opens in as many tabs as one likes, each stays open over a reload, and none shows the key', async ({
+  browserPage: page,
+  server,
+}) => {
+  const second = await page.context().newPage();
+  await second.goto(server.url);
+  for (const tab of [page, second]) {
+    await ready(tab);
+    expect(tab.url()).toBe(`${new URL(server.url).origin}/`);
+    await tab.reload();
+    await ready(tab);
+    await expect(tab.getByTestId('connection-banner')).toHaveCount(0);
+  }
+});
+
+test('no cookie is set or sent, so that another server of this machine gets no key', async ({
+  browserPage: page,
+  server,
+}) => {
+  const token = new URL(server.url).searchParams.get('token') ?? 'none';
+  const sockets: { headers: Record<string, string> }[] = [];
+  const developerTools = await page.context().newCDPSession(page);
+  await developerTools.send('Network.enable');
+  developerTools.on('Network.webSocketWillSendHandshakeRequest', ({ request }) => sockets.push(request));
+  const requests: Request[] = [];
+  page.on('request', (request) => requests.push(request));
+  await page.reload();
+  await ready(page);
+
+  expect(await page.context().cookies()).toEqual([]);
+  expect(await page.evaluate(() => document.cookie)).toBe('');
+  expect(requests.length).toBeGreaterThan(1);
+  for (const request of requests) expect(Object.keys(await request.allHeaders())).not.toContain('cookie');
+  expect(sockets).toHaveLength(1);
+  expect(Object.keys(sockets[0]?.headers ?? {}).map((name) => name.toLowerCase())).not.toContain('cookie');
+  expect(JSON.stringify(sockets)).toContain(token);
+
+  const { origin, seen } = await startOtherServer();
+  await page.goto(origin);
+  expect(seen.length).toBeGreaterThan(0);
+  expect(JSON.stringify(seen)).not.toContain(token);
+  for (const headers of seen) expect(headers).not.toHaveProperty('cookie');
 });
 
 test('the socket opens only with the token, and only for pages of this server', async ({ server }) => {
   const { origin, host, searchParams } = new URL(server.url);
-  const right = `ws://${host}/ws?token=${searchParams.get('token')}`;
+  const token = searchParams.get('token');
+  const socket = `ws://${host}/ws`;
   expect({
-    right: await socketOpens(right, origin),
-    wrongToken: await socketOpens(`ws://${host}/ws?token=wrong`, origin),
-    noToken: await socketOpens(`ws://${host}/ws`, origin),
-    foreignPage: await socketOpens(right, 'https://example.com'),
-  }).toEqual({ right: true, wrongToken: false, noToken: false, foreignPage: false });
+    right: await socketOpens(socket, socketProtocols(token), origin),
+    wrongToken: await socketOpens(socket, socketProtocols('wrong'), origin),
+    noToken: await socketOpens(socket, socketProtocols(null), origin),
+    tokenInAddress: await socketOpens(`${socket}?token=${token}`, socketProtocols(null), origin),
+    foreignPage: await socketOpens(socket, socketProtocols(token), 'https://example.com'),
+  }).toEqual({ right: true, wrongToken: false, noToken: false, tokenInAddress: false, foreignPage: false });
+});
+
+test.describe('errors that nothing handles', () => {
+  test.use({ serverEnv: { NODE_OPTIONS: `--require=${path.join(root, 'test', 'e2e', 'fixtures', 'unhandled.cjs')}` } });
+
+  test('are logged, and the server and its open pages live on', async ({ browserPage: page, server }) => {
+    await ready(page);
+    process.kill(server.pid, 'SIGUSR2');
+    for (const text of ['a rejection of the test', 'an exception of the test']) {
+      await expect.poll(server.output).toContain(`An error was not handled: ${text}`);
+    }
+    await ask(page, 'What is a compiler?');
+    await expect(answers(page)).toHaveCount(1);
+    await expect(page.getByTestId('connection-banner')).toHaveCount(0);
+  });
+});
+
+test('a picture in a foreign page, whose address no parser reads, does not end the server', async ({
+  browserPage: page,
+  server,
+}) => {
+  await ready(page);
+  const { host } = new URL(server.url);
+  const foreign = await startOtherServer(`<img src="http://${host}//x:99999/..%2findex.html">`);
+  const tab = await page.context().newPage();
+  const picture = tab.waitForRequest(/x:99999/);
+  // the load of a page ends when its pictures have an answer or have failed
+  await tab.goto(foreign.origin);
+  await picture;
+  await ask(page, 'What is a compiler?');
+  await expect(answers(page)).toHaveCount(1);
 });
 
 test('a foreign host name is not served', async ({ server }) => {
@@ -92,10 +188,22 @@ test('a dropped connection comes back by itself', async ({ browserOfDebian, serv
   await page.context().close();
 });
 
+/** A server of somebody else on this machine; `seen`: headers of what it was asked. Ends with the test's process. */
+async function startOtherServer(body = ''): Promise<{ origin: string; seen: IncomingHttpHeaders[] }> {
+  const seen: IncomingHttpHeaders[] = [];
+  const other = createServer((request, response) => {
+    seen.push(request.headers);
+    response.setHeader('Content-Type', 'text/html').end(`<!doctype html>${body}`);
+  });
+  other.unref().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  return { origin: `http://127.0.0.1:${(other.address() as AddressInfo).port}`, seen };
+}
+
 /** `ws` is what the server itself uses; Node 20 has no WebSocket of its own. */
-function socketOpens(url: string, origin: string): Promise<boolean> {
+function socketOpens(url: string, protocols: string[], origin: string): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = new WebSocket(url, { origin });
+    const socket = new WebSocket(url, protocols, { origin });
     socket.once('open', () => {
       socket.close();
       resolve(true);

@@ -69,6 +69,34 @@ test('calls from outside the contract are refused', async ({ launch }) => {
   expect(await answersOf('app.openExternal', { url: 'file:///etc/passwd' })).toMatchObject({ ok: false });
 });
 
+test('only files that the system knows have a path, whatever an object says of itself', async ({ launch }) => {
+  const { page } = await launch();
+  await ready(page);
+  const answers = await page.evaluate(async () => {
+    const path = '/etc/passwd';
+    const forged: Record<string, unknown> = {
+      object: [{ path }],
+      'object of the right class': [Object.assign(Object.create(File.prototype), { path })],
+      text: [path],
+      'file made here': [Object.assign(new File(['x'], path), { path })],
+      'one of them': [new File(['x'], path), { path }],
+      'no list': { path },
+      nothing: null,
+    };
+    type Drop = (files: unknown) => Promise<unknown>;
+    const { attachDroppedFiles, addDroppedFiles } = (window as unknown as { concertina: Record<string, Drop> })
+      .concertina;
+    const said: Record<string, unknown[]> = {};
+    for (const [name, files] of Object.entries(forged)) {
+      said[name] = [await attachDroppedFiles?.(files), await addDroppedFiles?.(files)];
+    }
+    return said;
+  });
+  const refused = { ok: false, error: { code: 'bad-request', message: expect.stringContaining('not a file') } };
+  expect(Object.keys(answers)).toHaveLength(7);
+  for (const both of Object.values(answers)) expect(both).toMatchObject([refused, refused]);
+});
+
 /** The directive that the browser names when it refuses what `act` does; `none` when it refuses nothing. */
 async function violation(page: Page, act: () => void): Promise<string> {
   const seen = await page.evaluateHandle(() => ({

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { socketProtocols } from '../../../electron/shared/channels';
 import { backoffMs } from '../../../renderer/bridge/backoff';
 import type { Connection } from '../../../renderer/bridge/client';
 import { createElectronClient } from '../../../renderer/bridge/electronClient';
@@ -158,9 +159,18 @@ describe('the token', () => {
     expect(takeToken(places('http://127.0.0.1:8123/'))).toBeNull();
   });
 
-  it('goes to the socket of the same host', () => {
-    expect(socketUrl('http://127.0.0.1:8123/?x', 'a b&c')).toBe('ws://127.0.0.1:8123/ws?token=a+b%26c');
-    expect(socketUrl('https://host/app/', null)).toBe('wss://host/ws');
+  it('is none where it could not be one: the browser would refuse to open the socket at all', () => {
+    const page = places('http://127.0.0.1:8123/?token=a b,c');
+    expect(takeToken(page)).toBeNull();
+    expect(page.replaceUrl).toHaveBeenCalledWith('/');
+    expect(takeToken(places('http://127.0.0.1:8123/', 'a b,c'))).toBeNull();
+  });
+
+  it('goes to the socket of the same host beside its address, not in it', () => {
+    expect(socketUrl('http://127.0.0.1:8123/?token=abc')).toBe('ws://127.0.0.1:8123/ws');
+    expect(socketUrl('https://host/app/')).toBe('wss://host/ws');
+    expect(socketProtocols('abc')).toEqual(['concertina', 'key.abc']);
+    expect(socketProtocols(null)).toEqual(['concertina']);
   });
 });
 

@@ -4,13 +4,14 @@ import { z } from 'zod';
 import { idSchema } from '../../../shared/chats';
 import { downloadStateSchema } from '../../../shared/downloads';
 import { errorPayloadSchema } from '../../../shared/errors';
+import { countSchema } from '../../../shared/hub';
 import { readTextIfThere, setAside, sweepTemporary, writeFileAtomic } from '../files';
 import { originSchema } from './sidecar';
 
 const entrySchema = originSchema.extend({
   id: idSchema,
   state: downloadStateSchema,
-  done: z.number(),
+  done: countSchema,
   error: errorPayloadSchema.nullable(),
   addedAt: z.number(),
 });

@@ -60,12 +60,14 @@ export class Downloads {
   private readonly items = new Map<string, Item>();
   private timer: NodeJS.Timeout | null = null;
   private awake = false;
+  private opened = false;
   private closed = false;
 
   constructor(private readonly parts: DownloadsParts) {}
 
   /** Takes up what was running when the app ended, and what no list knows. `only`: all others are listed, and stand still. */
   async open({ only }: { only?: { repo: string; file: string } } = {}): Promise<void> {
+    this.opened = true;
     for (const entry of await this.parts.list.load()) {
       const asked = !only || (only.repo === entry.repo && only.file === entry.file);
       const state = running.has(entry.state) || entry.state === 'queued' ? (asked ? 'queued' : 'paused') : entry.state;
@@ -167,7 +169,8 @@ export class Downloads {
     for (const item of this.items.values()) item.run?.controller.abort(new Error('closed'));
     await Promise.all([...this.items.values()].map(({ run }) => run?.ended));
     if (this.timer) clearTimeout(this.timer);
-    await this.save();
+    // a list that was neither read nor added to must not be written over
+    if (this.opened || this.items.size > 0) await this.save();
   }
 
   private add(entry: Entry, modelId: string | null = null): Item {

@@ -192,11 +192,11 @@ export class PartFile {
 
   /** Takes what is on the disk into the checksum, from the last checkpoint on. */
   private async catchUp(signal: AbortSignal | undefined): Promise<void> {
-    const size = Math.min((await this.handle.stat()).size, this.part.bytes);
+    // whole and not below zero, whatever the hub said
+    const size = Math.min((await this.handle.stat()).size, Math.max(0, Math.floor(this.part.bytes)));
     await this.handle.truncate(size);
-    const { checkpoints } = this.known;
-    while ((checkpoints.at(-1)?.end ?? 0) > size) checkpoints.pop();
-    const last = checkpoints.at(-1);
+    this.known.checkpoints = this.known.checkpoints.filter(({ end }) => end <= size);
+    const last = this.known.checkpoints.at(-1);
     this.hash.init();
     if (last) this.hash.load(last.state);
     this.have = last?.end ?? 0;

@@ -3,7 +3,7 @@
  * each piece of news. Lines are only added, so a crash costs the last one at most.
  */
 import { z } from 'zod';
-import { hubPartSchema, repoPathSchema, repoSchema, revisionSchema } from '../../../shared/hub';
+import { countSchema, hubPartSchema, repoPathSchema, repoSchema, revisionSchema } from '../../../shared/hub';
 import { appendText, readTextIfThere } from '../files';
 
 /** What every part of a model file has in common: enough to take up the download of a file that no list knows. */
@@ -23,13 +23,13 @@ export type Head = z.infer<typeof headSchema>;
 
 const lineSchema = z.union([
   /** up to here the file is on the disk; `state`: of SHA-256 over all of it, base64 */
-  z.object({ end: z.number().int().min(1), state: z.string() }),
+  z.object({ end: countSchema.min(1), state: z.string() }),
   /** entity tag of the host that gave the file out */
   z.object({ etag: z.string() }),
   /** two connections met in this chunk, or the app died in it: the first to be suspected */
-  z.object({ seam: z.number().int().min(0) }),
+  z.object({ seam: countSchema }),
   /** this chunk was fetched again and is what the hub sends */
-  z.object({ checked: z.number().int().min(0) }),
+  z.object({ checked: countSchema }),
   /** size, checksum and header were right */
   z.object({ verified: z.literal(true) }),
 ]);

@@ -1,7 +1,15 @@
 /** The three questions of the hub's REST API that we have: search, one model, its files. Unknown keys are let through. */
 import { z } from 'zod';
 import { ConcertinaError } from '../../../shared/errors';
-import { type HubModel, type HubPage, type HubSort, hubModelSchema, repoPathSchema } from '../../../shared/hub';
+import {
+  countSchema,
+  type HubModel,
+  type HubPage,
+  type HubSort,
+  hubModelSchema,
+  repoPathSchema,
+  sha256Schema,
+} from '../../../shared/hub';
 import { HubError } from './answers';
 import type { HubHttp } from './http';
 import { urlOrNull } from './urlOrNull';
@@ -17,11 +25,14 @@ const sorts: Record<HubSort, string> = {
 };
 const listed = ['author', 'downloads', 'likes', 'lastModified', 'tags', 'gated', 'private'];
 
+/** Shown and nothing more: one that cannot be is as good as none. */
+const shownCount = countSchema.nullish().catch(null);
+
 const modelAnswer = z.object({
   id: z.string(),
   author: z.string().nullish(),
-  downloads: z.number().nullish(),
-  likes: z.number().nullish(),
+  downloads: shownCount,
+  likes: shownCount,
   lastModified: z.string().nullish(),
   tags: z.array(z.string()).nullish(),
   gated: z.union([z.literal(false), z.enum(['auto', 'manual'])]).nullish(),
@@ -32,18 +43,19 @@ const oneModelAnswer = modelAnswer.extend({
   sha: z.string().nullish(),
   gguf: z
     .object({
-      total: z.number().nullish(),
+      total: shownCount,
       architecture: z.string().nullish(),
-      context_length: z.number().nullish(),
+      context_length: shownCount,
     })
     .nullish(),
 });
 
+/** Size and checksum are looked at for each file by itself: one that cannot be must not hide the others. */
 const treeEntry = z.object({
   type: z.string(),
   path: z.string(),
-  size: z.number().nullish(),
-  lfs: z.object({ oid: z.string(), size: z.number() }).nullish(),
+  size: z.unknown(),
+  lfs: z.object({ oid: z.unknown(), size: z.unknown() }).nullish(),
 });
 
 /** A file of a repository; sha256 is known of large files only. */
@@ -51,6 +63,8 @@ export interface TreeFile {
   path: string;
   bytes: number;
   sha256: string | null;
+  /** what the hub says of it cannot be: why, as a sentence; size and checksum are then not to be used */
+  problem?: string;
 }
 
 export interface ModelFacts {
@@ -119,7 +133,7 @@ export class HubApi {
     const { value, headers } = await this.http.json(path, z.array(treeEntry), { signal, repo });
     const files = value
       .filter((entry) => entry.type === 'file' && repoPathSchema.safeParse(entry.path).success)
-      .map(({ path, size, lfs }) => ({ path, bytes: lfs?.size ?? size ?? 0, sha256: lfs ? digestOf(lfs.oid) : null }));
+      .map(treeFileOf);
     return { files, next: this.nextPage(headers.link) };
   }
 
@@ -167,7 +181,25 @@ function modelOf(answer: z.infer<typeof modelAnswer>): HubModel {
   };
 }
 
-function digestOf(oid: string): string | null {
-  const digest = oid.replace(/^sha256:/, '').toLowerCase();
-  return /^[0-9a-f]{64}$/.test(digest) ? digest : null;
+function treeFileOf({ path, size, lfs }: z.infer<typeof treeEntry>): TreeFile {
+  const told = lfs?.size ?? size;
+  const bytes = countSchema.safeParse(told);
+  if (!bytes.success) return { path, bytes: 0, sha256: null, problem: sizeProblem(told) };
+  if (!lfs) return { path, bytes: bytes.data, sha256: null };
+  const sha256 = digestOf(lfs.oid);
+  // to take it for one that tells no checksum would leave it unverified
+  const problem = 'The hub gives it a checksum that is no SHA-256.';
+  return sha256 === null ? { path, bytes: 0, sha256, problem } : { path, bytes: bytes.data, sha256 };
+}
+
+function sizeProblem(told: unknown): string {
+  if (told === undefined || told === null) return 'The hub does not give its size.';
+  return `The hub gives its size as ${JSON.stringify(told).slice(0, 40)}.`;
+}
+
+function digestOf(oid: unknown): string | null {
+  const digest = String(oid)
+    .replace(/^sha256:/, '')
+    .toLowerCase();
+  return sha256Schema.safeParse(digest).data ?? null;
 }

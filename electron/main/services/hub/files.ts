@@ -1,5 +1,5 @@
 /** The GGUF files of a repository as a person sees them: a split file is one, and files of one quant stand together. */
-import type { HubFile, HubPart } from '../../../shared/hub';
+import { countSchema, type HubFile, type HubModelPage, type HubPart } from '../../../shared/hub';
 import type { TreeFile } from './api';
 
 /** `model-00002-of-00005.gguf`: llama.cpp finds the others by the name of the first. */
@@ -27,9 +27,13 @@ export function quantOf(path: string): string | null {
   return name === undefined ? null : name.toUpperCase();
 }
 
-type Found = Omit<HubFile, 'modelId'>;
+export interface ModelFiles {
+  files: Omit<HubFile, 'modelId'>[];
+  /** those of which the hub says what cannot be */
+  refused: HubModelPage['refused'];
+}
 
-export function modelFilesOf(tree: readonly TreeFile[]): Found[] {
+export function modelFilesOf(tree: readonly TreeFile[]): ModelFiles {
   const groups = new Map<string, TreeFile[]>();
   for (const file of tree) {
     if (!/\.gguf$/i.test(file.path)) continue;
@@ -37,19 +41,35 @@ export function modelFilesOf(tree: readonly TreeFile[]): Found[] {
     const key = split ? `${split.stem} of ${split.count}` : file.path;
     groups.set(key, [...(groups.get(key) ?? []), file]);
   }
-  return [...groups.values()].flatMap((files) => {
-    const parts: HubPart[] = files.sort((a, b) => a.path.localeCompare(b.path, 'en'));
-    return parts[0] ? [fileOf(parts[0], parts)] : [];
-  });
+  const found: ModelFiles = { files: [], refused: [] };
+  for (const parts of groups.values()) {
+    parts.sort((a, b) => a.path.localeCompare(b.path, 'en'));
+    const [first] = parts;
+    if (!first) continue;
+    const why = problemOf(parts);
+    if (why === null) found.files.push(fileOf(first, parts));
+    else found.refused.push({ file: first.path, why });
+  }
+  return found;
 }
 
-function fileOf(first: HubPart, parts: HubPart[]): Found {
+function problemOf(parts: readonly TreeFile[]): string | null {
+  const bad = parts.find(({ problem }) => problem !== undefined);
+  if (bad?.problem) return parts.length > 1 ? `${bad.path}: ${bad.problem}` : bad.problem;
+  return countSchema.safeParse(bytesOf(parts)).success ? null : 'Its parts together are larger than a file can be.';
+}
+
+function bytesOf(parts: readonly HubPart[]): number {
+  return parts.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+function fileOf(first: HubPart, parts: HubPart[]): ModelFiles['files'][number] {
   const split = splitOf(first.path);
   return {
     file: first.path,
     title: (split?.stem ?? first.path.replace(/\.gguf$/i, '')).replace(/^.*\//, ''),
     quant: quantOf(first.path),
-    bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
+    bytes: bytesOf(parts),
     parts,
     missingParts: split ? Math.max(0, split.count - parts.length) : 0,
     kind: kindOfFile(first.path),

@@ -5,6 +5,7 @@
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
 import type { z } from 'zod';
+import { countSchema } from '../../../shared/hub';
 import { connectionError, type Headers, HubError, refusalOf } from './answers';
 import { proxyFor } from './endpoint';
 import { urlOrNull } from './urlOrNull';
@@ -67,7 +68,7 @@ export class HubHttp {
       const answer = await this.ask(url, headers, signal);
       const told = single(answer.headers);
       linked.etag ??= told['x-linked-etag'] ?? null;
-      linked.bytes ??= told['x-linked-size'] === undefined ? null : Number(told['x-linked-size']);
+      linked.bytes ??= countSchema.safeParse(Number(told['x-linked-size'])).data ?? null;
       linked.commit ??= told['x-repo-commit'] ?? null;
       const { statusCode: status, body } = answer;
       if (status < 300 || status === 304) return { status, headers: told, body, linked };

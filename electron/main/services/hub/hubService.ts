@@ -1,7 +1,6 @@
 /** The hub for a window and for the command line: search, one model with its files, and what a file would take of this machine. */
 import { join } from 'node:path';
 import type { z } from 'zod';
-import type { FitRequest } from '../../../shared/engineContract';
 import { ConcertinaError } from '../../../shared/errors';
 import type { ContextFit } from '../../../shared/fit';
 import type {
@@ -15,16 +14,17 @@ import type {
   hubFitQuestionSchema,
   hubQuestionSchema,
 } from '../../../shared/hub';
+import type { FitRequest } from '../../../shared/inspectorContract';
 import type { ModelInfo } from '../../../shared/models';
 import { HubApi } from './api';
 import { readCatalogue } from './catalogue';
-import { byQuant, modelFilesOf } from './files';
+import { byQuant, type ModelFiles, modelFilesOf } from './files';
 import type { HubHttp } from './http';
 import { summaryOf } from './readme';
 import { HeaderStore } from './remoteHeader';
 import type { TokenStore } from './token';
 
-/** The part of the engine that looks at model files. */
+/** What looks at model files. */
 export interface Judge {
   fit(question: FitRequest): Promise<ContextFit>;
   inspect(path: string): Promise<ModelInfo>;
@@ -49,7 +49,7 @@ export class HubService {
   /** by asker */
   private readonly searches = new Map<string, AbortController>();
   /** files by model and commit: what a commit holds never changes */
-  private readonly trees = new Map<string, Promise<Omit<HubFile, 'modelId'>[]>>();
+  private readonly trees = new Map<string, Promise<ModelFiles>>();
 
   constructor(private readonly parts: HubParts) {
     this.api = new HubApi(parts.http);
@@ -77,7 +77,7 @@ export class HubService {
 
   async model(repo: string, revision: string): Promise<HubModelPage> {
     const { model, ...facts } = await this.api.model(repo, revision);
-    const [files, readme] = await Promise.all([
+    const [{ files, refused }, readme] = await Promise.all([
       this.files(repo, facts.revision),
       this.api.readme(repo, facts.revision),
     ]);
@@ -85,13 +85,19 @@ export class HubService {
       files.map(async (file) => ({ ...file, modelId: await this.parts.localId(repo, file.file, file.bytes) })),
     );
     const url = new URL(repo, this.parts.http.endpoint).href;
-    return { ...model, ...facts, url, summary: summaryOf(readme), quants: byQuant(known) };
+    return { ...model, ...facts, url, summary: summaryOf(readme), quants: byQuant(known), refused };
   }
 
   /** One file with its parts, of the commit that `revision` names. */
   async file(repo: string, revision: string, path: string) {
     const commit = /^[0-9a-f]{40}$/.test(revision) ? revision : (await this.api.model(repo, revision)).revision;
-    const file = (await this.files(repo, commit)).find((one) => one.file === path);
+    const { files, refused } = await this.files(repo, commit);
+    const refusal = refused.find((one) => one.file === path);
+    if (refusal) {
+      const hint = 'Choose another file. Where HF_ENDPOINT names a mirror, that is probably at fault.';
+      throw new ConcertinaError('model-invalid', `${path} cannot be downloaded. ${refusal.why}`, hint);
+    }
+    const file = files.find((one) => one.file === path);
     if (!file) throw new ConcertinaError('not-found', `${repo} has no file ${path}.`, 'Look at its page again.');
     if (file.missingParts > 0) {
       const message = `${repo} lacks ${file.missingParts} of the parts of ${file.title}.`;
@@ -137,7 +143,7 @@ export class HubService {
     return this.parts.http.close();
   }
 
-  private files(repo: string, commit: string): Promise<Omit<HubFile, 'modelId'>[]> {
+  private files(repo: string, commit: string): Promise<ModelFiles> {
     const key = `${repo} ${commit}`;
     const known = this.trees.get(key);
     if (known) return known;

@@ -1,4 +1,4 @@
-/** Null: no address. `URL.canParse` is missing in the oldest runtime that the app runs in (Node 18.15). */
+/** Null: no address. What `URL.parse` does, which Node 20 does not have. */
 export function urlOrNull(address: string, base?: URL): URL | null {
   try {
     return new URL(address, base);

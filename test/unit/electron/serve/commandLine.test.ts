@@ -1,7 +1,8 @@
 /** The line of a command: what it names, and what makes no sense. */
-import { resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseCommand, targetOf } from '../../../../electron/serve/commands/line';
+import { smallModel } from '../../../models.mjs';
 
 test('a model of the hub, or a file of this disk', () => {
   const hub = { kind: 'hub', repo: 'owner/Name-GGUF', quant: null, file: null };
@@ -15,8 +16,8 @@ test('a model of the hub, or a file of this disk', () => {
     expect(targetOf(path), path).toEqual({ kind: 'path', path: resolve(path) });
   }
   // it is there, so it is meant
-  const embedded = 'assets/models/concertina-tiny-q8_0.gguf';
-  expect(targetOf(embedded)).toEqual({ kind: 'path', path: resolve(embedded) });
+  const there = relative('.', smallModel);
+  expect(targetOf(there)).toEqual({ kind: 'path', path: smallModel });
 });
 
 test('options, and sentences for lines that make no sense', () => {

@@ -1,5 +1,5 @@
 /**
- * `pull` as a person runs it, in a process of its own, over the test hub and with the embedded model as the file: also killed at
+ * `pull` as a person runs it, in a process of its own, over the test hub and with the tests' model as the file: also killed at
  * random, again and again. CONCERTINA_KILL_ROUNDS=50 for as many rounds as a release wants.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -8,13 +8,14 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { bundleForNode } from '../../../../electron/build.mjs';
+import { Gate } from '../../../fixtures/gate';
 import { startHub } from '../../../fixtures/hub/server';
 import { temporaryFolder } from '../../../fixtures/temporary';
+import { tinyModel } from '../../../models.mjs';
 
 const root = path.resolve(import.meta.dirname, '..', '..', '..', '..');
 // the command looks for the app's assets two folders up
 const bundles = path.join(root, 'build', `test-pull-${process.pid}`);
-const tinyModel = path.join(root, 'assets', 'models', 'concertina-tiny-q8_0.gguf');
 const rounds = Number(process.env.CONCERTINA_KILL_ROUNDS ?? 8);
 const repo = 'someone/Tiny-GGUF';
 const file = 'tiny-Q8_0.gguf';
@@ -52,7 +53,7 @@ async function setUp() {
   return { hub, data, begin, place: path.join(data, 'models', ...repo.split('/'), file) };
 }
 
-/** A byte more of the file was sent, or the process is gone. */
+/** It is so, or the process is gone. */
 async function until(condition: () => boolean, ended: Promise<unknown>): Promise<void> {
   let gone = false;
   void ended.then(() => {
@@ -61,9 +62,7 @@ async function until(condition: () => boolean, ended: Promise<unknown>): Promise
   while (!gone && !condition()) await new Promise((done) => setTimeout(done, 3));
 }
 
-test('search, pull and list: answers on stdout, progress on stderr, codes at the end', {
-  timeout: 60_000,
-}, async () => {
+test('search, pull and list: answers on stdout, progress on stderr, codes at the end', async () => {
   const { begin, place } = await setUp();
   const found = await begin('search', 'tiny', '--json').ended;
   expect(JSON.parse(found.stdout)).toMatchObject({ models: [{ repo, license: 'mit' }], next: null });
@@ -84,8 +83,24 @@ test('search, pull and list: answers on stdout, progress on stderr, codes at the
   expect((await begin('pull').ended).code).toBe(2);
 });
 
+test('a file of which the hub says what cannot be is refused by its name, and the others can be had', {
+  timeout: 60_000,
+}, async () => {
+  const { hub, begin } = await setUp();
+  hub.faults.lies = { 'tiny-F16.gguf': { size: -5 } };
+  const page = await begin('inspect', repo).ended;
+  expect(page.stdout).toContain(file);
+  expect(page.stdout).toContain('left out: tiny-F16.gguf. The hub gives its size as -5.');
+  for (const target of [`${repo}:F16`, `${repo}/tiny-F16.gguf`]) {
+    const refused = await begin('pull', target).ended;
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('tiny-F16.gguf cannot be downloaded. The hub gives its size as -5.');
+  }
+  expect(await begin('pull', repo).ended).toMatchObject({ code: 0 });
+});
+
 test(`${rounds} times killed: the file is whole at the end, and nothing else is left`, {
-  timeout: 30_000 + rounds * 15_000,
+  timeout: 60_000 + rounds * 30_000,
 }, async () => {
   const { hub, data, begin, place } = await setUp();
   const whole = digest(fs.readFileSync(tinyModel));
@@ -103,16 +118,19 @@ test(`${rounds} times killed: the file is whole at the end, and nothing else is 
   for (let round = 0; round < rounds; round++) {
     if (fs.existsSync(place)) await checkWhole();
     const kind = (['middle', 'middle', 'end', 'startUp'] as const)[round % 4] ?? 'middle';
-    hub.faults.bytesPerSecond = kind === 'end' ? null : 12_000_000;
+    const gate = new Gate().hold();
+    const there = () => fs.statSync(`${place}.part`, { throwIfNoEntry: false })?.size ?? 0;
+    // it stays there until it is killed, or until the process has all of it
+    const at = Math.min(size - 1, there() + Math.floor(Math.random() * 6_000_000));
+    hub.faults.hold = kind === 'end' ? null : { at, gate };
     const { child, ended } = begin('pull', `${repo}/${file}`);
-    const before = sent();
-    const goal = kind === 'middle' ? Math.random() * 6_000_000 : size - 1;
+    // whatever moment that is: what is asserted below holds after any
     if (kind === 'startUp') await new Promise((done) => setTimeout(done, 100 + Math.random() * 600));
-    else {
-      const there = () => fs.statSync(`${place}.part`, { throwIfNoEntry: false })?.size ?? 0;
-      await until(() => (kind === 'end' ? there() >= size : sent() - before > goal), ended);
+    if (kind === 'middle') await Promise.race([gate.reached(), ended]);
+    if (kind === 'end') {
+      await until(() => there() >= size, ended);
       // reading the rest, the checksum, the header and the renaming lie in these
-      if (kind === 'end') await new Promise((done) => setTimeout(done, Math.random() * 40));
+      await new Promise((done) => setTimeout(done, Math.random() * 40));
     }
     child.kill('SIGKILL');
     await ended;
@@ -120,7 +138,7 @@ test(`${rounds} times killed: the file is whole at the end, and nothing else is 
     // whatever is under the final name is the whole file
     if (fs.existsSync(place)) expect(digest(fs.readFileSync(place))).toBe(whole);
   }
-  hub.faults.bytesPerSecond = null;
+  hub.faults.hold = null;
   const last = await begin('pull', `${repo}/${file}`).ended;
   expect(last, last.stderr).toMatchObject({ code: 0 });
   expect(digest(fs.readFileSync(place))).toBe(whole);

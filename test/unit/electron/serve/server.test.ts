@@ -1,12 +1,15 @@
 /** The real server on a loopback port, over HTTP and WebSocket. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
+import { connect as connectTcp } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type ClientOptions, WebSocket } from 'ws';
 import { Emitter } from '../../../../electron/main/services/emitter';
 import type { AppEvent, Services } from '../../../../electron/main/services/services';
+import * as staticFiles from '../../../../electron/main/services/staticFiles';
 import { startServer } from '../../../../electron/serve/server';
+import { socketProtocol, socketProtocols } from '../../../../electron/shared/channels';
 import { limits } from '../../../../electron/shared/limits';
 import type { Envelope } from '../../../../electron/shared/operation';
 import { temporaryFolder } from '../../../fixtures/temporary';
@@ -23,10 +26,11 @@ async function setUp() {
     async (name: unknown, input: unknown): Promise<Envelope> => ({ ok: true, value: { name, input } }),
   );
   const services = { call, events, engine: { watch: () => release } } as unknown as Services;
-  const server = await startServer({ host: '127.0.0.1', port: 0, page, token: 'a-token-of-the-test', services });
+  const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
+  const server = await startServer({ host: '127.0.0.1', port: 0, page, token: 'a-token-of-the-test', services, log });
   onTestFinished(() => server.close());
   const token = new URL(server.url).searchParams.get('token') ?? '';
-  return { ...server, token, events, call, release };
+  return { ...server, token, events, call, release, log };
 }
 
 interface Answer {
@@ -49,9 +53,27 @@ function get(port: number, path: string, headers: Record<string, string> = {}, m
   });
 }
 
+/** One connection, byte for byte: no client library would send such a request. @returns what came back until it was closed */
+function raw(port: number, head: string, { resetAfterAnswer = false } = {}): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connectTcp(port, '127.0.0.1', () => socket.write(head));
+    let text = '';
+    socket.setEncoding('latin1').on('data', (chunk: string) => {
+      text += chunk;
+      if (resetAfterAnswer) socket.resetAndDestroy();
+    });
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve(text));
+  });
+}
+
+interface Offer extends ClientOptions {
+  protocols?: string[];
+}
+
 /** The open socket, or the status with which it was refused. */
-function connect(port: number, path: string, options: ClientOptions = {}): Promise<WebSocket | number> {
-  const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, options);
+function connect(port: number, path: string, { protocols, ...options }: Offer = {}): Promise<WebSocket | number> {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, protocols, options);
   onTestFinished(() => socket.terminate());
   return new Promise((resolve) => {
     socket.on('open', () => resolve(socket));
@@ -61,9 +83,22 @@ function connect(port: number, path: string, options: ClientOptions = {}): Promi
 }
 
 async function open(port: number, token: string): Promise<WebSocket> {
-  const socket = await connect(port, `/ws?token=${token}`, { origin: `http://127.0.0.1:${port}` });
+  const offer = { protocols: socketProtocols(token), origin: `http://127.0.0.1:${port}` };
+  const socket = await connect(port, '/ws', offer);
   if (typeof socket === 'number') throw new Error(`refused with ${socket}`);
   return socket;
+}
+
+/** The server still serves the page and lets a new socket in. */
+async function expectAlive(port: number, token: string): Promise<void> {
+  expect(await get(port, '/')).toMatchObject({ status: 200, body: '<p>the page</p>' });
+  await expectAnswer(await open(port, token));
+}
+
+async function expectAnswer(socket: WebSocket): Promise<void> {
+  const answered = nextMessage(socket);
+  socket.send(JSON.stringify({ type: 'call', id: 1, name: 'chats.list' }));
+  expect(await answered).toMatchObject({ type: 'answer', id: 1, envelope: { ok: true } });
 }
 
 function nextMessage(socket: WebSocket): Promise<unknown> {
@@ -78,13 +113,85 @@ test('the page comes with the content policy', async () => {
   expect(answer.headers['set-cookie']).toBeUndefined();
 });
 
-test.each(['/../secret.json', '/..%2fsecret.json', '/%2e%2e/secret.json', '//secret.json', '/nothing.js'])(
-  'GET %s finds nothing',
-  async (path) => {
-    const { port } = await setUp();
-    expect(await get(port, path)).toMatchObject({ status: 404, body: expect.not.stringContaining('secret') });
-  },
-);
+test.each([
+  ['/../secret.json', 400],
+  ['/..%2fsecret.json', 400],
+  ['/%2e%2e/secret.json', 400],
+  ['/x/../index.html', 400],
+  ['/./index.html', 400],
+  ['//secret.json', 400],
+  ['//index.html', 400],
+  ['/%2findex.html', 400],
+  ['/%E0%A4%A', 400],
+  ['/index.html%00', 400],
+  ['/..\\secret.json', 400],
+  ['/nothing.js', 404],
+])('GET %s finds nothing: %i', async (path, status) => {
+  const { port } = await setUp();
+  expect(await get(port, path)).toMatchObject({ status, body: expect.not.stringContaining('secret') });
+});
+
+// what `new URL` throws at, followed by a path that is a file of the page: any web page can send these, as the address of a picture
+const unparsable = ['//x:99999/', '//[/', '//%5B/', '//%25/', '//:80/', '//@/', '//1.2.3.4.5.6.999999999/'];
+
+test.each(unparsable)('a request of %s is refused, and the server lives on', async (host) => {
+  const { port, token, log } = await setUp();
+  const socket = await open(port, token);
+  for (const target of [host, `${host}..%2findex.html`, `${host}..%2findex.html?token=${token}`]) {
+    const answer = await raw(port, `GET ${target} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+  }
+  await expectAnswer(socket);
+  await expectAlive(port, token);
+  expect(log.error).not.toHaveBeenCalled();
+});
+
+test.each([
+  ...unparsable.map((host) => `GET ${host}..%2fws HTTP/1.1`),
+  'GET /%zz HTTP/1.1',
+  'GET /ws HTTP/1.1',
+  'POST /ws HTTP/1.1',
+])('an upgrade of %s is refused, also when its connection is reset, and the server lives on', async (line) => {
+  const { port, token, call } = await setUp();
+  const socket = await open(port, token);
+  // neither a key of WebSocket nor a version, and the connection ends with an error while the server still reads from it
+  const head = `${line}\r\nHost: 127.0.0.1:${port}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`;
+  expect(await raw(port, head, { resetAfterAnswer: true })).toMatch(/^HTTP\/1\.1 40[14] /);
+  expect(call).not.toHaveBeenCalled();
+  await expectAnswer(socket);
+  await expectAlive(port, token);
+});
+
+test('an upgrade that has the token and is no WebSocket is refused, and the server lives on', async () => {
+  const { port, token } = await setUp();
+  const offer = `Sec-WebSocket-Protocol: ${socketProtocols(token).join(', ')}\r\n`;
+  const lines = `Host: 127.0.0.1:${port}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${offer}`;
+  const answer = await raw(port, `GET /ws HTTP/1.1\r\n${lines}\r\n`, { resetAfterAnswer: true });
+  expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+  await expectAlive(port, token);
+});
+
+test('a request that fails inside the server is answered, and the server lives on', async () => {
+  const { port, token, log } = await setUp();
+  const read = vi.spyOn(staticFiles, 'staticFile').mockImplementation(() => {
+    throw new Error('of the test');
+  });
+  expect(await get(port, '/')).toMatchObject({ status: 500, body: expect.not.stringContaining('of the test') });
+  expect(log.error).toHaveBeenCalledWith(expect.stringContaining('of the test'));
+  read.mockRestore();
+  await expectAlive(port, token);
+});
+
+test('a call whose answer cannot be sent fails, and the socket stays open', async () => {
+  const { port, token, call, log } = await setUp();
+  const socket = await open(port, token);
+  call.mockResolvedValueOnce({ ok: true, value: 1n });
+  const answered = nextMessage(socket);
+  socket.send(JSON.stringify({ type: 'call', id: 3, name: 'chats.list' }));
+  expect(await answered).toMatchObject({ type: 'answer', id: 3, envelope: { ok: false } });
+  expect(log.error).toHaveBeenCalledOnce();
+  await expectAnswer(socket);
+});
 
 test('other methods and foreign host names are refused', async () => {
   const { port } = await setUp();
@@ -109,37 +216,46 @@ test('calls go in, answers and events come out', async () => {
   expect(await event).toEqual({ type: 'event', name: 'onChats', payload: [] });
 });
 
-test.each(['', '?token=', '?token=wrong', '?other=x'])(
-  'a socket with %j instead of the token is refused',
-  async (query) => {
-    const { port, call } = await setUp();
-    expect(await connect(port, `/ws${query}`, { origin: `http://127.0.0.1:${port}` })).toBe(401);
-    expect(call).not.toHaveBeenCalled();
-  },
-);
+const otherOffers: [what: string, path: string, offer: (token: string, port: number) => Offer][] = [
+  ['nothing', '/ws', () => ({})],
+  ['no key', '/ws', () => ({ protocols: socketProtocols(null) })],
+  ['a wrong key', '/ws', () => ({ protocols: socketProtocols('wrong') })],
+  ['an empty key', '/ws', () => ({ protocols: [socketProtocol, 'key.'] })],
+  ['the key under no name', '/ws', (token) => ({ protocols: [socketProtocol, token] })],
+  // a cookie goes to every server of this machine, whatever its port
+  ['the right cookie only', '/ws', (token, port) => ({ headers: { Cookie: `concertina-${port}=${token}` } })],
+  // an address is written to logs and histories
+  ['the right address only', '/ws?token=TOKEN', () => ({})],
+];
+
+test.each(otherOffers)('a socket that shows %s is refused', async (_, path, offer) => {
+  const { port, token, call } = await setUp();
+  const options = { origin: `http://127.0.0.1:${port}`, ...offer(token, port) };
+  expect(await connect(port, path.replace('TOKEN', token), options)).toBe(401);
+  expect(call).not.toHaveBeenCalled();
+});
+
+test('the key is not sent back, and no cookie is set', async () => {
+  const { port, token } = await setUp();
+  expect((await open(port, token)).protocol).toBe(socketProtocol);
+  const { headers } = await get(port, `/?token=${token}`, { Cookie: `concertina-${port}=${token}` });
+  expect(headers['set-cookie']).toBeUndefined();
+  expect(JSON.stringify(headers)).not.toContain(token);
+});
 
 test.each(['https://example.com', 'http://127.0.0.1:1', 'null', 'http://127.0.0.1'])(
   'a page of the origin %s is refused, even with the token',
   async (origin) => {
     const { port, token } = await setUp();
-    expect(await connect(port, `/ws?token=${token}`, { origin })).toBe(403);
+    expect(await connect(port, '/ws', { protocols: socketProtocols(token), origin })).toBe(403);
   },
 );
 
 test('a foreign host name is refused, even with the token', async () => {
   const { port, token } = await setUp();
-  expect(await connect(port, `/ws?token=${token}`, { headers: { Host: `evil.example:${port}` } })).toBe(403);
-  expect(await connect(port, `/other?token=${token}`)).toBe(404);
-});
-
-test('the page that was opened with the token gets a cookie that opens the socket', async () => {
-  const { port, token } = await setUp();
-  const { headers } = await get(port, `/?token=${token}`);
-  const cookie = String(headers['set-cookie']);
-  expect(cookie).toMatch(/HttpOnly; SameSite=Strict/);
-  const socket = await connect(port, '/ws', { headers: { Cookie: cookie.replace(/;.*$/, '') } });
-  expect(socket).toBeInstanceOf(WebSocket);
-  expect((await get(port, '/?token=wrong')).headers['set-cookie']).toBeUndefined();
+  const protocols = socketProtocols(token);
+  expect(await connect(port, '/ws', { protocols, headers: { Host: `evil.example:${port}` } })).toBe(403);
+  expect(await connect(port, '/other', { protocols })).toBe(404);
 });
 
 test.each(['not json', '{"type":"call"}', '[]', '{"type":"answer","id":1}'])('%s closes the socket', async (text) => {

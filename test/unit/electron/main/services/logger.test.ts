@@ -15,3 +15,10 @@ test('lines have a time and a level; the file is turned over when it is full', a
   expect(await readFile(path, 'utf8')).toBe('2026-11-21T12:00:00.000Z error second\n');
   expect((await readdir(folder)).sort()).toEqual(['concertina.1.log', 'concertina.log']);
 });
+
+test('a line of any length is cut, and says so; the lines beside it are whole', async () => {
+  const path = join(await temporaryFolder(), 'concertina.log');
+  createFileLogger(path, () => new Date('2026-11-21T12:00:00Z')).warn(`first\n${'x'.repeat(400_000)}\nlast`);
+  const cut = `${'x'.repeat(2000)} … (cut: 400000 characters)`;
+  expect(await readFile(path, 'utf8')).toBe(`2026-11-21T12:00:00.000Z warn first\n${cut}\nlast\n`);
+});

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { endpointOf, proxyFor } from '../../../../../../electron/main/services/hub/endpoint';
 import { modelFilesOf, quantOf } from '../../../../../../electron/main/services/hub/files';
 import { readGgufHeader, requireRoom } from '../../../../../../electron/main/services/hub/ggufHeader';
@@ -15,6 +15,7 @@ import {
   hubPageSchema,
   repoPathSchema,
 } from '../../../../../../electron/shared/hub';
+import { contextSettingsSchema } from '../../../../../../electron/shared/settings';
 import { hubClient, testHub } from '../../../../../fixtures/hub/client';
 import { sampleGguf } from '../../../../../fixtures/hub/sampleGguf';
 import { temporaryFolder } from '../../../../../fixtures/temporary';
@@ -108,6 +109,57 @@ describe('the page of a model', () => {
     expect(page.quants.flatMap((one) => one.files).map((file) => file.modelId)).toEqual([modelId, null, null, null]);
   });
 
+  test.each([
+    ['a negative size', { size: -5 }, 'The hub gives its size as -5.'],
+    ['half a byte', { size: 5.5 }, 'The hub gives its size as 5.5.'],
+    ['a size beyond all', { size: 1e300 }, 'The hub gives its size as 1e+300.'],
+    ['a size that no double holds exactly', { size: 2 ** 53 + 2 }, 'The hub gives its size as 9007199254740994.'],
+    ['a size that is no number', { size: '80000' }, 'The hub gives its size as "80000".'],
+    ['a checksum that is a path', { oid: '../../x' }, 'The hub gives it a checksum that is no SHA-256.'],
+    ['a checksum that is no text', { oid: 7 }, 'The hub gives it a checksum that is no SHA-256.'],
+  ])('%s: the file is refused by name, the others are listed and come', async (_, lie, why) => {
+    const hub = await testHub([{ id: repo, files }]);
+    hub.faults.lies = { 'Model-Q8_0.gguf': lie };
+    const { service, downloads, pull } = await hubClient(hub);
+    const page = hubModelPageSchema.parse(await service.model(repo, 'main'));
+    expect(page.refused).toEqual([{ file: 'Model-Q8_0.gguf', why }]);
+    expect(page.quants.map(({ quant }) => quant)).toEqual(['Q4_K_M', 'BF16', 'F16']);
+    const refused = {
+      code: 'model-invalid',
+      message: expect.stringContaining(`Model-Q8_0.gguf cannot be downloaded. ${why}`),
+    };
+    const file = { repo, revision: 'main', file: 'Model-Q8_0.gguf' };
+    await expect(downloads.start(file)).rejects.toMatchObject(refused);
+    await expect(service.fit({ ...file, context: contextSettingsSchema.parse({}) })).rejects.toMatchObject(refused);
+    expect(downloads.list()).toEqual([]);
+    expect(await pull(repo, 'Model-Q4_K_M.gguf')).toMatchObject({ state: 'done' });
+  });
+
+  test('a part that cannot be leaves the whole file out, and so do parts that are too large together', async () => {
+    const hub = await testHub([{ id: repo, files }]);
+    const { service } = await hubClient(hub);
+    const [first, second] = ['BF16/Model-BF16-00001-of-00002.gguf', 'BF16/Model-BF16-00002-of-00002.gguf'] as const;
+    hub.faults.lies = { [second]: { size: -5 } };
+    const why = `${second}: The hub gives its size as -5.`;
+    expect((await service.model(repo, 'main')).refused).toEqual([{ file: first, why }]);
+    hub.faults.lies = { [first]: { size: Number.MAX_SAFE_INTEGER }, [second]: { size: Number.MAX_SAFE_INTEGER } };
+    const { service: again } = await hubClient(hub);
+    expect((await again.model(repo, 'main')).refused).toEqual([
+      { file: first, why: expect.stringContaining('together') },
+    ]);
+  });
+
+  test('figures that cannot be and are only shown do not hide the model', async () => {
+    const gguf = { total: 1e300, architecture: 'llama', context_length: -1 };
+    const hub = await testHub([{ id: repo, files, gguf, downloads: -5, likes: 0.5 }]);
+    const { service } = await hubClient(hub);
+    const found = hubPageSchema.parse(await service.search({ query: '', sort: 'downloads', cursor: null }));
+    expect(found.models).toMatchObject([{ repo, downloads: 0, likes: 0 }]);
+    const page = hubModelPageSchema.parse(await service.model(repo, 'main'));
+    expect(page).toMatchObject({ trained: null, parameters: null, downloads: 0, likes: 0 });
+    expect(page.quants).toHaveLength(4);
+  });
+
   test('refusals say what to do', async () => {
     const hub = await testHub([{ id: repo, files, private: true }]);
     const { service } = await hubClient(hub);
@@ -133,30 +185,31 @@ describe('the page of a model', () => {
 });
 
 test('a new search of a view ends its former request, and one that nobody waits for is ended too', async () => {
-  let ended = 0;
-  let asked = 0;
+  /** by the words: resolves when the request is ended before there is an answer */
+  const asked = new Map<string, Promise<void>>();
+  const ended: string[] = [];
   const slow = createServer((request, response) => {
-    asked++;
-    request.socket.on('close', () => ended++);
-    if (request.url?.includes('search=quick')) response.end('[]');
+    const words = new URL(request.url ?? '', 'http://hub').searchParams.get('search') ?? '';
+    if (words === 'quick') return void response.end('[]');
+    asked.set(words, new Promise((done) => response.on('close', () => done(void ended.push(words)))));
   });
   await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void slow.close());
   const hub = await testHub([]);
   const HF_ENDPOINT = `http://127.0.0.1:${(slow.address() as AddressInfo).port}`;
-  const { service } = await hubClient(hub, { environment: { HF_ENDPOINT }, stallMs: 20_000 });
-  const question = { sort: 'trending', cursor: null } as const;
-  const older = service.search({ ...question, query: 'slow', asker: 'window' });
-  const refused = expect(older).rejects.toMatchObject({ code: 'cancelled' });
-  await expect.poll(() => asked).toBe(1);
-  const other = service.search({ ...question, query: 'slow', asker: 'another window' });
-  const otherRefused = expect(other).rejects.toMatchObject({ code: 'cancelled' });
-  expect(await service.search({ ...question, query: 'quick', asker: 'window' })).toEqual({ models: [], next: null });
-  await refused;
-  await expect.poll(() => ended).toBe(1);
+  const { service } = await hubClient(hub, { environment: { HF_ENDPOINT } });
+  const search = (query: string, asker: string) => service.search({ sort: 'trending', cursor: null, query, asker });
+  const cancelled = (answer: Promise<unknown>) => expect(answer).rejects.toMatchObject({ code: 'cancelled' });
+  const older = cancelled(search('older', 'window'));
+  const other = cancelled(search('other', 'another window'));
+  await vi.waitFor(() => expect([...asked.keys()].sort()).toEqual(['older', 'other']));
+  expect(await search('quick', 'window')).toEqual({ models: [], next: null });
+  await older;
+  await asked.get('older');
+  expect(ended).toEqual(['older']);
   service.cancelSearch('another window');
-  await otherRefused;
-  await expect.poll(() => ended).toBe(2);
+  await other;
+  await asked.get('other');
 });
 
 test('goes through the proxy of the environment, and past it where NO_PROXY says so', async () => {
@@ -265,7 +318,7 @@ test('quants by name', () => {
 });
 
 test('a split file that lacks a part says how many', () => {
-  const [file] = modelFilesOf([{ path: 'm-00002-of-00003.gguf', bytes: 5, sha256: null }]);
+  const [file] = modelFilesOf([{ path: 'm-00002-of-00003.gguf', bytes: 5, sha256: null }]).files;
   expect(file).toMatchObject({ missingParts: 2, bytes: 5 });
 });
 

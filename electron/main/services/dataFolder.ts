@@ -1,0 +1,78 @@
+/**
+ * The folder of chats and settings, tried before anything else: one that cannot be written is a sentence for the person then, and
+ * not a trace, a window that never comes or an answer that is not kept.
+ */
+import { randomBytes } from 'node:crypto';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { ConcertinaError } from '../../shared/errors';
+
+const reasons: Record<string, string> = {
+  EACCES: 'its rights do not allow that',
+  EPERM: 'its rights do not allow that',
+  EROFS: 'it lies on a read-only disk',
+  EEXIST: 'it, or a folder above it, is a file',
+  ENOTDIR: 'it, or a folder above it, is a file',
+  ENOENT: 'no folder can be made there',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk is full',
+};
+
+/**
+ * Makes the folder where it is missing, and writes, syncs and removes a file in it. A disk that is full does not count where the
+ * folder is there: what it holds can be read, and each write says so by itself.
+ * @throws {ConcertinaError} `storage-failed`
+ */
+export function requireWritable(folder: string): void {
+  try {
+    makeFolder(folder);
+    // a run that is killed here leaves a name that the next one sweeps
+    const path = join(folder, `write-test.${randomBytes(4).toString('hex')}.tmp`);
+    const file = openSync(path, 'wx', 0o600);
+    try {
+      writeSync(file, 'x');
+      fsyncSync(file);
+    } catch (error) {
+      if (!isFull(error)) throw error;
+    } finally {
+      closeSync(file);
+      rmSync(path, { force: true });
+    }
+  } catch (error) {
+    if (isFull(error) && existsSync(folder)) return;
+    throw cannotWrite(folder, error);
+  }
+}
+
+/** In words, and what to do. */
+export function cannotWrite(folder: string, error: unknown): ConcertinaError {
+  const code = codeOf(error);
+  const remedy = isFull(error) ? 'make room on this one' : 'make this one writable';
+  return new ConcertinaError(
+    'storage-failed',
+    `Concertina cannot write to ${folder}: ${reasons[code] ?? code}.`,
+    `Choose another folder with --data=FOLDER, or ${remedy}.`,
+    { cause: error },
+  );
+}
+
+/** Level by level: below /proc, where no folder can be made, Node's own `recursive` never returns. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  const above = dirname(folder);
+  if (above !== folder) makeFolder(above);
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // another process was faster
+    if (codeOf(error) !== 'EEXIST') throw error;
+  }
+}
+
+function isFull(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT'].includes(codeOf(error));
+}
+
+function codeOf(error: unknown): string {
+  return String((error as { code?: unknown } | null)?.code ?? error);
+}
