@@ -2,12 +2,14 @@
 import { readFileSync } from 'node:fs';
 import mammoth from 'mammoth';
 import { ConcertinaError } from '../shared/errors';
+import { openPackage } from './docxPackage';
 import type { Extractor } from './extractor';
 import { damaged } from './failures';
 import { HtmlText } from './htmlText';
 
 /** from a footnote to its place in the text */
 const backLink = /<a href="#(?:foot|end)note-ref-[^"]*">↑<\/a>/g;
+type Options = Parameters<typeof mammoth.convertToHtml>[1];
 const styleMap = ["p[style-name='Title'] => h1:fresh", "p[style-name='Subtitle'] => h2:fresh"];
 
 export const extractDocx: Extractor = async ({ path, name }, sink, onProgress) => {
@@ -20,17 +22,31 @@ export const extractDocx: Extractor = async ({ path, name }, sink, onProgress) =
     pictures += 1;
     return { src: '' };
   });
-  const html = await mammoth
-    .convertToHtml({ buffer }, { styleMap, convertImage, includeEmbeddedStyleMap: false })
-    .then(({ value }) => value)
-    .catch((error: unknown) => {
-      throw damaged(name, error);
-    });
+  const html = await htmlOf(buffer, name, {
+    ...{ styleMap, convertImage, includeEmbeddedStyleMap: false },
+    // all parts are read then
+    transformDocument(document) {
+      onProgress(0.5);
+      return document;
+    },
+  }).catch((error: unknown) => {
+    throw error instanceof ConcertinaError ? error : damaged(name, error);
+  });
   onProgress(0.8);
   const text = new HtmlText(sink);
   text.feed(html.replace(backLink, ''));
-  return { pages: null, sections: text.end(), notices: pictureNotice(pictures) };
+  return { pages: null, sections: text.end(), notices: [...pictureNotice(pictures), ...text.notices()] };
 };
+
+/** mammoth takes a package that is open already as `file`; its types do not say so. */
+async function htmlOf(buffer: Buffer, name: string, options: Options): Promise<string> {
+  const file = await openPackage(buffer, name);
+  const { value } = await mammoth.convertToHtml(
+    { file } as unknown as Parameters<typeof mammoth.convertToHtml>[0],
+    options,
+  );
+  return value;
+}
 
 /** Word puts a document with a password, and its old format, into another kind of container (MS-CFB). */
 function refuseOtherPackages(bytes: Buffer, name: string): void {

@@ -10,7 +10,7 @@ export const extractHtml: Extractor = async ({ path, name }, sink, onProgress) =
     page.feed(text);
     onProgress(fraction);
   }
-  return { pages: null, sections: page.end(), notices };
+  return { pages: null, sections: page.end(), notices: [...notices, ...page.notices()] };
 };
 
 /** `<meta charset="...">`, or the same in an http-equiv; the label is of the WHATWG Encoding standard. */

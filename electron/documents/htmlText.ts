@@ -16,6 +16,10 @@ const lines = new Set([
   ...['div', 'li', 'dt', 'dd', 'tr', 'caption', 'figcaption', 'address', 'legend', 'summary', 'option', 'body'],
 ]);
 const heading = /^h[1-6]$/;
+/** UTF-16 units of a heading that are kept for its label: one that nothing closes holds all that follows */
+const maxHeading = 1000;
+/** lists inside of lists that are still moved to the right */
+const maxIndent = 20;
 
 export class HtmlText implements TokenReader {
   private readonly tokens = new HtmlTokens(this);
@@ -50,6 +54,11 @@ export class HtmlText implements TokenReader {
     this.endHeading();
     const found = this.headings.finish(this.sink.length);
     return found.length > 0 ? found : this.lines.finish();
+  }
+
+  /** Call it last: what a person should know about this text. */
+  notices(): string[] {
+    return this.headings.notices();
   }
 
   tag(name: string, closing: boolean): void {
@@ -90,7 +99,7 @@ export class HtmlText implements TokenReader {
     const last = this.lists.length - 1;
     const items = this.lists[last] ?? null;
     if (items !== null) this.lists[last] = items + 1;
-    return `${'  '.repeat(Math.max(0, last))}${items === null ? '-' : `${items + 1}.`} `;
+    return `${'  '.repeat(Math.min(maxIndent, Math.max(0, last)))}${items === null ? '-' : `${items + 1}.`} `;
   }
 
   private row(): void {
@@ -127,7 +136,8 @@ export class HtmlText implements TokenReader {
     this.put(before);
     if (this.title) {
       this.title.start ??= this.sink.length;
-      this.title.words += this.title.words === '' || exact || !this.space ? text : ` ${text}`;
+      const words = this.title.words === '' || exact || !this.space ? text : ` ${text}`;
+      this.title.words += words.slice(0, Math.max(0, maxHeading - this.title.words.length));
     }
     this.put(text);
     this.started = true;

@@ -4,6 +4,8 @@ const mostWords = 200_000;
 /** English words that are never the beginning of a longer one without a hyphen */
 const keepsHyphen = /^(?:well|self|half)$/i;
 const brokenOff = /((?:\p{L}+[-\u2010])*)(\p{L}+)([-\u2010\u00ad])$/u;
+/** UTF-16 units at the end of a line in which a broken word is looked for */
+const longestWord = 200;
 const continued = /^(\p{Ll}[\p{L}]*)\S*/u;
 
 export class Hyphenation {
@@ -17,7 +19,8 @@ export class Hyphenation {
 
   /** Moves the end of a broken word from `next` to `line`; leaves both alone when no word is broken. */
   join(line: { text: string }, next: { text: string }): void {
-    const start = brokenOff.exec(line.text);
+    // from every letter of a long line the pattern would look to its end
+    const start = brokenOff.exec(line.text.slice(-longestWord));
     const end = continued.exec(next.text);
     if (!start || !end) return;
     const [whole, compound = '', first = '', hyphen = ''] = start;

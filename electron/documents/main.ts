@@ -1,27 +1,44 @@
-/** Entry of the worker thread that takes the words out of one document, then ends. */
-import { parentPort, workerData } from 'node:worker_threads';
-import type { DocumentTask, DocumentWorkMessage } from '../shared/documentWork';
-import { toErrorPayload } from '../shared/errors';
-import { extractDocument } from './extract';
-import type { OnProgress } from './extractor';
+/**
+ * Entry of the process that reads one document. A thread does the reading; this one, which stays free whatever the thread
+ * is busy with, passes on what it says, watches what it costs and ends the process when that is too much.
+ */
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { openCarrier } from '../processes/carrier';
+import { type DocumentOrder, type DocumentWorkMessage, documentExits } from '../shared/documentWork';
+import { watchCost } from './cost';
 
-const msBetweenReports = 50;
+const carrier = openCarrier();
 
-function tell(message: DocumentWorkMessage): void {
-  parentPort?.postMessage(message);
+carrier.onMessage((message) => read(message as DocumentOrder));
+
+function read({ task, limits }: DocumentOrder): void {
+  const reader = new Worker(join(__dirname, 'documentReader.cjs'), {
+    workerData: task,
+    // nothing of ours is for a library that reads foreign files
+    env: {},
+    execArgv: [],
+    stdout: true,
+    stderr: true,
+    resourceLimits: { maxOldGenerationSizeMb: limits.heapMb },
+  });
+  // pdf.js tells there what it cannot draw
+  for (const stream of [reader.stdout, reader.stderr]) stream.resume();
+  const cost = watchCost(limits, (exceeded) => process.exit(documentExits[exceeded]));
+  let ended = false;
+
+  function tell(message: DocumentWorkMessage): void {
+    if (ended) return;
+    ended = message.type !== 'progress' && message.type !== 'sections';
+    cost.moved();
+    // the parent ends this process when it has heard the last one
+    carrier.send(message);
+  }
+
+  reader.on('message', tell);
+  reader.on('error', (error: Error & { code?: unknown }) => {
+    if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') process.exit(documentExits.memory);
+    tell({ type: 'crashed', reason: error.message });
+  });
+  reader.on('exit', (code) => tell({ type: 'crashed', reason: `exit code ${code}` }));
 }
-
-function reporter(): OnProgress {
-  let last = Number.NEGATIVE_INFINITY;
-  return (fraction, pages) => {
-    const now = performance.now();
-    if (now - last < msBetweenReports) return;
-    last = now;
-    tell({ type: 'progress', fraction, pages: pages ?? null });
-  };
-}
-
-extractDocument(workerData as DocumentTask, reporter()).then(
-  (extraction) => tell({ type: 'done', extraction }),
-  (error: unknown) => tell({ type: 'failed', error: toErrorPayload(error) }),
-);

@@ -5,7 +5,9 @@ import { LineSections, SectionList } from './sections';
 
 /** a longer line is no heading */
 const maxHeading = 1000;
-const atx = /^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$/;
+const atx = /^ {0,3}(#{1,6})(?![^ \t])/;
+/** of a marked heading, when it stands alone */
+const closingMarks = /(?:^|[ \t])#+$/;
 const setext = /^ {0,3}(?:(=+)|-{2,})[ \t]*$/;
 const fence = /^ {0,3}(`{3,}|~{3,})/;
 
@@ -22,7 +24,8 @@ export const extractMarkdown: Extractor = async ({ path, name }, sink, onProgres
   }
   scan('\n');
   const found = headings.finish(sink.length);
-  return { pages: null, sections: found.length > 0 ? found : lines.finish(), notices };
+  const sections = found.length > 0 ? found : lines.finish();
+  return { pages: null, sections, notices: [...notices, ...headings.notices()] };
 };
 
 /** Takes the text in any pieces and tells each heading (CommonMark 4.2 and 4.3), with the offset of its line. */
@@ -44,9 +47,9 @@ function scanner(onHeading: (level: number, label: string, start: number) => voi
 
   function ordinary(): void {
     fenced = fence.exec(line)?.[1] ?? null;
-    const marked = atx.exec(line);
+    const marked = markedHeading(line);
     const underline = words ? setext.exec(line) : null;
-    if (marked) onHeading(marked[1]?.length ?? 1, marked[2] ?? '', start);
+    if (marked) onHeading(marked.level, marked.label, start);
     else if (words && underline) onHeading(underline[1] ? 1 : 2, words.text, words.start);
     const isWords = !marked && !underline && fenced === null && /^ {0,3}[^\s>|*+-]/.test(line);
     words = isWords ? { text: line, start } : null;
@@ -64,6 +67,14 @@ function scanner(onHeading: (level: number, label: string, start: number) => voi
     line = joined(line, text.slice(from));
     offset += text.length;
   };
+}
+
+/** In steps that each take time in proportion to the line: one pattern for all of it would not. */
+function markedHeading(line: string): { level: number; label: string } | null {
+  const [before, marks] = atx.exec(line) ?? [];
+  if (before === undefined || marks === undefined) return null;
+  const label = line.slice(before.length).trim().replace(closingMarks, '').trimEnd();
+  return { level: marks.length, label };
 }
 
 function joined(line: string, more: string): string {

@@ -1,5 +1,4 @@
 /** PDF, page by page, through pdf.js. */
-import './pdfEnvironment';
 import { readFileSync } from 'node:fs';
 import 'pdfjs-dist/legacy/build/pdf.worker.mjs';
 import { getDocument, type PDFDocumentProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';

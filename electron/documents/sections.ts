@@ -1,23 +1,68 @@
 /** Sections of a text while it is written: each begins where the one before it ends. */
 import type { Section } from '../shared/documents';
+import { limits } from '../shared/limits';
 
+const most = limits.maxDocumentSections;
 const maxLabel = 200;
+/** the headings of the deepest level are left out as long as so many others remain */
+const enough = most / 8;
 
-/** Pages and headings. What stands before the first one becomes a section of its own. */
+/**
+ * Pages and headings. What stands before the first one becomes a section of its own. Where there are too many headings, a
+ * section goes on over the next ones: over those of the deepest level, or else over every second.
+ */
 export class SectionList {
-  private readonly list: Section[] = [];
+  private list: Section[] = [];
+  private headings = 0;
+  /** deeper headings begin no section any more */
+  private deepest = 6;
+  /** of the headings that are not too deep, one in so many begins a section */
+  private step = 1;
+  private candidates = 0;
 
+  /** Of text from `start` on; not before the one that began last. */
   begin(kind: Section['kind'], label: string, level: number, start: number): void {
+    if (kind === 'heading' && !this.takes(level)) return;
     const before = this.list.at(-1);
     if (before) before.end = start;
     else if (start > 0) this.list.push({ kind: 'lines', label: 'Beginning', level: 0, start: 0, end: start });
     this.list.push({ kind, label: shortened(label), level, start, end: start });
+    while (this.list.length > most) this.join();
   }
 
   finish(end: number): Section[] {
     const last = this.list.at(-1);
     if (last) last.end = end;
     return this.list;
+  }
+
+  /** Call it last: what a person should know about the sections. */
+  notices(): string[] {
+    if (this.deepest === 6 && this.step === 1) return [];
+    const [all, limit, kept] = [this.headings, most, this.list.length].map((count) => count.toLocaleString('en'));
+    return [
+      `This document has ${all} headings. Concertina keeps at most ${limit} sections, so neighboring ones were joined: ` +
+        `${kept} sections.`,
+    ];
+  }
+
+  private takes(level: number): boolean {
+    this.headings += 1;
+    return level <= this.deepest && this.candidates++ % this.step === 0;
+  }
+
+  /** The first one stays: sections begin at the beginning of the text. */
+  private join(): void {
+    const deepest = this.list.reduce((level, section) => Math.max(level, section.level), 0);
+    const others = this.list.filter(({ level }, index) => index === 0 || level < deepest);
+    if (others.length >= enough && others.length < this.list.length) {
+      this.deepest = deepest - 1;
+      this.list = others;
+    } else {
+      this.step *= 2;
+      this.list = this.list.filter((_, index) => index % 2 === 0);
+    }
+    for (const [index, section] of this.list.entries()) section.end = this.list[index + 1]?.start ?? section.end;
   }
 }
 

@@ -1,4 +1,4 @@
-/** The text file that a worker writes: UTF-8 on disk, offsets in UTF-16 units, marks that join the two. */
+/** The text file that the reading of a document writes: UTF-8 on disk, offsets in UTF-16 units, marks that join the two. */
 import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import type { Extraction, TextMark } from '../shared/documentWork';

@@ -1,21 +1,45 @@
-/** What passes between the service that keeps documents and the worker thread that takes the words out of one file. */
+/**
+ * What passes between the service that keeps documents and the process that takes the words out of one file. The reading
+ * itself is done by a thread of that process, so that the rest of it can watch what the file costs.
+ */
 import type { DocumentKind, Section } from './documents';
 import type { ErrorPayload } from './errors';
 
 /** Part of a document's id: text that another version took out is not used again. Raise it when the text changes. */
-export const extractorVersion = 1;
+export const extractorVersion = 2;
 
-/** Handed to the worker when it starts. */
 export interface DocumentTask {
   path: string;
   /** as people know the file, for sentences about it */
   name: string;
   kind: DocumentKind;
-  /** where the worker writes the text, as UTF-8; the folder is there, the file is not */
+  /** of the file */
+  bytes: number;
+  /** where the text is written, as UTF-8; the folder is there, the file is not */
   textPath: string;
   /** folder of the character maps of PDFs in Chinese, Japanese and Korean */
   cMapFolder: string;
 }
+
+/** What one document may cost. Time is that of processors: a busy machine, or one that sleeps, ends nothing. */
+export interface ReadingLimits {
+  /** resident bytes of the whole process: buffers do not count as part of a JavaScript heap */
+  memoryBytes: number;
+  /** MiB of the JavaScript heap */
+  heapMb: number;
+  /** without any progress */
+  stallSeconds: number;
+  totalSeconds: number;
+}
+
+/** To the process, once; it ends with its task. */
+export interface DocumentOrder {
+  task: DocumentTask;
+  limits: ReadingLimits;
+}
+
+/** Exit codes of a process that ended itself: a message might be lost with it. */
+export const documentExits = { memory: 70, stalled: 71, late: 72 } as const;
 
 /** UTF-8 bytes before every `markEvery`-th UTF-16 unit of the text (rarely one unit later: a pair is not cut). */
 export interface TextMark {
@@ -35,7 +59,13 @@ export interface Extraction {
   notices: string[];
 }
 
+/** Sections of one message, and of what is done with them at a time: the main process has windows to serve. */
+export const sectionsPerSlice = 1000;
+
+/** `sections`: the next ones; all of them come before `done`. The last three end the work; `crashed`: by a fault of ours. */
 export type DocumentWorkMessage =
   | { type: 'progress'; fraction: number; pages: { done: number; all: number } | null }
-  | { type: 'done'; extraction: Extraction }
-  | { type: 'failed'; error: ErrorPayload };
+  | { type: 'sections'; sections: Section[] }
+  | { type: 'done'; extraction: Omit<Extraction, 'sections'> }
+  | { type: 'failed'; error: ErrorPayload }
+  | { type: 'crashed'; reason: string };

@@ -49,7 +49,9 @@ export function Block({ documentId, block, section, texts, inContext, place, isT
     <>
       {block.first && (
         <h3 className="flex items-baseline justify-between gap-2 pt-4 pb-1 text-xs font-semibold text-ink-2">
-          <span className="min-w-0 truncate">{section.label}</span>
+          <span dir="auto" className="min-w-0 truncate">
+            {section.label}
+          </span>
           {inContext && <ContextMark state={inContext} />}
         </h3>
       )}
@@ -85,13 +87,19 @@ function Words({ text, start, place, isTarget, asked, onMark }: WordsProps) {
   useEffect(() => {
     if (isTarget && place) onMark();
   }, [asked, place, isTarget, onMark]);
-  const className = 'text-sm break-words whitespace-pre-wrap text-ink';
-  if (!place) return <p className={className}>{text}</p>;
+  const className = 'lines-auto text-sm break-words whitespace-pre-wrap text-ink';
+  if (!place) {
+    return (
+      <p dir="auto" className={className}>
+        {text}
+      </p>
+    );
+  }
   const at = Math.max(0, Math.min(text.length, place.offset - start));
   const line = text.indexOf('\n', at);
   const end = place.end === undefined ? (line === -1 ? text.length : line) : place.end - start;
   return (
-    <p className={className}>
+    <p dir="auto" className={className}>
       {text.slice(0, at)}
       <mark
         data-target={isTarget || undefined}

@@ -40,7 +40,7 @@ function Running({ document: { info, sections, tokens, inDraft, chosen } }: { do
   const stale = useApp(selectBudgetStale);
   if (!inDraft) return null;
   if (inDraft.part.kind === 'passages') {
-    return <p className="text-ink-2">The best passages are looked up for each question.</p>;
+    return <p className="text-ink-2">It is searched for each question.</p>;
   }
   const own = budget?.byDocument.findLast((one) => !one.inBranch && one.documentId === info.id)?.tokens ?? 0;
   const room = budget ? Math.max(0, budget.contextSize - budget.reserve - budget.total + own) : null;

@@ -70,10 +70,11 @@ function PartRow({ document, index }: { document: PanelDocument; index: number }
       )}
       <button
         type="button"
+        dir="auto"
         title={`Show ${section.label}`}
         onClick={() => documents.openAt(info.id, { section: index })}
-        className="min-w-0 flex-1 truncate text-left text-ink hover:underline"
-        style={{ paddingLeft: Math.max(0, section.level - 1) * 12 }}
+        className="min-w-0 flex-1 truncate text-start text-ink hover:underline"
+        style={{ paddingInlineStart: Math.max(0, section.level - 1) * 12 }}
       >
         {section.label}
       </button>

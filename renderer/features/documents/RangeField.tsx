@@ -55,7 +55,7 @@ export function RangeField({ document, card }: { document: PanelDocument; card: 
         {invalid
           ? `Numbers from 1 to ${sections.length}, as in 3-9, 12.`
           : card.part.kind === 'passages'
-            ? 'The best passages for each question are looked up. Choose here to send fixed parts instead.'
+            ? 'It is searched for each question. Choose here to send fixed parts instead.'
             : `Numbers of ${words}, as in 3-9, 12.`}
       </p>
     </div>

@@ -5,6 +5,7 @@ import { controlClass } from '../../ui/Field';
 export function SearchField({ query, onQuery }: { query: string; onQuery: (query: string) => void }) {
   return (
     <input
+      dir="auto"
       type="search"
       aria-label="Search in the document"
       data-testid="document-search"

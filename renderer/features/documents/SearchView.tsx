@@ -58,10 +58,12 @@ export function SearchView({ documentId, query }: SearchViewProps) {
               type="button"
               data-testid="document-hit"
               onClick={() => documents.openAt(documentId, { offset: passage.start + hit.at })}
-              className="w-full rounded-md px-2 py-1.5 text-left hover:bg-hover"
+              className="w-full rounded-md px-2 py-1.5 text-start hover:bg-hover"
             >
-              <span className="block text-xs font-semibold text-ink-2">{hit.label}</span>
-              <span className="text-sm break-words text-ink">
+              <span dir="auto" className="block text-xs font-semibold text-ink-2">
+                {hit.label}
+              </span>
+              <span dir="auto" className="block text-start text-sm break-words text-ink">
                 <Marked text={hit.text} marks={hit.marks} />
               </span>
             </button>

@@ -22,6 +22,11 @@ export function createAttachActions({ client, get, patch, report }: Tools) {
     return get().conversation.chat?.id ?? newChatKey;
   }
 
+  /** A comparison shows no failures of chats: these wait until it is left. */
+  function reportFor(draftKey: string, error: unknown): void {
+    report(error, draftKey === compareDraftKey ? undefined : draftKey);
+  }
+
   function add(documents: readonly DraftDocument[], draftKey = currentKey()): void {
     if (documents.length === 0) return;
     const { drafts } = get().conversation;
@@ -65,7 +70,7 @@ export function createAttachActions({ client, get, patch, report }: Tools) {
     try {
       await client.call('documents.cancel', { jobId });
     } catch (error) {
-      report(error);
+      reportFor(currentKey(), error);
     }
   }
 
@@ -106,7 +111,7 @@ export function createAttachActions({ client, get, patch, report }: Tools) {
       const jobs = [...get().documents.jobs, ...known.values()];
       patch('conversation', { drafts: settleDocuments(get().conversation.drafts, jobs) });
     } catch (error) {
-      report(error);
+      reportFor(currentKey(), error);
     }
   }
 
@@ -120,7 +125,7 @@ export function createAttachActions({ client, get, patch, report }: Tools) {
       const info = get().documents.infos[documentId] ?? (await client.call('documents.get', { documentId }));
       add([storedDocument(info, part)], draftKey);
     } catch (error) {
-      report(error);
+      reportFor(draftKey, error);
     }
   }
 

@@ -2,6 +2,7 @@
 import type { Attachment, AttachmentPart } from '../../../electron/shared/attachments';
 import type { Message } from '../../../electron/shared/chats';
 import type { Section } from '../../../electron/shared/documents';
+import { releasedOf, withoutReleased } from '../../../electron/shared/released';
 
 /** Indices of sections that hold something of these parts. Passages mark each section that they touch. */
 export function sectionsIn(parts: readonly AttachmentPart[], sections: readonly Section[]): Set<number> {
@@ -20,10 +21,10 @@ export function sectionsIn(parts: readonly AttachmentPart[], sections: readonly 
   return marked;
 }
 
-/** What was sent of a document on this branch. */
+/** What of a document stands in the prompt of this branch. */
 export function partsSent(branch: readonly Message[], documentId: string): AttachmentPart[] {
   // a document that was read part by part is in no prompt of the chat
-  return branch.flatMap(({ attachments, summary }) =>
+  return withoutReleased(branch, releasedOf(branch)).flatMap(({ attachments, summary }) =>
     (summary ? [] : attachments).filter((one: Attachment) => one.documentId === documentId).map(({ part }) => part),
   );
 }

@@ -26,7 +26,7 @@ export function plural(count: number, word: string): string {
 /** "whole, 60 pages", "pages 3-9, 12", "4 passages". `info` null: its facts are not known yet. */
 export function partText(part: AttachmentPart, info: DocumentInfo | null): string {
   if (part.kind === 'passages') {
-    return part.passages.length > 0 ? plural(part.passages.length, 'passage') : 'best passages for each question';
+    return part.passages.length > 0 ? plural(part.passages.length, 'passage') : 'searched for each question';
   }
   const word = info ? sectionsName(info) : 'part';
   if (part.kind === 'sections') {

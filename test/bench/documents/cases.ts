@@ -37,6 +37,8 @@ export const cases: Record<string, { file: string; make: () => Buffer }> = {
     file: 'page.html',
     make: () => text(20e6, (seed) => (seed % 50 === 0 ? `<h2>${seed}</h2>` : `<p>${line(seed)} &amp; more</p>`)),
   },
+  'Markdown, 1,500,000 headings': { file: 'headings.md', make: () => Buffer.from('#\n'.repeat(1_500_000)) },
+  'text, one line': { file: 'line.txt', make: () => Buffer.from('One line.') },
   'Word, 20,000 paragraphs': {
     file: 'report.docx',
     make: () => makeDocx(lines(20_000).map((one, index) => paragraph(one, index % 100 === 0 ? 'Heading 1' : ''))),

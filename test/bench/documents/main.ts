@@ -1,15 +1,16 @@
-/** Attaches each document of the bench through the service of the app, in this thread as in the main process. */
+/** Attaches each document of the bench through the service of the app: this thread has the part of the main process. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { DocumentService } from '../../../electron/main/services/documents/documentService';
+import { forkProcess } from '../../../electron/main/services/forkTransport';
 import type { DocumentJob } from '../../../electron/shared/documents';
 import { limits } from '../../../electron/shared/limits';
 import { cases } from './cases';
 
 const resolutionMs = 1;
-const [workerFile = '', cMapFolder = '', ...wanted] = process.argv.slice(2);
+const [processFile = '', cMapFolder = '', ...wanted] = process.argv.slice(2);
 
 interface Measured<T> {
   value: T;
@@ -82,7 +83,8 @@ function report(what: string, { seconds, blockMs, busyMs }: Measured<unknown>, d
 async function main(): Promise<void> {
   const folder = mkdtempSync(join(os.tmpdir(), 'concertina-bench-'));
   const log = { info: console.log, warn: console.warn, error: console.error };
-  const service = new DocumentService({ folder: join(folder, 'documents'), workerFile, cMapFolder, log });
+  const openProcess = () => forkProcess(processFile);
+  const service = new DocumentService({ folder: join(folder, 'documents'), openProcess, cMapFolder, log });
   await service.load();
   console.log(
     'longest block of the event loop: by the clock, and of the processor (what other programs took left out)',

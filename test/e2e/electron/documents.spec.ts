@@ -1,9 +1,10 @@
-/** Documents in the real app: the worker thread under Electron, and files whose paths the page never sees. */
+/** Documents in the real app: a utility process for each, and files whose paths the page never sees. */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { expect, type Page } from '@playwright/test';
+import { type ElectronApplication, expect, type Page } from '@playwright/test';
 import type { WindowApi } from '../../../electron/shared/contract';
 import type { DocumentInfo } from '../../../electron/shared/documents';
+import { docxBomb, endlessForm, pdfBomb, selfDrawingPdf } from '../../fixtures/documents/bombs';
 import { makeDocx, paragraph } from '../../fixtures/documents/docx';
 import { makePdf } from '../../fixtures/documents/pdf';
 import { test } from '../app';
@@ -62,3 +63,56 @@ test('a dropped PDF, a chosen Word document: their text, pages and headings', as
   expect(plan).toMatchObject({ name: 'plan.docx', kind: 'docx', pages: null, characters: 'Plan\n\nRow north.'.length });
   expect(JSON.stringify(await call(page, 'documents.jobs', undefined))).not.toContain(dataDir);
 });
+
+test('documents that unpack to gigabytes: one sentence each, and the next one is read', async ({ launch, dataDir }) => {
+  const files = {
+    'bomb.pdf': pdfBomb(2e9, 2),
+    'bomb.docx': docxBomb(2e9),
+    // fills the heap of a thread in a utility process
+    'many.docx': makeDocx(Array.from({ length: 250_000 }, (_, number) => paragraph(`Paragraph ${number}`))),
+    'words.pdf': makePdf([{ lines: ['Only words.'] }]),
+  };
+  const paths = Object.keys(files).map((name) => path.join(dataDir, name));
+  for (const [index, bytes] of Object.values(files).entries()) await writeFile(paths[index] ?? '', bytes);
+  const { app, page } = await launch();
+  await page.waitForFunction(() => 'concertina' in window);
+  await app.evaluate(({ dialog }, filePaths) => {
+    dialog.showOpenDialog = async () => ({ canceled: false, filePaths });
+  }, paths);
+  await page.getByTestId('attach').click();
+  const card = (name: string) => page.getByTestId('document-card').filter({ hasText: name });
+  await expect(card('words.pdf')).toHaveAttribute('data-state', 'ready', { timeout: 60_000 });
+  for (const name of ['bomb.pdf', 'bomb.docx', 'many.docx']) {
+    await expect(card(name)).toContainText('too large when it is unpacked');
+  }
+  const jobs = await call(page, 'documents.jobs', undefined);
+  expect(jobs.map(({ state, error }) => [state, error?.code])).toEqual([
+    ['failed', 'document-unsupported'],
+    ['failed', 'document-unsupported'],
+    ['failed', 'document-unsupported'],
+    ['done', undefined],
+  ]);
+  expect(await documentProcesses(app)).toEqual([]);
+});
+
+test('a document that nobody wants any more ends with its process', async ({ launch, dataDir }) => {
+  const pdf = path.join(dataDir, 'endless.pdf');
+  await writeFile(pdf, selfDrawingPdf(1, endlessForm));
+  const { app, page } = await launch();
+  await page.waitForFunction(() => 'concertina' in window);
+  await app.evaluate(({ dialog }, filePath) => {
+    dialog.showOpenDialog = async () => ({ canceled: false, filePaths: [filePath] });
+  }, pdf);
+  const [jobId = ''] = await call(page, 'documents.attachFromDialog', undefined);
+  const job = async () => (await call(page, 'documents.jobs', undefined)).find(({ id }) => id === jobId);
+  await expect.poll(async () => (await job())?.pages?.all).toBe(2);
+  expect(await documentProcesses(app)).toHaveLength(1);
+  await call(page, 'documents.cancel', { jobId });
+  await expect.poll(() => documentProcesses(app)).toEqual([]);
+  expect((await job())?.state).toBe('cancelled');
+});
+
+async function documentProcesses(app: ElectronApplication): Promise<string[]> {
+  const metrics = await app.evaluate(({ app: main }) => main.getAppMetrics());
+  return metrics.flatMap(({ name }) => (name?.includes('documents') ? [name] : []));
+}

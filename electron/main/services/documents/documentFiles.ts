@@ -3,34 +3,64 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
-import { documentSchema, sectionSchema } from '../../../shared/documents';
-import type { TextMark } from '../../../shared/documentWork';
+import { documentSchema, type Section, sectionSchema } from '../../../shared/documents';
+import { sectionsPerSlice, type TextMark } from '../../../shared/documentWork';
 import { readTextIfThere, writeFileAtomic } from '../files';
 
 const metaSchema = z.object({
   version: z.literal(1),
   document: documentSchema,
-  sections: z.array(sectionSchema),
+  /** checked for themselves, some at a time */
+  sections: z.array(z.unknown()),
   textBytes: z.number().int(),
   textSha256: z.string(),
   /** see `TextMark` */
   marks: z.array(z.object({ at: z.number().int(), byte: z.number().int() })),
 });
-export type DocumentMeta = z.infer<typeof metaSchema>;
+export type DocumentMeta = Omit<z.infer<typeof metaSchema>, 'sections'> & { sections: Section[] };
 
 export const textPath = (folder: string) => join(folder, 'text.txt');
 const metaPath = (folder: string) => join(folder, 'meta.json');
 
 export function writeMeta(folder: string, meta: Omit<DocumentMeta, 'version'>): Promise<void> {
-  return writeFileAtomic(metaPath(folder), JSON.stringify({ version: 1, ...meta }));
+  return writeFileAtomic(metaPath(folder), metaText(meta));
+}
+
+async function* metaText({ sections, ...meta }: Omit<DocumentMeta, 'version'>): AsyncGenerator<string> {
+  yield `${JSON.stringify({ version: 1, ...meta }).slice(0, -1)},"sections":[`;
+  let separator = '';
+  for (const slice of slices(sections)) {
+    yield separator + JSON.stringify(slice).slice(1, -1);
+    separator = ',';
+  }
+  yield ']}';
+}
+
+/**
+ * Throws on what is no section. The thread that serves the windows does other things between the slices.
+ * @see sectionsPerSlice
+ */
+export async function checkedSections(list: readonly unknown[]): Promise<Section[]> {
+  const sections: Section[] = [];
+  for (const slice of slices(list)) {
+    sections.push(...slice.map((section) => sectionSchema.parse(section)));
+    await nextTurn();
+  }
+  return sections;
+}
+
+function* slices<T>(list: readonly T[]): Generator<T[]> {
+  for (let at = 0; at < list.length; at += sectionsPerSlice) yield list.slice(at, at + sectionsPerSlice);
 }
 
 /** null: there is no such document. Throws when its files are not what was written, the text to the last byte. */
 export async function readMeta(folder: string, id: string): Promise<DocumentMeta | null> {
   const json = await readTextIfThere(metaPath(folder));
   if (json === null) return null;
-  const meta = metaSchema.parse(JSON.parse(json));
+  const stored = metaSchema.parse(JSON.parse(json));
+  const meta = { ...stored, sections: await checkedSections(stored.sections) };
   if (meta.document.id !== id) throw new Error('it belongs to another document');
   const { size } = await stat(textPath(folder));
   if (size !== meta.textBytes) throw new Error(`the text has ${size} bytes instead of ${meta.textBytes}`);

@@ -1,11 +1,13 @@
-/** Attaching documents: jobs that wait for each other, one worker thread at a time, and what became of them. */
+/** Attaching documents: jobs that wait for each other, each read by a process of its own, and what became of them. */
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { DocumentInfo, DocumentJob, UploadAnswer, UploadPart } from '../../../shared/documents';
+import type { ReadingLimits } from '../../../shared/documentWork';
 import { toErrorPayload } from '../../../shared/errors';
 import { storageError } from '../files';
 import type { Logger } from '../logger';
+import type { ProcessTransport } from '../processTransport';
 import { textPath } from './documentFiles';
 import { DocumentStore } from './documentStore';
 import { cancelled, runExtraction } from './extraction';
@@ -16,14 +18,13 @@ import { Uploads } from './uploads';
 export interface DocumentServiceOptions {
   /** <data>/documents */
   folder: string;
-  /** the bundle of electron/documents */
-  workerFile: string;
+  /** see `ExtractionOptions` */
+  openProcess: () => ProcessTransport;
+  limits?: Partial<ReadingLimits>;
+  silenceMs?: number;
   /** pdf.js's character maps */
   cMapFolder: string;
   log: Logger;
-  /** see `ExtractionOptions` */
-  stallMs?: number;
-  heapMb?: number;
 }
 
 /** A file that waits to be read. `ownFolder`: holds our own copy of it, which goes when the job ends. */
@@ -129,13 +130,14 @@ export class DocumentService {
     if (known) return { ...known, name };
     const folder = await this.store.temporary();
     try {
-      const { workerFile, cMapFolder, stallMs, heapMb } = this.options;
-      const task = { path, name, kind: looked.kind, textPath: textPath(folder), cMapFolder };
+      const { openProcess, cMapFolder, limits, silenceMs } = this.options;
+      const { kind, bytes } = looked;
+      const task = { path, name, kind, bytes, textPath: textPath(folder), cMapFolder };
       const extraction = await runExtraction(task, {
-        workerFile,
+        openProcess,
         signal,
-        stallMs,
-        heapMb,
+        limits,
+        silenceMs,
         onProgress: (fraction, pages) =>
           this.jobs.update(id, { progress: lookShare + fraction * (1 - lookShare), pages }),
       });

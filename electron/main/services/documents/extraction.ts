@@ -1,61 +1,141 @@
-/** Runs the worker thread that takes the words out of one document, and ends it when it is not wanted or does not move. */
-import { Worker } from 'node:worker_threads';
-import type { DocumentTask, DocumentWorkMessage, Extraction } from '../../../shared/documentWork';
-import { ConcertinaError } from '../../../shared/errors';
+/** Has a process of its own take the words out of one document, and ends it when it is not wanted or does not move. */
+import { z } from 'zod';
+import type { Section } from '../../../shared/documents';
+import {
+  type DocumentOrder,
+  type DocumentTask,
+  documentExits,
+  type Extraction,
+  type ReadingLimits,
+  sectionsPerSlice,
+} from '../../../shared/documentWork';
+import { ConcertinaError, errorPayloadSchema } from '../../../shared/errors';
+import { limits as contractLimits } from '../../../shared/limits';
+import { isKill, nameOf } from '../engineFailures';
+import type { ProcessExit, ProcessTransport } from '../processTransport';
+import { checkedSections } from './documentFiles';
+
+/**
+ * What this leaves to the app and an engine lets all of them stay below 1 GB while a document is read that would take all
+ * memory there is. PDFs of thousands of pages and texts of 100 MB take about 200 MB beside their own bytes.
+ */
+const usualLimits: ReadingLimits = { memoryBytes: 450e6, heapMb: 320, stallSeconds: 60, totalSeconds: 600 };
+/** mammoth makes a tree of each element: 560 MB for 100,000 paragraphs */
+const wordLimits: ReadingLimits = { ...usualLimits, memoryBytes: 640e6, heapMb: 512 };
+/** A process that says nothing for so long, by the clock, waits for a disk in vain or was stopped. */
+const usualSilenceMs = 600_000;
 
 export interface ExtractionOptions {
   /** the bundle of electron/documents */
-  workerFile: string;
+  openProcess: () => ProcessTransport;
   signal: AbortSignal;
   onProgress: (fraction: number, pages: { done: number; all: number } | null) => void;
-  /** a worker that reports nothing for so long hangs (one long Word document reports once) */
-  stallMs?: number;
-  /** of the worker's JavaScript heap; what goes beyond ends the worker and nothing else */
-  heapMb?: number;
+  limits?: Partial<ReadingLimits> | undefined;
+  silenceMs?: number | undefined;
 }
 
+const count = z.number().int().min(0);
+const { maxDocumentPages, maxDocumentCharacters, maxDocumentSections } = contractLimits;
+
+/** What comes from a process that a foreign file may have taken over. */
+const messageSchema = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('progress'),
+    fraction: z.number().min(0).max(1),
+    pages: z.object({ done: count, all: count }).nullable(),
+  }),
+  z.object({ type: z.literal('sections'), sections: z.array(z.unknown()).max(sectionsPerSlice) }),
+  z.object({
+    type: z.literal('done'),
+    extraction: z.object({
+      characters: count.max(maxDocumentCharacters),
+      textBytes: count,
+      textSha256: z.string().regex(/^[0-9a-f]{64}$/),
+      marks: z.array(z.object({ at: count, byte: count })),
+      pages: count.max(maxDocumentPages).nullable(),
+      notices: z.array(z.string()),
+    }),
+  }),
+  z.object({ type: z.literal('failed'), error: errorPayloadSchema }),
+  z.object({ type: z.literal('crashed'), reason: z.string() }),
+]);
+
 /**
- * Rejects with a `ConcertinaError` (`cancelled` when the signal fired). The thread has ended when the promise settles, so
+ * Rejects with a `ConcertinaError` (`cancelled` when the signal fired). The process has ended when the promise settles, so
  * that its files can be removed.
  */
 export async function runExtraction(task: DocumentTask, options: ExtractionOptions): Promise<Extraction> {
-  const { workerFile, signal, onProgress, stallMs = 180_000, heapMb = 2048 } = options;
+  const { openProcess, signal, onProgress, silenceMs = usualSilenceMs } = options;
   if (signal.aborted) throw cancelled();
-  const worker = new Worker(workerFile, {
-    workerData: task,
-    // nothing of ours is for a library that reads foreign files
-    env: {},
-    execArgv: [],
-    stdout: true,
-    stderr: true,
-    resourceLimits: { maxOldGenerationSizeMb: heapMb },
-  });
-  // pdf.js tells there what it cannot draw
-  for (const stream of [worker.stdout, worker.stderr]) stream.resume();
+  const limits = { ...limitsOf(task), ...options.limits };
+  const transport = openProcess();
+  const gone = new Promise<ProcessExit>((resolve) => transport.onExit(resolve));
+  // what nobody reads would hold the process up
+  transport.onOutput(() => undefined);
   let stop: () => void = () => undefined;
   try {
     return await new Promise<Extraction>((resolve, reject) => {
-      const stalled = () => reject(hangs(task.name, stallMs));
-      let timer = setTimeout(stalled, stallMs);
+      const silent = () => reject(saysNothing(task.name, silenceMs));
+      let timer = setTimeout(silent, silenceMs);
       const abort = () => reject(cancelled());
       signal.addEventListener('abort', abort);
       stop = () => {
         clearTimeout(timer);
         signal.removeEventListener('abort', abort);
       };
-      worker.on('message', (message: DocumentWorkMessage) => {
-        clearTimeout(timer);
-        timer = setTimeout(stalled, stallMs);
+      const sections = new SectionCollector();
+
+      async function receive(raw: unknown): Promise<void> {
+        const message = messageSchema.parse(raw);
         if (message.type === 'progress') onProgress(message.fraction, message.pages);
-        else if (message.type === 'done') resolve(message.extraction);
-        else reject(ConcertinaError.fromPayload(message.error));
+        else if (message.type === 'failed') reject(ConcertinaError.fromPayload(message.error));
+        else if (message.type === 'crashed') reject(crashed(task.name, message.reason));
+        else if (message.type === 'sections') sections.add(await checkedSections(message.sections));
+        else if (sections.cover(message.extraction.characters)) {
+          resolve({ ...message.extraction, sections: sections.list });
+        } else reject(crashed(task.name, 'sections that do not fit its text'));
+      }
+
+      // many may come at once: one after the other, with turns of the event loop between them
+      let received = Promise.resolve();
+      transport.onMessage((raw) => {
+        clearTimeout(timer);
+        timer = setTimeout(silent, silenceMs);
+        received = received
+          .then(() => receive(raw))
+          .catch(() => reject(crashed(task.name, 'an answer that makes no sense')));
       });
-      worker.on('error', (error) => reject(crashed(task.name, error)));
-      worker.on('exit', (code) => reject(crashed(task.name, new Error(`exit code ${code}`))));
+      void gone.then((exit) => reject(endOf(exit, task.name, limits)));
+      transport.send({ task, limits } satisfies DocumentOrder);
     });
   } finally {
     stop();
-    await worker.terminate();
+    transport.kill();
+    await gone;
+  }
+}
+
+/** A PDF and a Word document lie in the memory as a whole. */
+function limitsOf({ kind, bytes }: DocumentTask): ReadingLimits {
+  const limits = kind === 'docx' ? wordLimits : usualLimits;
+  return { ...limits, memoryBytes: limits.memoryBytes + bytes };
+}
+
+/** Sections as they come. They follow each other without gaps, or are of no use. */
+class SectionCollector {
+  readonly list: Section[] = [];
+  private fit = true;
+
+  add(sections: Section[]): void {
+    for (const section of sections) {
+      this.fit &&= section.start === (this.list.at(-1)?.end ?? 0) && section.end >= section.start;
+      if (this.list.length < maxDocumentSections) this.list.push(section);
+      else this.fit = false;
+    }
+  }
+
+  cover(characters: number): boolean {
+    return this.fit && this.list.at(-1)?.end === characters;
   }
 }
 
@@ -63,28 +143,43 @@ export function cancelled(): ConcertinaError {
   return new ConcertinaError('cancelled', 'The document was not attached.');
 }
 
-function hangs(name: string, stallMs: number): ConcertinaError {
-  const minutes = Math.max(1, Math.round(stallMs / 60_000));
+function endOf(exit: ProcessExit, name: string, { memoryBytes, stallSeconds, totalSeconds }: ReadingLimits) {
+  // the system ends a process, too, when its memory runs out
+  if (exit.code === documentExits.memory || isKill(exit)) return tooMuchMemory(name, memoryBytes);
+  if (exit.code === documentExits.stalled) return givenUp(name, `nothing of it could be read in ${time(stallSeconds)}`);
+  if (exit.code === documentExits.late) return givenUp(name, `it was not read in ${time(totalSeconds)}`);
+  return crashed(name, nameOf(exit));
+}
+
+function saysNothing(name: string, silenceMs: number): ConcertinaError {
+  return givenUp(name, `nothing of it could be read for ${time(silenceMs / 1000)}`);
+}
+
+function givenUp(name: string, why: string): ConcertinaError {
   return new ConcertinaError(
     'document-invalid',
-    `${name} was given up: nothing of it could be read for ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`,
+    `${name} was given up: ${why}.`,
     'Save it anew in the program that made it, or as another kind of file, and attach that.',
   );
 }
 
-function crashed(name: string, error: Error): ConcertinaError {
-  if ((error as { code?: unknown }).code === 'ERR_WORKER_OUT_OF_MEMORY') {
-    return new ConcertinaError(
-      'document-unsupported',
-      `${name} takes more memory than a document may have.`,
-      'Split it and attach the parts that you need.',
-      { cause: error },
-    );
-  }
+function time(seconds: number): string {
+  const minutes = Math.max(1, Math.round(seconds / 60));
+  return `${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`;
+}
+
+function tooMuchMemory(name: string, bytes: number): ConcertinaError {
+  return new ConcertinaError(
+    'document-unsupported',
+    `${name} is too large when it is unpacked: it takes more than the ${Math.round(bytes / 1e6)} MB that a document may take.`,
+    'Split it and attach the parts that you need, or save it as plain text and attach that.',
+  );
+}
+
+function crashed(name: string, reason: string): ConcertinaError {
   return new ConcertinaError(
     'document-invalid',
-    `The reading of ${name} ended unexpectedly (${error.message}).`,
+    `The reading of ${name} ended unexpectedly (${reason}).`,
     'Attach it again; if this happens twice, save the file anew or as another kind.',
-    { cause: error },
   );
 }

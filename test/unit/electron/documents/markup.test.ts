@@ -1,5 +1,8 @@
+import { deflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { makeDocx, paragraph, table } from '../../../fixtures/documents/docx';
+import { limits } from '../../../../electron/shared/limits';
+import { docxBomb } from '../../../fixtures/documents/bombs';
+import { documentOf, makeDocx, paragraph, table } from '../../../fixtures/documents/docx';
 import { extract } from './support';
 
 const outline = ({ sections }: Awaited<ReturnType<typeof extract>>) =>
@@ -20,6 +23,14 @@ describe('Markdown', () => {
 
   it('without headings is found by its lines', async () => {
     expect(outline(await extract('markdown', 'a\nb\n'))).toEqual(['lines 0 Lines 1-2']);
+  });
+
+  it('has headings with marks at their end, or with nothing but marks', async () => {
+    const lines = ['# a b # #', '##   c ##  ', '### #', '####', '#\td#', '# e  #f', '#######', '   # g \t', '    # h'];
+    const found = outline(await extract('markdown', lines.join('\n\n')));
+    expect(found).toEqual(
+      ['1 a b #', '2 c', '3 ', '4 ', '1 d#', '1 e #f', '1 g'].map((heading) => `heading ${heading}`),
+    );
   });
 });
 
@@ -74,12 +85,62 @@ describe('a web page', () => {
     expect(outline(await extract('docx', makeDocx([paragraph('only')])))).toEqual(['lines 0 Line 1']);
   });
 
+  it('keeps to what it says, whatever is left open in it', async () => {
+    const open = '<p>Words.<h1>A heading that nothing ends ';
+    const { sections, text } = await extract('html', open + 'word '.repeat(1000));
+    expect(sections.map(({ label }) => label.length)).toEqual(['Beginning'.length, 200]);
+    expect(text.endsWith('word word')).toBe(true);
+    const tags = '<meta '.repeat(30_000);
+    // a tag has at most 64 KiB: the first one that ends within them takes all that follows it
+    expect((await extract('html', `${tags}>after`)).text).toBe(`${'<meta '.repeat(19_078)}after`);
+    expect((await extract('html', 'a<!doctype b')).text).toBe('a');
+    expect((await extract('html', `a<!-- ${'-> '.repeat(1_000_000)}-->b`)).text).toBe('ab');
+    const deep = await extract('html', '<ul><li>x'.repeat(100));
+    expect(deep.text.split('\n').at(-1)).toBe(`${'  '.repeat(20)}- x`);
+  });
+
   it('survives markup that is none', async () => {
     expect((await extract('html', '<p>a<p "unclosed>b<b>c</i><<d> <3 </ x')).text).toMatch(/^a/);
     expect((await extract('html', 'x <!-- never closed')).text).toBe('x');
     await expect(extract('html', '<script>only</script>', 'page.html')).rejects.toMatchObject({
       message: 'page.html holds no text.',
     });
+  });
+});
+
+describe('more headings than sections', () => {
+  const most = limits.maxDocumentSections;
+  const said = (headings: string) => [
+    expect.stringMatching(new RegExp(`^This document has ${headings} headings\\..*joined`)),
+  ];
+
+  it('are joined with the ones before them, the deepest first', async () => {
+    const chapter = (number: number) => `# Chapter ${number}\n\n${'## Part\n\n### Detail\n\n'.repeat(5)}`;
+    const text = `Preface.\n\n${Array.from({ length: 3000 }, (_, index) => chapter(index + 1)).join('')}`;
+    const found = await extract('markdown', text);
+    // 3,000 chapters and 15,000 parts are few enough, 15,000 details more are not
+    expect(found.sections).toHaveLength(18_001);
+    expect(found.section('Beginning')).toBe('Preface.\n\n');
+    expect(found.section('Part')).toBe('## Part\n\n### Detail\n\n');
+    expect(found.notices).toEqual(said('33,000'));
+    expect(found.sections.map(({ start, end }) => text.slice(start, end)).join('')).toBe(text);
+  });
+
+  it('are joined two by two when they are of one level, in a web page too', async () => {
+    const headings = 2 * most + 1;
+    const found = await extract('html', Array.from({ length: headings }, (_, index) => `<h2>${index}</h2>`).join(''));
+    expect(found.sections.length).toBeLessThanOrEqual(most);
+    expect(found.sections.length).toBeGreaterThan(most / 2);
+    expect(found.sections[1]).toMatchObject({ label: '4', level: 2 });
+    expect(found.section('4')).toBe('4\n\n5\n\n6\n\n7\n\n');
+    expect(found.sections.map(({ start, end }) => found.text.slice(start, end)).join('')).toBe(found.text);
+    expect(found.notices).toEqual(said('40,001'));
+  });
+
+  it('are not so many at the limit', async () => {
+    const found = await extract('markdown', '#\n'.repeat(most));
+    expect(found.sections).toHaveLength(most);
+    expect(found.notices).toEqual([]);
   });
 });
 
@@ -103,6 +164,43 @@ describe('a Word document', () => {
       'Report\n\nIntro & more.\n\nCosts\n\nItem | Price\nLamp | 12\n\nDetails\n\nThe code is 7719.',
     );
     expect(outline(found)).toEqual(['heading 1 Report', 'heading 1 Costs', 'heading 2 Details']);
+  });
+
+  it('is refused before it is unpacked when that would be too much', async () => {
+    await expect(extract('docx', docxBomb(3e9), 'a.docx')).rejects.toMatchObject({
+      code: 'document-unsupported',
+      message: 'a.docx is too large when it is unpacked: 3,001 MB, and 200 MB is the most.',
+      hint: expect.stringContaining('Split it'),
+    });
+    await expect(extract('docx', docxBomb(60e6), 'b.docx')).rejects.toMatchObject({
+      code: 'document-unsupported',
+      message: expect.stringMatching(
+        /^b\.docx would unpack to [\d,]+ times its size, which no ordinary document does\.$/,
+      ),
+      hint: expect.stringContaining('plain text'),
+    });
+  });
+
+  it('is unpacked as far as the directory of its package says, and no further', async () => {
+    const packed = (size: number) => ({
+      'word/document.xml': { deflated: deflateRawSync(documentOf([paragraph('Words.')])), size },
+    });
+    const size = documentOf([paragraph('Words.')]).length;
+    expect((await extract('docx', makeDocx([], packed(size)))).text).toBe('Words.');
+    for (const [said, what] of [
+      [size - 1, 'more'],
+      [size + 1, 'less'],
+    ] as const) {
+      await expect(extract('docx', makeDocx([], packed(said)), 'a.docx')).rejects.toMatchObject({
+        code: 'document-invalid',
+        message: `a.docx is damaged and cannot be read (it holds ${what} than it says).`,
+      });
+    }
+  });
+
+  it('may have pictures of any size: they are not unpacked', async () => {
+    const picture = { 'word/media/image1.png': { deflated: Buffer.alloc(100), size: 1e9 } };
+    expect((await extract('docx', makeDocx([paragraph('Words.')], picture))).text).toBe('Words.');
   });
 
   it('is refused when it is damaged, locked or old', async () => {

@@ -21,7 +21,8 @@ export async function extract(kind: DocumentKind, content: Buffer | string, name
   const textPath = join(folder, 'text.txt');
   await writeFile(path, content);
   const progress: number[] = [];
-  const extraction = await extractDocument({ path, name, kind, textPath, cMapFolder }, (fraction) => {
+  const task = { path, name, kind, bytes: content.length, textPath, cMapFolder };
+  const extraction = await extractDocument(task, (fraction) => {
     progress.push(fraction);
   });
   const text = await readFile(textPath, 'utf8');

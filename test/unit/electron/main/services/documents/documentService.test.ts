@@ -1,20 +1,23 @@
-/** Jobs and the store, with a worker that does what its file says. The real worker has test/unit/electron/documents. */
+/** Jobs and the store, with a process that does what its file says. The real one has test/unit/electron/documents. */
 import { mkdir, readdir, readFile, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DocumentService } from '../../../../../../electron/main/services/documents/documentService';
 import { DocumentUse } from '../../../../../../electron/main/services/documents/documentUse';
+import { forkProcess } from '../../../../../../electron/main/services/forkTransport';
 import { silentLogger } from '../../../../../../electron/main/services/logger';
-import type { DocumentInfo, DocumentJob } from '../../../../../../electron/shared/documents';
+import { type DocumentInfo, type DocumentJob, sectionSchema } from '../../../../../../electron/shared/documents';
+import { sectionsPerSlice } from '../../../../../../electron/shared/documentWork';
 import { limits } from '../../../../../../electron/shared/limits';
 import { temporaryFolder } from '../../../../../fixtures/temporary';
 
-const workerFile = resolve('test/fixtures/documents/fakeWorker.mjs');
+const fakeReader = resolve('test/fixtures/documents/fakeReader.mjs');
 
-async function setUp(options: { folder?: string; stallMs?: number; heapMb?: number } = {}) {
+async function setUp(options: { folder?: string; silenceMs?: number } = {}) {
   const folder = options.folder ?? (await temporaryFolder());
   const stored = join(folder, 'documents');
-  const service = new DocumentService({ ...options, folder: stored, workerFile, cMapFolder: '', log: silentLogger });
+  const openProcess = () => forkProcess(fakeReader);
+  const service = new DocumentService({ ...options, folder: stored, openProcess, cMapFolder: '', log: silentLogger });
   await service.load();
   onTestFinished(() => service.close());
   const told: DocumentJob[] = [];
@@ -49,6 +52,24 @@ async function setUp(options: { folder?: string; stallMs?: number; heapMb?: numb
   return { folder, stored, service, told, file, attach, attached, ended, reading, leftovers };
 }
 
+/** Counts what is done, and the most of it in one turn of the event loop. */
+function countInTurns() {
+  const all = { checked: 0, stored: 0 };
+  const turn = { checked: 0, stored: 0 };
+  const most = { checked: 0, stored: 0 };
+  const count = (what: keyof typeof all) => (more: number) => {
+    all[what] += more;
+    turn[what] += more;
+    most[what] = Math.max(most[what], turn[what]);
+  };
+  let next = setImmediate(function begin() {
+    Object.assign(turn, { checked: 0, stored: 0 });
+    next = setImmediate(begin);
+  });
+  onTestFinished(() => clearImmediate(next));
+  return { checked: count('checked'), stored: count('stored'), all: () => all, most: () => most };
+}
+
 describe('a document', () => {
   it('is extracted once, kept over a restart, and served in slices', async () => {
     const { folder, file, attached, service, told, leftovers } = await setUp();
@@ -70,6 +91,30 @@ describe('a document', () => {
     const again = await setUp({ folder });
     expect(await again.service.store.get(document.id)).toEqual(document);
     expect(await again.service.store.sections(document.id)).toEqual([expect.objectContaining({ label: 'markdown' })]);
+  });
+
+  it('of many sections is checked, stored and read in slices, between which the app gets on with its work', async () => {
+    const { folder, file, attached } = await setUp();
+    const path = await file('many.txt', 'many sections');
+    const inTurn = countInTurns();
+    const stringify = JSON.stringify;
+    vi.spyOn(JSON, 'stringify').mockImplementation((value, ...rest) => {
+      const sections = Array.isArray(value) ? value : value?.sections;
+      if (Array.isArray(sections)) inTurn.stored(sections.length);
+      return stringify(value, ...rest);
+    });
+    const check = sectionSchema._zod.run;
+    vi.spyOn(sectionSchema._zod, 'run').mockImplementation((...input) => {
+      inTurn.checked(1);
+      return check(...input);
+    });
+    const { id, sections } = await attached(path);
+    expect(sections).toBe(limits.maxDocumentSections);
+    expect(inTurn.all()).toEqual({ checked: sections, stored: sections });
+    const again = await setUp({ folder });
+    expect(await again.service.store.sections(id)).toHaveLength(sections);
+    expect(inTurn.all()).toEqual({ checked: 2 * sections, stored: sections });
+    expect(inTurn.most()).toEqual({ checked: sectionsPerSlice, stored: sectionsPerSlice });
   });
 
   it('that is damaged on disk is thrown away and made again', async () => {
@@ -163,22 +208,28 @@ describe('a job', () => {
       ['done', null],
     ]);
     expect(await leftovers()).toEqual([]);
-    // its thread has ended, not only its job
-    const beats = await readFile(join(folder, 'slow.txt.beats'), 'utf8');
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(await readFile(join(folder, 'slow.txt.beats'), 'utf8')).toBe(beats);
+    // its process has ended, not only its job
+    const pid = Number(await readFile(join(folder, 'slow.txt.pid'), 'utf8'));
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
     // it is over: nothing to cancel
     service.cancel(ids[2] ?? '');
     expect(service.jobs.get(ids[2] ?? '')?.state).toBe('done');
   });
 
-  it('tells what went wrong with its worker, and the next one has a new worker', async () => {
-    const { file, attach, attached, leftovers } = await setUp({ heapMb: 16 });
+  it('tells what went wrong with its process, and the next one has a new process', async () => {
+    const { file, attach, attached, leftovers } = await setUp();
     const failures = {
-      exit: ['document-invalid', /exit\.txt ended unexpectedly \(exit code 3\)/],
+      exit: ['document-invalid', /exit\.txt ended unexpectedly \(code 3\)/],
       throw: ['document-invalid', /ended unexpectedly \(a mistake of the library\)/],
-      memory: ['document-unsupported', /memory\.txt takes more memory/],
+      memory: ['document-unsupported', /memory\.txt is too large when it is unpacked: it takes more than the 450 MB/],
+      killed: ['document-unsupported', /killed\.txt is too large when it is unpacked/],
+      stalled: ['document-invalid', /stalled\.txt was given up: nothing of it could be read in 1 minute/],
+      late: ['document-invalid', /late\.txt was given up: it was not read in 10 minutes/],
       refuse: ['document-unsupported', /^No\.$/],
+      nonsense: ['document-invalid', /ended unexpectedly \(an answer that makes no sense\)/],
+      gaps: ['document-invalid', /ended unexpectedly \(sections that do not fit its text\)/],
+      short: ['document-invalid', /ended unexpectedly \(sections that do not fit its text\)/],
+      'too many sections': ['document-invalid', /ended unexpectedly \(sections that do not fit its text\)/],
     };
     for (const [act, [code, message]] of Object.entries(failures)) {
       const { state, error } = await attach(await file(`${act}.txt`, act));
@@ -190,7 +241,7 @@ describe('a job', () => {
   });
 
   it('is given up when nothing of it can be read', async () => {
-    const { file, attach } = await setUp({ stallMs: 100 });
+    const { file, attach } = await setUp({ silenceMs: 100 });
     const { state, error } = await attach(await file('silent.txt', 'silent'));
     expect([state, error?.message]).toEqual(['failed', expect.stringContaining('silent.txt was given up')]);
   });

@@ -1,0 +1,49 @@
+/** What the reading of a document costs this process, looked at often while another thread does the reading. */
+import type { documentExits, ReadingLimits } from '../shared/documentWork';
+
+/** a decoder fills some megabytes in this time */
+const msBetweenLooks = 10;
+
+export interface Usage {
+  /** resident */
+  bytes(): number;
+  /** of all threads since the start of the process */
+  processorSeconds(): number;
+}
+
+const ofThisProcess: Usage = {
+  bytes: () => process.memoryUsage.rss(),
+  processorSeconds() {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1e6;
+  },
+};
+
+/** Calls `end` once, with the limit that was exceeded. `moved`: the reading got on. */
+export function watchCost(
+  limits: ReadingLimits,
+  end: (exceeded: keyof typeof documentExits) => void,
+  usage: Usage = ofThisProcess,
+): { moved(): void } {
+  let movedAt = usage.processorSeconds();
+
+  function exceeded(): keyof typeof documentExits | null {
+    if (usage.bytes() > limits.memoryBytes) return 'memory';
+    const now = usage.processorSeconds();
+    if (now > limits.totalSeconds) return 'late';
+    return now - movedAt > limits.stallSeconds ? 'stalled' : null;
+  }
+
+  const timer = setInterval(() => {
+    const found = exceeded();
+    if (found === null) return;
+    clearInterval(timer);
+    end(found);
+  }, msBetweenLooks);
+
+  return {
+    moved() {
+      movedAt = usage.processorSeconds();
+    },
+  };
+}

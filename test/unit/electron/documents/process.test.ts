@@ -1,0 +1,143 @@
+/** The bundles as the app runs them: a process and its thread, with nothing beside them but the character maps. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { builtinModules } from 'node:module';
+import { join, resolve } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { bundleForNode } from '../../../../electron/build.mjs';
+import { runExtraction } from '../../../../electron/main/services/documents/extraction';
+import { forkProcess } from '../../../../electron/main/services/forkTransport';
+import type { DocumentKind } from '../../../../electron/shared/documents';
+import type { ReadingLimits } from '../../../../electron/shared/documentWork';
+import { limits as contractLimits } from '../../../../electron/shared/limits';
+import { endlessForm, pdfBomb, selfDrawingPdf } from '../../../fixtures/documents/bombs';
+import { makeDocx, paragraph } from '../../../fixtures/documents/docx';
+import { makePdf } from '../../../fixtures/documents/pdf';
+import { temporaryFolder } from '../../../fixtures/temporary';
+
+const cMapFolder = resolve('node_modules/pdfjs-dist/cmaps');
+const bundles = resolve('build/test-bundles');
+
+beforeAll(async () => {
+  await mkdir(bundles, { recursive: true });
+  await bundleForNode('documents', 'electron/documents/main.ts', bundles);
+  await bundleForNode('documentReader', 'electron/documents/reader.ts', bundles);
+}, 120_000);
+
+interface Run {
+  limits?: Partial<ReadingLimits>;
+  stopAt?: number;
+}
+
+async function run(kind: DocumentKind, content: Buffer | string, { limits, stopAt = 2 }: Run = {}) {
+  const folder = await temporaryFolder();
+  const path = join(folder, `file.${kind}`);
+  const textPath = join(folder, 'text.txt');
+  await writeFile(path, content);
+  const stop = new AbortController();
+  const extraction = await runExtraction(
+    { path, name: 'file', kind, bytes: content.length, textPath, cMapFolder },
+    {
+      openProcess: () => forkProcess(join(bundles, 'documents.cjs')),
+      signal: stop.signal,
+      limits,
+      onProgress: (fraction) => {
+        if (fraction >= stopAt) stop.abort();
+      },
+    },
+  );
+  return { extraction, text: await readFile(textPath, 'utf8') };
+}
+
+it('reads documents', async () => {
+  const lines = ['Words on a page.'];
+  expect((await run('pdf', makePdf([{ lines }, { lines: ['\u4e66'] }], { chinese: true }))).text).toContain('\u4e66');
+  const { extraction, text } = await run('docx', makeDocx([paragraph('Head', 'Heading 1'), paragraph('Body')]));
+  expect(text).toBe('Head\n\nBody');
+  expect(extraction.sections).toHaveLength(1);
+}, 60_000);
+
+it('is ended in the middle of a long one', async () => {
+  const pages = Array.from({ length: 2000 }, () => ({ lines: ['Words on a page.', 'And more of them.'] }));
+  await expect(run('pdf', makePdf(pages), { stopAt: 0.01 })).rejects.toMatchObject({ code: 'cancelled' });
+}, 60_000);
+
+it('needs no package and no other file', async () => {
+  for (const name of ['documents', 'documentReader']) {
+    const bundle = await readFile(join(bundles, `${name}.cjs`), 'utf8');
+    const required = [...bundle.matchAll(/\brequire\("([^"]+)"\)/g)].map(([, module = '']) => module);
+    expect(required.length).toBeGreaterThan(0);
+    expect(required.filter((module) => !builtinModules.includes(module.replace(/^node:/, '')))).toEqual([]);
+  }
+});
+
+describe('a document that unpacks to far too much', () => {
+  const tooLarge = {
+    code: 'document-unsupported',
+    message: expect.stringMatching(
+      /^file is too large when it is unpacked: it takes more than the 45\d MB that a document may take\.$/,
+    ),
+    hint: expect.stringContaining('Split it'),
+  };
+
+  it.each([
+    { layers: 2, fileBytes: 5000 },
+    { layers: 1, fileBytes: 2e6 },
+  ] as const)(
+    'is ended: a page of 2 GB in a PDF, packed $layers times',
+    async ({ layers, fileBytes }) => {
+      const bomb = pdfBomb(2e9, layers);
+      expect(bomb.length).toBeLessThan(fileBytes);
+      await expect(run('pdf', bomb)).rejects.toMatchObject(tooLarge);
+    },
+    120_000,
+  );
+
+  it('is ended when it fills the heap', async () => {
+    const many = makeDocx(Array.from({ length: 20_000 }, (_, index) => paragraph(`Paragraph ${index}`)));
+    await expect(run('docx', many, { limits: { heapMb: 40 } })).rejects.toMatchObject({
+      code: 'document-unsupported',
+      message: expect.stringMatching(/^file is too large when it is unpacked/),
+    });
+  }, 60_000);
+});
+
+describe('a document that is made to take long', () => {
+  it('is read all the same when it only leaves things open, or has very many headings', async () => {
+    const unclosed = await run('html', `<p>Words.</p>${'<meta '.repeat(800_000)}`);
+    expect(unclosed.text).toMatch(/^Words\.\n\n<meta <meta /);
+    const comment = await run('html', `<p>Words.</p><!-- ${'never closed '.repeat(5_000_000)}`);
+    expect(comment.text).toBe('Words.');
+    const { sections, notices } = (await run('markdown', '#\n'.repeat(1_500_000))).extraction;
+    expect(sections.length).toBeGreaterThan(contractLimits.maxDocumentSections / 2);
+    expect(sections.length).toBeLessThanOrEqual(contractLimits.maxDocumentSections);
+    expect(sections.at(-1)?.end).toBe(3_000_000);
+    expect(notices).toEqual([
+      expect.stringMatching(/^This document has 1,500,000 headings\..*neighboring ones were joined/),
+    ]);
+  }, 400_000);
+
+  it('takes time in proportion to its length when its headings are full of spaces', async () => {
+    const line = `# a${' '.repeat(990)}b\n`;
+    const { text } = await run('markdown', line.repeat(20_000), { limits: { totalSeconds: 10 } });
+    expect(text).toHaveLength(20_000 * line.length);
+  }, 120_000);
+
+  it('is given up when it takes too long, as a whole or in one step', async () => {
+    // every page takes many seconds
+    const drawn = selfDrawingPdf(100, 'q /Fm Do Q /Fm Do');
+    await expect(run('pdf', drawn, { limits: { totalSeconds: 3 } })).rejects.toMatchObject({
+      code: 'document-invalid',
+      message: expect.stringContaining('file was given up: it was not read in'),
+      hint: expect.stringContaining('Save it anew'),
+    });
+    // the second page never ends
+    const endless = selfDrawingPdf(1, endlessForm);
+    await expect(run('pdf', endless, { limits: { stallSeconds: 3 } })).rejects.toMatchObject({
+      message: expect.stringContaining('file was given up: nothing of it could be read in'),
+    });
+  }, 120_000);
+
+  it('does not harm the one after it', async () => {
+    expect((await run('text', 'Words.')).text).toBe('Words.');
+  });
+});
