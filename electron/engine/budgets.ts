@@ -1,9 +1,8 @@
 /** What a load needs of each memory of the machine, what that memory can give, and how a refusal is told. */
-import type { DeviceMemory, DeviceUse } from '../../native/binding/types';
+import type { DeviceUse } from '../../native/binding/types';
 import { sizeText } from '../shared/bytes';
 import { ConcertinaError } from '../shared/errors';
-import type { Budget } from '../shared/fit';
-import type { FreeMemory } from './memory';
+import type { Budget, MachineMemory } from '../shared/fit';
 
 const MiB = 1024 * 1024;
 
@@ -20,15 +19,7 @@ export function reserveOf(kind: Budget['kind'], total: number): number {
 const bytesOf = ({ weights, context, compute }: DeviceUse) => weights + context + compute;
 const inRam = ({ kind }: DeviceUse) => kind !== 'gpu';
 
-export interface Machine {
-  ram: FreeMemory;
-  /** the GPUs, and RAM, of which `ram` knows more */
-  memories: DeviceMemory[];
-  /** what the present model uses, and gives back when it is unloaded */
-  held: DeviceUse[];
-}
-
-export function budgetsOf(needs: DeviceUse[], { ram, memories, held }: Machine): Budget[] {
+export function budgetsOf(needs: DeviceUse[], { ram, memories, held }: MachineMemory): Budget[] {
   const fromRam = sum(
     held.filter(inRam),
     ({ weights, mapped, context, compute }) => weights - mapped + context + compute,
@@ -38,7 +29,7 @@ export function budgetsOf(needs: DeviceUse[], { ram, memories, held }: Machine):
       kind: 'ram',
       name: 'RAM',
       needed: sum(needs.filter(inRam), bytesOf),
-      available: left(ram.free + Math.min(fromRam, ram.releasable), reserveOf('ram', ram.total)),
+      available: left(ram.free + Math.min(fromRam, ram.releasable ?? fromRam), reserveOf('ram', ram.total)),
       total: ram.total,
     },
   ];

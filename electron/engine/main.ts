@@ -1,7 +1,26 @@
-/** Entry of the engine process. The one place that loads native code, so that a crash there ends nothing else. */
+/**
+ * Entry of the two processes that load native code, so that a crash there ends nothing else: the engine, and the one that
+ * looks at model files.
+ */
+import { writeFileSync } from 'node:fs';
 import { loadEngine } from '../../native/binding/load';
-import { selfTestFolder } from '../shared/engineArguments';
-import { openCarrier } from './carrier';
-import { serveParent } from './serveParent';
+import { openCarrier } from '../processes/carrier';
+import { isInspector, selfTestFolder } from '../shared/engineArguments';
+import { serveInspector, serveParent } from './serveParent';
 
-serveParent(openCarrier(), loadEngine, selfTestFolder(process.argv));
+/** A file that takes all memory must cost this process and not the engine, which is larger and would be ended first. */
+function beEndedFirst(): void {
+  if (process.platform !== 'linux') return;
+  try {
+    writeFileSync('/proc/self/oom_score_adj', '1000');
+  } catch {
+    // a system without this file
+  }
+}
+
+if (isInspector(process.argv)) {
+  beEndedFirst();
+  serveInspector(openCarrier(), loadEngine, selfTestFolder(process.argv));
+} else {
+  serveParent(openCarrier(), loadEngine, selfTestFolder(process.argv));
+}

@@ -3,28 +3,21 @@ import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import type { Context, DeviceMemory } from '../../native/binding/types';
 import type { Memory } from '../shared/engine';
+import type { MachineMemory } from '../shared/fit';
 import { type Pages, pagesOf } from '../shared/pages';
 import { groupMemory } from './controlGroup';
 
-export interface FreeMemory {
-  /** bytes that a program could still take without swapping */
-  free: number;
-  /** of the machine, or of a control group that allows less */
-  total: number;
-  /** at most this much of the process comes back when its model is freed: the pages that it has really touched */
-  releasable: number;
-}
+export type FreeMemory = MachineMemory['ram'];
 
 /** `memories`: the engine's; on macOS it knows better than Node how much RAM is free */
 export function freeMemory(memories: DeviceMemory[]): FreeMemory {
   const told = memories.find(({ kind }) => kind === 'ram')?.free;
   const group = groupMemory();
-  // os.freemem() of Node 18 leaves out the page cache, which holds the model file itself
-  const free = told ?? kibibytes('/proc/meminfo', 'MemAvailable') ?? os.freemem();
+  const free = told ?? os.freemem();
   return {
     free: Math.min(free, group?.free ?? free),
     total: Math.min(os.totalmem(), group?.total ?? os.totalmem()),
-    releasable: kibibytes('/proc/self/status', 'RssAnon') ?? Number.POSITIVE_INFINITY,
+    releasable: kibibytes('/proc/self/status', 'RssAnon'),
   };
 }
 

@@ -8,9 +8,9 @@ import type { DeviceUse, Engine, MemoryPlan } from '../../native/binding/types';
 import type { CacheType } from '../shared/cacheTypes';
 import type { ComparePlan } from '../shared/compare';
 import type { MemoryEstimate } from '../shared/engine';
-import type { FitRequest } from '../shared/engineContract';
 import { ConcertinaError } from '../shared/errors';
-import type { Budget, ContextFit, FitMark } from '../shared/fit';
+import type { Budget, ContextFit, FitMark, MachineMemory } from '../shared/fit';
+import type { FitRequest } from '../shared/inspectorContract';
 import { limits } from '../shared/limits';
 import type { ContextSettings } from '../shared/settings';
 import { allFit, budgetsOf, refusal, roomIn } from './budgets';
@@ -37,6 +37,12 @@ export class MemoryPlanner {
     private readonly ram = freeMemory,
   ) {}
 
+  /** What is free and what the loaded model holds, read now: an answer must not disagree with itself. */
+  machine(): MachineMemory {
+    const memories = this.engine().memories();
+    return { memories, ram: this.ram(memories), held: this.held() };
+  }
+
   async estimate(path: string, context: ContextSettings): Promise<MemoryEstimate> {
     return this.plan(path, context);
   }
@@ -44,17 +50,17 @@ export class MemoryPlanner {
   /** Throws `out-of-memory`, with the figures, when these settings do not fit. */
   async check(path: string, context: ContextSettings): Promise<void> {
     const { devices } = await this.plan(path, context);
-    const budgets = this.budgets()(devices);
+    const budgets = budgetsOf(devices, this.machine());
     if (!allFit(budgets)) throw refusal(devices, budgets);
   }
 
-  async fit(question: FitRequest): Promise<ContextFit> {
+  async fit(question: FitRequest, machine?: MachineMemory): Promise<ContextFit> {
     const number = ++this.questions;
     const asker = question.asker;
     if (asker !== undefined) this.newest.set(asker, number);
     const isNewest = () => asker === undefined || this.newest.get(asker) === number;
     try {
-      return await this.answer(question, () => {
+      return await this.answer(question, machine, () => {
         if (!isNewest()) throw new ConcertinaError('cancelled', 'A newer question took the place of this one.');
       });
     } finally {
@@ -68,8 +74,7 @@ export class MemoryPlanner {
     contexts: ContextSettings[],
   ): Promise<{ fits: boolean; needs: DeviceUse[]; budgets: Budget[] }> {
     const needs = await this.contextNeeds(path, contexts);
-    const memories = this.engine().memories();
-    const budgets = budgetsOf(needs, { held: [], ram: this.ram(memories), memories });
+    const budgets = budgetsOf(needs, { ...this.machine(), held: [] });
     return { fits: allFit(budgets), needs, budgets };
   }
 
@@ -81,20 +86,19 @@ export class MemoryPlanner {
 
   /** The longest context of these types that fits in place of what is loaded; null: the model cannot have them. */
   longest(path: string, context: ContextSettings): Promise<FitMark | null> {
-    return this.longestOf(path, context, this.budgets());
+    return this.longestOf(path, context, this.machine());
   }
 
   /** Contexts of one model: each in place of what is loaded, and all at once. */
-  async comparison(path: string, contexts: ContextSettings[]): Promise<ComparePlan> {
-    const budgetsFor = this.budgets();
+  async comparison(path: string, contexts: ContextSettings[], machine = this.machine()): Promise<ComparePlan> {
     const columns: ComparePlan['columns'] = [];
     const possible: ContextSettings[] = [];
     for (const context of contexts) {
       try {
         const estimate = await this.plan(path, context);
-        const mark = await this.longestOf(path, context, budgetsFor);
+        const mark = await this.longestOf(path, context, machine);
         const longest = mark && { nCtx: mark.nCtx, bytes: mark.bytes };
-        columns.push({ estimate, fits: allFit(budgetsFor(estimate.devices)), problem: '', longest });
+        columns.push({ estimate, fits: allFit(budgetsOf(estimate.devices, machine)), problem: '', longest });
         possible.push(context);
       } catch (error) {
         const problem = error instanceof Error ? error.message : String(error);
@@ -103,7 +107,7 @@ export class MemoryPlanner {
     }
     const [first] = possible;
     const weights = first ? (await this.plan(path, first)).devices.map(onlyWeights) : [];
-    const budgets = budgetsFor(added([...weights, ...(await this.contextNeeds(path, possible))]));
+    const budgets = budgetsOf(added([...weights, ...(await this.contextNeeds(path, possible))]), machine);
     return { columns, together: { fits: possible.length === contexts.length && allFit(budgets), budgets } };
   }
 
@@ -113,21 +117,21 @@ export class MemoryPlanner {
     return added(needs);
   }
 
-  private async longestOf(
-    path: string,
-    context: ContextSettings,
-    budgetsFor: (needs: DeviceUse[]) => Budget[],
-  ): Promise<FitMark | null> {
+  private async longestOf(path: string, context: ContextSettings, machine: MachineMemory): Promise<FitMark | null> {
     const { trained } = await this.plan(path, context);
-    const room = (plan: MemoryPlan) => roomIn(budgetsFor(plan.devices));
+    const room = (plan: MemoryPlan) => roomIn(budgetsOf(plan.devices, machine));
     return this.mark(path, context, trained || untrainedLongest, room, () => {});
   }
 
-  private async answer({ path, context, longest }: FitRequest, throwIfOld: () => void): Promise<ContextFit> {
+  private async answer(
+    { path, context, longest }: FitRequest,
+    given: MachineMemory | undefined,
+    throwIfOld: () => void,
+  ): Promise<ContextFit> {
     const estimate = await this.plan(path, context);
-    const budgetsFor = this.budgets();
-    const budgets = budgetsFor(estimate.devices);
-    const room = (plan: MemoryPlan) => roomIn(budgetsFor(plan.devices));
+    const machine = given ?? this.machine();
+    const budgets = budgetsOf(estimate.devices, machine);
+    const room = (plan: MemoryPlan) => roomIn(budgetsOf(plan.devices, machine));
     const end = longest ?? (estimate.trained || untrainedLongest);
     const marks: FitMark[] = [];
     const pairs = [[context.typeK, context.typeV], ...markTypes.map((type) => [type, type])] as [
@@ -140,14 +144,6 @@ export class MemoryPlanner {
       if (mark) marks.push(mark);
     }
     return { estimate, fits: allFit(budgets), budgets, trained: estimate.trained, marks };
-  }
-
-  /** Reads what is free once: an answer must not disagree with itself. */
-  private budgets(): (needs: DeviceUse[]) => Budget[] {
-    const memories = this.engine().memories();
-    const ram = this.ram(memories);
-    const held = this.held();
-    return (needs) => budgetsOf(needs, { held, ram, memories });
   }
 
   /** null: the model cannot have these types at all */

@@ -1,12 +1,15 @@
-/** Joins the engine server to its carrier: calls in, answers and events out, frames to every attached window too. */
+/** Joins a server of this process to its carrier: calls in, answers and events out, frames to every attached window too. */
 import type { Engine } from '../../native/binding/types';
+import type { Carrier, WindowPort } from '../processes/carrier';
 import { dispatch } from '../shared/dispatch';
 import type { StreamFrame } from '../shared/engine';
 import { type EngineEvents, engineOperations } from '../shared/engineContract';
 import { toErrorPayload } from '../shared/errors';
+import { inspectorOperations } from '../shared/inspectorContract';
+import type { HandlersOf, OperationMap } from '../shared/operation';
 import { toServerSchema } from '../shared/wire';
-import type { Carrier, WindowPort } from './carrier';
 import { toEngineError } from './hints';
+import { createInspectorHandlers } from './inspector';
 import { createEngineServer } from './server';
 
 /** Message that ends the process after the model is freed. */
@@ -16,10 +19,7 @@ export const shutdownMessage = { type: 'shutdown' } as const;
 export function serveParent(carrier: Carrier, loadEngine: () => Engine, selfTestFolder: string): void {
   const ports = new Set<WindowPort>();
   const engine = loadOnce(loadEngine);
-
-  function emit<N extends keyof EngineEvents & string>(name: N, payload: unknown): void {
-    carrier.send({ type: 'event', name, payload });
-  }
+  const emit = emitterOf(carrier);
 
   function sendFrame(frame: StreamFrame): void {
     emit('onFrame', frame);
@@ -43,11 +43,32 @@ export function serveParent(carrier: Carrier, loadEngine: () => Engine, selfTest
     port.on('close', () => ports.delete(port));
     port.start();
   });
-  carrier.onMessage((message) => void receive(message));
+  serveCalls(carrier, engineOperations, server.handlers, () => server.close());
+  void announce(emit, engine, selfTestFolder);
+}
 
+/** The same program in its other role. */
+export function serveInspector(carrier: Carrier, loadEngine: () => Engine, selfTestFolder: string): void {
+  const engine = loadOnce(loadEngine);
+  serveCalls(carrier, inspectorOperations, createInspectorHandlers(engine), async () => undefined);
+  void announce(emitterOf(carrier), engine, selfTestFolder);
+}
+
+type Emit = <N extends keyof EngineEvents & string>(name: N, payload: unknown) => void;
+
+function emitterOf(carrier: Carrier): Emit {
+  return (name, payload) => carrier.send({ type: 'event', name, payload });
+}
+
+function serveCalls<M extends OperationMap>(
+  carrier: Carrier,
+  operations: M,
+  handlers: HandlersOf<M>,
+  close: () => Promise<void>,
+): void {
   async function receive(message: unknown): Promise<void> {
     if ((message as { type?: unknown } | null)?.type === shutdownMessage.type) {
-      await server.close().catch(() => undefined);
+      await close().catch(() => undefined);
       process.exit(0);
     }
     const call = toServerSchema.safeParse(message);
@@ -55,22 +76,23 @@ export function serveParent(carrier: Carrier, loadEngine: () => Engine, selfTest
     const { id, name, input } = call.data;
     // stderr of this process goes to the log of the app
     const report = (error: unknown) => console.error(`${name} failed:`, error);
-    const envelope = await dispatch(engineOperations, server.handlers, name, input, report);
+    const envelope = await dispatch(operations, handlers, name, input, report);
     carrier.send({ type: 'answer', id, envelope });
   }
 
-  async function start(): Promise<void> {
-    try {
-      const loaded = engine();
-      loaded.onLog((level, text) => emit('onLog', { level, text }));
-      await loaded.selfTest(selfTestFolder);
-      emit('onReady', { capabilities: loaded.capabilities(), problem: null });
-    } catch (error) {
-      emit('onReady', { capabilities: null, problem: toErrorPayload(toEngineError(error)).message });
-    }
-  }
+  carrier.onMessage((message) => void receive(message));
+}
 
-  void start();
+/** The first message. The estimates of one role hold for the other only when both use the same kernels. */
+async function announce(emit: Emit, engine: () => Engine, selfTestFolder: string): Promise<void> {
+  try {
+    const loaded = engine();
+    loaded.onLog((level, text) => emit('onLog', { level, text }));
+    await loaded.selfTest(selfTestFolder);
+    emit('onReady', { capabilities: loaded.capabilities(), problem: null });
+  } catch (error) {
+    emit('onReady', { capabilities: null, problem: toErrorPayload(toEngineError(error)).message });
+  }
 }
 
 /** A binary that could not be loaded stays so for the life of the process. */

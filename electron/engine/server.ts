@@ -5,7 +5,7 @@ import type { CompareTask, EngineHandlers, GenerateRequest } from '../shared/eng
 import { type CompareOutput, serveComparison } from './compare/serve';
 import { breakMarks, marksOf, withoutMarks } from './forgedMarks';
 import { cancelledResult, frameIds, type Prepare, writeAnswer } from './generation';
-import { toEngineError } from './hints';
+import { withCodedErrors } from './hints';
 import { queuedStats } from './meter';
 import { ModelHolder, type ReportLoad } from './modelHolder';
 import { MemoryPlanner } from './planner';
@@ -134,9 +134,6 @@ export function createEngineServer(
   const handlers: EngineHandlers = {
     ping: async () => undefined,
     capabilities: async () => engine().capabilities(),
-    inspect: async ({ path }) => engine().inspect(path),
-    estimate: ({ path, context }) => planner.estimate(path, context),
-    fit: (request) => planner.fit(request),
     load: (request) => holder.load(request, inSteps(output.loadProgress)),
     probe: () => prober.probe(),
     cancelProbe: async () => prober.cancel(),
@@ -145,11 +142,6 @@ export function createEngineServer(
     unload: () => holder.unload(),
     generate,
     compare,
-    planComparison: ({ path, settings, configurations }) =>
-      planner.comparison(
-        path,
-        configurations.map((one) => ({ ...settings, ...one })),
-      ),
     cancel: async ({ requestId }) => queue.cancel(requestId),
     async countTokens({ messages, ...options }) {
       const model = holder.requireModel();
@@ -166,6 +158,7 @@ export function createEngineServer(
     removeSessions: ({ chatIds }) => sessions.forgetChats((id) => chatIds.includes(id)),
     retainSessions: ({ chatIds }) => sessions.retainChats(new Set(chatIds)),
     clearSessions: () => sessions.forgetChats(() => true),
+    machineMemory: async () => planner.machine(),
     memory: async () => ({ memory: holder.memory(), contextUsed: holder.current?.context.contextUsed ?? 0 }),
   };
   return { handlers: withCodedErrors(handlers), close };
@@ -187,18 +180,4 @@ function inSteps(report: ReportLoad): ReportLoad {
     next = fraction + 0.01;
     report(step, fraction);
   };
-}
-
-function withCodedErrors(handlers: EngineHandlers): EngineHandlers {
-  const wrapped = Object.entries(handlers).map(([name, handler]) => [
-    name,
-    async (input: never) => {
-      try {
-        return await (handler as (input: never) => Promise<unknown>)(input);
-      } catch (error) {
-        throw toEngineError(error);
-      }
-    },
-  ]);
-  return Object.fromEntries(wrapped) as EngineHandlers;
 }

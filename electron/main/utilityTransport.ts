@@ -1,18 +1,18 @@
-/** Engine process as a utility process: an abort in native code ends it, and never the window or a chat. */
+/** A child process as a utility process: an abort in native code ends it, and never the window or a chat. */
 import { app, type Details, type MessagePortMain, utilityProcess } from 'electron';
-import { type EngineExit, type EngineTransport, scrubbedEnvironment } from './services/engineTransport';
+import { type ProcessExit, type ProcessTransport, scrubbedEnvironment } from './services/processTransport';
 
 /** The reason of a crash follows its exit event, sometimes a little later. */
 const reasonWithinMs = 200;
-const name = 'Concertina engine';
 
-export function openUtilityEngine(modulePath: string, args: string[]): EngineTransport {
+/** @param name shown by the system's process list; each running process needs its own, since crash reports are matched by it */
+export function openUtilityProcess(name: string, modulePath: string, args: string[] = []): ProcessTransport {
   const child = utilityProcess.fork(modulePath, args, {
     serviceName: name,
     stdio: 'pipe',
     env: scrubbedEnvironment(process.env),
   });
-  const exit = new Promise<EngineExit>((resolve) => {
+  const exit = new Promise<ProcessExit>((resolve) => {
     const onGone = (_event: unknown, details: Details): void => {
       if (details.type !== 'Utility' || details.name !== name) return;
       app.off('child-process-gone', onGone);
@@ -39,14 +39,23 @@ export function openUtilityEngine(modulePath: string, args: string[]): EngineTra
     },
     onExit: (listener) => void exit.then(listener),
     kill() {
-      // the child's own kill() asks with SIGTERM, which a process that hangs may never hear
-      if (child.pid !== undefined) process.kill(child.pid, 'SIGKILL');
+      if (child.pid === undefined) child.once('spawn', () => killNow(child.pid));
+      else killNow(child.pid);
     },
   };
 }
 
+/** The child's own kill() asks with SIGTERM, which a process that hangs may never hear. */
+function killNow(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) process.kill(pid, 'SIGKILL');
+  } catch {
+    // it has ended, and the event that says so is on its way
+  }
+}
+
 /** On POSIX the exit code of a process that a signal ended is the number of the signal. */
-function exitOf({ reason, exitCode }: Details): EngineExit {
+function exitOf({ reason, exitCode }: Details): ProcessExit {
   if (reason === 'killed' || reason === 'oom') return { code: exitCode, signal: 'SIGKILL' };
   return { code: exitCode, signal: reason === 'crashed' ? (signals[exitCode] ?? 'crashed') : null };
 }

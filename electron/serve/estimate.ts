@@ -1,8 +1,8 @@
 /** `--estimate FILE`: what a model takes of this machine and how long its context can be. Loads nothing, changes no setting. */
 import { basename } from 'node:path';
-import { EngineHost } from '../main/services/engineHost';
-import type { EngineTransport } from '../main/services/engineTransport';
 import type { Logger } from '../main/services/logger';
+import { ModelInspector } from '../main/services/modelInspector';
+import type { ProcessTransport } from '../main/services/processTransport';
 import { sizeText } from '../shared/bytes';
 import { askedLength } from '../shared/carryOver';
 import type { ContextFit } from '../shared/fit';
@@ -13,18 +13,17 @@ export interface EstimateQuestion {
   context: ContextSettings;
 }
 
-/** Asks an engine process of its own; the text to print. */
+/** Asks a process of its own; the text to print. */
 export async function estimateText(
   question: EstimateQuestion,
-  openEngine: () => EngineTransport,
+  openInspector: () => ProcessTransport,
   log: Logger,
 ): Promise<string> {
-  const host = new EngineHost(openEngine, log);
-  host.start();
+  const inspector = new ModelInspector(openInspector, log);
   try {
-    return fitText(question, await host.client.call('fit', question));
+    return fitText(question, await inspector.fit(question));
   } finally {
-    await host.stop();
+    await inspector.close();
   }
 }
 

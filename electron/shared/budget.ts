@@ -30,8 +30,26 @@ export const budgetSchema = z.object({
   fits: z.boolean(),
   /** the policy `roll`: so many of the oldest messages will be left out to make it fit; they are in no figure */
   leftOut: tokens.optional(),
-  /** `total` and `reserve` beyond the context; 0: it fits */
+  /**
+   * To make it fit, the passages of so many questions will leave the prompt; they are in no figure, and those that left before
+   * are not among them
+   */
+  released: tokens.optional(),
+  /** tokens of earlier messages that are read again, because something before them will leave */
+  readAgain: tokens.optional(),
+  /** `total` and `reserve` beyond the context; 0: it fits, unless there is an `unfilled` */
   over: tokens,
+  /** name of a document of the draft of which not even one passage has room: the question would be refused */
+  unfilled: z.string().optional(),
+  /** of a draft that does not fit: what would make it fit. A longer context is not among them */
+  remedies: z
+    .object({
+      /** the policy `roll` */
+      leaveOut: z.boolean(),
+      /** the same question and documents in a new chat */
+      newChat: z.boolean(),
+    })
+    .optional(),
 });
 export type PromptBudget = z.infer<typeof budgetSchema>;
 

@@ -4,23 +4,16 @@
  */
 import { z } from 'zod';
 import { idSchema, roleSchema } from './chats';
-import {
-  compareColumnSchema,
-  compareConfigurationSchema,
-  compareFrameSchema,
-  compareOptionsSchema,
-  comparePlanSchema,
-} from './compare';
+import { compareColumnSchema, compareConfigurationSchema, compareFrameSchema, compareOptionsSchema } from './compare';
 import {
   capabilitiesSchema,
   generationResultSchema,
   loadedContextSchema,
   loadStepSchema,
-  memoryEstimateSchema,
   memorySchema,
   streamFrameSchema,
 } from './engine';
-import { contextFitSchema } from './fit';
+import { machineMemorySchema } from './fit';
 import { memoryProbeSchema } from './machine';
 import { modelInfoSchema } from './models';
 import { type ClientOf, type HandlersOf, type OperationMap, operation } from './operation';
@@ -59,15 +52,6 @@ export const loadRequestSchema = z.object({
   force: z.boolean().optional(),
 });
 export type LoadRequest = z.infer<typeof loadRequestSchema>;
-
-/** See `engine.fit` of the contract. */
-export const fitRequestSchema = z.object({
-  path: z.string(),
-  context: contextSettingsSchema,
-  longest: z.number().int().optional(),
-  asker: idSchema.optional(),
-});
-export type FitRequest = z.infer<typeof fitRequestSchema>;
 
 export const sessionOptionsSchema = sessionSettingsSchema.extend({ folder: z.string() });
 export type SessionOptions = z.infer<typeof sessionOptionsSchema>;
@@ -136,9 +120,6 @@ export const engineOperations = {
   /** a sign of life: computing runs on other threads, so it is answered at once whatever the engine works on */
   ping: operation(nothing, nothing),
   capabilities: operation(nothing, capabilitiesSchema),
-  inspect: operation(z.object({ path: z.string() }), modelInfoSchema),
-  estimate: operation(z.object({ path: z.string(), context: contextSettingsSchema }), memoryEstimateSchema),
-  fit: operation(fitRequestSchema, contextFitSchema),
   /** how fast the memory is read, by threads; empty where too little is free to tell. Refused while an answer is written */
   probe: operation(nothing, memoryProbeSchema),
   cancelProbe: operation(nothing, nothing),
@@ -163,14 +144,6 @@ export const engineOperations = {
    * as one by its run's id. It may take the memory of the loaded context: then none is loaded when it ends.
    */
   compare: operation(compareTaskSchema, nothing),
-  planComparison: operation(
-    z.object({
-      path: z.string(),
-      settings: contextSettingsSchema,
-      configurations: z.array(compareConfigurationSchema),
-    }),
-    comparePlanSchema,
-  ),
   /** without it nothing is saved or restored; again whenever the settings change */
   configureSessions: operation(sessionOptionsSchema, nothing),
   listSessions: operation(nothing, z.array(savedSessionSchema)),
@@ -179,6 +152,8 @@ export const engineOperations = {
   /** those of all other chats are removed: the chats are gone for good */
   retainSessions: operation(chatIds, nothing),
   clearSessions: operation(nothing, nothing),
+  /** for what is asked of the process that looks at model files */
+  machineMemory: operation(nothing, machineMemorySchema),
   memory: operation(nothing, z.object({ memory: memorySchema.nullable(), contextUsed: z.number().int() })),
 } as const satisfies OperationMap;
 

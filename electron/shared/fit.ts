@@ -6,10 +6,44 @@ import { z } from 'zod';
 import { cacheTypeSchema } from './cacheTypes';
 import { memoryEstimateSchema } from './engine';
 
+const memoryKindSchema = z.enum(['ram', 'unified', 'gpu']);
+
+/**
+ * The memories of the machine as the engine sees them, and what its model gives back when it is unloaded. The process that
+ * looks at model files has another view, of itself. Bytes.
+ */
+export const machineMemorySchema = z.object({
+  held: z.array(
+    z.object({
+      name: z.string(),
+      kind: memoryKindSchema,
+      weights: z.number(),
+      mapped: z.number(),
+      context: z.number(),
+      compute: z.number(),
+    }),
+  ),
+  memories: z.array(
+    z.object({ name: z.string(), kind: memoryKindSchema, free: z.number().nullable(), total: z.number() }),
+  ),
+  ram: z.object({
+    /** that a program could still take without swapping */
+    free: z.number(),
+    /** of the machine, or of a control group that allows less */
+    total: z.number(),
+    /**
+     * at most this much of the process comes back when its model is freed: the pages that it has really touched; null where
+     * the system does not tell
+     */
+    releasable: z.number().nullable(),
+  }),
+});
+export type MachineMemory = z.infer<typeof machineMemorySchema>;
+
 /** One memory of the machine: what a load would take of it, and what it may take now. Bytes. */
 export const budgetSchema = z.object({
   /** `unified`: one memory for processor and GPU, held to the working set that the system recommends */
-  kind: z.enum(['ram', 'unified', 'gpu']),
+  kind: memoryKindSchema,
   name: z.string(),
   needed: z.number(),
   /** what is free, what unloading the present model gives back, less a reserve for everything else */

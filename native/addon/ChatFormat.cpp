@@ -1,5 +1,6 @@
 #include "ChatFormat.h"
 
+#include "TemplateLimits.h"
 #include "errors.h"
 
 #include <ctime>
@@ -23,6 +24,22 @@ void leaveOpen(common_chat_templates_inputs & inputs, const AnswerSoFar & soFar)
     inputs.continue_final_message = soFar.text.empty() ? COMMON_CHAT_CONTINUATION_REASONING : COMMON_CHAT_CONTINUATION_CONTENT;
 }
 
+size_t bytesOf(const std::vector<ChatMessage> & messages, const AnswerSoFar & soFar) {
+    size_t bytes = soFar.text.size() + soFar.thinking.size();
+    for (const ChatMessage & message : messages) bytes += message.role.size() + message.content.size();
+    return bytes;
+}
+
+// of the model's own template, and of the one that it has for tools
+std::string refused(const llama_model * model) {
+    for (const char * name : {static_cast<const char *>(nullptr), "tool_use"}) {
+        const char * source = llama_model_chat_template(model, name);
+        const std::string reason = source ? refusedTemplate(source) : "";
+        if (!reason.empty()) return reason;
+    }
+    return "";
+}
+
 // as JSON; local time, as upstream tells it
 std::string quotedDate(TimePoint now, const char * format) {
     const std::time_t time = std::chrono::system_clock::to_time_t(now);
@@ -32,27 +49,55 @@ std::string quotedDate(TimePoint now, const char * format) {
 
 } // namespace
 
-std::unique_ptr<ChatFormat> ChatFormat::ofTemplate(const std::string & source) {
-    return std::unique_ptr<ChatFormat>(new ChatFormat(common_chat_templates_init(nullptr, source), ""));
+std::unique_ptr<ChatFormat> ChatFormat::make(const llama_model * model, const std::string & source, std::string fallback) {
+    return std::unique_ptr<ChatFormat>(new ChatFormat(common_chat_templates_init(model, source), std::move(fallback)));
 }
 
-std::unique_ptr<ChatFormat> ChatFormat::ofModel(const llama_model * model) {
-    const auto make = [&](const std::string & source, std::string fallback) {
-        auto templates = common_chat_templates_init(model, source);
-        return std::unique_ptr<ChatFormat>(new ChatFormat(std::move(templates), std::move(fallback)));
-    };
-    if (!llama_model_chat_template(model, nullptr)) {
-        return make("chatml", "The model has no chat template; ChatML is used, answers may be poor.");
-    }
+std::unique_ptr<ChatFormat> ChatFormat::limited(
+    const llama_model * model, const std::string & source, const std::atomic<bool> & cancel, std::string & problem) {
+    const template_budget::Budget budget(loadLimits, &cancel);
+    std::unique_ptr<ChatFormat> format;
     try {
-        return make("", "");
-    } catch (const std::exception & error) {
-        return make("chatml", std::string("The model's chat template cannot be read (") + error.what() + "); ChatML is used.");
+        format = make(model, source, "");
+        format->tryOut();
+    } catch (const std::exception &) {
+        // without a reason when it is no Jinja; and a template may refuse these messages
     }
+    if (cancel) throw CodedError("cancelled", "Loading was cancelled");
+    problem = budget.reason(); // upstream takes no notice of much that a template throws
+    if (problem.empty() && !format) problem = "it is no Jinja template";
+    return format;
+}
+
+std::unique_ptr<ChatFormat> ChatFormat::ofTemplate(const std::string & source) {
+    std::string problem = refusedTemplate(source);
+    const std::atomic<bool> never{false};
+    auto format = problem.empty() ? limited(nullptr, source, never, problem) : nullptr;
+    if (!problem.empty()) throw CodedError("bad-request", "The chat template cannot be used: " + problem);
+    return format;
+}
+
+std::unique_ptr<ChatFormat> ChatFormat::ofModel(const llama_model * model, const std::atomic<bool> & cancel) {
+    if (!llama_model_chat_template(model, nullptr)) {
+        return make(model, "chatml", "The model has no chat template; ChatML is used, answers may be poor.");
+    }
+    std::string problem = refused(model);
+    auto format = problem.empty() ? limited(model, "", cancel, problem) : nullptr;
+    if (problem.empty()) return format;
+    return make(model, "chatml", "The model's chat template cannot be used: " + problem + ". ChatML is used, answers may be poor.");
+}
+
+void ChatFormat::tryOut() const {
+    common_chat_templates_inputs inputs;
+    inputs.messages.emplace_back();
+    inputs.messages.back().role = "user";
+    inputs.messages.back().content = "Hello";
+    common_chat_templates_apply(templates.get(), inputs);
 }
 
 ChatPrompt ChatFormat::apply(
-    const std::vector<ChatMessage> & messages, const std::string & jsonSchema, TimePoint now, const AnswerSoFar & soFar) const {
+    const std::vector<ChatMessage> & messages, const std::string & jsonSchema, TimePoint now, const AnswerSoFar & soFar,
+    const std::atomic<bool> * cancel) const {
     common_chat_templates_inputs inputs;
     for (const ChatMessage & message : messages) {
         common_chat_msg converted;
@@ -70,10 +115,15 @@ ChatPrompt ChatFormat::apply(
     if (!soFar.empty()) leaveOpen(inputs, soFar);
 
     common_chat_params params;
+    const template_budget::Budget budget(renderLimits(messages.size(), bytesOf(messages, soFar)), cancel);
     try {
         const std::lock_guard<std::mutex> lock(mutex);
         params = common_chat_templates_apply(templates.get(), inputs);
     } catch (const std::exception & error) {
+        if (cancel && *cancel) throw CodedError("cancelled", "The answer was cancelled");
+        if (!budget.reason().empty()) {
+            throw CodedError("bad-request", "The model's chat template was ended: " + budget.reason(), "Choose another model.");
+        }
         throw CodedError(
             "bad-request", std::string("The model's chat template refuses these messages: ") + error.what(),
             "Some models need user and assistant messages in turn, or take no system prompt.");

@@ -180,11 +180,7 @@ Napi::Value ContextHandle::compare(const Napi::CallbackInfo & info) {
         return runOnWorker(
             info.Env(), "compare", cancel,
             [leases = std::move(leases), request = std::move(request)] { return concertina::evaluate(request); },
-            [](Napi::Env env, std::vector<Evaluation> & results) -> Napi::Value {
-                Napi::Array values = Napi::Array::New(env, results.size());
-                for (size_t i = 0; i < results.size(); i++) values.Set(static_cast<uint32_t>(i), toJs(env, results[i]));
-                return values;
-            },
+            [](Napi::Env env, std::vector<Evaluation> & results) { return comparisonToJs(env, results); },
             [progress](Napi::Env env) { progress->close(env); });
     });
 }

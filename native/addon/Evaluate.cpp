@@ -73,6 +73,7 @@ public:
         figures.perplexity = std::exp(nll / count);
         figures.compared = !klds.empty();
         if (!figures.compared) return figures;
+        figures.klds = klds;
         std::sort(klds.begin(), klds.end());
         figures.meanKld = kld / count;
         figures.kld999 = percentile(klds, 0.999f);

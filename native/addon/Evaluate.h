@@ -16,6 +16,7 @@ struct Evaluation {
     bool compared = false; // the figures below
     double meanKld = 0, kld999 = 0, sameTop = 0;
     double meanKldError = 0; // standard error, tokens taken as independent (as llama-perplexity prints it)
+    std::vector<float> klds; // nats, of each scored token, in the order of the text
 };
 
 struct EvaluateRequest {

@@ -21,7 +21,14 @@ Generation::Generation(Context & context, GenerateRequest request, Events events
 
 GenerateResult Generation::run() {
     checkGrammar(request.grammar);
-    preparePrompt();
+    try {
+        preparePrompt();
+    } catch (const CodedError & error) {
+        if (error.code != "cancelled") throw;
+        result.stopReason = error.code; // while the template wrote the prompt
+        result.contextUsed = context.used();
+        return std::move(result);
+    }
     context.written = {};
     Sampler sampler(context.model->handle, request.sampling, request.grammar, prompt);
     sampler.see(tokens);
@@ -51,7 +58,7 @@ void Generation::preparePrompt() {
     if (request.messages.empty()) {
         tokens = std::move(request.tokens);
     } else {
-        prompt = context.model->chat->apply(request.messages, request.grammar.jsonSchema, request.now);
+        prompt = context.model->chat->apply(request.messages, request.grammar.jsonSchema, request.now, {}, context.cancel.get());
         tokens = context.model->chatTokens(prompt);
         if (!request.soFar.empty()) goOn();
     }
@@ -81,7 +88,7 @@ void Generation::goOn() {
         tokens = std::move(last.tokens);
         return;
     }
-    prompt = context.model->chat->apply(request.messages, "", request.now, request.soFar);
+    prompt = context.model->chat->apply(request.messages, "", request.now, request.soFar, context.cancel.get());
     tokens = context.model->chatTokens(prompt);
 }
 

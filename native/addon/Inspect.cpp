@@ -2,9 +2,11 @@
 
 #include "LogSink.h"
 #include "errors.h"
+#include "shownText.h"
 
 #include "ggml-turbo.h"
 #include "gguf.h"
+#include "llama-hparams.h"
 #include "llama.h"
 
 #include <algorithm>
@@ -13,7 +15,10 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <set>
+#include <string_view>
 #include <system_error>
+#include <unordered_set>
 #include <vector>
 
 namespace concertina {
@@ -23,7 +28,7 @@ namespace fs = std::filesystem;
 
 using Header = std::unique_ptr<gguf_context, decltype(&gguf_free)>;
 
-constexpr uint64_t maxLayers = 512; // LLAMA_MAX_LAYERS: llama.cpp aborts above it
+constexpr uint64_t maxParts = 1000;
 constexpr const char * oldTypeHint = "Get the model in another quantisation, Q4_0 or Q4_K_M for example.";
 constexpr const char * downloadHint = "Download the file again, or choose another one.";
 
@@ -113,12 +118,15 @@ void addFile(const gguf_context * header, const std::string & path, ModelInfo & 
     checkLength(header, path, bytes);
 }
 
-// the other files of a model that is split into parts
-std::vector<std::string> otherParts(const gguf_context * header, const std::string & path) {
-    const auto count = static_cast<int>(number(header, "split.count", 1));
-    const auto index = static_cast<int>(number(header, "split.no"));
-    std::vector<std::string> parts;
-    if (count <= 1) return parts;
+// the other files of a model that is split into parts; they are opened one by one, so that the first one that is missing ends it
+void addOtherParts(const gguf_context * header, const std::string & path, ModelInfo & info) {
+    const uint64_t told = number(header, "split.count", 1);
+    if (told <= 1) return;
+    if (told > maxParts) {
+        throw CodedError("model-invalid", path + " is damaged: it calls itself one of " + std::to_string(told) + " parts", downloadHint);
+    }
+    const auto count = static_cast<int>(told);
+    const auto index = static_cast<int>(std::min(number(header, "split.no"), maxParts));
     std::vector<char> buffer(path.size() + 64);
     if (!llama_split_prefix(buffer.data(), buffer.size(), path.c_str(), index, count)) {
         throw CodedError("model-invalid", path + " is one part of a split model but is not named like one",
@@ -128,16 +136,111 @@ std::vector<std::string> otherParts(const gguf_context * header, const std::stri
     for (int part = 0; part < count; part++) {
         if (part == index) continue;
         llama_split_path(buffer.data(), buffer.size(), prefix.c_str(), part, count);
-        parts.emplace_back(buffer.data());
+        const std::string name = buffer.data();
+        addFile(open(name).get(), name, info);
     }
-    return parts;
 }
 
-void checkLayers(const gguf_context * header, const std::string & path, const std::string & arch) {
-    const uint64_t layers = number(header, arch + ".block_count", 1); // where it is missing, llama.cpp says so itself
-    if (layers >= 1 && layers <= maxLayers) return;
-    throw CodedError("model-invalid", path + " is damaged: its header names " + std::to_string(layers) + " layers", downloadHint);
-}
+// llama.cpp asserts what follows, and a failed assertion ends the process. Where a key is missing, it says so itself.
+class HeaderCheck {
+public:
+    HeaderCheck(const gguf_context * header, const std::string & path, const ModelInfo & info)
+        : header(header), path(path), info(info), arch(info.architecture) {}
+
+    void run() const {
+        layers();
+        experts();
+        heads();
+        norms();
+        vocabulary();
+    }
+
+private:
+    uint64_t value(const char * key, uint64_t missing = 0) const { return number(header, arch + "." + key, missing); }
+
+    void require(bool holds, const std::string & what) const {
+        if (!holds) throw CodedError("model-invalid", path + " is damaged: " + what, downloadHint);
+    }
+
+    void layers() const {
+        const uint64_t count = value("block_count", 1);
+        require(count >= 1 && count <= LLAMA_MAX_LAYERS, "its header names " + std::to_string(count) + " layers");
+        for (const char * key : {"nextn_predict_layers", "posnet.block_count", "convnext.block_count"}) {
+            const uint64_t part = value(key);
+            require(part <= count, "its header names " + std::to_string(count) + " layers, but " + std::to_string(part) + " of one kind (" + key + ")");
+        }
+    }
+
+    void experts() const {
+        const uint64_t count = value("expert_count");
+        const uint64_t used = value("expert_used_count");
+        const uint64_t groups = value("expert_group_count");
+        const uint64_t groupsUsed = value("expert_group_used_count");
+        if (count <= 1 && arch.rfind("hunyuan", 0) == 0) return; // llama.cpp reads these as models without experts
+        require(count <= LLAMA_MAX_EXPERTS, "its header names " + std::to_string(count) + " experts");
+        require(
+            used <= count && (used > 0) == (count > 0),
+            "its header says that " + std::to_string(used) + " of " + std::to_string(count) + " experts are used");
+        const bool grouped = groups <= 1 || (count % groups == 0 && groupsUsed > 0 && groupsUsed < groups);
+        require(
+            (count > 0 ? groups < count : groups == 0) && grouped,
+            "its header divides " + std::to_string(count) + " experts into " + std::to_string(groups) + " groups, of which "
+                + std::to_string(groupsUsed) + " are used");
+    }
+
+    void heads() const {
+        const std::string scaling = text(header, arch + ".rope.scaling.type");
+        static const std::set<std::string> scalings = {"", "none", "linear", "yarn", "longrope"};
+        require(scalings.count(scaling) > 0, "its header names an unknown position scaling (" + shownText(scaling) + ")");
+        // test/engine/headers.test.ts compares this list with llama.cpp's sources
+        static const std::set<std::string> wholeHeads = {
+            "granite", "mistral3", "olmo2", "qwen2", "qwen2moe", "qwen3", "qwen3moe", "smollm3", "starcoder2",
+        };
+        if (!wholeHeads.count(arch) || info.headCount <= 0) return;
+        const uint64_t rotated = value("rope.dimension_count", info.headDimK);
+        require(
+            info.headDimK == info.headDimV && rotated == static_cast<uint64_t>(info.headDimK),
+            "its attention heads have " + std::to_string(info.headDimK) + " key, " + std::to_string(info.headDimV) + " value and "
+                + std::to_string(rotated) + " rotary dimensions, which should be equal");
+    }
+
+    void norms() const {
+        for (const char * key : {".attention.layer_norm_rms_epsilon", ".attention.layer_norm_epsilon", ".attention.group_norm_epsilon"}) {
+            const int64_t id = find(header, arch + key);
+            if (id < 0 || gguf_get_kv_type(header, id) != GGUF_TYPE_FLOAT32) continue;
+            require(gguf_get_val_f32(header, id) >= 0, std::string("its header has no usable number for ") + (key + 1));
+        }
+    }
+
+    void vocabulary() const {
+        const std::string kind = text(header, "tokenizer.ggml.model");
+        const bool merges = find(header, "tokenizer.ggml.merges") >= 0;
+        const bool scores = find(header, "tokenizer.ggml.scores") >= 0;
+        // no assertion, but answers that never end
+        require(
+            !merges || !(kind == "bert" || kind == "t5" || kind == "rwkv" || (kind == "llama" && !scores)),
+            "its vocabulary is made for byte pair encoding, and it says \"" + kind + "\"");
+        tokens();
+    }
+
+    // each token may be there once; llama.cpp gives those without a text a name of their own
+    void tokens() const {
+        const int64_t id = find(header, "tokenizer.ggml.tokens");
+        if (id < 0 || gguf_get_kv_type(header, id) != GGUF_TYPE_ARRAY || gguf_get_arr_type(header, id) != GGUF_TYPE_STRING) return;
+        std::unordered_set<std::string_view> known;
+        const size_t count = gguf_get_arr_n(header, id);
+        known.reserve(count);
+        for (size_t token = 0; token < count; token++) {
+            const std::string_view name = gguf_get_arr_str(header, id, token);
+            require(name.empty() || known.insert(name).second, "its vocabulary has a token twice (" + shownText(std::string(name)) + ")");
+        }
+    }
+
+    const gguf_context * header;
+    const std::string & path;
+    const ModelInfo & info;
+    const std::string & arch;
+};
 
 void readShape(const gguf_context * header, ModelInfo & info) {
     const std::string & arch = info.architecture;
@@ -159,20 +262,20 @@ void readShape(const gguf_context * header, ModelInfo & info) {
 ModelInfo inspect(const std::string & path) {
     const Header header = open(path);
     ModelInfo info;
-    info.architecture = text(header.get(), "general.architecture");
+    info.architecture = shownText(text(header.get(), "general.architecture"));
     if (info.architecture.empty()) {
         throw CodedError("model-invalid", path + " names no architecture: it is not a language model", "Choose another .gguf file.");
     }
-    info.name = text(header.get(), "general.name");
-    if (info.name.empty()) info.name = fs::u8path(path).stem().u8string();
-    info.license = text(header.get(), "general.license");
+    info.name = shownText(text(header.get(), "general.name"));
+    if (info.name.empty()) info.name = shownText(fs::u8path(path).stem().u8string());
+    info.license = shownText(text(header.get(), "general.license"));
     info.hasChatTemplate = find(header.get(), "tokenizer.chat_template") >= 0;
     const uint64_t unknown = LLAMA_FTYPE_GUESSED;
     info.quantization = llama_ftype_name(static_cast<llama_ftype>(number(header.get(), "general.file_type", unknown)));
-    checkLayers(header.get(), path, info.architecture);
     readShape(header.get(), info);
+    HeaderCheck(header.get(), path, info).run();
     addFile(header.get(), path, info);
-    for (const std::string & part : otherParts(header.get(), path)) addFile(open(part).get(), part, info);
+    addOtherParts(header.get(), path, info);
     return info;
 }
 

@@ -7,6 +7,7 @@
 #include "internals.h"
 
 #include "common.h"
+#include "ggml-cpu.h"
 #include "llama-turbo-calibration.h"
 
 #include <algorithm>
@@ -36,6 +37,20 @@ bool onProgress(float fraction, void * data) {
     throw CodedError("model-invalid", withLog(path + " cannot be loaded", log), "Download the file again, or choose another one.");
 }
 
+// what llama.cpp asserts when it reads a text
+void checkVocabulary(const llama_vocab * vocab, const std::string & path) {
+    if (llama_vocab_type(vocab) == LLAMA_VOCAB_TYPE_NONE) return; // it cannot read any: see tokenize
+    const bool wordPieces = llama_vocab_type(vocab) == LLAMA_VOCAB_TYPE_WPM;
+    const auto require = [&](bool wanted, llama_token token, const char * what) {
+        if (!wanted || token != LLAMA_TOKEN_NULL) return;
+        throw CodedError("model-invalid", path + " is damaged: its vocabulary has no token " + what + ", and puts it into every text",
+                         "Download the file again, or choose another one.");
+    };
+    require(wordPieces || llama_vocab_get_add_bos(vocab), llama_vocab_bos(vocab), "for the beginning");
+    require(!wordPieces && llama_vocab_get_add_eos(vocab), llama_vocab_eos(vocab), "for the end");
+    require(wordPieces, llama_vocab_sep(vocab), "between two parts");
+}
+
 } // namespace
 
 Model::~Model() {
@@ -45,6 +60,9 @@ Model::~Model() {
 }
 
 std::vector<llama_token> Model::tokenize(const std::string & text, bool addSpecial, bool parseSpecial) const {
+    if (llama_vocab_type(vocab()) == LLAMA_VOCAB_TYPE_NONE) {
+        throw CodedError("model-unsupported", path + " has no vocabulary", "Choose a chat model.");
+    }
     return common_tokenize(vocab(), text, addSpecial, parseSpecial);
 }
 
@@ -81,6 +99,9 @@ std::shared_ptr<Model> loadModel(
 
     Progress progress{cancel, report};
     llama_model_params params = llama_model_default_params();
+    // ggml's AMX buffers take weights whose products they refuse later (not a multiple of 32 outputs, an input that is not
+    // contiguous), and the scheduler aborts: ggml-backend.cpp, cur_backend_id != -1. Seen on a Xeon with AMX, ggml 0.25.1.
+    if (ggml_cpu_has_amx_int8()) params.use_extra_bufts = false;
     params.n_gpu_layers = gpuLayers;
     params.progress_callback = onProgress;
     params.progress_callback_user_data = &progress;
@@ -95,10 +116,11 @@ std::shared_ptr<Model> loadModel(
     if (llama_model_has_encoder(model->handle) || !llama_model_has_decoder(model->handle) || llama_vocab_n_tokens(model->vocab()) == 0) {
         throw CodedError("model-unsupported", path + " cannot write text", "Choose a chat model.");
     }
+    checkVocabulary(model->vocab(), path);
     const int layers = llama_model_n_layer(model->handle) + 1; // the output layer counts as one
     model->gpuLayers = !llama_supports_gpu_offload() ? 0 : gpuLayers < 0 ? layers : std::min(gpuLayers, layers);
     if (dry) return model;
-    model->chat = ChatFormat::ofModel(model->handle);
+    model->chat = ChatFormat::ofModel(model->handle, cancel);
     model->fingerprint = fingerprint(path);
     return model;
 }

@@ -386,6 +386,23 @@ Napi::Value toJs(Napi::Env env, const Evaluation & value) {
     return object;
 }
 
+Napi::Value comparisonToJs(Napi::Env env, const std::vector<Evaluation> & values) {
+    const size_t compared = values.size() - 1;
+    Napi::Array results = Napi::Array::New(env, compared);
+    Napi::Array klds = Napi::Array::New(env, compared);
+    for (uint32_t i = 0; i < compared; i++) {
+        Napi::Float32Array own = Napi::Float32Array::New(env, values[i].klds.size());
+        std::copy(values[i].klds.begin(), values[i].klds.end(), own.Data());
+        results.Set(i, toJs(env, values[i]));
+        klds.Set(i, own);
+    }
+    Napi::Object object = Napi::Object::New(env);
+    object.Set("reference", toJs(env, values.back()));
+    object.Set("results", results);
+    object.Set("klds", klds);
+    return object;
+}
+
 Napi::Value toJs(Napi::Env env, const PrefillProgress & value) {
     Napi::Object object = Napi::Object::New(env);
     set(object, "promptTokens", value.promptTokens);

@@ -47,6 +47,8 @@ Napi::Value toJs(Napi::Env env, const std::vector<DeviceUse> & value);
 Napi::Value toJs(Napi::Env env, const std::vector<DeviceMemory> & value);
 Napi::Value toJs(Napi::Env env, const MemoryEstimate & value);
 Napi::Value toJs(Napi::Env env, const Evaluation & value);
+// the reference's own evaluation is the last one
+Napi::Value comparisonToJs(Napi::Env env, const std::vector<Evaluation> & values);
 Napi::Value toJs(Napi::Env env, const PrefillProgress & value);
 Napi::Value toJs(Napi::Env env, const GenerateChunk & value);
 Napi::Value toJs(Napi::Env env, const UpstreamTimings & value);

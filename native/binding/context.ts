@@ -107,10 +107,7 @@ export class NativeContext implements Context {
     const run = () => this.#raw.compare(raws, tokens, options.chunk ?? 0, onProgress, cancellation);
     const guards = [this.#guard, ...others.map((other) => other.#guard)];
     try {
-      const results = await codedAsync(() => trackAll(guards, cancellation, run));
-      const reference = results.pop();
-      if (!reference) throw new ConcertinaError('internal', 'The evaluation gave no figures');
-      return { reference, results };
+      return await codedAsync(() => trackAll(guards, cancellation, run));
     } catch (error) {
       throw failure ?? error;
     } finally {

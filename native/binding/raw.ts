@@ -6,6 +6,7 @@ import type {
   AnswerSoFar,
   CalibrateOptions,
   ChatMessage,
+  Comparison,
   ContextOptions,
   DeviceMemory,
   DeviceUse,
@@ -36,14 +37,14 @@ export interface RawContext {
     cancellation: RawCancellation,
   ): Promise<GenerateResult>;
   evaluate(tokens: Int32Array, reference: RawContext | null, cancellation: RawCancellation): Promise<EvaluateResult>;
-  /** in the order of `contexts`, and last this context itself, their reference; chunk 0: as long as the contexts */
+  /** this context is the reference; chunk 0: as long as the contexts */
   compare(
     contexts: RawContext[],
     tokens: Int32Array,
     chunk: number,
     onProgress: (fractions: number[]) => void,
     cancellation: RawCancellation,
-  ): Promise<EvaluateResult[]>;
+  ): Promise<Comparison>;
   /** chunk 0: as long as the context; score 0: the second half of each chunk */
   evaluateFile(
     tokens: Int32Array,

@@ -225,6 +225,8 @@ export interface Comparison {
   reference: EvaluateResult;
   /** in the order of the contexts */
   results: EvaluateResult[];
+  /** KL divergence of each scored token, in nats, in the order of the text; for what two contexts differ by, token by token */
+  klds: Float32Array[];
 }
 
 export interface Context {

@@ -1,6 +1,6 @@
-/** The budget of a message against what the engine then counts, through the services, with the embedded model. */
+/** The budget of a message against what the engine then counts, through the services, with a real model. */
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { TokenCounter } from '../../electron/engine/tokenCounter';
 import type { Attachment } from '../../electron/shared/attachments';
@@ -8,12 +8,12 @@ import type { Message } from '../../electron/shared/chats';
 import type { Turn } from '../../electron/shared/contract';
 import type { ChatMessage } from '../../native/binding/types';
 import { attach, setUpServices } from '../fixtures/services';
-import { engine, loadTiny, root } from './support';
+import { engine, loadTiny, root, tinyModel } from './support';
 
 const heldout = () => readFile(join(root, 'test', 'fixtures', 'heldout.txt'), 'utf8');
 
 it('the total is the prompt of the answer that follows, and every part is told', async () => {
-  const { call, final } = await setUpServices({ engine: engine(), models: join(root, 'assets', 'models') });
+  const { call, final } = await setUpServices({ engine: engine(), models: dirname(tinyModel) });
   const sampling = { maxTokens: 4, temperature: 0 };
   await call('settings.update', { systemPrompt: 'Answer in one word.', sampling, context: { threads: 1 } });
   const text = await heldout();
@@ -58,7 +58,7 @@ it('counts at random cuts and edits as the tokenizer does', async () => {
 });
 
 it('of a draft beside 500 KB is counted for each keystroke; the times are reported', async () => {
-  const { call } = await setUpServices({ engine: engine(), models: join(root, 'assets', 'models') });
+  const { call } = await setUpServices({ engine: engine(), models: dirname(tinyModel) });
   const text = (await heldout()).repeat(20).slice(0, 500_000);
   const long = await attach(call, 'long.txt', text);
   const question = { chatId: null, leafId: null, attachments: [long] };

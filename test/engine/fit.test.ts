@@ -1,21 +1,31 @@
-/** Whether it fits: the operation and the load check of the engine process, which must agree, over real dry runs. */
+/** Whether it fits: the operation of the inspector and the load check of the engine, which must agree, over real dry runs. */
 import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { createInspectorHandlers } from '../../electron/engine/inspector';
 import { createEngineServer } from '../../electron/engine/server';
 import { contextFitSchema } from '../../electron/shared/fit';
+import type { FitRequest } from '../../electron/shared/inspectorContract';
 import { type ContextSettings, contextSettingsSchema } from '../../electron/shared/settings';
 import { writeGguf } from './gguf';
 import { dense, writeShape } from './shapeParts';
 import { shapes } from './shapes';
-import { engine, refusal, temporaryFolder, tinyModel } from './support';
+import { engine, engineWithFree, refusal, temporaryFolder, tinyModel } from './support';
 
 const calibration = { folder: '/none', textFile: '/none/text.txt' };
+const machine = engineWithFree(os.totalmem() / 2);
 
 function server() {
-  const { handlers, close } = createEngineServer(engine, { frame: () => undefined, loadProgress: () => undefined });
+  const { handlers, close } = createEngineServer(() => machine, {
+    frame: () => undefined,
+    loadProgress: () => undefined,
+  });
   onTestFinished(close);
-  return handlers;
+  const inspector = createInspectorHandlers(engine);
+  // as the app asks: with the engine's view of the machine
+  const fit = async (question: FitRequest) =>
+    inspector.fit({ ...question, machine: await handlers.machineMemory(undefined) });
+  return { ...handlers, estimate: inspector.estimate, fit };
 }
 
 const settings = (changes: Partial<ContextSettings> = {}) =>

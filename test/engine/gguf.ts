@@ -1,20 +1,33 @@
-/** Writes GGUF files for tests: damaged ones, and models whose weights are holes in a file. */
+/** Writes GGUF files for tests: damaged ones, models whose weights are holes in a file, and models with a changed header. */
 import fs from 'node:fs';
 
 const typeUint16 = 2;
 const typeUint32 = 4;
 const typeInt32 = 5;
 const typeFloat32 = 6;
+const typeBool = 7;
 const typeString = 8;
 const typeArray = 9;
 const typeF32 = 0;
 const alignment = 32;
+/** bytes of a value, by the number of its type */
+const sizes = [1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8];
 
 /** bytes and values of a block, by ggml's id */
 const blocks: Record<number, [bytes: number, values: number]> = { 0: [4, 1], 1: [2, 1], 2: [18, 32], 8: [34, 32] };
 
 /** whole numbers become uint32, others float32; the parts of a split file count in types of their own */
-export type Value = string | number | number[] | { uint16: number } | { int32: number };
+export type Value =
+  | string
+  | number
+  | boolean
+  | number[]
+  | string[]
+  | { uint16: number }
+  | { int32: number }
+  | { float32: number }
+  /** type and value as they are in a file */
+  | Buffer;
 
 export interface TensorSpec {
   name: string;
@@ -46,13 +59,99 @@ export function writeGguf(
   fs.truncateSync(file, header.length + padding.length + (dataBytes ?? offset));
 }
 
+/** A header as it is in a file. */
+export interface Gguf {
+  file: string;
+  metadata: Map<string, Buffer>;
+  /** their part of the header */
+  tensors: Buffer;
+  tensorCount: number;
+  /** where the weights begin */
+  dataStart: number;
+}
+
+export function readGguf(file: string): Gguf {
+  const data = fs.readFileSync(file);
+  let at = 8;
+  const forward = (bytes: number) => {
+    at += bytes;
+    return at - bytes;
+  };
+  const u32 = () => data.readUInt32LE(forward(4));
+  const u64 = () => Number(data.readBigUInt64LE(forward(8)));
+  const skip = (type: number): void => {
+    if (type === typeString) forward(u64());
+    else if (type === typeArray) for (let item = u32(), left = u64(); left > 0; left--) skip(item);
+    else forward(sizes[type] ?? 0);
+  };
+  const name = () => {
+    const length = u64();
+    const start = forward(length);
+    return data.toString('utf8', start, start + length);
+  };
+  const tensorCount = u64();
+  const metadata = new Map<string, Buffer>();
+  for (let left = u64(); left > 0; left--) {
+    const key = name();
+    const start = at;
+    skip(u32());
+    metadata.set(key, data.subarray(start, at));
+  }
+  const start = at;
+  for (let left = tensorCount; left > 0; left--) {
+    name();
+    forward(8 * u32() + 12);
+  }
+  const dataStart = Math.ceil(at / alignment) * alignment;
+  return { file, metadata, tensors: data.subarray(start, at), tensorCount, dataStart };
+}
+
+/** The strings of a list. */
+export function stringsOf(value: Buffer): string[] {
+  const found: string[] = [];
+  for (let at = 16; at < value.length; ) {
+    const length = Number(value.readBigUInt64LE(at));
+    found.push(value.toString('utf8', at + 8, at + 8 + length));
+    at += 8 + length;
+  }
+  return found;
+}
+
+/** The same model with other metadata; null takes a key out. Its weights are a hole, unless they are asked for. */
+export function writeChanged(
+  { file: original, metadata, tensors, tensorCount, dataStart }: Gguf,
+  file: string,
+  changes: Record<string, Value | null>,
+  weights = false,
+): string {
+  const changed = new Map<string, Value>(metadata);
+  for (const [key, value] of Object.entries(changes)) {
+    if (value === null) changed.delete(key);
+    else changed.set(key, value);
+  }
+  const parts = [Buffer.from('GGUF'), uint32(3), uint64(tensorCount), uint64(changed.size)];
+  for (const [key, value] of changed) parts.push(text(key), typed(value));
+  const header = Buffer.concat([...parts, tensors]);
+  const padding = Buffer.alloc((alignment - (header.length % alignment)) % alignment);
+  const bytes = fs.statSync(original).size - dataStart;
+  fs.writeFileSync(file, Buffer.concat([header, padding]));
+  if (weights) fs.appendFileSync(file, fs.readFileSync(original).subarray(dataStart));
+  else fs.truncateSync(file, header.length + padding.length + bytes);
+  return file;
+}
+
 function typed(value: Value): Buffer {
+  if (Buffer.isBuffer(value)) return value;
+  if (typeof value === 'boolean') return Buffer.concat([uint32(typeBool), Buffer.from([Number(value)])]);
   if (typeof value === 'string') return Buffer.concat([uint32(typeString), text(value)]);
   if (typeof value === 'number') return Buffer.concat([uint32(numberType(value)), number(value)]);
+  if ('float32' in value) return Buffer.concat([uint32(typeFloat32), float32(value.float32)]);
   if ('uint16' in value) return Buffer.concat([uint32(typeUint16), uint32(value.uint16).subarray(0, 2)]);
   if ('int32' in value) return Buffer.concat([uint32(typeInt32), uint32(value.int32)]);
-  const items = value.map(number);
-  return Buffer.concat([uint32(typeArray), uint32(numberType(value[0] ?? 0)), uint64(items.length), ...items]);
+  const [first] = value;
+  const type = typeof first === 'string' ? typeString : numberType(first ?? 0);
+  const items = value.map((item) => (typeof item === 'string' ? text(item) : number(item)));
+  return Buffer.concat([uint32(typeArray), uint32(type), uint64(items.length), ...items]);
 }
 
 function numberType(value: number): number {
@@ -60,7 +159,10 @@ function numberType(value: number): number {
 }
 
 function number(value: number): Buffer {
-  if (Number.isInteger(value)) return uint32(value);
+  return Number.isInteger(value) ? uint32(value) : float32(value);
+}
+
+function float32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeFloatLE(value);
   return bytes;

@@ -3,9 +3,10 @@
  * it says of the whole file, to the byte. That this is what a load allocates is the matter of estimate.test.ts.
  */
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { createEngineServer } from '../../electron/engine/server';
+import { describe, expect, it } from 'vitest';
+import { createInspectorHandlers } from '../../electron/engine/inspector';
 import { contextFitSchema } from '../../electron/shared/fit';
 import { hubFitSchema } from '../../electron/shared/hub';
 import { type ContextSettings, contextSettingsSchema } from '../../electron/shared/settings';
@@ -14,13 +15,13 @@ import type { RepoSpec } from '../fixtures/hub/repos';
 import { writeGguf } from './gguf';
 import { type Shape, writeShape } from './shapeParts';
 import { shapes } from './shapes';
-import { engine, temporaryFolder, tinyModel } from './support';
+import { engineWithFree, temporaryFolder, tinyModel } from './support';
 
 const repo = 'someone/Model-GGUF';
+const machine = engineWithFree(os.totalmem() / 2);
 
 async function setUp(files: RepoSpec['files']) {
-  const { handlers, close } = createEngineServer(engine, { frame: () => undefined, loadProgress: () => undefined });
-  onTestFinished(close);
+  const handlers = createInspectorHandlers(() => machine);
   const hub = await testHub([{ id: repo, files }]);
   const judge = { fit: handlers.fit, inspect: (path: string) => handlers.inspect({ path }) };
   const client = await hubClient(hub, { judge });
@@ -35,7 +36,7 @@ const settings = (changes: Partial<ContextSettings> = {}) =>
   contextSettingsSchema.parse({ threads: 1, gpuLayers: 0, ...changes });
 
 describe('a header says what the whole file says', () => {
-  it('of the embedded model, from a small part of it, and once', async () => {
+  it('of a real model, from a small part of it, and once', async () => {
     const { ask, hub, handlers, local } = await setUp({ 'tiny-Q8_0.gguf': tinyModel });
     const context = settings({ nCtx: 4096 });
     const answer = await ask('tiny-Q8_0.gguf', context);

@@ -2,14 +2,13 @@
 import type { AttachmentPart } from '../../shared/attachments';
 import type { PromptBudget } from '../../shared/budget';
 import type { OperationInput, OperationOutput } from '../../shared/contract';
-import type { Settings } from '../../shared/settings';
+import { releasedOf } from '../../shared/released';
 import { branchTo } from './chatLog';
 import type { ChatStore } from './chatStore';
 import type { DocumentCounts } from './documents/documentCounts';
 import type { DocumentStore } from './documents/documentStore';
-import { type RollSource, rollBranch } from './overflow';
 import { asRead, type PromptSource } from './prompt';
-import type { CountingEngine, Questions } from './questions';
+import type { CountingEngine, Prepared, Question, Questions } from './questions';
 
 export class BudgetService {
   constructor(
@@ -18,31 +17,43 @@ export class BudgetService {
     private readonly questions: Questions,
     private readonly counts: DocumentCounts,
     private readonly store: DocumentStore,
-    private readonly settings: () => Settings,
   ) {}
 
   async budget({ chatId, leafId, draft, attachments }: OperationInput<'turns.budget'>): Promise<PromptBudget> {
-    const { overflow } = this.settings();
     const chat = chatId === null ? null : await this.chats.open(chatId);
-    const all = chat ? branchTo(chat, leafId) : [];
-    const filled = await this.questions.filled({ chat, branch: all, text: draft, attachments });
-    const question: PromptSource = { role: 'user', text: draft, attachments: filled };
-    const contextSize = this.engine.contextSize();
-    const reserve = this.questions.reserve();
-    const whole: (PromptSource & RollSource)[] = [...all, question];
-    const count = (some: PromptSource[]) => this.questions.total(chat, some);
-    const rolled = overflow === 'roll' ? await rollBranch(whole, count, contextSize - reserve) : null;
-    const sources: PromptSource[] = rolled?.branch ?? whole;
-    const total = await count(sources);
+    const question = { chat, branch: chat ? branchTo(chat, leafId) : [], text: draft, attachments };
+    const { fitted, unfilled } = await this.questions.prepare(question);
+    const { total, branch } = fitted;
+    const asked = branch.at(-1);
     const { byDocument, ...parts } = await this.parts(
       this.questions.systemPrompt(chat),
-      sources.slice(0, -1).map(asRead),
-      question,
+      branch.slice(0, -1).map(asRead),
+      asked ?? { role: 'user', text: '', attachments: [] },
     );
+    const contextSize = this.engine.contextSize();
+    const reserve = this.questions.reserve();
     const over = Math.max(0, total + reserve - contextSize);
-    const leftOut = rolled?.leftOut || undefined;
-    const room = { total, reserve, contextSize, fits: over === 0, over };
-    return { ...withTemplate(parts, total), ...room, byDocument, leftOut };
+    const fits = over === 0 && unfilled === null;
+    return {
+      ...{ ...withTemplate(parts, total), total, reserve, contextSize, fits, over, byDocument },
+      ...(await this.leaving(question, fitted)),
+      ...(unfilled === null ? {} : { unfilled }),
+      ...(fits ? {} : { remedies: await this.questions.remedies(question) }),
+    };
+  }
+
+  /** What goes for this question, and the price of it. */
+  private async leaving({ chat, branch }: Question, fitted: Prepared['fitted']): Promise<Partial<PromptBudget>> {
+    const released = fitted.released - releasedOf(branch);
+    const earlier = fitted.branch.slice(0, -1);
+    const count = (some: readonly PromptSource[]) => this.questions.total(chat, some);
+    const readAgain =
+      fitted.kept < earlier.length ? (await count(earlier)) - (await count(earlier.slice(0, fitted.kept))) : 0;
+    return {
+      ...(fitted.leftOut > 0 ? { leftOut: fitted.leftOut } : {}),
+      ...(released > 0 ? { released } : {}),
+      ...(readAgain > 0 ? { readAgain } : {}),
+    };
   }
 
   async countDocument(

@@ -1,19 +1,19 @@
 /** What a person is told about an engine process that cannot start or has ended. */
 import { ConcertinaError } from '../../shared/errors';
-import type { EngineExit } from './engineTransport';
+import type { ProcessExit } from './processTransport';
 
 export const unavailableHint = 'Build the engine again with `npm run build:engine`, or reinstall the app.';
 
-export function nameOf(exit: EngineExit): string {
+export function nameOf(exit: ProcessExit): string {
   return exit.signal ?? `code ${exit.code}`;
 }
 
 /** Linux ends a process that takes too much memory with SIGKILL. */
-export function isKill(exit: EngineExit): boolean {
+export function isKill(exit: ProcessExit): boolean {
   return exit.signal === 'SIGKILL' || exit.code === 137;
 }
 
-export function crashError(exit: EngineExit, whileStarting: boolean, retryInMs: number | null): ConcertinaError {
+export function crashError(exit: ProcessExit, whileStarting: boolean, retryInMs: number | null): ConcertinaError {
   const what = whileStarting ? 'The engine could not start' : 'The engine stopped unexpectedly';
   return new ConcertinaError('engine-crashed', `${what} (${nameOf(exit)}).`, crashHint(retryInMs));
 }

@@ -5,8 +5,8 @@ import { ConcertinaError } from '../../shared/errors';
 import { createRemote } from '../../shared/remote';
 import { Emitter } from './emitter';
 import { crashError, endedWhenAsked, isKill, killedWhileLoading, nameOf, unavailableHint } from './engineFailures';
-import type { EngineExit, EngineTransport } from './engineTransport';
 import type { Logger } from './logger';
+import type { ProcessExit, ProcessTransport } from './processTransport';
 import { type RestartDecision, RestartPolicy, startKey } from './restartPolicy';
 import { Watchdog } from './watchdog';
 
@@ -33,9 +33,6 @@ interface AfterExit extends RestartDecision {
   error: ConcertinaError;
 }
 
-/** calls that read the header of a file which may be any file */
-const readsHeaders = new Set<keyof EngineOperations>(['inspect', 'estimate', 'fit']);
-
 /** signs that it gets on with something */
 const progressEvents = [
   ...(['onFrame', 'onLoadProgress'] as const),
@@ -54,8 +51,7 @@ export class EngineHost {
   /** set by whoever loads models */
   work: EngineWork | null = null;
   private currentState: HostState = 'stopped';
-  private transport: EngineTransport | null = null;
-  private readonly filesBeingRead = new Set<string>();
+  private transport: ProcessTransport | null = null;
   private timer: NodeJS.Timeout | null = null;
   private lastCrash: ConcertinaError | null = null;
   private openCalls = 0;
@@ -80,7 +76,7 @@ export class EngineHost {
   );
 
   constructor(
-    private readonly open: () => EngineTransport,
+    private readonly open: () => ProcessTransport,
     private readonly log: Logger,
     private readonly policy = new RestartPolicy(),
     private readonly now: () => number = Date.now,
@@ -88,8 +84,7 @@ export class EngineHost {
     this.client = {
       call: async (name, input) => {
         await this.whenReady();
-        const answer = this.awaited(this.remote.client.call(name, input));
-        return readsHeaders.has(name) ? this.reading(input, answer) : answer;
+        return this.awaited(this.remote.client.call(name, input));
       },
       on: this.remote.client.on,
     };
@@ -217,17 +212,6 @@ export class EngineHost {
     this.log.warn(`The engine sent ${event} with a payload that its contract does not allow: ${problem}`);
   }
 
-  /** A header that ends the process is the fault of that file, not of the model that is loaded. */
-  private async reading<T>(file: unknown, answer: Promise<T>): Promise<T> {
-    const key = `read ${JSON.stringify(file)}`;
-    this.filesBeingRead.add(key);
-    try {
-      return await answer;
-    } finally {
-      this.filesBeingRead.delete(key);
-    }
-  }
-
   private onReady(capabilities: Capabilities | null, problem: string | null): void {
     this.watchdog.end('start');
     this.capabilities = capabilities;
@@ -239,7 +223,7 @@ export class EngineHost {
     this.ready.emit(capabilities);
   }
 
-  private onExit(exit: EngineExit): void {
+  private onExit(exit: ProcessExit): void {
     const whileStarting = this.currentState === 'starting';
     const asked = this.endAsked;
     this.endAsked = false;
@@ -256,10 +240,9 @@ export class EngineHost {
     this.crashed.emit({ error, restartInMs: delayMs, reload, asked });
   }
 
-  private afterCrash(exit: EngineExit, whileStarting: boolean): AfterExit {
+  private afterCrash(exit: ProcessExit, whileStarting: boolean): AfterExit {
     const outOfMemory = this.work?.loading === true && isKill(exit);
-    const [fileBeingRead] = this.filesBeingRead;
-    const key = whileStarting ? startKey : (fileBeingRead ?? this.work?.key ?? 'idle');
+    const key = whileStarting ? startKey : (this.work?.key ?? 'idle');
     const decision = this.policy.decide({ key, outOfMemory }, this.now());
     const retryInMs = decision.reload ? decision.delayMs : null;
     return { ...decision, error: outOfMemory ? killedWhileLoading() : crashError(exit, whileStarting, retryInMs) };

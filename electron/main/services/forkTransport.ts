@@ -1,8 +1,8 @@
-/** Engine process as a forked Node process: headless mode and tests. */
+/** A child process as a forked Node process: headless mode and tests. */
 import { fork } from 'node:child_process';
-import { type EngineTransport, scrubbedEnvironment } from './engineTransport';
+import { type ProcessTransport, scrubbedEnvironment } from './processTransport';
 
-export function forkEngine(modulePath: string, args: readonly string[]): EngineTransport {
+export function forkProcess(modulePath: string, args: readonly string[] = []): ProcessTransport {
   const child = fork(modulePath, args, {
     serialization: 'advanced',
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -63,7 +63,9 @@ export function ModelRow({ model, children }: ModelRowProps) {
           {!isLoaded && <ModelFit model={model} />}
           {model.problem !== null && <span className="mt-0.5 block text-xs text-warn">{model.problem}</span>}
           <span className="mt-0.5 block truncate text-xs text-ink-3" title={`${model.location}/${model.fileName}`}>
-            {model.source === 'embedded' ? 'Tiny, for trying things offline' : `${model.fileName} in ${model.location}`}
+            {model.source === 'embedded'
+              ? 'Small: answers direct questions about short texts'
+              : `${model.fileName} in ${model.location}`}
             {model.places.length > 1 && `, and in ${model.places.length - 1} more`}
           </span>
         </span>

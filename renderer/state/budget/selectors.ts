@@ -9,15 +9,10 @@ export const selectBudgetStale = (state: AppState) => state.budget.key !== budge
 export const selectChatTokens = (state: AppState) => state.budget.budget?.total ?? null;
 
 /**
- * The composer offers to leave out the oldest messages: those with documents stay, so what they take is not won. Where the last
- * answer ended for want of room, its own notice offers it, and goes on with the answer.
+ * The composer offers to leave out the oldest messages, where that would do. Where the last answer ended for want of room, its own
+ * notice offers it, and goes on with the answer.
  */
-export function selectOffersLetGo({
-  budget: { budget },
-  settings: { saved },
-  conversation: { chat },
-}: AppState): boolean {
+export function selectOffersLetGo({ budget: { budget }, conversation: { chat } }: AppState): boolean {
   const last = chat?.messages.find(({ id }) => id === chat.leafId);
-  if (!budget || budget.fits || saved?.overflow === 'roll' || last?.stopReason === 'context-full') return false;
-  return budget.history >= budget.over;
+  return budget?.remedies?.leaveOut === true && last?.stopReason !== 'context-full';
 }

@@ -3,14 +3,14 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@playwright/test';
+import { tinyModel } from '../../models.mjs';
 import { root } from '../app';
 
 const run = promisify(execFile);
 const serve = path.join(root, 'build', 'app', 'serve.cjs');
-const model = path.join(root, 'assets', 'models', 'concertina-tiny-q8_0.gguf');
 
 test('--estimate prints the parts and the longest contexts, and ends', async () => {
-  const line = [serve, '--estimate', model, '--context', '4096', '--type-k', 'f16', '--type-v', 'f16'];
+  const line = [serve, '--estimate', tinyModel, '--context', '4096', '--type-k', 'f16', '--type-v', 'f16'];
   const { stdout } = await run(process.execPath, line);
   expect(stdout).toContain('trained for 8192 tokens');
   // 8 layers, 2 heads of 128 values, K and V of 2 bytes

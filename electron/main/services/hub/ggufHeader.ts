@@ -3,6 +3,7 @@
  * the model takes, and whether a file that was downloaded is one at all.
  */
 import { ConcertinaError } from '../../../shared/errors';
+import { shownText } from '../../../shared/shownText';
 
 const maxHeaderBytes = 256 * 1024 * 1024;
 const maxNameBytes = 65_536;
@@ -22,6 +23,7 @@ const numbers: Record<number, (bytes: Buffer) => number | boolean> = {
   7: (bytes) => bytes.readUInt8() !== 0,
 };
 const defaultAlignment = 32;
+const whole = /^tokenizer\.chat_template/;
 
 export interface GgufHeader {
   /** where the weights begin */
@@ -38,7 +40,8 @@ export type GgufValue = string | number | boolean;
 
 /**
  * null: more bytes are needed. Throws `model-invalid` for what is no GGUF file. `onValue` hears every value of the metadata
- * but lists and numbers of 64 bits; called anew it hears them anew.
+ * but lists and numbers of 64 bits, texts as they may be shown (see `shownText`), and only a chat template whole; called anew
+ * it hears them anew.
  */
 export function readGgufHeader(
   data: Buffer,
@@ -70,7 +73,7 @@ function walk(reader: Reader, onValue: (key: string, value: GgufValue) => void):
     const type = reader.uint32();
     const value = readValue(reader, type);
     if (key === 'general.alignment' && type === 4) alignment = Number(value) || defaultAlignment;
-    if (value !== null) onValue(key, value);
+    if (value !== null) onValue(key, typeof value === 'string' && !whole.test(key) ? shownText(value) : value);
   }
   let lastOffset = 0;
   for (let index = 0; index < tensors; index++) {

@@ -16,7 +16,7 @@ export function FileSection({ page, chosen: path }: { page: HubModelPage; chosen
   const { downloads } = useActions();
   useAskFits(page, chosen, context);
 
-  if (files.length === 0) {
+  if (files.length === 0 && page.refused.length === 0) {
     return <p className="mt-5 text-sm text-ink-2">There is no GGUF file in it.</p>;
   }
   return (
@@ -33,23 +33,41 @@ export function FileSection({ page, chosen: path }: { page: HubModelPage; chosen
           {problem.hint}
         </Banner>
       )}
-      <section aria-label="Files" className="mt-5">
-        <h4 className="mb-1.5 text-sm font-semibold text-ink">Files</h4>
-        <ul className="divide-y divide-line rounded-lg border border-line">
-          {page.quants.flatMap(({ files: group }) =>
-            group.map((file) => (
-              <FileRow
-                key={file.file}
-                page={page}
-                file={file}
-                chosen={chosen}
-                context={context}
-                named={group.length > 1 || file.quant === null}
-              />
-            )),
-          )}
-        </ul>
-      </section>
+      {files.length > 0 && (
+        <section aria-label="Files" className="mt-5">
+          <h4 className="mb-1.5 text-sm font-semibold text-ink">Files</h4>
+          <ul className="divide-y divide-line rounded-lg border border-line">
+            {page.quants.flatMap(({ files: group }) =>
+              group.map((file) => (
+                <FileRow
+                  key={file.file}
+                  page={page}
+                  file={file}
+                  chosen={chosen}
+                  context={context}
+                  named={group.length > 1 || file.quant === null}
+                />
+              )),
+            )}
+          </ul>
+        </section>
+      )}
+      <Refused page={page} />
     </>
+  );
+}
+
+function Refused({ page: { refused } }: { page: HubModelPage }) {
+  if (refused.length === 0) return null;
+  return (
+    <Banner tone="warn" title="Some files cannot be downloaded" testId="hub-refused" className="mt-4">
+      <ul>
+        {refused.map(({ file, why }) => (
+          <li key={file}>
+            {file}: {why}
+          </li>
+        ))}
+      </ul>
+    </Banner>
   );
 }

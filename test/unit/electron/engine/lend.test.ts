@@ -3,9 +3,10 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { ModelHolder } from '../../../../electron/engine/modelHolder';
+import { type Loan, ModelHolder } from '../../../../electron/engine/modelHolder';
 import { contextSettingsSchema } from '../../../../electron/shared/settings';
 import { createFakeEngine } from '../../../fixtures/fakeEngine';
+import { Gate } from '../../../fixtures/gate';
 
 const context = contextSettingsSchema.parse({});
 const calibration = { folder: '/none', textFile: '/none' };
@@ -30,14 +31,14 @@ function setUp() {
   });
   const ended: Promise<unknown>[] = [];
   const load = (path: string) => holder.load({ path, context, calibration }, () => {});
-  function lend<T>(path: string, task: Parameters<ModelHolder['lend']>[3]) {
+  function lend<T>(path: string, task: (loan: Loan, signal: AbortSignal) => Promise<unknown>) {
     const run = new AbortController();
     runs.add(run);
     const done = holder.lend(
       { path, context },
       () => {},
       run.signal,
-      (loan) => task(loan),
+      (loan) => task(loan, run.signal),
     );
     ended.push(done);
     return { done: done as Promise<T>, run };
@@ -74,8 +75,10 @@ test('a load ends the loan, whether it runs or waits', async () => {
   const { load, lend } = setUp();
   const path = fileOf('a.gguf');
   await load(path);
-  const { done, run } = lend(path, () => new Promise<void>((resolve) => setTimeout(resolve, 30)));
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  // ends with nothing but its signal
+  const work = new Gate().hold();
+  const { done, run } = lend(path, (_, signal) => work.pass(signal));
+  await work.reached();
   await load(path);
   expect(run.signal.aborted).toBe(true);
   await done;

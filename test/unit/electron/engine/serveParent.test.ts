@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Carrier } from '../../../../electron/engine/carrier';
 import { serveParent } from '../../../../electron/engine/serveParent';
+import type { Carrier } from '../../../../electron/processes/carrier';
 import { ConcertinaError } from '../../../../electron/shared/errors';
 import type { Engine } from '../../../../native/binding/types';
 import { createFakeEngine } from '../../../fixtures/fakeEngine';

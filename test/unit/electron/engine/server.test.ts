@@ -6,6 +6,7 @@ import { ConcertinaError } from '../../../../electron/shared/errors';
 import { contextSettingsSchema, samplingSettingsSchema } from '../../../../electron/shared/settings';
 import type { Engine } from '../../../../native/binding/types';
 import { createFakeEngine } from '../../../fixtures/fakeEngine';
+import { Gate } from '../../../fixtures/gate';
 import { plan } from '../../../fixtures/samples';
 
 const context = contextSettingsSchema.parse({});
@@ -57,12 +58,15 @@ test('without a model every call that needs one says so', async () => {
 });
 
 test('answers are written one after the other; the waiting one says that it is queued', async () => {
-  const { handlers, frames, load } = setUp(createFakeEngine({ stepMs: 5 }));
+  const words = new Gate().hold(2);
+  const { handlers, frames, load } = setUp(createFakeEngine({ words }));
   await load();
   const order: string[] = [];
   const answers = ['first', 'second'].map((id) =>
-    handlers.generate(request(id, `${id} answer`)).then(() => order.push(id)),
+    handlers.generate(request(id, `the ${id} answer of them`)).then(() => order.push(id)),
   );
+  await vi.waitFor(() => expect(frames.map(({ text }) => text).join('')).toBe('the first '));
+  words.open();
   await Promise.all(answers);
   expect(order).toEqual(['first', 'second']);
   const ofSecond = frames.filter(({ requestId }) => requestId === 'second');
@@ -73,7 +77,7 @@ test('answers are written one after the other; the waiting one says that it is q
 });
 
 test('cancel ends a running answer with its text, and a queued one without any', async () => {
-  const { handlers, frames, load } = setUp(createFakeEngine({ stepMs: 10 }));
+  const { handlers, frames, load } = setUp(createFakeEngine({ words: new Gate().hold(3) }));
   await load();
   const running = handlers.generate(request('running', 'word '.repeat(1000)));
   const queued = handlers.generate(request('queued', 'never seen'));
@@ -112,17 +116,22 @@ test('a changed context on the same weights does not load the file again', async
 });
 
 test('cancelLoad ends a load with the code cancelled', async () => {
-  const { handlers, load } = setUp(createFakeEngine({ stepMs: 50 }));
-  const loading = load();
+  const loading = new Gate().hold(1);
+  const { handlers, load } = setUp(createFakeEngine({ loading }));
+  const loaded = load();
+  await loading.reached();
   await handlers.cancelLoad(undefined);
-  await expect(loading).rejects.toMatchObject({ code: 'cancelled' });
+  await expect(loaded).rejects.toMatchObject({ code: 'cancelled' });
 });
 
 test('a later load replaces an earlier one', async () => {
-  const { handlers, load } = setUp(createFakeEngine({ stepMs: 20 }));
+  const loading = new Gate().hold(1);
+  const { handlers, load } = setUp(createFakeEngine({ loading }));
   const first = load();
+  await loading.reached();
   const second = handlers.load({ path: '/second.gguf', context: { ...context, nCtx: 1024 }, calibration });
   await expect(first).rejects.toMatchObject({ code: 'cancelled' });
+  loading.open();
   expect((await second).context.nCtx).toBe(1024);
 });
 

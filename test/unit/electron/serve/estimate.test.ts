@@ -1,12 +1,13 @@
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
+import type { ProcessExit } from '../../../../electron/main/services/processTransport';
 import { estimateText, fitText } from '../../../../electron/serve/estimate';
 import { parseServeOptions, UsageError } from '../../../../electron/serve/options';
 import { contextSettingsSchema } from '../../../../electron/shared/settings';
 import { createFakeEngine } from '../../../fixtures/fakeEngine';
 
 import { plan } from '../../../fixtures/samples';
-import { InProcessTransport } from '../../../fixtures/transports';
+import { InspectorTransport } from '../../../fixtures/transports';
 
 const GiB = 2 ** 30;
 const context = contextSettingsSchema.parse({ nCtx: 32_768, typeK: 'q8_0', typeV: 'turbo4' });
@@ -58,9 +59,16 @@ The longest contexts that fit now
   turbo4  turbo4  65536   4.0 GiB`);
 });
 
-test('asks an engine process and ends it', async () => {
-  const transport = new InProcessTransport(createFakeEngine());
-  const text = await estimateText({ path: '/m.gguf', context }, () => transport, silent);
+test('asks a process of its own and ends it', async () => {
+  const exits: ProcessExit[] = [];
+  // made when it is asked for: it says that it is ready in the next turn of the event loop
+  const open = () => {
+    const transport = new InspectorTransport(createFakeEngine());
+    transport.onExit((exit) => exits.push(exit));
+    return transport;
+  };
+  const text = await estimateText({ path: '/m.gguf', context }, open, silent);
+  expect(exits).toHaveLength(1);
   expect(text).toContain('m.gguf, trained for 8192 tokens');
   expect(text).toContain('A context of 8192 tokens');
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type CrashReport, EngineHost } from '../../../../../electron/main/services/engineHost';
-import { scrubbedEnvironment } from '../../../../../electron/main/services/engineTransport';
 import { silentLogger } from '../../../../../electron/main/services/logger';
+import { scrubbedEnvironment } from '../../../../../electron/main/services/processTransport';
 import type { Stall } from '../../../../../electron/shared/engine';
 import { capabilities } from '../../../../fixtures/samples';
 import { ScriptedTransport } from '../../../../fixtures/transports';
@@ -165,29 +165,15 @@ test('stop does not kill a process that ends in time, and does not start it agai
   expect(opened).toHaveLength(1);
 });
 
-test('the environment of the engine holds no secrets', () => {
+test('the environment of the engine holds no secrets, and a failed assertion starts no debugger', () => {
   const environment = { PATH: '/bin', HOME: '/h', GITHUB_TOKEN: 't', AWS_SECRET_ACCESS_KEY: 'k', NODE_OPTIONS: '-r x' };
   expect(scrubbedEnvironment({ ...environment, GGML_X: '1', LC_ALL: 'C' })).toEqual({
     PATH: '/bin',
     HOME: '/h',
     GGML_X: '1',
+    GGML_NO_BACKTRACE: '1',
     LC_ALL: 'C',
   });
-});
-
-test('files that end the process while they are read are not charged to the loaded model', async () => {
-  const { host, crashes, last } = setUp();
-  host.start();
-  for (const path of ['/bad.gguf', '/worse.gguf']) {
-    last().ready();
-    host.work = { key: 'good model', loading: false };
-    const inspected = host.client.call('inspect', { path });
-    inspected.catch(() => undefined);
-    await vi.advanceTimersByTimeAsync(0);
-    last().exit(aborted);
-    await vi.advanceTimersByTimeAsync(60_000);
-  }
-  expect(crashes.map(({ reload }) => reload)).toEqual([true, true]);
 });
 
 const isPing = (message: unknown) => (message as { name?: string }).name === 'ping';
