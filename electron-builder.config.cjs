@@ -16,6 +16,9 @@ module.exports = {
     { from: 'assets/models', to: 'models' },
     { from: 'assets/calibration', to: 'calibration' },
     { from: 'assets/catalogue', to: 'catalogue' },
+    // outside the archive, so that a person finds them without the app; electron-builder then leaves them out of it
+    { from: 'LICENSE', to: 'LICENSE.txt' },
+    { from: 'build/app/THIRD-PARTY-NOTICES.txt', to: 'THIRD-PARTY-NOTICES.txt' },
   ],
   // false: node_modules is neither rebuilt (one Node-API binary serves every Electron) nor collected.
   // `npmRebuild: false` would do only the first, and keep this from being asked.

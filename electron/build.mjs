@@ -1,5 +1,6 @@
-// Bundles the app into build/app: main, preload, engine, document worker, search and hash workers and headless server as one CommonJS file each, the renderer as a
-// static site. Syntax floor: Node 18 and Chrome 114 (Electron 25, the oldest runtime that the tests run in).
+// Bundles the app into build/app: main, preload, engine, the document process and its thread, search and hash workers and
+// headless server as one CommonJS file each, the renderer as a static site. Syntax floor: Node 20 (headless mode) and
+// Chrome 130 (Electron 33, the test runtime).
 // When to build is decided by native/prepare/app-bundles.mjs.
 // CLI: node electron/build.mjs     (npm run build)
 
@@ -10,15 +11,17 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { build } from 'vite';
+import { NOTICES_FILE, thirdPartyNotices } from './notices.mjs';
 
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 export const APP = path.join(ROOT, 'build', 'app');
 
-const ENTRIES = {
+export const ENTRIES = {
   main: 'electron/main/main.ts',
   preload: 'electron/preload/preload.ts',
   engine: 'electron/engine/main.ts',
   documents: 'electron/documents/main.ts',
+  documentReader: 'electron/documents/reader.ts',
   search: 'electron/search/main.ts',
   passages: 'electron/passages/main.ts',
   hashing: 'electron/hashing/main.ts',
@@ -33,19 +36,22 @@ const NOT_BUNDLED = ['electron', /^node:/, ...builtinModules];
  */
 export async function buildApp({ onProgress = () => {} } = {}) {
   const names = Object.keys(ENTRIES);
+  const packages = [];
   for (const [index, name] of names.entries()) {
     onProgress({ detail: name, fraction: index / (names.length + 1) });
-    await bundleForNode(name, ENTRIES[name]);
+    packages.push(...(await bundleForNode(name, ENTRIES[name])));
   }
   copyCharacterMaps();
   onProgress({ detail: 'window', fraction: names.length / (names.length + 1) });
-  await bundleRenderer();
+  packages.push(...(await bundleRenderer()));
+  fs.writeFileSync(path.join(APP, NOTICES_FILE), thirdPartyNotices(packages));
   onProgress({ detail: 'done', fraction: 1 });
   return { folder: APP };
 }
 
 /** One CommonJS file with every dependency in it: a sandboxed preload can require nothing, and packages stay out of releases. */
 export async function bundleForNode(name, entry, outDir = APP) {
+  const license = { fileName: `${name}.packages.json` };
   await build({
     root: ROOT,
     configFile: false,
@@ -58,17 +64,26 @@ export async function bundleForNode(name, entry, outDir = APP) {
       ssr: path.join(ROOT, entry),
       outDir,
       emptyOutDir: false,
-      target: 'node18',
+      target: 'node20',
       minify: false,
+      license,
       rolldownOptions: {
         external: NOT_BUNDLED,
         output: { format: 'cjs', entryFileNames: `${name}.cjs`, codeSplitting: false },
       },
     },
   });
+  return packagesOf(path.join(outDir, license.fileName));
 }
 
-/** The document worker opens them when a PDF in Chinese, Japanese or Korean asks for one (1.1 MB in all). */
+/** The packages with modules in a bundle, which Vite wrote beside it; the file is for us, not for the app. */
+function packagesOf(file) {
+  const packages = JSON.parse(fs.readFileSync(file, 'utf8'));
+  fs.rmSync(file);
+  return packages;
+}
+
+/** The thread that reads documents opens them when a PDF in Chinese, Japanese or Korean asks for one (1.1 MB in all). */
 function copyCharacterMaps() {
   const from = path.join(ROOT, 'node_modules', 'pdfjs-dist', 'cmaps');
   fs.cpSync(from, path.join(APP, 'cmaps'), { recursive: true });
@@ -86,9 +101,9 @@ function onlyWoff2() {
   };
 }
 
-async function bundleRenderer() {
+export async function bundleRenderer({ outDir = path.join(APP, 'renderer'), sourcemap = false } = {}) {
   const root = path.join(ROOT, 'renderer', 'app');
-  const outDir = path.join(APP, 'renderer');
+  const license = { fileName: 'packages.json' };
   fs.rmSync(outDir, { recursive: true, force: true });
   await build({
     root,
@@ -102,10 +117,13 @@ async function bundleRenderer() {
       assetsInlineLimit: (file) => (file.endsWith('.woff2') ? false : undefined),
       outDir,
       emptyOutDir: true,
-      target: 'chrome114',
+      target: 'chrome130',
       chunkSizeWarningLimit: 2000,
+      license,
+      sourcemap,
     },
   });
+  return packagesOf(path.join(outDir, license.fileName));
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
