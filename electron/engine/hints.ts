@@ -23,3 +23,18 @@ export function toEngineError(error: unknown): ConcertinaError {
     cause: error,
   });
 }
+
+/** The same handlers, which throw nothing but coded errors. */
+export function withCodedErrors<H extends object>(handlers: H): H {
+  const wrapped = Object.entries(handlers).map(([name, handler]) => [
+    name,
+    async (input: never) => {
+      try {
+        return await (handler as (input: never) => Promise<unknown>)(input);
+      } catch (error) {
+        throw toEngineError(error);
+      }
+    },
+  ]);
+  return Object.fromEntries(wrapped) as H;
+}

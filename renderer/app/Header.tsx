@@ -41,7 +41,11 @@ export function Header() {
           />
         </>
       )}
-      {title !== null && <h1 className="min-w-0 flex-1 truncate px-2.5 text-sm font-medium text-ink-2">{title}</h1>}
+      {title !== null && (
+        <h1 dir="auto" className="min-w-0 flex-1 truncate px-2.5 text-left text-sm font-medium text-ink-2">
+          {title}
+        </h1>
+      )}
       {title === null && <span className="flex-1" />}
       <ModelPicker />
       <IconButton

@@ -1,7 +1,7 @@
 // `npm run bench:sessions`: restoring a saved session against reading the same tokens again, on any model.
 // Rounds interleave what is compared; a figure is the median of the rounds. Each restored context must continue greedily as
 // the one that was read did.
-// CLI: npm run bench:sessions -- [--model FILE] [--tokens 8000] [--types f16,turbo4,turbo3] [--rounds 3] [--threads 0] [--json]
+// CLI: npm run bench:sessions -- [--model FILE|small|tiny] [--tokens 8000] [--types f16,turbo4,turbo3] [--rounds 3] [--threads 0] [--json]
 
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -9,6 +9,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { BUILD, ROOT } from '../../native/prepare/paths.mjs';
+import { modelFile } from '../models.mjs';
 import { contextOptions, loadEngine } from './quality/engine.mjs';
 
 const CONTINUED = 64;
@@ -18,7 +19,7 @@ const GRAMMAR = 'root ::= [a-z ] root';
 
 const { values } = parseArgs({
   options: {
-    model: { type: 'string', default: path.join(ROOT, 'assets', 'models', 'concertina-tiny-q8_0.gguf') },
+    model: { type: 'string', default: 'small' },
     text: { type: 'string', default: path.join(ROOT, 'test', 'fixtures', 'heldout.txt') },
     tokens: { type: 'string', default: '8000' },
     types: { type: 'string', default: 'f16,turbo4,turbo3' },
@@ -32,7 +33,7 @@ async function main() {
   const wanted = Number(values.tokens);
   const folder = fs.mkdtempSync(path.join(BUILD, 'sessions-bench-'));
   const engine = await loadEngine();
-  const model = await engine.loadModel(values.model, { gpuLayers: -1 });
+  const model = await engine.loadModel(modelFile(values.model), { gpuLayers: -1 });
   try {
     const tokens = fill(model, fs.readFileSync(values.text, 'utf8'), wanted);
     const rows = values.types.split(',').map((type) => ({ type, rounds: [] }));
@@ -125,7 +126,8 @@ function report(model, tokens, rows) {
       cached: of('cached'),
     };
   });
-  if (values.json) return console.log(JSON.stringify({ model: path.basename(values.model), tokens, result }, null, 2));
+  if (values.json)
+    return console.log(JSON.stringify({ model: path.basename(modelFile(values.model)), tokens, result }, null, 2));
   console.log(
     `${model.info.name}, ${tokens} tokens, ${os.cpus()[0]?.model.trim()}, median of ${values.rounds} rounds\n`,
   );

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { dense, f32, headNorms, q4_0, writeShape } from '../engine/shapeParts';
 import type { RepoSpec } from '../fixtures/hub/repos';
-import { embeddedModel } from './app';
+import { tinyModel } from './app';
 import { writeLargeModel } from './largeModel';
 
 export const tinyRepo = 'concertina/tiny-GGUF';
@@ -72,14 +72,14 @@ export function hubModels(folder: string): RepoSpec[] {
     { id: wideRepo, files: { 'wide-70b-F32.gguf': writeLargeModel(folder) }, downloads: 310, likes: 7 },
     {
       id: tinyRepo,
-      files: { [tinyFile]: embeddedModel },
+      files: { [tinyFile]: tinyModel },
       downloads: 1200,
       likes: 12,
       gguf: gguf(28.3e6, 'qwen3', 8192),
     },
     {
       id: 'somebody/gated-and-very-long-name-of-a-model-that-goes-on-27B-Instruct-abliterated-GGUF',
-      files: { 'gated-Q4_K_M.gguf': embeddedModel },
+      files: { 'gated-Q4_K_M.gguf': tinyModel },
       gated: 'manual',
       license: 'llama3.3',
       downloads: 90_500,

@@ -6,14 +6,14 @@ import { type ElectronApplication, expect, type Page } from '@playwright/test';
 import { writeGguf } from '../engine/gguf';
 import { bias, dense, q4_0 } from '../engine/shapeParts';
 import { lmStudioTree, ollamaTree } from '../fixtures/modelTrees';
-import { embeddedModel } from './app';
+import { tinyModel } from './app';
 import { ask, call, ready } from './chat';
 
 const ofLmStudio = 'tiny-q8_0.gguf';
 
 /** A home folder in which LM Studio and Ollama keep the same model. One byte more than the built-in one, which is another model so. */
 export async function writeOtherApps(home: string): Promise<void> {
-  const content = Buffer.concat([await readFile(embeddedModel), Buffer.alloc(1)]);
+  const content = Buffer.concat([await readFile(tinyModel), Buffer.alloc(1)]);
   await lmStudioTree(path.join(home, '.lmstudio', 'models'), content);
   await ollamaTree(path.join(home, '.ollama', 'models'), 'registry.ollama.ai/library/tiny/latest', content);
 }

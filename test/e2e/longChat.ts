@@ -42,7 +42,7 @@ export async function writeChat(dataDir: string, title: string, parts: readonly 
 function blank(id: string, index: number): Omit<Message, 'id' | 'parentId' | 'text' | 'createdAt'> {
   const common = { thinking: '', attachments: [], error: null };
   return id.startsWith('a')
-    ? { ...common, role: 'assistant', stopReason: 'end-of-turn', stats: statsOf(index), modelName: 'concertina-tiny' }
+    ? { ...common, role: 'assistant', stopReason: 'end-of-turn', stats: statsOf(index), modelName: 'concertina-small' }
     : { ...common, role: 'user', stopReason: null, stats: null, modelName: '' };
 }
 

@@ -5,7 +5,7 @@ import { expect, type Page } from '@playwright/test';
 import { longExample } from '../../renderer/features/chat/longExample';
 import { makePdf } from '../fixtures/documents/pdf';
 import { startHub, type TestHub } from '../fixtures/hub/server';
-import { type AppWindow, addModel, embeddedModel, enginePid, type LaunchOptions, root, test } from './app';
+import { type AppWindow, addModel, enginePid, type LaunchOptions, root, test, tinyModel } from './app';
 import { answers, call, greedy, ready, send } from './chat';
 import { sampleLibrary, writeChats } from './chatFiles';
 import { hubModels, largeRepo, tinyRepo } from './hubModels';
@@ -97,7 +97,7 @@ const scenes: Record<string, (stage: Stage) => Promise<(() => void) | undefined>
     await page.getByTestId('send').click();
     await expect(page.getByTestId('answer-stats')).toHaveCount(1, { timeout: 60_000 });
     const engine = await enginePid(app);
-    await send(page, 'Where can I find the bicycle?');
+    await send(page, 'Where is the key?');
     await page.waitForFunction(() => {
       const answers = document.querySelectorAll('[data-testid="message-assistant"] .prose-c');
       return answers.length === 2 && (answers[1]?.textContent?.length ?? 0) > 8;
@@ -107,9 +107,9 @@ const scenes: Record<string, (stage: Stage) => Promise<(() => void) | undefined>
     return () => process.kill(engine, 'SIGCONT');
   },
 
-  // the second example is a long text
+  // the last example is a long text
   reading: async ({ page }) => {
-    await page.getByTestId('example').nth(1).click();
+    await page.getByTestId('example').last().click();
     await page.getByTestId('send').click();
     await expect
       .poll(async () => Number(await page.getByTestId('meter-prompt').getAttribute('data-prompt-share')))
@@ -123,7 +123,7 @@ const scenes: Record<string, (stage: Stage) => Promise<(() => void) | undefined>
     await page.getByTestId('send').click();
     await expect(page.getByTestId('answer-stats')).toHaveCount(1, { timeout: 60_000 });
     await page.waitForTimeout(3000);
-    await send(page, 'Where can I find the bicycle?');
+    await send(page, 'Where is the key?');
     await expect(page.getByTestId('answer-stats')).toHaveCount(2, { timeout: 60_000 });
     await page.waitForTimeout(3000);
     await page.getByTestId('meter-history-open').click();
@@ -308,7 +308,7 @@ const scenes: Record<string, (stage: Stage) => Promise<(() => void) | undefined>
 
   error: async ({ app, page, dataDir }) => {
     const file = path.join(dataDir, 'half-downloaded-8b-q4_k_m.gguf');
-    await copyFile(embeddedModel, file);
+    await copyFile(tinyModel, file);
     await truncate(file, 1_000_000);
     await addModel(app, page, file);
     await expect(page.getByTestId('models-refused')).toBeVisible();

@@ -1,5 +1,5 @@
 // Centring: exact where nothing is quantised, in every way a cache is used; off where it would not be; calibrations as
-// bytes. The quality that it brings is tested on the embedded model (test/engine/centring.test.ts).
+// bytes. The quality that it brings is tested on a real model (test/engine/centring.test.ts).
 
 #include "check.h"
 #include "ggml-turbo.h"

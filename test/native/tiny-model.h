@@ -1,4 +1,4 @@
-// GGUF files of a two-layer model with random weights, for paths that the embedded model does not take.
+// GGUF files of a two-layer model with random weights, for paths that the real models of the tests do not take.
 #pragma once
 
 #include "llama-cpp.h"

@@ -68,6 +68,20 @@ export class ModelDefaultsStore {
     });
   }
 
+  /**
+   * What is set for one of the models `from` is set for `to` from now on, unless that has something of its own.
+   * @returns whether there was something
+   */
+  async replaceModel(from: readonly string[], to: string): Promise<boolean> {
+    const [moved, ...others] = this.models.filter(({ ids }) => ids.some((id) => from.includes(id)));
+    if (!moved) return false;
+    await this.afterOthers(async () => {
+      const rest = this.models.filter((one) => one !== moved && !others.includes(one));
+      await this.save(this.find(to) ? rest : [...rest, { ...moved, ids: [to] }]);
+    });
+    return true;
+  }
+
   /** What the library has now. Only files that have settings, and those of the size of one that has, are looked into. */
   async see(models: readonly SeenModel[]): Promise<void> {
     const contents = new Map<string, string>();

@@ -32,9 +32,11 @@ export function UsedParts({ attachment: { documentId, part } }: { attachment: At
           <button
             type="button"
             onClick={() => documents.openAt(documentId, place)}
-            className="w-full rounded-md px-2 py-1 text-left text-ink hover:bg-hover"
+            className="w-full rounded-md px-2 py-1 text-start text-ink hover:bg-hover"
           >
-            <span className="block truncate">{label}</span>
+            <span dir="auto" className="block truncate">
+              {label}
+            </span>
             {start !== null && <FirstWords documentId={documentId} start={start} />}
           </button>
         </li>
@@ -58,7 +60,11 @@ function FirstWords({ documentId, start }: { documentId: string; start: number }
       dropped = true;
     };
   }, [documents, documentId, start]);
-  return <span className="line-clamp-2 min-h-4 text-xs break-words text-ink-3">{words}</span>;
+  return (
+    <span dir="auto" className="line-clamp-2 min-h-4 text-xs break-words text-ink-3">
+      {words}
+    </span>
+  );
 }
 
 /** @param sections empty: not known yet */

@@ -1,4 +1,4 @@
-import { BookOpenText, Feather, FileSearch, Plus, TableProperties } from 'lucide-react';
+import { BookOpenText, Mail, NotebookPen, Plus, ReceiptText } from 'lucide-react';
 import type { ReactNode } from 'react';
 import {
   selectEngineState,
@@ -14,11 +14,11 @@ import { Button } from '../../ui/Button';
 import { formatBytes, formatCount, formatParameters } from '../../ui/format';
 import { type Example, examples } from './examples';
 
-const icons: Record<string, ReactNode> = {
-  letter: <FileSearch />,
+const icons: Record<Example['id'], ReactNode> = {
+  letter: <Mail />,
+  minutes: <NotebookPen />,
+  invoice: <ReceiptText />,
   long: <BookOpenText />,
-  list: <TableProperties />,
-  story: <Feather />,
 };
 
 /** A chat without messages: what this model is good for, and how to begin. */
@@ -33,7 +33,7 @@ export function Welcome() {
       <div className="mx-auto flex min-h-full w-full max-w-3xl flex-col justify-center px-4 py-8 short:py-3 sm:px-6">
         <Bellows pleats={26} className="rise mb-6 h-9 w-44 short:hidden" />
         <h1 className="rise font-serif text-[1.9rem] leading-tight tracking-[-0.012em] text-balance text-ink">
-          {embedded ? 'Paste a text. Ask what is in it.' : 'Unfold something long.'}
+          {embedded ? 'Paste a text. Ask a question.' : 'Unfold something long.'}
         </h1>
         {embedded ? <EmbeddedIntro /> : <ModelIntro />}
         {embedded && (
@@ -53,8 +53,9 @@ function EmbeddedIntro() {
   const parameters = useApp(selectLoadedModel)?.parameters;
   return (
     <p className="mt-2.5 max-w-xl text-base text-pretty text-ink-2">
-      You are talking to a tiny built-in model{parameters ? ` (${formatParameters(parameters)} parameters)` : ''}, for
-      trying things offline. It finds facts in texts that you paste. It cannot reason, and knows little.
+      You are talking to the small built-in model{parameters ? ` (${formatParameters(parameters)} parameters)` : ''}. It
+      finds facts in letters, minutes and other short texts, and misses some that are there. It cannot reason, summarize
+      long texts or tell about the world.
     </p>
   );
 }
@@ -86,7 +87,7 @@ function ExampleCard({ example }: { example: Example }) {
     const text = typeof example.text === 'function' ? await example.text() : example.text;
     conversation.setDraftText(example.question);
     ui.focusComposer();
-    if (text !== null) await documents.attachOnly(text, example.id);
+    await documents.attachOnly(text, example.name);
   }
 
   return (
@@ -100,7 +101,7 @@ function ExampleCard({ example }: { example: Example }) {
         <span className="mt-0.5 text-accent [&_svg]:size-4.5">{icons[example.id]}</span>
         <span>
           <span className="block font-medium text-ink">{example.title}</span>
-          <span className="mt-0.5 block text-ink-3">{example.detail}</span>
+          <span className="mt-0.5 block text-ink-3">{example.question}</span>
         </span>
       </button>
     </li>
@@ -115,7 +116,7 @@ function Invitation() {
     <div className="mt-5 flex flex-wrap items-center gap-x-4 gap-y-2 text-sm text-ink-3">
       <Button onClick={() => ui.setPicker(true)} data-testid="welcome-add-model">
         <Plus className="size-4" aria-hidden="true" />
-        Add a real model
+        Add a larger model
       </Button>
       <p>Any GGUF file on this computer.{!headless && ' You can also drop one into the window.'}</p>
     </div>

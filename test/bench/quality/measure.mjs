@@ -133,7 +133,7 @@ export function plan({ depths, chunks, read }, available, longest) {
   });
 }
 
-/** A token of a chunk this long costs about this much more than one of a short chunk (built-in model, 2 cores). */
+/** A token of a chunk this long costs about this much more than one of a short chunk (concertina-tiny, 2 cores). */
 const slowdown = (depth) => 1 + depth / 8192;
 
 /**

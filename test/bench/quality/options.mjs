@@ -4,11 +4,11 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { ROOT } from '../../../native/prepare/paths.mjs';
+import { modelFile } from '../../models.mjs';
 
 /** The distribution that all others are measured from. */
 export const REFERENCE = 'f16';
 
-const MODEL = path.join(ROOT, 'assets', 'models', 'concertina-tiny-q8_0.gguf');
 const TEXT = path.join(ROOT, 'test', 'fixtures', 'heldout.txt');
 const TYPES = ['f16', 'q8_0', 'q5_0', 'iq4_nl', 'q4_0', 'turbo4', 'turbo3'];
 const DEPTHS = [512, 2048, 8192];
@@ -25,7 +25,7 @@ const CENTRING = ['both', 'on', 'off'];
 
 export const HELP = `npm run quality -- [options]     what a KV cache type costs in quality, against ${REFERENCE}
 
-  --model FILE       a GGUF file (default: the built-in model)
+  --model FILE       a GGUF file, or small (the built-in model, the default) or tiny (the tests' model)
   --text FILE        plain text that the model has not seen (default: test/fixtures/heldout.txt)
   --types LIST       ${TYPES.join(',')}; a pair K/V as in q8_0/turbo4
   --sides LIST       types that are measured as K and as V of every other one and of ${REFERENCE}; none for no pairs
@@ -59,7 +59,7 @@ export function parseOptions(args) {
     throw new OptionError('--write-docs is not for --quick: its figures are rough.');
   const centring = values.centring ?? 'both';
   if (!CENTRING.includes(centring)) throw new OptionError(`--centring is ${CENTRING.join(', ')}, not "${centring}".`);
-  const files = { model: values.model ?? MODEL, text: values.text ?? TEXT, from: values.from };
+  const files = { model: modelFile(values.model ?? 'small'), text: values.text ?? TEXT, from: values.from };
   for (const [option, file] of Object.entries(files)) {
     if (file !== undefined && !fs.statSync(file, { throwIfNoEntry: false })?.isFile()) {
       throw new OptionError(`--${option}: there is no file ${file}.`);

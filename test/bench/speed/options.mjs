@@ -2,6 +2,7 @@
 
 import fs from 'node:fs';
 import { parseArgs } from 'node:util';
+import { modelFile } from '../../models.mjs';
 
 /** Types a cache may have, as ggml and the app name them. */
 const TYPES = ['f32', 'f16', 'bf16', 'q8_0', 'q5_1', 'q5_0', 'q4_1', 'q4_0', 'iq4_nl', 'turbo4', 'turbo3'];
@@ -36,7 +37,7 @@ const QUICK = {
 
 export const HELP = `npm run bench -- [options]     speed of KV cache types over depth, on this machine
 
-  --model FILE       a GGUF file; without one
+  --model FILE       a GGUF file, or small (the built-in model) or tiny (the tests' model); without one
   --shape NAME       a model with random weights: ${SHAPES.join(', ')} (default: ${SHAPES[0]})
   --layers N         layers of the shape
   --gpu-layers N     layers on the GPU, the output counting as one (default: 0; all of them on a Mac: 99)
@@ -72,7 +73,8 @@ export function parseOptions(args) {
       '--write-docs chooses the shapes itself and is not for --quick: leave the other options out.',
     );
   }
-  if (values.model && !fs.existsSync(values.model)) throw new OptionError(`There is no file ${values.model}.`);
+  const model = values.model && modelFile(values.model);
+  if (model && !fs.existsSync(model)) throw new OptionError(`There is no file ${model}.`);
   const shape = values.model ? undefined : (values.shape ?? SHAPES[0]);
   if (shape && !SHAPES.includes(shape)) {
     throw new OptionError(`There is no shape "${shape}"; there are ${SHAPES.join(', ')}.`);
@@ -80,7 +82,7 @@ export function parseOptions(args) {
   const gpuLayers = number('--gpu-layers', values['gpu-layers'] ?? '0', 0, 1000);
   return {
     help: values.help,
-    model: values.model,
+    model,
     shape,
     layers: number('--layers', values.layers ?? '0', 0, 200),
     types: list('--types', values.types, preset.types, checkType),

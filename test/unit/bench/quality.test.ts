@@ -9,6 +9,7 @@ import { ask, FACTS, makeDocuments, names } from '../../bench/quality/needles.mj
 import { pairsOf, parseOptions, readResult } from '../../bench/quality/options.mjs';
 import { charts, markdown, type Result, resultOf } from '../../bench/quality/report.mjs';
 import { createFakeEngine } from '../../fixtures/fakeEngine';
+import { smallModel, tinyModel } from '../../models.mjs';
 
 const known = ['f16', 'q8_0', 'q4_0', 'turbo4', 'turbo3'];
 const fixtures = path.join(import.meta.dirname, '..', '..', 'fixtures');
@@ -24,6 +25,12 @@ describe('options', () => {
       documents: 0,
       json: true,
     });
+  });
+
+  it('knows the models of the tree by name', () => {
+    expect(parseOptions([]).model).toBe(smallModel);
+    expect(parseOptions(['--model', 'small']).model).toBe(smallModel);
+    expect(parseOptions(['--model', 'tiny']).model).toBe(tinyModel);
   });
 
   it('reads lists, sizes and pairs', () => {

@@ -4,6 +4,7 @@ import { documentShapes, replaceFigures } from '../../bench/speed/document.mjs';
 import { figuresOf, median, quantile, ratioOf } from '../../bench/speed/figures.mjs';
 import { OptionError, parseOptions, variantsOf } from '../../bench/speed/options.mjs';
 import { charts, depthName, markdown } from '../../bench/speed/report.mjs';
+import { smallModel, tinyModel } from '../../models.mjs';
 import { EVENTS, RESULT } from './samples';
 
 describe('parseOptions', () => {
@@ -14,6 +15,12 @@ describe('parseOptions', () => {
     expect(settings.threads).toBe(3);
     expect(settings.shape).toBe('qwen3-0.6b');
     expect(parseOptions(['--prompts', 'none']).prompts).toEqual([]);
+  });
+
+  it('knows the models of the tree by name', () => {
+    expect(parseOptions(['--model', 'small'])).toMatchObject({ model: smallModel, shape: undefined });
+    expect(parseOptions(['--model', 'tiny'])).toMatchObject({ model: tinyModel, shape: undefined });
+    expect(() => parseOptions(['--model', '/nowhere.gguf'])).toThrow('no file /nowhere.gguf');
   });
 
   it('leaves out on a GPU what is measured on the CPU only', () => {

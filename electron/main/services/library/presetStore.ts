@@ -52,6 +52,17 @@ export class PresetStore {
     });
   }
 
+  /** Presets with one of the models `from` have the model `to` from now on. @returns whether there were any */
+  async replaceModel(from: readonly string[], to: string): Promise<boolean> {
+    const replaced = (preset: Preset): Preset =>
+      preset.engine?.modelId && from.includes(preset.engine.modelId)
+        ? { ...preset, engine: { ...preset.engine, modelId: to } }
+        : preset;
+    if (this.state.presets.every((one) => replaced(one) === one)) return false;
+    await this.change(({ presets, defaultId }) => ({ presets: presets.map(replaced), defaultId }));
+    return true;
+  }
+
   remove(id: string): Promise<Presets> {
     return this.change(({ presets, defaultId }) => ({
       presets: presets.filter((one) => one.id !== id),

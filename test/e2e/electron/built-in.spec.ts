@@ -1,0 +1,53 @@
+/** The built-in model as a person meets it: the examples of the first screen, and the data of a version that had another one. */
+import { cp } from 'node:fs/promises';
+import path from 'node:path';
+import { expect } from '@playwright/test';
+import { root, test } from '../app';
+import { answers, answerText, ask, ended, ready } from '../chat';
+
+test('every example of the first screen is answered right', async ({ launch }) => {
+  // greedy, and else as the app comes
+  const { page } = await launch({ settings: { sampling: { temperature: 0, seed: 1 } } });
+  await ready(page);
+  const right = {
+    'A letter': 'the bridge was closed after the storm',
+    'Minutes of a meeting': 'December 1',
+    'An invoice': '739.69',
+    'Five pages': '7263514',
+  };
+  const cards = page.getByTestId('example');
+  await expect(cards).toHaveCount(Object.keys(right).length);
+  for (const [title, answer] of Object.entries(right)) {
+    await cards.filter({ hasText: title }).click();
+    await expect(page.getByTestId('document-card')).toHaveAttribute('data-state', 'ready');
+    await expect(page.getByTestId('first-actions')).toBeHidden();
+    await page.getByTestId('send').click();
+    await expect(answers(page)).toHaveCount(1);
+    await ended(page);
+    expect(await answerText(page), title).toContain(answer);
+    await expect(page.getByTestId('found-nothing')).toHaveCount(0);
+    await page.getByTestId('new-chat').click();
+    await expect(answers(page)).toHaveCount(0);
+  }
+
+  // what it does not find may be there all the same: it is no judge of that
+  await cards.filter({ hasText: 'A letter' }).click();
+  await expect(page.getByTestId('document-card')).toHaveAttribute('data-state', 'ready');
+  expect(await ask(page, 'What is the cat called?')).toContain('The text does not say.');
+  await expect(answers(page).getByTestId('found-nothing')).toContainText('may say it all the same');
+});
+
+test('what named the model before it opens with it, and says so', async ({ launch, dataDir }) => {
+  await cp(path.join(root, 'test', 'fixtures', 'data-concertina-tiny'), dataDir, { recursive: true });
+  const { page } = await launch();
+  await ready(page);
+  await expect(page.getByTestId('notice').filter({ hasText: 'concertina-tiny is no longer built in' })).toBeVisible();
+  await expect(page.getByTestId('model-picker')).toContainText('concertina-small');
+  await page.getByTestId('chat-item').first().getByRole('button').first().click();
+  await expect(answers(page)).toHaveCount(1);
+  const line = page.getByTestId('former-model');
+  await expect(line).toHaveText('concertina-tiny is no longer built in. The new built-in model answers from here on.');
+  await ask(page, 'Where are the oars?');
+  await expect(line).toBeHidden();
+  await expect(page.getByTestId('error-banner')).toBeHidden();
+});

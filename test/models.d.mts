@@ -1,0 +1,3 @@
+export const smallModel: string;
+export const tinyModel: string;
+export function modelFile(name: string): string;
