@@ -13,6 +13,7 @@ const int     ANY  = 1 << 20;
 const int64_t DEEP = INT64_MAX;
 
 // The table of levels. First row that fits: family up to, positions below, with or without turbo4 on a side.
+// turboquant_plus: https://github.com/TheTom/turboquant_plus, docs/decode-speed-hardware-analysis.md; its words in quotes.
 struct table_row {
     int          family;
     int64_t      n_kv;
@@ -23,11 +24,11 @@ struct table_row {
 
 const table_row tables[] = {
     // 16 entries were measured nowhere; 8 magnitudes are as many as turbo3's 8 entries, which are fast on M5
-    { ANY, DEEP,  true,  TURBO_METAL_TABLE_MAGNITUDE, "not measured: turbo4 has 16 entries or 8 magnitudes; seed 000 measured 8 entries and 4 magnitudes" },
-    { 9,   DEEP,  false, TURBO_METAL_TABLE_MAGNITUDE, "seed 000, M2 Pro at 8K: 4 magnitudes +38%; \"Pre-M5: always 4-mag\"" },
-    { ANY, 8192,  false, TURBO_METAL_TABLE_SIGNED,    "seed 000, M5 Max short: 8 entries 76.7, 4 magnitudes 76.2; \"M5+ below 8K: 8-LUT\"" },
-    { ANY, 20480, false, TURBO_METAL_TABLE_MAGNITUDE, "seed 000, M5 Max at 16K: 4 magnitudes +2.4%; \"8K-20K: 4-mag\"" },
-    { ANY, DEEP,  false, TURBO_METAL_TABLE_SIGNED,    "seed 000, M5 Max at 32K: 4 magnitudes -7.3%; \"above 20K: 8-LUT\"" },
+    { ANY, DEEP,  true,  TURBO_METAL_TABLE_MAGNITUDE, "not measured: turbo4 has 16 entries or 8 magnitudes; turboquant_plus measured 8 entries and 4 magnitudes" },
+    { 9,   DEEP,  false, TURBO_METAL_TABLE_MAGNITUDE, "turboquant_plus, M2 Pro at 8K: 4 magnitudes +38%; \"Pre-M5: always 4-mag\"" },
+    { ANY, 8192,  false, TURBO_METAL_TABLE_SIGNED,    "turboquant_plus, M5 Max short: 8 entries 76.7, 4 magnitudes 76.2; \"M5+ below 8K: 8-LUT\"" },
+    { ANY, 20480, false, TURBO_METAL_TABLE_MAGNITUDE, "turboquant_plus, M5 Max at 16K: 4 magnitudes +2.4%; \"8K-20K: 4-mag\"" },
+    { ANY, DEEP,  false, TURBO_METAL_TABLE_SIGNED,    "turboquant_plus, M5 Max at 32K: 4 magnitudes -7.3%; \"above 20K: 8-LUT\"" },
 };
 
 // Queries per SIMD-group: of those that have a kernel, the least that takes all queries of a KV head, so that its rows are expanded

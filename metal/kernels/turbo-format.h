@@ -52,8 +52,8 @@ static inline float4 turbo_flip(float4 v, uint4 flip) {
     return as_type<float4>(as_type<uint4>(v) ^ (flip & 0x80000000u));
 }
 
-// The functions below multiply each level by its scale at once: seed 000 measured that deferring the product is slower, as the
-// multiplication hides the latency of the table.
+// The functions below multiply each level by its scale at once: deferring the product was measured to be slower
+// (TheTom/turboquant_plus, docs/decode-speed-hardware-analysis.md), as the multiplication hides the latency of the table.
 
 // Values of four codes of turbo4; other bits than the low four of each are ignored.
 static inline float4 turbo4_values(uint4 code, float4 scale) {

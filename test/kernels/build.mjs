@@ -85,7 +85,9 @@ function parts(module, fast) {
 /** The part of the addon that only a build with Metal has. @returns {Promise<string>} what is wrong; empty: nothing */
 export function checkAddon() {
   const llama = ['include', 'common', 'vendor'].map((name) => path.join(TREE, name));
-  return compiles(path.join(NATIVE, 'addon', 'Kernels.cpp'), [...INCLUDES, ...llama], ['CONCERTINA_METAL']);
+  // ours, which the patched headers of llama-common include
+  const templates = path.join(NATIVE, 'template');
+  return compiles(path.join(NATIVE, 'addon', 'Kernels.cpp'), [...INCLUDES, ...llama, templates], ['CONCERTINA_METAL']);
 }
 
 /** @returns {Promise<string>} the program with all cases */

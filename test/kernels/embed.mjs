@@ -2,6 +2,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
+import { forgetMovedBuild } from '../../native/prepare/cmake-cache.mjs';
 import { amalgamate } from '../../native/prepare/metal-source.mjs';
 import { METAL, NATIVE, TREE } from '../../native/prepare/paths.mjs';
 import { must } from '../../native/prepare/process.mjs';
@@ -35,6 +36,7 @@ export async function checkEmbedding(module) {
   write(path.join(folder, 'stub.c'), 'int stub;\n');
   write(path.join(folder, 'hook.c'), '#include <stddef.h>\n#include <stdint.h>\n#include "turbo-metal.h"\n');
   const build = path.join(folder, 'build');
+  forgetMovedBuild({ source: folder, build }, console.error);
   await must('Configuring metal/', 'cmake', ['-S', folder, '-B', build]);
   await must('Making the library of kernels', 'cmake', ['--build', build, '--target', 'turbo-metal-source', 'hooks']);
   const source = path.join(build, 'metal', 'turbo.metal');

@@ -1,4 +1,4 @@
-// The dispatch table against the rows of seed 000, the override, and what Metal refuses.
+// The dispatch table against the measured rows of turboquant_plus, the override, and what Metal refuses.
 
 #include "../../native/check.h"
 #include "turbo-plan.h"
@@ -67,8 +67,8 @@ TEST("dispatch: turbo4 never takes 16 entries, which nobody measured") {
 
 TEST("dispatch: every row says where it is from") {
     for (const int64_t n_kv : { 2048, 16384, 32768 }) {
-        CHECK(std::string(turbo_metal_choose_with(test_device(10), shape_of(n_kv), PLENTY, "").source).find("seed 000") == 0);
-        CHECK(std::string(turbo_metal_choose_with(test_device(7), shape_of(n_kv), PLENTY, "").source).find("seed 000") == 0);
+        CHECK(std::string(turbo_metal_choose_with(test_device(10), shape_of(n_kv), PLENTY, "").source).find("turboquant_plus") == 0);
+        CHECK(std::string(turbo_metal_choose_with(test_device(7), shape_of(n_kv), PLENTY, "").source).find("turboquant_plus") == 0);
     }
 }
 
