@@ -19,6 +19,16 @@ export function appMemory(pids: readonly number[], readStatus: (pid: number) => 
   return bytes;
 }
 
+/** The app's processes but the engine's. `listed`: with it or without it, and with its other child or without. */
+export function besideEngine(
+  listed: readonly number[],
+  engine: number | undefined,
+  other: number | undefined,
+): number[] {
+  const all = new Set(other === undefined ? listed : [...listed, other]);
+  return [...all].filter((pid) => pid !== engine);
+}
+
 function procStatus(pid: number): string {
   return readFileSync(`/proc/${pid}/status`, 'utf8');
 }

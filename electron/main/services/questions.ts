@@ -8,7 +8,7 @@ import type { Settings } from '../../shared/settings';
 import type { CountingModel, DocumentCounts } from './documents/documentCounts';
 import type { DocumentTexts } from './documents/documentTexts';
 import type { Retrieval } from './documents/retrieval';
-import { type RollSource, rollBranch } from './overflow';
+import { type Fitted, fitBranch, type RollSource } from './overflow';
 import { asRead, buildPrompt, type PromptSource, systemPromptOf } from './prompt';
 
 /** What counting needs of the engine; `EngineService` is one. */
@@ -17,6 +17,8 @@ export interface CountingEngine extends CountingModel {
   countTokens(messages: PromptMessage[], options: PromptOptions): Promise<{ tokens: number }>;
   /** 0: nothing is loaded */
   contextSize(): number;
+  /** tokens that the loaded model was trained for; 0: not known */
+  trainedContext(): number;
   /** a model is loaded; rejects when none is on its way */
   whenReady(signal: AbortSignal): Promise<void>;
 }
@@ -34,6 +36,29 @@ export interface Question {
   text: string;
   attachments: readonly Attachment[];
 }
+
+export type QuestionSource = PromptSource & RollSource;
+
+/** A question as it would be asked now. */
+export interface Prepared {
+  /** with passages, as many as there is room for */
+  attachments: Attachment[];
+  /** what it is read with: earlier messages without what had to leave, and the question */
+  fitted: Fitted<QuestionSource>;
+  /** a document of which not even one passage has room; null: there is none */
+  unfilled: string | null;
+}
+
+/** What would make a question fit. */
+export interface Remedies {
+  /** the policy `roll` */
+  leaveOut: boolean;
+  /** the same question as the first of a new chat */
+  newChat: boolean;
+}
+
+/** tries to look up fewer passages, when those that were looked up take a token too much in their place */
+const mostTries = 4;
 
 export class Questions {
   constructor(
@@ -84,21 +109,55 @@ export class Questions {
     if (large.length === 0 && !question.attachments.some(isToBeFilled)) return [...question.attachments];
     await this.engine.whenReady(new AbortController().signal);
     for (const attachment of large) await this.checkSize(attachment);
-    const filled = await this.filled(question);
-    const without = filled.find(isToBeFilled);
-    if (without) throw noRoom(without.name);
-    return filled;
+    const { attachments, unfilled } = await this.prepare(question);
+    if (unfilled !== null) throw this.noRoom(unfilled, await this.remedies(question));
+    return attachments;
   }
 
-  /** The same for a draft: passages that there is no room for are left out. */
-  async filled(question: Question): Promise<Attachment[]> {
+  /**
+   * The question as it would be asked now: passages are looked up for it, and what there is no room for leaves, of earlier
+   * questions first. The answer is given the same prompt, see `AnswerWriter`.
+   */
+  async prepare(question: Question, rolls = this.settings().overflow === 'roll'): Promise<Prepared> {
     const { chat, branch, text, attachments } = question;
-    const open = attachments.filter(isToBeFilled).length;
-    if (open === 0) return [...attachments];
-    const fixed = { role: 'user' as const, text, attachments: attachments.filter(isFixed) };
-    const { retrievalTokens } = this.settings().documents;
-    const room = await this.room(chat, [...branch, fixed], retrievalTokens);
-    const most = Math.floor(Math.min(retrievalTokens, room) / open);
+    const room = { tokens: this.engine.contextSize() - this.reserve(), rolls };
+    const count = (some: readonly PromptSource[]) => this.total(chat, some);
+    const fitWith = (own: Attachment[]) =>
+      fitBranch<QuestionSource>([...branch, { role: 'user', text, attachments: own }], count, room);
+    const isOpen = attachments.map(isToBeFilled);
+    const open = isOpen.filter(Boolean).length;
+    if (open === 0) return { attachments: [...attachments], fitted: await fitWith([...attachments]), unfilled: null };
+
+    const lookUp = (tokens: number) => this.filled(attachments, text, Math.floor(tokens / open));
+    let filled = await lookUp(this.settings().documents.retrievalTokens);
+    let fitted = await fitWith(filled);
+    for (let tries = 1; !fitted.fits && tries <= mostTries; tries++) {
+      const lookedUp = filled.filter((one, index) => isOpen[index] && isFixed(one));
+      if (lookedUp.length === 0) break;
+      // all that can leave has left: fewer of its own passages are what remains
+      const most = (await this.tokensOf(lookedUp)) - (fitted.total - room.tokens);
+      filled = await lookUp(tries < mostTries ? most : 0);
+      fitted = await fitWith(filled);
+    }
+    return { attachments: filled, fitted, unfilled: filled.find(isToBeFilled)?.name ?? null };
+  }
+
+  /** For a question that does not fit. The first one of a chat is itself too long. */
+  async remedies(question: Question): Promise<Remedies> {
+    if (question.branch.length === 0) return { leaveOut: false, newChat: false };
+    const fits = async (other: Question, rolls: boolean) => {
+      const { fitted, unfilled } = await this.prepare(other, rolls);
+      return fitted.fits && unfilled === null;
+    };
+    const rolls = this.settings().overflow === 'roll';
+    return {
+      leaveOut: !rolls && (await fits(question, true)),
+      newChat: await fits({ ...question, chat: null, branch: [] }, rolls),
+    };
+  }
+
+  /** `most`: tokens of the passages of one document */
+  private async filled(attachments: readonly Attachment[], text: string, most: number): Promise<Attachment[]> {
     const filled: Attachment[] = [];
     for (const attachment of attachments) {
       filled.push(isFixed(attachment) ? attachment : await this.retrieval.choose(attachment, text, most));
@@ -106,17 +165,10 @@ export class Questions {
     return filled;
   }
 
-  /** Tokens that the context leaves beside a branch; where old turns may go, they go for `wanted` tokens too. */
-  private async room(
-    chat: PromptChat,
-    branch: readonly (PromptSource & RollSource)[],
-    wanted: number,
-  ): Promise<number> {
-    const all = this.engine.contextSize() - this.reserve();
-    const count = (some: readonly PromptSource[]) => this.total(chat, some);
-    if (this.settings().overflow !== 'roll') return all - (await count(branch));
-    const rolled = (await rollBranch(branch, count, all - wanted)) ?? (await rollBranch(branch, count, all));
-    return rolled ? all - (await count(rolled.branch)) : 0;
+  private async tokensOf(attachments: readonly Attachment[]): Promise<number> {
+    let tokens = 0;
+    for (const attachment of attachments) tokens += await this.counts.block(attachment);
+    return tokens;
   }
 
   private async large(attachments: readonly Attachment[]): Promise<Attachment[]> {
@@ -131,6 +183,22 @@ export class Questions {
     const tokens = await this.counts.block(attachment);
     const size = this.engine.contextSize();
     if (tokens > size) throw tooLarge(attachment.name, tokens, size);
+  }
+
+  /** Names only what would help. */
+  private noRoom(name: string, { leaveOut, newChat }: Remedies): ConcertinaError {
+    const size = this.engine.contextSize();
+    const ways = [
+      ...(leaveOut ? ['have the oldest messages left out when the context is full (in the settings)'] : []),
+      ...(newChat ? [`ask in a new chat with ${name}`] : []),
+      ...(size < this.engine.trainedContext() ? ['choose a longer context'] : []),
+    ];
+    const full = newChat ? 'This chat is full' : 'This question is too long';
+    return new ConcertinaError(
+      'context-full',
+      `${full}: the context of ${size.toLocaleString('en')} tokens has no room left for passages of ${name}.`,
+      ways.length > 0 ? `You can ${ways.join(', or ')}.` : 'Ask with fewer words.',
+    );
   }
 }
 
@@ -147,13 +215,5 @@ function tooLarge(name: string, tokens: number, size: number): ConcertinaError {
     'context-full',
     `${name} has ${tokens.toLocaleString('en')} tokens, the context holds ${size.toLocaleString('en')}.`,
     'Attach pages, headings or passages of it, or choose a longer context.',
-  );
-}
-
-function noRoom(name: string): ConcertinaError {
-  return new ConcertinaError(
-    'context-full',
-    `The context has no room for passages of ${name}.`,
-    'Choose a longer context, or ask in a new chat.',
   );
 }

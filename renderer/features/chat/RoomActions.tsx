@@ -2,6 +2,7 @@
 import type { Message } from '../../../electron/shared/chats';
 import { selectBudget } from '../../state/budget/selectors';
 import { useRoom } from '../../state/budget/useRoom';
+import { selectCanRelease } from '../../state/conversation/selectors';
 import { selectLoadedContext } from '../../state/engine/selectors';
 import { selectSettings } from '../../state/settings/selectors';
 import { useActions, useApp } from '../../state/useApp';
@@ -23,6 +24,7 @@ export function RoomActions({ message, onGoOn }: RoomActionsProps) {
   const rolls = overflow === 'roll';
   // the composer offers the same when not even the next question would fit
   const told = useApp(selectBudget)?.fits === false;
+  const releases = useApp(selectCanRelease(message.id)) && message.text !== '';
 
   async function letGo(): Promise<void> {
     if (await settings.update({ overflow: 'roll' })) onGoOn();
@@ -33,6 +35,17 @@ export function RoomActions({ message, onGoOn }: RoomActionsProps) {
       {(longer || rolls) && (
         <Button size="small" className="needs-idle" onClick={onGoOn} data-testid="continue">
           {message.text === '' ? 'Answer again' : 'Continue'}
+        </Button>
+      )}
+      {releases && !longer && !rolls && (
+        <Button
+          size="small"
+          className="needs-idle"
+          title="They leave the prompt, as few as it takes. The words of the questions and answers stay; the chat is read again from there."
+          onClick={onGoOn}
+          data-testid="release"
+        >
+          Continue without passages of earlier questions
         </Button>
       )}
       {!longer && !told && message.stats && <Offers used={message.stats.contextUsed} />}

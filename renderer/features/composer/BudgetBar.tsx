@@ -5,9 +5,8 @@ import { selectEngineState } from '../../state/engine/selectors';
 import { useApp } from '../../state/useApp';
 import { cx } from '../../ui/cx';
 import { formatCount } from '../../ui/format';
-import { leftOutText } from '../../ui/leftOutText';
 import { Popover } from '../../ui/Popover';
-import { budgetParts, budgetText, staleText } from './budgetParts';
+import { budgetParts, budgetText, leavingText, staleText } from './budgetParts';
 
 /** In the composer's foot: the figure, which opens all of them. */
 export function BudgetMeter() {
@@ -119,6 +118,6 @@ function BudgetDetails({ budget, stale }: { budget: PromptBudget; stale: string 
   );
 }
 
-function cutText({ leftOut = 0 }: PromptBudget): string {
-  return leftOut > 0 ? leftOutText(leftOut, 'will be left out') : 'Nothing is cut.';
+function cutText(budget: PromptBudget): string {
+  return leavingText(budget, 0) ?? 'Nothing is cut.';
 }

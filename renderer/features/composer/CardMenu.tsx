@@ -33,7 +33,7 @@ export function CardMenu({ document }: { document: DraftDocument }) {
       )}
       {part.kind !== 'passages' && (
         <MenuItem icon={<ScanSearch />} onSelect={() => documents.setPart(key, { kind: 'passages', passages: [] })}>
-          Only the best passages for each question
+          Search it for each question
         </MenuItem>
       )}
       {part.kind !== 'whole' && (

@@ -76,6 +76,7 @@ export function Composer() {
       <div className="flex items-end gap-2 py-2 pr-2 pl-4">
         <AttachButton />
         <textarea
+          dir="auto"
           ref={field}
           rows={1}
           value={text}
@@ -99,14 +100,15 @@ export function Composer() {
 function useSendFacts(): SendFacts {
   const { text, documents } = useApp(selectDraftOfOpenChat);
   const stale = useApp(selectBudgetStale);
-  const fits = useApp(selectBudget)?.fits ?? null;
+  const budget = useApp(selectBudget);
   return {
     connection: useApp(selectConnection).phase,
     engine: useApp(selectEngineState),
     empty: text.trim() === '',
     sending: useApp(selectSending),
     documents,
-    fits: stale ? null : fits,
+    fits: stale ? null : (budget?.fits ?? null),
+    unfilled: budget?.unfilled ?? null,
   };
 }
 

@@ -15,13 +15,15 @@ interface DocumentCardProps {
   document: DraftDocument;
   /** in the context, as it is attached; null: not counted */
   tokens: number | null;
+  /** of the passages that a question may get; null: it is not searched for them */
+  most: number | null;
   stale: boolean;
   /** the same document stands before it */
   twice: boolean;
 }
 
 /** A document beside the question: what it is, how far it has been read, or why it could not be. */
-export function DocumentCard({ document, tokens, stale, twice }: DocumentCardProps) {
+export function DocumentCard({ document, tokens, most, stale, twice }: DocumentCardProps) {
   const job = useApp(selectJob(document.jobId));
   const { documents } = useActions();
   const { key, info, error, name } = document;
@@ -57,7 +59,7 @@ export function DocumentCard({ document, tokens, stale, twice }: DocumentCardPro
             {name}
           </p>
         )}
-        {info && <Facts document={document} tokens={tokens} stale={stale} />}
+        {info && <Facts document={document} tokens={tokens} most={most} stale={stale} />}
         {info && <Warnings notices={info.notices} twice={twice} />}
         {!info && !error && <ReadingProgress name={name} sent={document.sent} job={job} />}
         {error && <Failure document={document} />}
@@ -74,15 +76,22 @@ export function DocumentCard({ document, tokens, stale, twice }: DocumentCardPro
   );
 }
 
-function Facts({ document, tokens, stale }: Pick<DocumentCardProps, 'document' | 'tokens' | 'stale'>) {
+/** Passages differ from question to question: of those the most is told. */
+function Facts({ document, tokens, most, stale }: Pick<DocumentCardProps, 'document' | 'tokens' | 'most' | 'stale'>) {
   const { info, part } = document;
   return (
     <p className="text-ink-3 tabular-nums">
       <span data-testid="card-part">{partText(part, info)}</span>
-      {tokens !== null && (
+      {tokens !== null && most === null && (
         <span className={cx(stale && 'italic')} title="Tokens that it takes in the context">
           {' · '}
           {formatCount(tokens)} tokens
+        </span>
+      )}
+      {most !== null && (
+        <span title={tokens === null ? undefined : `${formatCount(tokens)} for the question as it is now`}>
+          {' · up to '}
+          {formatCount(most)} tokens
         </span>
       )}
     </p>

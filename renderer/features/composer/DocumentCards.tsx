@@ -1,5 +1,6 @@
 import { selectBudget, selectBudgetStale } from '../../state/budget/selectors';
 import { selectDraftDocuments } from '../../state/documents/selectors';
+import { selectSettings } from '../../state/settings/selectors';
 import { useApp } from '../../state/useApp';
 import { DocumentCard } from './DocumentCard';
 
@@ -8,8 +9,10 @@ export function DocumentCards() {
   const documents = useApp(selectDraftDocuments);
   const budget = useApp(selectBudget);
   const stale = useApp(selectBudgetStale);
+  const lookedUp = useApp(selectSettings)?.documents.retrievalTokens ?? 0;
   if (documents.length === 0) return null;
   const counts = budget?.byDocument.filter(({ inBranch }) => !inBranch) ?? [];
+  const searched = documents.filter(({ part }) => part.kind === 'passages').length;
   const ready = documents.filter(({ info }) => info !== null);
 
   return (
@@ -27,6 +30,7 @@ export function DocumentCards() {
             key={document.key}
             document={document}
             tokens={known && count ? count.tokens : null}
+            most={document.part.kind === 'passages' ? Math.floor(lookedUp / searched) : null}
             stale={stale}
             twice={document.info !== null && twice}
           />

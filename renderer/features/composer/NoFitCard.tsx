@@ -8,17 +8,19 @@ import { sectionsName } from '../../state/documents/partText';
 import { selectDraftDocuments } from '../../state/documents/selectors';
 import type { DraftDocument } from '../../state/documents/state';
 import { selectLoadedModel, selectLoadProgress } from '../../state/engine/selectors';
-import { selectApplying } from '../../state/settings/selectors';
+import { selectApplying, selectSettings } from '../../state/settings/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { typesText } from '../../ui/fitText';
 import { formatBytes, formatCount } from '../../ui/format';
 import { Progress } from '../../ui/Progress';
+import { noFitText } from './budgetParts';
 
 export function NoFitCard() {
   const budget = useApp(selectBudget);
   const stale = useApp(selectBudgetStale);
   const applying = useApp(selectApplying);
+  const documents = useApp(selectDraftDocuments);
   if (!budget || budget.fits || (stale && !applying)) return null;
   return (
     <section
@@ -28,20 +30,16 @@ export function NoFitCard() {
     >
       <p role="alert" className="flex gap-2 font-medium text-ink">
         <TriangleAlert className="mt-0.5 size-4 shrink-0 text-warn" aria-hidden="true" />
-        {noFitText(budget)}
+        {noFitText(budget, documents)}
       </p>
       {applying ? <Reloading /> : <Offers budget={budget} />}
     </section>
   );
 }
 
-function noFitText({ total, reserve, contextSize, over }: PromptBudget): string {
-  const needed = `${formatCount(total)} tokens, and ${formatCount(reserve)} kept for the answer`;
-  return `${needed}, are ${formatCount(over)} more than the context of ${formatCount(contextSize)} holds. Nothing is cut: choose what to do.`;
-}
-
 function Offers({ budget }: { budget: PromptBudget }) {
-  const room = useRoom(budget);
+  const lookedUp = useApp(selectSettings)?.documents.retrievalTokens ?? 0;
+  const room = useRoom({ total: budget.total + (budget.unfilled === undefined ? 0 : lookedUp) });
   const documents = useApp(selectDraftDocuments);
   const { settings } = useActions();
   const ready = documents.filter(({ info }) => info !== null);
@@ -64,6 +62,7 @@ function Offers({ budget }: { budget: PromptBudget }) {
           </li>
         ))}
         <LetGo />
+        {budget.remedies?.newChat && <NewChat documents={documents.length} />}
         <DocumentOffers documents={ready} />
         <SendAnyway budget={budget} />
       </ul>
@@ -89,6 +88,27 @@ function LetGo() {
   );
 }
 
+/** The question, with its documents, has room where nothing was asked yet. It is not sent by itself. */
+function NewChat({ documents }: { documents: number }) {
+  const { conversation, ui } = useActions();
+  const what = documents === 0 ? 'this question' : documents === 1 ? 'this document' : `these ${documents} documents`;
+  return (
+    <li>
+      <Button
+        size="small"
+        data-testid="offer-new-chat"
+        title="What you wrote goes along. This chat stays as it is."
+        onClick={() => {
+          conversation.takeToNewChat();
+          ui.focusComposer();
+        }}
+      >
+        New chat with {what}
+      </Button>
+    </li>
+  );
+}
+
 /** About the longest document that goes whole. */
 function DocumentOffers({ documents }: { documents: readonly DraftDocument[] }) {
   const actions = useActions().documents;
@@ -96,9 +116,9 @@ function DocumentOffers({ documents }: { documents: readonly DraftDocument[] }) 
   const longest = whole.reduce<DraftDocument | null>((most, one) => (sizeOf(one) > sizeOf(most) ? one : most), null);
   if (!longest?.info) return null;
   const { info, key } = longest;
-  const of = documents.length > 1 && (
+  const named = documents.length > 1 && (
     <span className="max-w-56 truncate" title={info.name}>
-      of {info.name}
+      {info.name}
     </span>
   );
 
@@ -107,7 +127,7 @@ function DocumentOffers({ documents }: { documents: readonly DraftDocument[] }) 
       {info.sections > 1 && (
         <li>
           <Button size="small" data-testid="offer-parts" onClick={() => actions.openParts(info.id)}>
-            Choose {sectionsName(info)}s {of}
+            Choose {sectionsName(info)}s {named && <>of {named}</>}
           </Button>
         </li>
       )}
@@ -118,7 +138,7 @@ function DocumentOffers({ documents }: { documents: readonly DraftDocument[] }) 
           title="The passages that fit each question best are looked up, and listed with it. It stays so for this chat."
           onClick={() => actions.setPart(key, { kind: 'passages', passages: [] })}
         >
-          Only the best passages {of}
+          Search {named || 'it'} for each question
         </Button>
       </li>
     </>
@@ -126,10 +146,10 @@ function DocumentOffers({ documents }: { documents: readonly DraftDocument[] }) 
 }
 
 /** The prompt itself fits: only what is kept for the answer does not. */
-function SendAnyway({ budget: { total, contextSize } }: { budget: PromptBudget }) {
+function SendAnyway({ budget: { total, contextSize, unfilled } }: { budget: PromptBudget }) {
   const empty = useApp(selectDraftOfOpenChat).text.trim() === '';
   const { conversation } = useActions();
-  if (total >= contextSize || empty) return null;
+  if (total >= contextSize || empty || unfilled !== undefined) return null;
   return (
     <li>
       <Button size="small" data-testid="send-anyway" onClick={() => void conversation.send()}>

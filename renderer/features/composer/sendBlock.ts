@@ -3,7 +3,6 @@ import type { EngineState } from '../../../electron/shared/engine';
 import { choosesNothing } from '../../state/documents/drafts';
 import type { DraftDocument } from '../../state/documents/state';
 import type { ConnectionPhase } from '../../state/engine/state';
-import { leftOutText } from '../../ui/leftOutText';
 
 export interface SendBlock {
   reason: string;
@@ -20,6 +19,8 @@ export interface SendFacts {
   documents: readonly Pick<DraftDocument, 'name' | 'info' | 'error' | 'part'>[];
   /** of the prompt as it is now; null: not counted */
   fits: boolean | null;
+  /** the name of a document that no passage has room of; null: there is none */
+  unfilled: string | null;
 }
 
 export function sendBlock(facts: SendFacts): SendBlock | null {
@@ -30,6 +31,7 @@ export function sendBlock(facts: SendFacts): SendBlock | null {
   const documents = documentsBlock(facts.documents);
   if (documents) return documents;
   // the card above says by how much, and what can be done
+  if (facts.fits === false && facts.unfilled) return block(`No room is left for passages of ${facts.unfilled}`);
   if (facts.fits === false) return block('This does not fit into the context');
   if (!facts.empty) return null;
   return block(facts.documents.length > 0 ? 'Write a question about the text' : '');
@@ -55,11 +57,11 @@ function engineBlock(state: EngineState | null): SendBlock | null {
   }
 }
 
-/** For the line below the field. `waits`: what the engine is at; null: nothing. `leftOut`: messages, if the question is sent. */
-export function statusText(sending: SendBlock | null, waits: string | null, leftOut: number): string | null {
+/** For the line below the field. `waits`: what the engine is at. `leaving`: what leaves the prompt if the question is sent. */
+export function statusText(sending: SendBlock | null, waits: string | null, leaving: string | null): string | null {
   if (sending?.reason) return sending.reason;
   if (waits) return waits;
-  return sending === null && leftOut > 0 ? leftOutText(leftOut, 'will be left out') : null;
+  return sending === null ? leaving : null;
 }
 
 /** A question never goes without what was attached to it. */

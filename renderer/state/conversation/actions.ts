@@ -10,7 +10,7 @@ import { selectIsAnswering } from '../stream/selectors';
 import { endedParts, openPartOf } from '../stream/summaryParts';
 import type { Tools } from '../tools';
 import { lookedUp, withDraft } from './draft';
-import { selectDraftOfOpenChat } from './selectors';
+import { selectDraftKey, selectDraftOfOpenChat } from './selectors';
 import { type Draft, emptyDraft, newChatKey } from './state';
 import { indexChildren, leafBelow, pathTo, withMessages } from './tree';
 
@@ -50,7 +50,7 @@ export function createConversationActions(
       if (get().conversation.openingId === chatId) show(chat);
     } catch (error) {
       if (get().conversation.openingId === chatId) patch('conversation', { openingId: null });
-      report(error);
+      report(error, selectDraftKey(get()));
     }
   }
 
@@ -98,8 +98,10 @@ export function createConversationActions(
     if (chat?.id === chatId) {
       // The final state may have overtaken this answer; it must not go back to "being written".
       const { ended } = get().stream;
-      // and so may the first parts of a summary
-      const begun = chat.messages.filter(({ summary, stopReason }) => summary && stopReason === null);
+      // and so may the first parts of a summary, or what left the prompt for it
+      const begun = chat.messages.filter(
+        ({ summary, released, stopReason }) => (summary || released) && stopReason === null,
+      );
       const fresh = added.filter(({ id }) => !ended.includes(id) && !begun.some((message) => message.id === id));
       // with its first question a chat keeps the system prompt of that moment
       const systemPrompt = chat.systemPrompt ?? (turn.userMessage && get().settings.saved?.systemPrompt) ?? null;
@@ -114,14 +116,15 @@ export function createConversationActions(
   async function takeTurn(chatId: string, start: () => Promise<Turn>): Promise<boolean> {
     if (selectIsAnswering(chatId)(get())) return false;
     patch('conversation', { sending: true, target: null });
-    patch('ui', { problem: null });
+    const { problem } = get().ui;
+    if (!problem?.of || problem.of.draftKey === chatId) patch('ui', { problem: null });
     try {
       receiveTurn(chatId, await start());
       // The person has gone on: the notice about the last crash has done its work.
       patch('engine', { recovered: false });
       return true;
     } catch (error) {
-      report(error);
+      report(error, chatId);
       return false;
     } finally {
       patch('conversation', { sending: false });
@@ -152,6 +155,20 @@ export function createConversationActions(
     );
   }
 
+  /** Another chat has the room that this one has not: what is written goes there, behind what may be written there already. */
+  function takeToNewChat(): void {
+    const { chat, drafts } = get().conversation;
+    if (!chat) return;
+    const { text, documents } = currentDraft();
+    const waiting = drafts[newChatKey] ?? emptyDraft;
+    const joined = {
+      text: [waiting.text.trimEnd(), text].filter(Boolean).join('\n\n'),
+      documents: [...waiting.documents, ...documents],
+    };
+    patch('conversation', { drafts: withDraft(withDraft(drafts, chat.id, emptyDraft), newChatKey, joined) });
+    startNew();
+  }
+
   /** The documents of the draft, however long they are, part by part. */
   async function summarise(kind: SummaryKind): Promise<void> {
     const names = currentDraft().documents.map(({ name }) => name);
@@ -174,7 +191,7 @@ export function createConversationActions(
       chat = await openedChat(title);
     } catch (error) {
       patch('conversation', { sending: false });
-      report(error);
+      report(error, before?.id ?? newChatKey);
       return;
     }
     const sent = currentDraft();
@@ -223,7 +240,7 @@ export function createConversationActions(
       try {
         if (requestId !== null) await client.call('turns.stop', { requestId });
       } catch (error) {
-        report(error);
+        report(error, chatId);
       }
     }
   }
@@ -237,7 +254,7 @@ export function createConversationActions(
     try {
       await client.call('chats.selectBranch', { chatId: chat.id, leafId });
     } catch (error) {
-      report(error);
+      report(error, chat.id);
     }
   }
 
@@ -248,7 +265,7 @@ export function createConversationActions(
       const { chat } = get().conversation;
       if (chat?.id === chatId) patch('conversation', { chat: { ...chat, systemPrompt } });
     } catch (error) {
-      report(error);
+      report(error, chatId);
     }
   }
 
@@ -269,6 +286,7 @@ export function createConversationActions(
     clearTarget: () => patch('conversation', { target: null }),
     receive,
     send,
+    takeToNewChat,
     summarise,
     regenerate,
     goOn,

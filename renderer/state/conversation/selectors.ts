@@ -1,5 +1,7 @@
+import { holdsPassages, releasedOf } from '../../../electron/shared/released';
 import type { AppState } from '../appState';
 import { type Draft, emptyDraft, newChatKey } from './state';
+import { pathTo } from './tree';
 
 export const selectChat = (state: AppState) => state.conversation.chat;
 export const selectChatId = (state: AppState) => state.conversation.chat?.id ?? null;
@@ -9,10 +11,23 @@ export const selectChatPrompt = (state: AppState) => state.conversation.chat?.sy
 export const selectLeafId = (state: AppState) => state.conversation.chat?.leafId ?? null;
 /** Nothing follows it in the branch that is shown. */
 export const selectIsLast = (messageId: string) => (state: AppState) => state.conversation.chat?.leafId === messageId;
+/** Passages of questions before that of this answer still stand in its prompt. */
+export const selectCanRelease =
+  (messageId: string) =>
+  ({ conversation: { chat } }: AppState): boolean => {
+    const branch = chat ? pathTo(chat.messages, messageId) : [];
+    const earlier = branch.slice(
+      0,
+      branch.findLastIndex(({ role }) => role === 'user'),
+    );
+    return earlier.filter(holdsPassages).length > releasedOf(branch);
+  };
 export const selectOpeningId = (state: AppState) => state.conversation.openingId;
 export const selectTarget = (state: AppState) => state.conversation.target;
 export const selectSending = (state: AppState) => state.conversation.sending;
 
+export const selectDraftKey = (state: AppState) => state.conversation.chat?.id ?? newChatKey;
+
 export function selectDraftOfOpenChat(state: AppState): Draft {
-  return state.conversation.drafts[state.conversation.chat?.id ?? newChatKey] ?? emptyDraft;
+  return state.conversation.drafts[selectDraftKey(state)] ?? emptyDraft;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type RollSource, rollBranch } from '../../../../../electron/main/services/overflow';
+import { fitBranch, type RollSource, rollBranch } from '../../../../../electron/main/services/overflow';
 
 interface Sized extends RollSource {
   name: string;
@@ -58,5 +58,71 @@ describe('rolling', () => {
       kept: 'q a last',
       leftOut: 1,
     });
+  });
+});
+
+const passages = { documentId: 'm', name: 'm.pdf', part: { kind: 'passages' as const, passages: [] } };
+/** A question of 10 tokens with passages of 100. */
+const looked = (name: string): Sized => question(name, 10, [passages]);
+const gone = (name: string, released: number, leftOut = 0): Sized => ({ ...answer(name, 10, leftOut), released });
+const countBlocks = async (branch: Sized[]) =>
+  20 + branch.reduce((sum, { tokens, attachments }) => sum + tokens + 100 * attachments.length, 0);
+
+async function fitted(branch: Sized[], tokens: number, rolls = false, before = {}) {
+  const { branch: kept, ...rest } = await fitBranch(branch, countBlocks, { tokens, rolls }, before);
+  const text = kept.map(({ name, attachments }) => name + '+'.repeat(attachments.length)).join(' ');
+  expect(rest.total).toBe(await countBlocks(kept));
+  return { text, ...rest };
+}
+
+describe('passages of earlier questions', () => {
+  // 480 tokens: 20, three questions of 120 with their answers, a question of 110
+  const three = [looked('q0'), answer('a0'), looked('q1'), answer('a1'), looked('q2'), answer('a2'), looked('q3')];
+
+  it('stay where all of it fits', async () => {
+    const all = { text: 'q0+ a0 q1+ a1 q2+ a2 q3+', released: 0, leftOut: 0, fits: true, kept: 7 };
+    expect(await fitted(three, 490)).toMatchObject(all);
+  });
+
+  it('leave with the oldest question first, as many as it takes and no more; the words stay', async () => {
+    expect(await fitted(three, 489)).toMatchObject({
+      text: 'q0 a0 q1+ a1 q2+ a2 q3+',
+      released: 1,
+      total: 390,
+      kept: 0,
+    });
+    expect(await fitted(three, 390)).toMatchObject({ released: 1, fits: true });
+    expect(await fitted(three, 389)).toMatchObject({ text: 'q0 a0 q1 a1 q2+ a2 q3+', released: 2, fits: true });
+    expect(await fitted(three, 190)).toMatchObject({ text: 'q0 a0 q1 a1 q2 a2 q3+', released: 3, fits: true });
+  });
+
+  it('do not come back, and the beginning that stays is told', async () => {
+    const later = [...three, gone('a3', 1), question('q4')];
+    expect(await fitted(later, 9999)).toMatchObject({ text: 'q0 a0 q1+ a1 q2+ a2 q3+ a3 q4', released: 1, kept: 9 });
+    expect(await fitted(later, 409)).toMatchObject({ text: 'q0 a0 q1 a1 q2+ a2 q3+ a3 q4', released: 2, kept: 2 });
+    expect(await fitted(three, 9999, false, { released: 2 })).toMatchObject({ released: 2 });
+  });
+
+  it('of the question itself stay, other documents too; what is left over does not fit', async () => {
+    expect(await fitted(three, 189)).toMatchObject({ released: 3, total: 190, fits: false });
+    const whole = [question('d', 10, [document, passages]), answer('a'), question('q')];
+    expect(await fitted(whole, 150)).toMatchObject({ text: 'd+ a q', released: 1, fits: true });
+    const byParts = [{ ...looked('s'), summary: { kind: 'summary' as const, parts: [] } }, answer('a'), question('q')];
+    expect(await fitted(byParts, 60)).toMatchObject({ text: 's+ a q', released: 0, fits: false });
+  });
+
+  it('go before whole turns do, which the policy roll lets go after them', async () => {
+    expect(await fitted(three, 200, true)).toMatchObject({ released: 3, leftOut: 0 });
+    expect(await fitted(three, 169, true)).toMatchObject({ text: 'q2 a2 q3+', released: 3, leftOut: 4, fits: true });
+    expect(await fitted(three, 100, true)).toMatchObject({ text: 'q3+', released: 3, leftOut: 6, fits: false });
+    // what is gone already stays gone, and stays out of the sum
+    const later = [...three, gone('a3', 3, 4), looked('q4')];
+    expect(await fitted(later, 389, true)).toMatchObject({
+      text: 'q2 a2 q3+ a3 q4+',
+      released: 3,
+      leftOut: 4,
+      kept: 5,
+    });
+    expect(await fitted(later, 269, true)).toMatchObject({ text: 'q2 a2 q3 a3 q4+', released: 4, leftOut: 4, kept: 2 });
   });
 });

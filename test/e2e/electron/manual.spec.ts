@@ -1,0 +1,152 @@
+/** Ten questions in a row about a manual that is far longer than the context: earlier passages make room, and the window says so. */
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { type ElectronApplication, expect, type Page } from '@playwright/test';
+import type { Attachment } from '../../../electron/shared/attachments';
+import type { Message } from '../../../electron/shared/chats';
+import type { OperationInput } from '../../../electron/shared/contract';
+import { manualFacts, manualPages, plantedManual } from '../../fixtures/documents/planted';
+import { test } from '../app';
+import { answers, call, greedy, questions, ready, send } from '../chat';
+
+const readMs = 120_000;
+
+async function attach(app: ElectronApplication, page: Page, file: string): Promise<void> {
+  await app.evaluate(({ dialog }, filePath) => {
+    dialog.showOpenDialog = async () => ({ canceled: false, filePaths: [filePath] });
+  }, file);
+  await page.getByTestId('attach').click();
+  await expect(page.getByTestId('document-card')).toHaveAttribute('data-state', 'ready');
+}
+
+/** The tokens of the next prompt, once they are those of what is written. */
+async function counted(page: Page, question: string): Promise<number> {
+  await page.getByTestId('composer').fill(question);
+  const meter = page.getByTestId('draft-tokens');
+  await expect(meter).not.toHaveAttribute('data-stale', 'true');
+  return Number(await meter.getAttribute('data-tokens'));
+}
+
+async function shownChat(page: Page) {
+  const [summary] = await call(page, 'chats.list', undefined);
+  return call(page, 'chats.open', { chatId: summary?.id ?? '' });
+}
+
+/** Asks, and waits for the answer in the store: of a long chat only the rows near the end are in the page. */
+async function answered(page: Page, question: string): Promise<Message[]> {
+  await send(page, question);
+  const asked = async () => (await shownChat(page)).messages.findLast(({ role }) => role === 'user')?.text;
+  await expect.poll(asked).toBe(question);
+  await expect
+    .poll(async () => (await shownChat(page)).messages.at(-1)?.stopReason, { timeout: readMs })
+    .not.toBeNull();
+  const { messages } = await shownChat(page);
+  await expect(answers(page).last()).toHaveAttribute('data-message-id', messages.at(-1)?.id ?? '');
+  return messages;
+}
+
+/** Whose words alone leave room for a question, and for no passage beside it. */
+function longChat(attachments: Attachment[]): OperationInput<'chats.import'>['chat'] {
+  const text = 'The keeper wrote the hour down. '.repeat(870);
+  return {
+    ...{ id: 'long', title: 'A long story', createdAt: 1, updatedAt: 1, pinned: false, folder: null },
+    ...{ systemPrompt: '', leafId: 'a' },
+    messages: [
+      { ...{ id: 'q', parentId: null, role: 'user', text, createdAt: 1 }, attachments },
+      { id: 'a', parentId: 'q', role: 'assistant', text: 'So he did.', createdAt: 1, stopReason: 'end-of-turn' },
+    ],
+  };
+}
+
+test('ten questions about a manual in an 8K context', async ({ launch, dataDir }, info) => {
+  test.setTimeout(600_000);
+  const file = path.join(dataDir, 'manual.pdf');
+  await writeFile(file, plantedManual());
+  const { app, page } = await launch({
+    settings: { theme: 'light', context: { nCtx: 8192 }, sampling: { ...greedy, maxTokens: 24 } },
+  });
+  const shot = async (name: string) => {
+    for (const theme of ['light', 'dark'] as const) {
+      await call(page, 'settings.update', { theme });
+      for (const [width, height] of [
+        [1280, 800],
+        [900, 600],
+      ] as const) {
+        await app.evaluate(({ BrowserWindow }, size) => BrowserWindow.getAllWindows()[0]?.setContentSize(...size), [
+          width,
+          height,
+        ] as [number, number]);
+        await expect.poll(() => page.evaluate(() => window.innerWidth)).toBe(width);
+        await page.screenshot({ path: info.outputPath(`${name}-${theme}-${width}.png`) });
+      }
+    }
+  };
+  await ready(page);
+  await attach(app, page, file);
+  await expect(page.getByTestId('card-part')).toHaveText(`whole, ${manualPages} pages`);
+  await page.getByTestId('offer-passages').click();
+  await expect(page.getByTestId('no-fit')).toBeHidden();
+
+  const status = page.getByTestId('composer-status');
+  const last = answers(page).last();
+  let left = 0;
+  for (const { question, place } of manualFacts) {
+    const tokens = await counted(page, question);
+    await expect(page.getByTestId('send')).toBeEnabled();
+    const leaves = /the passages of .* will leave the prompt; the words stay\. About [\d,]+ tokens are read again/;
+    const foretold = leaves.test((await status.textContent()) ?? '');
+    if (foretold && left === 0) await shot('before');
+    const messages = await answered(page, question);
+    await expect(page.getByTestId('error-banner')).toHaveCount(0);
+    await expect(last).toHaveAttribute('data-state', /^(end-of-turn|max-tokens)$/);
+    await expect(last.getByTestId('answer-stats')).toHaveAttribute('data-prompt-tokens', String(tokens));
+    await expect(last.getByTestId('released')).toHaveCount(foretold ? 1 : 0);
+    const part = messages.at(-2)?.attachments[0]?.part;
+    expect(part?.kind === 'passages' && part.passages.map(({ label }) => label)).toContain(`Page ${place}`);
+    const { released = 0, text } = messages.at(-1) ?? {};
+    expect(text).not.toBe('');
+    expect(released > left).toBe(foretold);
+    left = released;
+  }
+  expect(left).toBeGreaterThanOrEqual(6);
+  expect((await shownChat(page)).messages).toHaveLength(2 * manualFacts.length);
+  await shot('after');
+
+  // the passages of the last question are held, those of the first are not, and can still be read
+  await expect(questions(page).last().getByTestId('sent-document')).not.toHaveAttribute('data-released', 'true');
+  await page.getByTestId('messages').evaluate((list) => list.scrollTo(0, 0));
+  const first = questions(page).filter({ hasText: manualFacts[0]?.question ?? '?' });
+  const chip = first.getByTestId('sent-document');
+  await expect(chip).toHaveAttribute('data-released', 'true');
+  await expect(chip).toContainText('no longer in the prompt');
+  await chip.click();
+  await expect(page.getByTestId('released-note')).toContainText('The model no longer sees these passages');
+  await expect(page.getByTestId('used-parts')).toContainText(`Page ${manualFacts[0]?.place}`);
+  await shot('chip');
+  await page
+    .getByTestId('used-parts')
+    .getByRole('button', { name: `Page ${manualFacts[0]?.place}` })
+    .first()
+    .click();
+  await expect(page.getByTestId('document-mark').first()).toBeInViewport();
+  await page.getByTestId('document-close').click();
+
+  // beside so many words there is room for no passage: that is said before anything is sent, with what would help
+  const { attachments = [] } = (await shownChat(page)).messages[0] ?? {};
+  await call(page, 'chats.import', { chat: longChat(attachments) });
+  await page.getByTestId('chat-item').filter({ hasText: 'A long story' }).getByRole('button').first().click();
+  await expect(page.getByTestId('document-card')).toHaveAttribute('data-part', 'passages');
+  await counted(page, manualFacts[0]?.question ?? '?');
+  const noFit = page.getByTestId('no-fit');
+  await expect(noFit).toContainText('This chat is full: no room is left for passages of manual.pdf.');
+  await expect(status).toHaveText('No room is left for passages of manual.pdf');
+  await expect(page.getByTestId('send')).toBeDisabled();
+  await expect(noFit.getByTestId('offer-let-go')).toBeVisible();
+  await shot('full');
+  await noFit.getByTestId('offer-new-chat').click();
+  await expect(answers(page)).toHaveCount(0);
+  await expect(page.getByTestId('document-card')).toHaveAttribute('data-part', 'passages');
+  await expect(page.getByTestId('composer')).toHaveValue(/What did Ravi Dubois carry\?$/);
+  await expect(page.getByTestId('send')).toBeEnabled();
+  await expect(noFit).toBeHidden();
+});
