@@ -7,6 +7,7 @@ import { CompareView } from '../features/compare/CompareView';
 import { RunningBanner } from '../features/compare/RunningBanner';
 import { Composer } from '../features/composer/Composer';
 import { DiagnosticsDialog } from '../features/diagnostics/DiagnosticsDialog';
+import { ThirdPartyDialog } from '../features/diagnostics/ThirdPartyDialog';
 import { DocumentPanel } from '../features/documents/DocumentPanel';
 import { ConnectionBanner } from '../features/engine/ConnectionBanner';
 import { EngineBanner } from '../features/engine/EngineBanner';
@@ -99,6 +100,7 @@ export function App({ app }: { app: AppParts }) {
       </div>
       <DropZone />
       <DiagnosticsDialog />
+      <ThirdPartyDialog />
       <ModelsView renderText={(markdown) => <AnswerText text={markdown} />} />
       <Toaster
         theme={theme}

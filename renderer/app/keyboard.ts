@@ -45,6 +45,7 @@ const commands: Record<KeyCommand, (app: App) => void> = {
   },
   settings: ({ actions }) => actions.ui.toggleSettings(),
   diagnostics: ({ actions }) => actions.ui.setDiagnostics(true),
+  'third-party-notices': ({ actions }) => actions.ui.setThirdParty(true),
   models: ({ actions }) => actions.ui.showModels('discover'),
   sidebar: ({ actions }) => actions.ui.toggleSidebar(),
   stop: stopOrClose,

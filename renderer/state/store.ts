@@ -12,7 +12,7 @@ import { initialCitations } from './citations/state';
 import { createCompareActions } from './compare/actions';
 import { initialCompare } from './compare/state';
 import { createConversationActions } from './conversation/actions';
-import { initialConversation } from './conversation/state';
+import { emptyDraft, initialConversation } from './conversation/state';
 import { createDocumentsActions } from './documents/actions';
 import { initialDocuments } from './documents/state';
 import { createDownloadsActions } from './downloads/actions';
@@ -71,7 +71,11 @@ export function createApp(client: AppClient): App {
   const store = createStore<AppState>(() => initialState);
   const patch: Tools['patch'] = (slice, change) =>
     store.setState((state) => ({ [slice]: { ...state[slice], ...change } }) as Partial<AppState>);
-  const report = (error: unknown) => patch('ui', { problem: errorPayloadOf(error) });
+  const report: Tools['report'] = (error, draftKey) => {
+    const draft = store.getState().conversation.drafts[draftKey ?? ''] ?? emptyDraft;
+    const of = draftKey === undefined ? null : { draftKey, draft };
+    patch('ui', { problem: { error: errorPayloadOf(error), of } });
+  };
   return { store, actions: createActions({ client, get: store.getState, patch, report }) };
 }
 

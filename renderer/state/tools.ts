@@ -7,6 +7,6 @@ export interface Tools {
   get(): AppState;
   /** merges into one slice; other slices keep their identity, so their readers do not render again */
   patch<K extends keyof AppState>(slice: K, change: Partial<AppState[K]>): void;
-  /** shows a failed action to the person; for failures that have no better place */
-  report(error: unknown): void;
+  /** shows a failed action to the person; for failures that have no better place. `draftKey`: of the chat that it belongs to */
+  report(error: unknown, draftKey?: string): void;
 }

@@ -21,7 +21,13 @@ interface AnswerTextProps {
 export const AnswerText = memo(function AnswerText({ text, documents = none, streaming = false }: AnswerTextProps) {
   if (text === '') return null;
   return (
-    <Suspense fallback={<p className="prose-c whitespace-pre-wrap">{text}</p>}>
+    <Suspense
+      fallback={
+        <p dir="auto" className="prose-c lines-auto whitespace-pre-wrap">
+          {text}
+        </p>
+      }
+    >
       <Markdown text={text} documents={documents} streaming={streaming} />
     </Suspense>
   );

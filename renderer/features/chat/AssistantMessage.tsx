@@ -1,7 +1,8 @@
 import { Columns3, RefreshCw } from 'lucide-react';
-import { useActions } from '../../state/useApp';
+import { selectEmbeddedModel } from '../../state/models/selectors';
+import { useActions, useApp } from '../../state/useApp';
 import { IconButton } from '../../ui/IconButton';
-import { leftOutText } from '../../ui/leftOutText';
+import { leftOutText, releasedText } from '../../ui/leftOutText';
 import { AnswerText } from './AnswerText';
 import { AnswerSources, useAnswerSources } from './answerSources';
 import { BranchSwitcher } from './BranchSwitcher';
@@ -42,8 +43,34 @@ function LeftOut({ count }: { count: number }) {
   );
 }
 
+/** Which questions those were, the chips above them show. */
+function Released({ questions }: { questions: number }) {
+  return (
+    <p
+      className="mt-3 text-sm text-ink-3"
+      data-testid="released"
+      title="The context was too short for the passages of all questions. The words of the questions and answers stayed."
+    >
+      {releasedText(questions, 'left')}
+    </p>
+  );
+}
+
+/** What the built-in model answers where it finds nothing, in half of all cases about a text that does say it. */
+const foundNothing = 'The text does not say.';
+
+function FoundNothing({ modelName }: { modelName: string }) {
+  const builtIn = useApp(selectEmbeddedModel)?.info?.name;
+  if (modelName !== builtIn) return null;
+  return (
+    <p className="mt-3 text-sm text-ink-3" data-testid="found-nothing">
+      The built-in model found nothing; the text may say it all the same. Ask in other words, or look yourself.
+    </p>
+  );
+}
+
 /** Knows nothing of the running answer: a long chat would render as a whole each time one begins or ends. */
-function FinishedAnswer({ message, documents, ...place }: RowProps) {
+function FinishedAnswer({ message, documents, released, ...place }: RowProps) {
   const { compare, conversation } = useActions();
   const sources = useAnswerSources(message, documents);
   const regenerate = () => void conversation.regenerate(message.id);
@@ -55,6 +82,8 @@ function FinishedAnswer({ message, documents, ...place }: RowProps) {
         {message.summary && <SummaryParts id={message.id} summary={message.summary} open={message.text === ''} />}
         <AnswerText text={message.text} documents={sources.documents} />
       </AnswerSources>
+      {message.text.trim() === foundNothing && <FoundNothing modelName={message.modelName} />}
+      {released > 0 && <Released questions={released} />}
       {message.leftOut !== undefined && <LeftOut count={message.leftOut} />}
       <StopNotice message={message} onRegenerate={regenerate} onGoOn={() => void conversation.goOn(message)} />
       <div className="mt-1.5 -ml-1.5 flex min-h-7 flex-wrap items-center gap-x-0.5 text-ink-3">

@@ -2,6 +2,7 @@
 import { LoaderCircle } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { selectChat, selectOpeningId } from '../../state/conversation/selectors';
+import { selectFormerBuiltIn } from '../../state/models/selectors';
 import { selectFindOpen } from '../../state/ui/selectors';
 import { useApp } from '../../state/useApp';
 import { Banner } from '../../ui/Banner';
@@ -14,6 +15,7 @@ export function ChatView({ composer }: { composer: ReactNode }) {
   const chat = useApp(selectChat);
   const findOpen = useApp(selectFindOpen);
   const opening = useApp(selectOpeningId) !== null;
+  const formerBuiltIn = useApp(selectFormerBuiltIn);
 
   return (
     <div className="relative flex min-h-0 flex-1 flex-col">
@@ -41,6 +43,11 @@ export function ChatView({ composer }: { composer: ReactNode }) {
           >
             {chat.damagedLines === 1 ? 'It was' : 'They were'} set aside; all other messages are here.
           </Banner>
+        )}
+        {formerBuiltIn !== null && (
+          <p className="mb-2 text-center text-xs text-ink-3" role="status" data-testid="former-model">
+            {formerBuiltIn} is no longer built in. The new built-in model answers from here on.
+          </p>
         )}
         <ProblemBanner />
         {composer}

@@ -5,7 +5,11 @@ import { highlight } from './highlight';
 export const CodeBlock = memo(function CodeBlock({ code, language }: { code: string; language: string }) {
   const tokens = useMemo(() => highlight(code, language), [code, language]);
   return (
-    <figure className="code-block overflow-hidden rounded-lg border border-line bg-code" data-testid="code-block">
+    <figure
+      dir="ltr"
+      className="code-block overflow-hidden rounded-lg border border-line bg-code"
+      data-testid="code-block"
+    >
       <figcaption className="flex h-8 items-center justify-between border-b border-line pr-1 pl-3.5 text-xs text-ink-3">
         {language || 'text'}
         <CopyButton text={code} label="Copy code" />

@@ -100,7 +100,7 @@ function Column({ answer, name, shown, pieces, onShow }: ColumnProps) {
         )}
       </h3>
       {pieces === null && <p className="mt-2 text-xs text-ink-3">Too different to mark the words.</p>}
-      <p className="mt-2 mb-4 flex-1 text-sm leading-relaxed break-words whitespace-pre-wrap">
+      <p dir="auto" className="lines-auto mt-2 mb-4 flex-1 text-sm leading-relaxed break-words whitespace-pre-wrap">
         {answer.text === '' && <span className="text-ink-3">No text.</span>}
         {(pieces ?? [{ text: answer.text, own: false }]).map(({ text, own }, i) =>
           own ? (

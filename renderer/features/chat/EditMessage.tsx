@@ -36,6 +36,7 @@ export function EditMessage({ id, text, onCancel, onSend }: EditMessageProps) {
       }}
     >
       <textarea
+        dir="auto"
         aria-label="Edit your question"
         data-testid="edit-field"
         value={edited}

@@ -6,11 +6,12 @@ import { renderFormula } from './renderFormula';
 const Formula = memo(function Formula({ tex, display }: { tex: string; display: boolean }) {
   const html = useMemo(() => renderFormula(tex, display), [tex, display]);
   // Half a formula, while it is written, or one that is none: as the model wrote it.
-  if (html === null) return <code>{tex}</code>;
+  if (html === null) return <code dir="ltr">{tex}</code>;
   // biome-ignore lint/security/noDangerouslySetInnerHtml: KaTeX escapes all text, and may write neither links nor scripts (trust: false)
-  if (!display) return <span className="formula" dangerouslySetInnerHTML={{ __html: html }} />;
+  if (!display) return <span dir="ltr" className="formula" dangerouslySetInnerHTML={{ __html: html }} />;
   return (
     <section
+      dir="ltr"
       className="formula-block"
       aria-label="Formula"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keyboard

@@ -6,7 +6,12 @@ import { useRowState } from './rowState';
 export function LongText({ id, text }: { id: string; text: string }) {
   const [open, setOpen] = useRowState(`${id} text`, false);
   const folded = useMemo(() => foldedPart(text), [text]);
-  if (folded === null) return <p className="break-words whitespace-pre-wrap">{text}</p>;
+  if (folded === null)
+    return (
+      <p dir="auto" className="lines-auto break-words whitespace-pre-wrap">
+        {text}
+      </p>
+    );
 
   return (
     <div>
@@ -16,7 +21,8 @@ export function LongText({ id, text }: { id: string; text: string }) {
             <p
               // biome-ignore lint/suspicious/noArrayIndexKey: blocks of one fixed text never move
               key={i}
-              className="break-words whitespace-pre-wrap [contain-intrinsic-size:auto_60rem] [content-visibility:auto]"
+              dir="auto"
+              className="lines-auto break-words whitespace-pre-wrap [contain-intrinsic-size:auto_60rem] [content-visibility:auto]"
             >
               {block}
             </p>
@@ -24,8 +30,15 @@ export function LongText({ id, text }: { id: string; text: string }) {
         </div>
       ) : (
         <>
-          <p className="fold-fade max-h-36 overflow-hidden break-words whitespace-pre-wrap text-ink-2">{folded}</p>
-          <p className="mt-2 break-words whitespace-pre-wrap">{lastPart(text)}</p>
+          <p
+            dir="auto"
+            className="fold-fade lines-auto max-h-36 overflow-hidden break-words whitespace-pre-wrap text-ink-2"
+          >
+            {folded}
+          </p>
+          <p dir="auto" className="lines-auto mt-2 break-words whitespace-pre-wrap">
+            {lastPart(text)}
+          </p>
         </>
       )}
       <button

@@ -83,6 +83,8 @@ export default function Markdown({ text, streaming, documents }: MarkdownProps) 
     <Streamdown
       className={streaming ? 'prose-c prose-live' : 'prose-c'}
       mode={streaming ? 'streaming' : 'static'}
+      // by the letters of each block; code stays left to right
+      dir="auto"
       parseIncompleteMarkdown={streaming}
       components={components}
       plugins={source.found ? mathPlugin : undefined}
@@ -97,7 +99,11 @@ export default function Markdown({ text, streaming, documents }: MarkdownProps) 
 
 /** Below the title of the chat, whatever level an answer begins with; `data-level` keeps the size. */
 function heading(Tag: 'h2' | 'h3', level: number) {
-  return ({ children }: ComponentProps<'h2'>) => <Tag data-level={level}>{children}</Tag>;
+  return ({ dir, children }: ComponentProps<'h2'>) => (
+    <Tag dir={dir} data-level={level}>
+      {children}
+    </Tag>
+  );
 }
 
 function Link({ href, children }: ComponentProps<'a'>) {
@@ -133,12 +139,12 @@ function Pre({ children }: ComponentProps<'pre'>) {
 
 function InlineCode({ className, children }: ComponentProps<'code'>) {
   if (className?.includes('math-inline')) return <LazyFormula tex={textOf(children)} display={false} />;
-  return <code>{children}</code>;
+  return <code dir="ltr">{children}</code>;
 }
 
 function LazyFormula(props: ComponentProps<typeof Formula>) {
   return (
-    <Suspense fallback={<code>{props.tex}</code>}>
+    <Suspense fallback={<code dir="ltr">{props.tex}</code>}>
       <Formula {...props} />
     </Suspense>
   );

@@ -2,6 +2,7 @@
 import { ArrowDown } from 'lucide-react';
 import { useMemo, useRef } from 'react';
 import type { Chat } from '../../../electron/shared/chats';
+import { releasedAlong } from '../../../electron/shared/released';
 import { selectTarget } from '../../state/conversation/selectors';
 import { indexChildren, pathTo, placeOf } from '../../state/conversation/tree';
 import { selectCanAnswer } from '../../state/engine/selectors';
@@ -23,6 +24,7 @@ export function MessageList({ chat }: { chat: Chat }) {
   const children = useMemo(() => indexChildren(messages), [messages]);
   const shown = useMemo(() => pathTo(messages, leafId), [messages, leafId]);
   const documents = useMemo(() => documentsAlong(shown), [shown]);
+  const released = useMemo(() => releasedAlong(shown), [shown]);
   const states = useMemo(() => new Map<string, unknown>(), []);
   const scrollRef = useRef<HTMLElement>(null);
   const { list, atEnd } = useMessageScroll(shown, scrollRef, target);
@@ -56,7 +58,7 @@ export function MessageList({ chat }: { chat: Chat }) {
                   data-target={message.id === target?.messageId || undefined}
                   aria-posinset={row.index + 1}
                   aria-setsize={shown.length}
-                  className={cx('message-row flow-root', message.role === 'user' ? 'pb-2' : 'pb-5')}
+                  className={cx('message-row flow-root text-start', message.role === 'user' ? 'pb-2' : 'pb-5')}
                   style={{ marginTop: row.start - (rows[i - 1]?.end ?? 0) }}
                 >
                   <MessageRow
@@ -66,6 +68,7 @@ export function MessageList({ chat }: { chat: Chat }) {
                     previousId={previousId}
                     nextId={nextId}
                     documents={documents[row.index] ?? ''}
+                    released={released[row.index] ?? 0}
                   />
                 </li>
               );

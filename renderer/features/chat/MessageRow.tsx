@@ -12,6 +12,8 @@ export interface RowProps {
   nextId: string | null;
   /** what an answer can cite, as `documentsAlong` writes it */
   documents: string;
+  /** as `releasedAlong` tells it */
+  released: number;
 }
 
 /** Finished messages keep their object, so a long chat renders only the row that changed. */

@@ -22,7 +22,10 @@ export function Thinking({ id, text, live = false }: { id: string; text: string;
         <span className="truncate">{live ? text.slice(-90) : `${formatCount(text.length)} characters`}</span>
       </button>
       {open && (
-        <p className="mt-1 ml-1.5 border-l-2 border-line pl-4 leading-relaxed break-words whitespace-pre-wrap">
+        <p
+          dir="auto"
+          className="lines-auto mx-1.5 mt-1 border-s-2 border-line ps-4 leading-relaxed break-words whitespace-pre-wrap"
+        >
           {text}
         </p>
       )}

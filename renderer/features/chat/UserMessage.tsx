@@ -9,7 +9,7 @@ import type { RowProps } from './MessageRow';
 import { useRowState } from './rowState';
 import { SentDocuments } from './SentDocuments';
 
-export function UserMessage({ message, index, count, previousId, nextId }: RowProps) {
+export function UserMessage({ message, index, count, previousId, nextId, released }: RowProps) {
   const [editing, setEditing] = useRowState(`${message.id} editing`, false);
   const { conversation } = useActions();
 
@@ -26,7 +26,7 @@ export function UserMessage({ message, index, count, previousId, nextId }: RowPr
       data-message-id={message.id}
       className="group flex flex-col items-end"
     >
-      {message.attachments.length > 0 && <SentDocuments attachments={message.attachments} />}
+      {message.attachments.length > 0 && <SentDocuments attachments={message.attachments} released={released > 0} />}
       {editing ? (
         <EditMessage id={message.id} text={message.text} onCancel={() => setEditing(false)} onSend={resend} />
       ) : (

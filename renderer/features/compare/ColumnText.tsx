@@ -25,7 +25,11 @@ export function ColumnText({ runId, index, column, ...names }: ColumnTextProps) 
   const thinking = answer?.thinking ?? live?.thinking ?? '';
 
   return (
-    <div className="text-sm leading-relaxed break-words whitespace-pre-wrap" data-testid="compare-text">
+    <div
+      dir="auto"
+      className="lines-auto text-sm leading-relaxed break-words whitespace-pre-wrap"
+      data-testid="compare-text"
+    >
       {thinking !== '' && (
         <details className="mb-2 text-xs text-ink-3">
           <summary>Thought, {formatCount(thinking.length)} characters</summary>

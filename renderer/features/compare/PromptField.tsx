@@ -41,6 +41,7 @@ export function PromptField({ form }: { form: CompareForm }) {
       {form.kind === 'text' && (
         <>
           <textarea
+            dir="auto"
             aria-label="Prompt"
             data-testid="compare-prompt"
             rows={4}
@@ -64,6 +65,7 @@ export function PromptField({ form }: { form: CompareForm }) {
         <>
           <Documents documents={documents} />
           <textarea
+            dir="auto"
             aria-label="Question about the documents"
             data-testid="compare-question"
             rows={2}

@@ -22,7 +22,7 @@ export function ConnectionBanner() {
       }
     >
       {phase === 'refused'
-        ? 'Is it still running? Each start has a new address: open the one that “npm run serve” printed last.'
+        ? 'Is it still running? Open the whole address that “npm run serve” printed: the key at its end lets a new tab in.'
         : 'Answers go on being written and will be here when it is back.'}{' '}
       <Countdown until={retryAt} />
     </Banner>

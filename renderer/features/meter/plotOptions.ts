@@ -38,9 +38,8 @@ export function plotOptions(plot: Plot, place: HTMLElement, onPointed: (row: num
   };
 }
 
-/** The tokens are `oklch(L C H)`; a canvas of Chrome 114 knows no color-mix. */
 function faded(colour: string): string {
-  return colour.replace(/\)$/, ' / 0.16)');
+  return `color-mix(in oklab, ${colour} 16%, transparent)`;
 }
 
 /** The rows as uPlot draws them: the highest sum first, and the lower ones over it. */

@@ -9,8 +9,8 @@ const options = [
 ] as const;
 
 const help: Record<Settings['overflow'], string> = {
-  stop: 'Nothing is cut: the answer ends at the limit, and a question that does not fit is not sent.',
-  roll: 'The oldest messages are left out of what the model reads, and each answer says how many. The system prompt and messages with documents stay in.',
+  stop: 'Passages that were looked up for earlier questions make room. Nothing else is left out: the answer ends at the limit, and a question that does not fit is not sent.',
+  roll: 'Passages that were looked up for earlier questions make room; then the oldest messages are left out of what the model reads, and each answer says how many. The system prompt and messages with documents stay in.',
 };
 
 export function OverflowField({ overflow }: { overflow: Settings['overflow'] }) {

@@ -34,6 +34,7 @@ export function PromptField({ prompt, help, onSave }: PromptFieldProps) {
   return (
     <div className="grid gap-1.5">
       <textarea
+        dir="auto"
         id="settings-system-prompt"
         data-testid="settings-system-prompt"
         aria-label="System prompt"

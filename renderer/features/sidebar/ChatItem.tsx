@@ -69,6 +69,7 @@ function ChatItemBody({ chat, active, on }: ChatItemProps) {
       <button
         ref={button}
         type="button"
+        dir="auto"
         aria-current={active ? 'page' : undefined}
         title={chat.pinned && chat.folder !== null ? `${chat.title} (in ${chat.folder})` : chat.title}
         onClick={() => on.open(chat.id)}
@@ -78,7 +79,7 @@ function ChatItemBody({ chat, active, on }: ChatItemProps) {
           if (event.key === 'Delete') on.remove(chat);
         }}
         className={cx(
-          'h-full min-w-0 flex-1 truncate rounded-md pr-8 pl-2 text-left text-sm',
+          'h-full min-w-0 flex-1 truncate rounded-md pr-8 pl-2 text-start text-sm',
           active ? 'font-medium text-ink' : 'text-ink-2',
         )}
       >

@@ -20,6 +20,7 @@ export function NameField({ label, name, maxLength, testId, onDone }: NameFieldP
 
   return (
     <input
+      dir="auto"
       aria-label={label}
       data-testid={testId}
       value={typed}

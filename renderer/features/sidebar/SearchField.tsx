@@ -20,6 +20,7 @@ export function SearchField({ onEnter }: { onEnter: () => void }) {
     <div className="relative">
       <Search className="pointer-events-none absolute top-2 left-2.5 size-4 text-ink-3" aria-hidden="true" />
       <input
+        dir="auto"
         ref={field}
         type="search"
         data-testid="chat-search"

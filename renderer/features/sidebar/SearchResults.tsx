@@ -69,11 +69,12 @@ function Hit({ hit, title, active, onChoose }: HitProps) {
     <li data-testid="search-hit" data-chat-id={hit.chatId}>
       <button
         type="button"
+        dir="auto"
         title={title}
         aria-current={active ? 'page' : undefined}
         onClick={() => onChoose(hit.chatId, null)}
         className={cx(
-          'block h-8 w-full truncate rounded-md px-2 text-left text-sm font-medium text-ink',
+          'block h-8 w-full truncate rounded-md px-2 text-start text-sm font-medium text-ink',
           active ? 'bg-accent-soft' : 'hover:bg-hover',
         )}
       >
@@ -89,7 +90,9 @@ function Hit({ hit, title, active, onChoose }: HitProps) {
         >
           <span className="line-clamp-3 break-words">
             <span className="text-ink-3">{snippet.role === 'user' ? 'You: ' : 'Answer: '}</span>
-            <Marked text={snippet.text} marks={snippet.marks} />
+            <bdi>
+              <Marked text={snippet.text} marks={snippet.marks} />
+            </bdi>
           </span>
         </button>
       ))}

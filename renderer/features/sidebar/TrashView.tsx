@@ -43,7 +43,7 @@ export function TrashView({ trash, onClose }: TrashViewProps) {
             className="flex items-center gap-1 rounded-md py-1 pr-1 pl-2 hover:bg-hover"
           >
             <span className="min-w-0 flex-1">
-              <span className="block truncate text-sm text-ink-2" title={chat.title}>
+              <span dir="auto" className="block truncate text-sm text-ink-2" title={chat.title}>
                 {chat.title}
               </span>
               <span className="block text-xs text-ink-3">{timeLeft(chat.goneAt - Date.now())}</span>

@@ -11,6 +11,15 @@ export function createEngineActions({ client, get, patch, report }: Tools) {
     patch('engine', { status: keptParts(before, status), recovered: get().engine.recovered || crashed });
   }
 
+  async function textOf(name: 'app.diagnostics' | 'app.thirdPartyNotices'): Promise<string | null> {
+    try {
+      return (await client.call(name, undefined)).text;
+    } catch (error) {
+      report(error);
+      return null;
+    }
+  }
+
   return {
     receive,
     receiveInfo: (info: AppInfo) => patch('engine', { info }),
@@ -20,15 +29,10 @@ export function createEngineActions({ client, get, patch, report }: Tools) {
     closeNotice: (notice: string) => patch('engine', { closedNotices: [...get().engine.closedNotices, notice] }),
     reconnect: () => client.reconnect(),
 
-    /** the text of a bug report, as things are now; null: it could not be had, which has been told */
-    async diagnostics(): Promise<string | null> {
-      try {
-        return (await client.call('app.diagnostics', undefined)).text;
-      } catch (error) {
-        report(error);
-        return null;
-      }
-    },
+    /** the text of a bug report, as things are now; null: it could not be had, which has been reported */
+    diagnostics: () => textOf('app.diagnostics'),
+    /** null: as above */
+    thirdPartyNotices: () => textOf('app.thirdPartyNotices'),
 
     /** `force`: even when the model does not fit into the memory */
     async reload(force = false): Promise<void> {

@@ -1,4 +1,6 @@
+import { formerBuiltIn } from '../../../electron/shared/models';
 import type { AppState } from '../appState';
+import { pathTo } from '../conversation/tree';
 
 export const selectModels = (state: AppState) => state.models.list;
 export const selectAdding = (state: AppState) => state.models.adding;
@@ -23,3 +25,12 @@ export const selectEmbeddedModel = (state: AppState) =>
 
 /** True while the model in use is the built-in one: the first screen says what it can do. */
 export const selectIsEmbedded = (state: AppState) => selectCurrentModel(state)?.source === 'embedded';
+
+/** Name of the model that wrote the last answer of the open chat and was the built-in one before that in use; null: none did. */
+export function selectFormerBuiltIn(state: AppState): string | null {
+  const { chat } = state.conversation;
+  const last = chat && pathTo(chat.messages, chat.leafId).findLast(({ role }) => role === 'assistant');
+  const current = selectCurrentModel(state);
+  if (!last || current?.source !== 'embedded' || current.info?.name === last.modelName) return null;
+  return formerBuiltIn.find(({ name }) => name === last.modelName)?.name ?? null;
+}

@@ -1,3 +1,4 @@
+import type { LiveStats } from '../../../electron/shared/engine';
 import type { AppState } from '../appState';
 import type { LiveAnswer } from './state';
 
@@ -17,6 +18,17 @@ export function selectActive(state: AppState): LiveAnswer | null {
 export const selectActiveStats = (state: AppState) => selectActive(state)?.stats ?? null;
 export const selectActivePhase = (state: AppState) => selectActive(state)?.stats?.phase ?? null;
 export const selectLastStats = (state: AppState) => state.stream.last;
+
+/** What the answer of a chat is at; null: nothing is being written in it, or no frame has come. */
+export function selectPhase(chatId: string | null) {
+  return (state: AppState): LiveStats['phase'] | null => {
+    for (const id in state.stream.live) {
+      const answer = state.stream.live[id];
+      if (answer?.chatId === chatId) return answer?.stats?.phase ?? null;
+    }
+    return null;
+  };
+}
 
 export function selectIsAnswering(chatId: string | null) {
   return (state: AppState): boolean => {

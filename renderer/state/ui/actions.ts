@@ -9,10 +9,12 @@ export function createUiActions({ client, get, patch, report }: Tools) {
     toggleSettings: () => patch('ui', { settingsOpen: !get().ui.settingsOpen }),
     setPicker: (pickerOpen: boolean) => patch('ui', { pickerOpen }),
     setDiagnostics: (diagnosticsOpen: boolean) => patch('ui', { diagnosticsOpen }),
+    /** over the whole window, so the diagnostics, which lead there, close */
+    setThirdParty: (thirdPartyOpen: boolean) => patch('ui', { thirdPartyOpen, diagnosticsOpen: false }),
     /** null closes it */
     showModels: (modelsTab: ModelsTab | null) => patch('ui', { modelsTab, pickerOpen: false }),
     closeProblem: () => patch('ui', { problem: null }),
-    report,
+    report: (error: unknown) => report(error),
     focusComposer: () => patch('ui', { focusComposer: get().ui.focusComposer + 1 }),
     openFind: () => patch('ui', { findOpen: true, focusFind: get().ui.focusFind + 1 }),
     closeFind: () => patch('ui', { findOpen: false }),

@@ -1,14 +1,20 @@
 import { describe, expect, it } from 'vitest';
+import type { Attachment } from '../../../electron/shared/attachments';
+import type { Message } from '../../../electron/shared/chats';
+import { releasedAlong } from '../../../electron/shared/released';
 import { usedOf } from '../../../renderer/features/chat/UsedParts';
 import { budgetParts, budgetText } from '../../../renderer/features/composer/budgetParts';
 import { partOf, tokensOf } from '../../../renderer/features/documents/selection';
+import type { AppState } from '../../../renderer/state/appState';
 import { neededLength, roomOffers } from '../../../renderer/state/budget/room';
+import { selectCanRelease } from '../../../renderer/state/conversation/selectors';
 import { blockAt, blocksOf, overlap, shownText, stretchesOf } from '../../../renderer/state/documents/blocks';
 import { hitOf } from '../../../renderer/state/documents/hits';
-import { sectionsIn } from '../../../renderer/state/documents/inContext';
+import { partsSent, sectionsIn } from '../../../renderer/state/documents/inContext';
 import { partText } from '../../../renderer/state/documents/partText';
 import { parseRanges, rangesText } from '../../../renderer/state/documents/ranges';
 import { embeddedModel, fakeBudget, fakeDocument, fakeInfo, fakeSections, fakeSettings, fitOf } from './fakeData';
+import { FakeServices } from './fakeServices';
 
 describe('numbers of pages', () => {
   it('are read as people write them', () => {
@@ -112,7 +118,7 @@ describe('what of a document is in the context', () => {
     expect(partText({ kind: 'sections', sections: [1] }, fakeDocument({ kind: 'docx', pages: null }))).toBe(
       '1 heading',
     );
-    expect(partText({ kind: 'passages', passages: [] }, info)).toBe('best passages for each question');
+    expect(partText({ kind: 'passages', passages: [] }, info)).toBe('searched for each question');
     const four = Array.from({ length: 4 }, (_, i) => ({ start: i, end: i + 1, label: '' }));
     expect(partText({ kind: 'passages', passages: four }, info)).toBe('4 passages');
   });
@@ -122,6 +128,47 @@ describe('what of a document is in the context', () => {
     expect(partOf(new Set([2, 0]), 3)).toEqual({ kind: 'sections', sections: [0, 2] });
     expect(tokensOf(new Set([0, 2]), [5, 6, 7])).toBe(12);
     expect(tokensOf(new Set([0]), null)).toBeNull();
+  });
+});
+
+describe('passages that left the prompt', () => {
+  const fake = new FakeServices();
+  const passages = (start: number) => ({ start, end: start + 100, label: '' });
+  const ask = (start: number, more: Attachment[] = []) =>
+    fake.message({
+      ...{ parentId: null, role: 'user', text: 'x' },
+      attachments: [
+        { documentId: 'd1', name: 'a.pdf', part: { kind: 'passages', passages: [passages(start)] } },
+        ...more,
+      ],
+    });
+  const answer = (released?: number) =>
+    fake.message({ parentId: null, role: 'assistant', text: 'y', ...(released && { released }) });
+  const whole: Attachment = { documentId: 'd1', name: 'a.pdf', part: { kind: 'sections', sections: [2] } };
+  const byParts = { ...ask(5), summary: { kind: 'summary' as const, parts: [] } };
+  const branch = [ask(0, [whole]), answer(), byParts, answer(), ask(2000), answer(1), ask(10), answer(1)];
+
+  it('are marked at their question, and said once, by the answer that they left for', () => {
+    expect(releasedAlong(branch)).toEqual([1, 0, 0, 0, 0, 1, 0, 0]);
+    expect(releasedAlong([...branch, answer(3)])).toEqual([1, 0, 0, 0, 1, 1, 1, 0, 2]);
+    expect(releasedAlong(branch.slice(0, 5))).toEqual([0, 0, 0, 0, 0]);
+  });
+
+  it('are not what the model has of a document; pages that were chosen stay', () => {
+    expect(partsSent(branch, 'd1')).toEqual([whole.part, ask(2000).attachments[0]?.part, ask(10).attachments[0]?.part]);
+    expect([...sectionsIn(partsSent(branch.slice(0, 6), 'd1'), fakeSections())]).toEqual([2, 1]);
+  });
+
+  it('can be let go for an answer that filled the context, while some are left', () => {
+    const state = (messages: Message[]) => {
+      const linked = messages.map((one, i) => ({ ...one, parentId: messages[i - 1]?.id ?? null }));
+      return { conversation: { chat: { messages: linked } } } as unknown as AppState;
+    };
+    const last = (messages: Message[]) => selectCanRelease(messages.at(-1)?.id ?? '')(state(messages));
+    expect(last([ask(0), answer(), ask(10), answer()])).toBe(true);
+    expect(last([ask(0), answer(), ask(10), answer(1)])).toBe(false);
+    // those of its own question stay
+    expect(last([ask(0), answer()])).toBe(false);
   });
 });
 

@@ -21,18 +21,18 @@ const bitsOf: Record<string, number> = {
 };
 
 export const fakeInfo = {
-  name: 'concertina-tiny',
+  name: 'concertina-small',
   architecture: 'qwen3',
-  fileBytes: 30_412_000,
-  parameters: 28_300_000,
-  quantization: 'Q8_0',
+  fileBytes: 48_374_304,
+  parameters: 58_211_072,
+  quantization: 'Q6_K',
   layers: 8,
   headCount: 6,
   headCountKv: 2,
   headDimK: 128,
   headDimV: 128,
-  nCtxTrain: 8192,
-  vocabSize: 8192,
+  nCtxTrain: 32_768,
+  vocabSize: 16_384,
   hasChatTemplate: true,
   hasKBias: false,
   license: 'MIT',
@@ -40,12 +40,12 @@ export const fakeInfo = {
 
 export const embeddedModel: ModelEntry = {
   id: 'embedded',
-  fileName: 'concertina-tiny-q8_0.gguf',
+  fileName: 'concertina-small-q6_K.gguf',
   location: 'built in',
-  places: [{ id: 'embedded', fileName: 'concertina-tiny-q8_0.gguf', location: 'built in', app: null }],
+  places: [{ id: 'embedded', fileName: 'concertina-small-q6_K.gguf', location: 'built in', app: null }],
   defaults: null,
   source: 'embedded',
-  fileBytes: 30_412_000,
+  fileBytes: 48_374_304,
   info: fakeInfo,
   problem: null,
 };
@@ -321,7 +321,8 @@ export function fakeHubPage(repo: string): HubModelPage {
   return {
     ...fakeHubModel(repo),
     ...{ revision: 'a'.repeat(40), url: `https://hub.example/${repo}`, summary: '', architecture: 'qwen3' },
-    ...{ trained: 8192, parameters: 28_300_000 },
+    ...{ trained: 8192, parameters: 58_211_072 },
     quants: files.map((file) => ({ quant: file.quant, files: [file] })),
+    refused: [],
   };
 }

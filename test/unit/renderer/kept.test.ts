@@ -52,7 +52,7 @@ it('what was not removed is still listed, and why is told', async () => {
   fake.failures.set('sessions.remove', { code: 'internal', message: 'It is stuck.', hint: 'Try again.' });
   await kept.removeSession('one');
   expect([get().kept.sessions?.length, get().kept.removing]).toEqual([1, false]);
-  expect(get().ui.problem?.message).toBe('It is stuck.');
+  expect(get().ui.problem?.error.message).toBe('It is stuck.');
   fake.failures.set('sessions.list', { code: 'engine-crashed', message: 'No engine.', hint: 'Wait.' });
   await kept.read();
   expect(get().kept).toMatchObject({ sessions: null, problem: 'No engine. Wait.' });

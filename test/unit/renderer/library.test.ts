@@ -5,6 +5,7 @@ import { rememberFolders } from '../../../renderer/app/rememberFolders';
 import { createElectronClient } from '../../../renderer/bridge/electronClient';
 import { connect } from '../../../renderer/state/connect';
 import { createApp } from '../../../renderer/state/store';
+import { selectProblem } from '../../../renderer/state/ui/selectors';
 import { fileName } from '../../../renderer/ui/saveFile';
 import { FakeServices } from './fakeServices';
 
@@ -17,7 +18,7 @@ async function start() {
   const chats = () => app.store.getState().chats;
   await vi.waitFor(() => expect(chats().list).toHaveLength(3));
   const calls = (name: string) => fake.calls.filter((call) => call.name === name).map((call) => call.input);
-  const problem = () => app.store.getState().ui.problem;
+  const problem = () => selectProblem(app.store.getState());
   return { fake, app, ids, actions: app.actions.chats, chats, calls, problem };
 }
 

@@ -7,7 +7,7 @@ const stats: AnswerStats = {
   ...{ ttftMs: 412, promptTokensPerSecond: 610, tokensPerSecond: 42.31, contextUsed: 4532, contextSize: 8192 },
   ...{ typeK: 'turbo4', typeV: 'turbo3', seed: 7, parts: 1, rereadTokens: 0 },
 };
-const told = { stats, stopReason: 'end-of-turn', modelName: 'concertina-tiny', createdAt: 0 } as const;
+const told = { stats, stopReason: 'end-of-turn', modelName: 'concertina-small', createdAt: 0 } as const;
 const rows = (change: object) =>
   Object.fromEntries(statsRows({ ...told, ...change }).map(({ label, value }) => [label, value]));
 
@@ -22,7 +22,7 @@ describe('statsRows', () => {
       '– read anew': '220 tokens at 610 tok/s',
       Context: '4,532 of 8,192 tokens (55%)',
       Cache: 'K turbo4, V turbo3',
-      Model: 'concertina-tiny',
+      Model: 'concertina-small',
       Seed: '7',
     });
   });

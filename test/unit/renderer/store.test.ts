@@ -1,10 +1,13 @@
 /** The state with services behind it: what a person does, and what the window then holds. */
 import { describe, expect, it, vi } from 'vitest';
+import type { Turn } from '../../../electron/shared/contract';
 import { createElectronClient } from '../../../renderer/bridge/electronClient';
 import { connect } from '../../../renderer/state/connect';
 import { pathTo } from '../../../renderer/state/conversation/tree';
 import { createApp } from '../../../renderer/state/store';
 import { selectActiveStats, selectIsAnswering } from '../../../renderer/state/stream/selectors';
+import { selectProblem } from '../../../renderer/state/ui/selectors';
+import { Gate } from '../../fixtures/gate';
 import { FakeServices } from './fakeServices';
 
 async function start(options: ConstructorParameters<typeof FakeServices>[0] = { frameMs: 0 }) {
@@ -50,10 +53,98 @@ describe('a chat', () => {
     const started = await start();
     started.fake.failures.set('turns.send', { code: 'busy', message: 'Not now.', hint: 'Later.' });
     await ask(started, 'Hello?');
-    const { conversation, ui } = started.get();
-    expect(ui.problem).toEqual({ code: 'busy', message: 'Not now.', hint: 'Later.' });
+    const { conversation } = started.get();
+    expect(selectProblem(started.get())).toEqual({ code: 'busy', message: 'Not now.', hint: 'Later.' });
     expect(conversation.drafts[conversation.chat?.id ?? '']?.text).toBe('Hello?');
     expect(conversation.sending).toBe(false);
+  });
+
+  it('shows a failure in the chat that it belongs to, and there until its draft changes', async () => {
+    const started = await start();
+    await ask(started, 'Hello?');
+    const first = started.get().conversation.chat?.id ?? '';
+    const full = { code: 'context-full', message: 'This chat is full.', hint: '' } as const;
+    started.fake.failures.set('turns.send', full);
+    await ask(started, 'And then?');
+    const shownProblem = () => selectProblem(started.get());
+    expect(shownProblem()).toEqual(full);
+
+    started.actions.conversation.startNew();
+    expect(shownProblem()).toBeNull();
+    started.actions.conversation.setDraftText('Something else');
+    await started.actions.conversation.open(first);
+    expect(shownProblem()).toEqual(full);
+    started.actions.conversation.setDraftText('And then, in short?');
+    expect(shownProblem()).toBeNull();
+  });
+
+  it('of no chat is shown in every one; an answer that is taken in another chat leaves one of a chat alone', async () => {
+    const started = await start();
+    await ask(started, 'Hello?');
+    const first = started.get().conversation.chat?.id ?? '';
+    started.actions.ui.report(new Error('The list could not be read.'));
+    started.actions.conversation.startNew();
+    expect(selectProblem(started.get())?.message).toBe('The list could not be read.');
+    await ask(started, 'Hello again?');
+    expect(selectProblem(started.get())).toBeNull();
+
+    // refused while another chat is shown already
+    await started.actions.conversation.open(first);
+    started.fake.failures.set('turns.send', { code: 'busy', message: 'Not now.', hint: '' });
+    started.actions.conversation.setDraftText('And then?');
+    const refused = started.actions.conversation.send();
+    started.actions.conversation.startNew();
+    await refused;
+    expect(selectProblem(started.get())).toBeNull();
+    started.fake.failures.clear();
+    await ask(started, 'A third chat?');
+    await started.actions.conversation.open(first);
+    expect(selectProblem(started.get())?.message).toBe('Not now.');
+  });
+
+  it('goes on in a new chat with what is written, behind what was written there', async () => {
+    const started = await start();
+    await ask(started, 'Hello?');
+    const { id = '' } = started.get().conversation.chat ?? {};
+    const { conversation, documents } = started.actions;
+    conversation.startNew();
+    conversation.setDraftText('From before');
+    await conversation.open(id);
+    await documents.attachStored('d1', { kind: 'passages', passages: [] });
+    conversation.setDraftText('And then?');
+    conversation.takeToNewChat();
+    expect(started.get().conversation).toMatchObject({ chat: null });
+    expect(Object.keys(started.get().conversation.drafts)).toEqual(['new']);
+    expect(started.get().conversation.drafts.new).toMatchObject({
+      text: 'From before\n\nAnd then?',
+      documents: [{ info: { id: 'd1' }, part: { kind: 'passages', passages: [] } }],
+    });
+    await conversation.send();
+    await started.idle();
+    expect(started.get().conversation.chat?.id).not.toBe(id);
+    expect(started.fake.calls.findLast(({ name }) => name === 'turns.send')?.input).toMatchObject({
+      ...{ parentId: null, text: 'From before\n\nAnd then?' },
+      attachments: [{ documentId: 'd1', part: { kind: 'passages', passages: [] } }],
+    });
+  });
+
+  it('keeps what left the prompt for an answer, when that is told before the answer of the call', async () => {
+    const started = await start();
+    await ask(started, 'Hello?');
+    const { call } = started.fake;
+    started.fake.call = async (name, input) => {
+      const envelope = await call(name, input);
+      if (name === 'turns.send' && envelope.ok) {
+        const { chatId } = input as { chatId: string };
+        const { assistantMessage } = envelope.value as Turn;
+        started.fake.emit('onMessage', { chatId, message: { ...assistantMessage, released: 2 } });
+      }
+      return envelope;
+    };
+    started.actions.conversation.setDraftText('And then?');
+    await started.actions.conversation.send();
+    expect(shown(started).at(-1)).toMatchObject({ role: 'assistant', released: 2 });
+    await started.idle();
   });
 
   it('keeps the draft when no chat can be made', async () => {
@@ -61,7 +152,7 @@ describe('a chat', () => {
     started.fake.failures.set('chats.create', { code: 'storage-failed', message: 'The disk is full.', hint: '' });
     await ask(started, 'Hello?');
     expect(started.get().conversation.drafts.new?.text).toBe('Hello?');
-    expect(started.get().ui.problem?.message).toBe('The disk is full.');
+    expect(selectProblem(started.get())?.message).toBe('The disk is full.');
   });
 
   it('branches by a second answer and by an edited question, and switches back', async () => {
@@ -79,18 +170,21 @@ describe('a chat', () => {
   });
 
   it('stops, and says so', async () => {
-    const started = await start({ frameMs: 5, answer: () => 'word '.repeat(500) });
+    const frames = new Gate().hold(10);
+    const started = await start({ frameMs: 0, frames, answer: () => 'word '.repeat(500) });
     started.actions.conversation.setDraftText('Go');
     await started.actions.conversation.send();
     await vi.waitFor(() => expect(selectActiveStats(started.get())?.phase).toBe('decode'));
     expect(selectIsAnswering(started.get().conversation.chat?.id ?? null)(started.get())).toBe(true);
     await started.actions.conversation.stop();
+    frames.open();
     await started.idle();
     expect(shown(started)[1]?.stopReason).toBe('cancelled');
   });
 
   it('is followed by another window: its questions, and an answer that had ended and goes on', async () => {
-    const started = await start({ frameMs: 5, answer: () => 'word '.repeat(60) });
+    const frames = new Gate().hold(10);
+    const started = await start({ frameMs: 0, frames, answer: () => 'word '.repeat(60) });
     const other = await windowOf(started.fake);
     started.fake.create('Both');
     const [chat] = started.fake.summaries();
@@ -100,13 +194,16 @@ describe('a chat', () => {
     await vi.waitFor(() => expect(selectActiveStats(other.get())?.phase).toBe('decode'));
     expect(shown(other).map(({ text }) => text)).toEqual(['Go', '']);
     await started.actions.conversation.stop();
+    frames.open();
     await Promise.all([started.idle(), other.idle()]);
     const half = shown(other)[1];
     expect(half?.stopReason).toBe('cancelled');
+    frames.hold(10);
     if (half) void started.actions.conversation.goOn(half);
     const live = () => other.get().stream.live[half?.id ?? ''];
     await vi.waitFor(() => expect(live()?.text.length).toBeGreaterThan((half?.text.length ?? 0) + 10));
     expect(live()?.text.startsWith(half?.text ?? '?')).toBe(true);
+    frames.open();
     await Promise.all([started.idle(), other.idle()]);
     expect(shown(other)).toEqual(shown(started));
     expect(shown(other)[1]?.stopReason).toBe('end-of-turn');
@@ -117,11 +214,15 @@ describe('a chat', () => {
     const slow = started.fake.create('slow');
     const quick = started.fake.create('quick');
     const call = started.fake.call;
+    const reading = new Gate().hold();
     started.fake.call = async (name, input) => {
-      if ((input as { chatId?: string })?.chatId === slow.id) await new Promise((resolve) => setTimeout(resolve, 20));
+      if ((input as { chatId?: string })?.chatId === slow.id) await reading.pass();
       return call(name, input);
     };
-    await Promise.all([started.actions.conversation.open(slow.id), started.actions.conversation.open(quick.id)]);
+    const first = started.actions.conversation.open(slow.id);
+    await started.actions.conversation.open(quick.id);
+    reading.open();
+    await first;
     expect(started.get().conversation.chat?.id).toBe(quick.id);
   });
 });
@@ -167,7 +268,7 @@ describe('settings', () => {
     started.fake.failures.set('settings.update', { code: 'storage-failed', message: 'No.', hint: '' });
     await started.actions.settings.update({ theme: 'dark' });
     expect(started.get().settings.saved?.theme).toBe('system');
-    expect(started.get().ui.problem?.message).toBe('No.');
+    expect(selectProblem(started.get())?.message).toBe('No.');
   });
 });
 
@@ -188,7 +289,7 @@ describe('the engine', () => {
     started.fake.failures.set('models.select', error);
     started.fake.setStatus({ state: 'failed', error });
     await started.actions.models.select('other');
-    expect(started.get().ui.problem).toBeNull();
+    expect(selectProblem(started.get())).toBeNull();
     expect(started.get().models.selectingId).toBeNull();
   });
 

@@ -5,7 +5,7 @@ import type { Centring, LoadedContext } from '../../../electron/shared/engine';
 import { prefillOf, rateText } from '../../../renderer/features/chat/prefill';
 import { readTokens } from '../../../renderer/features/chat/readTokens';
 import { stopText } from '../../../renderer/features/chat/stopText';
-import { staleText } from '../../../renderer/features/composer/budgetParts';
+import { leavingText, noFitText, readingRate, staleText } from '../../../renderer/features/composer/budgetParts';
 import { type SendFacts, sendBlock, statusText } from '../../../renderer/features/composer/sendBlock';
 import { bannerText } from '../../../renderer/features/engine/bannerText';
 import { centringText } from '../../../renderer/features/meter/centringText';
@@ -17,7 +17,8 @@ import { refusalText } from '../../../renderer/features/models/refusalText';
 import type { AppState } from '../../../renderer/state/appState';
 import { selectOffersLetGo } from '../../../renderer/state/budget/selectors';
 import { waitsFor } from '../../../renderer/state/engine/waitsFor';
-import { budgetOf, embeddedModel, fakeDocument, fakeSettings, readyStatus } from './fakeData';
+import { releasedText } from '../../../renderer/ui/leftOutText';
+import { embeddedModel, fakeBudget, fakeDocument, fakeSettings, readyStatus } from './fakeData';
 
 const ready = readyStatus(fakeSettings().context, embeddedModel);
 const facts = { applying: false, recovered: false, refusal: null, modelName: 'Tiny' };
@@ -125,12 +126,10 @@ describe('bannerText', () => {
 
 describe('leaving out the oldest messages', () => {
   const message = { id: 'a', stopReason: 'end-of-turn' } as Message;
-  function stateWith(change: { overflow?: 'roll'; history?: number; last?: Message }): AppState {
-    const budget = { ...budgetOf({ draft: '', attachments: [] }, 100), fits: false, over: 50 };
-    const saved = { ...fakeSettings(), ...(change.overflow && { overflow: change.overflow }) };
+  function stateWith(change: { leaveOut?: boolean; last?: Message }): AppState {
+    const remedies = { leaveOut: change.leaveOut ?? true, newChat: false };
     return {
-      budget: { key: '', budget: { ...budget, history: change.history ?? 60 }, error: null },
-      settings: { saved },
+      budget: { key: '', budget: fakeBudget({ fits: false, over: 50, remedies }), error: null },
       conversation: { chat: { messages: [change.last ?? message], leafId: 'a' } },
     } as unknown as AppState;
   }
@@ -138,8 +137,12 @@ describe('leaving out the oldest messages', () => {
   it('is offered once: by the last answer where that ended for want of room, else by the composer', () => {
     expect(selectOffersLetGo(stateWith({}))).toBe(true);
     expect(selectOffersLetGo(stateWith({ last: { ...message, stopReason: 'context-full' } }))).toBe(false);
-    expect(selectOffersLetGo(stateWith({ overflow: 'roll' }))).toBe(false);
-    expect(selectOffersLetGo(stateWith({ history: 40 }))).toBe(false);
+  });
+
+  it('is offered only where it would do', () => {
+    expect(selectOffersLetGo(stateWith({ leaveOut: false }))).toBe(false);
+    const fitting = { ...stateWith({}), budget: { key: '', budget: fakeBudget(), error: null } };
+    expect(selectOffersLetGo(fitting)).toBe(false);
   });
 });
 
@@ -151,6 +154,7 @@ describe('sendBlock', () => {
     sending: false,
     documents: [],
     fits: true,
+    unfilled: null,
   };
 
   it('lets a question through while the engine is ready or writes for another chat', () => {
@@ -159,13 +163,32 @@ describe('sendBlock', () => {
     expect(sendBlock({ ...open, fits: null })).toBeNull();
   });
 
-  it('says which messages are left out only of a question that can be sent', () => {
-    const text = 'The 2 oldest messages will be left out.';
-    expect(statusText(sendBlock(open), null, 2)).toBe(text);
-    expect(statusText(sendBlock({ ...open, empty: true }), null, 2)).toBeNull();
-    expect(statusText(sendBlock(open), 'The model is loading.', 2)).toBe('The model is loading.');
-    expect(statusText(sendBlock({ ...open, sending: true }), null, 2)).toBe('Sending');
-    expect(statusText(null, null, 0)).toBeNull();
+  it('says what leaves the prompt only of a question that can be sent', () => {
+    const text = leavingText(fakeBudget({ leftOut: 2 }), 0);
+    expect(text).toBe('The 2 oldest messages will be left out.');
+    expect(statusText(sendBlock(open), null, text)).toBe(text);
+    expect(statusText(sendBlock({ ...open, empty: true }), null, text)).toBeNull();
+    expect(statusText(sendBlock(open), 'The model is loading.', text)).toBe('The model is loading.');
+    expect(statusText(sendBlock({ ...open, sending: true }), null, text)).toBe('Sending');
+    expect(statusText(null, null, null)).toBeNull();
+  });
+
+  it('tells the price of passages that leave, with the time where the speed is known', () => {
+    expect(leavingText(fakeBudget(), 350)).toBeNull();
+    const one = fakeBudget({ released: 1, readAgain: 5312 });
+    const leaves = 'To make room, the passages of an earlier question will leave the prompt; the words stay.';
+    expect(leavingText(one, 350)).toBe(`${leaves} About 5,312 tokens are read again, 16 s.`);
+    expect(leavingText(one, 0)).toBe(`${leaves} About 5,312 tokens are read again.`);
+    expect(leavingText(fakeBudget({ released: 3, leftOut: 1, readAgain: 9 }), 0)).toBe(
+      'To make room, the passages of 3 earlier questions will leave the prompt; the words stay. ' +
+        'The oldest message will be left out. About 9 tokens are read again.',
+    );
+    expect(releasedText(2, 'left')).toMatch(/^To make room, the passages of 2 earlier questions left the prompt\. /);
+    // the speed of the answer that had the most to read: 100 tokens
+    expect(
+      readingRate([{ stats: { ...ended, cachedTokens: 109, promptTokensPerSecond: 9000 } }, { stats: ended }]),
+    ).toBe(500);
+    expect(readingRate([{ stats: null }])).toBe(0);
   });
 
   it('figures are only being counted where a model counts', () => {
@@ -180,6 +203,47 @@ describe('sendBlock', () => {
       reason: 'This does not fit into the context',
       action: null,
     }));
+
+  it('says of what does not fit what is too long, and how much', () => {
+    const byDocument = [
+      { documentId: 'd0', tokens: 99_000, inBranch: true },
+      { documentId: 'd1', tokens: 100, inBranch: false },
+      { documentId: 'd2', tokens: 92_055, inBranch: false },
+    ];
+    const documents = [
+      { name: 'small.txt', info: fakeDocument({ id: 'd1' }) },
+      { name: 'R-intro.pdf', info: fakeDocument({ id: 'd2' }) },
+    ];
+    const long = fakeBudget({ documents: 92_155, byDocument });
+    expect(noFitText(long, documents)).toBe(
+      'R-intro.pdf is about 11 times as long as the context of 8,192 tokens. Nothing is cut: pick one.',
+    );
+    const twice = byDocument.map((one) => ({ ...one, tokens: Math.min(one.tokens, 12_000) }));
+    expect(noFitText(fakeBudget({ documents: 12_100, byDocument: twice }), documents)).toMatch(
+      /about 1\.5 times as long/,
+    );
+    const words = fakeBudget({ history: 7200, message: 95, template: 5 });
+    expect(noFitText(words, [])).toBe(
+      '7,300 tokens are 132 too many for the context of 8,192, of which 1,024 are kept for the answer. Nothing is cut: pick one.',
+    );
+    const full = fakeBudget({
+      history: 6985,
+      fits: false,
+      unfilled: 'a.pdf',
+      remedies: { leaveOut: false, newChat: true },
+    });
+    expect(noFitText(full, [])).toBe(
+      'This chat is full: no room is left for passages of a.pdf. 7,000 of 8,192 tokens are taken, and 1,024 are kept for the answer.',
+    );
+    expect(noFitText({ ...full, remedies: { leaveOut: false, newChat: false } }, [])).toMatch(
+      /^This question is too long/,
+    );
+  });
+
+  it('refuses a question that no passage has room beside, before it is sent', () => {
+    const reason = 'No room is left for passages of a.pdf';
+    expect(sendBlock({ ...open, fits: false, unfilled: 'a.pdf' })).toEqual({ reason, action: null });
+  });
 
   it('waits for documents, and never leaves one out in silence', () => {
     const ready = { name: 'a.pdf', info: fakeDocument(), error: null, part: { kind: 'whole' } } as const;

@@ -7,11 +7,14 @@ import type { HubModel } from '../../../../electron/shared/hub';
 import type { ModelEntry } from '../../../../electron/shared/models';
 import type { Presets } from '../../../../electron/shared/presets';
 import type { SavedSession } from '../../../../electron/shared/sessions';
+import { Gate } from '../../../fixtures/gate';
 import { brokenModel, embeddedModel, fakeHubModel, fakeInfo, fakeSettings, otherModel, readyStatus } from '../fakeData';
 
 export interface FakeOptions {
   /** milliseconds between two frames */
   frameMs?: number;
+  /** passed before each frame */
+  frames?: Gate;
   answer?: (question: string) => string;
 }
 
@@ -33,9 +36,15 @@ export class FakeState {
   private listeners = new Map<string, Set<(payload: unknown) => void>>();
   private counter = 0;
   private readonly frameMs: number;
+  private readonly frames: Gate;
 
-  constructor({ frameMs = 16, answer = () => 'It leaves from platform **18**.' }: FakeOptions = {}) {
+  constructor({
+    frameMs = 16,
+    frames = new Gate(),
+    answer = () => 'It leaves from platform **18**.',
+  }: FakeOptions = {}) {
     this.frameMs = frameMs;
+    this.frames = frames;
     this.answerTo = answer;
   }
 
@@ -50,8 +59,9 @@ export class FakeState {
   }
 
   /** the time between two frames */
-  rest(): Promise<void> {
-    return new Promise((resolve) => setTimeout(resolve, this.frameMs));
+  async rest(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, this.frameMs));
+    await this.frames.pass();
   }
 
   nextId(kind: string): string {
@@ -119,7 +129,7 @@ export class FakeState {
       stopReason: null,
       error: null,
       stats: null,
-      modelName: 'concertina-tiny',
+      modelName: 'concertina-small',
       ...part,
     };
   }
