@@ -1,11 +1,20 @@
-/** unit: nothing built is needed; engine: the real addon and the embedded model, one file at a time (two cores). */
+/** unit: nothing built is needed; engine: the real addon and real models, one file at a time (two cores). */
 import { defineConfig } from 'vitest/config';
+
+/** Limits that end what hangs, on a machine with other work too; nothing is measured by them. */
+const patience = {
+  setupFiles: ['test/fixtures/patience.ts'],
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  expect: { poll: { timeout: 60_000 } },
+};
 
 export default defineConfig({
   test: {
     projects: [
       {
         test: {
+          ...patience,
           name: 'unit',
           include: ['test/unit/**/*.test.{ts,tsx}'],
           // files of a worker share their modules: half of the time went into loading them anew
@@ -19,13 +28,14 @@ export default defineConfig({
       },
       {
         test: {
+          ...patience,
           name: 'engine',
           include: ['test/engine/**/*.test.ts'],
           // an abort in native code ends one process, not the run
           pool: 'forks',
           fileParallelism: false,
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
         },
       },
     ],

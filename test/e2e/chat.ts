@@ -29,6 +29,8 @@ export async function ask(page: Page, text: string, timeout = 60_000): Promise<s
   const before = await answers(page).count();
   await send(page, text);
   await expect(answers(page)).toHaveCount(before + 1);
+  // the button that stops it comes a little later than the answer: hidden, it is no sign of the end alone
+  await expect(answers(page).last()).not.toHaveAttribute('data-state', 'writing', { timeout });
   await ended(page, timeout);
   return answerText(page);
 }

@@ -1,4 +1,4 @@
-/** Calibration and centring on the embedded model: what it brings, and what belongs to it. */
+/** Calibration and centring on a real model: what it brings, and what belongs to it. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -5,13 +5,15 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { bundleForNode } from '../../electron/build.mjs';
-import { forkEngine } from '../../electron/main/services/forkTransport';
+import { forkProcess } from '../../electron/main/services/forkTransport';
 import { silentLogger } from '../../electron/main/services/logger';
 import { PowerWatch } from '../../electron/main/services/power';
 import { createServices } from '../../electron/main/services/services';
 import { type CompareRun, compareRunSchema } from '../../electron/shared/compare';
 import type { OperationInput, OperationName, OperationOutput } from '../../electron/shared/contract';
+import { inspectorArguments } from '../../electron/shared/engineArguments';
 import { ConcertinaError } from '../../electron/shared/errors';
+import { EngineGates } from '../fixtures/engineGates';
 import { filler, loadTiny, root, temporaryFolder, tinyModel, tool } from './support';
 
 const bundles = fs.mkdtempSync(path.join(os.tmpdir(), 'concertina-bundles-'));
@@ -20,20 +22,25 @@ const heldOut = fs.readFileSync(path.join(root, 'test', 'fixtures', 'heldout.txt
 beforeAll(async () => {
   process.env.CONCERTINA_ADDON ??= path.join(root, 'build', 'native', 'bin', 'concertina.node');
   await bundleForNode('engine', 'electron/engine/main.ts', bundles);
+  await bundleForNode('heldEngine', 'test/fixtures/testEngineProcess.ts', bundles);
 });
 afterAll(() => fs.rmSync(bundles, { recursive: true, force: true }));
 
 /** One thread: on a busy machine, threads that wait for each other make small work take minutes. */
-async function start() {
+async function start(gates?: EngineGates) {
+  if (gates) vi.stubEnv('CONCERTINA_TEST_GATES', gates.env.CONCERTINA_TEST_GATES);
   const dataFolder = temporaryFolder();
   const services = await createServices({
     dataFolder,
     embeddedModels: path.dirname(tinyModel),
     calibrationText: path.join(root, 'assets', 'calibration', 'text.txt'),
-    openEngine: () => forkEngine(path.join(bundles, 'engine.cjs'), []),
-    documentWorker: path.join(bundles, 'none.mjs'),
+    openEngine: () => forkProcess(path.join(bundles, gates ? 'heldEngine.cjs' : 'engine.cjs'), []),
+    openInspector: () => forkProcess(path.join(bundles, 'engine.cjs'), inspectorArguments('')),
+    openDocuments: () => forkProcess(path.join(bundles, 'none.mjs')),
+    bundles,
     processes: () => [process.pid],
     catalogue: path.join(root, 'assets', 'catalogue', 'models.json'),
+    thirdPartyNotices: path.join(bundles, 'none.txt'),
     keyring: null,
     power: new PowerWatch(null),
     info: { version: '1', platform: 'test', headless: true, runtime: 'test', notices: [] },
@@ -62,13 +69,13 @@ async function start() {
         if (!test(run)) throw new Error(`${run.state}, ${run.columns.map(({ state, step }) => `${state} ${step}`)}`);
         return run;
       },
-      { timeout: 300_000, interval: 20 },
+      { interval: 20 },
     );
   const stored = (runId: string) =>
     compareRunSchema.parse(JSON.parse(fs.readFileSync(path.join(dataFolder, 'compare', `${runId}.json`), 'utf8')));
   await call('settings.update', { context: { nCtx: 2048, threads: 1 }, sessions: { minTokens: 128 } });
   services.engine.start();
-  await vi.waitFor(() => expect(services.engine.status().state).toBe('ready'), 120_000);
+  await vi.waitFor(() => expect(services.engine.status().state).toBe('ready'));
   return { services, call, compare, until, stored, frames, dataFolder };
 }
 
@@ -76,9 +83,7 @@ const ended = (run: CompareRun) => run.state !== 'running';
 const both = (types: string[], nCtx: number) => types.map((type) => ({ typeK: type, typeV: type, nCtx })) as never;
 
 describe('a comparison', () => {
-  it('of five types on a document: bytes of the allocation, answers and where they part', {
-    timeout: 400_000,
-  }, async () => {
+  it('of five types on a document: bytes of the allocation, answers and where they part', async () => {
     const { compare, until, stored, frames, call, services, dataFolder } = await start();
     const fact = 'The special magic number for Fresno is 77763886.';
     const text = `${heldOut.slice(0, 1000)}\n${fact}\n${heldOut.slice(1000, 2200)}\n\nWhat is the special magic number for Fresno?`;
@@ -122,16 +127,26 @@ describe('a comparison', () => {
     expect(markdown.text).toContain(`| ${types.join(' | ')} |`);
   });
 
-  it('that is cancelled, or loses its engine, keeps what it has', { timeout: 200_000 }, async () => {
-    const { services, compare, until, stored, frames, call } = await start();
+  it('that is cancelled, or loses its engine, keeps what it has', async () => {
+    const gates = await EngineGates.open();
+    onTestFinished(() => gates.close());
+    const { services, compare, until, stored, frames, call } = await start(gates);
     const request = {
       prompt: { kind: 'text' as const, text: `${filler(20)}Tell a story.`, asIs: true },
       configurations: both(['f16', 'turbo4', 'turbo3'], 1536),
       options: { maxTokens: 250, quality: null, sampling: { temperature: 0, seed: 0, stop: [] } },
     };
     const second = (run: CompareRun) => run.columns[1]?.step === 'answer' && run.columns[0]?.state === 'done';
+    /** The second column has written a little, and stands there. */
+    async function inTheSecond(runId: string): Promise<void> {
+      await gates.answers.reached();
+      gates.pieces.hold(5);
+      gates.answers.open();
+      await until(runId, (run) => second(run) && (frames[1] ?? '') !== '');
+    }
+    gates.answers.hold(1);
     const cancelled = await compare(request);
-    await until(cancelled, second);
+    await inTheSecond(cancelled);
     await call('compare.cancel', { runId: cancelled });
     const left = await until(cancelled, ended);
     expect(left.state).toBe('cancelled');
@@ -140,8 +155,10 @@ describe('a comparison', () => {
     expect(stored(cancelled)).toEqual(left);
 
     frames.length = 0;
+    gates.pieces.open();
+    gates.answers.hold(1);
     const { runId: killed } = await call('compare.rerun', { runId: cancelled });
-    await until(killed, (run) => second(run) && (frames[1] ?? '') !== '');
+    await inTheSecond(killed);
     process.kill(services.host.pid ?? 0, 'SIGKILL');
     const cut = await until(killed, ended);
     expect(cut).toMatchObject({ state: 'interrupted', error: { code: 'engine-crashed' } });
@@ -150,14 +167,14 @@ describe('a comparison', () => {
     expect(cut.columns[1]).toMatchObject({ answer: { stopReason: 'interrupted' }, error: { code: 'engine-crashed' } });
     expect(stored(killed)).toEqual(cut);
     // the app goes on
-    await vi.waitFor(() => expect(services.engine.status().state).toBe('ready'), 60_000);
+    await vi.waitFor(() => expect(services.engine.status().state).toBe('ready'));
     expect((await call('compare.list', undefined)).map(({ id, state }) => [id, state])).toEqual([
       [killed, 'interrupted'],
       [cancelled, 'cancelled'],
     ]);
   });
 
-  it('measures speed in turns, over depth, and looks for facts', { timeout: 200_000 }, async () => {
+  it('measures speed in turns, over depth, and looks for facts', async () => {
     const { compare, until } = await start();
     const runId = await compare({
       prompt: { kind: 'text', text: filler(30) },
@@ -191,7 +208,7 @@ describe('a comparison', () => {
 });
 
 describe('quality', () => {
-  it('agrees with llama-perplexity on the same tokens within 1%', { timeout: 300_000 }, async () => {
+  it('agrees with llama-perplexity on the same tokens within 1%', async () => {
     const size = 512;
     const { compare, until } = await start();
     const model = await loadTiny();

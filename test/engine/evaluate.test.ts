@@ -96,6 +96,12 @@ describe('evaluate', () => {
     for (const context of contexts) alone.push(await context.evaluate(tokens, reference));
     expect(together.results).toEqual(alone);
     expect(together.reference).toEqual(await reference.evaluate(tokens));
+    for (const [i, klds] of together.klds.entries()) {
+      expect(klds).toHaveLength(together.results[i]?.tokens ?? 0);
+      expect(klds.reduce((sum, kld) => sum + kld, 0) / klds.length).toBeCloseTo(together.results[i]?.meanKld ?? 0, 8);
+      // in the order of the text, in which the divergences do not grow
+      expect(klds).not.toEqual(klds.toSorted());
+    }
     expect(together.results.every(({ meanKldError }) => (meanKldError ?? 0) > 0)).toBe(true);
     expect(progress.at(-1)).toBe(1);
     expect(progress).toEqual([...progress].sort((a, b) => a - b));

@@ -2,11 +2,12 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Context, GenerateChunk } from '../../native/binding/types';
+import type { Context, GenerateChunk, PrefillProgress } from '../../native/binding/types';
 import {
   answer,
   contextOptions,
   engine,
+  expectToGrow,
   filler,
   greedy,
   loadTiny,
@@ -15,6 +16,7 @@ import {
   refusal,
   tinyModel,
   tool,
+  upstreamStepMs,
 } from './support';
 
 const warm = { temperature: 0.9, topK: 40, topP: 0.95, minP: 0.05, repeatPenalty: 1, seed: 7 };
@@ -46,29 +48,27 @@ describe('streaming', () => {
     expect(result.contextUsed).toBe(result.promptTokens + result.answerTokens - 1);
   });
 
-  it('reports the prefill by micro-batch and its times agree with upstream', async () => {
+  it('reports the prefill by micro-batch, and its times hold those of upstream', async () => {
     const model = await loadTiny();
     const rawModel = await raw.loadModel(tinyModel, 0, () => {}, new raw.Cancellation());
     const context = await rawModel.createContext(contextOptions({ batch: 64 }));
     const prompt = model.tokenize(filler(40)).slice(0, 256 + 10);
-    const shares: number[] = [];
-    // a busy machine may take the thread away between the two clocks: the best of three counts
-    for (let run = 0; run < 3; run++) {
-      const steps: number[] = [];
-      context.clear();
-      const result = await context.generate(
-        prompt,
-        greedy({ maxTokens: 32 }),
-        () => {},
-        (progress) => steps.push(...progress.map((step) => step.done)),
-        new raw.Cancellation(),
-      );
-      const { upstream } = result;
-      expect(steps).toEqual([0, 64, 128, 192, 256, 266]);
-      expect(result.ttftMs).toBeGreaterThanOrEqual(result.promptMs);
-      shares.push(Math.abs(result.promptMs / upstream.promptMs - 1));
-    }
-    expect(Math.min(...shares)).toBeLessThan(0.02);
+    const steps: PrefillProgress[] = [];
+    const result = await context.generate(
+      prompt,
+      greedy({ maxTokens: 32 }),
+      () => {},
+      (progress) => steps.push(...progress),
+      new raw.Cancellation(),
+    );
+    const { upstream, promptMs, ttftMs } = result;
+    expect(steps.map(({ done }) => done)).toEqual([0, 64, 128, 192, 256, 266]);
+    expect(upstream.promptTokens).toBe(266);
+    // the two clocks are read one inside the other: what upstream timed is part of what we did
+    const times = steps.map(({ elapsedMs }) => elapsedMs);
+    expect(times[0]).toBe(0);
+    expectToGrow([...times, promptMs, ttftMs]);
+    expectToGrow([upstream.promptMs - 5 * upstreamStepMs, times.at(-1) ?? 0]);
     await context.dispose();
     await rawModel.dispose();
   });
@@ -192,13 +192,18 @@ describe('cancelling', () => {
     const context = await model.createContext(
       contextOptions({ nCtx: 8192, batch: 4096, typeK: 'q8_0', typeV: 'q8_0' }),
     );
-    const tokens = model.tokenize(filler(150));
-    const stop = new AbortController();
-    setTimeout(() => stop.abort(), 30);
-    const started = performance.now();
-    const { result } = await answer(context, tokens, greedy({ signal: stop.signal }));
-    expect(result).toMatchObject({ stopReason: 'cancelled', contextUsed: 0 });
-    expect(performance.now() - started).toBeLessThan(1000);
+    const tokens = model.tokenize(filler(300));
+    // The stop is given when the batch is announced. Where it comes before upstream has the batch, which counts it as read,
+    // nothing was tried yet: then once more.
+    let handed = 0;
+    for (let attempt = 0; handed === 0 && attempt < 50; attempt++) {
+      const stop = new AbortController();
+      const options = greedy({ signal: stop.signal, onPrefill: () => stop.abort() });
+      const { result } = await answer(context, tokens, options);
+      expect(result).toMatchObject({ stopReason: 'cancelled', contextUsed: 0 });
+      handed = result.upstream.promptTokens;
+    }
+    expect(handed).toBe(tokens.length);
     const next = await answer(context, question());
     expect(next.result.text).toContain('77763886');
   });
@@ -289,15 +294,15 @@ describe('one at a time', () => {
       process.dlopen(holder, ${JSON.stringify(path.join(path.dirname(tool('x')), 'concertina.node'))});
       const addon = holder.exports;
       const model = await addon.loadModel(${JSON.stringify(tinyModel)}, 0, () => {}, new addon.Cancellation());
-      const context = await model.createContext(${JSON.stringify(contextOptions({ nCtx: 8192 }))});
-      const tokens = model.tokenize('A word and another. '.repeat(1500), false, false);
-      context.generate(tokens, ${JSON.stringify(greedy())}, () => {}, () => {}, new addon.Cancellation());
-      setTimeout(() => process.exit(7), 100);
+      const context = await model.createContext(${JSON.stringify(contextOptions({ nCtx: 65_536, rope: 'yarn' }))});
+      const tokens = model.tokenize('A word and another. '.repeat(12_000), false, false);
+      const begun = (progress) => progress.some(({ done }) => done > 0) && process.exit(7);
+      context.generate(tokens, ${JSON.stringify(greedy())}, () => {}, begun, new addon.Cancellation());
     `;
-    const started = performance.now();
-    const child = spawnSync(process.execPath, ['--input-type=module', '-e', script], { stdio: 'ignore' });
+    // its prompt alone would take many minutes
+    const options = { stdio: 'ignore', timeout: 120_000 } as const;
+    const child = spawnSync(process.execPath, ['--input-type=module', '-e', script], options);
     expect(child).toMatchObject({ status: 7, signal: null });
-    expect(performance.now() - started).toBeLessThan(10_000);
   });
 
   it('runs two contexts of one model at once', async () => {

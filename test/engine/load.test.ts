@@ -31,7 +31,7 @@ describe('selfTest', () => {
 });
 
 describe('inspect', () => {
-  it('reads the header of the embedded model', async () => {
+  it('reads the header of a real model', async () => {
     expect(modelInfoSchema.parse(await engine().inspect(tinyModel))).toMatchObject({
       architecture: 'qwen3',
       fileBytes: fs.statSync(tinyModel).size,

@@ -10,10 +10,10 @@ import { createEngineServer } from '../../electron/engine/server';
 import { contextSettingsSchema } from '../../electron/shared/settings';
 import { dense, writeShape } from './shapeParts';
 import { mamba, shapes } from './shapes';
-import { contextOptions, engine, refusal, temporaryFolder } from './support';
+import { collectGarbage, contextOptions, engine, refusal, temporaryFolder } from './support';
 
 const MiB = 1024 * 1024;
-/** Node's own memory grows and shrinks meanwhile */
+/** Node's own memory grows meanwhile, beside its garbage */
 const slack = 48 * MiB;
 
 function limitData(bytes: number | 'unlimited'): void {
@@ -30,6 +30,7 @@ async function withSpare<T>(bytes: number, task: () => Promise<T>): Promise<T> {
 }
 
 function statusOf(key: 'VmData' | 'RssAnon'): number {
+  collectGarbage();
   const kib = new RegExp(`^${key}:\\s+(\\d+) kB$`, 'm').exec(fs.readFileSync('/proc/self/status', 'utf8'))?.[1];
   return Number(kib) * 1024;
 }

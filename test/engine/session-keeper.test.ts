@@ -4,6 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createEngineServer, type ServerOptions } from '../../electron/engine/server';
+import { Rates } from '../../electron/engine/sessions/rates';
 import type { LiveStats } from '../../electron/shared/engine';
 import type { GenerateRequest } from '../../electron/shared/engineContract';
 import {
@@ -23,6 +24,13 @@ const calibrations = fs.mkdtempSync(path.join(os.tmpdir(), 'concertina-calibrati
 afterAll(() => fs.rmSync(calibrations, { recursive: true, force: true }));
 const plenty = async () => 1e12;
 
+/** A machine that reads and moves caches as fast as is supposed of any: what is worth keeping is not for this one to say. */
+class SupposedRates extends Rates {
+  override read(): void {}
+  override saved(): void {}
+  override restored(): void {}
+}
+
 interface SetUp extends ServerOptions {
   data?: string;
   allow?: Partial<SessionSettings>;
@@ -40,14 +48,18 @@ function documentOf(chatId: string): { text: string; number: string } {
 async function setUp({ data = temporaryFolder(), allow, context, ...options }: SetUp = {}) {
   const notices: string[] = [];
   const phases: LiveStats['phase'][] = [];
+  const onPhase = { heard: (_phase: LiveStats['phase']) => {} };
   const server = createEngineServer(
     engine,
     {
-      frame: ({ stats }) => phases.push(stats.phase),
+      frame({ stats }) {
+        phases.push(stats.phase);
+        onPhase.heard(stats.phase);
+      },
       loadProgress: () => undefined,
       notice: (text) => notices.push(text),
     },
-    { idleMs: 1e6, ...options, sessions: { diskRoom: plenty, ...options.sessions } },
+    { idleMs: 1e6, ...options, sessions: { diskRoom: plenty, rates: new SupposedRates(), ...options.sessions } },
   );
   onTestFinished(() => server.close());
   const folder = path.join(data, 'sessions');
@@ -77,7 +89,7 @@ async function setUp({ data = temporaryFolder(), allow, context, ...options }: S
   }
 
   const list = () => server.handlers.listSessions(undefined);
-  return { server, folder, data, chats, notices, phases, ask, list, load, configure };
+  return { server, folder, data, chats, notices, onPhase, ask, list, load, configure };
 }
 
 type Answered = Awaited<ReturnType<Awaited<ReturnType<typeof setUp>>['ask']>>;
@@ -117,23 +129,24 @@ describe('a switch of chats', () => {
   });
 
   it('stopped while the other chat is saved or restored: neither is lost', async () => {
-    const { ask, list, notices, chats, server, phases } = await setUp();
+    const { ask, list, notices, chats, server, onPhase } = await setUp();
     const stopAt = async (phase: LiveStats['phase'], chatId: string) => {
-      const answer = ask(chatId);
-      await vi.waitFor(() => expect(phases).toContain(phase), { timeout: 20_000, interval: 1 });
-      const at = performance.now();
-      await server.handlers.cancel({ requestId: `${chatId}${chats.get(chatId)?.length}` });
-      const { stopReason, text } = await answer;
+      // when it is told, before anything of it is done
+      onPhase.heard = (now) => {
+        if (now === phase) void server.handlers.cancel({ requestId: `${chatId}${chats.get(chatId)?.length}` });
+      };
+      const { stopReason, text, phases } = await ask(chatId);
+      onPhase.heard = () => {};
+      expect(phases).toContain(phase);
       chats.get(chatId)?.splice(-2);
-      return { stopReason, text, ms: performance.now() - at };
+      return { stopReason, text };
     };
     await ask('A');
     expect(await stopAt('saving', 'B')).toMatchObject({ stopReason: 'cancelled', text: '' });
     const again = await ask('A');
     expect(again.stats.cachedTokens / again.stats.promptTokens).toBeGreaterThan(0.95);
     await ask('B');
-    expect(await stopAt('restoring', 'A')).toMatchObject({ stopReason: 'cancelled' });
-    // from the disk, or in the cache already when the stop came after the restore
+    expect(await stopAt('restoring', 'A')).toMatchObject({ stopReason: 'cancelled', text: '' });
     const back = await ask('A');
     expect(back.stats.cachedTokens / back.stats.promptTokens).toBeGreaterThan(0.95);
     expect(back.text).toContain(back.number);
@@ -194,7 +207,7 @@ describe('when it is saved and restored', () => {
   it('a quiet while after an answer, without being asked', async () => {
     const { ask, list } = await setUp({ idleMs: 30 });
     await ask('A');
-    await vi.waitFor(async () => expect(await list()).toHaveLength(1), 10_000);
+    await vi.waitFor(async () => expect(await list()).toHaveLength(1));
     const [session] = await list();
     const { stats } = await ask('A');
     expect(session?.tokens).toBeGreaterThan(stats.promptTokens * 0.9);

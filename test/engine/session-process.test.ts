@@ -7,12 +7,13 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { bundleForNode } from '../../electron/build.mjs';
 import { SessionStore } from '../../electron/engine/sessions/store';
-import { forkEngine } from '../../electron/main/services/forkTransport';
+import { forkProcess } from '../../electron/main/services/forkTransport';
 import { silentLogger } from '../../electron/main/services/logger';
 import { PowerWatch } from '../../electron/main/services/power';
 import { createServices } from '../../electron/main/services/services';
 import type { Message } from '../../electron/shared/chats';
 import type { OperationInput, OperationName, OperationOutput } from '../../electron/shared/contract';
+import { inspectorArguments } from '../../electron/shared/engineArguments';
 import { ConcertinaError } from '../../electron/shared/errors';
 import { answer, contextOptions, filler, greedy, loadTiny, root, temporaryFolder, tinyModel } from './support';
 
@@ -34,11 +35,14 @@ async function start(dataFolder: string) {
     dataFolder,
     embeddedModels: path.dirname(tinyModel),
     calibrationText: path.join(root, 'assets', 'calibration', 'text.txt'),
-    openEngine: () => forkEngine(path.join(bundles, 'engine.cjs'), []),
+    openEngine: () => forkProcess(path.join(bundles, 'engine.cjs'), []),
+    openInspector: () => forkProcess(path.join(bundles, 'engine.cjs'), inspectorArguments('')),
     // no documents are attached here
-    documentWorker: path.join(bundles, 'none.mjs'),
+    openDocuments: () => forkProcess(path.join(bundles, 'none.mjs')),
+    bundles,
     processes: () => [process.pid],
     catalogue: path.resolve('assets/catalogue/models.json'),
+    thirdPartyNotices: path.join(bundles, 'none.txt'),
     keyring: null,
     power: new PowerWatch(null),
     info: { version: '1', platform: 'test', headless: true, runtime: 'test', notices: [] },

@@ -1,8 +1,10 @@
-/** What the engine tests share: the embedded model, default options, and readers of answers. */
+/** What the engine tests share: the model, default options, and readers of answers. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { onTestFinished } from 'vitest';
+import v8 from 'node:v8';
+import vm from 'node:vm';
+import { expect, onTestFinished } from 'vitest';
 import { loadAddon, loadEngine } from '../../native/binding/load';
 import type {
   Context,
@@ -13,9 +15,11 @@ import type {
   GenerateResult,
   Model,
 } from '../../native/binding/types';
+import { tinyModel } from '../models.mjs';
+
+export { smallModel, tinyModel } from '../models.mjs';
 
 export const root = path.resolve(import.meta.dirname, '..', '..');
-export const tinyModel = path.join(root, 'assets', 'models', 'concertina-tiny-q8_0.gguf');
 
 export function engine(): Engine {
   return loadEngine();
@@ -86,6 +90,26 @@ export function temporaryFolder(): string {
   return folder;
 }
 
+v8.setFlagsFromString('--expose-gc');
+/** What JavaScript has thrown away takes no memory any more. */
+export const collectGarbage: () => void = vm.runInNewContext('gc');
+
+/** The engine on a machine with so much memory free, whatever else runs on this one. */
+export function engineWithFree(bytes: number): Engine {
+  const real = engine();
+  const memories = () => [
+    { name: 'RAM', kind: 'ram' as const, free: bytes, total: bytes },
+    ...real.memories().filter(({ kind }) => kind !== 'ram'),
+  ];
+  return new Proxy(real, {
+    get(target, key) {
+      if (key === 'memories') return memories;
+      const value: unknown = Reflect.get(target, key);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
+
 /** Resolves to what the promise was rejected with. */
 export async function refusal(promise: Promise<unknown>): Promise<unknown> {
   try {
@@ -94,4 +118,12 @@ export async function refusal(promise: Promise<unknown>): Promise<unknown> {
     return error;
   }
   throw new Error('It was not refused');
+}
+
+/** llama.cpp reads its clock in whole microseconds, rounded down: each stretch that it times may seem longer by one. */
+export const upstreamStepMs = 0.001;
+
+/** Each is as large as the one before it, or larger. */
+export function expectToGrow(values: readonly number[]): void {
+  expect(values).toEqual([...values].sort((a, b) => a - b));
 }

@@ -7,7 +7,7 @@ import type { Attachment } from '../../../electron/shared/attachments';
 import type { PromptBudget } from '../../../electron/shared/budget';
 import type { OperationInput } from '../../../electron/shared/contract';
 import { makePdf } from '../../fixtures/documents/pdf';
-import { test } from '../app';
+import { test, tinyModel } from '../app';
 import { call, ended, greedy, ready } from '../chat';
 
 const card = (page: Page, name: string) => page.getByTestId('document-card').filter({ hasText: name });
@@ -67,6 +67,7 @@ test('a document that does not fit, its pages, a longer context, and the answer'
   await writeFile(pdf, makePdf(pages));
   await writeFile(long, `${filler}\n`.repeat(600_000));
   const { app, page } = await launch({
+    model: tinyModel,
     settings: {
       sampling: { ...greedy, maxTokens: 40 },
       context: { nCtx: 2048, threads: 1 },
@@ -136,8 +137,8 @@ test('a document that does not fit, its pages, a longer context, and the answer'
   await page.keyboard.press('Escape');
   await expect(page.getByTestId('document-panel')).toBeHidden();
   await lamps.getByTestId('card-menu').click();
-  await page.getByRole('menuitem', { name: 'Only the best passages' }).click();
-  await expect(lamps.getByTestId('card-part')).toHaveText('best passages for each question');
+  await page.getByRole('menuitem', { name: 'Search it for each question' }).click();
+  await expect(lamps.getByTestId('card-part')).toHaveText('searched for each question');
   await page.getByTestId('composer').fill('What is the email address of Walter Smith?');
   const looked = await budgetShown(page);
   expect(looked.documents).toBeGreaterThan(50);

@@ -5,7 +5,7 @@ import { test } from '../app';
 import { ask, call, ended, greedy, kvBytesShown, ready, send } from '../chat';
 import needle from '../fixtures/needle.json' with { type: 'json' };
 
-/** The embedded model, and the bytes of 128 values of each type (block layouts of turbo.md, f16: two bytes a value). */
+/** The built-in model, and the bytes of 128 values of each type (block layouts of turbo.md, f16: two bytes a value). */
 const layers = 8;
 const headsKv = 2;
 const blockBytes = { f16: 256, turbo4: 68, turbo3: 52 } as const;

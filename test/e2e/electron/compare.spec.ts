@@ -4,7 +4,7 @@ import path from 'node:path';
 import AxeBuilder from '@axe-core/playwright';
 import { type ElectronApplication, expect, type Locator, type Page } from '@playwright/test';
 import { type CompareRun, compareRunSchema } from '../../../electron/shared/compare';
-import { killEngine, test } from '../app';
+import { killEngine, test, tinyModel } from '../app';
 import { call, greedy, ready } from '../chat';
 
 const types = ['f16', 'q8_0', 'q4_0', 'turbo4', 'turbo3'] as const;
@@ -57,7 +57,7 @@ test('five cache types on a document: figures, export, cancel, a dead engine, an
   dataDir,
 }) => {
   test.setTimeout(300_000);
-  const { app, page } = await launch({ settings: { sampling: greedy, context: { nCtx } } });
+  const { app, page } = await launch({ model: tinyModel, settings: { sampling: greedy, context: { nCtx } } });
   await ready(page);
   const file = path.join(dataDir, 'quay.txt');
   await writeFile(file, `${filler.repeat(74)}\n\n${fact}\n\n${filler.repeat(74)}\n`);

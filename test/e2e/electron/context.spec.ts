@@ -1,7 +1,7 @@
 /** The context control: marks of what fits, a context that cannot fit, and a change of the length on a running chat. */
 import { expect, type Page } from '@playwright/test';
 import type { SettingsPatch } from '../../../electron/shared/settings';
-import { addModel, test } from '../app';
+import { addModel, test, tinyModel } from '../app';
 import { ask, call, greedy, ready, status } from '../chat';
 import { trainedContext, writeLargeModel } from '../largeModel';
 
@@ -81,7 +81,7 @@ test('a model that does not fit: marks, offers and loading anyway', async ({ lau
 });
 
 test('longer than trained only by a choice', async ({ launch }) => {
-  const { page } = await launch({});
+  const { page } = await launch({ model: tinyModel });
   await ready(page);
   await openSettings(page);
   await page.getByTestId('settings-context').fill('10240');

@@ -2,7 +2,7 @@
 import { copyFile, mkdir, readdir, readFile, truncate, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, type Page } from '@playwright/test';
-import { addModel, embeddedModel, enginePid, killEngine, test } from '../app';
+import { addModel, enginePid, killEngine, test, tinyModel } from '../app';
 import {
   answers,
   answerText,
@@ -42,7 +42,7 @@ test('the engine process dies in mid-answer', async ({ launch }) => {
 test.describe('a model that cannot be used', () => {
   const cases = {
     'is cut off': async (file: string) => {
-      await copyFile(embeddedModel, file);
+      await copyFile(tinyModel, file);
       await truncate(file, 1_000_000);
     },
     'is a text with another ending': (file: string) => writeFile(file, 'This is not a model.\n'.repeat(1000)),
@@ -81,7 +81,7 @@ test.describe('a model that cannot be used', () => {
     const { app, page } = await launch();
     await ready(page);
     const file = path.join(dataDir, 'gone.gguf');
-    await copyFile(embeddedModel, file);
+    await copyFile(tinyModel, file);
     await addModel(app, page, file);
     await expect(page.getByTestId('model-item')).toHaveCount(2);
     await unlink(file);
@@ -95,9 +95,9 @@ test.describe('a model that cannot be used', () => {
 test('a context beyond what the model was trained for is brought down, and that is said', async ({ launch }) => {
   const { page } = await launch({ settings: { context: { nCtx: 16_000_000 } } });
   const { context } = await ready(page);
-  expect(context?.nCtx).toBe(8192);
+  expect(context?.nCtx).toBe(32_768);
   await page.getByTestId('meter-engine').click();
-  await expect(page.getByTestId('fallbacks')).toContainText(/8[,.]?192/);
+  await expect(page.getByTestId('fallbacks')).toContainText(/32[,.]?768/);
 });
 
 test('a damaged chat: the readable part is shown, the others are untouched', async ({ launch, dataDir }) => {

@@ -7,7 +7,7 @@ import path from 'node:path';
 import AxeBuilder from '@axe-core/playwright';
 import { expect, type Page } from '@playwright/test';
 import { startHub, type TestHub } from '../../fixtures/hub/server';
-import { embeddedModel, test } from '../app';
+import { test, tinyModel } from '../app';
 import { ask, call, greedy, ready } from '../chat';
 import { hubModels, tinyFile, tinyRepo, wideRepo } from '../hubModels';
 import { addOtherApps, detailsAndTrash, ownSettings, writeOtherApps } from '../importSteps';
@@ -106,7 +106,7 @@ test('search, grades, a download that is cut and goes on after a restart, chat; 
   expect(Math.min(...starts)).toBeGreaterThan(5 * megabyte);
   const [owner = '', name = ''] = tinyRepo.split('/');
   const here = await readFile(path.join(dataDir, 'models', owner, name, tinyFile));
-  expect(here.equals(await readFile(embeddedModel))).toBe(true);
+  expect(here.equals(await readFile(tinyModel))).toBe(true);
 
   await page.getByTestId('download-chat').click();
   const { modelId } = await ready(page);

@@ -11,13 +11,16 @@ test('the machine section measures, explains its choice, and hands it to the set
   await page.getByTestId('settings-open').click();
   await expect(page.getByTestId('machine')).toContainText('Not measured yet');
   await page.getByTestId('machine-measure').click();
-  await expect(page.getByTestId('machine-choice')).toContainText('8,192 tokens: all that this model was trained for.', {
-    timeout: 60_000,
-  });
+  await expect(page.getByTestId('machine-choice')).toContainText(
+    '32,768 tokens: all that this model was trained for.',
+    {
+      timeout: 60_000,
+    },
+  );
   await expect(page.getByTestId('machine-choice')).toContainText('turbo4: about a quarter');
   await expect(page.getByTestId('machine')).toContainText(/GB\/s with 1 thread/);
   await page.getByTestId('machine-use').click();
-  await expect(page.getByTestId('settings-changes')).toContainText('2,048 → 8,192');
+  await expect(page.getByTestId('settings-changes')).toContainText('2,048 → 32,768');
   await expect(page.getByTestId('machine')).toContainText('These are in use.');
 });
 

@@ -35,7 +35,7 @@ test('first actions, a summary by parts, its stop, and its way on', async ({ lau
 
   await attach(short);
   const composer = page.getByTestId('composer');
-  await expect(page.getByTestId('first-actions-note')).toContainText('too small to summarise well');
+  await expect(page.getByTestId('first-actions-note')).toContainText('too small to summarize well');
   await page.getByTestId('first-find').press('Enter');
   await expect(composer).toHaveValue('Find ');
   await expect(composer).toBeFocused();

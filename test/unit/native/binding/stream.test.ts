@@ -11,12 +11,17 @@ describe('ChunkStream', () => {
   it('gives what was pushed before and while reading, in order', async () => {
     const stream = new ChunkStream<number>();
     stream.push([1, 2]);
-    const reading = readAll(stream);
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    const reader = stream.read();
+    expect([await reader.next(), await reader.next()].map(({ value }) => value)).toEqual([1, 2]);
+    const waiting = reader.next();
+    // it has come to where it waits: nothing but promises lies before that
+    await new Promise((resolve) => setImmediate(resolve));
     stream.push([3]);
+    expect((await waiting).value).toBe(3);
     stream.push([4, 5]);
     stream.end();
-    expect(await reading).toEqual([1, 2, 3, 4, 5]);
+    expect([(await reader.next()).value, (await reader.next()).value]).toEqual([4, 5]);
+    expect((await reader.next()).done).toBe(true);
   });
 
   it('ends without chunks', async () => {

@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest';
 import type { Chat } from '../../../../../electron/shared/chats';
 import { createFakeEngine } from '../../../../fixtures/fakeEngine';
-import { long, setUpServices as setUp, slow } from '../../../../fixtures/services';
+import { Gate } from '../../../../fixtures/gate';
+import { holding, long, setUpServices as setUp } from '../../../../fixtures/services';
 
 test('a turn appends question and answer, streams, and ends with the whole text on disk', async () => {
   const { call, events, final } = await setUp();
@@ -80,15 +81,18 @@ test('regenerate and edit make branches beside the old ones', async () => {
 });
 
 test('an answer that is asked for while the model loads waits for it', async () => {
-  const { services, call, final } = await setUp({ engine: slow(), start: false });
+  const loading = new Gate().hold();
+  const { services, call, final } = await setUp({ engine: createFakeEngine({ loading }), start: false });
   services.engine.start();
+  await loading.reached();
   const { id } = await call('chats.create', {});
   const turn = await call('turns.send', { chatId: id, parentId: null, text: 'patience' });
+  loading.open();
   expect(await final(turn)).toMatchObject({ text: 'patience', modelName: 'Tiny' });
 });
 
 test('removing a chat ends its answer first; restore brings the text back', async () => {
-  const { call, streaming } = await setUp({ engine: slow() });
+  const { call, streaming } = await setUp(holding());
   const { id } = await call('chats.create', {});
   const turn = await call('turns.send', { chatId: id, parentId: null, text: long });
   await streaming(turn);

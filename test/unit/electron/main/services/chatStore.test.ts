@@ -45,6 +45,49 @@ test('what was written is there after a restart', async () => {
   expect(after.messages.map(({ text }) => text)).toEqual(['Why?', 'Because.']);
 });
 
+test('a chat of before passages could leave the prompt opens as it is, and its file stays', async () => {
+  const { open, fileOf, data } = await setUp();
+  const id = '3f0c7c1e-0f3b-4bb5-9a3c-000000000001';
+  const part = { kind: 'passages', passages: [{ start: 0, end: 90, label: 'Page 1' }] };
+  const attachments = [{ documentId: 'f'.repeat(64), name: 'manual.pdf', part }];
+  const stopped = {
+    text: 'It is',
+    thinking: '',
+    stopReason: 'max-tokens',
+    error: null,
+    stats: null,
+    modelName: 'Tiny',
+  };
+  const lines = [
+    { type: 'chat', at: 1, id, title: 'Manual' },
+    { type: 'message', at: 2, message: { ...message('q', null, 'user', 'What?'), attachments } },
+    { type: 'message', at: 2, message: message('a', 'q', 'assistant', '') },
+    { type: 'partial', at: 3, id: 'a', text: 'It', thinking: '' },
+    { type: 'final', at: 4, id: 'a', message: { ...stopped, leftOut: 2 } },
+  ].map((line) => JSON.stringify(line));
+  await mkdir(join(data, 'chats'), { recursive: true });
+  await writeFile(fileOf(id), `${lines.join('\n')}\n`);
+  const store = await open();
+  const chat = await store.open(id);
+  expect(chat).toMatchObject({ damagedLines: 0, messages: [{ attachments }, { ...stopped, leftOut: 2 }] });
+  expect(chat.messages[1]).not.toHaveProperty('released');
+  await store.close();
+  expect(await readFile(fileOf(id), 'utf8')).toBe(`${lines.join('\n')}\n`);
+});
+
+test('passages that left the prompt stay noted, whatever follows: a next part, an end, a restart', async () => {
+  const { open, store } = await setUp();
+  const id = await withTurn(store);
+  await store.release(id, 'a', 2);
+  expect((await store.open(id)).messages[1]).toMatchObject({ released: 2, text: 'Because.' });
+  await store.close();
+  const next = await open();
+  await next.reopen(id, 'a');
+  expect((await next.finish(id, 'a', { ...final('Because. And'), released: 3 })).released).toBe(3);
+  await next.close();
+  expect((await (await open()).open(id)).messages[1]).toMatchObject({ released: 3, text: 'Because. And' });
+});
+
 test('the log only grows', async () => {
   const { store, fileOf } = await setUp();
   const id = await withTurn(store);

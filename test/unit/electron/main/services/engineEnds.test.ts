@@ -1,9 +1,10 @@
 /** The engine process dies or goes silent: what that does to an answer, and to the model that was loaded. */
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { long, setUpServices as setUp, slow } from '../../../../fixtures/services';
+import { holding, long, setUpServices as setUp } from '../../../../fixtures/services';
 
 test('the engine dies in mid-answer: the text is kept, the error told, and the next answer works', async () => {
-  const { call, final, streaming, state, transports } = await setUp({ engine: slow() });
+  const { engine, words } = holding();
+  const { call, final, streaming, state, transports } = await setUp({ engine });
   const { id } = await call('chats.create', {});
   const turn = await call('turns.send', { chatId: id, parentId: null, text: long });
   await streaming(turn);
@@ -16,6 +17,7 @@ test('the engine dies in mid-answer: the text is kept, the error told, and the n
   });
   expect((await call('chats.open', { chatId: id })).messages[1]).toEqual(message);
   expect(await state('ready')).toMatchObject({ restarts: 1, error: null, model: { name: 'Tiny' } });
+  words.open();
   const next = await call('turns.send', { chatId: id, parentId: message.id, text: 'again' });
   expect(await final(next)).toMatchObject({ text: 'again', stopReason: 'end-of-turn' });
 });
@@ -23,7 +25,7 @@ test('the engine dies in mid-answer: the text is kept, the error told, and the n
 test('an engine that goes silent in mid-answer is told and can be restarted; the text is kept, and the model is loaded', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
-  const { call, final, streaming, state, transports, services } = await setUp({ engine: slow() });
+  const { call, final, streaming, state, transports, services } = await setUp(holding());
   const { id } = await call('chats.create', {});
   const turn = await call('turns.send', { chatId: id, parentId: null, text: long });
   await streaming(turn);
@@ -41,7 +43,7 @@ test('an engine that goes silent in mid-answer is told and can be restarted; the
 });
 
 test('the same settings that crash twice are not loaded a third time, until a person asks for it', async () => {
-  const { call, state, transports } = await setUp({ engine: slow() });
+  const { call, state, transports } = await setUp();
   transports.at(-1)?.exit({ code: null, signal: 'SIGABRT' });
   await vi.waitFor(() => expect(transports).toHaveLength(2));
   await state('ready');

@@ -30,7 +30,7 @@ test('a load that is cancelled while the engine process starts does not happen',
 });
 
 test('cancelling while the model is measured ends the measuring only, and the status says so', async () => {
-  const { services, call } = await setUp({ start: false, engine: createFakeEngine({ stepMs: 5, measuring: true }) });
+  const { services, call } = await setUp({ start: false, engine: createFakeEngine({ measuring: true }) });
   const [embedded] = await call('models.list', undefined);
   const steps: (string | null)[] = [];
   services.engine.changed.on(({ state, loadStep }) => {
@@ -116,7 +116,11 @@ test('a model that is chosen while the start still looks for its own is the one 
   services.engine.start();
   await vi.waitFor(() => expect(spy).toHaveBeenCalled());
   expect(await call('models.select', { modelId: other?.id ?? '' })).toMatchObject({ state: 'ready' });
+  const states: string[] = [];
+  services.engine.changed.on(({ state: now }) => states.push(now));
   found(embedded?.id ?? null);
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  // what begins a load shows it before anything else is asked
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(states).not.toContain('loading');
   expect(await state('ready')).toMatchObject({ modelId: other?.id });
 });

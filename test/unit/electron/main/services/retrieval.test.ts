@@ -3,14 +3,14 @@ import { readdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test, vi } from 'vitest';
 import type { Attachment } from '../../../../../electron/shared/attachments';
-import { attach, setUpServices, workersWithPassages } from '../../../../fixtures/services';
+import { attach, bundlesWithPassages, setUpServices } from '../../../../fixtures/services';
 
-let documentWorker = '';
+let bundles = '';
 beforeAll(async () => {
-  documentWorker = await workersWithPassages();
+  bundles = await bundlesWithPassages();
 }, 60_000);
 
-const setUp = (data?: string) => setUpServices({ documentWorker, ...(data === undefined ? {} : { data }) });
+const setUp = (data?: string) => setUpServices({ bundles, ...(data === undefined ? {} : { data }) });
 
 const line = (i: number) => `The keeper of wall ${i} counts the stones of the old harbour. `.repeat(12).trim();
 const lines = Array.from({ length: 40 }, (_, i) => `# Part ${i}\n\n${line(i)}`);

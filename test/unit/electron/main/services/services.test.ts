@@ -12,6 +12,16 @@ test('desktop-only operations are refused in a browser', async () => {
   await expect(call('app.openExternal', { url: 'file:///etc/passwd' })).rejects.toMatchObject({ code: 'bad-request' });
 });
 
+test('the third-party notices are the file of the build, or a sentence when it is missing', async () => {
+  const { call, dataFolder } = await setUp();
+  await expect(call('app.thirdPartyNotices', undefined)).rejects.toMatchObject({
+    code: 'not-found',
+    hint: expect.stringContaining('npm run build'),
+  });
+  await writeFile(join(dataFolder, 'THIRD-PARTY-NOTICES.txt'), 'zod 1.2.3: MIT');
+  expect(await call('app.thirdPartyNotices', undefined)).toEqual({ text: 'zod 1.2.3: MIT' });
+});
+
 test('a corrupt settings file becomes a notice of this start', async () => {
   const data = await temporaryFolder();
   await writeFile(join(data, 'settings.json'), '{"version":');

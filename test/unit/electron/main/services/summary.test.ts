@@ -7,6 +7,7 @@ import type { Section } from '../../../../../electron/shared/documents';
 import type { Summary } from '../../../../../electron/shared/summaries';
 import type { ChatMessage, Engine } from '../../../../../native/binding/types';
 import { createFakeEngine } from '../../../../fixtures/fakeEngine';
+import { Gate } from '../../../../fixtures/gate';
 import { attach, setUpServices } from '../../../../fixtures/services';
 import { temporaryFolder } from '../../../../fixtures/temporary';
 
@@ -14,8 +15,8 @@ import { temporaryFolder } from '../../../../fixtures/temporary';
 const long = Array.from({ length: 24 }, (_, i) => `# Chapter ${i + 1}\n${`word${i} `.repeat(58).trim()}`).join('\n');
 const small = { context: { nCtx: 512 }, documents: { reserve: 128 } };
 
-/** Keeps every prompt that the engine was given. */
-function recording(engine: Engine): { engine: Engine; prompts: string[][] } {
+/** Keeps every prompt that the engine was given. `onPrompt`: how many there are, before the answer to it begins */
+function recording(engine: Engine, onPrompt: (count: number) => void): { engine: Engine; prompts: string[][] } {
   const prompts: string[][] = [];
   const load = engine.loadModel;
   engine.loadModel = async (...args) => {
@@ -26,6 +27,7 @@ function recording(engine: Engine): { engine: Engine; prompts: string[][] } {
       const generate = context.generate;
       context.generate = (prompt, more) => {
         prompts.push((prompt as ChatMessage[]).map(({ content }) => content));
+        onPrompt(prompts.length);
         return generate(prompt, more);
       };
       return context;
@@ -35,14 +37,18 @@ function recording(engine: Engine): { engine: Engine; prompts: string[][] } {
   return { engine, prompts };
 }
 
-async function setUp({ stepMs = 0, data, text = long }: { stepMs?: number; data?: string; text?: string } = {}) {
-  const { engine, prompts } = recording(createFakeEngine({ stepMs }));
+/** `held`: the second answer comes to a stand after three words, until `words` is opened */
+async function setUp({ held = false, data, text = long }: { held?: boolean; data?: string; text?: string } = {}) {
+  const words = new Gate();
+  const { engine, prompts } = recording(createFakeEngine({ words }), (count) => {
+    if (held && count === 2) words.hold(3);
+  });
   const app = await setUpServices({ engine, start: false, ...(data ? { data } : {}) });
   await app.call('settings.update', small);
   app.services.engine.start();
   await app.state('ready');
   const attachment = await attach(app.call, 'lamps.md', text);
-  return { ...app, prompts, attachment };
+  return { ...app, words, prompts, attachment };
 }
 
 /** How many prompts have these words of the document in them; the fake engine puts them into its answers too. */
@@ -67,7 +73,7 @@ async function ends({ events }: App, id: string, count: number): Promise<Message
     const found = all.filter((message) => message.id === id && message.stopReason !== null)[count - 1];
     if (!found) throw new Error('not yet');
     return found;
-  }, 20_000);
+  });
 }
 
 /** A part is done, and the next one has some words. */
@@ -75,12 +81,10 @@ async function inTheMidst({ events }: App): Promise<void> {
   await vi.waitFor(() => {
     const texts = events.flatMap((event) => (event.name === 'onStream' ? [event.payload] : []));
     if (!texts.some(({ messageId, text }) => messageId.endsWith('#1') && text !== '')) throw new Error('not yet');
-  }, 20_000);
+  });
 }
 
-test('each section is in one part, the results are joined, follow-up questions see them alone', {
-  timeout: 30_000,
-}, async () => {
+test('each section is in one part, the results are joined, follow-up questions see them alone', async () => {
   const app = await setUp();
   const { chatId, turn } = await summarise(app);
   expect(turn.userMessage).toMatchObject({ text: 'Summarise lamps.md, part by part.', attachments: [app.attachment] });
@@ -114,8 +118,8 @@ test('each section is in one part, the results are joined, follow-up questions s
   expect(app.prompts.at(-1)).toEqual([turn.userMessage?.text, message.text, 'Who?']);
 });
 
-test('a window sees each part begin, and its words as they come', { timeout: 30_000 }, async () => {
-  const app = await setUp({ stepMs: 1 });
+test('a window sees each part begin, and its words as they come', async () => {
+  const app = await setUp();
   const { turn } = await summarise(app, 'outline');
   const message = await ends(app, turn.assistantMessage.id, 1);
   const steps = app.events.flatMap((event) => (event.name === 'onMessage' ? [event.payload.message] : []));
@@ -126,8 +130,8 @@ test('a window sees each part begin, and its words as they come', { timeout: 30_
   expect(ids).toContain(message.id);
 });
 
-test('stopped in a part: what is written stays, and Continue goes on from there', { timeout: 30_000 }, async () => {
-  const app = await setUp({ stepMs: 2 });
+test('stopped in a part: what is written stays, and Continue goes on from there', async () => {
+  const app = await setUp({ held: true });
   const { chatId, turn } = await summarise(app);
   await inTheMidst(app);
   await app.call('turns.stop', { requestId: turn.requestId });
@@ -137,6 +141,7 @@ test('stopped in a part: what is written stays, and Continue goes on from there'
   expect(stopped.summary?.parts[1]).toMatchObject({ ms: null });
   expect(stopped.summary?.parts[1]?.text).not.toBe('');
   const read = app.prompts.length;
+  app.words.open();
   await app.call('turns.continue', { chatId, messageId: stopped.id });
   const done = await ends(app, stopped.id, 2);
   expect(done.summary?.parts[0]?.text).toBe(stopped.summary?.parts[0]?.text);
@@ -147,9 +152,9 @@ test('stopped in a part: what is written stays, and Continue goes on from there'
   expect(done.stopReason).toBe('end-of-turn');
 });
 
-test('after a kill the parts that were done are there, and the summary goes on', { timeout: 30_000 }, async () => {
+test('after a kill the parts that were done are there, and the summary goes on', async () => {
   const data = await temporaryFolder();
-  const app = await setUp({ stepMs: 2, data });
+  const app = await setUp({ held: true, data });
   const { chatId, turn } = await summarise(app);
   await inTheMidst(app);
   // the app after a power cut: what is on disk now

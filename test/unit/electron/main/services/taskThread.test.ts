@@ -21,19 +21,17 @@ function start() {
 
 test('a task that takes longer tells its asker how far it is, one that does not tells nothing', async () => {
   const { thread, told } = start();
-  expect(await thread.ask({ steps: 1 }, 'quick')).toBe('1 steps');
+  expect(await thread.ask({ steps: 8 }, 'quick')).toBe('8 steps');
   expect(await thread.ask({ steps: 20 }, 'slow')).toBe('20 steps');
-  expect(new Set(told.map(({ asker }) => asker))).toEqual(new Set(['slow']));
-  const fractions = told.map(({ fraction }) => fraction);
-  expect(fractions).toEqual([...fractions].sort((a, b) => a - b));
-  expect(fractions[0]).toBeGreaterThan(0);
+  // from 400 ms on, every 200
+  expect(told).toEqual([0.4, 0.6, 0.8].map((fraction) => ({ asker: 'slow', fraction })));
 });
 
 test('a newer task of an asker ends the older one, and a task can be cancelled; others go on', async () => {
   const { thread } = start();
   const other = thread.ask({ steps: 6 }, 'other');
-  const older = thread.ask({ steps: 1000 }, 'one');
-  const newer = thread.ask({ steps: 1001 }, 'one');
+  const older = thread.ask({ steps: Number.POSITIVE_INFINITY }, 'one');
+  const newer = thread.ask({ steps: Number.POSITIVE_INFINITY }, 'one');
   await expect(older).rejects.toMatchObject({ code: 'cancelled' });
   thread.cancel('one');
   await expect(newer).rejects.toMatchObject({ code: 'cancelled' });

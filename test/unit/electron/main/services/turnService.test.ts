@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { ChatStore } from '../../../../../electron/main/services/chatStore';
 import { Emitter } from '../../../../../electron/main/services/emitter';
 import { silentLogger } from '../../../../../electron/main/services/logger';
 import { type AnswerEngine, TurnService } from '../../../../../electron/main/services/turnService';
 import type { AnswerStats, Message } from '../../../../../electron/shared/chats';
-import type { StreamFrame } from '../../../../../electron/shared/engine';
+import type { LiveStats, StreamFrame } from '../../../../../electron/shared/engine';
 import { ConcertinaError } from '../../../../../electron/shared/errors';
 import { settingsSchema } from '../../../../../electron/shared/settings';
 import { temporaryFolder } from '../../../../fixtures/temporary';
@@ -21,6 +21,12 @@ const stats: AnswerStats = {
     typeV: 'f16',
     seed: 1,
   },
+};
+
+const liveStats: LiveStats = {
+  ...{ phase: 'decode', promptTokens: 3, cachedTokens: 0, prefillDone: 3, promptTokensPerSecond: 1, ttftMs: 1 },
+  ...{ promptTokensPerSecondNow: 1, prefillMsLeft: null, answerTokens: 1, tokensPerSecondNow: 1 },
+  ...{ tokensPerSecondAverage: 1, contextUsed: 4, contextSize: 512 },
 };
 
 async function setUp(engine: Partial<AnswerEngine>) {
@@ -74,4 +80,26 @@ test('an answer that goes on with another model names both, and one that wrote n
     expect((await next).modelName).toBe(names);
   }
   expect((await store.open(id)).messages.at(-1)?.text).toBe('One two three four');
+});
+
+test('what is new in an answer is put on the disk a second after it came, once', async () => {
+  const frames = new Emitter<StreamFrame>();
+  const { store, turns, id } = await setUp({ frames, generate: () => new Promise(() => undefined) });
+  const put = vi.spyOn(store, 'addPartial').mockResolvedValue();
+  const { requestId, assistantMessage } = await turns.send(id, null, 'Count.');
+  const frame = (text: string) =>
+    frames.emit({ ...{ requestId, chatId: id, messageId: assistantMessage.id }, text, thinking: '', stats: liveStats });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  frame('One ');
+  vi.advanceTimersByTime(900);
+  frame('two ');
+  vi.advanceTimersByTime(99);
+  expect(put).not.toHaveBeenCalled();
+  vi.advanceTimersByTime(1);
+  expect(put.mock.lastCall).toEqual([id, assistantMessage.id, 'One two ', '']);
+  frame('three ');
+  vi.advanceTimersByTime(5000);
+  expect(put.mock.lastCall).toEqual([id, assistantMessage.id, 'three ', '']);
+  expect(put).toHaveBeenCalledTimes(2);
 });

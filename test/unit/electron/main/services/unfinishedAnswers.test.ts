@@ -1,10 +1,10 @@
 /** Answers that were stopped, or that the app died in: what they have is kept, and they go on. */
 import { copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { ChatStore } from '../../../../../electron/main/services/chatStore';
 import type { Message } from '../../../../../electron/shared/chats';
-import { long, setUpServices as setUp, slow } from '../../../../fixtures/services';
+import { holding, long, setUpServices as setUp } from '../../../../fixtures/services';
 import { temporaryFolder } from '../../../../fixtures/temporary';
 
 /** The answer as the next start of the app would find it: another reader stands for the app after a power cut. */
@@ -18,7 +18,7 @@ async function asAfterDeath(dataFolder: string, chatId: string): Promise<Message
 }
 
 test('stop keeps what was written; a second stop does nothing', async () => {
-  const { call, final, streaming, state } = await setUp({ engine: slow() });
+  const { call, final, streaming, state } = await setUp(holding());
   const { id } = await call('chats.create', {});
   const turn = await call('turns.send', { chatId: id, parentId: null, text: long });
   await streaming(turn);
@@ -32,16 +32,18 @@ test('stop keeps what was written; a second stop does nothing', async () => {
 });
 
 test('a stopped answer goes on in the same message, behind what it has, and its figures are of both parts', async () => {
-  const { call, events, final, streaming } = await setUp({ engine: slow() });
+  const { engine, words } = holding(20);
+  const { call, events, final, streaming } = await setUp({ engine });
   const { id } = await call('chats.create', {});
-  const words = Array.from({ length: 60 }, (_, i) => `word${i}`).join(' ');
-  const turn = await call('turns.send', { chatId: id, parentId: null, text: words });
+  const text = Array.from({ length: 60 }, (_, i) => `word${i}`).join(' ');
+  const turn = await call('turns.send', { chatId: id, parentId: null, text });
   await streaming(turn);
   await call('turns.stop', { requestId: turn.requestId });
   const half = await final(turn);
   events.length = 0;
   const goOn = () => call('turns.continue', { chatId: id, messageId: half.id });
   const [more] = await Promise.all([goOn(), expect(goOn()).rejects.toMatchObject({ code: 'busy' })]);
+  words.open();
   expect(more.assistantMessage).toEqual({ ...half, stopReason: null });
   // windows that saw it end are told before its next words come
   expect(events.find(({ name }) => name === 'onMessage' || name === 'onStream')).toEqual({
@@ -51,7 +53,7 @@ test('a stopped answer goes on in the same message, behind what it has, and its 
   const whole = await final(more);
   expect(whole).toMatchObject({
     id: half.id,
-    text: words,
+    text,
     stopReason: 'end-of-turn',
     stats: { parts: 2, answerTokens: 60 },
   });
@@ -64,12 +66,14 @@ test('a stopped answer goes on in the same message, behind what it has, and its 
 });
 
 test('an answer that other messages build on, or a question, is not continued', async () => {
-  const { call, final, streaming } = await setUp({ engine: slow() });
+  const { engine, words } = holding();
+  const { call, final, streaming } = await setUp({ engine });
   const { id } = await call('chats.create', {});
   const turn = await call('turns.send', { chatId: id, parentId: null, text: long });
   await streaming(turn);
   await call('turns.stop', { requestId: turn.requestId });
   const half = await final(turn);
+  words.open();
   await final(await call('turns.send', { chatId: id, parentId: half.id, text: 'And?' }));
   const refused = (messageId: string) => expect(call('turns.continue', { chatId: id, messageId })).rejects;
   await refused(half.id).toMatchObject({ code: 'bad-request', message: 'Other messages build on this answer.' });
@@ -78,29 +82,30 @@ test('an answer that other messages build on, or a question, is not continued', 
 });
 
 test('an app that dies while an answer goes on keeps both parts', async () => {
-  const { call, events, final, streaming, dataFolder } = await setUp({ engine: slow() });
+  const { engine, words } = holding();
+  const { call, events, final, streaming, dataFolder } = await setUp({ engine });
   const { id } = await call('chats.create', {});
   const turn = await call('turns.send', { chatId: id, parentId: null, text: long });
   await streaming(turn);
   await call('turns.stop', { requestId: turn.requestId });
   const half = await final(turn);
   events.length = 0;
+  words.hold(4);
   await streaming(await call('turns.continue', { chatId: id, messageId: half.id }));
-  await new Promise((resolve) => setTimeout(resolve, 1300));
-  const message = await asAfterDeath(dataFolder, id);
-  expect(message).toMatchObject({ id: half.id, stopReason: 'interrupted', stats: half.stats });
-  expect(message?.text.startsWith(`${half.text}word`)).toBe(true);
-  expect(long.startsWith(message?.text ?? '')).toBe(true);
+  await vi.waitFor(async () =>
+    expect(await asAfterDeath(dataFolder, id)).toMatchObject({
+      ...{ id: half.id, stopReason: 'interrupted', stats: half.stats },
+      text: `${half.text}word word word word `,
+    }),
+  );
 });
 
 test('a partial answer reaches the disk while it is written', async () => {
-  const { call, streaming, dataFolder } = await setUp({ engine: slow() });
+  const { call, streaming, dataFolder } = await setUp(holding());
   const { id } = await call('chats.create', {});
   const turn = await call('turns.send', { chatId: id, parentId: null, text: long });
   await streaming(turn);
-  await new Promise((resolve) => setTimeout(resolve, 1300));
-  expect(await asAfterDeath(dataFolder, id)).toMatchObject({
-    stopReason: 'interrupted',
-    text: expect.stringMatching(/^word word/),
-  });
+  await vi.waitFor(async () =>
+    expect(await asAfterDeath(dataFolder, id)).toMatchObject({ stopReason: 'interrupted', text: 'word word word ' }),
+  );
 });

@@ -1,7 +1,7 @@
 /** The list over folders that change, files that are there twice, and the trash. */
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { hashFiles } from '../../../../../../electron/hashing/hashFiles';
 import { Duplicates } from '../../../../../../electron/main/services/imports/duplicates';
 import { FolderWatch } from '../../../../../../electron/main/services/imports/folderWatch';
@@ -42,37 +42,80 @@ test('what changes in an added folder is told, also below it, and when the folde
   await put(join(models, 'a.gguf'), model('a'));
   await library.add([models]);
   await put(join(models, 'new', 'b.gguf'), model('b'));
-  await vi.waitFor(() => expect(told.at(-1)).toEqual(['a.gguf', 'b.gguf']), 10_000);
+  await vi.waitFor(() => expect(told.at(-1)).toEqual(['a.gguf', 'b.gguf']));
   await put(join(models, 'new', 'c.gguf'), model('c'));
-  await vi.waitFor(() => expect(told.at(-1)).toEqual(['a.gguf', 'b.gguf', 'c.gguf']), 10_000);
+  await vi.waitFor(() => expect(told.at(-1)).toEqual(['a.gguf', 'b.gguf', 'c.gguf']));
   await rename(models, `${models}-away`);
-  await vi.waitFor(() => expect(told.at(-1)).toEqual([]), 10_000);
+  await vi.waitFor(() => expect(told.at(-1)).toEqual([]));
   expect((await library.places()).folders).toMatchObject([{ there: false, models: 0 }]);
-}, 40_000);
+});
 
-test('where the system does not watch, it is looked at every now and then; a folder that comes back is watched again', async () => {
-  const folder = await temporaryFolder();
-  const changed = vi.fn();
-  const refusing = () => {
-    throw new Error('ENOSPC');
-  };
-  const blind = new FolderWatch(changed, { restMs: 5, mostMs: 50, pollMs: 20 }, refusing as never);
-  blind.set([folder]);
-  await vi.waitFor(() => expect(changed.mock.calls.length).toBeGreaterThan(1));
-  blind.close();
-  const again = vi.fn();
-  const seeing = new FolderWatch(again, { restMs: 5, mostMs: 50, pollMs: 20 });
-  onTestFinished(() => seeing.close());
-  seeing.set([join(folder, 'gone')]);
-  await vi.waitFor(() => expect(again).toHaveBeenCalled());
-  await mkdir(join(folder, 'gone'));
-  seeing.set([join(folder, 'gone')]);
-  await new Promise((resolve) => setTimeout(resolve, 60));
-  again.mockClear();
-  await new Promise((resolve) => setTimeout(resolve, 60));
-  expect(again).not.toHaveBeenCalled();
-  await writeFile(join(folder, 'gone', 'a'), '');
-  await vi.waitFor(() => expect(again).toHaveBeenCalled());
+describe('watching', () => {
+  const timing = { restMs: 5, mostMs: 50, pollMs: 20 };
+  const tick = { toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] as const };
+
+  /** A system that watches what is `there`, and tells when the test says so. */
+  function fakeSystem(...there: string[]) {
+    const told = new Map<string, () => void>();
+    const open = (folder: string, _: unknown, onChange: () => void) => {
+      if (!there.includes(folder)) throw new Error('ENOSPC');
+      told.set(folder, onChange);
+      return { on: () => undefined, close: () => told.delete(folder) };
+    };
+    return { there, open: open as never, change: (folder: string) => told.get(folder)?.() };
+  }
+
+  test('where the system does not watch, it is looked at every now and then', () => {
+    vi.useFakeTimers({ toFake: [...tick.toFake] });
+    onTestFinished(() => void vi.useRealTimers());
+    const changed = vi.fn();
+    const blind = new FolderWatch(changed, timing, fakeSystem().open);
+    blind.set(['a']);
+    vi.advanceTimersByTime(60);
+    expect(changed).toHaveBeenCalledTimes(3);
+    blind.close();
+    vi.advanceTimersByTime(60);
+    expect(changed).toHaveBeenCalledTimes(3);
+  });
+
+  test('a folder that comes back is watched again, and not looked at any more until it changes', () => {
+    vi.useFakeTimers({ toFake: [...tick.toFake] });
+    onTestFinished(() => void vi.useRealTimers());
+    const changed = vi.fn();
+    const system = fakeSystem();
+    const seeing = new FolderWatch(changed, timing, system.open);
+    onTestFinished(() => seeing.close());
+    seeing.set(['gone']);
+    vi.advanceTimersByTime(20);
+    expect(changed).toHaveBeenCalledTimes(1);
+    system.there.push('gone');
+    seeing.set(['gone']);
+    vi.advanceTimersByTime(60);
+    expect(changed).toHaveBeenCalledTimes(1);
+    // a copy goes on: told when it rests, and every now and then before
+    system.change('gone');
+    vi.advanceTimersByTime(4);
+    system.change('gone');
+    vi.advanceTimersByTime(4);
+    expect(changed).toHaveBeenCalledTimes(1);
+    vi.advanceTimersByTime(1);
+    expect(changed).toHaveBeenCalledTimes(2);
+    for (let write = 0; write < 20; write++) {
+      system.change('gone');
+      vi.advanceTimersByTime(3);
+    }
+    expect(changed).toHaveBeenCalledTimes(3);
+  });
+
+  test('a real folder is watched', async () => {
+    const folder = await temporaryFolder();
+    const changed = vi.fn();
+    const seeing = new FolderWatch(changed, { ...timing, pollMs: 1e6 });
+    onTestFinished(() => seeing.close());
+    seeing.set([folder]);
+    await writeFile(join(folder, 'a'), '');
+    await vi.waitFor(() => expect(changed).toHaveBeenCalled());
+  });
 });
 
 test('a file that is there three times is one entry with three places; others of its size are not', async () => {
