@@ -20,9 +20,19 @@ export const LAYERS = {
   // what headless mode runs too, hence without Electron
   'electron/main/services': { may: ['electron/shared'], packages: ['hash-wasm', 'undici', 'zod'], node: true },
   'electron/preload': { may: ['electron/shared'], packages: ['electron'] },
-  'electron/engine': { may: ['electron/shared', 'native/binding'], packages: ['zod'], node: true },
-  // a worker thread of its own: the libraries that read documents stay out of the main process
-  'electron/documents': { may: ['electron/shared'], packages: ['pdfjs-dist', 'mammoth', 'entities'], node: true },
+  // how a child process reaches its parent, whatever it is for
+  'electron/processes': { may: [], packages: [], node: true },
+  'electron/engine': {
+    may: ['electron/shared', 'electron/processes', 'native/binding'],
+    packages: ['zod'],
+    node: true,
+  },
+  // a process of its own: what foreign files do to the libraries that read them stays out of the main process
+  'electron/documents': {
+    may: ['electron/shared', 'electron/processes'],
+    packages: ['pdfjs-dist', 'mammoth', 'jszip', 'entities'],
+    node: true,
+  },
   // what is the same in every worker thread that answers questions
   'electron/threads': { may: ['electron/shared'], packages: [], node: true },
   // a worker thread too: it reads all chats

@@ -2,26 +2,29 @@
 import { join } from 'node:path';
 import { app, BrowserWindow, dialog, powerMonitor } from 'electron';
 import { channels } from '../shared/channels';
-import { engineArguments } from '../shared/engineArguments';
+import { engineArguments, inspectorArguments } from '../shared/engineArguments';
+import { ConcertinaError } from '../shared/errors';
 import { desktop } from './desktop';
 import { setUpGate } from './gate';
 import { appInfo } from './info';
 import { keepAwake } from './keepAwake';
 import { keyring } from './keyring';
 import { setUpMenu } from './menu';
-import { bundleFolder, calibrationText, catalogue, chooseDataFolder, embeddedModels } from './paths';
+import { bundleFolder, calibrationText, catalogue, chooseDataFolder, embeddedModels, thirdPartyNotices } from './paths';
 import { registerScheme, setUpProtocol } from './protocol';
 import { setUpSecurity } from './security';
-import { createFileLogger } from './services/logger';
+import { requireWritable } from './services/dataFolder';
+import { createFileLogger, logUnhandled } from './services/logger';
 import { PowerWatch } from './services/power';
+import type { ProcessTransport } from './services/processTransport';
 import { createServices, type Services } from './services/services';
 import { setUpStreams } from './streams';
-import { openUtilityEngine } from './utilityTransport';
+import { openUtilityProcess } from './utilityTransport';
 import { followTheme, openWindow } from './window';
 
 async function start(dataFolder: string): Promise<void> {
   const log = createFileLogger(join(dataFolder, 'logs', 'concertina.log'));
-  process.on('uncaughtException', (error) => log.error(`uncaught: ${error.stack ?? error.message}`));
+  logUnhandled(log);
   await app.whenReady();
   setUpSecurity();
   setUpProtocol(join(bundleFolder, 'renderer'));
@@ -30,9 +33,13 @@ async function start(dataFolder: string): Promise<void> {
     dataFolder,
     embeddedModels: embeddedModels(),
     calibrationText: calibrationText(),
-    openEngine: () => openUtilityEngine(join(bundleFolder, 'engine.cjs'), engineArguments(dataFolder)),
-    documentWorker: join(bundleFolder, 'documents.cjs'),
+    openEngine: () =>
+      openUtilityProcess('Concertina engine', join(bundleFolder, 'engine.cjs'), engineArguments(dataFolder)),
+    openInspector: () => openInspector(dataFolder),
+    openDocuments: () => openUtilityProcess('Concertina documents', join(bundleFolder, 'documents.cjs')),
+    bundles: bundleFolder,
     catalogue: catalogue(),
+    thirdPartyNotices: thirdPartyNotices(),
     keyring,
     keepAwake: keepAwake(),
     processes: rarely(() => app.getAppMetrics().map(({ pid }) => pid)),
@@ -52,6 +59,14 @@ async function start(dataFolder: string): Promise<void> {
   powerMonitor.on('resume', () => services.downloads.wake());
   setUpQuit(services);
   services.engine.start();
+}
+
+let inspectors = 0;
+
+/** One may begin while the system still tells of the end of the one before it: hence the numbers. */
+function openInspector(dataFolder: string): ProcessTransport {
+  const name = `Concertina model files ${++inspectors}`;
+  return openUtilityProcess(name, join(bundleFolder, 'engine.cjs'), inspectorArguments(dataFolder));
 }
 
 /** Listing the processes costs milliseconds, and new ones are rare. */
@@ -106,10 +121,26 @@ function setUpQuit(services: Services): void {
 const metered = process.env.CONCERTINA_METER !== 'off';
 registerScheme();
 const dataFolder = chooseDataFolder();
-if (!app.requestSingleInstanceLock()) app.quit();
+const problem = problemOf(dataFolder);
+// before the lock of the one instance: where nothing can be written that fails too, and looks like a second instance
+if (problem !== null) failToStart(problem);
+else if (!app.requestSingleInstanceLock()) app.quit();
 else {
-  start(dataFolder).catch((error: unknown) => {
-    dialog.showErrorBox('Concertina cannot start', error instanceof Error ? error.message : String(error));
-    app.exit(1);
-  });
+  start(dataFolder).catch((error: unknown) => failToStart(error instanceof Error ? error.message : String(error)));
+}
+
+/** null: it can be used */
+function problemOf(folder: string): string | null {
+  try {
+    requireWritable(folder);
+    return null;
+  } catch (error) {
+    return error instanceof ConcertinaError ? `${error.message} ${error.hint}` : String(error);
+  }
+}
+
+/** A dialog; on Linux, before the app is ready, a line on stderr. */
+function failToStart(why: string): void {
+  dialog.showErrorBox('Concertina cannot start', why);
+  app.exit(1);
 }

@@ -54,12 +54,18 @@ export function setUpMenu(): void {
       ],
     },
     { role: 'windowMenu' },
-    { role: 'help', submenu: [item('Diagnostics…', 'CmdOrCtrl+D', 'diagnostics')] },
+    {
+      role: 'help',
+      submenu: [
+        item('Diagnostics…', 'CmdOrCtrl+D', 'diagnostics'),
+        item('Third-party notices…', undefined, 'third-party-notices'),
+      ],
+    },
   ];
   Menu.setApplicationMenu(Menu.buildFromTemplate(template));
 }
 
-function item(label: string, accelerator: string, command: Command): MenuItemConstructorOptions {
+function item(label: string, accelerator: string | undefined, command: Command): MenuItemConstructorOptions {
   return { label, accelerator, click: () => sendCommand(command) };
 }
 

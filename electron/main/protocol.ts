@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { protocol } from 'electron';
 import { appScheme, isAppUrl } from './origin';
-import { securityHeaders, staticFile } from './services/staticFiles';
+import { securityHeaders, staticFile, urlPath } from './services/staticFiles';
 
 /** Before the app is ready. */
 export function registerScheme(): void {
@@ -14,7 +14,8 @@ export function registerScheme(): void {
 /** After the app is ready. `page`: folder of the built page. */
 export function setUpProtocol(page: string): void {
   protocol.handle(appScheme, async (request) => {
-    const file = isAppUrl(request.url) ? staticFile(page, new URL(request.url).pathname) : null;
+    const path = isAppUrl(request.url) ? urlPath(new URL(request.url).pathname) : null;
+    const file = path === null ? null : staticFile(page, path);
     const body = file ? await readFile(file.path).catch(() => null) : null;
     if (!file || !body) return new Response('There is no such file.', { status: 404, headers: securityHeaders() });
     return new Response(new Uint8Array(body), { headers: { ...securityHeaders(), 'Content-Type': file.type } });

@@ -21,7 +21,7 @@ export type ExportOptions = z.infer<typeof exportOptionsSchema>;
 /** What the app knows of a document, and all of its text; one that is longer stays out. */
 export const exportedDocumentSchema = z.object({
   document: documentSchema,
-  sections: z.array(sectionSchema),
+  sections: z.array(sectionSchema).max(limits.maxDocumentSections),
   text: z.string().max(limits.maxMessage),
 });
 export type ExportedDocument = z.infer<typeof exportedDocumentSchema>;

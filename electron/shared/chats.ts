@@ -68,6 +68,11 @@ export const messageSchema = z.object({
   /** the oldest messages of the branch that the model did not see, because the context was too short for all; else not there */
   leftOut: z.number().int().positive().optional(),
   /**
+   * Answers only: of so many questions of the branch, the oldest ones with passages, the passages stood in its prompt no more,
+   * because the context was too short for all; else not there. For what follows they stay out, see `released.ts`.
+   */
+  released: z.number().int().positive().optional(),
+  /**
    * Of a question that is answered part by part: its documents stand in no prompt of the chat. Of its answer: the parts, and
    * `text` is what was joined out of them. Else not there.
    */

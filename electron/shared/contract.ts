@@ -88,6 +88,8 @@ export const operations = {
   'app.power': operation(nothing, powerSchema),
   /** everything for a bug report, without private text */
   'app.diagnostics': operation(nothing, z.object({ text: z.string() })),
+  /** whose work is in the app, with the license texts: a few hundred kilobytes */
+  'app.thirdPartyNotices': operation(nothing, z.object({ text: z.string() })),
   'app.openExternal': operation(z.object({ url: z.url({ protocol: /^https$/ }) }), nothing),
 
   /** as they count for the model in use; `all`: what is set for all models */
@@ -328,13 +330,16 @@ export const events = {
   /**
    * A question that was asked, an answer that is written from now on (`stopReason` null; one that goes on too), and the
    * final state of an answer: it ended, was stopped, failed or was interrupted.
-   * Of a summary also each time a part begins, without a stop reason; frames of part `i` have `partMessageId(message.id, i)`.
+   * Without a stop reason also when passages of earlier questions left the prompt for it, before its first word; and of a summary
+   * each time a part begins: frames of part `i` have `partMessageId(message.id, i)`.
    */
   onMessage: z.object({ chatId: idSchema, message: messageSchema }),
   /** straight from the engine process, at most 60 a second */
   onStream: streamFrameSchema,
   /** a window-level menu or key command from the main process */
-  onCommand: z.object({ command: z.enum(['new-chat', 'settings', 'search', 'focus-input', 'stop', 'diagnostics']) }),
+  onCommand: z.object({
+    command: z.enum(['new-chat', 'settings', 'search', 'focus-input', 'stop', 'diagnostics', 'third-party-notices']),
+  }),
 } as const satisfies Record<string, z.ZodType>;
 
 export type Operations = typeof operations;

@@ -18,7 +18,11 @@ export const limits = {
   maxAttachments: 64,
   /** bytes of a file that is attached */
   maxDocumentBytes: 300_000_000,
+  /** of the text and styles in a Word document, which are packed in its file */
+  maxUnpackedBytes: 200_000_000,
   maxDocumentPages: 10_000,
+  /** where a document has more headings, neighboring sections are joined */
+  maxDocumentSections: 20_000,
   /** of the text that is taken out of one file */
   maxDocumentCharacters: 300_000_000,
   /** characters of a document's text in one answer */

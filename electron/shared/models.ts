@@ -4,6 +4,9 @@ import { idSchema } from './chats';
 import { modelDefaultsSchema } from './modelDefaults';
 import { contextSettingsSchema } from './settings';
 
+/** Models that were built into earlier versions: chats, settings and presets of those name them. */
+export const formerBuiltIn = [{ name: 'concertina-tiny', fileName: 'concertina-tiny-q8_0.gguf' }] as const;
+
 /** What the header of a GGUF file says, without loading its weights. */
 export const modelInfoSchema = z.object({
   name: z.string(),

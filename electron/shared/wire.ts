@@ -2,8 +2,7 @@
  * What travels between two ends of a contract on a message carrier: the WebSocket of headless mode (as JSON text) and the
  * channel to the engine process (as structured clones). The caller numbers its calls; answers name the same number.
  *
- * Headless mode: the page opens `/ws` on its own host and passes the token of its own URL on as `/ws?token=...`
- * (the cookie that the first page load sets serves as well, so that a reload without the token works).
+ * Headless mode: the page opens `/ws` on its own host and offers the token of its own URL as a subprotocol (channels.ts).
  */
 import { z } from 'zod';
 import { errorPayloadSchema } from './errors';

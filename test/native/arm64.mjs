@@ -4,6 +4,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { forgetMovedBuild } from '../../native/prepare/cmake-cache.mjs';
 import { BUILD, ROOT } from '../../native/prepare/paths.mjs';
 import { must, run, withLock } from '../../native/prepare/process.mjs';
 import { prepareUpstream } from '../../native/prepare/upstream.mjs';
@@ -32,9 +33,11 @@ export async function buildArm64() {
 
 async function build() {
   const { folder } = await prepareUpstream();
+  const source = path.join(ROOT, 'test', 'native', 'arm64');
+  forgetMovedBuild({ source, build: OUT }, console.error);
   fs.mkdirSync(OUT, { recursive: true });
   await must('Configuring the tests for Arm', 'cmake', [
-    ...['-G', 'Ninja', '-S', path.join(ROOT, 'test', 'native', 'arm64'), '-B', OUT],
+    ...['-G', 'Ninja', '-S', source, '-B', OUT],
     ...['-DCMAKE_BUILD_TYPE=Release', '-DCMAKE_SYSTEM_NAME=Linux', '-DCMAKE_SYSTEM_PROCESSOR=aarch64'],
     ...[`-DCMAKE_C_COMPILER=${TRIPLE}-gcc`, `-DCMAKE_CXX_COMPILER=${TRIPLE}-g++`, `-DCONCERTINA_UPSTREAM=${folder}`],
   ]);

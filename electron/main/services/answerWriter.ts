@@ -4,9 +4,10 @@ import type { Message, StopReason } from '../../shared/chats';
 import type { GenerationResult } from '../../shared/engine';
 import type { GenerateRequest, PromptMessage, PromptOptions } from '../../shared/engineContract';
 import { ConcertinaError } from '../../shared/errors';
+import { holdsPassages, releasedOf } from '../../shared/released';
 import type { Settings } from '../../shared/settings';
 import { addStats } from './answerParts';
-import { rollBranch } from './overflow';
+import { fitBranch } from './overflow';
 import type { RunningAnswer } from './runningAnswer';
 
 /** What writing needs of the engine; `EngineService` is one. */
@@ -35,12 +36,12 @@ export class AnswerWriter {
 
   /** What is written is in `answer`; the result says how it ended. */
   async write(answer: RunningAnswer, prompt: BranchPrompt): Promise<StopReason> {
-    let messages: PromptMessage[] | null = prompt.messages;
     let left = this.settings().sampling.maxTokens;
     for (let part = 1; ; part++) {
       const rolls = this.settings().overflow === 'roll';
-      if (rolls) messages = await this.roll(answer, prompt);
-      if (!messages && part === 1) throw tooLong(this.engine.contextSize());
+      const fits = rolls || holdsEarlier(prompt.branch);
+      const messages = fits ? await this.fit(answer, prompt, { rolls, part }) : prompt.messages;
+      if (!messages && part === 1) throw tooLong(rolls, this.engine.contextSize());
       if (!messages) return 'context-full';
       const { stopReason, stats } = await this.part(answer, prompt.now, messages, left);
       if (stopReason !== 'context-full' || !rolls || stats.answerTokens === 0) return stopReason;
@@ -65,28 +66,44 @@ export class AnswerWriter {
     return result;
   }
 
-  /** The prompt without the turns that have to go; null: that is not enough. */
-  private async roll(answer: RunningAnswer, { branch, build, now }: BranchPrompt): Promise<PromptMessage[] | null> {
+  /**
+   * The prompt without what has to go for it; null: that is not enough. An answer begins with less room than is kept for it,
+   * too, as long as there is some: the person was told.
+   */
+  private async fit(
+    answer: RunningAnswer,
+    { branch, build, now }: BranchPrompt,
+    { rolls, part }: { rolls: boolean; part: number },
+  ): Promise<PromptMessage[] | null> {
     await this.engine.whenReady(answer.controller.signal);
     const contextSize = this.engine.contextSize();
-    const room = contextSize - reserveOf(this.settings().documents.reserve, contextSize);
+    const tokens = contextSize - reserveOf(this.settings().documents.reserve, contextSize);
     const options = { now, ...continueFrom(answer) };
     const count = async (some: Message[]) => (await this.engine.countTokens(await build(some), options)).tokens;
-    const rolled = await rollBranch(branch, count, room, answer.leftOut);
-    if (!rolled) return null;
-    answer.leftOut = rolled.leftOut || undefined;
-    return build(rolled.branch);
+    const fitted = await fitBranch(branch, count, { tokens, rolls }, answer);
+    if (!fitted.fits && (part > 1 || fitted.total >= contextSize)) return null;
+    answer.leftOut = fitted.leftOut || undefined;
+    await answer.release(fitted.released, releasedOf(branch));
+    return build(fitted.branch);
   }
+}
+
+/** Passages of questions before the one that is answered may be in the way. */
+function holdsEarlier(branch: readonly Message[]): boolean {
+  return branch.slice(0, -1).some(holdsPassages);
 }
 
 function continueFrom({ written }: RunningAnswer): Pick<GenerateRequest, 'continueFrom'> {
   return written.text || written.thinking ? { continueFrom: written } : {};
 }
 
-function tooLong(contextSize: number): ConcertinaError {
+function tooLong(rolls: boolean, contextSize: number): ConcertinaError {
+  const without = rolls
+    ? 'the older messages, the question with its documents'
+    : 'the passages of earlier questions, the chat';
   return new ConcertinaError(
     'context-full',
-    `Even without the older messages, the question with its documents does not fit into the context of ${contextSize.toLocaleString('en-US')} tokens.`,
+    `Even without ${without} does not fit into the context of ${contextSize.toLocaleString('en-US')} tokens.`,
     'Raise the context length, choose a smaller cache type, or attach less of the documents.',
   );
 }

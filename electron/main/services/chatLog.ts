@@ -32,6 +32,8 @@ export const chatRecordSchema = z.discriminatedUnion('type', [
     text: z.string(),
     ms: z.number().nullable(),
   }),
+  /** an answer is about to be written, for which passages of earlier questions left the prompt: see `messageSchema` */
+  z.object({ type: z.literal('release'), at, id: idSchema, released: z.number().int().positive() }),
   /** an answer that had ended goes on: more partial records and another final one follow */
   z.object({ type: z.literal('continue'), at, id: idSchema }),
   z.object({
@@ -46,6 +48,7 @@ export const chatRecordSchema = z.discriminatedUnion('type', [
       stats: true,
       modelName: true,
       leftOut: true,
+      released: true,
       summary: true,
     }),
   }),
@@ -150,6 +153,9 @@ export function applyRecord(chat: ChatState, record: ChatRecord): void {
       return;
     case 'part':
       updateMessage(chat, record.id, (message) => withPart(message, record));
+      return;
+    case 'release':
+      updateMessage(chat, record.id, (message) => ({ ...message, released: record.released }));
       return;
     case 'continue':
       updateMessage(chat, record.id, (message) => ({ ...message, stopReason: null, error: null }));

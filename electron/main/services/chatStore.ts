@@ -143,6 +143,11 @@ export class ChatStore {
     await this.append(id, [{ type: 'partial', at: this.now(), id: messageId, text, thinking }], false);
   }
 
+  /** Before an answer is written for which passages of so many questions are out of the prompt: they stay out, whatever happens. */
+  async release(id: string, messageId: string, released: number): Promise<void> {
+    await this.append(id, [{ type: 'release', at: this.now(), id: messageId, released }], true);
+  }
+
   /** The parts of a summary as they are planned now. */
   async setSummary(id: string, messageId: string, summary: Summary): Promise<void> {
     await this.append(id, [{ type: 'summary', at: this.now(), id: messageId, summary }], true);

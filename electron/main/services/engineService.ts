@@ -5,14 +5,12 @@ import type { EngineStatus, GenerationResult, MemoryEstimate, StreamFrame } from
 import type {
   CalibrationPlaces,
   CompareTask,
-  EngineOperations,
   GenerateRequest,
   PromptMessage,
   PromptOptions,
 } from '../../shared/engineContract';
 import { ConcertinaError } from '../../shared/errors';
 import type { ContextFit } from '../../shared/fit';
-import type { InputOf } from '../../shared/operation';
 import type { ContextSettings } from '../../shared/settings';
 import { ContextReload } from './contextReload';
 import { Emitter } from './emitter';
@@ -20,6 +18,7 @@ import type { EngineHost } from './engineHost';
 import { EngineMemory } from './engineMemory';
 import { LiveStatus } from './engineStatus';
 import { EngineTasks } from './engineTasks';
+import type { ModelInspector } from './modelInspector';
 import type { ModelLibrary } from './modelLibrary';
 import { ModelLoads } from './modelLoads';
 import type { SettingsService } from './settingsService';
@@ -37,6 +36,7 @@ export class EngineService {
 
   constructor(
     private readonly host: EngineHost,
+    private readonly inspector: Pick<ModelInspector, 'estimate' | 'fit' | 'planComparison' | 'requireHarmless'>,
     private readonly library: ModelLibrary,
     private readonly settings: SettingsService,
     calibration: CalibrationPlaces,
@@ -48,8 +48,8 @@ export class EngineService {
     this.changed = live.changed;
     this.memory = new EngineMemory(host, live, appMemory);
     const { memory } = this;
-    this.loading = new ModelLoads({ host, status: live, memory, library, settings, calibration, scratch });
-    this.tasks = new EngineTasks(host, live, this.loading);
+    this.loading = new ModelLoads({ host, inspector, status: live, memory, library, settings, calibration, scratch });
+    this.tasks = new EngineTasks(host, inspector, live, this.loading);
     this.reloading = new ContextReload(live, this.loading, this.tasks, settings);
     host.stalled.on((stalled) => live.update({ stalled }));
     host.client.on('onNotice', ({ text }) => live.update({ notes: [...live.current.notes, text].slice(-maxNotes) }));
@@ -91,6 +91,11 @@ export class EngineService {
     return this.live.current.context?.nCtx ?? 0;
   }
 
+  /** tokens; 0: not known */
+  trainedContext(): number {
+    return this.live.current.model?.nCtxTrain ?? 0;
+  }
+
   /** how many have succeeded */
   loads(): number {
     return this.loading.succeeded;
@@ -126,12 +131,12 @@ export class EngineService {
   }
 
   async estimate(modelId: string | undefined, context: ContextSettings): Promise<MemoryEstimate> {
-    return this.host.client.call('estimate', { path: await this.pathOf(modelId), context });
+    return this.inspector.estimate(await this.pathOf(modelId), context);
   }
 
   async fit({ modelId, context, ...question }: OperationInput<'engine.fit'>): Promise<ContextFit> {
     const asked = context ?? this.settings.of(modelId ?? this.live.current.modelId).context;
-    return this.host.client.call('fit', { path: await this.pathOf(modelId), context: asked, ...question });
+    return this.inspector.fit({ path: await this.pathOf(modelId), context: asked, ...question });
   }
 
   countTokens(messages: PromptMessage[], options: PromptOptions): Promise<{ tokens: number }> {
@@ -162,8 +167,8 @@ export class EngineService {
     return this.tasks.compare(task, signal);
   }
 
-  planComparison(question: InputOf<EngineOperations['planComparison']>): Promise<ComparePlan> {
-    return this.host.client.call('planComparison', question);
+  planComparison(question: Parameters<ModelInspector['planComparison']>[0]): Promise<ComparePlan> {
+    return this.inspector.planComparison(question);
   }
 
   /** of the named model, or of the one that is loaded or would be */

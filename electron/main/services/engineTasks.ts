@@ -5,6 +5,7 @@ import { ConcertinaError } from '../../shared/errors';
 import { Emitter } from './emitter';
 import type { EngineHost } from './engineHost';
 import type { LiveStatus } from './engineStatus';
+import type { ModelInspector } from './modelInspector';
 import type { ModelLoads } from './modelLoads';
 
 export class EngineTasks {
@@ -14,9 +15,15 @@ export class EngineTasks {
 
   constructor(
     private readonly host: EngineHost,
+    private readonly inspector: Pick<ModelInspector, 'requireHarmless'>,
     private readonly status: LiveStatus,
     private readonly loads: ModelLoads,
-  ) {}
+  ) {
+    // a model that was refused beforehand has not disturbed the answer that the former one writes
+    loads.wentBack.on(() => {
+      if (this.running) this.status.update({ state: 'generating' });
+    });
+  }
 
   get running(): boolean {
     return this.count > 0;
@@ -52,9 +59,10 @@ export class EngineTasks {
   /**
    * Runs a comparison; answers wait until it has ended. It may take the memory of what is loaded, which is then loaded
    * again. Resolves also when it was cancelled: its events tell what was done. Rejects with `cancelled` when that was
-   * before it began, and when the engine cannot be started or ends.
+   * before it began, when the file of the model is refused, and when the engine cannot be started or ends.
    */
   async compare(task: CompareTask, signal: AbortSignal): Promise<void> {
+    await this.inspector.requireHarmless(task.path, task.settings);
     this.host.start();
     await this.host.whenReady();
     await this.status.whenSettled(signal);

@@ -1,10 +1,11 @@
 /** Writing that survives a crash or a power cut: a file is either the old one or the new one, never half of each. */
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ConcertinaError } from '../../shared/errors';
 
-export async function writeFileAtomic(path: string, text: string): Promise<void> {
+/** `text`: of many pieces, each is made only when the one before it is written. */
+export async function writeFileAtomic(path: string, text: string | AsyncIterable<string>): Promise<void> {
   const temporary = `${path}.${randomBytes(4).toString('hex')}.tmp`;
   try {
     await mkdir(dirname(path), { recursive: true });
@@ -70,8 +71,9 @@ export async function sweepHalfWritten(folders: readonly string[]): Promise<void
   }
 }
 
+/** There is no such file; nor is there one below a file. */
 export function isMissing(error: unknown): boolean {
-  return (error as { code?: unknown } | null)?.code === 'ENOENT';
+  return ['ENOENT', 'ENOTDIR'].includes(String((error as { code?: unknown } | null)?.code));
 }
 
 export function storageError(what: string, cause: unknown): ConcertinaError {
@@ -86,9 +88,9 @@ export function storageError(what: string, cause: unknown): ConcertinaError {
   );
 }
 
-async function writeAndSync(handle: FileHandle, text: string): Promise<void> {
+async function writeAndSync(handle: FileHandle, text: string | AsyncIterable<string>): Promise<void> {
   try {
-    await handle.writeFile(text);
+    await writeFile(handle, text);
     await handle.sync();
   } finally {
     await handle.close();

@@ -36,6 +36,8 @@ export interface HandlerParts {
   info: () => AppInfo;
   /** everything for a bug report, without private text */
   diagnostics: () => string;
+  /** null: the build's file is not there */
+  thirdPartyNotices: () => Promise<string | null>;
   machine: MachineService;
   desktop: Desktop | null;
   power: PowerWatch;
@@ -56,7 +58,7 @@ export interface HandlerParts {
 }
 
 export function createHandlers(parts: HandlerParts): Handlers {
-  const { info, diagnostics, machine, desktop, power, settings, chats, models } = parts;
+  const { info, diagnostics, thirdPartyNotices, machine, desktop, power, settings, chats, models } = parts;
   const { engine, turns, retrieval, budgets, documents, documentUse, sessions } = parts;
 
   async function removeModel(modelId: string): Promise<void> {
@@ -81,6 +83,12 @@ export function createHandlers(parts: HandlerParts): Handlers {
     'app.info': async () => info(),
     'app.power': async () => power.current(),
     'app.diagnostics': async () => ({ text: diagnostics() }),
+    'app.thirdPartyNotices': async () => {
+      const text = await thirdPartyNotices();
+      if (text !== null) return { text };
+      const hint = 'Build the app again (npm run build), or install it again.';
+      throw new ConcertinaError('not-found', 'The file THIRD-PARTY-NOTICES.txt of the app is missing.', hint);
+    },
     'app.openExternal': async ({ url }) => requireDesktop(desktop).openExternal(url),
 
     'settings.get': async (input) => (input?.scope === 'all' ? settings.of(null) : settings.get()),

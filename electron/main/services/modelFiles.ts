@@ -29,6 +29,11 @@ export function modelIdOf(path: string): string {
   return createHash('sha256').update(path).digest('hex').slice(0, 16);
 }
 
+/** Of a model that is part of the app: its folder moves with every release, and its id must not. */
+export function builtInIdOf(fileName: string): string {
+  return modelIdOf(`embedded:${fileName}`);
+}
+
 /** Folder of a file as shown to people. */
 export function shownLocation(path: string, home: string = os.homedir()): string {
   return shownFolder(dirname(path), home);
@@ -52,10 +57,13 @@ export async function foundFile(path: string, change: Partial<FoundFile> = {}): 
   };
 }
 
+/** as many as native/addon/Inspect.cpp takes */
+const maxParts = 1000;
+
 /** Every file of a model: llama.cpp takes the first part of a split one and finds the others by its name. */
 export function partsOf(path: string): string[] {
   const split = splitOf(path);
-  if (split?.number !== 1) return [path];
+  if (split?.number !== 1 || split.count > maxParts) return [path];
   const digits = (number: number) => String(number).padStart(5, '0');
   const ending = path.slice(split.stem.length + '-00001'.length);
   return Array.from({ length: split.count }, (_, index) => `${split.stem}-${digits(index + 1)}${ending}`);

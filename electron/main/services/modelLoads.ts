@@ -12,6 +12,7 @@ import type { EngineMemory } from './engineMemory';
 import { type LiveStatus, nothingLoaded } from './engineStatus';
 import { type Former, FormerModel } from './formerModel';
 import { LoadTurns } from './loadTurns';
+import type { ModelInspector } from './modelInspector';
 import type { ModelLibrary } from './modelLibrary';
 import type { SettingsService } from './settingsService';
 
@@ -19,6 +20,7 @@ type Refused = EngineStatus['refused'];
 
 export interface LoadParts {
   host: EngineHost;
+  inspector: Pick<ModelInspector, 'requireHarmless'>;
   status: LiveStatus;
   memory: EngineMemory;
   library: ModelLibrary;
@@ -91,7 +93,7 @@ export class ModelLoads {
 
   /** `refused`: another model, in whose place this one is loaded again */
   private async run(modelId: string, force: boolean, refused: Refused): Promise<EngineStatus> {
-    const { host, status, library } = this.parts;
+    const { host, inspector, status, library } = this.parts;
     const number = this.turns.begin();
     this.former.keep(status.current, this.asked, host.work);
     await this.turns.endRunning().catch(() => undefined);
@@ -102,6 +104,9 @@ export class ModelLoads {
       this.loadWithProcess = false;
       host.start();
       await host.whenReady();
+      this.turns.requireWanted(number);
+      if (this.former.otherThan(modelId)) await inspector.requireHarmless(path, context);
+      if (!this.turns.isLatest(number)) return status.current;
       this.turns.requireWanted(number);
       const result = await this.ask(path, context, force);
       if (this.turns.isLatest(number)) this.onLoaded(result);

@@ -15,8 +15,11 @@ export class RunningAnswer {
   written: { text: string; thinking: string };
   stats: AnswerStats | null;
   leftOut: number | undefined;
+  released: number | undefined;
   /** of a summary: takes the frames of its parts */
   summary: SummaryProgress | null = null;
+  /** more passages of earlier questions left the prompt, and nothing of the answer was written yet */
+  onReleased: () => void = () => undefined;
   private savedText: number;
   private savedThinking: number;
   private timer: NodeJS.Timeout | null = null;
@@ -35,6 +38,7 @@ export class RunningAnswer {
     this.written = { text: message.text, thinking: message.thinking };
     this.stats = message.stats;
     this.leftOut = message.leftOut;
+    this.released = message.released;
     this.savedText = this.text.length;
     this.savedThinking = this.thinking.length;
   }
@@ -54,6 +58,18 @@ export class RunningAnswer {
   endPart(text: string, thinking: string, stats: AnswerStats): void {
     this.written = { text: this.written.text + text, thinking: this.written.thinking + thinking };
     this.stats = stats;
+  }
+
+  /**
+   * Passages of so many questions are out of its prompt; of `before` of them since earlier answers. More of them are written down
+   * before the engine is asked, so that they stay out however this answer ends.
+   */
+  async release(count: number, before: number): Promise<void> {
+    const known = Math.max(before, this.released ?? 0);
+    this.released = count || undefined;
+    if (count <= known) return;
+    await this.store.release(this.chatId, this.message.id, count).catch(this.onSaveFailed);
+    if (this.text === this.message.text) this.onReleased();
   }
 
   /** No more partial records after this. */

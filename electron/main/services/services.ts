@@ -1,15 +1,16 @@
 /** Builds the services and joins them. Knows nothing of Electron: the window's carrier and the transport come from outside. */
 import { rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { type AppInfo, type EventName, type EventPayload, operations } from '../../shared/contract';
 import { dispatch } from '../../shared/dispatch';
 import type { Envelope } from '../../shared/operation';
-import { appMemory } from './appMemory';
+import { appMemory, besideEngine } from './appMemory';
 import { BudgetService } from './budgetService';
+import { renewBuiltIn } from './builtInModel';
 import { ChatStore } from './chatStore';
 import { CompareService } from './compare/compareService';
 import { CompareStore } from './compare/compareStore';
-import { diagnosticsText } from './diagnostics';
+import { type DiagnosticFacts, diagnosticsText } from './diagnostics';
 import { DocumentCounts } from './documents/documentCounts';
 import { DocumentService } from './documents/documentService';
 import { DocumentTexts } from './documents/documentTexts';
@@ -20,8 +21,7 @@ import type { Downloads } from './downloads/downloads';
 import { Emitter } from './emitter';
 import { EngineHost } from './engineHost';
 import { EngineService } from './engineService';
-import type { EngineTransport } from './engineTransport';
-import { sweepHalfWritten } from './files';
+import { readTextIfThere, sweepHalfWritten } from './files';
 import { createHandlers, type Desktop } from './handlers';
 import { downloadFolderOf, setUpHub } from './hub/setUpHub';
 import type { Keyring } from './hub/token';
@@ -32,9 +32,11 @@ import { PresetStore } from './library/presetStore';
 import type { Logger } from './logger';
 import { firstValues, MachineService, machineLines } from './machineService';
 import { ModelDefaultsStore } from './modelDefaults';
+import { ModelInspector } from './modelInspector';
 import { ModelLibrary } from './modelLibrary';
 import { ModelList } from './modelList';
 import type { PowerWatch } from './power';
+import type { ProcessTransport } from './processTransport';
 import { Questions } from './questions';
 import { privateFactsOf } from './redact';
 import { RunRecord } from './runRecord';
@@ -51,11 +53,17 @@ export interface ServicesOptions {
   embeddedModels: string;
   /** file of the text that models are measured with */
   calibrationText: string;
-  openEngine: () => EngineTransport;
-  /** file of the worker thread that reads documents; beside it lie pdf.js's character maps (cmaps) and the workers that search */
-  documentWorker: string;
+  openEngine: () => ProcessTransport;
+  /** the same program in its other role: it looks at model files */
+  openInspector: () => ProcessTransport;
+  /** a process that reads one document */
+  openDocuments: () => ProcessTransport;
+  /** folder of the bundles of worker threads and of pdf.js's character maps (cmaps) */
+  bundles: string;
   /** file of the suggested models */
   catalogue: string;
+  /** file that the build made of all licenses */
+  thirdPartyNotices: string;
   /** of the desktop's system; null: there is none, and access tokens come from the environment alone */
   keyring: Keyring | null;
   /** a download must not be cut by sleep; a browser cannot keep a machine awake */
@@ -99,8 +107,8 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const added = new ModelList(join(dataFolder, 'models.json'));
   const documents = new DocumentService({
     folder: join(dataFolder, 'documents'),
-    workerFile: options.documentWorker,
-    cMapFolder: join(dirname(options.documentWorker), 'cmaps'),
+    openProcess: options.openDocuments,
+    cMapFolder: join(options.bundles, 'cmaps'),
     log,
   });
   await sweep(dataFolder);
@@ -108,41 +116,47 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const comparisons = new CompareStore(join(dataFolder, 'compare'));
   const stores = [settingsStore, modelDefaults, chats, added, documents, presets, comparisons];
   await Promise.all(stores.map((store) => store.load()));
+  const renewed = await renewBuiltIn(options.embeddedModels, { settings: settingsStore, presets, modelDefaults }, log);
   const settings = new SettingsService(settingsStore, modelDefaults);
   await beginWithDefault(presets, settings, log);
 
   const host = new EngineHost(options.openEngine, log);
-  const inspect = (path: string) => host.client.call('inspect', { path });
+  const inspector = new ModelInspector(options.openInspector, log, {
+    // the engine starts first: it is waited for, and the self-test of a GPU is not done twice at once
+    before: () => (host.state === 'starting' ? host.whenReady().catch(() => undefined) : Promise.resolve()),
+    machine: () =>
+      host.state === 'ready' ? host.client.call('machineMemory', undefined).catch(() => null) : Promise.resolve(null),
+  });
   const downloadFolder = () => downloadFolderOf(dataFolder, settings.get().downloads);
-  const hashes = new HashWorker(join(dirname(options.documentWorker), 'hashing.cjs'));
+  const hashes = new HashWorker(join(options.bundles, 'hashing.cjs'));
   const duplicates = new Duplicates(join(dataFolder, 'model-hashes.json'), (paths, sample) =>
     hashes.ask({ paths, sample }),
   );
   await duplicates.load();
   const models = new ModelLibrary({
     ...{ embeddedFolder: options.embeddedModels, added, downloadFolder },
-    inspector: { inspect },
+    inspector,
     ...{ defaults: modelDefaults, duplicates, watch: true },
   });
   const hub = await setUpHub({
     ...{ dataFolder, log, catalogueFile: options.catalogue, version: options.info.version, keyring: options.keyring },
     ...(options.keepAwake ? { keepAwake: options.keepAwake } : {}),
-    judge: { inspect, fit: (question) => host.client.call('fit', question) },
+    judge: inspector,
     downloadSettings: () => settings.get().downloads,
     onModel: (path) => models.adopt(path),
   });
   const calibration = { folder: join(dataFolder, 'calibrations'), textFile: options.calibrationText };
-  const engine = new EngineService(host, models, settings, calibration, join(dataFolder, 'scratch'), () =>
-    appMemory(options.processes().filter((pid) => pid !== host.pid)),
+  const engine = new EngineService(host, inspector, models, settings, calibration, join(dataFolder, 'scratch'), () =>
+    appMemory(besideEngine(options.processes(), host.pid, inspector.pid)),
   );
   const texts = new DocumentTexts(documents.store);
-  const passages = new PassageSearch(join(dirname(options.documentWorker), 'passages.cjs'));
+  const passages = new PassageSearch(join(options.bundles, 'passages.cjs'));
   const retrieval = new Retrieval(passages, documents.store, texts, (some) => engine.countTexts(some));
   const counts = new DocumentCounts(texts, engine);
   const questions = new Questions(engine, texts, counts, retrieval, () => settings.get());
   const summaries = new SummaryWriter(engine, { texts, counts, store: documents.store }, () => settings.get());
   const turns = new TurnService(chats, engine, () => settings.get(), questions, summaries, log);
-  const budgets = new BudgetService(chats, engine, questions, counts, documents.store, () => settings.get());
+  const budgets = new BudgetService(chats, engine, questions, counts, documents.store);
   const sessions = new SessionService(host, settings, join(dataFolder, 'sessions'), () => chats.allIds(), log);
   const machine = new MachineService(join(dataFolder, 'machine.json'), {
     client: host.client,
@@ -157,6 +171,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   if (options.firstProbe) probeAtFirstStart(machine, engine, settings, log);
   const notices = [
     options.info,
+    renewed,
     settingsStore,
     modelDefaults,
     presets,
@@ -168,7 +183,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   ].flatMap((one) => one.notices);
   for (const notice of notices) log.warn(notice);
   const info = () => ({ ...options.info, notices });
-  const record = recordOf(host, engine, turns);
+  const record = recordOf(host, inspector, engine, turns);
 
   function diagnostics(): string {
     const secrets = privateFactsOf(process.env, [
@@ -184,13 +199,12 @@ export async function createServices(options: ServicesOptions): Promise<Services
       record,
       private: { values, names: [...secrets.names, ...personNames()] },
       machine: machineLines(machine.measured()),
+      inspector: inspectorFacts(inspector),
       at: new Date(),
     });
   }
 
-  const search = new ChatSearch(join(dirname(options.documentWorker), 'search.cjs'), join(dataFolder, 'chats'), () =>
-    chats.list(),
-  );
+  const search = new ChatSearch(join(options.bundles, 'search.cjs'), join(dataFolder, 'chats'), () => chats.list());
   const compare = new CompareService({
     ...{ store: comparisons, client: host.client, engine, calibration, log, version: options.info.version },
     scratch: join(dataFolder, 'scratch-compare'),
@@ -209,6 +223,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const parts = {
     info,
     diagnostics,
+    thirdPartyNotices: () => readTextIfThere(options.thirdPartyNotices),
     machine,
     desktop,
     power,
@@ -258,7 +273,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     models.close();
     const answersClosed = () => Promise.all([turns.close(), compare.close()]);
     await Promise.race([answersClosed(), new Promise((resolve) => setTimeout(resolve, stopAnswersMs).unref())]);
-    await engine.close();
+    await Promise.all([engine.close(), inspector.close()]);
     // answers that did not stop in time ended with their process
     await answersClosed();
     await Promise.all([chats.close(), documentsClosed, hubClosed, search.close(), passages.close(), hashes.close()]);
@@ -315,9 +330,15 @@ function probeAtFirstStart(
   });
 }
 
+function inspectorFacts({ pid, endCount: ends }: ModelInspector): DiagnosticFacts['inspector'] {
+  return { running: pid !== undefined, bytes: pid === undefined ? null : appMemory([pid]), ends };
+}
+
 /** Listens from the start, so that the diagnostics can tell what happened before anyone asked. */
-function recordOf(host: EngineHost, engine: EngineService, turns: TurnService): RunRecord {
+function recordOf(host: EngineHost, inspector: ModelInspector, engine: EngineService, turns: TurnService): RunRecord {
   const record = new RunRecord();
+  inspector.lines.on(({ level, text }) => record.addLine(level, text));
+  inspector.ended.on(({ message }) => record.addError(message));
   host.client.on('onLog', ({ level, text }) => record.addLine(level, text));
   host.crashed.on(({ error }) => record.addError(error.message));
   engine.changed.on(({ error }) => error && record.addError(error.message));

@@ -5,6 +5,7 @@ import { type Chat, canGoOn, type Message, type StopReason } from '../../shared/
 import type { Turn } from '../../shared/contract';
 import type { StreamFrame } from '../../shared/engine';
 import { ConcertinaError, toErrorPayload } from '../../shared/errors';
+import { releasedOf, withoutReleased } from '../../shared/released';
 import type { Settings } from '../../shared/settings';
 import type { SummaryKind } from '../../shared/summaries';
 import { AnswerWriter, type BranchPrompt, type WritingEngine } from './answerWriter';
@@ -37,7 +38,7 @@ export class TurnService {
   readonly begun = new Emitter<{ chatId: string; message: Message }>();
   /** the final state of an answer */
   readonly finished = new Emitter<{ chatId: string; message: Message }>();
-  /** a part of a summary begins */
+  /** a part of a summary begins, or passages left the prompt for an answer */
   readonly progressed = new Emitter<{ chatId: string; message: Message }>();
   private readonly writer: AnswerWriter;
   private readonly running = new Map<string, { answer: RunningAnswer; done: Promise<void> }>();
@@ -194,11 +195,15 @@ export class TurnService {
 
   private async promptOf(chat: Chat, branch: readonly Message[]): Promise<BranchPrompt> {
     const build = (some: readonly Message[]) => this.questions.prompt(chat, some);
-    return { branch, messages: await build(branch), build, now: chat.createdAt };
+    return { branch, messages: await build(withoutReleased(branch, releasedOf(branch))), build, now: chat.createdAt };
   }
 
   private answer(prompt: BranchPrompt): Write {
-    return (answer) => this.writer.write(answer, prompt);
+    return (answer) => {
+      const { chatId, message } = answer;
+      answer.onReleased = () => this.progressed.emit({ chatId, message: { ...message, released: answer.released } });
+      return this.writer.write(answer, prompt);
+    };
   }
 
   private summary(chat: Chat, attachments: readonly Attachment[]): Write {
@@ -282,9 +287,9 @@ function writersOf(before: Message, after: End, last: string): string {
   return `${first}${then}${last}`;
 }
 
-function figuresOf(answer: RunningAnswer): Pick<End, 'stats' | 'leftOut' | 'summary'> {
-  const { stats, leftOut } = answer;
-  return { stats, leftOut, ...summaryOf(answer) };
+function figuresOf(answer: RunningAnswer): Pick<End, 'stats' | 'leftOut' | 'released' | 'summary'> {
+  const { stats, leftOut, released } = answer;
+  return { stats, leftOut, released, ...summaryOf(answer) };
 }
 
 function summaryOf({ summary, message }: RunningAnswer): Pick<Message, 'summary'> {

@@ -4,6 +4,7 @@ import type { Chat } from '../../../shared/chats';
 import type { ComparePrompt } from '../../../shared/compare';
 import type { CompareTask } from '../../../shared/engineContract';
 import { ConcertinaError } from '../../../shared/errors';
+import { releasedOf, withoutReleased } from '../../../shared/released';
 import { branchTo } from '../chatLog';
 import type { ChatStore } from '../chatStore';
 import { type BlockOf, buildPrompt, type PromptSource, systemPromptOf } from '../prompt';
@@ -80,7 +81,9 @@ async function askedBy(prompt: ComparePrompt, parts: Pick<PromptParts, 'chats' |
     return { chat: null, sources, asked: { ...prompt, attachments } };
   }
   const chat = await parts.chats.open(prompt.chatId);
-  const branch = branchTo(chat, prompt.leafId ?? chat.leafId);
+  const shown = branchTo(chat, prompt.leafId ?? chat.leafId);
+  // as its answer read it
+  const branch = withoutReleased(shown, releasedOf(shown));
   while (branch.at(-1)?.role === 'assistant') branch.pop();
   if (branch.length === 0) {
     throw new ConcertinaError(

@@ -7,7 +7,6 @@ import { type GgufValue, readGgufHeader } from '../hub/ggufHeader';
 const firstBytes = 1024 * 1024;
 const maxBytes = 128 * 1024 * 1024;
 const maxTemplate = 20_000;
-const maxText = 300;
 
 export type HeaderFacts = Omit<ModelDetails, 'sha256' | 'context'>;
 
@@ -29,7 +28,7 @@ export async function readHeaderFacts(path: string): Promise<HeaderFacts> {
 function factsOf(values: ReadonlyMap<string, GgufValue>): HeaderFacts {
   const text = (key: string) => {
     const value = values.get(key);
-    return typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, maxText) : null;
+    return typeof value === 'string' && value !== '' ? value : null;
   };
   const number = (key: string) => {
     const value = values.get(`${text('general.architecture')}.${key}`);

@@ -1,7 +1,7 @@
 /** Everything that the list of models is made of, as it lies on the disk now. */
 import { basename, dirname } from 'node:path';
 import type { ModelEntry } from '../../../shared/models';
-import { checkModelFile, type FoundFile, modelIdOf } from '../modelFiles';
+import { builtInIdOf, checkModelFile, type FoundFile, modelIdOf } from '../modelFiles';
 import { walkModels } from './walk';
 
 export interface Known {
@@ -38,9 +38,8 @@ export async function scanModels({ embedded, downloads, files, folders, hidden }
     if (!known.has(id)) known.set(id, { id, source, key, path, file });
   }
 
-  // the folder of the embedded model moves with every release of the app: its id must not
   for (const file of (await walkModels(embedded)).files) {
-    put(modelIdOf(`embedded:${basename(file.path)}`), 'embedded', file.key, file.path, file);
+    put(builtInIdOf(basename(file.path)), 'embedded', file.key, file.path, file);
   }
   for (const path of files) {
     put(modelIdOf(path), 'file', path, path, await checkModelFile(path).catch(() => null));
