@@ -1,5 +1,4 @@
 /** Comparisons through the services, with an engine process of their own: figures, a cancellation, a killed engine. */
-import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -14,7 +13,7 @@ import type { OperationInput, OperationName, OperationOutput } from '../../elect
 import { inspectorArguments } from '../../electron/shared/engineArguments';
 import { ConcertinaError } from '../../electron/shared/errors';
 import { EngineGates } from '../fixtures/engineGates';
-import { filler, loadTiny, root, temporaryFolder, tinyModel, tool } from './support';
+import { filler, loadTiny, perplexityFigure, perplexityTool, root, temporaryFolder, tinyModel } from './support';
 
 const bundles = fs.mkdtempSync(path.join(os.tmpdir(), 'concertina-bundles-'));
 const heldOut = fs.readFileSync(path.join(root, 'test', 'fixtures', 'heldout.txt'), 'utf8');
@@ -231,30 +230,18 @@ describe('quality', () => {
     const base = path.join(folder, 'base');
     // the tool wants two chunks to be there
     fs.writeFileSync(file, `${text}${text}`);
-    const plain = perplexityTool(size, ['-f', file, '--kl-divergence-base', base], /Final estimate/);
+    const chunks = ['-c', String(size), '-b', '512', '--chunks', '1'];
+    const perplexity = (args: string[], wanted: RegExp) => perplexityTool([...chunks, ...args], wanted);
+    const plain = perplexity(['-f', file, '--kl-divergence-base', base], /Final estimate/);
     const small = ['-ctk', 'q4_0', '-ctv', 'q4_0'];
-    const output = perplexityTool(size, ['--kl-divergence-base', base, '--kl-divergence', ...small], /Same top p:/);
+    const output = perplexity(['--kl-divergence-base', base, '--kl-divergence', ...small], /Same top p:/);
     const [f16, , q4, q8, turbo3] = run.columns.map(({ quality }) => quality);
     expect(q8?.meanKld).toBeLessThan(q4?.meanKld ?? 0);
     expect(q4?.meanKld).toBeLessThan(turbo3?.meanKld ?? 0);
     const off = (ours: number | null | undefined, theirs: number) => Math.abs((ours ?? Number.NaN) / theirs - 1);
     expect(q4?.tokens).toBe(size / 2 - 1);
-    expect(off(f16?.perplexity, figure(plain, /Final estimate: PPL =/))).toBeLessThan(0.01);
-    expect(off(q4?.perplexity, figure(output, /Mean PPL\(Q\) +:/))).toBeLessThan(0.01);
-    expect(off(q4?.meanKld, figure(output, /Mean +KLD:/))).toBeLessThan(0.01);
+    expect(off(f16?.perplexity, perplexityFigure(plain, /Final estimate: PPL =/))).toBeLessThan(0.01);
+    expect(off(q4?.perplexity, perplexityFigure(output, /Mean PPL\(Q\) +:/))).toBeLessThan(0.01);
+    expect(off(q4?.meanKld, perplexityFigure(output, /Mean +KLD:/))).toBeLessThan(0.01);
   });
 });
-
-/** upstream's logger sometimes loses its last lines when the tool ends: then once more */
-function perplexityTool(size: number, args: string[], wanted: RegExp): string {
-  const common = ['-m', tinyModel, '-c', String(size), '-b', '512', '--chunks', '1', '-ngl', '0'];
-  for (let attempt = 0; attempt < 5; attempt++) {
-    const { status, stdout, stderr } = spawnSync(tool('llama-perplexity'), [...common, ...args], { encoding: 'utf8' });
-    if (status !== 0) throw new Error(`llama-perplexity ended with ${status}:\n${stderr.slice(-2000)}`);
-    if (wanted.test(stdout + stderr)) return stdout + stderr;
-  }
-  throw new Error(`llama-perplexity printed no ${wanted}`);
-}
-
-const figure = (output: string, name: RegExp): number =>
-  Number(new RegExp(`${name.source}\\s*([\\d.]+)`).exec(output)?.[1]);

@@ -1,9 +1,16 @@
 /** Perplexity and KL divergence as llama-perplexity gives them. */
-import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { contextOptions, filler, loadTiny, refusal, temporaryFolder, tinyModel, tool } from './support';
+import {
+  contextOptions,
+  filler,
+  loadTiny,
+  perplexityFigure,
+  perplexityTool,
+  refusal,
+  temporaryFolder,
+} from './support';
 
 const chunk = 256;
 const chunks = 4;
@@ -15,32 +22,8 @@ function text(): string {
   return prompts.slice(0, 2).join('\n\n');
 }
 
-/** upstream's logger sometimes loses its last lines when the tool ends: then once more */
-function perplexityTool(args: string[], wanted: RegExp): string {
-  const common = [
-    '-m',
-    tinyModel,
-    '-c',
-    String(chunk),
-    '-b',
-    String(chunk),
-    '--chunks',
-    String(chunks),
-    '-t',
-    '1',
-    '-ngl',
-    '0',
-  ];
-  for (let attempt = 0; attempt < 5; attempt++) {
-    const { status, stdout, stderr } = spawnSync(tool('llama-perplexity'), [...common, ...args], { encoding: 'utf8' });
-    if (status !== 0) throw new Error(`llama-perplexity ended with ${status}:\n${stderr.slice(-2000)}`);
-    if (wanted.test(stdout + stderr)) return stdout + stderr;
-  }
-  throw new Error(`llama-perplexity printed no ${wanted}`);
-}
-
-const figure = (output: string, name: RegExp): number =>
-  Number(new RegExp(`${name.source}\\s*([\\d.]+)`).exec(output)?.[1]);
+const perplexity = (args: string[], wanted: RegExp): string =>
+  perplexityTool(['-c', String(chunk), '-b', String(chunk), '--chunks', String(chunks), '-t', '1', ...args], wanted);
 
 describe('evaluate', () => {
   it('agrees with llama-perplexity', async () => {
@@ -48,9 +31,9 @@ describe('evaluate', () => {
     const file = path.join(folder, 'text.txt');
     const base = path.join(folder, 'base.kld');
     fs.writeFileSync(file, text());
-    const plain = perplexityTool(['-f', file, '--kl-divergence-base', base], /Final estimate/);
+    const plain = perplexity(['-f', file, '--kl-divergence-base', base], /Final estimate/);
     const turboArgs = ['-ctk', 'turbo4', '-ctv', 'turbo4'];
-    const output = perplexityTool(['--kl-divergence-base', base, '--kl-divergence', ...turboArgs], /Same top p:/);
+    const output = perplexity(['--kl-divergence-base', base, '--kl-divergence', ...turboArgs], /Same top p:/);
 
     const model = await loadTiny();
     const tokens = model.tokenize(text(), { addSpecial: true }).slice(0, chunk * chunks);
@@ -61,13 +44,13 @@ describe('evaluate', () => {
     const own = await reference.evaluate(tokens);
     expect(own).toMatchObject({ tokens: chunks * (chunk / 2 - 1), meanKld: null, kld999: null, sameTop: null });
     // not "PPL(base)" of the comparison: there, upstream has cut small probabilities off
-    expect(own.perplexity / figure(plain, /Final estimate: PPL =/)).toBeCloseTo(1, 4);
+    expect(own.perplexity / perplexityFigure(plain, /Final estimate: PPL =/)).toBeCloseTo(1, 4);
 
     const compared = await turbo.evaluate(tokens, reference);
-    expect(compared.perplexity / figure(output, /Mean PPL\(Q\) +:/)).toBeCloseTo(1, 3);
-    expect(compared.meanKld ?? 0).toBeCloseTo(figure(output, /Mean +KLD:/), 3);
-    expect(Math.abs((compared.kld999 ?? 0) / figure(output, /99\.9% +KLD:/) - 1)).toBeLessThan(0.03);
-    expect(100 * (compared.sameTop ?? 0)).toBeCloseTo(figure(output, /Same top p:/), 0);
+    expect(compared.perplexity / perplexityFigure(output, /Mean PPL\(Q\) +:/)).toBeCloseTo(1, 3);
+    expect(compared.meanKld ?? 0).toBeCloseTo(perplexityFigure(output, /Mean +KLD:/), 3);
+    expect(Math.abs((compared.kld999 ?? 0) / perplexityFigure(output, /99\.9% +KLD:/) - 1)).toBeLessThan(0.03);
+    expect(100 * (compared.sameTop ?? 0)).toBeCloseTo(perplexityFigure(output, /Same top p:/), 0);
     expect(reference.contextUsed).toBe(0);
   });
 

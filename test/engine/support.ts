@@ -1,4 +1,5 @@
 /** What the engine tests share: the model, default options, and readers of answers. */
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -31,6 +32,26 @@ export const raw = loadAddon();
 export function tool(name: string): string {
   return path.join(root, 'build', 'native', 'bin', process.platform === 'win32' ? `${name}.exe` : name);
 }
+
+/**
+ * What llama-perplexity prints of the tiny model, by default on all threads. `wanted`: upstream's logger sometimes loses its last
+ * lines when the tool ends; without these the tool runs once more.
+ * --no-repack: on a processor with AMX the addon keeps weights out of ggml's AMX buffers (native/addon/Model.cpp), whose
+ * products differ in the third digit. Elsewhere on x86-64 the q8_0 weights of this model are not repacked.
+ */
+export function perplexityTool(args: string[], wanted: RegExp): string {
+  const all = ['-m', tinyModel, '-ngl', '0', '--no-repack', ...args];
+  for (let attempt = 0; attempt < 5; attempt++) {
+    const { status, stdout, stderr } = spawnSync(tool('llama-perplexity'), all, { encoding: 'utf8' });
+    if (status !== 0) throw new Error(`llama-perplexity ended with ${status}:\n${stderr.slice(-2000)}`);
+    if (wanted.test(stdout + stderr)) return stdout + stderr;
+  }
+  throw new Error(`llama-perplexity printed no ${wanted}`);
+}
+
+/** The number behind a name in that output. */
+export const perplexityFigure = (output: string, name: RegExp): number =>
+  Number(new RegExp(`${name.source}\\s*([\\d.]+)`).exec(output)?.[1]);
 
 export async function loadTiny(): Promise<Model> {
   const model = await engine().loadModel(tinyModel, { gpuLayers: 0 });
