@@ -122,7 +122,7 @@ enum ggml_backend_dev_type stub_type(ggml_backend_dev_t dev) {
 
 } // namespace
 
-TEST("a GPU is asked for each pair of types and head size, another device is not") {
+TEST("a GPU, also an integrated one, is asked for each pair of types and head size, another device is not") {
     enum ggml_backend_dev_type type = GGML_BACKEND_DEVICE_TYPE_GPU;
     ggml_backend_device gpu = {};
     gpu.iface.get_type    = stub_type;
@@ -132,6 +132,8 @@ TEST("a GPU is asked for each pair of types and head size, another device is not
     CHECK(!turbo_gpu_attends(&gpu, { 128, 128, 8, 2 }, GGML_TYPE_TURBO4, GGML_TYPE_Q4_0, true));
     CHECK(!turbo_gpu_attends(&gpu, { 256, 256, 8, 2 }, GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, true));
     CHECK(!turbo_gpu_attends(&gpu, { 128, 128, 8, 2 }, GGML_TYPE_TURBO4, GGML_TYPE_F16, false));
+    type = GGML_BACKEND_DEVICE_TYPE_IGPU;
+    CHECK(!turbo_gpu_attends(&gpu, { 256, 256, 8, 2 }, GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, true));
     type = GGML_BACKEND_DEVICE_TYPE_CPU;
     CHECK( turbo_gpu_attends(&gpu, { 256, 256, 8, 2 }, GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, true));
     CHECK( turbo_gpu_attends(nullptr, { 256, 256, 8, 2 }, GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, true));
