@@ -140,6 +140,27 @@ export function writeChanged(
   return file;
 }
 
+/**
+ * The same qwen3 model, said to be trained for so many positions. `mRope`: of arch qwen3vl too, whose positions have several
+ * parts: for text the same function, with a cache that cannot shift.
+ */
+export function writeForPositions(original: string, file: string, positions: number, mRope: boolean): string {
+  const gguf = readGguf(original);
+  const arch = gguf.metadata.get('general.architecture')?.toString('utf8', 12);
+  if (arch !== 'qwen3') throw new Error(`${original} is a model of arch ${arch}; only qwen3 can be rewritten.`);
+  if (!mRope) return writeChanged(gguf, file, { 'qwen3.context_length': positions }, true);
+  const changes: Record<string, Value | null> = { 'general.architecture': 'qwen3vl' };
+  for (const [key, value] of gguf.metadata) {
+    if (!key.startsWith('qwen3.')) continue;
+    changes[key] = null;
+    changes[key.replace('qwen3.', 'qwen3vl.')] = value;
+  }
+  changes['qwen3vl.context_length'] = positions;
+  // of 64 pairs of channels
+  changes['qwen3vl.rope.dimension_sections'] = [24, 20, 20, 0];
+  return writeChanged(gguf, file, changes, true);
+}
+
 function typed(value: Value): Buffer {
   if (Buffer.isBuffer(value)) return value;
   if (typeof value === 'boolean') return Buffer.concat([uint32(typeBool), Buffer.from([Number(value)])]);
