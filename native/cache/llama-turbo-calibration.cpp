@@ -5,6 +5,8 @@
 #include "llama-hparams.h"
 #include "llama-model.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -12,7 +14,7 @@
 namespace {
 
 constexpr char     magic[8]   = { 'T', 'U', 'R', 'B', 'O', 'C', 'A', 'L' };
-constexpr uint32_t version    = 1; // also to be raised when the constants are derived from the statistics in another way
+constexpr uint32_t version    = 2; // also to be raised when the constants are derived from the statistics in another way
 constexpr uint32_t max_layers = 4096;
 constexpr uint32_t max_width  = 1 << 20; // values of a token in one layer
 
@@ -115,6 +117,16 @@ const turbo_layer_stats * llama_turbo_calibration::find(uint32_t il) const {
     return nullptr;
 }
 
+bool llama_turbo_calibration::finite() const {
+    bool res = true;
+    for (const auto & layer : layers) {
+        for_each_array(layer, [&](const std::vector<float> & values, size_t) {
+            res = res && std::all_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); });
+        });
+    }
+    return res;
+}
+
 void llama_turbo_calibration::seal() {
     const std::vector<uint8_t> body = body_of(*this);
     hash = hash_bytes(body.data(), body.size());
@@ -157,7 +169,7 @@ llama_turbo_calibration * llama_turbo_calibration_init_from_data(const void * sr
             return nullptr;
         }
     }
-    return from.done() ? calibration.release() : nullptr;
+    return from.done() && calibration->finite() ? calibration.release() : nullptr;
 }
 
 uint64_t llama_turbo_calibration_hash(const llama_turbo_calibration * calibration) {
@@ -178,6 +190,9 @@ bool llama_turbo_calibration_attach(llama_model * model, const llama_turbo_calib
         const std::lock_guard<std::mutex> lock(mutex);
         models().erase(model);
         return true;
+    }
+    if (!calibration->finite()) {
+        return false;
     }
     for (const auto & layer : calibration->layers) {
         if (!fits(model->hparams, layer)) {

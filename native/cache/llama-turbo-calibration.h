@@ -27,11 +27,11 @@ struct llama_turbo_rope {
 // Called on the calling thread, several times a micro-batch. Return false to cancel.
 typedef bool (*llama_turbo_progress)(int32_t n_done, int32_t n_total, void * data);
 
-// Runs n_tokens tokens through the model with an f16 cache and accumulates, in double, per layer and KV head: mean and
-// variance of K (after RoPE) and of V, and the second moment of the queries of the head's group. The same model, text
-// and back end give the same result; another number of threads may move its last bits.
+// Runs n_tokens tokens through the model with an f16 cache and accumulates, in double, per layer and KV head: moments of K
+// and of the queries of the head's group, freed of RoPE, and of V. From them it makes the constants of contexts of n_positions
+// (turbo-rope-stats.h). The same model, text and back end give the same result; another number of threads may move its last bits.
 // n_positions: depth of the contexts it is meant for; 0, or more than the model was trained for: that. RoPE turns keys by
-// their position, so the mean that is best for a deep context is not for a short one.
+// their position, so the constant that is best for a deep context is not for a short one.
 // rope: NULL for the model's own; else n_positions may be more than the model was trained for.
 // No other context of the model may be made meanwhile. progress may be NULL.
 // Returns NULL when cancelled, or with the reason logged.
@@ -58,7 +58,7 @@ LLAMA_API int32_t llama_turbo_calibration_n_tokens(const struct llama_turbo_cali
 
 // Contexts of the model made from now on are centred with the calibration (a copy is kept), or with NULL not centred.
 // Those that exist stay as they are. To be called with NULL before the model is freed.
-// Returns false, changing nothing, when the calibration is of a model of another shape.
+// Returns false, changing nothing, when the calibration is of a model of another shape or holds a number that is not finite.
 LLAMA_API bool llama_turbo_calibration_attach(struct llama_model * model, const struct llama_turbo_calibration * calibration);
 
 struct llama_turbo_centring {

@@ -1,10 +1,14 @@
 // llama_turbo_calibrate: one prefill with an f16 cache, watched through the scheduler's callback. The keys and values are
 // what SET_ROWS writes into the cache tensors, after RoPE; the queries are what the attention reads with them. An f16
-// cache is not rotated, so all are in the model's own basis.
+// cache is not rotated, so all are in the model's own basis. Keys and queries are turned back by their positions, so that a short
+// text speaks for every depth (turbo-rope-stats.h).
 
 #include "turbo-calibration.h"
+#include "turbo-rope-stats.h"
 
 #include "ggml-backend.h"
+#include "ggml-cpp.h"
+#include "llama-context.h"
 #include "llama-cpp.h"
 #include "llama-hparams.h"
 #include "llama-impl.h"
@@ -16,51 +20,61 @@
 
 namespace {
 
-constexpr int32_t n_batch_max = 64; // the text is read in such pieces, spread over the positions
+constexpr int32_t n_batch_max = 64; // tokens between two reports of the progress
 
-// Sums of one array of channels over rows.
-struct moments {
-    std::vector<double> sum, sum_sq;
-    uint64_t            n = 0;
-
-    moments() = default;
-    explicit moments(size_t width) : sum(width), sum_sq(width) {}
-
-    void add(size_t channel, double value) {
-        sum   [channel] += value;
-        sum_sq[channel] += value*value;
+// What one position does to the keys of a layer: RoPE of a 1 in the first channel of each pair, at position 1, by ggml itself.
+turbo_rope rope_of(const llama_model & model, const llama_cparams & cparams, uint32_t il) {
+    const llama_hparams & hparams = model.hparams;
+    if (!hparams.has_rope(il) || hparams.rope_type == LLAMA_ROPE_TYPE_NONE || hparams.n_rot(il) == 0) {
+        return {};
     }
+    const int64_t n_rot = hparams.n_rot(il);
+    // all positions of a text token are equal under M-RoPE, which is then the RoPE that its channels are ordered as
+    const bool    norm  = hparams.rope_type == LLAMA_ROPE_TYPE_NORM;
+    turbo_rope    rope  = { !norm, std::vector<std::complex<double>>(n_rot/2) };
 
-    std::vector<float> mean() const {
-        std::vector<float> res(sum.size());
-        for (size_t i = 0; i < res.size(); ++i) {
-            res[i] = float(sum[i]/double(n));
-        }
-        return res;
+    const ggml_backend_ptr backend(ggml_backend_init_by_type(GGML_BACKEND_DEVICE_TYPE_CPU, nullptr));
+    const ggml_context_ptr ctx(ggml_init({ 8*ggml_tensor_overhead() + ggml_graph_overhead(), nullptr, true }));
+    const ggml_tensor * factors_of_model = model.get_rope_factors(cparams, il);
+    ggml_tensor * unit    = ggml_new_tensor_3d(ctx.get(), GGML_TYPE_F32, n_rot, 1, 1);
+    ggml_tensor * pos     = ggml_new_tensor_1d(ctx.get(), GGML_TYPE_I32, 1);
+    ggml_tensor * factors = factors_of_model ? ggml_dup_tensor(ctx.get(), factors_of_model) : nullptr;
+    ggml_tensor * turned  = ggml_rope_ext(ctx.get(), unit, pos, factors, int(n_rot), norm ? GGML_ROPE_TYPE_NORMAL : GGML_ROPE_TYPE_NEOX,
+        cparams.n_ctx_orig_yarn, model.get_rope_freq_base(cparams, il), model.get_rope_freq_scale(cparams, il),
+        cparams.yarn_ext_factor, cparams.yarn_attn_factor, cparams.yarn_beta_fast, cparams.yarn_beta_slow);
+    const ggml_backend_buffer_ptr buffer(ggml_backend_alloc_ctx_tensors(ctx.get(), backend.get()));
+
+    std::vector<float> values(n_rot);
+    for (uint32_t j = 0; j < n_rot/2; ++j) {
+        values[rope.first(j)] = 1.0f;
     }
-
-    std::vector<float> mean_sq() const {
-        std::vector<float> res(sum.size());
-        for (size_t i = 0; i < res.size(); ++i) {
-            res[i] = float(sum_sq[i]/double(n));
-        }
-        return res;
+    const int32_t one = 1;
+    ggml_backend_tensor_set(unit, values.data(), 0, ggml_nbytes(unit));
+    ggml_backend_tensor_set(pos, &one, 0, sizeof(one));
+    if (factors) {
+        std::vector<char> bytes(ggml_nbytes(factors_of_model));
+        ggml_backend_tensor_get(factors_of_model, bytes.data(), 0, bytes.size());
+        ggml_backend_tensor_set(factors, bytes.data(), 0, bytes.size());
     }
-
-    std::vector<float> variance() const {
-        std::vector<float> res(sum.size());
-        for (size_t i = 0; i < res.size(); ++i) {
-            const double m = sum[i]/double(n);
-            res[i] = float(std::max(0.0, sum_sq[i]/double(n) - m*m));
-        }
-        return res;
+    ggml_cgraph * graph = ggml_new_graph(ctx.get());
+    ggml_build_forward_expand(graph, turned);
+    ggml_backend_graph_compute(backend.get(), graph);
+    ggml_backend_tensor_get(turned, values.data(), 0, ggml_nbytes(turned));
+    for (uint32_t j = 0; j < n_rot/2; ++j) {
+        rope.turn[j] = { values[rope.first(j)], values[rope.second(j)] };
     }
-};
+    return rope;
+}
 
-struct layer_sums {
-    uint32_t il;
-    uint32_t n_head_kv, head_k, head_v;
-    moments  k, v, q;
+struct layer_stats {
+    uint32_t         n_head_kv, head_k, head_v;
+    turbo_rope_stats k, k_still; // as turned by RoPE, and as if nothing turned
+    turbo_rope_stats q, q_still;
+    turbo_rope_stats v;
+
+    layer_stats(uint32_t n_head_kv, uint32_t head_k, uint32_t head_v, const turbo_rope & rope)
+        : n_head_kv(n_head_kv), head_k(head_k), head_v(head_v), k(n_head_kv, head_k, rope), k_still(n_head_kv, head_k),
+          q(n_head_kv, head_k, rope), q_still(n_head_kv, head_k), v(n_head_kv, head_v) {}
 };
 
 class collector : public turbo_cache_listener {
@@ -69,16 +83,18 @@ public:
         : model(model), progress(progress), data(data), n_total(n_total) {}
 
     void on_layer(uint32_t il, const ggml_tensor * k, const ggml_tensor * v) override {
-        if (!k || !v) {
-            return;
+        if (k && v) {
+            k_of[k] = il;
+            v_of[v] = il;
         }
+    }
+
+    // once the context is made: its cparams
+    void begin(const llama_cparams & cparams) {
         const llama_hparams & hparams = model.hparams;
-        layer_sums sums { il, hparams.n_head_kv(il), hparams.n_embd_head_k(il), hparams.n_embd_head_v(il), {}, {}, {} };
-        sums.k = sums.q = moments(size_t(sums.n_head_kv)*sums.head_k);
-        sums.v          = moments(size_t(sums.n_head_kv)*sums.head_v);
-        layers.emplace(il, std::move(sums));
-        k_of[k] = il;
-        v_of[v] = il;
+        for (const auto & [tensor, il] : k_of) {
+            layers.emplace(il, layer_stats(hparams.n_head_kv(il), hparams.n_embd_head_k(il), hparams.n_embd_head_v(il), rope_of(model, cparams, il)));
+        }
     }
 
     // ggml_backend_sched_eval_callback: asked first whether a node is of interest, then given it computed
@@ -92,20 +108,32 @@ public:
         return !cancelled;
     }
 
-    std::unique_ptr<llama_turbo_calibration> result() const {
+    // for a context of n_positions with these cparams
+    std::unique_ptr<llama_turbo_calibration> result(const llama_cparams & cparams, uint32_t n_positions) const {
+        const std::vector<uint32_t> depths = turbo_depths(n_positions);
         auto res = std::make_unique<llama_turbo_calibration>();
         res->n_tokens = uint32_t(n_done);
-        for (const auto & [il, sums] : layers) {
-            if (sums.k.n == 0 || sums.v.n == 0 || sums.q.n == 0) {
+        for (const auto & [il, stats] : layers) {
+            if (stats.k.n() == 0 || stats.v.n() == 0 || stats.q.n() == 0) {
                 continue;
             }
-            res->layers.push_back({ il, sums.n_head_kv, sums.head_k, sums.head_v,
-                sums.k.mean(), sums.k.variance(), sums.q.mean_sq(), sums.v.mean(), sums.v.variance() });
+            // a layer whose keys do not turn as its parameters say (none is known) is measured as it is
+            turbo_rope rope = rope_of(model, cparams, il);
+            const uint32_t n_turned = 2*uint32_t(rope.turn.size());
+            const bool turns = stats.k.mean_energy(n_turned) >= stats.k_still.mean_energy(n_turned);
+            if (!turns) {
+                rope = {};
+            }
+            const turbo_window_stats k = (turns ? stats.k : stats.k_still).over(rope, depths);
+            const turbo_window_stats q = (turns ? stats.q : stats.q_still).over(rope, depths);
+            const turbo_window_stats v = stats.v.over({}, depths);
+            res->layers.push_back({ il, stats.n_head_kv, stats.head_k, stats.head_v, k.constant, k.residual, q.mean_sq, v.constant, v.residual });
         }
         res->seal();
         return res;
     }
 
+    int32_t pos = 0; // of the first token of the batch
     int32_t n_done = 0;
     bool    cancelled = false;
 
@@ -122,10 +150,20 @@ private:
             if (ask || !known) {
                 return known;
             }
+            layer_stats & layer = layers.at(k != k_of.end() ? k->second : v->second);
             if (k != k_of.end()) {
-                add_rows(layers.at(k->second).k, node->src[0], base(node)->ne[0]);
+                for_each_row(node->src[0], base(node)->ne[0], [&](int64_t i, const float * row) {
+                    for (uint32_t head = 0; head < layer.n_head_kv; ++head) {
+                        layer.k      .add(head, row + head*layer.head_k, uint32_t(pos + i));
+                        layer.k_still.add(head, row + head*layer.head_k, 0);
+                    }
+                });
             } else {
-                add_rows(layers.at(v->second).v, node->src[0], base(node)->ne[0]);
+                for_each_row(node->src[0], base(node)->ne[0], [&](int64_t, const float * row) {
+                    for (uint32_t head = 0; head < layer.n_head_kv; ++head) {
+                        layer.v.add(head, row + head*layer.head_v, 0);
+                    }
+                });
             }
             return report();
         }
@@ -149,8 +187,9 @@ private:
         return bytes.data();
     }
 
-    // rows of `width` values, contiguous but for the distance of rows; of a padded row only the first channels count
-    void add_rows(moments & to, const ggml_tensor * rows, int64_t width) {
+    // rows of `width` values, one a token, contiguous but for the distance of rows
+    template <typename Visit>
+    void for_each_row(const ggml_tensor * rows, int64_t width, Visit && visit) {
         if (rows->type != GGML_TYPE_F32) {
             return;
         }
@@ -158,37 +197,31 @@ private:
         const int64_t n    = ggml_nelements(rows)/width;
         const size_t  step = rows->ne[0] == width ? rows->nb[1] : width*sizeof(float);
         for (int64_t i = 0; i < n; ++i) {
-            const float * row = reinterpret_cast<const float *>(data + i*step);
-            for (size_t j = 0; j < to.sum.size(); ++j) {
-                to.add(j, row[j]);
-            }
+            visit(i, reinterpret_cast<const float *>(data + i*step));
         }
-        to.n += n;
     }
 
     // q: [head_dim, n_tokens, n_head, n_stream]
-    void add_queries(layer_sums & layer, const ggml_tensor * q) {
+    void add_queries(layer_stats & layer, const ggml_tensor * q) {
         if (q->type != GGML_TYPE_F32 || q->ne[0] != layer.head_k || q->ne[2] % layer.n_head_kv != 0) {
             return;
         }
         const char *  data  = fetch(q);
         const int64_t group = q->ne[2]/layer.n_head_kv;
-        for (int64_t head = 0; head < q->ne[2]; ++head) {
-            for (int64_t i = 0; i < q->ne[1]; ++i) {
+        for (int64_t i = 0; i < q->ne[1]; ++i) {
+            for (int64_t head = 0; head < q->ne[2]; ++head) {
                 const float * row = reinterpret_cast<const float *>(data + head*q->nb[2] + i*q->nb[1]);
-                for (uint32_t j = 0; j < layer.head_k; ++j) {
-                    layer.q.add((head/group)*layer.head_k + j, row[j]);
-                }
+                layer.q      .add(uint32_t(head/group), row, uint32_t(pos + i));
+                layer.q_still.add(uint32_t(head/group), row, 0);
             }
         }
-        layer.q.n += q->ne[1]*group;
     }
 
     const llama_model &  model;
     llama_turbo_progress progress;
     void *               data;
     int32_t              n_total;
-    std::map<uint32_t, layer_sums>          layers;
+    std::map<uint32_t, layer_stats>         layers;
     std::map<const ggml_tensor *, uint32_t> k_of, v_of;
     std::vector<char>                       bytes;
 };
@@ -218,17 +251,6 @@ llama_context_ptr make_context(
     llama_context_ptr res(llama_init_from_model(model, params));
     model->hparams.n_ctx_train = trained;
     return res;
-}
-
-// The mean of keys that RoPE turns by their position depends on the positions it is taken over. What has been read is moved
-// to higher positions (the model sees distances only), so that a short text stands for a long context.
-llama_pos move_on(llama_context * ctx, llama_pos from, llama_pos to) {
-    llama_memory_t memory = llama_get_memory(ctx);
-    if (to <= from || from == 0 || !llama_memory_can_shift(memory)) {
-        return from;
-    }
-    llama_memory_seq_add(memory, 0, 0, -1, to - from);
-    return to;
 }
 
 bool decode(llama_context * ctx, const llama_token * tokens, llama_pos pos, int32_t n) {
@@ -263,15 +285,14 @@ llama_turbo_calibration * llama_turbo_calibrate(
     if (!ctx) {
         return nullptr;
     }
-    llama_pos pos = 0;
+    sums.begin(ctx->get_cparams());
     while (sums.n_done < n_tokens) {
         const int32_t n = std::min(n_batch_max, n_tokens - sums.n_done);
         if (!sums.report()) {
             return nullptr;
         }
-        pos = move_on(ctx.get(), pos, llama_pos(int64_t(span)*sums.n_done/n_tokens));
-        const bool ok = decode(ctx.get(), tokens + sums.n_done, pos, n);
-        pos += n;
+        sums.pos = sums.n_done;
+        const bool ok = decode(ctx.get(), tokens + sums.n_done, sums.pos, n);
         if (sums.cancelled) {
             return nullptr;
         }
@@ -282,7 +303,14 @@ llama_turbo_calibration * llama_turbo_calibrate(
         sums.n_done += n;
     }
     sums.report();
-    auto res = sums.result();
+    // LongRoPE has other factors in a long context than in that of the text
+    llama_cparams there = ctx->get_cparams();
+    there.n_ctx_seq = uint32_t(span);
+    auto res = sums.result(there, uint32_t(span));
+    if (!res->finite()) {
+        LLAMA_LOG_ERROR("%s: the keys, values or queries of the text are not finite numbers\n", __func__);
+        return nullptr;
+    }
     if (res->layers.empty()) {
         LLAMA_LOG_ERROR("%s: the model has no layer with a KV cache of keys and values\n", __func__);
         return nullptr;

@@ -12,9 +12,9 @@ struct turbo_layer_stats {
     uint32_t n_head_kv = 0;
     uint32_t head_k    = 0; // values per head
     uint32_t head_v    = 0;
-    std::vector<float> k_mean, k_var; // [n_head_kv][head_k]
+    std::vector<float> k_mean, k_var; // [n_head_kv][head_k]: what is taken off, and the mean square of what is left
     std::vector<float> q_sq;          // [n_head_kv][head_k], mean square over tokens and the query heads of the group
-    std::vector<float> v_mean, v_var; // [n_head_kv][head_v]
+    std::vector<float> v_mean, v_var; // [n_head_kv][head_v]: as of K
 };
 
 struct llama_turbo_calibration {
@@ -23,6 +23,7 @@ struct llama_turbo_calibration {
     std::vector<turbo_layer_stats> layers; // in order of il; layers without a KV cache of their own are missing
 
     const turbo_layer_stats * find(uint32_t il) const;
+    bool finite() const; // a number that is not would make every answer of the model nonsense
     void seal(); // computes the hash
 };
 

@@ -308,48 +308,71 @@ static std::vector<float> channel_means(const uint8_t * rows, int n, int width) 
     return means;
 }
 
-TEST("the means are those of the keys and values in the cache, and the same on a second run") {
-    constexpr int n       = 60;
+// Reads 48 tokens of a text of one repeated token, whose key is the same everywhere but for RoPE and whose value is the same:
+// what they say of a context of 512 must be the means of a cache that holds 512 of them.
+static void check_means_of_long_context(const tiny_model_shape & shape) {
+    constexpr int n       = 512;
     constexpr int width   = 2*128;
     constexpr int n_layer = 2;
-    const llama_model_ptr model = make_tiny_model({ 128, true });
-    const calibration_ptr calibration = calibrate(model.get(), n);
-    CHECK(calibration->layers.size() == n_layer);
-    CHECK(llama_turbo_calibration_n_tokens(calibration.get()) == n);
-    CHECK(llama_turbo_calibration_hash(calibrate(model.get(), n).get()) == calibration->hash);
+    const llama_model_ptr model = make_tiny_model(shape);
+    const auto taken = [&] {
+        const std::vector<llama_token> tokens(48, 5);
+        return calibration_ptr(llama_turbo_calibrate(model.get(), tokens.data(), 48, n, 1, nullptr, nullptr, nullptr), llama_turbo_calibration_free);
+    };
+    const calibration_ptr calibration = taken();
+    CHECK(calibration && calibration->layers.size() == n_layer);
+    CHECK(llama_turbo_calibration_n_tokens(calibration.get()) == 48);
+    CHECK(llama_turbo_calibration_hash(taken().get()) == calibration->hash);
 
-    const llama_context_ptr ctx = make_context(model.get(), { GGML_TYPE_F16, GGML_TYPE_F16, LLAMA_FLASH_ATTN_TYPE_ENABLED });
-    decode(ctx.get(), 0, n);
+    // two sequences share the 512 cells
+    const llama_context_ptr ctx = make_context(model.get(), { GGML_TYPE_F16, GGML_TYPE_F16, LLAMA_FLASH_ATTN_TYPE_ENABLED, 2 });
+    llama_batch batch = llama_batch_init(64, 0, 1);
+    batch.n_tokens = 64;
+    for (int first = 0; first < n; first += 64) {
+        for (int i = 0; i < 64; ++i) {
+            batch.token[i]     = 5;
+            batch.pos[i]       = first + i;
+            batch.n_seq_id[i]  = 1;
+            batch.seq_id[i][0] = 0;
+            batch.logits[i]    = false;
+        }
+        CHECK(llama_decode(ctx.get(), batch) == 0);
+    }
+    llama_batch_free(batch);
     // a state ends with K of all layers, then V of all layers, each as type, size of a row, rows
     const std::vector<uint8_t> state = state_of(ctx.get());
     constexpr size_t rows  = n*width*sizeof(ggml_fp16_t);
     constexpr size_t layer = sizeof(int32_t) + sizeof(uint64_t) + rows;
-    const uint8_t * v = state.data() + state.size() - rows;
-    const uint8_t * k = v - n_layer*layer;
-    CHECK_LE(relative_mse(channel_means(v, n, width), calibration->layers[1].v_mean), 1e-6);
-    CHECK_LE(relative_mse(channel_means(k, n, width), calibration->layers[1].k_mean), 1e-6);
+    for (int il = 0; il < n_layer; ++il) {
+        const uint8_t * v = state.data() + state.size() - rows - (n_layer - 1 - il)*layer;
+        const uint8_t * k = v - n_layer*layer;
+        CHECK_LE(relative_mse(channel_means(v, n, width), calibration->layers[il].v_mean), 1e-6);
+        CHECK_LE(relative_mse(channel_means(k, n, width), calibration->layers[il].k_mean), 1e-6);
+    }
 }
 
-// A text of one repeated token has the same key everywhere, turned by its position: 128 tokens of a model that was trained
-// for 512 are read at positions 0 .. 63 and 256 .. 319.
-TEST("a short text is spread over the positions of a long one") {
+TEST("the constants of a short text are the means of a long context") {
+    check_means_of_long_context({ 128, true });
+}
+
+TEST("the constants of a long context are those of its own RoPE factors") {
+    check_means_of_long_context({ 128, false, TINY_LONGROPE });
+}
+
+TEST("numbers that are not finite are refused") {
     const llama_model_ptr model = make_tiny_model({ 128 });
-    const auto k_mean = [&](int n) {
-        const std::vector<llama_token> tokens(n, 5);
-        const calibration_ptr res(llama_turbo_calibrate(model.get(), tokens.data(), n, 1000, 1, nullptr, nullptr, nullptr), llama_turbo_calibration_free);
-        return res->layers[1].k_mean;
-    };
-    const std::vector<float> key = k_mean(1);
-    std::vector<float> expected(key.size());
-    for (size_t i = 0; i < key.size(); i += 2) {
-        const double theta = std::pow(10000.0, -double(i % 128)/128);
-        for (int at = 0; at < 128; ++at) {
-            const double angle = theta*(at < 64 ? at : 256 + at - 64);
-            expected[i    ] += float((key[i]*std::cos(angle) - key[i + 1]*std::sin(angle))/128);
-            expected[i + 1] += float((key[i]*std::sin(angle) + key[i + 1]*std::cos(angle))/128);
-        }
+    for (const float bad : { NAN, INFINITY }) {
+        const calibration_ptr calibration = exaggerated(*calibrate(model.get(), 64), 0.0f);
+        calibration->layers[1].q_sq[3] = bad;
+        calibration->seal();
+        CHECK(!llama_turbo_calibration_attach(model.get(), calibration.get()));
+        std::vector<uint8_t> bytes(llama_turbo_calibration_get_size(calibration.get()));
+        llama_turbo_calibration_get_data(calibration.get(), bytes.data());
+        CHECK(llama_turbo_calibration_init_from_data(bytes.data(), bytes.size()) == nullptr);
     }
-    CHECK_LE(relative_mse(expected, k_mean(128)), 1e-5);
+    // keys whose squares no float holds
+    const llama_model_ptr loud = make_tiny_model({ 128, false, TINY_LLAMA, 1e25f });
+    CHECK(calibrate(loud.get(), 64) == nullptr);
 }
 
 TEST("calibrations survive as bytes; damaged ones are refused") {

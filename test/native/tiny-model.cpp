@@ -25,12 +25,12 @@ public:
 
     // Weights keep the variance of what they multiply, so that attention logits have variance one: sharper ones
     // would make the tests measure the chaos of a random model. Norms and biases are near one.
-    void tensor(const std::string & name, int64_t rows, int64_t cols = 1) {
+    void tensor(const std::string & name, int64_t rows, int64_t cols = 1, float size = 1.0f) {
         ggml_tensor * t = cols == 1 ? ggml_new_tensor_1d(data.get(), GGML_TYPE_F32, rows) : ggml_new_tensor_2d(data.get(), GGML_TYPE_F32, rows, cols);
         ggml_set_name(t, name.c_str());
         std::normal_distribution<float> dist(cols == 1 ? 1.0f : 0.0f, cols == 1 ? 0.1f : 1.0f/std::sqrt(float(rows)));
         for (int64_t i = 0; i < ggml_nelements(t); ++i) {
-            static_cast<float *>(t->data)[i] = dist(rng);
+            static_cast<float *>(t->data)[i] = size*dist(rng);
         }
         gguf_add_tensor(meta.get(), t);
     }
@@ -46,7 +46,7 @@ private:
     std::mt19937     rng;
 };
 
-const char * const architectures[] = { "llama", "gemma3", "gemma2", "granite_swa" };
+const char * const architectures[] = { "llama", "gemma3", "gemma2", "granite_swa", "llama" };
 
 void metadata(writer & w, const tiny_model_shape & shape) {
     const std::string arch = architectures[shape.kind];
@@ -66,7 +66,11 @@ void metadata(writer & w, const tiny_model_shape & shape) {
     u32("attention.key_length",    shape.head_dim);
     u32("attention.value_length",  shape.head_dim);
     u32("rope.dimension_count",    shape.head_dim);
-    if (shape.kind == TINY_LLAMA) {
+    if (shape.kind == TINY_LONGROPE) {
+        gguf_set_val_str(w.meta.get(), "llama.rope.scaling.type", "longrope");
+        u32("rope.scaling.original_context_length", 256);
+    }
+    if (shape.kind == TINY_LLAMA || shape.kind == TINY_LONGROPE) {
         return;
     }
     u32("attention.sliding_window", 24);
@@ -108,11 +112,15 @@ void fill(writer & w, const tiny_model_shape & shape) {
         w.tensor("output.weight",  n_embd, n_vocab);
     }
     w.tensor("output_norm.weight", n_embd);
+    if (shape.kind == TINY_LONGROPE) {
+        w.tensor("rope_factors_long.weight",  shape.head_dim/2);
+        w.tensor("rope_factors_short.weight", shape.head_dim/2);
+    }
     for (uint32_t il = 0; il < n_layer; ++il) {
         const std::string blk = "blk." + std::to_string(il) + ".";
         w.tensor(blk + "attn_norm.weight",   n_embd);
         w.tensor(blk + "attn_q.weight",      n_embd, n_head*shape.head_dim);
-        w.tensor(blk + "attn_k.weight",      n_embd, n_kv*shape.head_dim);
+        w.tensor(blk + "attn_k.weight",      n_embd, n_kv*shape.head_dim, shape.k_size);
         w.tensor(blk + "attn_v.weight",      n_embd, n_kv*shape.head_dim);
         w.tensor(blk + "attn_output.weight", n_head*shape.head_dim, n_embd);
         w.tensor(blk + "ffn_norm.weight",    n_embd);
