@@ -166,6 +166,22 @@ TEST("noise is not taken for a mean") {
     CHECK(total(read(rope, 20, 1.0f, 0.1f).over(rope, { 512 }).constant) == 0.0);
 }
 
+TEST("the longer mean tells whether rows were turned") {
+    const turbo_rope rope = make_rope(true, 12);
+    for (const bool turns : { false, true }) {
+        turbo_rope_stats turned_back(n_head, head_dim, rope), as_is(n_head, head_dim);
+        for (uint32_t head = 0; head < n_head; ++head) {
+            const auto rows = make_rows(head, 256, 1.0f, 0.5f);
+            for (uint32_t i = 0; i < rows.size(); ++i) {
+                const std::vector<float> row = turns ? turned(rows[i], rope, i) : rows[i];
+                turned_back.add(head, row.data(), i);
+                as_is      .add(head, row.data(), i);
+            }
+        }
+        CHECK((turned_back.mean_energy(head_dim) > as_is.mean_energy(head_dim)) == turns);
+    }
+}
+
 TEST("depths of a context are the doublings of 512 and its own") {
     CHECK(turbo_depths(4096) == (std::vector<uint32_t> { 512, 1024, 2048, 4096 }));
     CHECK(turbo_depths(1500) == (std::vector<uint32_t> { 512, 1024, 1500 }));
