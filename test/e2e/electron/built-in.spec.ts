@@ -37,6 +37,18 @@ test('every example of the first screen is answered right', async ({ launch }) =
   await expect(answers(page).getByTestId('found-nothing')).toContainText('may say it all the same');
 });
 
+test('a small window shows all of the first screen', async ({ launch }) => {
+  const { app, page } = await launch();
+  await ready(page);
+  await app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.setContentSize(900, 600));
+  await expect.poll(() => page.evaluate(() => window.innerHeight)).toBe(600);
+  // nothing is scrolled: the way to a larger model, which is the last thing there, is in sight
+  await expect(page.getByTestId('welcome-add-model')).toBeInViewport({ ratio: 1 });
+  const button = await page.getByTestId('welcome-add-model').boundingBox();
+  const composer = await page.getByTestId('composer').boundingBox();
+  expect((button?.y ?? 600) + (button?.height ?? 0)).toBeLessThan(composer?.y ?? 0);
+});
+
 test('what named the model before it opens with it, and says so', async ({ launch, dataDir }) => {
   await cp(path.join(root, 'test', 'fixtures', 'data-concertina-tiny'), dataDir, { recursive: true });
   const { page } = await launch();
