@@ -11,7 +11,7 @@ import { Button } from '../../ui/Button';
 import { Tooltip } from '../../ui/Tooltip';
 
 const tasks: readonly { kind: SummaryKind; label: string; icon: ReactNode }[] = [
-  { kind: 'summary', label: 'Summarise', icon: <ScrollText /> },
+  { kind: 'summary', label: 'Summarize', icon: <ScrollText /> },
   { kind: 'outline', label: 'Outline', icon: <ListTree /> },
 ];
 

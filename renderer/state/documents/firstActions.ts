@@ -4,7 +4,7 @@ import type { SummaryKind } from '../../../electron/shared/summaries';
 /** A question that can be sent as it is, about one document or several. */
 export function taskQuestion(kind: SummaryKind, documents: number): string {
   const one = documents === 1;
-  if (kind === 'summary') return `Summarise ${one ? 'this document' : 'these documents'} in a few paragraphs.`;
+  if (kind === 'summary') return `Summarize ${one ? 'this document' : 'these documents'} in a few paragraphs.`;
   return `Give an outline of ${one ? 'this document' : 'these documents'}: what comes in which order, with the page or heading of each part.`;
 }
 

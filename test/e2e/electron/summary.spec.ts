@@ -41,17 +41,17 @@ test('first actions, a summary by parts, its stop, and its way on', async ({ lau
   await expect(composer).toBeFocused();
   await expect(page.getByTestId('first-actions')).toBeHidden();
   await composer.fill('');
-  await expect(page.getByTestId('first-summary')).toHaveText('Summarise');
+  await expect(page.getByTestId('first-summary')).toHaveText('Summarize');
   expect((await new AxeBuilder({ page }).setLegacyMode(true).analyze()).violations).toEqual([]);
   await page.getByTestId('first-summary').press('Enter');
-  await expect(page.getByTestId('message-user')).toContainText('Summarise this document in a few paragraphs.');
+  await expect(page.getByTestId('message-user')).toContainText('Summarize this document in a few paragraphs.');
   await ended(page);
 
   await page.getByTestId('new-chat').click();
   await attach(long);
-  await expect(page.getByTestId('first-summary')).toHaveText('Summarise part by part');
+  await expect(page.getByTestId('first-summary')).toHaveText('Summarize part by part');
   await page.getByTestId('first-summary').click();
-  await expect(page.getByTestId('message-user')).toContainText('Summarise lamps.pdf, part by part.');
+  await expect(page.getByTestId('message-user')).toContainText('Summarize lamps.pdf, part by part.');
   const live = page.getByTestId('summary-live');
   await expect(page.getByTestId('summary-progress')).toContainText(/Part [12] of \d: Pages \d+-\d+/);
   await expect(live).toHaveAttribute('data-done', '1', { timeout: 60_000 });

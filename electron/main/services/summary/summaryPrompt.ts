@@ -9,7 +9,7 @@ const system =
 /** @param block the document block of what is read */
 export function wholePrompt(kind: SummaryKind, block: string): PromptMessage[] {
   const task = {
-    summary: 'Summarise the document above in a few paragraphs.',
+    summary: 'Summarize the document above in a few paragraphs.',
     outline: 'Give an outline of the document above: what comes in which order, with the page or heading of each part.',
   }[kind];
   return messages(block + task);
@@ -18,7 +18,7 @@ export function wholePrompt(kind: SummaryKind, block: string): PromptMessage[] {
 /** @param block the document block of one part */
 export function partPrompt(kind: SummaryKind, block: string, label: string): PromptMessage[] {
   const task = {
-    summary: 'Summarise what it says in at most 150 words. Keep names, numbers and dates.',
+    summary: 'Summarize what it says in at most 150 words. Keep names, numbers and dates.',
     outline: 'List its topics in their order, one line each, with the page or heading where each begins.',
   }[kind];
   return messages(`${block}This is one part of the document: ${label}. ${task}`);
@@ -50,7 +50,7 @@ export function resultsText(results: readonly Result[]): string {
 /** The words of the question that a summary answers. */
 export function questionText(kind: SummaryKind, names: readonly string[]): string {
   const what = names.length === 1 ? names[0] : `${names.length} documents`;
-  return kind === 'summary' ? `Summarise ${what}, part by part.` : `Give an outline of ${what}, part by part.`;
+  return kind === 'summary' ? `Summarize ${what}, part by part.` : `Give an outline of ${what}, part by part.`;
 }
 
 function messages(content: string): PromptMessage[] {

@@ -87,7 +87,7 @@ async function inTheMidst({ events }: App): Promise<void> {
 test('each section is in one part, the results are joined, follow-up questions see them alone', async () => {
   const app = await setUp();
   const { chatId, turn } = await summarise(app);
-  expect(turn.userMessage).toMatchObject({ text: 'Summarise lamps.md, part by part.', attachments: [app.attachment] });
+  expect(turn.userMessage).toMatchObject({ text: 'Summarize lamps.md, part by part.', attachments: [app.attachment] });
   const message = await ends(app, turn.assistantMessage.id, 1);
   expect(message).toMatchObject({ stopReason: 'end-of-turn', error: null });
   const parts = documentParts(message);
