@@ -54,8 +54,8 @@ function EmbeddedIntro() {
   return (
     <p className="mt-2.5 max-w-xl text-base text-pretty text-ink-2">
       You are talking to the small built-in model{parameters ? ` (${formatParameters(parameters)} parameters)` : ''}. It
-      finds facts in letters, minutes and other short texts, and misses some that are there. It cannot reason, summarize
-      long texts or tell about the world.
+      finds some facts in letters, minutes and other short texts, overlooks many, and gets some wrong. It cannot reason,
+      summarize long texts or tell about the world.
     </p>
   );
 }

@@ -62,8 +62,8 @@ export function FirstActions({ reason, onAsk }: FirstActionsProps) {
       </ul>
       {embedded && (
         <p className="mt-1.5 text-xs text-ink-3" data-testid="first-actions-note">
-          The built-in model answers direct questions about short texts, and is too small to summarize well. “The text
-          does not say.” means that it found nothing, not that nothing is there.
+          The built-in model answers direct questions about short texts, some of them wrongly, and is too small to
+          summarize well. “The text does not say.” means that it found nothing, not that nothing is there.
         </p>
       )}
     </div>
