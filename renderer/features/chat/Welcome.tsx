@@ -96,7 +96,7 @@ function ExampleCard({ example }: { example: Example }) {
         type="button"
         data-testid="example"
         onClick={() => void use()}
-        className="flex h-full w-full items-start gap-3 rounded-xl border border-line bg-raised p-3.5 text-left shadow-card transition-colors hover:border-accent/60 hover:bg-accent-soft"
+        className="flex h-full w-full items-start gap-3 rounded-xl border border-line bg-raised p-3.5 short:p-2.5 text-left shadow-card transition-colors hover:border-accent/60 hover:bg-accent-soft"
       >
         <span className="mt-0.5 text-accent [&_svg]:size-4.5">{icons[example.id]}</span>
         <span>
@@ -113,7 +113,7 @@ function Invitation() {
   const headless = useApp(selectHeadless);
   const { ui } = useActions();
   return (
-    <div className="mt-5 flex flex-wrap items-center gap-x-4 gap-y-2 text-sm text-ink-3">
+    <div className="mt-5 flex flex-wrap items-center gap-x-4 gap-y-2 short:mt-3 text-sm text-ink-3">
       <Button onClick={() => ui.setPicker(true)} data-testid="welcome-add-model">
         <Plus className="size-4" aria-hidden="true" />
         Add a larger model
