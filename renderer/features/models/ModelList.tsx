@@ -24,7 +24,7 @@ export function ModelList() {
           stays where it is.
         </p>
       )}
-      <div className="border-t border-line px-3 pt-3">
+      <div className="border-t border-line px-3 py-3">
         <Button tone="primary" size="small" data-testid="models-open" onClick={() => ui.showModels('discover')}>
           <Search className="size-3.5" aria-hidden="true" />
           Find a model…
