@@ -5,6 +5,8 @@ import path from 'node:path';
 import { _electron, test as base, type ElectronApplication, type Page } from '@playwright/test';
 import { modelIdOf } from '../../electron/main/services/modelFiles';
 import type { SettingsPatch } from '../../electron/shared/settings';
+import { EngineGates } from '../fixtures/engineGates';
+import { type Held, heldApp, heldEnvironment } from './heldApp';
 import { ensureTestRuntime } from './runtime.mjs';
 
 export { tinyModel } from '../models.mjs';
@@ -29,11 +31,13 @@ export interface LaunchOptions {
   folder?: string;
   /** folder that Electron is started with; left out: this checkout */
   app?: string;
+  /** with the test engine in place of the app's own, which does what the machine, the clock and the model would decide otherwise */
+  held?: Held;
   env?: Record<string, string>;
 }
 export type Launch = (options?: LaunchOptions) => Promise<AppWindow>;
 
-export const test = base.extend<{ dataDir: string; launch: Launch }>({
+export const test = base.extend<{ dataDir: string; gates: EngineGates; launch: Launch }>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the needed fixtures off the pattern
   dataDir: async ({}, use, info) => {
     const folder = info.outputPath('data');
@@ -41,14 +45,23 @@ export const test = base.extend<{ dataDir: string; launch: Launch }>({
     await use(folder);
   },
 
+  /** where an app that is launched with them holds its answers: all are open */
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the needed fixtures off the pattern
+  gates: async ({}, use) => {
+    const gates = await EngineGates.open();
+    await use(gates);
+    await gates.close();
+  },
+
   launch: async ({ dataDir }, use, info) => {
     const open: AppWindow[] = [];
-    await use(async ({ settings, model, folder = '.', app = root, env } = {}) => {
+    await use(async ({ settings, model, folder = '.', held, app, env } = {}) => {
       const data = path.join(dataDir, folder);
       await mkdir(data, { recursive: true });
       if (model) await writeFile(path.join(data, 'models.json'), JSON.stringify({ version: 1, files: [model] }));
       if (settings || model) await writeSettings(data, { ...(model && { modelId: modelIdOf(model) }), ...settings });
-      const window = await start(app, data, env);
+      const place = app ?? (held ? await heldApp() : root);
+      const window = await start(place, data, { ...(held && heldEnvironment(held)), ...env });
       open.push(window);
       return window;
     });

@@ -4,8 +4,8 @@
  */
 import { expect, type Page } from '@playwright/test';
 import { test } from './app';
+import { copyApp } from './appCopy';
 import { ready, send, streaming } from './chat';
-import { makeFakeApp } from './fakeApp';
 import { answerOf, writeLongChat } from './longChat';
 
 const turns = Number(process.env.MESSAGES ?? 5000) / 2;
@@ -15,7 +15,7 @@ const streamMs = 10_000;
 test('a long chat', async ({ launch, dataDir }, info) => {
   test.setTimeout(10 * 60_000);
   const chat = await writeLongChat(dataDir, turns);
-  const app = await makeFakeApp(info.outputPath('app'));
+  const app = await copyApp(info.outputPath('app'), 'test/fixtures/fakeEngineProcess.ts');
   // 25 words a second, as a model of some size on a laptop
   const context = { nCtx: 524_288, typeK: 'f16', typeV: 'f16' } as const;
   const { page } = await launch({ app, settings: { context }, env: { CONCERTINA_FAKE_STEP_MS: '40' } });

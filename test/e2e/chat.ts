@@ -8,7 +8,7 @@ import type { SettingsPatch } from '../../electron/shared/settings';
 /** Greedy, so that an answer is the same each time. Alone it makes the tiny model repeat itself for ever now and then. */
 export const greedy: SettingsPatch['sampling'] = { temperature: 0, seed: 1, repeatPenalty: 1.1, maxTokens: 400 };
 
-/** Nearly uniform over the vocabulary: such an answer practically never ends by itself. */
+/** Nearly uniform over the vocabulary: no answer repeats itself. With `held: { endless: true }` none ends by itself either. */
 export const endless: SettingsPatch['sampling'] = { temperature: 5, topK: 0, topP: 1, minP: 0, seed: 1 };
 
 export const questions = (page: Page): Locator => page.getByTestId('message-user');
@@ -19,9 +19,22 @@ export async function answerText(page: Page): Promise<string> {
   return (await answers(page).last().locator('.prose-c').allTextContents()).join('\n');
 }
 
+/** Sends what is written. The answer is on the screen then, and may be finished. */
 export async function send(page: Page, text: string): Promise<void> {
   await page.getByTestId('composer').fill(text);
-  await page.getByTestId('send').click();
+  await begin(page, () => page.getByTestId('send').click());
+}
+
+/** Does what asks for an answer, and waits until one is on the screen that was not the last one before. */
+export async function begin(page: Page, act: () => Promise<void>): Promise<void> {
+  const before = await lastAnswer(page);
+  await act();
+  await expect.poll(async () => [before, null].includes(await lastAnswer(page))).toBe(false);
+}
+
+/** Its id; null: there is none. */
+function lastAnswer(page: Page): Promise<string | null> {
+  return answers(page).evaluateAll((all) => all.at(-1)?.getAttribute('data-message-id') ?? null);
 }
 
 /** Asks and waits for the end of the answer. Returns the answer as shown. */
@@ -29,13 +42,23 @@ export async function ask(page: Page, text: string, timeout = 60_000): Promise<s
   const before = await answers(page).count();
   await send(page, text);
   await expect(answers(page)).toHaveCount(before + 1);
-  // the button that stops it comes a little later than the answer: hidden, it is no sign of the end alone
-  await expect(answers(page).last()).not.toHaveAttribute('data-state', 'writing', { timeout });
   await ended(page, timeout);
   return answerText(page);
 }
 
+/**
+ * The last answer is stored with the reason of its end. Only behind `begin`, `send`, or a look at an answer that is being written:
+ * before it is there, the one before it has ended too. The button that stops it comes later than it, and is no sign alone.
+ */
 export async function ended(page: Page, timeout = 60_000): Promise<void> {
+  await expect(answers(page).last()).not.toHaveAttribute('data-state', 'writing', { timeout });
+  await expect(page.getByTestId('stop')).toBeHidden({ timeout });
+}
+
+/** An answer that was stopped goes on, until it ends by itself. */
+export async function goOn(page: Page, timeout = 60_000): Promise<void> {
+  await page.getByTestId('continue').click();
+  await expect(answers(page).last()).toHaveAttribute('data-state', /^(end-of-turn|max-tokens)$/, { timeout });
   await expect(page.getByTestId('stop')).toBeHidden({ timeout });
 }
 
@@ -66,8 +89,17 @@ export const status = (page: Page): Promise<EngineStatus> => call(page, 'engine.
 
 /** The engine has a model and waits for a question. */
 export async function ready(page: Page): Promise<EngineStatus> {
-  await expect.poll(async () => (await status(page)).state, { timeout: 60_000 }).toBe('ready');
-  return status(page);
+  let now = await status(page);
+  await expect
+    .poll(
+      async () => {
+        now = await status(page);
+        return now.state;
+      },
+      { timeout: 60_000 },
+    )
+    .toBe('ready');
+  return now;
 }
 
 export async function kvBytesShown(page: Page): Promise<number> {

@@ -8,6 +8,7 @@ import { bias, dense, q4_0 } from '../engine/shapeParts';
 import { lmStudioTree, ollamaTree } from '../fixtures/modelTrees';
 import { tinyModel } from './app';
 import { ask, call, ready } from './chat';
+import { atRest } from './moments';
 
 const ofLmStudio = 'tiny-q8_0.gguf';
 
@@ -102,6 +103,7 @@ export async function detailsAndTrash(app: ElectronApplication, page: Page): Pro
   await expect(page.getByTestId('model-facts')).toContainText('Trained context');
   await expect(page.getByTestId('model-facts')).toContainText(/SHA-256[0-9a-f]{64}/);
   await expect(page.getByTestId('model-types')).toContainText('turbo4');
+  await atRest(page);
   const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
   expect(violations.map(({ id }) => id)).toEqual([]);
   await page.getByTestId('model-trash').nth(1).click();

@@ -4,6 +4,7 @@ import { expect, type Page } from '@playwright/test';
 import { test } from '../app';
 import { answers, questions, ready } from '../chat';
 import { writeChat, writeLongChat } from '../longChat';
+import { atRest } from '../moments';
 
 const formulas = [
   'The area is $A = \\pi r^2$, so a circle of \\(r = 2\\) has $4\\pi$. It costs $5 or $10.',
@@ -77,9 +78,11 @@ test('a long chat and what is in an answer', async ({ launch, dataDir }) => {
     await expect(last.locator('.katex-display')).toHaveCount(1);
     await expect(last).toContainText('It costs $5 or $10.');
     await expect(last.getByTestId('code-block')).toContainText('"$5 and $10"');
-    expect(
-      await page.evaluate(() => [...document.fonts].filter(({ status }) => status === 'loaded').length),
-    ).toBeGreaterThan(0);
+    const ofFormulas = () =>
+      page.evaluate(() =>
+        [...document.fonts].some(({ family, status }) => family.includes('KaTeX') && status === 'loaded'),
+      );
+    await expect.poll(ofFormulas).toBe(true);
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
   });
 
@@ -96,6 +99,7 @@ test('a long chat and what is in an answer', async ({ launch, dataDir }) => {
     const dialog = page.getByTestId('compare');
     await expect(dialog.locator('mark')).not.toHaveCount(0);
     await expect(dialog.getByRole('article', { name: 'Version 1' }).locator('mark').last()).toContainText('slowly');
+    await atRest(page);
     const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
     expect(violations.map(({ id, nodes }) => ({ id, html: nodes[0]?.html }))).toEqual([]);
     await page.keyboard.press('Escape');

@@ -6,9 +6,11 @@ import { type ElectronApplication, expect, type Page } from '@playwright/test';
 import type { Attachment } from '../../../electron/shared/attachments';
 import type { PromptBudget } from '../../../electron/shared/budget';
 import type { OperationInput } from '../../../electron/shared/contract';
+import { endlessForm, selfDrawingPdf } from '../../fixtures/documents/bombs';
 import { makePdf } from '../../fixtures/documents/pdf';
 import { test, tinyModel } from '../app';
-import { call, ended, greedy, ready } from '../chat';
+import { begin, call, ended, greedy, ready } from '../chat';
+import { atRest } from '../moments';
 
 const card = (page: Page, name: string) => page.getByTestId('document-card').filter({ hasText: name });
 const filler = 'The keeper walked to the tower, lit the lamp, and wrote the hour down in his book.';
@@ -63,9 +65,9 @@ test('a document that does not fit, its pages, a longer context, and the answer'
   }));
   pages[41]?.lines.push('The email address of Walter Smith is walter.smith@harbour.net.');
   const pdf = path.join(dataDir, 'lamps.pdf');
-  const long = path.join(dataDir, 'long.txt');
+  const endless = path.join(dataDir, 'endless.pdf');
   await writeFile(pdf, makePdf(pages));
-  await writeFile(long, `${filler}\n`.repeat(600_000));
+  await writeFile(endless, selfDrawingPdf(1, endlessForm));
   const { app, page } = await launch({
     model: tinyModel,
     settings: {
@@ -94,6 +96,7 @@ test('a document that does not fit, its pages, a longer context, and the answer'
   const part = await budgetShown(page);
   expect(sum(part)).toBe(2048);
   expect(part.documents).toBeGreaterThan(100);
+  await atRest(page);
   const axe = await new AxeBuilder({ page }).setLegacyMode(true).analyze();
   expect(axe.violations).toEqual([]);
 
@@ -114,7 +117,7 @@ test('a document that does not fit, its pages, a longer context, and the answer'
   });
   expect(whole).toMatchObject({ documents: asked.documents, message: asked.message, reserve: asked.reserve });
 
-  await page.getByTestId('send').click();
+  await begin(page, () => page.getByTestId('send').click());
   await expect(page.getByTestId('sent-document')).toContainText('lamps.pdfwhole, 60 pages');
   await expect(page.getByTestId('document-card')).toHaveCount(0);
   await ended(page, 90_000);
@@ -143,7 +146,7 @@ test('a document that does not fit, its pages, a longer context, and the answer'
   const looked = await budgetShown(page);
   expect(looked.documents).toBeGreaterThan(50);
   expect(looked.documents).toBeLessThan(whole.documents ?? 0);
-  await page.getByTestId('send').click();
+  await begin(page, () => page.getByTestId('send').click());
   await expect(page.getByTestId('sent-document')).toContainText(/lamps\.pdf\d+ passages/);
   await ended(page, 90_000);
   await expect(page.getByTestId('message-assistant')).toContainText('walter.smith@harbour.net');
@@ -191,11 +194,11 @@ test('a document that does not fit, its pages, a longer context, and the answer'
   await expect(page.getByTestId('composer')).toHaveValue(`${filler} `.repeat(30));
   await page.getByTestId('composer').fill('');
 
-  await choose(app, page, long);
-  await expect(card(page, 'long.txt')).toBeVisible();
-  await page.getByRole('button', { name: 'Cancel reading long.txt' }).click();
+  await choose(app, page, endless);
+  await expect(card(page, 'endless.pdf')).toBeVisible();
+  await page.getByRole('button', { name: 'Cancel reading endless.pdf' }).click();
   await expect(page.getByTestId('document-card')).toHaveCount(0);
   await expect
-    .poll(async () => (await call(page, 'documents.jobs', undefined)).find(({ name }) => name === 'long.txt')?.state)
+    .poll(async () => (await call(page, 'documents.jobs', undefined)).find(({ name }) => name === 'endless.pdf')?.state)
     .toBe('cancelled');
 });

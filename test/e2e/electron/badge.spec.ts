@@ -2,6 +2,7 @@
 import { expect, type Page } from '@playwright/test';
 import { test } from '../app';
 import { ask, greedy, ready } from '../chat';
+import { moment } from '../moments';
 
 /** Nothing to measure at the first load, and threads that need not wait for each other on a busy machine. */
 const plain = { typeK: 'f16', typeV: 'f16', threads: 1 } as const;
@@ -58,8 +59,9 @@ test('the diagnostics open from the badge and by key, can be copied, and hold no
   const text = page.getByTestId('diagnostics-text');
   await expect(text).toContainText(capabilities?.upstream ?? '?');
   await expect(text).toContainText(/answer \d+ at [\d.]+ tok\/s/);
+  const said = await moment(page, '[data-testid="diagnostics-copy"]', 'Copied');
   await page.getByTestId('diagnostics-copy').click();
-  await expect(page.getByTestId('diagnostics-copy')).toHaveText('Copied');
+  await said();
   const copied = await app.evaluate(({ clipboard }) => clipboard.readText());
   expect(copied).toBe(await text.textContent());
   expect(copied).not.toMatch(/lagoon/i);

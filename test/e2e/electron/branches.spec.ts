@@ -1,7 +1,7 @@
 /** Regenerate and edit make branches; nothing is overwritten. */
 import { expect } from '@playwright/test';
 import { test } from '../app';
-import { answers, ask, call, ended, greedy, questions, ready } from '../chat';
+import { answers, ask, begin, call, ended, greedy, questions, ready } from '../chat';
 
 test('regenerate and edit keep the old branch', async ({ launch }) => {
   const { page } = await launch({ settings: { sampling: greedy } });
@@ -9,7 +9,7 @@ test('regenerate and edit keep the old branch', async ({ launch }) => {
   await ask(page, 'What is a compiler?');
 
   await answers(page).last().hover();
-  await page.getByTestId('regenerate').click();
+  await begin(page, () => page.getByTestId('regenerate').click());
   await expect(page.getByRole('status', { name: 'Version 2 of 2' })).toBeVisible();
   await ended(page);
   await expect(answers(page)).toHaveCount(1);
@@ -17,7 +17,7 @@ test('regenerate and edit keep the old branch', async ({ launch }) => {
   await questions(page).last().hover();
   await page.getByRole('button', { name: 'Edit and send again' }).click();
   await page.getByTestId('edit-field').fill('What is a linker?');
-  await page.getByTestId('edit-field').press('Enter');
+  await begin(page, () => page.getByTestId('edit-field').press('Enter'));
   await expect(questions(page)).toHaveText([/What is a linker\?/]);
   await ended(page);
 

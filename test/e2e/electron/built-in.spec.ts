@@ -3,7 +3,7 @@ import { cp } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from '@playwright/test';
 import { root, test } from '../app';
-import { answers, answerText, ask, ended, ready } from '../chat';
+import { answers, answerText, ask, begin, ended, ready } from '../chat';
 
 test('every example of the first screen is answered right', async ({ launch }) => {
   // greedy, and else as the app comes
@@ -21,7 +21,7 @@ test('every example of the first screen is answered right', async ({ launch }) =
     await cards.filter({ hasText: title }).click();
     await expect(page.getByTestId('document-card')).toHaveAttribute('data-state', 'ready');
     await expect(page.getByTestId('first-actions')).toBeHidden();
-    await page.getByTestId('send').click();
+    await begin(page, () => page.getByTestId('send').click());
     await expect(answers(page)).toHaveCount(1);
     await ended(page);
     expect(await answerText(page), title).toContain(answer);

@@ -6,6 +6,7 @@ import { type ElectronApplication, expect, type Locator, type Page } from '@play
 import { type CompareRun, compareRunSchema } from '../../../electron/shared/compare';
 import { killEngine, test, tinyModel } from '../app';
 import { call, greedy, ready } from '../chat';
+import { atRest } from '../moments';
 
 const types = ['f16', 'q8_0', 'q4_0', 'turbo4', 'turbo3'] as const;
 const nCtx = 6144;
@@ -48,6 +49,7 @@ async function exported(app: ElectronApplication, page: Page, folder: string, en
 }
 
 async function noViolations(page: Page): Promise<void> {
+  await atRest(page);
   const { violations } = await new AxeBuilder({ page }).setLegacyMode(true).analyze();
   expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
 }
@@ -55,9 +57,14 @@ async function noViolations(page: Page): Promise<void> {
 test('five cache types on a document: figures, export, cancel, a dead engine, and taking one over', async ({
   launch,
   dataDir,
+  gates,
 }) => {
   test.setTimeout(300_000);
-  const { app, page } = await launch({ model: tinyModel, settings: { sampling: greedy, context: { nCtx } } });
+  const { app, page } = await launch({
+    model: tinyModel,
+    settings: { sampling: greedy, context: { nCtx } },
+    held: { gates },
+  });
   await ready(page);
   const file = path.join(dataDir, 'quay.txt');
   await writeFile(file, `${filler.repeat(74)}\n\n${fact}\n\n${filler.repeat(74)}\n`);
@@ -156,8 +163,10 @@ test('five cache types on a document: figures, export, cancel, a dead engine, an
   await page.getByRole('checkbox', { name: /^Quality/ }).check();
   await page.getByTestId('compare-rounds').fill('0');
   await page.getByTestId('compare-rounds').press('Enter');
+  gates.answers.hold(4);
   await page.getByTestId('compare-start').click();
-  await expect(columns(page).nth(4)).toHaveAttribute('data-state', 'running', { timeout: 90_000 });
+  await gates.answers.reached();
+  await expect(columns(page).nth(4)).toHaveAttribute('data-state', 'running');
   await page.getByTestId('compare-cancel').click();
   await expect(page.getByTestId('compare-run')).toHaveAttribute('data-state', 'cancelled', { timeout: 30_000 });
   expect(await states(page)).toEqual([...Array(4).fill('done'), 'cancelled']);
@@ -175,8 +184,11 @@ test('five cache types on a document: figures, export, cancel, a dead engine, an
   expect(png.readUInt32BE(16)).toBeGreaterThan(300);
   await noViolations(page);
 
+  gates.answers.open();
+  gates.answers.hold(1);
   await page.getByTestId('compare-rerun').click();
-  await expect(columns(page).nth(1)).toHaveAttribute('data-state', 'running', { timeout: 90_000 });
+  await gates.answers.reached();
+  await expect(columns(page).nth(1)).toHaveAttribute('data-state', 'running');
   await killEngine(app);
   await expect(page.getByTestId('compare-run')).toHaveAttribute('data-state', 'interrupted', { timeout: 30_000 });
   expect(await states(page)).toEqual(['done', ...Array(4).fill('interrupted')]);

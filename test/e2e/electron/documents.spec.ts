@@ -92,7 +92,7 @@ test('documents that unpack to gigabytes: one sentence each, and the next one is
     ['failed', 'document-unsupported'],
     ['done', undefined],
   ]);
-  expect(await documentProcesses(app)).toEqual([]);
+  await expect.poll(() => documentProcesses(app)).toEqual([]);
 });
 
 test('a document that nobody wants any more ends with its process', async ({ launch, dataDir }) => {

@@ -18,10 +18,12 @@ import {
   streaming,
 } from '../chat';
 
-test('the engine process dies in mid-answer', async ({ launch }) => {
-  const { app, page } = await launch({ settings: { sampling: endless } });
+test('the engine process dies in mid-answer', async ({ launch, gates }) => {
+  const { app, page } = await launch({ settings: { sampling: endless }, held: { gates, endless: true } });
   await ready(page);
+  gates.pieces.hold(30);
   await send(page, 'Tell me a story.');
+  await gates.pieces.reached();
   await streaming(page);
   const killed = await killEngine(app);
   await ended(page);
@@ -34,7 +36,8 @@ test('the engine process dies in mid-answer', async ({ launch }) => {
   expect(after.restarts).toBe(1);
   expect(await enginePid(app)).not.toBe(killed);
 
-  await call(page, 'settings.update', { sampling: greedy });
+  gates.pieces.open();
+  await call(page, 'settings.update', { sampling: { ...greedy, maxTokens: 20 } });
   expect((await ask(page, 'Hello')).trim()).not.toBe('');
   await expect(questions(page)).toHaveCount(2);
 });

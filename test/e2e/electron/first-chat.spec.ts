@@ -15,13 +15,18 @@ test('the first start is ready to chat with the embedded model', async ({ launch
   expect(answer.trim()).not.toBe('');
 });
 
-test('an answer streams, and the meter shows its figures', async ({ launch }) => {
-  const { page } = await launch({ settings: { sampling: endless } });
+test('an answer streams, and the meter shows its figures', async ({ launch, gates }) => {
+  const { page } = await launch({ settings: { sampling: endless }, held: { gates, endless: true } });
   await ready(page);
+  gates.pieces.hold(30);
   await send(page, 'Tell me a story.');
+  await gates.pieces.reached();
   await streaming(page);
   const early = (await answerText(page)).length;
+  gates.pieces.open();
+  gates.pieces.hold(30);
   await expect.poll(async () => (await answerText(page)).length).toBeGreaterThan(early);
+  await gates.pieces.reached();
 
   const positive = /^[1-9]\d*(\.\d+)?$|^0\.\d*[1-9]/;
   await expect(page.getByTestId('meter-toks')).toHaveAttribute('data-toks', positive);
@@ -39,15 +44,21 @@ test('an answer streams, and the meter shows its figures', async ({ launch }) =>
   await ended(page);
 });
 
-test('stop ends an answer at once and keeps its text', async ({ launch }) => {
-  const { page } = await launch({ settings: { sampling: endless } });
+test('stop ends an answer at once and keeps its text', async ({ launch, gates }) => {
+  const { page } = await launch({ settings: { sampling: endless }, held: { gates, endless: true } });
   await ready(page);
+  gates.pieces.hold(30);
   await send(page, 'Tell me a story.');
+  await gates.pieces.reached();
   await streaming(page);
+  const shown = await answerText(page);
   await page.getByTestId('stop').click();
-  await ended(page, 3000);
+  // no other piece is let through: what ends the answer is the button
+  await ended(page);
+  await expect(answers(page).last()).toHaveAttribute('data-state', 'cancelled');
   const kept = await answerText(page);
   expect(kept.length).toBeGreaterThan(40);
+  expect(kept.startsWith(shown)).toBe(true);
   await ready(page);
 });
 

@@ -5,6 +5,7 @@ import { expect } from '@playwright/test';
 import { test } from '../app';
 import { answers, questions } from '../chat';
 import { writeChats } from '../chatFiles';
+import { keepToasts } from '../moments';
 
 test('chats are found by their texts, put in order, thrown away and brought back', async ({ launch, dataDir }) => {
   await writeChats(dataDir, [
@@ -64,8 +65,10 @@ test('chats are found by their texts, put in order, thrown away and brought back
   });
 
   await test.step('trash', async () => {
+    await keepToasts(page);
     await item('soup').getByRole('button').first().press('Delete');
     await page.getByRole('button', { name: 'Undo' }).click();
+    await keepToasts(page, false);
     await expect(item('soup')).toBeVisible();
     for (const id of ['soup', 'rent']) {
       await item(id).getByRole('button').first().press('Delete');
@@ -80,6 +83,6 @@ test('chats are found by their texts, put in order, thrown away and brought back
     await expect(page.getByTestId('trash-item')).toHaveCount(0);
     await page.getByRole('button', { name: 'Back to the chats' }).click();
     await expect(page.getByTestId('chat-item')).toHaveCount(1);
-    expect(await readdir(path.join(dataDir, 'trash'))).toEqual([]);
+    await expect.poll(() => readdir(path.join(dataDir, 'trash'))).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ import { call, ready } from '../chat';
 const plain = { typeK: 'f16', typeV: 'f16', threads: 1 } as const;
 
 test('the machine section measures, explains its choice, and hands it to the settings', async ({ launch }) => {
-  const { page } = await launch({ settings: { context: { ...plain, nCtx: 2048 } } });
+  const { page } = await launch({ settings: { context: { ...plain, nCtx: 2048 } }, held: { free: 8 * 1024 ** 3 } });
   await ready(page);
   await page.getByTestId('settings-open').click();
   await expect(page.getByTestId('machine')).toContainText('Not measured yet');

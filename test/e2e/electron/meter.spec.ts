@@ -26,16 +26,16 @@ test('its figures are those of the engine, now and over time', async ({ launch }
   await ask(page, 'What is a compiler?');
   const stats = await lastStats(page);
 
-  expect(await shown(page, 'meter-toks', 'toks')).toBe(stats.tokensPerSecond);
-  expect(await shown(page, 'meter-ttft', 'ttft')).toBe(stats.ttftMs);
-  expect(await shown(page, 'meter-prompt', 'prompt-toks')).toBe(stats.promptTokensPerSecond);
+  await expect.poll(() => shown(page, 'meter-toks', 'toks')).toBe(stats.tokensPerSecond);
+  await expect.poll(() => shown(page, 'meter-ttft', 'ttft')).toBe(stats.ttftMs);
+  await expect.poll(() => shown(page, 'meter-prompt', 'prompt-toks')).toBe(stats.promptTokensPerSecond);
   await expect.poll(() => shown(page, 'meter-sparkline', 'values')).toBeGreaterThan(0);
   const { memory, context: loaded, contextUsed } = await status(page);
   expect([contextUsed, loaded?.nCtx]).toEqual([stats.contextUsed, stats.contextSize]);
   await expect(page.getByTestId('meter-context')).toHaveAttribute('data-used', String(stats.contextUsed));
   await expect(page.getByTestId('meter-context')).toHaveAttribute('data-size', String(stats.contextSize));
   for (const part of ['weights', 'compute'] as const) {
-    expect(await shown(page, 'meter-memory', part)).toBe(memory?.[part]);
+    await expect.poll(() => shown(page, 'meter-memory', part)).toBe(memory?.[part]);
   }
 
   await test.step('the plots have the same figures, and fit a small window', async () => {

@@ -4,7 +4,8 @@ import { test } from '../app';
 import { answers, call, ended, endless, ready, send } from '../chat';
 
 test('a limit, continue, a full context, the oldest messages let go', async ({ launch }, info) => {
-  const { page } = await launch({ settings: { context: { nCtx: 512 }, sampling: { ...endless, maxTokens: 100 } } });
+  const sampling = { ...endless, maxTokens: 100 };
+  const { page } = await launch({ settings: { context: { nCtx: 512 }, sampling }, held: { endless: true } });
   await ready(page);
   const last = answers(page).last();
   const stored = async () => {

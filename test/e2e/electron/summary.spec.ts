@@ -5,7 +5,8 @@ import AxeBuilder from '@axe-core/playwright';
 import { expect } from '@playwright/test';
 import { makePdf } from '../../fixtures/documents/pdf';
 import { test } from '../app';
-import { answers, call, ended, greedy, ready } from '../chat';
+import { answers, begin, call, ended, goOn, greedy, ready } from '../chat';
+import { atRest } from '../moments';
 
 const filler = 'The keeper walked to the tower, lit the lamp, and wrote the hour down in his book.';
 
@@ -14,13 +15,16 @@ function chapters(count: number): Buffer | Uint8Array {
   return makePdf(pages);
 }
 
-test('first actions, a summary by parts, its stop, and its way on', async ({ launch, dataDir }) => {
+test('first actions, a summary by parts, its stop, and its way on', async ({ launch, dataDir, gates }) => {
   test.setTimeout(180_000);
   const [short, long] = [path.join(dataDir, 'lamp.pdf'), path.join(dataDir, 'lamps.pdf')];
   await writeFile(short, chapters(3));
   await writeFile(long, chapters(45));
   const sampling = { ...greedy, maxTokens: 48 };
-  const { app, page } = await launch({ settings: { sampling, context: { nCtx: 1024 }, documents: { reserve: 128 } } });
+  const { app, page } = await launch({
+    settings: { sampling, context: { nCtx: 1024 }, documents: { reserve: 128 } },
+    held: { gates },
+  });
   await ready(page);
   const attach = async (file: string) => {
     await app.evaluate(
@@ -42,19 +46,23 @@ test('first actions, a summary by parts, its stop, and its way on', async ({ lau
   await expect(page.getByTestId('first-actions')).toBeHidden();
   await composer.fill('');
   await expect(page.getByTestId('first-summary')).toHaveText('Summarize');
+  await atRest(page);
   expect((await new AxeBuilder({ page }).setLegacyMode(true).analyze()).violations).toEqual([]);
-  await page.getByTestId('first-summary').press('Enter');
+  await begin(page, () => page.getByTestId('first-summary').press('Enter'));
   await expect(page.getByTestId('message-user')).toContainText('Summarize this document in a few paragraphs.');
   await ended(page);
 
   await page.getByTestId('new-chat').click();
   await attach(long);
   await expect(page.getByTestId('first-summary')).toHaveText('Summarize part by part');
-  await page.getByTestId('first-summary').click();
+  // the second part is not begun to be read
+  gates.answers.hold(1);
+  await begin(page, () => page.getByTestId('first-summary').click());
   await expect(page.getByTestId('message-user')).toContainText('Summarize lamps.pdf, part by part.');
   const live = page.getByTestId('summary-live');
-  await expect(page.getByTestId('summary-progress')).toContainText(/Part [12] of \d: Pages \d+-\d+/);
-  await expect(live).toHaveAttribute('data-done', '1', { timeout: 60_000 });
+  await gates.answers.reached();
+  await expect(page.getByTestId('summary-progress')).toContainText(/Part 2 of \d: Pages \d+-\d+/);
+  await expect(live).toHaveAttribute('data-done', '1');
   await page.getByTestId('stop').click();
   await ended(page);
   await expect(page.getByTestId('stop-reason')).toContainText('Stopped by you.');
@@ -62,9 +70,8 @@ test('first actions, a summary by parts, its stop, and its way on', async ({ lau
   const first = await page.getByTestId('summary-part').first().locator('.prose-c').textContent();
   expect(first).not.toBe('');
 
-  await page.getByTestId('continue').click();
-  await expect(page.getByTestId('stop-reason')).toBeHidden();
-  await ended(page, 120_000);
+  gates.answers.open();
+  await goOn(page, 120_000);
   const done = await call(page, 'chats.list', undefined);
   const chat = await call(page, 'chats.open', { chatId: done[0]?.id ?? '' });
   const [question, answer] = chat.messages;
@@ -85,5 +92,6 @@ test('first actions, a summary by parts, its stop, and its way on', async ({ lau
   });
   expect(budget.documents).toBe(0);
   expect(budget.fits).toBe(true);
+  await atRest(page);
   expect((await new AxeBuilder({ page }).setLegacyMode(true).analyze()).violations).toEqual([]);
 });

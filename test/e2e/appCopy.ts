@@ -1,0 +1,21 @@
+/** The built app with another engine program in place of its own: the app itself knows nothing of it. */
+import { cp, mkdir, rm, symlink } from 'node:fs/promises';
+import path from 'node:path';
+import { bundleForNode } from '../../electron/build.mjs';
+
+const root = path.resolve(import.meta.dirname, '..', '..');
+
+/** `engine`: source of the program, below this checkout. Returns the folder that Electron is started with. */
+export async function copyApp(folder: string, engine: string): Promise<string> {
+  await rm(folder, { recursive: true, force: true });
+  const bundles = path.join(folder, 'build', 'app');
+  await mkdir(bundles, { recursive: true });
+  // copies: a program looks for the others beside the place where it really lies
+  await cp(path.join(root, 'build', 'app'), bundles, { recursive: true });
+  await rm(path.join(bundles, 'engine.cjs'));
+  await bundleForNode('engine', engine, bundles);
+  await cp(path.join(root, 'package.json'), path.join(folder, 'package.json'));
+  await symlink(path.join(root, 'assets'), path.join(folder, 'assets'), 'junction');
+  await symlink(path.join(root, 'build', 'native'), path.join(folder, 'build', 'native'), 'junction');
+  return folder;
+}
