@@ -28,12 +28,20 @@ function count(title, passed) {
   counts.set(title, one);
 }
 
+let child = null;
+let interrupted = false;
+
 const loops = [1, 2].map(() => spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }));
 const endLoops = () => {
   for (const loop of loops) loop.kill('SIGKILL');
 };
 process.on('exit', endLoops);
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130));
+// what has been counted until then is printed
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.on(signal, () => {
+    interrupted = true;
+    child?.kill('SIGINT');
+  });
 
 let clean = true;
 fs.mkdirSync(path.dirname(report), { recursive: true });
@@ -44,7 +52,7 @@ if (inWindow) {
   await run([bin('@playwright', 'test', 'cli.js'), 'test', ...projects, ...options, ...files]);
   readReport((suite) => countSpecs(suite, ''));
 } else {
-  for (let round = 0; round < Number(times); round++) {
+  for (let round = 0; round < Number(times) && !interrupted; round++) {
     const options = ['--reporter=dot', '--reporter=json', `--outputFile.json=${report}`, ...(name ? ['-t', name] : [])];
     await run([bin('vitest', 'vitest.mjs'), 'run', ...options, ...files]);
     readReport(({ testResults }) => {
@@ -64,7 +72,7 @@ function countSpecs({ suites = [], specs = [], file = '' }, of) {
   for (const spec of specs) {
     for (const { results } of spec.tests) {
       for (const { status } of results)
-        if (status !== 'skipped') count(`${of || file} ${spec.title}`, status === 'passed');
+        if (status !== 'skipped' && status !== 'interrupted') count(`${of || file} ${spec.title}`, status === 'passed');
     }
   }
   for (const suite of suites) countSpecs(suite, of || suite.file);
@@ -81,7 +89,7 @@ function run(command) {
   fs.rmSync(report, { force: true });
   return new Promise((resolve) => {
     const env = { ...process.env, PLAYWRIGHT_JSON_OUTPUT_FILE: report };
-    const child = spawn(process.execPath, command, { cwd: ROOT, stdio: 'inherit', env });
+    child = spawn(process.execPath, command, { cwd: ROOT, stdio: 'inherit', env });
     child.on('close', (code) => {
       clean &&= code === 0;
       resolve();

@@ -6,6 +6,7 @@ import { startHub } from '../../fixtures/hub/server';
 import { tinyModel } from '../app';
 import { ask } from '../chat';
 import { hubModels, tinyRepo } from '../hubModels';
+import { atRest } from '../moments';
 import { test as base } from '../serve';
 
 const test = base.extend({
@@ -28,6 +29,7 @@ test('a model is found, downloaded and chatted with', async ({ browserPage: page
   await page.locator(`[data-testid="hub-item"][data-repo="${tinyRepo}"]`).click();
   await expect(page.getByTestId('hub-longest')).toBeVisible({ timeout: 60_000 });
   await expect(page.getByTestId('hub-fit')).toHaveAttribute('data-grade', 'full');
+  await atRest(page);
   const { violations } = await new AxeBuilder({ page }).analyze();
   expect(violations.map(({ id }) => id)).toEqual([]);
 
