@@ -2,6 +2,7 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import { expect, type Page } from '@playwright/test';
 import { ask } from '../chat';
+import { atRest } from '../moments';
 import { test } from '../serve';
 
 for (const colorScheme of ['light', 'dark'] as const) {
@@ -17,7 +18,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
     if (colorScheme === 'light') await smallScreens(page, found);
 
     await page.getByTestId('settings-open').click();
-    await expect(page.getByTestId('settings-context')).toBeVisible();
+    await settingsAreFilled(page);
     await expect(page.getByTestId('kept-total')).toHaveText(/^No caches are kept/);
     found.settings = await violations(page);
     await page.keyboard.press('Escape');
@@ -49,6 +50,7 @@ async function smallScreens(page: Page, found: Record<string, unknown>): Promise
   await page.keyboard.press('Escape');
 
   await page.getByTestId('settings-open').click();
+  await settingsAreFilled(page);
   await page.getByTestId('preset-new').click();
   await expect(page.getByTestId('preset-name')).toBeVisible();
   found.preset = await violations(page);
@@ -61,9 +63,16 @@ async function smallScreens(page: Page, found: Record<string, unknown>): Promise
   await page.getByRole('button', { name: 'Back to the chats' }).click();
 }
 
+/** Until the engine has told what the context needs, its marks are dimmed, and nothing is there that says so. */
+async function settingsAreFilled(page: Page): Promise<void> {
+  await expect(page.getByTestId('settings-context')).toBeVisible();
+  await expect(page.getByTestId('memory-need')).toBeVisible();
+}
+
 async function violations(page: Page): Promise<string[]> {
   // dimmed for the moment in which the tokens are counted
   await expect(page.locator('[data-stale="true"]')).toHaveCount(0);
+  await atRest(page);
   const { violations: list, passes } = await new AxeBuilder({ page }).analyze();
   // an empty page would have no violations either
   expect(passes.length).toBeGreaterThan(15);
