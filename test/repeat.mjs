@@ -14,8 +14,9 @@ const args = process.argv.slice(2);
 const at = args.indexOf('-g');
 const name = at === -1 ? null : args.splice(at, 2)[1];
 const [times = '', ...files] = args;
-const inWindow = files.some((file) => file.includes('.spec.'));
-if (!/^[1-9]\d*$/.test(times) || files.length === 0) {
+const inWindow = files.every((file) => file.endsWith('.spec.ts'));
+const others = files.every((file) => /\.test\.tsx?$/.test(file));
+if (!/^[1-9]\d*$/.test(times) || files.length === 0 || !(inWindow || others)) {
   console.error('usage: node test/repeat.mjs TIMES FILE [FILE...] [-g NAME]');
   process.exit(2);
 }
