@@ -4,8 +4,12 @@ import { test } from '../app';
 import { answers, call, ended, endless, ready, send } from '../chat';
 
 test('a limit, continue, a full context, the oldest messages let go', async ({ launch }, info) => {
+  // one thread: on a busy machine, threads that wait for each other make small work take minutes
   const sampling = { ...endless, maxTokens: 100 };
-  const { page } = await launch({ settings: { context: { nCtx: 512 }, sampling }, held: { endless: true } });
+  const { page } = await launch({
+    settings: { context: { nCtx: 512, threads: 1 }, sampling },
+    held: { endless: true },
+  });
   await ready(page);
   const last = answers(page).last();
   const stored = async () => {
