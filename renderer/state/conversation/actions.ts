@@ -23,6 +23,9 @@ export function createConversationActions(
   /** a new chat is begun */
   onNew: () => void,
 ) {
+  /** Messages that go on, whose Stop was pressed before the services had said by which request. */
+  const stopOnceBegun = new Set<string>();
+
   function show(chat: Chat): void {
     const { live } = get().stream;
     // Frames can still be on their way for what ended just now; of thousands of older answers none can.
@@ -110,6 +113,7 @@ export function createConversationActions(
       });
     }
     stream.begin({ requestId: turn.requestId, chatId, messageId: turn.assistantMessage.id });
+    if (stopOnceBegun.delete(turn.assistantMessage.id)) void stopRequest(turn.requestId, chatId);
   }
 
   /** Runs one call that starts an answer. False: it was refused (the reason is on the screen), or one is being written. */
@@ -219,6 +223,7 @@ export function createConversationActions(
       try {
         return await client.call('turns.continue', { chatId: chat.id, messageId: id });
       } catch (error) {
+        stopOnceBegun.delete(id);
         stream.end(id, null);
         if (part) stream.end(part.id, null);
         throw error;
@@ -236,12 +241,17 @@ export function createConversationActions(
   async function stop(): Promise<void> {
     const chatId = get().conversation.chat?.id;
     const answers = Object.values(get().stream.live).filter((answer) => answer.chatId === chatId);
-    for (const { requestId } of answers) {
-      try {
-        if (requestId !== null) await client.call('turns.stop', { requestId });
-      } catch (error) {
-        report(error, chatId);
-      }
+    for (const { requestId, messageId } of answers) {
+      if (requestId === null) stopOnceBegun.add(messageId);
+      else await stopRequest(requestId, chatId);
+    }
+  }
+
+  async function stopRequest(requestId: string, chatId: string | undefined): Promise<void> {
+    try {
+      await client.call('turns.stop', { requestId });
+    } catch (error) {
+      report(error, chatId);
     }
   }
 

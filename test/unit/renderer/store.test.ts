@@ -182,6 +182,34 @@ describe('a chat', () => {
     expect(shown(started)[1]?.stopReason).toBe('cancelled');
   });
 
+  it('stops an answer that goes on, before it is known by which request', async () => {
+    const frames = new Gate().hold(10);
+    const started = await start({ frameMs: 0, frames, answer: () => 'word '.repeat(60) });
+    started.actions.conversation.setDraftText('Go');
+    await started.actions.conversation.send();
+    await vi.waitFor(() => expect(selectActiveStats(started.get())?.phase).toBe('decode'));
+    await started.actions.conversation.stop();
+    frames.open();
+    await started.idle();
+    const half = shown(started)[1];
+    if (!half) throw new Error('no answer');
+    frames.hold();
+    const call = started.fake.call;
+    const services = new Gate().hold();
+    started.fake.call = async (name, input) => {
+      if (name === 'turns.continue') await services.pass();
+      return call(name, input);
+    };
+    const on = started.actions.conversation.goOn(half);
+    await services.reached();
+    await started.actions.conversation.stop();
+    services.open();
+    await on;
+    frames.open();
+    await started.idle();
+    expect(shown(started)[1]).toMatchObject({ text: half.text, stopReason: 'cancelled' });
+  });
+
   it('is followed by another window: its questions, and an answer that had ended and goes on', async () => {
     const frames = new Gate().hold(10);
     const started = await start({ frameMs: 0, frames, answer: () => 'word '.repeat(60) });
