@@ -2,10 +2,11 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { _electron, test as base, type ElectronApplication, type Page } from '@playwright/test';
+import { _electron, test as base, type ElectronApplication, expect, type Page, type TestInfo } from '@playwright/test';
 import { modelIdOf } from '../../electron/main/services/modelFiles';
 import type { SettingsPatch } from '../../electron/shared/settings';
 import { EngineGates } from '../fixtures/engineGates';
+import { call } from './chat';
 import { type Held, heldApp, heldEnvironment } from './heldApp';
 import { ensureTestRuntime } from './runtime.mjs';
 
@@ -126,4 +127,28 @@ export async function addModel(app: ElectronApplication, page: Page, file: strin
   }, file);
   await page.getByTestId('model-picker').click();
   await page.getByTestId('add-model-files').click();
+}
+
+/** Pictures of the window as it is, light and dark, large and small, in the folder of the test: for people to look at. */
+export async function takePictures(
+  { app, page }: Pick<AppWindow, 'app' | 'page'>,
+  info: TestInfo,
+  name: string,
+  before: () => Promise<void> = async () => undefined,
+): Promise<void> {
+  for (const theme of ['light', 'dark'] as const) {
+    await call(page, 'settings.update', { theme });
+    for (const { width, height } of [
+      { width: 1280, height: 800 },
+      { width: 900, height: 600 },
+    ]) {
+      await app.evaluate(
+        ({ BrowserWindow }, size) => BrowserWindow.getAllWindows()[0]?.setContentSize(size.width, size.height),
+        { width, height },
+      );
+      await expect.poll(() => page.evaluate(() => window.innerWidth)).toBe(width);
+      await before();
+      await page.screenshot({ path: info.outputPath(`${name}-${theme}-${width}.png`) });
+    }
+  }
 }

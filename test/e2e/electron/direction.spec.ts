@@ -2,8 +2,8 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, type Locator } from '@playwright/test';
-import { test } from '../app';
-import { answers, call, questions, ready } from '../chat';
+import { takePictures, test } from '../app';
+import { answers, questions, ready } from '../chat';
 import { writeChat } from '../longChat';
 
 const arabic = 'المفتاح الأزرق في الخزانة الكبيرة.';
@@ -105,21 +105,7 @@ test('each block by its own letters, code from left to right', async ({ launch, 
   await expect(text).toHaveCSS('direction', 'rtl');
   // of the lines of one text each is by its own
   await expect(text).toHaveCSS('unicode-bidi', 'plaintext');
-  for (const theme of ['light', 'dark'] as const) {
-    await call(page, 'settings.update', { theme });
-    for (const [width, height] of [
-      [1280, 800],
-      [900, 600],
-    ] as const) {
-      await app.evaluate(
-        ({ BrowserWindow }, size) => BrowserWindow.getAllWindows()[0]?.setContentSize(size.width, size.height),
-        { width, height },
-      );
-      await expect.poll(() => page.evaluate(() => window.innerWidth)).toBe(width);
-      await shown.getByText(english).first().scrollIntoViewIfNeeded();
-      await page.screenshot({ path: info.outputPath(`direction-${theme}-${width}.png`) });
-    }
-  }
+  await takePictures({ app, page }, info, 'direction', () => shown.getByText(english).first().scrollIntoViewIfNeeded());
   await page.getByTestId('document-close').click();
   await page.getByTestId('chat-search').fill('المفتاح');
   const hit = page.getByTestId('search-hit');

@@ -6,7 +6,7 @@ import type { Attachment } from '../../../electron/shared/attachments';
 import type { Message } from '../../../electron/shared/chats';
 import type { OperationInput } from '../../../electron/shared/contract';
 import { manualFacts, manualPages, plantedManual } from '../../fixtures/documents/planted';
-import { test } from '../app';
+import { takePictures, test } from '../app';
 import { answers, call, greedy, questions, ready, send } from '../chat';
 
 const readMs = 120_000;
@@ -65,22 +65,7 @@ test('ten questions about a manual in an 8K context', async ({ launch, dataDir }
   const { app, page } = await launch({
     settings: { theme: 'light', context: { nCtx: 8192 }, sampling: { ...greedy, maxTokens: 24 } },
   });
-  const shot = async (name: string) => {
-    for (const theme of ['light', 'dark'] as const) {
-      await call(page, 'settings.update', { theme });
-      for (const [width, height] of [
-        [1280, 800],
-        [900, 600],
-      ] as const) {
-        await app.evaluate(({ BrowserWindow }, size) => BrowserWindow.getAllWindows()[0]?.setContentSize(...size), [
-          width,
-          height,
-        ] as [number, number]);
-        await expect.poll(() => page.evaluate(() => window.innerWidth)).toBe(width);
-        await page.screenshot({ path: info.outputPath(`${name}-${theme}-${width}.png`) });
-      }
-    }
-  };
+  const shot = (name: string) => takePictures({ app, page }, info, name);
   await ready(page);
   await attach(app, page, file);
   await expect(page.getByTestId('card-part')).toHaveText(`whole, ${manualPages} pages`);
