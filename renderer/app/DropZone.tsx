@@ -66,7 +66,7 @@ export function DropZone() {
     >
       <div className="rise flex flex-col items-center gap-4 rounded-2xl border-2 border-dashed border-accent bg-raised px-14 py-10 shadow-pop">
         <Bellows pleats={14} breathing className="h-8 w-32" />
-        <p className="font-serif text-xl text-ink">Let go to add it</p>
+        <p className="font-serif text-xl text-ink">Drop to add</p>
         <p className="text-sm text-ink-2">
           A .gguf file or a folder joins the models. Any other file joins your question.
         </p>

@@ -39,7 +39,7 @@ export class ErrorBoundary extends Component<Props, State> {
           <Button tone="primary" onClick={() => this.setState({ error: null })}>
             Try again
           </Button>
-          <Button onClick={() => location.reload()}>Load the window anew</Button>
+          <Button onClick={() => location.reload()}>Reload the window</Button>
         </div>
       </div>
     );

@@ -110,11 +110,11 @@ export function createSocketClient({ open, triesBeforeRefused = 3 }: SocketOptio
 }
 
 function lostError(): ConcertinaError {
-  return new ConcertinaError('internal', 'The connection to Concertina was lost.', 'It is tried again by itself.');
+  return new ConcertinaError('internal', 'The connection to Concertina was lost.', 'Reconnecting automatically.');
 }
 
 const noDropError = {
   code: 'bad-request',
-  message: 'A browser does not tell where a dropped file lies.',
+  message: 'Browsers do not expose the path of a dropped file.',
   hint: 'Type the path of the file in the model list instead.',
 } as const;

@@ -28,7 +28,7 @@ export async function uploadFiles(
   return jobs;
 }
 
-/** @returns the id of the job that reads it. Rejects with the signal's reason when it is told off. */
+/** @returns the id of the job that reads it. Rejects with the signal's reason when it is canceled. */
 async function uploadFile(call: Client['call'], file: File, options: UploadOptions = {}): Promise<string> {
   const { onProgress, signal } = options;
   let uploadId: string | null = null;

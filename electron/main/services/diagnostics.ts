@@ -47,7 +47,7 @@ export function diagnosticsText(facts: DiagnosticFacts): string {
     ['Model', model(facts.status, clean)],
     ['Context', context(facts.status, clean)],
     ['Memory', [...(facts.status.memory ? memory(facts.status.memory) : []), inspector(facts)]],
-    ['Not as asked', fallbacks(facts.status, clean)],
+    ['Fallbacks', fallbacks(facts.status, clean)],
     ['Last answers', answers(facts.record)],
     ['Last errors', facts.record.errors.map(({ at, text }) => ['', `${time(at)} ${clean(text)}`])],
     ['Warnings of llama.cpp in this run', warnings(facts.record, clean)],

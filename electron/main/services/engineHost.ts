@@ -70,7 +70,7 @@ export class EngineHost {
   private readonly watchdog = new Watchdog(
     () => void this.ping(),
     (stall) => {
-      if (stall) this.log.warn(`The engine process is waited for in vain (${stall}).`);
+      if (stall) this.log.warn(`The engine process does not respond (${stall}).`);
       this.stalled.emit(stall);
     },
   );

@@ -89,7 +89,7 @@ function FinishedAnswer({ message, documents, released, ...place }: RowProps) {
       <div className="mt-1.5 -ml-1.5 flex min-h-7 flex-wrap items-center gap-x-0.5 text-ink-3">
         {message.text !== '' && <CopyButton text={message.text} label="Copy answer" />}
         <IconButton
-          label="Answer again"
+          label="Regenerate"
           icon={<RefreshCw />}
           size="small"
           className="needs-idle"

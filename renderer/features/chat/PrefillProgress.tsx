@@ -8,7 +8,7 @@ const words: Partial<Record<LiveStats['phase'], string>> = { saving: 'Saving the
 
 /** The bellows open as the prompt is read. A short prompt is over before this appears. */
 export function PrefillProgress({ stats }: { stats: LiveStats | null }) {
-  if (stats?.phase === 'queued') return <p className="text-sm text-ink-3">Waits for the answer before this one.</p>;
+  if (stats?.phase === 'queued') return <p className="text-sm text-ink-3">Queued behind another answer.</p>;
   const prefill = stats ? prefillOf(stats) : null;
   const counted = prefill !== null && prefill.total > 0;
   return (

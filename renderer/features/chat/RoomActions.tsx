@@ -34,7 +34,7 @@ export function RoomActions({ message, onGoOn }: RoomActionsProps) {
     <>
       {(longer || rolls) && (
         <Button size="small" className="needs-idle" onClick={onGoOn} data-testid="continue">
-          {message.text === '' ? 'Answer again' : 'Continue'}
+          {message.text === '' ? 'Regenerate' : 'Continue'}
         </Button>
       )}
       {releases && !longer && !rolls && (

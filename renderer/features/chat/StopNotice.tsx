@@ -43,7 +43,7 @@ export function StopNotice({ message, onRegenerate, onGoOn }: StopNoticeProps) {
       {text.action === 'settings' && <Action onClick={() => ui.setSettings(true)}>Open settings</Action>}
       {text.action === 'again' && (
         <Action className="needs-idle" onClick={onRegenerate}>
-          Answer again
+          Regenerate
         </Action>
       )}
     </div>

@@ -41,7 +41,7 @@ export function UsedParts({ attachment: { documentId, part } }: { attachment: At
           </button>
         </li>
       ))}
-      {used.length === 0 && <li className="px-2 py-1 text-ink-2">Nothing in it fitted the question.</li>}
+      {used.length === 0 && <li className="px-2 py-1 text-ink-2">No relevant passages found.</li>}
     </ol>
   );
 }

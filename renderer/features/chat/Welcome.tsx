@@ -108,7 +108,7 @@ function ExampleCard({ example }: { example: Example }) {
   );
 }
 
-/** A browser does not tell where a dropped file lies. */
+/** Browsers do not expose the path of a dropped file. */
 function Invitation() {
   const headless = useApp(selectHeadless);
   const { ui } = useActions();

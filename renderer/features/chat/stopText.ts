@@ -47,7 +47,7 @@ function wordsOf(message: Message): Omit<StopText, 'goesOn'> | null {
         action: 'room',
       };
     case 'cancelled':
-      return { title: 'Stopped by you.', hint: '', action: null };
+      return { title: 'You stopped this answer.', hint: '', action: null };
     case 'interrupted':
       return {
         title: 'The engine stopped in the middle of this answer.',

@@ -116,7 +116,7 @@ function Warnings({ column }: { column: CompareColumn }) {
   const warnings = warningsOf(column);
   if (warnings.length === 0) return null;
   return (
-    <ul className="grid gap-1 text-xs text-ink-2" aria-label="Not as asked">
+    <ul className="grid gap-1 text-xs text-ink-2" aria-label="Fallbacks">
       {warnings.map((warning) => (
         <li key={warning} className="flex gap-1.5 [overflow-wrap:anywhere]">
           <TriangleAlert className="mt-0.5 size-3.5 shrink-0 text-warn" aria-hidden="true" />

@@ -34,7 +34,7 @@ export function Options({ form }: { form: CompareForm }) {
         </Line>
         <Line
           label="Rounds for the speed"
-          help="The columns take turns, so that a machine that gets warm is fair to all. 0: the answers alone tell."
+          help="Columns alternate, so that a machine that gets warm affects all alike. 0: time the answers only."
         >
           {number('rounds', 'Rounds for the speed', 0, 20)}
         </Line>
@@ -46,7 +46,7 @@ export function Options({ form }: { form: CompareForm }) {
         />
         <Switch
           label="Quality"
-          help="Perplexity and KL divergence over the last tokens of the prompt, so many at the most:"
+          help="Perplexity and KL divergence over the last tokens of the prompt; at most:"
           checked={form.quality}
           onChange={(quality) => compare.edit({ quality })}
         >

@@ -9,7 +9,7 @@ import { Segmented } from '../../ui/Segmented';
 import { Documents } from './Documents';
 
 const kinds = [
-  { value: 'text', label: 'Written here' },
+  { value: 'text', label: 'Custom text' },
   { value: 'documents', label: 'Documents and a question' },
   { value: 'chat', label: 'A chat' },
 ] as const;
@@ -46,7 +46,7 @@ export function PromptField({ form }: { form: CompareForm }) {
             data-testid="compare-prompt"
             rows={4}
             className={areaClass}
-            placeholder="The longer the prompt, the more the figures of quality rest on."
+            placeholder="Longer prompts give more reliable quality figures."
             value={form.text}
             onChange={(event) => compare.edit({ text: event.target.value })}
           />
@@ -57,7 +57,7 @@ export function PromptField({ form }: { form: CompareForm }) {
               onChange={(event) => compare.edit({ asIs: event.target.checked })}
               className="accent-accent"
             />
-            As it is: continued without the chat template and the system prompt
+            Raw: no chat template or system prompt
           </label>
         </>
       )}

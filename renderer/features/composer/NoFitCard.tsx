@@ -135,7 +135,7 @@ function DocumentOffers({ documents }: { documents: readonly DraftDocument[] }) 
         <Button
           size="small"
           data-testid="offer-passages"
-          title="The passages that fit each question best are looked up, and listed with it. It stays so for this chat."
+          title="For each question, only the most relevant passages are included, and listed with it. Applies to this chat."
           onClick={() => actions.setPart(key, { kind: 'passages', passages: [] })}
         >
           Search {named || 'it'} for each question

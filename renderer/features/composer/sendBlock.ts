@@ -47,7 +47,7 @@ function engineBlock(state: EngineState | null): SendBlock | null {
     case 'generating':
       return null;
     case null:
-      return block('Concertina is starting. You can write already');
+      return block('Concertina is starting. You can type while you wait');
     case 'empty':
       return { reason: 'No model is loaded', action: 'models' };
     case 'failed':

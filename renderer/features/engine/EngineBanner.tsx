@@ -13,7 +13,7 @@ import { bannerText } from './bannerText';
 import { MemoryOffers } from './MemoryOffers';
 
 const lateMs = 400;
-const stepNames = { weights: 'Loading the model', calibration: 'Measuring the model', cache: 'Keeping the cache' };
+const stepNames = { weights: 'Loading the model', calibration: 'Measuring the model', cache: 'Saving the session' };
 
 export function EngineBanner() {
   const status = useApp(selectStatus);

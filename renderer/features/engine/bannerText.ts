@@ -34,7 +34,7 @@ export function bannerText(status: EngineStatus | null, facts: Facts): BannerTex
         return info(`Measuring ${name}`, 'Once for each model: its turbo cache is then more exact.');
       }
       if (status.loadStep === 'cache') {
-        return info('Keeping the cache', 'What has been read of the chat is kept.');
+        return info('Saving the session', 'This chat will not have to be processed again.');
       }
       return facts.applying
         ? info('Reloading with the new settings', 'The chat stays as it is.')

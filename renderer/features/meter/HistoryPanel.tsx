@@ -18,7 +18,7 @@ export function HistoryPanel() {
   return (
     <section data-testid="meter-history">
       <header className="mb-3 flex items-center justify-between gap-4">
-        <h2 className="font-serif text-base text-ink">The last minutes</h2>
+        <h2 className="font-serif text-base text-ink">Recent activity</h2>
         <Segmented name="history-span" label="How far back" value={span} options={spans} onValue={setSpan} />
       </header>
       {empty && <p className="mb-3 text-xs text-ink-3">Readings begin when a model is loaded, one a second.</p>}

@@ -102,7 +102,7 @@ function MemoryDetails({ memory, parts }: { memory: Memory; parts: readonly Memo
           </div>
         ))}
         <div className="mt-1 flex gap-2 border-t border-line pt-2">
-          <dt className="flex-1 text-ink-2">Engine process, files included</dt>
+          <dt className="flex-1 text-ink-2">Engine process (incl. mapped files)</dt>
           <dd className="text-ink" title={`${formatCount(memory.process)} bytes`}>
             {formatBytes(memory.process)}
           </dd>

@@ -16,7 +16,7 @@ export function ModelList() {
         {models?.map((model) => (
           <ModelRow key={model.id} model={model} />
         ))}
-        {models?.length === 0 && <li className="px-3 py-4 text-sm text-ink-3">No model is known yet.</li>}
+        {models?.length === 0 && <li className="px-3 py-4 text-sm text-ink-3">No models yet.</li>}
       </ul>
       {onlyEmbedded && (
         <p className="px-4 pb-3 text-xs leading-relaxed text-ink-3">

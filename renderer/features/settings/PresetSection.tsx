@@ -123,7 +123,7 @@ function PresetMenu({ preset, changed, isDefault, onAsk }: PresetMenuProps) {
         icon={isDefault ? <StarOff /> : <Star />}
         onSelect={() => void presets.setDefault(isDefault ? null : preset.id)}
       >
-        {isDefault ? 'No default any more' : 'Make it the default'}
+        {isDefault ? 'Clear default' : 'Make default'}
       </MenuItem>
       <MenuItem icon={<Trash2 />} danger onSelect={() => onAsk({ kind: 'remove', preset })}>
         Delete

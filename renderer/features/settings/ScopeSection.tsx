@@ -44,7 +44,7 @@ export function ScopeSection() {
   /** Nothing is lost: what the model had can be put back. */
   async function reset({ id, defaults }: ModelEntry): Promise<void> {
     if (!(await models.setDefaults(id, null))) return;
-    toast('The settings of all models count for this one again', {
+    toast('This model now uses the settings of all models', {
       duration: 10_000,
       action: { label: 'Undo', onClick: () => void models.setDefaults(id, defaults) },
     });

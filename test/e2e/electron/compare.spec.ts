@@ -146,7 +146,7 @@ test('five cache types on a document: figures, export, cancel, a dead engine, an
   // a shorter prompt with its quality, one column after the other, so that what is done is done
   await page.getByTestId('compare-edit').click();
   await expect(page.getByTestId('compare-document')).toHaveAttribute('data-state', 'ready');
-  await page.getByText('Written here').click();
+  await page.getByText('Custom text').click();
   await page
     .getByTestId('compare-prompt')
     .fill(`${filler.repeat(28)}${fact} What is the email address of Walter Smith?`);

@@ -65,7 +65,7 @@ test('first actions, a summary by parts, its stop, and its way on', async ({ lau
   await expect(live).toHaveAttribute('data-done', '1');
   await page.getByTestId('stop').click();
   await ended(page);
-  await expect(page.getByTestId('stop-reason')).toContainText('Stopped by you.');
+  await expect(page.getByTestId('stop-reason')).toContainText('You stopped this answer.');
   await expect(page.getByTestId('summary-parts')).toContainText('1 of ');
   const first = await page.getByTestId('summary-part').first().locator('.prose-c').textContent();
   expect(first).not.toBe('');

@@ -129,7 +129,9 @@ describe('the socket client', () => {
   });
 
   it('cannot take dropped files', async () => {
-    await expect(start().client.addDroppedFiles([])).rejects.toThrow(/browser/);
+    await expect(start().client.addDroppedFiles([])).rejects.toThrow(
+      'Browsers do not expose the path of a dropped file.',
+    );
   });
 });
 

@@ -34,7 +34,7 @@ describe('files from a browser', () => {
     expect(told.at(-1)).toBe(1);
   });
 
-  it('stop when they are told off', async () => {
+  it('stop when they are canceled', async () => {
     const { files, call } = server();
     const stop = new AbortController();
     const sending = uploadFiles(call, [new File([bytes], 'large.bin')], {

@@ -95,7 +95,7 @@ export class DocumentService {
     const stop = new AbortController();
     this.stops.set(id, stop);
     this.jobs.add(id, order.name);
-    // one that waits is told off at once
+    // a queued job is canceled at once
     stop.signal.addEventListener('abort', () => this.jobs.update(id, { state: 'cancelled' }));
     this.queue = this.queue.then(() => this.run(id, order, stop.signal));
     return id;

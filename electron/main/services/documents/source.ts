@@ -85,5 +85,9 @@ function unreadable(name: string, error: unknown): ConcertinaError {
     return new ConcertinaError('not-found', `There is no file ${name} at this place.`, hint);
   }
   const reason = error instanceof Error ? error.message : String(error);
-  return new ConcertinaError('document-invalid', `${name} cannot be read: ${reason}`, 'Check the rights of the file.');
+  return new ConcertinaError(
+    'document-invalid',
+    `${name} cannot be read: ${reason}`,
+    'Check the permissions of the file.',
+  );
 }

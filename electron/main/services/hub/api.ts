@@ -157,7 +157,7 @@ export class HubApi {
 /** A cursor comes back from a window: it may name a further page of a search and nothing else. */
 function cursorPath(cursor: string | null): string | null {
   if (cursor === null || cursor.startsWith('api/models?')) return cursor;
-  throw new ConcertinaError('bad-request', 'This is no page of a search.');
+  throw new ConcertinaError('bad-request', 'This page of search results is not valid.');
 }
 
 export function resolvePath(repo: string, revision: string, path: string): string {

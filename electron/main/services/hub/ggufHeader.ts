@@ -140,5 +140,5 @@ class Reader {
 }
 
 function invalid(why: string): ConcertinaError {
-  return new ConcertinaError('model-invalid', `This is no GGUF file that can be read: ${why}.`, 'Choose another file.');
+  return new ConcertinaError('model-invalid', `This GGUF file cannot be read: ${why}.`, 'Choose another file.');
 }

@@ -12,7 +12,7 @@ export function HubItem({ model, chosen }: { model: HubModel; chosen: boolean })
       <span className="flex items-baseline gap-2">
         <span className="min-w-0 truncate font-medium text-ink">{model.name}</span>
         {model.gated !== 'open' && (
-          <Lock className="size-3 shrink-0 self-center text-warn" aria-label="Terms have to be agreed to" />
+          <Lock className="size-3 shrink-0 self-center text-warn" aria-label="Gated: requires accepting terms" />
         )}
       </span>
       <span className="block truncate text-xs text-ink-2">{model.author}</span>

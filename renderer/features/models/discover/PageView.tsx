@@ -39,10 +39,7 @@ export function PageView({ page: { repo, outcome, file }, alone, renderText }: P
       {page && page.gated !== 'open' && <Gated page={page} />}
       {page && <FileSection page={page} chosen={file} />}
       {page && page.summary !== '' && (
-        <section
-          aria-label="What its authors write"
-          className="mt-6 border-t border-line pt-4 [&_.prose-c>*:first-child]:mt-0"
-        >
+        <section aria-label="Model card" className="mt-6 border-t border-line pt-4 [&_.prose-c>*:first-child]:mt-0">
           {renderText(page.summary)}
         </section>
       )}

@@ -16,7 +16,7 @@ export function HereTab() {
             <ModelDetails model={model} />
           </ModelRow>
         ))}
-        {models?.length === 0 && <li className="px-3 py-4 text-sm text-ink-3">No model is known yet.</li>}
+        {models?.length === 0 && <li className="px-3 py-4 text-sm text-ink-3">No models yet.</li>}
       </ul>
       <OtherApps />
       <AddModels />
