@@ -23,26 +23,30 @@ namespace {
 constexpr int32_t n_batch_max = 64; // tokens between two reports of the progress
 
 // What one position does to the keys of a layer: RoPE of a 1 in the first channel of each pair, at position 1, by ggml itself.
-turbo_rope rope_of(const llama_model & model, const llama_cparams & cparams, uint32_t il) {
+// The parameters are those of upstream's K-shift (build_rope_shift), but for layers whose graphs take others.
+turbo_rope rope_of(ggml_backend_t cpu, const llama_model & model, const llama_cparams & cparams, uint32_t il) {
     const llama_hparams & hparams = model.hparams;
     if (!hparams.has_rope(il) || hparams.rope_type == LLAMA_ROPE_TYPE_NONE || hparams.n_rot(il) == 0) {
         return {};
     }
     const int64_t n_rot = hparams.n_rot(il);
-    // all positions of a text token are equal under M-RoPE, which is then the RoPE that its channels are ordered as
+    // M-RoPE orders its channels as NEOX; the positions of a text token are equal but for the last, of the slowest pairs at most
     const bool    norm  = hparams.rope_type == LLAMA_ROPE_TYPE_NORM;
     turbo_rope    rope  = { !norm, std::vector<std::complex<double>>(n_rot/2) };
 
-    const ggml_backend_ptr backend(ggml_backend_init_by_type(GGML_BACKEND_DEVICE_TYPE_CPU, nullptr));
+    // layers with a sliding window whose RoPE is not scaled (models/mellum.cpp), or only without factors (models/step35.cpp)
+    const bool plain      = hparams.is_swa(il) && model.arch == LLM_ARCH_MELLUM;
+    const bool no_factors = hparams.is_swa(il) && (plain || model.arch == LLM_ARCH_STEP35);
+    const ggml_tensor * factors_of_model = no_factors ? nullptr : model.get_rope_factors(cparams, il);
     const ggml_context_ptr ctx(ggml_init({ 8*ggml_tensor_overhead() + ggml_graph_overhead(), nullptr, true }));
-    const ggml_tensor * factors_of_model = model.get_rope_factors(cparams, il);
     ggml_tensor * unit    = ggml_new_tensor_3d(ctx.get(), GGML_TYPE_F32, n_rot, 1, 1);
     ggml_tensor * pos     = ggml_new_tensor_1d(ctx.get(), GGML_TYPE_I32, 1);
     ggml_tensor * factors = factors_of_model ? ggml_dup_tensor(ctx.get(), factors_of_model) : nullptr;
     ggml_tensor * turned  = ggml_rope_ext(ctx.get(), unit, pos, factors, int(n_rot), norm ? GGML_ROPE_TYPE_NORMAL : GGML_ROPE_TYPE_NEOX,
-        cparams.n_ctx_orig_yarn, model.get_rope_freq_base(cparams, il), model.get_rope_freq_scale(cparams, il),
-        cparams.yarn_ext_factor, cparams.yarn_attn_factor, cparams.yarn_beta_fast, cparams.yarn_beta_slow);
-    const ggml_backend_buffer_ptr buffer(ggml_backend_alloc_ctx_tensors(ctx.get(), backend.get()));
+        cparams.n_ctx_orig_yarn, model.get_rope_freq_base(cparams, il), plain ? 1.0f : model.get_rope_freq_scale(cparams, il),
+        plain ? 0.0f : cparams.yarn_ext_factor, plain ? 1.0f : cparams.yarn_attn_factor, cparams.yarn_beta_fast, cparams.yarn_beta_slow);
+    const ggml_backend_buffer_ptr buffer(ggml_backend_alloc_ctx_tensors(ctx.get(), cpu));
+    GGML_ASSERT(buffer);
 
     std::vector<float> values(n_rot);
     for (uint32_t j = 0; j < n_rot/2; ++j) {
@@ -58,7 +62,7 @@ turbo_rope rope_of(const llama_model & model, const llama_cparams & cparams, uin
     }
     ggml_cgraph * graph = ggml_new_graph(ctx.get());
     ggml_build_forward_expand(graph, turned);
-    ggml_backend_graph_compute(backend.get(), graph);
+    GGML_ASSERT(ggml_backend_graph_compute(cpu, graph) == GGML_STATUS_SUCCESS);
     ggml_backend_tensor_get(turned, values.data(), 0, ggml_nbytes(turned));
     for (uint32_t j = 0; j < n_rot/2; ++j) {
         rope.turn[j] = { values[rope.first(j)], values[rope.second(j)] };
@@ -72,15 +76,15 @@ struct layer_stats {
     turbo_rope_stats q, q_still;
     turbo_rope_stats v;
 
-    layer_stats(uint32_t n_head_kv, uint32_t head_k, uint32_t head_v, const turbo_rope & rope)
-        : n_head_kv(n_head_kv), head_k(head_k), head_v(head_v), k(n_head_kv, head_k, rope), k_still(n_head_kv, head_k),
-          q(n_head_kv, head_k, rope), q_still(n_head_kv, head_k), v(n_head_kv, head_v) {}
+    layer_stats(uint32_t heads, uint32_t dim_k, uint32_t dim_v, const turbo_rope & rope)
+        : n_head_kv(heads), head_k(dim_k), head_v(dim_v), k(heads, dim_k, rope), k_still(heads, dim_k),
+          q(heads, dim_k, rope), q_still(heads, dim_k), v(heads, dim_v) {}
 };
 
 class collector : public turbo_cache_listener {
 public:
     collector(const llama_model & model, llama_turbo_progress progress, void * data, int32_t n_total)
-        : model(model), progress(progress), data(data), n_total(n_total) {}
+        : model(model), progress(progress), data(data), n_total(n_total), cpu(ggml_backend_init_by_type(GGML_BACKEND_DEVICE_TYPE_CPU, nullptr)) {}
 
     void on_layer(uint32_t il, const ggml_tensor * k, const ggml_tensor * v) override {
         if (k && v) {
@@ -93,7 +97,7 @@ public:
     void begin(const llama_cparams & cparams) {
         const llama_hparams & hparams = model.hparams;
         for (const auto & [tensor, il] : k_of) {
-            layers.emplace(il, layer_stats(hparams.n_head_kv(il), hparams.n_embd_head_k(il), hparams.n_embd_head_v(il), rope_of(model, cparams, il)));
+            layers.emplace(il, layer_stats(hparams.n_head_kv(il), hparams.n_embd_head_k(il), hparams.n_embd_head_v(il), rope_of(cpu.get(), model, cparams, il)));
         }
     }
 
@@ -117,8 +121,8 @@ public:
             if (stats.k.n() == 0 || stats.v.n() == 0 || stats.q.n() == 0) {
                 continue;
             }
-            // a layer whose keys do not turn as its parameters say (none is known) is measured as it is
-            turbo_rope rope = rope_of(model, cparams, il);
+            // some models leave the keys of some layers unturned (SmolLM3, Llama 4, EXAONE 4, ...), of which the hparams say nothing
+            turbo_rope rope = rope_of(cpu.get(), model, cparams, il);
             const uint32_t n_turned = 2*uint32_t(rope.turn.size());
             const bool turns = stats.k.mean_energy(n_turned) >= stats.k_still.mean_energy(n_turned);
             if (!turns) {
@@ -221,6 +225,7 @@ private:
     llama_turbo_progress progress;
     void *               data;
     int32_t              n_total;
+    ggml_backend_ptr     cpu;
     std::map<uint32_t, layer_stats>         layers;
     std::map<const ggml_tensor *, uint32_t> k_of, v_of;
     std::vector<char>                       bytes;

@@ -15,7 +15,7 @@ constexpr uint32_t shallowest = 512; // tokens; less is no long context, and the
 complex average_turn(double theta, uint32_t n) {
     const double half = std::remainder(theta, full_turn)/2;
     const double size = std::abs(half) < 1e-12 ? 1.0 : std::sin(half*n)/(n*std::sin(half));
-    return std::polar(size, half*(n - 1));
+    return size*std::polar(1.0, half*(n - 1)); // a negative length is not std::polar's
 }
 
 // The mean over the positions of each depth and of all, for a pair whose mean at position 0 is 1.
@@ -52,9 +52,8 @@ std::vector<uint32_t> turbo_depths(uint32_t n_positions) {
     return depths;
 }
 
-turbo_rope_stats::turbo_rope_stats(uint32_t n_head, uint32_t head_dim, turbo_rope rope)
-    : n_head(n_head), head_dim(head_dim), rope(std::move(rope)), channels(size_t(n_head)*head_dim),
-      cross(n_head*this->rope.turn.size()), seen(n_head) {}
+turbo_rope_stats::turbo_rope_stats(uint32_t heads, uint32_t dim, turbo_rope turned_by)
+    : n_head(heads), head_dim(dim), rope(std::move(turned_by)), channels(size_t(heads)*dim), cross(heads*rope.turn.size()), seen(heads) {}
 
 void turbo_rope_stats::add(uint32_t head, const float * row, uint32_t pos) {
     const size_t n_pair = rope.turn.size();
@@ -90,10 +89,15 @@ void turbo_rope_stats::add(uint32_t head, const float * row, uint32_t pos) {
 }
 
 double turbo_rope_stats::mean_energy(uint32_t n) const {
+    std::vector<double> size_sq(head_dim, 1.0); // of what RoPE does, which was taken off with it
+    for (uint32_t j = 0; j < rope.turn.size(); ++j) {
+        size_sq[rope.first(j)] = size_sq[rope.second(j)] = std::norm(rope.turn[j]);
+    }
     double sum = 0;
     for (uint32_t head = 0; head < n_head; ++head) {
         for (uint32_t i = 0; i < n; ++i) {
-            sum += mean(size_t(head)*head_dim + i)*mean(size_t(head)*head_dim + i);
+            const double one = mean(size_t(head)*head_dim + i);
+            sum += size_sq[i]*one*one;
         }
     }
     return sum;
@@ -104,7 +108,7 @@ double turbo_rope_stats::noise_sq(size_t i) const {
     if (n_block < 2) {
         return std::numeric_limits<double>::infinity(); // too short a text to tell
     }
-    const double of_blocks = channels[i].block_sq/double(n_block) - mean(i)*mean(i);
+    const double of_blocks = channels[i].block_sq/double(n_block) - mean(i)*mean(i); // rows of an unfinished block add to it
     return std::max(0.0, of_blocks)/double(n_block - 1);
 }
 

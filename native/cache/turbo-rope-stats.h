@@ -34,24 +34,23 @@ std::vector<uint32_t> turbo_depths(uint32_t n_positions);
 class turbo_rope_stats {
 public:
     turbo_rope_stats() = default;
-    turbo_rope_stats(uint32_t n_head, uint32_t head_dim, turbo_rope rope = {});
+    turbo_rope_stats(uint32_t heads, uint32_t dim, turbo_rope turned_by = {});
 
     // One head's vector, float[head_dim], that RoPE has turned for this position.
     void add(uint32_t head, const float * row, uint32_t pos);
 
     uint64_t n() const { return n_rows; }
 
-    // Squared length of the means of the first n channels of each head, by which two readings of the same rows can be
-    // compared: the one that knows how they were turned leaves the longer mean.
+    // Squared length of the means of the first n channels of each head, as long as RoPE leaves them. By it two readings of the
+    // same rows are compared: the one that knows how they were turned has the longer mean.
     double mean_energy(uint32_t n) const;
 
     // What holds in a context with this RoPE (the one of the constructor, or its long factors), measured by these depths.
     //
-    // constant: the mean over the positions, averaged over the depths, and made shorter twice, so that it can be off but
-    // not do harm. By its noise: the mean of n rows has an error whose size the spread of blocks of rows tells; 1 - error^2 /
-    // mean^2 is left of it, and nothing where the error is as large as the mean (James and Stein 1961, positive part; of a RoPE
-    // pair, of all channels of a head that do not turn). By the depth: to the length that is best at the depth where it helps
-    // least, and to nothing where it would add energy there.
+    // constant: the mean over the positions, averaged over the depths, and shortened twice. By its noise: the mean of n rows has
+    // a standard error, which the spread of blocks of rows tells; 1 - error^2 / mean^2 of it is left, and nothing where the
+    // error is as large as the mean (of a RoPE pair; of all channels of a head that do not turn). By the depth: to the
+    // length that is best at that of the depths where it helps least, and to nothing where it would add energy there.
     turbo_window_stats over(const turbo_rope & rope, const std::vector<uint32_t> & depths) const;
 
 private:

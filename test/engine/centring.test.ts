@@ -85,9 +85,7 @@ describe('centring', () => {
     // measured: means of 0.86 to 0.93; with the constants of four places among those positions 1.11 to 1.14
     for (const of of centred) {
       const changes = Array.from(of, (kld, i) => kld - (plain[i] ?? Number.NaN));
-      const mean = changes.reduce((sum, change) => sum + change, 0) / changes.length;
-      const variance = changes.reduce((sum, change) => sum + (change - mean) ** 2, 0) / (changes.length - 1);
-      expect(mean).toBeLessThan(Math.sqrt(variance / changes.length));
+      expect(changes.reduce((sum, change) => sum + change, 0)).toBeLessThan(0);
     }
   });
 

@@ -22,6 +22,7 @@ struct kv_setup {
     llama_flash_attn_type flash  = LLAMA_FLASH_ATTN_TYPE_DISABLED;
     uint32_t              n_seq  = 1;
     bool                  unified = true;
+    const llama_turbo_rope * rope = nullptr; // the model's own
 };
 
 using calibration_ptr = std::unique_ptr<llama_turbo_calibration, decltype(&llama_turbo_calibration_free)>;
@@ -84,6 +85,12 @@ llama_context_ptr make_context(llama_model * model, const kv_setup & setup) {
     params.type_k          = setup.k;
     params.type_v          = setup.v;
     params.flash_attn_type = setup.flash;
+    if (setup.rope) {
+        params.rope_scaling_type = setup.rope->type;
+        params.rope_freq_scale   = setup.rope->freq_scale;
+        params.yarn_ext_factor   = setup.rope->ext_factor;
+        params.yarn_orig_ctx     = setup.rope->orig_ctx;
+    }
     return llama_context_ptr(llama_init_from_model(model, params));
 }
 
@@ -310,14 +317,14 @@ static std::vector<float> channel_means(const uint8_t * rows, int n, int width) 
 
 // Reads 48 tokens of a text of one repeated token, whose key is the same everywhere but for RoPE and whose value is the same:
 // what they say of a context of 512 must be the means of a cache that holds 512 of them.
-static void check_means_of_long_context(const tiny_model_shape & shape) {
+static void check_means_of_long_context(const tiny_model_shape & shape, const llama_turbo_rope * rope = nullptr) {
     constexpr int n       = 512;
     constexpr int width   = 2*128;
     constexpr int n_layer = 2;
     const llama_model_ptr model = make_tiny_model(shape);
     const auto taken = [&] {
         const std::vector<llama_token> tokens(48, 5);
-        return calibration_ptr(llama_turbo_calibrate(model.get(), tokens.data(), 48, n, 1, nullptr, nullptr, nullptr), llama_turbo_calibration_free);
+        return calibration_ptr(llama_turbo_calibrate(model.get(), tokens.data(), 48, n, 1, rope, nullptr, nullptr), llama_turbo_calibration_free);
     };
     const calibration_ptr calibration = taken();
     CHECK(calibration && calibration->layers.size() == n_layer);
@@ -325,7 +332,7 @@ static void check_means_of_long_context(const tiny_model_shape & shape) {
     CHECK(llama_turbo_calibration_hash(taken().get()) == calibration->hash);
 
     // two sequences share the 512 cells
-    const llama_context_ptr ctx = make_context(model.get(), { GGML_TYPE_F16, GGML_TYPE_F16, LLAMA_FLASH_ATTN_TYPE_ENABLED, 2 });
+    const llama_context_ptr ctx = make_context(model.get(), { GGML_TYPE_F16, GGML_TYPE_F16, LLAMA_FLASH_ATTN_TYPE_ENABLED, 2, true, rope });
     llama_batch batch = llama_batch_init(64, 0, 1);
     batch.n_tokens = 64;
     for (int first = 0; first < n; first += 64) {
@@ -357,6 +364,11 @@ TEST("the constants of a short text are the means of a long context") {
 
 TEST("the constants of a long context are those of its own RoPE factors") {
     check_means_of_long_context({ 128, false, TINY_LONGROPE });
+}
+
+TEST("the constants of a stretched context hold YaRN's angles and its factor") {
+    const llama_turbo_rope rope = { LLAMA_ROPE_SCALING_TYPE_YARN, 0.125f, 1.0f, 64 };
+    check_means_of_long_context({ 128 }, &rope);
 }
 
 TEST("numbers that are not finite are refused") {

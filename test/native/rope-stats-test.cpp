@@ -126,7 +126,7 @@ TEST("a context with other angles is measured by its own") {
     CHECK_LE(relative_mse(counted(there, 48, 1.0f, 0.0f, 900, {}).constant, stats.constant), 1e-9);
 }
 
-TEST("a constant adds energy at no depth of its context") {
+TEST("a constant adds energy at none of the depths of its context") {
     const turbo_rope rope = make_rope(false, 12);
     const turbo_rope_stats stats = read(rope, 64, 1.0f, 0.0f);
     for (const uint32_t n_positions : { 4096u, 16384u }) {
@@ -167,12 +167,16 @@ TEST("noise is not taken for a mean") {
 }
 
 TEST("the longer mean tells whether rows were turned") {
-    const turbo_rope rope = make_rope(true, 12);
+    // with YaRN's factor, and a mean that lies in the pairs which hardly turn
+    const turbo_rope rope = make_rope(true, 12, 1.2);
     for (const bool turns : { false, true }) {
         turbo_rope_stats turned_back(n_head, head_dim, rope), as_is(n_head, head_dim);
         for (uint32_t head = 0; head < n_head; ++head) {
-            const auto rows = make_rows(head, 256, 1.0f, 0.5f);
+            auto rows = make_rows(head, 256, 1.0f, 0.5f);
             for (uint32_t i = 0; i < rows.size(); ++i) {
+                for (uint32_t j = 8; j < 12; ++j) {
+                    rows[i][rope.first(j)] += 2.0f;
+                }
                 const std::vector<float> row = turns ? turned(rows[i], rope, i) : rows[i];
                 turned_back.add(head, row.data(), i);
                 as_is      .add(head, row.data(), i);
