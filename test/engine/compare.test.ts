@@ -231,10 +231,10 @@ describe('quality', () => {
     // the tool wants two chunks to be there
     fs.writeFileSync(file, `${text}${text}`);
     const chunks = ['-c', String(size), '-b', '512', '--chunks', '1'];
-    const perplexity = (args: string[], wanted: RegExp) => perplexityTool([...chunks, ...args], wanted);
-    const plain = perplexity(['-f', file, '--kl-divergence-base', base], /Final estimate/);
+    const perplexity = (args: string[]) => perplexityTool([...chunks, ...args]);
+    const plain = perplexity(['-f', file, '--kl-divergence-base', base]);
     const small = ['-ctk', 'q4_0', '-ctv', 'q4_0'];
-    const output = perplexity(['--kl-divergence-base', base, '--kl-divergence', ...small], /Same top p:/);
+    const output = perplexity(['--kl-divergence-base', base, '--kl-divergence', ...small]);
     const [f16, , q4, q8, turbo3] = run.columns.map(({ quality }) => quality);
     expect(q8?.meanKld).toBeLessThan(q4?.meanKld ?? 0);
     expect(q4?.meanKld).toBeLessThan(turbo3?.meanKld ?? 0);

@@ -22,8 +22,8 @@ function text(): string {
   return prompts.slice(0, 2).join('\n\n');
 }
 
-const perplexity = (args: string[], wanted: RegExp): string =>
-  perplexityTool(['-c', String(chunk), '-b', String(chunk), '--chunks', String(chunks), '-t', '1', ...args], wanted);
+const perplexity = (args: string[]): string =>
+  perplexityTool(['-c', String(chunk), '-b', String(chunk), '--chunks', String(chunks), '-t', '1', ...args]);
 
 describe('evaluate', () => {
   it('agrees with llama-perplexity', async () => {
@@ -31,9 +31,9 @@ describe('evaluate', () => {
     const file = path.join(folder, 'text.txt');
     const base = path.join(folder, 'base.kld');
     fs.writeFileSync(file, text());
-    const plain = perplexity(['-f', file, '--kl-divergence-base', base], /Final estimate/);
+    const plain = perplexity(['-f', file, '--kl-divergence-base', base]);
     const turboArgs = ['-ctk', 'turbo4', '-ctv', 'turbo4'];
-    const output = perplexity(['--kl-divergence-base', base, '--kl-divergence', ...turboArgs], /Same top p:/);
+    const output = perplexity(['--kl-divergence-base', base, '--kl-divergence', ...turboArgs]);
 
     const model = await loadTiny();
     const tokens = model.tokenize(text(), { addSpecial: true }).slice(0, chunk * chunks);
