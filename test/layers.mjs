@@ -143,7 +143,7 @@ function packageOf(specifier) {
 }
 
 /** Every way to name another module: import, export from, import(), import type, require, new URL(x, import.meta.url). */
-function importsOf(program) {
+export function importsOf(program) {
   const found = [];
   walk(program, (node) => {
     const specifier = specifierOf(node);
@@ -196,7 +196,7 @@ function walk(value, visit) {
   }
 }
 
-function listFiles(folders, pattern) {
+export function listFiles(folders, pattern) {
   return folders
     .filter((folder) => fs.existsSync(path.join(ROOT, folder)))
     .flatMap((folder) =>

@@ -21,6 +21,7 @@ const STAGES = {
       await command('types', [bin('typescript', 'bin', 'tsc'), '--noEmit']),
       await command('lint and format', [bin('@biomejs', 'biome', 'bin', 'biome'), 'check', '.']),
       await command('layers', [path.join(ROOT, 'test', 'layers.mjs')]),
+      await command('figures', [path.join(ROOT, 'test', 'figures.mjs')]),
     ]),
   unit: () => vitest('unit'),
   native: async () => {

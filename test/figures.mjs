@@ -1,0 +1,117 @@
+// How large the rooms of this house are, and how far apart what belongs together lies: figures of the product's TypeScript,
+// printed by `npm run check`, which fails when one is above its limit. The limits are those of the day they were set; they are
+// lowered with the tree and never raised.
+// CLI: node test/figures.mjs
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parseSync } from 'vite';
+import { ROOT } from '../native/prepare/paths.mjs';
+import { importsOf, listFiles } from './layers.mjs';
+
+/** A file below this that one other file imports could live in it. */
+const SMALL = 100;
+
+/**
+ * Entries of processes, workers and windows, which nothing imports, and files that are loaded lazily.
+ * @param {string} file
+ */
+const standsAlone = (file) => /(^|\/)main\.tsx?$|\/preload\.ts$|\/reader\.ts$|Worker\.ts$/.test(file);
+
+/** @type {import('./figures.mjs').Limits} */
+export const LIMITS = { longest: 380, smallWithOneImporter: 0.43, entriesOfFolder: 62, longestChain: 17 };
+
+/**
+ * @param {Map<string, {lines: number, imports: string[], values: string[]}>} files by path from the root; `imports`: files of the
+ *   map, those of types alone too; `values`: the ones of them that are there when it runs
+ * @returns {import('./figures.mjs').Figures}
+ */
+export function figuresOf(files) {
+  const lines = [...files.values()].map((file) => file.lines).sort((a, b) => a - b);
+  const at = (share) => lines[Math.min(lines.length - 1, Math.floor(share * lines.length))] ?? 0;
+  const importers = new Map();
+  for (const { imports } of files.values()) {
+    for (const target of new Set(imports)) importers.set(target, (importers.get(target) ?? 0) + 1);
+  }
+  const lonely = [...files].filter(
+    ([file, { lines: count }]) => importers.get(file) === 1 && count < SMALL && !standsAlone(file),
+  );
+  const entries = new Map();
+  for (const file of files.keys()) {
+    for (let inner = file; inner.includes('/'); inner = path.posix.dirname(inner)) {
+      const folder = path.posix.dirname(inner);
+      entries.set(folder, (entries.get(folder) ?? new Set()).add(inner));
+    }
+  }
+  return {
+    files: files.size,
+    median: at(0.5),
+    p90: at(0.9),
+    longest: lines.at(-1) ?? 0,
+    smallWithOneImporter: Number((lonely.length / files.size).toFixed(3)),
+    entriesOfFolder: Math.max(0, ...[...entries.values()].map((inside) => inside.size)),
+    longestChain: longestChain(files),
+  };
+}
+
+/** Files on the longest way along value imports; what imports itself again on the way is not gone through twice. */
+function longestChain(files) {
+  const known = new Map();
+  const open = new Set();
+  const from = (file) => {
+    const done = known.get(file);
+    if (done !== undefined) return done;
+    if (open.has(file)) return 0;
+    open.add(file);
+    const length = 1 + Math.max(0, ...(files.get(file)?.values ?? []).map(from));
+    open.delete(file);
+    known.set(file, length);
+    return length;
+  };
+  return Math.max(0, ...[...files.keys()].map(from));
+}
+
+/** @param {import('./figures.mjs').Figures} figures @returns {string[]} one sentence for each that is above its limit */
+export function tooHigh(figures) {
+  return Object.entries(LIMITS)
+    .filter(([name, limit]) => figures[name] > limit)
+    .map(([name, limit]) => `${name} is ${figures[name]}, and may be at most ${limit} (test/figures.mjs).`);
+}
+
+function readTree() {
+  const files = listFiles(['electron', 'renderer', 'native/binding'], /(?<!\.d)\.tsx?$/);
+  const known = new Set(files);
+  return new Map(
+    files.map((file) => {
+      const source = fs.readFileSync(path.join(ROOT, file), 'utf8');
+      const found = importsOf(parseSync(file, source).program).flatMap(({ node, specifier }) => {
+        const target = resolve(file, specifier, known);
+        return target
+          ? [{ target, type: node.importKind === 'type' || node.exportKind === 'type' || node.type === 'TSImportType' }]
+          : [];
+      });
+      const values = found.filter(({ type }) => !type).map(({ target }) => target);
+      return [file, { lines: source.split('\n').length - 1, imports: found.map(({ target }) => target), values }];
+    }),
+  );
+}
+
+function resolve(file, specifier, known) {
+  if (!specifier.startsWith('.')) return undefined;
+  const base = path.posix.join(path.posix.dirname(file), specifier.replace(/\?.*$/, ''));
+  return [base, `${base}.ts`, `${base}.tsx`].find((one) => known.has(one));
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const figures = figuresOf(readTree());
+  console.log(
+    `figures: ${Object.entries(figures)
+      .map(([name, value]) => `${name} ${value}`)
+      .join(', ')}`,
+  );
+  for (const line of tooHigh(figures)) {
+    console.error(line);
+    process.exitCode = 1;
+  }
+}
