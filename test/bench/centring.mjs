@@ -102,8 +102,7 @@ async function measure(model, cases, { depth, chunks, read, threads }, onProgres
     const context = await model.createContext(contextOptions({ typeK: type, typeV: type }, depth, threads));
     open.push(context);
     const { k, v } = context.effective.centring;
-    if (type !== 'f16' && (k !== (bytes !== null) || v !== k))
-      throw new Error(`This model is centred in part: K ${k}, V ${v}.`);
+    if (k !== (bytes !== null) || v !== k) throw new Error(`This model is centred in part: K ${k}, V ${v}.`);
     return context;
   };
   try {
