@@ -1,4 +1,5 @@
 import { Columns3, RefreshCw } from 'lucide-react';
+import type { ReactNode } from 'react';
 import { selectEmbeddedModel } from '../../state/models/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { IconButton } from '../../ui/IconButton';
@@ -30,31 +31,22 @@ export function AssistantMessage(props: RowProps) {
   );
 }
 
-/** By the person's own choice in the settings; it is said all the same. */
-function LeftOut({ count }: { count: number }) {
+/** A line below the answer that says how it came about. */
+function Note({ testId, title, children }: { testId: string; title?: string; children: ReactNode }) {
   return (
-    <p
-      className="mt-3 text-sm text-ink-3"
-      data-testid="left-out"
-      title="The context was too short for all of them. Its length, and what happens when it is full, are in the settings."
-    >
-      {leftOutText(count, 'left out')}
+    <p className="mt-3 text-sm text-ink-3" data-testid={testId} title={title}>
+      {children}
     </p>
   );
 }
 
+/** By the person's own choice in the settings; it is said all the same. */
+const leftOutTitle =
+  'The context was too short for all of them. Its length, and what happens when it is full, are in the settings.';
+
 /** Which questions those were, the chips above them show. */
-function Released({ questions }: { questions: number }) {
-  return (
-    <p
-      className="mt-3 text-sm text-ink-3"
-      data-testid="released"
-      title="The context was too short for the passages of all questions. The words of the questions and answers stayed."
-    >
-      {releasedText(questions, 'left')}
-    </p>
-  );
-}
+const releasedTitle =
+  'The context was too short for the passages of all questions. The words of the questions and answers stayed.';
 
 /** What the built-in model answers where it finds nothing, in half of all cases about a text that does say it. */
 const foundNothing = 'The text does not say.';
@@ -63,9 +55,9 @@ function FoundNothing({ modelName }: { modelName: string }) {
   const builtIn = useApp(selectEmbeddedModel)?.info?.name;
   if (modelName !== builtIn) return null;
   return (
-    <p className="mt-3 text-sm text-ink-3" data-testid="found-nothing">
+    <Note testId="found-nothing">
       The built-in model found nothing; the text may say it all the same. Ask in other words, or look yourself.
-    </p>
+    </Note>
   );
 }
 
@@ -83,8 +75,16 @@ function FinishedAnswer({ message, documents, released, ...place }: RowProps) {
         <AnswerText text={message.text} documents={sources.documents} />
       </AnswerSources>
       {message.text.trim() === foundNothing && <FoundNothing modelName={message.modelName} />}
-      {released > 0 && <Released questions={released} />}
-      {message.leftOut !== undefined && <LeftOut count={message.leftOut} />}
+      {released > 0 && (
+        <Note testId="released" title={releasedTitle}>
+          {releasedText(released, 'left')}
+        </Note>
+      )}
+      {message.leftOut !== undefined && (
+        <Note testId="left-out" title={leftOutTitle}>
+          {leftOutText(message.leftOut, 'left out')}
+        </Note>
+      )}
       <StopNotice message={message} onRegenerate={regenerate} onGoOn={() => void conversation.goOn(message)} />
       <div className="mt-1.5 -ml-1.5 flex min-h-7 flex-wrap items-center gap-x-0.5 text-ink-3">
         {message.text !== '' && <CopyButton text={message.text} label="Copy answer" />}
