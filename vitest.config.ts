@@ -1,6 +1,9 @@
 /** unit: nothing built is needed; engine: the real addon and real models, one file at a time (two cores). */
 import { defineConfig } from 'vitest/config';
 
+/** `@/` is the root of the repository, for tests alone: their folders lie deep. As in tsconfig.json. */
+const resolve = { alias: { '@': import.meta.dirname } };
+
 /** Limits that end what hangs, on a machine with other work too; nothing is measured by them. */
 const patience = {
   setupFiles: ['test/fixtures/patience.ts'],
@@ -13,6 +16,7 @@ export default defineConfig({
   test: {
     projects: [
       {
+        resolve,
         test: {
           ...patience,
           name: 'unit',
@@ -27,6 +31,7 @@ export default defineConfig({
         },
       },
       {
+        resolve,
         test: {
           ...patience,
           name: 'engine',

@@ -17,15 +17,15 @@ const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 export const APP = path.join(ROOT, 'build', 'app');
 
 export const ENTRIES = {
-  main: 'electron/main/main.ts',
-  preload: 'electron/preload/preload.ts',
+  main: 'electron/desktop/main.ts',
+  preload: 'electron/desktop/preload.ts',
   engine: 'electron/engine/main.ts',
-  documents: 'electron/documents/main.ts',
-  documentReader: 'electron/documents/reader.ts',
-  search: 'electron/search/main.ts',
-  passages: 'electron/passages/main.ts',
-  hashing: 'electron/hashing/main.ts',
-  serve: 'electron/serve/main.ts',
+  documents: 'electron/workers/documents/main.ts',
+  documentReader: 'electron/workers/documents/reader.ts',
+  search: 'electron/workers/search/main.ts',
+  passages: 'electron/workers/passages/main.ts',
+  hashing: 'electron/workers/hashing/main.ts',
+  serve: 'electron/server/main.ts',
 };
 
 const NOT_BUNDLED = ['electron', /^node:/, ...builtinModules];

@@ -80,7 +80,7 @@ export function tooHigh(figures) {
 }
 
 function readTree() {
-  const files = listFiles(['electron', 'renderer', 'native/binding'], /(?<!\.d)\.tsx?$/);
+  const files = listFiles(['electron', 'renderer'], /(?<!\.d)\.tsx?$/);
   const known = new Set(files);
   return new Map(
     files.map((file) => {

@@ -15,39 +15,34 @@ import { ROOT } from '../native/prepare/paths.mjs';
  * @type {Record<string, Layer>}
  */
 export const LAYERS = {
-  'electron/shared': { may: [], packages: ['zod'] },
-  'electron/main': { may: ['electron/shared', 'electron/main/services'], packages: ['electron', 'zod'], node: true },
+  'electron/contract': { may: [], packages: ['zod'] },
+  'electron/desktop': { may: ['electron/contract', 'electron/services'], packages: ['electron', 'zod'], node: true },
   // what headless mode runs too, hence without Electron
-  'electron/main/services': { may: ['electron/shared'], packages: ['hash-wasm', 'undici', 'zod'], node: true },
-  'electron/preload': { may: ['electron/shared'], packages: ['electron'] },
-  // how a child process reaches its parent, whatever it is for
-  'electron/processes': { may: [], packages: [], node: true },
+  'electron/services': { may: ['electron/contract'], packages: ['hash-wasm', 'undici', 'zod'], node: true },
+  'electron/server': { may: ['electron/contract', 'electron/services'], packages: ['ws', 'zod'], node: true },
   'electron/engine': {
-    may: ['electron/shared', 'electron/processes', 'native/binding'],
+    may: ['electron/contract', 'electron/engine/native', 'electron/workers/parentPort'],
     packages: ['zod'],
     node: true,
   },
+  // the typed face of the addon
+  'electron/engine/native': { may: ['electron/contract'], packages: [], node: true },
+  // how a child process reaches its parent, whatever it is for
+  'electron/workers/parentPort': { may: [], packages: [], node: true },
+  // worker threads, and what is the same in each of them
+  'electron/workers': { may: ['electron/contract'], packages: ['minisearch'], node: true },
   // a process of its own: what foreign files do to the libraries that read them stays out of the main process
-  'electron/documents': {
-    may: ['electron/shared', 'electron/processes'],
+  'electron/workers/documents': {
+    may: ['electron/contract', 'electron/workers/parentPort'],
     packages: ['pdfjs-dist', 'mammoth', 'jszip', 'entities'],
     node: true,
   },
-  // what is the same in every worker thread that answers questions
-  'electron/threads': { may: ['electron/shared'], packages: [], node: true },
-  // a worker thread too: it reads all chats
-  'electron/passages': { may: ['electron/shared', 'electron/threads'], packages: ['minisearch'], node: true },
-  'electron/search': { may: ['electron/shared', 'electron/threads'], packages: [], node: true },
-  // a worker thread: it reads whole model files
-  'electron/hashing': { may: ['electron/shared', 'electron/threads'], packages: [], node: true },
-  'electron/serve': { may: ['electron/shared', 'electron/main/services'], packages: ['ws', 'zod'], node: true },
-  'native/binding': { may: ['electron/shared'], packages: [], node: true },
   'renderer/app': {
-    may: ['renderer/features/*', 'renderer/state', 'renderer/ui', 'electron/shared'],
+    may: ['renderer/features/*', 'renderer/state', 'renderer/ui', 'electron/contract'],
     packages: ['react', 'react-dom', 'zustand', 'lucide-react', 'sonner'],
   },
   'renderer/features/*': {
-    may: ['renderer/state', 'renderer/ui', 'electron/shared'],
+    may: ['renderer/state', 'renderer/ui', 'electron/contract'],
     packages: [
       'react',
       'zustand',
@@ -61,15 +56,15 @@ export const LAYERS = {
       'diff',
     ],
   },
-  'renderer/state': { may: ['renderer/bridge', 'electron/shared'], packages: ['react', 'zustand'] },
-  'renderer/bridge': { may: ['electron/shared'], packages: [] },
+  'renderer/state': { may: ['renderer/bridge', 'electron/contract'], packages: ['react', 'zustand'] },
+  'renderer/bridge': { may: ['electron/contract'], packages: [] },
   'renderer/ui': { may: [], packages: ['react', 'radix-ui', 'lucide-react', 'sonner'] },
 };
 
 /** Names that one place owns. `within`: the rule holds only there. */
 export const OWNED = [
-  { name: 'ipcMain', owner: 'electron/main/gate.ts', within: 'electron' },
-  { name: 'ipcRenderer', owner: 'electron/preload', within: 'electron' },
+  { name: 'ipcMain', owner: 'electron/desktop/gate.ts', within: 'electron' },
+  { name: 'ipcRenderer', owner: 'electron/desktop/preload.ts', within: 'electron' },
   { name: 'concertina', memberOf: ['window', 'globalThis'], owner: 'renderer/bridge', within: 'renderer' },
   { name: 'WebSocket', owner: 'renderer/bridge', within: 'renderer' },
 ];
@@ -123,7 +118,7 @@ function allowance({ name, rule }) {
 
 /** @returns {{rule: string, name: string} | undefined} rule: key of the table; name: the folder that it matched */
 function layerOf(file) {
-  const parts = file.split('/');
+  const parts = file.replace(/\.tsx?$/, '').split('/');
   let best;
   for (const rule of Object.keys(LAYERS)) {
     const pattern = rule.split('/');
@@ -209,7 +204,7 @@ export function listFiles(folders, pattern) {
 
 /** Checks the whole tree. @returns {{files: number, wrong: string[], long: string[]}} */
 export function checkTree() {
-  const layered = listFiles(['electron', 'renderer', 'native/binding'], /\.tsx?$/);
+  const layered = listFiles(['electron', 'renderer'], /\.tsx?$/);
   const read = (file) => fs.readFileSync(path.join(ROOT, file), 'utf8');
   const long = listFiles(['electron', 'renderer', 'native', 'metal', 'test'], /\.(tsx?|mjs|cjs|css|cpp|h|metal)$/)
     .map((file) => ({ file, lines: read(file).split('\n').length }))

@@ -1,7 +1,7 @@
 /** Search over the text of all chats: what a window asks and gets, and what the worker thread that reads them is told. */
 import { z } from 'zod';
-import { idSchema, roleSchema } from './chats';
-import { limits } from './limits';
+import { roleSchema } from './chats';
+import { idSchema, limits } from './limits';
 
 const markSchema = z.tuple([z.number().int(), z.number().int()]);
 

@@ -2,10 +2,8 @@
 import { z } from 'zod';
 import { attachmentSchema } from './attachments';
 import { errorPayloadSchema } from './errors';
-import { limits } from './limits';
+import { idSchema, limits } from './limits';
 import { summarySchema } from './summaries';
-
-export const idSchema = z.string().min(1).max(limits.maxIdLength);
 export const roleSchema = z.enum(['user', 'assistant']);
 
 /** Why an answer ended. `interrupted`: the engine or the app died; the text up to then is kept. */

@@ -6,7 +6,6 @@
 import { z } from 'zod';
 import { attachmentSchema } from './attachments';
 import { cacheTypeSchema } from './cacheTypes';
-import { idSchema } from './chats';
 import {
   agreementSchema,
   columnAnswerSchema,
@@ -20,7 +19,7 @@ import {
 import { effectiveContextSchema, liveStatsSchema, memoryEstimateSchema } from './engine';
 import { errorPayloadSchema } from './errors';
 import { budgetSchema } from './fit';
-import { limits } from './limits';
+import { idSchema, limits } from './limits';
 import { modelInfoSchema } from './models';
 import { operation } from './operation';
 import { contextSettingsSchema, samplingSettingsSchema } from './settings';

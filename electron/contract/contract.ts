@@ -4,10 +4,9 @@
  */
 import { z } from 'zod';
 import { attachmentPartSchema, attachmentSchema, scoredPassageSchema } from './attachments';
-import { budgetSchema } from './budget';
 import { exportedChatSchema, exportedDocumentSchema, exportOptionsSchema } from './chatFile';
 import { chatSearchAnswerSchema, chatSearchSchema } from './chatSearch';
-import { chatSchema, chatSummarySchema, folderNameSchema, idSchema, messageSchema, trashedChatSchema } from './chats';
+import { chatSchema, chatSummarySchema, folderNameSchema, messageSchema, trashedChatSchema } from './chats';
 import { compareEvents, compareOperations } from './compare';
 import {
   documentJobSchema,
@@ -32,7 +31,7 @@ import {
   repoSchema,
   revisionSchema,
 } from './hub';
-import { limits } from './limits';
+import { idSchema, limits } from './limits';
 import { machineProfileSchema, machineProgressSchema } from './machine';
 import { modelDefaultsSchema, settingsUpdateSchema } from './modelDefaults';
 import { addProgressSchema, modelDetailsSchema, modelEntrySchema, modelPlacesSchema } from './models';
@@ -47,6 +46,7 @@ import {
 } from './operation';
 import { powerSchema } from './power';
 import { presetContentSchema, presetsSchema } from './presets';
+import { budgetSchema } from './promptBudget';
 import { savedSessionSchema } from './sessions';
 import { contextSettingsSchema, settingsSchema } from './settings';
 import { summaryKindSchema } from './summaries';

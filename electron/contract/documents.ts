@@ -3,8 +3,8 @@
  * main process. Offsets count UTF-16 units of the extracted text, as `String.slice` does.
  */
 import { z } from 'zod';
-import { idSchema } from './chats';
 import { errorPayloadSchema } from './errors';
+import { idSchema } from './limits';
 
 export const documentKindSchema = z.enum(['pdf', 'docx', 'html', 'markdown', 'text', 'csv', 'code']);
 export type DocumentKind = z.infer<typeof documentKindSchema>;

@@ -1,8 +1,8 @@
 /** Downloads of models, as a window sees them. A split file is one. */
 import { z } from 'zod';
-import { idSchema } from './chats';
 import { errorPayloadSchema } from './errors';
 import { countSchema, repoPathSchema, repoSchema, revisionSchema } from './hub';
+import { idSchema } from './limits';
 
 /**
  * `queued`: others go first. `active`: bytes arrive. `waiting`: the connection failed, it is tried again at `retryAt`.

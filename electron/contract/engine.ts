@@ -1,8 +1,9 @@
 /** The engine as the app sees it: state, what it runs on, memory by part, and the stream of an answer. */
 import { z } from 'zod';
 import { effectiveCacheTypeSchema } from './cacheTypes';
-import { answerStatsSchema, idSchema, stopReasonSchema } from './chats';
+import { answerStatsSchema, stopReasonSchema } from './chats';
 import { errorPayloadSchema } from './errors';
+import { idSchema } from './limits';
 import { modelInfoSchema } from './models';
 import { ropeSchema } from './settings';
 

@@ -3,7 +3,7 @@
  * Same rules as `contract.ts`: each operation and event is declared here once, both ends derive from it.
  */
 import { z } from 'zod';
-import { idSchema, roleSchema } from './chats';
+import { roleSchema } from './chats';
 import { compareColumnSchema, compareConfigurationSchema, compareFrameSchema, compareOptionsSchema } from './compare';
 import {
   capabilitiesSchema,
@@ -14,6 +14,7 @@ import {
   streamFrameSchema,
 } from './engine';
 import { machineMemorySchema } from './fit';
+import { idSchema } from './limits';
 import { memoryProbeSchema } from './machine';
 import { modelInfoSchema } from './models';
 import { type ClientOf, type HandlersOf, type OperationMap, operation } from './operation';

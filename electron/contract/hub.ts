@@ -3,9 +3,8 @@
  * what a file would take of this machine before any of it is downloaded.
  */
 import { z } from 'zod';
-import { idSchema } from './chats';
 import { contextFitSchema } from './fit';
-import { limits } from './limits';
+import { idSchema, limits } from './limits';
 import { modelInfoSchema } from './models';
 import { contextSettingsSchema } from './settings';
 

@@ -3,11 +3,11 @@
  * llama.cpp ends the process over some of them, so this is not the process that answers. Same rules as `contract.ts`.
  */
 import { z } from 'zod';
-import { idSchema } from './chats';
 import { compareConfigurationSchema, comparePlanSchema } from './compare';
 import { memoryEstimateSchema } from './engine';
 import { engineEvents } from './engineContract';
 import { contextFitSchema, machineMemorySchema } from './fit';
+import { idSchema } from './limits';
 import { modelInfoSchema } from './models';
 import { type ClientOf, type HandlersOf, type OperationMap, operation } from './operation';
 import { contextSettingsSchema } from './settings';

@@ -1,4 +1,6 @@
 /** Limits of what crosses the contract. One place, so that the gate, the forms and the tests agree. */
+import { z } from 'zod';
+
 export const limits = {
   minContext: 512,
   maxContext: 16_777_216,
@@ -30,3 +32,5 @@ export const limits = {
   /** messages of one chat that a search shows */
   snippetsPerChat: 3,
 } as const;
+
+export const idSchema = z.string().min(1).max(limits.maxIdLength);

@@ -1,7 +1,6 @@
 /** What a person has set for one model alone. It goes before what is set for all models. */
 import { z } from 'zod';
-import { idSchema } from './chats';
-import { limits } from './limits';
+import { idSchema, limits } from './limits';
 import {
   contextSettingsSchema,
   type Settings,

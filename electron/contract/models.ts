@@ -1,6 +1,6 @@
 /** Models: GGUF files that the app knows. The window holds ids; paths stay in the main process. */
 import { z } from 'zod';
-import { idSchema } from './chats';
+import { idSchema } from './limits';
 import { modelDefaultsSchema } from './modelDefaults';
 import { contextSettingsSchema } from './settings';
 

@@ -1,7 +1,6 @@
 /** Presets: a system prompt and the sampling under a name, and if the person wishes the model and its context too. */
 import { z } from 'zod';
-import { idSchema } from './chats';
-import { limits } from './limits';
+import { idSchema, limits } from './limits';
 import { contextSettingsSchema, samplingSettingsSchema } from './settings';
 
 export const presetContentSchema = z.object({

@@ -1,6 +1,6 @@
 /** Saved sessions: the KV cache of a chat on disk, so that a document is read once. */
 import { z } from 'zod';
-import { idSchema } from './chats';
+import { idSchema } from './limits';
 
 export const savedSessionSchema = z.object({
   id: idSchema,

@@ -1,7 +1,7 @@
 /** What a desktop adds to the services: native file dialogs, the trash and the person's browser. */
 import { BrowserWindow, dialog, type OpenDialogOptions, shell } from 'electron';
+import type { Desktop } from '../services/handlers';
 import { openExternal } from './security';
-import type { Desktop } from './services/handlers';
 
 export const desktop: Desktop = { chooseModels, chooseDocuments, openExternal, trash: (path) => shell.trashItem(path) };
 

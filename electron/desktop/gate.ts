@@ -1,9 +1,9 @@
 /** The one place that takes messages from windows: checks who sends, and hands the call to the services. */
 import { type IpcMainInvokeEvent, ipcMain } from 'electron';
-import { channels } from '../shared/channels';
-import type { Envelope } from '../shared/operation';
+import { channels } from '../contract/channels';
+import type { Envelope } from '../contract/operation';
+import type { Services } from '../services/services';
 import { isAppUrl } from './origin';
-import type { Services } from './services/services';
 
 /** Serves calls of the app's own pages; `services` validates and answers them. */
 export function setUpGate(services: Pick<Services, 'call'>): void {

@@ -1,6 +1,6 @@
 /** Facts about this start of the app. */
 import { app } from 'electron';
-import type { AppInfo } from '../shared/contract';
+import type { AppInfo } from '../contract/contract';
 
 export function appInfo(): AppInfo {
   const runtime = `Electron ${process.versions.electron}, Chromium ${process.versions.chrome}, Node ${process.versions.node}`;

@@ -1,6 +1,6 @@
 /** The keyring of the system, for the access token of the hub. */
 import { safeStorage } from 'electron';
-import type { Keyring } from './services/hub/token';
+import type { Keyring } from '../services/hub/token';
 
 export const keyring: Keyring = {
   // without a keyring Linux "encrypts" with a password that everyone knows

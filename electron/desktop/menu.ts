@@ -1,7 +1,7 @@
 /** The application menu. Commands go to the page as events; the page decides what they mean at the moment. */
 import { app, BrowserWindow, Menu, type MenuItemConstructorOptions } from 'electron';
-import { channels } from '../shared/channels';
-import type { EventPayload } from '../shared/contract';
+import { channels } from '../contract/channels';
+import type { EventPayload } from '../contract/contract';
 
 type Command = EventPayload<'onCommand'>['command'];
 

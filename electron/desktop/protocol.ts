@@ -1,8 +1,8 @@
 /** Serves the built page as app://concertina/, with the content policy on every answer. */
 import { readFile } from 'node:fs/promises';
 import { protocol } from 'electron';
+import { securityHeaders, staticFile, urlPath } from '../services/lib/staticFiles';
 import { appScheme, isAppUrl } from './origin';
-import { securityHeaders, staticFile, urlPath } from './services/staticFiles';
 
 /** Before the app is ready. */
 export function registerScheme(): void {

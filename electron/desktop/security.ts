@@ -1,6 +1,6 @@
 /** What no page of the app may do: leave, open windows, embed others, or get rights of the machine. */
 import { app, type Session, session, shell } from 'electron';
-import { ConcertinaError } from '../shared/errors';
+import { ConcertinaError } from '../contract/errors';
 import { isAppUrl } from './origin';
 
 /** Writing to the clipboard is what the copy buttons do; everything else is refused. */

@@ -1,7 +1,7 @@
 /** Gives every window its own message port to the engine process, so that tokens do not pass through this process. */
 import { type BrowserWindow, MessageChannelMain } from 'electron';
-import { channels } from '../shared/channels';
-import type { EngineHost } from './services/engineHost';
+import { channels } from '../contract/channels';
+import type { EngineHost } from '../services/engine/engineHost';
 
 /** A page gets its port when it is loaded (again), and every loaded page a new one when the engine process started again. */
 export function setUpStreams(host: EngineHost): { attach(window: BrowserWindow): void } {

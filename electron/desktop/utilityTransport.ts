@@ -1,6 +1,6 @@
 /** A child process as a utility process: an abort in native code ends it, and never the window or a chat. */
 import { app, type Details, type MessagePortMain, utilityProcess } from 'electron';
-import { type ProcessExit, type ProcessTransport, scrubbedEnvironment } from './services/processTransport';
+import { type ProcessExit, type ProcessTransport, scrubbedEnvironment } from '../services/engine/engineTransport';
 
 /** The reason of a crash follows its exit event, sometimes a little later. */
 const reasonWithinMs = 200;

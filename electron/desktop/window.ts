@@ -1,7 +1,7 @@
 /** The one window: opened where it was, in the colour of the theme before the page paints. */
 import { join } from 'node:path';
 import { BrowserWindow, nativeTheme, screen } from 'electron';
-import type { Settings } from '../shared/settings';
+import type { Settings } from '../contract/settings';
 import { startUrl } from './origin';
 import { defaultSize, minimumSize, readWindowState, writeWindowState } from './windowState';
 

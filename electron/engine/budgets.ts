@@ -1,8 +1,9 @@
 /** What a load needs of each memory of the machine, what that memory can give, and how a refusal is told. */
-import type { DeviceUse } from '../../native/binding/types';
-import { sizeText } from '../shared/bytes';
-import { ConcertinaError } from '../shared/errors';
-import type { Budget, MachineMemory } from '../shared/fit';
+
+import { sizeText } from '../contract/bytes';
+import { ConcertinaError } from '../contract/errors';
+import type { Budget, MachineMemory } from '../contract/fit';
+import type { DeviceUse } from './native/types';
 
 const MiB = 1024 * 1024;
 

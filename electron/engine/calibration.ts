@@ -5,9 +5,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { ContextOptions, Model } from '../../native/binding/types';
-import { isStretched } from '../shared/carryOver';
-import type { CalibrationPlaces } from '../shared/engineContract';
+import type { CalibrationPlaces } from '../contract/engineContract';
+import { isStretched } from '../contract/keepsCache';
+import type { ContextOptions, Model } from './native/types';
 
 const maxTokens = 1024;
 const minTokens = 256;

@@ -4,7 +4,7 @@
  */
 import { mkdir, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Context } from '../../native/binding/types';
+import type { Context } from './native/types';
 
 /** left on the disk for everybody else */
 const reserveBytes = 256 * 1024 * 1024;

@@ -5,7 +5,7 @@
  * A text without marks keeps its bytes, and so its cache.
  */
 import { setImmediate } from 'node:timers/promises';
-import type { ChatMessage, Model } from '../../native/binding/types';
+import type { ChatMessage, Model } from './native/types';
 
 type Vocabulary = Pick<Model, 'tokenize' | 'detokenize'> & { info: Pick<Model['info'], 'vocabSize'> };
 

@@ -1,5 +1,5 @@
 /** The longest context that fits, found with few dry runs: what a context takes grows almost in proportion to its length. */
-import { limits } from '../shared/limits';
+import { limits } from '../contract/limits';
 
 /** The engine rounds a context up to whole groups of this many cells. */
 const step = 256;

@@ -1,5 +1,5 @@
 /** Gathers what decode steps add and sends it as frames, at most one in `flushMs`: a window paints 60 times a second. */
-import type { LiveStats } from '../shared/engine';
+import type { LiveStats } from '../contract/engine';
 
 export const flushMs = 25;
 

@@ -1,10 +1,11 @@
 /** Writes one answer: runs the context's generator, feeds the meter and the frames, and sums up. */
-import type { Context, GenerateOptions, GenerateResult } from '../../native/binding/types';
-import type { AnswerStats } from '../shared/chats';
-import type { GenerationResult, StreamFrame } from '../shared/engine';
-import type { GenerateRequest } from '../shared/engineContract';
+
+import type { AnswerStats } from '../contract/chats';
+import type { GenerationResult, StreamFrame } from '../contract/engine';
+import type { GenerateRequest } from '../contract/engineContract';
 import { FrameBatcher } from './frames';
 import { Meter } from './meter';
+import type { Context, GenerateOptions, GenerateResult } from './native/types';
 import type { OnStep } from './sessions/keeper';
 
 /** What is done before the prompt is read; true: a saved session was restored. */

@@ -1,5 +1,5 @@
 /** What to do about an engine error: the binding says what happened, this says what helps. */
-import { ConcertinaError, type ErrorCode, errorCodeSchema } from '../shared/errors';
+import { ConcertinaError, type ErrorCode, errorCodeSchema } from '../contract/errors';
 
 const hints: Partial<Record<ErrorCode, string>> = {
   'model-missing': 'Check that the file is still there, or choose another model.',

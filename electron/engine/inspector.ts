@@ -1,7 +1,8 @@
 /** The process that looks at model files behind its contract: headers and dry runs, and no model is ever loaded. */
-import type { Engine } from '../../native/binding/types';
-import type { InspectorHandlers } from '../shared/inspectorContract';
+
+import type { InspectorHandlers } from '../contract/inspectorContract';
 import { withCodedErrors } from './hints';
+import type { Engine } from './native/types';
 import { MemoryPlanner } from './planner';
 
 export function createInspectorHandlers(engine: () => Engine): InspectorHandlers {

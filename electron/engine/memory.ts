@@ -1,11 +1,11 @@
 /** Memory of this process and of the machine, beside the parts that the engine itself counts. */
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
-import type { Context, DeviceMemory } from '../../native/binding/types';
-import type { Memory } from '../shared/engine';
-import type { MachineMemory } from '../shared/fit';
-import { type Pages, pagesOf } from '../shared/pages';
+import type { Memory } from '../contract/engine';
+import type { MachineMemory } from '../contract/fit';
+import { type Pages, pagesOf } from '../contract/pages';
 import { groupMemory } from './controlGroup';
+import type { Context, DeviceMemory } from './native/types';
 
 export type FreeMemory = MachineMemory['ram'];
 

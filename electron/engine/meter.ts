@@ -2,8 +2,9 @@
  * Live figures of one answer: tokens per second over the last second, the average, time to the first token. Times of tokens
  * are the addon's: when they reach this thread depends on what else it does.
  */
-import type { GenerateChunk, PrefillProgress } from '../../native/binding/types';
-import type { LiveStats } from '../shared/engine';
+
+import type { LiveStats } from '../contract/engine';
+import type { GenerateChunk, PrefillProgress } from './native/types';
 import { PrefillTrend } from './prefillTrend';
 
 const windowMs = 1000;

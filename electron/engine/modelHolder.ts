@@ -1,14 +1,14 @@
 /** The one model and context that this process holds. A new context on the same weights does not read the file again. */
 import { statSync } from 'node:fs';
-import type { Context, Engine, Model } from '../../native/binding/types';
-import { keepsCache } from '../shared/carryOver';
-import type { LoadStep, Memory } from '../shared/engine';
-import type { LoadRequest, LoadResult } from '../shared/engineContract';
-import { ConcertinaError } from '../shared/errors';
-import type { ContextSettings } from '../shared/settings';
+import type { LoadStep, Memory } from '../contract/engine';
+import type { LoadRequest, LoadResult } from '../contract/engineContract';
+import { ConcertinaError } from '../contract/errors';
+import { keepsCache } from '../contract/keepsCache';
+import type { ContextSettings } from '../contract/settings';
 import { type CalibrationOutcome, ensureCalibrated } from './calibration';
-import { CarryOver } from './carryOver';
+import { CarryOver } from './contextReuse';
 import { filePages, withProcessMemory } from './memory';
+import type { Context, Engine, Model } from './native/types';
 
 /** fraction: of the step, 0..1 */
 export type ReportLoad = (step: LoadStep, fraction: number) => void;

@@ -4,18 +4,18 @@
  * or buffer is allocated.
  */
 import { statSync } from 'node:fs';
-import type { DeviceUse, Engine, MemoryPlan } from '../../native/binding/types';
-import type { CacheType } from '../shared/cacheTypes';
-import type { ComparePlan } from '../shared/compare';
-import type { MemoryEstimate } from '../shared/engine';
-import { ConcertinaError } from '../shared/errors';
-import type { Budget, ContextFit, FitMark, MachineMemory } from '../shared/fit';
-import type { FitRequest } from '../shared/inspectorContract';
-import { limits } from '../shared/limits';
-import type { ContextSettings } from '../shared/settings';
+import type { CacheType } from '../contract/cacheTypes';
+import type { ComparePlan } from '../contract/compare';
+import type { MemoryEstimate } from '../contract/engine';
+import { ConcertinaError } from '../contract/errors';
+import type { Budget, ContextFit, FitMark, MachineMemory } from '../contract/fit';
+import type { FitRequest } from '../contract/inspectorContract';
+import { limits } from '../contract/limits';
+import type { ContextSettings } from '../contract/settings';
 import { allFit, budgetsOf, refusal, roomIn } from './budgets';
 import { longestThatFits } from './fit';
 import { freeMemory } from './memory';
+import type { DeviceUse, Engine, MemoryPlan } from './native/types';
 
 const markTypes: CacheType[] = ['f16', 'q8_0', 'turbo4', 'turbo3'];
 /** longest context offered where the model does not say what it was trained for */

@@ -2,7 +2,7 @@
  * How long the rest of a prompt takes, from the batches read so far. Attention looks back over everything before it, so
  * the time of a token grows linearly with its depth; one straight line through the batches tells the rest.
  */
-import type { PrefillProgress } from '../../native/binding/types';
+import type { PrefillProgress } from './native/types';
 
 interface Batch {
   tokens: number;

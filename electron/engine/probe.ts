@@ -1,8 +1,9 @@
 /** Measures how fast the memory is read. It takes all cores for some seconds, so an answer goes before it and ends it. */
-import type { Engine } from '../../native/binding/types';
-import { ConcertinaError } from '../shared/errors';
-import type { MemoryProbe } from '../shared/machine';
+
+import { ConcertinaError } from '../contract/errors';
+import type { MemoryProbe } from '../contract/machine';
 import { freeMemory } from './memory';
+import type { Engine } from './native/types';
 
 /** far above the caches */
 const wantedBytes = 256 * 2 ** 20;

@@ -1,15 +1,16 @@
 /** Joins a server of this process to its carrier: calls in, answers and events out, frames to every attached window too. */
-import type { Engine } from '../../native/binding/types';
-import type { Carrier, WindowPort } from '../processes/carrier';
-import { dispatch } from '../shared/dispatch';
-import type { StreamFrame } from '../shared/engine';
-import { type EngineEvents, engineOperations } from '../shared/engineContract';
-import { toErrorPayload } from '../shared/errors';
-import { inspectorOperations } from '../shared/inspectorContract';
-import type { HandlersOf, OperationMap } from '../shared/operation';
-import { toServerSchema } from '../shared/wire';
+
+import { dispatch } from '../contract/dispatch';
+import type { StreamFrame } from '../contract/engine';
+import { type EngineEvents, engineOperations } from '../contract/engineContract';
+import { toErrorPayload } from '../contract/errors';
+import { inspectorOperations } from '../contract/inspectorContract';
+import type { HandlersOf, OperationMap } from '../contract/operation';
+import { toServerSchema } from '../contract/wire';
+import type { Carrier, WindowPort } from '../workers/parentPort';
 import { toEngineError } from './hints';
 import { createInspectorHandlers } from './inspector';
+import type { Engine } from './native/types';
 import { createEngineServer } from './server';
 
 /** Message that ends the process after the model is freed. */

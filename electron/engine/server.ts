@@ -1,13 +1,14 @@
 /** The engine process behind its contract: one handler for each operation of `engineContract.ts`. */
-import type { Engine, Model } from '../../native/binding/types';
-import type { GenerationResult, LoadStep, StreamFrame } from '../shared/engine';
-import type { CompareTask, EngineHandlers, GenerateRequest } from '../shared/engineContract';
+
+import type { GenerationResult, LoadStep, StreamFrame } from '../contract/engine';
+import type { CompareTask, EngineHandlers, GenerateRequest } from '../contract/engineContract';
 import { type CompareOutput, serveComparison } from './compare/serve';
-import { breakMarks, marksOf, withoutMarks } from './forgedMarks';
+import { breakMarks, marksOf, withoutMarks } from './escapeSpecialTokens';
 import { cancelledResult, frameIds, type Prepare, writeAnswer } from './generation';
 import { withCodedErrors } from './hints';
 import { queuedStats } from './meter';
 import { ModelHolder, type ReportLoad } from './modelHolder';
+import type { Engine, Model } from './native/types';
 import { MemoryPlanner } from './planner';
 import { Prober } from './probe';
 import { GenerationQueue } from './queue';

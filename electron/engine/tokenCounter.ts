@@ -3,7 +3,7 @@
  * choose, so that a keystroke behind a long document changes one piece of it; the tokens of each piece are remembered.
  */
 import { createHash } from 'node:crypto';
-import type { ChatMessage, Model, PromptOptions } from '../../native/binding/types';
+import type { ChatMessage, Model, PromptOptions } from './native/types';
 
 /**
  * Where no token lies across; see `Model.splitsAtLines`. Not behind a sign that could end a special token: some of those

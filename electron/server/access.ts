@@ -1,7 +1,7 @@
 /** Who may talk to the headless server: a page that it served itself, to somebody who knows the token. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { socketProtocols } from '../shared/channels';
+import { socketProtocols } from '../contract/channels';
 
 export interface Access {
   token: string;

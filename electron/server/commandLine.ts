@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import os from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type HubSort, hubSortSchema } from '../../shared/hub';
-import { type ContextSettings, contextSettingsSchema } from '../../shared/settings';
-import { UsageError } from '../options';
+import { type HubSort, hubSortSchema } from '../contract/hub';
+import { type ContextSettings, contextSettingsSchema } from '../contract/settings';
+import { UsageError } from './options';
 
 export const commandNames = ['search', 'pull', 'list', 'inspect', 'estimate'] as const;
 export type CommandName = (typeof commandNames)[number];

@@ -1,17 +1,17 @@
 /** Runs one command over the same services as the window's. Answers go to stdout, everything else to stderr. */
 import { join } from 'node:path';
-import { quantOf } from '../../main/services/hub/files';
-import { downloadFolderOf, type Hub, setUpHub } from '../../main/services/hub/setUpHub';
-import { silentLogger } from '../../main/services/logger';
-import { ModelInspector } from '../../main/services/modelInspector';
-import { ModelLibrary } from '../../main/services/modelLibrary';
-import { ModelList } from '../../main/services/modelList';
-import type { ProcessTransport } from '../../main/services/processTransport';
-import { SettingsStore } from '../../main/services/settingsStore';
-import { ConcertinaError } from '../../shared/errors';
-import { type HubFile, repoSchema } from '../../shared/hub';
-import { fitText } from '../estimate';
-import { type Command, type Target, targetOf } from './line';
+import { ConcertinaError } from '../contract/errors';
+import { type HubFile, repoSchema } from '../contract/hub';
+import type { ProcessTransport } from '../services/engine/engineTransport';
+import { ModelInspector } from '../services/engine/modelInspector';
+import { quantOf } from '../services/hub/repoFiles';
+import { downloadFolderOf, type Hub, setUpHub } from '../services/hub/setUpHub';
+import { silentLogger } from '../services/lib/logger';
+import { ModelLibrary } from '../services/models/modelLibrary';
+import { ModelList } from '../services/models/modelList';
+import { SettingsStore } from '../services/settings/settingsStore';
+import { type Command, type Target, targetOf } from './commandLine';
+import { fitText } from './estimate';
 import { showProgress } from './progress';
 import { fileText, infoText, listText, pageText } from './text';
 

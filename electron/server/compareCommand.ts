@@ -3,10 +3,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import { join } from 'node:path';
-import type { Services } from '../main/services/services';
-import { type CompareProgress, type ComparePrompt, type CompareRun, compareFormatSchema } from '../shared/compare';
-import type { OperationInput, OperationName, OperationOutput } from '../shared/contract';
-import { ConcertinaError } from '../shared/errors';
+import { type CompareProgress, type ComparePrompt, type CompareRun, compareFormatSchema } from '../contract/compare';
+import type { OperationInput, OperationName, OperationOutput } from '../contract/contract';
+import { ConcertinaError } from '../contract/errors';
+import type { Services } from '../services/services';
 import { type CompareOrder, parseCompareOptions } from './compareOptions';
 import { lockFolder } from './lock';
 

@@ -2,8 +2,8 @@
 import { basename, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { cacheTypeSchema, cacheTypes } from '../shared/cacheTypes';
-import { type CompareConfiguration, compareRequestSchema } from '../shared/compare';
+import { cacheTypeSchema, cacheTypes } from '../contract/cacheTypes';
+import { type CompareConfiguration, compareRequestSchema } from '../contract/compare';
 import { UsageError } from './options';
 
 export const compareUsage = `usage: npm run compare -- REQUEST.json [--model FILE] [--out DIR] [--data DIR]

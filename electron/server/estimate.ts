@@ -1,12 +1,12 @@
 /** `--estimate FILE`: what a model takes of this machine and how long its context can be. Loads nothing, changes no setting. */
 import { basename } from 'node:path';
-import type { Logger } from '../main/services/logger';
-import { ModelInspector } from '../main/services/modelInspector';
-import type { ProcessTransport } from '../main/services/processTransport';
-import { sizeText } from '../shared/bytes';
-import { askedLength } from '../shared/carryOver';
-import type { ContextFit } from '../shared/fit';
-import type { ContextSettings } from '../shared/settings';
+import { sizeText } from '../contract/bytes';
+import type { ContextFit } from '../contract/fit';
+import { askedLength } from '../contract/keepsCache';
+import type { ContextSettings } from '../contract/settings';
+import type { ProcessTransport } from '../services/engine/engineTransport';
+import { ModelInspector } from '../services/engine/modelInspector';
+import type { Logger } from '../services/lib/logger';
 
 export interface EstimateQuestion {
   path: string;

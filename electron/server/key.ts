@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cannotWrite } from '../main/services/dataFolder';
+import { cannotWrite } from '../services/lib/dataFolder';
 
 const shape = /^[A-Za-z0-9_-]{32}$/;
 

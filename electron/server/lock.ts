@@ -1,7 +1,7 @@
 /** Two servers on one data folder would each overwrite what the other knows. */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cannotWrite, requireWritable } from '../main/services/dataFolder';
+import { cannotWrite, requireWritable } from '../services/lib/dataFolder';
 import { UsageError } from './options';
 
 /** Takes the folder for this process, until it exits. Throws where it cannot be written, and `UsageError` when another one has it. */

@@ -2,8 +2,8 @@
 import os from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { cacheTypes } from '../shared/cacheTypes';
-import { contextSettingsSchema } from '../shared/settings';
+import { cacheTypes } from '../contract/cacheTypes';
+import { contextSettingsSchema } from '../contract/settings';
 import type { EstimateQuestion } from './estimate';
 
 export interface ServeOptions {

@@ -1,7 +1,8 @@
 /** How far a download is, on stderr: one line that changes on a terminal, a line now and then elsewhere. */
-import type { Downloads } from '../../main/services/downloads/downloads';
-import { sizeText } from '../../shared/bytes';
-import type { Download } from '../../shared/downloads';
+
+import { sizeText } from '../contract/bytes';
+import type { Download } from '../contract/downloads';
+import type { Downloads } from '../services/downloads/downloads';
 
 const everyMs = 5000;
 

@@ -4,11 +4,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
-import type { Logger } from '../main/services/logger';
-import type { Services } from '../main/services/services';
-import { securityHeaders, staticFile, urlPath } from '../main/services/staticFiles';
-import { socketProtocol } from '../shared/channels';
-import { limits } from '../shared/limits';
+import { socketProtocol } from '../contract/channels';
+import { limits } from '../contract/limits';
+import type { Logger } from '../services/lib/logger';
+import { securityHeaders, staticFile, urlPath } from '../services/lib/staticFiles';
+import type { Services } from '../services/services';
 import { type Access, hasToken, isOwnHost, isOwnOrigin } from './access';
 import { serveSocket } from './socket';
 

@@ -1,9 +1,9 @@
 /** One page in a browser: its calls in, answers and events out, each a line of JSON. */
 import type { WebSocket } from 'ws';
-import type { Logger } from '../main/services/logger';
-import type { Services } from '../main/services/services';
-import { toErrorPayload } from '../shared/errors';
-import { type AnswerMessage, type CallMessage, type EventMessage, toServerSchema } from '../shared/wire';
+import { toErrorPayload } from '../contract/errors';
+import { type AnswerMessage, type CallMessage, type EventMessage, toServerSchema } from '../contract/wire';
+import type { Logger } from '../services/lib/logger';
+import type { Services } from '../services/services';
 
 /** A page that does not read (a sleeping tab) gets no more frames than this in its buffer. */
 const maxBufferedBytes = 16_000_000;

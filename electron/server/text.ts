@@ -1,8 +1,8 @@
 /** Answers of the commands for people. */
-import { sizeText } from '../../shared/bytes';
-import type { HubModelPage, HubPage } from '../../shared/hub';
-import type { ModelEntry, ModelInfo } from '../../shared/models';
-import { table } from '../estimate';
+import { sizeText } from '../contract/bytes';
+import type { HubModelPage, HubPage } from '../contract/hub';
+import type { ModelEntry, ModelInfo } from '../contract/models';
+import { table } from './estimate';
 
 export function pageText({ models, next }: HubPage): string {
   if (models.length === 0) return 'No GGUF model has these words in its name.';

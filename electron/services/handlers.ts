@@ -1,26 +1,26 @@
 /** One handler for each operation of the contract: the gate and the WebSocket server both serve this object. */
-import type { AppInfo, Handlers } from '../../shared/contract';
-import { ConcertinaError } from '../../shared/errors';
-import type { BudgetService } from './budgetService';
-import type { ChatStore } from './chatStore';
+import type { AppInfo, Handlers } from '../contract/contract';
+import { ConcertinaError } from '../contract/errors';
+import type { BudgetService } from './chats/budgetService';
+import type { ChatSearch } from './chats/chatSearch';
+import type { ChatStore } from './chats/chatStore';
+import { createLibraryHandlers } from './chats/libraryHandlers';
+import type { TurnService } from './chats/turnService';
 import { createCompareHandlers } from './compare/compareHandlers';
 import type { CompareService } from './compare/compareService';
 import { importDocument } from './documents/documentImport';
 import type { DocumentService } from './documents/documentService';
 import type { DocumentUse } from './documents/documentUse';
 import type { Retrieval } from './documents/retrieval';
-import type { EngineService } from './engineService';
+import type { EngineService } from './engine/engineService';
+import type { SessionService } from './engine/sessionService';
 import { createHubHandlers } from './hub/hubHandlers';
 import type { Hub } from './hub/setUpHub';
-import type { ChatSearch } from './library/chatSearch';
-import { createLibraryHandlers } from './library/libraryHandlers';
-import type { PresetStore } from './library/presetStore';
-import type { MachineService } from './machineService';
-import type { ModelLibrary } from './modelLibrary';
-import type { PowerWatch } from './power';
-import type { SessionService } from './sessionService';
-import type { SettingsService } from './settingsService';
-import type { TurnService } from './turnService';
+import type { MachineService } from './machine/machineService';
+import type { PowerWatch } from './machine/power';
+import type { ModelLibrary } from './models/modelLibrary';
+import type { PresetStore } from './settings/presetStore';
+import type { SettingsService } from './settings/settingsService';
 
 /** What only a desktop can do; headless mode has none of it. */
 export interface Desktop {

@@ -1,7 +1,7 @@
 /** The thread's end of a `TaskThread`. Tasks run side by side as far as they wait for something. */
 import { parentPort } from 'node:worker_threads';
-import { toErrorPayload } from '../shared/errors';
-import type { FromThread, ToThread } from '../shared/threadWork';
+import { toErrorPayload } from '../contract/errors';
+import type { FromThread, ToThread } from '../contract/workerTasks';
 
 /** what is done by then needs no progress */
 const quietMs = 400;

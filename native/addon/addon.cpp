@@ -1,4 +1,4 @@
-// What the addon exports; native/binding/raw.ts is the typed view of it.
+// What the addon exports; electron/engine/native/raw.ts is the typed view of it.
 #include "Cancellation.h"
 #include "ContextHandle.h"
 #include "Emitter.h"

@@ -1,4 +1,4 @@
-// The one error that leaves this addon: a code of electron/shared/errors.ts, what happened, and what to do about it.
+// The one error that leaves this addon: a code of electron/contract/errors.ts, what happened, and what to do about it.
 #pragma once
 
 #include <stdexcept>

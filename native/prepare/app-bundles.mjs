@@ -9,7 +9,6 @@ import { BUILD, ROOT } from './paths.mjs';
 const INPUTS = [
   'electron',
   'renderer',
-  'native/binding',
   'assets/icons',
   'package.json',
   'package-lock.json',

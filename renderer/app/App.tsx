@@ -1,8 +1,8 @@
 /** The shell: where each part of the window stands. */
 import { useEffect, useLayoutEffect } from 'react';
 import { Toaster } from 'sonner';
-import { AnswerText, preloadMarkdown } from '../features/chat/AnswerText';
 import { ChatView } from '../features/chat/ChatView';
+import { AnswerText, preloadMarkdown } from '../features/chat/markdown/AnswerText';
 import { CompareView } from '../features/compare/CompareView';
 import { RunningBanner } from '../features/compare/RunningBanner';
 import { Composer } from '../features/composer/Composer';

@@ -1,5 +1,5 @@
 /** The theme as a class on <html>. The last choice is remembered here too, so that the first paint has it. */
-import type { Settings } from '../../electron/shared/settings';
+import type { Settings } from '../../electron/contract/settings';
 
 type Theme = Settings['theme'];
 

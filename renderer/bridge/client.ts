@@ -1,6 +1,6 @@
 /** What the rest of the renderer sees of the services behind the window, whichever carrier is in use. */
-import type { AddModelsResult, Client } from '../../electron/shared/contract';
-import type { ErrorPayload } from '../../electron/shared/errors';
+import type { AddModelsResult, Client } from '../../electron/contract/contract';
+import type { ErrorPayload } from '../../electron/contract/errors';
 import type { UploadOptions } from './upload';
 
 /** `refused`: the server was never reached or does not take our token; trying again will not help by itself. */

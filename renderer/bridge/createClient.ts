@@ -1,6 +1,6 @@
 /** Chooses the carrier. The only place that knows whether the page runs in Electron or in a browser. */
-import { socketProtocols } from '../../electron/shared/channels';
-import type { WindowApi } from '../../electron/shared/contract';
+import { socketProtocols } from '../../electron/contract/channels';
+import type { WindowApi } from '../../electron/contract/contract';
 import type { AppClient } from './client';
 import { createElectronClient } from './electronClient';
 import type { Socket } from './socketClient';

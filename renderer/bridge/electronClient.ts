@@ -1,6 +1,6 @@
 /** The client over the API that the preload script puts on `window.concertina`. */
-import type { AddModelsResult, OperationName, WindowApi } from '../../electron/shared/contract';
-import type { Envelope } from '../../electron/shared/operation';
+import type { AddModelsResult, OperationName, WindowApi } from '../../electron/contract/contract';
+import type { Envelope } from '../../electron/contract/operation';
 import { type AppClient, CallError } from './client';
 import { uploadFiles } from './upload';
 

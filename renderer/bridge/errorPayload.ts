@@ -1,5 +1,5 @@
 /** Reads the payload out of anything that a call may reject with. */
-import type { ErrorCode, ErrorPayload } from '../../electron/shared/errors';
+import type { ErrorCode, ErrorPayload } from '../../electron/contract/errors';
 
 export function errorPayloadOf(error: unknown): ErrorPayload {
   if (error instanceof Error) {

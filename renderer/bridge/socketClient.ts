@@ -3,10 +3,10 @@
  * A lost connection fails the calls that were open, tries again with growing pauses and tells its listeners;
  * calls made meanwhile wait for the next connection.
  */
-import { type Events, events, type Operations } from '../../electron/shared/contract';
-import { ConcertinaError } from '../../electron/shared/errors';
-import { createRemote } from '../../electron/shared/remote';
-import type { CallMessage } from '../../electron/shared/wire';
+import { type Events, events, type Operations } from '../../electron/contract/contract';
+import { ConcertinaError } from '../../electron/contract/errors';
+import { createRemote } from '../../electron/contract/rpc';
+import type { CallMessage } from '../../electron/contract/wire';
 import { backoffMs } from './backoff';
 import { type AppClient, CallError, type Connection } from './client';
 import { uploadFiles } from './upload';

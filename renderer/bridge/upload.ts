@@ -1,5 +1,5 @@
 /** Sends a file to the app in parts: a page in a browser cannot tell where the file lies. */
-import type { Client } from '../../electron/shared/contract';
+import type { Client } from '../../electron/contract/contract';
 
 /** bytes of one part; a multiple of 3, so that only the last part is padded */
 const partBytes = 786_432;

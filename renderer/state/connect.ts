@@ -1,5 +1,5 @@
 /** Turns events of the services into actions of the slices, and fetches everything when a connection opens. */
-import type { EventPayload } from '../../electron/shared/contract';
+import type { EventPayload } from '../../electron/contract/contract';
 import type { AppClient } from '../bridge/client';
 import type { App } from './store';
 

@@ -8,8 +8,8 @@ import { bundleForNode } from '../../electron/build.mjs';
 import { BUILD, ROOT } from '../../native/prepare/paths.mjs';
 
 const folder = path.join(BUILD, 'bench-documents');
-await bundleForNode('documents', 'electron/documents/main.ts', folder);
-await bundleForNode('documentReader', 'electron/documents/reader.ts', folder);
+await bundleForNode('documents', 'electron/workers/documents/main.ts', folder);
+await bundleForNode('documentReader', 'electron/workers/documents/reader.ts', folder);
 await bundleForNode('bench', 'test/bench/documents/main.ts', folder);
 const cMaps = path.join(ROOT, 'node_modules', 'pdfjs-dist', 'cmaps');
 const args = [path.join(folder, 'bench.cjs'), path.join(folder, 'documents.cjs'), cMaps, ...process.argv.slice(2)];

@@ -1,9 +1,9 @@
 /** What a person does and sees in the window, in the words of the tests. Serves Electron and the browser alike. */
 import { expect, type Locator, type Page } from '@playwright/test';
-import type { OperationInput, OperationName, OperationOutput } from '../../electron/shared/contract';
-import type { EngineStatus } from '../../electron/shared/engine';
-import type { Envelope } from '../../electron/shared/operation';
-import type { SettingsPatch } from '../../electron/shared/settings';
+import type { OperationInput, OperationName, OperationOutput } from '@/electron/contract/contract';
+import type { EngineStatus } from '@/electron/contract/engine';
+import type { Envelope } from '@/electron/contract/operation';
+import type { SettingsPatch } from '@/electron/contract/settings';
 
 /** Greedy, so that an answer is the same each time. Alone it makes the tiny model repeat itself for ever now and then. */
 export const greedy: SettingsPatch['sampling'] = { temperature: 0, seed: 1, repeatPenalty: 1.1, maxTokens: 400 };

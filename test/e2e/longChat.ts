@@ -1,7 +1,7 @@
 /** Chats as an earlier run of the app would have left them, for tests and measurements. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { AnswerStats, Message } from '../../electron/shared/chats';
+import type { AnswerStats, Message } from '@/electron/contract/chats';
 
 export interface WrittenChat {
   id: string;

@@ -2,7 +2,7 @@
 import { copyFile, cp, mkdir, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, type Page } from '@playwright/test';
-import { longExample } from '../../renderer/features/chat/longExample';
+import { longExample } from '@/renderer/features/chat/longExample';
 import { makePdf } from '../fixtures/documents/pdf';
 import { startHub, type TestHub } from '../fixtures/hub/server';
 import { type AppWindow, addModel, enginePid, type LaunchOptions, root, test, tinyModel } from './app';

@@ -2,11 +2,11 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { TokenCounter } from '../../electron/engine/tokenCounter';
-import type { Attachment } from '../../electron/shared/attachments';
-import type { Message } from '../../electron/shared/chats';
-import type { Turn } from '../../electron/shared/contract';
-import type { ChatMessage } from '../../native/binding/types';
+import type { Attachment } from '@/electron/contract/attachments';
+import type { Message } from '@/electron/contract/chats';
+import type { Turn } from '@/electron/contract/contract';
+import type { ChatMessage } from '@/electron/engine/native/types';
+import { TokenCounter } from '@/electron/engine/tokenCounter';
 import { attach, setUpServices } from '../fixtures/services';
 import { engine, loadTiny, root, tinyModel } from './support';
 

@@ -2,9 +2,9 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createEngineServer } from '../../electron/engine/server';
-import type { GenerateRequest } from '../../electron/shared/engineContract';
-import { type ContextSettings, contextSettingsSchema, samplingSettingsSchema } from '../../electron/shared/settings';
+import type { GenerateRequest } from '@/electron/contract/engineContract';
+import { type ContextSettings, contextSettingsSchema, samplingSettingsSchema } from '@/electron/contract/settings';
+import { createEngineServer } from '@/electron/engine/server';
 import { engine, filler, root, temporaryFolder, tinyModel } from './support';
 
 const textFile = path.join(root, 'assets', 'calibration', 'text.txt');

@@ -2,9 +2,9 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createEngineServer } from '../../electron/engine/server';
-import { contextSettingsSchema } from '../../electron/shared/settings';
-import type { CalibrateOptions, Model } from '../../native/binding/types';
+import { contextSettingsSchema } from '@/electron/contract/settings';
+import type { CalibrateOptions, Model } from '@/electron/engine/native/types';
+import { createEngineServer } from '@/electron/engine/server';
 import { writeForPositions } from './gguf';
 import {
   answer,

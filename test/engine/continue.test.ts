@@ -1,6 +1,6 @@
 /** An answer that is stopped and continued is the answer that would have been written at once. */
 import { describe, expect, it } from 'vitest';
-import type { Context, GenerateOptions } from '../../native/binding/types';
+import type { Context, GenerateOptions } from '@/electron/engine/native/types';
 import { answer, contextOptions, greedy, loadTiny, question, raw, refusal } from './support';
 
 const story = [{ role: 'user' as const, content: 'Tell me a story about an old clock and the rain.' }];

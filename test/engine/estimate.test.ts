@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { ContextOptions, Model } from '../../native/binding/types';
+import type { ContextOptions, Model } from '@/electron/engine/native/types';
 import { type Shape, writeShape } from './shapeParts';
 import { shapes } from './shapes';
 import { collectGarbage, contextOptions, engine, loadTiny, root, temporaryFolder, tinyModel } from './support';

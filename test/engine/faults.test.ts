@@ -8,10 +8,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { messagesOf } from '../../electron/search/chatTexts';
-import type { Chat, Message } from '../../electron/shared/chats';
-import { canGoOn } from '../../electron/shared/chats';
-import type { Turn } from '../../electron/shared/contract';
+import type { Chat, Message } from '@/electron/contract/chats';
+import { canGoOn } from '@/electron/contract/chats';
+import type { Turn } from '@/electron/contract/contract';
+import { messagesOf } from '@/electron/workers/search/chatTexts';
 import { type HeadlessApp, startHeadlessApp } from '../fixtures/headlessApp';
 import { filler, temporaryFolder } from './support';
 

@@ -2,11 +2,11 @@
 import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createInspectorHandlers } from '../../electron/engine/inspector';
-import { createEngineServer } from '../../electron/engine/server';
-import { contextFitSchema } from '../../electron/shared/fit';
-import type { FitRequest } from '../../electron/shared/inspectorContract';
-import { type ContextSettings, contextSettingsSchema } from '../../electron/shared/settings';
+import { contextFitSchema } from '@/electron/contract/fit';
+import type { FitRequest } from '@/electron/contract/inspectorContract';
+import { type ContextSettings, contextSettingsSchema } from '@/electron/contract/settings';
+import { createInspectorHandlers } from '@/electron/engine/inspector';
+import { createEngineServer } from '@/electron/engine/server';
 import { writeGguf } from './gguf';
 import { dense, writeShape } from './shapeParts';
 import { shapes } from './shapes';

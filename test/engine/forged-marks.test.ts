@@ -2,9 +2,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { marksOf, withoutMarks } from '../../electron/engine/forgedMarks';
-import type { Turn } from '../../electron/shared/contract';
-import type { ChatMessage } from '../../native/binding/types';
+import type { Turn } from '@/electron/contract/contract';
+import { marksOf, withoutMarks } from '@/electron/engine/escapeSpecialTokens';
+import type { ChatMessage } from '@/electron/engine/native/types';
 import { attach, setUpServices } from '../fixtures/services';
 import { engine, loadTiny, root, tinyModel } from './support';
 

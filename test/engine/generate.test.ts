@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Context, GenerateChunk, PrefillProgress } from '../../native/binding/types';
+import type { Context, GenerateChunk, PrefillProgress } from '@/electron/engine/native/types';
 import {
   answer,
   contextOptions,

@@ -2,11 +2,11 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createEngineServer } from '../../electron/engine/server';
-import { capabilitiesSchema } from '../../electron/shared/engine';
-import { ConcertinaError } from '../../electron/shared/errors';
-import { modelInfoSchema } from '../../electron/shared/models';
-import { contextSettingsSchema, samplingSettingsSchema } from '../../electron/shared/settings';
+import { capabilitiesSchema } from '@/electron/contract/engine';
+import { ConcertinaError } from '@/electron/contract/errors';
+import { modelInfoSchema } from '@/electron/contract/models';
+import { contextSettingsSchema, samplingSettingsSchema } from '@/electron/contract/settings';
+import { createEngineServer } from '@/electron/engine/server';
 import { writeGguf } from './gguf';
 import { contextOptions, engine, loadTiny, refusal, temporaryFolder, tinyModel } from './support';
 

@@ -1,7 +1,7 @@
 /** The turbo caches on a Mac's GPU, beside the CPU's. Skipped elsewhere. */
 import fs from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Context } from '../../native/binding/types';
+import type { Context } from '@/electron/engine/native/types';
 import { contextOptions, engine, filler, loadTiny, temporaryFolder, tinyModel } from './support';
 
 const { backend, chipFamily } = engine().capabilities();

@@ -5,7 +5,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import type { Model } from '../../native/binding/types';
+import type { Model } from '@/electron/engine/native/types';
 import { answer, contextOptions, greedy, loadTiny, root } from './support';
 
 interface Needle {

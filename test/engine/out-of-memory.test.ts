@@ -6,8 +6,8 @@
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createEngineServer } from '../../electron/engine/server';
-import { contextSettingsSchema } from '../../electron/shared/settings';
+import { contextSettingsSchema } from '@/electron/contract/settings';
+import { createEngineServer } from '@/electron/engine/server';
 import { dense, writeShape } from './shapeParts';
 import { mamba, shapes } from './shapes';
 import { collectGarbage, contextOptions, engine, refusal, temporaryFolder } from './support';

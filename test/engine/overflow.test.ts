@@ -1,7 +1,7 @@
 /** The policy `roll` in the real engine: what is left out, what stays in the cache, and an answer that outgrows its context. */
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import type { Message } from '../../electron/shared/chats';
+import type { Message } from '@/electron/contract/chats';
 import { setUpServices } from '../fixtures/services';
 import { engine, filler, tinyModel } from './support';
 

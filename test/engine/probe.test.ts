@@ -1,7 +1,7 @@
 /** The probe of the memory: plausible figures in time, and an end when it is asked for. */
 import { expect, it } from 'vitest';
-import { createEngineServer } from '../../electron/engine/server';
-import { memoryProbeSchema } from '../../electron/shared/machine';
+import { memoryProbeSchema } from '@/electron/contract/machine';
+import { createEngineServer } from '@/electron/engine/server';
 import { engine, refusal } from './support';
 
 const smallest = 64 * 2 ** 20;

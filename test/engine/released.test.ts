@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import type { Attachment } from '../../electron/shared/attachments';
-import type { Message } from '../../electron/shared/chats';
+import type { Attachment } from '@/electron/contract/attachments';
+import type { Message } from '@/electron/contract/chats';
 import { attach, bundlesWithPassages, setUpServices } from '../fixtures/services';
 import { engine, root, tinyModel } from './support';
 

@@ -1,7 +1,7 @@
 /** Contexts longer than the model was trained for (8192 tokens): only with a choice of how positions are stretched. */
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ensureCalibrated } from '../../electron/engine/calibration';
+import { ensureCalibrated } from '@/electron/engine/calibration';
 import {
   answer,
   contextOptions,

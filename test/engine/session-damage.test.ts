@@ -2,10 +2,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { SessionKeeper } from '../../electron/engine/sessions/keeper';
-import type { GenerateRequest } from '../../electron/shared/engineContract';
-import { samplingSettingsSchema } from '../../electron/shared/settings';
-import type { ChatMessage } from '../../native/binding/types';
+import type { GenerateRequest } from '@/electron/contract/engineContract';
+import { samplingSettingsSchema } from '@/electron/contract/settings';
+import type { ChatMessage } from '@/electron/engine/native/types';
+import { SessionKeeper } from '@/electron/engine/sessions/keeper';
 import { answer, contextOptions, filler, greedy, loadTiny, temporaryFolder } from './support';
 
 const messages: ChatMessage[] = [{ role: 'user', content: `${filler(14)}What strikes once an hour?` }];

@@ -3,16 +3,16 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createEngineServer, type ServerOptions } from '../../electron/engine/server';
-import { Rates } from '../../electron/engine/sessions/rates';
-import type { LiveStats } from '../../electron/shared/engine';
-import type { GenerateRequest } from '../../electron/shared/engineContract';
+import type { LiveStats } from '@/electron/contract/engine';
+import type { GenerateRequest } from '@/electron/contract/engineContract';
 import {
   type ContextSettings,
   contextSettingsSchema,
   type SessionSettings,
   samplingSettingsSchema,
-} from '../../electron/shared/settings';
+} from '@/electron/contract/settings';
+import { createEngineServer, type ServerOptions } from '@/electron/engine/server';
+import { Rates } from '@/electron/engine/sessions/rates';
 import { engine, filler, root, temporaryFolder, tinyModel } from './support';
 
 const textFile = path.join(root, 'assets', 'calibration', 'text.txt');

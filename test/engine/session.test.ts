@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ChatMessage } from '../../native/binding/types';
+import type { ChatMessage } from '@/electron/engine/native/types';
 import { answer, contextOptions, filler, greedy, loadTiny, question, refusal, temporaryFolder } from './support';
 
 describe('prefix reuse', () => {

@@ -6,7 +6,7 @@ import path from 'node:path';
 import v8 from 'node:v8';
 import vm from 'node:vm';
 import { expect, onTestFinished } from 'vitest';
-import { loadAddon, loadEngine } from '../../native/binding/load';
+import { loadAddon, loadEngine } from '@/electron/engine/native/load';
 import type {
   Context,
   ContextOptions,
@@ -15,7 +15,7 @@ import type {
   GenerateOptions,
   GenerateResult,
   Model,
-} from '../../native/binding/types';
+} from '@/electron/engine/native/types';
 import { tinyModel } from '../models.mjs';
 
 export { smallModel, tinyModel } from '../models.mjs';

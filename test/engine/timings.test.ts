@@ -3,8 +3,8 @@
  * apart is told and not asserted: a busy machine may take the thread away between two readings.
  */
 import { expect, it } from 'vitest';
-import { Meter } from '../../electron/engine/meter';
-import type { Context, GenerateResult } from '../../native/binding/types';
+import { Meter } from '@/electron/engine/meter';
+import type { Context, GenerateResult } from '@/electron/engine/native/types';
 import { contextOptions, expectToGrow, filler, greedy, loadTiny, upstreamStepMs } from './support';
 
 interface Run {

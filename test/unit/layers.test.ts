@@ -5,24 +5,24 @@ import { checkFile } from '../layers.mjs';
 describe('imports', () => {
   const allowed: [string, string][] = [
     [
-      'electron/main/windows.ts',
-      `import { app } from 'electron'; import path from 'node:path'; import '../shared/limits';`,
+      'electron/desktop/windows.ts',
+      `import { app } from 'electron'; import path from 'node:path'; import '../contract/limits';`,
     ],
     ['renderer/features/chat/Chat.tsx', `import { useChat } from '../../state/chat'; import './parts/Bubble';`],
     ['renderer/state/chat.ts', `import { create } from 'zustand/vanilla';`],
-    ['electron/engine/entry.ts', `import { load } from '../../native/binding/load';`],
+    ['electron/engine/entry.ts', `import { load } from './native/load';`],
   ];
   test.each(allowed)('%s: allowed', (file, source) => {
     expect(checkFile(file, source)).toEqual([]);
   });
 
   const refused: [string, string][] = [
-    ['electron/shared/a.ts', `import type { A } from '../main/a';`],
-    ['electron/main/a.ts', `export * from '../engine/a';`],
-    ['electron/main/services/a.ts', `import { app } from 'electron';`],
-    ['electron/main/a.ts', `const a = await import('../../native/binding/load');`],
+    ['electron/contract/a.ts', `import type { A } from '../desktop/a';`],
+    ['electron/desktop/a.ts', `export * from '../engine/a';`],
+    ['electron/services/a.ts', `import { app } from 'electron';`],
+    ['electron/desktop/a.ts', `const a = await import('../engine/native/load');`],
     ['renderer/features/chat/a.ts', `import { b } from '../models/b';`],
-    ['renderer/ui/a.ts', `type A = import('../../electron/shared/chats').Chat;`],
+    ['renderer/ui/a.ts', `type A = import('../../electron/contract/chats').Chat;`],
     ['renderer/app/a.ts', `import fs from 'fs';`],
     ['renderer/app/a.ts', `new Worker(new URL('../bridge/worker.ts', import.meta.url));`],
     ['renderer/app/a.ts', `const bridge = require('../bridge/a');`],
@@ -35,7 +35,7 @@ describe('imports', () => {
 
   test('names the line and what is allowed', () => {
     expect(checkFile('renderer/bridge/a.ts', `\n\nimport '../state/chat';`)).toEqual([
-      'renderer/bridge/a.ts:3: imports renderer/state/chat; renderer/bridge may import electron/shared.',
+      'renderer/bridge/a.ts:3: imports renderer/state/chat; renderer/bridge may import electron/contract.',
     ]);
   });
 
@@ -52,7 +52,7 @@ describe('imports', () => {
 
 describe('names with one owner', () => {
   test.each([
-    ['electron/main/windows.ts', `import { ipcMain } from 'electron';`, 'electron/main/gate.ts'],
+    ['electron/desktop/windows.ts', `import { ipcMain } from 'electron';`, 'electron/desktop/gate.ts'],
     ['renderer/state/a.ts', `window.concertina.call('app.info');`, 'renderer/bridge'],
     ['renderer/state/a.ts', `new WebSocket('ws://127.0.0.1');`, 'renderer/bridge'],
   ])('%s: %s', (file, source, owner) => {
@@ -60,7 +60,7 @@ describe('names with one owner', () => {
   });
 
   test('the owners themselves', () => {
-    expect(checkFile('electron/main/gate.ts', `import { ipcMain } from 'electron';`)).toEqual([]);
+    expect(checkFile('electron/desktop/gate.ts', `import { ipcMain } from 'electron';`)).toEqual([]);
     expect(checkFile('renderer/bridge/socket.ts', `new WebSocket('ws://127.0.0.1');`)).toEqual([]);
   });
 });

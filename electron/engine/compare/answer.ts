@@ -1,10 +1,11 @@
 /** The answer of a column: its text in frames, its tokens with what else was likely in their place. */
-import type { ChatMessage, Context, GenerateOptions } from '../../../native/binding/types';
-import type { CompareFrame, CompareOptions } from '../../shared/compare';
-import { candidatesKept } from '../../shared/compareFigures';
+
+import type { CompareFrame, CompareOptions } from '../../contract/compare';
+import { candidatesKept } from '../../contract/compareFigures';
 import { FrameBatcher } from '../frames';
 import { answerStats } from '../generation';
 import { Meter } from '../meter';
+import type { ChatMessage, Context, GenerateOptions } from '../native/types';
 import type { Column, Step } from './column';
 
 export type Prompt = ChatMessage[] | Int32Array;

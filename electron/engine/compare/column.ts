@@ -1,9 +1,10 @@
 /** One column while it is filled: what it has, told to the window at each change and now and then while it makes progress. */
-import type { Context, TokenProbability } from '../../../native/binding/types';
-import type { ColumnStep, CompareColumn, CompareConfiguration } from '../../shared/compare';
-import { compareColumnSchema } from '../../shared/compare';
-import { toErrorPayload } from '../../shared/errors';
+
+import type { ColumnStep, CompareColumn, CompareConfiguration } from '../../contract/compare';
+import { compareColumnSchema } from '../../contract/compare';
+import { toErrorPayload } from '../../contract/errors';
 import { toEngineError } from '../hints';
+import type { Context, TokenProbability } from '../native/types';
 
 /** of news that are only progress */
 const everyMs = 250;

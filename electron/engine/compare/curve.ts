@@ -1,6 +1,7 @@
 /** Speed and memory over depth: a text fills the cache step by step, and at each depth decoding is timed. */
-import type { Context } from '../../../native/binding/types';
-import type { CurvePoint } from '../../shared/compareFigures';
+
+import type { CurvePoint } from '../../contract/compareFigures';
+import type { Context } from '../native/types';
 import { timeDecoding } from './speed';
 
 /** decode steps at each depth */

@@ -1,5 +1,5 @@
 /** Where two answers part, how likely each column held both ways for, and how much of them is the same. */
-import type { Agreement, Candidate, Difference } from '../../shared/compareFigures';
+import type { Agreement, Candidate, Difference } from '../../contract/compareFigures';
 import type { Step } from './column';
 
 /** One of two answers. */

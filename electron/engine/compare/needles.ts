@@ -2,8 +2,9 @@
  * Facts hidden in a person's own text, and asked for: whether a cache still finds one thing far back. All facts stand in
  * one text, so that it is read once; those beside the one that is asked for are there to be mistaken for it.
  */
-import type { ChatMessage, Context } from '../../../native/binding/types';
-import type { Needles } from '../../shared/compareFigures';
+
+import type { Needles } from '../../contract/compareFigures';
+import type { ChatMessage, Context } from '../native/types';
 
 /** room for the chat template, a question and an answer */
 export const needleRoom = 160;

@@ -4,8 +4,8 @@
  */
 import { mkdir, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Context, EvaluateResult } from '../../../native/binding/types';
-import type { Quality } from '../../shared/compareFigures';
+import type { Quality } from '../../contract/compareFigures';
+import type { Context, EvaluateResult } from '../native/types';
 
 /** evaluated text is cut into no smaller chunks */
 const leastTokens = 16;

@@ -1,6 +1,6 @@
 /** Room for the contexts of a comparison: beside what is in memory, and in place of the chat's context where it must be. */
 
-import type { ContextSettings } from '../../shared/settings';
+import type { ContextSettings } from '../../contract/settings';
 import { refusal } from '../budgets';
 import type { Loan } from '../modelHolder';
 import type { MemoryPlanner } from '../planner';

@@ -2,13 +2,14 @@
  * A comparison: the reference first, then the other columns, each with a context of its own. One after another, unless all
  * are wanted at once or take turns for figures of speed. What fails in one column ends that column only.
  */
-import type { Model } from '../../../native/binding/types';
-import type { CompareColumn, CompareFrame } from '../../shared/compare';
-import type { CompareTask } from '../../shared/engineContract';
-import type { ContextSettings } from '../../shared/settings';
+
+import type { CompareColumn, CompareFrame } from '../../contract/compare';
+import type { CompareTask } from '../../contract/engineContract';
+import type { ContextSettings } from '../../contract/settings';
 import { ensureCalibrated } from '../calibration';
-import { breakMarks, marksOf, withoutMarks } from '../forgedMarks';
+import { breakMarks, marksOf, withoutMarks } from '../escapeSpecialTokens';
 import type { Loan } from '../modelHolder';
+import type { Model } from '../native/types';
 import type { MemoryPlanner } from '../planner';
 import { type Prompt, writeColumn } from './answer';
 import { Column } from './column';

@@ -1,6 +1,6 @@
 /** Runs one comparison on the weights that the holder lends, and tells of it in the events of the engine contract. */
-import type { CompareColumn, CompareFrame } from '../../shared/compare';
-import type { CompareFacts, CompareTask } from '../../shared/engineContract';
+import type { CompareColumn, CompareFrame } from '../../contract/compare';
+import type { CompareFacts, CompareTask } from '../../contract/engineContract';
 import type { ModelHolder } from '../modelHolder';
 import type { MemoryPlanner } from '../planner';
 import { Comparison } from './run';

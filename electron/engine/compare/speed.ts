@@ -1,6 +1,7 @@
 /** Figures of speed: decoding behind the prompt, again and again, and what they come to. */
-import type { Context } from '../../../native/binding/types';
-import type { Speed } from '../../shared/compareFigures';
+
+import type { Speed } from '../../contract/compareFigures';
+import type { Context } from '../native/types';
 
 /** decode steps of a round */
 export const roundTokens = 16;

@@ -1,7 +1,7 @@
 /** A context of a model: answers, evaluation, sessions. */
 
-import type { EffectiveContext } from '../../electron/shared/engine';
-import { ConcertinaError } from '../../electron/shared/errors';
+import type { EffectiveContext } from '../../contract/engine';
+import { ConcertinaError } from '../../contract/errors';
 import { coded, codedAsync } from './errors';
 import { cancellationOf, DisposeGuard } from './guards';
 import { withProgress } from './progress';

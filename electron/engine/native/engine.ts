@@ -1,8 +1,8 @@
 /** The engine over a loaded addon. */
-import type { Capabilities } from '../../electron/shared/engine';
-import { ConcertinaError } from '../../electron/shared/errors';
-import type { Bandwidth } from '../../electron/shared/machine';
-import type { ModelInfo } from '../../electron/shared/models';
+import type { Capabilities } from '../../contract/engine';
+import { ConcertinaError } from '../../contract/errors';
+import type { Bandwidth } from '../../contract/machine';
+import type { ModelInfo } from '../../contract/models';
 import { coded, codedAsync } from './errors';
 import { NativeModel } from './model';
 import { withProgress } from './progress';

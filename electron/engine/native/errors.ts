@@ -1,5 +1,5 @@
 /** Errors of the addon carry `code` and `hint` as plain properties; here they become the one error class of the app. */
-import { ConcertinaError, errorCodeSchema } from '../../electron/shared/errors';
+import { ConcertinaError, errorCodeSchema } from '../../contract/errors';
 
 export function toCodedError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof ConcertinaError) return error;

@@ -1,5 +1,5 @@
 /** Life of a native object: no use after dispose, dispose once, running work and children end first. */
-import { ConcertinaError } from '../../electron/shared/errors';
+import { ConcertinaError } from '../../contract/errors';
 import type { RawAddon, RawCancellation } from './raw';
 
 interface Job {

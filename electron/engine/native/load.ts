@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ConcertinaError } from '../../electron/shared/errors';
+import { ConcertinaError } from '../../contract/errors';
 import { NativeEngine } from './engine';
 import type { RawAddon } from './raw';
 import type { Engine } from './types';
@@ -55,7 +55,7 @@ function folderOfThisFile(): string {
   return typeof __dirname === 'string' ? __dirname : path.dirname(fileURLToPath(import.meta.url));
 }
 
-/** the folder and two above it: native/binding in the source tree, build/app as a bundle */
+/** the folder and three above it: electron/engine/native in the source tree, build/app as a bundle */
 function ancestors(folder: string): string[] {
-  return [folder, path.dirname(folder), path.dirname(path.dirname(folder))];
+  return [0, 1, 2, 3].map((levels) => path.resolve(folder, ...Array<string>(levels).fill('..')));
 }

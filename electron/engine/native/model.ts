@@ -1,5 +1,5 @@
 /** A loaded model. */
-import type { ModelInfo } from '../../electron/shared/models';
+import type { ModelInfo } from '../../contract/models';
 import { NativeContext } from './context';
 import { coded, codedAsync } from './errors';
 import { DisposeGuard } from './guards';

@@ -1,7 +1,7 @@
 /** The `.node` as it is (native/addon/addon.cpp). Only this folder sees it; everyone else uses `types.ts`. */
-import type { Capabilities, EffectiveContext } from '../../electron/shared/engine';
-import type { Bandwidth } from '../../electron/shared/machine';
-import type { ModelInfo } from '../../electron/shared/models';
+import type { Capabilities, EffectiveContext } from '../../contract/engine';
+import type { Bandwidth } from '../../contract/machine';
+import type { ModelInfo } from '../../contract/models';
 import type {
   AnswerSoFar,
   CalibrateOptions,

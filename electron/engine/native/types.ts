@@ -3,10 +3,10 @@
  * `native/addon` implements it. Units: bytes, milliseconds, tokens. Nothing here blocks the calling thread for long:
  * every call that computes runs on a worker and takes an AbortSignal.
  */
-import type { Capabilities, EffectiveContext, Memory, MemoryEstimate } from '../../electron/shared/engine';
-import type { Bandwidth } from '../../electron/shared/machine';
-import type { ModelInfo } from '../../electron/shared/models';
-import type { RopeChoice } from '../../electron/shared/settings';
+import type { Capabilities, EffectiveContext, Memory, MemoryEstimate } from '../../contract/engine';
+import type { Bandwidth } from '../../contract/machine';
+import type { ModelInfo } from '../../contract/models';
+import type { RopeChoice } from '../../contract/settings';
 
 /** Memory of a model and a context by part; the caller adds what only the process knows (`process`, `total`, `free`). */
 export type PartMemory = Pick<Memory, 'weights' | 'kvK' | 'kvV' | 'kvF16' | 'compute'>;

@@ -2,11 +2,12 @@
  * Keeps what the context has read: before an answer it restores the session that spares most and saves what would be lost,
  * and it saves when nothing else is to do. Nothing here makes an answer or a load fail: what cannot be kept is read again.
  */
-import type { Context } from '../../../native/binding/types';
-import type { GenerateRequest, SessionOptions } from '../../shared/engineContract';
-import type { SavedSession } from '../../shared/sessions';
-import { expectedBytes } from '../carryOver';
+
+import type { GenerateRequest, SessionOptions } from '../../contract/engineContract';
+import type { SavedSession } from '../../contract/sessions';
+import { expectedBytes } from '../contextReuse';
 import type { Loaded } from '../modelHolder';
+import type { Context } from '../native/types';
 import type { SessionMeta } from './format';
 import { differenceOf, parseLabel } from './label';
 import { commonPrefix, sparedBy } from './prefix';

@@ -2,7 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Context } from '../../../native/binding/types';
+import type { Context } from '../native/types';
 import { decodeMeta, decodeTokens, encodeMeta, encodeTokens, hashOf, type SessionMeta } from './format';
 
 const ours = /\.(kv|tokens|json|part|tmp|restoring)$/;

@@ -1,5 +1,5 @@
 /** An answer that was continued is written in several parts: what its figures are as a whole. Pure. */
-import type { AnswerStats } from '../../shared/chats';
+import type { AnswerStats } from '../../contract/chats';
 
 /** Tokens are added up; rates are over the time of all parts; what a cache is (type, length, use) is as the last part found it. */
 export function addStats(before: AnswerStats | null, now: AnswerStats): AnswerStats {

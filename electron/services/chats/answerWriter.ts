@@ -1,11 +1,12 @@
 /** Asks the engine for one answer: at once, or in parts where the context fills up and the person lets old messages go. */
-import { reserveOf } from '../../shared/budget';
-import type { Message, StopReason } from '../../shared/chats';
-import type { GenerationResult } from '../../shared/engine';
-import type { GenerateRequest, PromptMessage, PromptOptions } from '../../shared/engineContract';
-import { ConcertinaError } from '../../shared/errors';
-import { holdsPassages, releasedOf } from '../../shared/released';
-import type { Settings } from '../../shared/settings';
+
+import type { Message, StopReason } from '../../contract/chats';
+import type { GenerationResult } from '../../contract/engine';
+import type { GenerateRequest, PromptMessage, PromptOptions } from '../../contract/engineContract';
+import { ConcertinaError } from '../../contract/errors';
+import { reserveOf } from '../../contract/promptBudget';
+import { holdsPassages, releasedOf } from '../../contract/released';
+import type { Settings } from '../../contract/settings';
 import { addStats } from './answerParts';
 import { fitBranch } from './overflow';
 import type { RunningAnswer } from './runningAnswer';

@@ -1,14 +1,14 @@
 /** What a draft would take of the context, before it is sent: the exact prompt, counted by the loaded model. */
-import type { AttachmentPart } from '../../shared/attachments';
-import type { PromptBudget } from '../../shared/budget';
-import type { OperationInput, OperationOutput } from '../../shared/contract';
-import { releasedOf } from '../../shared/released';
+import type { AttachmentPart } from '../../contract/attachments';
+import type { OperationInput, OperationOutput } from '../../contract/contract';
+import type { PromptBudget } from '../../contract/promptBudget';
+import { releasedOf } from '../../contract/released';
+import type { DocumentCounts } from '../documents/documentCounts';
+import type { DocumentStore } from '../documents/documentStore';
 import { branchTo } from './chatLog';
 import type { ChatStore } from './chatStore';
-import type { DocumentCounts } from './documents/documentCounts';
-import type { DocumentStore } from './documents/documentStore';
 import { asRead, type PromptSource } from './prompt';
-import type { CountingEngine, Prepared, Question, Questions } from './questions';
+import type { CountingEngine, Prepared, Question, Questions } from './promptBuilder';
 
 export class BudgetService {
   constructor(

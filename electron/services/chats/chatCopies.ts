@@ -1,9 +1,9 @@
 /** Chats out of the app and into it again. */
 
-import type { ExportedChat, ExportOptions } from '../../../shared/chatFile';
-import type { Chat } from '../../../shared/chats';
-import { branchTo, type ChatRecord } from '../chatLog';
-import { chatMarkdown, type LabelsOf } from './markdown';
+import type { ExportedChat, ExportOptions } from '../../contract/chatFile';
+import type { Chat } from '../../contract/chats';
+import { branchTo, type ChatRecord } from './chatLog';
+import { chatMarkdown, type LabelsOf } from './chatMarkdown';
 
 /** One chat: Markdown, or an object of JSON. */
 export async function exportedText(chat: Chat, options: ExportOptions, labelsOf: LabelsOf): Promise<string> {

@@ -1,7 +1,7 @@
 /** Titles and times of all chats, so that the list opens without reading every log. Rebuilt from the logs when it is off. */
 import { z } from 'zod';
-import { type ChatSummary, chatSummarySchema } from '../../shared/chats';
-import { readTextIfThere, writeFileAtomic } from './files';
+import { type ChatSummary, chatSummarySchema } from '../../contract/chats';
+import { readTextIfThere, writeFileAtomic } from '../lib/files';
 
 const entrySchema = z.object({ summary: chatSummarySchema, bytes: z.number() });
 const indexSchema = z.object({ version: z.literal(1), chats: z.array(entrySchema) });

@@ -3,16 +3,9 @@
  * A line that cannot be read is reported, never fatal; a message whose parent is lost hangs on the message before it.
  */
 import { z } from 'zod';
-import {
-  type Chat,
-  type ChatSummary,
-  folderNameSchema,
-  idSchema,
-  type Message,
-  messageSchema,
-} from '../../shared/chats';
-import { limits } from '../../shared/limits';
-import { summarySchema } from '../../shared/summaries';
+import { type Chat, type ChatSummary, folderNameSchema, type Message, messageSchema } from '../../contract/chats';
+import { idSchema, limits } from '../../contract/limits';
+import { summarySchema } from '../../contract/summaries';
 
 const at = z.number();
 

@@ -1,7 +1,7 @@
 /** A chat as Markdown, to be read by people: title, dates, models, what was used of documents, and the figures of answers. */
-import type { Attachment } from '../../../shared/attachments';
-import type { ExportedChat } from '../../../shared/chatFile';
-import type { AnswerStats, Message, StopReason } from '../../../shared/chats';
+import type { Attachment } from '../../contract/attachments';
+import type { ExportedChat } from '../../contract/chatFile';
+import type { AnswerStats, Message, StopReason } from '../../contract/chats';
 
 /** Names of a document's sections; null: the document is not there any more. */
 export type LabelsOf = (documentId: string) => Promise<string[] | null>;

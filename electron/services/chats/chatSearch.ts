@@ -1,8 +1,8 @@
 /** Search of all chats, in a worker thread: logs of hundreds of megabytes never hold up the main process. */
-import type { ChatSearchAnswer, ChatSearchQuestion, SearchTask } from '../../../shared/chatSearch';
-import { ConcertinaError } from '../../../shared/errors';
-import { searchWords } from '../../../shared/textSearch';
-import { TaskThread } from '../taskThread';
+import type { ChatSearchAnswer, ChatSearchQuestion, SearchTask } from '../../contract/chatSearch';
+import { ConcertinaError } from '../../contract/errors';
+import { searchWords } from '../../contract/textSearch';
+import { TaskThread } from '../lib/taskThread';
 
 const idleMs = 60_000;
 

@@ -2,9 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ChatSummary, Message, TrashedChat } from '../../shared/chats';
-import { ConcertinaError, toErrorPayload } from '../../shared/errors';
-import type { Summary } from '../../shared/summaries';
+import type { ChatSummary, Message, TrashedChat } from '../../contract/chats';
+import { ConcertinaError, toErrorPayload } from '../../contract/errors';
+import type { Summary } from '../../contract/summaries';
+import { Emitter } from '../lib/emitter';
+import { appendText, readTextIfThere, writeFileAtomic } from '../lib/files';
 import { ChatIndex } from './chatIndex';
 import {
   applyRecord,
@@ -17,8 +19,6 @@ import {
   summaryOf,
 } from './chatLog';
 import { ChatTrash } from './chatTrash';
-import { Emitter } from './emitter';
-import { appendText, readTextIfThere, writeFileAtomic } from './files';
 
 const chatsInMemory = 8;
 

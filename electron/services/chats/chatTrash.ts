@@ -1,11 +1,11 @@
 /** Deleted chats: logs that were moved to trash/, and an index of them. After 30 days they are deleted for good. */
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ChatSummary, TrashedChat } from '../../shared/chats';
-import { ConcertinaError } from '../../shared/errors';
+import type { ChatSummary, TrashedChat } from '../../contract/chats';
+import { ConcertinaError } from '../../contract/errors';
+import { isMissing, readTextIfThere, storageError } from '../lib/files';
 import { ChatIndex } from './chatIndex';
 import { parseLog, replay, summaryOf } from './chatLog';
-import { isMissing, readTextIfThere, storageError } from './files';
 
 const keptMs = 30 * 86_400_000;
 

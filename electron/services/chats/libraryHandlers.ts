@@ -1,16 +1,16 @@
 /** Handlers of what is done with chats as a whole: order, search, export, import, trash; and presets. */
 import { randomUUID } from 'node:crypto';
-import type { ExportedChat } from '../../../shared/chatFile';
-import type { ChatSummary } from '../../../shared/chats';
-import type { Handlers } from '../../../shared/contract';
-import { type ChatStore, isChatId } from '../chatStore';
+import type { ExportedChat } from '../../contract/chatFile';
+import type { ChatSummary } from '../../contract/chats';
+import type { Handlers } from '../../contract/contract';
 import type { DocumentService } from '../documents/documentService';
 import type { DocumentUse } from '../documents/documentUse';
-import type { SessionService } from '../sessionService';
-import type { TurnService } from '../turnService';
+import type { SessionService } from '../engine/sessionService';
+import type { PresetStore } from '../settings/presetStore';
 import { exportedText, recordsOf, withDocuments } from './chatCopies';
 import type { ChatSearch } from './chatSearch';
-import type { PresetStore } from './presetStore';
+import { type ChatStore, isChatId } from './chatStore';
+import type { TurnService } from './turnService';
 
 export interface LibraryParts {
   chats: ChatStore;

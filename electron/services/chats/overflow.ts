@@ -3,8 +3,8 @@
  * Then, by the policy `roll`, the oldest turns: the system prompt and the turns with other documents stay, so that the beginning
  * of the prompt, and the cache of it, stay too.
  */
-import type { Message } from '../../shared/chats';
-import { holdsPassages, releasedOf, withoutReleased } from '../../shared/released';
+import type { Message } from '../../contract/chats';
+import { holdsPassages, releasedOf, withoutReleased } from '../../contract/released';
 
 /** What of a message decides whether it can be left out. */
 export type RollSource = Pick<Message, 'role' | 'attachments' | 'leftOut' | 'released' | 'summary'>;

@@ -2,11 +2,11 @@
  * The messages that the model sees for an answer: the system prompt and the branch, as chat templates accept them.
  * What was sent once keeps its bytes: the messages of a turn begin with those of the turn before it.
  */
-import type { Attachment } from '../../shared/attachments';
-import type { Chat, Message } from '../../shared/chats';
-import type { PromptMessage } from '../../shared/engineContract';
-import type { Settings } from '../../shared/settings';
-import { resultsText } from './summary/summaryPrompt';
+import type { Attachment } from '../../contract/attachments';
+import type { Chat, Message } from '../../contract/chats';
+import type { PromptMessage } from '../../contract/engineContract';
+import type { Settings } from '../../contract/settings';
+import { resultsText } from './summaryPrompt';
 
 /** A message, or the draft of one. */
 export type PromptSource = Pick<Message, 'role' | 'text' | 'attachments' | 'summary'>;

@@ -1,13 +1,13 @@
 /** A question before it is sent: the blocks of its documents, and the passages that are looked up for it. */
-import type { Attachment } from '../../shared/attachments';
-import { reserveOf } from '../../shared/budget';
-import type { Chat } from '../../shared/chats';
-import type { PromptMessage, PromptOptions } from '../../shared/engineContract';
-import { ConcertinaError } from '../../shared/errors';
-import type { Settings } from '../../shared/settings';
-import type { CountingModel, DocumentCounts } from './documents/documentCounts';
-import type { DocumentTexts } from './documents/documentTexts';
-import type { Retrieval } from './documents/retrieval';
+import type { Attachment } from '../../contract/attachments';
+import type { Chat } from '../../contract/chats';
+import type { PromptMessage, PromptOptions } from '../../contract/engineContract';
+import { ConcertinaError } from '../../contract/errors';
+import { reserveOf } from '../../contract/promptBudget';
+import type { Settings } from '../../contract/settings';
+import type { CountingModel, DocumentCounts } from '../documents/documentCounts';
+import type { DocumentTexts } from '../documents/documentTexts';
+import type { Retrieval } from '../documents/retrieval';
 import { type Fitted, fitBranch, type RollSource } from './overflow';
 import { asRead, buildPrompt, type PromptSource, systemPromptOf } from './prompt';
 

@@ -1,8 +1,8 @@
 /** One answer while it is written: gathers its frames and puts the new text on disk about once a second. */
-import type { AnswerStats, Message } from '../../shared/chats';
-import type { StreamFrame } from '../../shared/engine';
+import type { AnswerStats, Message } from '../../contract/chats';
+import type { StreamFrame } from '../../contract/engine';
 import type { ChatStore } from './chatStore';
-import type { SummaryProgress } from './summary/summaryProgress';
+import type { SummaryProgress } from './summaryProgress';
 
 const saveEveryMs = 1000;
 

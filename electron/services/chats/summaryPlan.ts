@@ -1,7 +1,7 @@
 /** Cuts documents into parts that fit into the context, at the borders of their sections. */
-import type { Attachment, Passage } from '../../../shared/attachments';
-import type { Section } from '../../../shared/documents';
-import type { SummaryPart } from '../../../shared/summaries';
+import type { Attachment, Passage } from '../../contract/attachments';
+import type { Section } from '../../contract/documents';
+import type { SummaryPart } from '../../contract/summaries';
 
 /** A section, or a piece of one that is longer than the room. */
 interface Piece {

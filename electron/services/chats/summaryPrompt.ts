@@ -1,6 +1,6 @@
 /** What the model is told for a summary. The first message is the same for every part, so its cache is used again. */
-import type { PromptMessage } from '../../../shared/engineContract';
-import type { SummaryKind } from '../../../shared/summaries';
+import type { PromptMessage } from '../../contract/engineContract';
+import type { SummaryKind } from '../../contract/summaries';
 
 const system =
   'You read a document and write down what it says, briefly and faithfully. You add nothing that is not in the text. ' +

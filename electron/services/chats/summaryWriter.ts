@@ -2,20 +2,20 @@
  * Summarises documents that may be longer than the context: part by part, then the results are joined, by groups first where
  * they are too long for one pass. What is left to do follows from the parts alone, so it goes on after any end.
  */
-import type { Attachment } from '../../../shared/attachments';
-import { reserveOf } from '../../../shared/budget';
-import type { StopReason } from '../../../shared/chats';
-import type { GenerateRequest, PromptMessage } from '../../../shared/engineContract';
-import { ConcertinaError } from '../../../shared/errors';
-import type { Settings } from '../../../shared/settings';
-import { openPart, partMessageId, type SummaryPart } from '../../../shared/summaries';
-import { addStats } from '../answerParts';
-import type { WritingEngine } from '../answerWriter';
+import type { Attachment } from '../../contract/attachments';
+import type { StopReason } from '../../contract/chats';
+import type { GenerateRequest, PromptMessage } from '../../contract/engineContract';
+import { ConcertinaError } from '../../contract/errors';
+import { reserveOf } from '../../contract/promptBudget';
+import type { Settings } from '../../contract/settings';
+import { openPart, partMessageId, type SummaryPart } from '../../contract/summaries';
 import { documentBlock } from '../documents/documentBlock';
 import type { DocumentCounts } from '../documents/documentCounts';
 import type { DocumentStore } from '../documents/documentStore';
 import type { DocumentTexts } from '../documents/documentTexts';
-import type { RunningAnswer } from '../runningAnswer';
+import { addStats } from './answerParts';
+import type { WritingEngine } from './answerWriter';
+import type { RunningAnswer } from './runningAnswer';
 import { partsOf } from './summaryPlan';
 import type { SummaryProgress } from './summaryProgress';
 import { joinPrompt, partPrompt, type Result, wholePrompt } from './summaryPrompt';

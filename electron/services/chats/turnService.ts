@@ -1,23 +1,23 @@
 /** A turn: a question appended to a chat and the answer to it, from the first frame to the final record. */
 import { randomUUID } from 'node:crypto';
-import { type Attachment, asAsked } from '../../shared/attachments';
-import { type Chat, canGoOn, type Message, type StopReason } from '../../shared/chats';
-import type { Turn } from '../../shared/contract';
-import type { StreamFrame } from '../../shared/engine';
-import { ConcertinaError, toErrorPayload } from '../../shared/errors';
-import { releasedOf, withoutReleased } from '../../shared/released';
-import type { Settings } from '../../shared/settings';
-import type { SummaryKind } from '../../shared/summaries';
+import { type Attachment, asAsked } from '../../contract/attachments';
+import { type Chat, canGoOn, type Message, type StopReason } from '../../contract/chats';
+import type { Turn } from '../../contract/contract';
+import type { StreamFrame } from '../../contract/engine';
+import { ConcertinaError, toErrorPayload } from '../../contract/errors';
+import { releasedOf, withoutReleased } from '../../contract/released';
+import type { Settings } from '../../contract/settings';
+import type { SummaryKind } from '../../contract/summaries';
+import { Emitter } from '../lib/emitter';
+import type { Logger } from '../lib/logger';
 import { AnswerWriter, type BranchPrompt, type WritingEngine } from './answerWriter';
 import { branchTo, findMessage } from './chatLog';
 import type { ChatStore, FinalPart } from './chatStore';
-import { Emitter } from './emitter';
-import type { Logger } from './logger';
-import type { Questions } from './questions';
+import type { Questions } from './promptBuilder';
 import { RunningAnswer } from './runningAnswer';
-import { SummaryProgress } from './summary/summaryProgress';
-import { questionText } from './summary/summaryPrompt';
-import type { SummaryWriter } from './summary/summaryWriter';
+import { SummaryProgress } from './summaryProgress';
+import { questionText } from './summaryPrompt';
+import type { SummaryWriter } from './summaryWriter';
 import { titleFrom } from './titles';
 
 /** What a turn needs of the engine; `EngineService` is one. */

@@ -1,6 +1,6 @@
 /** A run as Markdown: what was compared and on what, a table of figures, the curves, and where the answers part. */
-import type { CompareColumn, CompareRun } from '../../../shared/compare';
-import type { Candidate } from '../../../shared/compareFigures';
+import type { CompareColumn, CompareRun } from '../../contract/compare';
+import type { Candidate } from '../../contract/compareFigures';
 import { effectiveOf, figures, nameOf, shortName } from './exportCells';
 
 export function markdownOf(run: CompareRun): string {

@@ -1,6 +1,6 @@
-/** The operations of `electron/shared/compare.ts`. */
-import type { compareOperations } from '../../../shared/compare';
-import type { HandlersOf } from '../../../shared/operation';
+/** The operations of `electron/contract/compare.ts`. */
+import type { compareOperations } from '../../contract/compare';
+import type { HandlersOf } from '../../contract/operation';
 import type { CompareService } from './compareService';
 import { exportRun } from './export';
 

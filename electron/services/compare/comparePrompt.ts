@@ -1,14 +1,14 @@
 /** What every column reads, as the engine is given it: texts in place of ids. */
-import type { Attachment } from '../../../shared/attachments';
-import type { Chat } from '../../../shared/chats';
-import type { ComparePrompt } from '../../../shared/compare';
-import type { CompareTask } from '../../../shared/engineContract';
-import { ConcertinaError } from '../../../shared/errors';
-import { releasedOf, withoutReleased } from '../../../shared/released';
-import { branchTo } from '../chatLog';
-import type { ChatStore } from '../chatStore';
-import { type BlockOf, buildPrompt, type PromptSource, systemPromptOf } from '../prompt';
-import { titleFrom } from '../titles';
+import type { Attachment } from '../../contract/attachments';
+import type { Chat } from '../../contract/chats';
+import type { ComparePrompt } from '../../contract/compare';
+import type { CompareTask } from '../../contract/engineContract';
+import { ConcertinaError } from '../../contract/errors';
+import { releasedOf, withoutReleased } from '../../contract/released';
+import { branchTo } from '../chats/chatLog';
+import type { ChatStore } from '../chats/chatStore';
+import { type BlockOf, buildPrompt, type PromptSource, systemPromptOf } from '../chats/prompt';
+import { titleFrom } from '../chats/titles';
 
 export interface ResolvedPrompt extends Pick<CompareTask, 'prompt' | 'material'> {
   /** of a run that a person did not name */

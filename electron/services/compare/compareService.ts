@@ -10,14 +10,14 @@ import type {
   CompareRequest,
   CompareRun,
   CompareSummary,
-} from '../../../shared/compare';
-import type { CompareTask, EngineClient } from '../../../shared/engineContract';
-import { ConcertinaError, toErrorPayload } from '../../../shared/errors';
-import type { Settings } from '../../../shared/settings';
-import { Emitter } from '../emitter';
-import type { EngineService } from '../engineService';
-import type { Logger } from '../logger';
-import { systemFacts } from '../systemFacts';
+} from '../../contract/compare';
+import type { CompareTask, EngineClient } from '../../contract/engineContract';
+import { ConcertinaError, toErrorPayload } from '../../contract/errors';
+import type { Settings } from '../../contract/settings';
+import type { EngineService } from '../engine/engineService';
+import { Emitter } from '../lib/emitter';
+import type { Logger } from '../lib/logger';
+import { systemFacts } from '../machine/systemFacts';
 import { countPrompt, type PromptCounts, type PromptParts, resolvePrompt } from './comparePrompt';
 import type { CompareStore } from './compareStore';
 import { buildOf, machineOf } from './facts';

@@ -1,9 +1,9 @@
 /** Runs on disk: compare/<id>.json, each written whole. One that an earlier start of the app left unfinished is closed here. */
 import { readdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { type CompareRun, type CompareSummary, compareRunSchema } from '../../../shared/compare';
-import { ConcertinaError } from '../../../shared/errors';
-import { isMissing, readTextIfThere, setAside, storageError, writeFileAtomic } from '../files';
+import { type CompareRun, type CompareSummary, compareRunSchema } from '../../contract/compare';
+import { ConcertinaError } from '../../contract/errors';
+import { isMissing, readTextIfThere, setAside, storageError, writeFileAtomic } from '../lib/files';
 import { interruptedRun } from './runState';
 
 export class CompareStore {

@@ -1,7 +1,7 @@
 /** A run as a file for other people: JSON with everything, CSV with a line for each column, Markdown to read. */
-import type { CompareFormat, CompareRun } from '../../../shared/compare';
+import type { CompareFormat, CompareRun } from '../../contract/compare';
+import { markdownOf } from './compareExport';
 import { csvOf } from './exportCsv';
-import { markdownOf } from './exportMarkdown';
 
 const endings: Record<CompareFormat, string> = { markdown: 'md', csv: 'csv', json: 'json' };
 

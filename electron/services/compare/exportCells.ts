@@ -1,5 +1,5 @@
 /** The figures of a column, each with its name and unit: what both tables show. */
-import type { CompareColumn } from '../../../shared/compare';
+import type { CompareColumn } from '../../contract/compare';
 
 export type Cell = string | number | null;
 

@@ -1,5 +1,5 @@
 /** A line for each column of a run, exact values; points of curves follow as lines of their own kind. */
-import type { CompareRun } from '../../../shared/compare';
+import type { CompareRun } from '../../contract/compare';
 import { type Cell, effectiveOf, figures, nameOf } from './exportCells';
 
 export function csvOf(run: CompareRun): string {

@@ -1,7 +1,7 @@
 /** What a figure hangs on besides the settings: the machine, and the build that ran. */
-import type { CompareRun } from '../../../shared/compare';
-import type { Capabilities } from '../../../shared/engine';
-import type { SystemFacts } from '../diagnostics';
+import type { CompareRun } from '../../contract/compare';
+import type { Capabilities } from '../../contract/engine';
+import type { SystemFacts } from '../machine/diagnostics';
 
 export function machineOf(system: SystemFacts, capabilities: Capabilities): NonNullable<CompareRun['machine']> {
   const { physicalCores, backend, device, gpus } = capabilities;

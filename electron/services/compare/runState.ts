@@ -5,9 +5,9 @@ import {
   type CompareRun,
   compareColumnSchema,
   compareRunSchema,
-} from '../../../shared/compare';
-import type { ErrorPayload } from '../../../shared/errors';
-import type { ContextSettings } from '../../../shared/settings';
+} from '../../contract/compare';
+import type { ErrorPayload } from '../../contract/errors';
+import type { ContextSettings } from '../../contract/settings';
 
 export interface NewRun {
   id: string;

@@ -9,9 +9,9 @@
  *   text of the page
  *   </document>
  */
-import type { AttachmentPart } from '../../../shared/attachments';
-import type { Section } from '../../../shared/documents';
-import { ConcertinaError } from '../../../shared/errors';
+import type { AttachmentPart } from '../../contract/attachments';
+import type { Section } from '../../contract/documents';
+import { ConcertinaError } from '../../contract/errors';
 
 /** UTF-16 units of the text, `end` not included. */
 export interface Stretch {

@@ -1,5 +1,5 @@
 /** Tokens of documents, section by section, counted once for each model. */
-import type { Attachment } from '../../../shared/attachments';
+import type { Attachment } from '../../contract/attachments';
 import { documentBlock } from './documentBlock';
 import type { DocumentTexts } from './documentTexts';
 

@@ -5,9 +5,9 @@ import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
-import { documentSchema, type Section, sectionSchema } from '../../../shared/documents';
-import { sectionsPerSlice, type TextMark } from '../../../shared/documentWork';
-import { readTextIfThere, writeFileAtomic } from '../files';
+import { documentSchema, type Section, sectionSchema } from '../../contract/documents';
+import { sectionsPerSlice, type TextMark } from '../../contract/documentWork';
+import { readTextIfThere, writeFileAtomic } from '../lib/files';
 
 const metaSchema = z.object({
   version: z.literal(1),

@@ -1,11 +1,11 @@
 /** Documents that came with a file of exported chats: their text was taken out elsewhere, their files are not here. */
 import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
-import type { ExportedDocument } from '../../../shared/chatFile';
-import type { DocumentInfo, Section } from '../../../shared/documents';
-import type { TextMark } from '../../../shared/documentWork';
-import { ConcertinaError } from '../../../shared/errors';
-import { storageError } from '../files';
+import type { ExportedDocument } from '../../contract/chatFile';
+import type { DocumentInfo, Section } from '../../contract/documents';
+import type { TextMark } from '../../contract/documentWork';
+import { ConcertinaError } from '../../contract/errors';
+import { storageError } from '../lib/files';
 import { textPath } from './documentFiles';
 import type { DocumentStore } from './documentStore';
 

@@ -2,12 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import type { DocumentInfo, DocumentJob, UploadAnswer, UploadPart } from '../../../shared/documents';
-import type { ReadingLimits } from '../../../shared/documentWork';
-import { toErrorPayload } from '../../../shared/errors';
-import { storageError } from '../files';
-import type { Logger } from '../logger';
-import type { ProcessTransport } from '../processTransport';
+import type { DocumentInfo, DocumentJob, UploadAnswer, UploadPart } from '../../contract/documents';
+import type { ReadingLimits } from '../../contract/documentWork';
+import { toErrorPayload } from '../../contract/errors';
+import type { ProcessTransport } from '../engine/engineTransport';
+import { storageError } from '../lib/files';
+import type { Logger } from '../lib/logger';
 import { textPath } from './documentFiles';
 import { DocumentStore } from './documentStore';
 import { cancelled, runExtraction } from './extraction';

@@ -1,12 +1,12 @@
 /** Documents on disk: documents/<id>/, each written in a folder beside and moved into place when it is whole. */
 import { mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DocumentInfo, Section } from '../../../shared/documents';
-import type { Extraction } from '../../../shared/documentWork';
-import { ConcertinaError } from '../../../shared/errors';
-import { limits } from '../../../shared/limits';
-import { isMissing, storageError } from '../files';
-import type { Logger } from '../logger';
+import type { DocumentInfo, Section } from '../../contract/documents';
+import type { Extraction } from '../../contract/documentWork';
+import { ConcertinaError } from '../../contract/errors';
+import { limits } from '../../contract/limits';
+import { isMissing, storageError } from '../lib/files';
+import type { Logger } from '../lib/logger';
 import { type DocumentMeta, readMeta, readSlice, textPath, writeMeta } from './documentFiles';
 
 const unfinished = '.new-';

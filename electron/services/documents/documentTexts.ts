@@ -1,7 +1,7 @@
 /** The blocks of documents that prompts are made of, read from the store; those that were used last stay in memory. */
-import type { Attachment } from '../../../shared/attachments';
-import { ConcertinaError, toErrorPayload } from '../../../shared/errors';
-import { limits } from '../../../shared/limits';
+import type { Attachment } from '../../contract/attachments';
+import { ConcertinaError, toErrorPayload } from '../../contract/errors';
+import { limits } from '../../contract/limits';
 import { documentBlock, markedText, stretchesOf } from './documentBlock';
 import type { DocumentStore } from './documentStore';
 

@@ -1,9 +1,9 @@
 /** Which documents the chats and comparisons name. The logs are looked through as they are, without parsing them. */
 import { createReadStream } from 'node:fs';
-import type { DocumentUsage } from '../../../shared/documents';
-import type { ChatStore } from '../chatStore';
-import { storageError } from '../files';
-import type { Logger } from '../logger';
+import type { DocumentUsage } from '../../contract/documents';
+import type { ChatStore } from '../chats/chatStore';
+import { storageError } from '../lib/files';
+import type { Logger } from '../lib/logger';
 import type { DocumentStore, SweepLimits } from './documentStore';
 
 /** a draft may still hold what was attached so lately */

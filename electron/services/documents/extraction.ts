@@ -1,6 +1,6 @@
 /** Has a process of its own take the words out of one document, and ends it when it is not wanted or does not move. */
 import { z } from 'zod';
-import type { Section } from '../../../shared/documents';
+import type { Section } from '../../contract/documents';
 import {
   type DocumentOrder,
   type DocumentTask,
@@ -8,11 +8,11 @@ import {
   type Extraction,
   type ReadingLimits,
   sectionsPerSlice,
-} from '../../../shared/documentWork';
-import { ConcertinaError, errorPayloadSchema } from '../../../shared/errors';
-import { limits as contractLimits } from '../../../shared/limits';
-import { isKill, nameOf } from '../engineFailures';
-import type { ProcessExit, ProcessTransport } from '../processTransport';
+} from '../../contract/documentWork';
+import { ConcertinaError, errorPayloadSchema } from '../../contract/errors';
+import { limits as contractLimits } from '../../contract/limits';
+import { isKill, nameOf } from '../engine/engineFailures';
+import type { ProcessExit, ProcessTransport } from '../engine/engineTransport';
 import { checkedSections } from './documentFiles';
 
 /**
@@ -26,7 +26,7 @@ const wordLimits: ReadingLimits = { ...usualLimits, memoryBytes: 640e6, heapMb: 
 const usualSilenceMs = 600_000;
 
 export interface ExtractionOptions {
-  /** the bundle of electron/documents */
+  /** the bundle of electron/workers/documents */
   openProcess: () => ProcessTransport;
   signal: AbortSignal;
   onProgress: (fraction: number, pages: { done: number; all: number } | null) => void;

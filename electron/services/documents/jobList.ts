@@ -1,6 +1,6 @@
 /** The jobs of this run as a window sees them: changes of state at once, progress a few times a second. */
-import type { DocumentJob } from '../../../shared/documents';
-import { Emitter } from '../emitter';
+import type { DocumentJob } from '../../contract/documents';
+import { Emitter } from '../lib/emitter';
 
 const endedKept = 50;
 const msBetweenTellings = 100;

@@ -1,7 +1,7 @@
 /** What a file is, by its first bytes and its name; what the app cannot read is refused with what to do instead. */
 
-import type { DocumentKind } from '../../../shared/documents';
-import { ConcertinaError } from '../../../shared/errors';
+import type { DocumentKind } from '../../contract/documents';
+import { ConcertinaError } from '../../contract/errors';
 
 /** first bytes of a file that are enough for this */
 export const headBytes = 1024;

@@ -1,6 +1,6 @@
 /** Chooses the passages of documents that fit a question best, as many as there is room for. */
-import type { Attachment, Passage, ScoredPassage } from '../../../shared/attachments';
-import type { FoundPassage, FoundPassages } from '../../../shared/passageWork';
+import type { Attachment, Passage, ScoredPassage } from '../../contract/attachments';
+import type { FoundPassage, FoundPassages } from '../../contract/passageWork';
 import { documentBlock, markedText, sectionAt } from './documentBlock';
 import type { DocumentStore } from './documentStore';
 import type { DocumentTexts } from './documentTexts';

@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
-import type { DocumentKind } from '../../../shared/documents';
-import { extractorVersion } from '../../../shared/documentWork';
-import { ConcertinaError } from '../../../shared/errors';
-import { limits } from '../../../shared/limits';
-import { isMissing } from '../files';
+import type { DocumentKind } from '../../contract/documents';
+import { extractorVersion } from '../../contract/documentWork';
+import { ConcertinaError } from '../../contract/errors';
+import { limits } from '../../contract/limits';
+import { isMissing } from '../lib/files';
 import { headBytes, kindOfDocument } from './kinds';
 
 /** small enough that the hash of one piece does not hold up the thread of the window */

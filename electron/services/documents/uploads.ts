@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { UploadPart } from '../../../shared/documents';
-import { ConcertinaError } from '../../../shared/errors';
-import { limits } from '../../../shared/limits';
-import { storageError } from '../files';
+import type { UploadPart } from '../../contract/documents';
+import { ConcertinaError } from '../../contract/errors';
+import { limits } from '../../contract/limits';
+import { storageError } from '../lib/files';
 import { tooLarge } from './source';
 
 /** A page that sends nothing for so long is gone. */

@@ -1,9 +1,9 @@
 /** Room on the disk for a download, and what the disk says when there is none. */
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { sizeText } from '../../../shared/bytes';
-import { ConcertinaError } from '../../../shared/errors';
-import { isMissing, storageError } from '../files';
+import { sizeText } from '../../contract/bytes';
+import { ConcertinaError } from '../../contract/errors';
+import { isMissing, storageError } from '../lib/files';
 
 const GiB = 1024 ** 3;
 const full = new Set(['ENOSPC', 'EDQUOT']);

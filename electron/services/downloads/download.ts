@@ -4,10 +4,10 @@
  */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConcertinaError } from '../../../shared/errors';
-import type { HubPart } from '../../../shared/hub';
-import { HubError } from '../hub/answers';
+import { ConcertinaError } from '../../contract/errors';
+import type { HubPart } from '../../contract/hub';
 import { readGgufHeader, requireRoom } from '../hub/ggufHeader';
+import { HubError } from '../hub/httpErrors';
 import { discardPart, PartFile, putInPlace } from './partFile';
 import type { Origin } from './sidecar';
 import { delayBefore, type Pause, type Timing } from './timing';

@@ -1,11 +1,11 @@
 /** downloads.json: what was asked for and how far it is, so that it goes on after a restart. */
 import { basename } from 'node:path';
 import { z } from 'zod';
-import { idSchema } from '../../../shared/chats';
-import { downloadStateSchema } from '../../../shared/downloads';
-import { errorPayloadSchema } from '../../../shared/errors';
-import { countSchema } from '../../../shared/hub';
-import { readTextIfThere, setAside, sweepTemporary, writeFileAtomic } from '../files';
+import { downloadStateSchema } from '../../contract/downloads';
+import { errorPayloadSchema } from '../../contract/errors';
+import { countSchema } from '../../contract/hub';
+import { idSchema } from '../../contract/limits';
+import { readTextIfThere, setAside, sweepTemporary, writeFileAtomic } from '../lib/files';
 import { originSchema } from './sidecar';
 
 const entrySchema = originSchema.extend({

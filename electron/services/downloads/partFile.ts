@@ -8,8 +8,8 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { createSHA256, type IHasher } from 'hash-wasm';
-import type { HubPart } from '../../../shared/hub';
-import { isMissing, sweepTemporary, writeFileAtomic } from '../files';
+import type { HubPart } from '../../contract/hub';
+import { isMissing, sweepTemporary, writeFileAtomic } from '../lib/files';
 import { diskError } from './disk';
 import { addLine, type Head, headText, type Known, type Line, readSidecar } from './sidecar';
 

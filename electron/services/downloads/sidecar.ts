@@ -3,8 +3,8 @@
  * each piece of news. Lines are only added, so a crash costs the last one at most.
  */
 import { z } from 'zod';
-import { countSchema, hubPartSchema, repoPathSchema, repoSchema, revisionSchema } from '../../../shared/hub';
-import { appendText, readTextIfThere } from '../files';
+import { countSchema, hubPartSchema, repoPathSchema, repoSchema, revisionSchema } from '../../contract/hub';
+import { appendText, readTextIfThere } from '../lib/files';
 
 /** What every part of a model file has in common: enough to take up the download of a file that no list knows. */
 export const originSchema = z.object({

@@ -1,5 +1,5 @@
 /** How patient a download is. Tests are less so. */
-import type { HubError } from '../hub/answers';
+import type { HubError } from '../hub/httpErrors';
 
 export interface Timing {
   /** attempts without a new byte, after which a download has failed */

@@ -1,8 +1,8 @@
 /** One connection of a download: asks for what is missing, checks that the answer is just that, and writes it. */
-import { ConcertinaError } from '../../../shared/errors';
-import { connectionError, HubError } from '../hub/answers';
+import { ConcertinaError } from '../../contract/errors';
 import { resolvePath } from '../hub/api';
 import type { Answer, HubHttp } from '../hub/http';
+import { connectionError, HubError } from '../hub/httpErrors';
 import type { PartFile } from './partFile';
 
 export interface Source {

@@ -1,6 +1,6 @@
 /** Memory of the app beside the engine process: what belongs to the window, the main process and Chromium's helpers. */
 import { readFileSync } from 'node:fs';
-import { pagesOf } from '../../shared/pages';
+import { pagesOf } from '../../contract/pages';
 
 /**
  * Bytes of the processes' own pages; those of programs and libraries, which processes share, are left out. Null where the

@@ -1,9 +1,9 @@
 /** Loads the model in use again when settings of its context change: after a pause, and after answers that are being written. */
-import type { ContextSettings } from '../../shared/settings';
+import type { ContextSettings } from '../../contract/settings';
+import type { SettingsService } from '../settings/settingsService';
 import type { LiveStatus } from './engineStatus';
 import type { EngineTasks } from './engineTasks';
-import type { ModelLoads } from './modelLoads';
-import type { SettingsService } from './settingsService';
+import type { ModelLoads } from './modelLoader';
 
 const delayMs = 500;
 

@@ -1,6 +1,6 @@
 /** What a person is told about an engine process that cannot start or has ended. */
-import { ConcertinaError } from '../../shared/errors';
-import type { ProcessExit } from './processTransport';
+import { ConcertinaError } from '../../contract/errors';
+import type { ProcessExit } from './engineTransport';
 
 export const unavailableHint = 'Build the engine again with `npm run build:engine`, or reinstall the app.';
 

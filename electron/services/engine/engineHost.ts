@@ -1,12 +1,17 @@
 /** The engine process as an object with a life: start, ready, crash, restart, stop. It knows nothing of models. */
-import type { Capabilities, Stall } from '../../shared/engine';
-import { type EngineClient, type EngineEvents, type EngineOperations, engineEvents } from '../../shared/engineContract';
-import { ConcertinaError } from '../../shared/errors';
-import { createRemote } from '../../shared/remote';
-import { Emitter } from './emitter';
+import type { Capabilities, Stall } from '../../contract/engine';
+import {
+  type EngineClient,
+  type EngineEvents,
+  type EngineOperations,
+  engineEvents,
+} from '../../contract/engineContract';
+import { ConcertinaError } from '../../contract/errors';
+import { createRemote } from '../../contract/rpc';
+import { Emitter } from '../lib/emitter';
+import type { Logger } from '../lib/logger';
 import { crashError, endedWhenAsked, isKill, killedWhileLoading, nameOf, unavailableHint } from './engineFailures';
-import type { Logger } from './logger';
-import type { ProcessExit, ProcessTransport } from './processTransport';
+import type { ProcessExit, ProcessTransport } from './engineTransport';
 import { type RestartDecision, RestartPolicy, startKey } from './restartPolicy';
 import { Watchdog } from './watchdog';
 

@@ -1,5 +1,5 @@
 /** The memory figures of the status: the engine's own, and with them what the app's other processes take. */
-import type { Memory } from '../../shared/engine';
+import type { Memory } from '../../contract/engine';
 import type { EngineHost } from './engineHost';
 import type { LiveStatus } from './engineStatus';
 import { looksTheSame } from './memoryChange';

@@ -1,27 +1,27 @@
 /** The engine as the other services ask for it: joins what loads models, what works with the loaded one, and their status. */
-import type { ComparePlan } from '../../shared/compare';
-import type { OperationInput } from '../../shared/contract';
-import type { EngineStatus, GenerationResult, MemoryEstimate, StreamFrame } from '../../shared/engine';
+import type { ComparePlan } from '../../contract/compare';
+import type { OperationInput } from '../../contract/contract';
+import type { EngineStatus, GenerationResult, MemoryEstimate, StreamFrame } from '../../contract/engine';
 import type {
   CalibrationPlaces,
   CompareTask,
   GenerateRequest,
   PromptMessage,
   PromptOptions,
-} from '../../shared/engineContract';
-import { ConcertinaError } from '../../shared/errors';
-import type { ContextFit } from '../../shared/fit';
-import type { ContextSettings } from '../../shared/settings';
+} from '../../contract/engineContract';
+import { ConcertinaError } from '../../contract/errors';
+import type { ContextFit } from '../../contract/fit';
+import type { ContextSettings } from '../../contract/settings';
+import { Emitter } from '../lib/emitter';
+import type { ModelLibrary } from '../models/modelLibrary';
+import type { SettingsService } from '../settings/settingsService';
 import { ContextReload } from './contextReload';
-import { Emitter } from './emitter';
 import type { EngineHost } from './engineHost';
 import { EngineMemory } from './engineMemory';
 import { LiveStatus } from './engineStatus';
 import { EngineTasks } from './engineTasks';
 import type { ModelInspector } from './modelInspector';
-import type { ModelLibrary } from './modelLibrary';
-import { ModelLoads } from './modelLoads';
-import type { SettingsService } from './settingsService';
+import { ModelLoads } from './modelLoader';
 
 const maxNotes = 20;
 

@@ -1,8 +1,8 @@
 /** The engine's status as the windows see it, the one copy of it, and what it allows. Whoever learns something updates it. */
-import type { EngineStatus } from '../../shared/engine';
-import { ConcertinaError } from '../../shared/errors';
-import { Emitter } from './emitter';
-import { waitUntil } from './waitUntil';
+import type { EngineStatus } from '../../contract/engine';
+import { ConcertinaError } from '../../contract/errors';
+import { Emitter } from '../lib/emitter';
+import { waitUntil } from '../lib/waitUntil';
 
 export const nothingLoaded = {
   model: null,

@@ -1,12 +1,12 @@
 /** What a loaded model is asked to do: answers and comparisons. Each can be cancelled, and waits for what it needs. */
-import type { GenerationResult } from '../../shared/engine';
-import type { CompareTask, GenerateRequest } from '../../shared/engineContract';
-import { ConcertinaError } from '../../shared/errors';
-import { Emitter } from './emitter';
+import type { GenerationResult } from '../../contract/engine';
+import type { CompareTask, GenerateRequest } from '../../contract/engineContract';
+import { ConcertinaError } from '../../contract/errors';
+import { Emitter } from '../lib/emitter';
 import type { EngineHost } from './engineHost';
 import type { LiveStatus } from './engineStatus';
 import type { ModelInspector } from './modelInspector';
-import type { ModelLoads } from './modelLoads';
+import type { ModelLoads } from './modelLoader';
 
 export class EngineTasks {
   /** the last one that ran has ended */

@@ -1,6 +1,6 @@
 /** A child process as a forked Node process: headless mode and tests. */
 import { fork } from 'node:child_process';
-import { type ProcessTransport, scrubbedEnvironment } from './processTransport';
+import { type ProcessTransport, scrubbedEnvironment } from './engineTransport';
 
 export function forkProcess(modulePath: string, args: readonly string[] = []): ProcessTransport {
   const child = fork(modulePath, args, {

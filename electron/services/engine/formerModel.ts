@@ -1,6 +1,6 @@
 /** The model that was in use when another one was asked for: it goes on being used where that one cannot be had. */
-import type { EngineStatus } from '../../shared/engine';
-import type { ContextSettings } from '../../shared/settings';
+import type { EngineStatus } from '../../contract/engine';
+import type { ContextSettings } from '../../contract/settings';
 import type { EngineWork } from './engineHost';
 
 export interface Former {

@@ -1,5 +1,5 @@
 /** Loads by number: the latest one wins, those before it are ended, and a person can cancel it. */
-import { ConcertinaError } from '../../shared/errors';
+import { ConcertinaError } from '../../contract/errors';
 import type { EngineHost } from './engineHost';
 import type { LiveStatus } from './engineStatus';
 

@@ -1,5 +1,5 @@
 /** Whether two readings of the memory look the same to a person: each update makes every window draw its strip again. */
-import type { Memory } from '../../shared/engine';
+import type { Memory } from '../../contract/engine';
 
 /** figures are shown with three digits */
 const visibleShare = 0.005;

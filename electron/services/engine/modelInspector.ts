@@ -5,19 +5,19 @@
  */
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { ComparePlan } from '../../shared/compare';
-import type { MemoryEstimate } from '../../shared/engine';
-import { ConcertinaError } from '../../shared/errors';
-import type { ContextFit, MachineMemory } from '../../shared/fit';
-import { type InspectorEvents, type InspectorOperations, inspectorEvents } from '../../shared/inspectorContract';
-import type { ModelInfo } from '../../shared/models';
-import type { InputOf, OutputOf } from '../../shared/operation';
-import { createRemote, type Remote } from '../../shared/remote';
-import type { ContextSettings } from '../../shared/settings';
-import { Emitter } from './emitter';
+import type { ComparePlan } from '../../contract/compare';
+import type { MemoryEstimate } from '../../contract/engine';
+import { ConcertinaError } from '../../contract/errors';
+import type { ContextFit, MachineMemory } from '../../contract/fit';
+import { type InspectorEvents, type InspectorOperations, inspectorEvents } from '../../contract/inspectorContract';
+import type { ModelInfo } from '../../contract/models';
+import type { InputOf, OutputOf } from '../../contract/operation';
+import { createRemote, type Remote } from '../../contract/rpc';
+import type { ContextSettings } from '../../contract/settings';
+import { Emitter } from '../lib/emitter';
+import type { Logger } from '../lib/logger';
 import { isKill, nameOf, unavailableHint } from './engineFailures';
-import type { Logger } from './logger';
-import type { ProcessExit, ProcessTransport } from './processTransport';
+import type { ProcessExit, ProcessTransport } from './engineTransport';
 
 /** A start takes some tenths of a second, and the memory is wanted by models. */
 const usualIdleMs = 60_000;

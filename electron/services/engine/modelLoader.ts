@@ -2,19 +2,19 @@
  * Loads of a model: by a person's choice, with a new process, in the place of one that cannot be had. The only one that
  * asks the engine to load. A load that fails shows in the status; the model that was in use before it is used on.
  */
-import type { EngineStatus } from '../../shared/engine';
-import type { CalibrationPlaces, LoadResult } from '../../shared/engineContract';
-import { type ErrorPayload, toErrorPayload } from '../../shared/errors';
-import type { ContextSettings } from '../../shared/settings';
-import { Emitter } from './emitter';
+import type { EngineStatus } from '../../contract/engine';
+import type { CalibrationPlaces, LoadResult } from '../../contract/engineContract';
+import { type ErrorPayload, toErrorPayload } from '../../contract/errors';
+import type { ContextSettings } from '../../contract/settings';
+import { Emitter } from '../lib/emitter';
+import type { ModelLibrary } from '../models/modelLibrary';
+import type { SettingsService } from '../settings/settingsService';
 import type { CrashReport, EngineHost } from './engineHost';
 import type { EngineMemory } from './engineMemory';
 import { type LiveStatus, nothingLoaded } from './engineStatus';
 import { type Former, FormerModel } from './formerModel';
 import { LoadTurns } from './loadTurns';
 import type { ModelInspector } from './modelInspector';
-import type { ModelLibrary } from './modelLibrary';
-import type { SettingsService } from './settingsService';
 
 type Refused = EngineStatus['refused'];
 

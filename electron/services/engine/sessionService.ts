@@ -1,8 +1,8 @@
 /** Saved sessions from this side: the engine keeps them, this tells it where, how many, and which chats there still are. */
-import type { SavedSession } from '../../shared/sessions';
+import type { SavedSession } from '../../contract/sessions';
+import type { Logger } from '../lib/logger';
+import type { SettingsService } from '../settings/settingsService';
 import type { EngineHost } from './engineHost';
-import type { Logger } from './logger';
-import type { SettingsService } from './settingsService';
 
 export class SessionService {
   /** as the engine was told last */

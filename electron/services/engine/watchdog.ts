@@ -1,5 +1,5 @@
 /** Notices an engine process that is alive but does not answer. It only tells: work that is slow must not be ended. */
-import type { Stall } from '../../shared/engine';
+import type { Stall } from '../../contract/engine';
 
 const tickMs = 5000;
 

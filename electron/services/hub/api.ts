@@ -1,6 +1,6 @@
 /** The three questions of the hub's REST API that we have: search, one model, its files. Unknown keys are let through. */
 import { z } from 'zod';
-import { ConcertinaError } from '../../../shared/errors';
+import { ConcertinaError } from '../../contract/errors';
 import {
   countSchema,
   type HubModel,
@@ -9,9 +9,9 @@ import {
   hubModelSchema,
   repoPathSchema,
   sha256Schema,
-} from '../../../shared/hub';
-import { HubError } from './answers';
+} from '../../contract/hub';
 import type { HubHttp } from './http';
+import { HubError } from './httpErrors';
 import { urlOrNull } from './urlOrNull';
 
 const pageLength = 30;

@@ -1,8 +1,8 @@
 /** assets/catalogue/models.json: models to begin with, for a first start without a network. */
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { type CatalogueEntry, catalogueEntrySchema } from '../../../shared/hub';
-import { storageError } from '../files';
+import { type CatalogueEntry, catalogueEntrySchema } from '../../contract/hub';
+import { storageError } from '../lib/files';
 
 export const catalogueSchema = z.object({ version: z.literal(1), models: z.array(catalogueEntrySchema) });
 

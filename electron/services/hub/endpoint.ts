@@ -1,5 +1,5 @@
 /** Where the hub is. The one place that knows the address of the usual one. */
-import { ConcertinaError } from '../../../shared/errors';
+import { ConcertinaError } from '../../contract/errors';
 import { urlOrNull } from './urlOrNull';
 
 const usual = 'https://huggingface.co';

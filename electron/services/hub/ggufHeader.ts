@@ -2,8 +2,8 @@
  * Finds the end of a GGUF header: how much of a file must be read before the engine can say what
  * the model takes, and whether a file that was downloaded is one at all.
  */
-import { ConcertinaError } from '../../../shared/errors';
-import { shownText } from '../../../shared/shownText';
+import { ConcertinaError } from '../../contract/errors';
+import { shownText } from '../../contract/shownText';
 
 const maxHeaderBytes = 256 * 1024 * 1024;
 const maxNameBytes = 65_536;

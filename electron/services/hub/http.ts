@@ -5,9 +5,9 @@
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
 import type { z } from 'zod';
-import { countSchema } from '../../../shared/hub';
-import { connectionError, type Headers, HubError, refusalOf } from './answers';
+import { countSchema } from '../../contract/hub';
 import { proxyFor } from './endpoint';
+import { connectionError, type Headers, HubError, refusalOf } from './httpErrors';
 import { urlOrNull } from './urlOrNull';
 
 const maxRedirects = 6;

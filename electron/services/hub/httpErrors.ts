@@ -1,5 +1,5 @@
 /** What an answer of the hub that is no success means to a person, and whether trying again can help. */
-import { ConcertinaError, type ErrorCode } from '../../../shared/errors';
+import { ConcertinaError, type ErrorCode } from '../../contract/errors';
 
 export type Headers = Readonly<Record<string, string | undefined>>;
 

@@ -1,5 +1,5 @@
 /** Handlers of the hub and of downloads. */
-import type { Handlers } from '../../../shared/contract';
+import type { Handlers } from '../../contract/contract';
 import type { Hub } from './setUpHub';
 
 type Names = Extract<keyof Handlers, `hub.${string}` | `downloads.${string}`>;

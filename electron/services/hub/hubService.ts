@@ -1,8 +1,8 @@
 /** The hub for a window and for the command line: search, one model with its files, and what a file would take of this machine. */
 import { join } from 'node:path';
 import type { z } from 'zod';
-import { ConcertinaError } from '../../../shared/errors';
-import type { ContextFit } from '../../../shared/fit';
+import { ConcertinaError } from '../../contract/errors';
+import type { ContextFit } from '../../contract/fit';
 import type {
   CatalogueEntry,
   FitGrade,
@@ -13,15 +13,15 @@ import type {
   HubPage,
   hubFitQuestionSchema,
   hubQuestionSchema,
-} from '../../../shared/hub';
-import type { FitRequest } from '../../../shared/inspectorContract';
-import type { ModelInfo } from '../../../shared/models';
+} from '../../contract/hub';
+import type { FitRequest } from '../../contract/inspectorContract';
+import type { ModelInfo } from '../../contract/models';
 import { HubApi } from './api';
 import { readCatalogue } from './catalogue';
-import { byQuant, type ModelFiles, modelFilesOf } from './files';
 import type { HubHttp } from './http';
 import { summaryOf } from './readme';
 import { HeaderStore } from './remoteHeader';
+import { byQuant, type ModelFiles, modelFilesOf } from './repoFiles';
 import type { TokenStore } from './token';
 
 /** What looks at model files. */

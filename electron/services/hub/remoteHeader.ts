@@ -5,12 +5,12 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { HubPart } from '../../../shared/hub';
-import { storageError } from '../files';
-import { connectionError, HubError } from './answers';
+import type { HubPart } from '../../contract/hub';
+import { storageError } from '../lib/files';
 import { resolvePath } from './api';
 import { type GgufHeader, readGgufHeader, requireRoom } from './ggufHeader';
 import type { HubHttp } from './http';
+import { connectionError, HubError } from './httpErrors';
 
 const firstBytes = 512 * 1024;
 const maxTries = 5;

@@ -1,5 +1,5 @@
 /** The GGUF files of a repository as a person sees them: a split file is one, and files of one quant stand together. */
-import { countSchema, type HubFile, type HubModelPage, type HubPart } from '../../../shared/hub';
+import { countSchema, type HubFile, type HubModelPage, type HubPart } from '../../contract/hub';
 import type { TreeFile } from './api';
 
 /** `model-00002-of-00005.gguf`: llama.cpp finds the others by the name of the first. */

@@ -1,13 +1,13 @@
 /** Puts the hub and the downloads together; the app and the command line both begin here. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DownloadSettings } from '../../../shared/settings';
+import type { DownloadSettings } from '../../contract/settings';
 import { placeOf } from '../downloads/download';
 import { DownloadList } from '../downloads/downloadList';
 import { Downloads } from '../downloads/downloads';
 import type { Timing } from '../downloads/timing';
-import type { Logger } from '../logger';
-import { modelIdOf } from '../modelFiles';
+import type { Logger } from '../lib/logger';
+import { modelIdOf } from '../models/modelFiles';
 import { endpointOf } from './endpoint';
 import { HubHttp } from './http';
 import { HubService, type Judge } from './hubService';

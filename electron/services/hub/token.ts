@@ -3,9 +3,9 @@
  * gives one. Nothing here returns it to a window, a log or a file in the clear.
  */
 import { readFile, rm } from 'node:fs/promises';
-import { ConcertinaError } from '../../../shared/errors';
-import type { HubAccount } from '../../../shared/hub';
-import { isMissing, storageError, writeFileAtomic } from '../files';
+import { ConcertinaError } from '../../contract/errors';
+import type { HubAccount } from '../../contract/hub';
+import { isMissing, storageError, writeFileAtomic } from '../lib/files';
 
 /** The keyring of the system; Electron's safeStorage has this shape. */
 export interface Keyring {

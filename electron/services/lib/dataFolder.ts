@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { ConcertinaError } from '../../shared/errors';
+import { ConcertinaError } from '../../contract/errors';
 
 const reasons: Record<string, string> = {
   EACCES: 'its rights do not allow that',

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { ConcertinaError } from '../../shared/errors';
+import { ConcertinaError } from '../../contract/errors';
 
 /** `text`: of many pieces, each is made only when the one before it is written. */
 export async function writeFileAtomic(path: string, text: string | AsyncIterable<string>): Promise<void> {

@@ -1,7 +1,7 @@
 /** A worker thread that answers tasks: started by the first one, and ended when nothing was asked of it for a while. */
 import { Worker } from 'node:worker_threads';
-import { ConcertinaError } from '../../shared/errors';
-import type { FromThread, ToThread } from '../../shared/threadWork';
+import { ConcertinaError } from '../../contract/errors';
+import type { FromThread, ToThread } from '../../contract/workerTasks';
 import { Emitter } from './emitter';
 
 export interface ThreadParts {

@@ -2,10 +2,10 @@
  * Everything for a bug report, as a text that a person can read before sending it. No chat, no prompt, no place of a file, no
  * name of a person or machine, no key: what is free text goes through `redact`.
  */
-import type { AppInfo } from '../../shared/contract';
-import type { EngineStatus, Memory } from '../../shared/engine';
-import { fallbacksOf } from '../../shared/fallbacks';
-import type { Settings } from '../../shared/settings';
+import type { AppInfo } from '../../contract/contract';
+import type { EngineStatus, Memory } from '../../contract/engine';
+import { fallbacksOf } from '../../contract/fallbacks';
+import type { Settings } from '../../contract/settings';
 import { type PrivateFacts, redact } from './redact';
 import type { RunRecord } from './runRecord';
 

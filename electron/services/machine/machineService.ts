@@ -1,20 +1,20 @@
 /** Measures the machine, keeps what was found in machine.json, and says which settings follow from it. */
 import { z } from 'zod';
-import { chooseSettings } from '../../shared/chooseSettings';
-import type { EngineStatus } from '../../shared/engine';
-import type { EngineClient } from '../../shared/engineContract';
-import { ConcertinaError } from '../../shared/errors';
-import type { ContextFit } from '../../shared/fit';
+import { chooseSettings } from '../../contract/chooseSettings';
+import type { EngineStatus } from '../../contract/engine';
+import type { EngineClient } from '../../contract/engineContract';
+import { ConcertinaError } from '../../contract/errors';
+import type { ContextFit } from '../../contract/fit';
 import {
   type MachineChoice,
   type MachineFacts,
   type MachineProfile,
   type MachineProgress,
   machineFactsSchema,
-} from '../../shared/machine';
-import { type ContextSettings, contextSettingsSchema } from '../../shared/settings';
-import { Emitter } from './emitter';
-import { readOrSetAside, writeFileAtomic } from './files';
+} from '../../contract/machine';
+import { type ContextSettings, contextSettingsSchema } from '../../contract/settings';
+import { Emitter } from '../lib/emitter';
+import { readOrSetAside, writeFileAtomic } from '../lib/files';
 
 const fileSchema = z.object({ version: z.literal(1), facts: machineFactsSchema });
 /** short, so that the question itself takes little memory */

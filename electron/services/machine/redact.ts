@@ -3,7 +3,7 @@
  * quoted text. Rather too much than too little.
  */
 
-import { cutMark, longestLine } from './logger';
+import { cutMark, longestLine } from '../lib/logger';
 
 export interface PrivateFacts {
   /** words that stand for the person or the machine: user name, host name, home folder */

@@ -1,5 +1,5 @@
 /** What happened in this run of the app, for the diagnostics: kept in memory, the newest of each kind, never written down. */
-import type { AnswerStats } from '../../shared/chats';
+import type { AnswerStats } from '../../contract/chats';
 
 const keptLines = 40;
 const keptAnswers = 5;

@@ -1,12 +1,12 @@
 /** What names the built-in model of an earlier version means the one of this version. */
 import { basename } from 'node:path';
-import { formerBuiltIn } from '../../shared/models';
-import { walkModels } from './imports/walk';
-import type { PresetStore } from './library/presetStore';
-import type { Logger } from './logger';
-import type { ModelDefaultsStore } from './modelDefaults';
+import { formerBuiltIn } from '../../contract/models';
+import type { Logger } from '../lib/logger';
+import type { ModelDefaultsStore } from '../settings/perModelSettings';
+import type { PresetStore } from '../settings/presetStore';
+import type { SettingsStore } from '../settings/settingsStore';
 import { builtInIdOf } from './modelFiles';
-import type { SettingsStore } from './settingsStore';
+import { walkModels } from './walk';
 
 export interface NamingStores {
   settings: SettingsStore;

@@ -4,9 +4,9 @@
  */
 import { basename } from 'node:path';
 import { z } from 'zod';
-import { readTextIfThere, writeFileAtomic } from '../files';
-import { splitOf } from '../hub/files';
-import { type FoundFile, partsOf } from '../modelFiles';
+import { splitOf } from '../hub/repoFiles';
+import { readTextIfThere, writeFileAtomic } from '../lib/files';
+import { type FoundFile, partsOf } from './modelFiles';
 
 const knownSchema = z.object({
   /** of the beginnings and ends */

@@ -1,9 +1,9 @@
 /** The list of models as a window sees it: files with the same content are one entry with several places. Pure. */
 import { basename } from 'node:path';
-import type { ErrorPayload } from '../../../shared/errors';
-import type { ModelDefaults } from '../../../shared/modelDefaults';
-import type { ModelEntry, ModelInfo, ModelPlace } from '../../../shared/models';
-import { type FoundFile, shownLocation } from '../modelFiles';
+import type { ErrorPayload } from '../../contract/errors';
+import type { ModelDefaults } from '../../contract/modelDefaults';
+import type { ModelEntry, ModelInfo, ModelPlace } from '../../contract/models';
+import { type FoundFile, shownLocation } from './modelFiles';
 import type { Known } from './scan';
 
 export interface Inspection {

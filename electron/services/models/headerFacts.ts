@@ -1,6 +1,6 @@
 /** What the header of a model file says and the engine does not tell. Nothing is loaded. */
 import { open } from 'node:fs/promises';
-import type { ModelDetails } from '../../../shared/models';
+import type { ModelDetails } from '../../contract/models';
 import { type GgufValue, readGgufHeader } from '../hub/ggufHeader';
 
 /** The vocabulary makes a header some megabytes long. */

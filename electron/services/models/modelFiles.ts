@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { open, realpath, stat } from 'node:fs/promises';
 import os from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { ConcertinaError, type ErrorPayload } from '../../shared/errors';
-import { splitOf } from './hub/files';
+import { ConcertinaError, type ErrorPayload } from '../../contract/errors';
+import { splitOf } from '../hub/repoFiles';
 
 const magic = 'GGUF';
 

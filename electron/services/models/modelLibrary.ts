@@ -1,20 +1,20 @@
 /** The models that a person can choose: the embedded one, added files, and the GGUF files of added folders. Read only. */
 import { basename, join, resolve } from 'node:path';
-import type { AddModelsResult } from '../../shared/contract';
-import { ConcertinaError, type ErrorPayload, toErrorPayload } from '../../shared/errors';
-import type { AddProgress, ModelDetails, ModelEntry, ModelInfo, ModelPlaces } from '../../shared/models';
-import { Emitter } from './emitter';
-import type { Duplicates } from './imports/duplicates';
-import { entriesOf, type Inspection } from './imports/entries';
-import { FolderWatch } from './imports/folderWatch';
-import { type HeaderFacts, readHeaderFacts } from './imports/headerFacts';
-import { appOf, type Machine, placesHere, thisMachine } from './imports/places';
-import { type Known, scanModels } from './imports/scan';
-import { filesToTrash } from './imports/trash';
-import { walkModels } from './imports/walk';
-import type { ModelDefaultsStore } from './modelDefaults';
+import type { AddModelsResult } from '../../contract/contract';
+import { ConcertinaError, type ErrorPayload, toErrorPayload } from '../../contract/errors';
+import type { AddProgress, ModelDetails, ModelEntry, ModelInfo, ModelPlaces } from '../../contract/models';
+import { Emitter } from '../lib/emitter';
+import type { ModelDefaultsStore } from '../settings/perModelSettings';
+import type { Duplicates } from './duplicates';
+import { entriesOf, type Inspection } from './entries';
+import { FolderWatch } from './folderWatch';
+import { type HeaderFacts, readHeaderFacts } from './headerFacts';
 import { checkModelFile, type FoundFile, kindOf, modelIdOf, shownFolder } from './modelFiles';
 import type { ModelList } from './modelList';
+import { appOf, type Machine, placesHere, thisMachine } from './places';
+import { type Known, scanModels } from './scan';
+import { filesToTrash } from './trash';
+import { walkModels } from './walk';
 
 const addProgressEveryMs = 100;
 

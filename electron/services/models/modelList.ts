@@ -1,7 +1,7 @@
 /** models.json: the files and folders that a person added. The files themselves are never touched. */
 import { join } from 'node:path';
 import { z } from 'zod';
-import { readOrSetAside, writeFileAtomic } from './files';
+import { readOrSetAside, writeFileAtomic } from '../lib/files';
 
 const listSchema = z.object({
   version: z.literal(1).default(1),

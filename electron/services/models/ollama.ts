@@ -5,8 +5,8 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { z } from 'zod';
-import type { ErrorPayload } from '../../../shared/errors';
-import { type FoundFile, foundFile, isGguf } from '../modelFiles';
+import type { ErrorPayload } from '../../contract/errors';
+import { type FoundFile, foundFile, isGguf } from './modelFiles';
 import type { Walk } from './walk';
 
 const maxManifestBytes = 1024 * 1024;

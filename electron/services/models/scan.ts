@@ -1,7 +1,7 @@
 /** Everything that the list of models is made of, as it lies on the disk now. */
 import { basename, dirname } from 'node:path';
-import type { ModelEntry } from '../../../shared/models';
-import { builtInIdOf, checkModelFile, type FoundFile, modelIdOf } from '../modelFiles';
+import type { ModelEntry } from '../../contract/models';
+import { builtInIdOf, checkModelFile, type FoundFile, modelIdOf } from './modelFiles';
 import { walkModels } from './walk';
 
 export interface Known {

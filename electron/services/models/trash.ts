@@ -1,6 +1,6 @@
 /** Which files go when a model is moved to the trash: never one that another model on the list needs. */
 import { realpath } from 'node:fs/promises';
-import { partsOf } from '../modelFiles';
+import { partsOf } from './modelFiles';
 import type { Known } from './scan';
 
 /** In this order: contents first, so that what is left after a failure shows as what it is. */

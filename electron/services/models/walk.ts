@@ -5,10 +5,10 @@
 import type { Dirent } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { ConcertinaError, type ErrorPayload } from '../../../shared/errors';
-import type { AddProgress } from '../../../shared/models';
-import { kindOfFile, splitOf } from '../hub/files';
-import { type FoundFile, foundFile, isGguf } from '../modelFiles';
+import { ConcertinaError, type ErrorPayload } from '../../contract/errors';
+import type { AddProgress } from '../../contract/models';
+import { kindOfFile, splitOf } from '../hub/repoFiles';
+import { type FoundFile, foundFile, isGguf } from './modelFiles';
 import { isOllamaStore, ollamaModels } from './ollama';
 
 const maxDepth = 8;

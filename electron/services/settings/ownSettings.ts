@@ -1,5 +1,5 @@
 /** Which model has which settings of its own, after files were moved, renamed, copied or replaced. Pure. */
-import type { ModelDefaults } from '../../shared/modelDefaults';
+import type { ModelDefaults } from '../../contract/modelDefaults';
 
 export interface OwnSettings {
   /** of the models that have them: the places of their file and of its copies */

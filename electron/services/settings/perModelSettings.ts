@@ -3,9 +3,9 @@
  * keeps it, and copies of one file share it. An unreadable list is set aside, not lost.
  */
 import { z } from 'zod';
-import { type ModelDefaults, modelDefaultsSchema } from '../../shared/modelDefaults';
-import { Emitter } from './emitter';
-import { readOrSetAside, writeFileAtomic } from './files';
+import { type ModelDefaults, modelDefaultsSchema } from '../../contract/modelDefaults';
+import { Emitter } from '../lib/emitter';
+import { readOrSetAside, writeFileAtomic } from '../lib/files';
 import { followed, type OwnSettings } from './ownSettings';
 
 const ownSchema = z.object({ ids: z.array(z.string()), content: z.string().nullable(), defaults: modelDefaultsSchema });

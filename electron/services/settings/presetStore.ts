@@ -1,11 +1,11 @@
 /** presets.json: checked, written atomically; an unreadable file is set aside, not lost. */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { ConcertinaError } from '../../../shared/errors';
-import { limits } from '../../../shared/limits';
-import { type Preset, type PresetContent, type Presets, presetsSchema } from '../../../shared/presets';
-import { Emitter } from '../emitter';
-import { readOrSetAside, writeFileAtomic } from '../files';
+import { ConcertinaError } from '../../contract/errors';
+import { limits } from '../../contract/limits';
+import { type Preset, type PresetContent, type Presets, presetsSchema } from '../../contract/presets';
+import { Emitter } from '../lib/emitter';
+import { readOrSetAside, writeFileAtomic } from '../lib/files';
 
 const fileSchema = presetsSchema.extend({ version: z.literal(1) });
 

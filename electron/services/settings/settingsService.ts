@@ -1,8 +1,8 @@
 /** The settings as they count: what is set for the model in use goes before what is set for all models. */
-import { type ModelDefaults, type SettingsScope, splitPatch, withDefaults } from '../../shared/modelDefaults';
-import type { Settings, SettingsPatch } from '../../shared/settings';
-import { Emitter } from './emitter';
-import type { ModelDefaultsStore } from './modelDefaults';
+import { type ModelDefaults, type SettingsScope, splitPatch, withDefaults } from '../../contract/modelDefaults';
+import type { Settings, SettingsPatch } from '../../contract/settings';
+import { Emitter } from '../lib/emitter';
+import type { ModelDefaultsStore } from './perModelSettings';
 import type { SettingsStore } from './settingsStore';
 
 export class SettingsService {

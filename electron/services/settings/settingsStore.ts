@@ -1,10 +1,10 @@
 /** settings.json: checked, written atomically, backed up before a migration; an unreadable file is set aside, not lost. */
 import { copyFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { ConcertinaError } from '../../shared/errors';
-import { type Settings, type SettingsPatch, settingsSchema } from '../../shared/settings';
-import { Emitter } from './emitter';
-import { readTextIfThere, setAside, writeFileAtomic } from './files';
+import { ConcertinaError } from '../../contract/errors';
+import { type Settings, type SettingsPatch, settingsSchema } from '../../contract/settings';
+import { Emitter } from '../lib/emitter';
+import { readTextIfThere, setAside, writeFileAtomic } from '../lib/files';
 
 const currentVersion = 1;
 

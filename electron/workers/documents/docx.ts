@@ -1,7 +1,7 @@
 /** Word documents (.docx): mammoth reads them by their styles into plain HTML, which then is read as a web page is. */
 import { readFileSync } from 'node:fs';
 import mammoth from 'mammoth';
-import { ConcertinaError } from '../shared/errors';
+import { ConcertinaError } from '../../contract/errors';
 import { openPackage } from './docxPackage';
 import type { Extractor } from './extractor';
 import { damaged } from './failures';

@@ -5,8 +5,8 @@
 import { promisify } from 'node:util';
 import { inflateRaw } from 'node:zlib';
 import JSZip from 'jszip';
-import { ConcertinaError } from '../shared/errors';
-import { limits } from '../shared/limits';
+import { ConcertinaError } from '../../contract/errors';
+import { limits } from '../../contract/limits';
 import { damaged } from './failures';
 
 /** How mammoth asks for the parts of a package (its lib/zipfile.js). */

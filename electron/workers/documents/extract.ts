@@ -1,9 +1,9 @@
 /** One document from its file to its text: chooses the extractor and turns what goes wrong into sentences. */
 import { statSync } from 'node:fs';
-import type { DocumentKind } from '../shared/documents';
-import type { DocumentTask, Extraction } from '../shared/documentWork';
-import { ConcertinaError } from '../shared/errors';
-import { limits } from '../shared/limits';
+import type { DocumentKind } from '../../contract/documents';
+import type { DocumentTask, Extraction } from '../../contract/documentWork';
+import { ConcertinaError } from '../../contract/errors';
+import { limits } from '../../contract/limits';
 import type { Extractor, OnProgress } from './extractor';
 import { damaged, empty } from './failures';
 import { extractHtml } from './html';

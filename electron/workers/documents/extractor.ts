@@ -1,5 +1,5 @@
 /** The shape of every extractor: one file in, its text into the sink, and what is known about its parts. */
-import type { Extraction } from '../shared/documentWork';
+import type { Extraction } from '../../contract/documentWork';
 import type { TextSink } from './textSink';
 
 export interface Source {

@@ -1,5 +1,5 @@
 /** What a person reads when a file cannot be used: what is wrong with it, and what to do. */
-import { ConcertinaError } from '../shared/errors';
+import { ConcertinaError } from '../../contract/errors';
 
 export function binary(name: string): ConcertinaError {
   return new ConcertinaError(

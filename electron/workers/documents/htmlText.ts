@@ -1,5 +1,5 @@
 /** The words of a web page as they would be read: blocks on lines of their own, headings as sections, tables as rows. */
-import type { Section } from '../shared/documents';
+import type { Section } from '../../contract/documents';
 import { HtmlTokens, type TokenReader } from './htmlTokens';
 import { LineSections, SectionList } from './sections';
 import type { TextSink } from './textSink';

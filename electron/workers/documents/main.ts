@@ -4,8 +4,8 @@
  */
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { openCarrier } from '../processes/carrier';
-import { type DocumentOrder, type DocumentWorkMessage, documentExits } from '../shared/documentWork';
+import { type DocumentOrder, type DocumentWorkMessage, documentExits } from '../../contract/documentWork';
+import { openCarrier } from '../parentPort';
 import { watchCost } from './cost';
 
 const carrier = openCarrier();

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import 'pdfjs-dist/legacy/build/pdf.worker.mjs';
 import { getDocument, type PDFDocumentProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
-import { ConcertinaError } from '../shared/errors';
-import { limits } from '../shared/limits';
+import { ConcertinaError } from '../../contract/errors';
+import { limits } from '../../contract/limits';
 import type { Extractor, OnProgress, Source } from './extractor';
 import { damaged, locked, withoutText } from './failures';
 import { surroundings } from './pdfFiles';

@@ -1,7 +1,12 @@
 /** Entry of the thread that takes the words out of one document, then ends. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { type DocumentTask, type DocumentWorkMessage, type Extraction, sectionsPerSlice } from '../shared/documentWork';
-import { toErrorPayload } from '../shared/errors';
+import {
+  type DocumentTask,
+  type DocumentWorkMessage,
+  type Extraction,
+  sectionsPerSlice,
+} from '../../contract/documentWork';
+import { toErrorPayload } from '../../contract/errors';
 import { extractDocument } from './extract';
 import type { OnProgress } from './extractor';
 

@@ -1,6 +1,6 @@
 /** Sections of a text while it is written: each begins where the one before it ends. */
-import type { Section } from '../shared/documents';
-import { limits } from '../shared/limits';
+import type { Section } from '../../contract/documents';
+import { limits } from '../../contract/limits';
 
 const most = limits.maxDocumentSections;
 const maxLabel = 200;

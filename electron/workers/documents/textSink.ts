@@ -1,7 +1,7 @@
 /** The text file that the reading of a document writes: UTF-8 on disk, offsets in UTF-16 units, marks that join the two. */
 import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
-import type { Extraction, TextMark } from '../shared/documentWork';
+import type { Extraction, TextMark } from '../../contract/documentWork';
 
 /** UTF-16 units between two marks */
 const markEvery = 65_536;

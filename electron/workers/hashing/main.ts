@@ -1,6 +1,6 @@
 /** Entry of the worker thread that computes hashes of model files: gigabytes, which the main process has no time for. */
-import type { HashTask } from '../shared/hashWork';
-import { answerTasks } from '../threads/answerTasks';
+import type { HashTask } from '../../contract/hashWork';
+import { answerTasks } from '../answerTasks';
 import { hashFiles } from './hashFiles';
 
 let last: Promise<unknown> = Promise.resolve();

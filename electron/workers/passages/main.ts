@@ -1,5 +1,5 @@
 /** Entry of the worker thread that finds passages of documents. */
-import { answerTasks } from '../threads/answerTasks';
+import { answerTasks } from '../answerTasks';
 import { PassageIndexes } from './passageIndexes';
 
 const indexes = new PassageIndexes();

@@ -1,6 +1,6 @@
 /** BM25 over the passages of one text. */
 import MiniSearch from 'minisearch';
-import type { FoundPassages } from '../shared/passageWork';
+import type { FoundPassages } from '../../contract/passageWork';
 import { cutPassages } from './cutting';
 import { lettersOfPrefix, lettersOfTypo, termsOf, weights } from './terms';
 

@@ -1,6 +1,6 @@
 /** Indexes of the documents that were asked about last; a text too long for one is read for each query. */
 import { readFile, stat } from 'node:fs/promises';
-import type { FoundPassages, PassageTask } from '../shared/passageWork';
+import type { FoundPassages, PassageTask } from '../../contract/passageWork';
 import { PassageIndex } from './passageIndex';
 import { firstPassages, scanPassages } from './passageScan';
 

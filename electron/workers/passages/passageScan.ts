@@ -4,8 +4,8 @@
  */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import type { FoundPassage, FoundPassages, PassageTask } from '../shared/passageWork';
-import { fold } from '../shared/textSearch';
+import type { FoundPassage, FoundPassages, PassageTask } from '../../contract/passageWork';
+import { fold } from '../../contract/textSearch';
 import { cutPassages } from './cutting';
 import { isUnspaced, lettersOfPrefix, termsOf, weights } from './terms';
 

@@ -1,5 +1,5 @@
 /** The words of a text as passages are found by them. */
-import { fold } from '../shared/textSearch';
+import { fold } from '../../contract/textSearch';
 
 const word = /[\p{L}\p{N}\p{M}]+/gu;
 /** scripts that are written without blanks between words */

@@ -1,5 +1,5 @@
 /** What can be found in a chat, out of its log. A line that cannot be read costs nothing but itself; the chat store mends it. */
-import { fold } from '../shared/textSearch';
+import { fold } from '../../contract/textSearch';
 
 export interface FoundMessage {
   id: string;

@@ -1,5 +1,5 @@
 /** Entry of the worker thread that searches the chats. */
-import { answerTasks } from '../threads/answerTasks';
+import { answerTasks } from '../answerTasks';
 import { Searcher } from './searcher';
 
 const searcher = new Searcher();

@@ -1,9 +1,9 @@
 /** Searches the logs of chats one after the other. What was read stays in memory, up to a limit, until its file changes. */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ChatHit, ChatSearchAnswer, SearchTask } from '../shared/chatSearch';
-import { limits } from '../shared/limits';
-import { fold, marksIn, snippetOf } from '../shared/textSearch';
+import type { ChatHit, ChatSearchAnswer, SearchTask } from '../../contract/chatSearch';
+import { limits } from '../../contract/limits';
+import { fold, marksIn, snippetOf } from '../../contract/textSearch';
 import { type FoundMessage, messagesOf } from './chatTexts';
 
 /** Of all texts that are kept; about twice as many bytes, for mostly Latin texts. */

@@ -1,6 +1,6 @@
 /** All answers to one question beside each other, with the words that differ from the shown one. */
 import { useMemo } from 'react';
-import type { Message } from '../../../electron/shared/chats';
+import type { Message } from '../../../electron/contract/chats';
 import { selectChat } from '../../state/conversation/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';

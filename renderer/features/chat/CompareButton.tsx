@@ -1,6 +1,6 @@
 import { Columns2 } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
-import type { Message } from '../../../electron/shared/chats';
+import type { Message } from '../../../electron/contract/chats';
 import { IconButton } from '../../ui/IconButton';
 
 const CompareAnswers = lazy(() => import('./CompareAnswers'));

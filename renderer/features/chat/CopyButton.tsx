@@ -1,6 +1,6 @@
 import { Check, Copy } from 'lucide-react';
+import { useCopy } from '../../ui/hooks';
 import { IconButton } from '../../ui/IconButton';
-import { useCopy } from '../../ui/useCopy';
 
 export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
   const { copied, copy } = useCopy();

@@ -1,8 +1,8 @@
 /** Search inside the open chat: Enter goes from message to message, and marks the words there. */
 import { ChevronDown, ChevronUp, X } from 'lucide-react';
 import { useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
-import type { Chat } from '../../../electron/shared/chats';
-import { pathTo } from '../../state/conversation/tree';
+import type { Chat } from '../../../electron/contract/chats';
+import { pathTo } from '../../state/lib/messageTree';
 import { selectFocusFind } from '../../state/ui/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { IconButton } from '../../ui/IconButton';

@@ -1,5 +1,5 @@
 /** The answer that is being written. */
-import type { Message } from '../../../electron/shared/chats';
+import type { Message } from '../../../electron/contract/chats';
 import { LiveSummary } from './LiveSummary';
 import { LiveText } from './LiveText';
 

@@ -1,10 +1,10 @@
 /** A summary while it is written: what was written about each part, the part that is read now, and how long it may take. */
-import type { Message } from '../../../electron/shared/chats';
-import { openPart, partMessageId, type Summary } from '../../../electron/shared/summaries';
+import type { Message } from '../../../electron/contract/chats';
+import { openPart, partMessageId, type Summary } from '../../../electron/contract/summaries';
 import { Bellows } from '../../ui/Bellows';
 import { formatPercent } from '../../ui/format';
-import { AnswerText } from './AnswerText';
 import { LiveText } from './LiveText';
+import { AnswerText } from './markdown/AnswerText';
 import { leftText, shareDone, stepText } from './summaryText';
 
 export function LiveSummary({ message, summary }: { message: Message; summary: Summary }) {

@@ -1,12 +1,12 @@
 /** Text of an answer that is being written: the only part of the list that a token renders again. */
 import { useDeferredValue } from 'react';
-import type { Message } from '../../../electron/shared/chats';
+import type { Message } from '../../../electron/contract/chats';
 import { selectEngineState } from '../../state/engine/selectors';
 import { waitsFor } from '../../state/engine/waitsFor';
 import { selectLive } from '../../state/stream/selectors';
 import type { LiveAnswer as Live } from '../../state/stream/state';
 import { useApp } from '../../state/useApp';
-import { AnswerText } from './AnswerText';
+import { AnswerText } from './markdown/AnswerText';
 import { PrefillProgress } from './PrefillProgress';
 import { Thinking } from './Thinking';
 

@@ -1,17 +1,17 @@
 /** The shown branch of a chat. Only the rows near the view are in the page, however long the chat is. */
 import { ArrowDown } from 'lucide-react';
 import { useMemo, useRef } from 'react';
-import type { Chat } from '../../../electron/shared/chats';
-import { releasedAlong } from '../../../electron/shared/released';
+import type { Chat } from '../../../electron/contract/chats';
+import { releasedAlong } from '../../../electron/contract/released';
 import { selectTarget } from '../../state/conversation/selectors';
-import { indexChildren, pathTo, placeOf } from '../../state/conversation/tree';
 import { selectCanAnswer } from '../../state/engine/selectors';
+import { indexChildren, pathTo, placeOf } from '../../state/lib/messageTree';
 import { selectIsAnswering } from '../../state/stream/selectors';
 import { useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { cx } from '../../ui/cx';
-import { documentsAlong } from './answerSources';
 import { MessageRow } from './MessageRow';
+import { documentsAlong } from './markdown/answerSources';
 import { RowStates } from './rowState';
 import { useFoundMarks } from './useFoundMarks';
 import { useMessageScroll } from './useMessageScroll';

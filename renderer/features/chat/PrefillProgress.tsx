@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import type { LiveStats } from '../../../electron/shared/engine';
+import type { LiveStats } from '../../../electron/contract/engine';
 import { Bellows } from '../../ui/Bellows';
 import { formatCount, formatTimeLeft } from '../../ui/format';
 import { prefillOf, rateText } from './prefill';

@@ -1,9 +1,9 @@
 /** The context was too short for an answer: what makes room, and going on once there is some. */
-import type { Message } from '../../../electron/shared/chats';
+import type { Message } from '../../../electron/contract/chats';
 import { selectBudget } from '../../state/budget/selectors';
-import { useRoom } from '../../state/budget/useRoom';
 import { selectCanRelease } from '../../state/conversation/selectors';
 import { selectLoadedContext } from '../../state/engine/selectors';
+import { useRoom } from '../../state/lib/useRoom';
 import { selectSettings } from '../../state/settings/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';

@@ -1,8 +1,8 @@
 import { ChevronDown, FileText } from 'lucide-react';
 import { useEffect } from 'react';
-import type { Attachment } from '../../../electron/shared/attachments';
-import { partText } from '../../state/documents/partText';
+import type { Attachment } from '../../../electron/contract/attachments';
 import { selectInfo } from '../../state/documents/selectors';
+import { partText } from '../../state/lib/partText';
 import { useActions, useApp } from '../../state/useApp';
 import { cx } from '../../ui/cx';
 import { Popover } from '../../ui/Popover';

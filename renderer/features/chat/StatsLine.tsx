@@ -1,4 +1,4 @@
-import type { AnswerStats, Message } from '../../../electron/shared/chats';
+import type { AnswerStats, Message } from '../../../electron/contract/chats';
 import { formatCount, formatDuration, formatRate } from '../../ui/format';
 import { Popover } from '../../ui/Popover';
 import { readTokens } from './readTokens';

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { Message } from '../../../electron/shared/chats';
+import type { Message } from '../../../electron/contract/chats';
 import { selectIsLast } from '../../state/conversation/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';

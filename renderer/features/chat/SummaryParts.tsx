@@ -1,8 +1,8 @@
 /** What a summary was made of: folded above it, open for as long as there is nothing else. */
 import { ChevronRight } from 'lucide-react';
-import type { Summary } from '../../../electron/shared/summaries';
+import type { Summary } from '../../../electron/contract/summaries';
 import { cx } from '../../ui/cx';
-import { AnswerText } from './AnswerText';
+import { AnswerText } from './markdown/AnswerText';
 import { useRowState } from './rowState';
 import { doneText } from './summaryText';
 

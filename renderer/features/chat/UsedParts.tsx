@@ -1,7 +1,7 @@
 /** What of a document went with a question, when it was not the whole of it. */
 import { useEffect, useState } from 'react';
-import type { Attachment, AttachmentPart } from '../../../electron/shared/attachments';
-import type { Section } from '../../../electron/shared/documents';
+import type { Attachment, AttachmentPart } from '../../../electron/contract/attachments';
+import type { Section } from '../../../electron/contract/documents';
 import { sectionsIn } from '../../state/documents/inContext';
 import { selectSections } from '../../state/documents/selectors';
 import type { Place } from '../../state/documents/state';

@@ -5,7 +5,7 @@ import { BranchSwitcher } from './BranchSwitcher';
 import { CopyButton } from './CopyButton';
 import { EditMessage } from './EditMessage';
 import { LongText } from './LongText';
-import type { RowProps } from './MessageRow';
+import type { RowProps } from './rowState';
 import { useRowState } from './rowState';
 import { SentDocuments } from './SentDocuments';
 

@@ -1,4 +1,4 @@
-import type { LiveStats } from '../../../electron/shared/engine';
+import type { LiveStats } from '../../../electron/contract/engine';
 import { formatCount, formatRate } from '../../ui/format';
 
 export interface Prefill {

@@ -1,4 +1,4 @@
-import type { AnswerStats } from '../../../electron/shared/chats';
+import type { AnswerStats } from '../../../electron/contract/chats';
 
 /** Prompt tokens that were really read: an answer that was stopped while reading has read only a part. */
 export function readTokens(stats: AnswerStats): number {

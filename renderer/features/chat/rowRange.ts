@@ -1,5 +1,5 @@
 /** Which messages have a row, and how high a row is before anyone has seen it. */
-import type { Message } from '../../../electron/shared/chats';
+import type { Message } from '../../../electron/contract/chats';
 
 const mostSelected = 400;
 const lineHeight = 25;

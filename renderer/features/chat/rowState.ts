@@ -1,5 +1,19 @@
 /** State of a message that outlives its row: what is unfolded, and what is being edited, is there again after scrolling away. */
 import { createContext, useCallback, useContext, useState } from 'react';
+import type { Message } from '../../../electron/contract/chats';
+
+export interface RowProps {
+  message: Message;
+  /** place among the branches that start here, flat so that the memo below can compare it */
+  index: number;
+  count: number;
+  previousId: string | null;
+  nextId: string | null;
+  /** what an answer can cite, as `documentsAlong` writes it */
+  documents: string;
+  /** as `releasedAlong` tells it */
+  released: number;
+}
 
 export const RowStates = createContext<Map<string, unknown>>(new Map());
 

@@ -1,5 +1,5 @@
 /** The figures of one answer in words. */
-import type { AnswerStats, Message, StopReason } from '../../../electron/shared/chats';
+import type { AnswerStats, Message, StopReason } from '../../../electron/contract/chats';
 import { formatCount, formatDuration, formatPercent, formatRate } from '../../ui/format';
 import { readTokens } from './readTokens';
 

@@ -1,4 +1,4 @@
-import { canGoOn, type Message } from '../../../electron/shared/chats';
+import { canGoOn, type Message } from '../../../electron/contract/chats';
 import { formatCount } from '../../ui/format';
 
 export interface StopText {

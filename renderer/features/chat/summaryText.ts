@@ -1,5 +1,5 @@
 /** How far a summary is, in words and shares. Pure. */
-import { openPart, type Summary } from '../../../electron/shared/summaries';
+import { openPart, type Summary } from '../../../electron/contract/summaries';
 import { formatCount, formatTimeLeft } from '../../ui/format';
 
 const names: Record<Summary['kind'], string> = { summary: 'summary', outline: 'outline' };

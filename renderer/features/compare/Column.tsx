@@ -1,6 +1,6 @@
 /** One configuration of a run: what it is at, its figures, its text, and what went otherwise than asked. */
 import { TriangleAlert } from 'lucide-react';
-import type { CompareColumn, CompareRun } from '../../../electron/shared/compare';
+import type { CompareColumn, CompareRun } from '../../../electron/contract/compare';
 import { cx } from '../../ui/cx';
 import { formatContext, formatPercent } from '../../ui/format';
 import { ColumnFigures } from './ColumnFigures';

@@ -1,5 +1,5 @@
 /** Figures of one column: those of the moment while it writes, those of the answer when it has ended. */
-import type { CompareColumn } from '../../../electron/shared/compare';
+import type { CompareColumn } from '../../../electron/contract/compare';
 import { selectLiveColumn } from '../../state/compare/selectors';
 import { useApp } from '../../state/useApp';
 import { formatBytes, formatCount, formatDuration, formatRate } from '../../ui/format';

@@ -1,6 +1,6 @@
 /** The answer of a column, with a mark where it leaves the reference. */
-import type { CompareColumn } from '../../../electron/shared/compare';
-import type { Candidate, Difference } from '../../../electron/shared/compareFigures';
+import type { CompareColumn } from '../../../electron/contract/compare';
+import type { Candidate, Difference } from '../../../electron/contract/compareFigures';
 import { selectLiveColumn } from '../../state/compare/selectors';
 import { useApp } from '../../state/useApp';
 import { formatCount } from '../../ui/format';

@@ -1,11 +1,11 @@
 /** The rows of the form: types, length, what each would take, and which one the others are judged by. */
 import { Plus, X } from 'lucide-react';
-import { type CacheType, cacheTypes } from '../../../electron/shared/cacheTypes';
-import { type ComparePlan, maxConfigurations, minConfigurations } from '../../../electron/shared/compare';
-import { limits } from '../../../electron/shared/limits';
-import { nextRow } from '../../state/compare/form';
+import { type CacheType, cacheTypes } from '../../../electron/contract/cacheTypes';
+import { type ComparePlan, maxConfigurations, minConfigurations } from '../../../electron/contract/compare';
+import { limits } from '../../../electron/contract/limits';
 import { selectLongestContext } from '../../state/compare/selectors';
 import type { CompareForm, FormRow } from '../../state/compare/state';
+import { nextRow } from '../../state/lib/compareForm';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { cx } from '../../ui/cx';

@@ -1,9 +1,9 @@
 import { FileText, LoaderCircle, Paperclip, X } from 'lucide-react';
 import { useRef } from 'react';
-import { partText } from '../../state/documents/partText';
 import { selectJob } from '../../state/documents/selectors';
 import type { DraftDocument } from '../../state/documents/state';
 import { selectHeadless } from '../../state/engine/selectors';
+import { partText } from '../../state/lib/partText';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { formatPercent } from '../../ui/format';

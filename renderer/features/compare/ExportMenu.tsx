@@ -1,5 +1,5 @@
 import { Download } from 'lucide-react';
-import type { CompareFormat, CompareRun } from '../../../electron/shared/compare';
+import type { CompareFormat, CompareRun } from '../../../electron/contract/compare';
 import { useActions } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { Menu, MenuItem } from '../../ui/Menu';

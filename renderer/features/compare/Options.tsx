@@ -1,6 +1,6 @@
 /** Folded: what is measured besides the answers, and how. */
 import type { ReactNode } from 'react';
-import type { ComparePlan } from '../../../electron/shared/compare';
+import type { ComparePlan } from '../../../electron/contract/compare';
 import { selectPlan } from '../../state/compare/selectors';
 import type { CompareForm } from '../../state/compare/state';
 import { useActions, useApp } from '../../state/useApp';

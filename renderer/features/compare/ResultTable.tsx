@@ -1,5 +1,5 @@
 /** All figures that were measured, a row for each configuration. What they rest on stands once in the head where it is the same for all. */
-import type { CompareRun } from '../../../electron/shared/compare';
+import type { CompareRun } from '../../../electron/contract/compare';
 import { cx } from '../../ui/cx';
 import { Tooltip } from '../../ui/Tooltip';
 import { columnName, stateText } from './columnText';

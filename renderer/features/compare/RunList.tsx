@@ -1,7 +1,7 @@
 /** All comparisons that were made, newest first. */
 import { RotateCw, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import type { CompareSummary } from '../../../electron/shared/compare';
+import type { CompareSummary } from '../../../electron/contract/compare';
 import { selectComparing, selectRuns } from '../../state/compare/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { Confirm } from '../../ui/Confirm';

@@ -1,7 +1,7 @@
 import { Pencil } from 'lucide-react';
 import { useState } from 'react';
-import type { CompareRun } from '../../../electron/shared/compare';
-import { limits } from '../../../electron/shared/limits';
+import type { CompareRun } from '../../../electron/contract/compare';
+import { limits } from '../../../electron/contract/limits';
 import { useActions } from '../../state/useApp';
 import { controlClass } from '../../ui/Field';
 import { IconButton } from '../../ui/IconButton';

@@ -1,7 +1,7 @@
 /** A run: how far it is, what it says in a sentence, its table, its columns, its plots. */
 import { ArrowLeft } from 'lucide-react';
 import { useRef } from 'react';
-import type { CompareRun } from '../../../electron/shared/compare';
+import type { CompareRun } from '../../../electron/contract/compare';
 import { useActions } from '../../state/useApp';
 import { Banner } from '../../ui/Banner';
 import { Button } from '../../ui/Button';

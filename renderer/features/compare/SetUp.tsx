@@ -1,6 +1,5 @@
 /** The form of a comparison, and below it those that were made. */
 import { type ReactNode, useId } from 'react';
-import { missingOf, planKey } from '../../state/compare/form';
 import {
   selectCompareDocuments,
   selectCompareModelId,
@@ -10,6 +9,7 @@ import {
   selectStarting,
 } from '../../state/compare/selectors';
 import type { CompareForm } from '../../state/compare/state';
+import { missingOf, planKey } from '../../state/lib/compareForm';
 import { selectModels } from '../../state/models/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';

@@ -1,5 +1,5 @@
 import { toast } from 'sonner';
-import type { CompareRun } from '../../../electron/shared/compare';
+import type { CompareRun } from '../../../electron/contract/compare';
 import { selectChatTitle } from '../../state/conversation/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';

@@ -1,5 +1,5 @@
 /** What a column is and what it is at, in words. */
-import type { ColumnStep, CompareColumn, CompareRun, RunState } from '../../../electron/shared/compare';
+import type { ColumnStep, CompareColumn, CompareRun, RunState } from '../../../electron/contract/compare';
 import { typesText } from '../../ui/fitText';
 import { formatContext, formatPercent } from '../../ui/format';
 

@@ -1,5 +1,5 @@
 /** The figures of the result table, each with what it rests on. */
-import type { CompareColumn } from '../../../electron/shared/compare';
+import type { CompareColumn } from '../../../electron/contract/compare';
 import { formatBytes, formatContext, formatCount, formatPercent, formatRate, formatRatio } from '../../ui/format';
 
 export interface Figure {

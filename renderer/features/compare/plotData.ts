@@ -1,6 +1,6 @@
 /** What the plots of a run show. A plot without figures is left out. */
-import type { CompareColumn, CompareRun } from '../../../electron/shared/compare';
-import type { CurvePoint } from '../../../electron/shared/compareFigures';
+import type { CompareColumn, CompareRun } from '../../../electron/contract/compare';
+import type { CurvePoint } from '../../../electron/contract/compareFigures';
 import { formatBytes, formatContext, formatRate } from '../../ui/format';
 import { columnName } from './columnText';
 import { bytesPerToken, formatKld } from './figures';

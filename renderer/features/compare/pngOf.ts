@@ -1,5 +1,5 @@
 /** All plots of a run in one picture, with what their figures hang on below them. */
-import type { CompareRun } from '../../../electron/shared/compare';
+import type { CompareRun } from '../../../electron/contract/compare';
 import { formatCount } from '../../ui/format';
 import { columnName } from './columnText';
 import { seriesStyle } from './seriesStyle';

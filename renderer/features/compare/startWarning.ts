@@ -1,4 +1,4 @@
-import type { ComparePlan } from '../../../electron/shared/compare';
+import type { ComparePlan } from '../../../electron/contract/compare';
 import type { CompareForm } from '../../state/compare/state';
 import { formatCount } from '../../ui/format';
 import type { PromptRoom } from './promptRoom';

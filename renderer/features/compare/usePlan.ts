@@ -1,9 +1,9 @@
 /** Keeps what the configurations would take of the memory current while they are edited. */
 import { useEffect } from 'react';
-import { planKey } from '../../state/compare/form';
 import { selectCompareModelId, selectPlan } from '../../state/compare/selectors';
 import type { CompareForm, PlanOutcome } from '../../state/compare/state';
 import { selectCanAsk } from '../../state/engine/selectors';
+import { planKey } from '../../state/lib/compareForm';
 import { useActions, useApp } from '../../state/useApp';
 import { useDebounced } from '../../ui/useDebounced';
 

@@ -1,10 +1,10 @@
 /** Keeps the length of the prompt current while it is written, where the model that counts it is loaded. */
 import { useEffect, useMemo, useState } from 'react';
-import type { ComparePrompt } from '../../../electron/shared/compare';
-import { missingOfPrompt, promptOf } from '../../state/compare/form';
+import type { ComparePrompt } from '../../../electron/contract/compare';
 import { selectCompareDocuments, selectCompareModelId } from '../../state/compare/selectors';
 import type { CompareForm } from '../../state/compare/state';
 import { selectCanAnswer, selectLoadedModelId } from '../../state/engine/selectors';
+import { missingOfPrompt, promptOf } from '../../state/lib/compareForm';
 import { selectSettings } from '../../state/settings/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { useDebounced } from '../../ui/useDebounced';

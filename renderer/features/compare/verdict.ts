@@ -1,5 +1,5 @@
 /** What a cache type costs and saves, as one plain sentence made of measured figures alone. */
-import type { CompareColumn, CompareRun } from '../../../electron/shared/compare';
+import type { CompareColumn, CompareRun } from '../../../electron/contract/compare';
 import { formatBytes, formatCount, formatRatio } from '../../ui/format';
 import { columnName } from './columnText';
 import { bytesPerToken, formatKld, formatShare } from './figures';

@@ -1,5 +1,5 @@
 /** The context before the question is sent: which part takes how much, and what is left. */
-import type { PromptBudget } from '../../../electron/shared/budget';
+import type { PromptBudget } from '../../../electron/contract/promptBudget';
 import { selectBudget, selectBudgetError, selectBudgetStale } from '../../state/budget/selectors';
 import { selectEngineState } from '../../state/engine/selectors';
 import { useApp } from '../../state/useApp';

@@ -1,6 +1,6 @@
 import { BookOpen, Ellipsis, ListChecks, ScanSearch, TextCursorInput, WholeWord } from 'lucide-react';
-import { sectionsName } from '../../state/documents/partText';
 import type { DraftDocument } from '../../state/documents/state';
+import { sectionsName } from '../../state/lib/partText';
 import { useActions } from '../../state/useApp';
 import { IconButton } from '../../ui/IconButton';
 import { Menu, MenuItem } from '../../ui/Menu';

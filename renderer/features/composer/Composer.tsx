@@ -2,9 +2,9 @@
 import { ArrowUp, Square } from 'lucide-react';
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef } from 'react';
 import { selectBudget, selectBudgetStale } from '../../state/budget/selectors';
-import { useAskBudget } from '../../state/budget/useAskBudget';
 import { selectChatId, selectDraftOfOpenChat, selectSending } from '../../state/conversation/selectors';
 import { selectConnection, selectEngineState } from '../../state/engine/selectors';
+import { useAskBudget } from '../../state/lib/useAskBudget';
 import { selectIsAnswering } from '../../state/stream/selectors';
 import { selectFocusComposer } from '../../state/ui/selectors';
 import { useActions, useApp } from '../../state/useApp';

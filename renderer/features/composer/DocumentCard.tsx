@@ -1,7 +1,7 @@
 import { TriangleAlert, X } from 'lucide-react';
-import { partText } from '../../state/documents/partText';
 import { selectJob } from '../../state/documents/selectors';
 import type { DraftDocument } from '../../state/documents/state';
+import { partText } from '../../state/lib/partText';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { cx } from '../../ui/cx';

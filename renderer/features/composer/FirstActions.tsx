@@ -1,7 +1,7 @@
 /** What one may want of a document before there is a question: under the cards, for as long as nothing is written. */
 import { ListTree, ScrollText, Search, TextSearch } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { SummaryKind } from '../../../electron/shared/summaries';
+import type { SummaryKind } from '../../../electron/contract/summaries';
 import { selectBudget } from '../../state/budget/selectors';
 import { selectDraftOfOpenChat } from '../../state/conversation/selectors';
 import { beginnings, taskQuestion } from '../../state/documents/firstActions';

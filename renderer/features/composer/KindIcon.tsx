@@ -1,5 +1,5 @@
 import { FileCode, FileSpreadsheet, FileText, FileType } from 'lucide-react';
-import type { DocumentKind } from '../../../electron/shared/documents';
+import type { DocumentKind } from '../../../electron/contract/documents';
 
 /** `kind` null: not known yet. */
 export function KindIcon({ kind, className }: { kind: DocumentKind | null; className: string }) {

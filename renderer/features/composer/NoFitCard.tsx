@@ -1,13 +1,13 @@
 /** What is written does not fit into the context. Nothing is cut: the person chooses what to give up. */
 import { TriangleAlert } from 'lucide-react';
-import type { PromptBudget } from '../../../electron/shared/budget';
+import type { PromptBudget } from '../../../electron/contract/promptBudget';
 import { selectBudget, selectBudgetStale, selectOffersLetGo } from '../../state/budget/selectors';
-import { useRoom } from '../../state/budget/useRoom';
 import { selectDraftOfOpenChat } from '../../state/conversation/selectors';
-import { sectionsName } from '../../state/documents/partText';
 import { selectDraftDocuments } from '../../state/documents/selectors';
 import type { DraftDocument } from '../../state/documents/state';
 import { selectLoadedModel, selectLoadProgress } from '../../state/engine/selectors';
+import { sectionsName } from '../../state/lib/partText';
+import { useRoom } from '../../state/lib/useRoom';
 import { selectApplying, selectSettings } from '../../state/settings/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';

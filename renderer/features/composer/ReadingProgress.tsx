@@ -1,4 +1,4 @@
-import type { DocumentJob } from '../../../electron/shared/documents';
+import type { DocumentJob } from '../../../electron/contract/documents';
 import { formatCount } from '../../ui/format';
 import { Progress } from '../../ui/Progress';
 

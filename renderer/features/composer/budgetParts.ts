@@ -1,7 +1,8 @@
 /** The parts of a budget in the order in which the model reads them, with their colours and words. */
-import type { PromptBudget } from '../../../electron/shared/budget';
-import type { Message } from '../../../electron/shared/chats';
-import type { EngineState } from '../../../electron/shared/engine';
+
+import type { Message } from '../../../electron/contract/chats';
+import type { EngineState } from '../../../electron/contract/engine';
+import type { PromptBudget } from '../../../electron/contract/promptBudget';
 import type { DraftDocument } from '../../state/documents/state';
 import { formatCount, formatTimeLeft } from '../../ui/format';
 import { leftOutText, releasedText } from '../../ui/leftOutText';

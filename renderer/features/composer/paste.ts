@@ -1,4 +1,4 @@
-import { longPaste } from '../../state/conversation/draft';
+import { longPaste } from '../../state/lib/openChat';
 
 type Clipboard = Pick<DataTransfer, 'getData' | 'files'>;
 

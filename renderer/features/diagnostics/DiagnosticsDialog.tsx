@@ -3,7 +3,7 @@ import { selectDiagnosticsOpen } from '../../state/ui/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
-import { useCopy } from '../../ui/useCopy';
+import { useCopy } from '../../ui/hooks';
 import { LoadedText } from './LoadedText';
 
 export function DiagnosticsDialog() {

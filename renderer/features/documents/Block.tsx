@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
-import type { Section } from '../../../electron/shared/documents';
-import { overlap, shownText, type TextBlock } from '../../state/documents/blocks';
+import type { Section } from '../../../electron/contract/documents';
+import { overlap, shownText, type TextBlock } from '../../state/lib/blocks';
 import { useActions } from '../../state/useApp';
 import { ContextMark } from './ContextMark';
 

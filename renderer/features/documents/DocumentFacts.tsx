@@ -1,6 +1,6 @@
 import { TriangleAlert } from 'lucide-react';
-import { kindNames, plural, sectionsName } from '../../state/documents/partText';
-import type { PanelDocument } from '../../state/documents/usePanelDocument';
+import { kindNames, plural, sectionsName } from '../../state/lib/partText';
+import type { PanelDocument } from '../../state/lib/usePanelDocument';
 import { formatCount } from '../../ui/format';
 
 /** What the document is, and how large. */

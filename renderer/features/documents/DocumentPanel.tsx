@@ -1,18 +1,18 @@
 /** A document beside the chat: its text by page, the list of pages to choose from, and what of it the model sees. */
 import { LoaderCircle, X } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
-import { sectionsName } from '../../state/documents/partText';
 import { selectInfo, selectPanel, selectPanelError } from '../../state/documents/selectors';
 import type { Panel } from '../../state/documents/state';
-import { type PanelDocument, usePanelDocument } from '../../state/documents/usePanelDocument';
+import { sectionsName } from '../../state/lib/partText';
+import { type PanelDocument, usePanelDocument } from '../../state/lib/usePanelDocument';
 import { useActions, useApp } from '../../state/useApp';
 import { Banner } from '../../ui/Banner';
 import { IconButton } from '../../ui/IconButton';
 import { Segmented } from '../../ui/Segmented';
 import { DocumentFacts, DocumentNotices } from './DocumentFacts';
+import { SearchField } from './DocumentSearchField';
 import { PanelFoot } from './PanelFoot';
 import { PartsView } from './PartsView';
-import { SearchField } from './SearchField';
 import { SearchView } from './SearchView';
 import { TextView } from './TextView';
 

@@ -1,6 +1,6 @@
 import { selectBudget, selectBudgetStale } from '../../state/budget/selectors';
-import { partText, plural, sectionsName } from '../../state/documents/partText';
-import type { PanelDocument } from '../../state/documents/usePanelDocument';
+import { partText, plural, sectionsName } from '../../state/lib/partText';
+import type { PanelDocument } from '../../state/lib/usePanelDocument';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { cx } from '../../ui/cx';

@@ -1,8 +1,8 @@
 /** The pages or headings of a document, with what each costs. Beside a question they can be chosen. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useRef } from 'react';
-import { sectionsName } from '../../state/documents/partText';
-import type { PanelDocument } from '../../state/documents/usePanelDocument';
+import { sectionsName } from '../../state/lib/partText';
+import type { PanelDocument } from '../../state/lib/usePanelDocument';
 import { useActions } from '../../state/useApp';
 import { cx } from '../../ui/cx';
 import { formatCount } from '../../ui/format';

@@ -1,8 +1,8 @@
 import { useState } from 'react';
-import { sectionsName } from '../../state/documents/partText';
 import { parseRanges, rangesText } from '../../state/documents/ranges';
 import type { DraftDocument } from '../../state/documents/state';
-import type { PanelDocument } from '../../state/documents/usePanelDocument';
+import { sectionsName } from '../../state/lib/partText';
+import type { PanelDocument } from '../../state/lib/usePanelDocument';
 import { useActions } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { cx } from '../../ui/cx';

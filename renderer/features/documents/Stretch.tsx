@@ -1,8 +1,8 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useRef } from 'react';
-import type { TextBlock } from '../../state/documents/blocks';
 import type { Panel, Place } from '../../state/documents/state';
-import type { PanelDocument } from '../../state/documents/usePanelDocument';
+import type { TextBlock } from '../../state/lib/blocks';
+import type { PanelDocument } from '../../state/lib/usePanelDocument';
 import { Block } from './Block';
 import { useTarget } from './useTarget';
 

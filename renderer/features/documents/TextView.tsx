@@ -1,9 +1,9 @@
 /** The text, of which only what is in sight is read and drawn: a document may have 300 million characters. */
 import { ChevronDown, ChevronUp } from 'lucide-react';
 import { useMemo, useState } from 'react';
-import { blockAt, blocksOf, stretchesOf } from '../../state/documents/blocks';
 import type { Panel } from '../../state/documents/state';
-import type { PanelDocument } from '../../state/documents/usePanelDocument';
+import { blockAt, blocksOf, stretchesOf } from '../../state/lib/blocks';
+import type { PanelDocument } from '../../state/lib/usePanelDocument';
 import { Button } from '../../ui/Button';
 import { formatCount } from '../../ui/format';
 import { Stretch, turnHeight } from './Stretch';

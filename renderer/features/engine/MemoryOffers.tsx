@@ -1,7 +1,7 @@
-import { changeOf } from '../../../electron/shared/offers';
+import { changeOf } from '../../../electron/contract/offers';
 import { selectLoadedModelId, selectRefusal } from '../../state/engine/selectors';
+import { useOffers } from '../../state/lib/useOffers';
 import { selectSavedContext } from '../../state/settings/selectors';
-import { useOffers } from '../../state/settings/useOffers';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { offerText } from '../../ui/fitText';

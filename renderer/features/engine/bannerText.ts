@@ -1,5 +1,5 @@
-import type { EngineStatus, Stall } from '../../../electron/shared/engine';
-import type { ErrorPayload } from '../../../electron/shared/errors';
+import type { EngineStatus, Stall } from '../../../electron/contract/engine';
+import type { ErrorPayload } from '../../../electron/contract/errors';
 
 /** `memory`: settings that fit, and loading anyway */
 export type BannerAction = 'memory' | 'settings' | 'models' | 'embedded' | 'again' | 'restart';

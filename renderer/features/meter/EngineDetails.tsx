@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
-import type { Capabilities, EffectiveType, LoadedContext } from '../../../electron/shared/engine';
-import { type Fallback, simdName } from '../../../electron/shared/fallbacks';
+import type { Capabilities, EffectiveType, LoadedContext } from '../../../electron/contract/engine';
+import { type Fallback, simdName } from '../../../electron/contract/fallbacks';
 import { Button } from '../../ui/Button';
 import { formatCount } from '../../ui/format';
 import { centringText } from './centringText';

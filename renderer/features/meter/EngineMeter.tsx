@@ -1,6 +1,6 @@
 import { TriangleAlert } from 'lucide-react';
 import { useState } from 'react';
-import { fallbacksOf, simdName } from '../../../electron/shared/fallbacks';
+import { fallbacksOf, simdName } from '../../../electron/contract/fallbacks';
 import { selectCapabilities, selectLoadedContext } from '../../state/engine/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { cx } from '../../ui/cx';

@@ -1,4 +1,4 @@
-import type { Fallback } from '../../../electron/shared/fallbacks';
+import type { Fallback } from '../../../electron/contract/fallbacks';
 
 /** What is not as asked, why, and what to do. */
 export function Fallbacks({ fallbacks }: { fallbacks: readonly Fallback[] }) {

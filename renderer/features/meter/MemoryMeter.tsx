@@ -1,4 +1,4 @@
-import type { Memory } from '../../../electron/shared/engine';
+import type { Memory } from '../../../electron/contract/engine';
 import { selectLoadedContext, selectMemory } from '../../state/engine/selectors';
 import { selectContextUsed } from '../../state/meter/selectors';
 import { useApp } from '../../state/useApp';

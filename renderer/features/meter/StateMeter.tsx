@@ -1,4 +1,4 @@
-import type { EngineState } from '../../../electron/shared/engine';
+import type { EngineState } from '../../../electron/contract/engine';
 import { selectConnection, selectEngineState } from '../../state/engine/selectors';
 import { selectActivePhase } from '../../state/stream/selectors';
 import { useApp } from '../../state/useApp';

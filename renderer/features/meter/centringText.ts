@@ -1,5 +1,5 @@
 /** Whether the turbo caches are centred, and why not; empty without turbo caches. */
-import type { LoadedContext } from '../../../electron/shared/engine';
+import type { LoadedContext } from '../../../electron/contract/engine';
 
 export function centringText({ typeK, typeV, centring }: LoadedContext): string {
   const sides = [

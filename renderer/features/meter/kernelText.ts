@@ -1,5 +1,5 @@
 /** Which attention kernel runs at which depth of the context, and why. */
-import type { KernelUse, LoadedContext } from '../../../electron/shared/engine';
+import type { KernelUse, LoadedContext } from '../../../electron/contract/engine';
 import { formatContext } from '../../ui/format';
 
 export interface KernelLine {

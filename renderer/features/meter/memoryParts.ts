@@ -1,4 +1,4 @@
-import type { Memory } from '../../../electron/shared/engine';
+import type { Memory } from '../../../electron/contract/engine';
 import { formatRatio } from '../../ui/format';
 
 export type MemoryPartId = 'weights' | 'kv' | 'compute' | 'engine' | 'app' | 'other' | 'free';

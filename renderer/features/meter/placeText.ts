@@ -1,5 +1,5 @@
 /** Where the layers lie and where their attention runs, in few words. */
-import type { LoadedContext } from '../../../electron/shared/engine';
+import type { LoadedContext } from '../../../electron/contract/engine';
 
 /** "33/33" */
 export function offloadText({ gpuLayers, layers }: LoadedContext): string {

@@ -1,4 +1,4 @@
-import type { Power } from '../../../electron/shared/power';
+import type { Power } from '../../../electron/contract/power';
 import { formatPercent } from '../../ui/format';
 
 export interface PowerHint {

@@ -1,6 +1,6 @@
 /** The figures of the strip: of the answer that is being written, or of the last one. */
-import type { AnswerStats } from '../../../electron/shared/chats';
-import type { LiveStats } from '../../../electron/shared/engine';
+import type { AnswerStats } from '../../../electron/contract/chats';
+import type { LiveStats } from '../../../electron/contract/engine';
 
 export interface Speed {
   now: number | null;

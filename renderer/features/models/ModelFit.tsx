@@ -1,8 +1,8 @@
 /** Whether a model fits into the memory now, asked when the list is opened. */
 import { useEffect, useState } from 'react';
-import type { ContextFit } from '../../../electron/shared/fit';
-import type { ModelEntry } from '../../../electron/shared/models';
-import { shortBudget } from '../../../electron/shared/offers';
+import type { ContextFit } from '../../../electron/contract/fit';
+import type { ModelEntry } from '../../../electron/contract/models';
+import { shortBudget } from '../../../electron/contract/offers';
 import { selectCanAsk } from '../../state/engine/selectors';
 import { selectSavedContext } from '../../state/settings/selectors';
 import { useActions, useApp } from '../../state/useApp';

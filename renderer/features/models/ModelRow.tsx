@@ -1,6 +1,6 @@
 import { Check, TriangleAlert, X } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { ModelEntry } from '../../../electron/shared/models';
+import type { ModelEntry } from '../../../electron/contract/models';
 import { selectLoadedModelId, selectLoadProgress, selectStatus } from '../../state/engine/selectors';
 import { selectSelectingId } from '../../state/models/selectors';
 import { useActions, useApp } from '../../state/useApp';

@@ -1,5 +1,5 @@
-import type { ContextFit } from '../../../electron/shared/fit';
-import { shortBudget } from '../../../electron/shared/offers';
+import type { ContextFit } from '../../../electron/contract/fit';
+import { shortBudget } from '../../../electron/contract/offers';
 import { formatBytes } from '../../ui/format';
 
 /** "Takes 5.60 GiB with these settings: fits." */

@@ -1,4 +1,4 @@
-import type { ModelEntry } from '../../../electron/shared/models';
+import type { ModelEntry } from '../../../electron/contract/models';
 
 /** The name that the file gives itself, or its file name. */
 export function modelName(model: ModelEntry): string {

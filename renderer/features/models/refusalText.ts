@@ -1,4 +1,4 @@
-import type { ErrorPayload } from '../../../electron/shared/errors';
+import type { ErrorPayload } from '../../../electron/contract/errors';
 
 /** Why a file was not added, in whole sentences that name it once: "a.gguf: it is truncated. Download it again." */
 export function refusalText({ name, error }: { name: string; error: ErrorPayload }): string {

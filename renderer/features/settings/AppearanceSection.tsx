@@ -1,4 +1,4 @@
-import type { Settings } from '../../../electron/shared/settings';
+import type { Settings } from '../../../electron/contract/settings';
 import { useActions } from '../../state/useApp';
 import { Segmented } from '../../ui/Segmented';
 

@@ -1,8 +1,8 @@
 import { useShallow } from 'zustand/shallow';
-import { changeOf, shortBudget } from '../../../electron/shared/offers';
+import { changeOf, shortBudget } from '../../../electron/contract/offers';
 import { selectEngineState, selectLoadedModelId } from '../../state/engine/selectors';
+import { useOffers } from '../../state/lib/useOffers';
 import { selectApplying, selectDraft, selectEditedContext, selectSavedContext } from '../../state/settings/selectors';
-import { useOffers } from '../../state/settings/useOffers';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { cx } from '../../ui/cx';

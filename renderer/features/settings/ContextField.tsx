@@ -1,9 +1,9 @@
-import { limits } from '../../../electron/shared/limits';
-import type { ContextSettings } from '../../../electron/shared/settings';
+import { limits } from '../../../electron/contract/limits';
+import type { ContextSettings } from '../../../electron/contract/settings';
 import { selectChatTokens } from '../../state/budget/selectors';
-import { isEmptyDraft } from '../../state/conversation/draft';
 import { selectChatId, selectDraftOfOpenChat } from '../../state/conversation/selectors';
 import { selectLoadedContext } from '../../state/engine/selectors';
+import { isEmptyDraft } from '../../state/lib/openChat';
 import { selectSampling, selectSavedContext } from '../../state/settings/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';

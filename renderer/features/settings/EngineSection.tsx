@@ -1,5 +1,5 @@
 import { useShallow } from 'zustand/shallow';
-import { limits } from '../../../electron/shared/limits';
+import { limits } from '../../../electron/contract/limits';
 import { selectCapabilities, selectLoadedModel } from '../../state/engine/selectors';
 import { selectEditedContext } from '../../state/settings/selectors';
 import { useActions, useApp } from '../../state/useApp';

@@ -1,6 +1,6 @@
 /** The access token of the hub, and who is asked. The token goes one way: it is never shown again. */
 import { useEffect, useState } from 'react';
-import type { ErrorPayload } from '../../../electron/shared/errors';
+import type { ErrorPayload } from '../../../electron/contract/errors';
 import { selectHubAccount } from '../../state/hub/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';

@@ -1,8 +1,8 @@
 /** What is kept on disk beside the chats: their caches, and the texts of documents. */
 import { Trash2 } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import type { SavedSession } from '../../../electron/shared/sessions';
-import type { SessionSettings } from '../../../electron/shared/settings';
+import type { SavedSession } from '../../../electron/contract/sessions';
+import type { SessionSettings } from '../../../electron/contract/settings';
 import { selectChatList } from '../../state/chats/selectors';
 import { selectConnection, selectEngineState } from '../../state/engine/selectors';
 import { selectKept } from '../../state/kept/selectors';

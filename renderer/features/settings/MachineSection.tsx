@@ -1,7 +1,7 @@
 /** What was measured of this machine, which settings follow from it, and why. */
 import { type ReactNode, useEffect } from 'react';
 import { useShallow } from 'zustand/shallow';
-import type { MachineChoice, MachineFacts } from '../../../electron/shared/machine';
+import type { MachineChoice, MachineFacts } from '../../../electron/contract/machine';
 import { selectLoadedModelId } from '../../state/engine/selectors';
 import { selectMachineFraction, selectMachineProfile } from '../../state/machine/selectors';
 import { selectEditedContext } from '../../state/settings/selectors';

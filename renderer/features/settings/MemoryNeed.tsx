@@ -1,5 +1,5 @@
 /** What a load would take of each memory, beside what it may take. */
-import type { Budget, ContextFit } from '../../../electron/shared/fit';
+import type { Budget, ContextFit } from '../../../electron/contract/fit';
 import { cx } from '../../ui/cx';
 import { formatBytes, formatCount } from '../../ui/format';
 import { needParts, needText } from './needText';

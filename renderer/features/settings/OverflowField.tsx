@@ -1,5 +1,5 @@
 /** What happens when the context is full. Applies at once: it changes no cache. */
-import type { Settings } from '../../../electron/shared/settings';
+import type { Settings } from '../../../electron/contract/settings';
 import { useActions } from '../../state/useApp';
 import { Segmented } from '../../ui/Segmented';
 

@@ -1,6 +1,6 @@
 import { useId, useState } from 'react';
-import { limits } from '../../../electron/shared/limits';
-import type { Preset } from '../../../electron/shared/presets';
+import { limits } from '../../../electron/contract/limits';
+import type { Preset } from '../../../electron/contract/presets';
 import { useActions } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';

@@ -2,7 +2,7 @@
 import { Ellipsis, Pencil, Save, Star, StarOff, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { toast } from 'sonner';
-import type { Preset } from '../../../electron/shared/presets';
+import type { Preset } from '../../../electron/contract/presets';
 import { selectDefaultPresetId, selectPresetInUse, selectPresets } from '../../state/presets/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';

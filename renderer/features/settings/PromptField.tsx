@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import { limits } from '../../../electron/shared/limits';
+import { limits } from '../../../electron/contract/limits';
 import { areaClass } from './areaClass';
 
 const restMs = 600;

@@ -1,6 +1,6 @@
 /** The ways back to what a fresh start has. Each is there only while something differs. */
 import { useShallow } from 'zustand/shallow';
-import type { SamplingSettings } from '../../../electron/shared/settings';
+import type { SamplingSettings } from '../../../electron/contract/settings';
 import { selectLoadedModel } from '../../state/engine/selectors';
 import { isSame } from '../../state/presets/match';
 import { selectEditedContext } from '../../state/settings/selectors';

@@ -1,6 +1,6 @@
 /** Longer than trained: only by a choice of how, and with what it costs. */
-import { isStretched } from '../../../electron/shared/carryOver';
-import type { ContextSettings, RopeChoice } from '../../../electron/shared/settings';
+import { isStretched } from '../../../electron/contract/keepsCache';
+import type { ContextSettings, RopeChoice } from '../../../electron/contract/settings';
 import { formatCount } from '../../ui/format';
 import { Segmented } from '../../ui/Segmented';
 import { ropeNames } from './changesText';

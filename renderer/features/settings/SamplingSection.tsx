@@ -1,5 +1,5 @@
-import { limits } from '../../../electron/shared/limits';
-import type { SamplingSettings } from '../../../electron/shared/settings';
+import { limits } from '../../../electron/contract/limits';
+import type { SamplingSettings } from '../../../electron/contract/settings';
 import { useActions } from '../../state/useApp';
 import { Field } from '../../ui/Field';
 import { NumberField } from '../../ui/NumberField';

@@ -1,6 +1,6 @@
 /** Whether the model in use has settings of its own. What it has goes before what is set for all models. */
 import { toast } from 'sonner';
-import type { ModelEntry } from '../../../electron/shared/models';
+import type { ModelEntry } from '../../../electron/contract/models';
 import { selectCurrentModel } from '../../state/models/selectors';
 import { selectSettings } from '../../state/settings/selectors';
 import { useActions, useApp } from '../../state/useApp';

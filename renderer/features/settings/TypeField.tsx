@@ -1,4 +1,4 @@
-import type { CacheType } from '../../../electron/shared/cacheTypes';
+import type { CacheType } from '../../../electron/contract/cacheTypes';
 import type { Estimates } from '../../state/settings/state';
 import { Field } from '../../ui/Field';
 import { formatBytes } from '../../ui/format';

@@ -1,4 +1,4 @@
-import type { HubAccount } from '../../../electron/shared/hub';
+import type { HubAccount } from '../../../electron/contract/hub';
 
 /** Whether a token is sent along, and where it is kept. */
 export function accountText({ token, canSave }: Pick<HubAccount, 'token' | 'canSave'>): string {

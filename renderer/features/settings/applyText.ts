@@ -1,8 +1,9 @@
 /** What a change of the context settings costs a running chat, before it is made. */
-import { askedLength, keepsCache } from '../../../electron/shared/carryOver';
-import type { AnswerStats, Message } from '../../../electron/shared/chats';
-import type { LoadedContext } from '../../../electron/shared/engine';
-import type { ContextSettings } from '../../../electron/shared/settings';
+
+import type { AnswerStats, Message } from '../../../electron/contract/chats';
+import type { LoadedContext } from '../../../electron/contract/engine';
+import { askedLength, keepsCache } from '../../../electron/contract/keepsCache';
+import type { ContextSettings } from '../../../electron/contract/settings';
 import { formatCount, formatRate, formatTimeLeft } from '../../ui/format';
 
 export interface ApplyFacts {

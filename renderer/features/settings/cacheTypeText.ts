@@ -1,5 +1,5 @@
 /** What each cache type is, for people. Bytes always come from the engine. */
-import type { CacheType } from '../../../electron/shared/cacheTypes';
+import type { CacheType } from '../../../electron/contract/cacheTypes';
 
 export const cacheTypeText: Record<CacheType, string> = {
   f16: 'Half precision, unfolded. The reference for all others.',

@@ -1,4 +1,4 @@
-import type { ContextSettings } from '../../../electron/shared/settings';
+import type { ContextSettings } from '../../../electron/contract/settings';
 import { formatCount } from '../../ui/format';
 
 const labels: Record<keyof ContextSettings, string> = {

@@ -1,6 +1,6 @@
 /** The marks of the context slider: what fits now with each cache type, the trained maximum, and what the chat needs. */
-import type { ContextFit, FitMark } from '../../../electron/shared/fit';
-import { limits } from '../../../electron/shared/limits';
+import type { ContextFit, FitMark } from '../../../electron/contract/fit';
+import { limits } from '../../../electron/contract/limits';
 import { typesText } from '../../ui/fitText';
 
 export interface ContextMark {

@@ -1,5 +1,5 @@
 /** What a fresh start has. Written out, because the schemas stay out of the window's bundle; a test compares the two. */
-import type { ContextSettings, SamplingSettings } from '../../../electron/shared/settings';
+import type { ContextSettings, SamplingSettings } from '../../../electron/contract/settings';
 
 export const defaultContext: ContextSettings = {
   nCtx: 8192,

@@ -1,8 +1,8 @@
 /** Words for what is kept on disk beside the chats. */
-import type { ChatSummary } from '../../../electron/shared/chats';
-import type { DocumentUsage } from '../../../electron/shared/documents';
-import type { SavedSession } from '../../../electron/shared/sessions';
-import type { SessionSettings } from '../../../electron/shared/settings';
+import type { ChatSummary } from '../../../electron/contract/chats';
+import type { DocumentUsage } from '../../../electron/contract/documents';
+import type { SavedSession } from '../../../electron/contract/sessions';
+import type { SessionSettings } from '../../../electron/contract/settings';
 import { formatBytes, formatCount } from '../../ui/format';
 
 export function totalText(sessions: readonly SavedSession[], { maxBytes }: Pick<SessionSettings, 'maxBytes'>): string {

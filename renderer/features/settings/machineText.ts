@@ -1,6 +1,6 @@
 /** The measured machine in few words, and what its choice would change. */
-import type { MachineChoice, MachineFacts } from '../../../electron/shared/machine';
-import type { ContextSettings } from '../../../electron/shared/settings';
+import type { MachineChoice, MachineFacts } from '../../../electron/contract/machine';
+import type { ContextSettings } from '../../../electron/contract/settings';
 
 /** "12.3 GB/s with 1 thread, 18.0 with 4": one thread, and the fewest that read fastest. */
 export function bandwidthText({ bandwidth }: Pick<MachineFacts, 'bandwidth'>): string {

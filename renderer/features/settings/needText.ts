@@ -1,6 +1,6 @@
 /** Memory that a load needs, in parts and in words. */
-import type { MemoryEstimate } from '../../../electron/shared/engine';
-import type { Budget } from '../../../electron/shared/fit';
+import type { MemoryEstimate } from '../../../electron/contract/engine';
+import type { Budget } from '../../../electron/contract/fit';
 import { formatBytes } from '../../ui/format';
 
 export interface NeedPart {

@@ -1,5 +1,5 @@
 /** What each way beyond the trained length is for, in plain words. */
-import type { RopeChoice } from '../../../electron/shared/settings';
+import type { RopeChoice } from '../../../electron/contract/settings';
 
 export const ropeText: Record<RopeChoice, string> = {
   model: 'The context ends where the training of the model ended.',

@@ -1,7 +1,7 @@
 /** What a model has of its own, as data and in words. */
-import type { ModelDefaults } from '../../../electron/shared/modelDefaults';
-import type { ModelEntry } from '../../../electron/shared/models';
-import type { Settings } from '../../../electron/shared/settings';
+import type { ModelDefaults } from '../../../electron/contract/modelDefaults';
+import type { ModelEntry } from '../../../electron/contract/models';
+import type { Settings } from '../../../electron/contract/settings';
 
 /** The settings as they are, as those of one model. */
 export function defaultsOf({ context, sampling, systemPrompt }: Settings): ModelDefaults {

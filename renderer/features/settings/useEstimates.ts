@@ -1,7 +1,7 @@
 /** Keeps the estimates current while the context settings are being edited. */
 import { useEffect } from 'react';
 import { useShallow } from 'zustand/shallow';
-import type { ContextSettings } from '../../../electron/shared/settings';
+import type { ContextSettings } from '../../../electron/contract/settings';
 import { selectCanAsk, selectLoadedModelId } from '../../state/engine/selectors';
 import { estimateKey } from '../../state/settings/draft';
 import { selectEditedContext, selectEstimates } from '../../state/settings/selectors';

@@ -1,9 +1,9 @@
 /** Keeps what fits into the memory current while the context settings are being edited. */
 import { useEffect } from 'react';
-import type { ContextFit } from '../../../electron/shared/fit';
-import type { ContextSettings } from '../../../electron/shared/settings';
+import type { ContextFit } from '../../../electron/contract/fit';
+import type { ContextSettings } from '../../../electron/contract/settings';
 import { selectCanAsk, selectLoadedModelId } from '../../state/engine/selectors';
-import { fitKey } from '../../state/settings/fit';
+import { fitKey } from '../../state/lib/fit';
 import { selectFit } from '../../state/settings/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { useDebounced } from '../../ui/useDebounced';

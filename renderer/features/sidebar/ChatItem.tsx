@@ -1,7 +1,7 @@
 import { Columns3, Download, FolderInput, Pencil, Pin, PinOff, Trash2 } from 'lucide-react';
 import { memo, useEffect, useRef, useState } from 'react';
-import type { ChatSummary } from '../../../electron/shared/chats';
-import { limits } from '../../../electron/shared/limits';
+import type { ChatSummary } from '../../../electron/contract/chats';
+import { limits } from '../../../electron/contract/limits';
 import { selectIsAnswering } from '../../state/stream/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { cx } from '../../ui/cx';

@@ -1,7 +1,7 @@
 /** All chats: pinned ones, folders, and the rest by date. */
 import { useMemo, useState } from 'react';
-import type { ChatSummary } from '../../../electron/shared/chats';
-import { arrangeChats } from '../../state/chats/list';
+import type { ChatSummary } from '../../../electron/contract/chats';
+import { arrangeChats } from '../../state/lib/chatList';
 import { useActions } from '../../state/useApp';
 import { cx } from '../../ui/cx';
 import { ChatItem, type ChatItemActions } from './ChatItem';

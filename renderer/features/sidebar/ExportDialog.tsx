@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { toast } from 'sonner';
-import type { ExportOptions } from '../../../electron/shared/chatFile';
-import type { ChatSummary } from '../../../electron/shared/chats';
+import type { ExportOptions } from '../../../electron/contract/chatFile';
+import type { ChatSummary } from '../../../electron/contract/chats';
 import { useActions } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';

@@ -1,6 +1,6 @@
 import { ChevronRight, Folder, FolderX, Pencil } from 'lucide-react';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { limits } from '../../../electron/shared/limits';
+import { limits } from '../../../electron/contract/limits';
 import { selectShutFolders } from '../../state/chats/selectors';
 import { useActions, useApp } from '../../state/useApp';
 import { cx } from '../../ui/cx';

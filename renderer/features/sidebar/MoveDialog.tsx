@@ -1,8 +1,8 @@
 import { useState } from 'react';
-import type { ChatSummary } from '../../../electron/shared/chats';
-import { limits } from '../../../electron/shared/limits';
-import { folderNames } from '../../state/chats/list';
+import type { ChatSummary } from '../../../electron/contract/chats';
+import { limits } from '../../../electron/contract/limits';
 import { selectChatList } from '../../state/chats/selectors';
+import { folderNames } from '../../state/lib/chatList';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { cx } from '../../ui/cx';

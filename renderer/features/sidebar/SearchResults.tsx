@@ -1,10 +1,10 @@
 /** What a search found: chats by title at once, their texts as soon as those were searched. */
 import { useMemo } from 'react';
-import type { ChatHit } from '../../../electron/shared/chatSearch';
-import type { ChatSummary } from '../../../electron/shared/chats';
-import { marksIn, searchWords } from '../../../electron/shared/textSearch';
-import { searchChats } from '../../state/chats/list';
+import type { ChatHit } from '../../../electron/contract/chatSearch';
+import type { ChatSummary } from '../../../electron/contract/chats';
+import { marksIn, searchWords } from '../../../electron/contract/textSearch';
 import { selectFound, selectSearched, selectSearching } from '../../state/chats/selectors';
+import { searchChats } from '../../state/lib/chatList';
 import { useApp } from '../../state/useApp';
 import { cx } from '../../ui/cx';
 import { Marked } from '../../ui/Marked';

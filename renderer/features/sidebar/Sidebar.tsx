@@ -2,8 +2,8 @@
 import { PanelLeftClose, SquarePen } from 'lucide-react';
 import { useState } from 'react';
 import { toast } from 'sonner';
-import type { ChatSummary } from '../../../electron/shared/chats';
-import { searchWords } from '../../../electron/shared/textSearch';
+import type { ChatSummary } from '../../../electron/contract/chats';
+import { searchWords } from '../../../electron/contract/textSearch';
 import { selectChatList, selectChatQuery, selectTrash } from '../../state/chats/selectors';
 import { selectChatId } from '../../state/conversation/selectors';
 import { useActions, useApp } from '../../state/useApp';

@@ -1,7 +1,7 @@
 /** Deleted chats, in the place of the list: bring back, or delete for good. */
 import { ArrowLeft, RotateCcw, Trash2 } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
-import type { TrashedChat } from '../../../electron/shared/chats';
+import type { TrashedChat } from '../../../electron/contract/chats';
 import { useActions } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { Confirm } from '../../ui/Confirm';

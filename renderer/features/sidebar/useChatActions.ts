@@ -1,6 +1,6 @@
 /** What can be done with a chat from the list, the same from a row, a menu and a key. */
 import { toast } from 'sonner';
-import type { ChatSummary } from '../../../electron/shared/chats';
+import type { ChatSummary } from '../../../electron/contract/chats';
 import { selectChatId } from '../../state/conversation/selectors';
 import { useActions, useApp } from '../../state/useApp';
 

@@ -1,6 +1,6 @@
 import type { AppState } from '../appState';
 import { selectDraftOfOpenChat } from '../conversation/selectors';
-import { attachmentsOf } from '../documents/drafts';
+import { attachmentsOf } from '../lib/documentDrafts';
 
 let lastParts: readonly unknown[] = [];
 let lastKey = '';

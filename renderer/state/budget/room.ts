@@ -1,7 +1,8 @@
 /** A context with room for what is being written: how long it has to be, and what it would take. Pure. */
-import { type PromptBudget, reserveOf } from '../../../electron/shared/budget';
-import type { CacheType } from '../../../electron/shared/cacheTypes';
-import type { ContextFit, FitMark } from '../../../electron/shared/fit';
+
+import type { CacheType } from '../../../electron/contract/cacheTypes';
+import type { ContextFit, FitMark } from '../../../electron/contract/fit';
+import { type PromptBudget, reserveOf } from '../../../electron/contract/promptBudget';
 
 export interface RoomOffer {
   typeK: CacheType;

@@ -1,5 +1,5 @@
-import type { PromptBudget } from '../../../electron/shared/budget';
-import type { ErrorPayload } from '../../../electron/shared/errors';
+import type { ErrorPayload } from '../../../electron/contract/errors';
+import type { PromptBudget } from '../../../electron/contract/promptBudget';
 
 export interface BudgetState {
   /** what the last budget was made of: another state of the chat, the draft or the model makes it stale */

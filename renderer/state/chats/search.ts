@@ -1,7 +1,7 @@
 /** Search of all chats while a person types: asked when the typing rests, and only the newest answer counts. */
-import type { ChatHit } from '../../../electron/shared/chatSearch';
-import type { EventPayload } from '../../../electron/shared/contract';
-import type { Tools } from '../tools';
+import type { ChatHit } from '../../../electron/contract/chatSearch';
+import type { EventPayload } from '../../../electron/contract/contract';
+import type { Tools } from '../slice';
 
 const restMs = 150;
 

@@ -1,5 +1,5 @@
-import type { ChatSearchAnswer } from '../../../electron/shared/chatSearch';
-import type { ChatSummary, TrashedChat } from '../../../electron/shared/chats';
+import type { ChatSearchAnswer } from '../../../electron/contract/chatSearch';
+import type { ChatSummary, TrashedChat } from '../../../electron/contract/chats';
 
 export interface ChatsState {
   /** null until the services have answered */

@@ -1,5 +1,5 @@
 /** The trash while it is looked at. */
-import type { Tools } from '../tools';
+import type { Tools } from '../slice';
 
 export function createTrashActions({ client, get, patch, report }: Tools) {
   async function openTrash(): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Section } from '../../../electron/shared/documents';
+import type { Section } from '../../../electron/contract/documents';
 
 /** Where a quotation stands, in UTF-16 units of the text of the document. */
 export interface QuotePlace {

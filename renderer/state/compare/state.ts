@@ -1,7 +1,7 @@
-import type { CacheType } from '../../../electron/shared/cacheTypes';
-import type { ComparePlan, CompareRun, CompareSummary } from '../../../electron/shared/compare';
-import type { LiveStats } from '../../../electron/shared/engine';
-import type { ErrorPayload } from '../../../electron/shared/errors';
+import type { CacheType } from '../../../electron/contract/cacheTypes';
+import type { ComparePlan, CompareRun, CompareSummary } from '../../../electron/contract/compare';
+import type { LiveStats } from '../../../electron/contract/engine';
+import type { ErrorPayload } from '../../../electron/contract/errors';
 
 /** The draft that holds the documents of a comparison; no chat has such an id. */
 export const compareDraftKey = 'compare';

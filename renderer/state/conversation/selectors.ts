@@ -1,7 +1,7 @@
-import { holdsPassages, releasedOf } from '../../../electron/shared/released';
+import { holdsPassages, releasedOf } from '../../../electron/contract/released';
 import type { AppState } from '../appState';
+import { pathTo } from '../lib/messageTree';
 import { type Draft, emptyDraft, newChatKey } from './state';
-import { pathTo } from './tree';
 
 export const selectChat = (state: AppState) => state.conversation.chat;
 export const selectChatId = (state: AppState) => state.conversation.chat?.id ?? null;

@@ -1,4 +1,4 @@
-import type { Chat } from '../../../electron/shared/chats';
+import type { Chat } from '../../../electron/contract/chats';
 import type { DraftDocument } from '../documents/state';
 
 export interface Draft {

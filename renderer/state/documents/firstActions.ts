@@ -1,5 +1,5 @@
 /** What a person may want of a document before there is a question. Pure. */
-import type { SummaryKind } from '../../../electron/shared/summaries';
+import type { SummaryKind } from '../../../electron/contract/summaries';
 
 /** A question that can be sent as it is, about one document or several. */
 export function taskQuestion(kind: SummaryKind, documents: number): string {

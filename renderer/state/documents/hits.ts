@@ -1,6 +1,6 @@
 /** What the search of a document shows of a passage. */
-import type { Section } from '../../../electron/shared/documents';
-import { fold, type Snippet, searchWords, snippetOf } from '../../../electron/shared/textSearch';
+import type { Section } from '../../../electron/contract/documents';
+import { fold, type Snippet, searchWords, snippetOf } from '../../../electron/contract/textSearch';
 import type { FoundPassage } from './state';
 
 export type Hit = Snippet & Pick<FoundPassage, 'label'>;

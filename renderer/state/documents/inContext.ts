@@ -1,8 +1,8 @@
 /** Which sections of a document a chat has in its context. Pure. */
-import type { Attachment, AttachmentPart } from '../../../electron/shared/attachments';
-import type { Message } from '../../../electron/shared/chats';
-import type { Section } from '../../../electron/shared/documents';
-import { releasedOf, withoutReleased } from '../../../electron/shared/released';
+import type { Attachment, AttachmentPart } from '../../../electron/contract/attachments';
+import type { Message } from '../../../electron/contract/chats';
+import type { Section } from '../../../electron/contract/documents';
+import { releasedOf, withoutReleased } from '../../../electron/contract/released';
 
 /** Indices of sections that hold something of these parts. Passages mark each section that they touch. */
 export function sectionsIn(parts: readonly AttachmentPart[], sections: readonly Section[]): Set<number> {

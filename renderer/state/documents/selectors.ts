@@ -1,4 +1,4 @@
-import type { DocumentJob } from '../../../electron/shared/documents';
+import type { DocumentJob } from '../../../electron/contract/documents';
 import type { AppState } from '../appState';
 import { selectDraftOfOpenChat } from '../conversation/selectors';
 import type { DraftDocument, TokenCount } from './state';

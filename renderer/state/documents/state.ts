@@ -1,6 +1,6 @@
-import type { AttachmentPart, Passage } from '../../../electron/shared/attachments';
-import type { DocumentInfo, DocumentJob, Section } from '../../../electron/shared/documents';
-import type { ErrorPayload } from '../../../electron/shared/errors';
+import type { AttachmentPart, Passage } from '../../../electron/contract/attachments';
+import type { DocumentInfo, DocumentJob, Section } from '../../../electron/contract/documents';
+import type { ErrorPayload } from '../../../electron/contract/errors';
 
 /** How a document came into the draft, which says how it is tried again. */
 export type Origin =

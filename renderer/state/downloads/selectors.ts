@@ -1,4 +1,4 @@
-import type { Download } from '../../../electron/shared/downloads';
+import type { Download } from '../../../electron/contract/downloads';
 import type { AppState } from '../appState';
 import { fileKey } from './state';
 

@@ -1,5 +1,5 @@
-import type { Download } from '../../../electron/shared/downloads';
-import type { ErrorPayload } from '../../../electron/shared/errors';
+import type { Download } from '../../../electron/contract/downloads';
+import type { ErrorPayload } from '../../../electron/contract/errors';
 
 export interface DownloadsState {
   /** in the order in which they were asked for; null until the services have answered */

@@ -1,4 +1,4 @@
-import type { EngineStatus } from '../../../electron/shared/engine';
+import type { EngineStatus } from '../../../electron/contract/engine';
 
 /** Parts that stay the same while a model is loaded; the status comes once a second, as a new object each time. */
 const lasting = ['capabilities', 'model', 'context', 'error', 'refused'] as const;

@@ -1,5 +1,5 @@
-import type { AppInfo } from '../../../electron/shared/contract';
-import type { EngineStatus } from '../../../electron/shared/engine';
+import type { AppInfo } from '../../../electron/contract/contract';
+import type { EngineStatus } from '../../../electron/contract/engine';
 import type { Connection } from '../../bridge/client';
 
 export interface EngineSlice {

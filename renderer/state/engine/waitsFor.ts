@@ -1,4 +1,4 @@
-import type { EngineState } from '../../../electron/shared/engine';
+import type { EngineState } from '../../../electron/contract/engine';
 
 /** What a question that is sent now has to wait for; null: nothing. */
 export function waitsFor(state: EngineState | null): string | null {

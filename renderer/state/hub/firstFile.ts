@@ -1,5 +1,5 @@
 /** The file that a page begins with: what most people would take. */
-import type { HubFile, HubModelPage } from '../../../electron/shared/hub';
+import type { HubFile, HubModelPage } from '../../../electron/contract/hub';
 
 /** good answers in little memory, in this order */
 const usualQuants = ['Q4_K_M', 'UD-Q4_K_XL', 'Q4_K_S', 'MXFP4', 'Q4_0', 'Q5_K_M', 'Q8_0'];

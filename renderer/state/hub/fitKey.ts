@@ -1,5 +1,5 @@
-import type { HubModelPage } from '../../../electron/shared/hub';
-import type { ContextSettings } from '../../../electron/shared/settings';
+import type { HubModelPage } from '../../../electron/contract/hub';
+import type { ContextSettings } from '../../../electron/contract/settings';
 
 /** Which question a verdict answers. */
 export function fitKey(

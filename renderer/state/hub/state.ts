@@ -1,6 +1,13 @@
-import type { ErrorPayload } from '../../../electron/shared/errors';
-import type { CatalogueEntry, HubAccount, HubFit, HubModel, HubModelPage, HubSort } from '../../../electron/shared/hub';
-import type { ContextSettings } from '../../../electron/shared/settings';
+import type { ErrorPayload } from '../../../electron/contract/errors';
+import type {
+  CatalogueEntry,
+  HubAccount,
+  HubFit,
+  HubModel,
+  HubModelPage,
+  HubSort,
+} from '../../../electron/contract/hub';
+import type { ContextSettings } from '../../../electron/contract/settings';
 
 export type Outcome<T> = { ok: true; value: T } | { ok: false; error: ErrorPayload };
 

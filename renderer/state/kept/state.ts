@@ -1,5 +1,5 @@
-import type { DocumentUsage } from '../../../electron/shared/documents';
-import type { SavedSession } from '../../../electron/shared/sessions';
+import type { DocumentUsage } from '../../../electron/contract/documents';
+import type { SavedSession } from '../../../electron/contract/sessions';
 
 /** What is kept on disk beside the chats; read while the settings are open. */
 export interface KeptState {

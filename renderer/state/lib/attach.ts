@@ -1,12 +1,19 @@
 /** From a file, a text or a choice to a card beside the question, and off it again. */
-import type { AttachmentPart } from '../../../electron/shared/attachments';
+import type { AttachmentPart } from '../../../electron/contract/attachments';
 import { errorPayloadOf } from '../../bridge/errorPayload';
 import { compareDraftKey } from '../compare/state';
 import { selectDraftOfOpenChat } from '../conversation/selectors';
 import { emptyDraft, newChatKey } from '../conversation/state';
-import type { Tools } from '../tools';
-import { changeDocument, draftDocument, findDocument, pastedName, settleDocuments, storedDocument } from './drafts';
-import type { DraftDocument } from './state';
+import type { DraftDocument } from '../documents/state';
+import type { Tools } from '../slice';
+import {
+  changeDocument,
+  draftDocument,
+  findDocument,
+  pastedName,
+  settleDocuments,
+  storedDocument,
+} from './documentDrafts';
 
 export function createAttachActions({ client, get, patch, report }: Tools) {
   /** files on their way, by the key of their card */

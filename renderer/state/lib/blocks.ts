@@ -1,5 +1,5 @@
 /** A document's text in pieces that a window can show: a section each, and long sections in several. Pure. */
-import type { Section } from '../../../electron/shared/documents';
+import type { Section } from '../../../electron/contract/documents';
 
 export interface TextBlock {
   section: number;

@@ -1,7 +1,7 @@
 /** Pure work on the list of chats: search by title, order, grouping by date, titles. */
-import type { ChatSummary } from '../../../electron/shared/chats';
-import { limits } from '../../../electron/shared/limits';
-import { fold, searchWords } from '../../../electron/shared/textSearch';
+import type { ChatSummary } from '../../../electron/contract/chats';
+import { limits } from '../../../electron/contract/limits';
+import { fold, searchWords } from '../../../electron/contract/textSearch';
 
 export interface ChatGroup {
   label: string;

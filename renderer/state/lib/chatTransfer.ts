@@ -1,15 +1,15 @@
 /** Export and import of chats, one after the other, so that it can be watched and ended. */
-import type { ExportedChat, ExportedDocument, ExportOptions } from '../../../electron/shared/chatFile';
+import type { ExportedChat, ExportedDocument, ExportOptions } from '../../../electron/contract/chatFile';
 import {
   chatFileDocuments,
   chatFileEnd,
   chatFileSeparator,
   chatFileStart,
   chatsOfFile,
-} from '../../../electron/shared/chatFileParts';
-import { limits } from '../../../electron/shared/limits';
+} from '../../../electron/contract/chatFileParts';
+import { limits } from '../../../electron/contract/limits';
 import { errorPayloadOf } from '../../bridge/errorPayload';
-import type { Tools } from '../tools';
+import type { Tools } from '../slice';
 
 export interface ImportOutcome {
   added: number;

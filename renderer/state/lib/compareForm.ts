@@ -1,16 +1,16 @@
 /** Pure work on the form: what it begins with, and the request that it stands for. */
-import type { CacheType } from '../../../electron/shared/cacheTypes';
+import type { CacheType } from '../../../electron/contract/cacheTypes';
 import {
   type CompareConfiguration,
   type ComparePrompt,
   type CompareRequest,
   maxConfigurations,
   minConfigurations,
-} from '../../../electron/shared/compare';
-import type { OperationInput } from '../../../electron/shared/contract';
-import { attachmentsOf } from '../documents/drafts';
+} from '../../../electron/contract/compare';
+import type { OperationInput } from '../../../electron/contract/contract';
+import type { CompareForm, FormRow } from '../compare/state';
 import type { DraftDocument } from '../documents/state';
-import type { CompareForm, FormRow } from './state';
+import { attachmentsOf } from './documentDrafts';
 
 const usualTypes: readonly CacheType[] = ['f16', 'q8_0', 'q4_0', 'turbo4', 'turbo3'];
 /** of the text: near its beginning, in its middle, near its end */

@@ -1,12 +1,13 @@
 /** Asks the services what fits into the memory. The answers are of this moment: memory comes and goes. */
-import { askedLength } from '../../../electron/shared/carryOver';
-import type { ContextFit } from '../../../electron/shared/fit';
-import { limits } from '../../../electron/shared/limits';
-import { type Offer, offersOf } from '../../../electron/shared/offers';
-import type { ContextSettings } from '../../../electron/shared/settings';
+
+import type { ContextFit } from '../../../electron/contract/fit';
+import { askedLength } from '../../../electron/contract/keepsCache';
+import { limits } from '../../../electron/contract/limits';
+import { type Offer, offersOf } from '../../../electron/contract/offers';
+import type { ContextSettings } from '../../../electron/contract/settings';
 import { errorPayloadOf } from '../../bridge/errorPayload';
-import type { Tools } from '../tools';
-import type { FitOutcome } from './state';
+import type { FitOutcome } from '../settings/state';
+import type { Tools } from '../slice';
 
 const cellStep = 256;
 

@@ -1,5 +1,5 @@
 /** Pure work on the tree of messages. A branch is the path from the root to one leaf. */
-import type { Chat, Message } from '../../../electron/shared/chats';
+import type { Chat, Message } from '../../../electron/contract/chats';
 
 export type Children = ReadonlyMap<string | null, readonly Message[]>;
 

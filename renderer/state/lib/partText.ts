@@ -1,7 +1,7 @@
 /** Words for documents and for what of them goes with a question. */
-import type { AttachmentPart } from '../../../electron/shared/attachments';
-import type { DocumentInfo, DocumentKind } from '../../../electron/shared/documents';
-import { rangesText } from './ranges';
+import type { AttachmentPart } from '../../../electron/contract/attachments';
+import type { DocumentInfo, DocumentKind } from '../../../electron/contract/documents';
+import { rangesText } from '../documents/ranges';
 
 export const kindNames: Record<DocumentKind, string> = {
   pdf: 'PDF',

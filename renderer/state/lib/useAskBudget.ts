@@ -1,8 +1,8 @@
 /** Keeps the budget of what is being written current. One component calls it; everyone reads it. */
 import { useEffect, useRef } from 'react';
+import { budgetKey } from '../budget/key';
 import { selectCanAnswer } from '../engine/selectors';
 import { useActions, useApp } from '../useApp';
-import { budgetKey } from './key';
 
 const restMs = 300;
 

@@ -1,7 +1,7 @@
 /** Offers in place of settings that do not fit into the memory. */
 import { useEffect, useState } from 'react';
-import type { Offer } from '../../../electron/shared/offers';
-import type { ContextSettings } from '../../../electron/shared/settings';
+import type { Offer } from '../../../electron/contract/offers';
+import type { ContextSettings } from '../../../electron/contract/settings';
 import { useActions } from '../useApp';
 import { fitKey } from './fit';
 

@@ -1,15 +1,15 @@
 /** All that the panel knows of its document. */
 import { useEffect, useMemo } from 'react';
 import { useShallow } from 'zustand/shallow';
-import type { AttachmentPart } from '../../../electron/shared/attachments';
-import type { DocumentInfo, Section } from '../../../electron/shared/documents';
+import type { AttachmentPart } from '../../../electron/contract/attachments';
+import type { DocumentInfo, Section } from '../../../electron/contract/documents';
 import type { AppState } from '../appState';
-import { pathTo } from '../conversation/tree';
+import { partsSent, sectionsIn } from '../documents/inContext';
+import { selectInDraft, selectInfo, selectSections, selectTokens } from '../documents/selectors';
+import type { DraftDocument, TokenCount } from '../documents/state';
 import { selectCanAnswer, selectLoadedModelId } from '../engine/selectors';
 import { useActions, useApp } from '../useApp';
-import { partsSent, sectionsIn } from './inContext';
-import { selectInDraft, selectInfo, selectSections, selectTokens } from './selectors';
-import type { DraftDocument, TokenCount } from './state';
+import { pathTo } from './messageTree';
 
 export interface PanelDocument {
   info: DocumentInfo;

@@ -1,11 +1,11 @@
 /** Offers of a longer context, or of smaller cache types, for a draft that does not fit. */
 import { useEffect, useState } from 'react';
-import type { PromptBudget } from '../../../electron/shared/budget';
+import type { PromptBudget } from '../../../electron/contract/promptBudget';
+import { neededLength, type Room, roomOffers } from '../budget/room';
 import { selectLoadedContext, selectLoadedModel, selectLoadedModelId } from '../engine/selectors';
-import { fitKey } from '../settings/fit';
 import { selectSettings } from '../settings/selectors';
 import { useActions, useApp } from '../useApp';
-import { neededLength, type Room, roomOffers } from './room';
+import { fitKey } from './fit';
 
 /** null: being asked. */
 export function useRoom(budget: Pick<PromptBudget, 'total'>): Room | null {

@@ -1,4 +1,4 @@
-import type { MachineProfile } from '../../../electron/shared/machine';
+import type { MachineProfile } from '../../../electron/contract/machine';
 
 export interface MachineSlice {
   /** undefined: not asked for yet; null: never measured */

@@ -1,4 +1,4 @@
-import type { LiveStats } from '../../../electron/shared/engine';
+import type { LiveStats } from '../../../electron/contract/engine';
 import type { AppState } from '../appState';
 import { selectActive } from '../stream/selectors';
 

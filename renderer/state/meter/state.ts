@@ -1,6 +1,6 @@
-import type { LiveStats, Memory } from '../../../electron/shared/engine';
-import { type Power, unknownPower } from '../../../electron/shared/power';
-import { emptySparkline, type Sparkline } from './sparkline';
+import type { LiveStats, Memory } from '../../../electron/contract/engine';
+import { type Power, unknownPower } from '../../../electron/contract/power';
+import { emptySparkline, type Sparkline } from '../lib/sparkline';
 
 /** One reading a second. */
 export interface HistoryPoint {

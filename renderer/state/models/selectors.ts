@@ -1,6 +1,6 @@
-import { formerBuiltIn } from '../../../electron/shared/models';
+import { formerBuiltIn } from '../../../electron/contract/models';
 import type { AppState } from '../appState';
-import { pathTo } from '../conversation/tree';
+import { pathTo } from '../lib/messageTree';
 
 export const selectModels = (state: AppState) => state.models.list;
 export const selectAdding = (state: AppState) => state.models.adding;

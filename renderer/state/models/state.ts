@@ -1,7 +1,7 @@
-import type { AddModelsResult } from '../../../electron/shared/contract';
-import type { ErrorPayload } from '../../../electron/shared/errors';
-import type { ModelDefaults } from '../../../electron/shared/modelDefaults';
-import type { AddProgress, ModelDetails, ModelEntry, ModelPlaces } from '../../../electron/shared/models';
+import type { AddModelsResult } from '../../../electron/contract/contract';
+import type { ErrorPayload } from '../../../electron/contract/errors';
+import type { ModelDefaults } from '../../../electron/contract/modelDefaults';
+import type { AddProgress, ModelDetails, ModelEntry, ModelPlaces } from '../../../electron/contract/models';
 
 export type DetailsOutcome = { ok: true; value: ModelDetails } | { ok: false; error: ErrorPayload };
 

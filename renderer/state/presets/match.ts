@@ -1,6 +1,6 @@
 /** Pure comparison of presets with the settings as they are. */
-import type { Preset } from '../../../electron/shared/presets';
-import type { Settings } from '../../../electron/shared/settings';
+import type { Preset } from '../../../electron/contract/presets';
+import type { Settings } from '../../../electron/contract/settings';
 
 /** The prompt and the sampling are those of the preset; what it says of the model does not count. */
 export function isInUse(

@@ -1,4 +1,4 @@
-import type { PresetContent, Presets } from '../../../electron/shared/presets';
+import type { PresetContent, Presets } from '../../../electron/contract/presets';
 
 export interface PresetsState extends Presets {
   /** what the default preset took the place of for a new chat, where no preset has it; null: nothing that could be lost */

@@ -1,5 +1,5 @@
 /** Pure work on the context settings that are being edited. */
-import type { ContextSettings, Settings, SettingsPatch } from '../../../electron/shared/settings';
+import type { ContextSettings, Settings, SettingsPatch } from '../../../electron/contract/settings';
 
 /** Adds a change to the draft; a value that equals the saved one leaves it. */
 export function changeDraft(

@@ -1,4 +1,4 @@
-import type { ContextSettings } from '../../../electron/shared/settings';
+import type { ContextSettings } from '../../../electron/contract/settings';
 import type { AppState } from '../appState';
 
 export const selectSettings = (state: AppState) => state.settings.saved;

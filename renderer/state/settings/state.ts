@@ -1,8 +1,8 @@
-import type { CacheType } from '../../../electron/shared/cacheTypes';
-import type { MemoryEstimate } from '../../../electron/shared/engine';
-import type { ErrorPayload } from '../../../electron/shared/errors';
-import type { ContextFit } from '../../../electron/shared/fit';
-import type { ContextSettings, Settings } from '../../../electron/shared/settings';
+import type { CacheType } from '../../../electron/contract/cacheTypes';
+import type { MemoryEstimate } from '../../../electron/contract/engine';
+import type { ErrorPayload } from '../../../electron/contract/errors';
+import type { ContextFit } from '../../../electron/contract/fit';
+import type { ContextSettings, Settings } from '../../../electron/contract/settings';
 
 export type EstimateOutcome = { ok: true; value: MemoryEstimate } | { ok: false; error: ErrorPayload };
 

@@ -1,9 +1,9 @@
 import { errorPayloadOf } from '../../bridge/errorPayload';
+import { budgetKey } from '../budget/key';
+import { selectBudgetStale } from '../budget/selectors';
 import { selectDraftOfOpenChat } from '../conversation/selectors';
-import { attachmentsOf } from '../documents/drafts';
-import type { Tools } from '../tools';
-import { budgetKey } from './key';
-import { selectBudgetStale } from './selectors';
+import { attachmentsOf } from '../lib/documentDrafts';
+import type { Tools } from '../slice';
 
 export function createBudgetActions({ client, get, patch }: Tools) {
   /** Counts the open chat with its draft as they are now. Without a budget the field still works: the engine checks too. */

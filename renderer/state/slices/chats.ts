@@ -1,8 +1,8 @@
-import type { ChatSummary } from '../../../electron/shared/chats';
-import type { Tools } from '../tools';
-import { createSearchActions } from './search';
-import { createTransferActions } from './transfer';
-import { createTrashActions } from './trash';
+import type { ChatSummary } from '../../../electron/contract/chats';
+import { createSearchActions } from '../chats/search';
+import { createTrashActions } from '../chats/trash';
+import { createTransferActions } from '../lib/chatTransfer';
+import type { Tools } from '../slice';
 
 export function createChatsActions(tools: Tools) {
   const { client, get, patch, report } = tools;

@@ -1,7 +1,8 @@
 /** What an answer cites: the sections of its documents, and the places of what it quotes. Looked up beside the rendering. */
-import type { Tools } from '../tools';
-import { findQuote, squash } from './squash';
-import type { QuotePlace } from './state';
+
+import { findQuote, squash } from '../citations/squash';
+import type { QuotePlace } from '../citations/state';
+import type { Tools } from '../slice';
 
 /** UTF-16 units that are read and searched at a time: some ten milliseconds of work. */
 const sliceLength = 200_000;

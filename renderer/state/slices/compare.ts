@@ -6,19 +6,19 @@ import type {
   ComparePrompt,
   CompareRun,
   CompareSummary,
-} from '../../../electron/shared/compare';
-import type { OperationOutput } from '../../../electron/shared/contract';
+} from '../../../electron/contract/compare';
+import type { OperationOutput } from '../../../electron/contract/contract';
 import { errorPayloadOf } from '../../bridge/errorPayload';
+import { selectCompareDocuments } from '../compare/selectors';
+import type { CompareForm, FormChat, FormRow, PlanOutcome } from '../compare/state';
+import { compareDraftKey } from '../compare/state';
 import { emptyDraft } from '../conversation/state';
-import type { createDocumentsActions } from '../documents/actions';
-import type { createModelsActions } from '../models/actions';
+import { configurationsOf, formOf, newForm, planKey, requestOf } from '../lib/compareForm';
 import { selectCurrentModel } from '../models/selectors';
 import { nothingOwn } from '../models/state';
-import type { Tools } from '../tools';
-import { configurationsOf, formOf, newForm, planKey, requestOf } from './form';
-import { selectCompareDocuments } from './selectors';
-import type { CompareForm, FormChat, FormRow, PlanOutcome } from './state';
-import { compareDraftKey } from './state';
+import type { Tools } from '../slice';
+import type { createDocumentsActions } from './documents';
+import type { createModelsActions } from './models';
 
 export function createCompareActions(
   { client, get, patch }: Tools,

@@ -1,18 +1,18 @@
-import type { Attachment } from '../../../electron/shared/attachments';
-import type { Chat, Message } from '../../../electron/shared/chats';
-import type { EventPayload, Turn } from '../../../electron/shared/contract';
-import type { SummaryKind } from '../../../electron/shared/summaries';
-import { titleFrom } from '../chats/list';
-import type { createDocumentsActions } from '../documents/actions';
-import { attachmentsOf } from '../documents/drafts';
-import type { createStreamActions } from '../stream/actions';
+import type { Attachment } from '../../../electron/contract/attachments';
+import type { Chat, Message } from '../../../electron/contract/chats';
+import type { EventPayload, Turn } from '../../../electron/contract/contract';
+import type { SummaryKind } from '../../../electron/contract/summaries';
+import { selectDraftKey, selectDraftOfOpenChat } from '../conversation/selectors';
+import { type Draft, emptyDraft, newChatKey } from '../conversation/state';
+import { titleFrom } from '../lib/chatList';
+import { attachmentsOf } from '../lib/documentDrafts';
+import { indexChildren, leafBelow, pathTo, withMessages } from '../lib/messageTree';
+import { lookedUp, withDraft } from '../lib/openChat';
+import type { Tools } from '../slice';
 import { selectIsAnswering } from '../stream/selectors';
 import { endedParts, openPartOf } from '../stream/summaryParts';
-import type { Tools } from '../tools';
-import { lookedUp, withDraft } from './draft';
-import { selectDraftKey, selectDraftOfOpenChat } from './selectors';
-import { type Draft, emptyDraft, newChatKey } from './state';
-import { indexChildren, leafBelow, pathTo, withMessages } from './tree';
+import type { createDocumentsActions } from './documents';
+import type { createStreamActions } from './stream';
 
 const recentMessages = 8;
 

@@ -1,10 +1,10 @@
-import type { EventPayload } from '../../../electron/shared/contract';
-import type { DocumentInfo, DocumentJob } from '../../../electron/shared/documents';
+import type { EventPayload } from '../../../electron/contract/contract';
+import type { DocumentInfo, DocumentJob } from '../../../electron/contract/documents';
 import { errorPayloadOf } from '../../bridge/errorPayload';
-import type { Tools } from '../tools';
-import { createAttachActions } from './attach';
-import { settleDocuments } from './drafts';
-import type { Found, Panel, Place } from './state';
+import type { Found, Panel, Place } from '../documents/state';
+import { createAttachActions } from '../lib/attach';
+import { settleDocuments } from '../lib/documentDrafts';
+import type { Tools } from '../slice';
 
 /** passages of one search */
 const hits = 20;

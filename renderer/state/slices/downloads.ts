@@ -1,8 +1,8 @@
 /** Downloads of models: what a person does with them. How they go is told by the services. */
-import type { Download, DownloadRequest } from '../../../electron/shared/downloads';
+import type { Download, DownloadRequest } from '../../../electron/contract/downloads';
 import { errorPayloadOf } from '../../bridge/errorPayload';
-import type { Tools } from '../tools';
-import { fileKey } from './state';
+import { fileKey } from '../downloads/state';
+import type { Tools } from '../slice';
 
 export function createDownloadsActions({ client, get, patch }: Tools) {
   async function change(act: () => Promise<unknown>): Promise<void> {

@@ -1,8 +1,8 @@
-import type { AppInfo } from '../../../electron/shared/contract';
-import type { EngineStatus } from '../../../electron/shared/engine';
+import type { AppInfo } from '../../../electron/contract/contract';
+import type { EngineStatus } from '../../../electron/contract/engine';
 import type { Connection } from '../../bridge/client';
-import type { Tools } from '../tools';
-import { keptParts } from './keptParts';
+import { keptParts } from '../engine/keptParts';
+import type { Tools } from '../slice';
 
 export function createEngineActions({ client, get, patch, report }: Tools) {
   function receive(status: EngineStatus): void {

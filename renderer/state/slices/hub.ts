@@ -1,11 +1,11 @@
 /** Search of the hub, the page of one model, and what its files would take of this machine. */
-import type { HubFile, HubFit, HubModelPage, HubSort } from '../../../electron/shared/hub';
-import type { ContextSettings } from '../../../electron/shared/settings';
+import type { HubFile, HubFit, HubModelPage, HubSort } from '../../../electron/contract/hub';
+import type { ContextSettings } from '../../../electron/contract/settings';
 import { errorPayloadOf } from '../../bridge/errorPayload';
-import type { Tools } from '../tools';
-import { firstFile } from './firstFile';
-import { fitKey } from './fitKey';
-import type { AskedContext, Outcome } from './state';
+import { firstFile } from '../hub/firstFile';
+import { fitKey } from '../hub/fitKey';
+import type { AskedContext, Outcome } from '../hub/state';
+import type { Tools } from '../slice';
 
 const restMs = 350;
 /** answers that are kept; older ones are asked for again */

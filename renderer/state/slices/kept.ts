@@ -1,5 +1,5 @@
 import { errorPayloadOf } from '../../bridge/errorPayload';
-import type { Tools } from '../tools';
+import type { Tools } from '../slice';
 
 export function createKeptActions({ client, patch, report }: Tools) {
   async function readSessions(): Promise<void> {

@@ -1,6 +1,6 @@
-import type { MachineProgress } from '../../../electron/shared/machine';
+import type { MachineProgress } from '../../../electron/contract/machine';
 import { errorPayloadOf } from '../../bridge/errorPayload';
-import type { Tools } from '../tools';
+import type { Tools } from '../slice';
 
 export function createMachineActions({ client, get, patch, report }: Tools) {
   /** The choice depends on the model and on what is free, so it is asked for anew. */

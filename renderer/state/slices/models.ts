@@ -1,9 +1,9 @@
-import type { AddModelsResult } from '../../../electron/shared/contract';
-import type { ModelDefaults } from '../../../electron/shared/modelDefaults';
-import type { AddProgress, ModelEntry } from '../../../electron/shared/models';
+import type { AddModelsResult } from '../../../electron/contract/contract';
+import type { ModelDefaults } from '../../../electron/contract/modelDefaults';
+import type { AddProgress, ModelEntry } from '../../../electron/contract/models';
 import { errorPayloadOf } from '../../bridge/errorPayload';
-import type { Tools } from '../tools';
-import type { DetailsOutcome } from './state';
+import type { DetailsOutcome } from '../models/state';
+import type { Tools } from '../slice';
 
 export function createModelsActions({ client, get, patch, report }: Tools) {
   async function add(start: () => Promise<AddModelsResult>): Promise<AddModelsResult | null> {

@@ -1,9 +1,9 @@
-import type { Preset, PresetContent, Presets } from '../../../electron/shared/presets';
-import type { SettingsPatch } from '../../../electron/shared/settings';
+import type { Preset, PresetContent, Presets } from '../../../electron/contract/presets';
+import type { SettingsPatch } from '../../../electron/contract/settings';
 import { errorPayloadOf } from '../../bridge/errorPayload';
-import type { createSettingsActions } from '../settings/actions';
-import type { Tools } from '../tools';
-import { isInUse, isSame } from './match';
+import { isInUse, isSame } from '../presets/match';
+import type { Tools } from '../slice';
+import type { createSettingsActions } from './settings';
 
 export function createPresetsActions(
   { client, get, patch, report }: Tools,

@@ -1,11 +1,11 @@
-import type { CacheType } from '../../../electron/shared/cacheTypes';
-import type { SettingsScope } from '../../../electron/shared/modelDefaults';
-import type { ContextSettings, Settings, SettingsPatch } from '../../../electron/shared/settings';
+import type { CacheType } from '../../../electron/contract/cacheTypes';
+import type { SettingsScope } from '../../../electron/contract/modelDefaults';
+import type { ContextSettings, Settings, SettingsPatch } from '../../../electron/contract/settings';
 import { errorPayloadOf } from '../../bridge/errorPayload';
-import type { Tools } from '../tools';
-import { applyPatch, changeDraft, estimateKey } from './draft';
-import { createFitActions } from './fit';
-import type { EstimateOutcome, Estimates } from './state';
+import { createFitActions } from '../lib/fit';
+import { applyPatch, changeDraft, estimateKey } from '../settings/draft';
+import type { EstimateOutcome, Estimates } from '../settings/state';
+import type { Tools } from '../slice';
 
 export function createSettingsActions(tools: Tools) {
   const { client, get, patch, report } = tools;

@@ -1,9 +1,9 @@
-import type { AnswerStats } from '../../../electron/shared/chats';
-import type { StreamFrame } from '../../../electron/shared/engine';
-import type { createMeterActions } from '../meter/actions';
-import type { Tools } from '../tools';
-import { addFrame, beginAnswer, endAnswer, forgetTexts, resumeAnswer } from './frames';
-import type { LiveAnswer } from './state';
+import type { AnswerStats } from '../../../electron/contract/chats';
+import type { StreamFrame } from '../../../electron/contract/engine';
+import type { Tools } from '../slice';
+import { addFrame, beginAnswer, endAnswer, forgetTexts, resumeAnswer } from '../stream/frames';
+import type { LiveAnswer } from '../stream/state';
+import type { createMeterActions } from './live';
 
 export function createStreamActions({ get, patch }: Tools, meter: ReturnType<typeof createMeterActions>) {
   return {

@@ -1,5 +1,5 @@
-import type { Tools } from '../tools';
-import type { ModelsTab } from './state';
+import type { Tools } from '../slice';
+import type { ModelsTab } from '../ui/state';
 
 export function createUiActions({ client, get, patch, report }: Tools) {
   return {

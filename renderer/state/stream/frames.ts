@@ -1,6 +1,6 @@
 /** Pure steps of the stream: an answer begins, grows by frames, ends. */
-import type { AnswerStats } from '../../../electron/shared/chats';
-import type { StreamFrame } from '../../../electron/shared/engine';
+import type { AnswerStats } from '../../../electron/contract/chats';
+import type { StreamFrame } from '../../../electron/contract/engine';
 import type { LiveAnswer, StreamState } from './state';
 
 const rememberedEnds = 64;

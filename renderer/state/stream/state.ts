@@ -1,5 +1,5 @@
-import type { AnswerStats } from '../../../electron/shared/chats';
-import type { LiveStats } from '../../../electron/shared/engine';
+import type { AnswerStats } from '../../../electron/contract/chats';
+import type { LiveStats } from '../../../electron/contract/engine';
 
 /** An answer that is being written, as far as its frames have arrived. */
 export interface LiveAnswer {

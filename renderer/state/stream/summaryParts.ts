@@ -1,6 +1,6 @@
 /** A summary streams part by part, each under an id of its own: which of them are over. Pure. */
-import type { Message } from '../../../electron/shared/chats';
-import { openPart, partMessageId } from '../../../electron/shared/summaries';
+import type { Message } from '../../../electron/contract/chats';
+import { openPart, partMessageId } from '../../../electron/contract/summaries';
 import type { LiveAnswer } from './state';
 
 /** The part that is written now or next, and what there is of it; null: all are done, or it is no summary. */

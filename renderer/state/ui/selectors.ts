@@ -1,4 +1,4 @@
-import type { ErrorPayload } from '../../../electron/shared/errors';
+import type { ErrorPayload } from '../../../electron/contract/errors';
 import type { AppState } from '../appState';
 import { selectDraftKey, selectDraftOfOpenChat } from '../conversation/selectors';
 

@@ -1,4 +1,4 @@
-import type { ErrorPayload } from '../../../electron/shared/errors';
+import type { ErrorPayload } from '../../../electron/contract/errors';
 import type { Draft } from '../conversation/state';
 
 export type ModelsTab = 'discover' | 'downloads' | 'here';

@@ -1,6 +1,6 @@
 /** The documents of the bench, made here so that everybody measures the same ones. */
-import { makeDocx, paragraph } from '../../fixtures/documents/docx';
-import { makePdf } from '../../fixtures/documents/pdf';
+import { makeDocx, paragraph } from '@/test/fixtures/documents/docx';
+import { makePdf } from '@/test/fixtures/documents/pdf';
 
 const words =
   'the lamp stood on the northern wall and nobody who came from the harbour could say when it had last been lit'.split(

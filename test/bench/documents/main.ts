@@ -3,10 +3,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { DocumentService } from '../../../electron/main/services/documents/documentService';
-import { forkProcess } from '../../../electron/main/services/forkTransport';
-import type { DocumentJob } from '../../../electron/shared/documents';
-import { limits } from '../../../electron/shared/limits';
+import type { DocumentJob } from '@/electron/contract/documents';
+import { limits } from '@/electron/contract/limits';
+import { DocumentService } from '@/electron/services/documents/documentService';
+import { forkProcess } from '@/electron/services/engine/forkTransport';
 import { cases } from './cases';
 
 const resolutionMs = 1;

@@ -12,7 +12,7 @@ const positionsFor = (nCtx) => 2 ** Math.ceil(Math.log2(Math.max(512, nCtx)));
 
 /**
  * Measurements by length of context, each taken when it is first asked for.
- * @param {import('../../../native/binding/types').Model} model
+ * @param {import('../../../electron/engine/native/types').Model} model
  * @param {number} threads
  * @param {(line: string) => void} say
  * @returns {(nCtx: number) => Promise<Uint8Array | null>} null, and a line: this model cannot be measured, nothing is centred

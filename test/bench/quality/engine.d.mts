@@ -1,4 +1,4 @@
-import type { ContextOptions, Engine } from '../../../native/binding/types';
+import type { ContextOptions, Engine } from '../../../electron/engine/native/types';
 
 export function loadEngine(): Promise<Engine>;
 export function contextOptions(

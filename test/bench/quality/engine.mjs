@@ -1,12 +1,12 @@
-// The project's engine in a plain Node script: native/binding is TypeScript, which Vite loads as it is.
+// The project's engine in a plain Node script: electron/engine/native is TypeScript, which Vite loads as it is.
 
 import path from 'node:path';
 import { runnerImport } from 'vite';
 import { ROOT } from '../../../native/prepare/paths.mjs';
 
-/** @returns {Promise<import('../../../native/binding/types').Engine>} */
+/** @returns {Promise<import('../../../electron/engine/native/types').Engine>} */
 export async function loadEngine() {
-  const file = path.join(ROOT, 'native', 'binding', 'load.ts');
+  const file = path.join(ROOT, 'electron', 'engine', 'native', 'load.ts');
   const { module } = await runnerImport(file, { root: ROOT, configFile: false, logLevel: 'error' });
   return module.loadEngine();
 }

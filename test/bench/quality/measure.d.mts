@@ -1,4 +1,4 @@
-import type { Context, Engine, Model } from '../../../native/binding/types';
+import type { Context, Engine, Model } from '../../../electron/engine/native/types';
 import type { Pair, Settings } from './options.mjs';
 
 export type ByDepth<T = number> = Record<string, T>;

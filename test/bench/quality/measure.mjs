@@ -10,7 +10,7 @@ const MEMORY_SHARE = 0.6;
 const CHUNKS = 2;
 
 /**
- * @param {{engine: import('../../../native/binding/types').Engine, model: import('../../../native/binding/types').Model, modelFile: string, tokens: Int32Array, calibration: (nCtx: number) => Promise<Uint8Array | null>, threads: number}} setting
+ * @param {{engine: import('../../../electron/engine/native/types').Engine, model: import('../../../electron/engine/native/types').Model, modelFile: string, tokens: Int32Array, calibration: (nCtx: number) => Promise<Uint8Array | null>, threads: number}} setting
  * @param {import('./measure.mjs').Row[]} rows
  * @param {number} depth tokens of a chunk
  * @param {number} chunks

@@ -1,4 +1,4 @@
-import type { Context } from '../../../native/binding/types';
+import type { Context } from '../../../electron/engine/native/types';
 
 export interface Document {
   text: string;

@@ -126,7 +126,7 @@ export function names(reply, answer) {
 }
 
 /**
- * @param {import('../../../native/binding/types').Context} context
+ * @param {import('../../../electron/engine/native/types').Context} context
  * @returns {Promise<boolean[]>} for each question whether it was answered, greedy
  */
 export async function ask(context, documents, onItem = () => {}) {

@@ -1,5 +1,5 @@
-import type { Capabilities } from '../../../electron/shared/engine';
-import type { ModelInfo } from '../../../electron/shared/models';
+import type { Capabilities } from '../../../electron/contract/engine';
+import type { ModelInfo } from '../../../electron/contract/models';
 import type { ByDepth, Figures, Row } from './measure.mjs';
 import type { Settings } from './options.mjs';
 

@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import { expect } from '@playwright/test';
-import { startHub } from '../../fixtures/hub/server';
+import { startHub } from '@/test/fixtures/hub/server';
 import { tinyModel } from '../app';
 import { ask } from '../chat';
 import { hubModels, tinyRepo } from '../hubModels';

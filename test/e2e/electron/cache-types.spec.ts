@@ -1,6 +1,6 @@
 /** The promise of the app: a cache 4-5 times smaller, to the byte, in which a needle is still found. */
 import { expect } from '@playwright/test';
-import type { CacheType } from '../../../electron/shared/cacheTypes';
+import type { CacheType } from '@/electron/contract/cacheTypes';
 import { test } from '../app';
 import { ask, call, ended, greedy, kvBytesShown, ready, send } from '../chat';
 import needle from '../fixtures/needle.json' with { type: 'json' };

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import AxeBuilder from '@axe-core/playwright';
 import { type ElectronApplication, expect, type Locator, type Page } from '@playwright/test';
-import { type CompareRun, compareRunSchema } from '../../../electron/shared/compare';
+import { type CompareRun, compareRunSchema } from '@/electron/contract/compare';
 import { killEngine, test, tinyModel } from '../app';
 import { call, greedy, ready } from '../chat';
 import { atRest } from '../moments';

@@ -1,6 +1,6 @@
 /** The context control: marks of what fits, a context that cannot fit, and a change of the length on a running chat. */
 import { expect, type Page } from '@playwright/test';
-import type { SettingsPatch } from '../../../electron/shared/settings';
+import type { SettingsPatch } from '@/electron/contract/settings';
 import { addModel, test, tinyModel } from '../app';
 import { ask, call, greedy, ready, status } from '../chat';
 import { trainedContext, writeLargeModel } from '../largeModel';

@@ -2,11 +2,11 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type ElectronApplication, expect, type Page } from '@playwright/test';
-import type { WindowApi } from '../../../electron/shared/contract';
-import type { DocumentInfo } from '../../../electron/shared/documents';
-import { docxBomb, endlessForm, pdfBomb, selfDrawingPdf } from '../../fixtures/documents/bombs';
-import { makeDocx, paragraph } from '../../fixtures/documents/docx';
-import { makePdf } from '../../fixtures/documents/pdf';
+import type { WindowApi } from '@/electron/contract/contract';
+import type { DocumentInfo } from '@/electron/contract/documents';
+import { docxBomb, endlessForm, pdfBomb, selfDrawingPdf } from '@/test/fixtures/documents/bombs';
+import { makeDocx, paragraph } from '@/test/fixtures/documents/docx';
+import { makePdf } from '@/test/fixtures/documents/pdf';
 import { test } from '../app';
 import { call } from '../chat';
 

@@ -5,7 +5,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, type Page } from '@playwright/test';
-import type { Message } from '../../../electron/shared/chats';
+import type { Message } from '@/electron/contract/chats';
 import {
   codeFact,
   type Fact,
@@ -15,7 +15,7 @@ import {
   plantedDocx,
   plantedPdf,
   wordFact,
-} from '../../fixtures/documents/planted';
+} from '@/test/fixtures/documents/planted';
 import { type AppWindow, test } from '../app';
 import { answerText, call, ended, greedy, ready, send } from '../chat';
 

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import AxeBuilder from '@axe-core/playwright';
 import { expect } from '@playwright/test';
-import { makePdf } from '../../fixtures/documents/pdf';
+import { makePdf } from '@/test/fixtures/documents/pdf';
 import { test } from '../app';
 import { answers, begin, call, ended, goOn, greedy, ready } from '../chat';
 import { atRest } from '../moments';

@@ -2,13 +2,13 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { createFakeEngine } from '@/test/fixtures/fakeEngine';
 import { replaceFigures } from '../../bench/quality/document.mjs';
 import { contextOptions } from '../../bench/quality/engine.mjs';
 import { describe as describeContext, fitInto, groupsOf, newRow, plan } from '../../bench/quality/measure.mjs';
 import { ask, FACTS, makeDocuments, names } from '../../bench/quality/needles.mjs';
 import { pairsOf, parseOptions, readResult } from '../../bench/quality/options.mjs';
 import { charts, markdown, type Result, resultOf } from '../../bench/quality/report.mjs';
-import { createFakeEngine } from '../../fixtures/fakeEngine';
 import { smallModel, tinyModel } from '../../models.mjs';
 
 const known = ['f16', 'q8_0', 'q4_0', 'turbo4', 'turbo3'];

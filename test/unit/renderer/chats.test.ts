@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ChatSummary } from '../../../electron/shared/chats';
-import { arrangeChats, folderNames, groupChats, searchChats, titleFrom } from '../../../renderer/state/chats/list';
+import type { ChatSummary } from '@/electron/contract/chats';
+import { arrangeChats, folderNames, groupChats, searchChats, titleFrom } from '@/renderer/state/lib/chatList';
 
 const now = new Date(2026, 10, 21, 9, 0);
 const chat = (title: string, date: Date, place: Partial<ChatSummary> = {}): ChatSummary => ({

@@ -1,12 +1,12 @@
 /** What of an answer points into its documents, and where it leads. */
 import { describe, expect, it, vi } from 'vitest';
-import type { Section } from '../../../electron/shared/documents';
-import { createElectronClient } from '../../../renderer/bridge/electronClient';
-import { documentsAlong } from '../../../renderer/features/chat/answerSources';
-import { citationsIn, namedNearest, targetsOf } from '../../../renderer/features/chat/citations';
-import { citePlugin, type Node, readHref } from '../../../renderer/features/chat/citePlugin';
-import { findQuote, squash } from '../../../renderer/state/citations/squash';
-import { createApp } from '../../../renderer/state/store';
+import type { Section } from '@/electron/contract/documents';
+import { createElectronClient } from '@/renderer/bridge/electronClient';
+import { documentsAlong } from '@/renderer/features/chat/answerSources';
+import { citationsIn, namedNearest, targetsOf } from '@/renderer/features/chat/citations';
+import { citePlugin, type Node, readHref } from '@/renderer/features/chat/citePlugin';
+import { findQuote, squash } from '@/renderer/state/citations/squash';
+import { createApp } from '@/renderer/state/store';
 import { FakeServices } from './fakeServices';
 
 const cited = (text: string) => citationsIn(text).flatMap(({ cites }) => cites ?? []);

@@ -1,8 +1,9 @@
 /** The form of a comparison: what it asks the services for, and what keeps it from asking. */
 import { describe, expect, it } from 'vitest';
-import { compareRequestSchema } from '../../../electron/shared/compare';
-import { promptRoom } from '../../../renderer/features/compare/promptRoom';
-import { startWarning } from '../../../renderer/features/compare/startWarning';
+import { compareRequestSchema } from '@/electron/contract/compare';
+import { promptRoom } from '@/renderer/features/compare/promptRoom';
+import { startWarning } from '@/renderer/features/compare/startWarning';
+import type { CompareForm } from '@/renderer/state/compare/state';
 import {
   configurationsOf,
   curveDepths,
@@ -11,9 +12,8 @@ import {
   newForm,
   nextRow,
   requestOf,
-} from '../../../renderer/state/compare/form';
-import type { CompareForm } from '../../../renderer/state/compare/state';
-import { draftDocument, storedDocument } from '../../../renderer/state/documents/drafts';
+} from '@/renderer/state/lib/compareForm';
+import { draftDocument, storedDocument } from '@/renderer/state/lib/documentDrafts';
 import { fakeDocument } from './fakeData';
 
 const typed = (change: Partial<CompareForm> = {}): CompareForm => ({ ...newForm(8192), text: 'Why?', ...change });

@@ -7,19 +7,19 @@ import {
   compareColumnSchema,
   compareRequestSchema,
   compareRunSchema,
-} from '../../../electron/shared/compare';
-import type { LiveStats } from '../../../electron/shared/engine';
-import { contextSettingsSchema } from '../../../electron/shared/settings';
-import { createElectronClient } from '../../../renderer/bridge/electronClient';
-import { columnName, runProgress, stateText, warningsOf } from '../../../renderer/features/compare/columnText';
-import { commonBasis, type Figure, figures, formatKld, formatShare } from '../../../renderer/features/compare/figures';
-import { plotsOf } from '../../../renderer/features/compare/plotData';
-import { placeLabels } from '../../../renderer/features/compare/plotLabels';
-import { verdictsOf } from '../../../renderer/features/compare/verdict';
-import { selectCompareDocuments, selectLiveColumn } from '../../../renderer/state/compare/selectors';
-import { connect } from '../../../renderer/state/connect';
-import { createApp } from '../../../renderer/state/store';
-import { effective } from '../../fixtures/samples';
+} from '@/electron/contract/compare';
+import type { LiveStats } from '@/electron/contract/engine';
+import { contextSettingsSchema } from '@/electron/contract/settings';
+import { createElectronClient } from '@/renderer/bridge/electronClient';
+import { columnName, runProgress, stateText, warningsOf } from '@/renderer/features/compare/columnText';
+import { commonBasis, type Figure, figures, formatKld, formatShare } from '@/renderer/features/compare/figures';
+import { plotsOf } from '@/renderer/features/compare/plotData';
+import { placeLabels } from '@/renderer/features/compare/plotLabels';
+import { verdictsOf } from '@/renderer/features/compare/verdict';
+import { selectCompareDocuments, selectLiveColumn } from '@/renderer/state/compare/selectors';
+import { connect } from '@/renderer/state/connect';
+import { createApp } from '@/renderer/state/store';
+import { effective } from '@/test/fixtures/samples';
 import { FakeServices } from './fakeServices';
 
 const types = ['f16', 'turbo4', 'turbo3'] as const;

@@ -1,11 +1,11 @@
 /** Documents beside a question: from a file or a paste to a card, and with the question to the services. */
 import { describe, expect, it, vi } from 'vitest';
-import { createElectronClient } from '../../../renderer/bridge/electronClient';
-import { selectBudgetStale } from '../../../renderer/state/budget/selectors';
-import { connect } from '../../../renderer/state/connect';
-import { attachmentsOf, draftDocument, pastedName } from '../../../renderer/state/documents/drafts';
-import { selectDraftDocuments } from '../../../renderer/state/documents/selectors';
-import { createApp } from '../../../renderer/state/store';
+import { createElectronClient } from '@/renderer/bridge/electronClient';
+import { selectBudgetStale } from '@/renderer/state/budget/selectors';
+import { connect } from '@/renderer/state/connect';
+import { selectDraftDocuments } from '@/renderer/state/documents/selectors';
+import { attachmentsOf, draftDocument, pastedName } from '@/renderer/state/lib/documentDrafts';
+import { createApp } from '@/renderer/state/store';
 import { fakeDocument } from './fakeData';
 import { FakeServices } from './fakeServices';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { isEmptyDraft, lookedUp, withDraft } from '../../../renderer/state/conversation/draft';
-import { emptyDraft } from '../../../renderer/state/conversation/state';
-import { draftDocument } from '../../../renderer/state/documents/drafts';
-import { applyPatch, changeDraft } from '../../../renderer/state/settings/draft';
+import { emptyDraft } from '@/renderer/state/conversation/state';
+import { draftDocument } from '@/renderer/state/lib/documentDrafts';
+import { isEmptyDraft, lookedUp, withDraft } from '@/renderer/state/lib/openChat';
+import { applyPatch, changeDraft } from '@/renderer/state/settings/draft';
 import { fakeSettings } from './fakeData';
 import { FakeServices } from './fakeServices';
 

@@ -1,14 +1,15 @@
 /** A model list, settings and an engine state to test with. The byte figures are plausible, not the engine's. */
-import type { PromptBudget } from '../../../electron/shared/budget';
-import type { CacheType } from '../../../electron/shared/cacheTypes';
-import type { OperationInput } from '../../../electron/shared/contract';
-import type { DocumentInfo, Section } from '../../../electron/shared/documents';
-import type { Download } from '../../../electron/shared/downloads';
-import type { EngineStatus, MemoryEstimate } from '../../../electron/shared/engine';
-import type { ContextFit, FitMark } from '../../../electron/shared/fit';
-import type { HubFile, HubModel, HubModelPage } from '../../../electron/shared/hub';
-import type { ModelEntry } from '../../../electron/shared/models';
-import type { ContextSettings, Settings } from '../../../electron/shared/settings';
+
+import type { CacheType } from '@/electron/contract/cacheTypes';
+import type { OperationInput } from '@/electron/contract/contract';
+import type { DocumentInfo, Section } from '@/electron/contract/documents';
+import type { Download } from '@/electron/contract/downloads';
+import type { EngineStatus, MemoryEstimate } from '@/electron/contract/engine';
+import type { ContextFit, FitMark } from '@/electron/contract/fit';
+import type { HubFile, HubModel, HubModelPage } from '@/electron/contract/hub';
+import type { ModelEntry } from '@/electron/contract/models';
+import type { PromptBudget } from '@/electron/contract/promptBudget';
+import type { ContextSettings, Settings } from '@/electron/contract/settings';
 
 const bitsOf: Record<string, number> = {
   f16: 16,

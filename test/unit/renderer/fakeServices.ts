@@ -1,6 +1,6 @@
 /** Services that live in the page: for looking at the window and for tests of the state, without an engine. */
-import type { Handlers, WindowApi } from '../../../electron/shared/contract';
-import type { ErrorPayload } from '../../../electron/shared/errors';
+import type { Handlers, WindowApi } from '@/electron/contract/contract';
+import type { ErrorPayload } from '@/electron/contract/errors';
 import { chatHandlers } from './fake/chats';
 import { documentHandlers } from './fake/documents';
 import { modelHandlers } from './fake/models';

@@ -1,9 +1,9 @@
 /** What fits, asked through the state: for the edited settings, as offers, and for the models of the list. */
 import { describe, expect, it, vi } from 'vitest';
-import { createElectronClient } from '../../../renderer/bridge/electronClient';
-import { connect } from '../../../renderer/state/connect';
-import { fitKey } from '../../../renderer/state/settings/fit';
-import { createApp } from '../../../renderer/state/store';
+import { createElectronClient } from '@/renderer/bridge/electronClient';
+import { connect } from '@/renderer/state/connect';
+import { fitKey } from '@/renderer/state/lib/fit';
+import { createApp } from '@/renderer/state/store';
 import { fakeSettings, otherModel, readyStatus } from './fakeData';
 import { FakeServices } from './fakeServices';
 

@@ -8,7 +8,7 @@ import {
   formatRate,
   formatRatio,
   formatTimeLeft,
-} from '../../../renderer/ui/format';
+} from '@/renderer/ui/format';
 
 describe('formatBytes', () => {
   it.each([

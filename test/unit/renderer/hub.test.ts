@@ -1,10 +1,10 @@
 /** The hub and downloads as the state of the window has them. */
 import { describe, expect, it, vi } from 'vitest';
-import { createElectronClient } from '../../../renderer/bridge/electronClient';
-import { newlyDone } from '../../../renderer/features/models/downloads/newlyDone';
-import { connect } from '../../../renderer/state/connect';
-import { fitKey } from '../../../renderer/state/hub/fitKey';
-import { createApp } from '../../../renderer/state/store';
+import { createElectronClient } from '@/renderer/bridge/electronClient';
+import { newlyDone } from '@/renderer/features/models/downloads/newlyDone';
+import { connect } from '@/renderer/state/connect';
+import { fitKey } from '@/renderer/state/hub/fitKey';
+import { createApp } from '@/renderer/state/store';
 import { fakeDownload, fakeHubFile, fakeHubPage, fakeSettings } from './fakeData';
 import { FakeServices } from './fakeServices';
 

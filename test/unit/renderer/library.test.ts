@@ -1,12 +1,12 @@
 /** Search, folders and trash as the state of the window has them. */
 import { describe, expect, it, vi } from 'vitest';
-import type { Message } from '../../../electron/shared/chats';
-import { rememberFolders } from '../../../renderer/app/rememberFolders';
-import { createElectronClient } from '../../../renderer/bridge/electronClient';
-import { connect } from '../../../renderer/state/connect';
-import { createApp } from '../../../renderer/state/store';
-import { selectProblem } from '../../../renderer/state/ui/selectors';
-import { fileName } from '../../../renderer/ui/saveFile';
+import type { Message } from '@/electron/contract/chats';
+import { rememberFolders } from '@/renderer/app/rememberFolders';
+import { createElectronClient } from '@/renderer/bridge/electronClient';
+import { connect } from '@/renderer/state/connect';
+import { createApp } from '@/renderer/state/store';
+import { selectProblem } from '@/renderer/state/ui/selectors';
+import { fileName } from '@/renderer/ui/saveFile';
 import { FakeServices } from './fakeServices';
 
 async function start() {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Memory } from '../../../electron/shared/engine';
-import { kvUsed, memoryParts } from '../../../renderer/features/meter/memoryParts';
+import type { Memory } from '@/electron/contract/engine';
+import { kvUsed, memoryParts } from '@/renderer/features/meter/memoryParts';
 
 const gib = 1024 ** 3;
 /** 16 GiB, 10 GiB available, of which 3.5 are pages of a model of 4 GiB that the app has mapped. */

@@ -1,11 +1,11 @@
 /** The list of messages without a window: which rows there are, what is marked in them, where a search leads. */
 import { describe, expect, it, vi } from 'vitest';
-import { createElectronClient } from '../../../renderer/bridge/electronClient';
-import { messagesWith, occurrences, stepTo } from '../../../renderer/features/chat/found';
-import { estimateRow, rowsBetween, withKept } from '../../../renderer/features/chat/rowRange';
-import { connect } from '../../../renderer/state/connect';
-import { pathTo } from '../../../renderer/state/conversation/tree';
-import { createApp } from '../../../renderer/state/store';
+import { createElectronClient } from '@/renderer/bridge/electronClient';
+import { messagesWith, occurrences, stepTo } from '@/renderer/features/chat/found';
+import { estimateRow, rowsBetween, withKept } from '@/renderer/features/chat/rowRange';
+import { connect } from '@/renderer/state/connect';
+import { pathTo } from '@/renderer/state/lib/messageTree';
+import { createApp } from '@/renderer/state/store';
 import { FakeServices } from './fakeServices';
 
 describe('rows', () => {

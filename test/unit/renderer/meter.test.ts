@@ -1,18 +1,18 @@
 /** The strip's figures thinned out, the history behind the plots, and what they show. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { LiveStats } from '../../../electron/shared/engine';
-import { unknownPower } from '../../../electron/shared/power';
-import { formatAgo } from '../../../renderer/features/meter/ago';
-import { columnsOf, largestOf, stacked, stackedParts } from '../../../renderer/features/meter/historySeries';
-import { powerHint } from '../../../renderer/features/meter/powerText';
-import { sparklinePoints } from '../../../renderer/features/meter/sparklinePoints';
-import { keptParts } from '../../../renderer/state/engine/keptParts';
-import { createMeterActions, showEveryMs } from '../../../renderer/state/meter/actions';
-import { addPoint, historyMs, isDue } from '../../../renderer/state/meter/history';
-import { addSample, emptySparkline, maxValues } from '../../../renderer/state/meter/sparkline';
-import { type HistoryPoint, initialMeter, type MeterState } from '../../../renderer/state/meter/state';
-import type { Tools } from '../../../renderer/state/tools';
-import { memory } from '../../fixtures/samples';
+import type { LiveStats } from '@/electron/contract/engine';
+import { unknownPower } from '@/electron/contract/power';
+import { formatAgo } from '@/renderer/features/meter/ago';
+import { columnsOf, largestOf, stacked, stackedParts } from '@/renderer/features/meter/historySeries';
+import { powerHint } from '@/renderer/features/meter/powerText';
+import { sparklinePoints } from '@/renderer/features/meter/sparklinePoints';
+import { keptParts } from '@/renderer/state/engine/keptParts';
+import { addSample, emptySparkline, maxValues } from '@/renderer/state/lib/sparkline';
+import { addPoint, historyMs, isDue } from '@/renderer/state/meter/history';
+import { type HistoryPoint, initialMeter, type MeterState } from '@/renderer/state/meter/state';
+import type { Tools } from '@/renderer/state/slice';
+import { createMeterActions, showEveryMs } from '@/renderer/state/slices/live';
+import { memory } from '@/test/fixtures/samples';
 import { embeddedModel, fakeSettings, readyStatus } from './fakeData';
 
 const writing: LiveStats = {

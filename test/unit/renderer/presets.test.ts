@@ -1,9 +1,9 @@
 /** Presets and the system prompt of a chat, as the state of the window has them. */
 import { expect, it, vi } from 'vitest';
-import { createElectronClient } from '../../../renderer/bridge/electronClient';
-import { connect } from '../../../renderer/state/connect';
-import { selectPresetInUse } from '../../../renderer/state/presets/selectors';
-import { createApp } from '../../../renderer/state/store';
+import { createElectronClient } from '@/renderer/bridge/electronClient';
+import { connect } from '@/renderer/state/connect';
+import { selectPresetInUse } from '@/renderer/state/presets/selectors';
+import { createApp } from '@/renderer/state/store';
 import { FakeServices } from './fakeServices';
 
 async function start() {

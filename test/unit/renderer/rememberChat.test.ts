@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { rememberChat } from '../../../renderer/app/rememberChat';
-import type { App } from '../../../renderer/state/store';
+import { rememberChat } from '@/renderer/app/rememberChat';
+import type { App } from '@/renderer/state/store';
 
 /** As much of the app as is looked at. */
 function start(stored: string | null) {

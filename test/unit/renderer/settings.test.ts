@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { cacheTypes } from '../../../electron/shared/cacheTypes';
-import { settingsSchema } from '../../../electron/shared/settings';
-import { offeredTypes } from '../../../renderer/features/settings/cacheTypeText';
-import { changesText } from '../../../renderer/features/settings/changesText';
-import { contextStops, nearestStop } from '../../../renderer/features/settings/contextScale';
-import { defaultContext, defaultContextFor, defaultSampling } from '../../../renderer/features/settings/defaults';
-import { parseStops, printStops } from '../../../renderer/features/settings/stopStrings';
-import { isSame } from '../../../renderer/state/presets/match';
-import { clampTyped, committedNumber, parseNumber } from '../../../renderer/ui/NumberField';
+import { cacheTypes } from '@/electron/contract/cacheTypes';
+import { settingsSchema } from '@/electron/contract/settings';
+import { offeredTypes } from '@/renderer/features/settings/cacheTypeText';
+import { changesText } from '@/renderer/features/settings/changesText';
+import { contextStops, nearestStop } from '@/renderer/features/settings/contextScale';
+import { defaultContext, defaultContextFor, defaultSampling } from '@/renderer/features/settings/defaults';
+import { parseStops, printStops } from '@/renderer/features/settings/stopStrings';
+import { isSame } from '@/renderer/state/presets/match';
+import { clampTyped, committedNumber, parseNumber } from '@/renderer/ui/NumberField';
 import { fakeSettings } from './fakeData';
 
 describe('the context slider', () => {

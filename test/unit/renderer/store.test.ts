@@ -1,13 +1,13 @@
 /** The state with services behind it: what a person does, and what the window then holds. */
 import { describe, expect, it, vi } from 'vitest';
-import type { Turn } from '../../../electron/shared/contract';
-import { createElectronClient } from '../../../renderer/bridge/electronClient';
-import { connect } from '../../../renderer/state/connect';
-import { pathTo } from '../../../renderer/state/conversation/tree';
-import { createApp } from '../../../renderer/state/store';
-import { selectActiveStats, selectIsAnswering } from '../../../renderer/state/stream/selectors';
-import { selectProblem } from '../../../renderer/state/ui/selectors';
-import { Gate } from '../../fixtures/gate';
+import type { Turn } from '@/electron/contract/contract';
+import { createElectronClient } from '@/renderer/bridge/electronClient';
+import { connect } from '@/renderer/state/connect';
+import { pathTo } from '@/renderer/state/lib/messageTree';
+import { createApp } from '@/renderer/state/store';
+import { selectActiveStats, selectIsAnswering } from '@/renderer/state/stream/selectors';
+import { selectProblem } from '@/renderer/state/ui/selectors';
+import { Gate } from '@/test/fixtures/gate';
 import { FakeServices } from './fakeServices';
 
 async function start(options: ConstructorParameters<typeof FakeServices>[0] = { frameMs: 0 }) {

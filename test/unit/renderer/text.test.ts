@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { sortDropped } from '../../../renderer/app/dropped';
-import { commandOfKey, escapeCloses } from '../../../renderer/app/keyboard';
-import { highlight } from '../../../renderer/features/chat/highlight';
-import { foldedPart, lastPart, textBlocks } from '../../../renderer/features/chat/longText';
-import { pasteOf } from '../../../renderer/features/composer/paste';
+import { sortDropped } from '@/renderer/app/dropped';
+import { commandOfKey, escapeCloses } from '@/renderer/app/keyboard';
+import { highlight } from '@/renderer/features/chat/highlight';
+import { foldedPart, lastPart, textBlocks } from '@/renderer/features/chat/longText';
+import { pasteOf } from '@/renderer/features/composer/paste';
 
 describe('highlight', () => {
   const kinds = (code: string, language: string) =>

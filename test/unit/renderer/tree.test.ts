@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Chat, Message } from '../../../electron/shared/chats';
-import { indexChildren, leafBelow, pathTo, placeOf, withMessages } from '../../../renderer/state/conversation/tree';
+import type { Chat, Message } from '@/electron/contract/chats';
+import { indexChildren, leafBelow, pathTo, placeOf, withMessages } from '@/renderer/state/lib/messageTree';
 
 function message(id: string, parentId: string | null): Message {
   return {

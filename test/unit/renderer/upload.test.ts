@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Client } from '../../../electron/shared/contract';
-import { type UploadPart, uploadPartSchema } from '../../../electron/shared/documents';
-import { createElectronClient } from '../../../renderer/bridge/electronClient';
-import { uploadFiles } from '../../../renderer/bridge/upload';
+import type { Client } from '@/electron/contract/contract';
+import { type UploadPart, uploadPartSchema } from '@/electron/contract/documents';
+import { createElectronClient } from '@/renderer/bridge/electronClient';
+import { uploadFiles } from '@/renderer/bridge/upload';
 
 /** Takes parts as the app does, under the contract, and keeps the bytes of each file. */
 function server() {

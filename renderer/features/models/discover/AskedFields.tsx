@@ -1,9 +1,9 @@
 /** Context and cache types that the verdicts are about. They change nothing of the settings until a person says so. */
 import { useId } from 'react';
-import { type CacheType, cacheTypes } from '../../../../electron/shared/cacheTypes';
-import type { ContextFit } from '../../../../electron/shared/fit';
-import { limits } from '../../../../electron/shared/limits';
-import type { ContextSettings } from '../../../../electron/shared/settings';
+import { type CacheType, cacheTypes } from '../../../../electron/contract/cacheTypes';
+import type { ContextFit } from '../../../../electron/contract/fit';
+import { limits } from '../../../../electron/contract/limits';
+import type { ContextSettings } from '../../../../electron/contract/settings';
 import type { AskedContext } from '../../../state/hub/state';
 import { useActions } from '../../../state/useApp';
 import { formatCount } from '../../../ui/format';

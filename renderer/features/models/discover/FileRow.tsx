@@ -1,5 +1,5 @@
-import type { HubFile, HubModelPage } from '../../../../electron/shared/hub';
-import type { ContextSettings } from '../../../../electron/shared/settings';
+import type { HubFile, HubModelPage } from '../../../../electron/contract/hub';
+import type { ContextSettings } from '../../../../electron/contract/settings';
 import { isUsable } from '../../../state/hub/firstFile';
 import { useActions } from '../../../state/useApp';
 import { cx } from '../../../ui/cx';

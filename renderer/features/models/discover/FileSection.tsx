@@ -1,5 +1,5 @@
 /** The files of a model, and above them what the chosen one takes of this machine. */
-import type { HubModelPage } from '../../../../electron/shared/hub';
+import type { HubModelPage } from '../../../../electron/contract/hub';
 import { selectDownloadProblem } from '../../../state/downloads/selectors';
 import { filesOf, isUsable } from '../../../state/hub/firstFile';
 import { useActions, useApp } from '../../../state/useApp';

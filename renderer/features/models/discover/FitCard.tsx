@@ -1,6 +1,6 @@
 /** The chosen file on this machine: settings to try, the verdict with its parts, and what the cache types are worth. */
-import type { HubFile, HubModelPage } from '../../../../electron/shared/hub';
-import type { ContextSettings } from '../../../../electron/shared/settings';
+import type { HubFile, HubModelPage } from '../../../../electron/contract/hub';
+import type { ContextSettings } from '../../../../electron/contract/settings';
 import { selectCanAsk } from '../../../state/engine/selectors';
 import { fitKey } from '../../../state/hub/fitKey';
 import { selectHubFits } from '../../../state/hub/selectors';

@@ -1,5 +1,5 @@
 import { Lock } from 'lucide-react';
-import type { HubModelPage } from '../../../../electron/shared/hub';
+import type { HubModelPage } from '../../../../electron/contract/hub';
 import { selectHubAccount } from '../../../state/hub/selectors';
 import { useActions, useApp } from '../../../state/useApp';
 import { Banner } from '../../../ui/Banner';

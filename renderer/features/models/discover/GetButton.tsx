@@ -1,6 +1,6 @@
 /** Download, how far it is, or chat: what can be done with a file of the hub now. */
 import { Download as DownloadIcon, MessageSquare } from 'lucide-react';
-import type { HubFile, HubModelPage } from '../../../../electron/shared/hub';
+import type { HubFile, HubModelPage } from '../../../../electron/contract/hub';
 import { selectDownloadOf, selectIsStarting } from '../../../state/downloads/selectors';
 import { useActions, useApp } from '../../../state/useApp';
 import { Button } from '../../../ui/Button';

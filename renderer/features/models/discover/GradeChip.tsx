@@ -1,6 +1,6 @@
 import { Ban, Check, ChevronsDown, CircleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { FitGrade } from '../../../../electron/shared/hub';
+import type { FitGrade } from '../../../../electron/contract/hub';
 import { cx } from '../../../ui/cx';
 import type { KnownVerdict } from './verdict';
 import { gradeText } from './verdictText';

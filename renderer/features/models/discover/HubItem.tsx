@@ -1,6 +1,6 @@
 import { Download, Heart, Lock } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { CatalogueEntry, HubModel } from '../../../../electron/shared/hub';
+import type { CatalogueEntry, HubModel } from '../../../../electron/contract/hub';
 import { useActions } from '../../../state/useApp';
 import { cx } from '../../../ui/cx';
 import { formatContext, formatDay, formatShortCount } from '../../../ui/format';

@@ -1,5 +1,5 @@
 import { LoaderCircle, Search, X } from 'lucide-react';
-import type { HubSort } from '../../../../electron/shared/hub';
+import type { HubSort } from '../../../../electron/contract/hub';
 import { selectHubQuery, selectHubSearching, selectHubSort } from '../../../state/hub/selectors';
 import { useActions, useApp } from '../../../state/useApp';
 import { cx } from '../../../ui/cx';

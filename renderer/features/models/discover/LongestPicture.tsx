@@ -2,8 +2,8 @@
  * The longest context that fits with each cache type, drawn as bellows: the same instrument, pulled further. Where all reach
  * the trained length, what each takes for it: the same instrument, folded smaller.
  */
-import type { ContextFit } from '../../../../electron/shared/fit';
-import type { ContextSettings } from '../../../../electron/shared/settings';
+import type { ContextFit } from '../../../../electron/contract/fit';
+import type { ContextSettings } from '../../../../electron/contract/settings';
 import type { AskedContext } from '../../../state/hub/state';
 import { Bellows } from '../../../ui/Bellows';
 import { cx } from '../../../ui/cx';

@@ -1,5 +1,5 @@
 /** What the chosen file takes with the asked settings, in parts, against the memory that decides. */
-import type { HubFit } from '../../../../electron/shared/hub';
+import type { HubFit } from '../../../../electron/contract/hub';
 import { cx } from '../../../ui/cx';
 import { formatBytes, formatCount } from '../../../ui/format';
 import { GradeChip } from './GradeChip';

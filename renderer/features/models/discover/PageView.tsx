@@ -1,7 +1,7 @@
 /** One model of the hub: what it is, its files, whether they fit here, and what its authors write. */
 import { ArrowLeft, ExternalLink, Lock } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
-import type { CatalogueEntry, HubModelPage } from '../../../../electron/shared/hub';
+import type { CatalogueEntry, HubModelPage } from '../../../../electron/contract/hub';
 import { selectCatalogue } from '../../../state/hub/selectors';
 import type { OpenPage } from '../../../state/hub/state';
 import { useActions, useApp } from '../../../state/useApp';

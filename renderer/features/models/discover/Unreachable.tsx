@@ -1,5 +1,5 @@
 /** Why the hub gave no answer, in its own words, and what can be done. */
-import type { ErrorPayload } from '../../../../electron/shared/errors';
+import type { ErrorPayload } from '../../../../electron/contract/errors';
 import { selectHubAccount } from '../../../state/hub/selectors';
 import { useActions, useApp } from '../../../state/useApp';
 import { Banner } from '../../../ui/Banner';

@@ -1,8 +1,8 @@
 /** The picture of what the cache types are worth here: the longest context that fits with each of them. */
 
-import type { CacheType } from '../../../../electron/shared/cacheTypes';
-import { isVariant } from '../../../../electron/shared/fallbacks';
-import type { ContextFit, FitMark } from '../../../../electron/shared/fit';
+import type { CacheType } from '../../../../electron/contract/cacheTypes';
+import { isVariant } from '../../../../electron/contract/fallbacks';
+import type { ContextFit, FitMark } from '../../../../electron/contract/fit';
 
 export interface LongestBar {
   type: CacheType;

@@ -1,7 +1,7 @@
 /** Verdicts for the files of a page: the chosen one first. Asked again whenever the context changes. */
 import { useEffect, useMemo } from 'react';
-import type { HubFile, HubModelPage } from '../../../../electron/shared/hub';
-import type { ContextSettings } from '../../../../electron/shared/settings';
+import type { HubFile, HubModelPage } from '../../../../electron/contract/hub';
+import type { ContextSettings } from '../../../../electron/contract/settings';
 import { selectCanAsk } from '../../../state/engine/selectors';
 import { filesOf, isUsable } from '../../../state/hub/firstFile';
 import { fitKey } from '../../../state/hub/fitKey';

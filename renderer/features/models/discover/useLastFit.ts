@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { HubFit } from '../../../../electron/shared/hub';
+import type { HubFit } from '../../../../electron/contract/hub';
 
 interface LastFit {
   fit: HubFit | null;

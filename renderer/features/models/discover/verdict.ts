@@ -3,12 +3,12 @@
  * of each header, so on machines with one memory they are reckoned from the chosen file: the cache of a model is the same
  * whatever its weights are quantised to, and only the size of the file differs.
  */
-import type { ErrorPayload } from '../../../../electron/shared/errors';
-import type { Budget } from '../../../../electron/shared/fit';
-import type { FitGrade, HubFile, HubFit } from '../../../../electron/shared/hub';
-import { limits } from '../../../../electron/shared/limits';
-import { shortBudget } from '../../../../electron/shared/offers';
-import type { ContextSettings } from '../../../../electron/shared/settings';
+import type { ErrorPayload } from '../../../../electron/contract/errors';
+import type { Budget } from '../../../../electron/contract/fit';
+import type { FitGrade, HubFile, HubFit } from '../../../../electron/contract/hub';
+import { limits } from '../../../../electron/contract/limits';
+import { shortBudget } from '../../../../electron/contract/offers';
+import type { ContextSettings } from '../../../../electron/contract/settings';
 import type { Outcome } from '../../../state/hub/state';
 
 export interface KnownVerdict {

@@ -1,5 +1,5 @@
 /** Words for whether a file fits. */
-import type { FitGrade } from '../../../../electron/shared/hub';
+import type { FitGrade } from '../../../../electron/contract/hub';
 import { formatBytes } from '../../../ui/format';
 import type { KnownVerdict } from './verdict';
 

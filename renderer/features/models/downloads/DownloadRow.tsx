@@ -1,6 +1,6 @@
 import { MessageSquare, Pause, Play, RotateCw, X } from 'lucide-react';
 import { useState } from 'react';
-import type { Download } from '../../../../electron/shared/downloads';
+import type { Download } from '../../../../electron/contract/downloads';
 import { useActions } from '../../../state/useApp';
 import { Button } from '../../../ui/Button';
 import { Confirm } from '../../../ui/Confirm';

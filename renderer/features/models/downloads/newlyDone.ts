@@ -1,4 +1,4 @@
-import type { Download } from '../../../../electron/shared/downloads';
+import type { Download } from '../../../../electron/contract/downloads';
 
 type Some = Pick<Download, 'id' | 'state' | 'title' | 'modelId'>;
 

@@ -1,8 +1,8 @@
 /** What a model is made of, why it would run with other cache types than asked, how long a context fits, where it lies. */
-import type { MemoryEstimate } from '../../../../electron/shared/engine';
-import { typeFallbacks } from '../../../../electron/shared/fallbacks';
-import type { ModelEntry } from '../../../../electron/shared/models';
-import type { ContextSettings } from '../../../../electron/shared/settings';
+import type { MemoryEstimate } from '../../../../electron/contract/engine';
+import { typeFallbacks } from '../../../../electron/contract/fallbacks';
+import type { ModelEntry } from '../../../../electron/contract/models';
+import type { ContextSettings } from '../../../../electron/contract/settings';
 import { formatCount } from '../../../ui/format';
 import { LongestPicture } from '../discover/LongestPicture';
 import { modelFacts } from './modelFacts';

@@ -1,7 +1,7 @@
 /** The dialog with everything about a model on this computer, behind a button of its row. */
 import { Info } from 'lucide-react';
 import { useState } from 'react';
-import type { ModelEntry } from '../../../../electron/shared/models';
+import type { ModelEntry } from '../../../../electron/contract/models';
 import { Dialog } from '../../../ui/Dialog';
 import { modelName } from '../modelText';
 import { DetailsBody } from './DetailsBody';

@@ -2,7 +2,7 @@
 import { Trash2, X } from 'lucide-react';
 import { useState } from 'react';
 import { toast } from 'sonner';
-import type { ModelEntry, ModelPlace } from '../../../../electron/shared/models';
+import type { ModelEntry, ModelPlace } from '../../../../electron/contract/models';
 import { selectHeadless, selectLoadedModelId } from '../../../state/engine/selectors';
 import { useActions, useApp } from '../../../state/useApp';
 import { Button } from '../../../ui/Button';

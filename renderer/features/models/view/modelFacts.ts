@@ -1,4 +1,4 @@
-import type { ModelDetails, ModelEntry } from '../../../../electron/shared/models';
+import type { ModelDetails, ModelEntry } from '../../../../electron/contract/models';
 import { formatBytes, formatCount, formatParameters } from '../../../ui/format';
 
 export interface Fact {

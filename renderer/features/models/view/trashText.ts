@@ -1,4 +1,4 @@
-import type { ModelPlace } from '../../../../electron/shared/models';
+import type { ModelPlace } from '../../../../electron/contract/models';
 
 /** What goes with a file, before it goes. */
 export function trashText({ location, app }: ModelPlace, several: boolean): string {

@@ -1,7 +1,7 @@
 /** What is asked about a model when its dialog is opened. */
 import { useEffect, useState } from 'react';
-import type { ErrorPayload } from '../../../../electron/shared/errors';
-import type { ModelEntry } from '../../../../electron/shared/models';
+import type { ErrorPayload } from '../../../../electron/contract/errors';
+import type { ModelEntry } from '../../../../electron/contract/models';
 import { selectCanAsk } from '../../../state/engine/selectors';
 import type { DetailsOutcome } from '../../../state/models/state';
 import { selectSavedContext } from '../../../state/settings/selectors';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { askedLength, isStretched, keepsCache } from '../../../../electron/shared/carryOver';
-import { contextSettingsSchema } from '../../../../electron/shared/settings';
-import { effective } from '../../../fixtures/samples';
+import { askedLength, isStretched, keepsCache } from '@/electron/contract/keepsCache';
+import { contextSettingsSchema } from '@/electron/contract/settings';
+import { effective } from '@/test/fixtures/samples';
 
 const asked = contextSettingsSchema.parse({});
 const trained = 8192;

@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { dispatch } from '../../../../electron/shared/dispatch';
-import { ConcertinaError } from '../../../../electron/shared/errors';
-import { operation } from '../../../../electron/shared/operation';
+import { dispatch } from '@/electron/contract/dispatch';
+import { ConcertinaError } from '@/electron/contract/errors';
+import { operation } from '@/electron/contract/operation';
 
 const operations = {
   double: operation(z.object({ value: z.number() }), z.number()),

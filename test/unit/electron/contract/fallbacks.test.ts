@@ -1,8 +1,8 @@
 /** Each kind of fallback: what is said, why, and what to do. */
 import { describe, expect, it } from 'vitest';
-import type { Capabilities, LoadedContext } from '../../../../electron/shared/engine';
-import { fallbacksOf, simdName } from '../../../../electron/shared/fallbacks';
-import { effective, capabilities as samples } from '../../../fixtures/samples';
+import type { Capabilities, LoadedContext } from '@/electron/contract/engine';
+import { fallbacksOf, simdName } from '@/electron/contract/fallbacks';
+import { effective, capabilities as samples } from '@/test/fixtures/samples';
 
 const capabilities: Capabilities = { ...samples, simd: 'avx2', simdBest: 'avx2', simdWeights: 'avx2' };
 const context: LoadedContext = { ...effective, calibration: '' };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { CacheType } from '../../../../electron/shared/cacheTypes';
-import type { Budget, ContextFit, FitMark } from '../../../../electron/shared/fit';
-import { changeOf, offersOf, shortBudget } from '../../../../electron/shared/offers';
+import type { CacheType } from '@/electron/contract/cacheTypes';
+import type { Budget, ContextFit, FitMark } from '@/electron/contract/fit';
+import { changeOf, offersOf, shortBudget } from '@/electron/contract/offers';
 
 const asked = { typeK: 'f16', typeV: 'f16', nCtx: 32_768 } as const;
 

@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { ConcertinaError } from '../../../../electron/shared/errors';
-import { createRemote } from '../../../../electron/shared/remote';
-import type { CallMessage } from '../../../../electron/shared/wire';
+import { ConcertinaError } from '@/electron/contract/errors';
+import { createRemote } from '@/electron/contract/rpc';
+import type { CallMessage } from '@/electron/contract/wire';
 
 type Calls = Record<string, { input: z.ZodType; output: z.ZodType }>;
 

@@ -2,11 +2,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readHeaderFacts } from '../../../../electron/main/services/imports/headerFacts';
-import { shownText } from '../../../../electron/shared/shownText';
-import { writeGguf } from '../../../engine/gguf';
-import { shownCases } from '../../../fixtures/shownText';
-import { temporaryFolder } from '../../../fixtures/temporary';
+import { shownText } from '@/electron/contract/shownText';
+import { readHeaderFacts } from '@/electron/services/models/headerFacts';
+import { writeGguf } from '@/test/engine/gguf';
+import { shownCases } from '@/test/fixtures/shownText';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 
 test.each(shownCases)('$why', async ({ bytes, shown }) => {
   expect(shownText(bytes.toString('utf8'))).toBe(shown);

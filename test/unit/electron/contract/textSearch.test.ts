@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fold, type Mark, marksIn, searchWords, snippetOf } from '../../../../electron/shared/textSearch';
+import { fold, type Mark, marksIn, searchWords, snippetOf } from '@/electron/contract/textSearch';
 
 const marked = (text: string, marks: Mark[]) => marks.map(([start, end]) => text.slice(start, end));
 

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { setUpGate } from '../../../../electron/main/gate';
-import { channels } from '../../../../electron/shared/channels';
-import { eventFrom, invoke, ipcMain } from '../../../fixtures/electron';
+import { channels } from '@/electron/contract/channels';
+import { setUpGate } from '@/electron/desktop/gate';
+import { eventFrom, invoke, ipcMain } from '@/test/fixtures/electron';
 
-vi.mock('electron', () => import('../../../fixtures/electron'));
+vi.mock('electron', () => import('@/test/fixtures/electron'));
 
 const call = vi.fn(async () => ({ ok: true as const, value: 'served' }));
 const refused = { ok: false, error: { code: 'forbidden', message: 'This page may not use the app.', hint: '' } };

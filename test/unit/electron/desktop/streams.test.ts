@@ -1,13 +1,13 @@
 import { EventEmitter } from 'node:events';
 import type { BrowserWindow } from 'electron';
 import { expect, test, vi } from 'vitest';
-import { EngineHost } from '../../../../electron/main/services/engineHost';
-import { silentLogger } from '../../../../electron/main/services/logger';
-import { setUpStreams } from '../../../../electron/main/streams';
-import { channels } from '../../../../electron/shared/channels';
-import { ScriptedTransport } from '../../../fixtures/transports';
+import { channels } from '@/electron/contract/channels';
+import { setUpStreams } from '@/electron/desktop/streams';
+import { EngineHost } from '@/electron/services/engine/engineHost';
+import { silentLogger } from '@/electron/services/lib/logger';
+import { ScriptedTransport } from '@/test/fixtures/transports';
 
-vi.mock('electron', () => import('../../../fixtures/electron'));
+vi.mock('electron', () => import('@/test/fixtures/electron'));
 
 function setUp() {
   const opened: ScriptedTransport[] = [];

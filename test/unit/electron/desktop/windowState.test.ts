@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readWindowState, writeWindowState } from '../../../../electron/main/windowState';
-import { temporaryFolder } from '../../../fixtures/temporary';
+import { readWindowState, writeWindowState } from '@/electron/desktop/windowState';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 
 const screen = { x: 0, y: 0, width: 1920, height: 1080 };
 const bounds = { x: 100, y: 50, width: 900, height: 600 };

@@ -3,12 +3,12 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { ensureCalibrated, positionsFor, tokensFor } from '../../../../electron/engine/calibration';
-import { ConcertinaError } from '../../../../electron/shared/errors';
-import { contextSettingsSchema } from '../../../../electron/shared/settings';
-import type { CalibrateOptions, Model } from '../../../../native/binding/types';
-import { createFakeEngine } from '../../../fixtures/fakeEngine';
-import { temporaryFolder } from '../../../fixtures/temporary';
+import { ConcertinaError } from '@/electron/contract/errors';
+import { contextSettingsSchema } from '@/electron/contract/settings';
+import { ensureCalibrated, positionsFor, tokensFor } from '@/electron/engine/calibration';
+import type { CalibrateOptions, Model } from '@/electron/engine/native/types';
+import { createFakeEngine } from '@/test/fixtures/fakeEngine';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 
 const good = [1, 2, 3];
 const done = { calibration: '', notes: [] };

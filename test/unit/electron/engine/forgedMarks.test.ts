@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { breakMarks, marksFrom, marksOf, withoutMarks } from '../../../../electron/engine/forgedMarks';
+import { breakMarks, marksFrom, marksOf, withoutMarks } from '@/electron/engine/escapeSpecialTokens';
 
 const marks = marksFrom(new Set(['<|im_end|>', '<s>', '</s>', '[INST]', '<｜User｜>']));
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { FrameBatcher, flushMs } from '../../../../electron/engine/frames';
-import { queuedStats } from '../../../../electron/engine/meter';
-import type { StreamFrame } from '../../../../electron/shared/engine';
+import type { StreamFrame } from '@/electron/contract/engine';
+import { FrameBatcher, flushMs } from '@/electron/engine/frames';
+import { queuedStats } from '@/electron/engine/meter';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -3,10 +3,10 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { type Loan, ModelHolder } from '../../../../electron/engine/modelHolder';
-import { contextSettingsSchema } from '../../../../electron/shared/settings';
-import { createFakeEngine } from '../../../fixtures/fakeEngine';
-import { Gate } from '../../../fixtures/gate';
+import { contextSettingsSchema } from '@/electron/contract/settings';
+import { type Loan, ModelHolder } from '@/electron/engine/modelHolder';
+import { createFakeEngine } from '@/test/fixtures/fakeEngine';
+import { Gate } from '@/test/fixtures/gate';
 
 const context = contextSettingsSchema.parse({});
 const calibration = { folder: '/none', textFile: '/none' };

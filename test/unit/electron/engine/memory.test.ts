@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { filePages, residentOf, withProcessMemory } from '../../../../electron/engine/memory';
-import { pagesOf } from '../../../../electron/shared/pages';
-import { deviceUse, partMemory } from '../../../fixtures/samples';
+import { pagesOf } from '@/electron/contract/pages';
+import { filePages, residentOf, withProcessMemory } from '@/electron/engine/memory';
+import { deviceUse, partMemory } from '@/test/fixtures/samples';
 
 const status = `Name:\tnode
 VmRSS:\t   90000 kB

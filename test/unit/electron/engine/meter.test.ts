@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Meter } from '../../../../electron/engine/meter';
+import { Meter } from '@/electron/engine/meter';
 
 function setUp() {
   let time = 1000;

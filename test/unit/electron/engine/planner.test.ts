@@ -1,11 +1,11 @@
 /** Budgets, the load check and what is kept of dry runs, with a machine that is made up. */
 import { expect, test, vi } from 'vitest';
-import { budgetsOf, refusal, reserveOf } from '../../../../electron/engine/budgets';
-import { MemoryPlanner } from '../../../../electron/engine/planner';
-import { contextSettingsSchema } from '../../../../electron/shared/settings';
-import type { DeviceUse, Engine } from '../../../../native/binding/types';
-import { createFakeEngine } from '../../../fixtures/fakeEngine';
-import { plan } from '../../../fixtures/samples';
+import { contextSettingsSchema } from '@/electron/contract/settings';
+import { budgetsOf, refusal, reserveOf } from '@/electron/engine/budgets';
+import type { DeviceUse, Engine } from '@/electron/engine/native/types';
+import { MemoryPlanner } from '@/electron/engine/planner';
+import { createFakeEngine } from '@/test/fixtures/fakeEngine';
+import { plan } from '@/test/fixtures/samples';
 
 const GiB = 1024 ** 3;
 const context = contextSettingsSchema.parse({ nCtx: 32_768 });

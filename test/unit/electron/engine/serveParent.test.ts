@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { serveParent } from '../../../../electron/engine/serveParent';
-import type { Carrier } from '../../../../electron/processes/carrier';
-import { ConcertinaError } from '../../../../electron/shared/errors';
-import type { Engine } from '../../../../native/binding/types';
-import { createFakeEngine } from '../../../fixtures/fakeEngine';
-import { capabilities } from '../../../fixtures/samples';
+import { ConcertinaError } from '@/electron/contract/errors';
+import type { Engine } from '@/electron/engine/native/types';
+import { serveParent } from '@/electron/engine/serveParent';
+import type { Carrier } from '@/electron/workers/parentPort';
+import { createFakeEngine } from '@/test/fixtures/fakeEngine';
+import { capabilities } from '@/test/fixtures/samples';
 
 function start(engine: Engine): unknown[] {
   const sent: unknown[] = [];

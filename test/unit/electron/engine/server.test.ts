@@ -1,13 +1,13 @@
 import { expect, test, vi } from 'vitest';
-import { createEngineServer } from '../../../../electron/engine/server';
-import type { StreamFrame } from '../../../../electron/shared/engine';
-import type { GenerateRequest } from '../../../../electron/shared/engineContract';
-import { ConcertinaError } from '../../../../electron/shared/errors';
-import { contextSettingsSchema, samplingSettingsSchema } from '../../../../electron/shared/settings';
-import type { Engine } from '../../../../native/binding/types';
-import { createFakeEngine } from '../../../fixtures/fakeEngine';
-import { Gate } from '../../../fixtures/gate';
-import { plan } from '../../../fixtures/samples';
+import type { StreamFrame } from '@/electron/contract/engine';
+import type { GenerateRequest } from '@/electron/contract/engineContract';
+import { ConcertinaError } from '@/electron/contract/errors';
+import { contextSettingsSchema, samplingSettingsSchema } from '@/electron/contract/settings';
+import type { Engine } from '@/electron/engine/native/types';
+import { createEngineServer } from '@/electron/engine/server';
+import { createFakeEngine } from '@/test/fixtures/fakeEngine';
+import { Gate } from '@/test/fixtures/gate';
+import { plan } from '@/test/fixtures/samples';
 
 const context = contextSettingsSchema.parse({});
 const calibration = { folder: '/none', textFile: '/none/text.txt' };

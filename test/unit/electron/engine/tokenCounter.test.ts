@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import { piecesOf, TokenCounter } from '../../../../electron/engine/tokenCounter';
-import type { ChatMessage } from '../../../../native/binding/types';
+import type { ChatMessage } from '@/electron/engine/native/types';
+import { piecesOf, TokenCounter } from '@/electron/engine/tokenCounter';
 
 /** As many tokenizers: words with the blank before them, runs of line breaks, and the last of several blanks apart. */
 const pattern = /<\|\w+\|>| ?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+\n*|\s+(?!\S)|\s+/gu;

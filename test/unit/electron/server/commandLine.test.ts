@@ -1,7 +1,7 @@
 /** The line of a command: what it names, and what makes no sense. */
 import { relative, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { parseCommand, targetOf } from '../../../../electron/serve/commands/line';
+import { parseCommand, targetOf } from '@/electron/server/commandLine';
 import { smallModel } from '../../../models.mjs';
 
 test('a model of the hub, or a file of this disk', () => {

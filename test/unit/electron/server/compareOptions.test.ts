@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { parseCompareOptions } from '../../../../electron/serve/compareOptions';
-import { UsageError } from '../../../../electron/serve/options';
+import { parseCompareOptions } from '@/electron/server/compareOptions';
+import { UsageError } from '@/electron/server/options';
 
 const nothing = () => {
   throw new Error('no such file');

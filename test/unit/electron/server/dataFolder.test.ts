@@ -6,9 +6,9 @@ import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { requireWritable } from '@/electron/services/lib/dataFolder';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 import { bundleForNode } from '../../../../electron/build.mjs';
-import { requireWritable } from '../../../../electron/main/services/dataFolder';
-import { temporaryFolder } from '../../../fixtures/temporary';
 
 const root = path.resolve(import.meta.dirname, '..', '..', '..', '..');
 // the command looks for the app's assets two folders up
@@ -16,7 +16,7 @@ const bundles = path.join(root, 'build', `test-data-folder-${process.pid}`);
 /** Far above the second that an answer takes; a command that never ends does not hold the run. */
 const limitMs = 60_000;
 
-beforeAll(() => bundleForNode('serve', 'electron/serve/main.ts', bundles), 60_000);
+beforeAll(() => bundleForNode('serve', 'electron/server/main.ts', bundles), 60_000);
 afterAll(() => fs.rmSync(bundles, { recursive: true, force: true }));
 
 interface Ended {

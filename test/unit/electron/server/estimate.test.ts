@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import type { ProcessExit } from '../../../../electron/main/services/processTransport';
-import { estimateText, fitText } from '../../../../electron/serve/estimate';
-import { parseServeOptions, UsageError } from '../../../../electron/serve/options';
-import { contextSettingsSchema } from '../../../../electron/shared/settings';
-import { createFakeEngine } from '../../../fixtures/fakeEngine';
+import { contextSettingsSchema } from '@/electron/contract/settings';
+import { estimateText, fitText } from '@/electron/server/estimate';
+import { parseServeOptions, UsageError } from '@/electron/server/options';
+import type { ProcessExit } from '@/electron/services/engine/engineTransport';
+import { createFakeEngine } from '@/test/fixtures/fakeEngine';
 
-import { plan } from '../../../fixtures/samples';
-import { InspectorTransport } from '../../../fixtures/transports';
+import { plan } from '@/test/fixtures/samples';
+import { InspectorTransport } from '@/test/fixtures/transports';
 
 const GiB = 2 ** 30;
 const context = contextSettingsSchema.parse({ nCtx: 32_768, typeK: 'q8_0', typeV: 'turbo4' });

@@ -1,8 +1,8 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { keptToken } from '../../../../electron/serve/key';
-import { temporaryFolder } from '../../../fixtures/temporary';
+import { keptToken } from '@/electron/server/key';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 
 test('the key of a data folder stays, and only its owner may read it', async () => {
   const folder = await temporaryFolder();

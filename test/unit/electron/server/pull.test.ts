@@ -7,10 +7,10 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { Gate } from '@/test/fixtures/gate';
+import { startHub } from '@/test/fixtures/hub/server';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 import { bundleForNode } from '../../../../electron/build.mjs';
-import { Gate } from '../../../fixtures/gate';
-import { startHub } from '../../../fixtures/hub/server';
-import { temporaryFolder } from '../../../fixtures/temporary';
 import { tinyModel } from '../../../models.mjs';
 
 const root = path.resolve(import.meta.dirname, '..', '..', '..', '..');
@@ -21,7 +21,7 @@ const repo = 'someone/Tiny-GGUF';
 const file = 'tiny-Q8_0.gguf';
 const digest = (data: Buffer) => createHash('sha256').update(data).digest('hex');
 
-beforeAll(() => bundleForNode('serve', 'electron/serve/main.ts', bundles), 60_000);
+beforeAll(() => bundleForNode('serve', 'electron/server/main.ts', bundles), 60_000);
 afterAll(() => fs.rmSync(bundles, { recursive: true, force: true }));
 
 async function setUp() {

@@ -5,14 +5,14 @@ import { connect as connectTcp } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type ClientOptions, WebSocket } from 'ws';
-import { Emitter } from '../../../../electron/main/services/emitter';
-import type { AppEvent, Services } from '../../../../electron/main/services/services';
-import * as staticFiles from '../../../../electron/main/services/staticFiles';
-import { startServer } from '../../../../electron/serve/server';
-import { socketProtocol, socketProtocols } from '../../../../electron/shared/channels';
-import { limits } from '../../../../electron/shared/limits';
-import type { Envelope } from '../../../../electron/shared/operation';
-import { temporaryFolder } from '../../../fixtures/temporary';
+import { socketProtocol, socketProtocols } from '@/electron/contract/channels';
+import { limits } from '@/electron/contract/limits';
+import type { Envelope } from '@/electron/contract/operation';
+import { startServer } from '@/electron/server/server';
+import { Emitter } from '@/electron/services/lib/emitter';
+import * as staticFiles from '@/electron/services/lib/staticFiles';
+import type { AppEvent, Services } from '@/electron/services/services';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 
 async function setUp() {
   const folder = await temporaryFolder();

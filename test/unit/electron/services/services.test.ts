@@ -2,8 +2,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { setUpServices as setUp } from '../../../../fixtures/services';
-import { temporaryFolder } from '../../../../fixtures/temporary';
+import { setUpServices as setUp } from '@/test/fixtures/services';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 
 test('desktop-only operations are refused in a browser', async () => {
   const { call } = await setUp();

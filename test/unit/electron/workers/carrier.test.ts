@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { openCarrier } from '../../../../electron/processes/carrier';
+import { openCarrier } from '@/electron/workers/parentPort';
 
 test('Ctrl-C in a terminal does not end a forked engine before its parent does', () => {
   const known = process.listeners('SIGINT');

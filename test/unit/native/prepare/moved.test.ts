@@ -3,9 +3,9 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 import { forgetMovedBuild, isOfOtherFolders } from '../../../../native/prepare/cmake-cache.mjs';
 import { withLock } from '../../../../native/prepare/process.mjs';
-import { temporaryFolder } from '../../../fixtures/temporary';
 
 /** As CMake writes them, without the hundreds of entries between. */
 function cacheOf(root: string): string {

@@ -1,6 +1,6 @@
 /** The chats of the fake services: the list, the trash, branches, the file of one. */
-import type { Chat } from '../../../../electron/shared/chats';
-import type { Handlers } from '../../../../electron/shared/contract';
+import type { Chat } from '@/electron/contract/chats';
+import type { Handlers } from '@/electron/contract/contract';
 import type { FakeState } from './state';
 
 export function chatHandlers(state: FakeState): Partial<Handlers> {

@@ -1,5 +1,5 @@
 /** The documents of the fake services: jobs that read until a test ends them, one text for all, what is stored. */
-import type { Handlers } from '../../../../electron/shared/contract';
+import type { Handlers } from '@/electron/contract/contract';
 import { fakeDocument, fakeSections } from '../fakeData';
 import type { FakeState } from './state';
 

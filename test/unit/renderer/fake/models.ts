@@ -1,6 +1,6 @@
 /** The models of the fake services, the engine that loads them in ten steps, and what can be downloaded. */
-import type { Handlers } from '../../../../electron/shared/contract';
-import type { EngineStatus } from '../../../../electron/shared/engine';
+import type { Handlers } from '@/electron/contract/contract';
+import type { EngineStatus } from '@/electron/contract/engine';
 import { embeddedModel, estimateOf, fakeDownload, fakeHubPage, fakeInfo, fitOf, readyStatus } from '../fakeData';
 import type { FakeState } from './state';
 

@@ -1,7 +1,7 @@
 /** What the fake services keep for a person: settings, presets, saved sessions; and what they tell of the app. */
-import type { Handlers } from '../../../../electron/shared/contract';
-import { splitPatch, withDefaults } from '../../../../electron/shared/modelDefaults';
-import type { Settings } from '../../../../electron/shared/settings';
+import type { Handlers } from '@/electron/contract/contract';
+import { splitPatch, withDefaults } from '@/electron/contract/modelDefaults';
+import type { Settings } from '@/electron/contract/settings';
 import type { FakeState } from './state';
 
 export function settingsHandlers(state: FakeState): Partial<Handlers> {

@@ -1,13 +1,13 @@
 /** What the fake services know, and what tests look at and change: one copy, which the handlers of each subject work on. */
-import type { Chat, Message } from '../../../../electron/shared/chats';
-import type { DocumentJob, DocumentUsage } from '../../../../electron/shared/documents';
-import type { Download } from '../../../../electron/shared/downloads';
-import type { EngineStatus } from '../../../../electron/shared/engine';
-import type { HubModel } from '../../../../electron/shared/hub';
-import type { ModelEntry } from '../../../../electron/shared/models';
-import type { Presets } from '../../../../electron/shared/presets';
-import type { SavedSession } from '../../../../electron/shared/sessions';
-import { Gate } from '../../../fixtures/gate';
+import type { Chat, Message } from '@/electron/contract/chats';
+import type { DocumentJob, DocumentUsage } from '@/electron/contract/documents';
+import type { Download } from '@/electron/contract/downloads';
+import type { EngineStatus } from '@/electron/contract/engine';
+import type { HubModel } from '@/electron/contract/hub';
+import type { ModelEntry } from '@/electron/contract/models';
+import type { Presets } from '@/electron/contract/presets';
+import type { SavedSession } from '@/electron/contract/sessions';
+import { Gate } from '@/test/fixtures/gate';
 import { brokenModel, embeddedModel, fakeHubModel, fakeInfo, fakeSettings, otherModel, readyStatus } from '../fakeData';
 
 export interface FakeOptions {

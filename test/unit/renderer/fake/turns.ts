@@ -1,7 +1,7 @@
 /** The turns of the fake services: a question, and an answer that comes word by word with figures that are plausible. */
-import type { Message } from '../../../../electron/shared/chats';
-import type { Handlers } from '../../../../electron/shared/contract';
-import type { LiveStats } from '../../../../electron/shared/engine';
+import type { Message } from '@/electron/contract/chats';
+import type { Handlers } from '@/electron/contract/contract';
+import type { LiveStats } from '@/electron/contract/engine';
 import { budgetOf } from '../fakeData';
 import type { FakeState } from './state';
 

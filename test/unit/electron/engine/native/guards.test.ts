@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { DisposeGuard } from '../../../../native/binding/guards';
+import { DisposeGuard } from '@/electron/engine/native/guards';
 
 /** a job that ends when it is cancelled */
 function job() {

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ConcertinaError } from '../../../../electron/shared/errors';
-import { toCodedError } from '../../../../native/binding/errors';
-import { addonCandidates, loadAddon } from '../../../../native/binding/load';
+import { ConcertinaError } from '@/electron/contract/errors';
+import { toCodedError } from '@/electron/engine/native/errors';
+import { addonCandidates, loadAddon } from '@/electron/engine/native/load';
 
 const file = 'concertina.node';
 
@@ -12,12 +12,14 @@ describe('addonCandidates', () => {
   });
 
   it('looks in a packaged app first, then in the source tree', () => {
-    const here = path.join(path.sep, 'repo', 'native', 'binding');
+    const here = path.join(path.sep, 'repo', 'electron', 'engine', 'native');
+    const built = path.join('build', 'native', 'bin', file);
     expect(addonCandidates({}, path.join(path.sep, 'app'), here)).toEqual([
       path.join(path.sep, 'app', 'native', file),
-      path.join(here, 'build', 'native', 'bin', file),
-      path.join(path.sep, 'repo', 'native', 'build', 'native', 'bin', file),
-      path.join(path.sep, 'repo', 'build', 'native', 'bin', file),
+      path.join(here, built),
+      path.join(path.sep, 'repo', 'electron', 'engine', built),
+      path.join(path.sep, 'repo', 'electron', built),
+      path.join(path.sep, 'repo', built),
     ]);
   });
 });

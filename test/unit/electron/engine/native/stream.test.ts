@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ChunkStream } from '../../../../native/binding/stream';
+import { ChunkStream } from '@/electron/engine/native/stream';
 
 async function readAll(stream: ChunkStream<number>): Promise<number[]> {
   const read: number[] = [];

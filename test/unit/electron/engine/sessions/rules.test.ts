@@ -7,11 +7,11 @@ import {
   encodeTokens,
   hashOf,
   type SessionMeta,
-} from '../../../../../electron/engine/sessions/format';
-import { differenceOf } from '../../../../../electron/engine/sessions/label';
-import { commonPrefix, sparedBy } from '../../../../../electron/engine/sessions/prefix';
-import { evictionsFor } from '../../../../../electron/engine/sessions/quota';
-import { Rates } from '../../../../../electron/engine/sessions/rates';
+} from '@/electron/engine/sessions/format';
+import { differenceOf } from '@/electron/engine/sessions/label';
+import { commonPrefix, sparedBy } from '@/electron/engine/sessions/prefix';
+import { evictionsFor } from '@/electron/engine/sessions/quota';
+import { Rates } from '@/electron/engine/sessions/rates';
 
 function meta(lastUsed: number, bytes: number): SessionMeta {
   const id = `00000000-0000-4000-8000-${String(lastUsed).padStart(12, '0')}`;

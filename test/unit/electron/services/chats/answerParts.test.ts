@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { addStats } from '../../../../../electron/main/services/answerParts';
-import type { AnswerStats } from '../../../../../electron/shared/chats';
+import type { AnswerStats } from '@/electron/contract/chats';
+import { addStats } from '@/electron/services/chats/answerParts';
 
 const part: AnswerStats = {
   ...{ promptTokens: 100, cachedTokens: 40, restoredTokens: 40, rereadTokens: 1, answerTokens: 20, ttftMs: 300 },

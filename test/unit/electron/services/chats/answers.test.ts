@@ -1,9 +1,9 @@
 /** Questions and their answers over the engine server with a fake engine: turns, branches, the prompt. */
 import { expect, test } from 'vitest';
-import type { Chat } from '../../../../../electron/shared/chats';
-import { createFakeEngine } from '../../../../fixtures/fakeEngine';
-import { Gate } from '../../../../fixtures/gate';
-import { holding, long, setUpServices as setUp } from '../../../../fixtures/services';
+import type { Chat } from '@/electron/contract/chats';
+import { createFakeEngine } from '@/test/fixtures/fakeEngine';
+import { Gate } from '@/test/fixtures/gate';
+import { holding, long, setUpServices as setUp } from '@/test/fixtures/services';
 
 test('a turn appends question and answer, streams, and ends with the whole text on disk', async () => {
   const { call, events, final } = await setUp();

@@ -1,8 +1,8 @@
 /** Chats out of the app, and into it again. */
 import { expect, test } from 'vitest';
-import { exportedText } from '../../../../../../electron/main/services/library/chatCopies';
-import type { Chat, Message } from '../../../../../../electron/shared/chats';
-import { setUpServices } from '../../../../../fixtures/services';
+import type { Chat, Message } from '@/electron/contract/chats';
+import { exportedText } from '@/electron/services/chats/chatCopies';
+import { setUpServices } from '@/test/fixtures/services';
 
 const at = Date.UTC(2026, 10, 21, 9, 30);
 const stats = {

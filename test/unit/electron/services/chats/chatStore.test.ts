@@ -1,9 +1,9 @@
 import { appendFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { ChatStore, type FinalPart } from '../../../../../electron/main/services/chatStore';
-import type { Message } from '../../../../../electron/shared/chats';
-import { temporaryFolder } from '../../../../fixtures/temporary';
+import type { Message } from '@/electron/contract/chats';
+import { ChatStore, type FinalPart } from '@/electron/services/chats/chatStore';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 
 async function setUp() {
   const data = await temporaryFolder();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fitBranch, type RollSource, rollBranch } from '../../../../../electron/main/services/overflow';
+import { fitBranch, type RollSource, rollBranch } from '@/electron/services/chats/overflow';
 
 interface Sized extends RollSource {
   name: string;

@@ -2,17 +2,17 @@
 import { copyFile, mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { ChatStore } from '../../../../../electron/main/services/chatStore';
-import type { Attachment } from '../../../../../electron/shared/attachments';
-import type { PromptBudget } from '../../../../../electron/shared/budget';
-import type { Turn } from '../../../../../electron/shared/contract';
-import { releasedAlong } from '../../../../../electron/shared/released';
-import type { SettingsPatch } from '../../../../../electron/shared/settings';
-import type { ChatMessage } from '../../../../../native/binding/types';
-import { createFakeEngine } from '../../../../fixtures/fakeEngine';
-import { Gate } from '../../../../fixtures/gate';
-import { attach, bundlesWithPassages, setUpServices } from '../../../../fixtures/services';
-import { temporaryFolder } from '../../../../fixtures/temporary';
+import type { Attachment } from '@/electron/contract/attachments';
+import type { Turn } from '@/electron/contract/contract';
+import type { PromptBudget } from '@/electron/contract/promptBudget';
+import { releasedAlong } from '@/electron/contract/released';
+import type { SettingsPatch } from '@/electron/contract/settings';
+import type { ChatMessage } from '@/electron/engine/native/types';
+import { ChatStore } from '@/electron/services/chats/chatStore';
+import { createFakeEngine } from '@/test/fixtures/fakeEngine';
+import { Gate } from '@/test/fixtures/gate';
+import { attach, bundlesWithPassages, setUpServices } from '@/test/fixtures/services';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 
 let bundles = '';
 beforeAll(async () => {

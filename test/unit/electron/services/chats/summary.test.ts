@@ -1,15 +1,15 @@
 /** Summaries by parts over the fake engine, in which a token is a word and an answer begins with the words of its prompt. */
 import { cp } from 'node:fs/promises';
 import { expect, test, vi } from 'vitest';
-import { partsOf, rangeLabel } from '../../../../../electron/main/services/summary/summaryPlan';
-import type { Message } from '../../../../../electron/shared/chats';
-import type { Section } from '../../../../../electron/shared/documents';
-import type { Summary } from '../../../../../electron/shared/summaries';
-import type { ChatMessage, Engine } from '../../../../../native/binding/types';
-import { createFakeEngine } from '../../../../fixtures/fakeEngine';
-import { Gate } from '../../../../fixtures/gate';
-import { attach, setUpServices } from '../../../../fixtures/services';
-import { temporaryFolder } from '../../../../fixtures/temporary';
+import type { Message } from '@/electron/contract/chats';
+import type { Section } from '@/electron/contract/documents';
+import type { Summary } from '@/electron/contract/summaries';
+import type { ChatMessage, Engine } from '@/electron/engine/native/types';
+import { partsOf, rangeLabel } from '@/electron/services/chats/summaryPlan';
+import { createFakeEngine } from '@/test/fixtures/fakeEngine';
+import { Gate } from '@/test/fixtures/gate';
+import { attach, setUpServices } from '@/test/fixtures/services';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 
 /** 24 sections of 60 words: with 512 tokens of context and a quarter of them kept free, several parts. */
 const long = Array.from({ length: 24 }, (_, i) => `# Chapter ${i + 1}\n${`word${i} `.repeat(58).trim()}`).join('\n');

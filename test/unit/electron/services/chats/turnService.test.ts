@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { ChatStore } from '../../../../../electron/main/services/chatStore';
-import { Emitter } from '../../../../../electron/main/services/emitter';
-import { silentLogger } from '../../../../../electron/main/services/logger';
-import { type AnswerEngine, TurnService } from '../../../../../electron/main/services/turnService';
-import type { AnswerStats, Message } from '../../../../../electron/shared/chats';
-import type { LiveStats, StreamFrame } from '../../../../../electron/shared/engine';
-import { ConcertinaError } from '../../../../../electron/shared/errors';
-import { settingsSchema } from '../../../../../electron/shared/settings';
-import { temporaryFolder } from '../../../../fixtures/temporary';
+import type { AnswerStats, Message } from '@/electron/contract/chats';
+import type { LiveStats, StreamFrame } from '@/electron/contract/engine';
+import { ConcertinaError } from '@/electron/contract/errors';
+import { settingsSchema } from '@/electron/contract/settings';
+import { ChatStore } from '@/electron/services/chats/chatStore';
+import { type AnswerEngine, TurnService } from '@/electron/services/chats/turnService';
+import { Emitter } from '@/electron/services/lib/emitter';
+import { silentLogger } from '@/electron/services/lib/logger';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 
 const stats: AnswerStats = {
   ...{ promptTokens: 3, cachedTokens: 0, restoredTokens: 0, rereadTokens: 0, parts: 1, answerTokens: 1, ttftMs: 1 },

@@ -2,10 +2,10 @@
 import { copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { ChatStore } from '../../../../../electron/main/services/chatStore';
-import type { Message } from '../../../../../electron/shared/chats';
-import { holding, long, setUpServices as setUp } from '../../../../fixtures/services';
-import { temporaryFolder } from '../../../../fixtures/temporary';
+import type { Message } from '@/electron/contract/chats';
+import { ChatStore } from '@/electron/services/chats/chatStore';
+import { holding, long, setUpServices as setUp } from '@/test/fixtures/services';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 
 /** The answer as the next start of the app would find it: another reader stands for the app after a power cut. */
 async function asAfterDeath(dataFolder: string, chatId: string): Promise<Message | undefined> {

@@ -2,15 +2,15 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { reserveOf } from '../../../../../../electron/engine/budgets';
-import { freeMemory } from '../../../../../../electron/engine/memory';
-import type { CacheType } from '../../../../../../electron/shared/cacheTypes';
-import type { CompareRun } from '../../../../../../electron/shared/compare';
-import type { OperationInput } from '../../../../../../electron/shared/contract';
-import type { Context, Engine, Model } from '../../../../../../native/binding/types';
-import { createFakeEngine } from '../../../../../fixtures/fakeEngine';
-import { deviceUse, plan } from '../../../../../fixtures/samples';
-import { setUpServices } from '../../../../../fixtures/services';
+import type { CacheType } from '@/electron/contract/cacheTypes';
+import type { CompareRun } from '@/electron/contract/compare';
+import type { OperationInput } from '@/electron/contract/contract';
+import { reserveOf } from '@/electron/engine/budgets';
+import { freeMemory } from '@/electron/engine/memory';
+import type { Context, Engine, Model } from '@/electron/engine/native/types';
+import { createFakeEngine } from '@/test/fixtures/fakeEngine';
+import { deviceUse, plan } from '@/test/fixtures/samples';
+import { setUpServices } from '@/test/fixtures/services';
 
 const GiB = 1024 ** 3;
 const contextBytes = 2 * GiB;

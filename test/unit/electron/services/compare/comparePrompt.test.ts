@@ -1,7 +1,7 @@
 /** What a comparison reads, and what of it is kept for the next time. */
 import { expect, test, vi } from 'vitest';
-import { countPrompt, resolvePrompt } from '../../../../../../electron/main/services/compare/comparePrompt';
-import type { Attachment } from '../../../../../../electron/shared/attachments';
+import type { Attachment } from '@/electron/contract/attachments';
+import { countPrompt, resolvePrompt } from '@/electron/services/compare/comparePrompt';
 
 const passages = [{ start: 0, end: 9, label: 'Page 1' }];
 const part = (found: typeof passages): Attachment['part'] => ({ kind: 'passages', passages: found });

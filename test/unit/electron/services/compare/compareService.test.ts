@@ -2,11 +2,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { type CompareRun, compareRunSchema } from '../../../../../../electron/shared/compare';
-import type { OperationInput } from '../../../../../../electron/shared/contract';
-import { createFakeEngine } from '../../../../../fixtures/fakeEngine';
-import { Gate } from '../../../../../fixtures/gate';
-import { setUpServices } from '../../../../../fixtures/services';
+import { type CompareRun, compareRunSchema } from '@/electron/contract/compare';
+import type { OperationInput } from '@/electron/contract/contract';
+import { createFakeEngine } from '@/test/fixtures/fakeEngine';
+import { Gate } from '@/test/fixtures/gate';
+import { setUpServices } from '@/test/fixtures/services';
 
 type Request = OperationInput<'compare.start'>;
 const configurations: Request['configurations'] = [

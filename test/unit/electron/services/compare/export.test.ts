@@ -1,11 +1,11 @@
 /** A run as a file: what a person reads, what a spreadsheet reads, what can be opened again. */
 import { expect, test } from 'vitest';
-import { exportRun } from '../../../../../../electron/main/services/compare/export';
-import { endedRun, newRun } from '../../../../../../electron/main/services/compare/runState';
-import { answerStatsSchema } from '../../../../../../electron/shared/chats';
-import { type CompareRun, compareRequestSchema, compareRunSchema } from '../../../../../../electron/shared/compare';
-import { contextSettingsSchema } from '../../../../../../electron/shared/settings';
-import { effective, modelInfo } from '../../../../../fixtures/samples';
+import { answerStatsSchema } from '@/electron/contract/chats';
+import { type CompareRun, compareRequestSchema, compareRunSchema } from '@/electron/contract/compare';
+import { contextSettingsSchema } from '@/electron/contract/settings';
+import { exportRun } from '@/electron/services/compare/export';
+import { endedRun, newRun } from '@/electron/services/compare/runState';
+import { effective, modelInfo } from '@/test/fixtures/samples';
 
 const request = compareRequestSchema.parse({
   modelId: 'm',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { documentBlock, stretchesOf } from '../../../../../../electron/main/services/documents/documentBlock';
-import type { AttachmentPart } from '../../../../../../electron/shared/attachments';
-import type { Section } from '../../../../../../electron/shared/documents';
+import type { AttachmentPart } from '@/electron/contract/attachments';
+import type { Section } from '@/electron/contract/documents';
+import { documentBlock, stretchesOf } from '@/electron/services/documents/documentBlock';
 
 const text = 'First page.\n\n\n\n\n  indented\nsecond\n\nThird page.';
 const sections = pages('First page.\n\n', '\n\n', '\n  indented\nsecond\n\n', 'Third page.');

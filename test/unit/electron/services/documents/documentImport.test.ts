@@ -1,7 +1,7 @@
 /** Documents that come with exported chats, through the services together. */
 import { expect, test } from 'vitest';
-import type { ExportedDocument } from '../../../../../../electron/shared/chatFile';
-import { attach, setUpServices } from '../../../../../fixtures/services';
+import type { ExportedDocument } from '@/electron/contract/chatFile';
+import { attach, setUpServices } from '@/test/fixtures/services';
 
 type Call = Awaited<ReturnType<typeof setUpServices>>['call'];
 

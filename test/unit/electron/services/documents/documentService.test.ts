@@ -1,15 +1,15 @@
-/** Jobs and the store, with a process that does what its file says. The real one has test/unit/electron/documents. */
+/** Jobs and the store, with a process that does what its file says. The real one has test/unit/electron/workers/documents. */
 import { mkdir, readdir, readFile, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { DocumentService } from '../../../../../../electron/main/services/documents/documentService';
-import { DocumentUse } from '../../../../../../electron/main/services/documents/documentUse';
-import { forkProcess } from '../../../../../../electron/main/services/forkTransport';
-import { silentLogger } from '../../../../../../electron/main/services/logger';
-import { type DocumentInfo, type DocumentJob, sectionSchema } from '../../../../../../electron/shared/documents';
-import { sectionsPerSlice } from '../../../../../../electron/shared/documentWork';
-import { limits } from '../../../../../../electron/shared/limits';
-import { temporaryFolder } from '../../../../../fixtures/temporary';
+import { type DocumentInfo, type DocumentJob, sectionSchema } from '@/electron/contract/documents';
+import { sectionsPerSlice } from '@/electron/contract/documentWork';
+import { limits } from '@/electron/contract/limits';
+import { DocumentService } from '@/electron/services/documents/documentService';
+import { DocumentUse } from '@/electron/services/documents/documentUse';
+import { forkProcess } from '@/electron/services/engine/forkTransport';
+import { silentLogger } from '@/electron/services/lib/logger';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 
 const fakeReader = resolve('test/fixtures/documents/fakeReader.mjs');
 

@@ -2,8 +2,8 @@
 import { readdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test, vi } from 'vitest';
-import type { Attachment } from '../../../../../electron/shared/attachments';
-import { attach, bundlesWithPassages, setUpServices } from '../../../../fixtures/services';
+import type { Attachment } from '@/electron/contract/attachments';
+import { attach, bundlesWithPassages, setUpServices } from '@/test/fixtures/services';
 
 let bundles = '';
 beforeAll(async () => {

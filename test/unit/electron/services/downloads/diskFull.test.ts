@@ -5,9 +5,9 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { chunk, hubClient, testHub } from '../../../../../fixtures/hub/client';
-import { sampleGguf } from '../../../../../fixtures/hub/sampleGguf';
-import { temporaryFolder } from '../../../../../fixtures/temporary';
+import { chunk, hubClient, testHub } from '@/test/fixtures/hub/client';
+import { sampleGguf } from '@/test/fixtures/hub/sampleGguf';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 
 const repo = 'someone/Model-GGUF';
 const file = 'Model-Q4_K_M.gguf';

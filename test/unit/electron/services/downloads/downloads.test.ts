@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { chunk, holdAt, hubClient, ofFile, received, testHub, toldOf } from '../../../../../fixtures/hub/client';
-import { noise, sampleGguf } from '../../../../../fixtures/hub/sampleGguf';
-import { temporaryFolder } from '../../../../../fixtures/temporary';
+import { chunk, holdAt, hubClient, ofFile, received, testHub, toldOf } from '@/test/fixtures/hub/client';
+import { noise, sampleGguf } from '@/test/fixtures/hub/sampleGguf';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 
 const repo = 'someone/Model-GGUF';
 const file = 'Model-Q4_K_M.gguf';

@@ -2,8 +2,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { PartFile, partPath } from '../../../../../../electron/main/services/downloads/partFile';
-import { temporaryFolder } from '../../../../../fixtures/temporary';
+import { PartFile, partPath } from '@/electron/services/downloads/partFile';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 
 const chunk = 1024;
 const path = 'model.gguf';

@@ -1,6 +1,6 @@
 /** Changed settings of the context load the model again, after the answer that is being written. */
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { holding, long, setUpServices as setUp } from '../../../../fixtures/services';
+import { holding, long, setUpServices as setUp } from '@/test/fixtures/services';
 
 /** The pause after which changed settings count is over when the test says so. */
 function holdTimers(): void {

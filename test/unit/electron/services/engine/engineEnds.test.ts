@@ -1,6 +1,6 @@
 /** The engine process dies or goes silent: what that does to an answer, and to the model that was loaded. */
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { holding, long, setUpServices as setUp } from '../../../../fixtures/services';
+import { holding, long, setUpServices as setUp } from '@/test/fixtures/services';
 
 test('the engine dies in mid-answer: the text is kept, the error told, and the next answer works', async () => {
   const { engine, words } = holding();

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type CrashReport, EngineHost } from '../../../../../electron/main/services/engineHost';
-import { silentLogger } from '../../../../../electron/main/services/logger';
-import { scrubbedEnvironment } from '../../../../../electron/main/services/processTransport';
-import type { Stall } from '../../../../../electron/shared/engine';
-import { capabilities } from '../../../../fixtures/samples';
-import { ScriptedTransport } from '../../../../fixtures/transports';
+import type { Stall } from '@/electron/contract/engine';
+import { type CrashReport, EngineHost } from '@/electron/services/engine/engineHost';
+import { scrubbedEnvironment } from '@/electron/services/engine/engineTransport';
+import { silentLogger } from '@/electron/services/lib/logger';
+import { capabilities } from '@/test/fixtures/samples';
+import { ScriptedTransport } from '@/test/fixtures/transports';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

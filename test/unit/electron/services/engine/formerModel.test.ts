@@ -2,11 +2,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { ConcertinaError } from '../../../../../electron/shared/errors';
-import { createFakeEngine } from '../../../../fixtures/fakeEngine';
-import { Gate } from '../../../../fixtures/gate';
-import { plan } from '../../../../fixtures/samples';
-import { setUpServices } from '../../../../fixtures/services';
+import { ConcertinaError } from '@/electron/contract/errors';
+import { createFakeEngine } from '@/test/fixtures/fakeEngine';
+import { Gate } from '@/test/fixtures/gate';
+import { plan } from '@/test/fixtures/samples';
+import { setUpServices } from '@/test/fixtures/services';
 
 const needs = { name: 'RAM', kind: 'ram' as const, weights: 9e15, mapped: 0, context: 0, compute: 0 };
 

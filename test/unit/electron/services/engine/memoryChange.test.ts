@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { looksTheSame } from '../../../../../electron/main/services/memoryChange';
-import type { Memory } from '../../../../../electron/shared/engine';
+import type { Memory } from '@/electron/contract/engine';
+import { looksTheSame } from '@/electron/services/engine/memoryChange';
 
 const MiB = 1024 * 1024;
 const GiB = 1024 * MiB;

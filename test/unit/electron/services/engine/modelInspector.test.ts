@@ -2,13 +2,13 @@
 import { stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { silentLogger } from '../../../../../electron/main/services/logger';
-import { type InspectorOptions, ModelInspector } from '../../../../../electron/main/services/modelInspector';
-import type { MachineMemory } from '../../../../../electron/shared/fit';
-import { contextSettingsSchema } from '../../../../../electron/shared/settings';
-import { capabilities, modelInfo } from '../../../../fixtures/samples';
-import { temporaryFolder } from '../../../../fixtures/temporary';
-import { ScriptedTransport } from '../../../../fixtures/transports';
+import type { MachineMemory } from '@/electron/contract/fit';
+import { contextSettingsSchema } from '@/electron/contract/settings';
+import { type InspectorOptions, ModelInspector } from '@/electron/services/engine/modelInspector';
+import { silentLogger } from '@/electron/services/lib/logger';
+import { capabilities, modelInfo } from '@/test/fixtures/samples';
+import { temporaryFolder } from '@/test/fixtures/temporary';
+import { ScriptedTransport } from '@/test/fixtures/transports';
 
 const aborted = { code: null, signal: 'SIGABRT' };
 const killed = { code: null, signal: 'SIGKILL' };

@@ -2,12 +2,12 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import type { AddModelsResult } from '../../../../../electron/shared/contract';
-import { ConcertinaError } from '../../../../../electron/shared/errors';
-import { createFakeEngine } from '../../../../fixtures/fakeEngine';
-import { plan } from '../../../../fixtures/samples';
-import { setUpServices as setUp } from '../../../../fixtures/services';
-import { temporaryFolder } from '../../../../fixtures/temporary';
+import type { AddModelsResult } from '@/electron/contract/contract';
+import { ConcertinaError } from '@/electron/contract/errors';
+import { createFakeEngine } from '@/test/fixtures/fakeEngine';
+import { plan } from '@/test/fixtures/samples';
+import { setUpServices as setUp } from '@/test/fixtures/services';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 
 test('the first start loads the embedded model and is ready to chat', async () => {
   const { call } = await setUp();

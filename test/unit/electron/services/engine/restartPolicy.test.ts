@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RestartPolicy, startKey } from '../../../../../electron/main/services/restartPolicy';
+import { RestartPolicy, startKey } from '@/electron/services/engine/restartPolicy';
 
 const crash = (key: string, outOfMemory = false) => ({ key, outOfMemory });
 

@@ -4,21 +4,16 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { endpointOf, proxyFor } from '../../../../../../electron/main/services/hub/endpoint';
-import { modelFilesOf, quantOf } from '../../../../../../electron/main/services/hub/files';
-import { readGgufHeader, requireRoom } from '../../../../../../electron/main/services/hub/ggufHeader';
-import { summaryOf } from '../../../../../../electron/main/services/hub/readme';
-import { type Keyring, TokenStore } from '../../../../../../electron/main/services/hub/token';
-import {
-  catalogueEntrySchema,
-  hubModelPageSchema,
-  hubPageSchema,
-  repoPathSchema,
-} from '../../../../../../electron/shared/hub';
-import { contextSettingsSchema } from '../../../../../../electron/shared/settings';
-import { hubClient, testHub } from '../../../../../fixtures/hub/client';
-import { sampleGguf } from '../../../../../fixtures/hub/sampleGguf';
-import { temporaryFolder } from '../../../../../fixtures/temporary';
+import { catalogueEntrySchema, hubModelPageSchema, hubPageSchema, repoPathSchema } from '@/electron/contract/hub';
+import { contextSettingsSchema } from '@/electron/contract/settings';
+import { endpointOf, proxyFor } from '@/electron/services/hub/endpoint';
+import { readGgufHeader, requireRoom } from '@/electron/services/hub/ggufHeader';
+import { summaryOf } from '@/electron/services/hub/readme';
+import { modelFilesOf, quantOf } from '@/electron/services/hub/repoFiles';
+import { type Keyring, TokenStore } from '@/electron/services/hub/token';
+import { hubClient, testHub } from '@/test/fixtures/hub/client';
+import { sampleGguf } from '@/test/fixtures/hub/sampleGguf';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 
 const repo = 'someone/Model-GGUF';
 const readme = `---

@@ -1,13 +1,8 @@
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import {
-  appendText,
-  readTextIfThere,
-  sweepHalfWritten,
-  writeFileAtomic,
-} from '../../../../../electron/main/services/files';
-import { temporaryFolder } from '../../../../fixtures/temporary';
+import { appendText, readTextIfThere, sweepHalfWritten, writeFileAtomic } from '@/electron/services/lib/files';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 
 test('a write replaces the whole file, makes its folder, and leaves nothing else behind', async () => {
   const folder = join(await temporaryFolder(), 'new');

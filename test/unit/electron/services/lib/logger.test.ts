@@ -1,8 +1,8 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createFileLogger } from '../../../../../electron/main/services/logger';
-import { temporaryFolder } from '../../../../fixtures/temporary';
+import { createFileLogger } from '@/electron/services/lib/logger';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 
 test('lines have a time and a level; the file is turned over when it is full', async () => {
   const folder = join(await temporaryFolder(), 'logs');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { securityHeaders, staticFile, urlPath } from '../../../../../electron/main/services/staticFiles';
+import { securityHeaders, staticFile, urlPath } from '@/electron/services/lib/staticFiles';
 
 test.each([
   ['/', '/page/index.html', 'text/html; charset=utf-8'],

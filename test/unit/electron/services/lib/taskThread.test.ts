@@ -1,9 +1,9 @@
 /** A thread and its owner together, as bundled for the app. */
 import { join, resolve } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { ConcertinaError } from '@/electron/contract/errors';
+import { TaskThread } from '@/electron/services/lib/taskThread';
 import { bundleForNode } from '../../../../../electron/build.mjs';
-import { TaskThread } from '../../../../../electron/main/services/taskThread';
-import { ConcertinaError } from '../../../../../electron/shared/errors';
 
 const folder = resolve('build/test-bundles');
 beforeAll(() => bundleForNode('slowThread', 'test/fixtures/slowThread.ts', folder), 60_000);

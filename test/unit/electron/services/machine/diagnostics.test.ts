@@ -1,12 +1,12 @@
 /** The text of a bug report: complete, readable, and without anything private. */
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
-import { type DiagnosticFacts, diagnosticsText } from '../../../../../electron/main/services/diagnostics';
-import { privateFactsOf } from '../../../../../electron/main/services/redact';
-import { RunRecord } from '../../../../../electron/main/services/runRecord';
-import type { EngineStatus } from '../../../../../electron/shared/engine';
-import { settingsSchema } from '../../../../../electron/shared/settings';
-import { capabilities, effective, memory, modelInfo } from '../../../../fixtures/samples';
+import type { EngineStatus } from '@/electron/contract/engine';
+import { settingsSchema } from '@/electron/contract/settings';
+import { type DiagnosticFacts, diagnosticsText } from '@/electron/services/machine/diagnostics';
+import { privateFactsOf } from '@/electron/services/machine/redact';
+import { RunRecord } from '@/electron/services/machine/runRecord';
+import { capabilities, effective, memory, modelInfo } from '@/test/fixtures/samples';
 
 const at = new Date('2026-03-04T05:06:07Z');
 

@@ -2,18 +2,18 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
+import type { EngineStatus } from '@/electron/contract/engine';
+import { ConcertinaError } from '@/electron/contract/errors';
+import type { MachineChoice, MachineProgress } from '@/electron/contract/machine';
+import { contextSettingsSchema } from '@/electron/contract/settings';
 import {
   firstValues,
   type MachineParts,
   MachineService,
   machineLines,
-} from '../../../../../electron/main/services/machineService';
-import type { EngineStatus } from '../../../../../electron/shared/engine';
-import { ConcertinaError } from '../../../../../electron/shared/errors';
-import type { MachineChoice, MachineProgress } from '../../../../../electron/shared/machine';
-import { contextSettingsSchema } from '../../../../../electron/shared/settings';
-import { capabilities } from '../../../../fixtures/samples';
-import { temporaryFolder } from '../../../../fixtures/temporary';
+} from '@/electron/services/machine/machineService';
+import { capabilities } from '@/test/fixtures/samples';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 
 const found = {
   ...{ totalBytes: 8e9, freeBytes: 4e9 },

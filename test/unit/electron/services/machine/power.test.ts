@@ -1,8 +1,8 @@
 /** What powerMonitor of each platform says, and what becomes of it. Not tried on a Mac or on Windows. */
 import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
-import { type PowerEvents, PowerWatch } from '../../../../../electron/main/services/power';
-import type { Power } from '../../../../../electron/shared/power';
+import type { Power } from '@/electron/contract/power';
+import { type PowerEvents, PowerWatch } from '@/electron/services/machine/power';
 
 function monitor(thermal: string, onBattery: boolean) {
   const events = new EventEmitter();

@@ -1,7 +1,7 @@
 /** What goes out of a log line before it may be sent, and what stays so that it is still of use. */
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { privateFactsOf, redact } from '../../../../../electron/main/services/redact';
+import { privateFactsOf, redact } from '@/electron/services/machine/redact';
 
 const facts = privateFactsOf(
   { USER: 'marthe', HOME: '/home/marthe', MY_API_KEY: 'quiet-lagoon', LANG: 'de_DE.UTF-8', SHORT_TOKEN: 'abc' },

@@ -2,9 +2,9 @@
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { builtInIdOf } from '../../../../../electron/main/services/modelFiles';
-import { setUpServices } from '../../../../fixtures/services';
-import { temporaryFolder } from '../../../../fixtures/temporary';
+import { builtInIdOf } from '@/electron/services/models/modelFiles';
+import { setUpServices } from '@/test/fixtures/services';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 
 const former = builtInIdOf('concertina-tiny-q8_0.gguf');
 const current = builtInIdOf('tiny.gguf');

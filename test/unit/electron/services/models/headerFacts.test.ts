@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readHeaderFacts } from '../../../../../../electron/main/services/imports/headerFacts';
-import { writeGguf } from '../../../../../engine/gguf';
-import { temporaryFolder } from '../../../../../fixtures/temporary';
+import { readHeaderFacts } from '@/electron/services/models/headerFacts';
+import { writeGguf } from '@/test/engine/gguf';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 
 test('a header tells experts, sliding window, template and where it comes from', async () => {
   const file = join(await temporaryFolder(), 'a.gguf');

@@ -2,15 +2,15 @@
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { hashFiles } from '../../../../../../electron/hashing/hashFiles';
-import { Duplicates } from '../../../../../../electron/main/services/imports/duplicates';
-import { FolderWatch } from '../../../../../../electron/main/services/imports/folderWatch';
-import { foundFile } from '../../../../../../electron/main/services/modelFiles';
-import { ModelLibrary } from '../../../../../../electron/main/services/modelLibrary';
-import { ModelList } from '../../../../../../electron/main/services/modelList';
-import { hubTree, model, ollamaTree, put } from '../../../../../fixtures/modelTrees';
-import { modelInfo } from '../../../../../fixtures/samples';
-import { temporaryFolder } from '../../../../../fixtures/temporary';
+import { Duplicates } from '@/electron/services/models/duplicates';
+import { FolderWatch } from '@/electron/services/models/folderWatch';
+import { foundFile } from '@/electron/services/models/modelFiles';
+import { ModelLibrary } from '@/electron/services/models/modelLibrary';
+import { ModelList } from '@/electron/services/models/modelList';
+import { hashFiles } from '@/electron/workers/hashing/hashFiles';
+import { hubTree, model, ollamaTree, put } from '@/test/fixtures/modelTrees';
+import { modelInfo } from '@/test/fixtures/samples';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 
 async function setUp() {
   const home = await temporaryFolder();

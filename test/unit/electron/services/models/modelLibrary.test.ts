@@ -1,11 +1,11 @@
 import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { ModelLibrary } from '../../../../../electron/main/services/modelLibrary';
-import { ModelList } from '../../../../../electron/main/services/modelList';
-import { ConcertinaError } from '../../../../../electron/shared/errors';
-import { modelInfo } from '../../../../fixtures/samples';
-import { temporaryFolder } from '../../../../fixtures/temporary';
+import { ConcertinaError } from '@/electron/contract/errors';
+import { ModelLibrary } from '@/electron/services/models/modelLibrary';
+import { ModelList } from '@/electron/services/models/modelList';
+import { modelInfo } from '@/test/fixtures/samples';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 
 async function setUp(listText?: string) {
   const folder = await temporaryFolder();

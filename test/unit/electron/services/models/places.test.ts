@@ -1,12 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { appOf, knownPlaces, placesHere } from '../../../../../../electron/main/services/imports/places';
-import { ModelLibrary } from '../../../../../../electron/main/services/modelLibrary';
-import { ModelList } from '../../../../../../electron/main/services/modelList';
-import { lmStudioTree, model, ollamaTree } from '../../../../../fixtures/modelTrees';
-import { modelInfo } from '../../../../../fixtures/samples';
-import { temporaryFolder } from '../../../../../fixtures/temporary';
+import { ModelLibrary } from '@/electron/services/models/modelLibrary';
+import { ModelList } from '@/electron/services/models/modelList';
+import { appOf, knownPlaces, placesHere } from '@/electron/services/models/places';
+import { lmStudioTree, model, ollamaTree } from '@/test/fixtures/modelTrees';
+import { modelInfo } from '@/test/fixtures/samples';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 
 test('each app has its places on each platform, and the environment moves them', () => {
   const onMac = knownPlaces({ platform: 'darwin', home: '/Users/me', environment: {} }).map(({ folder }) => folder);

@@ -1,10 +1,10 @@
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { walkModels } from '../../../../../../electron/main/services/imports/walk';
-import type { AddProgress } from '../../../../../../electron/shared/models';
-import { hubTree, janTree, lmStudioTree, model, ollamaTree, put } from '../../../../../fixtures/modelTrees';
-import { temporaryFolder } from '../../../../../fixtures/temporary';
+import type { AddProgress } from '@/electron/contract/models';
+import { walkModels } from '@/electron/services/models/walk';
+import { hubTree, janTree, lmStudioTree, model, ollamaTree, put } from '@/test/fixtures/modelTrees';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 
 /** name, bytes and the beginning of the problem of each */
 async function seen(folder: string) {

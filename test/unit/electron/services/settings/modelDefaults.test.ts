@@ -2,16 +2,16 @@
 import { copyFile, mkdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { hashFiles } from '../../../../../electron/hashing/hashFiles';
-import { Duplicates } from '../../../../../electron/main/services/imports/duplicates';
-import { ModelDefaultsStore } from '../../../../../electron/main/services/modelDefaults';
-import { modelIdOf } from '../../../../../electron/main/services/modelFiles';
-import { ModelLibrary } from '../../../../../electron/main/services/modelLibrary';
-import { ModelList } from '../../../../../electron/main/services/modelList';
-import type { ModelDefaults } from '../../../../../electron/shared/modelDefaults';
-import { model, put } from '../../../../fixtures/modelTrees';
-import { modelInfo } from '../../../../fixtures/samples';
-import { temporaryFolder } from '../../../../fixtures/temporary';
+import type { ModelDefaults } from '@/electron/contract/modelDefaults';
+import { Duplicates } from '@/electron/services/models/duplicates';
+import { modelIdOf } from '@/electron/services/models/modelFiles';
+import { ModelLibrary } from '@/electron/services/models/modelLibrary';
+import { ModelList } from '@/electron/services/models/modelList';
+import { ModelDefaultsStore } from '@/electron/services/settings/perModelSettings';
+import { hashFiles } from '@/electron/workers/hashing/hashFiles';
+import { model, put } from '@/test/fixtures/modelTrees';
+import { modelInfo } from '@/test/fixtures/samples';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 
 const own = (systemPrompt: string): ModelDefaults => ({ context: null, sampling: null, systemPrompt });
 

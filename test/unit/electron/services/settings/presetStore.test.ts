@@ -1,11 +1,11 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { PresetStore } from '../../../../../../electron/main/services/library/presetStore';
-import type { PresetContent } from '../../../../../../electron/shared/presets';
-import { settingsSchema } from '../../../../../../electron/shared/settings';
-import { setUpServices } from '../../../../../fixtures/services';
-import { temporaryFolder } from '../../../../../fixtures/temporary';
+import type { PresetContent } from '@/electron/contract/presets';
+import { settingsSchema } from '@/electron/contract/settings';
+import { PresetStore } from '@/electron/services/settings/presetStore';
+import { setUpServices } from '@/test/fixtures/services';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 
 const { sampling, context } = settingsSchema.parse({});
 const preset = (name: string, more: Partial<PresetContent> = {}): PresetContent => ({

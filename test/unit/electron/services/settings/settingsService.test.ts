@@ -1,13 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { ModelDefaultsStore } from '../../../../../electron/main/services/modelDefaults';
-import { SettingsService } from '../../../../../electron/main/services/settingsService';
-import { SettingsStore } from '../../../../../electron/main/services/settingsStore';
-import type { ModelDefaults } from '../../../../../electron/shared/modelDefaults';
-import { samplingSettingsSchema } from '../../../../../electron/shared/settings';
-import { setUpServices } from '../../../../fixtures/services';
-import { temporaryFolder } from '../../../../fixtures/temporary';
+import type { ModelDefaults } from '@/electron/contract/modelDefaults';
+import { samplingSettingsSchema } from '@/electron/contract/settings';
+import { ModelDefaultsStore } from '@/electron/services/settings/perModelSettings';
+import { SettingsService } from '@/electron/services/settings/settingsService';
+import { SettingsStore } from '@/electron/services/settings/settingsStore';
+import { setUpServices } from '@/test/fixtures/services';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 
 const context = { nCtx: 4096, typeK: 'q8_0', typeV: 'turbo3', gpuLayers: 3 } as const;
 const sampling = { ...samplingSettingsSchema.parse({}), temperature: 0.1 };

@@ -1,9 +1,9 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { SettingsStore } from '../../../../../electron/main/services/settingsStore';
-import { settingsSchema } from '../../../../../electron/shared/settings';
-import { temporaryFolder } from '../../../../fixtures/temporary';
+import { settingsSchema } from '@/electron/contract/settings';
+import { SettingsStore } from '@/electron/services/settings/settingsStore';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 
 const defaults = settingsSchema.parse({});
 const noon = () => new Date('2026-11-21T12:00:00.000Z');

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import { watchCost } from '../../../../electron/documents/cost';
+import { watchCost } from '@/electron/workers/documents/cost';
 
 const limits = { memoryBytes: 1000, heapMb: 1, stallSeconds: 10, totalSeconds: 100 };
 

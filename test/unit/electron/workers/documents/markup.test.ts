@@ -1,8 +1,8 @@
 import { deflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { limits } from '../../../../electron/shared/limits';
-import { docxBomb } from '../../../fixtures/documents/bombs';
-import { documentOf, makeDocx, paragraph, table } from '../../../fixtures/documents/docx';
+import { limits } from '@/electron/contract/limits';
+import { docxBomb } from '@/test/fixtures/documents/bombs';
+import { documentOf, makeDocx, paragraph, table } from '@/test/fixtures/documents/docx';
 import { extract } from './support';
 
 const outline = ({ sections }: Awaited<ReturnType<typeof extract>>) =>

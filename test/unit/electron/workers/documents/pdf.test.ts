@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { pageNotices, pagesNamed } from '../../../../electron/documents/pdfNotices';
-import { makePdf } from '../../../fixtures/documents/pdf';
+import { pageNotices, pagesNamed } from '@/electron/workers/documents/pdfNotices';
+import { makePdf } from '@/test/fixtures/documents/pdf';
 import { extract } from './support';
 
 const prose = (page: number) => [

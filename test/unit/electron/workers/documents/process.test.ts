@@ -3,24 +3,24 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { builtinModules } from 'node:module';
 import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { bundleForNode } from '../../../../electron/build.mjs';
-import { runExtraction } from '../../../../electron/main/services/documents/extraction';
-import { forkProcess } from '../../../../electron/main/services/forkTransport';
-import type { DocumentKind } from '../../../../electron/shared/documents';
-import type { ReadingLimits } from '../../../../electron/shared/documentWork';
-import { limits as contractLimits } from '../../../../electron/shared/limits';
-import { endlessForm, pdfBomb, selfDrawingPdf } from '../../../fixtures/documents/bombs';
-import { makeDocx, paragraph } from '../../../fixtures/documents/docx';
-import { makePdf } from '../../../fixtures/documents/pdf';
-import { temporaryFolder } from '../../../fixtures/temporary';
+import type { DocumentKind } from '@/electron/contract/documents';
+import type { ReadingLimits } from '@/electron/contract/documentWork';
+import { limits as contractLimits } from '@/electron/contract/limits';
+import { runExtraction } from '@/electron/services/documents/extraction';
+import { forkProcess } from '@/electron/services/engine/forkTransport';
+import { endlessForm, pdfBomb, selfDrawingPdf } from '@/test/fixtures/documents/bombs';
+import { makeDocx, paragraph } from '@/test/fixtures/documents/docx';
+import { makePdf } from '@/test/fixtures/documents/pdf';
+import { temporaryFolder } from '@/test/fixtures/temporary';
+import { bundleForNode } from '../../../../../electron/build.mjs';
 
 const cMapFolder = resolve('node_modules/pdfjs-dist/cmaps');
 const bundles = resolve('build/test-bundles');
 
 beforeAll(async () => {
   await mkdir(bundles, { recursive: true });
-  await bundleForNode('documents', 'electron/documents/main.ts', bundles);
-  await bundleForNode('documentReader', 'electron/documents/reader.ts', bundles);
+  await bundleForNode('documents', 'electron/workers/documents/main.ts', bundles);
+  await bundleForNode('documentReader', 'electron/workers/documents/reader.ts', bundles);
 }, 120_000);
 
 interface Run {

@@ -1,10 +1,10 @@
 /** Runs an extractor as the worker does, in this thread. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { extractDocument } from '../../../../electron/documents/extract';
-import type { DocumentKind, Section } from '../../../../electron/shared/documents';
-import type { Extraction } from '../../../../electron/shared/documentWork';
-import { temporaryFolder } from '../../../fixtures/temporary';
+import type { DocumentKind, Section } from '@/electron/contract/documents';
+import type { Extraction } from '@/electron/contract/documentWork';
+import { extractDocument } from '@/electron/workers/documents/extract';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 
 export const cMapFolder = 'node_modules/pdfjs-dist/cmaps';
 

@@ -2,10 +2,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { PassageIndex } from '../../../../electron/passages/passageIndex';
-import { PassageIndexes } from '../../../../electron/passages/passageIndexes';
-import { firstPassages, scanPassages } from '../../../../electron/passages/passageScan';
-import { temporaryFolder } from '../../../fixtures/temporary';
+import { PassageIndex } from '@/electron/workers/passages/passageIndex';
+import { PassageIndexes } from '@/electron/workers/passages/passageIndexes';
+import { firstPassages, scanPassages } from '@/electron/workers/passages/passageScan';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 
 const filler = (n: number) => `The keeper of wall ${n} counts the stones of the old harbour. `.repeat(15).trim();
 

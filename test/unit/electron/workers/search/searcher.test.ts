@@ -3,11 +3,11 @@ import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { builtinModules } from 'node:module';
 import { join, resolve } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { bundleForNode } from '../../../../electron/build.mjs';
-import { ChatSearch } from '../../../../electron/main/services/library/chatSearch';
-import { messagesOf } from '../../../../electron/search/chatTexts';
-import { hitOf, Searcher } from '../../../../electron/search/searcher';
-import { temporaryFolder } from '../../../fixtures/temporary';
+import { ChatSearch } from '@/electron/services/chats/chatSearch';
+import { messagesOf } from '@/electron/workers/search/chatTexts';
+import { hitOf, Searcher } from '@/electron/workers/search/searcher';
+import { temporaryFolder } from '@/test/fixtures/temporary';
+import { bundleForNode } from '../../../../../electron/build.mjs';
 
 const bundle = resolve('build/test-bundles/search.cjs');
 const line = (record: object) => `${JSON.stringify(record)}\n`;
@@ -24,7 +24,7 @@ async function folderWith(logs: Record<string, string>) {
 
 beforeAll(async () => {
   await mkdir('build/test-bundles', { recursive: true });
-  await bundleForNode('search', 'electron/search/main.ts', 'build/test-bundles');
+  await bundleForNode('search', 'electron/workers/search/main.ts', 'build/test-bundles');
 }, 60_000);
 
 test('texts are what the log ends in: parts of an unfinished answer, the final text of a finished one', () => {

@@ -1,8 +1,8 @@
 /** Words of an answer that lead to a page or a sentence of its documents; where there is none, only the words. */
 import { createContext, type ReactNode, use, useEffect } from 'react';
-import { selectCitedSections, selectQuotes } from '../../state/citations/selectors';
-import { useActions, useApp } from '../../state/useApp';
-import { Menu, MenuItem } from '../../ui/Menu';
+import { selectCitedSections, selectQuotes } from '../../../state/citations/selectors';
+import { useActions, useApp } from '../../../state/useApp';
+import { Menu, MenuItem } from '../../../ui/Menu';
 import { AnswerSources } from './answerSources';
 import { type CitationTarget, targetsOf } from './citations';
 import { readHref } from './citePlugin';

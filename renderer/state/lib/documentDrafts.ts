@@ -1,8 +1,8 @@
 /** Pure work on the documents of the drafts. */
-import type { Attachment, AttachmentPart } from '../../../electron/shared/attachments';
-import type { DocumentInfo, DocumentJob } from '../../../electron/shared/documents';
+import type { Attachment, AttachmentPart } from '../../../electron/contract/attachments';
+import type { DocumentInfo, DocumentJob } from '../../../electron/contract/documents';
 import type { Draft } from '../conversation/state';
-import type { DraftDocument } from './state';
+import type { DraftDocument } from '../documents/state';
 
 type Drafts = Readonly<Record<string, Draft>>;
 

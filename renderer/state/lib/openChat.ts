@@ -1,8 +1,8 @@
 /** Pure work on what is being written. */
 
-import type { AttachmentPart } from '../../../electron/shared/attachments';
-import type { Message } from '../../../electron/shared/chats';
-import { type Draft, emptyDraft } from './state';
+import type { AttachmentPart } from '../../../electron/contract/attachments';
+import type { Message } from '../../../electron/contract/chats';
+import { type Draft, emptyDraft } from '../conversation/state';
 
 /** Pastes longer than this become a document beside the text field, which would crawl with a book in it. */
 export const longPaste = 2000;

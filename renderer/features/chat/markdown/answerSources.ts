@@ -1,7 +1,7 @@
 /** The documents that an answer can cite: those of its question and of all questions before it. */
 import { createContext, useEffect, useMemo } from 'react';
-import type { Message } from '../../../electron/shared/chats';
-import { useActions } from '../../state/useApp';
+import type { Message } from '../../../../electron/contract/chats';
+import { useActions } from '../../../state/useApp';
 import type { CitedDocument } from './citations';
 
 interface Sources {

@@ -2,12 +2,12 @@
  * Figures for the strip and the plots, thinned out: frames come up to 40 times a second, the strip changes at most 4 times
  * a second, and a reading of the history is taken once a second.
  */
-import type { AnswerStats } from '../../../electron/shared/chats';
-import type { LiveStats } from '../../../electron/shared/engine';
-import type { Power } from '../../../electron/shared/power';
-import type { Tools } from '../tools';
-import { addPoint, isDue } from './history';
-import { addSample, emptySparkline, type Sparkline } from './sparkline';
+import type { AnswerStats } from '../../../electron/contract/chats';
+import type { LiveStats } from '../../../electron/contract/engine';
+import type { Power } from '../../../electron/contract/power';
+import { addSample, emptySparkline, type Sparkline } from '../lib/sparkline';
+import { addPoint, isDue } from '../meter/history';
+import type { Tools } from '../slice';
 
 export const showEveryMs = 250;
 

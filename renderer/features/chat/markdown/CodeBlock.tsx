@@ -1,5 +1,5 @@
 import { memo, useMemo } from 'react';
-import { CopyButton } from './CopyButton';
+import { CopyButton } from '../CopyButton';
 import { highlight } from './highlight';
 
 export const CodeBlock = memo(function CodeBlock({ code, language }: { code: string; language: string }) {

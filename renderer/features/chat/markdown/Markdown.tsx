@@ -5,7 +5,7 @@
 import { type ComponentProps, isValidElement, lazy, type ReactElement, Suspense, use, useMemo } from 'react';
 import remarkMath from 'remark-math';
 import { type Components, type PluginConfig, Streamdown } from 'streamdown';
-import { useActions } from '../../state/useApp';
+import { useActions } from '../../../state/useApp';
 import { Citation, InCitation } from './Citation';
 import { CodeBlock } from './CodeBlock';
 import type { CitedDocument } from './citations';
