@@ -1,4 +1,4 @@
-import { AlertDialog as Radix } from 'radix-ui';
+import { AlertDialog } from 'radix-ui';
 import { Button } from './Button';
 
 interface ConfirmProps {
@@ -15,27 +15,27 @@ interface ConfirmProps {
 /** A question before what cannot be undone. The focus stands on "Cancel". */
 export function Confirm({ title, description, action, open, onOpenChange, onConfirm }: ConfirmProps) {
   return (
-    <Radix.Root open={open} onOpenChange={onOpenChange}>
-      <Radix.Portal>
-        <Radix.Overlay className="fixed inset-0 z-40 bg-black/35" />
-        <Radix.Content
+    <AlertDialog.Root open={open} onOpenChange={onOpenChange}>
+      <AlertDialog.Portal>
+        <AlertDialog.Overlay className="fixed inset-0 z-40 bg-black/35" />
+        <AlertDialog.Content
           data-testid="confirm"
           className="pop fixed inset-4 z-50 m-auto h-fit max-h-[calc(100%-2rem)] w-[min(24rem,calc(100%-2rem))] overflow-y-auto rounded-xl border border-line bg-raised p-5 text-sm text-ink shadow-pop outline-none"
         >
-          <Radix.Title className="font-serif text-[1.06rem] break-words text-ink">{title}</Radix.Title>
-          <Radix.Description className="mt-1.5 text-ink-2">{description}</Radix.Description>
+          <AlertDialog.Title className="font-serif text-[1.06rem] break-words text-ink">{title}</AlertDialog.Title>
+          <AlertDialog.Description className="mt-1.5 text-ink-2">{description}</AlertDialog.Description>
           <div className="mt-4 flex flex-wrap justify-end gap-2">
-            <Radix.Cancel asChild>
+            <AlertDialog.Cancel asChild>
               <Button>Cancel</Button>
-            </Radix.Cancel>
-            <Radix.Action asChild>
+            </AlertDialog.Cancel>
+            <AlertDialog.Action asChild>
               <Button tone="danger" className="border border-bad/40" data-testid="confirm-action" onClick={onConfirm}>
                 {action}
               </Button>
-            </Radix.Action>
+            </AlertDialog.Action>
           </div>
-        </Radix.Content>
-      </Radix.Portal>
-    </Radix.Root>
+        </AlertDialog.Content>
+      </AlertDialog.Portal>
+    </AlertDialog.Root>
   );
 }

@@ -2,9 +2,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Section } from '@/electron/contract/documents';
 import { createElectronClient } from '@/renderer/bridge/electronClient';
-import { documentsAlong } from '@/renderer/features/chat/answerSources';
-import { citationsIn, namedNearest, targetsOf } from '@/renderer/features/chat/citations';
-import { citePlugin, type Node, readHref } from '@/renderer/features/chat/citePlugin';
+import { documentsAlong } from '@/renderer/features/chat/markdown/answerSources';
+import { citationsIn, namedNearest, targetsOf } from '@/renderer/features/chat/markdown/citations';
+import { citePlugin, type Node, readHref } from '@/renderer/features/chat/markdown/citePlugin';
 import { findQuote, squash } from '@/renderer/state/citations/squash';
 import { createApp } from '@/renderer/state/store';
 import { FakeServices } from './fakeServices';

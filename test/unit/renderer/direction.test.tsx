@@ -1,7 +1,7 @@
 /** Which way the blocks of an answer are written, while it streams and when it has ended. */
 import { renderToStaticMarkup } from 'react-dom/server';
 import { describe, expect, it } from 'vitest';
-import Markdown from '@/renderer/features/chat/Markdown';
+import Markdown from '@/renderer/features/chat/markdown/Markdown';
 import { TooltipProvider } from '@/renderer/ui/Tooltip';
 
 const arabic = 'المفتاح الأزرق في الخزانة.';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sortDropped } from '@/renderer/app/dropped';
 import { commandOfKey, escapeCloses } from '@/renderer/app/keyboard';
-import { highlight } from '@/renderer/features/chat/highlight';
+import { highlight } from '@/renderer/features/chat/markdown/highlight';
 import { foldedPart, lastPart, textBlocks } from '@/renderer/features/chat/longText';
 import { pasteOf } from '@/renderer/features/composer/paste';
 
