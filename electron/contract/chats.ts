@@ -1,9 +1,157 @@
 /** Chats: a tree of messages kept as an append-only log. A branch is a second child of one parent. */
+
 import { z } from 'zod';
-import { attachmentSchema } from './attachments';
 import { errorPayloadSchema } from './errors';
 import { idSchema, limits } from './limits';
-import { summarySchema } from './summaries';
+
+// Documents that are attached to a question, and which of their text the model reads.
+
+/** A stretch of a document's text, in UTF-16 units. */
+const passageSchema = z.object({
+  start: z.number().int().min(0),
+  end: z.number().int().min(0),
+  /** of the section where it begins: "Page 12" */
+  label: z.string(),
+});
+export type Passage = z.infer<typeof passageSchema>;
+
+export const scoredPassageSchema = passageSchema.extend({
+  /** BM25; comparable within one answer only */
+  score: z.number(),
+});
+export type ScoredPassage = z.infer<typeof scoredPassageSchema>;
+
+export const attachmentPartSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('whole') }),
+  z.object({
+    kind: z.literal('sections'),
+    /** indices into the sections of the document, ascending */
+    sections: z.array(z.number().int().min(0)).min(1).refine(ascends, 'must ascend'),
+  }),
+  z.object({
+    kind: z.literal('passages'),
+    /** in the order of the text; empty in a draft: those that fit the question best are chosen when it is sent, and stay */
+    passages: z.array(passageSchema),
+  }),
+]);
+export type AttachmentPart = z.infer<typeof attachmentPartSchema>;
+
+export const attachmentSchema = z.object({
+  documentId: z.string().min(1).max(limits.maxIdLength),
+  /** as the person knows the file: it stands in the prompt */
+  name: z.string().min(1).max(255),
+  part: attachmentPartSchema,
+});
+export type Attachment = z.infer<typeof attachmentSchema>;
+
+function ascends(numbers: number[]): boolean {
+  return numbers.every((number, index) => index === 0 || number > (numbers[index - 1] ?? 0));
+}
+
+/** As it was before it was sent: its passages are looked up anew. */
+export function asAsked(attachment: Attachment): Attachment {
+  if (attachment.part.kind !== 'passages') return attachment;
+  return { ...attachment, part: { kind: 'passages', passages: [] } };
+}
+
+// What a message would take of the context, part by part, in tokens of the loaded model.
+
+const tokens = z.number().int().min(0);
+
+export const budgetSchema = z.object({
+  system: tokens,
+  /** blocks of documents, of the branch and of the draft */
+  documents: tokens,
+  /** questions and answers of the branch, without documents */
+  history: tokens,
+  /** the draft, without documents */
+  message: tokens,
+  /** what the chat template puts around them */
+  template: tokens,
+  /** the sum of those above: exactly the prompt that the engine would be given */
+  total: tokens,
+  /** kept free for the answer */
+  reserve: tokens,
+  contextSize: tokens,
+  /** those of the branch first, then those of the draft, in their order */
+  byDocument: z.array(
+    z.object({
+      documentId: z.string(),
+      tokens,
+      /** attached to an earlier question; false: to the draft */
+      inBranch: z.boolean(),
+    }),
+  ),
+  fits: z.boolean(),
+  /** the policy `roll`: so many of the oldest messages will be left out to make it fit; they are in no figure */
+  leftOut: tokens.optional(),
+  /**
+   * To make it fit, the passages of so many questions will leave the prompt; they are in no figure, and those that left before
+   * are not among them
+   */
+  released: tokens.optional(),
+  /** tokens of earlier messages that are read again, because something before them will leave */
+  readAgain: tokens.optional(),
+  /** `total` and `reserve` beyond the context; 0: it fits, unless there is an `unfilled` */
+  over: tokens,
+  /** name of a document of the draft of which not even one passage has room: the question would be refused */
+  unfilled: z.string().optional(),
+  /** of a draft that does not fit: what would make it fit. A longer context is not among them */
+  remedies: z
+    .object({
+      /** the policy `roll` */
+      leaveOut: z.boolean(),
+      /** the same question and documents in a new chat */
+      newChat: z.boolean(),
+    })
+    .optional(),
+});
+export type PromptBudget = z.infer<typeof budgetSchema>;
+
+/** Tokens kept free for the answer: what was set, but never over a quarter of the context. */
+export function reserveOf(asked: number, contextSize: number): number {
+  return Math.min(asked, Math.floor(contextSize / 4));
+}
+
+// Summaries and outlines of documents that are longer than the context: read part by part, then joined.
+
+export const summaryKindSchema = z.enum(['summary', 'outline']);
+export type SummaryKind = z.infer<typeof summaryKindSchema>;
+
+const summaryPartSchema = z.object({
+  /** "Pages 1-24"; of results that were joined: "Parts 1-8" */
+  label: z.string(),
+  /** a stretch of one document, or the results of other parts: from index `first` to index `last` */
+  source: z.discriminatedUnion('kind', [
+    z.object({ kind: z.literal('document'), attachment: attachmentSchema }),
+    z.object({ kind: z.literal('parts'), first: z.number().int().min(0), last: z.number().int().min(0) }),
+  ]),
+  /** of what is read, as it was planned */
+  tokens: z.number().int().min(0),
+  /** the result, as far as it is written */
+  text: z.string().default(''),
+  /** milliseconds that it took; null: it is not done */
+  ms: z.number().nullable().default(null),
+});
+export type SummaryPart = z.infer<typeof summaryPartSchema>;
+
+export const summarySchema = z.object({
+  kind: summaryKindSchema,
+  /** in the order in which they are read; on a question, and before the plan is made: none */
+  parts: z.array(summaryPartSchema),
+});
+export type Summary = z.infer<typeof summarySchema>;
+
+/** Stands for the message in the frames of one part: its words are not those of the answer. */
+export function partMessageId(messageId: string, index: number): string {
+  return `${messageId}#${index}`;
+}
+
+/** Index of the part that is written now or next; -1: all are done. */
+export function openPart({ parts }: Summary): number {
+  return parts.findIndex(({ ms }) => ms === null);
+}
+
 export const roleSchema = z.enum(['user', 'assistant']);
 
 /** Why an answer ended. `interrupted`: the engine or the app died; the text up to then is kept. */

@@ -4,8 +4,7 @@
  * The figures come from the engine process: bytes are its allocation, times its clock, probabilities the full softmax.
  */
 import { z } from 'zod';
-import { attachmentSchema } from './attachments';
-import { cacheTypeSchema } from './cacheTypes';
+import { attachmentSchema } from './chats';
 import {
   agreementSchema,
   columnAnswerSchema,
@@ -21,8 +20,8 @@ import { errorPayloadSchema } from './errors';
 import { budgetSchema } from './fit';
 import { idSchema, limits } from './limits';
 import { modelInfoSchema } from './models';
-import { operation } from './operation';
-import { contextSettingsSchema, samplingSettingsSchema } from './settings';
+import { operation } from './rpc';
+import { cacheTypeSchema, contextSettingsSchema, samplingSettingsSchema } from './settings';
 
 const nothing = z.void();
 const text = z.string().max(limits.maxMessage);

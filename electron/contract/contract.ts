@@ -3,10 +3,19 @@
  * The preload bridge, the gate in main, the WebSocket server and its client all derive from these two maps.
  */
 import { z } from 'zod';
-import { attachmentPartSchema, attachmentSchema, scoredPassageSchema } from './attachments';
 import { exportedChatSchema, exportedDocumentSchema, exportOptionsSchema } from './chatFile';
-import { chatSearchAnswerSchema, chatSearchSchema } from './chatSearch';
-import { chatSchema, chatSummarySchema, folderNameSchema, messageSchema, trashedChatSchema } from './chats';
+import {
+  attachmentPartSchema,
+  attachmentSchema,
+  budgetSchema,
+  chatSchema,
+  chatSummarySchema,
+  folderNameSchema,
+  messageSchema,
+  scoredPassageSchema,
+  summaryKindSchema,
+  trashedChatSchema,
+} from './chats';
 import { compareEvents, compareOperations } from './compare';
 import {
   documentJobSchema,
@@ -16,12 +25,13 @@ import {
   uploadAnswerSchema,
   uploadPartSchema,
 } from './documents';
-import { downloadRequestSchema, downloadSchema } from './downloads';
-import { engineStatusSchema, memoryEstimateSchema, streamFrameSchema } from './engine';
+import { engineStatusSchema, memoryEstimateSchema, savedSessionSchema, streamFrameSchema } from './engine';
 import { errorPayloadSchema } from './errors';
 import { contextFitSchema } from './fit';
 import {
   catalogueEntrySchema,
+  downloadRequestSchema,
+  downloadSchema,
   hubAccountSchema,
   hubFitQuestionSchema,
   hubFitSchema,
@@ -32,8 +42,7 @@ import {
   revisionSchema,
 } from './hub';
 import { idSchema, limits } from './limits';
-import { machineProfileSchema, machineProgressSchema } from './machine';
-import { modelDefaultsSchema, settingsUpdateSchema } from './modelDefaults';
+import { machineProfileSchema, machineProgressSchema, powerSchema } from './machine';
 import { addProgressSchema, modelDetailsSchema, modelEntrySchema, modelPlacesSchema } from './models';
 import {
   type ClientOf,
@@ -43,13 +52,16 @@ import {
   type OperationMap,
   type OutputOf,
   operation,
-} from './operation';
-import { powerSchema } from './power';
-import { presetContentSchema, presetsSchema } from './presets';
-import { budgetSchema } from './promptBudget';
-import { savedSessionSchema } from './sessions';
-import { contextSettingsSchema, settingsSchema } from './settings';
-import { summaryKindSchema } from './summaries';
+} from './rpc';
+import {
+  contextSettingsSchema,
+  modelDefaultsSchema,
+  presetContentSchema,
+  presetsSchema,
+  settingsSchema,
+  settingsUpdateSchema,
+} from './settings';
+import { chatSearchAnswerSchema, chatSearchSchema } from './textSearch';
 
 const nothing = z.void();
 const text = z.string().max(limits.maxMessage);

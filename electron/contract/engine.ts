@@ -1,11 +1,11 @@
 /** The engine as the app sees it: state, what it runs on, memory by part, and the stream of an answer. */
+
 import { z } from 'zod';
-import { effectiveCacheTypeSchema } from './cacheTypes';
 import { answerStatsSchema, stopReasonSchema } from './chats';
 import { errorPayloadSchema } from './errors';
 import { idSchema } from './limits';
 import { modelInfoSchema } from './models';
-import { ropeSchema } from './settings';
+import { effectiveCacheTypeSchema, ropeSchema } from './settings';
 
 export const capabilitiesSchema = z.object({
   /** 'CPU', 'Metal', ... as ggml names it */
@@ -38,7 +38,7 @@ export const capabilitiesSchema = z.object({
 export type Capabilities = z.infer<typeof capabilitiesSchema>;
 
 /** Asked and effective type of one side of the cache; `reason` is empty when they agree. */
-export const effectiveTypeSchema = z.object({
+const effectiveTypeSchema = z.object({
   asked: effectiveCacheTypeSchema,
   effective: effectiveCacheTypeSchema,
   reason: z.string(),
@@ -49,7 +49,7 @@ export type EffectiveType = z.infer<typeof effectiveTypeSchema>;
  * Whether K and V are centred: constants of the model (measured once) are taken off before they are quantised, which
  * makes turbo caches more exact at no cost of bits. The reasons are empty where it is done.
  */
-export const centringSchema = z.object({
+const centringSchema = z.object({
   k: z.boolean(),
   v: z.boolean(),
   reasonK: z.string(),
@@ -58,7 +58,7 @@ export const centringSchema = z.object({
 export type Centring = z.infer<typeof centringSchema>;
 
 /** Layers whose attention runs in one place, as the scheduler of the engine has placed it. */
-export const attentionPlaceSchema = z.object({
+const attentionPlaceSchema = z.object({
   /** 'CPU', 'Metal' */
   backend: z.string(),
   device: z.string(),
@@ -68,10 +68,10 @@ export const attentionPlaceSchema = z.object({
   window: z.boolean(),
   layers: z.number().int(),
 });
-export type AttentionPlace = z.infer<typeof attentionPlaceSchema>;
+type AttentionPlace = z.infer<typeof attentionPlaceSchema>;
 
 /** What attention over the cache runs on; on some chips the kernel depends on how many tokens are in the cache. */
-export const kernelUseSchema = z.object({
+const kernelUseSchema = z.object({
   /** 'CPU', 'Metal' */
   backend: z.string(),
   /** tokens in the cache from which on it is this one */
@@ -158,7 +158,7 @@ export type LoadedContext = z.infer<typeof loadedContextSchema>;
  * Life of the engine process. `unavailable`: it cannot be started (binary missing or unusable);
  * `empty`: running without a model; `failed`: the last load failed and `error` says why.
  */
-export const engineStateSchema = z.enum([
+const engineStateSchema = z.enum([
   'starting',
   'unavailable',
   'empty',
@@ -178,7 +178,7 @@ export type LoadStep = z.infer<typeof loadStepSchema>;
  * What the engine process is waited for in vain. `start`: its first message; `silent`: any message at all, while it was asked
  * something; `stop`: the end of work that was cancelled. It may still come.
  */
-export const stallSchema = z.enum(['start', 'silent', 'stop']);
+const stallSchema = z.enum(['start', 'silent', 'stop']);
 export type Stall = z.infer<typeof stallSchema>;
 
 export const engineStatusSchema = z.object({
@@ -248,3 +248,22 @@ export const generationResultSchema = z.object({
   stats: answerStatsSchema,
 });
 export type GenerationResult = z.infer<typeof generationResultSchema>;
+
+// Saved sessions: the KV cache of a chat on disk, so that a document is read once.
+
+export const savedSessionSchema = z.object({
+  id: idSchema,
+  /** chats that it was made in or restored for; several may begin with the same document */
+  chatIds: z.array(idSchema),
+  modelName: z.string(),
+  tokens: z.number().int(),
+  /** on disk */
+  bytes: z.number(),
+  typeK: z.string(),
+  typeV: z.string(),
+  createdAt: z.number(),
+  lastUsed: z.number(),
+  /** why it cannot be restored into what is loaded now, as a sentence; null: it can */
+  problem: z.string().nullable(),
+});
+export type SavedSession = z.infer<typeof savedSessionSchema>;

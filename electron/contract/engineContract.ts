@@ -2,35 +2,43 @@
  * The contract between the main process (or the headless server) and the engine process.
  * Same rules as `contract.ts`: each operation and event is declared here once, both ends derive from it.
  */
+
 import { z } from 'zod';
 import { roleSchema } from './chats';
-import { compareColumnSchema, compareConfigurationSchema, compareFrameSchema, compareOptionsSchema } from './compare';
+import {
+  compareColumnSchema,
+  compareConfigurationSchema,
+  compareFrameSchema,
+  compareOptionsSchema,
+  comparePlanSchema,
+} from './compare';
 import {
   capabilitiesSchema,
   generationResultSchema,
   loadedContextSchema,
   loadStepSchema,
+  memoryEstimateSchema,
   memorySchema,
+  savedSessionSchema,
   streamFrameSchema,
 } from './engine';
-import { machineMemorySchema } from './fit';
+import { contextFitSchema, machineMemorySchema } from './fit';
 import { idSchema } from './limits';
 import { memoryProbeSchema } from './machine';
 import { modelInfoSchema } from './models';
-import { type ClientOf, type HandlersOf, type OperationMap, operation } from './operation';
-import { savedSessionSchema } from './sessions';
+import { type ClientOf, type HandlersOf, type OperationMap, operation } from './rpc';
 import { contextSettingsSchema, samplingSettingsSchema, sessionSettingsSchema } from './settings';
 
 const nothing = z.void();
 
 /** One message as the chat template sees it. */
-export const promptMessageSchema = z.object({
+const promptMessageSchema = z.object({
   role: z.enum(['system', ...roleSchema.options]),
   content: z.string(),
 });
 export type PromptMessage = z.infer<typeof promptMessageSchema>;
 
-export const loadResultSchema = z.object({
+const loadResultSchema = z.object({
   model: modelInfoSchema,
   context: loadedContextSchema,
   memory: memorySchema,
@@ -40,10 +48,10 @@ export const loadResultSchema = z.object({
 export type LoadResult = z.infer<typeof loadResultSchema>;
 
 /** Where the measurements of models are kept, and the text that models are measured with. */
-export const calibrationPlacesSchema = z.object({ folder: z.string(), textFile: z.string() });
+const calibrationPlacesSchema = z.object({ folder: z.string(), textFile: z.string() });
 export type CalibrationPlaces = z.infer<typeof calibrationPlacesSchema>;
 
-export const loadRequestSchema = z.object({
+const loadRequestSchema = z.object({
   path: z.string(),
   context: contextSettingsSchema,
   calibration: calibrationPlacesSchema,
@@ -54,7 +62,7 @@ export const loadRequestSchema = z.object({
 });
 export type LoadRequest = z.infer<typeof loadRequestSchema>;
 
-export const sessionOptionsSchema = sessionSettingsSchema.extend({ folder: z.string() });
+const sessionOptionsSchema = sessionSettingsSchema.extend({ folder: z.string() });
 export type SessionOptions = z.infer<typeof sessionOptionsSchema>;
 
 /** text that an answer has already */
@@ -70,7 +78,7 @@ const promptOptions = {
   continueFrom: answerSoFarSchema.optional(),
 };
 
-export const generateRequestSchema = z.object({
+const generateRequestSchema = z.object({
   requestId: idSchema,
   chatId: idSchema,
   messageId: idSchema,
@@ -86,7 +94,7 @@ export type PromptOptions = Pick<GenerateRequest, 'now' | 'continueFrom'>;
 export type GenerateRequest = z.infer<typeof generateRequestSchema>;
 
 /** A comparison as the engine process is asked for it: files and texts in place of ids. */
-export const compareTaskSchema = z.object({
+const compareTaskSchema = z.object({
   runId: idSchema,
   path: z.string(),
   /** what all columns share; its types and length are not used */
@@ -107,7 +115,7 @@ export const compareTaskSchema = z.object({
 export type CompareTask = z.infer<typeof compareTaskSchema>;
 
 /** What is known of a run besides its columns. */
-export const compareFactsSchema = z.object({
+const compareFactsSchema = z.object({
   runId: idSchema,
   step: z.enum(['loading', 'saving-chat']).nullable(),
   progress: z.number(),
@@ -180,3 +188,62 @@ export type EngineOperations = typeof engineOperations;
 export type EngineEvents = typeof engineEvents;
 export type EngineHandlers = HandlersOf<EngineOperations>;
 export type EngineClient = ClientOf<EngineOperations, EngineEvents>;
+
+/** The command line of the engine's program: what it must know before the first call. Written by its parent, read by its entry. */
+const selfTest = '--self-test-folder=';
+const inspector = '--inspector';
+
+/** `selfTestFolder`: keeps what the self-test of the GPU kernels found */
+export function engineArguments(selfTestFolder: string): string[] {
+  return [`${selfTest}${selfTestFolder}`];
+}
+
+/** Of the process that looks at model files. */
+export function inspectorArguments(selfTestFolder: string): string[] {
+  return [...engineArguments(selfTestFolder), inspector];
+}
+
+/** '': nowhere */
+export function selfTestFolder(argv: readonly string[]): string {
+  return argv.find((argument) => argument.startsWith(selfTest))?.slice(selfTest.length) ?? '';
+}
+
+export function isInspector(argv: readonly string[]): boolean {
+  return argv.includes(inspector);
+}
+
+// The contract with the process that looks at model files: headers, and dry runs of loads. A file may be any file, and
+// llama.cpp ends the process over some of them, so this is not the process that answers. Same rules as `contract.ts`.
+
+const file = z.object({ path: z.string() });
+/** the engine's view; left out, when there is no engine: the process's own, with nothing loaded */
+const machine = machineMemorySchema.optional();
+
+/** See `engine.fit` of the contract. */
+const fitRequestSchema = file.extend({
+  context: contextSettingsSchema,
+  longest: z.number().int().optional(),
+  asker: idSchema.optional(),
+});
+export type FitRequest = z.infer<typeof fitRequestSchema>;
+
+export const inspectorOperations = {
+  inspect: operation(file, modelInfoSchema),
+  estimate: operation(file.extend({ context: contextSettingsSchema }), memoryEstimateSchema),
+  fit: operation(fitRequestSchema.extend({ machine }), contextFitSchema),
+  planComparison: operation(
+    file.extend({
+      settings: contextSettingsSchema,
+      configurations: z.array(compareConfigurationSchema),
+      machine,
+    }),
+    comparePlanSchema,
+  ),
+} as const satisfies OperationMap;
+
+export const inspectorEvents = { onReady: engineEvents.onReady, onLog: engineEvents.onLog } as const;
+
+export type InspectorOperations = typeof inspectorOperations;
+export type InspectorEvents = typeof inspectorEvents;
+export type InspectorHandlers = HandlersOf<InspectorOperations>;
+type InspectorClient = ClientOf<InspectorOperations, InspectorEvents>;

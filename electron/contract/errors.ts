@@ -1,4 +1,5 @@
 /** Error codes of the contract. Every failure that reaches a person is one of these, with a message and a hint. */
+
 import { z } from 'zod';
 
 export const errorCodeSchema = z.enum([
@@ -71,4 +72,14 @@ export function toErrorPayload(error: unknown): ErrorPayload {
 export function issueText({ issues: [issue] }: z.ZodError): string {
   const where = issue?.path.length ? `${issue.path.join('.')}: ` : '';
   return `${where}${issue?.message ?? 'invalid input'}`;
+}
+
+// Bytes in sentences that are put together outside the window, which has finer ways (renderer/ui/format.ts).
+
+const MiB = 1024 * 1024;
+const GiB = 1024 * MiB;
+
+/** "512 MiB", "3.4 GiB" */
+export function sizeText(bytes: number): string {
+  return bytes < GiB ? `${Math.round(bytes / MiB)} MiB` : `${(bytes / GiB).toFixed(1)} GiB`;
 }

@@ -2,9 +2,10 @@
  * What fits into the memory of this machine: the one answer that the context slider, the model list, the load check and the
  * command line use.
  */
+
 import { z } from 'zod';
-import { cacheTypeSchema } from './cacheTypes';
-import { memoryEstimateSchema } from './engine';
+import { type EffectiveContext, memoryEstimateSchema } from './engine';
+import { type CacheType, type ContextSettings, cacheTypeSchema } from './settings';
 
 const memoryKindSchema = z.enum(['ram', 'unified', 'gpu']);
 
@@ -53,7 +54,7 @@ export const budgetSchema = z.object({
 export type Budget = z.infer<typeof budgetSchema>;
 
 /** The longest context that fits with these cache types. */
-export const fitMarkSchema = z.object({
+const fitMarkSchema = z.object({
   typeK: cacheTypeSchema,
   typeV: cacheTypeSchema,
   /** types as the model would get them; a fallback makes marks equal */
@@ -78,3 +79,113 @@ export const contextFitSchema = z.object({
   marks: z.array(fitMarkSchema),
 });
 export type ContextFit = z.infer<typeof contextFitSchema>;
+
+// What to offer when a context does not fit: smaller cache types at the same length, or the longest one that fits.
+
+export interface Offer {
+  typeK: CacheType;
+  typeV: CacheType;
+  /** tokens; the asked length where the types alone make it fit */
+  nCtx: number;
+  /** weights, cache and buffers then */
+  bytes: number;
+  /** what is given up; `both` only where neither alone is enough */
+  gives: 'types' | 'length' | 'both';
+}
+
+type Asked = Pick<ContextSettings, 'typeK' | 'typeV'> & {
+  /** what the context would hold */
+  nCtx: number;
+};
+
+/**
+ * `fit`: asked for these settings with them as the longest, so that a mark at the asked length says what it takes there.
+ * Marks of types that the model would run as others already offered are left out. Empty: nothing helps, or all fits.
+ */
+export function offersOf(fit: ContextFit, asked: Asked): Offer[] {
+  if (fit.fits) return [];
+  const [own, ...others] = fit.marks;
+  const marks = distinct(others.filter((mark) => !own || keyOf(mark) !== keyOf(own)));
+  const whole = marks.filter((mark) => mark.nCtx >= asked.nCtx);
+  const offers = whole.map((mark) => offer(mark, asked.nCtx, 'types'));
+  if (own && own.nCtx > 0) offers.push(offer(own, own.nCtx, 'length'));
+  if (whole.length > 0) return offers;
+  const longest = marks.reduce<FitMark | null>((best, mark) => (mark.nCtx > (best?.nCtx ?? 0) ? mark : best), null);
+  if (longest && longest.nCtx > (own?.nCtx ?? 0)) offers.push(offer(longest, longest.nCtx, 'both'));
+  return offers;
+}
+
+/** The settings that an offer changes. */
+export function changeOf(offer: Offer): Partial<ContextSettings> {
+  const { typeK, typeV, nCtx, gives } = offer;
+  if (gives === 'types') return { typeK, typeV };
+  return gives === 'length' ? { nCtx } : { typeK, typeV, nCtx };
+}
+
+/** The budget that is most overdrawn; null: every one holds what is needed of it. */
+export function shortBudget(budgets: readonly Budget[]): Budget | null {
+  const short = budgets.filter(({ needed, available }) => needed > available);
+  return short.reduce<Budget | null>((worst, one) => (worst && missing(worst) >= missing(one) ? worst : one), null);
+}
+
+function missing({ needed, available }: Budget): number {
+  return needed - available;
+}
+
+function offer({ typeK, typeV, bytes }: FitMark, nCtx: number, gives: Offer['gives']): Offer {
+  return { typeK, typeV, nCtx, bytes, gives };
+}
+
+function keyOf({ effectiveK, effectiveV }: FitMark): string {
+  return `${effectiveK} ${effectiveV}`;
+}
+
+function distinct(marks: readonly FitMark[]): FitMark[] {
+  return marks.filter((mark, i) => marks.findIndex((other) => keyOf(other) === keyOf(mark)) === i);
+}
+
+// Whether what the KV cache holds can be kept when a context is made anew: the engine decides by it, the window says it
+// beforehand. Cells mean the same when types, centring, RoPE and the attention path agree; how many there are does not matter.
+
+type AskedContext = Pick<ContextSettings, 'nCtx' | 'typeK' | 'typeV' | 'flashAttention' | 'rope'>;
+
+/** trained: tokens; 0: unknown. used: tokens in the cache now. The same model and the same weights are taken for granted. */
+export function keepsCache(loaded: EffectiveContext, asked: AskedContext, used: number, trained: number): boolean {
+  return (
+    used > 0 &&
+    used < askedLength(asked, trained) &&
+    sameType(loaded.typeK, asked.typeK) &&
+    sameType(loaded.typeV, asked.typeV) &&
+    sameAttention(loaded, asked) &&
+    sameRope(loaded, asked, trained)
+  );
+}
+
+/** What the context will hold: longer than trained only with a choice of RoPE. */
+export function askedLength({ nCtx, rope }: Pick<ContextSettings, 'nCtx' | 'rope'>, trained: number): number {
+  return rope === 'model' && trained > 0 ? Math.min(nCtx, trained) : nCtx;
+}
+
+/** Positions are scaled: the context is longer than the model was trained for, and a way was chosen. */
+export function isStretched({ nCtx, rope }: Pick<ContextSettings, 'nCtx' | 'rope'>, trained: number): boolean {
+  return rope !== 'model' && trained > 0 && nCtx > trained;
+}
+
+function sameType(loaded: EffectiveContext['typeK'], asked: string): boolean {
+  return asked === loaded.asked || asked === loaded.effective;
+}
+
+function sameAttention(loaded: EffectiveContext, { flashAttention }: AskedContext): boolean {
+  return loaded.flashAttention ? flashAttention !== 'off' : flashAttention === 'off';
+}
+
+/** The scale is that of the length, so a stretched context of another length is another one. */
+function sameRope(loaded: EffectiveContext, asked: AskedContext, trained: number): boolean {
+  if (!isStretched(asked, trained)) return loaded.rope.kind === 'model';
+  return loaded.rope.kind === asked.rope && loaded.nCtx === roundedUp(asked.nCtx);
+}
+
+/** Upstream makes contexts of whole steps. */
+function roundedUp(nCtx: number): number {
+  return Math.ceil(nCtx / 256) * 256;
+}

@@ -2,7 +2,9 @@
  * Models on a hub (Hugging Face, or a mirror that answers as it does): search results, the page of one model with its files, and
  * what a file would take of this machine before any of it is downloaded.
  */
+
 import { z } from 'zod';
+import { errorPayloadSchema } from './errors';
 import { contextFitSchema } from './fit';
 import { idSchema, limits } from './limits';
 import { modelInfoSchema } from './models';
@@ -39,7 +41,7 @@ export const hubSortSchema = z.enum(['trending', 'downloads', 'likes', 'updated'
 export type HubSort = z.infer<typeof hubSortSchema>;
 
 /** `auto`: granted as soon as a person agrees on the page of the model; `manual`: its authors decide. */
-export const gatingSchema = z.enum(['open', 'auto', 'manual']);
+const gatingSchema = z.enum(['open', 'auto', 'manual']);
 
 export const hubModelSchema = z.object({
   repo: repoSchema,
@@ -66,7 +68,7 @@ export const hubQuestionSchema = z.object({
   /** any id of the asking view: its newer question ends the older one with the code `cancelled` */
   asker: idSchema.optional(),
 });
-export type HubQuestion = z.input<typeof hubQuestionSchema>;
+type HubQuestion = z.input<typeof hubQuestionSchema>;
 
 export const hubPageSchema = z.object({
   models: z.array(hubModelSchema),
@@ -84,7 +86,7 @@ export const hubPartSchema = z.object({
 export type HubPart = z.infer<typeof hubPartSchema>;
 
 /** One model file as a person sees it; a split file is one. */
-export const hubFileSchema = z.object({
+const hubFileSchema = z.object({
   /** path of the first part: the name of the file for `hub.fit` and `downloads.start` */
   file: repoPathSchema,
   /** name without folders, number of the part and ending */
@@ -127,7 +129,7 @@ export type HubModelPage = z.infer<typeof hubModelPageSchema>;
  * is slower for that. `reduced`: not as asked, but with a shorter context or smaller cache types (the marks tell which).
  * `none`: not at all.
  */
-export const fitGradeSchema = z.enum(['full', 'partial', 'reduced', 'none']);
+const fitGradeSchema = z.enum(['full', 'partial', 'reduced', 'none']);
 export type FitGrade = z.infer<typeof fitGradeSchema>;
 
 export const hubFitQuestionSchema = z.object({
@@ -140,7 +142,7 @@ export const hubFitQuestionSchema = z.object({
   /** any id of the asking view: its newer question ends the older one with the code `cancelled` */
   asker: idSchema.optional(),
 });
-export type HubFitQuestion = z.input<typeof hubFitQuestionSchema>;
+type HubFitQuestion = z.input<typeof hubFitQuestionSchema>;
 
 export const hubFitSchema = z.object({
   grade: fitGradeSchema,
@@ -187,3 +189,50 @@ export const catalogueEntrySchema = z.object({
   verifiedHere: z.boolean(),
 });
 export type CatalogueEntry = z.infer<typeof catalogueEntrySchema>;
+
+// Downloads of models, as a window sees them. A split file is one.
+
+/**
+ * `queued`: others go first. `active`: bytes arrive. `waiting`: the connection failed, it is tried again at `retryAt`.
+ * `checking`: all is here and is compared with what the hub promised. `paused`: by a person, or because the disk is full
+ * (`error` says so). `failed`: it was tried often enough, or cannot go on; `error` says why; resuming tries again.
+ * `done`: in the model list.
+ */
+export const downloadStateSchema = z.enum(['queued', 'active', 'waiting', 'checking', 'paused', 'failed', 'done']);
+export type DownloadState = z.infer<typeof downloadStateSchema>;
+
+export const downloadSchema = z.object({
+  id: idSchema,
+  repo: repoSchema,
+  revision: revisionSchema,
+  /** path of the first part, as in `hubFileSchema` */
+  file: repoPathSchema,
+  title: z.string(),
+  quant: z.string().nullable(),
+  parts: z.number().int(),
+  bytes: countSchema,
+  /** of `bytes`, on the disk; while it is checked they count again from zero */
+  done: countSchema,
+  state: downloadStateSchema,
+  /** bytes a second over the last seconds; 0 while nothing arrives */
+  speed: z.number(),
+  /** null: not known */
+  secondsLeft: z.number().nullable(),
+  /** why it waits, is paused or failed; null: nothing is wrong */
+  error: errorPayloadSchema.nullable(),
+  /** ms since 1970; null: it does not wait */
+  retryAt: z.number().nullable(),
+  /** ms since 1970 */
+  addedAt: z.number(),
+  /** of the model list, once it is done */
+  modelId: idSchema.nullable(),
+});
+export type Download = z.infer<typeof downloadSchema>;
+
+export const downloadRequestSchema = z.object({
+  repo: repoSchema,
+  /** commit of the page that the person looked at; `main`: as it is now */
+  revision: revisionSchema.default('main'),
+  file: repoPathSchema,
+});
+export type DownloadRequest = z.input<typeof downloadRequestSchema>;

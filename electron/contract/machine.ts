@@ -1,8 +1,11 @@
 /** What was measured of this machine, and the settings that follow from it. */
-import { z } from 'zod';
-import { cacheTypeSchema } from './cacheTypes';
 
-export const bandwidthSchema = z.object({
+import { z } from 'zod';
+import type { ContextFit } from './fit';
+import { limits } from './limits';
+import { cacheTypeSchema } from './settings';
+
+const bandwidthSchema = z.object({
   threads: z.number().int().min(1),
   /** of a sequential read far above the caches */
   bytesPerSecond: z.number().min(0),
@@ -32,7 +35,7 @@ export type MachineFacts = z.infer<typeof machineFactsSchema>;
 /** One value, and a sentence that says why. */
 const chosen = <T extends z.ZodType>(value: T) => z.object({ value, why: z.string() });
 
-export const machineChoiceSchema = z.object({
+const machineChoiceSchema = z.object({
   /** 0: one for each physical core */
   threads: chosen(z.number().int().min(0)),
   /** null: no model to choose for */
@@ -48,3 +51,135 @@ export type MachineProfile = z.infer<typeof machineProfileSchema>;
 /** What a window hears while the machine is measured; null: it is not. */
 export const machineProgressSchema = z.object({ fraction: z.number().nullable() });
 export type MachineProgress = z.infer<typeof machineProgressSchema>;
+
+// Threads, context length and cache types for a machine, each with the reason in one sentence. Pure.
+
+/** A read that is this near to the fastest is as fast. */
+const asFast = 0.95;
+/** Below this a chat has hardly room, and the smaller type is worth its loss. */
+const tightContext = 4096;
+const step = 256;
+/** With so few cores or fewer, all are used. */
+const fewestThreads = 4;
+
+const gib = 2 ** 30;
+
+/**
+ * `fit`: of the model, asked with turbo4 for K and V at a short context, its marks up to the trained length. null: no model.
+ * What stays free is on top of the reserve that `fit` itself keeps.
+ */
+export function chooseSettings(facts: MachineFacts, fit: ContextFit | null): MachineChoice {
+  const threads = chooseThreads(facts);
+  if (!fit) return { threads, nCtx: null, cache: { value: 'turbo4', why: usual } };
+  const spare = spareBytes(facts.totalBytes);
+  const turbo4 = longestLeaving(spare, fit, 'turbo4');
+  const goal = Math.min(tightContext, fit.trained || tightContext);
+  if (turbo4 >= goal)
+    return { threads, nCtx: contextOf(turbo4, 'turbo4', spare, fit), cache: { value: 'turbo4', why: usual } };
+  const turbo3 = longestLeaving(spare, fit, 'turbo3');
+  const why = `turbo3: with turbo4 there is room for ${count(turbo4)} tokens only.`;
+  return { threads, nCtx: contextOf(turbo3, 'turbo3', spare, fit), cache: { value: 'turbo3', why } };
+}
+
+const usual = 'turbo4: about a quarter of the memory of f16, at nearly the same exactness.';
+
+/** Memory that stays free for other programs: a quarter, between 1 and 8 GiB. */
+export function spareBytes(totalBytes: number): number {
+  return Math.min(8 * gib, Math.max(gib, totalBytes / 4));
+}
+
+function chooseThreads({ bandwidth, physicalCores: cores, gpu }: MachineFacts): MachineChoice['threads'] {
+  if (gpu) return { value: 0, why: `One for each of the ${cores} cores: the model itself runs on ${gpu}.` };
+  const enough = knee(bandwidth);
+  if (enough === null) return { value: 0, why: `One for each of the ${cores} cores: the memory was not measured.` };
+  const all = `One for each of the ${cores} cores: more of them read the memory faster.`;
+  if (enough >= cores) return { value: 0, why: cores === 1 ? 'One thread: there is one core.' : all };
+  // prompts are computed rather than read, which every core speeds up; and a busy machine seems slower than it is
+  const fewest = Math.max(Math.ceil(cores / 2), Math.min(cores, fewestThreads));
+  if (enough >= fewest)
+    return { value: enough, why: `${threadsText(enough)}: the memory is read no faster with more.` };
+  const value = fewest === cores ? 0 : fewest;
+  const prompts = `the memory is read no faster with more than ${enough}, but prompts are.`;
+  return { value, why: `${threadsText(fewest)}: ${prompts}` };
+}
+
+/** The fewest threads that read as fast as any number does; null: not measured. */
+export function knee(bandwidth: readonly Bandwidth[]): number | null {
+  const best = Math.max(0, ...bandwidth.map(({ bytesPerSecond }) => bytesPerSecond));
+  return bandwidth.find(({ bytesPerSecond }) => best > 0 && bytesPerSecond >= asFast * best)?.threads ?? null;
+}
+
+function contextOf(longest: number, type: string, spare: number, fit: ContextFit): NonNullable<MachineChoice['nCtx']> {
+  const { trained } = fit;
+  if (trained > 0 && longest >= trained) {
+    return { value: trained, why: `${count(trained)} tokens: all that this model was trained for.` };
+  }
+  if (longest < limits.minContext) {
+    const value = Math.min(limits.minContext, trained || limits.minContext);
+    return { value, why: `${count(value)} tokens, the shortest: this model leaves hardly any memory free.` };
+  }
+  const free = `${Number((spare / gib).toFixed(1))} GB`;
+  return {
+    value: longest,
+    why: `${count(longest)} tokens: the longest that leaves ${free} free at ${type} for this model.`,
+  };
+}
+
+/**
+ * Tokens. The cache grows evenly with them, so two points make the line: the asked length and the longest that fits at all.
+ */
+function longestLeaving(spare: number, { estimate, budgets, marks, trained }: ContextFit, type: string): number {
+  const mark = marks.find(({ typeK, typeV }) => typeK === type && typeV === type);
+  if (!mark || mark.nCtx === 0) return 0;
+  const asked = estimate.weights + estimate.compute + estimate.kvK + estimate.kvV;
+  const room = Math.min(...budgets.map(({ available, needed }) => available - needed)) + asked - spare;
+  const base = estimate.weights + estimate.compute;
+  const perToken = (mark.bytes - base) / mark.nCtx;
+  const byMemory = perToken > 0 ? (room - base) / perToken : mark.nCtx;
+  const most = Math.min(mark.nCtx, trained || mark.nCtx, byMemory);
+  if (most >= mark.nCtx) return mark.nCtx;
+  return Math.max(0, Math.floor(most / step) * step);
+}
+
+function threadsText(threads: number): string {
+  return threads === 1 ? '1 thread' : `${threads} threads`;
+}
+
+function count(tokens: number): string {
+  return tokens.toLocaleString('en-US');
+}
+
+// What the platform tells of heat and power. What it does not tell stays unknown; nothing is guessed.
+
+export const powerSchema = z.object({
+  /** macOS */
+  thermal: z.enum(['unknown', 'nominal', 'fair', 'serious', 'critical']),
+  /** per cent of the processor's full speed; macOS and Windows, null until they tell */
+  speedLimit: z.number().nullable(),
+  /** null: not told */
+  onBattery: z.boolean().nullable(),
+});
+export type Power = z.infer<typeof powerSchema>;
+
+export const unknownPower: Power = { thermal: 'unknown', speedLimit: null, onBattery: null };
+
+// Resident memory of a process by kind of page, as Linux tells it in /proc/PID/status.
+
+export interface Pages {
+  /** bytes that belong to the process and are taken from the machine */
+  own: number;
+  /** bytes of files, which the system may drop and read again */
+  file: number;
+}
+
+/** Null when the text holds no such figures (a process that has ended, an old kernel). */
+export function pagesOf(status: string): Pages | null {
+  const bytes = (name: string): number | null => {
+    const kib = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1];
+    return kib === undefined ? null : Number(kib) * 1024;
+  };
+  const anonymous = bytes('RssAnon');
+  const file = bytes('RssFile');
+  const shared = bytes('RssShmem');
+  return anonymous === null || file === null || shared === null ? null : { own: anonymous + shared, file };
+}

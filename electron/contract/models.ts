@@ -1,8 +1,7 @@
 /** Models: GGUF files that the app knows. The window holds ids; paths stay in the main process. */
 import { z } from 'zod';
 import { idSchema } from './limits';
-import { modelDefaultsSchema } from './modelDefaults';
-import { contextSettingsSchema } from './settings';
+import { contextSettingsSchema, modelDefaultsSchema } from './settings';
 
 /** Models that were built into earlier versions: chats, settings and presets of those name them. */
 export const formerBuiltIn = [{ name: 'concertina-tiny', fileName: 'concertina-tiny-q8_0.gguf' }] as const;

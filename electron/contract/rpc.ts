@@ -1,7 +1,7 @@
 /** The calling side of a contract over any message carrier (see `wire.ts`). */
-import { ConcertinaError, issueText } from './errors';
-import type { ClientOf, EventMap, OperationMap } from './operation';
-import { type AnswerMessage, type CallMessage, toClientSchema } from './wire';
+
+import { z } from 'zod';
+import { ConcertinaError, type ErrorPayload, errorPayloadSchema, issueText, toErrorPayload } from './errors';
 
 interface Pending {
   resolve(value: unknown): void;
@@ -82,4 +82,129 @@ export function createRemote<M extends OperationMap, E extends EventMap>(
   }
 
   return { client: { call, on } as unknown as ClientOf<M, E>, receive, fail };
+}
+
+// The one shape of every declared operation, whichever two processes it joins.
+
+/** An operation: what goes in and what comes out, both checked at the boundary. */
+interface Operation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> {
+  readonly input: I;
+  readonly output: O;
+}
+
+export function operation<I extends z.ZodType, O extends z.ZodType>(input: I, output: O): Operation<I, O> {
+  return { input, output };
+}
+
+export type OperationMap = Record<string, Operation>;
+type EventMap = Record<string, z.ZodType>;
+
+/** What a caller may pass (defaults not filled in yet). */
+export type InputOf<O extends Operation> = z.input<O['input']>;
+/** What a handler receives (checked, defaults filled in). */
+type ParsedInputOf<O extends Operation> = z.output<O['input']>;
+export type OutputOf<O extends Operation> = z.output<O['output']>;
+
+/** The serving side of a map: one handler for each operation; a missing one is a type error. */
+export type HandlersOf<M extends OperationMap> = {
+  [N in keyof M]: (input: ParsedInputOf<M[N]>) => Promise<OutputOf<M[N]>>;
+};
+
+/** The calling side of a map, whatever carries it. */
+export interface ClientOf<M extends OperationMap, E extends EventMap> {
+  call<N extends keyof M & string>(name: N, input: InputOf<M[N]>): Promise<OutputOf<M[N]>>;
+  on<N extends keyof E & string>(name: N, listener: (payload: z.output<E[N]>) => void): () => void;
+}
+
+/** What travels back for a call, on every carrier. */
+export type Envelope = { ok: true; value: unknown } | { ok: false; error: ErrorPayload };
+
+// What travels between two ends of a contract on a message carrier: the WebSocket of headless mode (as JSON text) and the
+// channel to the engine process (as structured clones). The caller numbers its calls; answers name the same number.
+//
+// Headless mode: the page opens `/ws` on its own host and offers the token of its own URL as a subprotocol (channels.ts).
+
+const callMessageSchema = z.object({
+  type: z.literal('call'),
+  id: z.number().int(),
+  name: z.string().max(100),
+  input: z.unknown().optional(),
+});
+
+const envelopeSchema = z.discriminatedUnion('ok', [
+  z.object({ ok: z.literal(true), value: z.unknown().optional() }),
+  z.object({ ok: z.literal(false), error: errorPayloadSchema }),
+]);
+
+const answerMessageSchema = z.object({ type: z.literal('answer'), id: z.number().int(), envelope: envelopeSchema });
+
+const eventMessageSchema = z.object({
+  type: z.literal('event'),
+  name: z.string().max(100),
+  payload: z.unknown().optional(),
+});
+
+/** From the caller to the server. */
+export const toServerSchema = callMessageSchema;
+/** From the server to the caller. */
+const toClientSchema = z.discriminatedUnion('type', [answerMessageSchema, eventMessageSchema]);
+
+export type CallMessage = z.infer<typeof callMessageSchema>;
+export type AnswerMessage = z.infer<typeof answerMessageSchema>;
+export type EventMessage = z.infer<typeof eventMessageSchema>;
+
+// The serving side of a contract, the same for every carrier: check the input, run the handler, check the output.
+
+/**
+ * Runs one call. Never throws: whatever goes wrong becomes the error of the envelope.
+ * `report` hears of errors that are our mistake, with their stack.
+ */
+export async function dispatch<M extends OperationMap>(
+  operations: M,
+  handlers: HandlersOf<M>,
+  name: unknown,
+  input: unknown,
+  report: (error: unknown) => void = () => undefined,
+): Promise<Envelope> {
+  try {
+    if (typeof name !== 'string' || !Object.hasOwn(operations, name)) {
+      throw new ConcertinaError('bad-request', `There is no operation named ${JSON.stringify(name)}.`);
+    }
+    const declared = operations[name] as OperationMap[string];
+    const parsed = declared.input.safeParse(input);
+    if (!parsed.success) throw invalid(`The call ${name} was refused`, parsed.error);
+    const handler = handlers[name] as (input: unknown) => Promise<unknown>;
+    const value = declared.output.safeParse(await handler(parsed.data));
+    if (!value.success)
+      throw new Error(`${name} gave an answer that its contract does not allow: ${value.error.message}`);
+    return { ok: true, value: value.data };
+  } catch (error) {
+    const payload = toErrorPayload(error);
+    if (payload.code === 'internal') report(error);
+    return { ok: false, error: payload };
+  }
+}
+
+function invalid(what: string, error: z.ZodError): ConcertinaError {
+  return new ConcertinaError('bad-request', `${what}: ${issueText(error)}.`);
+}
+
+/** Names of the carriers: channels between a window and the main process of Electron, subprotocols of headless mode's WebSocket. */
+export const channels = {
+  call: 'concertina:call',
+  event: 'concertina:event',
+  /** carries a message port to the engine process */
+  stream: 'concertina:stream',
+} as const;
+
+/** What the server answers with; the key that comes beside it is never sent back. */
+export const socketProtocol = 'concertina';
+
+/**
+ * What a page offers when it opens the WebSocket: the one header that it may choose. A cookie would go to every other server on
+ * this machine as well, since cookies do not keep ports apart, and an address is written to logs and histories.
+ * @param token letters, digits, `-` and `_`; null: the page has none, and the server refuses it
+ */
+export function socketProtocols(token: string | null): string[] {
+  return token === null ? [socketProtocol] : [socketProtocol, `key.${token}`];
 }

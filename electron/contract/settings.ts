@@ -1,9 +1,21 @@
 /** Settings of the app. Missing keys take their defaults, so a file of an older version always parses. */
-import { z } from 'zod';
-import { cacheTypeSchema } from './cacheTypes';
-import { limits } from './limits';
 
-export const flashAttentionSchema = z.enum(['auto', 'on', 'off']);
+import { z } from 'zod';
+import { idSchema, limits } from './limits';
+
+// KV cache types that a person can choose, in the order of their size. Bytes come from the engine, never from here.
+
+export const cacheTypeSchema = z.enum(['f16', 'q8_0', 'q5_0', 'iq4_nl', 'q4_0', 'turbo4', 'turbo3']);
+export type CacheType = z.infer<typeof cacheTypeSchema>;
+export const cacheTypes = cacheTypeSchema.options;
+
+/**
+ * The type a cache really has: a chosen one, or the 64-value turbo layout that the engine uses at head_dim 64
+ * (`turbo4_64`, `turbo3_64`), or another type that it fell back to.
+ */
+export const effectiveCacheTypeSchema = z.string();
+
+const flashAttentionSchema = z.enum(['auto', 'on', 'off']);
 
 /**
  * What a context longer than the trained length is made of. `model`: nothing, it is cut to that length. `linear`: all
@@ -91,11 +103,11 @@ const documentFields = {
   retrievalTokens: z.number().int().min(128).max(limits.maxContext),
 };
 
-export const documentSettingsSchema = z.object({
+const documentSettingsSchema = z.object({
   reserve: documentFields.reserve.default(1024),
   retrievalTokens: documentFields.retrievalTokens.default(2048),
 });
-export type DocumentSettings = z.infer<typeof documentSettingsSchema>;
+type DocumentSettings = z.infer<typeof documentSettingsSchema>;
 const downloadFields = {
   /** downloads at a time */
   parallel: z.number().int().min(1).max(4),
@@ -103,16 +115,16 @@ const downloadFields = {
   folder: z.string().min(1).max(limits.maxPathLength).nullable(),
 };
 
-export const downloadSettingsSchema = z.object({
+const downloadSettingsSchema = z.object({
   parallel: downloadFields.parallel.default(2),
   folder: downloadFields.folder.default(null),
 });
 export type DownloadSettings = z.infer<typeof downloadSettingsSchema>;
 
 /** When the context is full. `stop`: the answer ends, nothing is cut. `roll`: the oldest turns are left out, documents are not. */
-export const overflowSchema = z.enum(['stop', 'roll']);
+const overflowSchema = z.enum(['stop', 'roll']);
 
-export const themeSchema = z.enum(['system', 'light', 'dark']);
+const themeSchema = z.enum(['system', 'light', 'dark']);
 
 export const settingsSchema = z.object({
   version: z.literal(1).default(1),
@@ -130,7 +142,7 @@ export const settingsSchema = z.object({
 export type Settings = z.infer<typeof settingsSchema>;
 
 /** A change of some settings: only the keys that are named change. */
-export const settingsPatchSchema = z.object({
+const settingsPatchSchema = z.object({
   theme: themeSchema.optional(),
   modelId: z.string().max(limits.maxIdLength).nullable().optional(),
   systemPrompt: z.string().max(limits.maxSystemPrompt).optional(),
@@ -142,3 +154,95 @@ export const settingsPatchSchema = z.object({
   overflow: overflowSchema.optional(),
 });
 export type SettingsPatch = z.infer<typeof settingsPatchSchema>;
+
+// What a person has set for one model alone. It goes before what is set for all models.
+
+const ownContextSchema = contextSettingsSchema.pick({ nCtx: true, typeK: true, typeV: true, gpuLayers: true });
+type OwnContext = z.infer<typeof ownContextSchema>;
+
+/** Of each part, null: as for all models. */
+export const modelDefaultsSchema = z.object({
+  context: ownContextSchema.nullable().default(null),
+  sampling: samplingSettingsSchema.nullable().default(null),
+  systemPrompt: z.string().max(limits.maxSystemPrompt).nullable().default(null),
+});
+export type ModelDefaults = z.infer<typeof modelDefaultsSchema>;
+
+/**
+ * Whose settings a change is meant for. Left out: those of the model in use, which stand where they came from. A model id:
+ * the same for that model. `all`: what is set for all models, past what the model in use has of its own.
+ */
+const settingsScopeSchema = z.union([z.literal('all'), z.object({ modelId: idSchema })]);
+export type SettingsScope = z.infer<typeof settingsScopeSchema>;
+
+export const settingsUpdateSchema = settingsPatchSchema.extend({ scope: settingsScopeSchema.optional() });
+
+function ownContextOf({ nCtx, typeK, typeV, gpuLayers }: OwnContext): OwnContext {
+  return { nCtx, typeK, typeV, gpuLayers };
+}
+
+/** The settings as they count for a model. */
+export function withDefaults(settings: Settings, own: ModelDefaults | null): Settings {
+  if (!own) return settings;
+  return {
+    ...settings,
+    context: { ...settings.context, ...own.context },
+    sampling: own.sampling ?? settings.sampling,
+    systemPrompt: own.systemPrompt ?? settings.systemPrompt,
+  };
+}
+
+/** Parts a change: what the model has of its own changes there, the rest for all models. `own` null: nothing of it does. */
+export function splitPatch(
+  patch: SettingsPatch,
+  before: ModelDefaults | null,
+): { own: ModelDefaults | null; rest: SettingsPatch } {
+  if (!before) return { own: null, rest: patch };
+  const { context = {}, sampling, systemPrompt, ...rest } = patch;
+  const { nCtx, typeK, typeV, gpuLayers, ...others } = context;
+  const asked = defined({ nCtx, typeK, typeV, gpuLayers });
+  const own: ModelDefaults = {
+    context: before.context && { ...before.context, ...asked },
+    sampling: before.sampling && { ...before.sampling, ...defined(sampling ?? {}) },
+    systemPrompt: before.systemPrompt === null ? null : (systemPrompt ?? before.systemPrompt),
+  };
+  const shared = {
+    context: before.context ? others : context,
+    ...(sampling && !before.sampling ? { sampling } : {}),
+    ...(systemPrompt !== undefined && before.systemPrompt === null ? { systemPrompt } : {}),
+  };
+  const same = JSON.stringify(own) === JSON.stringify(before);
+  return { own: same ? null : own, rest: { ...rest, ...shared } };
+}
+
+function defined<T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K]> | Extract<T[K], null> } {
+  return Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as never;
+}
+
+// Presets: a system prompt and the sampling under a name, and if the person wishes the model and its context too.
+
+export const presetContentSchema = z.object({
+  name: z.string().trim().min(1).max(limits.maxPresetName),
+  systemPrompt: z.string().max(limits.maxSystemPrompt),
+  sampling: samplingSettingsSchema,
+  /** null: it says nothing of the model and the context */
+  engine: z
+    .object({
+      modelId: idSchema.nullable(),
+      context: contextSettingsSchema.pick({ nCtx: true, typeK: true, typeV: true }),
+    })
+    .nullable()
+    .default(null),
+});
+export type PresetContent = z.infer<typeof presetContentSchema>;
+
+const presetSchema = presetContentSchema.extend({ id: idSchema });
+export type Preset = z.infer<typeof presetSchema>;
+
+export const presetsSchema = z.object({
+  /** in the order of their making */
+  presets: z.array(presetSchema).default([]),
+  /** new chats begin with its system prompt and sampling; null: with what was set last */
+  defaultId: idSchema.nullable().default(null),
+});
+export type Presets = z.infer<typeof presetsSchema>;

@@ -1,7 +1,109 @@
 /** What passes between a service and its worker thread: tasks by number, each answered once unless it is cancelled. */
+
+import type { DocumentKind, Section } from './documents';
 import type { ErrorPayload } from './errors';
 
 export type ToThread<Task> = { id: number; task: Task } | { id: number; cancel: true };
 
 /** `fraction`: 0 to 1, how much of a task that takes longer is done */
 export type FromThread<Answer> = { id: number } & ({ answer: Answer } | { error: ErrorPayload } | { fraction: number });
+
+/** What goes to the worker thread that computes hashes. */
+export interface HashTask {
+  paths: string[];
+  /** the first and the last megabyte of each only */
+  sample: boolean;
+}
+
+// What passes between the main process and the worker thread that finds passages of documents.
+
+export interface PassageTask {
+  documentId: string;
+  /** UTF-8; what is written there never changes */
+  textPath: string;
+  /** '': the beginning of the document */
+  query: string;
+  limit: number;
+}
+
+/** UTF-16 units of the text; the best first. */
+export interface FoundPassage {
+  start: number;
+  end: number;
+  /** BM25; 0: of the beginning */
+  score: number;
+}
+
+export interface FoundPassages {
+  passages: FoundPassage[];
+  /** passages with words of the query, those beyond the limit among them */
+  all: number;
+}
+
+// What passes between the service that keeps documents and the process that takes the words out of one file. The reading
+// itself is done by a thread of that process, so that the rest of it can watch what the file costs.
+
+/** Part of a document's id: text that another version took out is not used again. Raise it when the text changes. */
+export const extractorVersion = 2;
+
+export interface DocumentTask {
+  path: string;
+  /** as people know the file, for sentences about it */
+  name: string;
+  kind: DocumentKind;
+  /** of the file */
+  bytes: number;
+  /** where the text is written, as UTF-8; the folder is there, the file is not */
+  textPath: string;
+  /** folder of the character maps of PDFs in Chinese, Japanese and Korean */
+  cMapFolder: string;
+}
+
+/** What one document may cost. Time is that of processors: a busy machine, or one that sleeps, ends nothing. */
+export interface ReadingLimits {
+  /** resident bytes of the whole process: buffers do not count as part of a JavaScript heap */
+  memoryBytes: number;
+  /** MiB of the JavaScript heap */
+  heapMb: number;
+  /** without any progress */
+  stallSeconds: number;
+  totalSeconds: number;
+}
+
+/** To the process, once; it ends with its task. */
+export interface DocumentOrder {
+  task: DocumentTask;
+  limits: ReadingLimits;
+}
+
+/** Exit codes of a process that ended itself: a message might be lost with it. */
+export const documentExits = { memory: 70, stalled: 71, late: 72 } as const;
+
+/** UTF-8 bytes before every `markEvery`-th UTF-16 unit of the text (rarely one unit later: a pair is not cut). */
+export interface TextMark {
+  /** UTF-16 units */
+  at: number;
+  byte: number;
+}
+
+export interface Extraction {
+  characters: number;
+  textBytes: number;
+  /** of the bytes of the text file, in hexadecimal */
+  textSha256: string;
+  marks: TextMark[];
+  pages: number | null;
+  sections: Section[];
+  notices: string[];
+}
+
+/** Sections of one message, and of what is done with them at a time: the main process has windows to serve. */
+export const sectionsPerSlice = 1000;
+
+/** `sections`: the next ones; all of them come before `done`. The last three end the work; `crashed`: by a fault of ours. */
+export type DocumentWorkMessage =
+  | { type: 'progress'; fraction: number; pages: { done: number; all: number } | null }
+  | { type: 'sections'; sections: Section[] }
+  | { type: 'done'; extraction: Omit<Extraction, 'sections'> }
+  | { type: 'failed'; error: ErrorPayload }
+  | { type: 'crashed'; reason: string };

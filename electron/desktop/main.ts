@@ -1,26 +1,30 @@
 /** Start of the Electron app: a list of set-ups. Each subject has its own file. */
 import { join } from 'node:path';
 import { app, BrowserWindow, dialog, powerMonitor } from 'electron';
-import { channels } from '../contract/channels';
-import { engineArguments, inspectorArguments } from '../contract/engineArguments';
+import { engineArguments, inspectorArguments } from '../contract/engineContract';
 import { ConcertinaError } from '../contract/errors';
+import { channels } from '../contract/rpc';
 import type { ProcessTransport } from '../services/engine/engineTransport';
 import { requireWritable } from '../services/lib/dataFolder';
 import { createFileLogger, logUnhandled } from '../services/lib/logger';
 import { PowerWatch } from '../services/machine/power';
 import { createServices, type Services } from '../services/services';
-import { desktop } from './desktop';
-import { setUpGate } from './gate';
-import { appInfo } from './info';
-import { keepAwake } from './keepAwake';
-import { keyring } from './keyring';
-import { setUpMenu } from './menu';
-import { bundleFolder, calibrationText, catalogue, chooseDataFolder, embeddedModels, thirdPartyNotices } from './paths';
-import { registerScheme, setUpProtocol } from './protocol';
-import { setUpSecurity } from './security';
-import { setUpStreams } from './streams';
+import {
+  appInfo,
+  bundleFolder,
+  calibrationText,
+  catalogue,
+  chooseDataFolder,
+  desktop,
+  embeddedModels,
+  keepAwake,
+  keyring,
+  thirdPartyNotices,
+} from './desktop';
+import { setUpGate, setUpStreams } from './gate';
+import { registerScheme, setUpProtocol, setUpSecurity } from './security';
 import { openUtilityProcess } from './utilityTransport';
-import { followTheme, openWindow } from './window';
+import { followTheme, openWindow, setUpMenu } from './window';
 
 async function start(dataFolder: string): Promise<void> {
   const log = createFileLogger(join(dataFolder, 'logs', 'concertina.log'));

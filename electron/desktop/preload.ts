@@ -1,8 +1,7 @@
 /** The bridge of the sandboxed page: the operations and events of the contract by name, and nothing else of Electron. */
 import { contextBridge, ipcRenderer, webUtils } from 'electron';
-import { channels } from '../contract/channels';
 import { type EventName, eventNames, type OperationName, operationNames, type WindowApi } from '../contract/contract';
-import type { Envelope } from '../contract/operation';
+import { channels, type Envelope } from '../contract/rpc';
 
 type Listener = (payload: unknown) => void;
 

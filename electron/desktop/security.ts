@@ -1,7 +1,9 @@
 /** What no page of the app may do: leave, open windows, embed others, or get rights of the machine. */
-import { app, type Session, session, shell } from 'electron';
+
+import { readFile } from 'node:fs/promises';
+import { app, protocol, type Session, session, shell } from 'electron';
 import { ConcertinaError } from '../contract/errors';
-import { isAppUrl } from './origin';
+import { securityHeaders, staticFile, urlPath } from '../services/lib/staticFiles';
 
 /** Writing to the clipboard is what the copy buttons do; everything else is refused. */
 const allowedPermissions = new Set(['clipboard-sanitized-write']);
@@ -31,4 +33,38 @@ function refusePermissions(target: Session): void {
     (_contents, permission, origin) => allowedPermissions.has(permission) && isAppUrl(origin),
   );
   target.setDevicePermissionHandler(() => false);
+}
+
+/** Where the pages of the app live. A scheme of our own has none of the rights that file:// has. */
+const appScheme = 'app';
+const appOrigin = `${appScheme}://concertina`;
+export const startUrl = `${appOrigin}/index.html`;
+
+export function isAppUrl(url: string): boolean {
+  try {
+    const { protocol, host } = new URL(url);
+    return `${protocol}//${host}` === appOrigin;
+  } catch {
+    return false;
+  }
+}
+
+// Serves the built page as app://concertina/, with the content policy on every answer.
+
+/** Before the app is ready. */
+export function registerScheme(): void {
+  protocol.registerSchemesAsPrivileged([
+    { scheme: appScheme, privileges: { standard: true, secure: true, supportFetchAPI: true } },
+  ]);
+}
+
+/** After the app is ready. `page`: folder of the built page. */
+export function setUpProtocol(page: string): void {
+  protocol.handle(appScheme, async (request) => {
+    const path = isAppUrl(request.url) ? urlPath(new URL(request.url).pathname) : null;
+    const file = path === null ? null : staticFile(page, path);
+    const body = file ? await readFile(file.path).catch(() => null) : null;
+    if (!file || !body) return new Response('There is no such file.', { status: 404, headers: securityHeaders() });
+    return new Response(new Uint8Array(body), { headers: { ...securityHeaders(), 'Content-Type': file.type } });
+  });
 }

@@ -1,14 +1,18 @@
 /** The one window: opened where it was, in the colour of the theme before the page paints. */
+
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { BrowserWindow, nativeTheme, screen } from 'electron';
+import { app, BrowserWindow, Menu, type MenuItemConstructorOptions, nativeTheme, screen } from 'electron';
+import { z } from 'zod';
+import type { EventPayload } from '../contract/contract';
+import { channels } from '../contract/rpc';
 import type { Settings } from '../contract/settings';
-import { startUrl } from './origin';
-import { defaultSize, minimumSize, readWindowState, writeWindowState } from './windowState';
+import { startUrl } from './security';
 
 /** `--paper` of renderer/app/tokens.css. */
 const background = { light: '#fcfbf8', dark: '#171512' };
 
-export interface WindowOptions {
+interface WindowOptions {
   dataFolder: string;
   preload: string;
   /** false: without the strip and its figures */
@@ -59,4 +63,115 @@ export function followTheme(theme: Settings['theme']): void {
 
 function backgroundNow(): string {
   return nativeTheme.shouldUseDarkColors ? background.dark : background.light;
+}
+
+// window.json: where the window was. An odd file or a screen that is gone gives the default place.
+
+const boundsSchema = z.object({
+  x: z.number().int(),
+  y: z.number().int(),
+  width: z.number().int(),
+  height: z.number().int(),
+});
+const stateSchema = z.object({ bounds: boundsSchema, maximized: z.boolean() });
+
+type Bounds = z.infer<typeof boundsSchema>;
+type WindowState = z.infer<typeof stateSchema>;
+
+const minimumSize = { width: 720, height: 480 };
+const defaultSize = { width: 1180, height: 780 };
+
+/** The remembered state when the window would be seen on one of these screens; else null. */
+export function readWindowState(path: string, screens: Bounds[]): WindowState | null {
+  try {
+    const state = stateSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
+    return screens.some((screen) => showsTitle(state.bounds, screen)) ? state : null;
+  } catch {
+    return null;
+  }
+}
+
+/** At once: the app may end right after its window closed. */
+export function writeWindowState(path: string, state: WindowState): void {
+  writeFileSync(`${path}.tmp`, `${JSON.stringify(state)}\n`);
+  renameSync(`${path}.tmp`, path);
+}
+
+/** Enough of the upper edge lies on the screen to take hold of it. */
+function showsTitle(window: Bounds, screen: Bounds): boolean {
+  const visible = Math.min(window.x + window.width, screen.x + screen.width) - Math.max(window.x, screen.x);
+  return visible >= 100 && window.y >= screen.y && window.y < screen.y + screen.height - 30;
+}
+
+// The application menu. Commands go to the page as events; the page decides what they mean at the moment.
+
+type Command = EventPayload<'onCommand'>['command'];
+
+export function setUpMenu(): void {
+  const isMac = process.platform === 'darwin';
+  const settings = item('Settings…', 'CmdOrCtrl+,', 'settings');
+  const separator: MenuItemConstructorOptions = { type: 'separator' };
+  const appMenu: MenuItemConstructorOptions = {
+    label: app.name,
+    submenu: [
+      { role: 'about' },
+      separator,
+      settings,
+      separator,
+      { role: 'hide' },
+      { role: 'hideOthers' },
+      { role: 'quit' },
+    ],
+  };
+  const template: MenuItemConstructorOptions[] = [
+    ...(isMac ? [appMenu] : []),
+    {
+      label: 'File',
+      submenu: [
+        item('New chat', 'CmdOrCtrl+N', 'new-chat'),
+        ...(isMac ? [] : [settings]),
+        separator,
+        { role: isMac ? 'close' : 'quit' },
+      ],
+    },
+    { role: 'editMenu' },
+    {
+      label: 'Chat',
+      submenu: [
+        item('Search chats', 'CmdOrCtrl+K', 'search'),
+        item('Write a message', 'CmdOrCtrl+L', 'focus-input'),
+        item('Stop the answer', 'CmdOrCtrl+.', 'stop'),
+      ],
+    },
+    {
+      label: 'View',
+      submenu: [
+        { role: 'resetZoom' },
+        { role: 'zoomIn' },
+        { role: 'zoomOut' },
+        separator,
+        { role: 'togglefullscreen' },
+        { role: 'reload' },
+        { role: 'toggleDevTools' },
+      ],
+    },
+    { role: 'windowMenu' },
+    {
+      role: 'help',
+      submenu: [
+        item('Diagnostics…', 'CmdOrCtrl+D', 'diagnostics'),
+        item('Third-party notices…', undefined, 'third-party-notices'),
+      ],
+    },
+  ];
+  Menu.setApplicationMenu(Menu.buildFromTemplate(template));
+}
+
+function item(label: string, accelerator: string | undefined, command: Command): MenuItemConstructorOptions {
+  return { label, accelerator, click: () => sendCommand(command) };
+}
+
+function sendCommand(command: Command): void {
+  const window = BrowserWindow.getFocusedWindow() ?? BrowserWindow.getAllWindows()[0];
+  window?.webContents.send(channels.event, 'onCommand', { command });
 }

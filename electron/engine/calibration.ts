@@ -6,7 +6,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { CalibrationPlaces } from '../contract/engineContract';
-import { isStretched } from '../contract/keepsCache';
+import { isStretched } from '../contract/fit';
 import type { ContextOptions, Model } from './native/types';
 
 const maxTokens = 1024;

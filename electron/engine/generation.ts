@@ -1,9 +1,8 @@
 /** Writes one answer: runs the context's generator, feeds the meter and the frames, and sums up. */
 
 import type { AnswerStats } from '../contract/chats';
-import type { GenerationResult, StreamFrame } from '../contract/engine';
+import type { GenerationResult, LiveStats, StreamFrame } from '../contract/engine';
 import type { GenerateRequest } from '../contract/engineContract';
-import { FrameBatcher } from './frames';
 import { Meter } from './meter';
 import type { Context, GenerateOptions, GenerateResult } from './native/types';
 import type { OnStep } from './sessions/keeper';
@@ -121,4 +120,89 @@ export function answerStats(result: GenerateResult, evaluated: number, context: 
 
 function perSecond(count: number, ms: number): number {
   return ms > 0 && count > 0 ? (count / ms) * 1000 : 0;
+}
+
+// Gathers what decode steps add and sends it as frames, at most one in `flushMs`: a window paints 60 times a second.
+
+export const flushMs = 25;
+
+interface FrameContent {
+  text: string;
+  thinking: string;
+  stats: LiveStats;
+}
+
+/** `Ids`: what names the answer in each frame. */
+export class FrameBatcher<Ids extends object> {
+  private text = '';
+  private thinking = '';
+  private timer: NodeJS.Timeout | null = null;
+  private lastSentAt = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    private readonly ids: Ids,
+    private readonly stats: () => LiveStats,
+    private readonly send: (frame: Ids & FrameContent) => void,
+  ) {}
+
+  /** Call it with empty strings when only the figures changed. */
+  add(text: string, thinking: string): void {
+    this.text += text;
+    this.thinking += thinking;
+    if (this.timer) return;
+    const wait = this.lastSentAt + flushMs - performance.now();
+    this.timer = setTimeout(() => this.flush(), Math.max(0, wait));
+  }
+
+  /** Sends what is there now, even if it is only figures. */
+  flush(): void {
+    if (this.timer) clearTimeout(this.timer);
+    this.timer = null;
+    this.lastSentAt = performance.now();
+    const frame = { ...this.ids, text: this.text, thinking: this.thinking, stats: this.stats() };
+    this.text = '';
+    this.thinking = '';
+    this.send(frame);
+  }
+
+  /** Sends the rest, if there is any, and stops. */
+  close(): void {
+    if (this.timer || this.text || this.thinking) this.flush();
+  }
+}
+
+// One answer at a time: later requests wait in order, and a waiting one can be cancelled like a running one.
+
+interface Entry {
+  requestId: string;
+  controller: AbortController;
+}
+
+export class GenerationQueue {
+  private readonly entries: Entry[] = [];
+  private tail: Promise<unknown> = Promise.resolve();
+
+  get length(): number {
+    return this.entries.length;
+  }
+
+  /** Runs `task` when all earlier ones have ended. A cancelled task still runs: it sees its signal and ends at once. */
+  run<T>(requestId: string, task: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const entry: Entry = { requestId, controller: new AbortController() };
+    this.entries.push(entry);
+    const result = this.tail.then(() => task(entry.controller.signal));
+    const done = () => void this.entries.splice(this.entries.indexOf(entry), 1);
+    this.tail = result.then(done, done);
+    return result;
+  }
+
+  cancel(requestId: string): void {
+    for (const entry of this.entries) if (entry.requestId === requestId) entry.controller.abort();
+  }
+
+  /** Cancels everything and resolves when nothing runs. */
+  async drain(): Promise<void> {
+    for (const entry of this.entries) entry.controller.abort();
+    await this.tail;
+  }
 }

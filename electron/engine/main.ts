@@ -3,9 +3,9 @@
  * looks at model files.
  */
 import { writeFileSync } from 'node:fs';
-import { isInspector, selfTestFolder } from '../contract/engineArguments';
+import { isInspector, selfTestFolder } from '../contract/engineContract';
 import { openCarrier } from '../workers/parentPort';
-import { loadEngine } from './native/load';
+import { loadEngine } from './native/engine';
 import { serveInspector, serveParent } from './serveParent';
 
 /** A file that takes all memory must cost this process and not the engine, which is larger and would be ended first. */

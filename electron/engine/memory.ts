@@ -1,13 +1,14 @@
 /** Memory of this process and of the machine, beside the parts that the engine itself counts. */
+
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
+import { join } from 'node:path';
 import type { Memory } from '../contract/engine';
 import type { MachineMemory } from '../contract/fit';
-import { type Pages, pagesOf } from '../contract/pages';
-import { groupMemory } from './controlGroup';
+import { type Pages, pagesOf } from '../contract/machine';
 import type { Context, DeviceMemory } from './native/types';
 
-export type FreeMemory = MachineMemory['ram'];
+type FreeMemory = MachineMemory['ram'];
 
 /** `memories`: the engine's; on macOS it knows better than Node how much RAM is free */
 export function freeMemory(memories: DeviceMemory[]): FreeMemory {
@@ -67,6 +68,81 @@ function kibibytes(file: string, key: string): number | null {
   try {
     const found = new RegExp(`^${key}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(file, 'utf8'))?.[1];
     return found === undefined ? null : Number(found) * 1024;
+  } catch {
+    return null;
+  }
+}
+
+// What the control groups of this process (of a container, of a systemd unit) leave of the memory. Linux only.
+
+interface GroupMemory {
+  /** bytes that this process may still take */
+  free: number;
+  /** the lowest limit */
+  total: number;
+}
+
+interface Version {
+  /** folder under /sys/fs/cgroup */
+  mount: string;
+  limit: string;
+  usage: string;
+  /** keys of memory.stat: page cache of files, which is given up when memory runs short, as MemAvailable counts it */
+  cache: string[];
+}
+
+const v2: Version = {
+  mount: '',
+  limit: 'memory.max',
+  usage: 'memory.current',
+  cache: ['inactive_file', 'active_file'],
+};
+const v1: Version = {
+  mount: 'memory',
+  limit: 'memory.limit_in_bytes',
+  usage: 'memory.usage_in_bytes',
+  cache: ['total_inactive_file', 'total_active_file'],
+};
+
+/** null: nothing limits it. `root`: for tests. */
+export function groupMemory(root = '/'): GroupMemory | null {
+  const groups = folders(text(join(root, 'proc/self/cgroup')) ?? '').map(({ version, path }) =>
+    read(join(root, 'sys/fs/cgroup', version.mount, path), version),
+  );
+  const limited = groups.filter((group) => group !== null);
+  if (limited.length === 0) return null;
+  return {
+    free: Math.min(...limited.map(({ free }) => free)),
+    total: Math.min(...limited.map(({ total }) => total)),
+  };
+}
+
+/** The group of the process and every group around it: each may have a limit. */
+function folders(lines: string): { version: Version; path: string }[] {
+  return lines.split('\n').flatMap((line) => {
+    const [, controllers, path] = /^\d+:([^:]*):(\/.*)$/.exec(line) ?? [];
+    if (controllers === undefined || path === undefined) return [];
+    const version = controllers === '' ? v2 : controllers.split(',').includes('memory') ? v1 : null;
+    if (!version) return [];
+    // in a container the path may be the host's; its own group is then what is mounted at the top
+    const names = path.split('/').filter(Boolean);
+    return Array.from({ length: names.length + 1 }, (_, depth) => ({ version, path: names.slice(0, depth).join('/') }));
+  });
+}
+
+function read(folder: string, { limit, usage, cache }: Version): GroupMemory | null {
+  const total = Number(text(join(folder, limit)) ?? 'max'); // v2 says "max" where there is no limit
+  const used = Number(text(join(folder, usage)) ?? Number.NaN);
+  // v1 says so with a number larger than any memory
+  if (!Number.isFinite(total) || !Number.isFinite(used) || total >= 2 ** 60) return null;
+  const stat = text(join(folder, 'memory.stat')) ?? '';
+  const cached = cache.reduce((sum, key) => sum + Number(new RegExp(`^${key} (\\d+)$`, 'm').exec(stat)?.[1] ?? 0), 0);
+  return { free: Math.max(0, total - used + cached), total };
+}
+
+function text(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8').trim();
   } catch {
     return null;
   }

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import type { LoadStep, Memory } from '../contract/engine';
 import type { LoadRequest, LoadResult } from '../contract/engineContract';
 import { ConcertinaError } from '../contract/errors';
-import { keepsCache } from '../contract/keepsCache';
+import { keepsCache } from '../contract/fit';
 import type { ContextSettings } from '../contract/settings';
 import { type CalibrationOutcome, ensureCalibrated } from './calibration';
 import { CarryOver } from './contextReuse';

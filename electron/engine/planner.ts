@@ -3,17 +3,15 @@
  * from upstream's dry run: nothing of a model but its header and vocabulary is read, and no weight, cache
  * or buffer is allocated.
  */
+
 import { statSync } from 'node:fs';
-import type { CacheType } from '../contract/cacheTypes';
 import type { ComparePlan } from '../contract/compare';
 import type { MemoryEstimate } from '../contract/engine';
-import { ConcertinaError } from '../contract/errors';
+import type { FitRequest } from '../contract/engineContract';
+import { ConcertinaError, sizeText } from '../contract/errors';
 import type { Budget, ContextFit, FitMark, MachineMemory } from '../contract/fit';
-import type { FitRequest } from '../contract/inspectorContract';
 import { limits } from '../contract/limits';
-import type { ContextSettings } from '../contract/settings';
-import { allFit, budgetsOf, refusal, roomIn } from './budgets';
-import { longestThatFits } from './fit';
+import type { CacheType, ContextSettings } from '../contract/settings';
 import { freeMemory } from './memory';
 import type { DeviceUse, Engine, MemoryPlan } from './native/types';
 
@@ -223,4 +221,127 @@ function added(uses: DeviceUse[]): DeviceUse[] {
 function keyOf(path: string, { nCtx, threads: _, ...rest }: ContextSettings): string {
   const stat = statSync(path, { throwIfNoEntry: false });
   return `${path}|${stat?.size}|${stat?.mtimeMs}|${JSON.stringify(rest)}|${nCtx}`;
+}
+
+// What a load needs of each memory of the machine, what that memory can give, and how a refusal is told.
+
+const MiB = 1024 * 1024;
+
+/**
+ * Kept for everything else. In RAM: what this app adds after the check (text, tokens, an answer's samplers: some 100 MB), and
+ * other programs, which go on growing; without it a context that just fits would make the system swap. More on a larger
+ * machine, where more runs. On a GPU: the driver's context and the scratch space of its libraries, which no dry run sees,
+ * and the screen.
+ */
+export function reserveOf(kind: Budget['kind'], total: number): number {
+  return kind === 'ram' ? 256 * MiB + total / 32 : Math.min(512 * MiB, total / 16);
+}
+
+const bytesOf = ({ weights, context, compute }: DeviceUse) => weights + context + compute;
+const inRam = ({ kind }: DeviceUse) => kind !== 'gpu';
+
+export function budgetsOf(needs: DeviceUse[], { ram, memories, held }: MachineMemory): Budget[] {
+  const fromRam = sum(
+    held.filter(inRam),
+    ({ weights, mapped, context, compute }) => weights - mapped + context + compute,
+  );
+  const budgets: Budget[] = [
+    {
+      kind: 'ram',
+      name: 'RAM',
+      needed: sum(needs.filter(inRam), bytesOf),
+      available: left(ram.free + Math.min(fromRam, ram.releasable ?? fromRam), reserveOf('ram', ram.total)),
+      total: ram.total,
+    },
+  ];
+  for (const need of needs) {
+    const { kind, name } = need;
+    const memory = memories.find((candidate) => candidate.name === name);
+    // a GPU that does not tell its memory cannot be judged
+    if (kind === 'ram' || !memory?.total) continue;
+    const { free, total } = memory;
+    const given = sum(
+      held.filter((use) => use.name === name),
+      bytesOf,
+    );
+    const available = left(Math.min(total, (free ?? 0) + given), reserveOf(kind, total));
+    budgets.push({ kind, name, needed: bytesOf(need), available, total });
+  }
+  return budgets;
+}
+
+function allFit(budgets: Budget[]): boolean {
+  return roomIn(budgets) >= 0;
+}
+
+/** Bytes left in the memory that is shortest of them; negative: it does not fit. */
+function roomIn(budgets: Budget[]): number {
+  return Math.min(...budgets.map(({ needed, available }) => available - needed));
+}
+
+/** Names the memory and the part that do not fit. */
+export function refusal(needs: DeviceUse[], budgets: Budget[]): ConcertinaError {
+  const tight = budgets.reduce((worst, next) => (roomIn([next]) < roomIn([worst]) ? next : worst));
+  const uses = needs.filter((use) => (tight.kind === 'ram' ? inRam(use) : use.name === tight.name));
+  const weights = sum(uses, (use) => use.weights);
+  const cache = sum(uses, (use) => use.context);
+  const compute = sum(uses, (use) => use.compute);
+  const [part, hint] =
+    weights > tight.available
+      ? ['The weights do', 'Choose a smaller model or quantisation, or close other programs.']
+      : [
+          weights + cache > tight.available ? 'The KV cache does' : 'The compute buffers do',
+          'Choose a shorter context or a smaller cache type, or close other programs.',
+        ];
+  const message =
+    `${part} not fit into ${tight.name}: ${sizeText(tight.needed)} are needed (weights ${sizeText(weights)}, KV cache ${sizeText(cache)}, ` +
+    `compute buffers ${sizeText(compute)}), ${sizeText(tight.available)} are free beside ${sizeText(reserveOf(tight.kind, tight.total))} ` +
+    'kept for everything else.';
+  return new ConcertinaError('out-of-memory', message, hint);
+}
+
+function left(bytes: number, reserve: number): number {
+  return Math.max(0, Math.floor(bytes - reserve));
+}
+
+function sum<T>(items: T[], of: (item: T) => number): number {
+  return items.reduce((total, item) => total + of(item), 0);
+}
+
+// The longest context that fits, found with few dry runs: what a context takes grows almost in proportion to its length.
+
+/** The engine rounds a context up to whole groups of this many cells. */
+const step = 256;
+/** Every third guess halves the interval, so that a curve that is not straight costs a few steps more and no loop. */
+const halveEvery = 3;
+
+/**
+ * `room(nCtx)`: bytes that are left when a context of this length is loaded, negative where it does not fit; falls with nCtx.
+ * `known`: lengths for which `room` costs nothing. Returns a multiple of 256, at most `longest`; 0 where nothing fits.
+ */
+export async function longestThatFits(
+  room: (nCtx: number) => Promise<number>,
+  longest: number,
+  known: readonly number[] = [],
+): Promise<number> {
+  const last = Math.max(1, Math.floor(longest / step));
+  let high = { index: last, room: await room(last * step) };
+  if (high.room >= 0) return last * step;
+  const first = Math.min(last, limits.minContext / step);
+  let low = first === last ? high : { index: first, room: await room(first * step) };
+  if (low.room < 0) return 0;
+
+  async function probe(index: number): Promise<void> {
+    if (index <= low.index || index >= high.index) return;
+    const point = { index, room: await room(index * step) };
+    if (point.room >= 0) low = point;
+    else high = point;
+  }
+  for (const nCtx of known) if (nCtx % step === 0) await probe(nCtx / step);
+  for (let tries = 1; high.index - low.index > 1; tries++) {
+    const width = high.index - low.index;
+    const share = tries % halveEvery === 0 ? 0.5 : low.room / (low.room - high.room);
+    await probe(low.index + Math.min(width - 1, Math.max(1, Math.floor(width * share))));
+  }
+  return low.index * step;
 }

@@ -1,20 +1,22 @@
 /** Joins a server of this process to its carrier: calls in, answers and events out, frames to every attached window too. */
 
-import { dispatch } from '../contract/dispatch';
 import type { StreamFrame } from '../contract/engine';
-import { type EngineEvents, engineOperations } from '../contract/engineContract';
+import {
+  type EngineEvents,
+  engineOperations,
+  type InspectorHandlers,
+  inspectorOperations,
+} from '../contract/engineContract';
 import { toErrorPayload } from '../contract/errors';
-import { inspectorOperations } from '../contract/inspectorContract';
-import type { HandlersOf, OperationMap } from '../contract/operation';
-import { toServerSchema } from '../contract/wire';
+import { dispatch, type HandlersOf, type OperationMap, toServerSchema } from '../contract/rpc';
 import type { Carrier, WindowPort } from '../workers/parentPort';
-import { toEngineError } from './hints';
-import { createInspectorHandlers } from './inspector';
+import { toEngineError, withCodedErrors } from './hints';
 import type { Engine } from './native/types';
+import { MemoryPlanner } from './planner';
 import { createEngineServer } from './server';
 
 /** Message that ends the process after the model is freed. */
-export const shutdownMessage = { type: 'shutdown' } as const;
+const shutdownMessage = { type: 'shutdown' } as const;
 
 /** `selfTestFolder`: keeps what the self-test of the GPU kernels found. */
 export function serveParent(carrier: Carrier, loadEngine: () => Engine, selfTestFolder: string): void {
@@ -110,4 +112,21 @@ function loadOnce(loadEngine: () => Engine): () => Engine {
       throw error;
     }
   };
+}
+
+// The process that looks at model files behind its contract: headers and dry runs, and no model is ever loaded.
+
+export function createInspectorHandlers(engine: () => Engine): InspectorHandlers {
+  const planner = new MemoryPlanner(engine, () => []);
+  return withCodedErrors<InspectorHandlers>({
+    inspect: async ({ path }) => engine().inspect(path),
+    estimate: ({ path, context }) => planner.estimate(path, context),
+    fit: ({ machine, ...question }) => planner.fit(question, machine),
+    planComparison: ({ path, settings, configurations, machine }) =>
+      planner.comparison(
+        path,
+        configurations.map((one) => ({ ...settings, ...one })),
+        machine,
+      ),
+  });
 }

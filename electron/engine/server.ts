@@ -2,21 +2,22 @@
 
 import type { GenerationResult, LoadStep, StreamFrame } from '../contract/engine';
 import type { CompareTask, EngineHandlers, GenerateRequest } from '../contract/engineContract';
-import { type CompareOutput, serveComparison } from './compare/serve';
+import { ConcertinaError } from '../contract/errors';
+import type { MemoryProbe } from '../contract/machine';
+import { type CompareOutput, serveComparison } from './compare/run';
 import { breakMarks, marksOf, withoutMarks } from './escapeSpecialTokens';
-import { cancelledResult, frameIds, type Prepare, writeAnswer } from './generation';
+import { cancelledResult, frameIds, GenerationQueue, type Prepare, writeAnswer } from './generation';
 import { withCodedErrors } from './hints';
+import { freeMemory } from './memory';
 import { queuedStats } from './meter';
 import { ModelHolder, type ReportLoad } from './modelHolder';
 import type { Engine, Model } from './native/types';
 import { MemoryPlanner } from './planner';
-import { Prober } from './probe';
-import { GenerationQueue } from './queue';
-import { IdleTimer } from './sessions/idle';
 import { type KeeperOptions, SessionKeeper } from './sessions/keeper';
+import { IdleTimer } from './sessions/rates';
 import { TokenCounter } from './tokenCounter';
 
-export interface EngineOutput {
+interface EngineOutput {
   frame(frame: StreamFrame): void;
   loadProgress(step: LoadStep, fraction: number): void;
   /** 0..1 */
@@ -39,7 +40,7 @@ const idleSave = 'idle save';
 /** of saving when the app is closed; what would take longer is read again */
 const lastSaveMs = 3000;
 
-export interface EngineServer {
+interface EngineServer {
   handlers: EngineHandlers;
   /** cancels what runs and frees the model */
   close(): Promise<void>;
@@ -181,4 +182,43 @@ function inSteps(report: ReportLoad): ReportLoad {
     next = fraction + 0.01;
     report(step, fraction);
   };
+}
+
+// Measures how fast the memory is read. It takes all cores for some seconds, so an answer goes before it and ends it.
+
+/** far above the caches */
+const wantedBytes = 256 * 2 ** 20;
+const leastBytes = 64 * 2 ** 20;
+
+class Prober {
+  private running: AbortController | null = null;
+
+  constructor(
+    private readonly engine: () => Engine,
+    private readonly isBusy: () => boolean,
+    private readonly report: (fraction: number) => void,
+  ) {}
+
+  async probe(): Promise<MemoryProbe> {
+    if (this.isBusy()) {
+      throw new ConcertinaError('busy', 'An answer is being written.', 'Measure when it has ended.');
+    }
+    this.cancel();
+    const controller = new AbortController();
+    this.running = controller;
+    try {
+      // no burden for a machine that is short of memory
+      const { free, total } = freeMemory(this.engine().memories());
+      const bytes = Math.floor(Math.min(wantedBytes, free / 8) / 4096) * 4096;
+      const options = { onProgress: this.report, signal: controller.signal };
+      const bandwidth = bytes < leastBytes ? [] : await this.engine().probeBandwidth(bytes, options);
+      return { totalBytes: total, freeBytes: free, bandwidth };
+    } finally {
+      if (this.running === controller) this.running = null;
+    }
+  }
+
+  cancel(): void {
+    this.running?.abort();
+  }
 }

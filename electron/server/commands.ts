@@ -1,21 +1,22 @@
 /** Runs one command over the same services as the window's. Answers go to stdout, everything else to stderr. */
+
 import { join } from 'node:path';
-import { ConcertinaError } from '../contract/errors';
-import { type HubFile, repoSchema } from '../contract/hub';
+import { ConcertinaError, sizeText } from '../contract/errors';
+import { type Download, type HubFile, type HubModelPage, type HubPage, repoSchema } from '../contract/hub';
+import type { ModelEntry, ModelInfo } from '../contract/models';
+import type { Downloads } from '../services/downloads/downloads';
 import type { ProcessTransport } from '../services/engine/engineTransport';
 import { ModelInspector } from '../services/engine/modelInspector';
-import { quantOf } from '../services/hub/repoFiles';
-import { downloadFolderOf, type Hub, setUpHub } from '../services/hub/setUpHub';
+import { quantOf } from '../services/hub/api';
+import { downloadFolderOf, type Hub, setUpHub } from '../services/hub/hubService';
 import { silentLogger } from '../services/lib/logger';
+import { ModelList } from '../services/models/modelFiles';
 import { ModelLibrary } from '../services/models/modelLibrary';
-import { ModelList } from '../services/models/modelList';
 import { SettingsStore } from '../services/settings/settingsStore';
 import { type Command, type Target, targetOf } from './commandLine';
-import { fitText } from './estimate';
-import { showProgress } from './progress';
-import { fileText, infoText, listText, pageText } from './text';
+import { fitText, table } from './estimate';
 
-export interface CommandParts {
+interface CommandParts {
   openInspector: () => ProcessTransport;
   embeddedModels: string;
   catalogue: string;
@@ -177,4 +178,105 @@ function hubTarget(target: Target): HubTarget {
 /** A list needs no engine. */
 function notHere(): Promise<never> {
   return Promise.reject(new ConcertinaError('engine-unavailable', 'The engine was not started.'));
+}
+
+// How far a download is, on stderr: one line that changes on a terminal, a line now and then elsewhere.
+
+const everyMs = 5000;
+
+/** Until the returned function is called. */
+function showProgress(
+  downloads: Downloads,
+  id: string,
+  note: (text: string) => void,
+  terminal = process.stderr.isTTY,
+): () => void {
+  let lastAt = 0;
+  let lastState = '';
+  return downloads.changed.on((list) => {
+    const one = list.find((download) => download.id === id);
+    if (!one) return;
+    const due = terminal || one.state !== lastState || Date.now() - lastAt >= everyMs;
+    if (!due) return;
+    lastAt = Date.now();
+    lastState = one.state;
+    note(progressText(one));
+  });
+}
+
+function progressText({ title, state, done, bytes, speed, secondsLeft, error }: Download): string {
+  const share = bytes === 0 ? 100 : Math.floor((done / bytes) * 100);
+  const parts = [`${title}: ${share} % of ${sizeText(bytes)}`];
+  if (state === 'active') {
+    if (speed > 0) parts.push(`${sizeText(speed)}/s`);
+    if (secondsLeft !== null) parts.push(`${timeText(secondsLeft)} left`);
+  } else parts.push(state);
+  if (error) parts.push(error.message);
+  return parts.join(', ');
+}
+
+function timeText(seconds: number): string {
+  if (seconds < 90) return `${Math.ceil(seconds)} s`;
+  return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
+}
+
+// Answers of the commands for people.
+
+function pageText({ models, next }: HubPage): string {
+  if (models.length === 0) return 'No GGUF model has these words in its name.';
+  const rows = models.map(({ repo, downloads, likes, updatedAt, license, gated }) => [
+    repo,
+    `${downloads} downloads`,
+    `${likes} likes`,
+    updatedAt?.slice(0, 10) ?? '',
+    license ?? '',
+    gated === 'open' ? '' : 'gated',
+  ]);
+  return [table(rows), ...(next === null ? [] : ['  There are more: use more words.'])].join('\n');
+}
+
+function fileText({ repo, license, gated, architecture, trained, quants, refused }: HubModelPage): string {
+  const facts = [
+    architecture,
+    trained ? `trained for ${trained} tokens` : null,
+    license,
+    gated === 'open' ? null : 'gated',
+  ];
+  const rows = quants.flatMap(({ quant, files }) =>
+    files.map(({ file, bytes, parts, kind }) => [
+      quant ?? '',
+      sizeText(bytes),
+      file,
+      ...[parts.length > 1 ? `${parts.length} parts` : '', kind === 'model' ? '' : kind],
+    ]),
+  );
+  const leftOut = refused.map(({ file, why }) => `  left out: ${file}. ${why}`);
+  return [[repo, ...facts.filter(Boolean)].join(', '), table(rows), ...leftOut].join('\n');
+}
+
+function listText(models: readonly ModelEntry[]): string {
+  const rows = models.map(({ fileName, fileBytes, location, problem }) => [
+    fileName,
+    sizeText(fileBytes),
+    location,
+    problem ?? '',
+  ]);
+  return table(rows);
+}
+
+function infoText(info: ModelInfo): string {
+  const rows = Object.entries({
+    name: info.name,
+    architecture: info.architecture,
+    parameters: info.parameters,
+    quantization: info.quantization,
+    size: sizeText(info.fileBytes),
+    layers: info.layers,
+    'attention heads': `${info.headCount}, for K and V ${info.headCountKv}`,
+    'head size': `K ${info.headDimK}, V ${info.headDimV}`,
+    'trained for': info.nCtxTrain > 0 ? `${info.nCtxTrain} tokens` : 'not told',
+    'chat template': info.hasChatTemplate ? 'yes' : 'no',
+    license: info.license ?? 'not told',
+  });
+  return table(rows.map(([name, value]) => [name, String(value)]));
 }

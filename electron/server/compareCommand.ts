@@ -1,14 +1,24 @@
 /** `npm run compare`: one comparison without a window; its run as Markdown, CSV and JSON. */
+
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import os from 'node:os';
-import { join } from 'node:path';
-import { type CompareProgress, type ComparePrompt, type CompareRun, compareFormatSchema } from '../contract/compare';
+import { basename, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import {
+  type CompareConfiguration,
+  type CompareProgress,
+  type ComparePrompt,
+  type CompareRun,
+  compareFormatSchema,
+  compareRequestSchema,
+} from '../contract/compare';
 import type { OperationInput, OperationName, OperationOutput } from '../contract/contract';
 import { ConcertinaError } from '../contract/errors';
+import { cacheTypeSchema, cacheTypes } from '../contract/settings';
 import type { Services } from '../services/services';
-import { type CompareOrder, parseCompareOptions } from './compareOptions';
-import { lockFolder } from './lock';
+import { lockFolder, UsageError } from './options';
 
 /** @returns the exit code: 0 when every column was measured */
 export async function runCompare(args: string[], open: (dataFolder: string) => Promise<Services>): Promise<number> {
@@ -139,4 +149,160 @@ function linesOf({ step, columns, state, error, notes }: CompareProgress): strin
     ...notes,
     ...(state === 'running' ? [] : [`the comparison is ${state}${error ? `: ${error.message}` : ''}`]),
   ];
+}
+
+// Command line of `npm run compare`: a request as a file, or as flags.
+
+export const compareUsage = `usage: npm run compare -- REQUEST.json [--model FILE] [--out DIR] [--data DIR]
+       npm run compare -- --types f16,turbo4,q8_0/turbo3 (--text FILE | --document FILE --question TEXT) [options]
+
+  REQUEST.json  what the window asks for, or a run that it exported; "files" of documents in place of their ids
+  --types       2 to 6 cache types, or K/V pairs: ${cacheTypes.join(', ')}; the first one is the reference
+  --text        a file with the whole prompt
+  --document    a file to ask about; may be given several times
+  --question    about the documents
+  --model       GGUF file (the model that comes with the app)
+  --context     tokens (8192)
+  --tokens      of each answer at the most (256)
+  --rounds      measure decoding so many times in turns (0)
+  --needles     hide facts at these depths and ask for them: 0.1,0.5,0.9
+  --curve       measure decoding with so many tokens in the cache: 0,2048,8192
+  --no-quality  leaves perplexity and KL divergence out
+  --name        of the run
+  --out         folder for the run as Markdown, CSV and JSON (.)
+  --data        data folder whose settings are used and where the run is kept (a temporary one)`;
+
+const documentsPrompt = z.object({
+  kind: z.literal('documents'),
+  files: z.array(z.string().min(1)).min(1),
+  question: z.string().min(1),
+});
+/** The request of the contract; a chat or the id of a document means nothing outside the app that holds them. */
+const fileSchema = z.object({
+  ...compareRequestSchema.shape,
+  modelId: z.string().optional(),
+  prompt: z.union([documentsPrompt, compareRequestSchema.shape.prompt]),
+});
+const runSchema = z.object({ request: fileSchema, name: z.string() });
+
+interface CompareOrder {
+  /** without prompt and model, which are files still */
+  request: Omit<z.output<typeof fileSchema>, 'prompt' | 'modelId'>;
+  prompt:
+    | { kind: 'file'; path: string }
+    | z.output<typeof documentsPrompt>
+    | { kind: 'text'; text: string; asIs: boolean };
+  /** null: the embedded one */
+  model: string | null;
+  out: string;
+  /** null: a temporary one */
+  dataFolder: string | null;
+}
+
+/** `read`: the text of a file. Throws `UsageError` with one sentence when the line makes no sense. */
+export function parseCompareOptions(args: string[], read: (path: string) => string): CompareOrder {
+  const { values, positionals } = parse(args);
+  if (values.help) throw new UsageError('');
+  const common = {
+    model: values.model === undefined ? null : resolve(values.model),
+    out: resolve(values.out ?? '.'),
+    dataFolder: values.data === undefined ? null : resolve(values.data),
+  };
+  const [file, ...more] = positionals;
+  if (more.length > 0) throw new UsageError('Give one request file.');
+  if (file !== undefined) return { ...common, ...fromFile(resolve(file), read) };
+  return { ...common, ...fromFlags(values) };
+}
+
+function parse(args: string[]) {
+  const text = { type: 'string' } as const;
+  try {
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        ...{ types: text, text, question: text, model: text, context: text, tokens: text, rounds: text },
+        ...{ needles: text, curve: text, name: text, out: text, data: text },
+        document: { type: 'string', multiple: true },
+        'no-quality': { type: 'boolean' },
+        help: { type: 'boolean' },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+type Values = ReturnType<typeof parse>['values'];
+
+function fromFile(path: string, read: (path: string) => string): Pick<CompareOrder, 'request' | 'prompt'> {
+  let value: unknown;
+  try {
+    value = JSON.parse(read(path));
+  } catch (error) {
+    throw new UsageError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  const run = runSchema.safeParse(value);
+  const parsed = run.success
+    ? { ...run.data.request, name: run.data.name }
+    : checked(fileSchema.safeParse(value), path);
+  const { prompt, modelId: _, ...request } = parsed;
+  if (prompt.kind === 'chat' || (prompt.kind === 'documents' && !('files' in prompt))) {
+    throw new UsageError(`${path}: the prompt is in the app. Give documents as "files", or a text.`);
+  }
+  if ('files' in prompt) return { request, prompt: { ...prompt, files: prompt.files.map((file) => resolve(file)) } };
+  return { request, prompt };
+}
+
+function fromFlags(values: Values): Pick<CompareOrder, 'request' | 'prompt'> {
+  if (values.types === undefined) throw new UsageError('--types is missing: name two or more cache types.');
+  const nCtx = number('--context', values.context ?? '8192');
+  const request = checked(
+    fileSchema.omit({ prompt: true, modelId: true }).safeParse({
+      ...(values.name !== undefined && { name: values.name }),
+      configurations: values.types.split(',').map((pair) => configuration(pair, nCtx)),
+      options: {
+        ...(values.tokens !== undefined && { maxTokens: number('--tokens', values.tokens) }),
+        ...(values.rounds !== undefined && { rounds: number('--rounds', values.rounds) }),
+        ...(values['no-quality'] && { quality: null }),
+        ...(values.needles !== undefined && { needle: { depths: numbers('--needles', values.needles) } }),
+        ...(values.curve !== undefined && { curve: { depths: numbers('--curve', values.curve) } }),
+      },
+    }),
+    'The request',
+  );
+  return { request, prompt: promptOption(values) };
+}
+
+function promptOption({ text, document: files, question }: Values): CompareOrder['prompt'] {
+  if (text !== undefined && files === undefined) return { kind: 'file', path: resolve(text) };
+  if (text === undefined && files && question !== undefined) {
+    return { kind: 'documents', files: files.map((file) => resolve(file)), question };
+  }
+  throw new UsageError('Give --text FILE, or --document FILE with --question TEXT.');
+}
+
+function configuration(pair: string, nCtx: number): CompareConfiguration {
+  const [typeK = '', typeV = typeK, ...rest] = pair.trim().split('/');
+  const types = z.tuple([cacheTypeSchema, cacheTypeSchema]).safeParse([typeK, typeV]);
+  if (rest.length > 0 || !types.success) {
+    throw new UsageError(`--types: ${pair} is none of ${cacheTypes.join(', ')}, nor a pair like q8_0/turbo4.`);
+  }
+  return { typeK: types.data[0], typeV: types.data[1], nCtx };
+}
+
+function numbers(flag: string, text: string): number[] {
+  return text.split(',').map((one) => number(flag, one));
+}
+
+function number(flag: string, text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isFinite(value)) throw new UsageError(`${flag}: ${text} is not a number.`);
+  return value;
+}
+
+function checked<T>(parsed: z.ZodSafeParseResult<T>, what: string): T {
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  throw new UsageError(`${basename(what)}: ${issue?.path.join('.')}: ${issue?.message}.`);
 }

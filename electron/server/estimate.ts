@@ -1,8 +1,7 @@
 /** `--estimate FILE`: what a model takes of this machine and how long its context can be. Loads nothing, changes no setting. */
 import { basename } from 'node:path';
-import { sizeText } from '../contract/bytes';
-import type { ContextFit } from '../contract/fit';
-import { askedLength } from '../contract/keepsCache';
+import { sizeText } from '../contract/errors';
+import { askedLength, type ContextFit } from '../contract/fit';
 import type { ContextSettings } from '../contract/settings';
 import type { ProcessTransport } from '../services/engine/engineTransport';
 import { ModelInspector } from '../services/engine/modelInspector';

@@ -2,22 +2,18 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AppInfo } from '../contract/contract';
-import { engineArguments, inspectorArguments } from '../contract/engineArguments';
+import { engineArguments, inspectorArguments } from '../contract/engineContract';
 import { ConcertinaError } from '../contract/errors';
-import type { ProcessTransport } from '../services/engine/engineTransport';
-import { forkProcess } from '../services/engine/forkTransport';
+import { forkProcess, type ProcessTransport } from '../services/engine/engineTransport';
 import { requireWritable } from '../services/lib/dataFolder';
 import { createFileLogger, type Logger, logUnhandled } from '../services/lib/logger';
 import { PowerWatch } from '../services/machine/power';
 import { createServices, type Services } from '../services/services';
 import { commandUsage, isCommand, parseCommand } from './commandLine';
 import { runCommand } from './commands';
-import { runCompare } from './compareCommand';
-import { compareUsage } from './compareOptions';
+import { compareUsage, runCompare } from './compareCommand';
 import { type EstimateQuestion, estimateText } from './estimate';
-import { keptToken } from './key';
-import { lockFolder } from './lock';
-import { parseServeOptions, type ServeOptions, UsageError, usage } from './options';
+import { keptToken, lockFolder, parseServeOptions, type ServeOptions, UsageError, usage } from './options';
 import { type RunningServer, type ServerOptions, startServer } from './server';
 
 const appFolder = __dirname;

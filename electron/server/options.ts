@@ -1,9 +1,12 @@
 /** Command line of headless mode. */
+
+import { randomBytes } from 'node:crypto';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { cacheTypes } from '../contract/cacheTypes';
-import { contextSettingsSchema } from '../contract/settings';
+import { cacheTypes, contextSettingsSchema } from '../contract/settings';
+import { cannotWrite, requireWritable } from '../services/lib/dataFolder';
 import type { EstimateQuestion } from './estimate';
 
 export interface ServeOptions {
@@ -90,4 +93,67 @@ function parsePort(text: string): number {
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
     throw new UsageError(`--port ${text} is not a port number.`);
   return port;
+}
+
+// Two servers on one data folder would each overwrite what the other knows.
+
+/** Takes the folder for this process, until it exits. Throws where it cannot be written, and `UsageError` when another one has it. */
+export function lockFolder(folder: string): void {
+  requireWritable(folder);
+  const path = join(folder, 'serve.lock');
+  const owner = readOwner(path);
+  if (owner !== null && owner !== process.pid && isAlive(owner)) {
+    throw new UsageError(
+      `Concertina already runs with the folder ${folder} (process ${owner}). Choose another with --data.`,
+    );
+  }
+  try {
+    writeFileSync(path, String(process.pid));
+  } catch (error) {
+    throw cannotWrite(folder, error);
+  }
+  process.on('exit', () => rmSync(path, { force: true }));
+}
+
+function readOwner(path: string): number | null {
+  try {
+    return Number.parseInt(readFileSync(path, 'utf8'), 10) || null;
+  } catch {
+    return null;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as { code?: unknown }).code === 'EPERM';
+  }
+}
+
+// The key of headless mode: made once and kept with the chats it opens, so that an open tab, or a bookmark of the whole printed address, works again.
+
+const shape = /^[A-Za-z0-9_-]{32}$/;
+
+/** The key of this data folder; a new one when there is none yet or the file is damaged. Only its owner may read the file. */
+export function keptToken(folder: string): string {
+  const path = join(folder, 'serve.key');
+  const kept = read(path);
+  if (shape.test(kept)) return kept;
+  const token = randomBytes(24).toString('base64url');
+  try {
+    writeFileSync(path, token, { mode: 0o600 });
+  } catch (error) {
+    throw cannotWrite(folder, error);
+  }
+  return token;
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch {
+    return '';
+  }
 }

@@ -1,16 +1,24 @@
 /** The headless server: the built page over HTTP and the contract over one WebSocket, on the loopback interface only. */
+
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { WebSocketServer } from 'ws';
-import { socketProtocol } from '../contract/channels';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { toErrorPayload } from '../contract/errors';
 import { limits } from '../contract/limits';
+import {
+  type AnswerMessage,
+  type CallMessage,
+  type EventMessage,
+  socketProtocol,
+  socketProtocols,
+  toServerSchema,
+} from '../contract/rpc';
 import type { Logger } from '../services/lib/logger';
 import { securityHeaders, staticFile, urlPath } from '../services/lib/staticFiles';
 import type { Services } from '../services/services';
-import { type Access, hasToken, isOwnHost, isOwnOrigin } from './access';
-import { serveSocket } from './socket';
 
 /** A message of the longest text, as JSON with every character escaped, and its frame. */
 const maxMessageBytes = limits.maxMessage * 6 + 65_536;
@@ -108,4 +116,92 @@ function refuseUpgrade(request: IncomingMessage, access: Access): string | null 
 
 function refuse(socket: Duplex, status: string): void {
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+}
+
+// Who may talk to the headless server: a page that it served itself, to somebody who knows the token.
+
+interface Access {
+  token: string;
+  port: number;
+}
+
+/** Against DNS rebinding: a foreign name that resolves to this machine is not ours. */
+function isOwnHost(request: IncomingMessage, port: number): boolean {
+  return ownHosts(port).includes(request.headers.host ?? '');
+}
+
+/** Browsers send an Origin with every WebSocket; other programs on this machine may send none. */
+function isOwnOrigin(request: IncomingMessage, port: number): boolean {
+  const { origin } = request.headers;
+  return origin === undefined || ownHosts(port).some((host) => origin === `http://${host}`);
+}
+
+/** Among the subprotocols that the WebSocket offers; nowhere else, whatever a cookie or the address says. */
+function hasToken(request: IncomingMessage, access: Access): boolean {
+  const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
+  return socketProtocols(access.token).every((wanted) => offered.some((name) => isSame(name, wanted)));
+}
+
+function ownHosts(port: number): string[] {
+  return ['127.0.0.1', 'localhost', '[::1]'].map((name) => `${name}:${port}`);
+}
+
+/** In constant time: hashes have one length, whatever was sent. */
+function isSame(a: string, b: string): boolean {
+  const hash = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(hash(a), hash(b));
+}
+
+// One page in a browser: its calls in, answers and events out, each a line of JSON.
+
+/** A page that does not read (a sleeping tab) gets no more frames than this in its buffer. */
+const maxBufferedBytes = 16_000_000;
+
+/** WebSocket close code for data that makes no sense. */
+const badData = 1007;
+
+function serveSocket(
+  socket: WebSocket,
+  services: Pick<Services, 'call' | 'events' | 'engine'>,
+  log: Logger,
+): void {
+  const stopWatching = services.engine.watch();
+  const stopEvents = services.events.on(({ name, payload }) => {
+    // frames may be dropped: the final state of the message or column brings the whole text
+    if ((name === 'onStream' || name === 'onCompareFrame') && socket.bufferedAmount > maxBufferedBytes) return;
+    send({ type: 'event', name, payload });
+  });
+
+  function send(message: AnswerMessage | EventMessage): void {
+    if (socket.readyState === socket.OPEN) socket.send(JSON.stringify(message));
+  }
+
+  async function answer({ id, name, input }: CallMessage): Promise<void> {
+    send({ type: 'answer', id, envelope: await services.call(name, input) });
+  }
+
+  /** An answer that cannot be put into JSON, say. The page must not wait for it. */
+  function failed({ id, name }: CallMessage, error: unknown): void {
+    log.error(`${name} could not be answered: ${error instanceof Error ? error.stack : String(error)}`);
+    send({ type: 'answer', id, envelope: { ok: false, error: toErrorPayload(error) } });
+  }
+
+  socket.on('message', (data, isBinary) => {
+    const call = isBinary ? null : parseCall(data.toString());
+    if (call) answer(call).catch((error: unknown) => failed(call, error));
+    else socket.close(badData, 'not a call');
+  });
+  socket.on('close', () => {
+    stopEvents();
+    stopWatching();
+  });
+  socket.on('error', () => socket.terminate());
+}
+
+function parseCall(text: string): CallMessage | null {
+  try {
+    return toServerSchema.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
 }

@@ -1,12 +1,18 @@
 /** One handler for each operation of the contract: the gate and the WebSocket server both serve this object. */
+
+import { randomUUID } from 'node:crypto';
+import type { ExportedChat } from '../contract/chatFile';
+import type { ChatSummary } from '../contract/chats';
+import type { compareOperations } from '../contract/compare';
 import type { AppInfo, Handlers } from '../contract/contract';
 import { ConcertinaError } from '../contract/errors';
-import type { BudgetService } from './chats/budgetService';
+import type { HandlersOf } from '../contract/rpc';
+import { exportedText, recordsOf, withDocuments } from './chats/chatMarkdown';
 import type { ChatSearch } from './chats/chatSearch';
-import type { ChatStore } from './chats/chatStore';
-import { createLibraryHandlers } from './chats/libraryHandlers';
+import { type ChatStore, isChatId } from './chats/chatStore';
+import type { BudgetService } from './chats/promptBuilder';
 import type { TurnService } from './chats/turnService';
-import { createCompareHandlers } from './compare/compareHandlers';
+import { exportRun } from './compare/compareExport';
 import type { CompareService } from './compare/compareService';
 import { importDocument } from './documents/documentImport';
 import type { DocumentService } from './documents/documentService';
@@ -14,13 +20,12 @@ import type { DocumentUse } from './documents/documentUse';
 import type { Retrieval } from './documents/retrieval';
 import type { EngineService } from './engine/engineService';
 import type { SessionService } from './engine/sessionService';
-import { createHubHandlers } from './hub/hubHandlers';
-import type { Hub } from './hub/setUpHub';
+import type { Hub } from './hub/hubService';
 import type { MachineService } from './machine/machineService';
 import type { PowerWatch } from './machine/power';
 import type { ModelLibrary } from './models/modelLibrary';
 import type { PresetStore } from './settings/presetStore';
-import type { SettingsService } from './settings/settingsService';
+import type { SettingsService } from './settings/settingsStore';
 
 /** What only a desktop can do; headless mode has none of it. */
 export interface Desktop {
@@ -32,7 +37,7 @@ export interface Desktop {
   openExternal(url: string): Promise<void>;
 }
 
-export interface HandlerParts {
+interface HandlerParts {
   info: () => AppInfo;
   /** everything for a bug report, without private text */
   diagnostics: () => string;
@@ -172,4 +177,112 @@ export function createHandlers(parts: HandlerParts): Handlers {
 function requireDesktop(desktop: Desktop | null): Desktop {
   if (desktop) return desktop;
   throw new ConcertinaError('forbidden', 'This is not possible in a browser.', 'Type the path of the file instead.');
+}
+
+// Handlers of what is done with chats as a whole: order, search, export, import, trash; and presets.
+
+interface LibraryParts {
+  chats: ChatStore;
+  search: ChatSearch;
+  sessions: SessionService;
+  turns: TurnService;
+  documents: DocumentService;
+  presets: PresetStore;
+  documentUse: DocumentUse;
+}
+
+type LibraryNames =
+  | 'chats.setPinned'
+  | 'chats.setFolder'
+  | 'chats.search'
+  | 'chats.cancelSearch'
+  | 'chats.setSystemPrompt'
+  | 'presets.list'
+  | 'presets.save'
+  | 'presets.remove'
+  | 'presets.setDefault'
+  | 'chats.exportText'
+  | 'chats.import'
+  | 'chats.trash'
+  | 'chats.destroy';
+
+function createLibraryHandlers(parts: LibraryParts): Pick<Handlers, LibraryNames> {
+  const { chats, search, sessions, turns, documents, documentUse, presets } = parts;
+
+  async function labelsOf(documentId: string): Promise<string[] | null> {
+    const sections = await documents.store.sections(documentId).catch(() => null);
+    return sections?.map(({ label }) => label) ?? null;
+  }
+
+  async function importChat(chat: ExportedChat, documentIds: Record<string, string>): Promise<ChatSummary> {
+    const taken = (await chats.allIds()).includes(chat.id) || !isChatId(chat.id);
+    const id = taken ? randomUUID() : chat.id;
+    return chats.add(id, recordsOf(withDocuments(chat, documentIds), id));
+  }
+
+  async function destroy(chatIds: string[]): Promise<void> {
+    await documentUse.whileDestroying(chatIds, () => chats.destroy(chatIds));
+    // without an engine they go when the next one starts (`retainSessions`)
+    await Promise.allSettled(chatIds.map((chatId) => sessions.removeOfChat(chatId)));
+  }
+
+  return {
+    'chats.setPinned': ({ chatId, pinned }) => chats.setPinned(chatId, pinned),
+    'chats.setFolder': ({ chatIds, folder }) => chats.setFolder(chatIds, folder),
+    'chats.search': (question) => search.search(question),
+    'chats.cancelSearch': async ({ asker }) => search.cancel(asker),
+    'chats.setSystemPrompt': ({ chatId, systemPrompt }) => chats.setSystemPrompt(chatId, systemPrompt),
+    'chats.exportText': async ({ chatId, ...options }) => {
+      const chat = turns.withLiveText(await chats.open(chatId));
+      return { text: await exportedText(chat, options, labelsOf) };
+    },
+    'chats.import': ({ chat, documents: ids = {} }) => importChat(chat, ids),
+    'chats.trash': async () => chats.trashed(),
+    'chats.destroy': ({ chatIds }) => destroy(chatIds),
+
+    'presets.list': async () => presets.get(),
+    'presets.save': ({ presetId, preset }) => presets.save(presetId, preset),
+    'presets.remove': ({ presetId }) => presets.remove(presetId),
+    'presets.setDefault': ({ presetId }) => presets.setDefault(presetId),
+  };
+}
+
+// The operations of `electron/contract/compare.ts`.
+
+function createCompareHandlers(compare: CompareService): HandlersOf<typeof compareOperations> {
+  return {
+    'compare.start': (request) => compare.start(request),
+    'compare.cancel': ({ runId }) => compare.cancel(runId),
+    'compare.list': async () => compare.list(),
+    'compare.get': ({ runId }) => compare.get(runId),
+    'compare.rename': ({ runId, name }) => compare.rename(runId, name),
+    'compare.remove': ({ runId }) => compare.remove(runId),
+    'compare.rerun': ({ runId }) => compare.rerun(runId),
+    'compare.export': async ({ runId, format }) => exportRun(await compare.get(runId), format),
+    'compare.estimate': ({ modelId, configurations }) => compare.estimate(modelId, configurations),
+    'compare.count': async ({ modelId, prompt }) => ({ tokens: await compare.count(modelId, prompt) }),
+  };
+}
+
+// Handlers of the hub and of downloads.
+
+type HubNames = Extract<keyof Handlers, `hub.${string}` | `downloads.${string}`>;
+
+function createHubHandlers({ service, downloads }: Hub): Pick<Handlers, HubNames> {
+  return {
+    'hub.search': (question) => service.search(question),
+    'hub.cancelSearch': async ({ asker }) => service.cancelSearch(asker),
+    'hub.model': ({ repo, revision }) => service.model(repo, revision),
+    'hub.fit': (question) => service.fit(question),
+    'hub.catalogue': () => service.catalogue(),
+    'hub.account': async () => service.account(),
+    'hub.setToken': ({ token }) => service.setToken(token),
+
+    'downloads.list': async () => downloads.list(),
+    'downloads.start': (request) => downloads.start(request),
+    'downloads.pause': ({ id }) => downloads.pause(id),
+    'downloads.resume': ({ id }) => downloads.resume(id),
+    'downloads.cancel': ({ id }) => downloads.cancel(id),
+    'downloads.clear': async () => downloads.clear(),
+  };
 }

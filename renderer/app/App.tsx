@@ -1,36 +1,36 @@
 /** The shell: where each part of the window stands. */
-import { useEffect, useLayoutEffect } from 'react';
+
+import { Columns3, PanelLeftOpen, Settings2, SquarePen } from 'lucide-react';
+import { type ReactNode, useEffect, useLayoutEffect } from 'react';
 import { Toaster } from 'sonner';
 import { ChatView } from '../features/chat/ChatView';
 import { AnswerText, preloadMarkdown } from '../features/chat/markdown/AnswerText';
 import { CompareView } from '../features/compare/CompareView';
 import { RunningBanner } from '../features/compare/RunningBanner';
 import { Composer } from '../features/composer/Composer';
-import { DiagnosticsDialog } from '../features/diagnostics/DiagnosticsDialog';
-import { ThirdPartyDialog } from '../features/diagnostics/ThirdPartyDialog';
+import { DiagnosticsDialog, ThirdPartyDialog } from '../features/diagnostics/DiagnosticsDialog';
 import { DocumentPanel } from '../features/documents/DocumentPanel';
-import { ConnectionBanner } from '../features/engine/ConnectionBanner';
-import { EngineBanner } from '../features/engine/EngineBanner';
-import { Notices } from '../features/engine/Notices';
+import { ConnectionBanner, EngineBanner, Notices } from '../features/engine/EngineBanner';
 import { StatusStrip } from '../features/meter/StatusStrip';
+import { ModelPicker } from '../features/models/ModelPicker';
 import { ModelsView } from '../features/models/view/ModelsView';
-import { SettingsPanel } from '../features/settings/SettingsPanel';
-import { useReplacedToast } from '../features/settings/useReplacedToast';
+import { SettingsPanel, useReplacedToast } from '../features/settings/SettingsPanel';
 import { Sidebar } from '../features/sidebar/Sidebar';
-import { selectCompareOpen } from '../state/compare/selectors';
-import { selectChatTitle } from '../state/conversation/selectors';
-import { selectPanel } from '../state/documents/selectors';
-import type { App as AppParts } from '../state/store';
-import { selectSettingsOpen, selectSidebarOpen } from '../state/ui/selectors';
+import { selectChatTitle } from '../state/lib/openChat';
+import { selectCompareOpen } from '../state/slices/compare';
+import { selectPanel } from '../state/slices/documents';
+import { selectTheme } from '../state/slices/settings';
+import { selectSettingsOpen, selectSidebarOpen } from '../state/slices/ui';
+import type { AppStore as AppParts } from '../state/store';
 import { useActions, useApp } from '../state/useApp';
+import { IconButton } from '../ui/Button';
+import { cx } from '../ui/cx';
+import { useMediaQuery } from '../ui/hooks';
 import { TooltipProvider } from '../ui/Tooltip';
-import { useMediaQuery } from '../ui/useMediaQuery';
 import { DropZone } from './DropZone';
 import { ErrorBoundary } from './ErrorBoundary';
-import { Header } from './Header';
 import { listenForKeys } from './keyboard';
-import { SidePane } from './SidePane';
-import { useTheme } from './useTheme';
+import { applyTheme } from './theme';
 
 export function App({ app }: { app: AppParts }) {
   const theme = useTheme();
@@ -111,4 +111,107 @@ export function App({ app }: { app: AppParts }) {
       />
     </TooltipProvider>
   );
+}
+
+function Header() {
+  const chatTitle = useApp(selectChatTitle);
+  const sidebarOpen = useApp(selectSidebarOpen);
+  const settingsOpen = useApp(selectSettingsOpen);
+  const comparing = useApp(selectCompareOpen);
+  const { compare, conversation, ui } = useActions();
+
+  // the comparison has a heading of its own
+  const title = comparing ? null : chatTitle;
+
+  return (
+    <header className="flex h-12 shrink-0 items-center gap-1 pr-2 pl-2">
+      {!sidebarOpen && (
+        <>
+          <IconButton
+            label="Show the chats"
+            keys="Mod+B"
+            side="bottom"
+            icon={<PanelLeftOpen />}
+            onClick={() => ui.setSidebar(true)}
+            data-testid="sidebar-open"
+          />
+          <IconButton
+            label="New chat"
+            keys="Mod+N"
+            side="bottom"
+            icon={<SquarePen />}
+            onClick={() => {
+              compare.close();
+              conversation.startNew();
+              ui.focusComposer();
+            }}
+          />
+        </>
+      )}
+      {title !== null && (
+        <h1 dir="auto" className="min-w-0 flex-1 truncate px-2.5 text-left text-sm font-medium text-ink-2">
+          {title}
+        </h1>
+      )}
+      {title === null && <span className="flex-1" />}
+      <ModelPicker />
+      <IconButton
+        label="Compare cache types"
+        side="bottom"
+        icon={<Columns3 />}
+        aria-pressed={comparing}
+        onClick={() => (comparing ? compare.close() : compare.show())}
+        data-testid="compare-view-open"
+      />
+      <IconButton
+        label="Settings"
+        keys="Mod+,"
+        side="bottom"
+        icon={<Settings2 />}
+        aria-pressed={settingsOpen}
+        onClick={ui.toggleSettings}
+        data-testid="settings-open"
+      />
+    </header>
+  );
+}
+
+interface SidePaneProps {
+  side: 'left' | 'right';
+  open: boolean;
+  /** over the chat, in a small window */
+  floats: boolean;
+  onClose: () => void;
+  children: ReactNode;
+}
+
+function SidePane({ side, open, floats, onClose, children }: SidePaneProps) {
+  if (!open) return null;
+  if (!floats) return <div className="h-full shrink-0">{children}</div>;
+  return (
+    <>
+      {/* A click beside the pane closes it; the keyboard has the button in the pane. */}
+      <button
+        type="button"
+        tabIndex={-1}
+        aria-hidden="true"
+        className="absolute inset-0 z-20 bg-black/25"
+        onClick={onClose}
+      />
+      <div className={cx('absolute inset-y-0 z-30 max-w-full shadow-pop', side === 'left' ? 'left-0' : 'right-0')}>
+        {children}
+      </div>
+    </>
+  );
+}
+
+/** Follows the setting and, where it says so, the system. */
+function useTheme(): 'light' | 'dark' {
+  const theme = useApp(selectTheme);
+  const systemDark = useMediaQuery('(prefers-color-scheme: dark)');
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a change of the system's scheme has to be applied too
+  useEffect(() => {
+    if (theme !== null) applyTheme(theme);
+  }, [theme, systemDark]);
+  return theme === 'dark' || (theme !== 'light' && systemDark) ? 'dark' : 'light';
 }

@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'react';
 import { useActions } from '../state/useApp';
 import { Bellows } from '../ui/Bellows';
-import { droppedItems, sortDropped } from './dropped';
 
 /** Takes files anywhere in the window: models and folders onto the list, all others to the question. */
 export function DropZone() {
@@ -73,4 +72,33 @@ export function DropZone() {
       </div>
     </div>
   );
+}
+
+// What is dropped: models and folders go to the model list, everything else to the question. Each says what it refuses.
+
+interface DroppedItem {
+  file: File;
+  folder: boolean;
+}
+
+interface Dropped {
+  documents: File[];
+  models: File[];
+}
+
+/** Only while the event is handled: afterwards the transfer is empty. */
+function droppedItems(transfer: DataTransfer): DroppedItem[] {
+  const items = [...transfer.items].filter(({ kind }) => kind === 'file');
+  return items.flatMap((item) => {
+    const file = item.getAsFile();
+    return file ? { file, folder: item.webkitGetAsEntry()?.isDirectory ?? false } : [];
+  });
+}
+
+export function sortDropped(items: readonly DroppedItem[]): Dropped {
+  const isModel = ({ file, folder }: DroppedItem) => folder || /\.gguf$/i.test(file.name);
+  return {
+    documents: items.filter((item) => !isModel(item)).map(({ file }) => file),
+    models: items.filter(isModel).map(({ file }) => file),
+  };
 }

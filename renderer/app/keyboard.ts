@@ -1,10 +1,10 @@
 /** Key commands of the window. The menu of the main process sends the same ones by name. */
 
 import type { Command } from '../state/connect';
-import { selectChatId } from '../state/conversation/selectors';
-import type { App } from '../state/store';
-import { selectIsAnswering } from '../state/stream/selectors';
-import { isMac } from '../ui/platform';
+import { selectChatId } from '../state/lib/openChat';
+import { selectIsAnswering } from '../state/slices/live';
+import type { AppStore } from '../state/store';
+import { isMac } from '../ui/Kbd';
 
 export type KeyCommand = Command | 'sidebar' | 'find' | 'models';
 
@@ -28,7 +28,7 @@ export function commandOfKey(event: Key, mac: boolean): KeyCommand | null {
   return letters[event.key.toLowerCase()] ?? null;
 }
 
-const commands: Record<KeyCommand, (app: App) => void> = {
+const commands: Record<KeyCommand, (app: AppStore) => void> = {
   'new-chat': ({ actions }) => {
     actions.compare.close();
     actions.conversation.startNew();
@@ -51,7 +51,7 @@ const commands: Record<KeyCommand, (app: App) => void> = {
   stop: stopOrClose,
 };
 
-export function runCommand(app: App, command: KeyCommand): void {
+export function runCommand(app: AppStore, command: KeyCommand): void {
   commands[command](app);
 }
 
@@ -60,7 +60,7 @@ export function escapeCloses(facts: { paneOpen: boolean; inPane: boolean; answer
   return facts.paneOpen && (facts.inPane || !facts.answering);
 }
 
-function stopOrClose({ actions, store }: App): void {
+function stopOrClose({ actions, store }: AppStore): void {
   const state = store.getState();
   const { settingsOpen } = state.ui;
   const pane = settingsOpen ? 'settings-panel' : 'document-panel';
@@ -79,7 +79,7 @@ function stopOrClose({ actions, store }: App): void {
 }
 
 /** Keys that something nearer has used (a menu that closes, a field that gives up) are left alone. */
-export function listenForKeys(app: App): () => void {
+export function listenForKeys(app: AppStore): () => void {
   function onKeyDown(event: KeyboardEvent): void {
     if (event.defaultPrevented) return;
     const command = commandOfKey(event, isMac);

@@ -1,10 +1,11 @@
 /** What the rest of the renderer sees of the services behind the window, whichever carrier is in use. */
+
 import type { AddModelsResult, Client } from '../../electron/contract/contract';
-import type { ErrorPayload } from '../../electron/contract/errors';
+import type { ErrorCode, ErrorPayload } from '../../electron/contract/errors';
 import type { UploadOptions } from './upload';
 
 /** `refused`: the server was never reached or does not take our token; trying again will not help by itself. */
-export type ConnectionPhase = 'connecting' | 'open' | 'lost' | 'refused';
+type ConnectionPhase = 'connecting' | 'open' | 'lost' | 'refused';
 
 export interface Connection {
   phase: ConnectionPhase;
@@ -33,4 +34,18 @@ export class CallError extends Error {
     this.code = payload.code;
     this.hint = payload.hint;
   }
+}
+
+// Reads the payload out of anything that a call may reject with.
+
+export function errorPayloadOf(error: unknown): ErrorPayload {
+  if (error instanceof Error) {
+    const { code, hint } = error as Partial<ErrorPayload>;
+    return {
+      code: typeof code === 'string' ? (code as ErrorCode) : 'internal',
+      message: error.message,
+      hint: typeof hint === 'string' ? hint : '',
+    };
+  }
+  return { code: 'internal', message: String(error), hint: '' };
 }

@@ -1,10 +1,10 @@
 /** Chooses the carrier. The only place that knows whether the page runs in Electron or in a browser. */
-import { socketProtocols } from '../../electron/contract/channels';
-import type { WindowApi } from '../../electron/contract/contract';
-import type { AppClient } from './client';
-import { createElectronClient } from './electronClient';
+
+import type { AddModelsResult, OperationName, WindowApi } from '../../electron/contract/contract';
+import { type Envelope, socketProtocols } from '../../electron/contract/rpc';
+import { type AppClient, CallError } from './client';
 import type { Socket } from './socketClient';
-import { socketUrl, takeToken } from './token';
+import { uploadFiles } from './upload';
 
 declare global {
   interface Window {
@@ -23,4 +23,79 @@ export async function createClient(): Promise<AppClient> {
   const open = () => new WebSocket(socketUrl(location.href), socketProtocols(token)) as Socket;
   // without a token each try ends alike, so the page says so after the first
   return createSocketClient(token === null ? { open, triesBeforeRefused: 1 } : { open });
+}
+
+// The client over the API that the preload script puts on `window.concertina`.
+
+export function createElectronClient(api: WindowApi): AppClient {
+  async function call(name: OperationName, input: unknown): Promise<unknown> {
+    return unwrap(await api.call(name, input));
+  }
+
+  async function addDroppedFiles(files: File[]): Promise<AddModelsResult> {
+    return unwrap(await api.addDroppedFiles(files)) as AddModelsResult;
+  }
+
+  /** A file on this machine goes by its path, which only the preload script knows; a pasted one has none and is sent. */
+  async function attachFile(file: File, sendIt: () => Promise<string>): Promise<string> {
+    const envelope = await api.attachDroppedFiles([file]);
+    if (!envelope.ok && envelope.error.code === 'bad-request') return sendIt();
+    const [jobId] = unwrap(envelope) as string[];
+    return jobId ?? sendIt();
+  }
+
+  return {
+    // The contract types every name; the carrier below it is untyped on purpose.
+    call: call as AppClient['call'],
+    on: api.on as AppClient['on'],
+    addDroppedFiles,
+    attachFiles: (files, options) => uploadFiles(call as AppClient['call'], files, options, attachFile),
+    onConnection: (listener) => {
+      listener({ phase: 'open', retryAt: null });
+      return () => {};
+    },
+    reconnect: () => {},
+  };
+}
+
+function unwrap(envelope: Envelope): unknown {
+  if (envelope.ok) return envelope.value;
+  throw new CallError(envelope.error);
+}
+
+/**
+ * The token of headless mode arrives in the URL once. It leaves the address bar at once (history, shoulder surfing)
+ * and stays for this tab only, so that a reload still connects.
+ */
+const storageKey = 'concertina.token';
+
+interface TokenPlaces {
+  href: string;
+  replaceUrl(url: string): void;
+  storage: Pick<Storage, 'getItem' | 'setItem'>;
+}
+
+/** Anything else cannot be offered as a subprotocol, and is no token of ours. */
+const shape = /^[\w-]+$/;
+
+/** @returns null: neither the address nor the tab has one */
+export function takeToken(places: TokenPlaces): string | null {
+  const url = new URL(places.href);
+  const fromUrl = url.searchParams.get('token');
+  if (fromUrl === null) return usable(places.storage.getItem(storageKey));
+  places.storage.setItem(storageKey, fromUrl);
+  url.searchParams.delete('token');
+  places.replaceUrl(url.pathname + url.search + url.hash);
+  return usable(fromUrl);
+}
+
+function usable(token: string | null): string | null {
+  return token !== null && shape.test(token) ? token : null;
+}
+
+/** The address of the socket on the page's own host. */
+export function socketUrl(href: string): string {
+  const url = new URL('/ws', href);
+  url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
+  return url.href;
 }

@@ -3,11 +3,10 @@
  * A lost connection fails the calls that were open, tries again with growing pauses and tells its listeners;
  * calls made meanwhile wait for the next connection.
  */
+
 import { type Events, events, type Operations } from '../../electron/contract/contract';
 import { ConcertinaError } from '../../electron/contract/errors';
-import { createRemote } from '../../electron/contract/rpc';
-import type { CallMessage } from '../../electron/contract/wire';
-import { backoffMs } from './backoff';
+import { type CallMessage, createRemote } from '../../electron/contract/rpc';
 import { type AppClient, CallError, type Connection } from './client';
 import { uploadFiles } from './upload';
 
@@ -118,3 +117,11 @@ const noDropError = {
   message: 'Browsers do not expose the path of a dropped file.',
   hint: 'Type the path of the file in the model list instead.',
 } as const;
+
+/** Waiting time before the nth try to connect again: doubles, stays under ten seconds. */
+const firstMs = 400;
+const longestMs = 10_000;
+
+export function backoffMs(attempt: number): number {
+  return Math.min(longestMs, firstMs * 2 ** Math.max(0, attempt));
+}

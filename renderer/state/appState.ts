@@ -1,21 +1,42 @@
 /** The whole state of the window: data only. Actions live beside it (`store.ts`), never inside. */
-import type { BudgetState } from './budget/state';
-import type { ChatsState } from './chats/state';
-import type { CitationsState } from './citations/state';
-import type { CompareState } from './compare/state';
-import type { ConversationState } from './conversation/state';
-import type { DocumentsState } from './documents/state';
-import type { DownloadsState } from './downloads/state';
-import type { EngineSlice } from './engine/state';
-import type { HubState } from './hub/state';
-import type { KeptState } from './kept/state';
-import type { MachineSlice } from './machine/state';
-import type { MeterState } from './meter/state';
-import type { ModelsState } from './models/state';
-import type { PresetsState } from './presets/state';
-import type { SettingsState } from './settings/state';
-import type { StreamState } from './stream/state';
-import type { UiState } from './ui/state';
+
+import type {
+  AnswerStats,
+  AttachmentPart,
+  Chat,
+  ChatSummary,
+  Passage,
+  PromptBudget,
+  TrashedChat,
+} from '../../electron/contract/chats';
+import type { ComparePlan, CompareRun, CompareSummary } from '../../electron/contract/compare';
+import type { AddModelsResult, AppInfo } from '../../electron/contract/contract';
+import type { DocumentInfo, DocumentJob, DocumentUsage, Section } from '../../electron/contract/documents';
+import type { EngineStatus, LiveStats, Memory, MemoryEstimate, SavedSession } from '../../electron/contract/engine';
+import type { ErrorPayload } from '../../electron/contract/errors';
+import type { ContextFit } from '../../electron/contract/fit';
+import type {
+  CatalogueEntry,
+  Download,
+  HubAccount,
+  HubFit,
+  HubModel,
+  HubModelPage,
+  HubSort,
+} from '../../electron/contract/hub';
+import { type MachineProfile, type Power, unknownPower } from '../../electron/contract/machine';
+import type { AddProgress, ModelDetails, ModelEntry, ModelPlaces } from '../../electron/contract/models';
+import type {
+  CacheType,
+  ContextSettings,
+  ModelDefaults,
+  PresetContent,
+  Presets,
+  Settings,
+} from '../../electron/contract/settings';
+import type { ChatSearchAnswer } from '../../electron/contract/textSearch';
+import type { Connection } from '../bridge/client';
+import { emptySparkline, type Sparkline } from './lib/sparkline';
 
 export interface AppState {
   settings: SettingsState;
@@ -36,3 +57,537 @@ export interface AppState {
   machine: MachineSlice;
   ui: UiState;
 }
+
+interface BudgetState {
+  /** what the last budget was made of: another state of the chat, the draft or the model makes it stale */
+  key: string;
+  budget: PromptBudget | null;
+  /** why there is none, for `key` */
+  error: ErrorPayload | null;
+}
+
+export const initialBudget: BudgetState = { key: '', budget: null, error: null };
+
+interface ChatsState {
+  /** null until the services have answered */
+  list: ChatSummary[] | null;
+  query: string;
+  /** what was found last; a reader compares the query to know whether it is current */
+  found: { query: string; answer: ChatSearchAnswer } | null;
+  /** the texts of the chats are being searched for `query` */
+  searching: boolean;
+  /** how much of them was read, 0 to 1, when it takes longer */
+  searched: number | null;
+  /** what lies in the trash, while it is looked at; null: it is not */
+  trash: TrashedChat[] | null;
+  /** names of folders that are shut in the list */
+  shutFolders: readonly string[];
+  /** chats are being exported or imported: so many of all; null: they are not */
+  transfer: { kind: 'export' | 'import'; done: number; all: number } | null;
+}
+
+export const initialChats: ChatsState = {
+  list: null,
+  query: '',
+  found: null,
+  searching: false,
+  searched: null,
+  trash: null,
+  shutFolders: [],
+  transfer: null,
+};
+
+/** Where a quotation stands, in UTF-16 units of the text of the document. */
+export interface QuotePlace {
+  documentId: string;
+  start: number;
+  end: number;
+}
+
+interface CitationsState {
+  /** of documents that answers of the open chat can cite; empty: the document is not there any more */
+  sections: Readonly<Record<string, readonly Section[]>>;
+  /** by message id, then by the words of the quotation */
+  quotes: Readonly<Record<string, Readonly<Record<string, QuotePlace>>>>;
+}
+
+export const initialCitations: CitationsState = { sections: {}, quotes: {} };
+
+/** The draft that holds the documents of a comparison; no chat has such an id. */
+export const compareDraftKey = 'compare';
+
+export interface FormRow {
+  /** of this row, for ever */
+  key: number;
+  typeK: CacheType;
+  typeV: CacheType;
+  nCtx: number;
+}
+
+/** A chat as the prompt: up to the last question of the branch that ends in `leafId`. */
+export interface FormChat {
+  chatId: string;
+  /** null: the branch that is shown */
+  leafId: string | null;
+  title: string;
+}
+
+export interface CompareForm {
+  /** null: the loaded model */
+  modelId: string | null;
+  kind: 'text' | 'chat' | 'documents';
+  text: string;
+  asIs: boolean;
+  /** about the documents */
+  question: string;
+  chat: FormChat | null;
+  rows: readonly FormRow[];
+  /** key of the row that the others are judged by */
+  reference: number;
+  maxTokens: number;
+  rounds: number;
+  together: boolean;
+  quality: boolean;
+  qualityTokens: number;
+  needle: boolean;
+  curve: boolean;
+}
+
+export type PlanOutcome = { ok: true; value: ComparePlan } | { ok: false; error: ErrorPayload };
+
+/** What an answer has come to while its column writes. */
+export interface LiveColumn {
+  text: string;
+  thinking: string;
+  stats: LiveStats;
+}
+
+interface CompareState {
+  /** in place of the chat */
+  open: boolean;
+  form: CompareForm | null;
+  /** `key`: of the rows and the model that were asked about */
+  plan: { key: string; outcome: PlanOutcome } | null;
+  /** null until the services have answered */
+  runs: readonly CompareSummary[] | null;
+  /** the one that is shown; null: the form is */
+  run: CompareRun | null;
+  openingId: string | null;
+  live: { runId: string; columns: Readonly<Record<number, LiveColumn>> } | null;
+  starting: boolean;
+  /** why the last thing that was asked for was refused */
+  problem: ErrorPayload | null;
+}
+
+export const initialCompare: CompareState = {
+  open: false,
+  form: null,
+  plan: null,
+  runs: null,
+  run: null,
+  openingId: null,
+  live: null,
+  starting: false,
+  problem: null,
+};
+
+export interface Draft {
+  text: string;
+  /** in the order in which the model reads them, before the text */
+  documents: readonly DraftDocument[];
+}
+
+/** A message to bring into view, and the words to mark in it. A new object each time, so that a place can be asked for twice. */
+export interface Target {
+  messageId: string;
+  words: readonly string[];
+}
+
+interface ConversationState {
+  /** the open chat; null: a new one that is made when its first message is sent */
+  chat: Chat | null;
+  openingId: string | null;
+  /** in the open chat */
+  target: Target | null;
+  /** a question is on its way to the services */
+  sending: boolean;
+  /** what was written but not sent, by chat id */
+  drafts: Readonly<Record<string, Draft>>;
+}
+
+export const newChatKey = 'new';
+export const emptyDraft: Draft = { text: '', documents: [] };
+export const initialConversation: ConversationState = {
+  chat: null,
+  openingId: null,
+  target: null,
+  sending: false,
+  drafts: {},
+};
+
+/** How a document came into the draft, which says how it is tried again. */
+type Origin =
+  | { kind: 'file'; file: File }
+  | { kind: 'text'; text: string }
+  /** chosen in the native dialog: the window has neither the file nor its path */
+  | { kind: 'dialog' }
+  /** already read: from a former question, or attached again in the panel */
+  | { kind: 'stored' };
+
+/** A document beside the question that is being written. It is ready when it has its `info`. */
+export interface DraftDocument {
+  /** of this card, for ever */
+  key: string;
+  name: string;
+  origin: Origin;
+  /** 0 to 1: how much of the file has been handed over; null: that is done */
+  sent: number | null;
+  jobId: string | null;
+  info: DocumentInfo | null;
+  part: AttachmentPart;
+  error: ErrorPayload | null;
+}
+
+/** A place in a document: a section by its index, or characters of its text; without an end, the line. */
+export type Place = { section: number } | { offset: number; end?: number };
+
+export interface Panel {
+  documentId: string;
+  view: 'text' | 'parts';
+  /** where to go; null: the beginning */
+  place: Place | null;
+  /** grows when the same place is asked for again */
+  asked: number;
+}
+
+export interface TokenCount {
+  modelId: string | null;
+  tokens: number;
+  /** of each section; null: they were not counted */
+  sections: readonly number[] | null;
+}
+
+/** A passage that was found, with its words. */
+export interface FoundPassage extends Passage {
+  text: string;
+}
+
+export interface Found {
+  /** the best, the best first */
+  passages: readonly FoundPassage[];
+  /** with words of the query, those that are not among `passages` too */
+  all: number;
+}
+
+interface DocumentsState {
+  jobs: readonly DocumentJob[];
+  infos: Readonly<Record<string, DocumentInfo>>;
+  sections: Readonly<Record<string, readonly Section[]>>;
+  tokens: Readonly<Record<string, TokenCount>>;
+  /** the document that is shown beside the chat */
+  panel: Panel | null;
+  /** how much of it the search has read, 0 to 1, when it takes longer */
+  searched: number | null;
+  /** why its facts could not be had */
+  panelError: ErrorPayload | null;
+}
+
+export const initialDocuments: DocumentsState = {
+  jobs: [],
+  infos: {},
+  sections: {},
+  tokens: {},
+  panel: null,
+  searched: null,
+  panelError: null,
+};
+
+interface DownloadsState {
+  /** in the order in which they were asked for; null until the services have answered */
+  list: Download[] | null;
+  /** files whose download is being asked for, as `fileKey` names them */
+  starting: readonly string[];
+  /** the last thing that was refused; the next one that works takes it away */
+  problem: ErrorPayload | null;
+}
+
+export const initialDownloads: DownloadsState = { list: null, starting: [], problem: null };
+
+export function fileKey({ repo, file }: { repo: string; file: string }): string {
+  return `${repo} ${file}`;
+}
+
+interface EngineSlice {
+  /** null until the services have answered */
+  status: EngineStatus | null;
+  info: AppInfo | null;
+  connection: Connection;
+  /** the engine died and is back; shown until the person has seen it */
+  recovered: boolean;
+  /** a model that could not be had, which the person has read about */
+  closedRefusal: EngineStatus['refused'];
+  /** notices of this start that the person has closed */
+  closedNotices: readonly string[];
+}
+
+export const initialEngine: EngineSlice = {
+  status: null,
+  info: null,
+  connection: { phase: 'connecting', retryAt: null },
+  recovered: false,
+  closedRefusal: null,
+  closedNotices: [],
+};
+
+/** For features, which do not reach past the state. */
+export type ConnectionPhase = Connection['phase'];
+
+export type Outcome<T> = { ok: true; value: T } | { ok: false; error: ErrorPayload };
+
+/** What the verdicts are about; the rest of the context settings is as saved. */
+export type AskedContext = Pick<ContextSettings, 'nCtx' | 'typeK' | 'typeV'>;
+
+interface HubResults {
+  query: string;
+  sort: HubSort;
+  models: HubModel[];
+  /** null: there are no more */
+  next: string | null;
+}
+
+export interface OpenPage {
+  repo: string;
+  /** null: being asked */
+  outcome: Outcome<HubModelPage> | null;
+  /** path of the file that the figures are about; null: none yet */
+  file: string | null;
+}
+
+interface HubState {
+  /** what stands in the search field */
+  query: string;
+  sort: HubSort;
+  searching: boolean;
+  /** the next thirty are being asked for */
+  asksMore: boolean;
+  results: HubResults | null;
+  /** why the last search has no answer */
+  problem: ErrorPayload | null;
+  /** null until it was read */
+  catalogue: CatalogueEntry[] | null;
+  page: OpenPage | null;
+  /** null: as in the settings */
+  asked: AskedContext | null;
+  /** by `fitKey`; the last answer for each question */
+  fits: Readonly<Record<string, Outcome<HubFit>>>;
+  account: HubAccount | null;
+}
+
+export const initialHub: HubState = {
+  query: '',
+  sort: 'trending',
+  searching: false,
+  asksMore: false,
+  results: null,
+  problem: null,
+  catalogue: null,
+  page: null,
+  asked: null,
+  fits: {},
+  account: null,
+};
+
+/** What is kept on disk beside the chats; read while the settings are open. */
+interface KeptState {
+  /** null until they were read */
+  sessions: readonly SavedSession[] | null;
+  /** why they could not be read, as a sentence */
+  problem: string | null;
+  documents: DocumentUsage | null;
+  /** something of it is being removed */
+  removing: boolean;
+}
+
+export const initialKept: KeptState = { sessions: null, problem: null, documents: null, removing: false };
+
+interface MachineSlice {
+  /** undefined: not asked for yet; null: never measured */
+  profile: MachineProfile | null | undefined;
+  /** 0..1 while the machine is measured; null otherwise */
+  fraction: number | null;
+}
+
+export const initialMachine: MachineSlice = { profile: undefined, fraction: null };
+
+/** One reading a second. */
+export interface HistoryPoint {
+  /** milliseconds since 1970 */
+  at: number;
+  /** tokens per second written and read; 0 while nothing was */
+  answerRate: number;
+  promptRate: number;
+  contextUsed: number;
+  contextSize: number;
+  memory: Memory;
+}
+
+export interface MeterState {
+  /** nothing is measured or shown (`npm run bench:meter`) */
+  off: boolean;
+  /** figures of the answer at work, a few times a second: what a person can read. Null: nothing is being answered */
+  live: LiveStats | null;
+  /** speed over the answer at work, or over the last one */
+  sparkline: Sparkline;
+  /** oldest first; as long as `historyMs` reaches back */
+  history: readonly HistoryPoint[];
+  power: Power;
+}
+
+export const initialMeter: MeterState = {
+  off: false,
+  live: null,
+  sparkline: emptySparkline,
+  history: [],
+  power: unknownPower,
+};
+
+export type DetailsOutcome = { ok: true; value: ModelDetails } | { ok: false; error: ErrorPayload };
+
+/** A model with nothing set for it alone. */
+export const nothingOwn: ModelDefaults = { context: null, sampling: null, systemPrompt: null };
+
+interface ModelsState {
+  /** null until the services have answered */
+  list: ModelEntry[] | null;
+  adding: boolean;
+  /** of the folder that is searched; null: none has been for long enough to tell */
+  addProgress: AddProgress | null;
+  /** files of the last try that could not be added, each with its reason */
+  refused: AddModelsResult['refused'];
+  /** the model that is being loaded on the person's request */
+  selectingId: string | null;
+  /** folders that could be added, and those that were; null: not looked for yet */
+  places: ModelPlaces | null;
+}
+
+export const initialModels: ModelsState = {
+  list: null,
+  adding: false,
+  addProgress: null,
+  refused: [],
+  selectingId: null,
+  places: null,
+};
+
+interface PresetsState extends Presets {
+  /** what the default preset took the place of for a new chat, where no preset has it; null: nothing that could be lost */
+  replaced: { by: string; values: Pick<PresetContent, 'systemPrompt' | 'sampling'> } | null;
+}
+
+export const initialPresets: PresetsState = { presets: [], defaultId: null, replaced: null };
+
+export type EstimateOutcome = { ok: true; value: MemoryEstimate } | { ok: false; error: ErrorPayload };
+
+export type FitOutcome = { ok: true; value: ContextFit } | { ok: false; error: ErrorPayload };
+
+interface Fit {
+  /** as in `Estimates` */
+  key: string;
+  outcome: FitOutcome;
+}
+
+export interface Estimates {
+  /** the settings that were asked about, as a key; a reader compares it to know whether the figures are current */
+  key: string;
+  /** the pair that is chosen */
+  pair: EstimateOutcome;
+  /** every type on each side: the bytes that a choice of it would take there */
+  byType: Record<'K' | 'V', Partial<Record<CacheType, EstimateOutcome>>>;
+}
+
+interface SettingsState {
+  /** null until the services have answered */
+  saved: Settings | null;
+  /** context settings that were changed in the panel and wait for "Apply": each costs a reload of the model */
+  draft: Partial<ContextSettings>;
+  applying: boolean;
+  estimates: Estimates | null;
+  /** whether the edited settings fit into the memory, and what would */
+  fit: Fit | null;
+}
+
+export const initialSettings: SettingsState = {
+  saved: null,
+  draft: {},
+  applying: false,
+  estimates: null,
+  fit: null,
+};
+
+/** An answer that is being written, as far as its frames have arrived. */
+export interface LiveAnswer {
+  /** null: the services have not answered yet that the answer goes on */
+  requestId: string | null;
+  chatId: string;
+  messageId: string;
+  text: string;
+  thinking: string;
+  /** null until the first frame */
+  stats: LiveStats | null;
+  /** false: the window joined in the middle, and `text` continues what the services had stored by then */
+  fromStart: boolean;
+}
+
+export interface StreamState {
+  /** by message id */
+  live: Readonly<Record<string, LiveAnswer>>;
+  /** message ids that have ended: frames and final states take two roads, and a late frame must not revive an answer */
+  ended: readonly string[];
+  /** figures of the last answer that ended in this window */
+  last: AnswerStats | null;
+}
+
+export const initialStream: StreamState = { live: {}, ended: [], last: null };
+
+export type ModelsTab = 'discover' | 'downloads' | 'here';
+
+interface Problem {
+  error: ErrorPayload;
+  /** the chat that it belongs to, by the key of its draft, and that draft as it was; null: none */
+  of: { draftKey: string; draft: Draft } | null;
+}
+
+interface UiState {
+  sidebarOpen: boolean;
+  settingsOpen: boolean;
+  pickerOpen: boolean;
+  diagnosticsOpen: boolean;
+  thirdPartyOpen: boolean;
+  /** the part of the models view that is shown; null: the view is closed */
+  modelsTab: ModelsTab | null;
+  /**
+   * The last action that failed: shown above the composer until it is closed or the next one works. One of a chat is shown in that
+   * chat alone, and until its draft changes.
+   */
+  problem: Problem | null;
+  /** grows by one when the field should take the keyboard focus */
+  focusComposer: number;
+  focusSearch: number;
+  /** the search inside the open chat */
+  findOpen: boolean;
+  focusFind: number;
+}
+
+export const initialUi: UiState = {
+  sidebarOpen: true,
+  settingsOpen: false,
+  pickerOpen: false,
+  diagnosticsOpen: false,
+  thirdPartyOpen: false,
+  modelsTab: null,
+  problem: null,
+  focusComposer: 0,
+  focusSearch: 0,
+  findOpen: false,
+  focusFind: 0,
+};

@@ -1,11 +1,13 @@
 /** Turns events of the services into actions of the slices, and fetches everything when a connection opens. */
+
 import type { EventPayload } from '../../electron/contract/contract';
 import type { AppClient } from '../bridge/client';
-import type { App } from './store';
+import { createClient } from '../bridge/createClient';
+import { type AppStore, createApp } from './store';
 
 export type Command = EventPayload<'onCommand'>['command'];
 
-export function connect(client: AppClient, app: App, onCommand: (command: Command) => void): () => void {
+export function connect(client: AppClient, app: AppStore, onCommand: (command: Command) => void): () => void {
   const { actions } = app;
   let opened = false;
   // The services tell only what changed; the plots want a point for each second.
@@ -48,7 +50,7 @@ export function connect(client: AppClient, app: App, onCommand: (command: Comman
   };
 }
 
-async function refresh(client: AppClient, { store, actions }: App, again: boolean): Promise<void> {
+async function refresh(client: AppClient, { store, actions }: AppStore, again: boolean): Promise<void> {
   const openChatId = store.getState().conversation.chat?.id;
   const openRunId = store.getState().compare.run?.id;
   const outcomes = await Promise.allSettled([
@@ -69,4 +71,13 @@ async function refresh(client: AppClient, { store, actions }: App, again: boolea
   if (store.getState().engine.connection.phase !== 'open') return;
   const failed = outcomes.find((outcome) => outcome.status === 'rejected');
   if (failed) actions.ui.report(failed.reason);
+}
+
+// Makes the client, the store and the subscriptions. Called once, by the entry of the window.
+
+export async function startState(onCommand: (app: AppStore, command: Command) => void): Promise<AppStore> {
+  const client = await createClient();
+  const app = createApp(client);
+  connect(client, app, (command) => onCommand(app, command));
+  return app;
 }

@@ -1,23 +1,27 @@
 /** Composes the slices. Data and actions are apart: a component reads the one and calls the other. */
 import { createStore, type StoreApi } from 'zustand/vanilla';
-import type { AppClient } from '../bridge/client';
-import { errorPayloadOf } from '../bridge/errorPayload';
-import type { AppState } from './appState';
-import { initialBudget } from './budget/state';
-import { initialChats } from './chats/state';
-import { initialCitations } from './citations/state';
-import { initialCompare } from './compare/state';
-import { emptyDraft, initialConversation } from './conversation/state';
-import { initialDocuments } from './documents/state';
-import { initialDownloads } from './downloads/state';
-import { initialEngine } from './engine/state';
-import { initialHub } from './hub/state';
-import { initialKept } from './kept/state';
-import { initialMachine } from './machine/state';
-import { initialMeter } from './meter/state';
-import { initialModels } from './models/state';
-import { initialPresets } from './presets/state';
-import { initialSettings } from './settings/state';
+import { type AppClient, errorPayloadOf } from '../bridge/client';
+import {
+  type AppState,
+  emptyDraft,
+  initialBudget,
+  initialChats,
+  initialCitations,
+  initialCompare,
+  initialConversation,
+  initialDocuments,
+  initialDownloads,
+  initialEngine,
+  initialHub,
+  initialKept,
+  initialMachine,
+  initialMeter,
+  initialModels,
+  initialPresets,
+  initialSettings,
+  initialStream,
+  initialUi,
+} from './appState';
 import type { Tools } from './slice';
 import { createBudgetActions } from './slices/budget';
 import { createChatsActions } from './slices/chats';
@@ -29,15 +33,12 @@ import { createDownloadsActions } from './slices/downloads';
 import { createEngineActions } from './slices/engine';
 import { createHubActions } from './slices/hub';
 import { createKeptActions } from './slices/kept';
-import { createMeterActions } from './slices/live';
+import { createMeterActions, createStreamActions } from './slices/live';
 import { createMachineActions } from './slices/machine';
 import { createModelsActions } from './slices/models';
 import { createPresetsActions } from './slices/presets';
 import { createSettingsActions } from './slices/settings';
-import { createStreamActions } from './slices/stream';
 import { createUiActions } from './slices/ui';
-import { initialStream } from './stream/state';
-import { initialUi } from './ui/state';
 
 const initialState: AppState = {
   settings: initialSettings,
@@ -62,12 +63,12 @@ const initialState: AppState = {
 export type Store = StoreApi<AppState>;
 export type Actions = ReturnType<typeof createActions>;
 
-export interface App {
+export interface AppStore {
   store: Store;
   actions: Actions;
 }
 
-export function createApp(client: AppClient): App {
+export function createApp(client: AppClient): AppStore {
   const store = createStore<AppState>(() => initialState);
   const patch: Tools['patch'] = (slice, change) =>
     store.setState((state) => ({ [slice]: { ...state[slice], ...change } }) as Partial<AppState>);

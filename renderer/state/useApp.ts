@@ -2,11 +2,11 @@
 import { createContext, useContext } from 'react';
 import { useStore } from 'zustand';
 import type { AppState } from './appState';
-import type { Actions, App } from './store';
+import type { Actions, AppStore } from './store';
 
-export const AppContext = createContext<App | null>(null);
+export const AppContext = createContext<AppStore | null>(null);
 
-function useAppContext(): App {
+function useAppContext(): AppStore {
   const app = useContext(AppContext);
   if (!app) throw new Error('A component that reads the store stands outside of AppContext.');
   return app;

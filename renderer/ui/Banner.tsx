@@ -1,7 +1,7 @@
 import { CircleAlert, Info, TriangleAlert, X } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { IconButton } from './Button';
 import { cx } from './cx';
-import { IconButton } from './IconButton';
 
 export type BannerTone = 'info' | 'warn' | 'bad';
 

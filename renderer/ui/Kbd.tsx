@@ -1,5 +1,3 @@
-import { isMac } from './platform';
-
 const macNames: Record<string, string> = { Mod: '⌘', Shift: '⇧', Enter: '↩', Esc: 'esc' };
 const otherNames: Record<string, string> = { Mod: 'Ctrl' };
 
@@ -18,3 +16,6 @@ export function Kbd({ keys }: { keys: string }) {
     </kbd>
   );
 }
+
+/** Keyboard names differ on a Mac; everything else in the window is the same. */
+export const isMac = typeof navigator !== 'undefined' && /Mac/i.test(navigator.platform);

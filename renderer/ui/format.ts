@@ -86,3 +86,42 @@ function significant(value: number): string {
   if (value >= 99.95) return String(Math.round(value));
   return value >= 9.995 ? value.toFixed(1) : value.toFixed(2);
 }
+
+// Words for what fits into the memory.
+
+/** Cache types of K and V in little room: "turbo4", or "turbo4 / turbo3". */
+export function typesText(typeK: string, typeV: string): string {
+  return typeK === typeV ? typeK : `${typeK} / ${typeV}`;
+}
+
+interface OfferWords {
+  typeK: string;
+  typeV: string;
+  nCtx: number;
+  bytes: number;
+  gives: 'types' | 'length' | 'both';
+}
+
+/** "turbo4: fits, 1.20 GiB" or "12K fits with these types, 1.20 GiB". */
+export function offerText({ typeK, typeV, nCtx, bytes, gives }: OfferWords): string {
+  const types = typesText(typeK, typeV);
+  const length = formatContext(nCtx);
+  if (gives === 'types') return `${types}: fits, ${formatBytes(bytes)}`;
+  if (gives === 'length') return `${length} fits with these types, ${formatBytes(bytes)}`;
+  return `${types} and ${length}: fits, ${formatBytes(bytes)}`;
+}
+
+/** Of messages that the model does not read, because the context is too short for all. `verb`: at the answer, or before it. */
+export function leftOutText(count: number, verb: 'left out' | 'will be left out'): string {
+  const messages = count === 1 ? 'The oldest message' : `The ${formatCount(count)} oldest messages`;
+  if (verb === 'will be left out') return `${messages} ${verb}.`;
+  return `${messages} ${count === 1 ? 'was' : 'were'} ${verb}.`;
+}
+
+/** Of questions whose passages make room. `verb`: at the answer, or before it. */
+export function releasedText(questions: number, verb: 'left' | 'will leave'): string {
+  const whose = questions === 1 ? 'an earlier question' : `${formatCount(questions)} earlier questions`;
+  if (verb === 'left')
+    return `To make room, the passages of ${whose} left the prompt. The chat was read again from there.`;
+  return `To make room, the passages of ${whose} will leave the prompt; the words stay.`;
+}

@@ -2,7 +2,7 @@
 import { expect, type Locator, type Page } from '@playwright/test';
 import type { OperationInput, OperationName, OperationOutput } from '@/electron/contract/contract';
 import type { EngineStatus } from '@/electron/contract/engine';
-import type { Envelope } from '@/electron/contract/operation';
+import type { Envelope } from '@/electron/contract/rpc';
 import type { SettingsPatch } from '@/electron/contract/settings';
 
 /** Greedy, so that an answer is the same each time. Alone it makes the tiny model repeat itself for ever now and then. */

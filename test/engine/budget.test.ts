@@ -2,8 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { Attachment } from '@/electron/contract/attachments';
-import type { Message } from '@/electron/contract/chats';
+import type { Attachment, Message } from '@/electron/contract/chats';
 import type { Turn } from '@/electron/contract/contract';
 import type { ChatMessage } from '@/electron/engine/native/types';
 import { TokenCounter } from '@/electron/engine/tokenCounter';

@@ -8,10 +8,9 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import type { Chat, Message } from '@/electron/contract/chats';
-import { canGoOn } from '@/electron/contract/chats';
+import { type Chat, canGoOn, type Message } from '@/electron/contract/chats';
 import type { Turn } from '@/electron/contract/contract';
-import { messagesOf } from '@/electron/workers/search/chatTexts';
+import { messagesOf } from '@/electron/workers/search/searcher';
 import { type HeadlessApp, startHeadlessApp } from '../fixtures/headlessApp';
 import { filler, temporaryFolder } from './support';
 

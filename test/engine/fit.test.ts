@@ -2,10 +2,10 @@
 import os from 'node:os';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { FitRequest } from '@/electron/contract/engineContract';
 import { contextFitSchema } from '@/electron/contract/fit';
-import type { FitRequest } from '@/electron/contract/inspectorContract';
 import { type ContextSettings, contextSettingsSchema } from '@/electron/contract/settings';
-import { createInspectorHandlers } from '@/electron/engine/inspector';
+import { createInspectorHandlers } from '@/electron/engine/serveParent';
 import { createEngineServer } from '@/electron/engine/server';
 import { writeGguf } from './gguf';
 import { dense, writeShape } from './shapeParts';

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Message } from '@/electron/contract/chats';
-import { isInspector } from '@/electron/contract/engineArguments';
+import { isInspector } from '@/electron/contract/engineContract';
 import { docxBomb, pdfBomb } from '../fixtures/documents/bombs';
 import { makeDocx, paragraph } from '../fixtures/documents/docx';
 import { makePdf } from '../fixtures/documents/pdf';

@@ -2,8 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
-import type { Attachment } from '@/electron/contract/attachments';
-import type { Message } from '@/electron/contract/chats';
+import type { Attachment, Message } from '@/electron/contract/chats';
 import { attach, bundlesWithPassages, setUpServices } from '../fixtures/services';
 import { engine, root, tinyModel } from './support';
 

@@ -6,7 +6,7 @@ import path from 'node:path';
 import v8 from 'node:v8';
 import vm from 'node:vm';
 import { expect, onTestFinished } from 'vitest';
-import { loadAddon, loadEngine } from '@/electron/engine/native/load';
+import { loadAddon, loadEngine } from '@/electron/engine/native/engine';
 import type {
   Context,
   ContextOptions,

@@ -1,10 +1,17 @@
 /** One column while it is filled: what it has, told to the window at each change and now and then while it makes progress. */
 
-import type { ColumnStep, CompareColumn, CompareConfiguration } from '../../contract/compare';
-import { compareColumnSchema } from '../../contract/compare';
+import {
+  type ColumnStep,
+  type CompareColumn,
+  type CompareConfiguration,
+  compareColumnSchema,
+} from '../../contract/compare';
 import { toErrorPayload } from '../../contract/errors';
+import type { ContextSettings } from '../../contract/settings';
 import { toEngineError } from '../hints';
+import type { Loan } from '../modelHolder';
 import type { Context, TokenProbability } from '../native/types';
+import { type MemoryPlanner, refusal } from '../planner';
 
 /** of news that are only progress */
 const everyMs = 250;
@@ -73,5 +80,29 @@ export class Column {
   private emit(): void {
     this.toldAt = this.now();
     this.tell(this.index, structuredClone(this.value));
+  }
+}
+
+// Room for the contexts of a comparison: beside what is in memory, and in place of the chat's context where it must be.
+
+export class Room {
+  constructor(
+    private readonly path: string,
+    private readonly loan: Loan,
+    private readonly planner: MemoryPlanner,
+  ) {}
+
+  /** true: contexts of these settings fit beside the ones that are alive, perhaps because the chat's context was freed */
+  async make(contexts: ContextSettings[]): Promise<boolean> {
+    if ((await this.planner.beside(this.path, contexts)).fits) return true;
+    if (!(await this.loan.release())) return false;
+    return (await this.planner.beside(this.path, contexts)).fits;
+  }
+
+  /** Throws `out-of-memory`, with the figures. */
+  async require(contexts: ContextSettings[]): Promise<void> {
+    if (await this.make(contexts)) return;
+    const { needs, budgets } = await this.planner.beside(this.path, contexts);
+    throw refusal(needs, budgets);
   }
 }

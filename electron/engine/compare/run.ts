@@ -4,23 +4,19 @@
  */
 
 import type { CompareColumn, CompareFrame } from '../../contract/compare';
-import type { CompareTask } from '../../contract/engineContract';
+import type { CompareFacts, CompareTask } from '../../contract/engineContract';
 import type { ContextSettings } from '../../contract/settings';
 import { ensureCalibrated } from '../calibration';
 import { breakMarks, marksOf, withoutMarks } from '../escapeSpecialTokens';
-import type { Loan } from '../modelHolder';
+import type { Loan, ModelHolder } from '../modelHolder';
 import type { Model } from '../native/types';
 import type { MemoryPlanner } from '../planner';
-import { type Prompt, writeColumn } from './answer';
-import { Column } from './column';
-import { measureCurve } from './curve';
-import { agreementOf, differenceOf } from './difference';
+import { Column, Room } from './column';
 import { askNeedles, needleRoom, type Planted, plant } from './needles';
-import { QualityCheck } from './quality';
-import { Room } from './room';
-import { roundTokens, speedOf, timeDecoding } from './speed';
+import { agreementOf, differenceOf, QualityCheck } from './quality';
+import { measureCurve, type Prompt, roundTokens, speedOf, timeDecoding, writeColumn } from './speed';
 
-export interface ComparisonOutput {
+interface ComparisonOutput {
   column(index: number, column: CompareColumn): void;
   frame(frame: CompareFrame): void;
   promptTokens(count: number): void;
@@ -28,7 +24,7 @@ export interface ComparisonOutput {
   note(text: string): void;
 }
 
-export class Comparison {
+class Comparison {
   private readonly columns: Column[];
   private readonly reference: Column;
   private readonly room: Room;
@@ -301,4 +297,60 @@ function alive({ context }: Column) {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message.replace(/\.$/, '') : String(error);
+}
+
+// Runs one comparison on the weights that the holder lends, and tells of it in the events of the engine contract.
+
+export interface CompareOutput {
+  compareFacts(facts: CompareFacts): void;
+  compareColumn(runId: string, index: number, column: CompareColumn): void;
+  compareFrame(frame: CompareFrame): void;
+}
+
+export async function serveComparison(
+  task: CompareTask,
+  holder: ModelHolder,
+  planner: MemoryPlanner,
+  output: CompareOutput,
+  signal: AbortSignal,
+): Promise<void> {
+  const { runId, path, settings, configurations, options } = task;
+  let facts: CompareFacts = { runId, step: null, progress: 0, model: null, promptTokens: 0, notes: [] };
+  const tell = (change: Partial<CompareFacts>) => {
+    facts = { ...facts, ...change };
+    output.compareFacts(facts);
+  };
+  const note = (text: string) => tell({ notes: [...facts.notes, text] });
+  const context = { ...settings, ...configurations[options.reference] };
+  await holder.lend(
+    { path, context },
+    (step, progress) => tell({ step: step === 'cache' ? 'saving-chat' : 'loading', progress }),
+    signal,
+    async ({ model, release }) => {
+      const { fingerprint, info } = model;
+      tell({ step: null, progress: 0, model: { fingerprint, info } });
+      const loan = {
+        model,
+        async release() {
+          if (!(await release())) return false;
+          note('The memory of the chat was needed: its context was freed, and is made again afterwards.');
+          tell({ step: null, progress: 0 });
+          return true;
+        },
+      };
+      const comparison = new Comparison(
+        task,
+        loan,
+        planner,
+        {
+          column: (index, column) => output.compareColumn(runId, index, column),
+          frame: (frame) => output.compareFrame(frame),
+          promptTokens: (promptTokens) => tell({ promptTokens }),
+          note,
+        },
+        signal,
+      );
+      await comparison.run();
+    },
+  );
 }

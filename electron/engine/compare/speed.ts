@@ -1,14 +1,18 @@
 /** Figures of speed: decoding behind the prompt, again and again, and what they come to. */
 
-import type { Speed } from '../../contract/compareFigures';
-import type { Context } from '../native/types';
+import type { CompareFrame, CompareOptions } from '../../contract/compare';
+import { type CurvePoint, candidatesKept, type Speed } from '../../contract/compareFigures';
+import { answerStats, FrameBatcher } from '../generation';
+import { Meter } from '../meter';
+import type { ChatMessage, Context, GenerateOptions } from '../native/types';
+import type { Column, Step } from './column';
 
 /** decode steps of a round */
 export const roundTokens = 16;
 
 const sampling = { temperature: 0, topK: 1, topP: 1, minP: 0, repeatPenalty: 1, seed: 0 };
 
-export interface Decoded {
+interface Decoded {
   /** steps that were timed */
   tokens: number;
   /** per second */
@@ -64,4 +68,117 @@ export function median(values: number[]): number {
   const middle = sorted.length >> 1;
   const [below = 0, above = 0] = [sorted[Math.ceil(sorted.length / 2) - 1], sorted[middle]];
   return (below + above) / 2;
+}
+
+// Speed and memory over depth: a text fills the cache step by step, and at each depth decoding is timed.
+
+/** decode steps at each depth */
+export const curveTokens = 16;
+
+interface CurveOptions {
+  /** of any text, repeated as often as needed */
+  filler: Int32Array;
+  depths: readonly number[];
+  /** bytes of the cache of a context of this length */
+  kvBytes: (nCtx: number) => Promise<number>;
+  signal: AbortSignal;
+  onPoint: (points: CurvePoint[]) => void;
+  onProgress: (fraction: number) => void;
+}
+
+export async function measureCurve(context: Context, options: CurveOptions): Promise<void> {
+  const { filler, kvBytes, signal, onPoint, onProgress } = options;
+  const depths = depthsWithin(options.depths, context.effective.nCtx);
+  const deepest = depths.at(-1) ?? 0;
+  const tokens = filled(filler, Math.max(1, deepest));
+  const points: CurvePoint[] = [];
+  context.clear();
+  for (const depth of depths) {
+    // something must be read before anything can be written
+    const prefix = tokens.subarray(0, Math.max(1, depth));
+    const {
+      rate,
+      tokens: steps,
+      promptRate,
+    } = await timeDecoding(context, prefix, curveTokens, signal, (fraction) =>
+      onProgress(deepest > 0 ? (fraction * depth) / deepest : 1),
+    );
+    signal.throwIfAborted();
+    const bytes = await kvBytes(depth);
+    points.push({ depth, tokensPerSecond: rate, tokens: steps, promptTokensPerSecond: promptRate, kvBytes: bytes });
+    onPoint([...points]);
+  }
+}
+
+/** Ascending, each once, with room for the measured steps behind it. */
+export function depthsWithin(depths: readonly number[], nCtx: number): number[] {
+  return [...new Set(depths)].filter((depth) => depth + curveTokens + 1 <= nCtx).sort((a, b) => a - b);
+}
+
+function filled(tokens: Int32Array, length: number): Int32Array {
+  return Int32Array.from({ length }, (_, i) => tokens[i % tokens.length] ?? 0);
+}
+
+// The answer of a column: its text in frames, its tokens with what else was likely in their place.
+
+export type Prompt = ChatMessage[] | Int32Array;
+
+/** Leaves the answer, its figures and steps in the column. A cancelled one leaves what was written until then. */
+export async function writeColumn(
+  column: Column,
+  context: Context,
+  prompt: Prompt,
+  options: CompareOptions,
+  ids: { runId: string; index: number },
+  send: (frame: CompareFrame) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const meter = new Meter(context.effective.nCtx);
+  const frames = new FrameBatcher(ids, () => meter.stats(), send);
+  column.begin('prompt');
+  const generator = context.generate(prompt, {
+    ...generateOptions(options),
+    candidates: candidatesKept,
+    signal,
+    onPrefill(progress) {
+      meter.onPrefill(progress);
+      column.progress((progress.cachedTokens + progress.done) / progress.promptTokens);
+      frames.add('', '');
+    },
+  });
+  try {
+    let answerTokens = 0;
+    let next = await generator.next();
+    while (!next.done) {
+      const chunk = next.value;
+      if (column.value.step === 'prompt') column.begin('answer');
+      if (chunk.token !== undefined) column.steps.push(stepOf(chunk, answerTokens));
+      answerTokens = chunk.answerTokens;
+      meter.onTokens(chunk);
+      frames.add(chunk.text, chunk.thinking);
+      column.progress(answerTokens / options.maxTokens);
+      next = await generator.next();
+    }
+    const { stopReason, text, thinking } = next.value;
+    column.set({ answer: { text, thinking, stopReason, stats: answerStats(next.value, meter.evaluated, context) } });
+  } finally {
+    frames.close();
+  }
+}
+
+function generateOptions({ sampling, maxTokens }: CompareOptions): GenerateOptions {
+  const { temperature, topK, topP, minP, repeatPenalty, seed, stop } = sampling;
+  return { sampling: { temperature, topK, topP, minP, repeatPenalty, seed: seed ?? 0 }, stop, maxTokens };
+}
+
+/** A mark of the end is no token of the answer. */
+function stepOf(
+  {
+    token = -1,
+    candidates = [],
+    answerTokens,
+  }: { token?: number; candidates?: Step['candidates']; answerTokens: number },
+  before: number,
+): Step {
+  return { token, end: answerTokens === before, candidates };
 }

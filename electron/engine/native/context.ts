@@ -2,11 +2,8 @@
 
 import type { EffectiveContext } from '../../contract/engine';
 import { ConcertinaError } from '../../contract/errors';
-import { coded, codedAsync } from './errors';
-import { cancellationOf, DisposeGuard } from './guards';
-import { withProgress } from './progress';
+import { cancellationOf, coded, codedAsync, DisposeGuard, withProgress } from './guards';
 import type { RawAddon, RawCancellation, RawContext } from './raw';
-import { ChunkStream } from './stream';
 import type {
   ChatMessage,
   CompareOptions,
@@ -204,4 +201,36 @@ function trackAll<T>(
 ): Promise<T> {
   if (!first) return start();
   return first.track(cancellation, () => trackAll(rest, cancellation, start));
+}
+
+// Chunks that a callback pushes, read by an async generator.
+
+export class ChunkStream<T> {
+  #queue: T[] = [];
+  #ended = false;
+  #wake: (() => void) | null = null;
+
+  push(chunks: T[]): void {
+    for (const chunk of chunks) this.#queue.push(chunk);
+    this.#wake?.();
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#wake?.();
+  }
+
+  async *read(): AsyncGenerator<T, void, void> {
+    for (;;) {
+      const chunks = this.#queue;
+      this.#queue = [];
+      yield* chunks;
+      if (this.#queue.length > 0) continue;
+      if (this.#ended) return;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      this.#wake = null;
+    }
+  }
 }

@@ -1,15 +1,31 @@
 /** The engine over a loaded addon. */
+
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Capabilities } from '../../contract/engine';
 import { ConcertinaError } from '../../contract/errors';
 import type { Bandwidth } from '../../contract/machine';
 import type { ModelInfo } from '../../contract/models';
-import { coded, codedAsync } from './errors';
-import { NativeModel } from './model';
-import { withProgress } from './progress';
-import type { RawAddon } from './raw';
-import type { ContextOptions, DeviceMemory, Engine, LoadOptions, MemoryPlan, Model, ProbeOptions } from './types';
+import { NativeContext } from './context';
+import { coded, codedAsync, DisposeGuard, withProgress } from './guards';
+import type { RawAddon, RawModel } from './raw';
+import type {
+  CalibrateOptions,
+  ChatMessage,
+  Context,
+  ContextOptions,
+  DeviceMemory,
+  Engine,
+  LoadOptions,
+  MemoryPlan,
+  Model,
+  ProbeOptions,
+  PromptOptions,
+} from './types';
 
-export class NativeEngine implements Engine {
+class NativeEngine implements Engine {
   readonly #addon: RawAddon;
 
   constructor(addon: RawAddon) {
@@ -54,4 +70,142 @@ export class NativeEngine implements Engine {
   onLog(listener: (level: 'warn' | 'error', text: string) => void): void {
     this.#addon.setLogListener((level, text) => listener(level === 'error' ? 'error' : 'warn', text), 'warn');
   }
+}
+
+// A loaded model.
+
+class NativeModel implements Model {
+  readonly info: ModelInfo;
+  readonly #addon: RawAddon;
+  readonly #raw: RawModel;
+  readonly #guard = new DisposeGuard('model');
+
+  constructor(addon: RawAddon, raw: RawModel) {
+    this.#addon = addon;
+    this.#raw = raw;
+    this.info = raw.info;
+  }
+
+  get fingerprint(): string {
+    this.#guard.check();
+    return this.#raw.fingerprint;
+  }
+
+  wantsCalibration(options: ContextOptions): boolean {
+    this.#guard.check();
+    return coded(() => this.#raw.wantsCalibration(options));
+  }
+
+  calibrate(options: CalibrateOptions): Promise<Uint8Array> {
+    const { text, maxTokens, positions, threads, rope } = options;
+    return withProgress(this.#addon, options, (onProgress, cancellation) =>
+      codedAsync(() =>
+        this.#guard.track(cancellation, () =>
+          this.#raw.calibrate({ text, maxTokens, positions, threads, ...(rope && { rope }) }, onProgress, cancellation),
+        ),
+      ),
+    );
+  }
+
+  attachCalibration(bytes: Uint8Array | null): void {
+    this.#guard.check();
+    coded(() => this.#raw.attachCalibration(bytes ?? new Uint8Array()));
+  }
+
+  createContext(options: ContextOptions): Promise<Context> {
+    const create = async (): Promise<Context> => {
+      const raw = await this.#raw.createContext(options);
+      return new NativeContext(this.#addon, raw, (dispose) => this.#guard.adopt(dispose));
+    };
+    return codedAsync(() => this.#guard.track(new this.#addon.Cancellation(), create));
+  }
+
+  tokenize(text: string, options: { addSpecial?: boolean; parseSpecial?: boolean } = {}): Int32Array {
+    this.#guard.check();
+    return coded(() => this.#raw.tokenize(text, options.addSpecial ?? false, options.parseSpecial ?? false));
+  }
+
+  detokenize(tokens: Int32Array): string {
+    this.#guard.check();
+    return coded(() => this.#raw.detokenize(tokens));
+  }
+
+  splitsAtLines(): Promise<boolean> {
+    return this.#whenOpen(() => this.#raw.splitsAtLines());
+  }
+
+  countTexts(texts: string[]): Promise<Int32Array> {
+    return this.#whenOpen(() => this.#raw.countTexts(texts));
+  }
+
+  renderChat(messages: ChatMessage[], { now, continueFrom }: PromptOptions = {}): Promise<string> {
+    return this.#whenOpen(() => this.#raw.renderChat(messages, now, continueFrom));
+  }
+
+  chatTokens(messages: ChatMessage[], { now, continueFrom }: PromptOptions = {}): Promise<Int32Array> {
+    return this.#whenOpen(() => this.#raw.chatTokens(messages, now, continueFrom));
+  }
+
+  dispose(): Promise<void> {
+    return this.#guard.dispose(() => this.#raw.dispose());
+  }
+
+  #whenOpen<T>(task: () => Promise<T>): Promise<T> {
+    return codedAsync(async () => {
+      this.#guard.check();
+      return task();
+    });
+  }
+}
+
+// Finds and loads `concertina.node`: CONCERTINA_ADDON (tests), the resources of a packaged app, or build/native/bin of the
+// source tree. Works as an ES module and inside the CommonJS bundles of the app.
+
+const FILE = 'concertina.node';
+const hint = 'Build the engine with: npm run build:engine. In an installed app: install it again.';
+
+let loaded: Engine | null = null;
+
+/** throws `engine-unavailable` */
+export function loadEngine(): Engine {
+  loaded ??= new NativeEngine(loadAddon());
+  return loaded;
+}
+
+export function loadAddon(file = findAddon()): RawAddon {
+  const holder: { exports: unknown } = { exports: {} };
+  try {
+    process.dlopen(holder, file, os.constants.dlopen?.RTLD_NOW ?? 0);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConcertinaError('engine-unavailable', `The engine cannot be loaded: ${reason}`, hint, { cause: error });
+  }
+  return holder.exports as RawAddon;
+}
+
+function findAddon(): string {
+  const candidates = addonCandidates();
+  const found = candidates.find((file) => fs.existsSync(file));
+  if (found) return found;
+  throw new ConcertinaError('engine-unavailable', `The engine was not found in ${candidates.join(', ')}`, hint);
+}
+
+/** where to look, in this order */
+export function addonCandidates(
+  env: NodeJS.ProcessEnv = process.env,
+  resources: string | undefined = (process as { resourcesPath?: string }).resourcesPath,
+  here: string = folderOfThisFile(),
+): string[] {
+  if (env.CONCERTINA_ADDON) return [env.CONCERTINA_ADDON];
+  const packaged = resources ? [path.join(resources, 'native', FILE)] : [];
+  return [...packaged, ...ancestors(here).map((folder) => path.join(folder, 'build', 'native', 'bin', FILE))];
+}
+
+function folderOfThisFile(): string {
+  return typeof __dirname === 'string' ? __dirname : path.dirname(fileURLToPath(import.meta.url));
+}
+
+/** the folder and three above it: electron/engine/native in the source tree, build/app as a bundle */
+function ancestors(folder: string): string[] {
+  return [0, 1, 2, 3].map((levels) => path.resolve(folder, ...Array<string>(levels).fill('..')));
 }

@@ -1,5 +1,6 @@
 /** Life of a native object: no use after dispose, dispose once, running work and children end first. */
-import { ConcertinaError } from '../../contract/errors';
+
+import { ConcertinaError, errorCodeSchema } from '../../contract/errors';
 import type { RawAddon, RawCancellation } from './raw';
 
 interface Job {
@@ -67,4 +68,57 @@ export function cancellationOf(
   if (signal?.aborted) cancel();
   signal?.addEventListener('abort', cancel);
   return { cancellation, release: () => signal?.removeEventListener('abort', cancel) };
+}
+
+// Calls of the addon that report fractions and can be cancelled.
+
+/** An error of the listener cancels the call and is what the caller gets. */
+export async function withProgress<T>(
+  addon: RawAddon,
+  options: { onProgress?: (fraction: number) => void; signal?: AbortSignal },
+  call: (onProgress: (fractions: number[]) => void, cancellation: RawCancellation) => Promise<T>,
+): Promise<T> {
+  const { cancellation, release } = cancellationOf(addon, options.signal);
+  let failure: unknown;
+  const onProgress = (fractions: number[]): void => {
+    try {
+      for (const fraction of fractions) options.onProgress?.(fraction);
+    } catch (error) {
+      failure ??= error;
+      cancellation.cancel();
+    }
+  };
+  try {
+    return await call(onProgress, cancellation);
+  } catch (error) {
+    throw failure ?? error;
+  } finally {
+    release();
+  }
+}
+
+// Errors of the addon carry `code` and `hint` as plain properties; here they become the one error class of the app.
+
+export function toCodedError(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof ConcertinaError) return error;
+  const { code, hint } = error as Error & { code?: unknown; hint?: unknown };
+  const known = errorCodeSchema.safeParse(code);
+  if (!known.success) return error;
+  return new ConcertinaError(known.data, error.message, typeof hint === 'string' ? hint : '', { cause: error });
+}
+
+export function coded<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    throw toCodedError(error);
+  }
+}
+
+export async function codedAsync<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw toCodedError(error);
+  }
 }

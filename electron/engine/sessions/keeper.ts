@@ -3,17 +3,21 @@
  * and it saves when nothing else is to do. Nothing here makes an answer or a load fail: what cannot be kept is read again.
  */
 
+import type { SavedSession } from '../../contract/engine';
 import type { GenerateRequest, SessionOptions } from '../../contract/engineContract';
-import type { SavedSession } from '../../contract/sessions';
 import { expectedBytes } from '../contextReuse';
 import type { Loaded } from '../modelHolder';
 import type { Context } from '../native/types';
-import type { SessionMeta } from './format';
-import { differenceOf, parseLabel } from './label';
-import { commonPrefix, sparedBy } from './prefix';
-import { type DiskRoom, diskRoom, evictionsFor } from './quota';
-import { Rates } from './rates';
-import { SessionStore } from './store';
+import { commonPrefix, Rates, sparedBy } from './rates';
+import {
+  type DiskRoom,
+  differenceOf,
+  diskRoom,
+  evictionsFor,
+  parseLabel,
+  type SessionMeta,
+  SessionStore,
+} from './store';
 
 /** A session that lacks less than this share of what the context holds is as good as new, and is not written again. */
 const slack = 0.05;

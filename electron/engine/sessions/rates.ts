@@ -55,3 +55,44 @@ export class Rates {
     return (tokens / (this.readTokens || knownRate || supposed.readTokens)) * 1000;
   }
 }
+
+// How much of a prompt a cache spares: what begins alike.
+
+export function commonPrefix(a: Int32Array, b: Int32Array): number {
+  const end = Math.min(a.length, b.length);
+  let at = 0;
+  while (at < end && a[at] === b[at]) at++;
+  return at;
+}
+
+/**
+ * Tokens of the prompt that need not be read again when the cache holds `held`. `rewinds`: the cache can forget its last
+ * tokens; where it cannot (sliding window, recurrent state) all of them must be continued.
+ */
+export function sparedBy(held: Int32Array, prompt: Int32Array, rewinds: boolean): number {
+  const common = commonPrefix(held, prompt);
+  return rewinds || common === held.length ? common : 0;
+}
+
+// Runs a task once nothing has been asked for a while.
+
+export class IdleTimer {
+  private timer: NodeJS.Timeout | null = null;
+
+  constructor(
+    private readonly ms: number,
+    private readonly task: () => void,
+  ) {}
+
+  /** Begins to wait, anew. */
+  start(): void {
+    this.stop();
+    this.timer = setTimeout(this.task, this.ms);
+    this.timer.unref();
+  }
+
+  stop(): void {
+    if (this.timer) clearTimeout(this.timer);
+    this.timer = null;
+  }
+}

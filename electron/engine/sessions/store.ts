@@ -1,9 +1,10 @@
 /** Sessions on disk: which there are, their tokens, adding and removing. Whole or not at all: the `.json` is renamed last. */
-import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { z } from 'zod';
 import type { Context } from '../native/types';
-import { decodeMeta, decodeTokens, encodeMeta, encodeTokens, hashOf, type SessionMeta } from './format';
 
 const ours = /\.(kv|tokens|json|part|tmp|restoring)$/;
 /** Lies beside a session while the engine reads it: what is still there at the start has ended the process. */
@@ -12,7 +13,7 @@ const kinds = ['json', 'tokens', 'kv'] as const;
 type Kind = (typeof kinds)[number];
 
 /** What the maker of a session knows; the rest comes of the files. */
-export type NewSession = Pick<SessionMeta, 'chatIds' | 'modelName' | 'readingRate'>;
+type NewSession = Pick<SessionMeta, 'chatIds' | 'modelName' | 'readingRate'>;
 
 export class SessionStore {
   private readonly sessions = new Map<string, SessionMeta>();
@@ -195,4 +196,119 @@ async function writeSynced(path: string, data: string | Uint8Array): Promise<voi
 /** A file that cannot be removed now is swept at the next start. */
 async function removeFile(path: string): Promise<void> {
   await rm(path, { force: true }).catch(() => undefined);
+}
+
+// The files of one session: `<id>.kv` (the engine's own, see native/addon/Session.cpp), `<id>.tokens` (what is in it, so that a
+// look-up need not read the cache) and `<id>.json` (what it is; written last, without it there is no session).
+
+const magic = Buffer.from('CNCTTK01');
+
+const sessionMetaSchema = z.object({
+  version: z.literal(1),
+  id: z.uuid(),
+  chatIds: z.array(z.string()),
+  modelName: z.string(),
+  /** `Context.sessionLabel`: model, types, centring, RoPE, attention and engine build */
+  label: z.string(),
+  tokens: z.number().int().positive(),
+  tokensHash: z.string(),
+  /** of the `.kv` file */
+  bytes: z.number().int().positive(),
+  createdAt: z.number(),
+  lastUsed: z.number(),
+  /** tokens per second at which its text was read; 0: not measured */
+  readingRate: z.number().nonnegative(),
+});
+export type SessionMeta = z.infer<typeof sessionMetaSchema>;
+
+export function encodeMeta(session: SessionMeta): string {
+  const meta = sessionMetaSchema.parse(session); // in the order in which it is read
+  return `${JSON.stringify({ check: hashOf(JSON.stringify(meta)), meta }, null, 2)}\n`;
+}
+
+/** throws when it is not what was written */
+export function decodeMeta(text: string): SessionMeta {
+  const { check, meta } = z.object({ check: z.string(), meta: sessionMetaSchema }).parse(JSON.parse(text));
+  if (hashOf(JSON.stringify(meta)) !== check) throw new Error('its checksum is wrong');
+  return meta;
+}
+
+/** Integers as the machine stores them, like the cache beside them. */
+export function encodeTokens(tokens: Int32Array): Buffer {
+  return Buffer.concat([magic, new Uint8Array(tokens.buffer, tokens.byteOffset, tokens.byteLength)]);
+}
+
+/** throws when they are not those of `meta` */
+export function decodeTokens(bytes: Buffer, meta: SessionMeta): Int32Array {
+  if (bytes.length !== magic.length + meta.tokens * 4 || !bytes.subarray(0, magic.length).equals(magic))
+    throw new Error('its list of tokens is cut short or is something else');
+  if (hashOf(bytes) !== meta.tokensHash) throw new Error('the checksum of its list of tokens is wrong');
+  return new Int32Array(new Uint8Array(bytes.subarray(magic.length)).buffer);
+}
+
+export function hashOf(data: string | Uint8Array): string {
+  return createHash('sha256').update(data).digest('hex').slice(0, 32);
+}
+
+// Room for a session: within what the person allows, and never the last of the disk.
+
+const reserveBytes = 2 * 1024 ** 3;
+const reserveShare = 0.05;
+
+/** Bytes of the disk that sessions may take, less what must stay free: 2 GiB or 5 %, whichever is more. */
+export type DiskRoom = (folder: string) => Promise<number>;
+
+export const diskRoom: DiskRoom = async (folder) => {
+  const { bavail, bsize, blocks } = await statfs(folder);
+  return bavail * bsize - Math.max(reserveBytes, blocks * bsize * reserveShare);
+};
+
+/**
+ * Sessions to remove, those that were used longest ago first, so that `needed` bytes find room. null: there is none, even
+ * with all of them gone. `room`: of the disk, as it is now.
+ */
+export function evictionsFor(
+  sessions: readonly SessionMeta[],
+  needed: number,
+  maxBytes: number,
+  room: number,
+): SessionMeta[] | null {
+  let total = sessions.reduce((sum, { bytes }) => sum + bytes, 0);
+  let free = room;
+  const enough = () => total + needed <= maxBytes && (needed === 0 || free >= needed);
+  const removed: SessionMeta[] = [];
+  for (const session of [...sessions].sort((a, b) => a.lastUsed - b.lastUsed)) {
+    if (enough()) return removed;
+    removed.push(session);
+    total -= session.bytes;
+    free += session.bytes;
+  }
+  return enough() ? removed : null;
+}
+
+// The label of a session in words: what it was made with, and why it cannot be used with something else.
+
+export function parseLabel(label: string): Map<string, string> {
+  const lines = label.split('\n').filter((line) => line !== '');
+  return new Map(lines.map((line) => [line.split(' ', 1)[0] ?? '', line.slice(line.indexOf(' ') + 1)]));
+}
+
+/** in the order in which a person can do something about it */
+const reasons: [name: string, sentence: (saved: string, here: string) => string][] = [
+  ['model', () => 'It was made with another model.'],
+  ['K', (saved, here) => `It was made with K in ${saved}; K is in ${here} now.`],
+  ['V', (saved, here) => `It was made with V in ${saved}; V is in ${here} now.`],
+  ['RoPE', () => 'It was made with other positions (RoPE, or another stretched length).'],
+  ['flash', () => 'It was made with flash attention switched the other way.'],
+  ['centred', () => 'Its cache was centred with other measurements of the model, as for another length of context.'],
+];
+
+/** null: they agree */
+export function differenceOf(saved: string, here: string): string | null {
+  if (saved === here) return null;
+  const [left, right] = [parseLabel(saved), parseLabel(here)];
+  for (const [name, sentence] of reasons) {
+    if (left.get(name) !== right.get(name)) return sentence(left.get(name) ?? '?', right.get(name) ?? '?');
+  }
+  return 'It was made by another version of the app.';
 }

@@ -2,14 +2,21 @@
  * The log of one chat: a line of JSON for each thing that happened. Replaying the lines gives the chat.
  * A line that cannot be read is reported, never fatal; a message whose parent is lost hangs on the message before it.
  */
+
 import { z } from 'zod';
-import { type Chat, type ChatSummary, folderNameSchema, type Message, messageSchema } from '../../contract/chats';
+import {
+  type Chat,
+  type ChatSummary,
+  folderNameSchema,
+  type Message,
+  messageSchema,
+  summarySchema,
+} from '../../contract/chats';
 import { idSchema, limits } from '../../contract/limits';
-import { summarySchema } from '../../contract/summaries';
 
 const at = z.number();
 
-export const chatRecordSchema = z.discriminatedUnion('type', [
+const chatRecordSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('chat'), at, id: idSchema, title: z.string().max(limits.maxTitle).nullable() }),
   z.object({ type: z.literal('message'), at, message: messageSchema }),
   /** text that came since the last partial record of the same answer */
@@ -59,7 +66,7 @@ export interface ChatState extends Chat {
   titled: boolean;
 }
 
-export const placeholderTitle = 'New chat';
+const placeholderTitle = 'New chat';
 
 export function emptyChat(id: string, createdAt: number): ChatState {
   return {
@@ -77,7 +84,7 @@ export function emptyChat(id: string, createdAt: number): ChatState {
   };
 }
 
-export interface ParsedLog {
+interface ParsedLog {
   records: ChatRecord[];
   damaged: string[];
 }
@@ -214,4 +221,18 @@ function placeOf({ messages }: Chat, id: string): number | undefined {
   const fresh = new Map(messages.map((message, place) => [message.id, place]));
   places.set(messages, fresh);
   return fresh.get(id);
+}
+
+/** Title of a chat that a person did not name: the start of its first message. */
+const maxLength = 60;
+
+export function titleFrom(text: string): string | null {
+  const line = text.split('\n').find((one) => one.trim() !== '');
+  const words = line?.slice(0, 500).replace(/\s+/g, ' ').trim();
+  if (!words) return null;
+  const characters = [...words];
+  if (characters.length <= maxLength) return words;
+  const cut = characters.slice(0, maxLength).join('');
+  const space = cut.lastIndexOf(' ');
+  return `${cut.slice(0, space > maxLength / 2 ? space : undefined).trimEnd()}…`;
 }

@@ -1,10 +1,11 @@
 /** A chat as Markdown, to be read by people: title, dates, models, what was used of documents, and the figures of answers. */
-import type { Attachment } from '../../contract/attachments';
-import type { ExportedChat } from '../../contract/chatFile';
-import type { AnswerStats, Message, StopReason } from '../../contract/chats';
+
+import type { ExportedChat, ExportOptions } from '../../contract/chatFile';
+import type { AnswerStats, Attachment, Chat, Message, StopReason } from '../../contract/chats';
+import { branchTo, type ChatRecord } from './chatLog';
 
 /** Names of a document's sections; null: the document is not there any more. */
-export type LabelsOf = (documentId: string) => Promise<string[] | null>;
+type LabelsOf = (documentId: string) => Promise<string[] | null>;
 
 const ends: Record<StopReason, string> = {
   'end-of-turn': '',
@@ -16,7 +17,7 @@ const ends: Record<StopReason, string> = {
   error: 'ended with an error',
 };
 
-export async function chatMarkdown(chat: ExportedChat, labelsOf: LabelsOf): Promise<string> {
+async function chatMarkdown(chat: ExportedChat, labelsOf: LabelsOf): Promise<string> {
   const models = [...new Set(chat.messages.map(({ modelName }) => modelName).filter(Boolean))];
   const head = [`# ${chat.title}`, '', `- Begun: ${time(chat.createdAt)}`, `- Last change: ${time(chat.updatedAt)}`];
   if (models.length > 0) head.push(`- ${models.length === 1 ? 'Model' : 'Models'}: ${models.join(', ')}`);
@@ -95,4 +96,44 @@ function quoted(text: string): string {
 
 function time(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+// Chats out of the app and into it again.
+
+/** One chat: Markdown, or an object of JSON. */
+export async function exportedText(chat: Chat, options: ExportOptions, labelsOf: LabelsOf): Promise<string> {
+  const exported = exportedChat(chat, options.branches);
+  return options.format === 'json' ? JSON.stringify(exported) : chatMarkdown(exported, labelsOf);
+}
+
+function exportedChat(chat: Chat, branches: ExportOptions['branches']): ExportedChat {
+  const { id, title, createdAt, updatedAt, pinned, folder, systemPrompt, messages, leafId } = chat;
+  const shown = branches === 'all' ? messages : branchTo(chat, leafId ?? messages.at(-1)?.id ?? null);
+  return { id, title, createdAt, updatedAt, pinned, folder, systemPrompt, leafId, messages: shown };
+}
+
+/** The log that an imported chat begins with. Its times are those of the chat, so that it stands in its old place. */
+export function recordsOf(chat: ExportedChat, id: string): ChatRecord[] {
+  const at = chat.updatedAt;
+  return [
+    { type: 'chat', at: chat.createdAt, id, title: chat.title },
+    ...(chat.systemPrompt === null ? [] : [{ type: 'prompt', at, systemPrompt: chat.systemPrompt } as const]),
+    ...chat.messages.map((message): ChatRecord => ({ type: 'message', at, message })),
+    { type: 'leaf', at, leafId: chat.leafId },
+    ...(chat.pinned ? [{ type: 'pin', at, pinned: true } as const] : []),
+    ...(chat.folder === null ? [] : [{ type: 'folder', at, folder: chat.folder } as const]),
+  ];
+}
+
+/** The chat as it names documents that have other ids here. @param ids by the old ones; those that are not in it stay */
+export function withDocuments(chat: ExportedChat, ids: Readonly<Record<string, string>>): ExportedChat {
+  const known = new Map(Object.entries(ids));
+  const messages = chat.messages.map((message) => ({
+    ...message,
+    attachments: message.attachments.map((one) => ({
+      ...one,
+      documentId: known.get(one.documentId) ?? one.documentId,
+    })),
+  }));
+  return { ...chat, messages };
 }

@@ -1,7 +1,12 @@
 /** Search of all chats, in a worker thread: logs of hundreds of megabytes never hold up the main process. */
-import type { ChatSearchAnswer, ChatSearchQuestion, SearchTask } from '../../contract/chatSearch';
+
 import { ConcertinaError } from '../../contract/errors';
-import { searchWords } from '../../contract/textSearch';
+import {
+  type ChatSearchAnswer,
+  type ChatSearchQuestion,
+  type SearchTask,
+  searchWords,
+} from '../../contract/textSearch';
 import { TaskThread } from '../lib/taskThread';
 
 const idleMs = 60_000;

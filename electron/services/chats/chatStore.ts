@@ -2,12 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ChatSummary, Message, TrashedChat } from '../../contract/chats';
+import type { ChatSummary, Message, Summary, TrashedChat } from '../../contract/chats';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
-import type { Summary } from '../../contract/summaries';
 import { Emitter } from '../lib/emitter';
 import { appendText, readTextIfThere, writeFileAtomic } from '../lib/files';
-import { ChatIndex } from './chatIndex';
 import {
   applyRecord,
   type ChatRecord,
@@ -18,7 +16,7 @@ import {
   replay,
   summaryOf,
 } from './chatLog';
-import { ChatTrash } from './chatTrash';
+import { ChatIndex, ChatTrash } from './chatTrash';
 
 const chatsInMemory = 8;
 

@@ -1,18 +1,28 @@
 /** A question before it is sent: the blocks of its documents, and the passages that are looked up for it. */
-import type { Attachment } from '../../contract/attachments';
-import type { Chat } from '../../contract/chats';
+
+import { type Attachment, type AttachmentPart, type Chat, type PromptBudget, reserveOf } from '../../contract/chats';
+import type { OperationInput, OperationOutput } from '../../contract/contract';
 import type { PromptMessage, PromptOptions } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
-import { reserveOf } from '../../contract/promptBudget';
+import { releasedOf } from '../../contract/released';
 import type { Settings } from '../../contract/settings';
-import type { CountingModel, DocumentCounts } from '../documents/documentCounts';
-import type { DocumentTexts } from '../documents/documentTexts';
+import type { DocumentStore } from '../documents/documentStore';
+import type { CountingModel, DocumentCounts, DocumentTexts } from '../documents/documentTexts';
 import type { Retrieval } from '../documents/retrieval';
-import { type Fitted, fitBranch, type RollSource } from './overflow';
-import { asRead, buildPrompt, type PromptSource, systemPromptOf } from './prompt';
+import { branchTo } from './chatLog';
+import type { ChatStore } from './chatStore';
+import {
+  asRead,
+  buildPrompt,
+  type Fitted,
+  fitBranch,
+  type PromptSource,
+  type RollSource,
+  systemPromptOf,
+} from './prompt';
 
 /** What counting needs of the engine; `EngineService` is one. */
-export interface CountingEngine extends CountingModel {
+interface CountingEngine extends CountingModel {
   /** of the prompt that the chat template makes of them */
   countTokens(messages: PromptMessage[], options: PromptOptions): Promise<{ tokens: number }>;
   /** 0: nothing is loaded */
@@ -27,9 +37,9 @@ export interface CountingEngine extends CountingModel {
 const mostWritten = 2_000_000;
 
 /** What of a chat stands in its prompts beside its messages; null: it is not begun. */
-export type PromptChat = Pick<Chat, 'systemPrompt' | 'createdAt'> | null;
+type PromptChat = Pick<Chat, 'systemPrompt' | 'createdAt'> | null;
 
-export interface Question {
+interface Question {
   chat: PromptChat;
   /** messages before it */
   branch: readonly (PromptSource & RollSource)[];
@@ -37,10 +47,10 @@ export interface Question {
   attachments: readonly Attachment[];
 }
 
-export type QuestionSource = PromptSource & RollSource;
+type QuestionSource = PromptSource & RollSource;
 
 /** A question as it would be asked now. */
-export interface Prepared {
+interface Prepared {
   /** with passages, as many as there is room for */
   attachments: Attachment[];
   /** what it is read with: earlier messages without what had to leave, and the question */
@@ -50,7 +60,7 @@ export interface Prepared {
 }
 
 /** What would make a question fit. */
-export interface Remedies {
+interface Remedies {
   /** the policy `roll` */
   leaveOut: boolean;
   /** the same question as the first of a new chat */
@@ -216,4 +226,96 @@ function tooLarge(name: string, tokens: number, size: number): ConcertinaError {
     `${name} has ${tokens.toLocaleString('en')} tokens, the context holds ${size.toLocaleString('en')}.`,
     'Attach pages, headings or passages of it, or choose a longer context.',
   );
+}
+
+// What a draft would take of the context, before it is sent: the exact prompt, counted by the loaded model.
+
+export class BudgetService {
+  constructor(
+    private readonly chats: ChatStore,
+    private readonly engine: CountingEngine,
+    private readonly questions: Questions,
+    private readonly counts: DocumentCounts,
+    private readonly store: DocumentStore,
+  ) {}
+
+  async budget({ chatId, leafId, draft, attachments }: OperationInput<'turns.budget'>): Promise<PromptBudget> {
+    const chat = chatId === null ? null : await this.chats.open(chatId);
+    const question = { chat, branch: chat ? branchTo(chat, leafId) : [], text: draft, attachments };
+    const { fitted, unfilled } = await this.questions.prepare(question);
+    const { total, branch } = fitted;
+    const asked = branch.at(-1);
+    const { byDocument, ...parts } = await this.parts(
+      this.questions.systemPrompt(chat),
+      branch.slice(0, -1).map(asRead),
+      asked ?? { role: 'user', text: '', attachments: [] },
+    );
+    const contextSize = this.engine.contextSize();
+    const reserve = this.questions.reserve();
+    const over = Math.max(0, total + reserve - contextSize);
+    const fits = over === 0 && unfilled === null;
+    return {
+      ...{ ...withTemplate(parts, total), total, reserve, contextSize, fits, over, byDocument },
+      ...(await this.leaving(question, fitted)),
+      ...(unfilled === null ? {} : { unfilled }),
+      ...(fits ? {} : { remedies: await this.questions.remedies(question) }),
+    };
+  }
+
+  /** What goes for this question, and the price of it. */
+  private async leaving({ chat, branch }: Question, fitted: Prepared['fitted']): Promise<Partial<PromptBudget>> {
+    const released = fitted.released - releasedOf(branch);
+    const earlier = fitted.branch.slice(0, -1);
+    const count = (some: readonly PromptSource[]) => this.questions.total(chat, some);
+    const readAgain =
+      fitted.kept < earlier.length ? (await count(earlier)) - (await count(earlier.slice(0, fitted.kept))) : 0;
+    return {
+      ...(fitted.leftOut > 0 ? { leftOut: fitted.leftOut } : {}),
+      ...(released > 0 ? { released } : {}),
+      ...(readAgain > 0 ? { readAgain } : {}),
+    };
+  }
+
+  async countDocument(
+    documentId: string,
+    part: AttachmentPart = { kind: 'whole' },
+  ): Promise<OperationOutput<'documents.countTokens'>> {
+    const { name } = await this.store.get(documentId);
+    const tokens = await this.counts.block({ documentId, name, part });
+    return { tokens, sections: part.kind === 'whole' ? await this.counts.sections(documentId) : null };
+  }
+
+  private async parts(systemPrompt: string, branch: readonly PromptSource[], question: PromptSource) {
+    const attached = [
+      ...branch.flatMap(({ attachments }) => attachments.map((attachment) => ({ attachment, inBranch: true }))),
+      ...question.attachments.map((attachment) => ({ attachment, inBranch: false })),
+    ];
+    const byDocument: PromptBudget['byDocument'] = [];
+    for (const { attachment, inBranch } of attached) {
+      const tokens = await this.counts.block(attachment);
+      byDocument.push({ documentId: attachment.documentId, tokens, inBranch });
+    }
+    const texts = [systemPrompt.trim() === '' ? '' : systemPrompt, question.text, ...branch.map(({ text }) => text)];
+    const [system = 0, message = 0, ...history] = await this.engine.countTexts(texts);
+    const documents = sum(byDocument.map(({ tokens }) => tokens));
+    return { system, message, documents, history: sum(history), byDocument };
+  }
+}
+
+type Parts = Pick<PromptBudget, 'system' | 'documents' | 'history' | 'message'>;
+
+/**
+ * The template takes what the parts leave. Parts that are counted alone can come to a token more than in their place,
+ * where the words at a border become one token: then the largest part gives it.
+ */
+function withTemplate(parts: Parts, total: number): Parts & { template: number } {
+  const template = total - parts.system - parts.documents - parts.history - parts.message;
+  if (template >= 0) return { ...parts, template };
+  const names = Object.keys(parts) as (keyof Parts)[];
+  const largest = names.reduce((best, name) => (parts[name] > parts[best] ? name : best));
+  return { ...parts, [largest]: parts[largest] + template, template: 0 };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, one) => all + one, 0);
 }

@@ -1,6 +1,7 @@
 /** How far a summary is: its parts grow by frames, are put on disk about once a second, and are told when one ends. */
+
+import { partMessageId, type Summary, type SummaryPart } from '../../contract/chats';
 import type { StreamFrame } from '../../contract/engine';
-import { partMessageId, type Summary, type SummaryPart } from '../../contract/summaries';
 import type { ChatStore } from './chatStore';
 
 const saveEveryMs = 1000;

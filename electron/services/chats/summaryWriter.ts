@@ -2,23 +2,22 @@
  * Summarises documents that may be longer than the context: part by part, then the results are joined, by groups first where
  * they are too long for one pass. What is left to do follows from the parts alone, so it goes on after any end.
  */
-import type { Attachment } from '../../contract/attachments';
-import type { StopReason } from '../../contract/chats';
+import {
+  type Attachment,
+  openPart,
+  partMessageId,
+  reserveOf,
+  type StopReason,
+  type SummaryPart,
+} from '../../contract/chats';
 import type { GenerateRequest, PromptMessage } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
-import { reserveOf } from '../../contract/promptBudget';
 import type { Settings } from '../../contract/settings';
-import { openPart, partMessageId, type SummaryPart } from '../../contract/summaries';
-import { documentBlock } from '../documents/documentBlock';
-import type { DocumentCounts } from '../documents/documentCounts';
 import type { DocumentStore } from '../documents/documentStore';
-import type { DocumentTexts } from '../documents/documentTexts';
-import { addStats } from './answerParts';
-import type { WritingEngine } from './answerWriter';
-import type { RunningAnswer } from './runningAnswer';
-import { partsOf } from './summaryPlan';
+import { type DocumentCounts, type DocumentTexts, documentBlock } from '../documents/documentTexts';
+import { addStats, type RunningAnswer, type WritingEngine } from './runningAnswer';
+import { joinPrompt, partPrompt, partsOf, type Result, wholePrompt } from './summaryPlan';
 import type { SummaryProgress } from './summaryProgress';
-import { joinPrompt, partPrompt, type Result, wholePrompt } from './summaryPrompt';
 
 export interface SummaryTask {
   answer: RunningAnswer;

@@ -1,24 +1,28 @@
 /** A turn: a question appended to a chat and the answer to it, from the first frame to the final record. */
 import { randomUUID } from 'node:crypto';
-import { type Attachment, asAsked } from '../../contract/attachments';
-import { type Chat, canGoOn, type Message, type StopReason } from '../../contract/chats';
+import {
+  type Attachment,
+  asAsked,
+  type Chat,
+  canGoOn,
+  type Message,
+  type StopReason,
+  type SummaryKind,
+} from '../../contract/chats';
 import type { Turn } from '../../contract/contract';
 import type { StreamFrame } from '../../contract/engine';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
 import { releasedOf, withoutReleased } from '../../contract/released';
 import type { Settings } from '../../contract/settings';
-import type { SummaryKind } from '../../contract/summaries';
 import { Emitter } from '../lib/emitter';
 import type { Logger } from '../lib/logger';
-import { AnswerWriter, type BranchPrompt, type WritingEngine } from './answerWriter';
-import { branchTo, findMessage } from './chatLog';
+import { branchTo, findMessage, titleFrom } from './chatLog';
 import type { ChatStore, FinalPart } from './chatStore';
 import type { Questions } from './promptBuilder';
-import { RunningAnswer } from './runningAnswer';
+import { AnswerWriter, type BranchPrompt, RunningAnswer, type WritingEngine } from './runningAnswer';
+import { questionText } from './summaryPlan';
 import { SummaryProgress } from './summaryProgress';
-import { questionText } from './summaryPrompt';
 import type { SummaryWriter } from './summaryWriter';
-import { titleFrom } from './titles';
 
 /** What a turn needs of the engine; `EngineService` is one. */
 export interface AnswerEngine extends WritingEngine {

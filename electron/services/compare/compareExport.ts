@@ -1,9 +1,9 @@
 /** A run as Markdown: what was compared and on what, a table of figures, the curves, and where the answers part. */
-import type { CompareColumn, CompareRun } from '../../contract/compare';
-import type { Candidate } from '../../contract/compareFigures';
-import { effectiveOf, figures, nameOf, shortName } from './exportCells';
 
-export function markdownOf(run: CompareRun): string {
+import type { CompareColumn, CompareFormat, CompareRun } from '../../contract/compare';
+import type { Candidate } from '../../contract/compareFigures';
+
+function markdownOf(run: CompareRun): string {
   const parts = [
     `# ${inline(run.name)}`,
     heading(run),
@@ -149,4 +149,158 @@ function table(head: string[], rows: string[][]): string {
   const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
   const rule = head.map((_, index) => (index === 0 ? '---' : '---:'));
   return [line(head), line(rule), ...rows.map(line)].join('\n');
+}
+
+// The figures of a column, each with its name and unit: what both tables show.
+
+type Cell = string | number | null;
+
+/** `of`: exact, in the unit of the name; `short`: as a person reads it, bytes as MiB and shares in per cent (`shortName`). */
+interface Figure {
+  name: string;
+  of(column: CompareColumn): Cell;
+  short(value: number): string;
+}
+
+const whole = (value: number) => String(Math.round(value));
+const rate = (value: number) => value.toPrecision(value >= 1000 ? 4 : 3);
+const mebibytes = (value: number) => (value / 1024 ** 2).toFixed(value < 100 * 1024 ** 2 ? 2 : 0);
+const small = (value: number) => (value === 0 ? '0' : value.toPrecision(3));
+const percent = (value: number) => (100 * value).toFixed(1);
+
+function figure(name: string, short: Figure['short'], of: Figure['of']): Figure {
+  return { name, short, of };
+}
+
+/** Names carry the unit. */
+export const figures: readonly Figure[] = [
+  figure('context', whole, ({ context }) => context?.nCtx ?? null),
+  figure('KV bytes', mebibytes, ({ memory }) => memory && memory.kvK + memory.kvV),
+  figure('KV K bytes', mebibytes, ({ memory }) => memory?.kvK ?? null),
+  figure('KV V bytes', mebibytes, ({ memory }) => memory?.kvV ?? null),
+  figure(
+    'memory bytes',
+    mebibytes,
+    ({ memory }) => memory && memory.weights + memory.kvK + memory.kvV + memory.compute,
+  ),
+  figure('TTFT ms', whole, ({ answer }) => answer?.stats?.ttftMs ?? null),
+  figure('prompt tok/s', rate, ({ answer }) => answer?.stats?.promptTokensPerSecond ?? null),
+  figure('decode tok/s', rate, ({ answer }) => answer?.stats?.tokensPerSecond ?? null),
+  figure('rounds tok/s', rate, ({ speed }) => speed?.median ?? null),
+  figure('rounds', whole, ({ speed }) => speed?.rounds.length ?? null),
+  figure('tokens of a round', whole, ({ speed }) => speed?.tokens ?? null),
+  figure('speed ratio', small, ({ speed }) => speed?.ratio?.median ?? null),
+  figure('answer tokens', whole, ({ answer }) => answer?.stats?.answerTokens ?? null),
+  figure('same tokens first', whole, ({ agreement }) => agreement?.prefix ?? null),
+  figure('same tokens share', percent, ({ agreement }) => agreement?.share ?? null),
+  figure('mean KLD', small, ({ quality }) => quality?.meanKld ?? null),
+  figure('KLD error', small, ({ quality }) => quality?.meanKldError ?? null),
+  figure('99.9% KLD', small, ({ quality }) => quality?.kld999 ?? null),
+  figure('same top share', percent, ({ quality }) => quality?.sameTop ?? null),
+  figure(
+    'PPL',
+    (value) => value.toPrecision(5),
+    ({ quality }) => quality?.perplexity ?? null,
+  ),
+  figure('scored tokens', whole, ({ quality }) => quality?.tokens ?? null),
+  figure('needles found', whole, ({ needles }) => needles?.found ?? null),
+  figure('needles', whole, ({ needles }) => needles?.results.length ?? null),
+  figure('needle tokens', whole, ({ needles }) => needles?.tokens ?? null),
+  figure('longest context', whole, ({ longest }) => longest?.nCtx ?? null),
+];
+
+function shortName({ name }: Figure): string {
+  return name.replace('bytes', 'MiB').replace('share', '%');
+}
+
+/** As the configuration has it, with the length where the columns differ in it. */
+function nameOf({ configuration: { typeK, typeV, nCtx } }: CompareColumn, columns: readonly CompareColumn[]) {
+  const types = typeK === typeV ? typeK : `${typeK}/${typeV}`;
+  const alike = columns.every(({ configuration }) => configuration.nCtx === nCtx);
+  return alike ? types : `${types} at ${nCtx}`;
+}
+
+/** As the engine made it, where that differs from what was asked. */
+function effectiveOf({ context }: CompareColumn): string {
+  if (!context) return '';
+  const { typeK, typeV } = context;
+  return typeK.effective === typeV.effective ? typeK.effective : `${typeK.effective}/${typeV.effective}`;
+}
+
+// A run as a file for other people: JSON with everything, CSV with a line for each column, Markdown to read.
+
+const endings: Record<CompareFormat, string> = { markdown: 'md', csv: 'csv', json: 'json' };
+
+export function exportRun(run: CompareRun, format: CompareFormat): { fileName: string; text: string } {
+  const words = run.name
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, 60);
+  const fileName = `${words || 'comparison'}.${endings[format]}`;
+  return { fileName, text: textOf(run, format) };
+}
+
+function textOf(run: CompareRun, format: CompareFormat): string {
+  if (format === 'markdown') return markdownOf(run);
+  if (format === 'csv') return csvOf(run);
+  return `${JSON.stringify(run, null, 2)}\n`;
+}
+
+// A line for each column of a run, exact values; points of curves follow as lines of their own kind.
+
+function csvOf(run: CompareRun): string {
+  const { sampling, maxTokens, together, reference: place } = run.request.options;
+  const reference = run.columns[place];
+  const shared: [string, Cell][] = [
+    ['run', run.name],
+    ['date', new Date(run.createdAt).toISOString()],
+    ['model', run.model?.fileName ?? ''],
+    ['fingerprint', run.model?.fingerprint ?? ''],
+    ['machine', run.machine ? `${run.machine.cpu}, ${run.machine.device}` : ''],
+    ['version', run.build?.version ?? ''],
+    ['llama.cpp', run.build?.upstream ?? ''],
+    ['kernels', run.build?.kernelVariant ?? ''],
+    ['prompt tokens', run.promptTokens],
+    ['reference', reference ? nameOf(reference, run.columns) : ''],
+    ['temperature', sampling.temperature],
+    ['seed', sampling.seed ?? 0],
+    ['answer tokens at most', maxTokens],
+    ['together', together ? 'yes' : 'no'],
+    ['batch', run.settings.batch],
+    ['threads', run.settings.threads || 'as many as cores'],
+  ];
+  const head = [
+    'kind',
+    'types',
+    'effective',
+    'state',
+    'depth',
+    ...figures.map(({ name }) => name),
+    ...shared.map(([name]) => name),
+  ];
+  const tail = shared.map(([, value]) => value);
+  const lines = run.columns.flatMap((column) => {
+    const start = [nameOf(column, run.columns), effectiveOf(column), column.state];
+    const points = column.curve.map((point) => {
+      const values: Record<string, Cell> = {
+        'KV bytes': point.kvBytes,
+        'decode tok/s': point.tokensPerSecond,
+        'prompt tok/s': point.promptTokensPerSecond,
+      };
+      return ['point', ...start, point.depth, ...figures.map(({ name }) => values[name] ?? null), ...tail];
+    });
+    return [['column', ...start, null, ...figures.map((figure) => figure.of(column)), ...tail], ...points];
+  });
+  return [head, ...lines]
+    .map((cells) => cells.map(csvCell).join(','))
+    .join('\r\n')
+    .concat('\r\n');
+}
+
+/** RFC 4180; a text that a spreadsheet would take for a formula is kept one. */
+function csvCell(value: Cell): string {
+  if (value === null) return '';
+  if (typeof value === 'number') return String(value);
+  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

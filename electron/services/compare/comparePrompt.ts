@@ -1,14 +1,12 @@
 /** What every column reads, as the engine is given it: texts in place of ids. */
-import type { Attachment } from '../../contract/attachments';
-import type { Chat } from '../../contract/chats';
+import type { Attachment, Chat } from '../../contract/chats';
 import type { ComparePrompt } from '../../contract/compare';
 import type { CompareTask } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
 import { releasedOf, withoutReleased } from '../../contract/released';
-import { branchTo } from '../chats/chatLog';
+import { branchTo, titleFrom } from '../chats/chatLog';
 import type { ChatStore } from '../chats/chatStore';
 import { type BlockOf, buildPrompt, type PromptSource, systemPromptOf } from '../chats/prompt';
-import { titleFrom } from '../chats/titles';
 
 export interface ResolvedPrompt extends Pick<CompareTask, 'prompt' | 'material'> {
   /** of a run that a person did not name */

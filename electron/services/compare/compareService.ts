@@ -1,4 +1,5 @@
 /** Comparisons: one at a time, told to the window while they run, written down after each column. */
+
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -11,19 +12,18 @@ import type {
   CompareRun,
   CompareSummary,
 } from '../../contract/compare';
+import type { Capabilities } from '../../contract/engine';
 import type { CompareTask, EngineClient } from '../../contract/engineContract';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
 import type { Settings } from '../../contract/settings';
 import type { EngineService } from '../engine/engineService';
 import { Emitter } from '../lib/emitter';
 import type { Logger } from '../lib/logger';
-import { systemFacts } from '../machine/systemFacts';
+import { type SystemFacts, systemFacts } from '../machine/diagnostics';
 import { countPrompt, type PromptCounts, type PromptParts, resolvePrompt } from './comparePrompt';
-import type { CompareStore } from './compareStore';
-import { buildOf, machineOf } from './facts';
-import { endedRun, failedRun, newRun } from './runState';
+import { type CompareStore, endedRun, failedRun, newRun } from './compareStore';
 
-export interface CompareParts {
+interface CompareParts {
   store: CompareStore;
   client: Pick<EngineClient, 'on'>;
   engine: Pick<EngineService, 'compare' | 'planComparison' | 'status' | 'changed'>;
@@ -231,4 +231,17 @@ export class CompareService {
   private now(): number {
     return (this.parts.now ?? Date.now)();
   }
+}
+
+// What a figure hangs on besides the settings: the machine, and the build that ran.
+
+function machineOf(system: SystemFacts, capabilities: Capabilities): NonNullable<CompareRun['machine']> {
+  const { physicalCores, backend, device, gpus } = capabilities;
+  const { os, arch, cpu, memoryBytes } = system;
+  return { os: `${os}, ${arch}`, cpu, physicalCores, memoryBytes, backend, device, gpus: gpus.map(({ name }) => name) };
+}
+
+function buildOf(version: string, capabilities: Capabilities): NonNullable<CompareRun['build']> {
+  const { upstream, simd, simdWeights, kernelVariant } = capabilities;
+  return { version, upstream, simd, simdWeights, kernelVariant };
 }

@@ -3,11 +3,10 @@ import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import type { ExportedDocument } from '../../contract/chatFile';
 import type { DocumentInfo, Section } from '../../contract/documents';
-import type { TextMark } from '../../contract/documentWork';
 import { ConcertinaError } from '../../contract/errors';
+import type { TextMark } from '../../contract/workerTasks';
 import { storageError } from '../lib/files';
-import { textPath } from './documentFiles';
-import type { DocumentStore } from './documentStore';
+import { type DocumentStore, textPath } from './documentStore';
 
 const notice = 'Its text came with an imported chat.';
 const markEvery = 65_536;

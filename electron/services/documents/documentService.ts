@@ -1,21 +1,21 @@
 /** Attaching documents: jobs that wait for each other, each read by a process of its own, and what became of them. */
+
 import { randomUUID } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { appendFile, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { DocumentInfo, DocumentJob, UploadAnswer, UploadPart } from '../../contract/documents';
-import type { ReadingLimits } from '../../contract/documentWork';
-import { toErrorPayload } from '../../contract/errors';
+import { ConcertinaError, toErrorPayload } from '../../contract/errors';
+import { limits } from '../../contract/limits';
+import type { ReadingLimits } from '../../contract/workerTasks';
 import type { ProcessTransport } from '../engine/engineTransport';
+import { Emitter } from '../lib/emitter';
 import { storageError } from '../lib/files';
 import type { Logger } from '../lib/logger';
-import { textPath } from './documentFiles';
-import { DocumentStore } from './documentStore';
+import { DocumentStore, textPath } from './documentStore';
 import { cancelled, runExtraction } from './extraction';
-import { JobList } from './jobList';
-import { lookAt } from './source';
-import { Uploads } from './uploads';
+import { lookAt, tooLarge } from './source';
 
-export interface DocumentServiceOptions {
+interface DocumentServiceOptions {
   /** <data>/documents */
   folder: string;
   /** see `ExtractionOptions` */
@@ -149,5 +149,130 @@ export class DocumentService {
     } finally {
       await this.store.discard(folder);
     }
+  }
+}
+
+// The jobs of this run as a window sees them: changes of state at once, progress a few times a second.
+
+const endedKept = 50;
+const msBetweenTellings = 100;
+
+class JobList {
+  readonly changed = new Emitter<DocumentJob[]>();
+  private readonly jobs = new Map<string, DocumentJob>();
+  private timer: NodeJS.Timeout | null = null;
+
+  /** in the order of their beginning */
+  list(): DocumentJob[] {
+    return [...this.jobs.values()];
+  }
+
+  get(id: string): DocumentJob | undefined {
+    return this.jobs.get(id);
+  }
+
+  add(id: string, name: string): void {
+    this.jobs.set(id, { id, name, state: 'waiting', progress: 0, pages: null, document: null, error: null });
+    this.forgetOld();
+    this.tell();
+  }
+
+  update(id: string, change: Partial<DocumentJob>): void {
+    const job = this.jobs.get(id);
+    if (!job) return;
+    this.jobs.set(id, { ...job, ...change });
+    if (change.state) this.tell();
+    else this.timer ??= setTimeout(() => this.tell(), msBetweenTellings);
+  }
+
+  close(): void {
+    if (this.timer) clearTimeout(this.timer);
+  }
+
+  private tell(): void {
+    this.close();
+    this.timer = null;
+    this.changed.emit(this.list());
+  }
+
+  private forgetOld(): void {
+    const ended = this.list().filter(({ state }) => state !== 'waiting' && state !== 'reading');
+    for (const { id } of ended.slice(0, Math.max(0, ended.length - endedKept))) this.jobs.delete(id);
+  }
+}
+
+// Files that a browser sends in parts, because a page cannot tell where they lie.
+
+/** A page that sends nothing for so long is gone. */
+const idleMs = 600_000;
+const mostAtOnce = 16;
+
+interface Upload {
+  folder: string;
+  path: string;
+  bytes: number;
+  received: number;
+  writing: boolean;
+  lastAt: number;
+}
+
+export interface Folders {
+  temporary(): Promise<string>;
+  discard(folder: string): Promise<void>;
+}
+
+class Uploads {
+  private readonly open = new Map<string, Upload>();
+
+  constructor(
+    private readonly folders: Folders,
+    private readonly now: () => number = Date.now,
+  ) {}
+
+  /** `file`: the whole one, when this was its last part; whoever takes it discards its folder. */
+  async take(part: UploadPart): Promise<{ uploadId: string; file: { folder: string; path: string } | null }> {
+    const uploadId = part.uploadId ?? (await this.begin(part));
+    const upload = this.open.get(uploadId);
+    if (!upload) throw new ConcertinaError('not-found', 'This upload is not known any more.', 'Attach the file again.');
+    const data = Buffer.from(part.data, 'base64');
+    const fits = part.offset === upload.received && upload.received + data.length <= upload.bytes;
+    if (!fits || upload.writing) throw new ConcertinaError('bad-request', 'The parts of the file do not fit together.');
+    upload.writing = true;
+    try {
+      await appendFile(upload.path, data, { mode: 0o600 });
+    } catch (error) {
+      await this.drop(uploadId);
+      throw storageError('The file could not be taken over', error);
+    } finally {
+      upload.writing = false;
+    }
+    upload.received += data.length;
+    upload.lastAt = this.now();
+    if (upload.received < upload.bytes) return { uploadId, file: null };
+    this.open.delete(uploadId);
+    return { uploadId, file: { folder: upload.folder, path: upload.path } };
+  }
+
+  async close(): Promise<void> {
+    for (const id of [...this.open.keys()]) await this.drop(id);
+  }
+
+  private async begin({ name, bytes }: UploadPart): Promise<string> {
+    if (bytes > limits.maxDocumentBytes) throw tooLarge(name);
+    for (const [id, { lastAt }] of this.open) if (lastAt < this.now() - idleMs) await this.drop(id);
+    if (this.open.size >= mostAtOnce) {
+      throw new ConcertinaError('busy', 'Too many files are being sent at once.', 'Wait until some are done.');
+    }
+    const id = randomUUID();
+    const folder = await this.folders.temporary();
+    const path = join(folder, 'file');
+    this.open.set(id, { folder, path, bytes, received: 0, writing: false, lastAt: this.now() });
+    return id;
+  }
+
+  private async drop(id: string): Promise<void> {
+    const upload = this.open.get(id);
+    this.open.delete(id);
+    if (upload) await this.folders.discard(upload.folder);
   }
 }

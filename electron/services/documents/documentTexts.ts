@@ -1,8 +1,9 @@
 /** The blocks of documents that prompts are made of, read from the store; those that were used last stay in memory. */
-import type { Attachment } from '../../contract/attachments';
+
+import type { Attachment, AttachmentPart } from '../../contract/chats';
+import type { Section } from '../../contract/documents';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
 import { limits } from '../../contract/limits';
-import { documentBlock, markedText, stretchesOf } from './documentBlock';
 import type { DocumentStore } from './documentStore';
 
 /** characters of all blocks that are kept */
@@ -90,4 +91,137 @@ function gone(name: string): ConcertinaError {
     `The text of ${name} is not stored any more.`,
     'Attach the same file again; then everything that was asked about it works again.',
   );
+}
+
+// A document as it stands in a prompt. The bytes depend on the stored text and the attachment alone: the next question
+// finds its cache again, after years too.
+//
+//   <document name="report.pdf">
+//   [Page 12]
+//   text of the page
+//   [Page 14]
+//   text of the page
+//   </document>
+
+/** UTF-16 units of the text, `end` not included. */
+interface Stretch {
+  start: number;
+  end: number;
+}
+
+/** What of a document is attached, in the order of its text; stretches that touch or overlap are one. */
+export function stretchesOf(part: AttachmentPart, sections: readonly Section[]): Stretch[] {
+  switch (part.kind) {
+    case 'whole':
+      return merged([{ start: 0, end: sections.at(-1)?.end ?? 0 }]);
+    case 'sections':
+      return merged(part.sections.map((index) => sections[index] ?? missingSection(index, sections.length)));
+    case 'passages':
+      return merged(part.passages);
+  }
+}
+
+/** @param texts the text of each stretch */
+export function documentBlock(
+  name: string,
+  sections: readonly Section[],
+  stretches: readonly Stretch[],
+  texts: readonly string[],
+): string {
+  const marked = stretches.map((stretch, index) => markedText(sections, stretch, texts[index] ?? ''));
+  return `<document name="${attributeOf(name)}">\n${marked.join('')}</document>\n\n`;
+}
+
+/** Each section that a stretch touches begins with a line that names it, so that an answer can cite it. */
+export function markedText(sections: readonly Section[], { start, end }: Stretch, text: string): string {
+  let marked = '';
+  for (let at = sectionAt(sections, start); at < sections.length; at++) {
+    const section = sections[at];
+    if (!section || section.start >= end) break;
+    const piece = text.slice(Math.max(section.start, start) - start, Math.min(section.end, end) - start);
+    const words = piece.replace(/^(?:[^\S\n]*\n)+/, '').trimEnd();
+    if (words !== '') marked += `[${section.label}]\n${words}\n`;
+  }
+  return marked;
+}
+
+/** Index of the section that holds this place of the text. */
+export function sectionAt(sections: readonly Section[], place: number): number {
+  let low = 0;
+  let high = sections.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((sections[middle]?.start ?? 0) <= place) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+function merged(stretches: readonly Stretch[]): Stretch[] {
+  const list: Stretch[] = [];
+  for (const { start, end } of [...stretches].sort((a, b) => a.start - b.start)) {
+    const last = list.at(-1);
+    if (last && start <= last.end) last.end = Math.max(last.end, end);
+    else list.push({ start, end });
+  }
+  return list;
+}
+
+/** A name is a line of its own kind: nothing in it ends the mark. */
+function attributeOf(name: string): string {
+  return name.replace(/["<>]/g, "'").replace(/\p{Cc}/gu, ' ');
+}
+
+function missingSection(index: number, count: number): never {
+  throw new ConcertinaError('bad-request', `The document has ${count} sections; there is no section ${index + 1}.`);
+}
+
+// Tokens of documents, section by section, counted once for each model.
+
+export interface CountingModel {
+  /** of each text, as it stands inside a prompt */
+  countTexts(texts: string[]): Promise<number[]>;
+  /** another number: another model may be loaded */
+  loads(): number;
+}
+
+export class DocumentCounts {
+  private readonly known = new Map<string, Promise<number[]>>();
+  private loads = -1;
+
+  constructor(
+    private readonly texts: DocumentTexts,
+    private readonly model: CountingModel,
+  ) {}
+
+  /** Of the block that stands in a prompt. */
+  async block(attachment: Attachment): Promise<number> {
+    const { documentId, name, part } = attachment;
+    if (part.kind === 'passages') return this.count(await this.texts.block(attachment));
+    const sections = await this.sections(documentId);
+    const chosen = part.kind === 'whole' ? sections : part.sections.map((index) => sections[index] ?? 0);
+    return chosen.reduce((sum, tokens) => sum + tokens, await this.count(documentBlock(name, [], [], [])));
+  }
+
+  /** Of each section with its mark; 0: a section without words, which is left out. */
+  sections(documentId: string): Promise<number[]> {
+    const loads = this.model.loads();
+    if (loads !== this.loads) this.known.clear();
+    this.loads = loads;
+    const known = this.known.get(documentId) ?? this.countSections(documentId);
+    this.known.set(documentId, known);
+    known.catch(() => this.known.delete(documentId));
+    return known;
+  }
+
+  private async countSections(documentId: string): Promise<number[]> {
+    const tokens: number[] = [];
+    for await (const texts of this.texts.sections(documentId)) tokens.push(...(await this.model.countTexts(texts)));
+    return tokens;
+  }
+
+  private async count(text: string): Promise<number> {
+    const [tokens = 0] = await this.model.countTexts([text]);
+    return tokens;
+  }
 }

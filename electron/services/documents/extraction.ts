@@ -1,6 +1,8 @@
 /** Has a process of its own take the words out of one document, and ends it when it is not wanted or does not move. */
 import { z } from 'zod';
 import type { Section } from '../../contract/documents';
+import { ConcertinaError, errorPayloadSchema } from '../../contract/errors';
+import { limits as contractLimits } from '../../contract/limits';
 import {
   type DocumentOrder,
   type DocumentTask,
@@ -8,12 +10,10 @@ import {
   type Extraction,
   type ReadingLimits,
   sectionsPerSlice,
-} from '../../contract/documentWork';
-import { ConcertinaError, errorPayloadSchema } from '../../contract/errors';
-import { limits as contractLimits } from '../../contract/limits';
-import { isKill, nameOf } from '../engine/engineFailures';
+} from '../../contract/workerTasks';
 import type { ProcessExit, ProcessTransport } from '../engine/engineTransport';
-import { checkedSections } from './documentFiles';
+import { isKill, nameOf } from '../engine/watchdog';
+import { checkedSections } from './documentStore';
 
 /**
  * What this leaves to the app and an engine lets all of them stay below 1 GB while a document is read that would take all

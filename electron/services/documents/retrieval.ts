@@ -1,10 +1,11 @@
 /** Chooses the passages of documents that fit a question best, as many as there is room for. */
-import type { Attachment, Passage, ScoredPassage } from '../../contract/attachments';
-import type { FoundPassage, FoundPassages } from '../../contract/passageWork';
-import { documentBlock, markedText, sectionAt } from './documentBlock';
+
+import type { Attachment, Passage, ScoredPassage } from '../../contract/chats';
+import { ConcertinaError } from '../../contract/errors';
+import type { FoundPassage, FoundPassages, PassageTask } from '../../contract/workerTasks';
+import { TaskThread } from '../lib/taskThread';
 import type { DocumentStore } from './documentStore';
-import type { DocumentTexts } from './documentTexts';
-import type { PassageSearch } from './passageSearch';
+import { type DocumentTexts, documentBlock, markedText, sectionAt } from './documentTexts';
 
 /** passages that are looked at for one question */
 const mostCandidates = 64;
@@ -101,4 +102,21 @@ function withPassages(attachment: Attachment, chosen: readonly ScoredPassage[]):
   const passages: Passage[] = chosen.map(({ start, end, label }) => ({ start, end, label }));
   passages.sort((a, b) => a.start - b.start);
   return { ...attachment, part: { kind: 'passages', passages } };
+}
+
+// Finds passages of documents, in a worker thread that keeps the indexes: none of this holds up the main process.
+
+const idleMs = 300_000;
+
+/** Answers with the best first; for an empty query with the first of the document. */
+export class PassageSearch extends TaskThread<PassageTask, FoundPassages> {
+  /** the bundle of electron/workers/passages */
+  constructor(workerFile: string) {
+    super({ workerFile, idleMs, lost });
+  }
+}
+
+function lost(cause: Error): ConcertinaError {
+  const message = `The search for passages ended unexpectedly (${cause.message}).`;
+  return new ConcertinaError('internal', message, 'Try again, or attach pages or headings instead.', { cause });
 }

@@ -1,8 +1,7 @@
 /** Room on the disk for a download, and what the disk says when there is none. */
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { sizeText } from '../../contract/bytes';
-import { ConcertinaError } from '../../contract/errors';
+import { ConcertinaError, sizeText } from '../../contract/errors';
 import { isMissing, storageError } from '../lib/files';
 
 const GiB = 1024 ** 3;

@@ -1,12 +1,14 @@
 /** downloads.json: what was asked for and how far it is, so that it goes on after a restart. */
-import { basename } from 'node:path';
+
+import { readdir, rm, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { downloadStateSchema } from '../../contract/downloads';
 import { errorPayloadSchema } from '../../contract/errors';
-import { countSchema } from '../../contract/hub';
+import { countSchema, downloadStateSchema } from '../../contract/hub';
 import { idSchema } from '../../contract/limits';
 import { readTextIfThere, setAside, sweepTemporary, writeFileAtomic } from '../lib/files';
-import { originSchema } from './sidecar';
+import { placeOf } from './download';
+import { type Origin, originSchema, partPath, readSidecar, sidecarPath } from './partFile';
 
 const entrySchema = originSchema.extend({
   id: idSchema,
@@ -49,4 +51,55 @@ export class DownloadList {
     this.writing = result.catch(() => undefined);
     return result;
   }
+}
+
+// Downloads that no list knows: the list was lost, or the folder came from another computer. Their logs tell what they are.
+
+const maxDepth = 6;
+const ending = '.part.log';
+
+/** One for each model file, with the bytes that are there. */
+export async function findOrphans(folder: string): Promise<{ origin: Origin; done: number }[]> {
+  const origins = new Map<string, Origin>();
+  for (const path of await logsIn(folder, 0)) {
+    const known = await readSidecar(path).catch(() => null);
+    if (!known) continue;
+    const { origin } = known.head;
+    // a log that lies elsewhere than its file would be written is not ours to use
+    const place = placeOf(folder, origin.repo, known.head.path);
+    if (sidecarPath(place) !== path) continue;
+    if (await isLeftover(place, known.head.path, origin)) await rm(path, { force: true });
+    else origins.set(`${origin.repo} ${origin.file}`, origin);
+  }
+  return Promise.all([...origins.values()].map(async (origin) => ({ origin, done: await bytesThere(folder, origin) })));
+}
+
+export async function bytesThere(folder: string, { repo, parts }: Origin): Promise<number> {
+  let sum = 0;
+  for (const { path, bytes } of parts) {
+    const place = placeOf(folder, repo, path);
+    const there = (await sizeOf(place)) === bytes ? bytes : ((await sizeOf(partPath(place))) ?? 0);
+    sum += Math.min(bytes, there);
+  }
+  return sum;
+}
+
+/** The app died after the file was put in its place, before its log was removed. */
+async function isLeftover(place: string, path: string, { parts }: Origin): Promise<boolean> {
+  const part = parts.find((one) => one.path === path);
+  return (await sizeOf(partPath(place))) === null && (await sizeOf(place)) === part?.bytes && parts.length === 1;
+}
+
+async function sizeOf(path: string): Promise<number | null> {
+  return (await stat(path).catch(() => null))?.size ?? null;
+}
+
+async function logsIn(folder: string, depth: number): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const found = entries.map(async (entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return depth < maxDepth ? logsIn(path, depth + 1) : [];
+    return entry.name.endsWith(ending) ? [path] : [];
+  });
+  return (await Promise.all(found)).flat();
 }

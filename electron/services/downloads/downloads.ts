@@ -1,26 +1,23 @@
 /** The downloads of the app: some at a time, in the order in which they were asked for, over restarts. */
+
 import { randomUUID } from 'node:crypto';
 import { rmdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { z } from 'zod';
-import type { Download, downloadRequestSchema } from '../../contract/downloads';
 import { ConcertinaError, type ErrorPayload, toErrorPayload } from '../../contract/errors';
-import type { HubPart } from '../../contract/hub';
+import type { Download, downloadRequestSchema, HubPart } from '../../contract/hub';
 import type { HubHttp } from '../hub/http';
 import { Emitter } from '../lib/emitter';
 import type { Logger } from '../lib/logger';
 import { diskFull, freeBytes, reserveFor } from './disk';
-import { download, placeOf } from './download';
-import type { DownloadList, Entry } from './downloadList';
-import { bytesThere, findOrphans } from './orphans';
+import { download, Pause, placeOf, type Timing, usualTiming } from './download';
+import { bytesThere, type DownloadList, type Entry, findOrphans } from './downloadList';
 import { discardPart } from './partFile';
-import { Speed } from './speed';
-import { Pause, type Timing, usualTiming } from './timing';
 
 const tellEveryMs = 250;
 
 /** A model file of the hub as `HubService.file` gives it. */
-export interface RemoteFile {
+interface RemoteFile {
   repo: string;
   revision: string;
   file: string;
@@ -30,7 +27,7 @@ export interface RemoteFile {
   parts: HubPart[];
 }
 
-export interface DownloadsParts {
+interface DownloadsParts {
   http: HubHttp;
   list: DownloadList;
   folder: () => string;
@@ -343,4 +340,36 @@ function bytesOf({ parts }: Pick<Entry, 'parts'>): number {
 
 function originOf({ repo, revision, file, title, quant, parts }: Omit<RemoteFile, 'bytes'>) {
   return { repo, revision, file, title, quant, parts };
+}
+
+// Bytes a second over the last seconds, steady enough to be read.
+
+const windowMs = 5000;
+
+class Speed {
+  private samples: { at: number; bytes: number }[] = [];
+
+  constructor(private readonly now: () => number = Date.now) {}
+
+  add(bytes: number): void {
+    const at = this.now();
+    const last = this.samples.at(-1);
+    // some samples a second are enough
+    if (last && at - last.at < 100) last.bytes += bytes;
+    else this.samples.push({ at, bytes });
+  }
+
+  /** 0: nothing arrives */
+  perSecond(): number {
+    const now = this.now();
+    this.samples = this.samples.filter(({ at }) => at > now - windowMs);
+    const first = this.samples[0];
+    if (!first) return 0;
+    const bytes = this.samples.reduce((sum, one) => sum + one.bytes, 0);
+    return (bytes / Math.max(500, now - first.at)) * 1000;
+  }
+
+  clear(): void {
+    this.samples = [];
+  }
 }

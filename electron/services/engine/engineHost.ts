@@ -10,10 +10,19 @@ import { ConcertinaError } from '../../contract/errors';
 import { createRemote } from '../../contract/rpc';
 import { Emitter } from '../lib/emitter';
 import type { Logger } from '../lib/logger';
-import { crashError, endedWhenAsked, isKill, killedWhileLoading, nameOf, unavailableHint } from './engineFailures';
 import type { ProcessExit, ProcessTransport } from './engineTransport';
-import { type RestartDecision, RestartPolicy, startKey } from './restartPolicy';
-import { Watchdog } from './watchdog';
+import {
+  crashError,
+  endedWhenAsked,
+  isKill,
+  killedWhileLoading,
+  nameOf,
+  type RestartDecision,
+  RestartPolicy,
+  startKey,
+  unavailableHint,
+  Watchdog,
+} from './watchdog';
 
 /** `waiting`: crashed, will be started again; `given-up`: crashed, starts only when asked to. */
 export type HostState = 'stopped' | 'starting' | 'ready' | 'unavailable' | 'waiting' | 'given-up';

@@ -1,8 +1,7 @@
 /** The engine's status as the windows see it, the one copy of it, and what it allows. Whoever learns something updates it. */
 import type { EngineStatus } from '../../contract/engine';
 import { ConcertinaError } from '../../contract/errors';
-import { Emitter } from '../lib/emitter';
-import { waitUntil } from '../lib/waitUntil';
+import { Emitter, waitUntil } from '../lib/emitter';
 
 export const nothingLoaded = {
   model: null,

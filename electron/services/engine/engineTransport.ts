@@ -1,5 +1,7 @@
 /** How the app reaches a child process of its own. Electron brings utility processes, headless mode forked Node processes. */
 
+import { fork } from 'node:child_process';
+
 export interface ProcessExit {
   code: number | null;
   /** name of the signal that ended it, where the platform tells */
@@ -29,4 +31,38 @@ const keptVariables =
 export function scrubbedEnvironment(environment: NodeJS.ProcessEnv): Record<string, string> {
   const kept = Object.entries(environment).filter(([name, value]) => value !== undefined && keptVariables.test(name));
   return { ...(Object.fromEntries(kept) as Record<string, string>), GGML_NO_BACKTRACE: '1' };
+}
+
+// A child process as a forked Node process: headless mode and tests.
+
+export function forkProcess(modulePath: string, args: readonly string[] = []): ProcessTransport {
+  const child = fork(modulePath, args, {
+    serialization: 'advanced',
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    env: scrubbedEnvironment(process.env),
+    execArgv: [],
+  });
+  return {
+    pid: child.pid,
+    send(message) {
+      // the exit event tells that the channel is closed; a write that races with it must not throw on its own
+      child.send(message as object, () => undefined);
+    },
+    onMessage: (listener) => void child.on('message', listener),
+    onOutput(listener) {
+      for (const stream of [child.stdout, child.stderr]) {
+        stream?.setEncoding('utf8').on('data', (text: string) => listener(text));
+      }
+    },
+    onExit(listener) {
+      let told = false;
+      function tell(code: number | null, signal: string | null): void {
+        if (!told) listener({ code, signal });
+        told = true;
+      }
+      child.on('exit', tell);
+      child.on('error', () => tell(null, null));
+    },
+    kill: () => void child.kill('SIGKILL'),
+  };
 }

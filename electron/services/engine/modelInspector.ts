@@ -7,17 +7,16 @@ import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { ComparePlan } from '../../contract/compare';
 import type { MemoryEstimate } from '../../contract/engine';
+import { type InspectorEvents, type InspectorOperations, inspectorEvents } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
 import type { ContextFit, MachineMemory } from '../../contract/fit';
-import { type InspectorEvents, type InspectorOperations, inspectorEvents } from '../../contract/inspectorContract';
 import type { ModelInfo } from '../../contract/models';
-import type { InputOf, OutputOf } from '../../contract/operation';
-import { createRemote, type Remote } from '../../contract/rpc';
+import { createRemote, type InputOf, type OutputOf, type Remote } from '../../contract/rpc';
 import type { ContextSettings } from '../../contract/settings';
 import { Emitter } from '../lib/emitter';
 import type { Logger } from '../lib/logger';
-import { isKill, nameOf, unavailableHint } from './engineFailures';
 import type { ProcessExit, ProcessTransport } from './engineTransport';
+import { isKill, nameOf, unavailableHint } from './watchdog';
 
 /** A start takes some tenths of a second, and the memory is wanted by models. */
 const usualIdleMs = 60_000;

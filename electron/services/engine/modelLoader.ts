@@ -2,23 +2,22 @@
  * Loads of a model: by a person's choice, with a new process, in the place of one that cannot be had. The only one that
  * asks the engine to load. A load that fails shows in the status; the model that was in use before it is used on.
  */
+
 import type { EngineStatus } from '../../contract/engine';
 import type { CalibrationPlaces, LoadResult } from '../../contract/engineContract';
-import { type ErrorPayload, toErrorPayload } from '../../contract/errors';
+import { ConcertinaError, type ErrorPayload, toErrorPayload } from '../../contract/errors';
 import type { ContextSettings } from '../../contract/settings';
 import { Emitter } from '../lib/emitter';
 import type { ModelLibrary } from '../models/modelLibrary';
-import type { SettingsService } from '../settings/settingsService';
-import type { CrashReport, EngineHost } from './engineHost';
+import type { SettingsService } from '../settings/settingsStore';
+import type { CrashReport, EngineHost, EngineWork } from './engineHost';
 import type { EngineMemory } from './engineMemory';
 import { type LiveStatus, nothingLoaded } from './engineStatus';
-import { type Former, FormerModel } from './formerModel';
-import { LoadTurns } from './loadTurns';
 import type { ModelInspector } from './modelInspector';
 
 type Refused = EngineStatus['refused'];
 
-export interface LoadParts {
+interface LoadParts {
   host: EngineHost;
   inspector: Pick<ModelInspector, 'requireHarmless'>;
   status: LiveStatus;
@@ -234,5 +233,99 @@ export class ModelLoads {
       error: report.error.toPayload(),
       restarts: status.current.restarts + (report.restartInMs === null || report.asked ? 0 : 1),
     });
+  }
+}
+
+// The model that was in use when another one was asked for: it goes on being used where that one cannot be had.
+
+interface Former {
+  status: Pick<EngineStatus, 'model' | 'context' | 'memory' | 'contextUsed'> & { modelId: string };
+  askedContext: ContextSettings | null;
+  work: EngineWork | null;
+}
+
+class FormerModel {
+  private former: Former | null = null;
+
+  /** Before another one is loaded. While nothing is in use, as where one load overtakes another, the one kept stays. */
+  keep(inUse: EngineStatus, askedContext: ContextSettings | null, work: EngineWork | null): void {
+    const { modelId, model, context, memory, contextUsed } = inUse;
+    if (modelId === null || model === null) return;
+    this.former = { status: { modelId, model, context, memory, contextUsed }, askedContext, work };
+  }
+
+  forget(): void {
+    this.former = null;
+  }
+
+  /** null: none was in use */
+  get kept(): Former | null {
+    return this.former;
+  }
+
+  /** the one to go back to where this model cannot be had; null: there is no other */
+  otherThan(modelId: string | null): Former | null {
+    return modelId !== null && this.former?.status.modelId !== modelId ? this.former : null;
+  }
+}
+
+// Loads by number: the latest one wins, those before it are ended, and a person can cancel it.
+
+class LoadTurns {
+  private latest = 0;
+  /** the load that a person cancelled, which may still wait for the process to start */
+  private cancelled = 0;
+  /** tells the host of the end of a load that was cancelled */
+  private ended: (() => void) | null = null;
+
+  constructor(
+    private readonly host: EngineHost,
+    private readonly status: LiveStatus,
+  ) {}
+
+  /** how many loads were begun: another number means that a model was chosen meanwhile */
+  get number(): number {
+    return this.latest;
+  }
+
+  /** @returns the number of the load that begins, which is the latest now */
+  begin(): number {
+    return ++this.latest;
+  }
+
+  isLatest(number: number): boolean {
+    return number === this.latest;
+  }
+
+  /** Throws `cancelled` when a person cancelled this load before it got as far as the engine. */
+  requireWanted(number: number): void {
+    if (number === this.cancelled) throw new ConcertinaError('cancelled', 'Loading was cancelled.');
+  }
+
+  /**
+   * For a person who does not want to wait. While the model is measured, only the measuring ends: turbo works without.
+   * Rejects when the engine cannot be told.
+   */
+  async cancel(): Promise<void> {
+    const { state, loadStep } = this.status.current;
+    if (state === 'loading' && loadStep === 'calibration' && this.host.state === 'ready') {
+      await this.host.client.call('skipCalibration', undefined);
+      return;
+    }
+    this.cancelled = this.latest;
+    await this.endRunning();
+  }
+
+  /** Ends the load that the engine works on, if there is one. Rejects when the engine cannot be told. */
+  async endRunning(): Promise<void> {
+    if (this.status.current.state !== 'loading' || this.host.state !== 'ready') return;
+    this.ended ??= this.host.expectEnd();
+    await this.host.client.call('cancelLoad', undefined);
+  }
+
+  /** The engine has left a load behind: one that was cancelled is not waited for any longer. */
+  tellEnded(): void {
+    this.ended?.();
+    this.ended = null;
   }
 }

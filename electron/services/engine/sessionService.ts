@@ -1,7 +1,7 @@
 /** Saved sessions from this side: the engine keeps them, this tells it where, how many, and which chats there still are. */
-import type { SavedSession } from '../../contract/sessions';
+import type { SavedSession } from '../../contract/engine';
 import type { Logger } from '../lib/logger';
-import type { SettingsService } from '../settings/settingsService';
+import type { SettingsService } from '../settings/settingsStore';
 import type { EngineHost } from './engineHost';
 
 export class SessionService {

@@ -2,8 +2,10 @@
  * Finds the end of a GGUF header: how much of a file must be read before the engine can say what
  * the model takes, and whether a file that was downloaded is one at all.
  */
+
+import { open } from 'node:fs/promises';
 import { ConcertinaError } from '../../contract/errors';
-import { shownText } from '../../contract/shownText';
+import type { ModelDetails } from '../../contract/models';
 
 const maxHeaderBytes = 256 * 1024 * 1024;
 const maxNameBytes = 65_536;
@@ -36,7 +38,7 @@ export interface GgufHeader {
 /** Thrown where the bytes end before the header does. */
 class TooShort extends Error {}
 
-export type GgufValue = string | number | boolean;
+type GgufValue = string | number | boolean;
 
 /**
  * null: more bytes are needed. Throws `model-invalid` for what is no GGUF file. `onValue` hears every value of the metadata
@@ -141,4 +143,66 @@ class Reader {
 
 function invalid(why: string): ConcertinaError {
   return new ConcertinaError('model-invalid', `This GGUF file cannot be read: ${why}.`, 'Choose another file.');
+}
+
+// Text of a foreign file as it may be shown, logged and stored: short, and nothing in it that steers a terminal or turns the
+// order of what stands around it. The same rule as native/addon/shownText.h; test/fixtures/shownText.ts holds both to it.
+
+const shownLength = 200;
+
+/** Control characters, controls of the writing direction, separators, the byte order mark, and what was no UTF-8. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const hidden = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffd\p{Cs}]/gu;
+
+/** At most `most` characters of it, up to a zero, without what is hidden and without spaces around the rest. */
+export function shownText(text: string, most = shownLength): string {
+  // what is looked at is bounded, too: a character is two units at most, and few of a fair text are left out
+  const [whole = ''] = text.split('\0', 1);
+  const clean = whole.replace(hidden, '').replace(/^ +/, '');
+  return [...clean.slice(0, 2 * most)].slice(0, most).join('').replace(/ +$/, '');
+}
+
+// What the header of a model file says and the engine does not tell. Nothing is loaded.
+
+/** The vocabulary makes a header some megabytes long. */
+const firstBytes = 1024 * 1024;
+const maxBytes = 128 * 1024 * 1024;
+const maxTemplate = 20_000;
+
+export type HeaderFacts = Omit<ModelDetails, 'sha256' | 'context'>;
+
+/** Throws `model-invalid` for what is no GGUF file. */
+export async function readHeaderFacts(path: string): Promise<HeaderFacts> {
+  const handle = await open(path, 'r');
+  try {
+    for (let length = firstBytes; ; length *= 4) {
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, 0);
+      const values = new Map<string, GgufValue>();
+      const header = readGgufHeader(buffer.subarray(0, bytesRead), (key, value) => values.set(key, value));
+      if (header || bytesRead < length || length >= maxBytes) return factsOf(values);
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+function factsOf(values: ReadonlyMap<string, GgufValue>): HeaderFacts {
+  const text = (key: string) => {
+    const value = values.get(key);
+    return typeof value === 'string' && value !== '' ? value : null;
+  };
+  const number = (key: string) => {
+    const value = values.get(`${text('general.architecture')}.${key}`);
+    return typeof value === 'number' && value > 0 ? value : null;
+  };
+  const count = number('expert_count');
+  const template = values.get('tokenizer.chat_template');
+  return {
+    slidingWindow: number('attention.sliding_window'),
+    experts: count === null ? null : { count, used: number('expert_used_count') },
+    author: text('general.author') ?? text('general.organization'),
+    licenseLink: text('general.license.link') ?? text('general.license.name'),
+    baseModel: text('general.base_model.0.name'),
+    template: typeof template === 'string' ? { text: template.slice(0, maxTemplate), length: template.length } : null,
+  };
 }

@@ -1,36 +1,43 @@
 /** The hub for a window and for the command line: search, one model with its files, and what a file would take of this machine. */
+
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { z } from 'zod';
+import { z } from 'zod';
+import type { FitRequest } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
 import type { ContextFit } from '../../contract/fit';
-import type {
-  CatalogueEntry,
-  FitGrade,
-  HubAccount,
-  HubFile,
-  HubFit,
-  HubModelPage,
-  HubPage,
-  hubFitQuestionSchema,
-  hubQuestionSchema,
+import {
+  type CatalogueEntry,
+  catalogueEntrySchema,
+  type FitGrade,
+  type HubAccount,
+  type HubFile,
+  type HubFit,
+  type HubModelPage,
+  type HubPage,
+  type hubFitQuestionSchema,
+  type hubQuestionSchema,
 } from '../../contract/hub';
-import type { FitRequest } from '../../contract/inspectorContract';
 import type { ModelInfo } from '../../contract/models';
-import { HubApi } from './api';
-import { readCatalogue } from './catalogue';
-import type { HubHttp } from './http';
-import { summaryOf } from './readme';
+import type { DownloadSettings } from '../../contract/settings';
+import { placeOf, type Timing } from '../downloads/download';
+import { DownloadList } from '../downloads/downloadList';
+import { Downloads } from '../downloads/downloads';
+import { storageError } from '../lib/files';
+import type { Logger } from '../lib/logger';
+import { modelIdOf } from '../models/modelFiles';
+import { byQuant, HubApi, type ModelFiles, modelFilesOf, summaryOf } from './api';
+import { endpointOf, HubHttp } from './http';
 import { HeaderStore } from './remoteHeader';
-import { byQuant, type ModelFiles, modelFilesOf } from './repoFiles';
-import type { TokenStore } from './token';
+import { type Keyring, TokenStore } from './token';
 
 /** What looks at model files. */
-export interface Judge {
+interface Judge {
   fit(question: FitRequest): Promise<ContextFit>;
   inspect(path: string): Promise<ModelInfo>;
 }
 
-export interface HubParts {
+interface HubParts {
   http: HubHttp;
   token: TokenStore;
   judge: Judge;
@@ -43,7 +50,7 @@ export interface HubParts {
 
 const keptTrees = 50;
 
-export class HubService {
+class HubService {
   readonly api: HubApi;
   private readonly headers: HeaderStore;
   /** by asker */
@@ -163,6 +170,107 @@ function gradeOf({ budgets }: ContextFit, gpuLayers: number): FitGrade {
 
 const anyLength = ({ marks }: ContextFit) => marks.some(({ nCtx }) => nCtx > 0);
 
-export function headerFolderOf(dataFolder: string): string {
+function headerFolderOf(dataFolder: string): string {
   return join(dataFolder, 'headers');
+}
+
+// assets/catalogue/models.json: models to begin with, for a first start without a network.
+
+const catalogueSchema = z.object({ version: z.literal(1), models: z.array(catalogueEntrySchema) });
+
+async function readCatalogue(path: string): Promise<CatalogueEntry[]> {
+  try {
+    return catalogueSchema.parse(JSON.parse(await readFile(path, 'utf8'))).models;
+  } catch (error) {
+    throw storageError('The list of suggested models could not be read', error);
+  }
+}
+
+// Puts the hub and the downloads together; the app and the command line both begin here.
+
+export interface HubOptions {
+  dataFolder: string;
+  catalogueFile: string;
+  version: string;
+  keyring: Keyring | null;
+  keepAwake?: (on: boolean) => void;
+  judge: Judge;
+  downloadSettings: () => DownloadSettings;
+  onModel(path: string): Promise<string | null>;
+  log: Logger;
+  environment?: NodeJS.ProcessEnv;
+  timing?: Timing;
+  chunk?: number;
+  stallMs?: number;
+  /** bytes that are free in a folder */
+  free?: (folder: string) => Promise<number | null>;
+}
+
+export interface Hub {
+  service: HubService;
+  downloads: Downloads;
+  token: TokenStore;
+  notices: string[];
+  close(): Promise<void>;
+}
+
+/** Downloads are not taken up yet: `downloads.open` does that. */
+export async function setUpHub(options: HubOptions): Promise<Hub> {
+  const { dataFolder, environment = process.env, log } = options;
+  const token = new TokenStore(join(dataFolder, 'hub-token'), options.keyring, environment);
+  await token.load();
+  const { endpoint, problem } = endpointOrUsual(environment);
+  const http = new HubHttp({
+    endpoint,
+    token: () => token.get(),
+    userAgent: `concertina/${options.version}`,
+    environment,
+    ...(options.stallMs === undefined ? {} : { stallMs: options.stallMs }),
+  });
+  const folder = () => downloadFolderOf(dataFolder, options.downloadSettings());
+  const list = new DownloadList(join(dataFolder, 'downloads.json'));
+  const service = new HubService({
+    ...{ http, token, judge: options.judge },
+    headerFolder: join(dataFolder, 'headers'),
+    catalogueFile: options.catalogueFile,
+    async localId(repo, file, bytes) {
+      const path = placeOf(folder(), repo, file);
+      const info = await stat(path).catch(() => null);
+      // of a split file the first part alone is smaller
+      return info && info.size <= bytes ? modelIdOf(path) : null;
+    },
+  });
+  const downloads = new Downloads({
+    ...{ http, list, folder, log },
+    parallel: () => options.downloadSettings().parallel,
+    find: (repo, revision, file) => service.file(repo, revision, file),
+    onModel: options.onModel,
+    ...(options.keepAwake ? { keepAwake: options.keepAwake } : {}),
+    ...(options.timing ? { timing: options.timing } : {}),
+    ...(options.chunk ? { chunk: options.chunk } : {}),
+    ...(options.free ? { free: options.free } : {}),
+  });
+
+  let closed: Promise<void> | null = null;
+  function close(): Promise<void> {
+    closed ??= downloads.close().then(() => service.close());
+    return closed;
+  }
+
+  return { service, downloads, token, notices: [...token.notices, ...list.notices, ...problem], close };
+}
+
+/** A wrong HF_ENDPOINT must not keep the app from starting. */
+function endpointOrUsual(environment: NodeJS.ProcessEnv): { endpoint: URL; problem: string[] } {
+  try {
+    return { endpoint: endpointOf(environment), problem: [] };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { endpoint: endpointOf({}), problem: [`${message} The usual hub is asked.`] };
+  }
+}
+
+/** Where downloaded models lie. */
+export function downloadFolderOf(dataFolder: string, { folder }: DownloadSettings): string {
+  return folder ?? join(dataFolder, 'models');
 }

@@ -9,8 +9,7 @@ import type { HubPart } from '../../contract/hub';
 import { storageError } from '../lib/files';
 import { resolvePath } from './api';
 import { type GgufHeader, readGgufHeader, requireRoom } from './ggufHeader';
-import type { HubHttp } from './http';
-import { connectionError, HubError } from './httpErrors';
+import { connectionError, HubError, type HubHttp } from './http';
 
 const firstBytes = 512 * 1024;
 const maxTries = 5;

@@ -2,12 +2,14 @@
  * Everything for a bug report, as a text that a person can read before sending it. No chat, no prompt, no place of a file, no
  * name of a person or machine, no key: what is free text goes through `redact`.
  */
+
+import os from 'node:os';
+import type { AnswerStats } from '../../contract/chats';
 import type { AppInfo } from '../../contract/contract';
 import type { EngineStatus, Memory } from '../../contract/engine';
 import { fallbacksOf } from '../../contract/fallbacks';
 import type { Settings } from '../../contract/settings';
 import { type PrivateFacts, redact } from './redact';
-import type { RunRecord } from './runRecord';
 
 export interface SystemFacts {
   os: string;
@@ -205,4 +207,74 @@ function rate(tokensPerSecond: number): string {
 
 function bytes(count: number): string {
   return count >= 1e9 ? `${(count / 1e9).toFixed(2)} GB` : `${(count / 1e6).toFixed(1)} MB`;
+}
+
+// What happened in this run of the app, for the diagnostics: kept in memory, the newest of each kind, never written down.
+
+const keptLines = 40;
+const keptAnswers = 5;
+const longestLine = 300;
+
+interface RecordedAnswer {
+  at: number;
+  stats: AnswerStats;
+}
+
+export class RunRecord {
+  /** llama.cpp's warnings and errors, oldest first; the same line again only counts */
+  readonly lines: { level: 'warn' | 'error'; text: string; times: number }[] = [];
+  /** errors of the engine: failed loads, crashes */
+  readonly errors: { at: number; text: string }[] = [];
+  readonly answers: RecordedAnswer[] = [];
+
+  constructor(private readonly now: () => number = Date.now) {}
+
+  addLine(level: 'warn' | 'error', text: string): void {
+    const line = text.trim().slice(0, longestLine);
+    const last = this.lines.at(-1);
+    if (last?.text === line && last.level === level) last.times++;
+    else keep(this.lines, { level, text: line, times: 1 }, keptLines);
+  }
+
+  addError(text: string): void {
+    if (this.errors.at(-1)?.text !== text) keep(this.errors, { at: this.now(), text }, keptAnswers);
+  }
+
+  addAnswer(stats: AnswerStats): void {
+    keep(this.answers, { at: this.now(), stats }, keptAnswers);
+  }
+}
+
+function keep<T>(list: T[], one: T, most: number): void {
+  list.push(one);
+  if (list.length > most) list.shift();
+}
+
+// The computer as its system tells it, for the diagnostics.
+
+/** Variables whose values say nothing of the person. */
+const told = ['CONCERTINA_SIMD', 'CONCERTINA_METAL_VARIANT', 'LLAMA_ATTN_ROT_DISABLE', 'OMP_NUM_THREADS'];
+
+export function systemFacts(environment: NodeJS.ProcessEnv = process.env): SystemFacts {
+  const cpus = os.cpus();
+  return {
+    os: `${os.type()} ${os.release()}`,
+    arch: os.arch(),
+    cpu: cpus[0]?.model.trim() || 'unknown',
+    logicalCores: cpus.length,
+    memoryBytes: os.totalmem(),
+    freeBytes: os.freemem(),
+    environment: told.filter((name) => environment[name]).map((name) => `${name}=${environment[name]}`),
+  };
+}
+
+/** Names of the machine and of the person that the environment may not hold. */
+export function personNames(): string[] {
+  const names = [os.hostname(), os.homedir()];
+  try {
+    names.push(os.userInfo().username);
+  } catch {
+    // a user without an entry in the system's list has no name
+  }
+  return names;
 }

@@ -1,11 +1,11 @@
 /** Measures the machine, keeps what was found in machine.json, and says which settings follow from it. */
 import { z } from 'zod';
-import { chooseSettings } from '../../contract/chooseSettings';
 import type { EngineStatus } from '../../contract/engine';
 import type { EngineClient } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
 import type { ContextFit } from '../../contract/fit';
 import {
+  chooseSettings,
   type MachineChoice,
   type MachineFacts,
   type MachineProfile,

@@ -2,7 +2,7 @@
  * Heat and power as Electron's powerMonitor tells them, kept as one value. Knows powerMonitor only by its shape, so that
  * it runs (and is tested) without Electron; headless mode has none.
  */
-import { type Power, powerSchema, unknownPower } from '../../contract/power';
+import { type Power, powerSchema, unknownPower } from '../../contract/machine';
 import { Emitter } from '../lib/emitter';
 
 /** The part of powerMonitor that is used. Platforms have different events; one that never fires leaves its value unknown. */

@@ -2,10 +2,14 @@
  * Which files have the same content. Files of one size are compared by their first and last megabyte, and those that agree in
  * both by all of it; files whose keeper names them by their hash are not read at all. In the background, and kept on disk.
  */
+
 import { basename } from 'node:path';
 import { z } from 'zod';
-import { splitOf } from '../hub/repoFiles';
+import { ConcertinaError } from '../../contract/errors';
+import type { HashTask } from '../../contract/workerTasks';
+import { splitOf } from '../hub/api';
 import { readTextIfThere, writeFileAtomic } from '../lib/files';
+import { TaskThread } from '../lib/taskThread';
 import { type FoundFile, partsOf } from './modelFiles';
 
 const knownSchema = z.object({
@@ -121,4 +125,19 @@ function groupedBy(files: readonly FoundFile[], keyOfFile: (file: FoundFile) => 
 
 function keyOf({ realPath, bytes, modifiedMs }: FoundFile): string {
   return `${realPath}|${bytes}|${modifiedMs}`;
+}
+
+// Hashes of files, computed in a worker thread that is there while there is something to do.
+
+/** Answers with the SHA-256 of the files one after the other. */
+export class HashWorker extends TaskThread<HashTask, string> {
+  /** the bundle of electron/workers/hashing */
+  constructor(workerFile: string) {
+    super({ workerFile, idleMs: 0, lost });
+  }
+}
+
+function lost(cause: Error): ConcertinaError {
+  const message = `The reading of model files ended unexpectedly (${cause.message}).`;
+  return new ConcertinaError('internal', message, '', { cause });
 }

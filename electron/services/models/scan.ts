@@ -1,7 +1,10 @@
 /** Everything that the list of models is made of, as it lies on the disk now. */
+
 import { basename, dirname } from 'node:path';
-import type { ModelEntry } from '../../contract/models';
-import { builtInIdOf, checkModelFile, type FoundFile, modelIdOf } from './modelFiles';
+import type { ErrorPayload } from '../../contract/errors';
+import type { ModelEntry, ModelInfo, ModelPlace } from '../../contract/models';
+import type { ModelDefaults } from '../../contract/settings';
+import { builtInIdOf, checkModelFile, type FoundFile, modelIdOf, shownLocation } from './modelFiles';
 import { walkModels } from './walk';
 
 export interface Known {
@@ -15,7 +18,7 @@ export interface Known {
   file: FoundFile | null;
 }
 
-export interface ScanPlaces {
+interface ScanPlaces {
   embedded: string;
   downloads: readonly string[];
   files: readonly string[];
@@ -24,7 +27,7 @@ export interface ScanPlaces {
   hidden: readonly string[];
 }
 
-export interface Scan {
+interface Scan {
   known: Map<string, Known>;
   /** to be watched: a change in one of them can change the list */
   watched: string[];
@@ -58,4 +61,61 @@ export async function scanModels({ embedded, downloads, files, folders, hidden }
     }
   }
   return { known, watched: [...watched] };
+}
+
+// The list of models as a window sees it: files with the same content are one entry with several places. Pure.
+
+export interface Inspection {
+  info: ModelInfo | null;
+  problem: ErrorPayload | null;
+}
+
+interface EntryFacts {
+  /** undefined: not read yet */
+  inspectionOf(file: FoundFile): Inspection | undefined;
+  /** of the content; null: not known, the file stands for itself */
+  digestOf(file: FoundFile): string | null;
+  appOf(path: string): string | null;
+  defaultsOf(id: string): ModelDefaults | null;
+}
+
+export function entriesOf(known: Iterable<Known>, facts: EntryFacts): ModelEntry[] {
+  const entries = new Map<string, ModelEntry>();
+  for (const one of known) {
+    const content = contentOf(one, facts);
+    const entry = entries.get(content);
+    if (entry) entry.places.push(placeOf(one, facts));
+    else entries.set(content, entryOf(one, facts));
+  }
+  return [...entries.values()];
+}
+
+/** What is part of the app, or not whole, is one with nothing else. */
+function contentOf({ id, source, file }: Known, { digestOf, inspectionOf }: EntryFacts): string {
+  if (source === 'embedded' || !file || file.problem || inspectionOf(file)?.problem) return id;
+  return digestOf(file) ?? file.realPath;
+}
+
+function entryOf(known: Known, facts: EntryFacts): ModelEntry {
+  const { id, source, path, file } = known;
+  const inspection = file && !file.problem ? facts.inspectionOf(file) : undefined;
+  const problem = file ? (file.problem ?? inspection?.problem ?? null) : missing(path);
+  const place = placeOf(known, facts);
+  return {
+    ...{ id, source, fileName: place.fileName, location: place.location },
+    fileBytes: file?.bytes ?? 0,
+    info: inspection?.info ?? null,
+    problem: problem && `${problem.message} ${problem.hint}`.trim(),
+    places: [place],
+    defaults: facts.defaultsOf(id),
+  };
+}
+
+function placeOf({ id, source, path, key, file }: Known, { appOf }: EntryFacts): ModelPlace {
+  const location = source === 'embedded' ? 'part of the app' : shownLocation(path);
+  return { id, fileName: file?.name ?? basename(path), location, app: appOf(path) ?? appOf(key) };
+}
+
+function missing(path: string): ErrorPayload {
+  return { code: 'model-missing', message: `${basename(path)} is not there any more, or it is damaged.`, hint: '' };
 }

@@ -2,11 +2,11 @@
  * model-settings.json: what is set for one model alone. It follows the content of its file: one that was moved or renamed
  * keeps it, and copies of one file share it. An unreadable list is set aside, not lost.
  */
+
 import { z } from 'zod';
-import { type ModelDefaults, modelDefaultsSchema } from '../../contract/modelDefaults';
+import { type ModelDefaults, modelDefaultsSchema } from '../../contract/settings';
 import { Emitter } from '../lib/emitter';
 import { readOrSetAside, writeFileAtomic } from '../lib/files';
-import { followed, type OwnSettings } from './ownSettings';
 
 const ownSchema = z.object({ ids: z.array(z.string()), content: z.string().nullable(), defaults: modelDefaultsSchema });
 /** as it was while settings stayed with the place of a file */
@@ -19,7 +19,7 @@ const fileSchema = z.union([
 ]);
 
 /** A file of the library. */
-export interface SeenModel {
+interface SeenModel {
   id: string;
   /** of all parts */
   bytes: number;
@@ -123,4 +123,40 @@ export class ModelDefaultsStore {
 
 function contentOf(bytes: number, sample: string): string {
   return `${bytes}-${sample}`;
+}
+
+// Which model has which settings of its own, after files were moved, renamed, copied or replaced. Pure.
+
+interface OwnSettings {
+  /** of the models that have them: the places of their file and of its copies */
+  ids: string[];
+  /** size of the file and hash of its beginning and end; null: not seen yet, or part of the app */
+  content: string | null;
+  defaults: ModelDefaults;
+}
+
+/** `contents`: by model id, what the files hold now; `present`: ids of all models that are there. */
+function followed(
+  all: readonly OwnSettings[],
+  contents: ReadonlyMap<string, string>,
+  present: ReadonlySet<string>,
+): OwnSettings[] {
+  const result = all.map((one) => ({ ...one }));
+  const isPresent = (id: string) => present.has(id);
+  const seen = new Set(contents.values());
+  for (const [id, content] of contents) {
+    const here = result.find(({ ids }) => ids.includes(id));
+    if (here) here.content ??= content;
+    if (here?.content === content) continue;
+
+    // another file lies in this place, or a file lies in a new one
+    const same = result.filter((one) => one.content === content);
+    // copies had settings each for itself: a file in a new place is the one that is gone from its own
+    const owner = same.find(({ ids }) => !ids.some(isPresent)) ?? same[0];
+    if (here) here.ids = here.ids.filter((one) => one !== id);
+    if (owner) owner.ids = [...owner.ids.filter(isPresent), id];
+    // a file that was replaced, by a newer version of the model maybe: settings stay with the place, too
+    else if (here && !seen.has(here.content ?? '')) result.push({ ids: [id], content, defaults: here.defaults });
+  }
+  return result;
 }

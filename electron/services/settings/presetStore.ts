@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { ConcertinaError } from '../../contract/errors';
 import { limits } from '../../contract/limits';
-import { type Preset, type PresetContent, type Presets, presetsSchema } from '../../contract/presets';
+import { type Preset, type PresetContent, type Presets, presetsSchema } from '../../contract/settings';
 import { Emitter } from '../lib/emitter';
 import { readOrSetAside, writeFileAtomic } from '../lib/files';
 

@@ -1,5 +1,5 @@
 /** What the reading of a document costs this process, looked at often while another thread does the reading. */
-import type { documentExits, ReadingLimits } from '../../contract/documentWork';
+import type { documentExits, ReadingLimits } from '../../contract/workerTasks';
 
 /** a decoder fills some megabytes in this time */
 const msBetweenLooks = 10;

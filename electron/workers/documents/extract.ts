@@ -1,15 +1,12 @@
 /** One document from its file to its text: chooses the extractor and turns what goes wrong into sentences. */
 import { statSync } from 'node:fs';
 import type { DocumentKind } from '../../contract/documents';
-import type { DocumentTask, Extraction } from '../../contract/documentWork';
 import { ConcertinaError } from '../../contract/errors';
 import { limits } from '../../contract/limits';
-import type { Extractor, OnProgress } from './extractor';
-import { damaged, empty } from './failures';
-import { extractHtml } from './html';
-import { extractMarkdown } from './markdown';
-import { extractCsv, extractLines } from './plainText';
-import { TextSink, TooMuchTextError } from './textSink';
+import type { DocumentTask, Extraction } from '../../contract/workerTasks';
+import { extractHtml } from './htmlText';
+import { extractCsv, extractLines, extractMarkdown } from './plainText';
+import { damaged, type Extractor, empty, type OnProgress, TextSink, TooMuchTextError } from './textSink';
 
 /** The two large libraries are started only when a document needs them. */
 const extractors: Record<DocumentKind, Extractor> = {

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { type DocumentOrder, type DocumentWorkMessage, documentExits } from '../../contract/documentWork';
+import { type DocumentOrder, type DocumentWorkMessage, documentExits } from '../../contract/workerTasks';
 import { openCarrier } from '../parentPort';
 import { watchCost } from './cost';
 

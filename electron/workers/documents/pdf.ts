@@ -1,17 +1,22 @@
 /** PDF, page by page, through pdf.js. */
+
 import { readFileSync } from 'node:fs';
 import 'pdfjs-dist/legacy/build/pdf.worker.mjs';
+import { join } from 'node:path';
 import { getDocument, type PDFDocumentProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { ConcertinaError } from '../../contract/errors';
 import { limits } from '../../contract/limits';
-import type { Extractor, OnProgress, Source } from './extractor';
-import { damaged, locked, withoutText } from './failures';
-import { surroundings } from './pdfFiles';
 import { PdfLayout } from './pdfLayout';
-import { PdfLog } from './pdfLog';
-import { pageNotices } from './pdfNotices';
-import { SectionList } from './sections';
-import type { TextSink } from './textSink';
+import {
+  damaged,
+  type Extractor,
+  locked,
+  type OnProgress,
+  SectionList,
+  type Source,
+  type TextSink,
+  withoutText,
+} from './textSink';
 
 /** pdf.js keeps fonts of every page it has seen until it is told to let go */
 const pagesBetweenCleanups = 100;
@@ -81,4 +86,122 @@ function tooManyPages(name: string, pages: number): ConcertinaError {
     `${name} has ${pages.toLocaleString('en')} pages; ${most} is the most that can be attached.`,
     'Split it and attach the parts that you need.',
   );
+}
+
+// What pdf.js asks of its surroundings, answered without a network, a canvas or fonts.
+
+/** The parts of `getDocument` that reach outside. `cMapFolder` holds the packed character maps (*.bcmap). */
+export function surroundings(cMapFolder: string) {
+  class CMapReader {
+    async fetch({ name }: { name: string }) {
+      if (!/^[\w-]+$/.test(name)) throw new Error(`There is no character map ${name}.`);
+      return { cMapData: new Uint8Array(readFileSync(join(cMapFolder, `${name}.bcmap`))), isCompressed: true };
+    }
+  }
+  return {
+    CMapReaderFactory: CMapReader,
+    StandardFontDataFactory: NoFonts,
+    CanvasFactory: Nothing,
+    FilterFactory: Nothing,
+    useWorkerFetch: false,
+    isEvalSupported: false,
+    isOffscreenCanvasSupported: false,
+    isImageDecoderSupported: false,
+    disableFontFace: true,
+    useSystemFonts: false,
+    enableXfa: false,
+  };
+}
+
+/** Widths and letters of the standard fonts are built in; their outlines serve drawing only. */
+class NoFonts {
+  async fetch(): Promise<never> {
+    throw new Error('Nothing is drawn here.');
+  }
+}
+
+class Nothing {
+  destroy(): void {}
+}
+
+/**
+ * What pdf.js tells in its log and nowhere else: that the tree of pages breaks off, and how many pages it should have. It
+ * then goes on with those that it finds. Nothing else of the log is of use to anyone, so it goes no further.
+ */
+const brokenTree = /invalid \/Pages tree \/Count: (\d+)/;
+
+export class PdfLog {
+  private readonly original = console.log;
+  private declared = 0;
+
+  constructor() {
+    console.log = (text: unknown) => {
+      this.declared ||= Number(brokenTree.exec(String(text))?.[1] ?? 0);
+    };
+  }
+
+  /** Pages that the file names beyond those that were found. */
+  missing(found: number): number {
+    return Math.max(0, this.declared - found);
+  }
+
+  close(): void {
+    console.log = this.original;
+  }
+}
+
+// Sentences about pages that gave no text, or text that may be wrong.
+
+export interface PageFindings {
+  /** numbers of pages, in order */
+  empty: number[];
+  unreadable: number[];
+  /** how many more the file says it has */
+  missing: number;
+  /** share of letters that the fonts of the file leave unnamed, 0 to 1 */
+  unknownLetters: number;
+}
+
+export function pageNotices({ empty, unreadable, missing, unknownLetters }: PageFindings): string[] {
+  const notices: string[] = [];
+  if (empty.length > 0) {
+    const [verb, what] =
+      empty.length === 1 ? ['holds', 'it is a scanned picture'] : ['hold', 'they are scanned pictures'];
+    notices.push(`${pagesNamed(empty)} ${verb} no text: ${what} or empty. Concertina cannot read pictures.`);
+  }
+  if (unreadable.length > 0) notices.push(`${pagesNamed(unreadable)} could not be read: the file is damaged there.`);
+  if (missing > 0) {
+    const pages = missing === 1 ? 'page is' : 'pages are';
+    notices.push(
+      `${missing.toLocaleString('en')} ${pages} missing: the file is damaged. Page numbers behind the gap may be off.`,
+    );
+  }
+  if (unknownLetters > 0.1) {
+    const share = Math.round(unknownLetters * 100);
+    notices.push(
+      `The fonts of this file do not say which letters they draw: about ${share}% of the text is unreadable.`,
+    );
+  }
+  return notices;
+}
+
+const mostRanges = 8;
+
+/** "Page 3", "Pages 3 to 7", "Pages 1, 3 to 7 and 9" */
+export function pagesNamed(pages: number[]): string {
+  const ranges: [number, number][] = [];
+  for (const page of pages) {
+    const last = ranges.at(-1);
+    if (last && last[1] === page - 1) last[1] = page;
+    else ranges.push([page, page]);
+  }
+  const named = ranges.slice(0, mostRanges).map(([first, last]) => nameOf(first, last));
+  if (ranges.length > mostRanges) named.push(`${ranges.length - mostRanges} more`);
+  const list = named.length > 1 ? `${named.slice(0, -1).join(', ')} and ${named.at(-1)}` : named.join('');
+  return `${pages.length === 1 ? 'Page' : 'Pages'} ${list}`;
+}
+
+function nameOf(first: number, last: number): string {
+  if (first === last) return String(first);
+  return last === first + 1 ? `${first}, ${last}` : `${first} to ${last}`;
 }

@@ -1,14 +1,14 @@
 /** Entry of the thread that takes the words out of one document, then ends. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { toErrorPayload } from '../../contract/errors';
 import {
   type DocumentTask,
   type DocumentWorkMessage,
   type Extraction,
   sectionsPerSlice,
-} from '../../contract/documentWork';
-import { toErrorPayload } from '../../contract/errors';
+} from '../../contract/workerTasks';
 import { extractDocument } from './extract';
-import type { OnProgress } from './extractor';
+import type { OnProgress } from './textSink';
 
 const msBetweenReports = 50;
 

@@ -1,5 +1,5 @@
 /** Entry of the worker thread that computes hashes of model files: gigabytes, which the main process has no time for. */
-import type { HashTask } from '../../contract/hashWork';
+import type { HashTask } from '../../contract/workerTasks';
 import { answerTasks } from '../answerTasks';
 import { hashFiles } from './hashFiles';
 

@@ -1,8 +1,10 @@
 /** Indexes of the documents that were asked about last; a text too long for one is read for each query. */
+
 import { readFile, stat } from 'node:fs/promises';
-import type { FoundPassages, PassageTask } from '../../contract/passageWork';
-import { PassageIndex } from './passageIndex';
+import MiniSearch from 'minisearch';
+import type { FoundPassages, PassageTask } from '../../contract/workerTasks';
 import { firstPassages, scanPassages } from './passageScan';
+import { cutPassages, lettersOfPrefix, lettersOfTypo, termsOf, weights } from './terms';
 
 /** bytes of a text that gets an index: to make one takes about 0.3 s a megabyte, to read a text 0.01 s */
 const mostIndexed = 2_000_000;
@@ -60,4 +62,35 @@ export class PassageIndexes {
 async function make(textPath: string) {
   const text = await readFile(textPath, 'utf8');
   return { index: new PassageIndex(text), characters: text.length };
+}
+
+// BM25 over the passages of one text.
+
+export class PassageIndex {
+  private readonly passages: { start: number; end: number }[];
+  private readonly finder = new MiniSearch<{ id: number; text: string }>({
+    fields: ['text'],
+    tokenize: termsOf,
+    processTerm: (term) => term,
+    searchOptions: {
+      prefix: (term) => term.length >= lettersOfPrefix,
+      fuzzy: (term) => term.length >= lettersOfTypo && 1,
+      weights,
+    },
+  });
+
+  constructor(text: string) {
+    this.passages = cutPassages(text);
+    for (const [id, { start, end }] of this.passages.entries()) this.finder.add({ id, text: text.slice(start, end) });
+  }
+
+  /** Those with words of the query, the best first. */
+  search(query: string, limit: number): FoundPassages {
+    const found = this.finder.search(query);
+    const passages = found.slice(0, limit).flatMap(({ id, score }) => {
+      const passage = this.passages[id];
+      return passage ? [{ ...passage, score }] : [];
+    });
+    return { passages, all: found.length };
+  }
 }

@@ -4,10 +4,9 @@
  */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import type { FoundPassage, FoundPassages, PassageTask } from '../../contract/passageWork';
 import { fold } from '../../contract/textSearch';
-import { cutPassages } from './cutting';
-import { isUnspaced, lettersOfPrefix, termsOf, weights } from './terms';
+import type { FoundPassage, FoundPassages, PassageTask } from '../../contract/workerTasks';
+import { cutPassages, isUnspaced, lettersOfPrefix, termsOf, weights } from './terms';
 
 /** of a query; in a hundred megabytes each takes 50 ms, and 300 ms when most words have it inside */
 const mostTerms = 24;

@@ -1,19 +1,20 @@
-import { Columns3, RefreshCw } from 'lucide-react';
-import type { ReactNode } from 'react';
-import { selectEmbeddedModel } from '../../state/models/selectors';
+import { ChevronRight, Columns2, Columns3, RefreshCw } from 'lucide-react';
+import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { type Message, openPart, partMessageId, type Summary } from '../../../electron/contract/chats';
+import { selectEmbeddedModel } from '../../state/slices/models';
 import { useActions, useApp } from '../../state/useApp';
-import { IconButton } from '../../ui/IconButton';
-import { leftOutText, releasedText } from '../../ui/leftOutText';
+import { Bellows } from '../../ui/Bellows';
+import { IconButton } from '../../ui/Button';
+import { cx } from '../../ui/cx';
+import { formatCount, formatPercent, formatTimeLeft, leftOutText, releasedText } from '../../ui/format';
 import { BranchSwitcher } from './BranchSwitcher';
-import { CompareButton } from './CompareButton';
 import { CopyButton } from './CopyButton';
-import { LiveAnswer } from './LiveAnswer';
+import { LiveText } from './LiveText';
 import { AnswerText } from './markdown/AnswerText';
 import { AnswerSources, useAnswerSources } from './markdown/answerSources';
-import type { RowProps } from './rowState';
+import { type RowProps, useRowState } from './rowState';
 import { StatsLine } from './StatsLine';
 import { StopNotice } from './StopNotice';
-import { SummaryParts } from './SummaryParts';
 import { Thinking } from './Thinking';
 
 export function AssistantMessage(props: RowProps) {
@@ -108,5 +109,169 @@ function FinishedAnswer({ message, documents, released, ...place }: RowProps) {
         {message.stats && <StatsLine message={message} stats={message.stats} />}
       </div>
     </>
+  );
+}
+
+const CompareAnswers = lazy(() => import('./CompareAnswers'));
+
+/** Beside the switch between the answers to one question. */
+function CompareButton({ message }: { message: Message }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <IconButton
+        label="Compare the answers"
+        icon={<Columns2 />}
+        size="small"
+        onClick={() => setOpen(true)}
+        data-testid="compare-open"
+      />
+      {open && (
+        <Suspense>
+          <CompareAnswers message={message} onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
+    </>
+  );
+}
+
+// The answer that is being written.
+
+function LiveAnswer({ message }: { message: Message }) {
+  return message.summary ? <LiveSummary message={message} summary={message.summary} /> : <LiveText message={message} />;
+}
+
+// A summary while it is written: what was written about each part, the part that is read now, and how long it may take.
+
+function LiveSummary({ message, summary }: { message: Message; summary: Summary }) {
+  const { parts } = summary;
+  const index = openPart(summary);
+  const part = parts[index];
+  const single = parts.length === 1;
+  const done = parts.filter(({ ms, text }) => ms !== null && text !== '');
+
+  return (
+    <div className="grid gap-4" data-testid="summary-live" data-done={done.length} data-parts={parts.length}>
+      {done.map(({ label, text }) => (
+        <section key={label} aria-label={label}>
+          <h4 className="text-xs font-semibold text-ink-3">{label}</h4>
+          <AnswerText text={text} />
+        </section>
+      ))}
+      {!single && <Progress summary={summary} />}
+      {part && !single ? (
+        <LiveText key={index} message={{ id: partMessageId(message.id, index), text: part.text, thinking: '' }} />
+      ) : (
+        <LiveText message={message} />
+      )}
+    </div>
+  );
+}
+
+function Progress({ summary }: { summary: Summary }) {
+  const share = shareDone(summary);
+  const left = leftText(summary);
+  return (
+    <div className="max-w-md" data-testid="summary-progress">
+      <div className="flex items-baseline justify-between gap-4 text-sm">
+        <span className="min-w-0 truncate font-medium text-ink" role="status" title={stepText(summary)}>
+          {stepText(summary)}
+        </span>
+        {left && <span className="shrink-0 text-xs text-ink-3 tabular-nums">{left}</span>}
+      </div>
+      <div
+        role="progressbar"
+        aria-label="Parts that are done"
+        aria-valuenow={Math.round(share * 100)}
+        aria-valuetext={formatPercent(share)}
+        aria-valuemin={0}
+        aria-valuemax={100}
+        className="mt-2"
+      >
+        <Bellows pleats={32} filled={share} className="h-2 w-full" />
+      </div>
+    </div>
+  );
+}
+
+// How far a summary is, in words and shares. Pure.
+
+const names: Record<Summary['kind'], string> = { summary: 'summary', outline: 'outline' };
+
+/** What is being done: "Part 3 of 9: Pages 25-36". */
+export function stepText(summary: Summary): string {
+  const { kind, parts } = summary;
+  if (parts.length === 0) return 'Cutting the document into parts';
+  const index = openPart(summary);
+  const part = parts[index];
+  if (!part) return parts.length === 1 ? 'Reading' : `Joining the ${names[kind]} of the whole`;
+  const same = parts.filter(({ source }) => source.kind === part.source.kind);
+  if (part.source.kind === 'parts') {
+    return `Joining ${part.label.toLowerCase()}, group ${same.indexOf(part) + 1} of ${same.length}`;
+  }
+  return `Part ${same.indexOf(part) + 1} of ${formatCount(same.length)}: ${part.label}`;
+}
+
+/** Tokens of parts that are done, of all. */
+export function shareDone({ parts }: Summary): number {
+  const all = parts.reduce((sum, { tokens }) => sum + tokens, 0);
+  const done = parts.reduce((sum, { tokens, ms }) => sum + (ms === null ? 0 : tokens), 0);
+  return all === 0 ? 0 : done / all;
+}
+
+/** From how long the parts so far took; the last joining counts as one part. Null: none is done, nothing is known. */
+export function leftText({ parts }: Summary): string | null {
+  const done = parts.filter(({ ms }) => ms !== null);
+  const ms = done.reduce((sum, part) => sum + (part.ms ?? 0), 0);
+  const tokens = done.reduce((sum, part) => sum + part.tokens, 0);
+  if (done.length === 0 || tokens === 0 || done.length === parts.length) return null;
+  const left = parts.reduce((sum, part) => sum + (part.ms === null ? part.tokens : 0), 0);
+  return `about ${formatTimeLeft((left / tokens) * ms + ms / done.length)} left`;
+}
+
+/** What was done, for a summary that has ended. */
+export function doneText({ parts }: Summary): string {
+  const read = parts.filter(({ source }) => source.kind === 'document');
+  const done = read.filter(({ ms }) => ms !== null).length;
+  return done === read.length
+    ? `Read in ${formatCount(read.length)} parts`
+    : `${formatCount(done)} of ${formatCount(read.length)} parts are read`;
+}
+
+// What a summary was made of: folded above it, open for as long as there is nothing else.
+
+function SummaryParts({ id, summary, open: openFirst }: { id: string; summary: Summary; open: boolean }) {
+  const [open, setOpen] = useRowState(`${id} parts`, openFirst);
+  const written = summary.parts.filter(({ text }) => text !== '');
+  if (summary.parts.length < 2) return null;
+  return (
+    <div className="mb-3 text-sm" data-testid="summary-parts" data-parts={summary.parts.length}>
+      <button
+        type="button"
+        aria-expanded={open}
+        onClick={() => setOpen(!open)}
+        className="-ml-1 flex max-w-full items-center gap-1 rounded-md px-1 py-0.5 font-medium text-ink-3 hover:text-ink"
+      >
+        <ChevronRight
+          className={cx('size-3.5 shrink-0 transition-transform', open && 'rotate-90')}
+          aria-hidden="true"
+        />
+        {doneText(summary)}
+      </button>
+      {open && (
+        <div className="mt-2 ml-1.5 grid gap-3 border-l-2 border-line pl-4">
+          {written.map(({ label, text, ms }) => (
+            <section key={label} aria-label={label} data-testid="summary-part">
+              <h4 className="text-xs font-semibold text-ink-3">
+                {label}
+                {ms === null && ', not done'}
+              </h4>
+              <AnswerText text={text} />
+            </section>
+          ))}
+          {written.length === 0 && <p className="text-ink-3">Nothing is written yet.</p>}
+        </div>
+      )}
+    </div>
   );
 }

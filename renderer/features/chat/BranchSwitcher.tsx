@@ -1,6 +1,6 @@
 import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { useActions } from '../../state/useApp';
-import { IconButton } from '../../ui/IconButton';
+import { IconButton } from '../../ui/Button';
 
 interface BranchSwitcherProps {
   index: number;

@@ -1,11 +1,12 @@
 /** All answers to one question beside each other, with the words that differ from the shown one. */
+
+import { diffWordsWithSpace } from 'diff';
 import { useMemo } from 'react';
 import type { Message } from '../../../electron/contract/chats';
-import { selectChat } from '../../state/conversation/selectors';
+import { selectChat } from '../../state/lib/openChat';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
-import { type Compared, compareWords, type Piece } from './compareWords';
 import { StatsTable } from './StatsLine';
 
 interface CompareAnswersProps {
@@ -118,4 +119,30 @@ function Column({ answer, name, shown, pieces, onShow }: ColumnProps) {
       </div>
     </article>
   );
+}
+
+// Words that two answers do not share.
+
+export interface Piece {
+  text: string;
+  /** not in the other answer */
+  own: boolean;
+}
+
+export interface Compared {
+  left: Piece[];
+  right: Piece[];
+}
+
+/** Longer than this nobody waits; two long answers without a common word would take minutes. */
+const longestMs = 400;
+
+/** Null: the two are too different to be compared in the time. */
+export function compareWords(left: string, right: string): Compared | null {
+  const changes = diffWordsWithSpace(left, right, { timeout: longestMs });
+  if (!changes) return null;
+  return {
+    left: changes.filter(({ added }) => !added).map(({ value, removed }) => ({ text: value, own: removed })),
+    right: changes.filter(({ removed }) => !removed).map(({ value, added }) => ({ text: value, own: added })),
+  };
 }

@@ -1,6 +1,6 @@
 import { Check, Copy } from 'lucide-react';
+import { IconButton } from '../../ui/Button';
 import { useCopy } from '../../ui/hooks';
-import { IconButton } from '../../ui/IconButton';
 
 export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
   const { copied, copy } = useCopy();

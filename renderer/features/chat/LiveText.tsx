@@ -1,13 +1,15 @@
 /** Text of an answer that is being written: the only part of the list that a token renders again. */
-import { useDeferredValue } from 'react';
+
+import { useDeferredValue, useEffect, useState } from 'react';
 import type { Message } from '../../../electron/contract/chats';
-import { selectEngineState } from '../../state/engine/selectors';
-import { waitsFor } from '../../state/engine/waitsFor';
-import { selectLive } from '../../state/stream/selectors';
-import type { LiveAnswer as Live } from '../../state/stream/state';
+import type { LiveStats } from '../../../electron/contract/engine';
+import type { LiveAnswer as Live } from '../../state/appState';
+import { selectEngineState, waitsFor } from '../../state/slices/engine';
+import { selectLive } from '../../state/slices/live';
 import { useApp } from '../../state/useApp';
+import { Bellows } from '../../ui/Bellows';
+import { formatCount, formatRate, formatTimeLeft } from '../../ui/format';
 import { AnswerText } from './markdown/AnswerText';
-import { PrefillProgress } from './PrefillProgress';
 import { Thinking } from './Thinking';
 
 export function LiveText({ message }: { message: Pick<Message, 'id' | 'text' | 'thinking'> }) {
@@ -40,4 +42,87 @@ function BeforeText({ live }: { live: Live | null }) {
 function shown(stored: string, live: Live | null, part: 'text' | 'thinking'): string {
   if (!live) return stored;
   return live.fromStart ? live[part] : stored + live[part];
+}
+
+const words: Partial<Record<LiveStats['phase'], string>> = { saving: 'Saving the other chat', restoring: 'Restoring' };
+
+/** The bellows open as the prompt is read. A short prompt is over before this appears. */
+function PrefillProgress({ stats }: { stats: LiveStats | null }) {
+  if (stats?.phase === 'queued') return <p className="text-sm text-ink-3">Queued behind another answer.</p>;
+  const prefill = stats ? prefillOf(stats) : null;
+  const counted = prefill !== null && prefill.total > 0;
+  return (
+    <div className="appear-late max-w-md" data-testid="prefill-progress">
+      <div className="flex items-baseline justify-between gap-4 text-sm">
+        <span className="font-medium text-ink">{words[stats?.phase ?? 'prefill'] ?? 'Reading'}</span>
+        {counted && (
+          <span className="text-ink-3 tabular-nums">
+            {formatCount(prefill.done)} of {formatCount(prefill.total)} tokens
+          </span>
+        )}
+      </div>
+      <div
+        role="progressbar"
+        aria-label="Reading the prompt"
+        aria-valuenow={counted ? prefill.done : undefined}
+        aria-valuemin={0}
+        aria-valuemax={counted ? prefill.total : undefined}
+        className="my-2"
+      >
+        <Bellows pleats={32} filled={prefill?.share ?? 0} className="h-3.5 w-full" />
+      </div>
+      {stats && <PrefillRate stats={stats} msLeft={prefill?.msLeft ?? null} />}
+    </div>
+  );
+}
+
+function PrefillRate({ stats, msLeft }: { stats: LiveStats; msLeft: number | null }) {
+  return (
+    <p className="flex min-h-4.5 justify-between gap-4 text-xs text-ink-3 tabular-nums">
+      <span>{rateText(stats)}</span>
+      {msLeft !== null && (
+        <span data-testid="prefill-left">
+          <TimeLeft key={stats.prefillDone} ms={msLeft} />
+        </span>
+      )}
+    </p>
+  );
+}
+
+/** Counts on between two frames: a batch of a large model takes many seconds. A new batch is a new component. */
+function TimeLeft({ ms }: { ms: number }) {
+  const [passed, setPassed] = useState(0);
+  useEffect(() => {
+    const from = performance.now();
+    const timer = setInterval(() => setPassed(performance.now() - from), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return `${formatTimeLeft(Math.max(0, ms - passed))} left`;
+}
+
+export interface Prefill {
+  done: number;
+  total: number;
+  share: number;
+  /** when the figures were taken */
+  msLeft: number | null;
+}
+
+/** How far the prompt has been read. Cached tokens need no reading, so they are no part of the way. */
+export function prefillOf(stats: LiveStats): Prefill {
+  const total = Math.max(0, stats.promptTokens - stats.cachedTokens);
+  const done = Math.min(total, stats.prefillDone);
+  return {
+    done,
+    total,
+    share: total === 0 ? 0 : done / total,
+    msLeft: total > 0 ? stats.prefillMsLeft : null,
+  };
+}
+
+/** Below the bar; each half only where there is something to tell. */
+export function rateText({ promptTokensPerSecondNow: rate, cachedTokens }: LiveStats): string {
+  const cached = `${formatCount(cachedTokens)} already in the cache`;
+  const parts = [...(rate > 0 ? [`${formatRate(rate)} tok/s`] : []), ...(cachedTokens > 0 ? [cached] : [])];
+  return parts.join(', ');
 }

@@ -1,8 +1,6 @@
-import type { AnswerStats, Message } from '../../../electron/contract/chats';
-import { formatCount, formatDuration, formatRate } from '../../ui/format';
+import type { AnswerStats, Message, StopReason } from '../../../electron/contract/chats';
+import { formatCount, formatDuration, formatPercent, formatRate } from '../../ui/format';
 import { Popover } from '../../ui/Popover';
-import { readTokens } from './readTokens';
-import { cacheTypes, statsRows } from './statsText';
 
 const rereadText =
   'This model (sliding window or recurrent state) cannot go back in its cache: where an earlier text changes, or thinking is left out of it, the chat is read again from the start.';
@@ -55,4 +53,79 @@ export function StatsTable({ message }: { message: Message }) {
       ))}
     </dl>
   );
+}
+
+/** Prompt tokens that were really read: an answer that was stopped while reading has read only a part. */
+export function readTokens(stats: AnswerStats): number {
+  const asked = stats.promptTokens - stats.cachedTokens;
+  if (stats.answerTokens > 0) return asked;
+  return Math.max(0, Math.min(asked, stats.contextUsed - stats.cachedTokens));
+}
+
+// The figures of one answer in words.
+
+interface StatsRow {
+  label: string;
+  value: string;
+}
+
+const endings: Record<StopReason, string> = {
+  'end-of-turn': 'by itself',
+  'stop-string': 'at a stop text from the settings',
+  'max-tokens': 'at the limit for one answer',
+  'context-full': 'because the context was full',
+  cancelled: 'because you stopped it',
+  interrupted: 'because the engine stopped',
+  error: 'with an error',
+};
+
+type Told = Pick<Message, 'stats' | 'stopReason' | 'modelName' | 'createdAt'>;
+
+/** Everything that is known; what was not measured (the speed of an answer of one token) is left out. */
+export function statsRows({ stats, stopReason, modelName, createdAt }: Told): StatsRow[] {
+  const rows: (StatsRow | null)[] = [
+    stats && answerRow(stats),
+    stopReason && { label: 'Ended', value: endings[stopReason] },
+    stats && stats.answerTokens > 0 ? { label: 'First token', value: `after ${formatDuration(stats.ttftMs)}` } : null,
+    stats && { label: 'Prompt', value: tokens(stats.promptTokens) },
+    stats && cachedRow(stats),
+    stats && readRow(stats),
+    stats && {
+      label: 'Context',
+      value: `${formatCount(stats.contextUsed)} of ${tokens(stats.contextSize)} (${formatPercent(stats.contextUsed / stats.contextSize)})`,
+    },
+    stats && { label: 'Cache', value: `K ${stats.typeK}, V ${stats.typeV}` },
+    modelName !== '' ? { label: 'Model', value: modelName } : null,
+    stats && { label: 'Seed', value: String(stats.seed) },
+    { label: 'Begun', value: new Date(createdAt).toLocaleString() },
+  ];
+  return rows.filter((row) => row !== null);
+}
+
+export function cacheTypes({ typeK, typeV }: AnswerStats): string {
+  return typeK === typeV ? typeK : `${typeK}/${typeV}`;
+}
+
+/** Sums must not look like one run. */
+function answerRow({ answerTokens, tokensPerSecond, parts }: AnswerStats): StatsRow {
+  const speed = tokensPerSecond > 0 ? ` at ${formatRate(tokensPerSecond)} tok/s` : '';
+  const sum = parts > 1 ? `, in ${parts} parts; the figures are of all of them` : '';
+  return { label: 'Answer', value: `${tokens(answerTokens)}${speed}${sum}` };
+}
+
+function cachedRow({ cachedTokens, restoredTokens }: AnswerStats): StatsRow {
+  const restored = restoredTokens > 0 ? `, ${formatCount(restoredTokens)} of them restored from the disk` : '';
+  return { label: '– in the cache', value: `${tokens(cachedTokens)}${restored}` };
+}
+
+function readRow(stats: AnswerStats): StatsRow {
+  const read = readTokens(stats);
+  const speed =
+    read > 0 && stats.promptTokensPerSecond > 0 ? ` at ${formatRate(stats.promptTokensPerSecond)} tok/s` : '';
+  const again = stats.rereadTokens > 0 ? `, ${formatCount(stats.rereadTokens)} of them once more` : '';
+  return { label: '– read anew', value: `${tokens(read)}${speed}${again}` };
+}
+
+function tokens(count: number): string {
+  return `${formatCount(count)} ${count === 1 ? 'token' : 'tokens'}`;
 }

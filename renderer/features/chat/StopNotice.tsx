@@ -1,11 +1,14 @@
 import type { ReactNode } from 'react';
-import type { Message } from '../../../electron/contract/chats';
-import { selectIsLast } from '../../state/conversation/selectors';
+import { canGoOn, type Message } from '../../../electron/contract/chats';
+import { selectCanRelease, selectIsLast } from '../../state/lib/openChat';
+import { useRoom } from '../../state/lib/useRoom';
+import { selectBudget } from '../../state/slices/budget';
+import { selectLoadedContext } from '../../state/slices/engine';
+import { selectSettings } from '../../state/slices/settings';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { cx } from '../../ui/cx';
-import { RoomActions } from './RoomActions';
-import { stopText } from './stopText';
+import { formatBytes, formatCount, typesText } from '../../ui/format';
 
 interface StopNoticeProps {
   message: Message;
@@ -63,4 +66,148 @@ function Action({ onClick, className, testId, children }: ActionProps) {
       {children}
     </Button>
   );
+}
+
+// The context was too short for an answer: what makes room, and going on once there is some.
+
+interface RoomActionsProps {
+  message: Message;
+  /** goes on with the answer, or begins it where there is nothing of it */
+  onGoOn: () => void;
+}
+
+function RoomActions({ message, onGoOn }: RoomActionsProps) {
+  const { ui, settings } = useActions();
+  const overflow = useApp(selectSettings)?.overflow ?? 'stop';
+  const loaded = useApp(selectLoadedContext)?.nCtx ?? 0;
+  const longer = message.stats !== null && loaded > message.stats.contextSize;
+  const rolls = overflow === 'roll';
+  // the composer offers the same when not even the next question would fit
+  const told = useApp(selectBudget)?.fits === false;
+  const releases = useApp(selectCanRelease(message.id)) && message.text !== '';
+
+  async function letGo(): Promise<void> {
+    if (await settings.update({ overflow: 'roll' })) onGoOn();
+  }
+
+  return (
+    <>
+      {(longer || rolls) && (
+        <Button size="small" className="needs-idle" onClick={onGoOn} data-testid="continue">
+          {message.text === '' ? 'Regenerate' : 'Continue'}
+        </Button>
+      )}
+      {releases && !longer && !rolls && (
+        <Button
+          size="small"
+          className="needs-idle"
+          title="They leave the prompt, as few as it takes. The words of the questions and answers stay; the chat is read again from there."
+          onClick={onGoOn}
+          data-testid="release"
+        >
+          Continue without passages of earlier questions
+        </Button>
+      )}
+      {!longer && !told && message.stats && <Offers used={message.stats.contextUsed} />}
+      {!rolls && (
+        <Button
+          size="small"
+          className="needs-idle"
+          title="From now on the oldest messages are left out of what the model reads when the context is full. The system prompt and documents stay in."
+          onClick={() => void letGo()}
+          data-testid="let-go"
+        >
+          Leave out the oldest messages
+        </Button>
+      )}
+      <Button size="small" onClick={() => ui.setSettings(true)}>
+        Open settings
+      </Button>
+    </>
+  );
+}
+
+/** Contexts that hold what is there and an answer behind it. The model is loaded again; then the answer can go on. */
+function Offers({ used }: { used: number }) {
+  const { settings } = useActions();
+  const room = useRoom({ total: used });
+  return room?.offers.map(({ typeK, typeV, nCtx, bytes }) => (
+    <Button
+      key={typesText(typeK, typeV)}
+      size="small"
+      className="needs-idle"
+      title="Weights, cache and buffers. The model is loaded again, and the chat stays."
+      onClick={() => void settings.takeOffer({ nCtx, typeK, typeV })}
+      data-testid="full-offer"
+    >
+      {formatCount(nCtx)} tokens, {typesText(typeK, typeV)}: fits, {formatBytes(bytes)}
+    </Button>
+  ));
+}
+
+interface StopText {
+  title: string;
+  hint: string;
+  /** `room`: a longer context, or less in it */
+  action: 'settings' | 'again' | 'room' | null;
+  /** what there is of the answer can be continued */
+  goesOn: boolean;
+}
+
+/** Words for an end that was not normal; null for a normal one. A reached limit of tokens is never blamed on the context. */
+export function stopText(message: Message): StopText | null {
+  const words = wordsOf(message);
+  const begun = isBegun(message);
+  return words && { ...words, goesOn: begun && canGoOn(message.stopReason) };
+}
+
+function isBegun({ text, thinking, summary }: Message): boolean {
+  return text !== '' || thinking !== '' || (summary !== undefined && summary.parts.length > 0);
+}
+
+function wordsOf(message: Message): Omit<StopText, 'goesOn'> | null {
+  const { stopReason, stats, error } = message;
+  switch (stopReason) {
+    case null:
+    case 'end-of-turn':
+    case 'stop-string':
+      return null;
+    case 'max-tokens':
+      return {
+        // the figures of a summary are those of all its parts
+        title:
+          stats && !message.summary
+            ? `Stopped at the limit for one answer, after ${formatCount(stats.answerTokens)} tokens.`
+            : 'Stopped at the token limit.',
+        hint: 'The limit is in the settings, under Sampling.',
+        action: 'settings',
+      };
+    case 'context-full':
+      return {
+        title:
+          error?.message ??
+          (stats ? `The context of ${formatCount(stats.contextSize)} tokens is full.` : 'The context is full.'),
+        hint: 'Nothing was cut. Make room, or start a new chat.',
+        action: 'room',
+      };
+    case 'cancelled':
+      return { title: 'You stopped this answer.', hint: '', action: null };
+    case 'interrupted':
+      return {
+        title: 'The engine stopped in the middle of this answer.',
+        hint: isBegun(message) ? 'The partial answer was kept.' : '',
+        action: 'again',
+      };
+    case 'error':
+      return {
+        title: error?.message ?? 'The answer failed.',
+        hint: error?.hint ?? '',
+        action: errorAction(error?.code),
+      };
+  }
+}
+
+function errorAction(code: string | undefined): StopText['action'] {
+  const settings = ['context-full', 'context-invalid', 'out-of-memory', 'cache-type-unsupported'];
+  return code !== undefined && settings.includes(code) ? 'settings' : 'again';
 }

@@ -2,11 +2,11 @@
  * The rows of a long chat that are near the view, and where the view stands: at the end while text arrives, until the
  * person scrolls up; at a message that was asked for.
  */
+
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
 import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import type { Message } from '../../../electron/contract/chats';
-import type { Target } from '../../state/conversation/state';
-import { estimateRow, keptRows, withKept } from './rowRange';
+import type { Target } from '../../state/appState';
 
 /** Closer to the end than this, in pixels, the list keeps to it: less than one step of any way to scroll. */
 const endThreshold = 8;
@@ -81,4 +81,51 @@ export function useMessageScroll(
   }, [target, list]);
 
   return { list, atEnd };
+}
+
+// Which messages have a row, and how high a row is before anyone has seen it.
+
+const mostSelected = 400;
+const lineHeight = 25;
+const lineCharacters = 84;
+const foldedHeight = 300;
+
+/** Pixels; only the length of the scroll bar hangs on it until the row is measured. */
+export function estimateRow({ role, text }: Pick<Message, 'role' | 'text'>): number {
+  const words = Math.ceil(text.length / lineCharacters) * lineHeight;
+  return role === 'user' ? 56 + Math.min(words, foldedHeight) : 56 + words;
+}
+
+/** The rows in view together with those that must stay: sorted, each once, none beyond `count`. */
+export function withKept(visible: readonly number[], kept: readonly number[], count: number): number[] {
+  const all = new Set([...visible, ...kept.filter((index) => index >= 0 && index < count)]);
+  return [...all].sort((a, b) => a - b);
+}
+
+/**
+ * Rows that must not leave the page although they are out of sight: the one with the keyboard focus, and those of a
+ * selection, which would otherwise be copied with holes.
+ */
+function keptRows(list: HTMLElement | null): number[] {
+  if (!list) return [];
+  const focused = rowOf(list, document.activeElement);
+  const selection = document.getSelection();
+  const kept = focused === null ? [] : [focused];
+  if (!selection || selection.isCollapsed) return kept;
+  const ends = [rowOf(list, selection.anchorNode), rowOf(list, selection.focusNode)].filter((end) => end !== null);
+  return [...kept, ...rowsBetween(ends)];
+}
+
+/** All rows from the least to the greatest of `ends`; of a huge selection only the ends. */
+export function rowsBetween(ends: readonly number[]): number[] {
+  if (ends.length === 0) return [];
+  const from = Math.min(...ends);
+  const to = Math.max(...ends);
+  return to - from > mostSelected ? [from, to] : Array.from({ length: to - from + 1 }, (_, i) => from + i);
+}
+
+function rowOf(list: HTMLElement, node: Node | null): number | null {
+  const element = node instanceof Element ? node : (node?.parentElement ?? null);
+  const row = element && list.contains(element) ? element.closest<HTMLElement>('[data-index]') : null;
+  return row ? Number(row.dataset.index) : null;
 }

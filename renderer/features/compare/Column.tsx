@@ -1,13 +1,19 @@
 /** One configuration of a run: what it is at, its figures, its text, and what went otherwise than asked. */
+
 import { TriangleAlert } from 'lucide-react';
+import { toast } from 'sonner';
 import type { CompareColumn, CompareRun } from '../../../electron/contract/compare';
+import { selectChatTitle } from '../../state/lib/openChat';
+import { selectLiveColumn } from '../../state/slices/compare';
+import { useActions, useApp } from '../../state/useApp';
+import { Button } from '../../ui/Button';
 import { cx } from '../../ui/cx';
-import { formatContext, formatPercent } from '../../ui/format';
-import { ColumnFigures } from './ColumnFigures';
+import { formatBytes, formatContext, formatCount, formatDuration, formatPercent, formatRate } from '../../ui/format';
+import { Menu, MenuItem } from '../../ui/Menu';
 import { ColumnText } from './ColumnText';
 import { columnName, rests, stateText, warningsOf } from './columnText';
+import { kvBytes, totalBytes } from './figures';
 import { seriesStyle } from './seriesStyle';
-import { UseThis } from './UseThis';
 
 interface ColumnProps {
   run: CompareRun;
@@ -124,5 +130,95 @@ function Warnings({ column }: { column: CompareColumn }) {
         </li>
       ))}
     </ul>
+  );
+}
+
+// Figures of one column: those of the moment while it writes, those of the answer when it has ended.
+
+interface ColumnFiguresProps {
+  runId: string;
+  index: number;
+  column: CompareColumn;
+}
+
+function ColumnFigures({ runId, index, column }: ColumnFiguresProps) {
+  const live = useApp(selectLiveColumn(runId, index))?.stats ?? null;
+  const final = column.answer?.stats ?? null;
+  const stats = column.state === 'waiting' ? null : (final ?? live);
+  const now = !final && column.step === 'answer' ? (live?.tokensPerSecondNow ?? null) : null;
+  const average = final?.tokensPerSecond ?? live?.tokensPerSecondAverage ?? null;
+  const kv = kvBytes(column);
+  const total = totalBytes(column);
+
+  return (
+    <dl className="grid grid-cols-2 gap-x-3 gap-y-2 text-xs tabular-nums">
+      <Item label="First token" value={stats?.ttftMs == null ? null : formatDuration(stats.ttftMs)} />
+      <Item label="Reading" value={rate(stats?.promptTokensPerSecond)} />
+      <Item label={now === null ? 'Writing' : 'Writing now'} value={rate(now ?? average)} />
+      {now === null ? (
+        <Item label="Answer" value={stats?.answerTokens ? `${formatCount(stats.answerTokens)} tokens` : null} />
+      ) : (
+        <Item label="On average" value={rate(average)} />
+      )}
+      <Item label="KV cache" value={kv === null ? null : formatBytes(kv)} exact={kv} testId="compare-kv" />
+      <Item label="All memory" value={total === null ? null : formatBytes(total)} exact={total} />
+    </dl>
+  );
+}
+
+interface ItemProps {
+  label: string;
+  /** null: not known yet */
+  value: string | null;
+  exact?: number | null;
+  testId?: string;
+}
+
+function Item({ label, value, exact, testId }: ItemProps) {
+  return (
+    <div className="min-w-0">
+      <dt className="text-ink-3">{label}</dt>
+      <dd
+        className="truncate font-medium text-ink"
+        data-testid={testId}
+        data-bytes={exact ?? undefined}
+        title={exact == null ? undefined : `${formatCount(exact)} bytes`}
+      >
+        {value ?? '–'}
+      </dd>
+    </div>
+  );
+}
+
+function rate(value: number | null | undefined): string | null {
+  return value ? `${formatRate(value)} tok/s` : null;
+}
+
+/** Takes over the types and the length of a column, for the model of the run alone. The model is busy until the run has ended. */
+function UseThis({ run, index }: { run: CompareRun; index: number }) {
+  const title = useApp(selectChatTitle);
+  const { compare } = useActions();
+  const column = run.columns[index];
+  if (!column || run.state === 'running' || column.state === 'failed') return null;
+
+  async function later(): Promise<void> {
+    if (await compare.use(run, index, false)) toast.success('Saved: this model is loaded with it from now on.');
+  }
+
+  return (
+    <span className="ml-auto">
+      <Menu
+        trigger={
+          <Button size="small" data-testid="compare-use">
+            Use this
+          </Button>
+        }
+      >
+        <MenuItem onSelect={() => void compare.use(run, index, true)}>
+          {title === null ? 'Now: load the model with it' : 'Now: load it for the open chat'}
+        </MenuItem>
+        <MenuItem onSelect={() => void later()}>As the default of this model</MenuItem>
+      </Menu>
+    </span>
   );
 }

@@ -1,7 +1,7 @@
 /** The answer of a column, with a mark where it leaves the reference. */
 import type { CompareColumn } from '../../../electron/contract/compare';
 import type { Candidate, Difference } from '../../../electron/contract/compareFigures';
-import { selectLiveColumn } from '../../state/compare/selectors';
+import { selectLiveColumn } from '../../state/slices/compare';
 import { useApp } from '../../state/useApp';
 import { formatCount } from '../../ui/format';
 import { Popover } from '../../ui/Popover';

@@ -2,7 +2,6 @@ import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import type { ComparePlotSpec } from './plotData';
-import { plotHeight, plotOptions } from './plotOptions';
 import { seriesStyle } from './seriesStyle';
 
 /** One plot with its legend. What it shows is in the result table too, or in the table for screen readers below it. */
@@ -94,4 +93,145 @@ function FigureTable({ spec }: { spec: ComparePlotSpec }) {
       </tbody>
     </table>
   );
+}
+
+// uPlot's options for a plot of a comparison. Colours are asked for at each drawing, so that a change of the theme shows.
+
+const plotHeight = 220;
+
+function plotOptions(spec: ComparePlotSpec, place: HTMLElement): uPlot.Options {
+  const colour = (name: string) => getComputedStyle(place).getPropertyValue(name).trim();
+  const font = `11px ${getComputedStyle(place).fontFamily}`;
+  const axis: uPlot.Axis = {
+    stroke: () => colour('--ink-3'),
+    font,
+    grid: { stroke: () => colour('--line'), width: 1 },
+    ticks: { show: false },
+  };
+  const bars = spec.kind === 'bars';
+  const largest = Math.max(...spec.series.flatMap(({ values }) => values.map((value) => value ?? 0)));
+  const last = spec.x.at(-1) ?? 0;
+  // a little room around the outermost points, and for their names
+  const rangeX: uPlot.Range.MinMax = bars
+    ? [-0.6, last + 0.6]
+    : [0, last * (spec.kind === 'points' ? 1.12 : 1.02) || 1];
+  return {
+    width: place.clientWidth,
+    height: plotHeight,
+    padding: [12, 14, 0, 0],
+    legend: { show: false },
+    cursor: { show: false },
+    scales: { x: { time: false, range: () => rangeX }, y: { range: () => [0, largest * 1.12 || 1] } },
+    axes: [
+      { ...axis, size: 26, gap: 6, space: 60, incrs: spec.stepsX, values: (_, at) => at.map((x) => labelX(spec, x)) },
+      {
+        ...axis,
+        size: 62,
+        gap: 6,
+        space: 34,
+        incrs: spec.steps,
+        values: (_, at) => at.map(spec.formatAxisY ?? spec.formatY),
+      },
+    ],
+    series: [{}, ...spec.series.map((series) => seriesOptions(spec, series.index, colour))],
+    hooks: { draw: [(chart) => writeNames(chart, spec, colour('--ink-2'), font)] },
+  };
+}
+
+function labelX({ kind, formatX }: ComparePlotSpec, x: number): string {
+  return kind === 'bars' && !Number.isInteger(x) ? '' : formatX(x);
+}
+
+function seriesOptions({ kind }: ComparePlotSpec, index: number, colour: (name: string) => string): uPlot.Series {
+  const style = seriesStyle(index);
+  const stroke = () => colour(style.colour);
+  if (kind === 'bars') {
+    return { stroke, fill: stroke, width: 0, points: { show: false }, paths: uPlot.paths.bars?.({ size: [0.6, 90] }) };
+  }
+  const points: uPlot.Series.Points = { show: true, size: kind === 'points' ? 10 : 6, stroke, fill: stroke };
+  if (kind === 'points') return { stroke, points, paths: () => null };
+  return { stroke, points, width: 2, dash: style.dash };
+}
+
+/** Beside a point its name; above a bar its value. */
+function writeNames(chart: uPlot, spec: ComparePlotSpec, colour: string, font: string): void {
+  if (spec.kind === 'lines') return;
+  const { ctx } = chart;
+  const scale = devicePixelRatio;
+  ctx.save();
+  ctx.fillStyle = colour;
+  ctx.font = font.replace(/^[\d.]+/, (size) => String(Number(size) * scale));
+  ctx.textAlign = 'center';
+  ctx.textBaseline = 'middle';
+  const named = spec.series.flatMap(({ name, values }) => {
+    const place = values.findIndex((value) => value !== null);
+    const value = values[place];
+    if (value == null) return [];
+    const text = spec.kind === 'bars' ? spec.formatY(value) : name;
+    const x = chart.valToPos(spec.x[place] ?? 0, 'x', true);
+    return { text, x, y: chart.valToPos(value, 'y', true), width: ctx.measureText(text).width };
+  });
+  const inside = { left: chart.bbox.left, right: ctx.canvas.width, top: 0, bottom: chart.bbox.top + chart.bbox.height };
+  for (const [i, { x, y }] of placeLabels(named, inside, 12 * scale, 9 * scale).entries()) {
+    ctx.fillText(named[i]?.text ?? '', x, y);
+  }
+  ctx.restore();
+}
+
+// Where the names of points go: above them, or else where they cover no other name and no other point.
+
+/** A point with the width of its name; all lengths in pixels of the canvas. */
+interface Named {
+  x: number;
+  y: number;
+  width: number;
+}
+
+interface Box {
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+}
+
+/**
+ * @param inside where names may stand
+ * @param height of a name
+ * @param gap from a point to its name, the radius of the point included
+ * @returns the middle of each name
+ */
+export function placeLabels(points: readonly Named[], inside: Box, height: number, gap: number) {
+  const taken = points.map(({ x, y }) => around(x, y, gap, gap));
+  return points.map(({ x, y, width }) => {
+    const beside = gap + width / 2;
+    const over = gap + height / 2;
+    const places = [
+      { x, y: y - over },
+      { x: x + beside, y },
+      { x: x - beside, y },
+      { x, y: y + over },
+      { x: x + beside, y: y - over },
+      { x: x - beside, y: y - over },
+    ];
+    const boxOf = (place: { x: number; y: number }) => around(place.x, place.y, width, height);
+    const free = places.find((place) => {
+      const box = boxOf(place);
+      return within(box, inside) && !taken.some((other) => overlap(box, other));
+    });
+    const chosen = free ?? { x, y: y - over };
+    taken.push(boxOf(chosen));
+    return chosen;
+  });
+}
+
+function around(x: number, y: number, width: number, height: number): Box {
+  return { left: x - width / 2, right: x + width / 2, top: y - height / 2, bottom: y + height / 2 };
+}
+
+function within(box: Box, outer: Box): boolean {
+  return box.left >= outer.left && box.right <= outer.right && box.top >= outer.top && box.bottom <= outer.bottom;
+}
+
+function overlap(a: Box, b: Box): boolean {
+  return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 }

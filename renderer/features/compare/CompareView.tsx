@@ -1,10 +1,10 @@
 /** Cache types side by side, in place of the chat: the form with the list, or one run. */
 import { LoaderCircle, X } from 'lucide-react';
 import { useEffect, useRef } from 'react';
-import { selectCompareProblem, selectForm, selectOpeningRun, selectRun } from '../../state/compare/selectors';
+import { selectCompareProblem, selectForm, selectOpeningRun, selectRun } from '../../state/slices/compare';
 import { useActions, useApp } from '../../state/useApp';
 import { Banner } from '../../ui/Banner';
-import { IconButton } from '../../ui/IconButton';
+import { IconButton } from '../../ui/Button';
 import { RunView } from './RunView';
 import { SetUp } from './SetUp';
 

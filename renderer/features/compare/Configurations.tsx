@@ -1,20 +1,22 @@
 /** The rows of the form: types, length, what each would take, and which one the others are judged by. */
+
 import { Plus, X } from 'lucide-react';
-import { type CacheType, cacheTypes } from '../../../electron/contract/cacheTypes';
+import { useEffect } from 'react';
 import { type ComparePlan, maxConfigurations, minConfigurations } from '../../../electron/contract/compare';
 import { limits } from '../../../electron/contract/limits';
-import { selectLongestContext } from '../../state/compare/selectors';
-import type { CompareForm, FormRow } from '../../state/compare/state';
-import { nextRow } from '../../state/lib/compareForm';
+import { type CacheType, cacheTypes } from '../../../electron/contract/settings';
+import type { CompareForm, FormRow, PlanOutcome } from '../../state/appState';
+import { nextRow, planKey } from '../../state/lib/compareForm';
+import { selectCompareModelId, selectLongestContext, selectPlan } from '../../state/slices/compare';
+import { selectCanAsk } from '../../state/slices/engine';
 import { useActions, useApp } from '../../state/useApp';
-import { Button } from '../../ui/Button';
+import { Button, IconButton } from '../../ui/Button';
 import { cx } from '../../ui/cx';
 import { formatBytes, formatContext, formatCount } from '../../ui/format';
-import { IconButton } from '../../ui/IconButton';
+import { useDebounced } from '../../ui/hooks';
 import { NumberField } from '../../ui/NumberField';
 import { Select } from '../../ui/Select';
 import type { LengthProblem, PromptRoom } from './promptRoom';
-import { usePlan } from './usePlan';
 
 interface ConfigurationsProps {
   form: CompareForm;
@@ -225,4 +227,23 @@ function Row({ row, number, lengthProblem, plan, isReference, onReference, onCha
       )}
     </>
   );
+}
+
+// Keeps what the configurations would take of the memory current while they are edited.
+
+const restMs = 250;
+
+/** `outcome`: null while nothing is known; `stale`: it belongs to other rows. */
+function usePlan(form: CompareForm): { outcome: PlanOutcome | null; stale: boolean } {
+  const modelId = useApp(selectCompareModelId);
+  const able = useApp(selectCanAsk);
+  const plan = useApp(selectPlan);
+  const { compare } = useActions();
+  const rested = useDebounced(form.rows, restMs);
+
+  useEffect(() => {
+    if (able && modelId !== null && rested.length > 1) void compare.plan(modelId, rested);
+  }, [able, modelId, rested, compare]);
+
+  return { outcome: plan?.outcome ?? null, stale: modelId === null || plan?.key !== planKey(modelId, form.rows) };
 }

@@ -1,8 +1,8 @@
 /** Folded: what is measured besides the answers, and how. */
 import type { ReactNode } from 'react';
 import type { ComparePlan } from '../../../electron/contract/compare';
-import { selectPlan } from '../../state/compare/selectors';
-import type { CompareForm } from '../../state/compare/state';
+import type { CompareForm } from '../../state/appState';
+import { selectPlan } from '../../state/slices/compare';
 import { useActions, useApp } from '../../state/useApp';
 import { formatBytes } from '../../ui/format';
 import { NumberField } from '../../ui/NumberField';

@@ -1,12 +1,18 @@
 /** What every column reads: a typed text, a chat up to its last question, or documents with a question. */
+
+import { FileText, LoaderCircle, Paperclip, X } from 'lucide-react';
 import { useEffect, useRef } from 'react';
-import { selectCompareDocuments } from '../../state/compare/selectors';
-import type { CompareForm } from '../../state/compare/state';
-import { selectChat } from '../../state/conversation/selectors';
+import type { CompareForm, DraftDocument } from '../../state/appState';
+import { selectChat } from '../../state/lib/openChat';
+import { partText } from '../../state/lib/partText';
+import { selectCompareDocuments } from '../../state/slices/compare';
+import { selectJob } from '../../state/slices/documents';
+import { selectHeadless } from '../../state/slices/engine';
 import { useActions, useApp } from '../../state/useApp';
+import { Button, IconButton } from '../../ui/Button';
 import { controlClass } from '../../ui/Field';
+import { formatPercent } from '../../ui/format';
 import { Segmented } from '../../ui/Segmented';
-import { Documents } from './Documents';
 
 const kinds = [
   { value: 'text', label: 'Custom text' },
@@ -89,5 +95,73 @@ export function PromptField({ form }: { form: CompareForm }) {
         </p>
       )}
     </div>
+  );
+}
+
+/** The documents of the prompt, whole, in the order in which the model reads them. */
+function Documents({ documents: list }: { documents: readonly DraftDocument[] }) {
+  const headless = useApp(selectHeadless);
+  const { documents } = useActions();
+  const input = useRef<HTMLInputElement>(null);
+
+  return (
+    <div className="flex flex-wrap items-center gap-2">
+      {list.map((document) => (
+        <Item key={document.key} document={document} />
+      ))}
+      <Button
+        size="small"
+        data-testid="compare-attach"
+        onClick={() => (headless ? input.current?.click() : void documents.attachFromDialog())}
+      >
+        <Paperclip className="size-3.5" aria-hidden="true" />
+        Add documents
+      </Button>
+      {headless && (
+        <input
+          ref={input}
+          type="file"
+          multiple
+          hidden
+          data-testid="compare-attach-input"
+          onChange={(event) => {
+            void documents.attachFiles([...(event.target.files ?? [])]);
+            event.target.value = '';
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+function Item({ document }: { document: DraftDocument }) {
+  const { documents } = useActions();
+  const job = useApp(selectJob(document.jobId));
+  const { key, name, info, part, error } = document;
+  const state = error ? 'failed' : info ? 'ready' : 'reading';
+  return (
+    <span
+      data-testid="compare-document"
+      data-state={state}
+      className="flex max-w-full items-center gap-1.5 rounded-md border border-line bg-raised py-0.5 pl-2.5 text-xs text-ink-2"
+    >
+      {state === 'reading' ? (
+        <LoaderCircle className="size-3.5 animate-spin" aria-hidden="true" />
+      ) : (
+        <FileText className="size-3.5 shrink-0 text-accent" aria-hidden="true" />
+      )}
+      <span className="truncate font-medium text-ink" title={name}>
+        {name}
+      </span>
+      {info && <span className="shrink-0">{partText(part, info)}</span>}
+      {state === 'reading' && <span role="status">reading{job ? `, ${formatPercent(job.progress)}` : ''}</span>}
+      {error && <span className="text-bad">{error.message}</span>}
+      {error && (
+        <Button size="small" tone="quiet" onClick={() => void documents.tryAgain(key)}>
+          Try again
+        </Button>
+      )}
+      <IconButton label={`Remove ${name}`} icon={<X />} size="small" onClick={() => documents.remove(key)} />
+    </span>
   );
 }

@@ -1,22 +1,24 @@
 /** A run: how far it is, what it says in a sentence, its table, its columns, its plots. */
-import { ArrowLeft } from 'lucide-react';
-import { useRef } from 'react';
-import type { CompareRun } from '../../../electron/contract/compare';
+
+import { ArrowLeft, Download, Pencil } from 'lucide-react';
+import { useRef, useState } from 'react';
+import type { CompareColumn, CompareFormat, CompareRun } from '../../../electron/contract/compare';
+import { limits } from '../../../electron/contract/limits';
 import { useActions } from '../../state/useApp';
 import { Banner } from '../../ui/Banner';
-import { Button } from '../../ui/Button';
-import { formatCount } from '../../ui/format';
-import { IconButton } from '../../ui/IconButton';
+import { Button, IconButton } from '../../ui/Button';
+import { controlClass } from '../../ui/Field';
+import { formatBytes, formatCount, formatRatio } from '../../ui/format';
+import { Menu, MenuItem } from '../../ui/Menu';
 import { Progress } from '../../ui/Progress';
+import { fileName, saveFile } from '../../ui/saveFile';
 import { Column } from './Column';
 import { ComparePlot } from './ComparePlot';
-import { runProgress, runStateNames } from './columnText';
-import { ExportMenu } from './ExportMenu';
+import { columnName, runProgress, runStateNames } from './columnText';
+import { bytesPerToken, formatKld, formatShare } from './figures';
 import { plotsOf } from './plotData';
-import { factsOf } from './pngOf';
+import { factsOf, pngOf } from './pngOf';
 import { ResultTable } from './ResultTable';
-import { RunName } from './RunName';
-import { verdictsOf } from './verdict';
 
 export function RunView({ run }: { run: CompareRun }) {
   const { compare } = useActions();
@@ -156,4 +158,173 @@ function Facts({ run }: { run: CompareRun }) {
       </ul>
     </details>
   );
+}
+
+const formats: readonly { format: CompareFormat; label: string; type: string }[] = [
+  { format: 'markdown', label: 'Markdown table', type: 'text/markdown' },
+  { format: 'csv', label: 'CSV', type: 'text/csv' },
+  { format: 'json', label: 'JSON, everything', type: 'application/json' },
+];
+
+interface ExportMenuProps {
+  run: CompareRun;
+  /** where the plots are */
+  plots: () => HTMLElement | null;
+  hasPlots: boolean;
+}
+
+function ExportMenu({ run, plots, hasPlots }: ExportMenuProps) {
+  const { compare, ui } = useActions();
+
+  async function save(format: CompareFormat, type: string): Promise<void> {
+    const file = await compare.exportRun(run.id, format);
+    if (file) saveFile(file.fileName, [file.text], type);
+  }
+
+  async function savePng(): Promise<void> {
+    const root = plots();
+    const picture = root && (await pngOf(root, run));
+    if (picture) saveFile(fileName(run.name, 'png'), [picture], 'image/png');
+    else ui.report(new Error('The picture could not be made.'));
+  }
+
+  return (
+    <Menu
+      trigger={
+        <Button size="small" data-testid="compare-export">
+          <Download className="size-3.5" aria-hidden="true" />
+          Export
+        </Button>
+      }
+    >
+      {formats.map(({ format, label, type }) => (
+        <MenuItem key={format} onSelect={() => void save(format, type)}>
+          {label}
+        </MenuItem>
+      ))}
+      {hasPlots && <MenuItem onSelect={() => void savePng()}>Picture of the plots (PNG)</MenuItem>}
+    </Menu>
+  );
+}
+
+/** Enter or leaving the field takes the name, Escape gives up. */
+function RunName({ run }: { run: CompareRun }) {
+  const { compare } = useActions();
+  const [typed, setTyped] = useState<string | null>(null);
+
+  function commit(): void {
+    const name = typed?.trim() ?? '';
+    setTyped(null);
+    if (name !== '' && name !== run.name) void compare.rename(run.id, name);
+  }
+
+  if (typed === null) {
+    return (
+      <span className="flex min-w-0 flex-1 basis-56 items-center gap-1">
+        <h2 className="truncate font-serif text-[1.06rem] text-ink" title={run.name}>
+          {run.name}
+        </h2>
+        <IconButton
+          label="Rename"
+          icon={<Pencil />}
+          size="small"
+          onClick={() => setTyped(run.name)}
+          data-testid="compare-rename"
+        />
+      </span>
+    );
+  }
+  return (
+    <input
+      aria-label="Name of the comparison"
+      data-testid="compare-name"
+      className={`${controlClass} w-72`}
+      maxLength={limits.maxTitle}
+      value={typed}
+      // biome-ignore lint/a11y/noAutofocus: the pencil was pressed to write here
+      autoFocus
+      onChange={(event) => setTyped(event.target.value)}
+      onBlur={commit}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') commit();
+        if (event.key !== 'Escape') return;
+        event.preventDefault();
+        setTyped(null);
+      }}
+    />
+  );
+}
+
+// What a cache type costs and saves, as one plain sentence made of measured figures alone.
+
+/** scored tokens below which a share is chance */
+const fewTokens = 256;
+/** of the fastest round to the slowest one, from which on both are named */
+const wideSpread = 1.15;
+
+interface Verdict {
+  name: string;
+  /** what follows the name */
+  sentence: string;
+}
+
+/** Of the turbo columns, each as soon as it has figures; where none was asked for, of the smallest other column. */
+export function verdictsOf({ columns, request }: CompareRun): Verdict[] {
+  const reference = columns[request.options.reference];
+  if (!reference || bytesPerToken(reference) === null) return [];
+  const others = columns.filter((column) => column !== reference && bytesPerToken(column) !== null);
+  const turbo = others.filter(isTurbo);
+  const smallest = [...others].sort((a, b) => (bytesPerToken(a) ?? 0) - (bytesPerToken(b) ?? 0)).slice(0, 1);
+  return (columns.some(isTurbo) ? turbo : smallest).map((column) => {
+    const spoken = (one: CompareColumn) => columnName(one, columns).replace(', ', ' at ');
+    return { name: spoken(column), sentence: sentenceOf(column, reference, spoken(reference)) };
+  });
+}
+
+function sentenceOf(column: CompareColumn, reference: CompareColumn, base: string): string {
+  const own = bytesPerToken(column) ?? 0;
+  const other = bytesPerToken(reference) ?? 0;
+  const size = own <= other ? `${times(other / own)} smaller than` : `${times(own / other)} as large as`;
+  const parts = [
+    `keeps the cache ${size} ${base} (${formatBytes(own)} instead of ${formatBytes(other)} per token)`,
+    speedPart(column),
+    qualityPart(column),
+  ];
+  const [last, ...before] = parts.filter((part) => part !== '').reverse();
+  const costs = before.length > 0 ? `${before.reverse().join(', ')} and ${last}` : last;
+  return `${[costs, answerPart(column)].filter(Boolean).join('; ')}.`;
+}
+
+/** Rounds on both sides of the reference's speed say no more than that it is about the same. */
+function speedPart({ speed }: CompareColumn): string {
+  if (!speed?.ratio) return '';
+  const { median, low, high } = speed.ratio;
+  const count = speed.rounds.length;
+  if (count === 1) return `writes ${times(median)} as fast (one round)`;
+  const range = `${formatRatio(low)} to ${formatRatio(high)} in ${count} rounds`;
+  if (low <= 1 && high >= 1) return `writes about as fast (${range})`;
+  return `writes ${times(median)} as fast${high / low > wideSpread ? ` (${range})` : ''}`;
+}
+
+function qualityPart({ quality }: CompareColumn): string {
+  if (!quality || quality.sameTop === null || quality.meanKld === null) return '';
+  const of = `${formatShare(quality.sameTop)} of ${formatCount(quality.tokens)} tokens`;
+  const few = quality.tokens < fewTokens ? ', too few to judge by' : '';
+  return `has the same likeliest next token at ${of}${few} (mean KLD ${formatKld(quality.meanKld)})`;
+}
+
+function answerPart({ agreement }: CompareColumn): string {
+  if (!agreement) return '';
+  if (agreement.share === 1) return 'its answer is the same to the last token';
+  if (agreement.prefix === 0) return 'its answer differs from the first token on';
+  const longer = formatCount(Math.max(agreement.own, agreement.reference));
+  return `its answer is the same for the first ${formatCount(agreement.prefix)} of ${longer} tokens`;
+}
+
+function times(ratio: number): string {
+  return `${formatRatio(ratio).replace('×', '')} times`;
+}
+
+function isTurbo({ configuration: { typeK, typeV } }: CompareColumn): boolean {
+  return typeK.startsWith('turbo') || typeV.startsWith('turbo');
 }

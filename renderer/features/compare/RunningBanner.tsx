@@ -1,4 +1,4 @@
-import { selectCompareOpen, selectComparing } from '../../state/compare/selectors';
+import { selectCompareOpen, selectComparing } from '../../state/slices/compare';
 import { useActions, useApp } from '../../state/useApp';
 import { Banner } from '../../ui/Banner';
 import { Button } from '../../ui/Button';

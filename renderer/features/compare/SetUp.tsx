@@ -1,27 +1,34 @@
 /** The form of a comparison, and below it those that were made. */
-import { type ReactNode, useId } from 'react';
+
+import { RotateCw, Trash2 } from 'lucide-react';
+import { type ReactNode, useEffect, useId, useMemo, useState } from 'react';
+import type { ComparePlan, ComparePrompt, CompareSummary } from '../../../electron/contract/compare';
+import type { CompareForm } from '../../state/appState';
+import { missingOf, missingOfPrompt, planKey, promptOf } from '../../state/lib/compareForm';
 import {
   selectCompareDocuments,
   selectCompareModelId,
   selectComparing,
   selectLongestContext,
   selectPlan,
+  selectRuns,
   selectStarting,
-} from '../../state/compare/selectors';
-import type { CompareForm } from '../../state/compare/state';
-import { missingOf, planKey } from '../../state/lib/compareForm';
-import { selectModels } from '../../state/models/selectors';
+} from '../../state/slices/compare';
+import { selectCanAnswer, selectLoadedModelId } from '../../state/slices/engine';
+import { selectModels } from '../../state/slices/models';
+import { selectSettings } from '../../state/slices/settings';
 import { useActions, useApp } from '../../state/useApp';
-import { Button } from '../../ui/Button';
+import { Button, IconButton } from '../../ui/Button';
 import { cx } from '../../ui/cx';
+import { Confirm } from '../../ui/Dialog';
+import { formatCount, typesText } from '../../ui/format';
+import { useDebounced } from '../../ui/hooks';
 import { Select } from '../../ui/Select';
 import { Configurations } from './Configurations';
+import { runStateNames } from './columnText';
 import { Options } from './Options';
 import { PromptField } from './PromptField';
 import { type PromptRoom, promptRoom } from './promptRoom';
-import { RunList } from './RunList';
-import { startWarning } from './startWarning';
-import { usePromptTokens } from './usePromptTokens';
 
 export function SetUp({ form }: { form: CompareForm }) {
   const models = useApp(selectModels);
@@ -120,4 +127,115 @@ function Start({ form, room }: { form: CompareForm; room: PromptRoom | null }) {
       </p>
     </div>
   );
+}
+
+// All comparisons that were made, newest first.
+
+const dates = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
+
+function RunList() {
+  const runs = useApp(selectRuns);
+  const { compare } = useActions();
+  const [asked, setAsked] = useState<CompareSummary | null>(null);
+  if (!runs || runs.length === 0) return null;
+
+  return (
+    <section aria-labelledby="compare-runs">
+      <h2 id="compare-runs" className="mb-2 text-sm font-medium text-ink">
+        Earlier comparisons
+      </h2>
+      <ul className="rounded-lg border border-line bg-raised" data-testid="compare-runs">
+        {runs.map((run) => (
+          <Item key={run.id} run={run} onRemove={() => setAsked(run)} />
+        ))}
+      </ul>
+      <Confirm
+        title={`Remove “${asked?.name ?? ''}”?`}
+        description="Its figures and answers are deleted from this computer. Export it first to keep them."
+        action="Remove"
+        open={asked !== null}
+        onOpenChange={(open) => !open && setAsked(null)}
+        onConfirm={() => asked && void compare.remove(asked.id)}
+      />
+    </section>
+  );
+}
+
+function Item({ run, onRemove }: { run: CompareSummary; onRemove: () => void }) {
+  const busy = useApp(selectComparing) !== null;
+  const { compare } = useActions();
+  const types = run.configurations.map(({ typeK, typeV }) => typesText(typeK, typeV)).join(', ');
+  const facts = [
+    dates.format(run.createdAt),
+    run.modelName,
+    types,
+    run.state === 'done' ? '' : runStateNames[run.state],
+  ];
+  return (
+    <li className="flex items-center gap-1 border-line pr-2 not-first:border-t" data-testid="compare-run-item">
+      <button
+        type="button"
+        className="min-w-0 flex-1 px-4 py-2 text-left hover:bg-hover"
+        onClick={() => void compare.openRun(run.id)}
+      >
+        <span className="block truncate text-sm text-ink">{run.name}</span>
+        <span className="block truncate text-xs text-ink-3">{facts.filter(Boolean).join(' · ')}</span>
+      </button>
+      <IconButton
+        label={`Run ${run.name} again`}
+        icon={<RotateCw />}
+        size="small"
+        disabled={busy}
+        onClick={() => void compare.rerun(run.id)}
+      />
+      <IconButton label={`Remove ${run.name}`} icon={<Trash2 />} size="small" onClick={onRemove} />
+    </li>
+  );
+}
+
+/** What would go wrong if it were started as it is, as a sentence; null: nothing that is known. */
+export function startWarning(form: CompareForm, plan: ComparePlan | null, room: PromptRoom | null): string | null {
+  const large = plan?.columns.filter(({ fits }) => !fits).length ?? 0;
+  if (large > 0) return `${configurations(large, 'does', 'do')} not fit into the memory.`;
+  if (form.together && plan && !plan.together.fits) return 'All contexts at once do not fit into the memory.';
+  const short = room?.problems.filter((problem) => problem === 'too-short').length ?? 0;
+  return short > 0 ? `${configurations(short, 'is', 'are')} too short for the prompt.` : null;
+}
+
+function configurations(count: number, one: string, several: string): string {
+  return count === 1 ? `One configuration ${one}` : `${formatCount(count)} configurations ${several}`;
+}
+
+// Keeps the length of the prompt current while it is written, where the model that counts it is loaded.
+
+const restMs = 400;
+
+/** Tokens; null: not counted. */
+function usePromptTokens(form: CompareForm): number | null {
+  const modelId = useApp(selectCompareModelId);
+  const loadedId = useApp(selectLoadedModelId);
+  const able = useApp(selectCanAnswer) && modelId !== null && modelId === loadedId;
+  const systemPrompt = useApp(selectSettings)?.systemPrompt;
+  const documents = useApp(selectCompareDocuments);
+  const { compare } = useActions();
+  const { kind, text, asIs, question, chat } = form;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: these are all that a prompt is made of
+  const prompt = useMemo(
+    () => (missingOfPrompt(form, documents) === null ? promptOf(form, documents) : null),
+    [kind, text, asIs, question, chat, documents],
+  );
+  const rested = useDebounced(prompt, restMs);
+  const [counted, setCounted] = useState<{ prompt: ComparePrompt; tokens: number | null } | null>(null);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another system prompt makes another length
+  useEffect(() => {
+    if (!able || rested === null) return;
+    let dropped = false;
+    void compare.count(modelId, rested).then((tokens) => !dropped && setCounted({ prompt: rested, tokens }));
+    return () => {
+      dropped = true;
+    };
+  }, [able, modelId, rested, systemPrompt, compare]);
+
+  return able && counted?.prompt === prompt ? counted.tokens : null;
 }

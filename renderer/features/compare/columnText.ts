@@ -1,7 +1,6 @@
 /** What a column is and what it is at, in words. */
 import type { ColumnStep, CompareColumn, CompareRun, RunState } from '../../../electron/contract/compare';
-import { typesText } from '../../ui/fitText';
-import { formatContext, formatPercent } from '../../ui/format';
+import { formatContext, formatPercent, typesText } from '../../ui/format';
 
 type Configured = Pick<CompareColumn, 'configuration'>;
 

@@ -1,5 +1,5 @@
 /** Whether the configurations hold the prompt and its answer, and how long they would have to be. Pure. */
-import type { CompareForm } from '../../state/compare/state';
+import type { CompareForm } from '../../state/appState';
 import { formatCount } from '../../ui/format';
 
 export type LengthProblem = 'too-short' | number | null;

@@ -1,23 +1,37 @@
 /** The field for the next question, and its documents. It keeps both until the services have taken them. */
-import { ArrowUp, Square } from 'lucide-react';
-import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef } from 'react';
-import { selectBudget, selectBudgetStale } from '../../state/budget/selectors';
-import { selectChatId, selectDraftOfOpenChat, selectSending } from '../../state/conversation/selectors';
-import { selectConnection, selectEngineState } from '../../state/engine/selectors';
-import { useAskBudget } from '../../state/lib/useAskBudget';
-import { selectIsAnswering } from '../../state/stream/selectors';
-import { selectFocusComposer } from '../../state/ui/selectors';
+
+import { ArrowUp, Paperclip, Square } from 'lucide-react';
+import {
+  type ClipboardEvent,
+  type KeyboardEvent,
+  type RefObject,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+} from 'react';
+import { longPaste, selectChat, selectChatId, selectDraftOfOpenChat, selectSending } from '../../state/lib/openChat';
+import { budgetKey, selectBudget, selectBudgetStale } from '../../state/slices/budget';
+import { selectDraftDocuments } from '../../state/slices/documents';
+import {
+  selectCanAnswer,
+  selectConnection,
+  selectEngineState,
+  selectHeadless,
+  waitsFor,
+} from '../../state/slices/engine';
+import { selectIsAnswering, selectPhase } from '../../state/slices/live';
+import { selectSettings } from '../../state/slices/settings';
+import { selectFocusComposer } from '../../state/slices/ui';
 import { useActions, useApp } from '../../state/useApp';
+import { IconButton } from '../../ui/Button';
+import { keyLabel } from '../../ui/Kbd';
 import { Tooltip } from '../../ui/Tooltip';
-import { AttachButton } from './AttachButton';
-import { BudgetBar } from './BudgetBar';
-import { ComposerFoot } from './ComposerFoot';
-import { DocumentCards } from './DocumentCards';
+import { BudgetBar, BudgetMeter, leavingText, readingRate } from './BudgetBar';
+import { DocumentCard } from './DocumentCard';
 import { FirstActions } from './FirstActions';
 import { NoFitCard } from './NoFitCard';
-import { pasteOf } from './paste';
-import { type SendBlock, type SendFacts, sendBlock } from './sendBlock';
-import { useAutoHeight } from './useAutoHeight';
+import { type SendBlock, type SendFacts, sendBlock, statusText } from './sendBlock';
 
 export function Composer() {
   const { text, documents } = useApp(selectDraftOfOpenChat);
@@ -144,4 +158,172 @@ function SendButton({ block }: { block: SendBlock | null }) {
       </button>
     </Tooltip>
   );
+}
+
+// Keeps the budget of what is being written current. One component calls it; everyone reads it.
+
+const restMs = 300;
+
+/** `paused`: an answer is being written, and what follows it is not known yet. One count at a time. */
+function useAskBudget(paused: boolean): void {
+  const { budget } = useActions();
+  const key = useApp(budgetKey);
+  const able = useApp(selectCanAnswer) && !paused;
+  const running = useRef<Promise<unknown>>(Promise.resolve());
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for the chat, the draft and the model
+  useEffect(() => {
+    if (!able) return;
+    let dropped = false;
+    const timer = setTimeout(() => {
+      running.current = running.current.then(() => (dropped ? undefined : budget.ask()));
+    }, restMs);
+    return () => {
+      dropped = true;
+      clearTimeout(timer);
+    };
+  }, [able, key, budget]);
+}
+
+/** The native dialog where there is one: it names files without reading them. A browser sends what is chosen. */
+function AttachButton() {
+  const headless = useApp(selectHeadless);
+  const { documents, ui } = useActions();
+  const input = useRef<HTMLInputElement>(null);
+
+  async function choose(): Promise<void> {
+    if (headless) input.current?.click();
+    else await documents.attachFromDialog();
+    ui.focusComposer();
+  }
+
+  return (
+    <>
+      <IconButton
+        label="Attach documents"
+        icon={<Paperclip />}
+        onClick={() => void choose()}
+        data-testid="attach"
+        className="-ml-2"
+      />
+      {headless && (
+        <input
+          ref={input}
+          type="file"
+          multiple
+          hidden
+          data-testid="attach-input"
+          onChange={(event) => {
+            void documents.attachFiles([...(event.target.files ?? [])]);
+            event.target.value = '';
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+/** The line below the field: why nothing can be sent, or how; and the tokens that the next question makes. */
+function ComposerFoot({ block, answering }: { block: SendBlock | null; answering: boolean }) {
+  const { ui } = useActions();
+  const waits = waitsFor(useApp(selectEngineState));
+  const reason = statusText(block, waits, useLeaving());
+  const reading = useApp(selectPhase(useApp(selectChatId))) === 'prefill';
+
+  return (
+    <div className="flex min-h-6 items-start justify-between gap-4 px-4 pb-2 text-xs text-ink-3">
+      <p id="composer-status" role="status" data-testid="composer-status">
+        {answering ? answeringText(reading) : reason || hint}
+        {!answering && block?.action === 'models' && (
+          <>
+            {'. '}
+            <button
+              type="button"
+              onClick={() => ui.setPicker(true)}
+              className="font-medium text-accent underline underline-offset-2"
+            >
+              Choose a model
+            </button>
+          </>
+        )}
+      </p>
+      {!answering && <BudgetMeter />}
+    </div>
+  );
+}
+
+/** What sending would make leave the prompt. */
+function useLeaving(): string | null {
+  const budget = useApp(selectBudget);
+  const messages = useApp(selectChat)?.messages;
+  const rate = useMemo(() => readingRate(messages ?? []), [messages]);
+  return budget && leavingText(budget, rate);
+}
+
+function answeringText(reading: boolean): string {
+  const what = reading ? 'Reading, then answering' : 'An answer is being written';
+  return `${what}. ${keyLabel('Esc')} stops it.`;
+}
+
+const hint = `${keyLabel('Enter')} sends, ${keyLabel('Shift+Enter')} starts a new line`;
+
+/** The documents of the question, in the order in which the model reads them. */
+function DocumentCards() {
+  const documents = useApp(selectDraftDocuments);
+  const budget = useApp(selectBudget);
+  const stale = useApp(selectBudgetStale);
+  const lookedUp = useApp(selectSettings)?.documents.retrievalTokens ?? 0;
+  if (documents.length === 0) return null;
+  const counts = budget?.byDocument.filter(({ inBranch }) => !inBranch) ?? [];
+  const searched = documents.filter(({ part }) => part.kind === 'passages').length;
+  const ready = documents.filter(({ info }) => info !== null);
+
+  return (
+    <ul
+      className="grid max-h-[30vh] grid-cols-[repeat(auto-fill,minmax(min(15rem,100%),1fr))] items-start gap-2 overflow-y-auto px-3 pt-3"
+      aria-label="Documents of this question"
+      data-testid="draft-documents"
+    >
+      {documents.map((document) => {
+        const count = counts[ready.indexOf(document)];
+        const known = count?.documentId === document.info?.id;
+        const twice = ready.find(({ info }) => info?.id === document.info?.id) !== document;
+        return (
+          <DocumentCard
+            key={document.key}
+            document={document}
+            tokens={known && count ? count.tokens : null}
+            most={document.part.kind === 'passages' ? Math.floor(lookedUp / searched) : null}
+            stale={stale}
+            twice={document.info !== null && twice}
+          />
+        );
+      })}
+    </ul>
+  );
+}
+
+type Clipboard = Pick<DataTransfer, 'getData' | 'files'>;
+
+/**
+ * What of a paste becomes a document; null: it is for the text field. Where there are words they win: a word processor puts
+ * a picture of them beside.
+ */
+export function pasteOf(clipboard: Clipboard): { text: string } | { files: File[] } | null {
+  const text = clipboard.getData('text/plain');
+  if (text.length > longPaste) return { text };
+  return text === '' && clipboard.files.length > 0 ? { files: [...clipboard.files] } : null;
+}
+
+/** Above this, measuring the text costs more than it tells: the field has its full height anyway. */
+const measured = 20_000;
+
+/** Lets a text field grow with its text; its CSS says up to where. */
+function useAutoHeight(field: RefObject<HTMLTextAreaElement | null>, text: string): void {
+  useLayoutEffect(() => {
+    const element = field.current;
+    if (!element) return;
+    element.style.height = 'auto';
+    element.style.height = text.length > measured ? '100vh' : `${element.scrollHeight}px`;
+  }, [field, text]);
 }

@@ -1,15 +1,27 @@
-import { TriangleAlert, X } from 'lucide-react';
-import { selectJob } from '../../state/documents/selectors';
-import type { DraftDocument } from '../../state/documents/state';
-import { partText } from '../../state/lib/partText';
+import {
+  BookOpen,
+  Ellipsis,
+  FileCode,
+  FileSpreadsheet,
+  FileText,
+  FileType,
+  ListChecks,
+  ScanSearch,
+  TextCursorInput,
+  TriangleAlert,
+  WholeWord,
+  X,
+} from 'lucide-react';
+import type { DocumentJob, DocumentKind } from '../../../electron/contract/documents';
+import type { DraftDocument } from '../../state/appState';
+import { partText, sectionsName } from '../../state/lib/partText';
+import { selectJob } from '../../state/slices/documents';
 import { useActions, useApp } from '../../state/useApp';
-import { Button } from '../../ui/Button';
+import { Button, IconButton } from '../../ui/Button';
 import { cx } from '../../ui/cx';
 import { formatCount } from '../../ui/format';
-import { IconButton } from '../../ui/IconButton';
-import { CardMenu } from './CardMenu';
-import { KindIcon } from './KindIcon';
-import { ReadingProgress } from './ReadingProgress';
+import { Menu, MenuItem } from '../../ui/Menu';
+import { Progress } from '../../ui/Progress';
 
 interface DocumentCardProps {
   document: DraftDocument;
@@ -125,4 +137,83 @@ function Failure({ document }: { document: DraftDocument }) {
       </Button>
     </div>
   );
+}
+
+/** What can be done with a document that has been read. */
+function CardMenu({ document }: { document: DraftDocument }) {
+  const { documents } = useActions();
+  const { key, info, part, origin } = document;
+  if (!info) return null;
+
+  return (
+    <Menu
+      trigger={
+        <IconButton
+          label={`More about ${info.name}`}
+          icon={<Ellipsis />}
+          size="small"
+          className="-my-1 -mr-1.5"
+          data-testid="card-menu"
+        />
+      }
+    >
+      <MenuItem icon={<BookOpen />} onSelect={() => documents.openAt(info.id)}>
+        Show the text
+      </MenuItem>
+      {info.sections > 1 && (
+        <MenuItem icon={<ListChecks />} onSelect={() => documents.openParts(info.id)}>
+          Choose {sectionsName(info)}s
+        </MenuItem>
+      )}
+      {part.kind !== 'passages' && (
+        <MenuItem icon={<ScanSearch />} onSelect={() => documents.setPart(key, { kind: 'passages', passages: [] })}>
+          Search it for each question
+        </MenuItem>
+      )}
+      {part.kind !== 'whole' && (
+        <MenuItem icon={<WholeWord />} onSelect={() => documents.setPart(key, { kind: 'whole' })}>
+          The whole document
+        </MenuItem>
+      )}
+      {origin.kind === 'text' && (
+        <MenuItem icon={<TextCursorInput />} onSelect={() => documents.pasteAsText(key)}>
+          Paste as text
+        </MenuItem>
+      )}
+    </Menu>
+  );
+}
+
+/** `kind` null: not known yet. */
+function KindIcon({ kind, className }: { kind: DocumentKind | null; className: string }) {
+  if (kind === 'code' || kind === 'html') return <FileCode className={className} aria-hidden="true" />;
+  if (kind === 'csv') return <FileSpreadsheet className={className} aria-hidden="true" />;
+  if (kind === 'markdown' || kind === 'docx') return <FileType className={className} aria-hidden="true" />;
+  return <FileText className={className} aria-hidden="true" />;
+}
+
+interface ReadingProgressProps {
+  name: string;
+  /** share that has been handed over; null: all */
+  sent: number | null;
+  /** null: not known yet */
+  job: DocumentJob | null;
+}
+
+function ReadingProgress({ name, sent, job }: ReadingProgressProps) {
+  const text = readingText(sent, job);
+  return (
+    <div className="pr-1">
+      <p className="text-ink-3 tabular-nums">{text}</p>
+      {job?.state === 'reading' && <Progress label={`Reading ${name}`} share={job.progress} />}
+      {!job && sent !== null && <Progress label={`Sending ${name}`} share={sent} />}
+    </div>
+  );
+}
+
+function readingText(sent: number | null, job: DocumentJob | null): string {
+  if (!job) return sent !== null && sent < 1 ? 'Sending' : 'Waiting';
+  if (job.state !== 'reading') return 'Waiting for the one before';
+  if (!job.pages) return 'Reading';
+  return `Reading ${formatCount(job.pages.done)} of ${formatCount(job.pages.all)} pages`;
 }

@@ -1,11 +1,11 @@
 /** What one may want of a document before there is a question: under the cards, for as long as nothing is written. */
 import { ListTree, ScrollText, Search, TextSearch } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { SummaryKind } from '../../../electron/contract/summaries';
-import { selectBudget } from '../../state/budget/selectors';
-import { selectDraftOfOpenChat } from '../../state/conversation/selectors';
-import { beginnings, taskQuestion } from '../../state/documents/firstActions';
-import { selectIsEmbedded } from '../../state/models/selectors';
+import type { SummaryKind } from '../../../electron/contract/chats';
+import { selectDraftOfOpenChat } from '../../state/lib/openChat';
+import { beginnings, taskQuestion } from '../../state/lib/partText';
+import { selectBudget } from '../../state/slices/budget';
+import { selectIsEmbedded } from '../../state/slices/models';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { Tooltip } from '../../ui/Tooltip';

@@ -1,20 +1,19 @@
 /** What is written does not fit into the context. Nothing is cut: the person chooses what to give up. */
 import { TriangleAlert } from 'lucide-react';
-import type { PromptBudget } from '../../../electron/contract/promptBudget';
-import { selectBudget, selectBudgetStale, selectOffersLetGo } from '../../state/budget/selectors';
-import { selectDraftOfOpenChat } from '../../state/conversation/selectors';
-import { selectDraftDocuments } from '../../state/documents/selectors';
-import type { DraftDocument } from '../../state/documents/state';
-import { selectLoadedModel, selectLoadProgress } from '../../state/engine/selectors';
+import type { PromptBudget } from '../../../electron/contract/chats';
+import type { DraftDocument } from '../../state/appState';
+import { selectDraftOfOpenChat } from '../../state/lib/openChat';
 import { sectionsName } from '../../state/lib/partText';
 import { useRoom } from '../../state/lib/useRoom';
-import { selectApplying, selectSettings } from '../../state/settings/selectors';
+import { selectBudget, selectBudgetStale, selectOffersLetGo } from '../../state/slices/budget';
+import { selectDraftDocuments } from '../../state/slices/documents';
+import { selectLoadedModel, selectLoadProgress } from '../../state/slices/engine';
+import { selectApplying, selectSettings } from '../../state/slices/settings';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
-import { typesText } from '../../ui/fitText';
-import { formatBytes, formatCount } from '../../ui/format';
+import { formatBytes, formatCount, typesText } from '../../ui/format';
 import { Progress } from '../../ui/Progress';
-import { noFitText } from './budgetParts';
+import { noFitText } from './BudgetBar';
 
 export function NoFitCard() {
   const budget = useApp(selectBudget);

@@ -1,8 +1,7 @@
 /** Why a question cannot be sent now. Every reason is shown, none is guessed by the person. */
 import type { EngineState } from '../../../electron/contract/engine';
-import type { DraftDocument } from '../../state/documents/state';
-import type { ConnectionPhase } from '../../state/engine/state';
-import { choosesNothing } from '../../state/lib/documentDrafts';
+import type { ConnectionPhase, DraftDocument } from '../../state/appState';
+import { choosesNothing } from '../../state/lib/attach';
 
 export interface SendBlock {
   reason: string;

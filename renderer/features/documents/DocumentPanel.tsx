@@ -1,20 +1,24 @@
 /** A document beside the chat: its text by page, the list of pages to choose from, and what of it the model sees. */
-import { LoaderCircle, X } from 'lucide-react';
-import { useEffect, useRef, useState } from 'react';
-import { selectInfo, selectPanel, selectPanelError } from '../../state/documents/selectors';
-import type { Panel } from '../../state/documents/state';
-import { sectionsName } from '../../state/lib/partText';
+
+import { ChevronDown, ChevronUp, LoaderCircle, TriangleAlert, X } from 'lucide-react';
+import { useEffect, useMemo, useRef, useState } from 'react';
+import type { Panel } from '../../state/appState';
+import { blockAt, blocksOf, stretchesOf } from '../../state/lib/blocks';
+import { kindNames, partText, plural, sectionsName } from '../../state/lib/partText';
 import { type PanelDocument, usePanelDocument } from '../../state/lib/usePanelDocument';
+import { selectBudget, selectBudgetStale } from '../../state/slices/budget';
+import { selectInfo, selectPanel, selectPanelError } from '../../state/slices/documents';
 import { useActions, useApp } from '../../state/useApp';
 import { Banner } from '../../ui/Banner';
-import { IconButton } from '../../ui/IconButton';
+import { Button, IconButton } from '../../ui/Button';
+import { cx } from '../../ui/cx';
+import { controlClass } from '../../ui/Field';
+import { formatCount } from '../../ui/format';
 import { Segmented } from '../../ui/Segmented';
-import { DocumentFacts, DocumentNotices } from './DocumentFacts';
-import { SearchField } from './DocumentSearchField';
-import { PanelFoot } from './PanelFoot';
 import { PartsView } from './PartsView';
 import { SearchView } from './SearchView';
-import { TextView } from './TextView';
+import { Stretch, turnHeight } from './Stretch';
+import { tokensOf } from './selection';
 
 export function DocumentPanel() {
   const panel = useApp(selectPanel);
@@ -114,5 +118,168 @@ function Body({ panel, document }: { panel: Panel; document: PanelDocument }) {
       )}
       <PanelFoot document={document} />
     </>
+  );
+}
+
+/** What the document is, and how large. */
+function DocumentFacts({ document: { info, tokens, sections } }: { document: PanelDocument }) {
+  const word = sectionsName(info);
+  const facts = [
+    kindNames[info.kind],
+    info.pages === null ? (sections.length > 1 ? plural(sections.length, word) : null) : plural(info.pages, 'page'),
+    plural(info.characters, 'character'),
+    tokens ? plural(tokens.tokens, 'token') : null,
+  ];
+  return (
+    <p
+      className="text-xs text-ink-2 tabular-nums"
+      data-testid="document-facts"
+      data-tokens={tokens?.tokens}
+      title={tokens ? `Counted by the model’s own tokenizer: ${formatCount(tokens.tokens)}` : undefined}
+    >
+      {facts.filter(Boolean).join(' · ')}
+    </p>
+  );
+}
+
+/** What was left out of it, or may be wrong. */
+function DocumentNotices({ notices }: { notices: readonly string[] }) {
+  if (notices.length === 0) return null;
+  return (
+    <ul className="grid max-h-24 gap-1 overflow-y-auto text-xs text-warn" aria-label="Notices">
+      {notices.map((notice) => (
+        <li key={notice} className="flex gap-1.5">
+          <TriangleAlert className="mt-0.5 size-3.5 shrink-0" aria-hidden="true" />
+          {notice}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Escape empties it first, and closes the panel when it is empty. */
+function SearchField({ query, onQuery }: { query: string; onQuery: (query: string) => void }) {
+  return (
+    <input
+      dir="auto"
+      type="search"
+      aria-label="Search in the document"
+      data-testid="document-search"
+      placeholder="Search in the document"
+      maxLength={1000}
+      value={query}
+      onChange={(event) => onQuery(event.target.value)}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || query === '') return;
+        event.stopPropagation();
+        event.preventDefault();
+        onQuery('');
+      }}
+      className={cx(controlClass, 'min-w-0 flex-1')}
+    />
+  );
+}
+
+/** What of the document goes with the question, against what is free; or the way to take it along. */
+function PanelFoot({ document }: { document: PanelDocument }) {
+  const { info, inDraft, sent } = document;
+  const { documents } = useActions();
+
+  return (
+    <div className="flex min-h-12 shrink-0 items-center justify-between gap-3 border-t border-line bg-raised px-5 py-2 text-xs">
+      {inDraft ? (
+        <Running document={document} />
+      ) : (
+        <>
+          <p className="text-ink-2" data-testid="document-sent">
+            {sent.size > 0 ? `In this chat: ${sentText(document)}` : 'Not in the context of this chat.'}
+          </p>
+          <Button size="small" data-testid="document-attach" onClick={() => void documents.attachStored(info.id)}>
+            Attach to the question
+          </Button>
+        </>
+      )}
+    </div>
+  );
+}
+
+function sentText({ info, sections, sent }: PanelDocument): string {
+  if (sent.size === sections.length) return 'all of it.';
+  return `${formatCount(sent.size)} of ${plural(sections.length, sectionsName(info))}.`;
+}
+
+function Running({ document: { info, sections, tokens, inDraft, chosen } }: { document: PanelDocument }) {
+  const budget = useApp(selectBudget);
+  const stale = useApp(selectBudgetStale);
+  if (!inDraft) return null;
+  if (inDraft.part.kind === 'passages') {
+    return <p className="text-ink-2">It is searched for each question.</p>;
+  }
+  const own = budget?.byDocument.findLast((one) => !one.inBranch && one.documentId === info.id)?.tokens ?? 0;
+  const room = budget ? Math.max(0, budget.contextSize - budget.reserve - budget.total + own) : null;
+  // until the block is counted as it will stand in the prompt, its sections are added up
+  const about = chosen.size === sections.length ? (tokens?.tokens ?? null) : tokensOf(chosen, tokens?.sections ?? null);
+  const sum = budget && !stale ? own : about;
+  const over = sum !== null && room !== null && sum > room;
+  return (
+    <p
+      role="status"
+      data-testid="document-running"
+      data-tokens={sum ?? undefined}
+      className={cx('tabular-nums', over ? 'font-medium text-warn' : 'text-ink-2')}
+    >
+      {chosen.size === sections.length
+        ? `Goes ${partText({ kind: 'whole' }, info)}`
+        : `${formatCount(chosen.size)} of ${plural(sections.length, sectionsName(info))}`}
+      {sum !== null && `: ${plural(sum, 'token')}`}
+      {sum !== null && room !== null && ` of ${formatCount(room)} free`}
+    </p>
+  );
+}
+
+// The text, of which only what is in sight is read and drawn: a document may have 300 million characters.
+
+/** A very long text is shown stretch by stretch. Which one: where the person was sent, until they turn over. */
+function TextView({ document, panel }: { document: PanelDocument; panel: Panel }) {
+  const { sections } = document;
+  const { place, asked } = panel;
+  const blocks = useMemo(() => blocksOf(sections), [sections]);
+  const stretches = useMemo(() => stretchesOf(blocks), [blocks]);
+  const [turned, setTurned] = useState<{ asked: number; to: number } | null>(null);
+  const target = place ? blocks[blockAt(blocks, place)] : undefined;
+  const sentTo = target ? stretches.findIndex((stretch) => stretch.includes(target)) : 0;
+  const at = turned?.asked === asked ? turned.to : Math.max(0, sentTo);
+  const last = stretches.length - 1;
+
+  function turn(to: number, from: 'top' | 'bottom') {
+    if (to < 0 || to > last) return null;
+    return (
+      <div className="flex items-center justify-center" style={{ height: turnHeight }}>
+        <Button
+          size="small"
+          data-testid={from === 'top' ? 'text-earlier' : 'text-later'}
+          onClick={() => setTurned({ asked, to })}
+        >
+          {from === 'top' ? (
+            <ChevronUp className="size-3.5" aria-hidden="true" />
+          ) : (
+            <ChevronDown className="size-3.5" aria-hidden="true" />
+          )}
+          {`${from === 'top' ? 'Earlier text' : 'The text goes on'}: ${formatCount(to + 1)} of ${formatCount(stretches.length)}`}
+        </Button>
+      </div>
+    );
+  }
+
+  return (
+    <Stretch
+      key={at}
+      document={document}
+      blocks={stretches[at] ?? []}
+      target={turned?.asked === asked ? null : (target ?? null)}
+      panel={panel}
+      before={turn(at - 1, 'top')}
+      after={turn(at + 1, 'bottom')}
+    />
   );
 }

@@ -1,13 +1,13 @@
 import { LoaderCircle } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import { hitOf } from '../../state/documents/hits';
-import { selectSearched, selectSections } from '../../state/documents/selectors';
-import type { Found } from '../../state/documents/state';
+import type { Found } from '../../state/appState';
+import { hitOf } from '../../state/lib/partText';
+import { selectSearched, selectSections } from '../../state/slices/documents';
 import { useActions, useApp } from '../../state/useApp';
 import { formatCount } from '../../ui/format';
+import { useDebounced } from '../../ui/hooks';
 import { Marked } from '../../ui/Marked';
 import { Progress } from '../../ui/Progress';
-import { useDebounced } from '../../ui/useDebounced';
 
 const restMs = 200;
 

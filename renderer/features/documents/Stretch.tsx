@@ -1,10 +1,9 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useRef } from 'react';
-import type { Panel, Place } from '../../state/documents/state';
+import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
+import { type ReactNode, type RefObject, useCallback, useLayoutEffect, useRef } from 'react';
+import type { Panel, Place } from '../../state/appState';
 import type { TextBlock } from '../../state/lib/blocks';
 import type { PanelDocument } from '../../state/lib/usePanelDocument';
 import { Block } from './Block';
-import { useTarget } from './useTarget';
 
 const charactersOfLine = 48;
 const lineHeight = 20;
@@ -96,4 +95,43 @@ function isMarked(block: TextBlock, target: TextBlock, place: Place): place is P
 function heightOf(block: TextBlock | undefined): number {
   if (!block) return lineHeight;
   return (block.first ? labelHeight : 0) + Math.ceil((block.end - block.start) / charactersOfLine) * lineHeight;
+}
+
+/**
+ * Keeps the place that was asked for in view while the texts around it come and change their heights, until the person
+ * scrolls. `index`: of its block; null: nothing was asked for.
+ */
+function useTarget(
+  virtual: Virtualizer<HTMLElement, Element>,
+  scroller: RefObject<HTMLElement | null>,
+  index: number | null,
+  asked: number,
+) {
+  const held = useRef(true);
+
+  const follow = useCallback(() => {
+    if (!held.current || index === null) return;
+    const area = scroller.current;
+    const mark = area?.querySelector('[data-target]');
+    if (!area || !mark) return virtual.scrollToIndex(index, { align: 'start' });
+    const { top, height } = mark.getBoundingClientRect();
+    // a passage that is higher than the window is shown from its beginning
+    const above = Math.max(area.clientHeight / 6, (area.clientHeight - height) / 2);
+    virtual.scrollToOffset(area.scrollTop + top - area.getBoundingClientRect().top - above);
+  }, [virtual, scroller, index]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the same place may be asked for again
+  useLayoutEffect(() => {
+    held.current = true;
+  }, [asked, index]);
+  const drawn = virtual.getVirtualItems().map(({ index: row, start, size }) => `${row} ${start} ${size}`);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whatever moves a row moves the place
+  useLayoutEffect(follow, [follow, asked, drawn.join()]);
+
+  return {
+    follow,
+    letGo: useCallback(() => {
+      held.current = false;
+    }, []),
+  };
 }

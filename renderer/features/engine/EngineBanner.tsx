@@ -1,16 +1,27 @@
 /** What the engine is about when it is not simply ready: what happened, and what to do. */
 
-import { selectRecovered, selectRefusal, selectStatus } from '../../state/engine/selectors';
-import { selectCurrentModel, selectEmbeddedModel } from '../../state/models/selectors';
-import { selectApplying } from '../../state/settings/selectors';
+import { useEffect, useState } from 'react';
+import { useShallow } from 'zustand/shallow';
+import { changeOf } from '../../../electron/contract/fit';
+import type { AppState } from '../../state/appState';
+import { useOffers } from '../../state/lib/useOffers';
+import {
+  selectConnection,
+  selectLoadedModelId,
+  selectRecovered,
+  selectRefusal,
+  selectStatus,
+} from '../../state/slices/engine';
+import { selectCurrentModel, selectEmbeddedModel } from '../../state/slices/models';
+import { selectApplying, selectSavedContext } from '../../state/slices/settings';
 import { useActions, useApp } from '../../state/useApp';
 import { Banner } from '../../ui/Banner';
+import { Logo } from '../../ui/Bellows';
 import { Button } from '../../ui/Button';
-import { Logo } from '../../ui/Logo';
+import { offerText } from '../../ui/format';
+import { useDebounced } from '../../ui/hooks';
 import { Progress } from '../../ui/Progress';
-import { useDebounced } from '../../ui/useDebounced';
 import { bannerText } from './bannerText';
-import { MemoryOffers } from './MemoryOffers';
 
 const lateMs = 400;
 const stepNames = { weights: 'Loading the model', calibration: 'Measuring the model', cache: 'Saving the session' };
@@ -84,4 +95,97 @@ export function EngineBanner() {
       {text.body}
     </Banner>
   );
+}
+
+/** After a load that did not fit: settings that do, and a way to try all the same. */
+function MemoryOffers() {
+  const context = useApp(selectSavedContext);
+  const loadedId = useApp(selectLoadedModelId);
+  const refusedId = useApp(selectRefusal)?.modelId ?? null;
+  const offers = useOffers(context, refusedId ?? loadedId, 'banner');
+  const { settings, engine, models } = useActions();
+
+  return (
+    <>
+      {offers?.map((offer, i) => (
+        <Button
+          key={offerText(offer)}
+          size="small"
+          tone={i === 0 ? 'primary' : 'outline'}
+          data-testid="banner-offer"
+          onClick={() => void settings.takeOffer(changeOf(offer), refusedId)}
+        >
+          {offerText(offer)}
+        </Button>
+      ))}
+      <Button
+        size="small"
+        onClick={() => void (refusedId === null ? engine.reload(true) : models.select(refusedId, true))}
+        data-testid="banner-force"
+      >
+        Load anyway
+      </Button>
+    </>
+  );
+}
+
+/** Headless mode only: the page and the server can lose each other. */
+export function ConnectionBanner() {
+  const { phase, retryAt } = useApp(selectConnection);
+  const { engine } = useActions();
+  if (phase === 'open' || phase === 'connecting') return null;
+  return (
+    <Banner
+      tone="warn"
+      title={phase === 'refused' ? 'Concertina does not answer this page.' : 'The connection to Concertina was lost.'}
+      testId="connection-banner"
+      className="mx-4 my-2"
+      actions={
+        <Button size="small" onClick={engine.reconnect}>
+          Try now
+        </Button>
+      }
+    >
+      {phase === 'refused'
+        ? 'Is it still running? Open the whole address that “npm run serve” printed: the key at its end lets a new tab in.'
+        : 'Answers go on being written and will be here when it is back.'}{' '}
+      <Countdown until={retryAt} />
+    </Banner>
+  );
+}
+
+function Countdown({ until }: { until: number | null }) {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 500);
+    return () => clearInterval(timer);
+  }, []);
+  if (until === null) return null;
+  return (
+    <span aria-hidden="true" className="tabular-nums">
+      Next try in {Math.max(0, Math.ceil((until - now) / 1000))} s.
+    </span>
+  );
+}
+
+const noNotices: string[] = [];
+
+function selectNotices(state: AppState): string[] {
+  return state.engine.info?.notices.filter((notice) => !state.engine.closedNotices.includes(notice)) ?? noNotices;
+}
+
+/** What a person should know about this start. */
+export function Notices() {
+  const notices = useApp(useShallow(selectNotices));
+  const { engine } = useActions();
+  return notices.map((notice) => (
+    <Banner
+      key={notice}
+      tone="info"
+      title={notice}
+      testId="notice"
+      className="mx-4 my-2"
+      onClose={() => engine.closeNotice(notice)}
+    />
+  ));
 }

@@ -1,12 +1,25 @@
 import { TriangleAlert } from 'lucide-react';
-import { useState } from 'react';
-import { fallbacksOf, simdName } from '../../../electron/contract/fallbacks';
-import { selectCapabilities, selectLoadedContext } from '../../state/engine/selectors';
+import { type ReactNode, useState } from 'react';
+import type {
+  Capabilities,
+  EffectiveType,
+  EngineState,
+  KernelUse,
+  LoadedContext,
+} from '../../../electron/contract/engine';
+import { type Fallback, fallbacksOf, simdName } from '../../../electron/contract/fallbacks';
+import {
+  selectCapabilities,
+  selectConnection,
+  selectEngineState,
+  selectLoadedContext,
+} from '../../state/slices/engine';
+import { selectActivePhase } from '../../state/slices/live';
 import { useActions, useApp } from '../../state/useApp';
+import { Button } from '../../ui/Button';
 import { cx } from '../../ui/cx';
+import { formatContext, formatCount } from '../../ui/format';
 import { Popover } from '../../ui/Popover';
-import { EngineDetails } from './EngineDetails';
-import { offloadText } from './placeText';
 import { StripButton } from './StripButton';
 
 /** Effective cache types and backend; amber when anything is not as it was asked for. */
@@ -64,4 +77,200 @@ export function EngineMeter() {
 
 function typesLabel(k: string, v: string): string {
   return k === v ? k : `${k}/${v}`;
+}
+
+interface EngineDetailsProps {
+  capabilities: Capabilities;
+  context: LoadedContext | null;
+  fallbacks: readonly Fallback[];
+  onDiagnostics: () => void;
+}
+
+function EngineDetails({ capabilities, context, fallbacks, onDiagnostics }: EngineDetailsProps) {
+  return (
+    <>
+      <Fallbacks fallbacks={fallbacks} />
+      <h2 className="font-serif text-base text-ink">Engine</h2>
+      <dl className="mt-2 grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 text-xs tabular-nums">
+        <Row name="Backend">{capabilities.backend}</Row>
+        <Row name="Device">{capabilities.device}</Row>
+        {capabilities.chipFamily && <Row name="Chip family">{capabilities.chipFamily}</Row>}
+        <Row name="SIMD">{simdName(capabilities.simd)}</Row>
+        {context && <ContextRows context={context} />}
+        <Row name="Cores">{capabilities.physicalCores} physical</Row>
+        <Row name="llama.cpp">{capabilities.upstream}</Row>
+      </dl>
+      <Button size="small" className="mt-4 w-full" onClick={onDiagnostics} data-testid="diagnostics-open">
+        Diagnostics…
+      </Button>
+    </>
+  );
+}
+
+function ContextRows({ context }: { context: LoadedContext }) {
+  const { typeK, typeV } = context;
+  const centring = centringText(context);
+  return (
+    <>
+      <TypeRow name="K cache" type={typeK} />
+      <TypeRow name="V cache" type={typeV} />
+      {centring && <Row name="Centring">{centring}</Row>}
+      <Row name="Layers on the GPU">
+        <span data-testid="details-layers">{offloadText(context)}</span>
+      </Row>
+      {attentionText(context) && <Row name="Attention runs on">{attentionText(context)}</Row>}
+      {kernelLines(context).map(({ name, text, why }) => (
+        <Row key={name} name={name}>
+          {text}
+          <span className="block text-ink-3">{why}</span>
+        </Row>
+      ))}
+      <Row name="Context">
+        {formatCount(context.nCtx)} tokens
+        {context.rope.kind !== 'model' && <span className="block text-warn">{stretchText(context.rope)}</span>}
+      </Row>
+      <Row name="Flash attention">{context.flashAttention ? 'on' : 'off'}</Row>
+      <Row name="Threads">{context.threads}</Row>
+      <Row name="Batch">{context.batch}</Row>
+    </>
+  );
+}
+
+function stretchText({ kind, factor }: LoadedContext['rope']): string {
+  return `${kind === 'yarn' ? 'YaRN' : 'Linear RoPE'}, ${Number(factor.toFixed(2))} times the trained length`;
+}
+
+function TypeRow({ name, type: { asked, effective, reason } }: { name: string; type: EffectiveType }) {
+  if (asked === effective) return <Row name={name}>{effective}</Row>;
+  return (
+    <Row name={name}>
+      {effective} (asked: {asked})<span className="block text-ink-3">{reason}</span>
+    </Row>
+  );
+}
+
+function Row({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <>
+      <dt className="whitespace-nowrap text-ink-3">{name}</dt>
+      <dd className="text-right text-ink [overflow-wrap:anywhere]">{children}</dd>
+    </>
+  );
+}
+
+// Whether the turbo caches are centred, and why not; empty without turbo caches.
+
+export function centringText({ typeK, typeV, centring }: LoadedContext): string {
+  const sides = [
+    { name: 'K', turbo: isTurbo(typeK.effective), on: centring.k, reason: centring.reasonK },
+    { name: 'V', turbo: isTurbo(typeV.effective), on: centring.v, reason: centring.reasonV },
+  ].filter(({ turbo }) => turbo);
+  const off = sides.filter(({ on }) => !on);
+  if (sides.length === 0) return '';
+  if (off.length === 0) return sides.length === 2 ? 'on' : `${sides[0]?.name} on`;
+  const reasons = [...new Set(off.map(({ reason }) => reason))].join('; ');
+  if (off.length === sides.length) return `off: ${reasons}`;
+  return `${sides.find(({ on }) => on)?.name} on, ${off[0]?.name} off: ${reasons}`;
+}
+
+function isTurbo(type: string): boolean {
+  return type.startsWith('turbo');
+}
+
+/** What is not as asked, why, and what to do. */
+function Fallbacks({ fallbacks }: { fallbacks: readonly Fallback[] }) {
+  if (fallbacks.length === 0) return null;
+  return (
+    <section className="mb-3 rounded-lg bg-warn-soft p-3 text-xs" data-testid="fallbacks">
+      <h2 className="font-medium text-warn">Fallbacks</h2>
+      <ul className="mt-1.5 grid gap-2.5">
+        {fallbacks.map(({ id, what, why, advice }) => (
+          <li key={`${id} ${what}`} data-testid="fallback" data-id={id} className="[overflow-wrap:anywhere]">
+            <p className="font-medium text-ink">{what}</p>
+            {why && <p className="text-ink-2">{why}</p>}
+            {advice && (
+              <p className="text-ink-2">
+                <span className="text-warn" aria-hidden="true">
+                  →{' '}
+                </span>
+                {advice}
+              </p>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+// Which attention kernel runs at which depth of the context, and why.
+
+interface KernelLine {
+  name: string;
+  text: string;
+  why: string;
+}
+
+/** One line for each kernel; its depth only where the backend changes it with the depth. */
+export function kernelLines({ kernels }: LoadedContext): KernelLine[] {
+  const isOnly = ({ backend }: KernelUse) => kernels.filter((other) => other.backend === backend).length === 1;
+  return kernels.map((use) => ({
+    name: `${use.backend} attention${isOnly(use) ? '' : ` from ${formatContext(use.from)}`}`,
+    text: use.name,
+    why: use.why,
+  }));
+}
+
+// Where the layers lie and where their attention runs, in few words.
+
+/** "33/33" */
+export function offloadText({ gpuLayers, layers }: LoadedContext): string {
+  return `${gpuLayers}/${layers}`;
+}
+
+/** "Metal", or with the layers of each place where there are several; empty where the engine does not tell. */
+export function attentionText({ attention }: LoadedContext): string {
+  if (attention.length === 1) return attention[0]?.backend ?? '';
+  return attention
+    .map(({ backend, window, layers }) => `${backend} (${layers} ${window ? 'sliding-window ' : ''}layers)`)
+    .join(', ');
+}
+
+const words: Record<EngineState, string> = {
+  starting: 'Starting',
+  unavailable: 'No engine',
+  empty: 'No model',
+  loading: 'Loading',
+  ready: 'Ready',
+  generating: 'Writing',
+  failed: 'Failed',
+  restarting: 'Restarting',
+};
+
+const colours: Partial<Record<EngineState, string>> = {
+  ready: 'bg-good',
+  // no animation: it would be a frame 60 times a second for as long as an answer takes
+  generating: 'bg-accent',
+  failed: 'bg-bad',
+  unavailable: 'bg-bad',
+  restarting: 'bg-warn animate-pulse',
+};
+
+export function StateMeter() {
+  const state = useApp(selectEngineState) ?? 'starting';
+  const phase = useApp(selectActivePhase);
+  const open = useApp(selectConnection).phase === 'open';
+  // An answer begins with reading; its first figures come only after the first part has been read.
+  const reading =
+    ['prefill', 'saving', 'restoring'].includes(phase ?? '') || (state === 'generating' && phase === null);
+  const word = !open ? 'Offline' : reading ? 'Reading' : words[state];
+  return (
+    <p role="status" data-testid="meter-state" data-state={state} className="flex items-center gap-2 px-2">
+      <span
+        aria-hidden="true"
+        className={cx('size-1.5 rounded-full', open ? (colours[state] ?? 'bg-ink-3') : 'bg-bad')}
+      />
+      <span className="w-15 max-lg:w-auto">{word}</span>
+    </p>
+  );
 }

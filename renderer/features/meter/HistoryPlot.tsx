@@ -1,11 +1,9 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { selectHistory } from '../../state/meter/selectors';
+import { selectHistory } from '../../state/slices/live';
 import { useApp } from '../../state/useApp';
 import { columnsOf, largestOf, stacked } from './historySeries';
-import { PlotLegend } from './PlotLegend';
-import { drawn, plotHeight, plotOptions } from './plotOptions';
 import type { Plot } from './plots';
 
 /** One plot of the history with its legend, which shows the values under the pointer, else the latest. */
@@ -60,4 +58,88 @@ export function HistoryPlot({ plot, spanMs }: { plot: Plot; spanMs: number }) {
       <div ref={place} className="mt-1" style={{ height: plotHeight }} />
     </figure>
   );
+}
+
+interface PlotLegendProps {
+  plot: Plot;
+  /** of each line; null: no reading */
+  values: readonly (number | null)[];
+  /** seconds before now that the values are of; null: now */
+  at: number | null;
+}
+
+function PlotLegend({ plot, values, at }: PlotLegendProps) {
+  return (
+    <figcaption className="flex flex-wrap items-baseline gap-x-3 gap-y-0.5 text-xs text-ink-2 tabular-nums">
+      <span className="font-medium text-ink">{plot.title}</span>
+      {plot.lines.map(({ label, colour }, i) => (
+        <span key={label} className="flex items-baseline gap-1 whitespace-nowrap">
+          <span className="size-2 rounded-xs" style={{ background: `var(${colour})` }} aria-hidden="true" />
+          <span className={plot.lines.length === 1 ? 'sr-only' : 'text-ink-3'}>{label}</span>
+          <span>{shown(plot, values[i] ?? null)}</span>
+        </span>
+      ))}
+      {at !== null && <span className="ml-auto text-ink-3">{formatAgo(at)}</span>}
+    </figcaption>
+  );
+}
+
+function shown(plot: Plot, value: number | null): string {
+  return value === null ? '–' : plot.format(value);
+}
+
+/** Seconds before now (0 or negative), as on the axis of a plot: "now", "−30 s", "−2 min", "−1:30". */
+export function formatAgo(seconds: number): string {
+  const whole = Math.round(-seconds);
+  if (whole <= 0) return 'now';
+  if (whole < 60) return `−${whole} s`;
+  const rest = whole % 60;
+  const minutes = Math.floor(whole / 60);
+  return rest === 0 ? `−${minutes} min` : `−${minutes}:${String(rest).padStart(2, '0')}`;
+}
+
+// uPlot's options for one plot. Colours are asked for at each drawing, so that a change of the theme shows.
+
+const plotHeight = 104;
+
+function plotOptions(plot: Plot, place: HTMLElement, onPointed: (row: number | null) => void): uPlot.Options {
+  const colour = (name: string) => getComputedStyle(place).getPropertyValue(name).trim();
+  const axis: uPlot.Axis = {
+    stroke: () => colour('--ink-3'),
+    font: `11px ${getComputedStyle(place).fontFamily}`,
+    grid: { stroke: () => colour('--line'), width: 1 },
+    ticks: { show: false },
+  };
+  const isStack = plot.lines.length > 1;
+  const series = plot.lines.map(
+    ({ colour: name }): uPlot.Series => ({
+      stroke: () => colour(name),
+      width: isStack ? 0 : 1.5,
+      fill: () => (isStack ? colour(name) : faded(colour(name))),
+      points: { show: false },
+    }),
+  );
+  return {
+    width: place.clientWidth,
+    height: plotHeight,
+    padding: [6, 10, 0, 0],
+    legend: { show: false },
+    cursor: { y: false, points: { size: 5 }, drag: { x: false, y: false }, sync: { key: 'history' } },
+    scales: { x: { time: false, auto: false }, y: { auto: false } },
+    axes: [
+      { ...axis, size: 24, gap: 6, space: 56, incrs: [15, 30, 60, 120, 300], values: (_, at) => at.map(formatAgo) },
+      { ...axis, size: 54, gap: 6, space: 30, incrs: plot.steps, values: (_, at) => at.map(plot.formatAxis) },
+    ],
+    series: [{}, ...series.reverse()],
+    hooks: { setCursor: [(chart) => onPointed(chart.cursor.idx ?? null)] },
+  };
+}
+
+function faded(colour: string): string {
+  return `color-mix(in oklab, ${colour} 16%, transparent)`;
+}
+
+/** The rows as uPlot draws them: the highest sum first, and the lower ones over it. */
+function drawn([x, ...lines]: [number[], ...(number | null)[][]]): uPlot.AlignedData {
+  return [x, ...lines.reverse()];
 }

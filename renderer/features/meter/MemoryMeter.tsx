@@ -1,6 +1,6 @@
 import type { Memory } from '../../../electron/contract/engine';
-import { selectLoadedContext, selectMemory } from '../../state/engine/selectors';
-import { selectContextUsed } from '../../state/meter/selectors';
+import { selectLoadedContext, selectMemory } from '../../state/slices/engine';
+import { selectContextUsed } from '../../state/slices/live';
 import { useApp } from '../../state/useApp';
 import { Bellows } from '../../ui/Bellows';
 import { cx } from '../../ui/cx';

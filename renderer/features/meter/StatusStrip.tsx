@@ -1,14 +1,33 @@
 /** The strip at the bottom: what the engine does, how fast, how full, in how much memory, on what. Nothing silent. */
-import { selectMeterOff } from '../../state/meter/selectors';
-import { useApp } from '../../state/useApp';
-import { ContextMeter } from './ContextMeter';
-import { DownloadMeter } from './DownloadMeter';
-import { EngineMeter } from './EngineMeter';
-import { HistoryMeter } from './HistoryMeter';
+
+import { ArrowDownToLine, BatteryMedium, ChartLine, Thermometer } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import type { AnswerStats } from '../../../electron/contract/chats';
+import type { LiveStats } from '../../../electron/contract/engine';
+import type { Power } from '../../../electron/contract/machine';
+import { goingOf, selectDownloads } from '../../state/slices/downloads';
+import { selectEngineState, selectKvBytes } from '../../state/slices/engine';
+import {
+  selectContextSize,
+  selectContextUsed,
+  selectHistory,
+  selectLastStats,
+  selectLiveFigures,
+  selectMeterOff,
+  selectPower,
+  selectSparkline,
+} from '../../state/slices/live';
+import { useActions, useApp } from '../../state/useApp';
+import { Bellows } from '../../ui/Bellows';
+import { cx } from '../../ui/cx';
+import { formatBytes, formatContext, formatCount, formatDuration, formatPercent, formatRate } from '../../ui/format';
+import { Popover } from '../../ui/Popover';
+import { Segmented } from '../../ui/Segmented';
+import { EngineMeter, StateMeter } from './EngineMeter';
+import { HistoryPlot } from './HistoryPlot';
 import { MemoryMeter } from './MemoryMeter';
-import { PowerMeter } from './PowerMeter';
-import { SpeedMeter } from './SpeedMeter';
-import { StateMeter } from './StateMeter';
+import { plots } from './plots';
+import { StripButton } from './StripButton';
 
 export function StatusStrip() {
   if (useApp(selectMeterOff)) return null;
@@ -28,4 +47,282 @@ export function StatusStrip() {
       <EngineMeter />
     </footer>
   );
+}
+
+/** Tokens in the cache of those that it holds. The bellows fill with them. */
+function ContextMeter() {
+  const used = useApp(selectContextUsed);
+  const size = useApp(selectContextSize);
+  const kvBytes = useApp(selectKvBytes);
+  const share = size > 0 ? used / size : 0;
+  const tight = share > 0.9;
+  const bytes = kvBytes > 0 ? `, ${formatBytes(kvBytes * Math.min(1, share))} of ${formatBytes(kvBytes)}` : '';
+
+  return (
+    <div
+      data-testid="meter-context"
+      data-used={used}
+      data-size={size}
+      title={`Context: ${formatCount(used)} of ${formatCount(size)} tokens are in the cache${bytes}`}
+      className="flex items-center gap-2 px-2 whitespace-nowrap"
+    >
+      <Bellows pleats={6} filled={share} className="h-2.5 w-12 max-md:hidden" />
+      <span className={cx(tight && 'font-medium text-warn')}>
+        <b className="font-medium text-ink">{formatCount(used)}</b>
+        <span className="text-ink-3"> / {size > 0 ? formatContext(size) : '–'}</span>
+      </span>
+    </div>
+  );
+}
+
+/** How far the downloads are, while there are any. */
+function DownloadMeter() {
+  const going = goingOf(useApp(selectDownloads) ?? []);
+  const { ui } = useActions();
+  if (going.length === 0) return null;
+  const bytes = going.reduce((sum, one) => sum + one.bytes, 0);
+  const share = bytes > 0 ? going.reduce((sum, one) => sum + one.done, 0) / bytes : 0;
+  const waits = going.every(({ state }) => state === 'waiting');
+  const what = going.length === 1 ? (going[0]?.title ?? '') : `${going.length} downloads`;
+  return (
+    <StripButton
+      data-testid="meter-downloads"
+      data-share={share.toFixed(3)}
+      aria-label={`${what}: ${formatPercent(share)}${waits ? ', waiting to try again' : ''}. Show the downloads`}
+      title={`${what}${waits ? ' (waiting to try again)' : ''}`}
+      className={waits ? 'text-warn' : undefined}
+      onClick={() => ui.showModels('downloads')}
+    >
+      <ArrowDownToLine className="size-3.5" aria-hidden="true" />
+      <b>{formatPercent(share)}</b>
+    </StripButton>
+  );
+}
+
+/** The speed over the answer in little; opens the plots over time. */
+function HistoryMeter() {
+  return (
+    <Popover
+      label="History"
+      align="start"
+      className="w-[min(46rem,calc(100vw-1.25rem))] p-4"
+      trigger={
+        <StripButton data-testid="meter-history-open" title="Speed over this answer" aria-label="Show plots over time">
+          <SparklineBar />
+          <ChartLine className="size-3.5 text-ink-3" aria-hidden="true" />
+        </StripButton>
+      }
+    >
+      <HistoryPanel />
+    </Popover>
+  );
+}
+
+const spans = [
+  { value: '1', label: '1 min' },
+  { value: '5', label: '5 min' },
+  { value: '15', label: '15 min' },
+] as const;
+type Span = (typeof spans)[number]['value'];
+
+function HistoryPanel() {
+  const [span, setSpan] = useState<Span>('1');
+  const empty = useApp(selectHistory).length === 0;
+  return (
+    <section data-testid="meter-history">
+      <header className="mb-3 flex items-center justify-between gap-4">
+        <h2 className="font-serif text-base text-ink">Recent activity</h2>
+        <Segmented name="history-span" label="How far back" value={span} options={spans} onValue={setSpan} />
+      </header>
+      {empty && <p className="mb-3 text-xs text-ink-3">Readings begin when a model is loaded, one a second.</p>}
+      <div className="grid grid-cols-2 gap-x-5 gap-y-4 max-sm:grid-cols-1">
+        {plots.map((plot) => (
+          <HistoryPlot key={plot.id} plot={plot} spanMs={Number(span) * 60_000} />
+        ))}
+      </div>
+    </section>
+  );
+}
+
+const width = 56;
+const height = 14;
+
+/** Tokens per second over the answer, as one line from zero. */
+function SparklineBar() {
+  const { values } = useApp(selectSparkline);
+  const points = sparklinePoints(values, width, height);
+  return (
+    <svg
+      data-testid="meter-sparkline"
+      data-values={values.length}
+      width={width}
+      height={height}
+      viewBox={`0 0 ${width} ${height}`}
+      aria-hidden="true"
+      className="max-md:hidden"
+    >
+      <path d={`M0 ${height - 0.5}H${width}`} className="stroke-line-strong" />
+      {points !== '' && (
+        <>
+          <polygon points={`0,${height} ${points} ${width},${height}`} className="fill-accent/20" />
+          <polyline points={points} fill="none" strokeWidth={1.25} strokeLinejoin="round" className="stroke-accent" />
+        </>
+      )}
+    </svg>
+  );
+}
+
+/** Points of an SVG polyline from the left edge to the right one; the largest value reaches the top. Empty without values. */
+export function sparklinePoints(values: readonly number[], width: number, height: number): string {
+  const largest = Math.max(0, ...values);
+  if (largest === 0) return '';
+  // one value is a level line
+  const drawn = values.length === 1 ? [...values, ...values] : values;
+  const step = width / (drawn.length - 1);
+  const y = (value: number) => height - 1 - (value / largest) * (height - 2);
+  return drawn.map((value, i) => `${round(i * step)},${round(y(value))}`).join(' ');
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+/** Heat, a limited processor, or running on battery: why answers may be slow. */
+function PowerMeter() {
+  const hint = powerHint(useApp(selectPower));
+  if (!hint) return null;
+  const Icon = hint.slow ? Thermometer : BatteryMedium;
+  return (
+    <p
+      role="status"
+      data-testid="meter-power"
+      title={hint.title}
+      className={cx('flex items-center gap-1 px-2 whitespace-nowrap', hint.slow && 'bg-warn-soft text-warn')}
+    >
+      <Icon className="size-3.5" aria-hidden="true" />
+      <span className={cx(!hint.slow && 'sr-only')}>{hint.text}</span>
+    </p>
+  );
+}
+
+interface PowerHint {
+  text: string;
+  title: string;
+  /** amber: answers are slower for it now */
+  slow: boolean;
+}
+
+/** What the strip says of heat and power; null when there is nothing to say, or the platform tells nothing. */
+export function powerHint({ thermal, speedLimit, onBattery }: Power): PowerHint | null {
+  const limited = speedLimit !== null && speedLimit < 100;
+  if (thermal === 'critical' || thermal === 'serious') {
+    const limit = limited ? `, the processor to ${formatPercent(speedLimit / 100)} of its speed` : '';
+    return { text: 'Hot', slow: true, title: `The computer is too hot (${thermal}): the system slows it down${limit}` };
+  }
+  if (limited) {
+    const share = formatPercent(speedLimit / 100);
+    return {
+      text: `Slowed to ${share}`,
+      slow: true,
+      title: `The system limits the processor to ${share} of its speed`,
+    };
+  }
+  if (onBattery)
+    return { text: 'Battery', slow: false, title: 'On battery: the system may save power at the cost of speed' };
+  return null;
+}
+
+function SpeedMeter() {
+  const speed = speedOf(useApp(selectLiveFigures), useApp(selectLastStats), useApp(selectEngineState) === 'generating');
+  const { now, average, ttftMs, promptRate, promptShare, past } = speed;
+  const title = past ? 'of the last answer' : 'of this answer';
+
+  return (
+    <div className={cx('flex min-w-0 items-stretch', past && 'text-ink-3')}>
+      <Figure
+        testId="meter-toks"
+        title={`Tokens per second ${title}: ${now === null ? 'none yet' : formatRate(now)} now, ${average === null ? 'none yet' : formatRate(average)} on average`}
+        data={{ toks: now ?? '', 'toks-average': average ?? '' }}
+      >
+        <b>{now === null ? '–' : formatRate(now)}</b> tok/s
+        {average !== null && !past && <span className="text-ink-3 max-lg:hidden"> avg {formatRate(average)}</span>}
+      </Figure>
+      <Figure testId="meter-ttft" title={`Time to the first token ${title}`} data={{ ttft: ttftMs ?? '' }}>
+        <span className="max-sm:hidden">first </span>
+        <b>{ttftMs === null ? '–' : formatDuration(ttftMs)}</b>
+      </Figure>
+      <Figure
+        testId="meter-prompt"
+        title={`Prompt tokens read per second ${title}`}
+        data={{ 'prompt-toks': promptRate ?? '', 'prompt-share': promptShare ?? '' }}
+      >
+        <span className="max-sm:hidden">prompt </span>
+        <b>{promptRate === null ? '–' : formatRate(promptRate)}</b>
+        <span className="max-md:hidden"> tok/s</span>
+        {promptShare !== null && <span className="text-accent"> {formatPercent(promptShare)}</span>}
+      </Figure>
+    </div>
+  );
+}
+
+interface FigureProps {
+  testId: string;
+  title: string;
+  /** exact values, as data attributes */
+  data?: Record<string, number | string>;
+  children: ReactNode;
+}
+
+function Figure({ testId, title, data = {}, children }: FigureProps) {
+  const attributes = Object.fromEntries(Object.entries(data).map(([name, value]) => [`data-${name}`, value]));
+  return (
+    <p
+      data-testid={testId}
+      title={title}
+      {...attributes}
+      className="flex items-center gap-1 px-2 whitespace-nowrap [&_b]:font-medium [&_b]:text-ink"
+    >
+      {children}
+    </p>
+  );
+}
+
+// The figures of the strip: of the answer that is being written, or of the last one.
+
+interface Speed {
+  now: number | null;
+  average: number | null;
+  ttftMs: number | null;
+  promptRate: number | null;
+  /** 0..1 while a prompt is read */
+  promptShare: number | null;
+  /** the figures belong to an answer that has ended */
+  past: boolean;
+}
+
+/** `atWork`: an answer has begun; until its first figures come, those of the last one would be taken for its own. */
+export function speedOf(live: LiveStats | null, last: AnswerStats | null, atWork = false): Speed {
+  if (live) {
+    const toRead = Math.max(1, live.promptTokens - live.cachedTokens);
+    const writing = live.phase === 'decode';
+    return {
+      now: writing ? live.tokensPerSecondNow : null,
+      average: writing ? live.tokensPerSecondAverage : null,
+      ttftMs: live.ttftMs,
+      promptRate: live.promptTokensPerSecond,
+      promptShare: live.phase === 'prefill' ? Math.min(1, live.prefillDone / toRead) : null,
+      past: false,
+    };
+  }
+  // An answer that was stopped before its first token has no figures.
+  const past = atWork || !last || last.answerTokens === 0 ? null : last;
+  const rate = past && past.tokensPerSecond > 0 ? past.tokensPerSecond : null;
+  return {
+    now: rate,
+    average: rate,
+    ttftMs: past?.ttftMs ?? null,
+    promptRate: past?.promptTokensPerSecond ?? null,
+    promptShare: null,
+    past: !atWork,
+  };
 }

@@ -1,5 +1,5 @@
 /** The history as columns for the plots: seconds before the latest reading, and one column for each line. */
-import type { HistoryPoint } from '../../state/meter/state';
+import type { HistoryPoint } from '../../state/appState';
 import { type MemoryPartId, memoryParts } from './memoryParts';
 
 /** x, then a column for each line; null is a gap */

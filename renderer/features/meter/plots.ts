@@ -1,5 +1,5 @@
 /** What each plot of the history shows, in words, units and colours. */
-import type { HistoryPoint } from '../../state/meter/state';
+import type { HistoryPoint } from '../../state/appState';
 import { formatBytes, formatContext, formatCount, formatRate } from '../../ui/format';
 import { type PlotId, stackedParts } from './historySeries';
 import type { MemoryPartId } from './memoryParts';

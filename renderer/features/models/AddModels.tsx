@@ -1,13 +1,13 @@
 import { FilePlus2, FolderPlus, LoaderCircle } from 'lucide-react';
 import { useState } from 'react';
-import { selectHeadless } from '../../state/engine/selectors';
-import { selectAdding, selectAddProgress, selectRefused } from '../../state/models/selectors';
+import type { ErrorPayload } from '../../../electron/contract/errors';
+import { selectHeadless } from '../../state/slices/engine';
+import { selectAdding, selectAddProgress, selectRefused } from '../../state/slices/models';
 import { useActions, useApp } from '../../state/useApp';
 import { Banner } from '../../ui/Banner';
 import { Button } from '../../ui/Button';
 import { controlClass } from '../../ui/Field';
-import { useDebounced } from '../../ui/useDebounced';
-import { refusalText } from './refusalText';
+import { useDebounced } from '../../ui/hooks';
 
 const lateMs = 400;
 
@@ -125,4 +125,13 @@ function Refusals() {
       </ul>
     </Banner>
   );
+}
+
+/** Why a file was not added, in whole sentences that name it once: "a.gguf: it is truncated. Download it again." */
+export function refusalText({ name, error }: { name: string; error: ErrorPayload }): string {
+  const [first = '', ...rest] = error.message.split(' ');
+  const aboutIt = first === name || first.endsWith(`/${name}`) || first.endsWith(`\\${name}`);
+  const message = `${name}: ${aboutIt ? ['it', ...rest].join(' ') : error.message}`;
+  const ended = /[.!?]$/.test(message) ? message : `${message}.`;
+  return error.hint ? `${ended} ${error.hint}` : ended;
 }

@@ -1,14 +1,17 @@
 /** The model in use, and behind it the list of all that can be used. */
-import { ChevronDown } from 'lucide-react';
-import { selectEngineState, selectLoadProgress } from '../../state/engine/selectors';
-import { selectCurrentModel } from '../../state/models/selectors';
-import { selectPickerOpen } from '../../state/ui/selectors';
+
+import { ChevronDown, Search } from 'lucide-react';
+import { selectEngineState, selectLoadProgress } from '../../state/slices/engine';
+import { selectCurrentModel, selectModels } from '../../state/slices/models';
+import { selectPickerOpen } from '../../state/slices/ui';
 import { useActions, useApp } from '../../state/useApp';
+import { Logo } from '../../ui/Bellows';
+import { Button } from '../../ui/Button';
 import { cx } from '../../ui/cx';
 import { formatPercent } from '../../ui/format';
-import { Logo } from '../../ui/Logo';
 import { Popover } from '../../ui/Popover';
-import { ModelList } from './ModelList';
+import { AddModels } from './AddModels';
+import { ModelRow } from './ModelRow';
 import { modelName } from './modelText';
 
 export function ModelPicker() {
@@ -59,5 +62,35 @@ export function ModelPicker() {
     >
       <ModelList />
     </Popover>
+  );
+}
+
+function ModelList() {
+  const { ui } = useActions();
+  const models = useApp(selectModels);
+  const onlyEmbedded = models?.every((model) => model.source === 'embedded') ?? false;
+
+  return (
+    <div className="flex flex-col">
+      <ul className="max-h-[min(26rem,55vh)] overflow-y-auto p-1.5" aria-label="Models">
+        {models?.map((model) => (
+          <ModelRow key={model.id} model={model} />
+        ))}
+        {models?.length === 0 && <li className="px-3 py-4 text-sm text-ink-3">No models yet.</li>}
+      </ul>
+      {onlyEmbedded && (
+        <p className="px-4 pb-3 text-xs leading-relaxed text-ink-3">
+          The built-in model is for trying things. Add a GGUF file of any size that this computer can hold; the file
+          stays where it is.
+        </p>
+      )}
+      <div className="border-t border-line px-3 py-3">
+        <Button tone="primary" size="small" data-testid="models-open" onClick={() => ui.showModels('discover')}>
+          <Search className="size-3.5" aria-hidden="true" />
+          Find a model…
+        </Button>
+      </div>
+      <AddModels />
+    </div>
   );
 }

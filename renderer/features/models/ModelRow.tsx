@@ -1,15 +1,15 @@
 import { Check, TriangleAlert, X } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
+import { type ContextFit, shortBudget } from '../../../electron/contract/fit';
 import type { ModelEntry } from '../../../electron/contract/models';
-import { selectLoadedModelId, selectLoadProgress, selectStatus } from '../../state/engine/selectors';
-import { selectSelectingId } from '../../state/models/selectors';
+import { selectCanAsk, selectLoadedModelId, selectLoadProgress, selectStatus } from '../../state/slices/engine';
+import { selectSelectingId } from '../../state/slices/models';
+import { selectSavedContext } from '../../state/slices/settings';
 import { useActions, useApp } from '../../state/useApp';
-import { Button } from '../../ui/Button';
+import { Button, IconButton } from '../../ui/Button';
 import { cx } from '../../ui/cx';
 import { formatBytes, formatContext, formatParameters } from '../../ui/format';
-import { IconButton } from '../../ui/IconButton';
 import { Progress } from '../../ui/Progress';
-import { ModelFit } from './ModelFit';
 import { modelName } from './modelText';
 
 interface ModelRowProps {
@@ -114,4 +114,54 @@ function Facts({ model }: { model: ModelEntry }) {
       ))}
     </span>
   );
+}
+
+// Whether a model fits into the memory now, asked when the list is opened.
+
+function ModelFit({ model }: { model: ModelEntry }) {
+  const fit = useModelFit(model);
+  if (!fit) return null;
+  const short = shortBudget(fit.budgets);
+  return (
+    <span
+      className={cx('mt-0.5 block text-xs tabular-nums', short ? 'text-warn' : 'text-ink-3')}
+      data-testid="model-fit"
+      data-fits={fit.fits}
+    >
+      {modelFitText(fit)}
+    </span>
+  );
+}
+
+/** null: being asked, or the engine cannot tell */
+function useModelFit({ id, problem, defaults }: ModelEntry): ContextFit | null {
+  const context = useApp(selectSavedContext);
+  const able = useApp(selectCanAsk) && problem === null;
+  const { settings } = useActions();
+  const [fit, setFit] = useState<ContextFit | null>(null);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other settings are another question
+  useEffect(() => {
+    if (!able) return;
+    let dropped = false;
+    void settings
+      .askModel(id, () => !dropped)
+      .then((answer) => {
+        if (!dropped) setFit(answer);
+      });
+    return () => {
+      dropped = true;
+    };
+  }, [id, able, context, defaults, settings]);
+
+  return fit;
+}
+
+/** "Takes 5.60 GiB with these settings: fits." */
+function modelFitText({ estimate, budgets, fits }: ContextFit): string {
+  const { weights, kvK, kvV, compute } = estimate;
+  const takes = `Takes ${formatBytes(weights + kvK + kvV + compute)} with the settings as they are`;
+  const short = shortBudget(budgets);
+  if (short) return `${takes}: does not fit, ${formatBytes(Math.max(0, short.available))} are free.`;
+  return fits ? `${takes}: fits.` : `${takes}.`;
 }

@@ -1,15 +1,24 @@
 import { useShallow } from 'zustand/shallow';
-import { changeOf, shortBudget } from '../../../electron/contract/offers';
-import { selectEngineState, selectLoadedModelId } from '../../state/engine/selectors';
+import type { AnswerStats, Message } from '../../../electron/contract/chats';
+import type { LoadedContext } from '../../../electron/contract/engine';
+import { askedLength, changeOf, keepsCache, shortBudget } from '../../../electron/contract/fit';
+import type { ContextSettings } from '../../../electron/contract/settings';
+import { selectChat } from '../../state/lib/openChat';
 import { useOffers } from '../../state/lib/useOffers';
-import { selectApplying, selectDraft, selectEditedContext, selectSavedContext } from '../../state/settings/selectors';
+import {
+  selectContextUsed,
+  selectEngineState,
+  selectLoadedContext,
+  selectLoadedModel,
+  selectLoadedModelId,
+} from '../../state/slices/engine';
+import { selectLastStats } from '../../state/slices/live';
+import { selectApplying, selectDraft, selectEditedContext, selectSavedContext } from '../../state/slices/settings';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { cx } from '../../ui/cx';
-import { offerText } from '../../ui/fitText';
-import { formatBytes } from '../../ui/format';
+import { formatBytes, formatCount, formatRate, formatTimeLeft, offerText } from '../../ui/format';
 import { changesText } from './changesText';
-import { useApplyCost } from './useApplyCost';
 import { useFit } from './useFit';
 
 /** What has been changed and costs a reload of the model. Shown only then. */
@@ -98,4 +107,74 @@ function Refusal() {
       )}
     </div>
   );
+}
+
+/** null until the services have answered */
+function useApplyCost(): ApplyCost | null {
+  const edited = useApp(useShallow(selectEditedContext));
+  const saved = useApp(selectSavedContext);
+  const loaded = useApp(selectLoadedContext);
+  const model = useApp(selectLoadedModel);
+  const used = useApp(selectContextUsed);
+  const messages = useApp(selectChat)?.messages ?? [];
+  const rate = measuredRate(messages, useApp(selectLastStats), model?.name ?? '');
+  return edited && saved && applyCost({ loaded, saved, edited, used, trained: model?.nCtxTrain ?? 0, rate });
+}
+
+// What a change of the context settings costs a running chat, before it is made.
+
+interface ApplyFacts {
+  /** null: no model is loaded */
+  loaded: LoadedContext | null;
+  saved: ContextSettings;
+  edited: ContextSettings;
+  /** tokens in the cache now */
+  used: number;
+  /** tokens; 0: unknown */
+  trained: number;
+  /** tokens per second at which prompts were read last; null: not measured yet */
+  rate: number | null;
+}
+
+interface ApplyCost {
+  kind: 'nothing' | 'kept' | 'again' | 'too-short';
+  text: string;
+}
+
+export function applyCost({ loaded, saved, edited, used, trained, rate }: ApplyFacts): ApplyCost {
+  if (!loaded || used === 0) return { kind: 'nothing', text: 'Reloads the model. The chat stays.' };
+  const tokens = formatCount(used);
+  if (used >= askedLength(edited, trained)) {
+    return {
+      kind: 'too-short',
+      text: `The chat stays, but its ${tokens} tokens are more than this context holds: it cannot be continued with it.`,
+    };
+  }
+  const sameWeights = edited.gpuLayers === saved.gpuLayers;
+  if (sameWeights && keepsCache(loaded, edited, used, trained)) {
+    return { kind: 'kept', text: `The chat stays, and the cache is kept: its ${tokens} tokens are not read again.` };
+  }
+  const time = rate === null ? '' : `, about ${formatTimeLeft((used / rate) * 1000)} at ${formatRate(rate)} tok/s`;
+  return { kind: 'again', text: `The chat stays. Its ${tokens} tokens are read again with the next question${time}.` };
+}
+
+/** a rate over fewer tokens says more about the start than about reading */
+const enoughTokens = 64;
+
+/** How fast prompts of this model were read: by the answer that read the most of the last ones. Null: none read enough. */
+export function measuredRate(messages: readonly Message[], last: AnswerStats | null, modelName: string): number | null {
+  const ofModel = messages.filter((message) => message.modelName === modelName).flatMap(({ stats }) => stats ?? []);
+  const recent = [...ofModel.slice(-lastAnswers), ...(last ? [last] : [])];
+  const measured = recent.filter((stats) => readBy(stats) >= enoughTokens && stats.promptTokensPerSecond > 0);
+  const best = measured.reduce<AnswerStats | null>(
+    (most, one) => (most && readBy(most) >= readBy(one) ? most : one),
+    null,
+  );
+  return best?.promptTokensPerSecond ?? null;
+}
+
+const lastAnswers = 5;
+
+function readBy({ promptTokens, cachedTokens }: AnswerStats): number {
+  return promptTokens - cachedTokens;
 }

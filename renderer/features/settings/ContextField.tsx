@@ -1,20 +1,21 @@
+import { isStretched } from '../../../electron/contract/fit';
 import { limits } from '../../../electron/contract/limits';
-import type { ContextSettings } from '../../../electron/contract/settings';
-import { selectChatTokens } from '../../state/budget/selectors';
-import { selectChatId, selectDraftOfOpenChat } from '../../state/conversation/selectors';
-import { selectLoadedContext } from '../../state/engine/selectors';
-import { isEmptyDraft } from '../../state/lib/openChat';
-import { selectSampling, selectSavedContext } from '../../state/settings/selectors';
+import type { ContextSettings, RopeChoice } from '../../../electron/contract/settings';
+import { isEmptyDraft, selectChatId, selectDraftOfOpenChat } from '../../state/lib/openChat';
+import { selectChatTokens } from '../../state/slices/budget';
+import { selectLoadedContext } from '../../state/slices/engine';
+import { selectSampling, selectSavedContext } from '../../state/slices/settings';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
+import { cx } from '../../ui/cx';
 import { Field } from '../../ui/Field';
 import { formatCount } from '../../ui/format';
 import { NumberField } from '../../ui/NumberField';
-import { ContextSlider } from './ContextSlider';
-import { contextMarks, longestOf, roomFor } from './contextMarks';
+import { Segmented } from '../../ui/Segmented';
+import { ContextSlider, colourOf } from './ContextSlider';
+import { ropeNames } from './changesText';
+import { type ContextMark, contextMarks, legendOf, longestOf, roomFor } from './contextMarks';
 import { longestOnSlider } from './contextScale';
-import { MarkList } from './MarkList';
-import { RopeField } from './RopeField';
 import { type CurrentFit, useAskFit } from './useFit';
 
 interface ContextFieldProps {
@@ -99,3 +100,95 @@ function useOpenChatTokens(): number | null {
   const tokens = useApp(selectChatTokens);
   return chatId === null && empty ? null : tokens;
 }
+
+interface MarkListProps {
+  marks: readonly ContextMark[];
+  value: number;
+  /** tokens; a target beyond it cannot be set */
+  max: number;
+  stale: boolean;
+  onValue: (tokens: number) => void;
+}
+
+/** What the marks of the slider are, with their figures. A click sets the length. */
+function MarkList({ marks, value, max, stale, onValue }: MarkListProps) {
+  return (
+    <ul className={cx('-mx-1.5 text-xs tabular-nums transition-opacity', stale && 'opacity-60')} aria-label="Marks">
+      {legendOf(marks).map(({ ids, label, mark }) => (
+        <li key={ids.join(' ')}>
+          <button
+            type="button"
+            data-testid={`context-set-${ids[0]}`}
+            data-marks={ids.join(' ')}
+            data-tokens={mark.tokens}
+            disabled={mark.target > max}
+            aria-pressed={mark.target === value}
+            onClick={() => onValue(mark.target)}
+            className={cx(
+              'flex w-full items-baseline gap-2 rounded-md px-1.5 py-0.5 text-left transition-colors enabled:hover:bg-hover',
+              mark.target === value ? 'text-ink' : 'text-ink-2',
+            )}
+          >
+            <span className={cx('h-2 w-0.5 shrink-0 self-center rounded-full', colourOf(mark))} aria-hidden="true" />
+            <span className="min-w-0 flex-1">{label}</span>
+            <span className={cx(mark.target === value && 'font-medium')}>{formatCount(mark.tokens)}</span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+// Longer than trained: only by a choice of how, and with what it costs.
+
+interface RopeFieldProps {
+  context: ContextSettings;
+  trained: number;
+  onChange: (change: Partial<ContextSettings>) => void;
+}
+
+const options = (['model', 'yarn', 'linear'] as const).map((value) => ({ value, label: ropeNames[value] }));
+
+function RopeField({ context, trained, onChange }: RopeFieldProps) {
+  const { rope, nCtx } = context;
+
+  /** Back in what the model knows, a longer context would be cut by the engine; it is better seen here. */
+  function choose(next: RopeChoice): void {
+    onChange(next === 'model' ? { rope: next, nCtx: Math.min(nCtx, trained) } : { rope: next });
+  }
+
+  return (
+    <div className="grid gap-1.5" data-testid="settings-rope">
+      <div className="flex items-center justify-between gap-3">
+        <span className="text-sm font-medium text-ink">Longer than trained</span>
+        <Segmented name="rope" label="Longer than trained" value={rope} options={options} onValue={choose} />
+      </div>
+      <p className="text-xs leading-relaxed text-ink-3">{ropeText[rope]}</p>
+      {isStretched(context, trained) && (
+        <p
+          role="status"
+          className="rounded-md bg-warn-soft px-2.5 py-2 text-xs leading-relaxed text-ink"
+          data-testid="rope-warning"
+        >
+          {`${formatRatio(nCtx / trained)} the ${formatCount(trained)} tokens that the model was trained for: `}
+          answers get worse, near the beginning of a text too. Check them.
+        </p>
+      )}
+      {rope !== 'model' && nCtx <= trained && (
+        <p className="text-xs text-ink-3">{`Changes nothing up to ${formatCount(trained)} tokens.`}</p>
+      )}
+    </div>
+  );
+}
+
+function formatRatio(ratio: number): string {
+  return `${ratio.toFixed(ratio < 10 ? 1 : 0)} times`;
+}
+
+// What each way beyond the trained length is for, in plain words.
+
+const ropeText: Record<RopeChoice, string> = {
+  model: 'The context ends where the training of the model ended.',
+  yarn: 'The better choice for most models: near words stay as clear as before, far ones are moved together.',
+  linear: 'All distances are shortened alike. Only for models that were made for it; others lose near words too.',
+};

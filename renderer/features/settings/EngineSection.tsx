@@ -1,7 +1,7 @@
 import { useShallow } from 'zustand/shallow';
 import { limits } from '../../../electron/contract/limits';
-import { selectCapabilities, selectLoadedModel } from '../../state/engine/selectors';
-import { selectEditedContext } from '../../state/settings/selectors';
+import { selectCapabilities, selectLoadedModel } from '../../state/slices/engine';
+import { selectEditedContext } from '../../state/slices/settings';
 import { useActions, useApp } from '../../state/useApp';
 import { Field } from '../../ui/Field';
 import { NumberField } from '../../ui/NumberField';

@@ -1,11 +1,12 @@
 /** The access token of the hub, and who is asked. The token goes one way: it is never shown again. */
+
 import { useEffect, useState } from 'react';
 import type { ErrorPayload } from '../../../electron/contract/errors';
-import { selectHubAccount } from '../../state/hub/selectors';
+import type { HubAccount } from '../../../electron/contract/hub';
+import { selectHubAccount } from '../../state/slices/hub';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { controlClass } from '../../ui/Field';
-import { accountText } from './accountText';
 
 export function HubSection() {
   const account = useApp(selectHubAccount);
@@ -79,4 +80,12 @@ function TokenForm({ replaces, onSave }: { replaces: boolean; onSave: (token: st
       </Button>
     </form>
   );
+}
+
+/** Whether a token is sent along, and where it is kept. */
+function accountText({ token, canSave }: Pick<HubAccount, 'token' | 'canSave'>): string {
+  if (token === 'saved') return 'An access token is saved, encrypted by the keyring of this system.';
+  if (token === 'environment') return 'The access token of the environment variable HF_TOKEN is used.';
+  if (canSave) return 'No access token. Models that are given only to people who agreed to their terms need one.';
+  return 'No access token, and it could not be kept safely here. Start Concertina with HF_TOKEN in the environment.';
 }

@@ -1,8 +1,9 @@
-import type { Estimates } from '../../state/settings/state';
+import type { MemoryEstimate } from '../../../electron/contract/engine';
+import type { Budget, ContextFit } from '../../../electron/contract/fit';
+import type { Estimates } from '../../state/appState';
 import { Bellows } from '../../ui/Bellows';
 import { cx } from '../../ui/cx';
 import { formatBytes, formatCount, formatRatio } from '../../ui/format';
-import { MemoryNeed } from './MemoryNeed';
 import type { CurrentFit } from './useFit';
 
 interface KvEstimateProps {
@@ -58,4 +59,84 @@ export function KvEstimate({ estimates, stale, current }: KvEstimateProps) {
       {current.fit && <MemoryNeed fit={current.fit} stale={current.stale} />}
     </div>
   );
+}
+
+// What a load would take of each memory, beside what it may take.
+
+const colours = { weights: 'bg-plate', kv: 'bg-accent', compute: 'bg-brass' } as const;
+
+function MemoryNeed({ fit, stale }: { fit: ContextFit; stale: boolean }) {
+  const parts = needParts(fit.estimate);
+  const needed = parts.reduce((sum, part) => sum + part.bytes, 0);
+  return (
+    <div
+      className={cx('mt-3 border-t border-line pt-3 transition-opacity', stale && 'opacity-60')}
+      data-testid="memory-need"
+      data-fits={fit.fits}
+      data-needed={needed}
+      data-stale={stale || undefined}
+    >
+      <dl className="grid gap-1">
+        {parts.map(({ id, label, bytes }) => (
+          <div key={id} className="flex items-center gap-2">
+            <span className={cx('size-2 rounded-xs', colours[id])} aria-hidden="true" />
+            <dt className="flex-1 text-ink-2">{label}</dt>
+            <dd className="text-ink" title={`${formatCount(bytes)} bytes`}>
+              {formatBytes(bytes)}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {fit.budgets.map((budget) => (
+        <BudgetBar key={`${budget.kind} ${budget.name}`} budget={budget} alone={fit.budgets.length === 1} />
+      ))}
+    </div>
+  );
+}
+
+function BudgetBar({ budget, alone }: { budget: Budget; alone: boolean }) {
+  const over = budget.needed > budget.available;
+  const share = budget.available > 0 ? Math.min(1, budget.needed / budget.available) : 1;
+  return (
+    <div className="mt-2.5" data-testid="memory-budget" data-needed={budget.needed} data-available={budget.available}>
+      <div className="h-2 overflow-hidden rounded-xs bg-line-strong" aria-hidden="true">
+        <div
+          className={cx('h-full transition-[width] duration-300', over ? 'bg-bad' : 'bg-good')}
+          style={{ width: `${share * 100}%` }}
+        />
+      </div>
+      <p role="status" className={cx('mt-1.5', over ? 'font-medium text-bad' : 'text-ink-2')}>
+        {needText(budget, alone)}
+      </p>
+    </div>
+  );
+}
+
+// Memory that a load needs, in parts and in words.
+
+interface NeedPart {
+  id: 'weights' | 'kv' | 'compute';
+  label: string;
+  bytes: number;
+}
+
+export function needParts({
+  weights,
+  kvK,
+  kvV,
+  compute,
+}: Pick<MemoryEstimate, 'weights' | 'kvK' | 'kvV' | 'compute'>): NeedPart[] {
+  return [
+    { id: 'weights', label: 'Weights', bytes: weights },
+    { id: 'kv', label: 'KV cache', bytes: kvK + kvV },
+    { id: 'compute', label: 'Compute buffers', bytes: compute },
+  ];
+}
+
+/** "Fits: 1.20 GiB needed, 14.1 GiB free." `alone`: there is no other memory that it could be confused with. */
+export function needText(budget: Budget, alone: boolean): string {
+  const where = alone && budget.kind !== 'gpu' ? '' : ` in ${budget.name}`;
+  const free = budget.available > 0 ? `${formatBytes(budget.available)} free` : 'nothing free';
+  const figures = `${formatBytes(budget.needed)} needed, ${free}${where}`;
+  return budget.needed > budget.available ? `Does not fit: ${figures}.` : `Fits: ${figures}.`;
 }

@@ -1,12 +1,13 @@
 /** Whether the model in use has settings of its own. What it has goes before what is set for all models. */
+
 import { toast } from 'sonner';
 import type { ModelEntry } from '../../../electron/contract/models';
-import { selectCurrentModel } from '../../state/models/selectors';
-import { selectSettings } from '../../state/settings/selectors';
+import type { ModelDefaults, Settings } from '../../../electron/contract/settings';
+import { selectCurrentModel } from '../../state/slices/models';
+import { selectSettings } from '../../state/slices/settings';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { Segmented } from '../../ui/Segmented';
-import { defaultsOf, isWhole, scopeText } from './scope';
 
 const scopes = [
   { value: 'all', label: 'All models' },
@@ -49,4 +50,28 @@ export function ScopeSection() {
       action: { label: 'Undo', onClick: () => void models.setDefaults(id, defaults) },
     });
   }
+}
+
+// What a model has of its own, as data and in words.
+
+/** The settings as they are, as those of one model. */
+function defaultsOf({ context, sampling, systemPrompt }: Settings): ModelDefaults {
+  const { nCtx, typeK, typeV, gpuLayers } = context;
+  return { context: { nCtx, typeK, typeV, gpuLayers }, sampling, systemPrompt };
+}
+
+function isWhole(defaults: ModelDefaults): boolean {
+  return Object.values(defaults).every((part) => part !== null);
+}
+
+function scopeText({ info, fileName, defaults }: Pick<ModelEntry, 'info' | 'fileName' | 'defaults'>): string {
+  const name = info?.name || fileName;
+  if (!defaults) return `${name} has what is set for all models.`;
+  const parts = [
+    ...(defaults.context ? ['context, cache types and GPU layers'] : []),
+    ...(defaults.sampling ? ['sampling'] : []),
+    ...(defaults.systemPrompt === null ? [] : ['system prompt']),
+  ];
+  const list = [parts.slice(0, -1).join(', '), parts.at(-1)].filter(Boolean).join(' and ');
+  return `For ${name} alone: ${list}. They count whenever it is loaded, and changes here stay with it.`;
 }

@@ -1,23 +1,35 @@
 /** The side sheet. Sampling, prompt and theme apply at once; what needs a reload waits for "Apply". */
+
 import { X } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
-import { selectSettings } from '../../state/settings/selectors';
+import { toast } from 'sonner';
+import { useShallow } from 'zustand/shallow';
+import type { CacheType, ContextSettings, SamplingSettings, Settings } from '../../../electron/contract/settings';
+import type { Estimates } from '../../state/appState';
+import { selectCanAsk, selectLoadedModel, selectLoadedModelId } from '../../state/slices/engine';
+import { selectCurrentModel } from '../../state/slices/models';
+import { isSame, selectReplaced } from '../../state/slices/presets';
+import { estimateKey, selectEditedContext, selectEstimates, selectSettings } from '../../state/slices/settings';
 import { useActions, useApp } from '../../state/useApp';
-import { IconButton } from '../../ui/IconButton';
-import { AppearanceSection } from './AppearanceSection';
+import { Button, IconButton } from '../../ui/Button';
+import { Field } from '../../ui/Field';
+import { formatBytes } from '../../ui/format';
+import { useDebounced } from '../../ui/hooks';
+import { Segmented } from '../../ui/Segmented';
+import { Select } from '../../ui/Select';
 import { ApplyBar } from './ApplyBar';
-import { CacheSection } from './CacheSection';
+import { ContextField } from './ContextField';
 import { DocumentsSection } from './DocumentsSection';
 import { EngineSection } from './EngineSection';
 import { HubSection } from './HubSection';
 import { KeptSection } from './KeptSection';
+import { KvEstimate } from './KvEstimate';
 import { MachineSection } from './MachineSection';
-import { OverflowField } from './OverflowField';
 import { PresetSection } from './PresetSection';
 import { PromptSection } from './PromptSection';
-import { ResetContext, ResetSampling } from './Resets';
 import { SamplingSection } from './SamplingSection';
 import { ScopeSection } from './ScopeSection';
+import { useFit } from './useFit';
 
 export function SettingsPanel() {
   const settings = useApp(selectSettings);
@@ -98,4 +110,252 @@ function Section({ title, children }: { title: string; children: ReactNode }) {
       <div className="grid gap-4">{children}</div>
     </section>
   );
+}
+
+const themes = [
+  { value: 'system', label: 'System' },
+  { value: 'light', label: 'Light' },
+  { value: 'dark', label: 'Dark' },
+] as const;
+
+function AppearanceSection({ theme }: { theme: Settings['theme'] }) {
+  const { settings } = useActions();
+  return (
+    <div className="flex items-center justify-between gap-3" data-testid="settings-theme">
+      <span className="text-sm font-medium text-ink">Theme</span>
+      <Segmented
+        name="theme"
+        label="Theme"
+        value={theme}
+        options={themes}
+        onValue={(next) => void settings.update({ theme: next })}
+      />
+    </div>
+  );
+}
+
+function CacheSection() {
+  const { context, estimates, stale } = useEditedContext();
+  const current = useFit(context);
+  const loaded = useApp(selectLoadedModel);
+  const listed = useApp(selectCurrentModel)?.info;
+  const { settings } = useActions();
+  if (!context) return null;
+  // While a model is loading its entry of the list tells what it was trained for.
+  const trained = (loaded ?? listed)?.nCtxTrain || null;
+
+  return (
+    <>
+      <ContextField context={context} trained={trained} current={current} />
+      <KvEstimate estimates={estimates} stale={stale} current={current} />
+      <TypeField
+        side="K"
+        value={context.typeK}
+        estimates={estimates}
+        onValue={(typeK) => settings.editContext({ typeK })}
+      />
+      <TypeField
+        side="V"
+        value={context.typeV}
+        estimates={estimates}
+        onValue={(typeV) => settings.editContext({ typeV })}
+      />
+    </>
+  );
+}
+
+interface TypeFieldProps {
+  side: 'K' | 'V';
+  value: CacheType;
+  estimates: Estimates | null;
+  onValue: (type: CacheType) => void;
+}
+
+function TypeField({ side, value, estimates, onValue }: TypeFieldProps) {
+  const id = `settings-type-${side.toLowerCase()}`;
+  const outcome = estimates?.pair.ok ? estimates.pair.value : null;
+  const effective = side === 'K' ? outcome?.typeK : outcome?.typeV;
+  const bytes = side === 'K' ? outcome?.kvK : outcome?.kvV;
+
+  return (
+    <Field
+      label={`${side} cache type`}
+      htmlFor={id}
+      inline
+      help={
+        <>
+          {cacheTypeText[value]}
+          {bytes !== undefined && ` Takes ${formatBytes(bytes)}.`}
+          {effective?.asked === value && effective.reason !== '' && (
+            <span className="mt-1 block text-warn" data-testid={`${id}-effective`}>
+              Will run as {effective.effective}: {effective.reason}
+            </span>
+          )}
+        </>
+      }
+    >
+      <Select
+        id={id}
+        data-testid={id}
+        aria-describedby={`${id}-help`}
+        value={value}
+        onChange={(event) => onValue(event.target.value as CacheType)}
+        className="w-44"
+      >
+        {offeredTypes.map((type) => (
+          <option key={type} value={type}>
+            {type}
+            {type === value && bytes !== undefined ? `  ${formatBytes(bytes)}` : sizeOf(estimates, type, side)}
+          </option>
+        ))}
+      </Select>
+    </Field>
+  );
+}
+
+function sizeOf(estimates: Estimates | null, type: CacheType, side: 'K' | 'V'): string {
+  const outcome = estimates?.byType[side][type];
+  if (!outcome) return '';
+  if (!outcome.ok) return '  (not possible)';
+  return `  ${formatBytes(side === 'K' ? outcome.value.kvK : outcome.value.kvV)}`;
+}
+
+// What each cache type is, for people. Bytes always come from the engine.
+
+const cacheTypeText: Record<CacheType, string> = {
+  f16: 'Half precision, unfolded. The reference for all others.',
+  q8_0: '8-bit. Practically the same answers as f16.',
+  q5_0: '5-bit, with even steps.',
+  iq4_nl: '4-bit, with uneven steps.',
+  q4_0: '4-bit, with even steps. K suffers noticeably.',
+  turbo4: '4-bit, with fitted steps and fine scales: closer to f16 than q4_0, and smaller. The default.',
+  turbo3: '3-bit of the same kind. The smallest; fine details can get lost in very long texts.',
+};
+
+/** In the order of the contract, largest first. */
+export const offeredTypes = Object.keys(cacheTypeText) as CacheType[];
+
+// Keeps the estimates current while the context settings are being edited.
+
+const restMs = 200;
+
+interface EditedContext {
+  context: ContextSettings | null;
+  estimates: Estimates | null;
+  /** the figures belong to older settings; new ones are on their way */
+  stale: boolean;
+}
+
+function useEditedContext(): EditedContext {
+  const context = useApp(useShallow(selectEditedContext));
+  const modelId = useApp(selectLoadedModelId);
+  const estimates = useApp(selectEstimates);
+  const able = useApp(selectCanAsk);
+  const { settings } = useActions();
+  const rested = useDebounced(context, restMs);
+
+  useEffect(() => {
+    if (rested && able) void settings.estimate(rested, offeredTypes, modelId);
+  }, [rested, able, modelId, settings]);
+
+  return { context, estimates, stale: !context || estimates?.key !== estimateKey(context, modelId) };
+}
+
+// What happens when the context is full. Applies at once: it changes no cache.
+
+const options = [
+  { value: 'stop', label: 'Stop' },
+  { value: 'roll', label: 'Drop oldest' },
+] as const;
+
+const help: Record<Settings['overflow'], string> = {
+  stop: 'Passages that were looked up for earlier questions make room. Nothing else is left out: the answer ends at the limit, and a question that does not fit is not sent.',
+  roll: 'Passages that were looked up for earlier questions make room; then the oldest messages are left out of what the model reads, and each answer says how many. The system prompt and messages with documents stay in.',
+};
+
+function OverflowField({ overflow }: { overflow: Settings['overflow'] }) {
+  const { settings } = useActions();
+  return (
+    <div className="grid gap-1.5" data-testid="settings-overflow">
+      <div className="flex items-center justify-between gap-3">
+        <span className="text-sm font-medium text-ink">When it is full</span>
+        <Segmented
+          name="overflow"
+          label="When the context is full"
+          value={overflow}
+          options={options}
+          onValue={(next) => void settings.update({ overflow: next })}
+        />
+      </div>
+      <p className="text-xs leading-relaxed text-ink-3">{help[overflow]}</p>
+    </div>
+  );
+}
+
+// The ways back to what a fresh start has. Each is there only while something differs.
+
+/** Puts the defaults into the draft: like every edit of the context they wait for "Apply". */
+function ResetContext() {
+  const context = useApp(useShallow(selectEditedContext));
+  const defaults = defaultContextFor(useApp(selectLoadedModel)?.nCtxTrain ?? null);
+  const { settings } = useActions();
+  if (!context || isSame(context, defaults)) return null;
+  return <Reset testId="settings-reset-context" onReset={() => settings.editContext(defaults)} />;
+}
+
+function ResetSampling({ sampling }: { sampling: SamplingSettings }) {
+  const { settings } = useActions();
+  if (isSame(sampling, defaultSampling)) return null;
+  return <Reset testId="settings-reset-sampling" onReset={() => void settings.update({ sampling: defaultSampling })} />;
+}
+
+function Reset({ testId, onReset }: { testId: string; onReset: () => void }) {
+  return (
+    <Button size="small" tone="quiet" className="justify-self-start" onClick={onReset} data-testid={testId}>
+      Back to the defaults
+    </Button>
+  );
+}
+
+// What a fresh start has. Written out, because the schemas stay out of the window's bundle; a test compares the two.
+
+export const defaultContext: ContextSettings = {
+  nCtx: 8192,
+  typeK: 'turbo4',
+  typeV: 'turbo4',
+  flashAttention: 'auto',
+  threads: 0,
+  gpuLayers: -1,
+  batch: 512,
+  rope: 'model',
+};
+
+export const defaultSampling: SamplingSettings = {
+  temperature: 0.7,
+  topK: 40,
+  topP: 0.95,
+  minP: 0.05,
+  repeatPenalty: 1,
+  seed: null,
+  maxTokens: 0,
+  stop: [],
+};
+
+/** The default context, in what the model was trained for. */
+export function defaultContextFor(trained: number | null): ContextSettings {
+  return { ...defaultContext, nCtx: Math.min(defaultContext.nCtx, trained ?? defaultContext.nCtx) };
+}
+
+/** A new chat begins with the default preset: values that are in no preset are not lost by that. */
+export function useReplacedToast(): void {
+  const replaced = useApp(selectReplaced);
+  const { presets } = useActions();
+  useEffect(() => {
+    if (!replaced) return;
+    toast(`New chats begin with ${replaced.by}`, {
+      description: 'Your own values of prompt and sampling were put aside.',
+      duration: 10_000,
+      action: { label: 'Undo', onClick: () => void presets.restoreReplaced() },
+    });
+  }, [replaced, presets]);
 }

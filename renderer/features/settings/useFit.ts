@@ -2,11 +2,11 @@
 import { useEffect } from 'react';
 import type { ContextFit } from '../../../electron/contract/fit';
 import type { ContextSettings } from '../../../electron/contract/settings';
-import { selectCanAsk, selectLoadedModelId } from '../../state/engine/selectors';
 import { fitKey } from '../../state/lib/fit';
-import { selectFit } from '../../state/settings/selectors';
+import { selectCanAsk, selectLoadedModelId } from '../../state/slices/engine';
+import { selectFit } from '../../state/slices/settings';
 import { useActions, useApp } from '../../state/useApp';
-import { useDebounced } from '../../ui/useDebounced';
+import { useDebounced } from '../../ui/hooks';
 
 const restMs = 200;
 

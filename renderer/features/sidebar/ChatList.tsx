@@ -1,12 +1,28 @@
 /** All chats: pinned ones, folders, and the rest by date. */
-import { useMemo, useState } from 'react';
+
+import {
+  ChevronRight,
+  Columns3,
+  Download,
+  Ellipsis,
+  Folder,
+  FolderInput,
+  FolderX,
+  Pencil,
+  Pin,
+  PinOff,
+  Trash2,
+} from 'lucide-react';
+import { type DragEvent, memo, type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import type { ChatSummary } from '../../../electron/contract/chats';
+import { limits } from '../../../electron/contract/limits';
 import { arrangeChats } from '../../state/lib/chatList';
-import { useActions } from '../../state/useApp';
+import { selectShutFolders } from '../../state/slices/chats';
+import { selectIsAnswering } from '../../state/slices/live';
+import { useActions, useApp } from '../../state/useApp';
 import { cx } from '../../ui/cx';
-import { ChatItem, type ChatItemActions } from './ChatItem';
-import { useDropPlace } from './dragged';
-import { FolderSection } from './FolderSection';
+import { Menu, MenuItem } from '../../ui/Menu';
+import { NameField } from './NameField';
 
 interface ChatListProps {
   list: readonly ChatSummary[];
@@ -74,4 +90,251 @@ export function ChatList({ list, openId, on }: ChatListProps) {
 
 function Heading({ children }: { children: string }) {
   return <h2 className="px-2 pt-3 pb-1 text-xs font-medium text-ink-3">{children}</h2>;
+}
+
+interface ChatItemActions {
+  open: (chatId: string) => void;
+  remove: (chat: ChatSummary) => void;
+  move: (chat: ChatSummary) => void;
+  export: (chat: ChatSummary) => void;
+}
+
+interface ChatItemProps {
+  chat: ChatSummary;
+  active: boolean;
+  on: ChatItemActions;
+}
+
+const ChatItem = memo(
+  ChatItemBody,
+  (before, after) => before.chat === after.chat && before.active === after.active,
+);
+
+function ChatItemBody({ chat, active, on }: ChatItemProps) {
+  const [renaming, setRenaming] = useState(false);
+  const answering = useApp(selectIsAnswering(chat.id));
+  const { chats, compare } = useActions();
+  const button = useRef<HTMLButtonElement>(null);
+  const renamed = useRef(false);
+  // The field had the focus; without this it would be nowhere.
+  useEffect(() => {
+    if (!renaming && renamed.current) button.current?.focus();
+    renamed.current = false;
+  }, [renaming]);
+  function finish(title: string | null, byKey: boolean): void {
+    renamed.current = byKey;
+    setRenaming(false);
+    if (title !== null) void chats.rename(chat.id, title);
+  }
+  if (renaming) {
+    return (
+      <li data-testid="chat-item" data-chat-id={chat.id}>
+        <NameField
+          label="Title of the chat"
+          name={chat.title}
+          maxLength={limits.maxTitle}
+          testId="chat-title-field"
+          onDone={finish}
+        />
+      </li>
+    );
+  }
+
+  return (
+    <li
+      data-testid="chat-item"
+      data-chat-id={chat.id}
+      draggable
+      onDragStart={(event) => startDrag(event, chat.id)}
+      className={cx('group relative flex h-8 items-center rounded-md', active ? 'bg-accent-soft' : 'hover:bg-hover')}
+    >
+      <button
+        ref={button}
+        type="button"
+        dir="auto"
+        aria-current={active ? 'page' : undefined}
+        title={chat.pinned && chat.folder !== null ? `${chat.title} (in ${chat.folder})` : chat.title}
+        onClick={() => on.open(chat.id)}
+        onDoubleClick={() => setRenaming(true)}
+        onKeyDown={(event) => {
+          if (event.key === 'F2') setRenaming(true);
+          if (event.key === 'Delete') on.remove(chat);
+        }}
+        className={cx(
+          'h-full min-w-0 flex-1 truncate rounded-md pr-8 pl-2 text-start text-sm',
+          active ? 'font-medium text-ink' : 'text-ink-2',
+        )}
+      >
+        {chat.title}
+      </button>
+      {answering && (
+        <span className="pointer-events-none absolute right-2.5 size-1.5 animate-pulse rounded-full bg-accent group-hover:hidden [@media(hover:none)]:right-8">
+          <span className="sr-only">An answer is being written</span>
+        </span>
+      )}
+      <RowMenu label={`Actions for ${chat.title}`}>
+        <MenuItem
+          icon={chat.pinned ? <PinOff /> : <Pin />}
+          onSelect={() => void chats.setPinned(chat.id, !chat.pinned)}
+        >
+          {chat.pinned ? 'Unpin' : 'Pin'}
+        </MenuItem>
+        <MenuItem icon={<FolderInput />} onSelect={() => on.move(chat)}>
+          Move to a folder
+        </MenuItem>
+        <MenuItem icon={<Pencil />} onSelect={() => setRenaming(true)}>
+          Rename
+        </MenuItem>
+        <MenuItem
+          icon={<Columns3 />}
+          onSelect={() => compare.show({ chatId: chat.id, leafId: null, title: chat.title })}
+        >
+          Compare cache types
+        </MenuItem>
+        <MenuItem icon={<Download />} onSelect={() => on.export(chat)}>
+          Export
+        </MenuItem>
+        <MenuItem icon={<Trash2 />} danger onSelect={() => on.remove(chat)}>
+          Delete
+        </MenuItem>
+      </RowMenu>
+    </li>
+  );
+}
+
+// Chats that are dragged within the list. Files from outside are for the whole window (`app/DropZone`).
+
+const kind = 'application/x-concertina-chat';
+
+function startDrag(event: DragEvent, chatId: string): void {
+  event.dataTransfer.setData(kind, chatId);
+  event.dataTransfer.effectAllowed = 'move';
+}
+
+/** For a place that takes chats: whether one hangs over it, and its listeners. */
+function useDropPlace(onDropped: (chatId: string) => void) {
+  const [over, setOver] = useState(false);
+  const isChat = (event: DragEvent) => event.dataTransfer.types.includes(kind);
+  return {
+    over,
+    listeners: {
+      onDragOver(event: DragEvent) {
+        if (!isChat(event)) return;
+        event.preventDefault();
+        setOver(true);
+      },
+      onDragLeave(event: DragEvent) {
+        const to = event.relatedTarget;
+        if (!(to instanceof Node && event.currentTarget.contains(to))) setOver(false);
+      },
+      onDrop(event: DragEvent) {
+        if (!isChat(event)) return;
+        event.preventDefault();
+        setOver(false);
+        onDropped(event.dataTransfer.getData(kind));
+      },
+    },
+  };
+}
+
+/** The menu at the right end of a row of the list. */
+function RowMenu({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <span className="reveal absolute right-1 has-aria-expanded:opacity-100">
+      <Menu
+        trigger={
+          <button
+            type="button"
+            aria-label={label}
+            className="flex size-6 items-center justify-center rounded text-ink-3 hover:bg-hover hover:text-ink"
+          >
+            <Ellipsis className="size-4" aria-hidden="true" />
+          </button>
+        }
+      >
+        {children}
+      </Menu>
+    </span>
+  );
+}
+
+interface FolderSectionProps {
+  name: string;
+  count: number;
+  /** it was renamed by keyboard: a folder of another name is another one, and the focus follows it */
+  takesFocus: boolean;
+  /** null: the name is as it was */
+  onRenamed: (name: string | null) => void;
+  children: ReactNode;
+}
+
+/** A folder and, while it is open, its chats. A chat that is dropped on it moves into it. */
+function FolderSection({ name, count, takesFocus, onRenamed, children }: FolderSectionProps) {
+  const shut = useApp(selectShutFolders).includes(name);
+  const { chats } = useActions();
+  const [renaming, setRenaming] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const { over, listeners } = useDropPlace((chatId) => void chats.setFolder([chatId], name));
+  useEffect(() => {
+    if (takesFocus && !renaming) button.current?.focus();
+  }, [takesFocus, renaming]);
+  function finish(next: string | null, byKey: boolean): void {
+    setRenaming(false);
+    onRenamed(byKey ? next?.trim() || name : null);
+    if (next !== null) void chats.renameFolder(name, next);
+  }
+
+  return (
+    <section
+      aria-label={`Folder ${name}`}
+      data-testid="folder"
+      {...listeners}
+      className={cx('rounded-md', over && 'bg-accent-soft')}
+    >
+      {renaming ? (
+        <NameField
+          label="Name of the folder"
+          name={name}
+          maxLength={limits.maxFolderName}
+          testId="folder-name-field"
+          onDone={finish}
+        />
+      ) : (
+        <h2 className="group relative flex h-8 items-center rounded-md hover:bg-hover">
+          <button
+            ref={button}
+            type="button"
+            aria-expanded={!shut}
+            title={name}
+            onClick={() => chats.toggleFolder(name)}
+            onDoubleClick={() => setRenaming(true)}
+            onKeyDown={(event) => {
+              if (event.key === 'F2') setRenaming(true);
+            }}
+            className="flex h-full min-w-0 flex-1 items-center gap-1.5 rounded-md pr-8 pl-1.5 text-left text-sm font-medium text-ink-2"
+          >
+            <ChevronRight
+              className={cx('size-3.5 shrink-0 text-ink-3 transition-transform', !shut && 'rotate-90')}
+              aria-hidden="true"
+            />
+            <Folder className="size-4 shrink-0 text-ink-3" aria-hidden="true" />
+            <span className="truncate">{name}</span>
+            <span className="text-xs font-normal text-ink-3 tabular-nums">
+              {count}
+              <span className="sr-only">{count === 1 ? ' chat' : ' chats'}</span>
+            </span>
+          </button>
+          <RowMenu label={`Actions for the folder ${name}`}>
+            <MenuItem icon={<Pencil />} onSelect={() => setRenaming(true)}>
+              Rename
+            </MenuItem>
+            <MenuItem icon={<FolderX />} onSelect={() => void chats.removeFolder(name)}>
+              Delete the folder, keep its chats
+            </MenuItem>
+          </RowMenu>
+        </h2>
+      )}
+      {!shut && <div className="pl-3.5">{children}</div>}
+    </section>
+  );
 }

@@ -1,10 +1,9 @@
 /** What a search found: chats by title at once, their texts as soon as those were searched. */
 import { useMemo } from 'react';
-import type { ChatHit } from '../../../electron/contract/chatSearch';
 import type { ChatSummary } from '../../../electron/contract/chats';
-import { marksIn, searchWords } from '../../../electron/contract/textSearch';
-import { selectFound, selectSearched, selectSearching } from '../../state/chats/selectors';
+import { type ChatHit, marksIn, searchWords } from '../../../electron/contract/textSearch';
 import { searchChats } from '../../state/lib/chatList';
+import { selectFound, selectSearched, selectSearching } from '../../state/slices/chats';
 import { useApp } from '../../state/useApp';
 import { cx } from '../../ui/cx';
 import { Marked } from '../../ui/Marked';

@@ -1,24 +1,28 @@
 /** The chats: new, search, open, order, rename, delete with undo, and the trash. */
-import { PanelLeftClose, SquarePen } from 'lucide-react';
-import { useState } from 'react';
+
+import { Boxes, Download, Ellipsis, PanelLeftClose, Search, SquarePen, Trash2, Upload, X } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
 import { toast } from 'sonner';
 import type { ChatSummary } from '../../../electron/contract/chats';
+import { limits } from '../../../electron/contract/limits';
 import { searchWords } from '../../../electron/contract/textSearch';
-import { selectChatList, selectChatQuery, selectTrash } from '../../state/chats/selectors';
-import { selectChatId } from '../../state/conversation/selectors';
+import { folderNames } from '../../state/lib/chatList';
+import { selectChatId } from '../../state/lib/openChat';
+import { selectChatList, selectChatQuery, selectTransfer, selectTrash } from '../../state/slices/chats';
+import { selectFocusSearch } from '../../state/slices/ui';
 import { useActions, useApp } from '../../state/useApp';
-import { Button } from '../../ui/Button';
-import { IconButton } from '../../ui/IconButton';
+import { Logo } from '../../ui/Bellows';
+import { Button, IconButton } from '../../ui/Button';
+import { cx } from '../../ui/cx';
+import { Dialog } from '../../ui/Dialog';
+import { controlClass } from '../../ui/Field';
 import { keyLabel } from '../../ui/Kbd';
-import { Logo } from '../../ui/Logo';
+import { Menu, MenuItem } from '../../ui/Menu';
+import { Progress } from '../../ui/Progress';
 import { ChatList } from './ChatList';
 import { ExportDialog } from './ExportDialog';
-import { MoveDialog } from './MoveDialog';
-import { SearchField } from './SearchField';
 import { SearchResults } from './SearchResults';
-import { SidebarFoot } from './SidebarFoot';
 import { TrashView } from './TrashView';
-import { useChatActions } from './useChatActions';
 
 export function Sidebar({ onChosen }: { onChosen: () => void }) {
   const list = useApp(selectChatList);
@@ -97,4 +101,218 @@ export function Sidebar({ onChosen }: { onChosen: () => void }) {
       {exporting && <ExportDialog chosen={exporting} onClose={() => setExporting(null)} />}
     </nav>
   );
+}
+
+/** Into a folder that is there, a new one, or none. */
+function MoveDialog({ chat, onClose }: { chat: ChatSummary; onClose: () => void }) {
+  const { chats } = useActions();
+  const folders = folderNames(useApp(selectChatList) ?? []);
+  const [typed, setTyped] = useState('');
+
+  function move(folder: string | null): void {
+    if (folder !== chat.folder) void chats.setFolder([chat.id], folder);
+    onClose();
+  }
+
+  return (
+    <Dialog
+      title="Move to a folder"
+      description={chat.title}
+      open
+      onOpenChange={(open) => !open && onClose()}
+      testId="move-dialog"
+      className="w-[min(24rem,calc(100%-2rem))]"
+    >
+      <div className="grid min-h-0 gap-3 overflow-y-auto p-5">
+        <form
+          className="flex gap-2"
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (typed.trim() !== '') move(typed.trim());
+          }}
+        >
+          <input
+            aria-label="Name of a new folder"
+            data-testid="new-folder-name"
+            placeholder="New folder"
+            value={typed}
+            maxLength={limits.maxFolderName}
+            onChange={(event) => setTyped(event.target.value)}
+            className={cx(controlClass, 'min-w-0 flex-1')}
+          />
+          <Button type="submit" tone="primary" disabled={typed.trim() === ''}>
+            Create
+          </Button>
+        </form>
+        <div className="grid gap-1">
+          {folders.map((name) => (
+            <FolderButton key={name} current={name === chat.folder} onClick={() => move(name)}>
+              {name}
+            </FolderButton>
+          ))}
+          <FolderButton current={chat.folder === null} onClick={() => move(null)}>
+            No folder
+          </FolderButton>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+function FolderButton({ current, onClick, children }: { current: boolean; onClick: () => void; children: string }) {
+  return (
+    <Button tone="quiet" aria-current={current || undefined} onClick={onClick} className="w-full min-w-0 justify-start">
+      <span className="truncate">{children}</span>
+      {current && <span className="text-xs text-ink-3">it is here</span>}
+    </Button>
+  );
+}
+
+/** Enter opens the first chat that is found. */
+function SearchField({ onEnter }: { onEnter: () => void }) {
+  const query = useApp(selectChatQuery);
+  const focusRequest = useApp(selectFocusSearch);
+  const { chats } = useActions();
+  const field = useRef<HTMLInputElement>(null);
+
+  useEffect(() => {
+    if (focusRequest > 0) field.current?.select();
+  }, [focusRequest]);
+
+  return (
+    <div className="relative">
+      <Search className="pointer-events-none absolute top-2 left-2.5 size-4 text-ink-3" aria-hidden="true" />
+      <input
+        dir="auto"
+        ref={field}
+        type="search"
+        data-testid="chat-search"
+        aria-label="Search all chats"
+        placeholder={`Search (${keyLabel('Mod+K')})`}
+        autoComplete="off"
+        spellCheck={false}
+        value={query}
+        onChange={(event) => chats.search(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && query !== '' && !event.nativeEvent.isComposing) onEnter();
+          if (event.key === 'Escape' && query !== '') {
+            event.stopPropagation();
+            chats.search('');
+          }
+        }}
+        className="h-8 w-full rounded-md border border-transparent bg-hover pr-7 pl-8 text-sm outline-none focus:border-accent/60 focus:bg-field"
+      />
+      {query !== '' && (
+        <button
+          type="button"
+          aria-label="Clear the search"
+          onClick={() => chats.search('')}
+          className="absolute top-1 right-1 flex size-6 items-center justify-center rounded text-ink-3 hover:text-ink"
+        >
+          <X className="size-3.5" aria-hidden="true" />
+        </button>
+      )}
+    </div>
+  );
+}
+
+// Below the list: the trash, and what is done with all chats.
+
+function SidebarFoot({ onExportAll }: { onExportAll: () => void }) {
+  const { chats, ui } = useActions();
+  const transfer = useApp(selectTransfer);
+  const field = useRef<HTMLInputElement>(null);
+
+  async function take(file: File | undefined): Promise<void> {
+    if (!file) return;
+    const { added, refused } = await chats.importChats(await file.text());
+    if (added > 0) toast.success(added === 1 ? '1 chat was imported' : `${added} chats were imported`);
+    for (const reason of refused.slice(0, 3)) toast.error(reason, { duration: 12_000 });
+  }
+
+  if (transfer) {
+    const label = transfer.kind === 'export' ? 'Exporting chats' : 'Importing chats';
+    return (
+      <div className="flex items-center gap-2 border-t border-line px-3 py-1.5" data-testid="transfer">
+        <Progress label={label} share={transfer.all === 0 ? 1 : transfer.done / transfer.all} />
+        <Button tone="quiet" size="small" onClick={chats.cancelTransfer}>
+          Cancel
+        </Button>
+      </div>
+    );
+  }
+  return (
+    <div className="flex items-center justify-between border-t border-line px-2 py-1.5">
+      <Button tone="quiet" size="small" data-testid="sidebar-models" onClick={() => ui.showModels('discover')}>
+        <Boxes className="size-3.5" aria-hidden="true" />
+        Models
+      </Button>
+      <Button tone="quiet" size="small" data-testid="trash-open" onClick={() => void chats.openTrash()}>
+        <Trash2 className="size-3.5" aria-hidden="true" />
+        Trash
+      </Button>
+      <input
+        ref={field}
+        type="file"
+        accept=".json,application/json"
+        data-testid="import-file"
+        aria-label="File of chats to import"
+        className="hidden"
+        onChange={(event) => {
+          void take(event.target.files?.[0]);
+          // the same file can be chosen again
+          event.target.value = '';
+        }}
+      />
+      <Menu
+        trigger={
+          <button
+            type="button"
+            aria-label="Actions for all chats"
+            data-testid="all-chats-menu"
+            className="flex size-7 items-center justify-center rounded-md text-ink-3 hover:bg-hover hover:text-ink"
+          >
+            <Ellipsis className="size-4" aria-hidden="true" />
+          </button>
+        }
+      >
+        <MenuItem icon={<Download />} onSelect={onExportAll}>
+          Export all chats
+        </MenuItem>
+        <MenuItem icon={<Upload />} onSelect={() => field.current?.click()}>
+          Import chats
+        </MenuItem>
+      </Menu>
+    </div>
+  );
+}
+
+// What can be done with a chat from the list, the same from a row, a menu and a key.
+
+function useChatActions(onChosen: () => void) {
+  const openId = useApp(selectChatId);
+  const { chats, conversation } = useActions();
+
+  function open(chatId: string): void {
+    void conversation.open(chatId);
+    onChosen();
+  }
+
+  async function remove(chat: ChatSummary): Promise<void> {
+    const wasOpen = chat.id === openId;
+    if (!(await chats.remove(chat.id))) return;
+    if (wasOpen) conversation.startNew();
+    toast('Chat moved to the trash', {
+      description: chat.title,
+      duration: 8000,
+      action: { label: 'Undo', onClick: () => void undo(chat.id, wasOpen) },
+    });
+  }
+
+  async function undo(chatId: string, show: boolean): Promise<void> {
+    await chats.restore(chatId);
+    if (show) await conversation.open(chatId);
+  }
+
+  return { open, remove: (chat: ChatSummary) => void remove(chat) };
 }

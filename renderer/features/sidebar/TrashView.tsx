@@ -3,9 +3,8 @@ import { ArrowLeft, RotateCcw, Trash2 } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import type { TrashedChat } from '../../../electron/contract/chats';
 import { useActions } from '../../state/useApp';
-import { Button } from '../../ui/Button';
-import { Confirm } from '../../ui/Confirm';
-import { IconButton } from '../../ui/IconButton';
+import { Button, IconButton } from '../../ui/Button';
+import { Confirm } from '../../ui/Dialog';
 
 interface TrashViewProps {
   trash: readonly TrashedChat[];

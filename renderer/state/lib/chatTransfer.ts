@@ -1,14 +1,16 @@
 /** Export and import of chats, one after the other, so that it can be watched and ended. */
-import type { ExportedChat, ExportedDocument, ExportOptions } from '../../../electron/contract/chatFile';
 import {
   chatFileDocuments,
   chatFileEnd,
   chatFileSeparator,
   chatFileStart,
   chatsOfFile,
-} from '../../../electron/contract/chatFileParts';
+  type ExportedChat,
+  type ExportedDocument,
+  type ExportOptions,
+} from '../../../electron/contract/chatFile';
 import { limits } from '../../../electron/contract/limits';
-import { errorPayloadOf } from '../../bridge/errorPayload';
+import { errorPayloadOf } from '../../bridge/client';
 import type { Tools } from '../slice';
 
 export interface ImportOutcome {

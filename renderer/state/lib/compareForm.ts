@@ -1,5 +1,5 @@
 /** Pure work on the form: what it begins with, and the request that it stands for. */
-import type { CacheType } from '../../../electron/contract/cacheTypes';
+
 import {
   type CompareConfiguration,
   type ComparePrompt,
@@ -8,9 +8,9 @@ import {
   minConfigurations,
 } from '../../../electron/contract/compare';
 import type { OperationInput } from '../../../electron/contract/contract';
-import type { CompareForm, FormRow } from '../compare/state';
-import type { DraftDocument } from '../documents/state';
-import { attachmentsOf } from './documentDrafts';
+import type { CacheType } from '../../../electron/contract/settings';
+import type { CompareForm, DraftDocument, FormRow } from '../appState';
+import { attachmentsOf } from './attach';
 
 const usualTypes: readonly CacheType[] = ['f16', 'q8_0', 'q4_0', 'turbo4', 'turbo3'];
 /** of the text: near its beginning, in its middle, near its end */

@@ -1,12 +1,10 @@
 /** Asks the services what fits into the memory. The answers are of this moment: memory comes and goes. */
 
-import type { ContextFit } from '../../../electron/contract/fit';
-import { askedLength } from '../../../electron/contract/keepsCache';
+import { askedLength, type ContextFit, type Offer, offersOf } from '../../../electron/contract/fit';
 import { limits } from '../../../electron/contract/limits';
-import { type Offer, offersOf } from '../../../electron/contract/offers';
 import type { ContextSettings } from '../../../electron/contract/settings';
-import { errorPayloadOf } from '../../bridge/errorPayload';
-import type { FitOutcome } from '../settings/state';
+import { errorPayloadOf } from '../../bridge/client';
+import type { FitOutcome } from '../appState';
 import type { Tools } from '../slice';
 
 const cellStep = 256;

@@ -1,8 +1,9 @@
 /** Pure work on what is being written. */
 
-import type { AttachmentPart } from '../../../electron/contract/attachments';
-import type { Message } from '../../../electron/contract/chats';
-import { type Draft, emptyDraft } from '../conversation/state';
+import type { AttachmentPart, Message } from '../../../electron/contract/chats';
+import { holdsPassages, releasedOf } from '../../../electron/contract/released';
+import { type AppState, type Draft, emptyDraft, newChatKey } from '../appState';
+import { pathTo } from './messageTree';
 
 /** Pastes longer than this become a document beside the text field, which would crawl with a book in it. */
 export const longPaste = 2000;
@@ -19,7 +20,7 @@ export function withDraft(drafts: Readonly<Record<string, Draft>>, key: string, 
 }
 
 /** A document of which the best passages are looked up for each question: the next question asks it again. */
-export interface LookedUp {
+interface LookedUp {
   documentId: string;
   name: string;
   part: AttachmentPart;
@@ -29,4 +30,33 @@ export function lookedUp(question: Message | undefined): LookedUp[] {
   return (question?.attachments ?? [])
     .filter(({ part }) => part.kind === 'passages')
     .map(({ documentId, name }) => ({ documentId, name, part: { kind: 'passages', passages: [] } }));
+}
+
+export const selectChat = (state: AppState) => state.conversation.chat;
+export const selectChatId = (state: AppState) => state.conversation.chat?.id ?? null;
+export const selectChatTitle = (state: AppState) => state.conversation.chat?.title ?? null;
+/** null: it follows the general one, or no chat is open */
+export const selectChatPrompt = (state: AppState) => state.conversation.chat?.systemPrompt ?? null;
+const selectLeafId = (state: AppState) => state.conversation.chat?.leafId ?? null;
+/** Nothing follows it in the branch that is shown. */
+export const selectIsLast = (messageId: string) => (state: AppState) => state.conversation.chat?.leafId === messageId;
+/** Passages of questions before that of this answer still stand in its prompt. */
+export const selectCanRelease =
+  (messageId: string) =>
+  ({ conversation: { chat } }: AppState): boolean => {
+    const branch = chat ? pathTo(chat.messages, messageId) : [];
+    const earlier = branch.slice(
+      0,
+      branch.findLastIndex(({ role }) => role === 'user'),
+    );
+    return earlier.filter(holdsPassages).length > releasedOf(branch);
+  };
+export const selectOpeningId = (state: AppState) => state.conversation.openingId;
+export const selectTarget = (state: AppState) => state.conversation.target;
+export const selectSending = (state: AppState) => state.conversation.sending;
+
+export const selectDraftKey = (state: AppState) => state.conversation.chat?.id ?? newChatKey;
+
+export function selectDraftOfOpenChat(state: AppState): Draft {
+  return state.conversation.drafts[selectDraftKey(state)] ?? emptyDraft;
 }

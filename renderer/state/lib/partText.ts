@@ -1,7 +1,10 @@
 /** Words for documents and for what of them goes with a question. */
-import type { AttachmentPart } from '../../../electron/contract/attachments';
-import type { DocumentInfo, DocumentKind } from '../../../electron/contract/documents';
-import { rangesText } from '../documents/ranges';
+
+import type { Attachment, AttachmentPart, Message, SummaryKind } from '../../../electron/contract/chats';
+import type { DocumentInfo, DocumentKind, Section } from '../../../electron/contract/documents';
+import { releasedOf, withoutReleased } from '../../../electron/contract/released';
+import { fold, type Snippet, searchWords, snippetOf } from '../../../electron/contract/textSearch';
+import type { FoundPassage } from '../appState';
 
 export const kindNames: Record<DocumentKind, string> = {
   pdf: 'PDF',
@@ -42,3 +45,95 @@ function pagesText(sections: readonly number[]): string {
   if (ranges.length > longestRanges) return plural(sections.length, 'page');
   return `${sections.length === 1 ? 'page' : 'pages'} ${ranges}`;
 }
+
+// Pure work on numbers of pages as people write them: "3-9, 12". Numbers begin with 1, indices with 0.
+
+/** @returns indices in ascending order, or null where the text is not such a list or names what is not there */
+export function parseRanges(text: string, count: number): number[] | null {
+  const chosen = new Set<number>();
+  for (const piece of text.split(/[,;]/)) {
+    const match = /^\s*(\d+)\s*(?:(?:-|–|\.\.)\s*(\d+)\s*)?$/.exec(piece);
+    if (!match) {
+      if (piece.trim() === '') continue;
+      return null;
+    }
+    const first = Number(match[1]);
+    const last = Number(match[2] ?? match[1]);
+    if (first < 1 || last < first || last > count) return null;
+    for (let number = first; number <= last; number++) chosen.add(number - 1);
+  }
+  return [...chosen].sort((a, b) => a - b);
+}
+
+/** The shortest list of these indices, which are in ascending order. */
+export function rangesText(indices: readonly number[]): string {
+  const pieces: string[] = [];
+  for (let at = 0; at < indices.length; ) {
+    let end = at;
+    while (indices[end + 1] === (indices[end] ?? 0) + 1) end++;
+    const first = (indices[at] ?? 0) + 1;
+    const last = (indices[end] ?? 0) + 1;
+    pieces.push(first === last ? String(first) : `${first}-${last}`);
+    at = end + 1;
+  }
+  return pieces.join(', ');
+}
+
+// Which sections of a document a chat has in its context. Pure.
+
+/** Indices of sections that hold something of these parts. Passages mark each section that they touch. */
+export function sectionsIn(parts: readonly AttachmentPart[], sections: readonly Section[]): Set<number> {
+  const marked = new Set<number>();
+  for (const part of parts) {
+    if (part.kind === 'whole') for (const index of sections.keys()) marked.add(index);
+    else if (part.kind === 'sections') for (const index of part.sections) marked.add(index);
+    else {
+      for (const { start, end } of part.passages) {
+        for (const [index, section] of sections.entries()) {
+          if (section.start < end && section.end > start) marked.add(index);
+        }
+      }
+    }
+  }
+  return marked;
+}
+
+/** What of a document stands in the prompt of this branch. */
+export function partsSent(branch: readonly Message[], documentId: string): AttachmentPart[] {
+  // a document that was read part by part is in no prompt of the chat
+  return withoutReleased(branch, releasedOf(branch)).flatMap(({ attachments, summary }) =>
+    (summary ? [] : attachments).filter((one: Attachment) => one.documentId === documentId).map(({ part }) => part),
+  );
+}
+
+// What the search of a document shows of a passage.
+
+type Hit = Snippet & Pick<FoundPassage, 'label'>;
+
+/**
+ * The words around the longest of the query's that are there (the library finds by other forms of them too), and the page or
+ * heading where they stand: a passage may begin pages before. `sections`: null while they are not known.
+ */
+export function hitOf(passage: FoundPassage, query: string, sections: readonly Section[] | null): Hit {
+  const folded = fold(passage.text);
+  const words = searchWords(query).filter((word) => folded.includes(word));
+  const snippet = snippetOf(passage.text, folded, words);
+  const place = passage.start + snippet.at;
+  const section = sections?.find(({ start, end }) => start <= place && place < end);
+  return { ...snippet, label: section?.label ?? passage.label };
+}
+
+// What a person may want of a document before there is a question. Pure.
+
+/** A question that can be sent as it is, about one document or several. */
+export function taskQuestion(kind: SummaryKind, documents: number): string {
+  const one = documents === 1;
+  if (kind === 'summary') return `Summarize ${one ? 'this document' : 'these documents'} in a few paragraphs.`;
+  return `Give an outline of ${one ? 'this document' : 'these documents'}: what comes in which order, with the page or heading of each part.`;
+}
+
+/** Beginnings of questions that the person completes. */
+export const beginnings = [
+  { id: 'find', label: 'Find …', text: 'Find ' },
+  { id: 'about', label: 'What does it say about …', text: 'What does it say about ' },
+] as const;

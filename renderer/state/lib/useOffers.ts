@@ -1,6 +1,6 @@
 /** Offers in place of settings that do not fit into the memory. */
 import { useEffect, useState } from 'react';
-import type { Offer } from '../../../electron/contract/offers';
+import type { Offer } from '../../../electron/contract/fit';
 import type { ContextSettings } from '../../../electron/contract/settings';
 import { useActions } from '../useApp';
 import { fitKey } from './fit';

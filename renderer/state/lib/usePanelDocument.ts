@@ -1,15 +1,14 @@
 /** All that the panel knows of its document. */
 import { useEffect, useMemo } from 'react';
 import { useShallow } from 'zustand/shallow';
-import type { AttachmentPart } from '../../../electron/contract/attachments';
+import type { AttachmentPart } from '../../../electron/contract/chats';
 import type { DocumentInfo, Section } from '../../../electron/contract/documents';
-import type { AppState } from '../appState';
-import { partsSent, sectionsIn } from '../documents/inContext';
-import { selectInDraft, selectInfo, selectSections, selectTokens } from '../documents/selectors';
-import type { DraftDocument, TokenCount } from '../documents/state';
-import { selectCanAnswer, selectLoadedModelId } from '../engine/selectors';
+import type { AppState, DraftDocument, TokenCount } from '../appState';
+import { selectInDraft, selectInfo, selectSections, selectTokens } from '../slices/documents';
+import { selectCanAnswer, selectLoadedModelId } from '../slices/engine';
 import { useActions, useApp } from '../useApp';
 import { pathTo } from './messageTree';
+import { partsSent, sectionsIn } from './partText';
 
 export interface PanelDocument {
   info: DocumentInfo;

@@ -1,9 +1,9 @@
 /** Offers of a longer context, or of smaller cache types, for a draft that does not fit. */
 import { useEffect, useState } from 'react';
-import type { PromptBudget } from '../../../electron/contract/promptBudget';
-import { neededLength, type Room, roomOffers } from '../budget/room';
-import { selectLoadedContext, selectLoadedModel, selectLoadedModelId } from '../engine/selectors';
-import { selectSettings } from '../settings/selectors';
+import type { PromptBudget } from '../../../electron/contract/chats';
+import { neededLength, type Room, roomOffers } from '../slices/budget';
+import { selectLoadedContext, selectLoadedModel, selectLoadedModelId } from '../slices/engine';
+import { selectSettings } from '../slices/settings';
 import { useActions, useApp } from '../useApp';
 import { fitKey } from './fit';
 

@@ -1,6 +1,7 @@
 import type { ChatSummary } from '../../../electron/contract/chats';
-import { createSearchActions } from '../chats/search';
-import { createTrashActions } from '../chats/trash';
+import type { EventPayload } from '../../../electron/contract/contract';
+import type { ChatHit } from '../../../electron/contract/textSearch';
+import type { AppState } from '../appState';
 import { createTransferActions } from '../lib/chatTransfer';
 import type { Tools } from '../slice';
 
@@ -118,3 +119,85 @@ export function createChatsActions(tools: Tools) {
     ...trash,
   };
 }
+
+// Search of all chats while a person types: asked when the typing rests, and only the newest answer counts.
+
+const restMs = 150;
+
+function createSearchActions({ client, get, patch, report }: Tools) {
+  // another window may search for something else at the same time
+  const asker = `search-${Math.random().toString(36).slice(2)}`;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function search(query: string): void {
+    clearTimeout(timer);
+    const blank = query.trim() === '';
+    if (blank && get().chats.searching) void client.call('chats.cancelSearch', { asker }).catch(() => undefined);
+    patch('chats', { query, searching: !blank, ...(blank ? { found: null, searched: null } : {}) });
+    if (!blank) timer = setTimeout(() => void ask(query), restMs);
+  }
+
+  function receiveProgress(progress: EventPayload<'onSearch'>): void {
+    if (progress.asker === asker && get().chats.searching) patch('chats', { searched: progress.fraction });
+  }
+
+  async function ask(query: string): Promise<void> {
+    clearTimeout(timer);
+    patch('chats', { searched: null });
+    try {
+      const answer = await client.call('chats.search', { query, asker });
+      if (get().chats.query === query) patch('chats', { found: { query, answer }, searching: false, searched: null });
+    } catch (error) {
+      if (get().chats.query !== query) return;
+      patch('chats', { searching: false, searched: null });
+      report(error);
+    }
+  }
+
+  /** The first chat that is found, without waiting for the typing to rest. */
+  async function firstHit(): Promise<ChatHit | null> {
+    const { query } = get().chats;
+    if (get().chats.found?.query !== query) await ask(query);
+    const { found } = get().chats;
+    return found?.query === query ? (found.answer.hits[0] ?? null) : null;
+  }
+
+  return { search, firstHit, receiveProgress };
+}
+
+// The trash while it is looked at.
+
+function createTrashActions({ client, get, patch, report }: Tools) {
+  async function openTrash(): Promise<void> {
+    try {
+      patch('chats', { trash: await client.call('chats.trash', undefined) });
+    } catch (error) {
+      report(error);
+    }
+  }
+
+  function closeTrash(): void {
+    patch('chats', { trash: null });
+  }
+
+  /** For good. */
+  async function destroy(chatIds: string[]): Promise<void> {
+    try {
+      await client.call('chats.destroy', { chatIds });
+    } catch (error) {
+      report(error);
+    }
+    if (get().chats.trash) await openTrash();
+  }
+
+  return { openTrash, closeTrash, destroy };
+}
+
+export const selectChatList = (state: AppState) => state.chats.list;
+export const selectChatQuery = (state: AppState) => state.chats.query;
+export const selectFound = (state: AppState) => state.chats.found;
+export const selectSearching = (state: AppState) => state.chats.searching;
+export const selectSearched = (state: AppState) => state.chats.searched;
+export const selectTrash = (state: AppState) => state.chats.trash;
+export const selectShutFolders = (state: AppState) => state.chats.shutFolders;
+export const selectTransfer = (state: AppState) => state.chats.transfer;

@@ -1,4 +1,5 @@
 /** Comparisons of cache types: the form, the run that is shown, and the list of all that were made. */
+
 import type {
   CompareFormat,
   CompareFrame,
@@ -8,17 +9,23 @@ import type {
   CompareSummary,
 } from '../../../electron/contract/compare';
 import type { OperationOutput } from '../../../electron/contract/contract';
-import { errorPayloadOf } from '../../bridge/errorPayload';
-import { selectCompareDocuments } from '../compare/selectors';
-import type { CompareForm, FormChat, FormRow, PlanOutcome } from '../compare/state';
-import { compareDraftKey } from '../compare/state';
-import { emptyDraft } from '../conversation/state';
+import { errorPayloadOf } from '../../bridge/client';
+import {
+  type AppState,
+  type CompareForm,
+  compareDraftKey,
+  type DraftDocument,
+  emptyDraft,
+  type FormChat,
+  type FormRow,
+  type LiveColumn,
+  nothingOwn,
+  type PlanOutcome,
+} from '../appState';
 import { configurationsOf, formOf, newForm, planKey, requestOf } from '../lib/compareForm';
-import { selectCurrentModel } from '../models/selectors';
-import { nothingOwn } from '../models/state';
 import type { Tools } from '../slice';
 import type { createDocumentsActions } from './documents';
-import type { createModelsActions } from './models';
+import { type createModelsActions, selectCurrentModel } from './models';
 
 export function createCompareActions(
   { client, get, patch }: Tools,
@@ -197,4 +204,35 @@ export function createCompareActions(
     exportRun: (runId: string, format: CompareFormat): Promise<OperationOutput<'compare.export'> | null> =>
       tried(client.call('compare.export', { runId, format })),
   };
+}
+
+export const selectCompareOpen = (state: AppState) => state.compare.open;
+export const selectForm = (state: AppState) => state.compare.form;
+export const selectPlan = (state: AppState) => state.compare.plan;
+export const selectRuns = (state: AppState) => state.compare.runs;
+export const selectRun = (state: AppState) => state.compare.run;
+export const selectOpeningRun = (state: AppState) => state.compare.openingId;
+export const selectStarting = (state: AppState) => state.compare.starting;
+export const selectCompareProblem = (state: AppState) => state.compare.problem;
+/** id of the comparison that runs, whether it is shown or not */
+export const selectComparing = (state: AppState) => state.engine.status?.comparing ?? null;
+
+export const selectCompareDocuments = (state: AppState): readonly DraftDocument[] =>
+  (state.conversation.drafts[compareDraftKey] ?? emptyDraft).documents;
+
+/** Of the form, or the one in use; null: none is known yet. */
+export const selectCompareModelId = (state: AppState) =>
+  state.compare.form?.modelId ?? selectCurrentModel(state)?.id ?? null;
+
+/** Beyond it contexts are cut; null: they are not, or it is not known. */
+export function selectLongestContext(state: AppState): number | null {
+  const id = selectCompareModelId(state);
+  const model = state.models.list?.find(({ places }) => places.some((place) => place.id === id));
+  const trained = model?.info?.nCtxTrain ?? 0;
+  return trained > 0 && state.settings.saved?.context.rope === 'model' ? trained : null;
+}
+
+export function selectLiveColumn(runId: string, index: number) {
+  return ({ compare: { live } }: AppState): LiveColumn | null =>
+    live?.runId === runId ? (live.columns[index] ?? null) : null;
 }

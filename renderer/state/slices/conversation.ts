@@ -1,18 +1,13 @@
-import type { Attachment } from '../../../electron/contract/attachments';
-import type { Chat, Message } from '../../../electron/contract/chats';
+import type { Attachment, Chat, Message, SummaryKind } from '../../../electron/contract/chats';
 import type { EventPayload, Turn } from '../../../electron/contract/contract';
-import type { SummaryKind } from '../../../electron/contract/summaries';
-import { selectDraftKey, selectDraftOfOpenChat } from '../conversation/selectors';
-import { type Draft, emptyDraft, newChatKey } from '../conversation/state';
+import { type Draft, emptyDraft, newChatKey } from '../appState';
+import { attachmentsOf } from '../lib/attach';
 import { titleFrom } from '../lib/chatList';
-import { attachmentsOf } from '../lib/documentDrafts';
 import { indexChildren, leafBelow, pathTo, withMessages } from '../lib/messageTree';
-import { lookedUp, withDraft } from '../lib/openChat';
+import { lookedUp, selectDraftKey, selectDraftOfOpenChat, withDraft } from '../lib/openChat';
 import type { Tools } from '../slice';
-import { selectIsAnswering } from '../stream/selectors';
-import { endedParts, openPartOf } from '../stream/summaryParts';
 import type { createDocumentsActions } from './documents';
-import type { createStreamActions } from './stream';
+import { type createStreamActions, endedParts, openPartOf, selectIsAnswering } from './live';
 
 const recentMessages = 8;
 

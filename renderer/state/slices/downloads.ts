@@ -1,7 +1,8 @@
 /** Downloads of models: what a person does with them. How they go is told by the services. */
-import type { Download, DownloadRequest } from '../../../electron/contract/downloads';
-import { errorPayloadOf } from '../../bridge/errorPayload';
-import { fileKey } from '../downloads/state';
+
+import type { Download, DownloadRequest } from '../../../electron/contract/hub';
+import { errorPayloadOf } from '../../bridge/client';
+import { type AppState, fileKey } from '../appState';
 import type { Tools } from '../slice';
 
 export function createDownloadsActions({ client, get, patch }: Tools) {
@@ -30,4 +31,23 @@ export function createDownloadsActions({ client, get, patch }: Tools) {
     cancel: (id: string) => change(() => client.call('downloads.cancel', { id })),
     clear: () => change(() => client.call('downloads.clear', undefined)),
   };
+}
+
+export const selectDownloads = (state: AppState) => state.downloads.list;
+export const selectDownloadProblem = (state: AppState) => state.downloads.problem;
+
+export const selectIsStarting = (repo: string, file: string) => (state: AppState) =>
+  state.downloads.starting.includes(fileKey({ repo, file }));
+
+/** null: nobody has asked for it */
+export const selectDownloadOf =
+  (repo: string, file: string) =>
+  (state: AppState): Download | null =>
+    state.downloads.list?.find((one) => one.repo === repo && one.file === file) ?? null;
+
+/** How many go on or are to go on by themselves. */
+export const selectGoingCount = (state: AppState) => goingOf(state.downloads.list ?? []).length;
+
+export function goingOf(list: readonly Download[]): Download[] {
+  return list.filter(({ state }) => ['queued', 'active', 'waiting', 'checking'].includes(state));
 }

@@ -1,7 +1,7 @@
 import type { AppInfo } from '../../../electron/contract/contract';
-import type { EngineStatus } from '../../../electron/contract/engine';
+import type { EngineState, EngineStatus } from '../../../electron/contract/engine';
 import type { Connection } from '../../bridge/client';
-import { keptParts } from '../engine/keptParts';
+import type { AppState } from '../appState';
 import type { Tools } from '../slice';
 
 export function createEngineActions({ client, get, patch, report }: Tools) {
@@ -59,4 +59,50 @@ export function createEngineActions({ client, get, patch, report }: Tools) {
       }
     },
   };
+}
+
+/** Parts that stay the same while a model is loaded; the status comes once a second, as a new object each time. */
+const lasting = ['capabilities', 'model', 'context', 'error', 'refused'] as const;
+
+/** The new status with the objects of the one before where they are equal, so that their readers do not render again. */
+export function keptParts(before: EngineStatus | null, status: EngineStatus): EngineStatus {
+  if (!before) return status;
+  const kept = lasting.filter((part) => JSON.stringify(before[part]) === JSON.stringify(status[part]));
+  return { ...status, ...Object.fromEntries(kept.map((part) => [part, before[part]])) };
+}
+
+export const selectStatus = (state: AppState) => state.engine.status;
+export const selectEngineState = (state: AppState) => state.engine.status?.state ?? null;
+export const selectLoadedModel = (state: AppState) => state.engine.status?.model ?? null;
+export const selectLoadedModelId = (state: AppState) => state.engine.status?.modelId ?? null;
+export const selectLoadedContext = (state: AppState) => state.engine.status?.context ?? null;
+export const selectCapabilities = (state: AppState) => state.engine.status?.capabilities ?? null;
+export const selectKvBytes = (state: AppState): number => {
+  const memory = state.engine.status?.memory;
+  return memory ? memory.kvK + memory.kvV : 0;
+};
+export const selectMemory = (state: AppState) => state.engine.status?.memory ?? null;
+export const selectLoadProgress = (state: AppState) => state.engine.status?.loadProgress ?? null;
+const selectInfo = (state: AppState) => state.engine.info;
+export const selectConnection = (state: AppState) => state.engine.connection;
+export const selectRecovered = (state: AppState) => state.engine.recovered;
+/** a model that was asked for and could not be had, until the person has closed what is said of it */
+export const selectRefusal = ({ engine }: AppState) => {
+  const refused = engine.status?.refused ?? null;
+  return refused === engine.closedRefusal ? null : refused;
+};
+export const selectHeadless = (state: AppState) => state.engine.info?.headless ?? false;
+export const selectContextUsed = (state: AppState) => state.engine.status?.contextUsed ?? 0;
+/** The engine process is there to be asked about a model, whether one is loaded or not. */
+export const selectCanAsk = (state: AppState) =>
+  ['ready', 'generating', 'failed', 'empty'].includes(state.engine.status?.state ?? '');
+/** A model is there to answer, now or when it has finished the answer before. */
+export const selectCanAnswer = (state: AppState) =>
+  state.engine.status?.state === 'ready' || state.engine.status?.state === 'generating';
+
+/** What a question that is sent now has to wait for; null: nothing. */
+export function waitsFor(state: EngineState | null): string | null {
+  if (state === 'loading') return 'The model is loading. A question waits for it.';
+  if (state === 'starting' || state === 'restarting') return 'The engine is starting. A question waits for it.';
+  return null;
 }

@@ -1,10 +1,9 @@
 /** Search of the hub, the page of one model, and what its files would take of this machine. */
+
 import type { HubFile, HubFit, HubModelPage, HubSort } from '../../../electron/contract/hub';
 import type { ContextSettings } from '../../../electron/contract/settings';
-import { errorPayloadOf } from '../../bridge/errorPayload';
-import { firstFile } from '../hub/firstFile';
-import { fitKey } from '../hub/fitKey';
-import type { AskedContext, Outcome } from '../hub/state';
+import { errorPayloadOf } from '../../bridge/client';
+import type { AppState, AskedContext, Outcome } from '../appState';
 import type { Tools } from '../slice';
 
 const restMs = 350;
@@ -149,3 +148,49 @@ async function outcomeOf<T>(asked: Promise<T>): Promise<Outcome<T>> {
     return { ok: false, error: errorPayloadOf(error) };
   }
 }
+
+// The file that a page begins with: what most people would take.
+
+/** good answers in little memory, in this order */
+const usualQuants = ['Q4_K_M', 'UD-Q4_K_XL', 'Q4_K_S', 'MXFP4', 'Q4_0', 'Q5_K_M', 'Q8_0'];
+
+export function filesOf(page: HubModelPage): HubFile[] {
+  return page.quants.flatMap(({ files }) => files);
+}
+
+/** A file that can be chatted with once it is here. */
+export function isUsable({ kind, missingParts }: HubFile): boolean {
+  return kind === 'model' && missingParts === 0;
+}
+
+/** `quant`: that of the catalogue, where it names the model; null: nothing here can be used */
+export function firstFile(page: HubModelPage, quant?: string): HubFile | null {
+  const usable = filesOf(page).filter(isUsable);
+  for (const name of [...(quant ? [quant] : []), ...usualQuants]) {
+    const found = usable.find((file) => file.quant === name);
+    if (found) return found;
+  }
+  return usable[0] ?? null;
+}
+
+/** Which question a verdict answers. */
+export function fitKey(
+  { repo, revision }: Pick<HubModelPage, 'repo' | 'revision'>,
+  file: string,
+  context: ContextSettings,
+): string {
+  const { nCtx, typeK, typeV, flashAttention, batch, gpuLayers, rope } = context;
+  return JSON.stringify([repo, revision, file, nCtx, typeK, typeV, flashAttention, batch, gpuLayers, rope]);
+}
+
+export const selectHubQuery = (state: AppState) => state.hub.query;
+export const selectHubSort = (state: AppState) => state.hub.sort;
+export const selectHubSearching = (state: AppState) => state.hub.searching;
+export const selectHubAsksMore = (state: AppState) => state.hub.asksMore;
+export const selectHubResults = (state: AppState) => state.hub.results;
+export const selectHubProblem = (state: AppState) => state.hub.problem;
+export const selectCatalogue = (state: AppState) => state.hub.catalogue;
+export const selectHubPage = (state: AppState) => state.hub.page;
+export const selectAskedContext = (state: AppState) => state.hub.asked;
+export const selectHubFits = (state: AppState) => state.hub.fits;
+export const selectHubAccount = (state: AppState) => state.hub.account;

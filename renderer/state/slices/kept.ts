@@ -1,4 +1,5 @@
-import { errorPayloadOf } from '../../bridge/errorPayload';
+import { errorPayloadOf } from '../../bridge/client';
+import type { AppState } from '../appState';
 import type { Tools } from '../slice';
 
 export function createKeptActions({ client, patch, report }: Tools) {
@@ -42,3 +43,5 @@ export function createKeptActions({ client, patch, report }: Tools) {
       removed(async () => patch('kept', { documents: await client.call('documents.sweep', undefined) })),
   };
 }
+
+export const selectKept = (state: AppState) => state.kept;

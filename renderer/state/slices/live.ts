@@ -2,11 +2,12 @@
  * Figures for the strip and the plots, thinned out: frames come up to 40 times a second, the strip changes at most 4 times
  * a second, and a reading of the history is taken once a second.
  */
-import type { AnswerStats } from '../../../electron/contract/chats';
-import type { LiveStats } from '../../../electron/contract/engine';
-import type { Power } from '../../../electron/contract/power';
+
+import { type AnswerStats, type Message, openPart, partMessageId } from '../../../electron/contract/chats';
+import type { LiveStats, StreamFrame } from '../../../electron/contract/engine';
+import type { Power } from '../../../electron/contract/machine';
+import type { AppState, HistoryPoint, LiveAnswer, StreamState } from '../appState';
 import { addSample, emptySparkline, type Sparkline } from '../lib/sparkline';
-import { addPoint, isDue } from '../meter/history';
 import type { Tools } from '../slice';
 
 export const showEveryMs = 250;
@@ -109,4 +110,174 @@ function withSpeed(sparkline: Sparkline, speed: number): Sparkline {
 
 function ratesOf(stats: LiveStats, prompt: number): Rates {
   return { answer: stats.phase === 'decode' ? stats.tokensPerSecondNow : 0, prompt };
+}
+
+// Pure steps of the history: a ring of readings, one a second.
+
+export const historyMs = 15 * 60_000;
+/** Readings come once a second; state changes in between bring the same figures again. */
+const minApartMs = 900;
+
+export function isDue(history: readonly HistoryPoint[], at: number): boolean {
+  const last = history.at(-1);
+  // a clock that was set back starts over
+  return !last || at - last.at >= minApartMs || at < last.at;
+}
+
+export function addPoint(history: readonly HistoryPoint[], point: HistoryPoint): HistoryPoint[] {
+  const kept = history.filter(({ at }) => at > point.at - historyMs && at <= point.at);
+  kept.push(point);
+  return kept;
+}
+
+/** Null as soon as no answer is at work, whatever the last figures were. */
+export const selectLiveFigures = (state: AppState): LiveStats | null => (selectActive(state) ? state.meter.live : null);
+export const selectMeterOff = (state: AppState) => state.meter.off;
+export const selectSparkline = (state: AppState) => state.meter.sparkline;
+export const selectHistory = (state: AppState) => state.meter.history;
+export const selectPower = (state: AppState) => state.meter.power;
+
+/** Tokens in the cache: of the answer at work, else as last read. */
+export const selectContextUsed = (state: AppState): number =>
+  selectLiveFigures(state)?.contextUsed ?? state.engine.status?.contextUsed ?? 0;
+/** Tokens that the cache holds. */
+export const selectContextSize = (state: AppState): number =>
+  selectLiveFigures(state)?.contextSize || (state.engine.status?.context?.nCtx ?? 0);
+
+export function selectLive(messageId: string) {
+  return (state: AppState): LiveAnswer | null => state.stream.live[messageId] ?? null;
+}
+
+/** The answer that the engine works on now; others wait in its queue. */
+function selectActive(state: AppState): LiveAnswer | null {
+  for (const id in state.stream.live) {
+    const answer = state.stream.live[id];
+    if (answer?.stats && answer.stats.phase !== 'queued') return answer;
+  }
+  return null;
+}
+
+export const selectActiveStats = (state: AppState) => selectActive(state)?.stats ?? null;
+export const selectActivePhase = (state: AppState) => selectActive(state)?.stats?.phase ?? null;
+export const selectLastStats = (state: AppState) => state.stream.last;
+
+/** What the answer of a chat is at; null: nothing is being written in it, or no frame has come. */
+export function selectPhase(chatId: string | null) {
+  return (state: AppState): LiveStats['phase'] | null => {
+    for (const id in state.stream.live) {
+      const answer = state.stream.live[id];
+      if (answer?.chatId === chatId) return answer?.stats?.phase ?? null;
+    }
+    return null;
+  };
+}
+
+export function selectIsAnswering(chatId: string | null) {
+  return (state: AppState): boolean => {
+    for (const id in state.stream.live) if (state.stream.live[id]?.chatId === chatId) return true;
+    return false;
+  };
+}
+
+// Pure steps of the stream: an answer begins, grows by frames, ends.
+
+const rememberedEnds = 64;
+
+type Ids = Pick<LiveAnswer, 'requestId' | 'chatId' | 'messageId'>;
+
+/** The services took the question. Frames may have come before this answer of the call; they are kept. */
+export function beginAnswer(state: StreamState, ids: Ids): StreamState {
+  if (state.ended.includes(ids.messageId)) return state;
+  const known = state.live[ids.messageId];
+  const answer: LiveAnswer = known
+    ? { ...known, requestId: ids.requestId, fromStart: true }
+    : { ...ids, text: '', thinking: '', stats: null, fromStart: true };
+  return { ...state, live: { ...state.live, [ids.messageId]: answer } };
+}
+
+/** An answer that had ended goes on: its frames count again, and add to what it has. */
+export function resumeAnswer(
+  state: StreamState,
+  { chatId, messageId, text, thinking }: Pick<LiveAnswer, 'chatId' | 'messageId' | 'text' | 'thinking'>,
+): StreamState {
+  const answer: LiveAnswer = { requestId: null, chatId, messageId, text, thinking, stats: null, fromStart: true };
+  return {
+    ...state,
+    live: { ...state.live, [messageId]: answer },
+    ended: state.ended.filter((id) => id !== messageId),
+  };
+}
+
+export function addFrame(state: StreamState, frame: StreamFrame): StreamState {
+  if (state.ended.includes(frame.messageId)) return state;
+  const known = state.live[frame.messageId];
+  const answer: LiveAnswer = {
+    requestId: frame.requestId,
+    chatId: frame.chatId,
+    messageId: frame.messageId,
+    text: (known?.text ?? '') + frame.text,
+    thinking: (known?.thinking ?? '') + frame.thinking,
+    stats: frame.stats,
+    fromStart: known?.fromStart ?? frame.stats.phase !== 'decode',
+  };
+  return { ...state, live: { ...state.live, [frame.messageId]: answer } };
+}
+
+export function endAnswer(state: StreamState, messageId: string, stats: AnswerStats | null): StreamState {
+  const { [messageId]: _ended, ...live } = state.live;
+  const ended = state.ended.includes(messageId) ? state.ended : [...state.ended, messageId].slice(-rememberedEnds);
+  return { live, ended, last: stats ?? state.last };
+}
+
+/** After a lost connection: what was missed is unknown, so the stored text is the base again. */
+export function forgetTexts(state: StreamState): StreamState {
+  const live = Object.fromEntries(
+    Object.entries(state.live).map(([id, answer]) => [id, { ...answer, text: '', thinking: '', fromStart: false }]),
+  );
+  return { ...state, live };
+}
+
+// A summary streams part by part, each under an id of its own: which of them are over. Pure.
+
+/** The part that is written now or next, and what there is of it; null: all are done, or it is no summary. */
+export function openPartOf({ id, summary }: Pick<Message, 'id' | 'summary'>): { id: string; text: string } | null {
+  const index = summary ? openPart(summary) : -1;
+  const part = summary?.parts[index];
+  return part ? { id: partMessageId(id, index), text: part.text } : null;
+}
+
+/** Ids whose late frames must not count any more, in the state that the services have just told. */
+export function endedParts(message: Message, live: Readonly<Record<string, LiveAnswer>>): string[] {
+  if (!message.summary) return [];
+  const open = openPartOf(message)?.id ?? null;
+  const over = Object.keys(live).filter((id) => id.startsWith(partMessageId(message.id, 0).slice(0, -1)));
+  const done = message.summary.parts.findLastIndex(({ ms }) => ms !== null);
+  if (done >= 0) over.push(partMessageId(message.id, done));
+  if (message.stopReason !== null && open) over.push(open);
+  return [...new Set(over)].filter((id) => message.stopReason !== null || id !== open);
+}
+
+export function createStreamActions({ get, patch }: Tools, meter: ReturnType<typeof createMeterActions>) {
+  return {
+    begin(ids: Pick<LiveAnswer, 'requestId' | 'chatId' | 'messageId'>): void {
+      patch('stream', beginAnswer(get().stream, ids));
+    },
+    resume(answer: Parameters<typeof resumeAnswer>[1]): void {
+      patch('stream', resumeAnswer(get().stream, answer));
+    },
+    frame(frame: StreamFrame): void {
+      const before = get().stream;
+      const after = addFrame(before, frame);
+      if (after === before) return;
+      patch('stream', after);
+      meter.frame(frame.messageId, frame.stats);
+    },
+    end(messageId: string, stats: AnswerStats | null): void {
+      patch('stream', endAnswer(get().stream, messageId, stats));
+      meter.end(messageId, stats);
+    },
+    forgetTexts(): void {
+      patch('stream', forgetTexts(get().stream));
+    },
+  };
 }

@@ -1,5 +1,6 @@
 import type { MachineProgress } from '../../../electron/contract/machine';
-import { errorPayloadOf } from '../../bridge/errorPayload';
+import { errorPayloadOf } from '../../bridge/client';
+import type { AppState } from '../appState';
 import type { Tools } from '../slice';
 
 export function createMachineActions({ client, get, patch, report }: Tools) {
@@ -37,3 +38,6 @@ export function createMachineActions({ client, get, patch, report }: Tools) {
     },
   };
 }
+
+export const selectMachineProfile = (state: AppState) => state.machine.profile;
+export const selectMachineFraction = (state: AppState) => state.machine.fraction;

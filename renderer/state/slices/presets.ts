@@ -1,7 +1,6 @@
-import type { Preset, PresetContent, Presets } from '../../../electron/contract/presets';
-import type { SettingsPatch } from '../../../electron/contract/settings';
-import { errorPayloadOf } from '../../bridge/errorPayload';
-import { isInUse, isSame } from '../presets/match';
+import type { Preset, PresetContent, Presets, Settings, SettingsPatch } from '../../../electron/contract/settings';
+import { errorPayloadOf } from '../../bridge/client';
+import type { AppState } from '../appState';
 import type { Tools } from '../slice';
 import type { createSettingsActions } from './settings';
 
@@ -104,4 +103,27 @@ export function createPresetsActions(
     remove: (presetId: string) => reported(client.call('presets.remove', { presetId })),
     setDefault: (presetId: string | null) => reported(client.call('presets.setDefault', { presetId })),
   };
+}
+
+// Pure comparison of presets with the settings as they are.
+
+/** The prompt and the sampling are those of the preset; what it says of the model does not count. */
+function isInUse(
+  { systemPrompt, sampling }: Pick<Preset, 'systemPrompt' | 'sampling'>,
+  settings: Settings,
+): boolean {
+  return systemPrompt === settings.systemPrompt && isSame(sampling, settings.sampling);
+}
+
+export function isSame<T extends object>(a: T, b: T): boolean {
+  return (Object.keys(b) as (keyof T)[]).every((key) => JSON.stringify(a[key]) === JSON.stringify(b[key]));
+}
+
+export const selectPresets = (state: AppState) => state.presets.presets;
+export const selectReplaced = (state: AppState) => state.presets.replaced;
+export const selectDefaultPresetId = (state: AppState) => state.presets.defaultId;
+
+/** null: the settings are those of no preset */
+export function selectPresetInUse({ presets: { presets }, settings: { saved } }: AppState) {
+  return (saved && presets.find((preset) => isInUse(preset, saved))) ?? null;
 }

@@ -1,10 +1,13 @@
-import type { CacheType } from '../../../electron/contract/cacheTypes';
-import type { SettingsScope } from '../../../electron/contract/modelDefaults';
-import type { ContextSettings, Settings, SettingsPatch } from '../../../electron/contract/settings';
-import { errorPayloadOf } from '../../bridge/errorPayload';
+import type {
+  CacheType,
+  ContextSettings,
+  Settings,
+  SettingsPatch,
+  SettingsScope,
+} from '../../../electron/contract/settings';
+import { errorPayloadOf } from '../../bridge/client';
+import type { AppState, EstimateOutcome, Estimates } from '../appState';
 import { createFitActions } from '../lib/fit';
-import { applyPatch, changeDraft, estimateKey } from '../settings/draft';
-import type { EstimateOutcome, Estimates } from '../settings/state';
 import type { Tools } from '../slice';
 
 export function createSettingsActions(tools: Tools) {
@@ -104,4 +107,64 @@ export function createSettingsActions(tools: Tools) {
     estimate,
     ...createFitActions(tools),
   };
+}
+
+// Pure work on the context settings that are being edited.
+
+/** Adds a change to the draft; a value that equals the saved one leaves it. */
+export function changeDraft(
+  draft: Partial<ContextSettings>,
+  change: Partial<ContextSettings>,
+  saved: ContextSettings,
+): Partial<ContextSettings> {
+  const merged = { ...draft, ...change };
+  const entries = Object.entries(merged).filter(([key, value]) => value !== saved[key as keyof ContextSettings]);
+  return Object.fromEntries(entries) as Partial<ContextSettings>;
+}
+
+/** What the window shows at once while the services are still writing the change down. */
+export function applyPatch(settings: Settings, patch: SettingsPatch): Settings {
+  const { context, sampling, sessions, documents, downloads, ...rest } = patch;
+  return {
+    ...settings,
+    ...defined(rest),
+    context: { ...settings.context, ...defined(context ?? {}) },
+    sampling: { ...settings.sampling, ...defined(sampling ?? {}) },
+    sessions: { ...settings.sessions, ...defined(sessions ?? {}) },
+    documents: { ...settings.documents, ...defined(documents ?? {}) },
+    downloads: { ...settings.downloads, ...defined(downloads ?? {}) },
+  };
+}
+
+export function estimateKey(context: ContextSettings, modelId: string | null): string {
+  return JSON.stringify([
+    modelId,
+    context.nCtx,
+    context.typeK,
+    context.typeV,
+    context.flashAttention,
+    context.batch,
+    context.gpuLayers,
+    context.rope,
+  ]);
+}
+
+function defined<T extends object>(object: T): Partial<T> {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Partial<T>;
+}
+
+export const selectSettings = (state: AppState) => state.settings.saved;
+export const selectSavedContext = (state: AppState) => state.settings.saved?.context ?? null;
+export const selectSampling = (state: AppState) => state.settings.saved?.sampling ?? null;
+const selectSystemPrompt = (state: AppState) => state.settings.saved?.systemPrompt ?? null;
+export const selectTheme = (state: AppState) => state.settings.saved?.theme ?? null;
+export const selectDraft = (state: AppState) => state.settings.draft;
+export const selectApplying = (state: AppState) => state.settings.applying;
+export const selectFit = (state: AppState) => state.settings.fit;
+export const selectEstimates = (state: AppState) => state.settings.estimates;
+
+/** Makes a new object on every call: read it through useShallow. */
+export function selectEditedContext(state: AppState): ContextSettings | null {
+  const saved = state.settings.saved?.context;
+  return saved ? { ...saved, ...state.settings.draft } : null;
 }

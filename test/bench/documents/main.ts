@@ -6,7 +6,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { DocumentJob } from '@/electron/contract/documents';
 import { limits } from '@/electron/contract/limits';
 import { DocumentService } from '@/electron/services/documents/documentService';
-import { forkProcess } from '@/electron/services/engine/forkTransport';
+import { forkProcess } from '@/electron/services/engine/engineTransport';
 import { cases } from './cases';
 
 const resolutionMs = 1;

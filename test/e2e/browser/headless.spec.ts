@@ -6,7 +6,7 @@ import { networkInterfaces } from 'node:os';
 import path from 'node:path';
 import { expect, type Page, type Request } from '@playwright/test';
 import { WebSocket } from 'ws';
-import { socketProtocols } from '@/electron/contract/channels';
+import { socketProtocols } from '@/electron/contract/rpc';
 import { root } from '../app';
 import { answers, ask, questions, send } from '../chat';
 import { test } from '../serve';

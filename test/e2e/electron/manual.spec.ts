@@ -2,8 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type ElectronApplication, expect, type Page } from '@playwright/test';
-import type { Attachment } from '@/electron/contract/attachments';
-import type { Message } from '@/electron/contract/chats';
+import type { Attachment, Message } from '@/electron/contract/chats';
 import type { OperationInput } from '@/electron/contract/contract';
 import { manualFacts, manualPages, plantedManual } from '@/test/fixtures/documents/planted';
 import { takePictures, test } from '../app';

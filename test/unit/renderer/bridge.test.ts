@@ -1,11 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { socketProtocols } from '@/electron/contract/channels';
-import { backoffMs } from '@/renderer/bridge/backoff';
-import type { Connection } from '@/renderer/bridge/client';
-import { createElectronClient } from '@/renderer/bridge/electronClient';
-import { errorPayloadOf } from '@/renderer/bridge/errorPayload';
-import { createSocketClient, type Socket } from '@/renderer/bridge/socketClient';
-import { socketUrl, takeToken } from '@/renderer/bridge/token';
+import { socketProtocols } from '@/electron/contract/rpc';
+import { type Connection, errorPayloadOf } from '@/renderer/bridge/client';
+import { createElectronClient, socketUrl, takeToken } from '@/renderer/bridge/createClient';
+import { backoffMs, createSocketClient, type Socket } from '@/renderer/bridge/socketClient';
 import { FakeServices } from './fakeServices';
 
 class FakeSocket implements Socket {

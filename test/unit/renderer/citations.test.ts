@@ -1,11 +1,11 @@
 /** What of an answer points into its documents, and where it leads. */
 import { describe, expect, it, vi } from 'vitest';
 import type { Section } from '@/electron/contract/documents';
-import { createElectronClient } from '@/renderer/bridge/electronClient';
+import { createElectronClient } from '@/renderer/bridge/createClient';
 import { documentsAlong } from '@/renderer/features/chat/markdown/answerSources';
 import { citationsIn, namedNearest, targetsOf } from '@/renderer/features/chat/markdown/citations';
 import { citePlugin, type Node, readHref } from '@/renderer/features/chat/markdown/citePlugin';
-import { findQuote, squash } from '@/renderer/state/citations/squash';
+import { findQuote, squash } from '@/renderer/state/slices/citations';
 import { createApp } from '@/renderer/state/store';
 import { FakeServices } from './fakeServices';
 

@@ -2,8 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { compareRequestSchema } from '@/electron/contract/compare';
 import { promptRoom } from '@/renderer/features/compare/promptRoom';
-import { startWarning } from '@/renderer/features/compare/startWarning';
-import type { CompareForm } from '@/renderer/state/compare/state';
+import { startWarning } from '@/renderer/features/compare/SetUp';
+import type { CompareForm } from '@/renderer/state/appState';
+import { draftDocument, storedDocument } from '@/renderer/state/lib/attach';
 import {
   configurationsOf,
   curveDepths,
@@ -13,7 +14,6 @@ import {
   nextRow,
   requestOf,
 } from '@/renderer/state/lib/compareForm';
-import { draftDocument, storedDocument } from '@/renderer/state/lib/documentDrafts';
 import { fakeDocument } from './fakeData';
 
 const typed = (change: Partial<CompareForm> = {}): CompareForm => ({ ...newForm(8192), text: 'Why?', ...change });

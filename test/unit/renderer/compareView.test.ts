@@ -10,14 +10,14 @@ import {
 } from '@/electron/contract/compare';
 import type { LiveStats } from '@/electron/contract/engine';
 import { contextSettingsSchema } from '@/electron/contract/settings';
-import { createElectronClient } from '@/renderer/bridge/electronClient';
+import { createElectronClient } from '@/renderer/bridge/createClient';
+import { placeLabels } from '@/renderer/features/compare/ComparePlot';
 import { columnName, runProgress, stateText, warningsOf } from '@/renderer/features/compare/columnText';
 import { commonBasis, type Figure, figures, formatKld, formatShare } from '@/renderer/features/compare/figures';
 import { plotsOf } from '@/renderer/features/compare/plotData';
-import { placeLabels } from '@/renderer/features/compare/plotLabels';
-import { verdictsOf } from '@/renderer/features/compare/verdict';
-import { selectCompareDocuments, selectLiveColumn } from '@/renderer/state/compare/selectors';
+import { verdictsOf } from '@/renderer/features/compare/RunView';
 import { connect } from '@/renderer/state/connect';
+import { selectCompareDocuments, selectLiveColumn } from '@/renderer/state/slices/compare';
 import { createApp } from '@/renderer/state/store';
 import { effective } from '@/test/fixtures/samples';
 import { FakeServices } from './fakeServices';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { compareWords, type Piece } from '@/renderer/features/chat/compareWords';
+import { compareWords, type Piece } from '@/renderer/features/chat/CompareAnswers';
 
 const whole = (pieces: Piece[] = []) => pieces.map(({ text }) => text).join('');
 const own = (pieces: Piece[] = []) => pieces.filter((piece) => piece.own).map(({ text }) => text.trim());

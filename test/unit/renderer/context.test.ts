@@ -1,14 +1,14 @@
 /** The context control: marks of the slider, their places, and what a change costs. */
 import { describe, expect, it } from 'vitest';
-import type { CacheType } from '@/electron/contract/cacheTypes';
 import type { AnswerStats, Message } from '@/electron/contract/chats';
 import type { ContextFit, FitMark } from '@/electron/contract/fit';
-import { applyCost, measuredRate } from '@/renderer/features/settings/applyText';
+import type { CacheType } from '@/electron/contract/settings';
+import { applyCost, measuredRate } from '@/renderer/features/settings/ApplyBar';
+import { placeMarks } from '@/renderer/features/settings/ContextSlider';
 import { clusterText, contextMarks, legendOf, longestOf, roomFor } from '@/renderer/features/settings/contextMarks';
 import { contextStops, longestOnSlider, shareOf } from '@/renderer/features/settings/contextScale';
-import { placeMarks } from '@/renderer/features/settings/markLayout';
-import { needParts, needText } from '@/renderer/features/settings/needText';
-import { offerText } from '@/renderer/ui/fitText';
+import { needParts, needText } from '@/renderer/features/settings/KvEstimate';
+import { offerText } from '@/renderer/ui/format';
 import { embeddedModel, fakeSettings, readyStatus } from './fakeData';
 
 const { context } = fakeSettings();

@@ -1,18 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { Attachment } from '@/electron/contract/attachments';
-import type { Message } from '@/electron/contract/chats';
+import type { Attachment, Message } from '@/electron/contract/chats';
 import { releasedAlong } from '@/electron/contract/released';
-import { usedOf } from '@/renderer/features/chat/UsedParts';
-import { budgetParts, budgetText } from '@/renderer/features/composer/budgetParts';
+import { usedOf } from '@/renderer/features/chat/UserMessage';
+import { budgetParts, budgetText } from '@/renderer/features/composer/BudgetBar';
 import { partOf, tokensOf } from '@/renderer/features/documents/selection';
 import type { AppState } from '@/renderer/state/appState';
-import { neededLength, roomOffers } from '@/renderer/state/budget/room';
-import { selectCanRelease } from '@/renderer/state/conversation/selectors';
-import { hitOf } from '@/renderer/state/documents/hits';
-import { partsSent, sectionsIn } from '@/renderer/state/documents/inContext';
-import { parseRanges, rangesText } from '@/renderer/state/documents/ranges';
 import { blockAt, blocksOf, overlap, shownText, stretchesOf } from '@/renderer/state/lib/blocks';
-import { partText } from '@/renderer/state/lib/partText';
+import { selectCanRelease } from '@/renderer/state/lib/openChat';
+import { hitOf, parseRanges, partsSent, partText, rangesText, sectionsIn } from '@/renderer/state/lib/partText';
+import { neededLength, roomOffers } from '@/renderer/state/slices/budget';
 import { embeddedModel, fakeBudget, fakeDocument, fakeInfo, fakeSections, fakeSettings, fitOf } from './fakeData';
 import { FakeServices } from './fakeServices';
 

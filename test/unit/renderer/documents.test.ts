@@ -1,10 +1,10 @@
 /** Documents beside a question: from a file or a paste to a card, and with the question to the services. */
 import { describe, expect, it, vi } from 'vitest';
-import { createElectronClient } from '@/renderer/bridge/electronClient';
-import { selectBudgetStale } from '@/renderer/state/budget/selectors';
+import { createElectronClient } from '@/renderer/bridge/createClient';
 import { connect } from '@/renderer/state/connect';
-import { selectDraftDocuments } from '@/renderer/state/documents/selectors';
-import { attachmentsOf, draftDocument, pastedName } from '@/renderer/state/lib/documentDrafts';
+import { attachmentsOf, draftDocument, pastedName } from '@/renderer/state/lib/attach';
+import { selectBudgetStale } from '@/renderer/state/slices/budget';
+import { selectDraftDocuments } from '@/renderer/state/slices/documents';
 import { createApp } from '@/renderer/state/store';
 import { fakeDocument } from './fakeData';
 import { FakeServices } from './fakeServices';

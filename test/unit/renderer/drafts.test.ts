@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { emptyDraft } from '@/renderer/state/conversation/state';
-import { draftDocument } from '@/renderer/state/lib/documentDrafts';
+import { emptyDraft } from '@/renderer/state/appState';
+import { draftDocument } from '@/renderer/state/lib/attach';
 import { isEmptyDraft, lookedUp, withDraft } from '@/renderer/state/lib/openChat';
-import { applyPatch, changeDraft } from '@/renderer/state/settings/draft';
+import { applyPatch, changeDraft } from '@/renderer/state/slices/settings';
 import { fakeSettings } from './fakeData';
 import { FakeServices } from './fakeServices';
 

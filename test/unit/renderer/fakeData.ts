@@ -1,15 +1,13 @@
 /** A model list, settings and an engine state to test with. The byte figures are plausible, not the engine's. */
 
-import type { CacheType } from '@/electron/contract/cacheTypes';
+import type { PromptBudget } from '@/electron/contract/chats';
 import type { OperationInput } from '@/electron/contract/contract';
 import type { DocumentInfo, Section } from '@/electron/contract/documents';
-import type { Download } from '@/electron/contract/downloads';
 import type { EngineStatus, MemoryEstimate } from '@/electron/contract/engine';
 import type { ContextFit, FitMark } from '@/electron/contract/fit';
-import type { HubFile, HubModel, HubModelPage } from '@/electron/contract/hub';
+import type { Download, HubFile, HubModel, HubModelPage } from '@/electron/contract/hub';
 import type { ModelEntry } from '@/electron/contract/models';
-import type { PromptBudget } from '@/electron/contract/promptBudget';
-import type { ContextSettings, Settings } from '@/electron/contract/settings';
+import type { CacheType, ContextSettings, Settings } from '@/electron/contract/settings';
 
 const bitsOf: Record<string, number> = {
   f16: 16,

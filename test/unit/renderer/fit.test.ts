@@ -1,6 +1,6 @@
 /** What fits, asked through the state: for the edited settings, as offers, and for the models of the list. */
 import { describe, expect, it, vi } from 'vitest';
-import { createElectronClient } from '@/renderer/bridge/electronClient';
+import { createElectronClient } from '@/renderer/bridge/createClient';
 import { connect } from '@/renderer/state/connect';
 import { fitKey } from '@/renderer/state/lib/fit';
 import { createApp } from '@/renderer/state/store';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { LiveStats, StreamFrame } from '@/electron/contract/engine';
-import { addFrame, beginAnswer, endAnswer, forgetTexts, resumeAnswer } from '@/renderer/state/stream/frames';
-import { initialStream } from '@/renderer/state/stream/state';
+import { initialStream } from '@/renderer/state/appState';
+import { addFrame, beginAnswer, endAnswer, forgetTexts, resumeAnswer } from '@/renderer/state/slices/live';
 
 const ids = { requestId: 'r', chatId: 'c', messageId: 'm' };
 const stats: LiveStats = {

@@ -1,9 +1,9 @@
 /** The hub and downloads as the state of the window has them. */
 import { describe, expect, it, vi } from 'vitest';
-import { createElectronClient } from '@/renderer/bridge/electronClient';
-import { newlyDone } from '@/renderer/features/models/downloads/newlyDone';
+import { createElectronClient } from '@/renderer/bridge/createClient';
+import { newlyDone } from '@/renderer/features/models/view/ModelsView';
 import { connect } from '@/renderer/state/connect';
-import { fitKey } from '@/renderer/state/hub/fitKey';
+import { fitKey } from '@/renderer/state/slices/hub';
 import { createApp } from '@/renderer/state/store';
 import { fakeDownload, fakeHubFile, fakeHubPage, fakeSettings } from './fakeData';
 import { FakeServices } from './fakeServices';

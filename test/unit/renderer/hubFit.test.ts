@@ -1,12 +1,12 @@
 /** What the models view says of a file before it is downloaded. */
 import { describe, expect, it } from 'vitest';
 import type { HubFile, HubFit, HubModelPage } from '@/electron/contract/hub';
-import { lengthStops, nearestStop } from '@/renderer/features/models/discover/lengthStops';
-import { longestPicture } from '@/renderer/features/models/discover/longest';
+import { lengthStops, nearestStop } from '@/renderer/features/models/discover/AskedFields';
+import { longestPicture } from '@/renderer/features/models/discover/LongestPicture';
 import { type KnownVerdict, verdictOf } from '@/renderer/features/models/discover/verdict';
 import { gradeText, verdictText } from '@/renderer/features/models/discover/verdictText';
 import { progressText, totalShare } from '@/renderer/features/models/downloads/downloadText';
-import { firstFile } from '@/renderer/state/hub/firstFile';
+import { firstFile } from '@/renderer/state/slices/hub';
 import { fakeDownload, fakeHubFile, fakeSettings, fitOf, otherModel } from './fakeData';
 
 const gib = 1024 ** 3;

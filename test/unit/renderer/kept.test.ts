@@ -1,7 +1,7 @@
 /** What is kept on disk beside the chats, as the settings tell it and remove it. */
 import { expect, it, vi } from 'vitest';
-import type { SavedSession } from '@/electron/contract/sessions';
-import { createElectronClient } from '@/renderer/bridge/electronClient';
+import type { SavedSession } from '@/electron/contract/engine';
+import { createElectronClient } from '@/renderer/bridge/createClient';
 import {
   agoText,
   documentsText,
@@ -9,7 +9,7 @@ import {
   titleOf,
   totalText,
   unusedText,
-} from '@/renderer/features/settings/keptText';
+} from '@/renderer/features/settings/KeptSection';
 import { connect } from '@/renderer/state/connect';
 import { createApp } from '@/renderer/state/store';
 import { FakeServices } from './fakeServices';

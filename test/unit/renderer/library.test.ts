@@ -1,11 +1,11 @@
 /** Search, folders and trash as the state of the window has them. */
 import { describe, expect, it, vi } from 'vitest';
 import type { Message } from '@/electron/contract/chats';
-import { rememberFolders } from '@/renderer/app/rememberFolders';
-import { createElectronClient } from '@/renderer/bridge/electronClient';
+import { rememberFolders } from '@/renderer/app/main';
+import { createElectronClient } from '@/renderer/bridge/createClient';
 import { connect } from '@/renderer/state/connect';
+import { selectProblem } from '@/renderer/state/slices/ui';
 import { createApp } from '@/renderer/state/store';
-import { selectProblem } from '@/renderer/state/ui/selectors';
 import { fileName } from '@/renderer/ui/saveFile';
 import { FakeServices } from './fakeServices';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { withFormulas } from '@/renderer/features/chat/markdown/math';
-import { renderFormula } from '@/renderer/features/chat/markdown/renderFormula';
+import { renderFormula } from '@/renderer/features/chat/markdown/Formula';
+import { withFormulas } from '@/renderer/features/chat/markdown/Markdown';
 
 const written = (text: string) => withFormulas(text).text;
 const untouched = (text: string) => expect(withFormulas(text)).toEqual({ text, found: false });

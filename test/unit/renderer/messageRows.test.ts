@@ -1,8 +1,8 @@
 /** The list of messages without a window: which rows there are, what is marked in them, where a search leads. */
 import { describe, expect, it, vi } from 'vitest';
-import { createElectronClient } from '@/renderer/bridge/electronClient';
+import { createElectronClient } from '@/renderer/bridge/createClient';
 import { messagesWith, occurrences, stepTo } from '@/renderer/features/chat/found';
-import { estimateRow, rowsBetween, withKept } from '@/renderer/features/chat/rowRange';
+import { estimateRow, rowsBetween, withKept } from '@/renderer/features/chat/useMessageScroll';
 import { connect } from '@/renderer/state/connect';
 import { pathTo } from '@/renderer/state/lib/messageTree';
 import { createApp } from '@/renderer/state/store';

@@ -1,17 +1,15 @@
 /** The strip's figures thinned out, the history behind the plots, and what they show. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { LiveStats } from '@/electron/contract/engine';
-import { unknownPower } from '@/electron/contract/power';
-import { formatAgo } from '@/renderer/features/meter/ago';
+import { unknownPower } from '@/electron/contract/machine';
+import { formatAgo } from '@/renderer/features/meter/HistoryPlot';
 import { columnsOf, largestOf, stacked, stackedParts } from '@/renderer/features/meter/historySeries';
-import { powerHint } from '@/renderer/features/meter/powerText';
-import { sparklinePoints } from '@/renderer/features/meter/sparklinePoints';
-import { keptParts } from '@/renderer/state/engine/keptParts';
+import { powerHint, sparklinePoints } from '@/renderer/features/meter/StatusStrip';
+import { type HistoryPoint, initialMeter, type MeterState } from '@/renderer/state/appState';
 import { addSample, emptySparkline, maxValues } from '@/renderer/state/lib/sparkline';
-import { addPoint, historyMs, isDue } from '@/renderer/state/meter/history';
-import { type HistoryPoint, initialMeter, type MeterState } from '@/renderer/state/meter/state';
 import type { Tools } from '@/renderer/state/slice';
-import { createMeterActions, showEveryMs } from '@/renderer/state/slices/live';
+import { keptParts } from '@/renderer/state/slices/engine';
+import { addPoint, createMeterActions, historyMs, isDue, showEveryMs } from '@/renderer/state/slices/live';
 import { memory } from '@/test/fixtures/samples';
 import { embeddedModel, fakeSettings, readyStatus } from './fakeData';
 

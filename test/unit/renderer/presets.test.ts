@@ -1,8 +1,8 @@
 /** Presets and the system prompt of a chat, as the state of the window has them. */
 import { expect, it, vi } from 'vitest';
-import { createElectronClient } from '@/renderer/bridge/electronClient';
+import { createElectronClient } from '@/renderer/bridge/createClient';
 import { connect } from '@/renderer/state/connect';
-import { selectPresetInUse } from '@/renderer/state/presets/selectors';
+import { selectPresetInUse } from '@/renderer/state/slices/presets';
 import { createApp } from '@/renderer/state/store';
 import { FakeServices } from './fakeServices';
 

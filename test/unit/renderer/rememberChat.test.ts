@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { rememberChat } from '@/renderer/app/rememberChat';
-import type { App } from '@/renderer/state/store';
+import { rememberChat } from '@/renderer/app/main';
+import type { AppStore } from '@/renderer/state/store';
 
 /** As much of the app as is looked at. */
 function start(stored: string | null) {
@@ -14,7 +14,7 @@ function start(stored: string | null) {
       },
     },
     actions: { conversation: { open } },
-  } as unknown as App;
+  } as unknown as AppStore;
   rememberChat(app, { getItem: (key) => items.get(key) ?? null, setItem: (key, value) => void items.set(key, value) });
   const state = (list: string[] | null, openId: string | null) =>
     tell({

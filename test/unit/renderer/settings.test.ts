@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { cacheTypes } from '@/electron/contract/cacheTypes';
-import { settingsSchema } from '@/electron/contract/settings';
-import { offeredTypes } from '@/renderer/features/settings/cacheTypeText';
+import { cacheTypes, settingsSchema } from '@/electron/contract/settings';
 import { changesText } from '@/renderer/features/settings/changesText';
 import { contextStops, nearestStop } from '@/renderer/features/settings/contextScale';
-import { defaultContext, defaultContextFor, defaultSampling } from '@/renderer/features/settings/defaults';
-import { parseStops, printStops } from '@/renderer/features/settings/stopStrings';
-import { isSame } from '@/renderer/state/presets/match';
+import { parseStops, printStops } from '@/renderer/features/settings/SamplingSection';
+import {
+  defaultContext,
+  defaultContextFor,
+  defaultSampling,
+  offeredTypes,
+} from '@/renderer/features/settings/SettingsPanel';
+import { isSame } from '@/renderer/state/slices/presets';
 import { clampTyped, committedNumber, parseNumber } from '@/renderer/ui/NumberField';
 import { fakeSettings } from './fakeData';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AnswerStats } from '@/electron/contract/chats';
-import { statsRows } from '@/renderer/features/chat/statsText';
+import { statsRows } from '@/renderer/features/chat/StatsLine';
 
 const stats: AnswerStats = {
   ...{ promptTokens: 4220, cachedTokens: 4000, restoredTokens: 3900, answerTokens: 312 },

@@ -1,12 +1,12 @@
 /** The state with services behind it: what a person does, and what the window then holds. */
 import { describe, expect, it, vi } from 'vitest';
 import type { Turn } from '@/electron/contract/contract';
-import { createElectronClient } from '@/renderer/bridge/electronClient';
+import { createElectronClient } from '@/renderer/bridge/createClient';
 import { connect } from '@/renderer/state/connect';
 import { pathTo } from '@/renderer/state/lib/messageTree';
+import { selectActiveStats, selectIsAnswering } from '@/renderer/state/slices/live';
+import { selectProblem } from '@/renderer/state/slices/ui';
 import { createApp } from '@/renderer/state/store';
-import { selectActiveStats, selectIsAnswering } from '@/renderer/state/stream/selectors';
-import { selectProblem } from '@/renderer/state/ui/selectors';
 import { Gate } from '@/test/fixtures/gate';
 import { FakeServices } from './fakeServices';
 

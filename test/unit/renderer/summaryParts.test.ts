@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
-import type { Message } from '@/electron/contract/chats';
-import type { Summary, SummaryPart } from '@/electron/contract/summaries';
-import { doneText, leftText, shareDone, stepText } from '@/renderer/features/chat/summaryText';
-import type { LiveAnswer } from '@/renderer/state/stream/state';
-import { endedParts, openPartOf } from '@/renderer/state/stream/summaryParts';
+import type { Message, Summary, SummaryPart } from '@/electron/contract/chats';
+import { doneText, leftText, shareDone, stepText } from '@/renderer/features/chat/AssistantMessage';
+import type { LiveAnswer } from '@/renderer/state/appState';
+import { endedParts, openPartOf } from '@/renderer/state/slices/live';
 
 const attachment = { documentId: 'd', name: 'a.pdf', part: { kind: 'whole' as const } };
 const part = (label: string, ms: number | null, text = ''): SummaryPart => ({

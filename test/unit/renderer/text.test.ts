@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { sortDropped } from '@/renderer/app/dropped';
+import { sortDropped } from '@/renderer/app/DropZone';
 import { commandOfKey, escapeCloses } from '@/renderer/app/keyboard';
 import { highlight } from '@/renderer/features/chat/markdown/highlight';
-import { foldedPart, lastPart, textBlocks } from '@/renderer/features/chat/longText';
-import { pasteOf } from '@/renderer/features/composer/paste';
+import { foldedPart, lastPart, textBlocks } from '@/renderer/features/chat/UserMessage';
+import { pasteOf } from '@/renderer/features/composer/Composer';
 
 describe('highlight', () => {
   const kinds = (code: string, language: string) =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Client } from '@/electron/contract/contract';
 import { type UploadPart, uploadPartSchema } from '@/electron/contract/documents';
-import { createElectronClient } from '@/renderer/bridge/electronClient';
+import { createElectronClient } from '@/renderer/bridge/createClient';
 import { uploadFiles } from '@/renderer/bridge/upload';
 
 /** Takes parts as the app does, under the contract, and keeps the bytes of each file. */

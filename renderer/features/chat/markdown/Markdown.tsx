@@ -2,15 +2,30 @@
  * Markdown of answers. Every element is ours: links leave only through the app, images are never fetched, and raw HTML
  * is shown as the text that it is (no rehype-raw), so nothing of a model's output becomes markup by itself.
  */
-import { type ComponentProps, isValidElement, lazy, type ReactElement, Suspense, use, useMemo } from 'react';
+
+import {
+  type ComponentProps,
+  createContext,
+  isValidElement,
+  lazy,
+  memo,
+  type ReactElement,
+  type ReactNode,
+  Suspense,
+  use,
+  useEffect,
+  useMemo,
+} from 'react';
 import remarkMath from 'remark-math';
 import { type Components, type PluginConfig, Streamdown } from 'streamdown';
-import { useActions } from '../../../state/useApp';
-import { Citation, InCitation } from './Citation';
-import { CodeBlock } from './CodeBlock';
-import type { CitedDocument } from './citations';
-import { citePlugin, isCitation } from './citePlugin';
-import { withFormulas } from './math';
+import { selectCitedSections, selectQuotes } from '../../../state/slices/citations';
+import { useActions, useApp } from '../../../state/useApp';
+import { Menu, MenuItem } from '../../../ui/Menu';
+import { CopyButton } from '../CopyButton';
+import { AnswerSources } from './answerSources';
+import { type CitationTarget, type CitedDocument, targetsOf } from './citations';
+import { citePlugin, isCitation, readHref } from './citePlugin';
+import { highlight } from './highlight';
 
 const Formula = lazy(() => import('./Formula'));
 
@@ -163,4 +178,143 @@ function httpsUrl(href: string | undefined): string | null {
   } catch {
     return null;
   }
+}
+
+// Words of an answer that lead to a page or a sentence of its documents; where there is none, only the words.
+
+/** True inside a citation that leads somewhere: other links in it are words. */
+export const InCitation = createContext(false);
+
+export function Citation({ href, children }: { href: string; children: ReactNode }) {
+  const { messageId, documents } = use(AnswerSources);
+  const sections = useApp(selectCitedSections);
+  const quotes = useApp(selectQuotes(messageId));
+  const { citations, documents: actions } = useActions();
+  const read = readHref(href);
+  const quote = read?.cites.kind === 'quote' ? read.cites.words : null;
+  useEffect(() => {
+    if (quote !== null) citations.seek(messageId, documents, quote);
+  }, [citations, messageId, documents, quote]);
+  const all = read ? targetsOf(read.cites, documents, sections, quotes) : [];
+  const named = documents[read?.named ?? -1];
+  const targets = all.filter(({ documentId }) => documentId === named?.documentId);
+  const meant = targets.length > 0 ? targets : all;
+  const open = ({ documentId, place }: CitationTarget) => actions.openAt(documentId, place);
+
+  const [first] = meant;
+  if (!first) return <>{children}</>;
+  const words = <InCitation value={true}>{children}</InCitation>;
+  if (meant.length === 1) {
+    return (
+      <button type="button" className="cite" title={titleOf(first)} data-testid="citation" onClick={() => open(first)}>
+        {words}
+      </button>
+    );
+  }
+  return (
+    <Menu
+      align="start"
+      trigger={
+        <button type="button" className="cite" title="In several documents" data-testid="citation">
+          {words}
+        </button>
+      }
+    >
+      {meant.map((target) => (
+        <MenuItem key={target.documentId} onSelect={() => open(target)}>
+          {titleOf(target)}
+        </MenuItem>
+      ))}
+    </Menu>
+  );
+}
+
+function titleOf({ name, label }: CitationTarget): string {
+  return label === '' ? name : `${name}, ${label}`;
+}
+
+export const CodeBlock = memo(function CodeBlock({ code, language }: { code: string; language: string }) {
+  const tokens = useMemo(() => highlight(code, language), [code, language]);
+  return (
+    <figure
+      dir="ltr"
+      className="code-block overflow-hidden rounded-lg border border-line bg-code"
+      data-testid="code-block"
+    >
+      <figcaption className="flex h-8 items-center justify-between border-b border-line pr-1 pl-3.5 text-xs text-ink-3">
+        {language || 'text'}
+        <CopyButton text={code} label="Copy code" />
+      </figcaption>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keyboard */}
+      <pre className="overflow-x-auto px-3.5 py-3 font-mono text-[0.8125rem] leading-[1.6]" tabIndex={0}>
+        <code>
+          {tokens.map((token, i) =>
+            token.kind === 'plain' ? (
+              token.text
+            ) : (
+              // biome-ignore lint/suspicious/noArrayIndexKey: tokens of one text, in their order
+              <span key={i} className={`syntax-${token.kind}`}>
+                {token.text}
+              </span>
+            ),
+          )}
+        </code>
+      </pre>
+    </figure>
+  );
+});
+
+// Formulas in answers. Models write them in four ways; here all become `$$...$$`, which is the only one that the parser
+// is told to read, so that a price never turns into a formula. Code stays as it is.
+
+/** Code first, so that nothing inside it is touched; then what is a formula by its signs. */
+const parts = new RegExp(
+  [
+    /(?<fence>^[ \t>]*(?<mark>`{3,}|~{3,})[^\n]*(?:\n[\s\S]*?(?:^[ \t>]*\k<mark>|$(?![\s\S]))|$(?![\s\S])))/,
+    /(?<code>(?<ticks>`+)(?!`)(?:(?!\n\s*\n)[\s\S])*?[^`]\k<ticks>(?!`))/,
+    /(?<escaped>\\[\\$])/,
+    /(?<lead>^[ \t]*)\$\$(?<ownLine>[^$]+?)\$\$[ \t]*$/,
+    /(?<dollars>\$\$[^$]+?\$\$)/,
+    /(?<indent>^[ \t]*)\\\[(?<display>[\s\S]+?)\\\]/,
+    /\\\[(?<displayInText>[^\n]+?)\\\]/,
+    /\\\((?<inline>(?:(?!\n\s*\n)[\s\S])+?)\\\)/,
+    /(?<![\w$])\$(?<single>[^\s$](?:[^$\n]*[^\s$\\])?)\$(?![\d$])/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'gm',
+);
+
+/** Formulas in the one notation. The text comes back as the same string when there are none. */
+export function withFormulas(text: string): { text: string; found: boolean } {
+  if (!text.includes('$') && !text.includes('\\[') && !text.includes('\\(')) return { text, found: false };
+  let found = false;
+  const written = text.replace(parts, (whole: string, ...rest: unknown[]) => {
+    const formula = formulaIn(rest.at(-1) as Record<string, string | undefined>, whole);
+    if (formula !== null) found = true;
+    return formula ?? whole;
+  });
+  return { text: found ? written : text, found };
+}
+
+function formulaIn(groups: Record<string, string | undefined>, whole: string): string | null {
+  const { lead, ownLine, dollars, indent, display, displayInText, inline, single } = groups;
+  if (ownLine !== undefined) return block(ownLine, lead ?? '');
+  if (display !== undefined) return block(display, indent ?? '');
+  if (dollars !== undefined) return whole;
+  const words = displayInText ?? inline ?? (single !== undefined && isFormula(single) ? single : null);
+  // The signs of a table cell end it, whatever stands around them.
+  return words === null ? null : `$$${words.trim()}$$`;
+}
+
+/** An empty line would end the formula. */
+function block(formula: string, indent: string): string {
+  const lines = formula.split('\n').map((line) => line.trim());
+  return ['$$', ...lines.filter(Boolean), '$$'].map((line) => indent + line).join('\n');
+}
+
+/** Between single dollar signs: signs of a formula, or letters and figures without a word of everyday language. */
+export function isFormula(text: string): boolean {
+  if (/[\\^_={}<>]/.test(text)) return !/^\d[\d.,]*\s+[a-z]{2,}\s/i.test(text);
+  return !/[a-z]{3,}/i.test(text) && !/[a-z]{2,}\s|\s[a-z]{2,}/i.test(text) && !/^[\d.,]+\s*[-–/]\s*$/.test(text);
 }

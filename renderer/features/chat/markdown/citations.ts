@@ -1,6 +1,6 @@
 /** What in the words of an answer points into a document: "[Page 12]", "pages 3-4", "p. 7", and quotations. */
 import type { Section } from '../../../../electron/contract/documents';
-import type { QuotePlace } from '../../../state/citations/state';
+import type { QuotePlace } from '../../../state/appState';
 
 export interface CitedDocument {
   documentId: string;

@@ -1,16 +1,15 @@
 /** Context and cache types that the verdicts are about. They change nothing of the settings until a person says so. */
+
 import { useId } from 'react';
-import { type CacheType, cacheTypes } from '../../../../electron/contract/cacheTypes';
 import type { ContextFit } from '../../../../electron/contract/fit';
 import { limits } from '../../../../electron/contract/limits';
-import type { ContextSettings } from '../../../../electron/contract/settings';
-import type { AskedContext } from '../../../state/hub/state';
+import { type CacheType, type ContextSettings, cacheTypes } from '../../../../electron/contract/settings';
+import type { AskedContext } from '../../../state/appState';
 import { useActions } from '../../../state/useApp';
 import { formatCount } from '../../../ui/format';
 import { NumberField } from '../../../ui/NumberField';
 import { Select } from '../../../ui/Select';
 import { Slider } from '../../../ui/Slider';
-import { lengthStops, nearestStop } from './lengthStops';
 
 interface AskedFieldsProps {
   context: ContextSettings;
@@ -104,4 +103,22 @@ function TypeSelect({ side, value, onType }: TypeSelectProps) {
       </Select>
     </span>
   );
+}
+
+/** Context lengths of the slider: two in each doubling, up to what the model was trained for. */
+const shortest = 2048;
+
+/** Rising; `longest` itself is the last one. */
+export function lengthStops(longest: number): number[] {
+  const stops: number[] = [];
+  for (let base = shortest; base < longest; base *= 2) {
+    for (const stop of [base, base * 1.5]) if (stop < longest) stops.push(stop);
+  }
+  return [...stops, longest];
+}
+
+/** Index of the stop that a length is nearest to, by ratio. */
+export function nearestStop(stops: readonly number[], tokens: number): number {
+  const distances = stops.map((stop) => Math.abs(Math.log(stop / Math.max(1, tokens))));
+  return distances.indexOf(Math.min(...distances));
 }

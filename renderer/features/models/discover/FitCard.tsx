@@ -1,18 +1,21 @@
 /** The chosen file on this machine: settings to try, the verdict with its parts, and what the cache types are worth. */
-import type { HubFile, HubModelPage } from '../../../../electron/contract/hub';
+
+import { useState } from 'react';
+import type { HubFile, HubFit, HubModelPage } from '../../../../electron/contract/hub';
 import type { ContextSettings } from '../../../../electron/contract/settings';
-import { selectCanAsk } from '../../../state/engine/selectors';
-import { fitKey } from '../../../state/hub/fitKey';
-import { selectHubFits } from '../../../state/hub/selectors';
-import { selectSavedContext } from '../../../state/settings/selectors';
+import { selectCanAsk } from '../../../state/slices/engine';
+import { fitKey, selectHubFits } from '../../../state/slices/hub';
+import { selectSavedContext } from '../../../state/slices/settings';
 import { useActions, useApp } from '../../../state/useApp';
 import { Button } from '../../../ui/Button';
 import { cx } from '../../../ui/cx';
+import { formatBytes, formatCount } from '../../../ui/format';
 import { Progress } from '../../../ui/Progress';
 import { AskedFields } from './AskedFields';
+import { GradeChip } from './GradeChip';
 import { LongestPicture } from './LongestPicture';
-import { NeedBar } from './NeedBar';
-import { useLastFit } from './useLastFit';
+import { decidingBudget, exactVerdict } from './verdict';
+import { verdictText } from './verdictText';
 
 interface FitCardProps {
   page: HubModelPage;
@@ -86,4 +89,69 @@ export function FitCard({ page, file, context }: FitCardProps) {
       )}
     </section>
   );
+}
+
+// What the chosen file takes with the asked settings, in parts, against the memory that decides.
+
+const colours = { weights: 'bg-plate', cache: 'bg-accent', buffers: 'bg-brass' } as const;
+
+function NeedBar({ fit, stale }: { fit: HubFit; stale: boolean }) {
+  const verdict = exactVerdict(fit);
+  const budget = decidingBudget(fit.fit.budgets);
+  if (!verdict || !budget) return null;
+  const { weights, kvK, kvV, compute } = fit.fit.estimate;
+  const parts = [
+    { id: 'weights', label: 'Weights', bytes: weights },
+    { id: 'cache', label: 'KV cache', bytes: kvK + kvV },
+    { id: 'buffers', label: 'Buffers', bytes: compute },
+  ] as const;
+  const needed = weights + kvK + kvV + compute;
+  const whole = Math.max(needed, budget.available, 1);
+  return (
+    <div className={cx('mt-3.5 transition-opacity', stale && 'opacity-60')}>
+      <div role="status" data-testid="hub-verdict">
+        <GradeChip verdict={verdict} sentence={verdictText(verdict)} />
+      </div>
+      <div className="relative mt-2.5 flex h-2.5 overflow-hidden rounded-xs bg-line-strong" aria-hidden="true">
+        {parts.map(({ id, bytes }) => (
+          <span
+            key={id}
+            className={cx('h-full transition-[width] duration-300', colours[id])}
+            style={{ width: `${(bytes / whole) * 100}%` }}
+          />
+        ))}
+        {needed > budget.available && (
+          <span
+            className="absolute inset-y-0 w-0.5 bg-bad"
+            style={{ left: `${(Math.max(0, budget.available) / whole) * 100}%` }}
+          />
+        )}
+      </div>
+      <dl className="mt-2 flex flex-wrap gap-x-4 gap-y-0.5 text-xs text-ink-2 tabular-nums">
+        {parts.map(({ id, label, bytes }) => (
+          <div key={id} className="flex items-center gap-1.5">
+            <span className={cx('size-2 rounded-xs', colours[id])} aria-hidden="true" />
+            <dt>{label}</dt>
+            <dd className="text-ink" title={`${formatCount(bytes)} bytes`} data-testid={`hub-${id}`} data-bytes={bytes}>
+              {formatBytes(bytes)}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
+}
+
+interface LastFit {
+  fit: HubFit | null;
+  /** it belongs to other settings; those of now are being asked about */
+  stale: boolean;
+}
+
+/** Keeps the last answer on the screen while the next one is being found, so that a slider does not make it flicker. */
+function useLastFit(subject: string, current: HubFit | null): LastFit {
+  const [kept, setKept] = useState<{ subject: string; fit: HubFit } | null>(null);
+  if (current && (kept?.fit !== current || kept.subject !== subject)) setKept({ subject, fit: current });
+  if (current) return { fit: current, stale: false };
+  return { fit: kept?.subject === subject ? kept.fit : null, stale: true };
 }

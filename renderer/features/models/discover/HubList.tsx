@@ -1,18 +1,23 @@
 /** What the search found, or suggestions where nothing was searched for or the hub is out of reach. */
-import { type KeyboardEvent, useState } from 'react';
+
+import { Download, Heart, Lock } from 'lucide-react';
+import { type KeyboardEvent, type ReactNode, useState } from 'react';
+import type { ErrorPayload } from '../../../../electron/contract/errors';
+import type { CatalogueEntry, HubModel } from '../../../../electron/contract/hub';
 import {
   selectCatalogue,
+  selectHubAccount,
   selectHubAsksMore,
   selectHubPage,
   selectHubProblem,
   selectHubResults,
   selectHubSearching,
-} from '../../../state/hub/selectors';
+} from '../../../state/slices/hub';
 import { useActions, useApp } from '../../../state/useApp';
+import { Banner } from '../../../ui/Banner';
 import { Button } from '../../../ui/Button';
 import { cx } from '../../../ui/cx';
-import { HubItem, SuggestedItem } from './HubItem';
-import { Unreachable } from './Unreachable';
+import { formatContext, formatDay, formatShortCount } from '../../../ui/format';
 
 const firstSuggestions = 3;
 
@@ -102,4 +107,110 @@ function moveByArrows(event: KeyboardEvent<HTMLUListElement>): void {
   if (at === -1 || !next) return;
   event.preventDefault();
   next.focus();
+}
+
+function HubItem({ model, chosen }: { model: HubModel; chosen: boolean }) {
+  const updated = model.updatedAt ? formatDay(model.updatedAt) : '';
+  return (
+    <Item repo={model.repo} chosen={chosen}>
+      <span className="flex items-baseline gap-2">
+        <span className="min-w-0 truncate font-medium text-ink">{model.name}</span>
+        {model.gated !== 'open' && (
+          <Lock className="size-3 shrink-0 self-center text-warn" aria-label="Gated: requires accepting terms" />
+        )}
+      </span>
+      <span className="block truncate text-xs text-ink-2">{model.author}</span>
+      <span className="mt-0.5 flex flex-wrap gap-x-3 text-xs text-ink-3 tabular-nums">
+        <span className="inline-flex items-center gap-1" title="Downloads of the last month">
+          <Download className="size-3" aria-label="Downloads of the last month:" />
+          {formatShortCount(model.downloads)}
+        </span>
+        <span className="inline-flex items-center gap-1" title="Likes">
+          <Heart className="size-3" aria-label="Likes:" />
+          {formatShortCount(model.likes)}
+        </span>
+        {updated && <span>{updated}</span>}
+        {model.license && <span className="truncate">{model.license}</span>}
+      </span>
+    </Item>
+  );
+}
+
+function SuggestedItem({ entry, chosen }: { entry: CatalogueEntry; chosen: boolean }) {
+  return (
+    <Item repo={entry.repo} chosen={chosen}>
+      <span className="block truncate font-medium text-ink">{entry.title}</span>
+      <span className="block text-xs text-ink-2">{entry.about}</span>
+      <span className="mt-0.5 flex flex-wrap gap-x-2.5 text-xs text-ink-3 tabular-nums">
+        <span>{entry.billions} B</span>
+        <span>{formatContext(entry.trained)} context</span>
+        <span>{entry.license}</span>
+        <span>{entry.verifiedHere ? 'run by us' : 'not verified here'}</span>
+      </span>
+    </Item>
+  );
+}
+
+function Item({ repo, chosen, children }: { repo: string; chosen: boolean; children: ReactNode }) {
+  const { hub } = useActions();
+  return (
+    <li>
+      <button
+        type="button"
+        data-testid="hub-item"
+        data-repo={repo}
+        aria-current={chosen || undefined}
+        onClick={() => void hub.openPage(repo)}
+        className={cx('block w-full rounded-lg px-2.5 py-2 text-left', chosen ? 'bg-accent-soft' : 'hover:bg-hover')}
+      >
+        {children}
+      </button>
+    </li>
+  );
+}
+
+// Why the hub gave no answer, in its own words, and what can be done.
+
+const titles: Partial<Record<ErrorPayload['code'], string>> = {
+  'network-failed': 'The hub cannot be reached',
+  'rate-limited': 'The hub asks for a pause',
+  'access-denied': 'The hub refuses access',
+};
+
+function Unreachable({ problem }: { problem: ErrorPayload }) {
+  const account = useApp(selectHubAccount);
+  const { hub, ui } = useActions();
+
+  function openSettings(): void {
+    ui.showModels(null);
+    ui.setSettings(true);
+  }
+
+  return (
+    <Banner
+      tone="warn"
+      title={titles[problem.code] ?? 'The hub gave no answer'}
+      testId="hub-problem"
+      className="mb-3"
+      actions={
+        <>
+          <Button size="small" onClick={() => void hub.search()} data-testid="hub-retry">
+            Try again
+          </Button>
+          {problem.code === 'access-denied' && (
+            <Button size="small" onClick={openSettings}>
+              Open the settings
+            </Button>
+          )}
+        </>
+      }
+    >
+      <p className="[overflow-wrap:anywhere]">
+        {problem.message} {problem.hint}
+      </p>
+      {account && problem.code === 'network-failed' && (
+        <p className="mt-1 text-xs text-ink-3">Models on this computer work without it. Asked: {account.endpoint}</p>
+      )}
+    </Banner>
+  );
 }

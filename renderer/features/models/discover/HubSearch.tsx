@@ -1,10 +1,10 @@
 import { LoaderCircle, Search, X } from 'lucide-react';
 import type { HubSort } from '../../../../electron/contract/hub';
-import { selectHubQuery, selectHubSearching, selectHubSort } from '../../../state/hub/selectors';
+import { selectHubQuery, selectHubSearching, selectHubSort } from '../../../state/slices/hub';
 import { useActions, useApp } from '../../../state/useApp';
+import { IconButton } from '../../../ui/Button';
 import { cx } from '../../../ui/cx';
 import { controlClass } from '../../../ui/Field';
-import { IconButton } from '../../../ui/IconButton';
 import { Select } from '../../../ui/Select';
 
 export const searchFieldId = 'hub-search';

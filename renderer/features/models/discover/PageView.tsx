@@ -1,17 +1,19 @@
 /** One model of the hub: what it is, its files, whether they fit here, and what its authors write. */
+
 import { ArrowLeft, ExternalLink, Lock } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import type { CatalogueEntry, HubModelPage } from '../../../../electron/contract/hub';
-import { selectCatalogue } from '../../../state/hub/selectors';
-import type { OpenPage } from '../../../state/hub/state';
+import type { OpenPage } from '../../../state/appState';
+import { selectDownloadProblem } from '../../../state/slices/downloads';
+import { filesOf, isUsable, selectCatalogue, selectHubAccount } from '../../../state/slices/hub';
 import { useActions, useApp } from '../../../state/useApp';
 import { Banner } from '../../../ui/Banner';
-import { Button } from '../../../ui/Button';
+import { Button, IconButton } from '../../../ui/Button';
 import { formatContext, formatDay, formatParameters, formatShortCount } from '../../../ui/format';
-import { IconButton } from '../../../ui/IconButton';
 import { Progress } from '../../../ui/Progress';
-import { FileSection } from './FileSection';
-import { Gated } from './Gated';
+import { FileRow } from './FileRow';
+import { FitCard } from './FitCard';
+import { useAskedContext, useAskFits } from './useFits';
 
 interface PageViewProps {
   page: OpenPage;
@@ -142,6 +144,116 @@ function Failure({ repo, message, hint }: { repo: string; message: string; hint:
       }
     >
       {message} {hint}
+    </Banner>
+  );
+}
+
+// The files of a model, and above them what the chosen one takes of this machine.
+
+function FileSection({ page, chosen: path }: { page: HubModelPage; chosen: string | null }) {
+  const context = useAskedContext();
+  const files = filesOf(page);
+  const chosen = files.find(({ file }) => file === path) ?? null;
+  const problem = useApp(selectDownloadProblem);
+  const { downloads } = useActions();
+  useAskFits(page, chosen, context);
+
+  if (files.length === 0 && page.refused.length === 0) {
+    return <p className="mt-5 text-sm text-ink-2">There is no GGUF file in it.</p>;
+  }
+  return (
+    <>
+      {chosen && context && isUsable(chosen) && <FitCard page={page} file={chosen} context={context} />}
+      {problem && (
+        <Banner
+          tone="bad"
+          title={problem.message}
+          testId="download-problem"
+          className="mt-4"
+          onClose={downloads.closeProblem}
+        >
+          {problem.hint}
+        </Banner>
+      )}
+      {files.length > 0 && (
+        <section aria-label="Files" className="mt-5">
+          <h4 className="mb-1.5 text-sm font-semibold text-ink">Files</h4>
+          <ul className="divide-y divide-line rounded-lg border border-line">
+            {page.quants.flatMap(({ files: group }) =>
+              group.map((file) => (
+                <FileRow
+                  key={file.file}
+                  page={page}
+                  file={file}
+                  chosen={chosen}
+                  context={context}
+                  named={group.length > 1 || file.quant === null}
+                />
+              )),
+            )}
+          </ul>
+        </section>
+      )}
+      <Refused page={page} />
+    </>
+  );
+}
+
+function Refused({ page: { refused } }: { page: HubModelPage }) {
+  if (refused.length === 0) return null;
+  return (
+    <Banner tone="warn" title="Some files cannot be downloaded" testId="hub-refused" className="mt-4">
+      <ul>
+        {refused.map(({ file, why }) => (
+          <li key={file}>
+            {file}: {why}
+          </li>
+        ))}
+      </ul>
+    </Banner>
+  );
+}
+
+/** What a person has to do before a gated model can be downloaded. */
+function Gated({ page }: { page: HubModelPage }) {
+  const account = useApp(selectHubAccount);
+  const { ui } = useActions();
+  const hasToken = account !== null && account.token !== 'none';
+  const agree =
+    page.gated === 'auto'
+      ? 'Its authors give it to people who agree to its terms.'
+      : 'Its authors decide who gets it, and some take days to answer.';
+  return (
+    <Banner
+      tone="info"
+      icon={<Lock className="text-warn" />}
+      testId="hub-gated"
+      className="mt-4"
+      title={agree}
+      actions={
+        <>
+          {page.url.startsWith('https://') && (
+            <Button size="small" onClick={() => void ui.openExternal(page.url)}>
+              Ask on its page
+            </Button>
+          )}
+          {!hasToken && account?.canSave && (
+            <Button
+              size="small"
+              onClick={() => {
+                ui.showModels(null);
+                ui.setSettings(true);
+              }}
+            >
+              Save a token
+            </Button>
+          )}
+        </>
+      }
+    >
+      {hasToken
+        ? 'Your access token is sent along. If the download is refused, ask on its page with the account of that token.'
+        : 'Ask on its page, then give the access token of that account: in the settings, or as HF_TOKEN in the environment.'}
     </Banner>
   );
 }

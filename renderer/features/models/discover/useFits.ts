@@ -2,13 +2,11 @@
 import { useEffect, useMemo } from 'react';
 import type { HubFile, HubModelPage } from '../../../../electron/contract/hub';
 import type { ContextSettings } from '../../../../electron/contract/settings';
-import { selectCanAsk } from '../../../state/engine/selectors';
-import { filesOf, isUsable } from '../../../state/hub/firstFile';
-import { fitKey } from '../../../state/hub/fitKey';
-import { selectAskedContext, selectHubFits } from '../../../state/hub/selectors';
-import { selectSavedContext } from '../../../state/settings/selectors';
+import { selectCanAsk } from '../../../state/slices/engine';
+import { filesOf, fitKey, isUsable, selectAskedContext, selectHubFits } from '../../../state/slices/hub';
+import { selectSavedContext } from '../../../state/slices/settings';
 import { useActions, useApp } from '../../../state/useApp';
-import { useDebounced } from '../../../ui/useDebounced';
+import { useDebounced } from '../../../ui/hooks';
 import { needsOwnAnswer, type Verdict, verdictOf } from './verdict';
 
 const restMs = 200;

@@ -4,12 +4,11 @@
  * whatever its weights are quantised to, and only the size of the file differs.
  */
 import type { ErrorPayload } from '../../../../electron/contract/errors';
-import type { Budget } from '../../../../electron/contract/fit';
+import { type Budget, shortBudget } from '../../../../electron/contract/fit';
 import type { FitGrade, HubFile, HubFit } from '../../../../electron/contract/hub';
 import { limits } from '../../../../electron/contract/limits';
-import { shortBudget } from '../../../../electron/contract/offers';
 import type { ContextSettings } from '../../../../electron/contract/settings';
-import type { Outcome } from '../../../state/hub/state';
+import type { Outcome } from '../../../state/appState';
 
 export interface KnownVerdict {
   known: true;

@@ -1,16 +1,14 @@
 import { MessageSquare, Pause, Play, RotateCw, X } from 'lucide-react';
-import { useState } from 'react';
-import type { Download } from '../../../../electron/contract/downloads';
+import { useEffect, useState } from 'react';
+import type { Download } from '../../../../electron/contract/hub';
 import { useActions } from '../../../state/useApp';
-import { Button } from '../../../ui/Button';
-import { Confirm } from '../../../ui/Confirm';
+import { Button, IconButton } from '../../../ui/Button';
 import { cx } from '../../../ui/cx';
+import { Confirm } from '../../../ui/Dialog';
 import { formatBytes } from '../../../ui/format';
-import { IconButton } from '../../../ui/IconButton';
 import { Progress } from '../../../ui/Progress';
 import { useChatWith } from '../useChatWith';
 import { progressText } from './downloadText';
-import { useNow } from './useNow';
 
 export function DownloadRow({ download }: { download: Download }) {
   const { title, repo, state, done, bytes, error } = download;
@@ -118,4 +116,16 @@ function Buttons({ download: { id, state, title, modelId, done } }: { download: 
       />
     </div>
   );
+}
+
+/** ms since 1970, new every second while `ticking`. */
+function useNow(ticking: boolean): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    if (!ticking) return;
+    setNow(Date.now());
+    const timer = setInterval(() => setNow(Date.now()), 1000);
+    return () => clearInterval(timer);
+  }, [ticking]);
+  return now;
 }

@@ -1,5 +1,5 @@
 /** Words for how a download goes. */
-import type { Download, DownloadState } from '../../../../electron/contract/downloads';
+import type { Download, DownloadState } from '../../../../electron/contract/hub';
 import { formatBytes, formatTimeLeft } from '../../../ui/format';
 
 const words: Record<DownloadState, string> = {

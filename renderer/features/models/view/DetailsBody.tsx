@@ -1,14 +1,21 @@
 /** What a model is made of, why it would run with other cache types than asked, how long a context fits, where it lies. */
+
+import { Trash2, X } from 'lucide-react';
+import { type ReactNode, useEffect, useState } from 'react';
+import { toast } from 'sonner';
 import type { MemoryEstimate } from '../../../../electron/contract/engine';
+import type { ErrorPayload } from '../../../../electron/contract/errors';
 import { typeFallbacks } from '../../../../electron/contract/fallbacks';
-import type { ModelEntry } from '../../../../electron/contract/models';
+import type { ModelDetails, ModelEntry, ModelPlace } from '../../../../electron/contract/models';
 import type { ContextSettings } from '../../../../electron/contract/settings';
-import { formatCount } from '../../../ui/format';
+import type { DetailsOutcome, FitOutcome } from '../../../state/appState';
+import { selectCanAsk, selectHeadless, selectLoadedModelId } from '../../../state/slices/engine';
+import { selectSavedContext } from '../../../state/slices/settings';
+import { useActions, useApp } from '../../../state/useApp';
+import { Button } from '../../../ui/Button';
+import { Confirm } from '../../../ui/Dialog';
+import { formatBytes, formatCount, formatParameters } from '../../../ui/format';
 import { LongestPicture } from '../discover/LongestPicture';
-import { modelFacts } from './modelFacts';
-import { Part } from './Part';
-import { Places } from './Places';
-import { useDetails } from './useDetails';
 
 export function DetailsBody({ model }: { model: ModelEntry }) {
   const { details, fit, problem } = useDetails(model);
@@ -88,4 +95,160 @@ function CacheTypes({ estimate, context }: { estimate: MemoryEstimate; context: 
       )}
     </Part>
   );
+}
+
+interface Fact {
+  name: string;
+  value: string;
+}
+
+/** What the header of a model says, one line each. `details` null: not read yet. */
+function modelFacts(
+  { info, fileBytes }: Pick<ModelEntry, 'info' | 'fileBytes'>,
+  details: ModelDetails | null,
+): Fact[] {
+  if (!info) return [];
+  const { headCount, headCountKv, headDimK, headDimV } = info;
+  const facts: (readonly [name: string, value: string] | null)[] = [
+    ['Architecture', info.architecture],
+    ['Parameters', formatParameters(info.parameters)],
+    ['Weights', `${info.quantization}, ${formatBytes(fileBytes)}`],
+    ['Layers', formatCount(info.layers)],
+    ['Heads', headCount === headCountKv ? formatCount(headCount) : `${headCount}, of them ${headCountKv} for K and V`],
+    ['Head size', headDimK === headDimV ? `${headDimK} values` : `K ${headDimK}, V ${headDimV} values`],
+    details?.experts ? ['Experts', expertsText(details.experts)] : null,
+    ['Trained context', info.nCtxTrain > 0 ? `${formatCount(info.nCtxTrain)} tokens` : 'not told'],
+    details?.slidingWindow ? ['Sliding window', `${formatCount(details.slidingWindow)} tokens, in some layers`] : null,
+    ['Vocabulary', `${formatCount(info.vocabSize)} tokens`],
+    ['Chat template', info.hasChatTemplate ? 'its own' : 'none: ChatML stands in'],
+    ['K projection', info.hasKBias ? 'with a bias' : 'without a bias'],
+    details?.author ? ['Author', details.author] : null,
+    details?.baseModel ? ['Made from', details.baseModel] : null,
+    ['Licence', info.license ?? details?.licenseLink ?? 'not told'],
+    details?.sha256 ? ['SHA-256', details.sha256] : null,
+  ];
+  return facts.flatMap((fact) => (fact ? [{ name: fact[0], value: fact[1] }] : []));
+}
+
+function expertsText({ count, used }: NonNullable<ModelDetails['experts']>): string {
+  return used === null ? formatCount(count) : `${formatCount(count)}, of which ${formatCount(used)} work on a token`;
+}
+
+export function Part({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section aria-label={title} className="min-w-0">
+      <h3 className="mb-2 text-sm font-semibold text-ink">{title}</h3>
+      {children}
+    </section>
+  );
+}
+
+// Every file of a model with its ways out: off the list, or to the trash.
+
+function Places({ model }: { model: ModelEntry }) {
+  const headless = useApp(selectHeadless);
+  const loadedId = useApp(selectLoadedModelId);
+  const { models } = useActions();
+  const [asked, setAsked] = useState<ModelPlace | null>(null);
+  if (model.source === 'embedded') return null;
+  const several = model.places.length > 1;
+
+  async function trash({ id, fileName }: ModelPlace): Promise<void> {
+    if (!(await models.trash(id))) return;
+    toast(`${fileName} is in the trash`, {
+      description: 'To have it back, restore it from the trash of the system: it comes back to the list.',
+      duration: 10_000,
+    });
+  }
+
+  return (
+    <div className="mt-6">
+      <Part title={several ? `The same file in ${model.places.length} places` : 'Where it lies'}>
+        <ul className="grid gap-1.5">
+          {model.places.map((place) => (
+            <li
+              key={place.id}
+              className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs"
+              data-testid="model-place"
+            >
+              <span className="min-w-40 flex-1 select-text text-ink-2 [overflow-wrap:anywhere]">
+                {place.fileName} in {place.location}
+                {place.app && <span className="text-ink-3"> (of {place.app})</span>}
+              </span>
+              <Button size="small" tone="quiet" onClick={() => void models.removePlace(place.id)}>
+                <X className="size-3.5" aria-hidden="true" />
+                Off the list
+              </Button>
+              {!headless && (
+                <Button
+                  size="small"
+                  tone="danger"
+                  disabled={place.id === loadedId}
+                  title={place.id === loadedId ? 'It is in use: choose another model first.' : undefined}
+                  onClick={() => setAsked(place)}
+                  data-testid="model-trash"
+                >
+                  <Trash2 className="size-3.5" aria-hidden="true" />
+                  To the trash…
+                </Button>
+              )}
+            </li>
+          ))}
+        </ul>
+        {several && (
+          <p className="mt-1.5 text-xs text-ink-3">
+            Each takes {formatBytes(model.fileBytes)}, unless one is a link to another. The first is used.
+          </p>
+        )}
+      </Part>
+      <Confirm
+        title={asked ? `Move ${asked.fileName} to the trash?` : ''}
+        description={asked ? trashText(asked, several) : ''}
+        action="Move to the trash"
+        open={asked !== null}
+        onOpenChange={(open) => !open && setAsked(null)}
+        onConfirm={() => asked && void trash(asked)}
+      />
+    </div>
+  );
+}
+
+/** What goes with a file, before it goes. */
+function trashText({ location, app }: ModelPlace, several: boolean): string {
+  const what = `The file in ${location}, with all its parts.`;
+  const warning = app ? ` ${app} keeps it there and will miss it.` : '';
+  return `${what}${warning}${several ? ' Its other places stay.' : ''}`;
+}
+
+// What is asked about a model when its dialog is opened.
+
+interface Asked {
+  /** null: being asked */
+  details: DetailsOutcome | null;
+  /** null: being asked, or the engine cannot tell now */
+  fit: FitOutcome | null;
+  problem: ErrorPayload | null;
+}
+
+function useDetails({ id, problem, defaults }: ModelEntry): Asked {
+  const able = useApp(selectCanAsk);
+  const context = useApp(selectSavedContext);
+  const { models, settings } = useActions();
+  const [details, setDetails] = useState<DetailsOutcome | null>(null);
+  const [fit, setFit] = useState<FitOutcome | null>(null);
+  const whole = problem === null;
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other settings are another question
+  useEffect(() => {
+    if (!whole) return;
+    let dropped = false;
+    void models.askDetails(id).then((answer) => !dropped && setDetails(answer));
+    if (able) void settings.askDetails(id).then((answer) => answer && !dropped && setFit(answer));
+    return () => {
+      dropped = true;
+    };
+  }, [id, able, whole, context, defaults, models, settings]);
+
+  const failed = [details, fit].find((outcome) => outcome?.ok === false);
+  return { details, fit, problem: failed?.ok === false ? failed.error : null };
 }

@@ -1,15 +1,30 @@
 /** Where models come from: the hub, what is being downloaded, and what is on this computer. */
-import type { ReactNode } from 'react';
-import { selectGoingCount } from '../../../state/downloads/selectors';
-import { selectModelsTab } from '../../../state/ui/selectors';
+
+import { FolderOpen, Info, X } from 'lucide-react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { toast } from 'sonner';
+import type { Download } from '../../../../electron/contract/hub';
+import type { ModelEntry } from '../../../../electron/contract/models';
+import { selectDownloadProblem, selectDownloads, selectGoingCount } from '../../../state/slices/downloads';
+import { selectHubPage } from '../../../state/slices/hub';
+import { selectAdding, selectModels, selectPlaces } from '../../../state/slices/models';
+import { selectModelsTab } from '../../../state/slices/ui';
 import { useActions, useApp } from '../../../state/useApp';
+import { Banner } from '../../../ui/Banner';
+import { Button, IconButton } from '../../../ui/Button';
+import { cx } from '../../../ui/cx';
 import { Dialog } from '../../../ui/Dialog';
+import { useMediaQuery } from '../../../ui/hooks';
 import { Tabs } from '../../../ui/Tabs';
-import { Discover } from '../discover/Discover';
-import { searchFieldId } from '../discover/HubSearch';
-import { DownloadsTab } from '../downloads/DownloadsTab';
-import { useDoneToasts } from '../downloads/useDoneToasts';
-import { HereTab } from './HereTab';
+import { AddModels } from '../AddModels';
+import { HubList } from '../discover/HubList';
+import { HubSearch, searchFieldId } from '../discover/HubSearch';
+import { PageView } from '../discover/PageView';
+import { DownloadRow } from '../downloads/DownloadRow';
+import { ModelRow } from '../ModelRow';
+import { modelName } from '../modelText';
+import { useChatWith } from '../useChatWith';
+import { DetailsBody } from './DetailsBody';
 
 interface ModelsViewProps {
   /** shows markdown of strangers: no pictures, no markup, links only through the app */
@@ -71,5 +86,224 @@ export function ModelsView({ renderText }: ModelsViewProps) {
         />
       </div>
     </Dialog>
+  );
+}
+
+// Search on the left, one model on the right; in a small window one of them at a time.
+
+function Discover({ renderText }: { renderText: (markdown: string) => ReactNode }) {
+  const page = useApp(selectHubPage);
+  const single = useMediaQuery('(max-width: 919px)');
+  const { hub } = useActions();
+  useEffect(() => {
+    void hub.begin();
+    void hub.readAccount();
+  }, [hub]);
+
+  const showsList = !single || page === null;
+  return (
+    <div className="flex min-h-0 flex-1">
+      {showsList && (
+        <div className={cx('flex min-h-0 flex-col', single ? 'flex-1' : 'w-84 shrink-0 border-r border-line')}>
+          <HubSearch />
+          <HubList />
+        </div>
+      )}
+      {page && <PageView key={page.repo} page={page} alone={single} renderText={renderText} />}
+      {!page && !single && (
+        <div className="flex flex-1 items-center justify-center px-10 text-center text-sm text-ink-3">
+          Choose a model to see its files, and how long a context fits on this machine with each cache type.
+        </div>
+      )}
+    </div>
+  );
+}
+
+// What is being downloaded, and what was.
+
+function DownloadsTab() {
+  const list = useApp(selectDownloads);
+  const problem = useApp(selectDownloadProblem);
+  const { downloads, ui } = useActions();
+  const done = list?.some(({ state }) => state === 'done') ?? false;
+
+  return (
+    <div className="min-h-0 flex-1 overflow-y-auto p-4">
+      {problem && (
+        <Banner
+          tone="bad"
+          title={problem.message}
+          testId="download-problem"
+          className="mb-3"
+          onClose={downloads.closeProblem}
+        >
+          {problem.hint}
+        </Banner>
+      )}
+      {list?.length === 0 && (
+        <div className="flex h-full flex-col items-center justify-center gap-3 text-center text-sm text-ink-3">
+          <p className="max-w-96">
+            Nothing is being downloaded. A download goes on after a restart, and what is half there is never lost.
+          </p>
+          <Button onClick={() => ui.showModels('discover')}>Find a model</Button>
+        </div>
+      )}
+      {list && list.length > 0 && (
+        <ul className="divide-y divide-line rounded-lg border border-line" aria-label="Downloads">
+          {list.map((download) => (
+            <DownloadRow key={download.id} download={download} />
+          ))}
+        </ul>
+      )}
+      {done && (
+        <div className="mt-3 flex justify-end">
+          <Button size="small" tone="quiet" onClick={() => void downloads.clear()} data-testid="downloads-clear">
+            Take finished ones off the list
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+// Says that a model has arrived, wherever the person is; only not where the list of downloads says it already.
+
+function useDoneToasts(): void {
+  const list = useApp(selectDownloads);
+  const seesList = useApp(selectModelsTab) === 'downloads';
+  const chatWith = useChatWith();
+  const before = useRef(list);
+
+  useEffect(() => {
+    const arrived = newlyDone(before.current, list);
+    before.current = list;
+    if (seesList) return;
+    for (const { title, modelId } of arrived) {
+      const action = modelId === null ? undefined : { label: 'Chat with it', onClick: () => chatWith(modelId) };
+      toast.success(`${title} is downloaded`, { duration: 10_000, ...(action && { action }) });
+    }
+  }, [list, seesList, chatWith]);
+}
+
+type Some = Pick<Download, 'id' | 'state' | 'title' | 'modelId'>;
+
+/** Those that were going on when they were last heard of. What was done before the window opened is no news. */
+export function newlyDone(before: readonly Some[] | null, now: readonly Some[] | null): readonly Some[] {
+  const wasGoing = new Set((before ?? []).filter(({ state }) => state !== 'done').map(({ id }) => id));
+  return (now ?? []).filter(({ id, state }) => state === 'done' && wasGoing.has(id));
+}
+
+/** The models that can be used now. */
+function HereTab() {
+  const models = useApp(selectModels);
+  return (
+    <>
+      <ul className="min-h-0 flex-1 overflow-y-auto p-3" aria-label="Models on this computer" data-testid="models-here">
+        {models?.map((model) => (
+          <ModelRow key={model.id} model={model}>
+            <ModelDetails model={model} />
+          </ModelRow>
+        ))}
+        {models?.length === 0 && <li className="px-3 py-4 text-sm text-ink-3">No models yet.</li>}
+      </ul>
+      <OtherApps />
+      <AddModels />
+    </>
+  );
+}
+
+// The dialog with everything about a model on this computer, behind a button of its row.
+
+function ModelDetails({ model }: { model: ModelEntry }) {
+  const [open, setOpen] = useState(false);
+  const name = modelName(model);
+  return (
+    <div className="px-9 pb-2">
+      <button
+        type="button"
+        aria-haspopup="dialog"
+        aria-label={`Details of ${name}`}
+        data-testid="model-details"
+        onClick={() => setOpen(true)}
+        className="-ml-1 flex items-center gap-1.5 rounded-sm px-1 text-xs font-medium text-ink-2 hover:text-ink"
+      >
+        <Info className="size-3.5" aria-hidden="true" />
+        Details
+      </button>
+      <Dialog
+        title={name}
+        description={model.source === 'embedded' ? 'Part of the app' : `${model.fileName} in ${model.location}`}
+        open={open}
+        onOpenChange={setOpen}
+        className="w-[min(52rem,calc(100%-2rem))]"
+        testId="model-dialog"
+      >
+        <DetailsBody model={model} />
+      </Dialog>
+    </div>
+  );
+}
+
+// Folders of models: those of other apps on this computer, of which nothing is read before a person agrees, and the added ones.
+
+function OtherApps() {
+  const places = useApp(selectPlaces);
+  const list = useApp(selectModels);
+  const adding = useApp(selectAdding);
+  const { models } = useActions();
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a list that has changed may mean other folders
+  useEffect(() => void models.lookForPlaces(), [list, models]);
+
+  if (!places || places.offered.length + places.folders.length === 0) return null;
+  return (
+    <div className="max-h-44 shrink-0 overflow-y-auto border-t border-line px-3 py-3 text-xs">
+      {places.offered.length > 0 && (
+        <section aria-label="Models of other apps" data-testid="models-offered">
+          <p className="text-ink-2">
+            These apps keep models on this computer. Added, they are used where they lie; nothing is copied or changed.
+          </p>
+          <ul className="mt-2 flex flex-wrap gap-2">
+            {places.offered.map(({ id, app, location }) => (
+              <li key={id}>
+                <Button
+                  size="small"
+                  disabled={adding}
+                  title={location}
+                  onClick={() => void models.addPlaces([id])}
+                  data-testid="models-offer"
+                >
+                  Add those of {app}
+                </Button>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {places.folders.length > 0 && (
+        <ul className="mt-1 grid gap-0.5 first:mt-0" aria-label="Added folders, watched for changes">
+          {places.folders.map(({ id, app, location, there, models: count }) => (
+            <li key={id} className="flex items-center gap-2 text-ink-2" data-testid="models-folder">
+              <FolderOpen className="size-3.5 shrink-0 text-ink-3" aria-hidden="true" />
+              <span className="min-w-0 truncate" title={location}>
+                {location}
+              </span>
+              <span className={there ? 'shrink-0 text-ink-3 tabular-nums' : 'shrink-0 text-warn'}>
+                {app && `${app}, `}
+                {there ? `${count} ${count === 1 ? 'model' : 'models'}` : 'not there now'}
+              </span>
+              <IconButton
+                label="Take the folder off the list (its files stay)"
+                icon={<X />}
+                size="small"
+                side="left"
+                className="ml-auto"
+                onClick={() => void models.removeFolder(id)}
+              />
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
   );
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { askedLength, isStretched, keepsCache } from '@/electron/contract/keepsCache';
+import { askedLength, isStretched, keepsCache } from '@/electron/contract/fit';
 import { contextSettingsSchema } from '@/electron/contract/settings';
 import { effective } from '@/test/fixtures/samples';
 

@@ -1,8 +1,7 @@
 /** What is chosen for which machine, over a table of them, and that the reason says it. */
 import { describe, expect, it } from 'vitest';
-import { chooseSettings, knee, spareBytes } from '@/electron/contract/chooseSettings';
 import type { ContextFit } from '@/electron/contract/fit';
-import type { MachineFacts } from '@/electron/contract/machine';
+import { chooseSettings, knee, type MachineFacts, spareBytes } from '@/electron/contract/machine';
 
 const gib = 2 ** 30;
 /** bytes of K and V for each token of a model with 36 layers, 8 heads of 128 values */

@@ -1,8 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { dispatch } from '@/electron/contract/dispatch';
 import { ConcertinaError } from '@/electron/contract/errors';
-import { operation } from '@/electron/contract/operation';
+import { dispatch, operation } from '@/electron/contract/rpc';
 
 const operations = {
   double: operation(z.object({ value: z.number() }), z.number()),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { engineArguments, inspectorArguments, isInspector, selfTestFolder } from '@/electron/contract/engineArguments';
+import { engineArguments, inspectorArguments, isInspector, selfTestFolder } from '@/electron/contract/engineContract';
 
 test('the engine process reads what its parent wrote', () => {
   const argv = ['node', 'engine.cjs', ...engineArguments('/home/a b/data=1')];

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { CacheType } from '@/electron/contract/cacheTypes';
-import type { Budget, ContextFit, FitMark } from '@/electron/contract/fit';
-import { changeOf, offersOf, shortBudget } from '@/electron/contract/offers';
+import { type Budget, type ContextFit, changeOf, type FitMark, offersOf, shortBudget } from '@/electron/contract/fit';
+import type { CacheType } from '@/electron/contract/settings';
 
 const asked = { typeK: 'f16', typeV: 'f16', nCtx: 32_768 } as const;
 

@@ -1,8 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { ConcertinaError } from '@/electron/contract/errors';
-import { createRemote } from '@/electron/contract/rpc';
-import type { CallMessage } from '@/electron/contract/wire';
+import { type CallMessage, createRemote } from '@/electron/contract/rpc';
 
 type Calls = Record<string, { input: z.ZodType; output: z.ZodType }>;
 

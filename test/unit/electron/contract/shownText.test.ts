@@ -2,8 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { shownText } from '@/electron/contract/shownText';
-import { readHeaderFacts } from '@/electron/services/models/headerFacts';
+import { readHeaderFacts, shownText } from '@/electron/services/hub/ggufHeader';
 import { writeGguf } from '@/test/engine/gguf';
 import { shownCases } from '@/test/fixtures/shownText';
 import { temporaryFolder } from '@/test/fixtures/temporary';

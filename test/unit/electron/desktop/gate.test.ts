@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { channels } from '@/electron/contract/channels';
+import { channels } from '@/electron/contract/rpc';
 import { setUpGate } from '@/electron/desktop/gate';
 import { eventFrom, invoke, ipcMain } from '@/test/fixtures/electron';
 

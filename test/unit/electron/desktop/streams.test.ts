@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import type { BrowserWindow } from 'electron';
 import { expect, test, vi } from 'vitest';
-import { channels } from '@/electron/contract/channels';
-import { setUpStreams } from '@/electron/desktop/streams';
+import { channels } from '@/electron/contract/rpc';
+import { setUpStreams } from '@/electron/desktop/gate';
 import { EngineHost } from '@/electron/services/engine/engineHost';
 import { silentLogger } from '@/electron/services/lib/logger';
 import { ScriptedTransport } from '@/test/fixtures/transports';

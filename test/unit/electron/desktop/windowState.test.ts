@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readWindowState, writeWindowState } from '@/electron/desktop/windowState';
+import { readWindowState, writeWindowState } from '@/electron/desktop/window';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 
 const screen = { x: 0, y: 0, width: 1920, height: 1080 };

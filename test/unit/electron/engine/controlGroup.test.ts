@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { groupMemory } from '@/electron/engine/controlGroup';
+import { groupMemory } from '@/electron/engine/memory';
 
 const MiB = 1024 * 1024;
 

@@ -1,6 +1,6 @@
 /** The search alone, over curves that stand for dry runs. */
 import { expect, test, vi } from 'vitest';
-import { longestThatFits } from '@/electron/engine/fit';
+import { longestThatFits } from '@/electron/engine/planner';
 
 const weights = 4e9;
 const kvPerCell = 40_000;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { StreamFrame } from '@/electron/contract/engine';
-import { FrameBatcher, flushMs } from '@/electron/engine/frames';
+import { FrameBatcher, flushMs } from '@/electron/engine/generation';
 import { queuedStats } from '@/electron/engine/meter';
 
 beforeEach(() => void vi.useFakeTimers());

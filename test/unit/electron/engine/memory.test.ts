@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pagesOf } from '@/electron/contract/pages';
+import { pagesOf } from '@/electron/contract/machine';
 import { filePages, residentOf, withProcessMemory } from '@/electron/engine/memory';
 import { deviceUse, partMemory } from '@/test/fixtures/samples';
 

@@ -1,9 +1,8 @@
 /** Budgets, the load check and what is kept of dry runs, with a machine that is made up. */
 import { expect, test, vi } from 'vitest';
 import { contextSettingsSchema } from '@/electron/contract/settings';
-import { budgetsOf, refusal, reserveOf } from '@/electron/engine/budgets';
 import type { DeviceUse, Engine } from '@/electron/engine/native/types';
-import { MemoryPlanner } from '@/electron/engine/planner';
+import { budgetsOf, MemoryPlanner, refusal, reserveOf } from '@/electron/engine/planner';
 import { createFakeEngine } from '@/test/fixtures/fakeEngine';
 import { plan } from '@/test/fixtures/samples';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PrefillTrend } from '@/electron/engine/prefillTrend';
+import { PrefillTrend } from '@/electron/engine/meter';
 
 /** Reads `done` of `total` tokens in batches; `msOf`: time until that many are read. */
 function read(total: number, done: number, msOf: (tokens: number) => number, batch = 512, cachedTokens = 0) {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { parseCompareOptions } from '@/electron/server/compareOptions';
+import { parseCompareOptions } from '@/electron/server/compareCommand';
 import { UsageError } from '@/electron/server/options';
 
 const nothing = () => {

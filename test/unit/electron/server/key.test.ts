@@ -1,7 +1,7 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { keptToken } from '@/electron/server/key';
+import { keptToken } from '@/electron/server/options';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 
 test('the key of a data folder stays, and only its owner may read it', async () => {

@@ -2,8 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { lockFolder } from '@/electron/server/lock';
-import { defaultPort, parseServeOptions, UsageError } from '@/electron/server/options';
+import { defaultPort, lockFolder, parseServeOptions, UsageError } from '@/electron/server/options';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 
 test('without arguments it serves this machine from the home folder', () => {

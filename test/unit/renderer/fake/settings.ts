@@ -1,7 +1,6 @@
 /** What the fake services keep for a person: settings, presets, saved sessions; and what they tell of the app. */
 import type { Handlers } from '@/electron/contract/contract';
-import { splitPatch, withDefaults } from '@/electron/contract/modelDefaults';
-import type { Settings } from '@/electron/contract/settings';
+import { type Settings, splitPatch, withDefaults } from '@/electron/contract/settings';
 import type { FakeState } from './state';
 
 export function settingsHandlers(state: FakeState): Partial<Handlers> {

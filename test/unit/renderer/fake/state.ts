@@ -1,12 +1,10 @@
 /** What the fake services know, and what tests look at and change: one copy, which the handlers of each subject work on. */
 import type { Chat, Message } from '@/electron/contract/chats';
 import type { DocumentJob, DocumentUsage } from '@/electron/contract/documents';
-import type { Download } from '@/electron/contract/downloads';
-import type { EngineStatus } from '@/electron/contract/engine';
-import type { HubModel } from '@/electron/contract/hub';
+import type { EngineStatus, SavedSession } from '@/electron/contract/engine';
+import type { Download, HubModel } from '@/electron/contract/hub';
 import type { ModelEntry } from '@/electron/contract/models';
-import type { Presets } from '@/electron/contract/presets';
-import type { SavedSession } from '@/electron/contract/sessions';
+import type { Presets } from '@/electron/contract/settings';
 import { Gate } from '@/test/fixtures/gate';
 import { brokenModel, embeddedModel, fakeHubModel, fakeInfo, fakeSettings, otherModel, readyStatus } from '../fakeData';
 

@@ -1,11 +1,9 @@
 /** What is worked out of measured things: where answers part, figures of speed, depths, hidden facts. */
 import { expect, test } from 'vitest';
 import type { Step } from '@/electron/engine/compare/column';
-import { curveTokens, depthsWithin } from '@/electron/engine/compare/curve';
-import { agreementOf, differenceOf } from '@/electron/engine/compare/difference';
 import { names, plant } from '@/electron/engine/compare/needles';
-import { scoredOf } from '@/electron/engine/compare/quality';
-import { median, speedOf } from '@/electron/engine/compare/speed';
+import { agreementOf, differenceOf, scoredOf } from '@/electron/engine/compare/quality';
+import { curveTokens, depthsWithin, median, speedOf } from '@/electron/engine/compare/speed';
 
 const words = ['the', ' lamp', ' was', ' lit', ' out', ''];
 const textOf = (tokens: number[]) => tokens.map((token) => words[token] ?? '').join('');

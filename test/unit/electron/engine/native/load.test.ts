@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ConcertinaError } from '@/electron/contract/errors';
-import { toCodedError } from '@/electron/engine/native/errors';
-import { addonCandidates, loadAddon } from '@/electron/engine/native/load';
+import { addonCandidates, loadAddon } from '@/electron/engine/native/engine';
+import { toCodedError } from '@/electron/engine/native/guards';
 
 const file = 'concertina.node';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ChunkStream } from '@/electron/engine/native/stream';
+import { ChunkStream } from '@/electron/engine/native/context';
 
 async function readAll(stream: ChunkStream<number>): Promise<number[]> {
   const read: number[] = [];

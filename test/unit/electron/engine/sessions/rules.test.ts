@@ -1,17 +1,16 @@
 /** The small rules of saved sessions: prefixes, room, what is worth its time, files that tell when they were changed. */
 import { describe, expect, it } from 'vitest';
+import { commonPrefix, Rates, sparedBy } from '@/electron/engine/sessions/rates';
 import {
   decodeMeta,
   decodeTokens,
+  differenceOf,
   encodeMeta,
   encodeTokens,
+  evictionsFor,
   hashOf,
   type SessionMeta,
-} from '@/electron/engine/sessions/format';
-import { differenceOf } from '@/electron/engine/sessions/label';
-import { commonPrefix, sparedBy } from '@/electron/engine/sessions/prefix';
-import { evictionsFor } from '@/electron/engine/sessions/quota';
-import { Rates } from '@/electron/engine/sessions/rates';
+} from '@/electron/engine/sessions/store';
 
 function meta(lastUsed: number, bytes: number): SessionMeta {
   const id = `00000000-0000-4000-8000-${String(lastUsed).padStart(12, '0')}`;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AnswerStats } from '@/electron/contract/chats';
-import { addStats } from '@/electron/services/chats/answerParts';
+import { addStats } from '@/electron/services/chats/runningAnswer';
 
 const part: AnswerStats = {
   ...{ promptTokens: 100, cachedTokens: 40, restoredTokens: 40, rereadTokens: 1, answerTokens: 20, ttftMs: 300 },

@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Attachment } from '@/electron/contract/attachments';
+import type { Attachment } from '@/electron/contract/chats';
 import { attach, setUpServices as setUp } from '@/test/fixtures/services';
 
 test('the model reads an attached document before the question; an edit keeps it, or takes another', async () => {

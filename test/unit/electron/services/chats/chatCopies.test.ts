@@ -1,7 +1,7 @@
 /** Chats out of the app, and into it again. */
 import { expect, test } from 'vitest';
 import type { Chat, Message } from '@/electron/contract/chats';
-import { exportedText } from '@/electron/services/chats/chatCopies';
+import { exportedText } from '@/electron/services/chats/chatMarkdown';
 import { setUpServices } from '@/test/fixtures/services';
 
 const at = Date.UTC(2026, 10, 21, 9, 30);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fitBranch, type RollSource, rollBranch } from '@/electron/services/chats/overflow';
+import { fitBranch, type RollSource, rollBranch } from '@/electron/services/chats/prompt';
 
 interface Sized extends RollSource {
   name: string;

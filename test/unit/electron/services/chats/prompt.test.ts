@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Attachment } from '@/electron/contract/attachments';
-import type { Message } from '@/electron/contract/chats';
+import type { Attachment, Message } from '@/electron/contract/chats';
+import { titleFrom } from '@/electron/services/chats/chatLog';
 import { type BlockOf, buildPrompt } from '@/electron/services/chats/prompt';
-import { titleFrom } from '@/electron/services/chats/titles';
 
 function message(role: Message['role'], text: string, ...attachments: Attachment[]): Message {
   const rest = { thinking: 'secret thoughts', createdAt: 1, stopReason: null, error: null, stats: null, modelName: '' };

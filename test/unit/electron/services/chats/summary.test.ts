@@ -1,9 +1,8 @@
 /** Summaries by parts over the fake engine, in which a token is a word and an answer begins with the words of its prompt. */
 import { cp } from 'node:fs/promises';
 import { expect, test, vi } from 'vitest';
-import type { Message } from '@/electron/contract/chats';
+import type { Message, Summary } from '@/electron/contract/chats';
 import type { Section } from '@/electron/contract/documents';
-import type { Summary } from '@/electron/contract/summaries';
 import type { ChatMessage, Engine } from '@/electron/engine/native/types';
 import { partsOf, rangeLabel } from '@/electron/services/chats/summaryPlan';
 import { createFakeEngine } from '@/test/fixtures/fakeEngine';

@@ -2,12 +2,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import type { CacheType } from '@/electron/contract/cacheTypes';
 import type { CompareRun } from '@/electron/contract/compare';
 import type { OperationInput } from '@/electron/contract/contract';
-import { reserveOf } from '@/electron/engine/budgets';
+import type { CacheType } from '@/electron/contract/settings';
 import { freeMemory } from '@/electron/engine/memory';
 import type { Context, Engine, Model } from '@/electron/engine/native/types';
+import { reserveOf } from '@/electron/engine/planner';
 import { createFakeEngine } from '@/test/fixtures/fakeEngine';
 import { deviceUse, plan } from '@/test/fixtures/samples';
 import { setUpServices } from '@/test/fixtures/services';

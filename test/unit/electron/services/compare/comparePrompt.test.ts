@@ -1,6 +1,6 @@
 /** What a comparison reads, and what of it is kept for the next time. */
 import { expect, test, vi } from 'vitest';
-import type { Attachment } from '@/electron/contract/attachments';
+import type { Attachment } from '@/electron/contract/chats';
 import { countPrompt, resolvePrompt } from '@/electron/services/compare/comparePrompt';
 
 const passages = [{ start: 0, end: 9, label: 'Page 1' }];

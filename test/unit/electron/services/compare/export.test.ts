@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { answerStatsSchema } from '@/electron/contract/chats';
 import { type CompareRun, compareRequestSchema, compareRunSchema } from '@/electron/contract/compare';
 import { contextSettingsSchema } from '@/electron/contract/settings';
-import { exportRun } from '@/electron/services/compare/export';
-import { endedRun, newRun } from '@/electron/services/compare/runState';
+import { exportRun } from '@/electron/services/compare/compareExport';
+import { endedRun, newRun } from '@/electron/services/compare/compareStore';
 import { effective, modelInfo } from '@/test/fixtures/samples';
 
 const request = compareRequestSchema.parse({

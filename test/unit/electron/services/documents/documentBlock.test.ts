@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { AttachmentPart } from '@/electron/contract/attachments';
+import type { AttachmentPart } from '@/electron/contract/chats';
 import type { Section } from '@/electron/contract/documents';
-import { documentBlock, stretchesOf } from '@/electron/services/documents/documentBlock';
+import { documentBlock, stretchesOf } from '@/electron/services/documents/documentTexts';
 
 const text = 'First page.\n\n\n\n\n  indented\nsecond\n\nThird page.';
 const sections = pages('First page.\n\n', '\n\n', '\n  indented\nsecond\n\n', 'Third page.');

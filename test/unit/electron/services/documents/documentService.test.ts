@@ -3,11 +3,11 @@ import { mkdir, readdir, readFile, stat, truncate, utimes, writeFile } from 'nod
 import { join, resolve } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type DocumentInfo, type DocumentJob, sectionSchema } from '@/electron/contract/documents';
-import { sectionsPerSlice } from '@/electron/contract/documentWork';
 import { limits } from '@/electron/contract/limits';
+import { sectionsPerSlice } from '@/electron/contract/workerTasks';
 import { DocumentService } from '@/electron/services/documents/documentService';
 import { DocumentUse } from '@/electron/services/documents/documentUse';
-import { forkProcess } from '@/electron/services/engine/forkTransport';
+import { forkProcess } from '@/electron/services/engine/engineTransport';
 import { silentLogger } from '@/electron/services/lib/logger';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 

@@ -2,7 +2,7 @@
 import { readdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test, vi } from 'vitest';
-import type { Attachment } from '@/electron/contract/attachments';
+import type { Attachment } from '@/electron/contract/chats';
 import { attach, bundlesWithPassages, setUpServices } from '@/test/fixtures/services';
 
 let bundles = '';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { appMemory, besideEngine } from '@/electron/services/engine/appMemory';
+import { appMemory, besideEngine } from '@/electron/services/engine/engineMemory';
 
 const status = (anonymousKib: number) => `RssAnon:\t${anonymousKib} kB\nRssFile:\t500000 kB\nRssShmem:\t10 kB\n`;
 

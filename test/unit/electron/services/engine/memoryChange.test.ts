@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Memory } from '@/electron/contract/engine';
-import { looksTheSame } from '@/electron/services/engine/memoryChange';
+import { looksTheSame } from '@/electron/services/engine/engineMemory';
 
 const MiB = 1024 * 1024;
 const GiB = 1024 * MiB;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RestartPolicy, startKey } from '@/electron/services/engine/restartPolicy';
+import { RestartPolicy, startKey } from '@/electron/services/engine/watchdog';
 
 const crash = (key: string, outOfMemory = false) => ({ key, outOfMemory });
 

@@ -3,9 +3,8 @@ import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
 import type { EngineStatus } from '@/electron/contract/engine';
 import { settingsSchema } from '@/electron/contract/settings';
-import { type DiagnosticFacts, diagnosticsText } from '@/electron/services/machine/diagnostics';
+import { type DiagnosticFacts, diagnosticsText, RunRecord } from '@/electron/services/machine/diagnostics';
 import { privateFactsOf } from '@/electron/services/machine/redact';
-import { RunRecord } from '@/electron/services/machine/runRecord';
 import { capabilities, effective, memory, modelInfo } from '@/test/fixtures/samples';
 
 const at = new Date('2026-03-04T05:06:07Z');

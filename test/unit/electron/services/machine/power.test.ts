@@ -1,7 +1,7 @@
 /** What powerMonitor of each platform says, and what becomes of it. Not tried on a Mac or on Windows. */
 import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
-import type { Power } from '@/electron/contract/power';
+import type { Power } from '@/electron/contract/machine';
 import { type PowerEvents, PowerWatch } from '@/electron/services/machine/power';
 
 function monitor(thermal: string, onBattery: boolean) {

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readHeaderFacts } from '@/electron/services/models/headerFacts';
+import { readHeaderFacts } from '@/electron/services/hub/ggufHeader';
 import { writeGguf } from '@/test/engine/gguf';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 

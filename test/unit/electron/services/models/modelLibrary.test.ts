@@ -2,8 +2,8 @@ import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { ConcertinaError } from '@/electron/contract/errors';
+import { ModelList } from '@/electron/services/models/modelFiles';
 import { ModelLibrary } from '@/electron/services/models/modelLibrary';
-import { ModelList } from '@/electron/services/models/modelList';
 import { modelInfo } from '@/test/fixtures/samples';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 

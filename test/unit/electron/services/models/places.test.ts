@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { ModelList } from '@/electron/services/models/modelFiles';
 import { ModelLibrary } from '@/electron/services/models/modelLibrary';
-import { ModelList } from '@/electron/services/models/modelList';
 import { appOf, knownPlaces, placesHere } from '@/electron/services/models/places';
 import { lmStudioTree, model, ollamaTree } from '@/test/fixtures/modelTrees';
 import { modelInfo } from '@/test/fixtures/samples';

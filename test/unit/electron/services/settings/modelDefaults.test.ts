@@ -2,11 +2,10 @@
 import { copyFile, mkdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { ModelDefaults } from '@/electron/contract/modelDefaults';
+import type { ModelDefaults } from '@/electron/contract/settings';
 import { Duplicates } from '@/electron/services/models/duplicates';
-import { modelIdOf } from '@/electron/services/models/modelFiles';
+import { ModelList, modelIdOf } from '@/electron/services/models/modelFiles';
 import { ModelLibrary } from '@/electron/services/models/modelLibrary';
-import { ModelList } from '@/electron/services/models/modelList';
 import { ModelDefaultsStore } from '@/electron/services/settings/perModelSettings';
 import { hashFiles } from '@/electron/workers/hashing/hashFiles';
 import { model, put } from '@/test/fixtures/modelTrees';

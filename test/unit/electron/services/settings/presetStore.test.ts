@@ -1,8 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import type { PresetContent } from '@/electron/contract/presets';
-import { settingsSchema } from '@/electron/contract/settings';
+import { type PresetContent, settingsSchema } from '@/electron/contract/settings';
 import { PresetStore } from '@/electron/services/settings/presetStore';
 import { setUpServices } from '@/test/fixtures/services';
 import { temporaryFolder } from '@/test/fixtures/temporary';

@@ -1,11 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import type { ModelDefaults } from '@/electron/contract/modelDefaults';
-import { samplingSettingsSchema } from '@/electron/contract/settings';
+import { type ModelDefaults, samplingSettingsSchema } from '@/electron/contract/settings';
 import { ModelDefaultsStore } from '@/electron/services/settings/perModelSettings';
-import { SettingsService } from '@/electron/services/settings/settingsService';
-import { SettingsStore } from '@/electron/services/settings/settingsStore';
+import { SettingsService, SettingsStore } from '@/electron/services/settings/settingsStore';
 import { setUpServices } from '@/test/fixtures/services';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 

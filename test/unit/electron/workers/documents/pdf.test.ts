@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pageNotices, pagesNamed } from '@/electron/workers/documents/pdfNotices';
+import { pageNotices, pagesNamed } from '@/electron/workers/documents/pdf';
 import { makePdf } from '@/test/fixtures/documents/pdf';
 import { extract } from './support';
 

@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DocumentKind, Section } from '@/electron/contract/documents';
-import type { Extraction } from '@/electron/contract/documentWork';
+import type { Extraction } from '@/electron/contract/workerTasks';
 import { extractDocument } from '@/electron/workers/documents/extract';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { cutPassages } from '@/electron/workers/passages/cutting';
-import { PassageIndex } from '@/electron/workers/passages/passageIndex';
-import { termsOf } from '@/electron/workers/passages/terms';
+import { PassageIndex } from '@/electron/workers/passages/passageIndexes';
+import { cutPassages, termsOf } from '@/electron/workers/passages/terms';
 
 const sentence = (i: number) => `The keeper walks along wall ${i} and counts the stones of the old harbour again. `;
 const paragraph = (i: number) => sentence(i).repeat(4).trim();

@@ -2,8 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { PassageIndex } from '@/electron/workers/passages/passageIndex';
-import { PassageIndexes } from '@/electron/workers/passages/passageIndexes';
+import { PassageIndex, PassageIndexes } from '@/electron/workers/passages/passageIndexes';
 import { firstPassages, scanPassages } from '@/electron/workers/passages/passageScan';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 

@@ -4,8 +4,7 @@ import { builtinModules } from 'node:module';
 import { join, resolve } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { ChatSearch } from '@/electron/services/chats/chatSearch';
-import { messagesOf } from '@/electron/workers/search/chatTexts';
-import { hitOf, Searcher } from '@/electron/workers/search/searcher';
+import { hitOf, messagesOf, Searcher } from '@/electron/workers/search/searcher';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 import { bundleForNode } from '../../../../../electron/build.mjs';
 

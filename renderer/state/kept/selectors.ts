@@ -1,3 +1,0 @@
-import type { AppState } from '../appState';
-
-export const selectKept = (state: AppState) => state.kept;
