@@ -68,8 +68,6 @@ const attentionPlaceSchema = z.object({
   window: z.boolean(),
   layers: z.number().int(),
 });
-type AttentionPlace = z.infer<typeof attentionPlaceSchema>;
-
 /** What attention over the cache runs on; on some chips the kernel depends on how many tokens are in the cache. */
 const kernelUseSchema = z.object({
   /** 'CPU', 'Metal' */

@@ -246,4 +246,3 @@ export const inspectorEvents = { onReady: engineEvents.onReady, onLog: engineEve
 export type InspectorOperations = typeof inspectorOperations;
 export type InspectorEvents = typeof inspectorEvents;
 export type InspectorHandlers = HandlersOf<InspectorOperations>;
-type InspectorClient = ClientOf<InspectorOperations, InspectorEvents>;

@@ -68,8 +68,6 @@ export const hubQuestionSchema = z.object({
   /** any id of the asking view: its newer question ends the older one with the code `cancelled` */
   asker: idSchema.optional(),
 });
-type HubQuestion = z.input<typeof hubQuestionSchema>;
-
 export const hubPageSchema = z.object({
   models: z.array(hubModelSchema),
   /** null: this is the last page */
@@ -142,8 +140,6 @@ export const hubFitQuestionSchema = z.object({
   /** any id of the asking view: its newer question ends the older one with the code `cancelled` */
   asker: idSchema.optional(),
 });
-type HubFitQuestion = z.input<typeof hubFitQuestionSchema>;
-
 export const hubFitSchema = z.object({
   grade: fitGradeSchema,
   /** layers on the GPU in the grade: -1 all, 0 none */

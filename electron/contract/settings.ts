@@ -107,7 +107,6 @@ const documentSettingsSchema = z.object({
   reserve: documentFields.reserve.default(1024),
   retrievalTokens: documentFields.retrievalTokens.default(2048),
 });
-type DocumentSettings = z.infer<typeof documentSettingsSchema>;
 const downloadFields = {
   /** downloads at a time */
   parallel: z.number().int().min(1).max(4),
@@ -158,8 +157,6 @@ export type SettingsPatch = z.infer<typeof settingsPatchSchema>;
 // What a person has set for one model alone. It goes before what is set for all models.
 
 const ownContextSchema = contextSettingsSchema.pick({ nCtx: true, typeK: true, typeV: true, gpuLayers: true });
-type OwnContext = z.infer<typeof ownContextSchema>;
-
 /** Of each part, null: as for all models. */
 export const modelDefaultsSchema = z.object({
   context: ownContextSchema.nullable().default(null),
@@ -176,10 +173,6 @@ const settingsScopeSchema = z.union([z.literal('all'), z.object({ modelId: idSch
 export type SettingsScope = z.infer<typeof settingsScopeSchema>;
 
 export const settingsUpdateSchema = settingsPatchSchema.extend({ scope: settingsScopeSchema.optional() });
-
-function ownContextOf({ nCtx, typeK, typeV, gpuLayers }: OwnContext): OwnContext {
-  return { nCtx, typeK, typeV, gpuLayers };
-}
 
 /** The settings as they count for a model. */
 export function withDefaults(settings: Settings, own: ModelDefaults | null): Settings {

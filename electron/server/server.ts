@@ -160,11 +160,7 @@ const maxBufferedBytes = 16_000_000;
 /** WebSocket close code for data that makes no sense. */
 const badData = 1007;
 
-function serveSocket(
-  socket: WebSocket,
-  services: Pick<Services, 'call' | 'events' | 'engine'>,
-  log: Logger,
-): void {
+function serveSocket(socket: WebSocket, services: Pick<Services, 'call' | 'events' | 'engine'>, log: Logger): void {
   const stopWatching = services.engine.watch();
   const stopEvents = services.events.on(({ name, payload }) => {
     // frames may be dropped: the final state of the message or column brings the whole text

@@ -212,12 +212,7 @@ export interface Timing {
 export const usualTiming: Timing = { maxAttempts: 8, firstDelayMs: 1000, longestDelayMs: 60_000 };
 
 /** What the hub asks for goes first; else twice as long each time, and by chance, so that not all come back at once. */
-function delayBefore(
-  attempt: number,
-  error: HubError,
-  timing: Timing,
-  random: () => number = Math.random,
-): number {
+function delayBefore(attempt: number, error: HubError, timing: Timing, random: () => number = Math.random): number {
   const { firstDelayMs, longestDelayMs } = timing;
   const longest = Math.min(longestDelayMs, firstDelayMs * 2 ** (attempt - 1));
   return Math.max(error.retryAfterMs ?? 0, longest * (0.5 + random() / 2));

@@ -169,11 +169,6 @@ function gradeOf({ budgets }: ContextFit, gpuLayers: number): FitGrade {
 }
 
 const anyLength = ({ marks }: ContextFit) => marks.some(({ nCtx }) => nCtx > 0);
-
-function headerFolderOf(dataFolder: string): string {
-  return join(dataFolder, 'headers');
-}
-
 // assets/catalogue/models.json: models to begin with, for a first start without a network.
 
 const catalogueSchema = z.object({ version: z.literal(1), models: z.array(catalogueEntrySchema) });

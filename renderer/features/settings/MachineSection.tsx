@@ -101,10 +101,7 @@ function bandwidthText({ bandwidth }: Pick<MachineFacts, 'bandwidth'>): string {
 }
 
 /** Only what differs from the settings. */
-function choiceChanges(
-  context: ContextSettings,
-  { threads, nCtx, cache }: MachineChoice,
-): Partial<ContextSettings> {
+function choiceChanges(context: ContextSettings, { threads, nCtx, cache }: MachineChoice): Partial<ContextSettings> {
   const chosen: Partial<ContextSettings> = { threads: threads.value, typeK: cache.value, typeV: cache.value };
   if (nCtx) chosen.nCtx = nCtx.value;
   const entries = Object.entries(chosen).filter(([key, value]) => context[key as keyof ContextSettings] !== value);

@@ -105,10 +105,7 @@ interface ChatItemProps {
   on: ChatItemActions;
 }
 
-const ChatItem = memo(
-  ChatItemBody,
-  (before, after) => before.chat === after.chat && before.active === after.active,
-);
+const ChatItem = memo(ChatItemBody, (before, after) => before.chat === after.chat && before.active === after.active);
 
 function ChatItemBody({ chat, active, on }: ChatItemProps) {
   const [renaming, setRenaming] = useState(false);

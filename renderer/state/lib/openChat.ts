@@ -37,7 +37,6 @@ export const selectChatId = (state: AppState) => state.conversation.chat?.id ?? 
 export const selectChatTitle = (state: AppState) => state.conversation.chat?.title ?? null;
 /** null: it follows the general one, or no chat is open */
 export const selectChatPrompt = (state: AppState) => state.conversation.chat?.systemPrompt ?? null;
-const selectLeafId = (state: AppState) => state.conversation.chat?.leafId ?? null;
 /** Nothing follows it in the branch that is shown. */
 export const selectIsLast = (messageId: string) => (state: AppState) => state.conversation.chat?.leafId === messageId;
 /** Passages of questions before that of this answer still stand in its prompt. */

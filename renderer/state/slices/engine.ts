@@ -83,7 +83,6 @@ export const selectKvBytes = (state: AppState): number => {
 };
 export const selectMemory = (state: AppState) => state.engine.status?.memory ?? null;
 export const selectLoadProgress = (state: AppState) => state.engine.status?.loadProgress ?? null;
-const selectInfo = (state: AppState) => state.engine.info;
 export const selectConnection = (state: AppState) => state.engine.connection;
 export const selectRecovered = (state: AppState) => state.engine.recovered;
 /** a model that was asked for and could not be had, until the person has closed what is said of it */

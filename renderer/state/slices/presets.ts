@@ -108,10 +108,7 @@ export function createPresetsActions(
 // Pure comparison of presets with the settings as they are.
 
 /** The prompt and the sampling are those of the preset; what it says of the model does not count. */
-function isInUse(
-  { systemPrompt, sampling }: Pick<Preset, 'systemPrompt' | 'sampling'>,
-  settings: Settings,
-): boolean {
+function isInUse({ systemPrompt, sampling }: Pick<Preset, 'systemPrompt' | 'sampling'>, settings: Settings): boolean {
   return systemPrompt === settings.systemPrompt && isSame(sampling, settings.sampling);
 }
 

@@ -156,7 +156,6 @@ function defined<T extends object>(object: T): Partial<T> {
 export const selectSettings = (state: AppState) => state.settings.saved;
 export const selectSavedContext = (state: AppState) => state.settings.saved?.context ?? null;
 export const selectSampling = (state: AppState) => state.settings.saved?.sampling ?? null;
-const selectSystemPrompt = (state: AppState) => state.settings.saved?.systemPrompt ?? null;
 export const selectTheme = (state: AppState) => state.settings.saved?.theme ?? null;
 export const selectDraft = (state: AppState) => state.settings.draft;
 export const selectApplying = (state: AppState) => state.settings.applying;

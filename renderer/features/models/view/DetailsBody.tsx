@@ -103,10 +103,7 @@ interface Fact {
 }
 
 /** What the header of a model says, one line each. `details` null: not read yet. */
-function modelFacts(
-  { info, fileBytes }: Pick<ModelEntry, 'info' | 'fileBytes'>,
-  details: ModelDetails | null,
-): Fact[] {
+function modelFacts({ info, fileBytes }: Pick<ModelEntry, 'info' | 'fileBytes'>, details: ModelDetails | null): Fact[] {
   if (!info) return [];
   const { headCount, headCountKv, headDimK, headDimV } = info;
   const facts: (readonly [name: string, value: string] | null)[] = [
