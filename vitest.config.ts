@@ -1,8 +1,8 @@
 /** unit: nothing built is needed; engine: the real addon and real models, one file at a time (two cores). */
 import { defineConfig } from 'vitest/config';
 
-/** `@/` is the root of the repository, for tests alone: their folders lie deep. As in tsconfig.json. */
-const resolve = { alias: { '@': import.meta.dirname } };
+/** `@/` is the root of the repository, for tests alone: their folders lie deep. */
+const resolve = { tsconfigPaths: true };
 
 /** Limits that end what hangs, on a machine with other work too; nothing is measured by them. */
 const patience = {

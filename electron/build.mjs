@@ -1,4 +1,4 @@
-// Bundles the app into build/app: main, preload, engine, the document process and its thread, search and hash workers and
+// Bundles the app into build/app: main, preload, engine, the document process and its thread, the worker threads and
 // headless server as one CommonJS file each, the renderer as a static site. Syntax floor: Node 20 (headless mode) and
 // Chrome 130 (Electron 33, the test runtime).
 // When to build is decided by native/prepare/app-bundles.mjs.
@@ -22,9 +22,7 @@ export const ENTRIES = {
   engine: 'electron/engine/main.ts',
   documents: 'electron/workers/documents/main.ts',
   documentReader: 'electron/workers/documents/reader.ts',
-  search: 'electron/workers/search/main.ts',
-  passages: 'electron/workers/passages/main.ts',
-  hashing: 'electron/workers/hashing/main.ts',
+  worker: 'electron/workers/main.ts',
   serve: 'electron/server/main.ts',
 };
 
@@ -59,6 +57,8 @@ export async function bundleForNode(name, entry, outDir = APP) {
     logLevel: 'warn',
     publicDir: false,
     define: { 'process.env.WS_NO_BUFFER_UTIL': '"1"', 'process.env.WS_NO_UTF_8_VALIDATE': '"1"' },
+    // what tests bundle imports by `@/`
+    resolve: { tsconfigPaths: true },
     ssr: { target: 'node', noExternal: true },
     build: {
       ssr: path.join(ROOT, entry),

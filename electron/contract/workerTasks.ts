@@ -1,8 +1,12 @@
-/** What passes between a service and its worker thread: tasks by number, each answered once unless it is cancelled. */
+/** What passes between a service and the worker that works for it. */
 
 import type { DocumentKind, Section } from './documents';
 import type { ErrorPayload } from './errors';
 
+/** What a worker thread can be for; the registry is electron/workers/main.ts. */
+export type WorkerName = 'chatSearch' | 'hashes' | 'passages';
+
+/** To a worker thread: tasks by number, each answered once unless it is cancelled. */
 export type ToThread<Task> = { id: number; task: Task } | { id: number; cancel: true };
 
 /** `fraction`: 0 to 1, how much of a task that takes longer is done */
@@ -15,7 +19,7 @@ export interface HashTask {
   sample: boolean;
 }
 
-// What passes between the main process and the worker thread that finds passages of documents.
+// Finding passages of documents.
 
 export interface PassageTask {
   documentId: string;
@@ -40,8 +44,7 @@ export interface FoundPassages {
   all: number;
 }
 
-// What passes between the service that keeps documents and the process that takes the words out of one file. The reading
-// itself is done by a thread of that process, so that the rest of it can watch what the file costs.
+// Taking the words out of one file, in a process that ends with it. The reading itself is done by a thread of that process, so that the rest of it can watch what the file costs.
 
 /** Part of a document's id: text that another version took out is not used again. Raise it when the text changes. */
 export const extractorVersion = 2;

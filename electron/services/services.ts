@@ -120,7 +120,8 @@ export async function createServices(options: ServicesOptions): Promise<Services
       host.state === 'ready' ? host.client.call('machineMemory', undefined).catch(() => null) : Promise.resolve(null),
   });
   const downloadFolder = () => downloadFolderOf(dataFolder, settings.get().downloads);
-  const hashes = new HashWorker(join(options.bundles, 'hashing.cjs'));
+  const workerFile = join(options.bundles, 'worker.cjs');
+  const hashes = new HashWorker(workerFile);
   const duplicates = new Duplicates(join(dataFolder, 'model-hashes.json'), (paths, sample) =>
     hashes.ask({ paths, sample }),
   );
@@ -142,7 +143,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     appMemory(besideEngine(options.processes(), host.pid, inspector.pid)),
   );
   const texts = new DocumentTexts(documents.store);
-  const passages = new PassageSearch(join(options.bundles, 'passages.cjs'));
+  const passages = new PassageSearch(workerFile);
   const retrieval = new Retrieval(passages, documents.store, texts, (some) => engine.countTexts(some));
   const counts = new DocumentCounts(texts, engine);
   const questions = new Questions(engine, texts, counts, retrieval, () => settings.get());
@@ -196,7 +197,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     });
   }
 
-  const search = new ChatSearch(join(options.bundles, 'search.cjs'), join(dataFolder, 'chats'), () => chats.list());
+  const search = new ChatSearch(workerFile, join(dataFolder, 'chats'), () => chats.list());
   const compare = new CompareService({
     ...{ store: comparisons, client: host.client, engine, calibration, log, version: options.info.version },
     scratch: join(dataFolder, 'scratch-compare'),

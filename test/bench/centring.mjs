@@ -73,7 +73,12 @@ async function main() {
 
 async function copyFor(folder, positions) {
   const file = path.join(ROOT, 'test', 'engine', 'gguf.ts');
-  const { module } = await runnerImport(file, { root: ROOT, configFile: false, logLevel: 'error' });
+  const { module } = await runnerImport(file, {
+    root: ROOT,
+    configFile: false,
+    logLevel: 'error',
+    resolve: { tsconfigPaths: true },
+  });
   return module.writeForPositions(
     modelFile(values.model),
     path.join(folder, 'model.gguf'),

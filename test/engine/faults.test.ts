@@ -10,7 +10,7 @@ import path from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { type Chat, canGoOn, type Message } from '@/electron/contract/chats';
 import type { Turn } from '@/electron/contract/contract';
-import { messagesOf } from '@/electron/workers/search/searcher';
+import { messagesOf } from '@/electron/workers/searcher';
 import { type HeadlessApp, startHeadlessApp } from '../fixtures/headlessApp';
 import { filler, temporaryFolder } from './support';
 

@@ -3,12 +3,12 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import type { Attachment, Message } from '@/electron/contract/chats';
-import { attach, bundlesWithPassages, setUpServices } from '../fixtures/services';
+import { attach, bundlesWithWorkers, setUpServices } from '../fixtures/services';
 import { engine, root, tinyModel } from './support';
 
 let bundles = '';
 beforeAll(async () => {
-  bundles = await bundlesWithPassages();
+  bundles = await bundlesWithWorkers();
 }, 60_000);
 
 async function start(nCtx: number) {

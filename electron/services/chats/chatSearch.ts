@@ -18,7 +18,7 @@ export class ChatSearch extends TaskThread<SearchTask, ChatSearchAnswer> {
     private readonly folder: string,
     private readonly chats: () => SearchTask['chats'],
   ) {
-    super({ workerFile, idleMs, lost });
+    super({ workerFile, worker: 'chatSearch', idleMs, lost });
   }
 
   /** Rejects with `cancelled` when the same asker asks anew. */

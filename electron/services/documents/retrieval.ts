@@ -110,9 +110,8 @@ const idleMs = 300_000;
 
 /** Answers with the best first; for an empty query with the first of the document. */
 export class PassageSearch extends TaskThread<PassageTask, FoundPassages> {
-  /** the bundle of electron/workers/passages */
   constructor(workerFile: string) {
-    super({ workerFile, idleMs, lost });
+    super({ workerFile, worker: 'passages', idleMs, lost });
   }
 }
 

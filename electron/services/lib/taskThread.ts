@@ -1,12 +1,13 @@
 /** A worker thread that answers tasks: started by the first one, and ended when nothing was asked of it for a while. */
 import { Worker } from 'node:worker_threads';
 import { ConcertinaError } from '../../contract/errors';
-import type { FromThread, ToThread } from '../../contract/workerTasks';
+import type { FromThread, ToThread, WorkerName } from '../../contract/workerTasks';
 import { Emitter } from './emitter';
 
 export interface ThreadParts {
-  /** bundle of a folder that calls `answerTasks` */
+  /** bundle of electron/workers/main.ts */
   workerFile: string;
+  worker: WorkerName;
   /** after so long without a task, what the thread keeps leaves the memory with it */
   idleMs: number;
   /** what is said of the tasks of a thread that ended by itself; the next task starts a new one */
@@ -61,7 +62,7 @@ export class TaskThread<Task, Answer> {
   }
 
   private start(): Worker {
-    const worker = new Worker(this.parts.workerFile, { env: {}, execArgv: [] });
+    const worker = new Worker(this.parts.workerFile, { workerData: this.parts.worker, env: {}, execArgv: [] });
     worker.on('message', (message: FromThread<Answer>) => this.hear(message));
     worker.on('error', (error) => this.lose(worker, error));
     worker.on('exit', (code) => this.lose(worker, new Error(`exit code ${code}`)));

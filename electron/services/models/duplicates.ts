@@ -131,9 +131,8 @@ function keyOf({ realPath, bytes, modifiedMs }: FoundFile): string {
 
 /** Answers with the SHA-256 of the files one after the other. */
 export class HashWorker extends TaskThread<HashTask, string> {
-  /** the bundle of electron/workers/hashing */
   constructor(workerFile: string) {
-    super({ workerFile, idleMs: 0, lost });
+    super({ workerFile, worker: 'hashes', idleMs: 0, lost });
   }
 }
 

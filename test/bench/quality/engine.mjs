@@ -6,7 +6,7 @@ import { ROOT } from '../../../native/prepare/paths.mjs';
 
 /** @returns {Promise<import('../../../electron/engine/native/types').Engine>} */
 export async function loadEngine() {
-  const file = path.join(ROOT, 'electron', 'engine', 'native', 'load.ts');
+  const file = path.join(ROOT, 'electron', 'engine', 'native', 'engine.ts');
   const { module } = await runnerImport(file, { root: ROOT, configFile: false, logLevel: 'error' });
   return module.loadEngine();
 }

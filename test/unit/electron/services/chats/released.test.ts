@@ -10,12 +10,12 @@ import type { ChatMessage } from '@/electron/engine/native/types';
 import { ChatStore } from '@/electron/services/chats/chatStore';
 import { createFakeEngine } from '@/test/fixtures/fakeEngine';
 import { Gate } from '@/test/fixtures/gate';
-import { attach, bundlesWithPassages, setUpServices } from '@/test/fixtures/services';
+import { attach, bundlesWithWorkers, setUpServices } from '@/test/fixtures/services';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 
 let bundles = '';
 beforeAll(async () => {
-  bundles = await bundlesWithPassages();
+  bundles = await bundlesWithWorkers();
 }, 60_000);
 
 /** A passage takes 270 tokens, and a question with its answer 20: there is room for three of each. */

@@ -3,11 +3,11 @@ import { readdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test, vi } from 'vitest';
 import type { Attachment } from '@/electron/contract/chats';
-import { attach, bundlesWithPassages, setUpServices } from '@/test/fixtures/services';
+import { attach, bundlesWithWorkers, setUpServices } from '@/test/fixtures/services';
 
 let bundles = '';
 beforeAll(async () => {
-  bundles = await bundlesWithPassages();
+  bundles = await bundlesWithWorkers();
 }, 60_000);
 
 const setUp = (data?: string) => setUpServices({ bundles, ...(data === undefined ? {} : { data }) });

@@ -10,7 +10,7 @@ beforeAll(() => bundleForNode('slowThread', 'test/fixtures/slowThread.ts', folde
 
 function start() {
   const thread = new TaskThread<{ steps: number; fail?: 'task' | 'thread' }, string>({
-    ...{ workerFile: join(folder, 'slowThread.cjs'), idleMs: 0 },
+    ...{ workerFile: join(folder, 'slowThread.cjs'), worker: 'hashes' as const, idleMs: 0 },
     lost: (cause) => new ConcertinaError('internal', `Lost: ${cause.message}.`),
   });
   onTestFinished(() => thread.close());

@@ -6,7 +6,7 @@ import { Duplicates } from '@/electron/services/models/duplicates';
 import { FolderWatch } from '@/electron/services/models/folderWatch';
 import { foundFile, ModelList } from '@/electron/services/models/modelFiles';
 import { ModelLibrary } from '@/electron/services/models/modelLibrary';
-import { hashFiles } from '@/electron/workers/hashing/hashFiles';
+import { hashFiles } from '@/electron/workers/hashFiles';
 import { hubTree, model, ollamaTree, put } from '@/test/fixtures/modelTrees';
 import { modelInfo } from '@/test/fixtures/samples';
 import { temporaryFolder } from '@/test/fixtures/temporary';

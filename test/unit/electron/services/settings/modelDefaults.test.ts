@@ -7,7 +7,7 @@ import { Duplicates } from '@/electron/services/models/duplicates';
 import { ModelList, modelIdOf } from '@/electron/services/models/modelFiles';
 import { ModelLibrary } from '@/electron/services/models/modelLibrary';
 import { ModelDefaultsStore } from '@/electron/services/settings/perModelSettings';
-import { hashFiles } from '@/electron/workers/hashing/hashFiles';
+import { hashFiles } from '@/electron/workers/hashFiles';
 import { model, put } from '@/test/fixtures/modelTrees';
 import { modelInfo } from '@/test/fixtures/samples';
 import { temporaryFolder } from '@/test/fixtures/temporary';

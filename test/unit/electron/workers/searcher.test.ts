@@ -4,11 +4,11 @@ import { builtinModules } from 'node:module';
 import { join, resolve } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { ChatSearch } from '@/electron/services/chats/chatSearch';
-import { hitOf, messagesOf, Searcher } from '@/electron/workers/search/searcher';
+import { hitOf, messagesOf, Searcher } from '@/electron/workers/searcher';
 import { temporaryFolder } from '@/test/fixtures/temporary';
-import { bundleForNode } from '../../../../../electron/build.mjs';
+import { bundleForNode } from '../../../../electron/build.mjs';
 
-const bundle = resolve('build/test-bundles/search.cjs');
+const bundle = resolve('build/test-bundles/worker.cjs');
 const line = (record: object) => `${JSON.stringify(record)}\n`;
 
 function said(id: string, role: 'user' | 'assistant', text: string, more: object = {}): string {
@@ -23,7 +23,7 @@ async function folderWith(logs: Record<string, string>) {
 
 beforeAll(async () => {
   await mkdir('build/test-bundles', { recursive: true });
-  await bundleForNode('search', 'electron/workers/search/main.ts', 'build/test-bundles');
+  await bundleForNode('worker', 'electron/workers/main.ts', 'build/test-bundles');
 }, 60_000);
 
 test('texts are what the log ends in: parts of an unfinished answer, the final text of a finished one', () => {

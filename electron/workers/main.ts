@@ -1,0 +1,30 @@
+/** Entry of the worker threads: one bundle for all of them, and `workerData` says which work a thread is for. */
+import { workerData } from 'node:worker_threads';
+import type { HashTask, WorkerName } from '../contract/workerTasks';
+import { answerTasks } from './answerTasks';
+import { hashFiles } from './hashFiles';
+import { PassageIndexes } from './passages/passageIndexes';
+import { Searcher } from './searcher';
+
+const start: Record<WorkerName, () => void> = {
+  chatSearch() {
+    const searcher = new Searcher();
+    answerTasks(searcher.search.bind(searcher));
+  },
+  hashes() {
+    let last: Promise<unknown> = Promise.resolve();
+    // Whole files one after the other: the disk is no faster with two. A sample does not wait for them.
+    answerTasks(({ paths, sample }: HashTask) => {
+      if (sample) return hashFiles(paths, true);
+      const hash = last.then(() => hashFiles(paths, false));
+      last = hash.catch(() => undefined);
+      return hash;
+    });
+  },
+  passages() {
+    const indexes = new PassageIndexes();
+    answerTasks(indexes.search.bind(indexes));
+  },
+};
+
+start[workerData as WorkerName]();
