@@ -1,4 +1,7 @@
-/** The calling side of a contract over any message carrier (see `wire.ts`). */
+/**
+ * Calls between two processes, whichever two: what an operation is, what travels for it, the calling side and the serving
+ * side. What the operations are is declared once each, in `contract.ts` (window) and `engineContract.ts` (engine).
+ */
 
 import { z } from 'zod';
 import { ConcertinaError, type ErrorPayload, errorPayloadSchema, issueText, toErrorPayload } from './errors';
@@ -84,8 +87,6 @@ export function createRemote<M extends OperationMap, E extends EventMap>(
   return { client: { call, on } as unknown as ClientOf<M, E>, receive, fail };
 }
 
-// The one shape of every declared operation, whichever two processes it joins.
-
 /** An operation: what goes in and what comes out, both checked at the boundary. */
 interface Operation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> {
   readonly input: I;
@@ -122,7 +123,7 @@ export type Envelope = { ok: true; value: unknown } | { ok: false; error: ErrorP
 // What travels between two ends of a contract on a message carrier: the WebSocket of headless mode (as JSON text) and the
 // channel to the engine process (as structured clones). The caller numbers its calls; answers name the same number.
 //
-// Headless mode: the page opens `/ws` on its own host and offers the token of its own URL as a subprotocol (channels.ts).
+// Headless mode: the page opens `/ws` on its own host and offers the token of its own URL as a subprotocol (`socketProtocols`).
 
 const callMessageSchema = z.object({
   type: z.literal('call'),

@@ -37,7 +37,7 @@ export interface ServerOptions {
 
 export interface RunningServer {
   port: number;
-  /** with the token: whoever has it can use the app. The page takes it out of the address bar (renderer/bridge/token.ts) */
+  /** with the token: whoever has it can use the app. The page takes it out of the address bar (renderer/bridge/createClient.ts) */
   url: string;
   close(): Promise<void>;
 }

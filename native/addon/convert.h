@@ -1,4 +1,4 @@
-// Between JavaScript values and the structs of the engine. Values come from our own binding (load.ts), which is typed:
+// Between JavaScript values and the structs of the engine. Values come from our own binding (electron/engine/native), which is typed:
 // what is checked here is what could crash.
 #pragma once
 

@@ -1,5 +1,5 @@
 // Text of a foreign file as it may be shown, logged and stored: short, and nothing in it that steers a terminal or turns the
-// order of what stands around it. The same rule as electron/contract/shownText.ts; test/fixtures/shownText.ts holds both to it.
+// order of what stands around it. The same rule as shownText in electron/services/hub/ggufHeader.ts; test/fixtures/shownText.ts holds both to it.
 #pragma once
 
 #include <string>

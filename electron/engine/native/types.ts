@@ -1,5 +1,5 @@
 /**
- * The one description of the native surface (architecture section 4). `load.ts` returns an object of this shape;
+ * The one description of the native surface. `loadEngine` (engine.ts) returns an object of this shape;
  * `native/addon` implements it. Units: bytes, milliseconds, tokens. Nothing here blocks the calling thread for long:
  * every call that computes runs on a worker and takes an AbortSignal.
  */

@@ -1,4 +1,4 @@
-/** A step of the markdown renderer: makes links of what points into a document. `Citation.tsx` shows them, or the bare words. */
+/** A step of the markdown renderer: makes links of what points into a document. `Citation` shows them, or the bare words. */
 import { type Citation, citationsIn, namedNearest } from './citations';
 
 export interface Node {
