@@ -1,6 +1,6 @@
 /** The figures of the tree, on small trees. */
 import { describe, expect, it } from 'vitest';
-import { figuresOf, LIMITS, tooHigh } from '../figures.mjs';
+import { figuresOf, LEAST_MEDIAN, LIMITS, outOfBounds } from '../figures.mjs';
 
 interface Part {
   lines?: number;
@@ -42,14 +42,28 @@ describe('figures', () => {
       'd.ts': { imports: ['e.ts'] },
       'e.ts': {},
     });
-    expect(figuresOf(files).longestChain).toBe(3);
+    expect(figuresOf(files)).toMatchObject({ longestChain: 3, filesInCircles: 2 });
+  });
+
+  it('find circles that types close', () => {
+    const files = tree({ 'a.ts': { imports: ['b.ts'] }, 'b.ts': { types: ['a.ts'] }, 'c.ts': { imports: ['a.ts'] } });
+    expect(figuresOf(files).filesInCircles).toBe(2);
+  });
+
+  it('let the shape of the state be long, to a limit', () => {
+    const longestWith = (lines: number) =>
+      figuresOf(tree({ 'renderer/state/appState.ts': { lines }, 'a.ts': { lines: 90 } })).longest;
+    expect([650, 651].map(longestWith)).toEqual([90, 651]);
   });
 
   it('are refused above a limit', () => {
     const figures = figuresOf(tree({ 'a.ts': { lines: LIMITS.longest + 1 } }));
-    expect(tooHigh(figures)).toEqual([
+    expect(outOfBounds(figures)).toEqual([
       `longest is ${LIMITS.longest + 1}, and may be at most ${LIMITS.longest} (test/figures.mjs).`,
     ]);
-    expect(tooHigh({ ...figures, longest: LIMITS.longest })).toEqual([]);
+    expect(outOfBounds({ ...figures, longest: LIMITS.longest })).toEqual([]);
+    expect(outOfBounds({ ...figures, longest: 1, median: LEAST_MEDIAN - 1 })).toEqual([
+      `median is ${LEAST_MEDIAN - 1}, and must be at least ${LEAST_MEDIAN} (test/figures.mjs).`,
+    ]);
   });
 });
