@@ -1,0 +1,85 @@
+/**
+ * A data folder as the release at a9e6396 wrote it, file by file (test/fixtures/data-a9e6396.json): everything in it opens with
+ * today's services. It was made with that release's own services over its fake engine, and with its downloads over the test hub.
+ */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { chunk, hubClient, testHub } from '@/test/fixtures/hub/client';
+import { sampleGguf } from '@/test/fixtures/hub/sampleGguf';
+import { setUpServices } from '@/test/fixtures/services';
+import { temporaryFolder } from '@/test/fixtures/temporary';
+
+const repo = 'someone/Model-GGUF';
+const file = 'Model-Q4_K_M.gguf';
+const content = sampleGguf(4 * chunk, 'a');
+const half = 2 * chunk;
+
+async function oldFolder(): Promise<string> {
+  const folder = await temporaryFolder();
+  const files = JSON.parse(await readFile('test/fixtures/data-a9e6396.json', 'utf8')) as Record<string, string>;
+  // bytes of noise, which the samples make again
+  files[`models/${repo}/${file}.part`] = '';
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
+  await writeFile(join(folder, `models/${repo}/${file}.part`), content.subarray(0, half));
+  return folder;
+}
+
+test('chats with their branches, the trash, documents, settings and presets', async () => {
+  const { call } = await setUpServices({ data: await oldFolder() });
+  // a store that cannot read its file says so here
+  expect((await call('app.info', undefined)).notices).toEqual([]);
+
+  const [named, pinned] = await call('chats.list', undefined);
+  expect(pinned).toMatchObject({ title: 'What is a bellows?', pinned: true, folder: null });
+  expect(named).toMatchObject({ title: 'A name of its own', pinned: false, folder: 'Leases' });
+  expect(await call('chats.trash', undefined)).toMatchObject([{ title: 'In the trash' }]);
+
+  const chat = await call('chats.open', { chatId: pinned?.id ?? '' });
+  expect(chat.systemPrompt).toBe('Answer in one sentence.');
+  const questions = chat.messages.filter(({ role }) => role === 'user');
+  expect(questions.map(({ text }) => text)).toEqual([
+    'What is a bellows?',
+    'What is the rent?',
+    'What is the deposit?',
+  ]);
+  const [first, rent, deposit] = questions;
+  const answersTo = (id = '') => chat.messages.filter(({ parentId, role }) => parentId === id && role === 'assistant');
+  expect([first, rent, deposit].map((question) => answersTo(question?.id).length)).toEqual([2, 1, 1]);
+  expect(deposit?.parentId).toBe(rent?.parentId);
+  expect(chat.leafId).toBe(answersTo(deposit?.id)[0]?.id);
+
+  const other = await call('chats.open', { chatId: named?.id ?? '' });
+  expect(other.messages.at(-1)).toMatchObject({ role: 'assistant', stopReason: 'cancelled' });
+  expect(other.messages.at(-1)?.text).not.toBe('');
+
+  const { documentId = '', name } = rent?.attachments?.[0] ?? {};
+  expect(name).toBe('lease.txt');
+  expect(await call('documents.get', { documentId })).toMatchObject({ name: 'lease.txt' });
+  const { text } = await call('documents.text', { documentId, start: 0, end: 1000 });
+  expect(text).toContain('The deposit is 1,800.');
+  expect((await call('documents.sections', { documentId })).map(({ label }) => label)).toEqual(['Rent', 'Deposit']);
+
+  const all = await call('settings.get', { scope: 'all' });
+  expect(all).toMatchObject({ theme: 'dark', systemPrompt: 'Be brief.', sampling: { temperature: 0.3 } });
+  expect(all.context).toMatchObject({ nCtx: 4096, typeK: 'turbo4', typeV: 'turbo3' });
+  const [model] = await call('models.list', undefined);
+  expect(model?.defaults?.context).toMatchObject({ nCtx: 8192, typeK: 'q8_0', typeV: 'turbo4' });
+  expect((await call('presets.list', undefined)).presets).toMatchObject([{ name: 'Careful' }]);
+});
+
+test('half a download goes on where it was', async () => {
+  const hub = await testHub([{ id: repo, files: { [file]: content } }]);
+  const client = await hubClient(hub, { dataFolder: await oldFolder() });
+  await client.downloads.open();
+  const [paused] = client.downloads.list();
+  expect(paused).toMatchObject({ repo, file, state: 'paused', done: half, bytes: content.length });
+  await client.downloads.resume(paused?.id ?? '');
+  expect(await client.downloads.settled(paused?.id ?? '')).toMatchObject({ state: 'done', done: content.length });
+  expect((await client.read(repo, file)).equals(content)).toBe(true);
+  const sent = hub.seen.filter(({ where }) => where === 'cdn').reduce((sum, one) => sum + one.sent, 0);
+  expect(sent).toBe(content.length - half);
+});
