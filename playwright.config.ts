@@ -1,6 +1,6 @@
 /**
  * electron: the app in its window (the test runtime, under Xvfb); browser: headless mode in Chromium;
- * dist: the packaged app; screenshots: not a test, makes docs/screenshots (`npm run screenshots`);
+ * dist: the packaged app; screenshots: not a test, takes pictures (`npm run screenshots`);
  * meter-cost and chat-cost: not tests either, they measure (`npm run bench:meter`, `npm run bench:chat`).
  */
 import { defineConfig } from '@playwright/test';

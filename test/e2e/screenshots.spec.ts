@@ -1,5 +1,8 @@
-/** Not a test: makes docs/screenshots (`npm run screenshots`). Every picture in both themes, some in other sizes of the window. */
-import { copyFile, cp, mkdir, truncate, writeFile } from 'node:fs/promises';
+/**
+ * Not a test: takes pictures of the app (`npm run screenshots`), each in both themes and some in other sizes of the window. Those
+ * that the documents show go to docs/screenshots, the others, for the eyes of whoever changes the window, to build/screenshots.
+ */
+import { copyFile, cp, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, type Page } from '@playwright/test';
 import { longExample } from '@/renderer/features/chat/longExample';
@@ -13,7 +16,26 @@ import { openHere, writeHome } from './importSteps';
 import { writeLargeModel } from './largeModel';
 import { writeSampleChat } from './sampleChats';
 
-const folder = path.join(root, 'docs', 'screenshots');
+const shownInDocs = new Set([
+  'answers-light',
+  'cache-plots-dark',
+  'cache-types-light',
+  'cache-types-light-large',
+  'chat-light',
+  'details-light',
+  'discover-light',
+  'document-text-dark',
+  'documents-dark',
+  'documents-light',
+  'first-start-dark',
+  'imported-light',
+  'library-light',
+  'no-fit-light',
+  'presets-light',
+  'settings-light',
+]);
+const folderOf = (name: string) => path.join(root, shownInDocs.has(name) ? 'docs' : 'build', 'screenshots');
+
 const sizes = {
   '': { width: 1280, height: 800 },
   '-small': { width: 720, height: 640 },
@@ -353,12 +375,11 @@ const starts: Record<
 for (const theme of ['light', 'dark'] as const) {
   for (const [suffix, size] of Object.entries(sizes)) {
     for (const [name, play] of Object.entries(scenes)) {
-      // how a small window looks is told by two of them
+      // a small window is shown for some of them
       if (suffix === '-small' && !inSmallWindow.has(name)) continue;
       if (suffix === '-large' && !inLargeWindow.has(name)) continue;
       test(`${name}-${theme}${suffix}`, async ({ launch, dataDir }) => {
         if (name.startsWith('cache-')) test.setTimeout(600_000);
-        await mkdir(folder, { recursive: true });
         await starts[name]?.prepare?.(dataDir);
         const hub = starts[name]?.hub ? await startHub(hubModels(path.join(dataDir, 'of-the-hub'))) : null;
         const window = await launch({
@@ -378,7 +399,8 @@ for (const theme of ['light', 'dark'] as const) {
         // nothing is pointed at, and what fades in has done so
         await page.mouse.move(1, 1);
         await page.waitForTimeout(400);
-        await page.screenshot({ path: path.join(folder, `${name}-${theme}${suffix}.png`) });
+        const picture = `${name}-${theme}${suffix}`;
+        await page.screenshot({ path: path.join(folderOf(picture), `${picture}.png`) });
         goOn?.();
         await hub?.close();
       });

@@ -1,1 +1,0 @@
-export function checkFile(file: string, source: string): string[];
