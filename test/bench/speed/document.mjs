@@ -1,12 +1,7 @@
-// docs/performance.md: its prose is written by people, the figures between two marks by `npm run bench -- --write-docs`.
+// docs/performance.md, by `npm run bench -- --write-docs`.
 
-import fs from 'node:fs';
-import path from 'node:path';
-import { ROOT } from '../../../native/prepare/paths.mjs';
+import { writeFigures, writeResult } from '../document.mjs';
 import { charts, markdown } from './report.mjs';
-
-const DOCUMENT = path.join(ROOT, 'docs', 'performance.md');
-const MARKS = ['<!-- figures: npm run bench -- --write-docs -->', '<!-- end of the figures -->'];
 
 /** GQA 2, 4 and 8. Prefill for the first only: it takes longest and differs least. */
 const SHAPES = ['qwen3-0.6b', 'qwen3-0.6b-gqa4', 'qwen3-0.6b-gqa8'];
@@ -17,31 +12,13 @@ export function documentShapes(settings) {
   return SHAPES.map((shape, i) => ({ ...settings, shape, ...(i === 0 ? {} : decode) }));
 }
 
-/**
- * @param {import('./report.mjs').Result[]} results one per shape
- * @returns {string[]} the files written
- */
+/** @param {import('./report.mjs').Result[]} results one per shape @returns {string[]} the files written */
 export function writeDocument(results) {
-  const files = [DOCUMENT];
-  const sections = results.map((result) => {
-    const image = `performance-${result.model.name}.svg`;
-    const data = `performance-${result.model.name}.json`;
-    files.push(path.join(ROOT, 'docs', image), path.join(ROOT, 'docs', data));
-    fs.writeFileSync(path.join(ROOT, 'docs', image), charts(result));
-    fs.writeFileSync(path.join(ROOT, 'docs', data), `${JSON.stringify(result, null, 2)}\n`);
-    return `## ${result.model.what}\n\n![Decode speed over depth](${image})\n\n${markdown(result)}`;
+  const files = results.flatMap((result) => writeResult(`performance-${result.model.name}`, result, charts(result)));
+  const sections = results.map(({ model }, i) => {
+    const chart = `![Decode speed over depth](performance-${model.name}.svg)`;
+    return `## ${model.what}\n\n${chart}\n\n${markdown(results[i])}`;
   });
-  const text = fs.readFileSync(DOCUMENT, 'utf8');
-  fs.writeFileSync(
-    DOCUMENT,
-    replaceFigures(text, `Printed by \`${results[0]?.command}\`.\n\n${sections.join('\n\n')}`),
-  );
-  return files;
-}
-
-/** @returns {string} text with what stands between the marks replaced */
-export function replaceFigures(text, figures) {
-  const [start, end] = MARKS.map((mark) => text.indexOf(mark));
-  if (start < 0 || end < start) throw new Error(`The document has lost its marks ${MARKS.join(' and ')}.`);
-  return `${text.slice(0, start + MARKS[0].length)}\n\n${figures}\n\n${text.slice(end)}`;
+  const figures = `Printed by \`${results[0]?.command}\`.\n\n${sections.join('\n\n')}`;
+  return [writeFigures('performance', 'bench', figures), ...files];
 }

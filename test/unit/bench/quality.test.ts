@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createFakeEngine } from '@/test/fixtures/fakeEngine';
-import { replaceFigures } from '../../bench/quality/document.mjs';
+import { replaceFigures } from '../../bench/document.mjs';
 import { contextOptions } from '../../bench/quality/engine.mjs';
 import { describe as describeContext, fitInto, groupsOf, newRow, plan } from '../../bench/quality/measure.mjs';
 import { ask, FACTS, makeDocuments, names } from '../../bench/quality/needles.mjs';
@@ -264,9 +264,9 @@ describe('report', () => {
 
   it('puts the figures between the marks of the document and keeps the rest', () => {
     const document = readFileSync(path.join(fixtures, '..', '..', 'docs', 'quality.md'), 'utf8');
-    const once = replaceFigures(document, 'NEW FIGURES');
-    expect(replaceFigures(once, 'NEW FIGURES')).toBe(once);
+    const once = replaceFigures(document, 'quality', 'NEW FIGURES');
+    expect(replaceFigures(once, 'quality', 'NEW FIGURES')).toBe(once);
     expect(once).toContain('# Quality of the KV cache types');
-    expect(() => replaceFigures('no marks', 'x')).toThrow('lost its marks');
+    expect(() => replaceFigures(document, 'bench', 'x')).toThrow('lost its marks');
   });
 });

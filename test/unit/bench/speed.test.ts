@@ -1,6 +1,6 @@
 /** `npm run bench`: options, ratios, the JSON object, tables and charts. */
 import { describe, expect, it } from 'vitest';
-import { documentShapes, replaceFigures } from '../../bench/speed/document.mjs';
+import { documentShapes } from '../../bench/speed/document.mjs';
 import { figuresOf, median, quantile, ratioOf } from '../../bench/speed/figures.mjs';
 import { OptionError, parseOptions, variantsOf } from '../../bench/speed/options.mjs';
 import { charts, depthName, markdown } from '../../bench/speed/report.mjs';
@@ -195,14 +195,6 @@ describe('markdown', () => {
 });
 
 describe('the document', () => {
-  it('keeps the prose around the figures', () => {
-    const marks = ['<!-- figures: npm run bench -- --write-docs -->', '<!-- end of the figures -->'];
-    expect(replaceFigures(`a\n${marks[0]}\nold\n${marks[1]}\nb`, 'new')).toBe(
-      `a\n${marks[0]}\n\nnew\n\n${marks[1]}\nb`,
-    );
-    expect(() => replaceFigures('a', 'new')).toThrow(/lost its marks/);
-  });
-
   it('measures GQA 2, 4 and 8', () => {
     const shapes = documentShapes(parseOptions(['--write-docs']));
     expect(shapes.map(({ shape }) => shape)).toEqual(['qwen3-0.6b', 'qwen3-0.6b-gqa4', 'qwen3-0.6b-gqa8']);
