@@ -30,7 +30,7 @@ import { TooltipProvider } from '../ui/Tooltip';
 import { DropZone } from './DropZone';
 import { ErrorBoundary } from './ErrorBoundary';
 import { listenForKeys } from './keyboard';
-import { applyTheme } from './theme';
+import { applyTheme } from './stored';
 
 export function App({ app }: { app: AppParts }) {
   const theme = useTheme();

@@ -1,7 +1,7 @@
 /** Search, folders and trash as the state of the window has them. */
 import { describe, expect, it, vi } from 'vitest';
 import type { Message } from '@/electron/contract/chats';
-import { rememberFolders } from '@/renderer/app/main';
+import { rememberFolders } from '@/renderer/app/stored';
 import { createElectronClient } from '@/renderer/bridge/createClient';
 import { connect } from '@/renderer/state/connect';
 import { selectProblem } from '@/renderer/state/slices/ui';

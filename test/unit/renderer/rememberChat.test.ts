@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { rememberChat } from '@/renderer/app/main';
+import { rememberChat } from '@/renderer/app/stored';
 import type { AppStore } from '@/renderer/state/store';
 
 /** As much of the app as is looked at. */
