@@ -25,7 +25,7 @@ import {
   uploadAnswerSchema,
   uploadPartSchema,
 } from './documents';
-import { engineStatusSchema, memoryEstimateSchema, savedSessionSchema, streamFrameSchema } from './engine';
+import { engineStatusSchema, savedSessionSchema, streamFrameSchema } from './engine';
 import { errorPayloadSchema } from './errors';
 import { contextFitSchema } from './fit';
 import {
@@ -295,17 +295,17 @@ export const operations = {
   'machine.cancelProbe': operation(nothing, nothing),
 
   'engine.status': operation(nothing, engineStatusSchema),
-  /** memory that the loaded (or named) model would take with these settings */
-  'engine.estimate': operation(
-    z.object({ modelId: idSchema.optional(), context: contextSettingsSchema }),
-    memoryEstimateSchema,
-  ),
-  /** whether they fit into the memory of this machine now, and the longest context that does, by cache type */
-  'engine.fit': operation(
+  /**
+   * what the loaded (or named) model would take of the memory with these settings, whether that fits into this machine now, and
+   * the longest context that does, by cache type; all from dry runs
+   */
+  'engine.plan': operation(
     z.object({
       modelId: idSchema.optional(),
       /** left out: those that the model would be loaded with */
       context: contextSettingsSchema.optional(),
+      /** what each cache type would take on each side too */
+      sides: z.boolean().optional(),
       /** tokens; the marks go no further; when it is left out, as many as the model was trained for */
       longest: z.number().int().min(limits.minContext).max(limits.maxContext).optional(),
       /** any id of the asking view: its newer question ends the older one with the code `cancelled` */

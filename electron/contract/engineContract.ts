@@ -219,10 +219,11 @@ const file = z.object({ path: z.string() });
 /** the engine's view; left out, when there is no engine: the process's own, with nothing loaded */
 const machine = machineMemorySchema.optional();
 
-/** See `engine.fit` of the contract. */
+/** See `engine.plan` of the contract. */
 const fitRequestSchema = file.extend({
   context: contextSettingsSchema,
   longest: z.number().int().optional(),
+  sides: z.boolean().optional(),
   asker: idSchema.optional(),
 });
 export type FitRequest = z.infer<typeof fitRequestSchema>;

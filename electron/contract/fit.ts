@@ -67,9 +67,14 @@ const fitMarkSchema = z.object({
 });
 export type FitMark = z.infer<typeof fitMarkSchema>;
 
+/** Bytes of one side of the cache, by its type, beside f16 on the other side; null: the model cannot have it. */
+const sideSchema = z.partialRecord(cacheTypeSchema, z.number().nullable());
+
 export const contextFitSchema = z.object({
-  /** what the asked settings would take */
+  /** what the requested settings would take */
   estimate: memoryEstimateSchema,
+  /** only where they were requested */
+  sides: z.object({ K: sideSchema, V: sideSchema }).optional(),
   /** every budget holds what is needed of it */
   fits: z.boolean(),
   budgets: z.array(budgetSchema).min(1),

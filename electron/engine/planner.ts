@@ -11,7 +11,7 @@ import type { FitRequest } from '../contract/engineContract';
 import { ConcertinaError, sizeText } from '../contract/errors';
 import type { Budget, ContextFit, FitMark, MachineMemory } from '../contract/fit';
 import { limits } from '../contract/limits';
-import type { CacheType, ContextSettings } from '../contract/settings';
+import { type CacheType, type ContextSettings, cacheTypes } from '../contract/settings';
 import { freeMemory } from './memory';
 import type { DeviceUse, Engine, MemoryPlan } from './native/types';
 
@@ -122,7 +122,7 @@ export class MemoryPlanner {
   }
 
   private async answer(
-    { path, context, longest }: FitRequest,
+    { path, context, longest, sides }: FitRequest,
     given: MachineMemory | undefined,
     throwIfOld: () => void,
   ): Promise<ContextFit> {
@@ -141,7 +141,27 @@ export class MemoryPlanner {
       const mark = await this.mark(path, { ...context, typeK, typeV }, end, room, throwIfOld);
       if (mark) marks.push(mark);
     }
-    return { estimate, fits: allFit(budgets), budgets, trained: estimate.trained, marks };
+    const answer = { estimate, fits: allFit(budgets), budgets, trained: estimate.trained, marks };
+    return sides ? { ...answer, sides: await this.sides(path, context, throwIfOld) } : answer;
+  }
+
+  private async sides(
+    path: string,
+    context: ContextSettings,
+    throwIfOld: () => void,
+  ): Promise<NonNullable<ContextFit['sides']>> {
+    const sides: NonNullable<ContextFit['sides']> = { K: {}, V: {} };
+    for (const type of cacheTypes) {
+      throwIfOld();
+      // f16 on the other side: what one side cannot have says nothing about the other
+      const [k, v] = await Promise.all([
+        this.plan(path, { ...context, typeK: type, typeV: 'f16' }).catch(() => null),
+        this.plan(path, { ...context, typeK: 'f16', typeV: type }).catch(() => null),
+      ]);
+      sides.K[type] = k?.kvK ?? null;
+      sides.V[type] = v?.kvV ?? null;
+    }
+    return sides;
   }
 
   /** null: the model cannot have these types at all */

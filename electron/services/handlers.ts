@@ -166,8 +166,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
     'machine.cancelProbe': () => machine.cancel(),
 
     'engine.status': async () => engine.status(),
-    'engine.estimate': ({ modelId, context }) => engine.estimate(modelId, context),
-    'engine.fit': (question) => engine.fit(question),
+    'engine.plan': (question) => engine.plan(question),
     'engine.reload': (input) => engine.reload(input?.force),
     'engine.cancelLoad': () => engine.cancelLoad(),
     'engine.restart': async () => engine.restart(),

@@ -154,7 +154,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const machine = new MachineService(join(dataFolder, 'machine.json'), {
     client: host.client,
     status: () => engine.status(),
-    fit: (context) => engine.fit({ context, asker: 'machine' }),
+    fit: (context) => engine.plan({ context, asker: 'machine' }),
     settings: () => settings.get().context,
     onBattery: () => options.power.current().onBattery,
   });

@@ -12,7 +12,7 @@ import type {
 import type { ComparePlan, CompareRun, CompareSummary } from '../../electron/contract/compare';
 import type { AddModelsResult, AppInfo } from '../../electron/contract/contract';
 import type { DocumentInfo, DocumentJob, DocumentUsage, Section } from '../../electron/contract/documents';
-import type { EngineStatus, LiveStats, Memory, MemoryEstimate, SavedSession } from '../../electron/contract/engine';
+import type { EngineStatus, LiveStats, Memory, SavedSession } from '../../electron/contract/engine';
 import type { ErrorPayload } from '../../electron/contract/errors';
 import type { ContextFit } from '../../electron/contract/fit';
 import type {
@@ -486,23 +486,12 @@ interface PresetsState extends Presets {
 
 export const initialPresets: PresetsState = { presets: [], defaultId: null, replaced: null };
 
-export type EstimateOutcome = { ok: true; value: MemoryEstimate } | { ok: false; error: ErrorPayload };
-
 export type FitOutcome = { ok: true; value: ContextFit } | { ok: false; error: ErrorPayload };
 
 interface Fit {
-  /** as in `Estimates` */
+  /** the settings that it is of (`fitKey`); a reader compares it to know whether the figures are current */
   key: string;
   outcome: FitOutcome;
-}
-
-export interface Estimates {
-  /** the settings that were asked about, as a key; a reader compares it to know whether the figures are current */
-  key: string;
-  /** the pair that is chosen */
-  pair: EstimateOutcome;
-  /** every type on each side: the bytes that a choice of it would take there */
-  byType: Record<'K' | 'V', Partial<Record<CacheType, EstimateOutcome>>>;
 }
 
 interface SettingsState {
@@ -511,8 +500,7 @@ interface SettingsState {
   /** context settings that were changed in the panel and wait for "Apply": each costs a reload of the model */
   draft: Partial<ContextSettings>;
   applying: boolean;
-  estimates: Estimates | null;
-  /** whether the edited settings fit into the memory, and what would */
+  /** what the edited settings would take of the memory, whether that fits, and what would */
   fit: Fit | null;
 }
 
@@ -520,7 +508,6 @@ export const initialSettings: SettingsState = {
   saved: null,
   draft: {},
   applying: false,
-  estimates: null,
   fit: null,
 };
 

@@ -100,7 +100,7 @@ describe('a comparison', () => {
     const bytes = run.columns.map(({ memory }) => (memory?.kvK ?? 0) + (memory?.kvV ?? 0));
     for (const [i, column] of run.columns.entries()) {
       const context = { ...run.settings, ...column.configuration };
-      const estimate = await call('engine.estimate', { context });
+      const { estimate } = await call('engine.plan', { context, longest: context.nCtx });
       expect(bytes[i]).toBe(estimate.kvK + estimate.kvV);
       expect(column.memory).toMatchObject({ kvK: estimate.kvK, kvV: estimate.kvV });
     }

@@ -242,9 +242,9 @@ it(`${cases.length} files are looked at during an answer: none is interrupted, e
   for (const [name] of cases) {
     const file = fileOf(folder, name);
     const modelId = modelIdOf(file);
-    await ask(name, call('engine.fit', { modelId, longest: 2048 }));
+    await ask(name, call('engine.plan', { modelId, longest: 2048 }));
     const context = { nCtx: 1024 };
-    await ask(name, call('engine.estimate', { modelId, context }));
+    await ask(name, call('engine.plan', { modelId, context, longest: 1024, sides: true }));
     // a second time, and by itself
     const { refused } = await call('models.addPaths', { paths: [file] });
     await ask(name, refused[0] ? Promise.reject(ConcertinaError.fromPayload(refused[0].error)) : Promise.resolve());
@@ -296,7 +296,7 @@ it('the process that looks at files says of a model what the engine allocates fo
     await vi.waitFor(() => expect(services.engine.status().context?.typeV.asked).toBe(typeV), 60_000);
     await vi.waitFor(() => expect(services.engine.status().state).toBe('ready'), 60_000);
     const { memory, context } = services.engine.status();
-    const { estimate, budgets } = await call('engine.fit', {});
+    const { estimate, budgets } = await call('engine.plan', {});
     const { weights = 0, kvK = 0, kvV = 0, kvF16 = 0, compute = 0 } = memory ?? {};
     expect(estimate).toMatchObject({ kvK, kvV, kvF16, typeK: context?.typeK, typeV: context?.typeV });
     // the model was measured for its turbo caches, which no dry run is

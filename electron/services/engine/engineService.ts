@@ -2,7 +2,7 @@
 
 import type { ComparePlan } from '../../contract/compare';
 import type { OperationInput } from '../../contract/contract';
-import type { EngineStatus, GenerationResult, MemoryEstimate, StreamFrame } from '../../contract/engine';
+import type { EngineStatus, GenerationResult, StreamFrame } from '../../contract/engine';
 import type {
   CalibrationPlaces,
   CompareTask,
@@ -130,11 +130,7 @@ export class EngineService {
     return this.loading.cancel();
   }
 
-  async estimate(modelId: string | undefined, context: ContextSettings): Promise<MemoryEstimate> {
-    return this.inspector.estimate(await this.pathOf(modelId), context);
-  }
-
-  async fit({ modelId, context, ...question }: OperationInput<'engine.fit'>): Promise<ContextFit> {
+  async plan({ modelId, context, ...question }: OperationInput<'engine.plan'>): Promise<ContextFit> {
     const asked = context ?? this.settings.of(modelId ?? this.live.current.modelId).context;
     return this.inspector.fit({ path: await this.pathOf(modelId), context: asked, ...question });
   }

@@ -1,28 +1,21 @@
 import type { MemoryEstimate } from '../../../electron/contract/engine';
 import type { Budget, ContextFit } from '../../../electron/contract/fit';
-import type { Estimates } from '../../state/appState';
 import { Bellows } from '../../ui/Bellows';
 import { cx } from '../../ui/cx';
 import { formatBytes, formatCount, formatRatio } from '../../ui/format';
 import type { CurrentFit } from './useFit';
 
-interface KvEstimateProps {
-  estimates: Estimates | null;
-  stale: boolean;
-  current: CurrentFit;
-}
-
 /** What the cache would take, beside what f16 would: the same pleats, folded and pulled. And whether all of it fits. */
-export function KvEstimate({ estimates, stale, current }: KvEstimateProps) {
-  if (!estimates) return <p className="text-xs text-ink-3">The memory is shown when a model is loaded.</p>;
-  if (!estimates.pair.ok) {
+export function KvEstimate({ fit, problem, stale }: CurrentFit) {
+  if (problem) {
     return (
       <p role="alert" className="text-xs text-bad">
-        {estimates.pair.error.message} {estimates.pair.error.hint}
+        {problem.message} {problem.hint}
       </p>
     );
   }
-  const { kvK, kvV, kvF16 } = estimates.pair.value;
+  if (!fit) return <p className="text-xs text-ink-3">The memory is shown when a model is loaded.</p>;
+  const { kvK, kvV, kvF16 } = fit.estimate;
   const kv = kvK + kvV;
   const widest = Math.max(kv, kvF16, 1);
   return (
@@ -56,7 +49,7 @@ export function KvEstimate({ estimates, stale, current }: KvEstimateProps) {
         <Bellows pleats={18} className="bellows-muted h-3 w-full" />
       </div>
       <p className="mt-1.5 text-ink-3">f16 would take {formatBytes(kvF16)}</p>
-      {current.fit && <MemoryNeed fit={current.fit} stale={current.stale} />}
+      <MemoryNeed fit={fit} stale={stale} />
     </div>
   );
 }

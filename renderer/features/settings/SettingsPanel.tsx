@@ -4,17 +4,16 @@ import { X } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { toast } from 'sonner';
 import { useShallow } from 'zustand/shallow';
+import type { ContextFit } from '../../../electron/contract/fit';
 import type { CacheType, ContextSettings, SamplingSettings, Settings } from '../../../electron/contract/settings';
-import type { Estimates } from '../../state/appState';
-import { selectCanAsk, selectLoadedModel, selectLoadedModelId } from '../../state/slices/engine';
+import { selectLoadedModel } from '../../state/slices/engine';
 import { selectCurrentModel } from '../../state/slices/models';
 import { isSame, selectReplaced } from '../../state/slices/presets';
-import { estimateKey, selectEditedContext, selectEstimates, selectSettings } from '../../state/slices/settings';
+import { selectEditedContext, selectSettings } from '../../state/slices/settings';
 import { useActions, useApp } from '../../state/useApp';
 import { Button, IconButton } from '../../ui/Button';
 import { Field } from '../../ui/Field';
 import { formatBytes } from '../../ui/format';
-import { useDebounced } from '../../ui/hooks';
 import { Segmented } from '../../ui/Segmented';
 import { Select } from '../../ui/Select';
 import { ApplyBar } from './ApplyBar';
@@ -135,7 +134,7 @@ function AppearanceSection({ theme }: { theme: Settings['theme'] }) {
 }
 
 function CacheSection() {
-  const { context, estimates, stale } = useEditedContext();
+  const context = useApp(useShallow(selectEditedContext));
   const current = useFit(context);
   const loaded = useApp(selectLoadedModel);
   const listed = useApp(selectCurrentModel)?.info;
@@ -147,17 +146,17 @@ function CacheSection() {
   return (
     <>
       <ContextField context={context} trained={trained} current={current} />
-      <KvEstimate estimates={estimates} stale={stale} current={current} />
+      <KvEstimate {...current} />
       <TypeField
         side="K"
         value={context.typeK}
-        estimates={estimates}
+        fit={current.fit}
         onValue={(typeK) => settings.editContext({ typeK })}
       />
       <TypeField
         side="V"
         value={context.typeV}
-        estimates={estimates}
+        fit={current.fit}
         onValue={(typeV) => settings.editContext({ typeV })}
       />
     </>
@@ -167,15 +166,14 @@ function CacheSection() {
 interface TypeFieldProps {
   side: 'K' | 'V';
   value: CacheType;
-  estimates: Estimates | null;
+  fit: ContextFit | null;
   onValue: (type: CacheType) => void;
 }
 
-function TypeField({ side, value, estimates, onValue }: TypeFieldProps) {
+function TypeField({ side, value, fit, onValue }: TypeFieldProps) {
   const id = `settings-type-${side.toLowerCase()}`;
-  const outcome = estimates?.pair.ok ? estimates.pair.value : null;
-  const effective = side === 'K' ? outcome?.typeK : outcome?.typeV;
-  const bytes = side === 'K' ? outcome?.kvK : outcome?.kvV;
+  const effective = side === 'K' ? fit?.estimate.typeK : fit?.estimate.typeV;
+  const bytes = side === 'K' ? fit?.estimate.kvK : fit?.estimate.kvV;
 
   return (
     <Field
@@ -205,7 +203,7 @@ function TypeField({ side, value, estimates, onValue }: TypeFieldProps) {
         {offeredTypes.map((type) => (
           <option key={type} value={type}>
             {type}
-            {type === value && bytes !== undefined ? `  ${formatBytes(bytes)}` : sizeOf(estimates, type, side)}
+            {type === value && bytes !== undefined ? `  ${formatBytes(bytes)}` : sizeOf(fit?.sides?.[side][type])}
           </option>
         ))}
       </Select>
@@ -213,11 +211,10 @@ function TypeField({ side, value, estimates, onValue }: TypeFieldProps) {
   );
 }
 
-function sizeOf(estimates: Estimates | null, type: CacheType, side: 'K' | 'V'): string {
-  const outcome = estimates?.byType[side][type];
-  if (!outcome) return '';
-  if (!outcome.ok) return '  (not possible)';
-  return `  ${formatBytes(side === 'K' ? outcome.value.kvK : outcome.value.kvV)}`;
+/** `bytes` undefined: not known yet; null: the model cannot have the type. */
+function sizeOf(bytes: number | null | undefined): string {
+  if (bytes === undefined) return '';
+  return bytes === null ? '  (not possible)' : `  ${formatBytes(bytes)}`;
 }
 
 // What each cache type is, for people. Bytes always come from the engine.
@@ -234,32 +231,6 @@ const cacheTypeText: Record<CacheType, string> = {
 
 /** In the order of the contract, largest first. */
 export const offeredTypes = Object.keys(cacheTypeText) as CacheType[];
-
-// Keeps the estimates current while the context settings are being edited.
-
-const restMs = 200;
-
-interface EditedContext {
-  context: ContextSettings | null;
-  estimates: Estimates | null;
-  /** the figures belong to older settings; new ones are on their way */
-  stale: boolean;
-}
-
-function useEditedContext(): EditedContext {
-  const context = useApp(useShallow(selectEditedContext));
-  const modelId = useApp(selectLoadedModelId);
-  const estimates = useApp(selectEstimates);
-  const able = useApp(selectCanAsk);
-  const { settings } = useActions();
-  const rested = useDebounced(context, restMs);
-
-  useEffect(() => {
-    if (rested && able) void settings.estimate(rested, offeredTypes, modelId);
-  }, [rested, able, modelId, settings]);
-
-  return { context, estimates, stale: !context || estimates?.key !== estimateKey(context, modelId) };
-}
 
 // What happens when the context is full. Applies at once: it changes no cache.
 

@@ -1,5 +1,6 @@
 /** Keeps what fits into the memory current while the context settings are being edited. */
 import { useEffect } from 'react';
+import type { ErrorPayload } from '../../../electron/contract/errors';
 import type { ContextFit } from '../../../electron/contract/fit';
 import type { ContextSettings } from '../../../electron/contract/settings';
 import { fitKey } from '../../state/lib/fit';
@@ -13,6 +14,8 @@ const restMs = 200;
 export interface CurrentFit {
   /** null: not known yet, or the engine cannot tell */
   fit: ContextFit | null;
+  /** why the engine cannot tell; null: it can, or has not been asked yet */
+  problem: ErrorPayload | null;
   /** it belongs to older settings */
   stale: boolean;
 }
@@ -34,6 +37,7 @@ export function useFit(context: ContextSettings | null): CurrentFit {
   const found = useApp(selectFit);
   return {
     fit: found?.outcome.ok ? found.outcome.value : null,
+    problem: found && !found.outcome.ok ? found.outcome.error : null,
     stale: !context || found?.key !== fitKey(context, modelId),
   };
 }

@@ -16,6 +16,8 @@ interface Question {
   modelId: string | null;
   /** tokens; how far the marks go */
   longest?: number;
+  /** what each cache type would take on each side too */
+  sides?: boolean;
   /** who asks: a newer question ends the older one */
   asker: string;
 }
@@ -24,24 +26,25 @@ export function createFitActions({ client, get, patch }: Tools) {
   let rows: Promise<unknown> = Promise.resolve();
 
   /** null: a newer question has taken its place. */
-  async function ask({ context, modelId, longest, asker }: Question): Promise<FitOutcome | null> {
+  async function ask({ context, modelId, longest, sides, asker }: Question): Promise<FitOutcome | null> {
     const input = {
       ...(context && { context }),
       asker,
       ...(modelId && { modelId }),
       ...(longest && { longest: inLimits(longest) }),
+      ...(sides && { sides }),
     };
     try {
-      return { ok: true, value: await client.call('engine.fit', input) };
+      return { ok: true, value: await client.call('engine.plan', input) };
     } catch (error) {
       const payload = errorPayloadOf(error);
       return payload.code === 'cancelled' ? null : { ok: false, error: payload };
     }
   }
 
-  /** For the settings that are being edited. */
+  /** For the settings that are being edited: all that their panel shows of memory, in one answer. */
   async function askFit(context: ContextSettings, modelId: string | null, longest: number): Promise<void> {
-    const outcome = await ask({ context, modelId, longest, asker: 'settings' });
+    const outcome = await ask({ context, modelId, longest, sides: true, asker: 'settings' });
     if (outcome) patch('settings', { fit: { key: fitKey(context, modelId), outcome } });
   }
 

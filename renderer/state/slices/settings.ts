@@ -1,20 +1,10 @@
-import type {
-  CacheType,
-  ContextSettings,
-  Settings,
-  SettingsPatch,
-  SettingsScope,
-} from '../../../electron/contract/settings';
-import { errorPayloadOf } from '../../bridge/client';
-import type { AppState, EstimateOutcome, Estimates } from '../appState';
+import type { ContextSettings, Settings, SettingsPatch, SettingsScope } from '../../../electron/contract/settings';
+import type { AppState } from '../appState';
 import { createFitActions } from '../lib/fit';
 import type { Tools } from '../slice';
 
 export function createSettingsActions(tools: Tools) {
   const { client, get, patch, report } = tools;
-  /** counts questions: the newest one wins */
-  let estimating = 0;
-
   function receive(saved: Settings): void {
     patch('settings', { saved, draft: changeDraft(get().settings.draft, {}, saved.context) });
   }
@@ -67,36 +57,6 @@ export function createSettingsActions(tools: Tools) {
     await applyContext(false, modelId);
   }
 
-  async function estimateOne(context: ContextSettings): Promise<EstimateOutcome> {
-    try {
-      return { ok: true, value: await client.call('engine.estimate', { context }) };
-    } catch (error) {
-      return { ok: false, error: errorPayloadOf(error) };
-    }
-  }
-
-  async function estimate(
-    context: ContextSettings,
-    types: readonly CacheType[],
-    modelId: string | null,
-  ): Promise<void> {
-    const number = ++estimating;
-    const key = estimateKey(context, modelId);
-    const pair = await estimateOne(context);
-    const byType: Estimates['byType'] = { K: {}, V: {} };
-    const show = () => patch('settings', { estimates: { key, pair, byType } });
-    if (number !== estimating) return;
-    show();
-    // One after the other, so that a slider that has moved on does not wait for all of them.
-    for (const type of types) {
-      // Each side beside an f16 on the other: what one side cannot use says nothing about the other.
-      byType.K[type] = await estimateOne({ ...context, typeK: type, typeV: 'f16' });
-      byType.V[type] = await estimateOne({ ...context, typeK: 'f16', typeV: type });
-      if (number !== estimating) return;
-    }
-    show();
-  }
-
   return {
     receive,
     update,
@@ -104,7 +64,6 @@ export function createSettingsActions(tools: Tools) {
     discardContext,
     applyContext,
     takeOffer,
-    estimate,
     ...createFitActions(tools),
   };
 }
@@ -136,19 +95,6 @@ export function applyPatch(settings: Settings, patch: SettingsPatch): Settings {
   };
 }
 
-export function estimateKey(context: ContextSettings, modelId: string | null): string {
-  return JSON.stringify([
-    modelId,
-    context.nCtx,
-    context.typeK,
-    context.typeV,
-    context.flashAttention,
-    context.batch,
-    context.gpuLayers,
-    context.rope,
-  ]);
-}
-
 function defined<T extends object>(object: T): Partial<T> {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
@@ -160,7 +106,6 @@ export const selectTheme = (state: AppState) => state.settings.saved?.theme ?? n
 export const selectDraft = (state: AppState) => state.settings.draft;
 export const selectApplying = (state: AppState) => state.settings.applying;
 export const selectFit = (state: AppState) => state.settings.fit;
-export const selectEstimates = (state: AppState) => state.settings.estimates;
 
 /** Makes a new object on every call: read it through useShallow. */
 export function selectEditedContext(state: AppState): ContextSettings | null {

@@ -36,10 +36,10 @@ describe('what fits', () => {
   it('keeps the last answer when a newer question took the place of this one', async () => {
     const { actions, get, fake } = await start();
     await actions.settings.askFit(large, 'other', 131_072);
-    fake.failures.set('engine.fit', { code: 'cancelled', message: 'Newer.', hint: '' });
+    fake.failures.set('engine.plan', { code: 'cancelled', message: 'Newer.', hint: '' });
     await actions.settings.askFit({ ...large, nCtx: 512 }, 'other', 131_072);
     expect(get().settings.fit?.key).toBe(fitKey(large, 'other'));
-    fake.failures.set('engine.fit', { code: 'internal', message: 'Broken.', hint: '' });
+    fake.failures.set('engine.plan', { code: 'internal', message: 'Broken.', hint: '' });
     await actions.settings.askFit({ ...large, nCtx: 512 }, 'other', 131_072);
     expect(get().settings.fit?.outcome).toMatchObject({ ok: false, error: { message: 'Broken.' } });
   });
@@ -48,7 +48,7 @@ describe('what fits', () => {
     const { actions, callsOf } = await start();
     const asked = { ...large, nCtx: 40_000 };
     const offers = await actions.settings.askOffers(asked, 'other', 'test');
-    expect(callsOf('engine.fit').at(-1)).toMatchObject({ longest: 40_192, asker: 'test' });
+    expect(callsOf('engine.plan').at(-1)).toMatchObject({ longest: 40_192, asker: 'test' });
     expect(offers.map(({ gives, typeK }) => [gives, typeK])).toEqual([
       ['types', 'turbo4'],
       ['types', 'turbo3'],
@@ -81,6 +81,6 @@ describe('what fits', () => {
       actions.settings.askModel('other', () => true),
     ]);
     expect([first?.fits, second, third?.fits]).toEqual([true, null, false]);
-    expect(callsOf('engine.fit')).toHaveLength(2);
+    expect(callsOf('engine.plan')).toHaveLength(2);
   });
 });

@@ -38,6 +38,23 @@ test('marks: more cells with smaller types, at most as many as the engine makes'
   expect(lengths.turbo4).toBe(131_072);
 });
 
+test('each side of the cache by its type, where that is asked for, and none where the model cannot have it', async () => {
+  const engine = engineOf();
+  engine.estimate.mockImplementation(async (_path: string, _gpuLayers: number, { typeK, typeV }) => {
+    if (typeK === 'turbo3') throw Object.assign(new Error('no'), { code: 'cache-type-unsupported' });
+    return { ...plan, kvK: typeK.length, kvV: 10 * typeV.length, devices: [use({ context: 1 })] };
+  });
+  const planner = new MemoryPlanner(
+    () => engine,
+    () => [],
+    () => machine(GiB),
+  );
+  const { sides } = await planner.fit({ path: '/m', context, sides: true });
+  expect(sides?.K).toEqual({ f16: 3, q8_0: 4, q5_0: 4, iq4_nl: 6, q4_0: 4, turbo4: 6, turbo3: null });
+  expect(sides?.V).toEqual({ f16: 30, q8_0: 40, q5_0: 40, iq4_nl: 60, q4_0: 40, turbo4: 60, turbo3: 60 });
+  expect((await planner.fit({ path: '/m', context })).sides).toBeUndefined();
+});
+
 test('a slider that asks again starts no dry run twice', async () => {
   const engine = engineOf();
   let free = 10 * GiB;

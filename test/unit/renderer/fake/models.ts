@@ -1,7 +1,7 @@
 /** The models of the fake services, the engine that loads them in ten steps, and what can be downloaded. */
 import type { Handlers } from '@/electron/contract/contract';
 import type { EngineStatus } from '@/electron/contract/engine';
-import { embeddedModel, estimateOf, fakeDownload, fakeHubPage, fakeInfo, fitOf, readyStatus } from '../fakeData';
+import { embeddedModel, fakeDownload, fakeHubPage, fitOf, readyStatus } from '../fakeData';
 import type { FakeState } from './state';
 
 export function modelHandlers(state: FakeState): Partial<Handlers> {
@@ -23,8 +23,7 @@ function engineHandlers(state: FakeState): Partial<Handlers> {
     'engine.status': async () => state.status,
     'engine.reload': () => load(state.status.modelId ?? embeddedModel.id),
     'models.select': ({ modelId }) => load(modelId),
-    'engine.estimate': async ({ context }) => estimateOf(context, state.status.model ?? fakeInfo),
-    'engine.fit': async ({ modelId, context, longest }) =>
+    'engine.plan': async ({ modelId, context, longest }) =>
       fitOf(context ?? state.settings.context, state.modelInfo(modelId), longest),
   };
 }

@@ -62,7 +62,7 @@ test('a model that fails to load is told and not remembered, and the one before 
   expect((await call('settings.get', undefined)).modelId).toBe(added[0]?.id);
 });
 
-test('what does not fit is refused with the figures, told by engine.fit before, and loaded when it is forced', async () => {
+test('what does not fit is refused with the figures, told by engine.plan before, and loaded when it is forced', async () => {
   const engine = createFakeEngine();
   const needs = { name: 'RAM', kind: 'ram' as const, weights: 9e15, mapped: 0, context: 0, compute: 0 };
   vi.spyOn(engine, 'estimate').mockResolvedValue({ ...plan, devices: [needs] });
@@ -73,7 +73,7 @@ test('what does not fit is refused with the figures, told by engine.fit before, 
   expect(refused).toMatchObject({ state: 'failed', error: { code: 'out-of-memory' } });
   expect(refused.error?.message).toContain('The weights do not fit');
   const { context } = await call('settings.get', undefined);
-  const fit = await call('engine.fit', { modelId, context, longest: 4096 });
+  const fit = await call('engine.plan', { modelId, context, longest: 4096 });
   expect(fit).toMatchObject({ fits: false, trained: 8192, budgets: [{ kind: 'ram', needed: 9e15 }] });
   expect(fit.marks.map(({ nCtx }) => nCtx)).toEqual([0, 0, 0, 0, 0]);
   expect(await call('models.select', { modelId, force: true })).toMatchObject({ state: 'ready', modelId });
