@@ -1,8 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { readWindowState, writeWindowState } from '@/electron/desktop/window';
 import { temporaryFolder } from '@/test/fixtures/temporary';
+
+vi.mock('electron', () => import('@/test/fixtures/electron'));
 
 const screen = { x: 0, y: 0, width: 1920, height: 1080 };
 const bounds = { x: 100, y: 50, width: 900, height: 600 };
