@@ -3,7 +3,7 @@ import { expect } from '@playwright/test';
 import type { CacheType } from '@/electron/contract/settings';
 import { test } from '../app';
 import { ask, call, ended, greedy, kvBytesShown, ready, send } from '../chat';
-import needle from '../fixtures/needle.json';
+import needle from '../fixtures/needle.json' with { type: 'json' };
 
 /** The built-in model, and the bytes of 128 values of each type (block layouts of turbo.md, f16: two bytes a value). */
 const layers = 8;
