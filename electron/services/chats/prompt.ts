@@ -3,9 +3,15 @@
  * What was sent once keeps its bytes: the messages of a turn begin with those of the turn before it.
  */
 
-import type { Attachment, Chat, Message } from '../../contract/chats';
+import {
+  type Attachment,
+  type Chat,
+  holdsPassages,
+  type Message,
+  releasedOf,
+  withoutReleased,
+} from '../../contract/chats';
 import type { PromptMessage } from '../../contract/engineContract';
-import { holdsPassages, releasedOf, withoutReleased } from '../../contract/released';
 import type { Settings } from '../../contract/settings';
 import { resultsText } from './summaryPlan';
 

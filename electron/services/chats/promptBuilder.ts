@@ -1,10 +1,16 @@
 /** A question before it is sent: the blocks of its documents, and the passages that are looked up for it. */
 
-import { type Attachment, type AttachmentPart, type Chat, type PromptBudget, reserveOf } from '../../contract/chats';
+import {
+  type Attachment,
+  type AttachmentPart,
+  type Chat,
+  type PromptBudget,
+  releasedOf,
+  reserveOf,
+} from '../../contract/chats';
 import type { OperationInput, OperationOutput } from '../../contract/contract';
 import type { PromptMessage, PromptOptions } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
-import { releasedOf } from '../../contract/released';
 import type { Settings } from '../../contract/settings';
 import type { DocumentStore } from '../documents/documentStore';
 import type { CountingModel, DocumentCounts, DocumentTexts } from '../documents/documentTexts';

@@ -1,10 +1,16 @@
 /** One answer while it is written: gathers its frames and puts the new text on disk about once a second. */
 
-import { type AnswerStats, type Message, reserveOf, type StopReason } from '../../contract/chats';
+import {
+  type AnswerStats,
+  holdsPassages,
+  type Message,
+  releasedOf,
+  reserveOf,
+  type StopReason,
+} from '../../contract/chats';
 import type { GenerationResult, StreamFrame } from '../../contract/engine';
 import type { GenerateRequest, PromptMessage, PromptOptions } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
-import { holdsPassages, releasedOf } from '../../contract/released';
 import type { Settings } from '../../contract/settings';
 import type { ChatStore } from './chatStore';
 import { fitBranch } from './prompt';

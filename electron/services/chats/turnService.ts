@@ -6,13 +6,14 @@ import {
   type Chat,
   canGoOn,
   type Message,
+  releasedOf,
   type StopReason,
   type SummaryKind,
+  withoutReleased,
 } from '../../contract/chats';
 import type { Turn } from '../../contract/contract';
 import type { StreamFrame } from '../../contract/engine';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
-import { releasedOf, withoutReleased } from '../../contract/released';
 import type { Settings } from '../../contract/settings';
 import { Emitter } from '../lib/emitter';
 import type { Logger } from '../lib/logger';

@@ -2,8 +2,7 @@
 
 import { ArrowDown } from 'lucide-react';
 import { memo, type RefObject, useEffect, useMemo, useRef } from 'react';
-import type { Chat } from '../../../electron/contract/chats';
-import { releasedAlong } from '../../../electron/contract/released';
+import { type Chat, releasedAlong } from '../../../electron/contract/chats';
 import type { Target } from '../../state/appState';
 import { indexChildren, pathTo, placeOf } from '../../state/lib/messageTree';
 import { selectTarget } from '../../state/lib/openChat';

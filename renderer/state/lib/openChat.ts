@@ -1,7 +1,6 @@
 /** Pure work on what is being written. */
 
-import type { AttachmentPart, Message } from '../../../electron/contract/chats';
-import { holdsPassages, releasedOf } from '../../../electron/contract/released';
+import { type AttachmentPart, holdsPassages, type Message, releasedOf } from '../../../electron/contract/chats';
 import { type AppState, type Draft, emptyDraft, newChatKey } from '../appState';
 import { pathTo } from './messageTree';
 

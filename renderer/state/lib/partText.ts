@@ -1,8 +1,14 @@
 /** Words for documents and for what of them goes with a question. */
 
-import type { Attachment, AttachmentPart, Message, SummaryKind } from '../../../electron/contract/chats';
+import {
+  type Attachment,
+  type AttachmentPart,
+  type Message,
+  releasedOf,
+  type SummaryKind,
+  withoutReleased,
+} from '../../../electron/contract/chats';
 import type { DocumentInfo, DocumentKind, Section } from '../../../electron/contract/documents';
-import { releasedOf, withoutReleased } from '../../../electron/contract/released';
 import { fold, type Snippet, searchWords, snippetOf } from '../../../electron/contract/textSearch';
 import type { FoundPassage } from '../appState';
 

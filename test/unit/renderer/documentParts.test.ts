@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Attachment, Message } from '@/electron/contract/chats';
-import { releasedAlong } from '@/electron/contract/released';
+import { type Attachment, type Message, releasedAlong } from '@/electron/contract/chats';
 import { usedOf } from '@/renderer/features/chat/UserMessage';
 import { budgetParts, budgetText } from '@/renderer/features/composer/BudgetBar';
 import { partOf, tokensOf } from '@/renderer/features/documents/selection';

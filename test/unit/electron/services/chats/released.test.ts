@@ -2,9 +2,8 @@
 import { copyFile, mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import type { Attachment, PromptBudget } from '@/electron/contract/chats';
+import { type Attachment, type PromptBudget, releasedAlong } from '@/electron/contract/chats';
 import type { Turn } from '@/electron/contract/contract';
-import { releasedAlong } from '@/electron/contract/released';
 import type { SettingsPatch } from '@/electron/contract/settings';
 import type { ChatMessage } from '@/electron/engine/native/types';
 import { ChatStore } from '@/electron/services/chats/chatStore';
