@@ -3,6 +3,7 @@
 import type { AnswerStats } from '../contract/chats';
 import type { GenerationResult, LiveStats, StreamFrame } from '../contract/engine';
 import type { GenerateRequest } from '../contract/engineContract';
+import { SerialQueue } from '../contract/serialQueue';
 import { Meter } from './meter';
 import type { Context, GenerateOptions, GenerateResult } from './native/types';
 import type { OnStep } from './sessions/keeper';
@@ -180,7 +181,7 @@ interface Entry {
 
 export class GenerationQueue {
   private readonly entries: Entry[] = [];
-  private tail: Promise<unknown> = Promise.resolve();
+  private readonly queue = new SerialQueue();
 
   get length(): number {
     return this.entries.length;
@@ -190,10 +191,13 @@ export class GenerationQueue {
   run<T>(requestId: string, task: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const entry: Entry = { requestId, controller: new AbortController() };
     this.entries.push(entry);
-    const result = this.tail.then(() => task(entry.controller.signal));
-    const done = () => void this.entries.splice(this.entries.indexOf(entry), 1);
-    this.tail = result.then(done, done);
-    return result;
+    return this.queue.run(async () => {
+      try {
+        return await task(entry.controller.signal);
+      } finally {
+        this.entries.splice(this.entries.indexOf(entry), 1);
+      }
+    });
   }
 
   cancel(requestId: string): void {
@@ -203,6 +207,6 @@ export class GenerationQueue {
   /** Cancels everything and resolves when nothing runs. */
   async drain(): Promise<void> {
     for (const entry of this.entries) entry.controller.abort();
-    await this.tail;
+    await this.queue.idle();
   }
 }

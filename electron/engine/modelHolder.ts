@@ -4,6 +4,7 @@ import type { LoadStep, Memory } from '../contract/engine';
 import type { LoadRequest, LoadResult } from '../contract/engineContract';
 import { ConcertinaError } from '../contract/errors';
 import { keepsCache } from '../contract/fit';
+import { SerialQueue } from '../contract/serialQueue';
 import type { ContextSettings } from '../contract/settings';
 import { type CalibrationOutcome, ensureCalibrated } from './calibration';
 import { CarryOver } from './contextReuse';
@@ -46,7 +47,7 @@ export class ModelHolder {
   private measuring: AbortController | null = null;
   /** what the measuring of the model had to tell when its context was made */
   private measured: CalibrationOutcome = { calibration: '', notes: [] };
-  private tail: Promise<unknown> = Promise.resolve();
+  private readonly queue = new SerialQueue();
 
   constructor(
     private readonly engine: () => Engine,
@@ -84,7 +85,7 @@ export class ModelHolder {
     signal: AbortSignal,
     task: (loan: Loan) => Promise<T>,
   ): Promise<T> {
-    await Promise.race([this.tail, aborted(signal)]);
+    await Promise.race([this.queue.idle(), aborted(signal)]);
     throwIfCancelled(signal);
     if (this.weightsKey !== weightsKey(path, context.gpuLayers)) {
       await this.steps.checkMemory(path, context);
@@ -119,7 +120,7 @@ export class ModelHolder {
     this.cancelLoad();
     const controller = new AbortController();
     this.loading = controller;
-    return this.inOrder(async () => {
+    return this.queue.run(async () => {
       try {
         await this.steps.beforeFree();
         if (!request.force) await this.steps.checkMemory(request.path, request.context);
@@ -141,7 +142,7 @@ export class ModelHolder {
 
   unload(): Promise<void> {
     this.cancelLoad();
-    return this.inOrder(async () => {
+    return this.queue.run(async () => {
       await this.steps.beforeFree();
       if (this.current) await this.steps.beforeLoss(this.current, () => {});
       await this.dispose();
@@ -263,12 +264,6 @@ export class ModelHolder {
     this.model = null;
     this.weightsKey = '';
     await model?.dispose();
-  }
-
-  private inOrder<T>(task: () => Promise<T>): Promise<T> {
-    const result = this.tail.then(task);
-    this.tail = result.catch(() => undefined);
-    return result;
   }
 }
 

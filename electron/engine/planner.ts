@@ -11,6 +11,7 @@ import type { FitRequest } from '../contract/engineContract';
 import { ConcertinaError, sizeText } from '../contract/errors';
 import type { Budget, ContextFit, FitMark, MachineMemory } from '../contract/fit';
 import { limits } from '../contract/limits';
+import { SerialQueue } from '../contract/serialQueue';
 import { type CacheType, type ContextSettings, cacheTypes } from '../contract/settings';
 import { freeMemory } from './memory';
 import type { DeviceUse, Engine, MemoryPlan } from './native/types';
@@ -26,7 +27,8 @@ export class MemoryPlanner {
   private readonly plans = new Map<string, Promise<MemoryPlan>>();
   private readonly newest = new Map<string, number>();
   private questions = 0;
-  private tail: Promise<unknown> = Promise.resolve();
+  /** one dry run at a time: they would only wait for each other, on threads that others need */
+  private readonly dryRuns = new SerialQueue();
 
   /** `held`: what the loaded model uses */
   constructor(
@@ -196,7 +198,7 @@ export class MemoryPlanner {
     const kept = this.plans.get(key);
     if (kept) return kept;
     const { gpuLayers, ...options } = context;
-    const plan = this.inOrder(() => this.engine().estimate(path, gpuLayers, options));
+    const plan = this.dryRuns.run(() => this.engine().estimate(path, gpuLayers, options));
     this.plans.set(key, plan);
     plan.catch(() => this.plans.delete(key));
     if (this.plans.size > maxPlans) this.plans.delete(this.plans.keys().next().value as string);
@@ -208,13 +210,6 @@ export class MemoryPlanner {
     const lengths: number[] = [];
     for (const key of this.plans.keys()) if (key.startsWith(prefix)) lengths.push(Number(key.slice(prefix.length)));
     return lengths;
-  }
-
-  /** One dry run at a time: they would only wait for each other, on threads that others need. */
-  private inOrder<T>(task: () => Promise<T>): Promise<T> {
-    const result = this.tail.then(task);
-    this.tail = result.catch(() => undefined);
-    return result;
   }
 }
 

@@ -1,5 +1,6 @@
 /** Entry of the worker threads: one bundle for all of them, and `workerData` says which work a thread is for. */
 import { workerData } from 'node:worker_threads';
+import { SerialQueue } from '../contract/serialQueue';
 import type { HashTask, WorkerName } from '../contract/workerTasks';
 import { answerTasks } from './answerTasks';
 import { hashFiles } from './hashFiles';
@@ -12,13 +13,11 @@ const start: Record<WorkerName, () => void> = {
     answerTasks(searcher.search.bind(searcher));
   },
   hashes() {
-    let last: Promise<unknown> = Promise.resolve();
+    const wholeFiles = new SerialQueue();
     // Whole files one after the other: the disk is no faster with two. A sample does not wait for them.
     answerTasks(({ paths, sample }: HashTask) => {
-      if (sample) return hashFiles(paths, true);
-      const hash = last.then(() => hashFiles(paths, false));
-      last = hash.catch(() => undefined);
-      return hash;
+      const hash = () => hashFiles(paths, sample);
+      return sample ? hash() : wholeFiles.run(hash);
     });
   },
   passages() {

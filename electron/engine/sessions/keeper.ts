@@ -5,6 +5,7 @@
 
 import type { SavedSession } from '../../contract/engine';
 import type { GenerateRequest, SessionOptions } from '../../contract/engineContract';
+import { SerialQueue } from '../../contract/serialQueue';
 import { expectedBytes } from '../contextReuse';
 import type { Loaded } from '../modelHolder';
 import type { Context } from '../native/types';
@@ -55,7 +56,7 @@ export class SessionKeeper {
   private context: Context | null = null;
   private readonly rates: Rates;
   private readonly told = new Set<string>();
-  private tail: Promise<unknown> = Promise.resolve();
+  private readonly queue = new SerialQueue();
 
   constructor(private readonly parts: KeeperOptions) {
     this.rates = parts.rates ?? new Rates();
@@ -63,7 +64,7 @@ export class SessionKeeper {
 
   /** Opens the folder at the first call; later ones change what is allowed. */
   configure(options: SessionOptions): Promise<void> {
-    return this.inOrder(async () => {
+    return this.queue.run(async () => {
       const notice = (text: string) => this.tell(text);
       try {
         this.store ??= await SessionStore.open(options.folder, notice, this.parts.now);
@@ -131,12 +132,12 @@ export class SessionKeeper {
   }
 
   list(loaded: Loaded | null): Promise<SavedSession[]> {
-    return this.inOrder(async () => (this.store?.list() ?? []).map((meta) => describe(meta, loaded)));
+    return this.queue.run(async () => (this.store?.list() ?? []).map((meta) => describe(meta, loaded)));
   }
 
   /** As of `forgetChats`; the chats that it belongs to may have others. */
   removeOne(sessionId: string): Promise<void> {
-    return this.inOrder(async () => {
+    return this.queue.run(async () => {
       const meta = this.store?.list().find(({ id }) => id === sessionId);
       if (!meta) return;
       if (this.heldBy !== null && meta.chatIds.includes(this.heldBy)) this.heldBy = null;
@@ -146,7 +147,7 @@ export class SessionKeeper {
 
   /** What the context holds of such a chat is not saved again before its next answer. */
   forgetChats(gone: (chatId: string) => boolean): Promise<void> {
-    return this.inOrder(async () => {
+    return this.queue.run(async () => {
       if (this.heldBy !== null && gone(this.heldBy)) this.heldBy = null;
       await this.store?.forgetChats(gone);
     });
@@ -154,7 +155,7 @@ export class SessionKeeper {
 
   /** Sessions of other chats are removed: at start, when chats may have gone for good. */
   retainChats(chatIds: ReadonlySet<string>): Promise<void> {
-    return this.inOrder(async () => this.store?.forgetChats((id) => !chatIds.has(id) && id !== this.heldBy));
+    return this.queue.run(async () => this.store?.forgetChats((id) => !chatIds.has(id) && id !== this.heldBy));
   }
 
   /** Nothing is saved or restored any more. */
@@ -272,7 +273,7 @@ export class SessionKeeper {
 
   /** Never throws: what fails is told, and the answer goes on. */
   private quietly<T>(otherwise: T, task: (store: SessionStore, options: SessionOptions) => Promise<T>): Promise<T> {
-    return this.inOrder(async () => {
+    return this.queue.run(async () => {
       const { store, options } = this;
       if (!store || !options?.enabled) return otherwise;
       try {
@@ -291,12 +292,6 @@ export class SessionKeeper {
     if (this.told.has(text)) return;
     this.told.add(text);
     this.parts.notice(text);
-  }
-
-  private inOrder<T>(task: () => Promise<T>): Promise<T> {
-    const result = this.tail.then(task);
-    this.tail = result.catch(() => undefined);
-    return result;
   }
 }
 

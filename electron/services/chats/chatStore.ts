@@ -4,6 +4,7 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ChatSummary, Message, Summary, TrashedChat } from '../../contract/chats';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
+import { SerialQueue } from '../../contract/serialQueue';
 import { Emitter } from '../lib/emitter';
 import { appendText, readTextIfThere, writeFileAtomic } from '../lib/files';
 import {
@@ -29,7 +30,7 @@ export class ChatStore {
   /** what a person should know about how the chats were read */
   readonly notices: string[] = [];
   private readonly chats = new Map<string, ChatState>();
-  private readonly queues = new Map<string, Promise<unknown>>();
+  private readonly queues = new Map<string, SerialQueue>();
   /** answers being written, by message id, with their chat */
   private readonly unfinished = new Map<string, string>();
   /** lines that this run of the app set aside, by chat */
@@ -60,7 +61,7 @@ export class ChatStore {
 
   /** Waits for open writes and saves the index. */
   async close(): Promise<void> {
-    await Promise.all(this.queues.values());
+    await Promise.all([...this.queues.values()].map((queue) => queue.idle()));
     await this.index.save();
     await this.trash.save();
   }
@@ -347,14 +348,11 @@ export class ChatStore {
   }
 
   private inOrder<T>(id: string, task: () => Promise<T>): Promise<T> {
-    const result = (this.queues.get(id) ?? Promise.resolve()).then(task);
-    const tail = result.then(
-      () => undefined,
-      () => undefined,
-    );
-    this.queues.set(id, tail);
-    void tail.then(() => {
-      if (this.queues.get(id) === tail) this.queues.delete(id);
+    const queue = this.queues.get(id) ?? new SerialQueue();
+    this.queues.set(id, queue);
+    const result = queue.run(task);
+    void queue.idle().then(() => {
+      if (queue.size === 0) this.queues.delete(id);
     });
     return result;
   }

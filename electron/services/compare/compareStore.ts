@@ -11,6 +11,7 @@ import {
   compareRunSchema,
 } from '../../contract/compare';
 import { ConcertinaError, type ErrorPayload } from '../../contract/errors';
+import { SerialQueue } from '../../contract/serialQueue';
 import type { ContextSettings } from '../../contract/settings';
 import { isMissing, readTextIfThere, setAside, storageError, writeFileAtomic } from '../lib/files';
 
@@ -18,7 +19,7 @@ export class CompareStore {
   /** what a person should know about files that could not be read */
   readonly notices: string[] = [];
   private readonly summaries = new Map<string, CompareSummary>();
-  private writing: Promise<unknown> = Promise.resolve();
+  private readonly writes = new SerialQueue();
 
   constructor(
     private readonly folder: string,
@@ -49,12 +50,12 @@ export class CompareStore {
   save(run: CompareRun): Promise<void> {
     this.note(run);
     const text = `${JSON.stringify(run)}\n`;
-    return this.inOrder(() => writeFileAtomic(this.path(run.id), text));
+    return this.writes.run(() => writeFileAtomic(this.path(run.id), text));
   }
 
   async remove(id: string): Promise<void> {
     this.summaries.delete(id);
-    await this.inOrder(() =>
+    await this.writes.run(() =>
       rm(this.path(id), { force: true }).catch((error: unknown) => {
         throw storageError('The comparison could not be removed', error);
       }),
@@ -92,12 +93,6 @@ export class CompareStore {
 
   private path(id: string): string {
     return join(this.folder, `${id}.json`);
-  }
-
-  private inOrder<T>(task: () => Promise<T>): Promise<T> {
-    const result = this.writing.then(task);
-    this.writing = result.catch(() => undefined);
-    return result;
   }
 }
 

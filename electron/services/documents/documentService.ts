@@ -6,6 +6,7 @@ import { basename, join, resolve } from 'node:path';
 import type { DocumentInfo, DocumentJob, UploadAnswer, UploadPart } from '../../contract/documents';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
 import { limits } from '../../contract/limits';
+import { SerialQueue } from '../../contract/serialQueue';
 import type { ReadingLimits } from '../../contract/workerTasks';
 import type { ProcessTransport } from '../engine/engineTransport';
 import { Emitter } from '../lib/emitter';
@@ -42,7 +43,7 @@ export class DocumentService {
   readonly jobs = new JobList();
   private readonly uploads: Uploads;
   private readonly stops = new Map<string, AbortController>();
-  private queue: Promise<void> = Promise.resolve();
+  private readonly queue = new SerialQueue();
 
   constructor(private readonly options: DocumentServiceOptions) {
     this.store = new DocumentStore(options.folder, options.log);
@@ -85,7 +86,7 @@ export class DocumentService {
   /** Ends every job and waits for the last. */
   async close(): Promise<void> {
     for (const stop of this.stops.values()) stop.abort();
-    await this.queue;
+    await this.queue.idle();
     await this.uploads.close();
     this.jobs.close();
   }
@@ -97,7 +98,7 @@ export class DocumentService {
     this.jobs.add(id, order.name);
     // a queued job is canceled at once
     stop.signal.addEventListener('abort', () => this.jobs.update(id, { state: 'cancelled' }));
-    this.queue = this.queue.then(() => this.run(id, order, stop.signal));
+    void this.queue.run(() => this.run(id, order, stop.signal));
     return id;
   }
 

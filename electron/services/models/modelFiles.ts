@@ -6,6 +6,7 @@ import os from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { ConcertinaError, type ErrorPayload } from '../../contract/errors';
+import { SerialQueue } from '../../contract/serialQueue';
 import { splitOf } from '../hub/api';
 import { readOrSetAside, writeFileAtomic } from '../lib/files';
 
@@ -127,7 +128,7 @@ type List = z.infer<typeof listSchema>;
 export class ModelList {
   readonly notices: string[] = [];
   private list: List = listSchema.parse({});
-  private writing: Promise<void> = Promise.resolve();
+  private readonly writes = new SerialQueue();
 
   constructor(
     private readonly path: string,
@@ -179,13 +180,11 @@ export class ModelList {
 
   /** `change` sees the list as the change before it left it. */
   private save(change: (list: List) => Partial<List>): Promise<void> {
-    const result = this.writing.then(async () => {
+    return this.writes.run(async () => {
       const next = { ...this.list, ...change(this.list) };
       await writeFileAtomic(this.path, `${JSON.stringify(next, null, 2)}\n`);
       this.list = next;
     });
-    this.writing = result.catch(() => undefined);
-    return result;
   }
 }
 

@@ -4,6 +4,7 @@
  */
 
 import { z } from 'zod';
+import { SerialQueue } from '../../contract/serialQueue';
 import { type ModelDefaults, modelDefaultsSchema } from '../../contract/settings';
 import { Emitter } from '../lib/emitter';
 import { readOrSetAside, writeFileAtomic } from '../lib/files';
@@ -32,7 +33,7 @@ export class ModelDefaultsStore {
   readonly changed = new Emitter<void>();
   readonly notices: string[] = [];
   private models: readonly OwnSettings[] = [];
-  private writing: Promise<unknown> = Promise.resolve();
+  private readonly writes = new SerialQueue();
 
   constructor(
     private readonly path: string,
@@ -59,7 +60,7 @@ export class ModelDefaultsStore {
 
   /** null, and one with nothing in it: as all other models. The change counts once it is on disk. */
   set(modelId: string, defaults: ModelDefaults | null): Promise<void> {
-    return this.afterOthers(async () => {
+    return this.writes.run(async () => {
       const before = this.find(modelId) ?? { ids: [modelId], content: null };
       const others = this.models.filter((one) => one !== before);
       const empty = !defaults || Object.values(defaults).every((part) => part === null);
@@ -75,7 +76,7 @@ export class ModelDefaultsStore {
   async replaceModel(from: readonly string[], to: string): Promise<boolean> {
     const [moved, ...others] = this.models.filter(({ ids }) => ids.some((id) => from.includes(id)));
     if (!moved) return false;
-    await this.afterOthers(async () => {
+    await this.writes.run(async () => {
       const rest = this.models.filter((one) => one !== moved && !others.includes(one));
       await this.save(this.find(to) ? rest : [...rest, { ...moved, ids: [to] }]);
     });
@@ -91,7 +92,7 @@ export class ModelDefaultsStore {
     }
     if (contents.size === 0) return;
     const present = new Set(models.map(({ id }) => id));
-    await this.afterOthers(async () => {
+    await this.writes.run(async () => {
       const next = followed(this.models, contents, present);
       if (JSON.stringify(next) === JSON.stringify(this.models)) return;
       // what cannot be written down is found out again
@@ -112,12 +113,6 @@ export class ModelDefaultsStore {
   private async save(models: readonly OwnSettings[]): Promise<void> {
     await writeFileAtomic(this.path, `${JSON.stringify({ version: 2, models }, null, 2)}\n`);
     this.models = models;
-  }
-
-  private afterOthers(task: () => Promise<void>): Promise<void> {
-    const result = this.writing.then(task);
-    this.writing = result.catch(() => undefined);
-    return result;
   }
 }
 

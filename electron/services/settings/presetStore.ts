@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { ConcertinaError } from '../../contract/errors';
 import { limits } from '../../contract/limits';
+import { SerialQueue } from '../../contract/serialQueue';
 import { type Preset, type PresetContent, type Presets, presetsSchema } from '../../contract/settings';
 import { Emitter } from '../lib/emitter';
 import { readOrSetAside, writeFileAtomic } from '../lib/files';
@@ -14,7 +15,7 @@ export class PresetStore {
   /** what a person should know about how the file was read */
   readonly notices: string[] = [];
   private state: Presets = presetsSchema.parse({});
-  private writing: Promise<unknown> = Promise.resolve();
+  private readonly writes = new SerialQueue();
 
   constructor(
     private readonly path: string,
@@ -79,15 +80,13 @@ export class PresetStore {
 
   /** The change counts once it is on disk. */
   private change(step: (state: Presets) => Presets): Promise<Presets> {
-    const result = this.writing.then(async () => {
+    return this.writes.run(async () => {
       const next = step(this.state);
       await writeFileAtomic(this.path, `${JSON.stringify({ version: 1, ...next }, null, 2)}\n`);
       this.state = next;
       this.changed.emit(next);
       return next;
     });
-    this.writing = result.catch(() => undefined);
-    return result;
   }
 }
 

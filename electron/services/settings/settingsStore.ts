@@ -3,6 +3,7 @@
 import { copyFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { ConcertinaError } from '../../contract/errors';
+import { SerialQueue } from '../../contract/serialQueue';
 import {
   type ModelDefaults,
   type Settings,
@@ -26,7 +27,7 @@ export class SettingsStore {
   /** what a person should know about how the file was read */
   readonly notices: string[] = [];
   private settings: Settings = settingsSchema.parse({});
-  private writing: Promise<void> = Promise.resolve();
+  private readonly writes = new SerialQueue();
 
   constructor(
     private readonly path: string,
@@ -53,18 +54,13 @@ export class SettingsStore {
 
   /** Changes the named keys only. The change counts once it is on disk. */
   update(patch: SettingsPatch): Promise<Settings> {
-    const result = this.writing.then(async () => {
+    return this.writes.run(async () => {
       const next = settingsSchema.parse(merge(this.settings, patch));
       await writeFileAtomic(this.path, `${JSON.stringify(next, null, 2)}\n`);
       this.settings = next;
       this.changed.emit(next);
       return next;
     });
-    this.writing = result.then(
-      () => undefined,
-      () => undefined,
-    );
-    return result;
   }
 
   private async parse(text: string): Promise<Settings> {
