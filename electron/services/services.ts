@@ -160,7 +160,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   });
   const documentUse = new DocumentUse(chats, documents.store, log, () => comparisons.files());
   void documentUse.sweep();
-  await machine.load();
+  await machine.file.load();
   if (options.firstProbe) probeAtFirstStart(machine, engine, settings, log);
   const notices = [
     options.info,
@@ -170,7 +170,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     presets,
     chats,
     added,
-    machine,
+    machine.file,
     hub,
     comparisons,
   ].flatMap((one) => one.notices);

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { type ChatSummary, chatSummarySchema, type TrashedChat } from '../../contract/chats';
 import { ConcertinaError } from '../../contract/errors';
-import { isMissing, readTextIfThere, storageError, writeFileAtomic } from '../lib/files';
+import { isMissing, readTextIfThere, storageError } from '../lib/files';
+import { JsonFile } from '../lib/jsonFile';
 import { parseLog, replay, summaryOf } from './chatLog';
 
 const keptMs = 30 * 86_400_000;
@@ -106,25 +107,24 @@ async function move(from: string, to: string): Promise<void> {
 // Titles and times of all chats, so that the list opens without reading every log. Rebuilt from the logs when it is off.
 
 const entrySchema = z.object({ summary: chatSummarySchema, bytes: z.number() });
-const indexSchema = z.object({ version: z.literal(1), chats: z.array(entrySchema) });
+const indexSchema = z.object({ chats: z.array(entrySchema) });
 
 export class ChatIndex {
   private readonly entries = new Map<string, z.infer<typeof entrySchema>>();
+  private readonly file: JsonFile<z.infer<typeof indexSchema>>;
 
-  constructor(private readonly path: string) {}
+  constructor(path: string) {
+    this.file = new JsonFile({ path, version: 1, schema: indexSchema, initial: { chats: [] }, compact: true });
+  }
 
   /** An index that cannot be read counts as empty. */
   async load(): Promise<void> {
-    try {
-      const { chats } = indexSchema.parse(JSON.parse((await readTextIfThere(this.path)) ?? 'null'));
-      for (const entry of chats) this.entries.set(entry.summary.id, entry);
-    } catch {
-      this.entries.clear();
-    }
+    await this.file.load();
+    for (const entry of this.file.get().chats) this.entries.set(entry.summary.id, entry);
   }
 
   async save(): Promise<void> {
-    await writeFileAtomic(this.path, `${JSON.stringify({ version: 1, chats: [...this.entries.values()] })}\n`);
+    await this.file.change(() => ({ chats: [...this.entries.values()] }));
   }
 
   get(id: string): ChatSummary | null {

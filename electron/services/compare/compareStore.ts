@@ -1,7 +1,7 @@
 /** Runs on disk: compare/<id>.json, each written whole. One that an earlier start of the app left unfinished is closed here. */
 
 import { readdir, rm } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import {
   type CompareColumn,
   type CompareRequest,
@@ -13,7 +13,8 @@ import {
 import { ConcertinaError, type ErrorPayload } from '../../contract/errors';
 import { SerialQueue } from '../../contract/serialQueue';
 import type { ContextSettings } from '../../contract/settings';
-import { isMissing, readTextIfThere, setAside, storageError, writeFileAtomic } from '../lib/files';
+import { isMissing, storageError, writeFileAtomic } from '../lib/files';
+import { readOrSetAside } from '../lib/jsonFile';
 
 export class CompareStore {
   /** what a person should know about files that could not be read */
@@ -68,16 +69,10 @@ export class CompareStore {
   }
 
   /** null: there is none, or it is damaged and now set aside */
-  private async read(path: string): Promise<CompareRun | null> {
-    const text = await readTextIfThere(path);
-    if (text === null) return null;
-    try {
-      return compareRunSchema.parse(JSON.parse(text));
-    } catch {
-      const aside = await setAside(path, new Date(this.now()));
-      this.notices.push(`A comparison could not be read. Its file was kept as ${basename(aside)}.`);
-      return null;
-    }
+  private read(path: string): Promise<CompareRun | null> {
+    return readOrSetAside(path, compareRunSchema.parse, new Date(this.now()), (name) =>
+      this.notices.push(`A comparison could not be read. Its file was kept as ${name}.`),
+    );
   }
 
   /** They name the documents that runs would need to be run again. */

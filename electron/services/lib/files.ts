@@ -110,20 +110,3 @@ async function syncFolder(path: string): Promise<void> {
     // Windows refuses to open a folder; the rename is still atomic there
   }
 }
-
-/** What a file of ours holds; null: it is not there, or `parse` throws: then it is set aside and `onAside` is told its new name. */
-export async function readOrSetAside<T>(
-  path: string,
-  parse: (json: unknown) => T,
-  now: Date,
-  onAside: (name: string) => void,
-): Promise<T | null> {
-  const text = await readTextIfThere(path);
-  if (text === null) return null;
-  try {
-    return parse(JSON.parse(text));
-  } catch {
-    onAside(basename(await setAside(path, now)));
-    return null;
-  }
-}

@@ -14,9 +14,9 @@ import {
 } from '../../contract/machine';
 import { type ContextSettings, contextSettingsSchema } from '../../contract/settings';
 import { Emitter } from '../lib/emitter';
-import { readOrSetAside, writeFileAtomic } from '../lib/files';
+import { JsonFile } from '../lib/jsonFile';
 
-const fileSchema = z.object({ version: z.literal(1), facts: machineFactsSchema });
+const fileSchema = z.object({ facts: machineFactsSchema.nullable() });
 /** short, so that the question itself takes little memory */
 const askedContext = 2048;
 
@@ -30,36 +30,33 @@ export interface MachineParts {
 
 export class MachineService {
   readonly progress = new Emitter<MachineProgress>();
-  readonly notices: string[] = [];
-  private facts: MachineFacts | null = null;
+  /** null: never measured */
+  readonly file: JsonFile<z.infer<typeof fileSchema>>;
   private running: Promise<MachineProfile> | null = null;
 
   constructor(
-    private readonly path: string,
+    path: string,
     private readonly parts: MachineParts,
     private readonly now: () => number = Date.now,
   ) {
+    this.file = new JsonFile({
+      ...{ path, version: 1, schema: fileSchema, initial: { facts: null }, now: () => new Date(now()) },
+      asideNotice: (name) =>
+        `What was measured of this machine could not be read. It was kept as ${name}; measure again in the settings.`,
+    });
     parts.client.on('onProbeProgress', ({ fraction }) => {
       if (this.running) this.progress.emit({ fraction });
     });
   }
 
-  async load(): Promise<void> {
-    const file = await readOrSetAside(this.path, fileSchema.parse, new Date(this.now()), (name) =>
-      this.notices.push(
-        `What was measured of this machine could not be read. It was kept as ${name}; measure again in the settings.`,
-      ),
-    );
-    if (file) this.facts = file.facts;
-  }
-
   /** What was measured last; null: never. */
   measured(): MachineFacts | null {
-    return this.facts;
+    return this.file.get().facts;
   }
 
   async profile(): Promise<MachineProfile | null> {
-    return this.facts && { facts: this.facts, choice: await this.choose(this.facts) };
+    const facts = this.measured();
+    return facts && { facts, choice: await this.choose(facts) };
   }
 
   /** Two askers share one measurement. */
@@ -89,8 +86,7 @@ export class MachineService {
       gpu: capabilities.gpus[0]?.name ?? null,
       onBattery: this.parts.onBattery(),
     };
-    await writeFileAtomic(this.path, `${JSON.stringify({ version: 1, facts }, null, 2)}\n`);
-    this.facts = facts;
+    await this.file.change(() => ({ facts }));
     return { facts, choice: await this.choose(facts) };
   }
 

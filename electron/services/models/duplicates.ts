@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { ConcertinaError } from '../../contract/errors';
 import type { HashTask } from '../../contract/workerTasks';
 import { splitOf } from '../hub/api';
-import { readTextIfThere, writeFileAtomic } from '../lib/files';
+import { JsonFile } from '../lib/jsonFile';
 import { TaskThread } from '../lib/taskThread';
 import { type FoundFile, partsOf } from './modelFiles';
 
@@ -18,7 +18,7 @@ const knownSchema = z.object({
   /** of the whole content; null: it was not needed */
   whole: z.string().nullable(),
 });
-const fileSchema = z.object({ version: z.literal(1), files: z.record(z.string(), knownSchema) });
+const fileSchema = z.object({ files: z.record(z.string(), knownSchema) });
 type Known = z.infer<typeof knownSchema>;
 
 /** SHA-256 of files one after the other; `sample`: of the first and last megabyte of each. */
@@ -28,20 +28,19 @@ export class Duplicates {
   /** by place, size and time; only of this run's files */
   private known = new Map<string, Known>();
   private looking: Promise<boolean> | null = null;
+  private readonly file: JsonFile<z.infer<typeof fileSchema>>;
 
   constructor(
-    private readonly path: string,
+    path: string,
     private readonly hash: Hash,
-  ) {}
+  ) {
+    this.file = new JsonFile({ path, version: 1, schema: fileSchema, initial: { files: {} }, compact: true });
+  }
 
-  /** What was found before. A file that cannot be read is made anew. */
+  /** What was found before. */
   async load(): Promise<void> {
-    try {
-      const text = await readTextIfThere(this.path);
-      if (text !== null) this.known = new Map(Object.entries(fileSchema.parse(JSON.parse(text)).files));
-    } catch {
-      this.known = new Map();
-    }
+    await this.file.load();
+    this.known = new Map(Object.entries(this.file.get().files));
   }
 
   /** SHA-256 of the content (of a split file: of all parts one after the other); null: not known. */
@@ -98,10 +97,8 @@ export class Duplicates {
     for (const key of this.known.keys()) if (!present.has(key)) this.known.delete(key);
   }
 
-  /** What cannot be written down is found out again. */
   private async save(): Promise<void> {
-    const text = `${JSON.stringify({ version: 1, files: Object.fromEntries(this.known) })}\n`;
-    await writeFileAtomic(this.path, text).catch(() => undefined);
+    await this.file.remember(() => ({ files: Object.fromEntries(this.known) }));
   }
 }
 

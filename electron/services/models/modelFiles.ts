@@ -6,9 +6,8 @@ import os from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { ConcertinaError, type ErrorPayload } from '../../contract/errors';
-import { SerialQueue } from '../../contract/serialQueue';
 import { splitOf } from '../hub/api';
-import { readOrSetAside, writeFileAtomic } from '../lib/files';
+import { JsonFile } from '../lib/jsonFile';
 
 const magic = 'GGUF';
 
@@ -117,7 +116,6 @@ export async function kindOf(path: string): Promise<'file' | 'folder' | 'missing
 // models.json: the files and folders that a person added. The files themselves are never touched.
 
 const listSchema = z.object({
-  version: z.literal(1).default(1),
   files: z.array(z.string()).default([]),
   folders: z.array(z.string()).default([]),
   /** keys of files of a folder that a person took off the list */
@@ -125,25 +123,12 @@ const listSchema = z.object({
 });
 type List = z.infer<typeof listSchema>;
 
-export class ModelList {
-  readonly notices: string[] = [];
-  private list: List = listSchema.parse({});
-  private readonly writes = new SerialQueue();
-
-  constructor(
-    private readonly path: string,
-    private readonly now: () => Date = () => new Date(),
-  ) {}
-
-  async load(): Promise<void> {
-    const list = await readOrSetAside(this.path, listSchema.parse, this.now(), (name) =>
-      this.notices.push(`The list of models could not be read. It was kept as ${name}; add your models again.`),
-    );
-    if (list) this.list = list;
-  }
-
-  get(): Readonly<List> {
-    return this.list;
+export class ModelList extends JsonFile<List> {
+  constructor(path: string, now?: () => Date) {
+    super({
+      ...{ path, version: 1, schema: listSchema, initial: listSchema.parse({}), now },
+      asideNotice: (name) => `The list of models could not be read. It was kept as ${name}; add your models again.`,
+    });
   }
 
   addFile(path: string): Promise<void> {
@@ -167,7 +152,7 @@ export class ModelList {
   }
 
   async unhide(path: string): Promise<void> {
-    if (this.list.hidden.includes(path)) await this.save(({ hidden }) => ({ hidden: without(hidden, path) }));
+    if (this.get().hidden.includes(path)) await this.save(({ hidden }) => ({ hidden: without(hidden, path) }));
   }
 
   /** `inFolder`: the file would come back with its folder, so it is hidden. */
@@ -178,13 +163,8 @@ export class ModelList {
     }));
   }
 
-  /** `change` sees the list as the change before it left it. */
-  private save(change: (list: List) => Partial<List>): Promise<void> {
-    return this.writes.run(async () => {
-      const next = { ...this.list, ...change(this.list) };
-      await writeFileAtomic(this.path, `${JSON.stringify(next, null, 2)}\n`);
-      this.list = next;
-    });
+  private async save(step: (list: List) => Partial<List>): Promise<void> {
+    await this.change((list) => ({ ...list, ...step(list) }));
   }
 }
 

@@ -1,23 +1,24 @@
 /**
  * model-settings.json: what is set for one model alone. It follows the content of its file: one that was moved or renamed
- * keeps it, and copies of one file share it. An unreadable list is set aside, not lost.
+ * keeps it, and copies of one file share it.
  */
 
 import { z } from 'zod';
-import { SerialQueue } from '../../contract/serialQueue';
 import { type ModelDefaults, modelDefaultsSchema } from '../../contract/settings';
-import { Emitter } from '../lib/emitter';
-import { readOrSetAside, writeFileAtomic } from '../lib/files';
+import { JsonFile } from '../lib/jsonFile';
 
-const ownSchema = z.object({ ids: z.array(z.string()), content: z.string().nullable(), defaults: modelDefaultsSchema });
+const ownSchema = z.object({
+  /** of the models that have them: the places of their file and of its copies */
+  ids: z.array(z.string()),
+  /** size of the file and hash of its beginning and end; null: not seen yet, or part of the app */
+  content: z.string().nullable(),
+  defaults: modelDefaultsSchema,
+});
+type OwnSettings = z.infer<typeof ownSchema>;
+
+const listSchema = z.object({ models: z.array(ownSchema) });
 /** as it was while settings stayed with the place of a file */
-const byPlaceSchema = z
-  .object({ version: z.literal(1), models: z.record(z.string(), modelDefaultsSchema) })
-  .transform(({ models }) => Object.entries(models).map(([id, defaults]) => ({ ids: [id], content: null, defaults })));
-const fileSchema = z.union([
-  z.object({ version: z.literal(2), models: z.array(ownSchema) }).transform(({ models }) => models),
-  byPlaceSchema,
-]);
+const byPlaceSchema = z.object({ models: z.record(z.string(), modelDefaultsSchema) });
 
 /** A file of the library. */
 interface SeenModel {
@@ -28,25 +29,19 @@ interface SeenModel {
   sample(): Promise<string | null>;
 }
 
-export class ModelDefaultsStore {
-  /** something is set for other models, or something else is */
-  readonly changed = new Emitter<void>();
-  readonly notices: string[] = [];
-  private models: readonly OwnSettings[] = [];
-  private readonly writes = new SerialQueue();
-
-  constructor(
-    private readonly path: string,
-    private readonly now: () => Date = () => new Date(),
-  ) {}
-
-  async load(): Promise<void> {
-    const models = await readOrSetAside(this.path, fileSchema.parse, this.now(), (name) =>
-      this.notices.push(
+export class ModelDefaultsStore extends JsonFile<z.infer<typeof listSchema>> {
+  constructor(path: string, now?: () => Date) {
+    super({
+      ...{ path, version: 2, schema: listSchema, initial: { models: [] }, now },
+      migrations: {
+        1: (old) => {
+          const { models } = byPlaceSchema.parse(old);
+          return { models: Object.entries(models).map(([id, defaults]) => ({ ids: [id], content: null, defaults })) };
+        },
+      },
+      asideNotice: (name) =>
         `The settings of single models could not be read. They were kept as ${name}; all models have the same now.`,
-      ),
-    );
-    if (models) this.models = models;
+    });
   }
 
   /** null: the model has nothing of its own */
@@ -55,17 +50,16 @@ export class ModelDefaultsStore {
   }
 
   all(): ModelDefaults[] {
-    return this.models.map(({ defaults }) => defaults);
+    return this.get().models.map(({ defaults }) => defaults);
   }
 
   /** null, and one with nothing in it: as all other models. The change counts once it is on disk. */
-  set(modelId: string, defaults: ModelDefaults | null): Promise<void> {
-    return this.writes.run(async () => {
+  async set(modelId: string, defaults: ModelDefaults | null): Promise<void> {
+    await this.change(({ models }) => {
       const before = this.find(modelId) ?? { ids: [modelId], content: null };
-      const others = this.models.filter((one) => one !== before);
+      const others = models.filter((one) => one !== before);
       const empty = !defaults || Object.values(defaults).every((part) => part === null);
-      await this.save(empty ? others : [...others, { ...before, defaults }]);
-      this.changed.emit();
+      return { models: empty ? others : [...others, { ...before, defaults }] };
     });
   }
 
@@ -74,11 +68,11 @@ export class ModelDefaultsStore {
    * @returns whether there was something
    */
   async replaceModel(from: readonly string[], to: string): Promise<boolean> {
-    const [moved, ...others] = this.models.filter(({ ids }) => ids.some((id) => from.includes(id)));
+    const [moved, ...others] = this.get().models.filter(({ ids }) => ids.some((id) => from.includes(id)));
     if (!moved) return false;
-    await this.writes.run(async () => {
-      const rest = this.models.filter((one) => one !== moved && !others.includes(one));
-      await this.save(this.find(to) ? rest : [...rest, { ...moved, ids: [to] }]);
+    await this.change(({ models }) => {
+      const rest = models.filter((one) => one !== moved && !others.includes(one));
+      return { models: this.find(to) ? rest : [...rest, { ...moved, ids: [to] }] };
     });
     return true;
   }
@@ -92,27 +86,18 @@ export class ModelDefaultsStore {
     }
     if (contents.size === 0) return;
     const present = new Set(models.map(({ id }) => id));
-    await this.writes.run(async () => {
-      const next = followed(this.models, contents, present);
-      if (JSON.stringify(next) === JSON.stringify(this.models)) return;
-      // what cannot be written down is found out again
-      await this.save(next).catch(() => undefined);
-      this.models = next;
-      this.changed.emit();
+    await this.remember((before) => {
+      const models = followed(before.models, contents, present);
+      return JSON.stringify(models) === JSON.stringify(before.models) ? before : { models };
     });
   }
 
   private find(modelId: string): OwnSettings | undefined {
-    return this.models.find(({ ids }) => ids.includes(modelId));
+    return this.get().models.find(({ ids }) => ids.includes(modelId));
   }
 
   private concerns({ id, bytes }: SeenModel): boolean {
-    return this.models.some(({ ids, content }) => ids.includes(id) || content?.startsWith(contentOf(bytes, '')));
-  }
-
-  private async save(models: readonly OwnSettings[]): Promise<void> {
-    await writeFileAtomic(this.path, `${JSON.stringify({ version: 2, models }, null, 2)}\n`);
-    this.models = models;
+    return this.get().models.some(({ ids, content }) => ids.includes(id) || content?.startsWith(contentOf(bytes, '')));
   }
 }
 
@@ -121,14 +106,6 @@ function contentOf(bytes: number, sample: string): string {
 }
 
 // Which model has which settings of its own, after files were moved, renamed, copied or replaced. Pure.
-
-interface OwnSettings {
-  /** of the models that have them: the places of their file and of its copies */
-  ids: string[];
-  /** size of the file and hash of its beginning and end; null: not seen yet, or part of the app */
-  content: string | null;
-  defaults: ModelDefaults;
-}
 
 /** `contents`: by model id, what the files hold now; `present`: ids of all models that are there. */
 function followed(

@@ -1,40 +1,21 @@
-/** presets.json: checked, written atomically; an unreadable file is set aside, not lost. */
+/** presets.json */
 import { randomUUID } from 'node:crypto';
-import { z } from 'zod';
 import { ConcertinaError } from '../../contract/errors';
 import { limits } from '../../contract/limits';
-import { SerialQueue } from '../../contract/serialQueue';
 import { type Preset, type PresetContent, type Presets, presetsSchema } from '../../contract/settings';
-import { Emitter } from '../lib/emitter';
-import { readOrSetAside, writeFileAtomic } from '../lib/files';
+import { JsonFile } from '../lib/jsonFile';
 
-const fileSchema = presetsSchema.extend({ version: z.literal(1) });
-
-export class PresetStore {
-  readonly changed = new Emitter<Presets>();
-  /** what a person should know about how the file was read */
-  readonly notices: string[] = [];
-  private state: Presets = presetsSchema.parse({});
-  private readonly writes = new SerialQueue();
-
-  constructor(
-    private readonly path: string,
-    private readonly now: () => Date = () => new Date(),
-  ) {}
-
-  async load(): Promise<void> {
-    const file = await readOrSetAside(this.path, fileSchema.parse, this.now(), (name) =>
-      this.notices.push(`The presets could not be read. Their file was kept as ${name}.`),
-    );
-    if (file) this.state = { presets: file.presets, defaultId: file.defaultId };
-  }
-
-  get(): Presets {
-    return this.state;
+export class PresetStore extends JsonFile<Presets> {
+  constructor(path: string, now?: () => Date) {
+    super({
+      ...{ path, version: 1, schema: presetsSchema, initial: presetsSchema.parse({}), now },
+      asideNotice: (name) => `The presets could not be read. Their file was kept as ${name}.`,
+    });
   }
 
   default(): Preset | null {
-    return this.state.presets.find(({ id }) => id === this.state.defaultId) ?? null;
+    const { presets, defaultId } = this.get();
+    return presets.find(({ id }) => id === defaultId) ?? null;
   }
 
   /** `id`: of the preset that is replaced; null: a new one. */
@@ -59,7 +40,7 @@ export class PresetStore {
       preset.engine?.modelId && from.includes(preset.engine.modelId)
         ? { ...preset, engine: { ...preset.engine, modelId: to } }
         : preset;
-    if (this.state.presets.every((one) => replaced(one) === one)) return false;
+    if (this.get().presets.every((one) => replaced(one) === one)) return false;
     await this.change(({ presets, defaultId }) => ({ presets: presets.map(replaced), defaultId }));
     return true;
   }
@@ -75,17 +56,6 @@ export class PresetStore {
     return this.change(({ presets }) => {
       if (id !== null && !presets.some((one) => one.id === id)) throw missing();
       return { presets, defaultId: id };
-    });
-  }
-
-  /** The change counts once it is on disk. */
-  private change(step: (state: Presets) => Presets): Promise<Presets> {
-    return this.writes.run(async () => {
-      const next = step(this.state);
-      await writeFileAtomic(this.path, `${JSON.stringify({ version: 1, ...next }, null, 2)}\n`);
-      this.state = next;
-      this.changed.emit(next);
-      return next;
     });
   }
 }

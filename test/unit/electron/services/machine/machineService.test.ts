@@ -58,7 +58,7 @@ it('measures, tells how far it is, and finds it again at the next start', async 
   expect(choice).toMatchObject({ threads: { value: 0 }, nCtx: null, cache: { value: 'turbo4' } });
   expect(progress).toEqual([{ fraction: 0 }, { fraction: null }]);
   const next = new MachineService(path, parts);
-  await next.load();
+  await next.file.load();
   expect(await next.profile()).toEqual({ facts, choice });
   expect(machineLines(next.measured())).toEqual(['Memory bandwidth in GB/s by threads: 1: 10.0, 2: 10.1']);
 });
@@ -85,9 +85,9 @@ it('shares one measurement, passes its progress on, and keeps the last result wh
 it('sets a damaged file aside and says so', async () => {
   const { folder, path, service } = await setUp();
   await writeFile(path, '{"version":1,"facts":{');
-  await service.load();
+  await service.file.load();
   expect(service.measured()).toBeNull();
-  expect(service.notices).toEqual([expect.stringContaining('measure again')]);
+  expect(service.file.notices).toEqual([expect.stringContaining('measure again')]);
   expect(await readdir(folder)).toEqual([expect.stringMatching(/^machine\.corrupt-.*\.json$/)]);
 });
 
