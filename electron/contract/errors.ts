@@ -64,8 +64,17 @@ export function toErrorPayload(error: unknown): ErrorPayload {
   if (error instanceof z.ZodError) {
     return { code: 'bad-request', message: z.prettifyError(error), hint: '' };
   }
-  const message = error instanceof Error ? error.message : String(error);
-  return { code: 'internal', message, hint: 'Details are in the log folder of the app.' };
+  return { code: 'internal', message: messageOf(error), hint: 'Details are in the log folder of the app.' };
+}
+
+/** What anything thrown says of itself, for sentences. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** With where it was thrown, for logs. */
+export function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 /** The first thing that a schema found wrong: where, and what. */

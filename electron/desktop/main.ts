@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { app, BrowserWindow, dialog, powerMonitor } from 'electron';
 import { engineArguments, inspectorArguments } from '../contract/engineContract';
-import { ConcertinaError } from '../contract/errors';
+import { ConcertinaError, messageOf } from '../contract/errors';
 import { channels } from '../contract/rpc';
 import type { ProcessTransport } from '../services/engine/engineTransport';
 import { requireWritable } from '../services/lib/dataFolder';
@@ -130,7 +130,7 @@ const problem = problemOf(dataFolder);
 if (problem !== null) failToStart(problem);
 else if (!app.requestSingleInstanceLock()) app.quit();
 else {
-  start(dataFolder).catch((error: unknown) => failToStart(error instanceof Error ? error.message : String(error)));
+  start(dataFolder).catch((error: unknown) => failToStart(messageOf(error)));
 }
 
 /** null: it can be used */

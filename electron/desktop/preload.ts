@@ -1,6 +1,7 @@
 /** The bridge of the sandboxed page: the operations and events of the contract by name, and nothing else of Electron. */
 import { contextBridge, ipcRenderer, webUtils } from 'electron';
 import { type EventName, eventNames, type OperationName, operationNames, type WindowApi } from '../contract/contract';
+import { messageOf } from '../contract/errors';
 import { channels, type Envelope } from '../contract/rpc';
 
 type Listener = (payload: unknown) => void;
@@ -25,7 +26,7 @@ async function invoke(name: OperationName, input: unknown): Promise<Envelope> {
     return await ipcRenderer.invoke(channels.call, name, input);
   } catch (error) {
     // what cannot be cloned (a function, a DOM node) never leaves the page
-    return refusal(error instanceof Error ? error.message : String(error));
+    return refusal(messageOf(error));
   }
 }
 

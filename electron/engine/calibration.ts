@@ -6,6 +6,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { CalibrationPlaces } from '../contract/engineContract';
+import { messageOf } from '../contract/errors';
 import { isStretched } from '../contract/fit';
 import type { ContextOptions, Model } from './native/types';
 
@@ -109,8 +110,4 @@ async function keep(file: string, bytes: Uint8Array): Promise<string[]> {
     await rm(temporary, { force: true }).catch(() => undefined);
     return [`The measurements of the model could not be kept (${messageOf(error)}); they will be taken again.`];
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

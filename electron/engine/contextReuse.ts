@@ -4,6 +4,7 @@
  */
 import { mkdir, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
+import { messageOf } from '../contract/errors';
 import type { Context } from './native/types';
 
 /** left on the disk for everybody else */
@@ -63,8 +64,4 @@ export function expectedBytes(context: Context): number {
 
 function mebibytes(bytes: number): number {
   return Math.round(bytes / 1024 / 1024);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

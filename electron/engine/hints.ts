@@ -1,5 +1,5 @@
 /** What to do about an engine error: the binding says what happened, this says what helps. */
-import { ConcertinaError, type ErrorCode, errorCodeSchema } from '../contract/errors';
+import { ConcertinaError, type ErrorCode, errorCodeSchema, messageOf } from '../contract/errors';
 
 const hints: Partial<Record<ErrorCode, string>> = {
   'model-missing': 'Check that the file is still there, or choose another model.',
@@ -16,7 +16,7 @@ const hints: Partial<Record<ErrorCode, string>> = {
 /** Makes a coded error of anything that the binding throws, with a hint. */
 export function toEngineError(error: unknown): ConcertinaError {
   const code = errorCodeSchema.safeParse((error as { code?: unknown } | null)?.code);
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const known = code.success ? code.data : 'internal';
   const hint = (error as { hint?: unknown } | null)?.hint;
   return new ConcertinaError(known, message, typeof hint === 'string' && hint ? hint : (hints[known] ?? ''), {

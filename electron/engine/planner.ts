@@ -8,7 +8,7 @@ import { statSync } from 'node:fs';
 import type { ComparePlan } from '../contract/compare';
 import type { MemoryEstimate } from '../contract/engine';
 import type { FitRequest } from '../contract/engineContract';
-import { ConcertinaError, sizeText } from '../contract/errors';
+import { ConcertinaError, messageOf, sizeText } from '../contract/errors';
 import type { Budget, ContextFit, FitMark, MachineMemory } from '../contract/fit';
 import { limits } from '../contract/limits';
 import { SerialQueue } from '../contract/serialQueue';
@@ -101,7 +101,7 @@ export class MemoryPlanner {
         columns.push({ estimate, fits: allFit(budgetsOf(estimate.devices, machine)), problem: '', longest });
         possible.push(context);
       } catch (error) {
-        const problem = error instanceof Error ? error.message : String(error);
+        const problem = messageOf(error);
         columns.push({ estimate: null, fits: false, problem, longest: null });
       }
     }

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import os from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { messageOf } from '../contract/errors';
 import { type HubSort, hubSortSchema } from '../contract/hub';
 import { type ContextSettings, contextSettingsSchema } from '../contract/settings';
 import { UsageError } from './options';
@@ -86,7 +87,7 @@ function parse(args: readonly string[]) {
       },
     });
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(messageOf(error));
   }
 }
 

@@ -15,7 +15,7 @@ import {
   compareRequestSchema,
 } from '../contract/compare';
 import type { OperationInput, OperationName, OperationOutput } from '../contract/contract';
-import { ConcertinaError } from '../contract/errors';
+import { ConcertinaError, messageOf } from '../contract/errors';
 import { cacheTypeSchema, cacheTypes } from '../contract/settings';
 import type { Services } from '../services/services';
 import { lockFolder, UsageError } from './options';
@@ -229,7 +229,7 @@ function parse(args: string[]) {
       },
     });
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(messageOf(error));
   }
 }
 
@@ -240,7 +240,7 @@ function fromFile(path: string, read: (path: string) => string): Pick<CompareOrd
   try {
     value = JSON.parse(read(path));
   } catch (error) {
-    throw new UsageError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`${path} cannot be read: ${messageOf(error)}`);
   }
   const run = runSchema.safeParse(value);
   const parsed = run.success

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AppInfo } from '../contract/contract';
 import { engineArguments, inspectorArguments } from '../contract/engineContract';
-import { ConcertinaError } from '../contract/errors';
+import { ConcertinaError, stackOf } from '../contract/errors';
 import { forkProcess, type ProcessTransport } from '../services/engine/engineTransport';
 import { requireWritable } from '../services/lib/dataFolder';
 import { createFileLogger, type Logger, logUnhandled } from '../services/lib/logger';
@@ -151,7 +151,7 @@ function closeOnSignals(server: RunningServer, services: Services, log: Logger):
       await server.close();
       await services.close();
     } catch (error) {
-      log.error(`the end failed: ${error instanceof Error ? error.stack : String(error)}`);
+      log.error(`the end failed: ${stackOf(error)}`);
       process.exit(1);
     }
     process.exit(0);

@@ -5,6 +5,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { messageOf } from '../contract/errors';
 import { cacheTypes, contextSettingsSchema } from '../contract/settings';
 import { cannotWrite, requireWritable } from '../services/lib/dataFolder';
 import type { EstimateQuestion } from './estimate';
@@ -71,7 +72,7 @@ function parse(args: string[]) {
       },
     }).values;
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(messageOf(error));
   }
 }
 

@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { toErrorPayload } from '../contract/errors';
+import { stackOf, toErrorPayload } from '../contract/errors';
 import { limits } from '../contract/limits';
 import {
   type AnswerMessage,
@@ -48,7 +48,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const server = createServer((request, response) => {
     // anything on this machine, and any page in a browser, may send a request: none may end the server
     servePage(page, access, request, response).catch((error: unknown) => {
-      log.error(`a request failed: ${error instanceof Error ? error.stack : String(error)}`);
+      log.error(`a request failed: ${stackOf(error)}`);
       if (response.headersSent) response.destroy();
       else answer(response, 500, 'This request could not be answered.');
     });
@@ -178,7 +178,7 @@ function serveSocket(socket: WebSocket, services: Pick<Services, 'call' | 'event
 
   /** An answer that cannot be put into JSON, say. The page must not wait for it. */
   function failed({ id, name }: CallMessage, error: unknown): void {
-    log.error(`${name} could not be answered: ${error instanceof Error ? error.stack : String(error)}`);
+    log.error(`${name} could not be answered: ${stackOf(error)}`);
     send({ type: 'answer', id, envelope: { ok: false, error: toErrorPayload(error) } });
   }
 

@@ -2,6 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AppInfo, type EventName, type EventPayload, operations } from '../contract/contract';
+import { stackOf } from '../contract/errors';
 import { dispatch, type Envelope } from '../contract/rpc';
 import { ChatSearch } from './chats/chatSearch';
 import { ChatStore } from './chats/chatStore';
@@ -340,8 +341,4 @@ function recordOf(host: EngineHost, inspector: ModelInspector, engine: EngineSer
     if (message.error) record.addError(message.error.message);
   });
   return record;
-}
-
-function stackOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

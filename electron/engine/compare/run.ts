@@ -5,6 +5,7 @@
 
 import type { CompareColumn, CompareFrame } from '../../contract/compare';
 import type { CompareFacts, CompareTask } from '../../contract/engineContract';
+import { messageOf } from '../../contract/errors';
 import type { ContextSettings } from '../../contract/settings';
 import { ensureCalibrated } from '../calibration';
 import { breakMarks, marksOf, withoutMarks } from '../escapeSpecialTokens';
@@ -98,7 +99,7 @@ class Comparison {
       if (!this.quality) this.output.note('The prompt is too short for figures of quality.');
       else if (this.quality.note) this.output.note(this.quality.note);
     } catch (error) {
-      this.output.note(`There are no figures of quality: ${messageOf(error)}.`);
+      this.output.note(`There are no figures of quality: ${clauseOf(error)}.`);
     }
   }
 
@@ -113,7 +114,7 @@ class Comparison {
         );
       }
     } catch (error) {
-      this.output.note(`No facts were hidden: ${messageOf(error)}.`);
+      this.output.note(`No facts were hidden: ${clauseOf(error)}.`);
     }
   }
 
@@ -295,8 +296,8 @@ function alive({ context }: Column) {
   return context;
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message.replace(/\.$/, '') : String(error);
+function clauseOf(error: unknown): string {
+  return messageOf(error).replace(/\.$/, '');
 }
 
 // Runs one comparison on the weights that the holder lends, and tells of it in the events of the engine contract.

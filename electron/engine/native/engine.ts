@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Capabilities } from '../../contract/engine';
-import { ConcertinaError } from '../../contract/errors';
+import { ConcertinaError, messageOf } from '../../contract/errors';
 import type { Bandwidth } from '../../contract/machine';
 import type { ModelInfo } from '../../contract/models';
 import { NativeContext } from './context';
@@ -177,7 +177,7 @@ export function loadAddon(file = findAddon()): RawAddon {
   try {
     process.dlopen(holder, file, os.constants.dlopen?.RTLD_NOW ?? 0);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new ConcertinaError('engine-unavailable', `The engine cannot be loaded: ${reason}`, hint, { cause: error });
   }
   return holder.exports as RawAddon;

@@ -5,6 +5,7 @@
 
 import type { SavedSession } from '../../contract/engine';
 import type { GenerateRequest, SessionOptions } from '../../contract/engineContract';
+import { messageOf } from '../../contract/errors';
 import { SerialQueue } from '../../contract/serialQueue';
 import { expectedBytes } from '../contextReuse';
 import type { Loaded } from '../modelHolder';
@@ -312,10 +313,6 @@ function problemOf({ label, tokens }: SessionMeta, loaded: Loaded | null): strin
   const difference = differenceOf(label, loaded.context.sessionLabel);
   if (difference || tokens <= nCtx) return difference;
   return `It has ${tokens} tokens; the context holds ${nCtx}.`;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function mebibytes(bytes: number): number {

@@ -4,6 +4,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, readFile, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { messageOf } from '../../contract/errors';
 import type { Context } from '../native/types';
 
 const ours = /\.(kv|tokens|json|part|tmp|restoring)$/;
@@ -179,7 +180,7 @@ export class SessionStore {
 }
 
 function damagedNotice(error: unknown): string {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   return `A saved session was damaged and was removed (${reason}). Nothing of its chat is lost: the text is read again.`;
 }
 

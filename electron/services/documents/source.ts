@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import type { DocumentKind } from '../../contract/documents';
-import { ConcertinaError } from '../../contract/errors';
+import { ConcertinaError, messageOf } from '../../contract/errors';
 import { limits } from '../../contract/limits';
 import { extractorVersion } from '../../contract/workerTasks';
 import { isMissing } from '../lib/files';
@@ -84,7 +84,7 @@ function unreadable(name: string, error: unknown): ConcertinaError {
     const hint = 'Check that the disk is connected and the file was not moved.';
     return new ConcertinaError('not-found', `There is no file ${name} at this place.`, hint);
   }
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   return new ConcertinaError(
     'document-invalid',
     `${name} cannot be read: ${reason}`,

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { ConcertinaError } from '../../contract/errors';
+import { ConcertinaError, messageOf } from '../../contract/errors';
 
 /** `text`: of many pieces, each is made only when the one before it is written. */
 export async function writeFileAtomic(path: string, text: string | AsyncIterable<string>): Promise<void> {
@@ -77,7 +77,7 @@ export function isMissing(error: unknown): boolean {
 }
 
 export function storageError(what: string, cause: unknown): ConcertinaError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   return new ConcertinaError(
     'storage-failed',
     `${what}: ${reason}`,

@@ -1,6 +1,7 @@
 /** Log file of the app: <data>/logs/concertina.log, at most two files of 1 MB. Nothing is sent anywhere. */
 import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { messageOf, stackOf } from '../../contract/errors';
 
 const maxBytes = 1_000_000;
 
@@ -50,8 +51,8 @@ export function cutMark({ length }: string): string {
  */
 export function logUnhandled(log: Logger, tell: (text: string) => void = () => undefined): void {
   function report(kind: string, error: unknown): void {
-    log.error(`${kind}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
-    tell(`An error was not handled: ${error instanceof Error ? error.message : String(error)}`);
+    log.error(`${kind}: ${stackOf(error)}`);
+    tell(`An error was not handled: ${messageOf(error)}`);
   }
   process.on('uncaughtException', (error) => report('uncaught exception', error));
   process.on('unhandledRejection', (reason) => report('unhandled rejection', reason));

@@ -5,7 +5,7 @@ import { open, realpath, stat } from 'node:fs/promises';
 import os from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { ConcertinaError, type ErrorPayload } from '../../contract/errors';
+import { ConcertinaError, type ErrorPayload, messageOf } from '../../contract/errors';
 import { splitOf } from '../hub/api';
 import { JsonFile } from '../lib/jsonFile';
 
@@ -102,7 +102,7 @@ export async function isGguf(path: string): Promise<boolean> {
       await handle.close();
     }
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new ConcertinaError('model-missing', `${basename(path)} cannot be read: ${reason}`, missingHint);
   }
 }

@@ -1,7 +1,7 @@
 /** The models that a person can choose: the embedded one, added files, and the GGUF files of added folders. Read only. */
 import { basename, join, resolve } from 'node:path';
 import type { AddModelsResult } from '../../contract/contract';
-import { ConcertinaError, type ErrorPayload, toErrorPayload } from '../../contract/errors';
+import { ConcertinaError, type ErrorPayload, messageOf, toErrorPayload } from '../../contract/errors';
 import type { AddProgress, ModelDetails, ModelEntry, ModelInfo, ModelPlaces } from '../../contract/models';
 import { type HeaderFacts, readHeaderFacts } from '../hub/ggufHeader';
 import { Emitter } from '../lib/emitter';
@@ -170,7 +170,7 @@ export class ModelLibrary {
       for (const path of await filesToTrash(model, this.known.values())) await trash(path);
       if (model.source === 'file') await this.added.remove(model.key, false);
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
+      const reason = messageOf(cause);
       const message = `${basename(model.path)} could not be moved to the trash: ${reason}.`;
       throw new ConcertinaError('storage-failed', message, 'Delete it with the file manager.', { cause });
     } finally {

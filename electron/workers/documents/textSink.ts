@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import type { Section } from '../../contract/documents';
-import { ConcertinaError } from '../../contract/errors';
+import { ConcertinaError, messageOf } from '../../contract/errors';
 import { limits } from '../../contract/limits';
 import type { Extraction, TextMark } from '../../contract/workerTasks';
 
@@ -214,7 +214,7 @@ export function binary(name: string): ConcertinaError {
 }
 
 export function damaged(name: string, cause: unknown): ConcertinaError {
-  const reason = (cause instanceof Error ? cause.message : String(cause)).replace(/\.+$/, '');
+  const reason = messageOf(cause).replace(/\.+$/, '');
   return new ConcertinaError(
     'document-invalid',
     `${name} is damaged and cannot be read (${reason}).`,
