@@ -185,6 +185,20 @@ export function withDefaults(settings: Settings, own: ModelDefaults | null): Set
   };
 }
 
+/** The settings with what a change names; a key that is undefined changes nothing. */
+export function applyPatch(settings: Settings, patch: SettingsPatch): Settings {
+  const { context = {}, sampling = {}, sessions = {}, documents = {}, downloads = {}, ...rest } = patch;
+  return {
+    ...settings,
+    ...defined(rest),
+    context: { ...settings.context, ...defined(context) },
+    sampling: { ...settings.sampling, ...defined(sampling) },
+    sessions: { ...settings.sessions, ...defined(sessions) },
+    documents: { ...settings.documents, ...defined(documents) },
+    downloads: { ...settings.downloads, ...defined(downloads) },
+  };
+}
+
 /** Parts a change: what the model has of its own changes there, the rest for all models. `own` null: nothing of it does. */
 export function splitPatch(
   patch: SettingsPatch,

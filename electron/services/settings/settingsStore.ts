@@ -1,6 +1,7 @@
 /** settings.json, and the settings as they count for the model in use. */
 
 import {
+  applyPatch,
   type ModelDefaults,
   type Settings,
   type SettingsPatch,
@@ -23,25 +24,8 @@ export class SettingsStore extends JsonFile<Settings> {
 
   /** Changes the named keys only. */
   update(patch: SettingsPatch): Promise<Settings> {
-    return this.change((settings) => settingsSchema.parse(merge(settings, patch)));
+    return this.change((settings) => settingsSchema.parse(applyPatch(settings, patch)));
   }
-}
-
-function merge(settings: Settings, patch: SettingsPatch): unknown {
-  const { context, sampling, sessions, documents, downloads, ...rest } = patch;
-  return {
-    ...settings,
-    ...definedOnly(rest),
-    context: { ...settings.context, ...definedOnly(context ?? {}) },
-    sampling: { ...settings.sampling, ...definedOnly(sampling ?? {}) },
-    sessions: { ...settings.sessions, ...definedOnly(sessions ?? {}) },
-    documents: { ...settings.documents, ...definedOnly(documents ?? {}) },
-    downloads: { ...settings.downloads, ...definedOnly(downloads ?? {}) },
-  };
-}
-
-function definedOnly<T extends object>(value: T): Partial<T> {
-  return Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as Partial<T>;
 }
 
 // The settings as they count: what is set for the model in use goes before what is set for all models.

@@ -1,4 +1,10 @@
-import type { ContextSettings, Settings, SettingsPatch, SettingsScope } from '../../../electron/contract/settings';
+import {
+  applyPatch,
+  type ContextSettings,
+  type Settings,
+  type SettingsPatch,
+  type SettingsScope,
+} from '../../../electron/contract/settings';
 import type { AppState } from '../appState';
 import { createFitActions } from '../lib/fit';
 import type { Tools } from '../slice';
@@ -79,24 +85,6 @@ export function changeDraft(
   const merged = { ...draft, ...change };
   const entries = Object.entries(merged).filter(([key, value]) => value !== saved[key as keyof ContextSettings]);
   return Object.fromEntries(entries) as Partial<ContextSettings>;
-}
-
-/** What the window shows at once while the services are still writing the change down. */
-export function applyPatch(settings: Settings, patch: SettingsPatch): Settings {
-  const { context, sampling, sessions, documents, downloads, ...rest } = patch;
-  return {
-    ...settings,
-    ...defined(rest),
-    context: { ...settings.context, ...defined(context ?? {}) },
-    sampling: { ...settings.sampling, ...defined(sampling ?? {}) },
-    sessions: { ...settings.sessions, ...defined(sessions ?? {}) },
-    documents: { ...settings.documents, ...defined(documents ?? {}) },
-    downloads: { ...settings.downloads, ...defined(downloads ?? {}) },
-  };
-}
-
-function defined<T extends object>(object: T): Partial<T> {
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
 
 export const selectSettings = (state: AppState) => state.settings.saved;

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { applyPatch } from '@/electron/contract/settings';
 import { emptyDraft } from '@/renderer/state/appState';
 import { draftDocument } from '@/renderer/state/lib/attach';
 import { isEmptyDraft, lookedUp, withDraft } from '@/renderer/state/lib/openChat';
-import { applyPatch, changeDraft } from '@/renderer/state/slices/settings';
+import { changeDraft } from '@/renderer/state/slices/settings';
 import { fakeSettings } from './fakeData';
 import { FakeServices } from './fakeServices';
 

@@ -1,6 +1,6 @@
 /** What the fake services keep for a person: settings, presets, saved sessions; and what they tell of the app. */
 import type { Handlers } from '@/electron/contract/contract';
-import { type Settings, splitPatch, withDefaults } from '@/electron/contract/settings';
+import { applyPatch, splitPatch, withDefaults } from '@/electron/contract/settings';
 import type { FakeState } from './state';
 
 export function settingsHandlers(state: FakeState): Partial<Handlers> {
@@ -25,14 +25,9 @@ function ownHandlers(state: FakeState): Partial<Handlers> {
   return {
     'settings.get': async (input) => (input?.scope === 'all' ? state.settings : inUse()),
     'settings.update': async (input) => {
-      const rest = input.scope === 'all' ? input : splitPatch(input, own()).rest;
-      state.settings = {
-        ...state.settings,
-        ...rest,
-        context: { ...state.settings.context, ...rest.context },
-        sampling: { ...state.settings.sampling, ...rest.sampling },
-        // the fake trusts its tests to give other groups whole
-      } as Settings;
+      const { scope, ...change } = input;
+      const rest = scope === 'all' ? change : splitPatch(change, own()).rest;
+      state.settings = applyPatch(state.settings, rest);
       return inUse();
     },
   };
