@@ -258,6 +258,41 @@ export const chatSchema = chatSummarySchema.extend({
 });
 export type Chat = z.infer<typeof chatSchema>;
 
+// The title of a chat that nobody named.
+
+/** characters of a title; what is longer is cut at a word */
+const titleLength = 60;
+
+/** From the first line of a first message that says something, without Markdown; null: none does. */
+export function titleFrom(text: string): string | null {
+  // enough for a title, however long the text that was pasted
+  const lines = text.trimStart().slice(0, 4000).split('\n').map(withoutMarkdown);
+  const line = lines.find((one) => /[^\s#*_`~>|=+-]/.test(one));
+  return line === undefined ? null : shortened(line);
+}
+
+function withoutMarkdown(line: string): string {
+  return (
+    line
+      .slice(0, 500)
+      .replace(/^\s*(?:```|~~~).*$/, '')
+      .replace(/^\s*(?:(?:#{1,6}|>|[-*+]|\d{1,3}[.)])\s+)+/, '')
+      .replace(/!?\[([^\]]+)\]\([^)]*\)/g, '$1')
+      // not underscores: they are part of names more often than they are emphasis
+      .replace(/(?<![\w*])(\*{1,3}|~~|`{1,2})(?=\S)([^*`~]+)(?<=\S)\1(?![\w*])/g, '$2')
+      .replace(/\s+/g, ' ')
+      .trim()
+  );
+}
+
+function shortened(line: string): string {
+  const characters = [...line];
+  if (characters.length <= titleLength) return line;
+  const cut = characters.slice(0, titleLength).join('');
+  const space = cut.lastIndexOf(' ');
+  return `${cut.slice(0, space > titleLength / 2 ? space : undefined).trimEnd()}…`;
+}
+
 // Passages that left the prompt. They were looked up for one question. When a later one needs the room they go, the oldest
 // questions first, and do not come back: so the prompt of each answer begins as that of the answer before it, and the KV cache
 // is used again. The words of the questions and of their answers stay.

@@ -9,6 +9,7 @@ import {
   releasedOf,
   type StopReason,
   type SummaryKind,
+  titleFrom,
   withoutReleased,
 } from '../../contract/chats';
 import type { Turn } from '../../contract/contract';
@@ -17,7 +18,7 @@ import { ConcertinaError, toErrorPayload } from '../../contract/errors';
 import type { Settings } from '../../contract/settings';
 import { Emitter } from '../lib/emitter';
 import type { Logger } from '../lib/logger';
-import { branchTo, findMessage, titleFrom } from './chatLog';
+import { branchTo, findMessage } from './chatLog';
 import type { ChatStore, FinalPart } from './chatStore';
 import type { Questions } from './promptBuilder';
 import { AnswerWriter, type BranchPrompt, RunningAnswer, type WritingEngine } from './runningAnswer';

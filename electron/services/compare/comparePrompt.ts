@@ -1,9 +1,9 @@
 /** What every column reads, as the engine is given it: texts in place of ids. */
-import { type Attachment, type Chat, releasedOf, withoutReleased } from '../../contract/chats';
+import { type Attachment, type Chat, releasedOf, titleFrom, withoutReleased } from '../../contract/chats';
 import type { ComparePrompt } from '../../contract/compare';
 import type { CompareTask } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
-import { branchTo, titleFrom } from '../chats/chatLog';
+import { branchTo } from '../chats/chatLog';
 import type { ChatStore } from '../chats/chatStore';
 import { type BlockOf, buildPrompt, type PromptSource, systemPromptOf } from '../chats/prompt';
 

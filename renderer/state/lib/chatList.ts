@@ -1,6 +1,5 @@
-/** Pure work on the list of chats: search by title, order, grouping by date, titles. */
+/** Pure work on the list of chats: search by title, order, grouping by date. */
 import type { ChatSummary } from '../../../electron/contract/chats';
-import { limits } from '../../../electron/contract/limits';
 import { fold, searchWords } from '../../../electron/contract/textSearch';
 
 export interface ChatGroup {
@@ -73,27 +72,6 @@ export function dateLabel(date: Date, now: Date): string {
   if (days < 7) return 'Last 7 days';
   if (days < 30) return 'Last 30 days';
   return date.toLocaleDateString('en', { month: 'long', year: 'numeric' });
-}
-
-/** A title from the first question: its last line that says something, since a pasted text stands before the question. */
-export function titleFrom(text: string): string {
-  const lines = text.slice(-2000).split('\n').map(plainLine).filter(Boolean);
-  const last = lines.at(-1);
-  return last ? shorten(last, Math.min(64, limits.maxTitle)) : 'New chat';
-}
-
-function plainLine(line: string): string {
-  return line
-    .replace(/[#*_`>|]+/g, '')
-    .replace(/\s+/g, ' ')
-    .trim();
-}
-
-function shorten(text: string, length: number): string {
-  if (text.length <= length) return text;
-  const cut = text.slice(0, length - 1);
-  const space = cut.lastIndexOf(' ');
-  return `${cut.slice(0, space > length / 2 ? space : undefined).trimEnd()}…`;
 }
 
 function startOfDay(date: Date): number {

@@ -1,8 +1,13 @@
-import type { Attachment, Chat, Message, SummaryKind } from '../../../electron/contract/chats';
+import {
+  type Attachment,
+  type Chat,
+  type Message,
+  type SummaryKind,
+  titleFrom,
+} from '../../../electron/contract/chats';
 import type { EventPayload, Turn } from '../../../electron/contract/contract';
 import { type Draft, emptyDraft, newChatKey } from '../appState';
 import { attachmentsOf } from '../lib/attach';
-import { titleFrom } from '../lib/chatList';
 import { indexChildren, leafBelow, pathTo, withMessages } from '../lib/messageTree';
 import { lookedUp, selectDraftKey, selectDraftOfOpenChat, withDraft } from '../lib/openChat';
 import type { Tools } from '../slice';
@@ -133,7 +138,8 @@ export function createConversationActions(
   async function openedChat(text: string): Promise<Chat> {
     const { chat } = get().conversation;
     if (chat) return chat;
-    const summary = await client.call('chats.create', { title: titleFrom(text) });
+    const title = titleFrom(text);
+    const summary = await client.call('chats.create', title === null ? {} : { title });
     const fresh: Chat = { ...summary, messages: [], leafId: null, systemPrompt: null, damagedLines: 0 };
     const { drafts } = get().conversation;
     const written = drafts[newChatKey] ?? emptyDraft;

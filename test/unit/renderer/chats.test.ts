@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ChatSummary } from '@/electron/contract/chats';
-import { arrangeChats, folderNames, groupChats, searchChats, titleFrom } from '@/renderer/state/lib/chatList';
+import { arrangeChats, folderNames, groupChats, searchChats } from '@/renderer/state/lib/chatList';
 
 const now = new Date(2026, 10, 21, 9, 0);
 const chat = (title: string, date: Date, place: Partial<ChatSummary> = {}): ChatSummary => ({
@@ -67,20 +67,5 @@ describe('searchChats', () => {
     expect(searchChats(chats, 'CONTRACT cafe').map((one) => one.title)).toEqual(['Café contract']);
     expect(searchChats(chats, '  ')).toHaveLength(2);
     expect(searchChats(chats, 'rent')).toEqual([]);
-  });
-});
-
-describe('titleFrom', () => {
-  it('takes the question at the end of a pasted text', () => {
-    expect(titleFrom(`${'A long text. '.repeat(9000)}\n\nWho has the key?\n\n`)).toBe('Who has the key?');
-  });
-
-  it('drops marks, cuts at a word, and has a name for nothing', () => {
-    expect(titleFrom('## **Define** `fold`')).toBe('Define fold');
-    expect(titleFrom('---\n***')).toBe('---');
-    expect(titleFrom('   \n ')).toBe('New chat');
-    const long = titleFrom('one two three four five six seven eight nine ten eleven twelve thirteen');
-    expect(long.length).toBeLessThanOrEqual(64);
-    expect(long).toMatch(/twelve…$|eleven…$/);
   });
 });

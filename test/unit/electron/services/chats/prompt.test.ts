@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import type { Attachment, Message } from '@/electron/contract/chats';
-import { titleFrom } from '@/electron/services/chats/chatLog';
 import { type BlockOf, buildPrompt } from '@/electron/services/chats/prompt';
 
 function message(role: Message['role'], text: string, ...attachments: Attachment[]): Message {
@@ -70,14 +69,3 @@ function randomNumbers(seed: number): (limit: number) => number {
     return state % limit;
   };
 }
-
-test.each([
-  ['short', 'short'],
-  ['\n\n  second line \n third', 'second line'],
-  ['a\tb   c', 'a b c'],
-  [`${'word '.repeat(30)}`, 'word word word word word word word word word word word word…'],
-  ['😀'.repeat(80), `${'😀'.repeat(60)}…`],
-  [' \n ', null],
-])('title of %j', (text, title) => {
-  expect(titleFrom(text)).toBe(title);
-});
