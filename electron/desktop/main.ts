@@ -92,7 +92,7 @@ function setUpWindows(services: Services, dataFolder: string): void {
   function open(): void {
     const window = openWindow({ dataFolder, preload: join(bundleFolder, 'preload.cjs'), metered });
     streams.attach(window);
-    if (metered) window.once('closed', services.engine.watch());
+    if (metered) window.once('closed', services.engine.memory.watch());
   }
 
   function show(): void {

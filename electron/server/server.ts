@@ -161,7 +161,7 @@ const maxBufferedBytes = 16_000_000;
 const badData = 1007;
 
 function serveSocket(socket: WebSocket, services: Pick<Services, 'call' | 'events' | 'engine'>, log: Logger): void {
-  const stopWatching = services.engine.watch();
+  const stopWatching = services.engine.memory.watch();
   const stopEvents = services.events.on(({ name, payload }) => {
     // frames may be dropped: the final state of the message or column brings the whole text
     if ((name === 'onStream' || name === 'onCompareFrame') && socket.bufferedAmount > maxBufferedBytes) return;

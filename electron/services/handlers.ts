@@ -18,6 +18,7 @@ import { importDocument } from './documents/documentImport';
 import type { DocumentService } from './documents/documentService';
 import type { DocumentUse } from './documents/documentUse';
 import type { Retrieval } from './documents/retrieval';
+import type { EngineHost } from './engine/engineHost';
 import type { EngineService } from './engine/engineService';
 import type { SessionService } from './engine/sessionService';
 import type { Hub } from './hub/hubService';
@@ -49,6 +50,7 @@ interface HandlerParts {
   settings: SettingsService;
   chats: ChatStore;
   models: ModelLibrary;
+  host: EngineHost;
   engine: EngineService;
   turns: TurnService;
   retrieval: Retrieval;
@@ -169,7 +171,7 @@ export function createHandlers(parts: HandlerParts): Handlers {
     'engine.plan': (question) => engine.plan(question),
     'engine.reload': (input) => engine.reload(input?.force),
     'engine.cancelLoad': () => engine.cancelLoad(),
-    'engine.restart': async () => engine.restart(),
+    'engine.restart': async () => parts.host.restart(),
   };
 }
 

@@ -200,7 +200,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
 
   const search = new ChatSearch(workerFile, join(dataFolder, 'chats'), () => chats.list());
   const compare = new CompareService({
-    ...{ store: comparisons, client: host.client, engine, calibration, log, version: options.info.version },
+    ...{ store: comparisons, client: host.client, engine, inspector, calibration, log, version: options.info.version },
     scratch: join(dataFolder, 'scratch-compare'),
     pathOf: (modelId) => models.pathOf(modelId),
     prompts: {
@@ -224,6 +224,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     settings,
     chats,
     models,
+    host,
     engine,
     turns,
     questions,

@@ -9,12 +9,13 @@ import {
   reserveOf,
 } from '../../contract/chats';
 import type { OperationInput, OperationOutput } from '../../contract/contract';
-import type { PromptMessage, PromptOptions } from '../../contract/engineContract';
+import type { PromptMessage } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
 import type { Settings } from '../../contract/settings';
 import type { DocumentStore } from '../documents/documentStore';
-import type { CountingModel, DocumentCounts, DocumentTexts } from '../documents/documentTexts';
+import type { DocumentCounts, DocumentTexts } from '../documents/documentTexts';
 import type { Retrieval } from '../documents/retrieval';
+import type { EngineService } from '../engine/engineService';
 import { branchTo } from './chatLog';
 import type { ChatStore } from './chatStore';
 import {
@@ -27,17 +28,10 @@ import {
   systemPromptOf,
 } from './prompt';
 
-/** What counting needs of the engine; `EngineService` is one. */
-interface CountingEngine extends CountingModel {
-  /** of the prompt that the chat template makes of them */
-  countTokens(messages: PromptMessage[], options: PromptOptions): Promise<{ tokens: number }>;
-  /** 0: nothing is loaded */
-  contextSize(): number;
-  /** tokens that the loaded model was trained for; 0: not known */
-  trainedContext(): number;
-  /** a model is loaded; rejects when none is on its way */
-  whenReady(signal: AbortSignal): Promise<void>;
-}
+type CountingEngine = Pick<
+  EngineService,
+  'countTokens' | 'contextSize' | 'trainedContext' | 'whenReady' | 'countTexts'
+>;
 
 /** characters of one document that are written out for a count: nothing of it holds up the window's thread for long */
 const mostWritten = 2_000_000;

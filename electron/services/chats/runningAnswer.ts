@@ -9,9 +9,10 @@ import {
   type StopReason,
 } from '../../contract/chats';
 import type { GenerationResult, StreamFrame } from '../../contract/engine';
-import type { GenerateRequest, PromptMessage, PromptOptions } from '../../contract/engineContract';
+import type { GenerateRequest, PromptMessage } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
 import type { Settings } from '../../contract/settings';
+import type { EngineService } from '../engine/engineService';
 import type { ChatStore } from './chatStore';
 import { fitBranch } from './prompt';
 import type { SummaryProgress } from './summaryProgress';
@@ -105,14 +106,7 @@ export class RunningAnswer {
 
 // Asks the engine for one answer: at once, or in parts where the context fills up and the person lets old messages go.
 
-/** What writing needs of the engine; `EngineService` is one. */
-export interface WritingEngine {
-  /** a model is loaded; rejects when none is on its way */
-  whenReady(signal: AbortSignal): Promise<void>;
-  countTokens(messages: PromptMessage[], options: PromptOptions): Promise<{ tokens: number }>;
-  contextSize(): number;
-  generate(request: GenerateRequest, signal: AbortSignal): Promise<GenerationResult>;
-}
+export type WritingEngine = Pick<EngineService, 'whenReady' | 'countTokens' | 'contextSize' | 'generate'>;
 
 /** The prompt of a branch, which ends in the question, and of parts of it. */
 export interface BranchPrompt {

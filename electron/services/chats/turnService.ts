@@ -13,9 +13,9 @@ import {
   withoutReleased,
 } from '../../contract/chats';
 import type { Turn } from '../../contract/contract';
-import type { StreamFrame } from '../../contract/engine';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
 import type { Settings } from '../../contract/settings';
+import type { EngineService } from '../engine/engineService';
 import { Emitter } from '../lib/emitter';
 import type { Logger } from '../lib/logger';
 import { branchTo, findMessage } from './chatLog';
@@ -26,12 +26,7 @@ import { questionText } from './summaryPlan';
 import { SummaryProgress } from './summaryProgress';
 import type { SummaryWriter } from './summaryWriter';
 
-/** What a turn needs of the engine; `EngineService` is one. */
-export interface AnswerEngine extends WritingEngine {
-  readonly frames: Emitter<StreamFrame>;
-  requireUsable(): void;
-  modelName(): string;
-}
+export type AnswerEngine = WritingEngine & Pick<EngineService, 'frames' | 'live' | 'modelName'>;
 
 const then = ', then ';
 
@@ -69,7 +64,7 @@ export class TurnService {
     text: string,
     attachments: readonly Attachment[] = [],
   ): Promise<Turn> {
-    this.engine.requireUsable();
+    this.engine.live.requireUsable();
     const chat = await this.store.open(chatId);
     if (parentId !== null && !findMessage(chat, parentId)) throw missingMessage();
     return this.ask(chat, parentId, text, attachments);
@@ -82,7 +77,7 @@ export class TurnService {
     attachments: readonly Attachment[],
     kind: SummaryKind,
   ): Promise<Turn> {
-    this.engine.requireUsable();
+    this.engine.live.requireUsable();
     const chat = await this.store.open(chatId);
     if (parentId !== null && !findMessage(chat, parentId)) throw missingMessage();
     const names = attachments.map(({ name }) => name);
@@ -97,7 +92,7 @@ export class TurnService {
 
   /** A second answer to the question of an answer (or a first one to a question that has none). */
   async regenerate(chatId: string, messageId: string): Promise<Turn> {
-    this.engine.requireUsable();
+    this.engine.live.requireUsable();
     const chat = await this.store.open(chatId);
     const message = findMessage(chat, messageId);
     if (!message) throw missingMessage();
@@ -117,7 +112,7 @@ export class TurnService {
 
   /** The question in other words, as a new branch beside the old one; with its documents, unless others are named. */
   async edit(chatId: string, messageId: string, text: string, attachments?: readonly Attachment[]): Promise<Turn> {
-    this.engine.requireUsable();
+    this.engine.live.requireUsable();
     const chat = await this.store.open(chatId);
     const message = findMessage(chat, messageId);
     if (!message) throw missingMessage();
@@ -127,7 +122,7 @@ export class TurnService {
 
   /** An answer that was stopped, or broke off, goes on behind what it has. */
   async continue(chatId: string, messageId: string): Promise<Turn> {
-    this.engine.requireUsable();
+    this.engine.live.requireUsable();
     const chat = await this.store.open(chatId);
     const message = findMessage(chat, messageId);
     if (!message) throw missingMessage();

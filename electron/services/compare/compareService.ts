@@ -17,6 +17,7 @@ import type { CompareTask, EngineClient } from '../../contract/engineContract';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
 import type { Settings } from '../../contract/settings';
 import type { EngineService } from '../engine/engineService';
+import type { ModelInspector } from '../engine/modelInspector';
 import { Emitter } from '../lib/emitter';
 import type { Logger } from '../lib/logger';
 import { type SystemFacts, systemFacts } from '../machine/diagnostics';
@@ -26,7 +27,8 @@ import { type CompareStore, endedRun, failedRun, newRun } from './compareStore';
 interface CompareParts {
   store: CompareStore;
   client: Pick<EngineClient, 'on'>;
-  engine: Pick<EngineService, 'compare' | 'planComparison' | 'status' | 'changed'>;
+  engine: Pick<EngineService, 'compare' | 'status' | 'changed'>;
+  inspector: Pick<ModelInspector, 'planComparison'>;
   pathOf(modelId: string): Promise<string>;
   prompts: Omit<PromptParts, 'systemPrompt'>;
   counts: PromptCounts;
@@ -148,7 +150,7 @@ export class CompareService {
   async estimate(modelId: string, configurations: CompareRequest['configurations']): Promise<ComparePlan> {
     const path = await this.parts.pathOf(modelId);
     const { context: settings } = this.parts.settings(modelId);
-    return this.parts.engine.planComparison({ path, settings, configurations });
+    return this.parts.inspector.planComparison({ path, settings, configurations });
   }
 
   /** Tokens of the prompt; null: the model is not the one that is loaded. */

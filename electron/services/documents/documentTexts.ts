@@ -4,6 +4,7 @@ import type { Attachment, AttachmentPart } from '../../contract/chats';
 import type { Section } from '../../contract/documents';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
 import { limits } from '../../contract/limits';
+import type { EngineService } from '../engine/engineService';
 import type { DocumentStore } from './documentStore';
 
 /** characters of all blocks that are kept */
@@ -178,20 +179,13 @@ function missingSection(index: number, count: number): never {
 
 // Tokens of documents, section by section, counted once for each model.
 
-export interface CountingModel {
-  /** of each text, as it stands inside a prompt */
-  countTexts(texts: string[]): Promise<number[]>;
-  /** another number: another model may be loaded */
-  loads(): number;
-}
-
 export class DocumentCounts {
   private readonly known = new Map<string, Promise<number[]>>();
   private loads = -1;
 
   constructor(
     private readonly texts: DocumentTexts,
-    private readonly model: CountingModel,
+    private readonly model: Pick<EngineService, 'countTexts' | 'loads'>,
   ) {}
 
   /** Of the block that stands in a prompt. */

@@ -1,6 +1,5 @@
-/** The engine as the other services ask for it: joins what loads models, what works with the loaded one, and their status. */
+/** The engine as the other services ask for it: which model it has, and what that does: answers, counts and comparisons. */
 
-import type { ComparePlan } from '../../contract/compare';
 import type { OperationInput } from '../../contract/contract';
 import type { EngineStatus, GenerationResult, StreamFrame } from '../../contract/engine';
 import type {
@@ -19,7 +18,6 @@ import type { SettingsService } from '../settings/settingsStore';
 import type { EngineHost } from './engineHost';
 import { EngineMemory } from './engineMemory';
 import { LiveStatus } from './engineStatus';
-import { EngineTasks } from './engineTasks';
 import type { ModelInspector } from './modelInspector';
 import { ModelLoads } from './modelLoader';
 
@@ -27,16 +25,19 @@ const maxNotes = 20;
 
 export class EngineService {
   readonly frames = new Emitter<StreamFrame>();
-  readonly changed: Emitter<EngineStatus>;
-  private readonly live = new LiveStatus();
-  private readonly memory: EngineMemory;
+  readonly live = new LiveStatus();
+  readonly changed = this.live.changed;
+  readonly memory: EngineMemory;
   private readonly loading: ModelLoads;
-  private readonly tasks: EngineTasks;
   private readonly reloading: ContextReload;
+  /** the last answer or comparison that ran has ended */
+  private readonly idle = new Emitter<void>();
+  /** answers and comparisons that run or wait in the engine */
+  private running = 0;
 
   constructor(
     private readonly host: EngineHost,
-    private readonly inspector: Pick<ModelInspector, 'estimate' | 'fit' | 'planComparison' | 'requireHarmless'>,
+    private readonly inspector: Pick<ModelInspector, 'estimate' | 'fit' | 'requireHarmless'>,
     private readonly library: ModelLibrary,
     private readonly settings: SettingsService,
     calibration: CalibrationPlaces,
@@ -44,13 +45,15 @@ export class EngineService {
     /** bytes of the app's processes without the engine; null: not told */
     appMemory: () => number | null = () => null,
   ) {
-    const { live } = this;
-    this.changed = live.changed;
+    const { live, idle } = this;
     this.memory = new EngineMemory(host, live, appMemory);
     const { memory } = this;
     this.loading = new ModelLoads({ host, inspector, status: live, memory, library, settings, calibration, scratch });
-    this.tasks = new EngineTasks(host, inspector, live, this.loading);
-    this.reloading = new ContextReload(live, this.loading, this.tasks, settings);
+    // a model that was refused beforehand has not disturbed the answer that the former one writes
+    this.loading.wentBack.on(() => {
+      if (this.running > 0) live.update({ state: 'generating' });
+    });
+    this.reloading = new ContextReload(live, this.loading, { idle, running: () => this.running > 0 }, settings);
     host.stalled.on((stalled) => live.update({ stalled }));
     host.client.on('onNotice', ({ text }) => live.update({ notes: [...live.current.notes, text].slice(-maxNotes) }));
     host.client.on('onFrame', (frame) => this.frames.emit(frame));
@@ -65,11 +68,6 @@ export class EngineService {
   startEmpty(): void {
     this.loading.beginEmpty();
     this.host.start();
-  }
-
-  /** For an engine that does not answer. */
-  restart(): void {
-    this.host.restart();
   }
 
   async close(): Promise<void> {
@@ -101,11 +99,6 @@ export class EngineService {
     return this.loading.succeeded;
   }
 
-  /** Keeps the memory figures fresh until the returned function is called. */
-  watch(): () => void {
-    return this.memory.watch();
-  }
-
   /**
    * Loads a model; remembers it once it is loaded. A load that fails shows in the status. Rejects, and loads nothing,
    * when there is no such model or its file cannot be used.
@@ -127,7 +120,7 @@ export class EngineService {
 
   /** While the model is measured, only the measuring ends: turbo works without. */
   cancelLoad(): Promise<void> {
-    return this.loading.cancel();
+    return this.loading.turns.cancel();
   }
 
   async plan({ modelId, context, ...question }: OperationInput<'engine.plan'>): Promise<ContextFit> {
@@ -143,28 +136,89 @@ export class EngineService {
     return (await this.host.client.call('countTexts', { texts })).tokens;
   }
 
-  /** See `LiveStatus.requireUsable`. */
-  requireUsable(): void {
-    this.live.requireUsable();
+  /** Waits for a model that is on its way; rejects when none is, and with `cancelled`. */
+  async whenReady(signal: AbortSignal): Promise<void> {
+    // somebody waits for an answer: the pause before an automatic restart is over
+    if (this.host.state === 'waiting') this.host.start();
+    await this.live.whenLoaded(signal);
   }
 
-  /** See `EngineTasks.whenReady`. */
-  whenReady(signal: AbortSignal): Promise<void> {
-    return this.tasks.whenReady(signal);
+  /**
+   * Writes an answer, after the model is loaded and earlier answers have ended. Rejects as `whenReady` does, with what
+   * the engine refuses it for, and with `engine-crashed`; one that is cancelled while it is written resolves.
+   */
+  async generate(request: GenerateRequest, signal: AbortSignal): Promise<GenerationResult> {
+    await this.whenReady(signal);
+    this.running++;
+    if (this.live.current.state === 'ready') this.live.update({ state: 'generating' });
+    try {
+      const answer = this.host.client.call('generate', request);
+      const result = await this.cancellable(request.requestId, signal, answer);
+      this.host.reportSuccess();
+      this.live.update({ contextUsed: result.stats.contextUsed });
+      return result;
+    } finally {
+      this.running--;
+      this.onEnded();
+    }
   }
 
-  /** See `EngineTasks.generate`. */
-  generate(request: GenerateRequest, signal: AbortSignal): Promise<GenerationResult> {
-    return this.tasks.generate(request, signal);
+  /**
+   * Runs a comparison; answers wait until it has ended. It may take the memory of what is loaded, which is then loaded
+   * again. Resolves also when it was cancelled: its events tell what was done. Rejects with `cancelled` when that was
+   * before it began, when the file of the model is refused, and when the engine cannot be started or ends.
+   */
+  async compare(task: CompareTask, signal: AbortSignal): Promise<void> {
+    await this.inspector.requireHarmless(task.path, task.settings);
+    this.host.start();
+    await this.host.whenReady();
+    await this.live.whenSettled(signal);
+    if (signal.aborted) throw new ConcertinaError('cancelled', 'The comparison was cancelled before it began.');
+    const { modelId, state } = this.live.current;
+    const loaded = state === 'ready' || state === 'generating';
+    const { number } = this.loading;
+    this.running++;
+    this.live.update({ comparing: task.runId, ...(loaded ? { state: 'generating' } : {}) });
+    try {
+      await this.cancellable(task.runId, signal, this.host.client.call('compare', task));
+      this.host.reportSuccess();
+    } finally {
+      if (number === this.loading.number) await this.putBack(loaded ? modelId : null).catch(() => undefined);
+      this.running--;
+      this.live.update({ comparing: null });
+      this.onEnded();
+    }
   }
 
-  /** See `EngineTasks.compare`. */
-  compare(task: CompareTask, signal: AbortSignal): Promise<void> {
-    return this.tasks.compare(task, signal);
+  /** Passes a cancel on to work that runs; one that is not heeded is noticed. */
+  private async cancellable<T>(requestId: string, signal: AbortSignal, work: Promise<T>): Promise<T> {
+    let ended = () => {};
+    const cancel = () => {
+      ended = this.host.expectEnd();
+      this.host.client.call('cancel', { requestId }).catch(() => undefined);
+    };
+    signal.addEventListener('abort', cancel);
+    try {
+      return await work;
+    } finally {
+      signal.removeEventListener('abort', cancel);
+      ended();
+    }
   }
 
-  planComparison(question: Parameters<ModelInspector['planComparison']>[0]): Promise<ComparePlan> {
-    return this.inspector.planComparison(question);
+  /** After a comparison: loads what was loaded before it, if its context is gone; null: nothing was. */
+  private async putBack(modelId: string | null): Promise<void> {
+    // after a crash the model is loaded with the new process
+    if (this.host.state !== 'ready') return;
+    const { memory } = await this.host.client.call('memory', undefined);
+    if (modelId === null) await this.host.client.call('unload', undefined);
+    else if (memory === null) await this.loading.load(modelId);
+  }
+
+  private onEnded(): void {
+    if (this.running > 0) return;
+    if (this.live.current.state === 'generating') this.live.update({ state: 'ready' });
+    this.idle.emit();
   }
 
   /** of the named model, or of the one that is loaded or would be */
@@ -187,7 +241,7 @@ class ContextReload {
   constructor(
     private readonly status: LiveStatus,
     private readonly loads: ModelLoads,
-    private readonly tasks: EngineTasks,
+    private readonly tasks: { idle: Emitter<void>; running: () => boolean },
     private readonly settings: SettingsService,
   ) {
     settings.changed.on(() => this.onSettings());
@@ -217,7 +271,7 @@ class ContextReload {
     const { state, modelId } = this.status.current;
     // a slider that went back to where it was needs no new context
     if (!this.hasChanged() || modelId === null || !['ready', 'generating', 'loading', 'failed'].includes(state)) return;
-    if (this.tasks.running) this.whenIdle = true;
+    if (this.tasks.running()) this.whenIdle = true;
     else await this.loads.load(modelId);
   }
 

@@ -34,7 +34,7 @@ export class ModelLoads {
   readonly began = new Emitter<void>();
   /** the former model is in use again as it was, with the settings of then */
   readonly wentBack = new Emitter<void>();
-  private readonly turns: LoadTurns;
+  readonly turns: LoadTurns;
   private done = 0;
   /** settings of the context as it was last asked for */
   private asked: ContextSettings | null = null;
@@ -78,11 +78,6 @@ export class ModelLoads {
    */
   load(modelId: string, force = false): Promise<EngineStatus> {
     return this.run(modelId, force, null);
-  }
-
-  /** See `LoadTurns.cancel`. */
-  cancel(): Promise<void> {
-    return this.turns.cancel();
   }
 
   /** the remembered model, else the embedded one; null: there is none */

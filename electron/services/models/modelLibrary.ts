@@ -2,7 +2,8 @@
 import { basename, join, resolve } from 'node:path';
 import type { AddModelsResult } from '../../contract/contract';
 import { ConcertinaError, type ErrorPayload, messageOf, toErrorPayload } from '../../contract/errors';
-import type { AddProgress, ModelDetails, ModelEntry, ModelInfo, ModelPlaces } from '../../contract/models';
+import type { AddProgress, ModelDetails, ModelEntry, ModelPlaces } from '../../contract/models';
+import type { ModelInspector } from '../engine/modelInspector';
 import { type HeaderFacts, readHeaderFacts } from '../hub/ggufHeader';
 import { Emitter } from '../lib/emitter';
 import type { ModelDefaultsStore } from '../settings/perModelSettings';
@@ -15,15 +16,10 @@ import { walkModels } from './walk';
 
 const addProgressEveryMs = 100;
 
-export interface Inspector {
-  /** reads the header of a model file; rejects with a coded error */
-  inspect(path: string): Promise<ModelInfo>;
-}
-
 export interface LibraryParts {
   embeddedFolder: string;
   added: ModelList;
-  inspector: Inspector;
+  inspector: Pick<ModelInspector, 'inspect'>;
   /** where downloads end up; left out: nowhere */
   downloadFolder?: () => string;
   /** where other apps may keep models; left out: this one */

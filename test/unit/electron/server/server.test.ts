@@ -24,7 +24,7 @@ async function setUp() {
   const call = vi.fn(
     async (name: unknown, input: unknown): Promise<Envelope> => ({ ok: true, value: { name, input } }),
   );
-  const services = { call, events, engine: { watch: () => release } } as unknown as Services;
+  const services = { call, events, engine: { memory: { watch: () => release } } } as unknown as Services;
   const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
   const server = await startServer({ host: '127.0.0.1', port: 0, page, token: 'a-token-of-the-test', services, log });
   onTestFinished(() => server.close());

@@ -6,6 +6,7 @@ import { ConcertinaError } from '@/electron/contract/errors';
 import { settingsSchema } from '@/electron/contract/settings';
 import { ChatStore } from '@/electron/services/chats/chatStore';
 import { type AnswerEngine, TurnService } from '@/electron/services/chats/turnService';
+import { LiveStatus } from '@/electron/services/engine/engineStatus';
 import { Emitter } from '@/electron/services/lib/emitter';
 import { silentLogger } from '@/electron/services/lib/logger';
 import { temporaryFolder } from '@/test/fixtures/temporary';
@@ -33,9 +34,11 @@ async function setUp(engine: Partial<AnswerEngine>) {
   const folder = await temporaryFolder();
   const store = new ChatStore(join(folder, 'chats'), join(folder, 'trash'));
   await store.load();
+  const live = new LiveStatus();
+  live.update({ state: 'ready' });
   const whole: AnswerEngine = {
     frames: new Emitter<StreamFrame>(),
-    requireUsable: () => undefined,
+    live,
     generate: () => Promise.reject(new ConcertinaError('cancelled', 'Stopped.')),
     whenReady: async () => undefined,
     countTokens: async () => ({ tokens: 1 }),
