@@ -1,10 +1,10 @@
-/** One handler for each operation of the contract: the gate and the WebSocket server both serve this object. */
+/** One handler for each operation of the contract, and the emitters of each event: the gate and the WebSocket server serve both. */
 
 import { randomUUID } from 'node:crypto';
 import type { ExportedChat } from '../contract/chatFile';
 import type { ChatSummary } from '../contract/chats';
 import type { compareOperations } from '../contract/compare';
-import type { AppInfo, Handlers } from '../contract/contract';
+import type { AppInfo, EventName, EventPayload, Handlers } from '../contract/contract';
 import { ConcertinaError } from '../contract/errors';
 import type { HandlersOf } from '../contract/rpc';
 import { exportedText, recordsOf, withDocuments } from './chats/chatMarkdown';
@@ -17,11 +17,12 @@ import type { CompareService } from './compare/compareService';
 import { importDocument } from './documents/documentImport';
 import type { DocumentService } from './documents/documentService';
 import type { DocumentUse } from './documents/documentUse';
-import type { Retrieval } from './documents/retrieval';
+import type { PassageSearch, Retrieval } from './documents/retrieval';
 import type { EngineHost } from './engine/engineHost';
 import type { EngineService } from './engine/engineService';
 import type { SessionService } from './engine/sessionService';
 import type { Hub } from './hub/hubService';
+import type { Emitter } from './lib/emitter';
 import type { MachineService } from './machine/machineService';
 import type { PowerWatch } from './machine/power';
 import type { ModelLibrary } from './models/modelLibrary';
@@ -54,6 +55,7 @@ interface HandlerParts {
   engine: EngineService;
   turns: TurnService;
   retrieval: Retrieval;
+  passages: PassageSearch;
   budgets: BudgetService;
   documents: DocumentService;
   documentUse: DocumentUse;
@@ -172,6 +174,33 @@ export function createHandlers(parts: HandlerParts): Handlers {
     'engine.reload': (input) => engine.reload(input?.force),
     'engine.cancelLoad': () => engine.cancelLoad(),
     'engine.restart': async () => parts.host.restart(),
+  };
+}
+
+/** For each event of the contract what emits it; commands come from the menu of the desktop. `streams`: frames of answers are events too, for a page without a port. */
+export function eventSources(
+  parts: HandlerParts,
+  streams: boolean,
+): { [N in Exclude<EventName, 'onCommand'>]: Pick<Emitter<EventPayload<N>>, 'on'>[] } {
+  const { settings, chats, presets, models, engine, documents, search, passages, hub, compare, machine, power, turns } =
+    parts;
+  return {
+    onSettings: [settings.changed],
+    onChats: [chats.changed],
+    onPresets: [presets.changed],
+    onModels: [models.changed],
+    onAddProgress: [models.addProgress],
+    onEngine: [engine.changed],
+    onStream: streams ? [engine.frames] : [],
+    onMessage: [turns.begun, turns.progressed, turns.finished],
+    onDocumentJobs: [documents.jobs.changed],
+    onSearch: [search.progress, passages.progress],
+    onDownloads: [hub.downloads.changed],
+    onCompare: [compare.progress],
+    onCompareFrame: [compare.frames],
+    onCompareRuns: [compare.listed],
+    onMachine: [machine.progress],
+    onPower: [power.changed],
   };
 }
 

@@ -15,16 +15,19 @@ import {
 import type { Turn } from '../../contract/contract';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
 import type { Settings } from '../../contract/settings';
+import type { DocumentStore } from '../documents/documentStore';
+import type { DocumentCounts, DocumentTexts } from '../documents/documentTexts';
+import type { Retrieval } from '../documents/retrieval';
 import type { EngineService } from '../engine/engineService';
 import { Emitter } from '../lib/emitter';
 import type { Logger } from '../lib/logger';
 import { branchTo, findMessage } from './chatLog';
 import type { ChatStore, FinalPart } from './chatStore';
-import type { Questions } from './promptBuilder';
+import { BudgetService, Questions } from './promptBuilder';
 import { AnswerWriter, type BranchPrompt, RunningAnswer, type WritingEngine } from './runningAnswer';
 import { questionText } from './summaryPlan';
 import { SummaryProgress } from './summaryProgress';
-import type { SummaryWriter } from './summaryWriter';
+import { SummaryWriter } from './summaryWriter';
 
 export type AnswerEngine = WritingEngine & Pick<EngineService, 'frames' | 'live' | 'modelName'>;
 
@@ -327,4 +330,23 @@ function refuseToGoOn(what: string): ConcertinaError {
 
 function missingMessage(): ConcertinaError {
   return new ConcertinaError('not-found', 'This message is not there any more.');
+}
+
+interface TurnsSetUp {
+  chats: ChatStore;
+  engine: EngineService;
+  settings: () => Settings;
+  texts: DocumentTexts;
+  counts: DocumentCounts;
+  retrieval: Retrieval;
+  store: DocumentStore;
+  log: Logger;
+}
+
+/** What questions are made of, what they would take, and their answers. */
+export function setUpTurns({ chats, engine, settings, texts, counts, retrieval, store, log }: TurnsSetUp) {
+  const questions = new Questions(engine, texts, counts, retrieval, settings);
+  const summaries = new SummaryWriter(engine, { texts, counts, store }, settings);
+  const turns = new TurnService(chats, engine, settings, questions, summaries, log);
+  return { questions, turns, budgets: new BudgetService(chats, engine, questions, counts, store) };
 }

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import type {
   CompareFrame,
   ComparePlan,
@@ -16,11 +16,17 @@ import type { Capabilities } from '../../contract/engine';
 import type { CompareTask, EngineClient } from '../../contract/engineContract';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
 import type { Settings } from '../../contract/settings';
+import type { ChatStore } from '../chats/chatStore';
+import type { Questions } from '../chats/promptBuilder';
+import type { DocumentTexts } from '../documents/documentTexts';
+import type { EngineHost } from '../engine/engineHost';
 import type { EngineService } from '../engine/engineService';
 import type { ModelInspector } from '../engine/modelInspector';
 import { Emitter } from '../lib/emitter';
 import type { Logger } from '../lib/logger';
 import { type SystemFacts, systemFacts } from '../machine/diagnostics';
+import type { ModelLibrary } from '../models/modelLibrary';
+import type { SettingsService } from '../settings/settingsStore';
 import { countPrompt, type PromptCounts, type PromptParts, resolvePrompt } from './comparePrompt';
 import { type CompareStore, endedRun, failedRun, newRun } from './compareStore';
 
@@ -246,4 +252,33 @@ function machineOf(system: SystemFacts, capabilities: Capabilities): NonNullable
 function buildOf(version: string, capabilities: Capabilities): NonNullable<CompareRun['build']> {
   const { upstream, simd, simdWeights, kernelVariant } = capabilities;
   return { version, upstream, simd, simdWeights, kernelVariant };
+}
+
+interface CompareSetUp extends Pick<CompareParts, 'store' | 'inspector' | 'calibration' | 'version' | 'log'> {
+  dataFolder: string;
+  host: EngineHost;
+  engine: EngineService;
+  models: ModelLibrary;
+  chats: ChatStore;
+  texts: DocumentTexts;
+  questions: Questions;
+  settings: SettingsService;
+}
+
+export async function setUpCompare(parts: CompareSetUp): Promise<CompareService> {
+  const { dataFolder, host, engine, models, chats, texts, questions, settings, ...same } = parts;
+  const compare = new CompareService({
+    ...{ ...same, engine, client: host.client, scratch: join(dataFolder, 'scratch-compare') },
+    pathOf: (modelId) => models.pathOf(modelId),
+    prompts: {
+      chats,
+      blockOf: (attachment) => texts.block(attachment),
+      fill: async (attachment, text) =>
+        (await questions.attachments({ chat: null, branch: [], text, attachments: [attachment] }))[0] ?? attachment,
+    },
+    counts: { ofTexts: (some) => engine.countTexts(some), ofBranch: (chat, branch) => questions.total(chat, branch) },
+    settings: (modelId) => settings.of(modelId),
+  });
+  await compare.clean();
+  return compare;
 }

@@ -8,12 +8,16 @@ import { ConcertinaError, toErrorPayload } from '../../contract/errors';
 import { limits } from '../../contract/limits';
 import { SerialQueue } from '../../contract/serialQueue';
 import type { ReadingLimits } from '../../contract/workerTasks';
+import type { EngineService } from '../engine/engineService';
 import type { ProcessTransport } from '../engine/engineTransport';
 import { Emitter } from '../lib/emitter';
 import { storageError } from '../lib/files';
 import type { Logger } from '../lib/logger';
 import { DocumentStore, textPath } from './documentStore';
+import { DocumentCounts, DocumentTexts } from './documentTexts';
+import { DocumentUse } from './documentUse';
 import { cancelled, runExtraction } from './extraction';
+import { PassageSearch, Retrieval } from './retrieval';
 import { lookAt, tooLarge } from './source';
 
 interface DocumentServiceOptions {
@@ -276,4 +280,28 @@ class Uploads {
     this.open.delete(id);
     if (upload) await this.folders.discard(upload.folder);
   }
+}
+
+interface DocumentsSetUp extends Pick<DocumentServiceOptions, 'openProcess' | 'log'> {
+  dataFolder: string;
+  bundles: string;
+  workerFile: string;
+  engine: Pick<EngineService, 'countTexts' | 'loads'>;
+  chats: ConstructorParameters<typeof DocumentUse>[0];
+  /** files of comparisons, which name documents too */
+  comparisons: () => Promise<string[]>;
+}
+
+/** The documents that are stored, what their texts are used for, and by whom. */
+export async function setUpDocuments(parts: DocumentsSetUp) {
+  const { dataFolder, bundles, openProcess, log, engine } = parts;
+  const cMapFolder = join(bundles, 'cmaps');
+  const documents = new DocumentService({ folder: join(dataFolder, 'documents'), openProcess, cMapFolder, log });
+  await documents.load();
+  const texts = new DocumentTexts(documents.store);
+  const passages = new PassageSearch(parts.workerFile);
+  const retrieval = new Retrieval(passages, documents.store, texts, (some) => engine.countTexts(some));
+  const documentUse = new DocumentUse(parts.chats, documents.store, log, parts.comparisons);
+  void documentUse.sweep();
+  return { documents, texts, counts: new DocumentCounts(texts, engine), passages, retrieval, documentUse };
 }

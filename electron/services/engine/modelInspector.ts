@@ -15,6 +15,7 @@ import { createRemote, type InputOf, type OutputOf, type Remote } from '../../co
 import type { ContextSettings } from '../../contract/settings';
 import { Emitter } from '../lib/emitter';
 import type { Logger } from '../lib/logger';
+import type { EngineHost } from './engineHost';
 import type { ProcessExit, ProcessTransport } from './engineTransport';
 import { isKill, nameOf, unavailableHint } from './watchdog';
 
@@ -308,5 +309,19 @@ function end(transport: ProcessTransport): Promise<void> {
       resolve();
     });
     transport.send({ type: 'shutdown' });
+  });
+}
+
+/**
+ * An inspector beside an engine. The engine starts first: it is waited for, and the self-test of a GPU is not done twice at
+ * once.
+ */
+export function inspectorBeside(host: EngineHost, open: () => ProcessTransport, log: Logger): ModelInspector {
+  return new ModelInspector(open, log, {
+    before: async () => {
+      if (host.state === 'starting') await host.whenReady().catch(() => undefined);
+    },
+    machine: async () =>
+      host.state === 'ready' ? host.client.call('machineMemory', undefined).catch(() => null) : null,
   });
 }

@@ -9,7 +9,15 @@ import type { AppInfo } from '../../contract/contract';
 import type { EngineStatus, Memory } from '../../contract/engine';
 import { fallbacksOf } from '../../contract/fallbacks';
 import type { Settings } from '../../contract/settings';
-import { type PrivateFacts, redact } from './redact';
+import type { TurnService } from '../chats/turnService';
+import type { EngineHost } from '../engine/engineHost';
+import { appMemory } from '../engine/engineMemory';
+import type { EngineService } from '../engine/engineService';
+import type { ModelInspector } from '../engine/modelInspector';
+import type { PresetStore } from '../settings/presetStore';
+import type { SettingsService } from '../settings/settingsStore';
+import { type MachineService, machineLines } from './machineService';
+import { type PrivateFacts, privateFactsOf, redact } from './redact';
 
 export interface SystemFacts {
   os: string;
@@ -277,4 +285,62 @@ export function personNames(): string[] {
     // a user without an entry in the system's list has no name
   }
   return names;
+}
+
+interface DiagnosticParts {
+  info: () => AppInfo;
+  host: EngineHost;
+  inspector: ModelInspector;
+  engine: EngineService;
+  turns: TurnService;
+  settings: SettingsService;
+  presets: PresetStore;
+  machine: MachineService;
+  /** values that may appear nowhere */
+  secrets: () => string[];
+}
+
+/** @returns what writes the report of this moment */
+export function setUpDiagnostics(parts: DiagnosticParts): () => string {
+  const { inspector, settings, presets } = parts;
+  const record = recordOf(parts);
+  return () => {
+    const secrets = privateFactsOf(process.env, [
+      ...settings.privateTexts(),
+      ...presets.get().presets.flatMap(({ systemPrompt, sampling }) => [systemPrompt, ...sampling.stop]),
+    ]);
+    return diagnosticsText({
+      info: parts.info(),
+      system: systemFacts(),
+      status: parts.engine.status(),
+      settings: settings.get(),
+      record,
+      private: {
+        values: [...secrets.values, ...parts.secrets()],
+        names: [...secrets.names, ...personNames()],
+      },
+      machine: machineLines(parts.machine.measured()),
+      inspector: {
+        running: inspector.pid !== undefined,
+        bytes: inspector.pid === undefined ? null : appMemory([inspector.pid]),
+        ends: inspector.endCount,
+      },
+      at: new Date(),
+    });
+  };
+}
+
+/** Listens from the start, so that the diagnostics can tell what happened before anyone asked. */
+function recordOf({ host, inspector, engine, turns }: DiagnosticParts): RunRecord {
+  const record = new RunRecord();
+  inspector.lines.on(({ level, text }) => record.addLine(level, text));
+  inspector.ended.on(({ message }) => record.addError(message));
+  host.client.on('onLog', ({ level, text }) => record.addLine(level, text));
+  host.crashed.on(({ error }) => record.addError(error.message));
+  engine.changed.on(({ error }) => error && record.addError(error.message));
+  turns.finished.on(({ message }) => {
+    if (message.stats) record.addAnswer(message.stats);
+    if (message.error) record.addError(message.error.message);
+  });
+  return record;
 }

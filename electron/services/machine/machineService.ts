@@ -1,4 +1,6 @@
 /** Measures the machine, keeps what was found in machine.json, and says which settings follow from it. */
+
+import { join } from 'node:path';
 import { z } from 'zod';
 import type { EngineStatus } from '../../contract/engine';
 import type { EngineClient } from '../../contract/engineContract';
@@ -13,8 +15,13 @@ import {
   machineFactsSchema,
 } from '../../contract/machine';
 import { type ContextSettings, contextSettingsSchema } from '../../contract/settings';
+import type { EngineHost } from '../engine/engineHost';
+import type { EngineService } from '../engine/engineService';
 import { Emitter } from '../lib/emitter';
 import { JsonFile } from '../lib/jsonFile';
+import type { Logger } from '../lib/logger';
+import type { SettingsService } from '../settings/settingsStore';
+import type { PowerWatch } from './power';
 
 const fileSchema = z.object({ facts: machineFactsSchema.nullable() });
 /** short, so that the question itself takes little memory */
@@ -124,4 +131,44 @@ export function machineLines(facts: MachineFacts | null): string[] {
     ({ threads, bytesPerSecond }) => `${threads}: ${(bytesPerSecond / 1e9).toFixed(1)}`,
   );
   return [`Memory bandwidth in GB/s by threads: ${rates.join(', ') || 'too little memory to measure'}`];
+}
+
+interface MachineSetUp {
+  dataFolder: string;
+  host: EngineHost;
+  engine: EngineService;
+  settings: SettingsService;
+  power: PowerWatch;
+  /** measures the machine at the first start, and takes over what a person has not set */
+  firstProbe: boolean;
+  log: Logger;
+}
+
+export async function setUpMachine(parts: MachineSetUp): Promise<MachineService> {
+  const { dataFolder, host, engine, settings, power } = parts;
+  const machine = new MachineService(join(dataFolder, 'machine.json'), {
+    client: host.client,
+    status: () => engine.status(),
+    fit: (context) => engine.plan({ context, asker: 'machine' }),
+    settings: () => settings.get().context,
+    onBattery: () => power.current().onBattery,
+  });
+  await machine.file.load();
+  if (parts.firstProbe && !machine.measured()) probeWhenReady(machine, parts);
+  return machine;
+}
+
+/** As soon as a model is ready. What fails or is ended by a question is done at the next start. */
+function probeWhenReady(machine: MachineService, { engine, settings, log }: MachineSetUp): void {
+  async function measure(): Promise<void> {
+    const { choice } = await machine.probe();
+    const context = firstValues(settings.of(null).context, choice);
+    if (Object.keys(context).length > 0) await settings.update({ context }, 'all');
+  }
+
+  const off = engine.changed.on(({ state }) => {
+    if (state !== 'ready') return;
+    off();
+    measure().catch((error) => log.warn(`The machine was not measured: ${String(error)}`));
+  });
 }

@@ -7,9 +7,9 @@ import type { ModelInspector } from '../engine/modelInspector';
 import { type HeaderFacts, readHeaderFacts } from '../hub/ggufHeader';
 import { Emitter } from '../lib/emitter';
 import type { ModelDefaultsStore } from '../settings/perModelSettings';
-import type { Duplicates } from './duplicates';
+import { Duplicates, HashWorker } from './duplicates';
 import { FolderWatch } from './folderWatch';
-import { checkModelFile, type FoundFile, kindOf, type ModelList, modelIdOf, shownFolder } from './modelFiles';
+import { checkModelFile, type FoundFile, kindOf, ModelList, modelIdOf, shownFolder } from './modelFiles';
 import { appOf, filesToTrash, type Machine, placesHere, thisMachine } from './places';
 import { entriesOf, type Inspection, type Known, scanModels } from './scan';
 import { walkModels } from './walk';
@@ -335,4 +335,28 @@ function namedProblem({ path, name }: FoundFile, problem: ErrorPayload): ErrorPa
 function onlyPictures({ name }: FoundFile): ErrorPayload {
   const message = `${name} is the part of a model that sees pictures, and no language model.`;
   return { code: 'model-unsupported', message, hint: 'Choose the file of the model itself.' };
+}
+
+interface ModelsSetUp extends Required<Pick<LibraryParts, 'inspector' | 'downloadFolder' | 'embeddedFolder'>> {
+  dataFolder: string;
+  workerFile: string;
+  defaults: ModelDefaultsStore;
+}
+
+export async function setUpModels({ dataFolder, workerFile, ...parts }: ModelsSetUp) {
+  const added = new ModelList(join(dataFolder, 'models.json'));
+  const hashes = new HashWorker(workerFile);
+  const duplicates = new Duplicates(join(dataFolder, 'model-hashes.json'), (paths, sample) =>
+    hashes.ask({ paths, sample }),
+  );
+  await Promise.all([added.load(), duplicates.load()]);
+  const models = new ModelLibrary({ ...parts, added, duplicates, watch: true });
+  parts.defaults.changed.on(() => void models.tellAgain());
+
+  async function close(): Promise<void> {
+    models.close();
+    await hashes.close();
+  }
+
+  return { models, notices: added.notices, close };
 }

@@ -1,12 +1,39 @@
-/** What names the built-in model of an earlier version means the one of this version. */
-import { basename } from 'node:path';
+/** Everything that is set, read from the data folder at the start of the app. */
+import { basename, join } from 'node:path';
 import { formerBuiltIn } from '../../contract/models';
 import type { Logger } from '../lib/logger';
-import type { ModelDefaultsStore } from '../settings/perModelSettings';
-import type { PresetStore } from '../settings/presetStore';
-import type { SettingsStore } from '../settings/settingsStore';
-import { builtInIdOf } from './modelFiles';
-import { walkModels } from './walk';
+import { builtInIdOf } from '../models/modelFiles';
+import { walkModels } from '../models/walk';
+import { ModelDefaultsStore } from './perModelSettings';
+import { PresetStore } from './presetStore';
+import { SettingsService, SettingsStore } from './settingsStore';
+
+interface SettingsParts {
+  dataFolder: string;
+  embeddedModels: string;
+  log: Logger;
+}
+
+/** New chats begin with the default preset. */
+export async function openSettings({ dataFolder, embeddedModels, log }: SettingsParts) {
+  const store = new SettingsStore(join(dataFolder, 'settings.json'));
+  const modelDefaults = new ModelDefaultsStore(join(dataFolder, 'model-settings.json'));
+  const presets = new PresetStore(join(dataFolder, 'presets.json'));
+  const stores = [store, modelDefaults, presets];
+  await Promise.all(stores.map((one) => one.load()));
+  const renewed = await renewBuiltIn(embeddedModels, { settings: store, presets, modelDefaults }, log);
+  const settings = new SettingsService(store, modelDefaults);
+  const preset = presets.default();
+  if (preset) {
+    const { systemPrompt, sampling } = preset;
+    await settings
+      .update({ systemPrompt, sampling }, 'all')
+      .catch((error) => log.warn(`The default preset: ${String(error)}`));
+  }
+  return { settings, modelDefaults, presets, notices: [renewed, ...stores].flatMap((one) => one.notices) };
+}
+
+// What names the built-in model of an earlier version means the one of this version.
 
 export interface NamingStores {
   settings: SettingsStore;
