@@ -4,46 +4,51 @@
  */
 
 import type { Needles } from '../../contract/compareFigures';
-import type { ChatMessage, Context } from '../native/types';
+import type { Context, GenerateOptions } from '../native/types';
 
 /** room for the chat template, a question and an answer */
 export const needleRoom = 160;
 const answerTokens = 32;
 
-const cities = 'Fresno Omaha Valencia Seoul Helsinki Geneva Lima Dakar Bogota Dublin Malmo Lyon Oxford Busan'.split(
-  ' ',
-);
-const people = 'Larsen Okafor Tanaka Novak Rossi Dubois Kowalski Haddad Silva Petrov Nash Ferreira'.split(' ');
-const projects = 'Lantern Harvest Compass Falcon Juniper Granite Meadow Orchid Quartz Saffron Tundra Velvet'.split(' ');
-const dishes = ['rice pudding', 'onion soup', 'apple pie', 'lentil stew', 'plum cake', 'corn bread', 'lemon tart'];
+const cities =
+  'Fresno Omaha Valencia Seoul Helsinki Geneva Lima Dakar Bogota Dublin Malmo Lyon Oxford Busan Prague Milan';
+const people =
+  'Larsen Okafor Tanaka Novak Rossi Dubois Kowalski Haddad Silva Petrov Nash Ferreira Lindgren Moreau Weber Khan';
+const projects =
+  'Zoologist Lantern Harvest Compass Falcon Juniper Granite Meadow Orchid Pioneer Quartz Saffron Tundra Velvet Willow Zephyr';
+const dishes =
+  'rice pudding,onion soup,apple pie,fried noodles,lentil stew,pea soup,plum cake,baked cod,goat cheese,corn bread,egg salad,beef stew,pumpkin soup,lemon tart,black beans,roast duck';
 
-interface Form {
+/** Facts of one form; several of it stand in each text, so that a wrong one can be picked. */
+export interface Form {
   subjects: readonly string[];
-  answer(number: number): string;
+  /** `below(n)`: the next number from 0 to n - 1 */
+  answer(below: (limit: number) => number): string;
   fact(subject: string, answer: string): string;
   question(subject: string): string;
 }
 
-const forms: readonly Form[] = [
+export const forms: readonly Form[] = [
   {
-    subjects: cities,
-    answer: (number) => String(1_000_000 + (number % 9_000_000)),
+    subjects: cities.split(' '),
+    answer: (below) => String(below(9_000_000) + 1_000_000),
     fact: (city, number) => `One of the special magic numbers for ${city} is: ${number}.`,
     question: (city) => `What is the special magic number for ${city}?`,
   },
   {
-    subjects: people,
-    answer: (number) => dishes[number % dishes.length] ?? '',
+    subjects: people.split(' '),
+    answer: (below) => dishes.split(',')[below(16)] ?? '',
     fact: (name, dish) => `Dr. ${name}'s favorite dish is ${dish}.`,
     question: (name) => `What is Dr. ${name}'s favorite dish?`,
   },
   {
-    subjects: projects,
-    answer: (number) => `${letter(number)}${letter(number >> 5)}${letter(number >> 10)}${10 + (number % 90)}`,
+    subjects: projects.split(' '),
+    answer: (below) => `${Array.from({ length: 4 }, () => letters[below(24)]).join('')}${below(90) + 10}`,
     fact: (project, serial) => `It was agreed that the serial number of Project ${project} would be ${serial}.`,
     question: (project) => `According to the text, what is the serial number of Project ${project}?`,
   },
 ];
+const letters = 'ABCDEFGHJKLMNPQRSTUVWXYZ';
 
 export interface Planted {
   text: string;
@@ -68,7 +73,7 @@ function itemFor(text: string, index: number): Omit<Planted['items'][number], 'd
   const free = form.subjects.filter((subject) => !text.includes(subject));
   const subjects = free.length > index ? free : form.subjects;
   const subject = subjects[Math.floor(index / forms.length) % subjects.length] ?? '';
-  const answer = form.answer(scramble(index + text.length));
+  const answer = form.answer(numbersFrom(index + text.length));
   return { fact: form.fact(subject, answer), question: form.question(subject), answer };
 }
 
@@ -108,6 +113,23 @@ export function names(reply: string, answer: string): boolean {
   return new RegExp(`(^|[^\\p{L}\\p{N}])${escaped}($|[^\\p{L}\\p{N}])`, 'iu').test(reply);
 }
 
+/** The greedy reply to a question about a text; rejects with the reason of `signal` when that was aborted. */
+export async function replyTo(
+  context: Pick<Context, 'generate'>,
+  text: string,
+  question: string,
+  options: Pick<GenerateOptions, 'signal' | 'onPrefill'> & { maxTokens?: number } = {},
+): Promise<string> {
+  const generator = context.generate([{ role: 'user', content: `${text}\n\n${question}` }], {
+    sampling: { temperature: 0, topK: 1, topP: 1, minP: 0, repeatPenalty: 1, seed: 0 },
+    ...{ stop: [], maxTokens: answerTokens, ...options },
+  });
+  let next = await generator.next();
+  while (!next.done) next = await generator.next();
+  options.signal?.throwIfAborted();
+  return next.value.text.trim();
+}
+
 /** Questions about one text share its reading: the engine keeps the common beginning. */
 export async function askNeedles(
   context: Context,
@@ -117,29 +139,22 @@ export async function askNeedles(
 ): Promise<Needles> {
   const results: Needles['results'] = [];
   for (const item of planted.items) {
-    const chat: ChatMessage[] = [{ role: 'user', content: `${planted.text}\n\n${item.question}` }];
-    const generator = context.generate(chat, {
-      sampling: { temperature: 0, topK: 1, topP: 1, minP: 0, repeatPenalty: 1, seed: 0 },
-      ...{ stop: [], maxTokens: answerTokens, signal },
+    const reply = await replyTo(context, planted.text, item.question, {
+      signal,
       onPrefill: ({ promptTokens, cachedTokens, done }) =>
         onProgress((results.length + (cachedTokens + done) / promptTokens) / (planted.items.length + 1)),
     });
-    let next = await generator.next();
-    while (!next.done) next = await generator.next();
-    signal.throwIfAborted();
-    const reply = next.value.text.trim();
     results.push({ ...item, reply, found: names(reply, item.answer) });
   }
   return { tokens: planted.tokens, found: results.filter(({ found }) => found).length, results };
 }
 
-/** Plain integer hash: facts need no secret, only variety. */
-function scramble(seed: number): number {
-  let value = (seed + 0x9e37_79b9) >>> 0;
-  for (const shift of [16, 13, 16]) value = Math.imul(value ^ (value >>> shift), 0x45d9_f3b) >>> 0;
-  return value;
-}
-
-function letter(number: number): string {
-  return 'ABCDEFGHJKLMNPQRSTUVWXYZ'[number % 24] ?? 'A';
+/** Plain integer hashes, one of the other: facts need no secret, only variety. */
+function numbersFrom(seed: number): (limit: number) => number {
+  let value = seed;
+  return (limit) => {
+    value = (value + 0x9e37_79b9) >>> 0;
+    for (const shift of [16, 13, 16]) value = Math.imul(value ^ (value >>> shift), 0x45d9_f3b) >>> 0;
+    return value % limit;
+  };
 }

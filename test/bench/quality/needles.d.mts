@@ -13,7 +13,6 @@ export function makeDocuments(
   depth: number,
   documents: number,
 ): Document[];
-export function names(reply: string, answer: string): boolean;
 export function ask(
   context: Pick<Context, 'generate'>,
   documents: Document[],

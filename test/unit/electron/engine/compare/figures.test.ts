@@ -103,4 +103,5 @@ test('a reply is right when it names the answer as a word of its own', () => {
   expect(names('It is 7654321.', '7654321')).toBe(true);
   expect(names('It is 17654321.', '7654321')).toBe(false);
   expect(names('Lemon Tart, I think', 'lemon tart')).toBe(true);
+  expect(names('QJOB84', 'QJOB84')).toBe(true);
 });
