@@ -12,6 +12,7 @@ import { ConcertinaError } from '../../contract/errors';
 import type { ContextFit, MachineMemory } from '../../contract/fit';
 import type { ModelInfo } from '../../contract/models';
 import { createRemote, type InputOf, type OutputOf, type Remote } from '../../contract/rpc';
+import { SerialQueue } from '../../contract/serialQueue';
 import type { ContextSettings } from '../../contract/settings';
 import { Emitter } from '../lib/emitter';
 import type { Logger } from '../lib/logger';
@@ -75,6 +76,7 @@ export class ModelInspector {
   private tookTooLong = false;
   private closed = false;
   private ends = 0;
+  private readonly arrivals = new SerialQueue();
 
   constructor(
     private readonly open: () => ProcessTransport,
@@ -143,7 +145,8 @@ export class ModelInspector {
     input: InputOf<InspectorOperations[N]> & { path: string },
   ): Promise<OutputOf<InspectorOperations[N]>> {
     const { path } = input;
-    const identity = await identityOf(path);
+    // in the order in which they were asked, however long the disk takes for each
+    const identity = await this.arrivals.run(() => identityOf(path));
     return new Promise((resolve, reject) => {
       const ask: Question['ask'] = (client) => client.call(name, input);
       this.waiting.push({ path, identity, ask, resolve: resolve as Question['resolve'], reject });
