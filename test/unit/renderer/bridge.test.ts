@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { socketProtocols } from '@/electron/contract/rpc';
 import { type Connection, errorPayloadOf } from '@/renderer/bridge/client';
-import { createElectronClient, socketUrl, takeToken } from '@/renderer/bridge/createClient';
+import { socketUrl, takeToken } from '@/renderer/bridge/createClient';
 import { backoffMs, createSocketClient, type Socket } from '@/renderer/bridge/socketClient';
-import { FakeServices } from './fakeServices';
+import { openWindow } from '@/test/fixtures/window';
 
 class FakeSocket implements Socket {
   sent: { id: number; name: string; input: unknown }[] = [];
@@ -175,12 +175,12 @@ describe('the token', () => {
 
 describe('the Electron client', () => {
   it('opens envelopes', async () => {
-    const fake = new FakeServices();
-    const client = createElectronClient(fake);
+    const { bridge, client } = await openWindow({ start: false });
     expect((await client.call('settings.get', undefined)).theme).toBe('system');
-    fake.failures.set('settings.get', { code: 'data-corrupt', message: 'Broken.', hint: 'Restore it.' });
+    const broken = { code: 'data-corrupt', message: 'Broken.', hint: 'Restore it.' } as const;
+    bridge.refuse('settings.get', broken);
     const error = await client.call('settings.get', undefined).catch((reason: unknown) => reason);
-    expect(errorPayloadOf(error)).toEqual({ code: 'data-corrupt', message: 'Broken.', hint: 'Restore it.' });
+    expect(errorPayloadOf(error)).toEqual(broken);
   });
 
   it('makes a payload of anything', () => {

@@ -1,13 +1,9 @@
 /** What of an answer points into its documents, and where it leads. */
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Section } from '@/electron/contract/documents';
-import { createElectronClient } from '@/renderer/bridge/createClient';
 import { documentsAlong } from '@/renderer/features/chat/markdown/answerSources';
 import { citationsIn, namedNearest, targetsOf } from '@/renderer/features/chat/markdown/citations';
 import { citePlugin, type Node, readHref } from '@/renderer/features/chat/markdown/citePlugin';
-import { findQuote, squash } from '@/renderer/state/slices/citations';
-import { createApp } from '@/renderer/state/store';
-import { FakeServices } from './fakeServices';
 
 const cited = (text: string) => citationsIn(text).flatMap(({ cites }) => cites ?? []);
 const pages = (from: number, to = from) => ({ kind: 'pages', from, to });
@@ -175,47 +171,4 @@ describe('citePlugin', () => {
     const items = [element('li', text('He said "the old bridge')), element('li', text('was closed for the winter"'))];
     expect(linksIn(element('ul', ...items)).links).toEqual([]);
   });
-});
-
-describe('findQuote', () => {
-  const text = 'The old bridge was closed for the win-\nter of 1911, and “nobody”\n  crossed it.';
-  const found = (quote: string) => {
-    const place = findQuote(text, squash(text), quote);
-    return place && text.slice(place.start, place.end);
-  };
-
-  it('ignores line breaks, hyphenation, quotation marks, case and the last full stop', () => {
-    expect(found('closed for the winter of 1911')).toBe('closed for the win-\nter of 1911');
-    expect(found("and 'nobody' crossed it.")).toBe('and “nobody”\n  crossed it');
-    expect(found('THE OLD BRIDGE WAS')).toBe('The old bridge was');
-    expect(found('closed for the summer of 1911')).toBeNull();
-    expect(found('...')).toBeNull();
-  });
-});
-
-it('looks through the documents of an answer once, across the borders of its slices', async () => {
-  const quote = 'a sentence that lies across the border of two slices';
-  const body = `${'x'.repeat(199_980)} ${quote.toUpperCase()} ${'y'.repeat(1000)}`;
-  const fake = new FakeServices();
-  const call = vi.spyOn(fake, 'call').mockImplementation(async (name, input) => {
-    const { start, end } = input as { start: number; end: number };
-    const whole = { ...page(1, 0), end: body.length };
-    return { ok: true, value: name === 'documents.text' ? { text: body.slice(start, end) } : [whole] };
-  });
-  const { actions, store } = createApp(createElectronClient(fake));
-  // asked for already, and not there yet
-  void actions.citations.learn(['d1']);
-  await actions.citations.findQuotes('m1', ['d1'], [quote, 'a sentence that is in no document']);
-  await actions.citations.findQuotes('m1', ['d1'], [quote]);
-  expect(store.getState().citations.quotes).toEqual({
-    m1: { [quote]: { documentId: 'd1', start: 199_981, end: 199_981 + quote.length } },
-  });
-  expect(call.mock.calls.map(([name]) => name)).toEqual(['documents.sections', 'documents.text', 'documents.text']);
-
-  const later = 'y'.repeat(30);
-  actions.citations.seek('m1', [{ documentId: 'd1' }], quote);
-  actions.citations.seek('m1', [{ documentId: 'd1' }], later);
-  await vi.waitFor(() => expect(store.getState().citations.quotes.m1?.[later]).toBeDefined());
-  expect(store.getState().citations.quotes.m1?.[quote]).toBeDefined();
-  expect(call).toHaveBeenCalledTimes(4);
 });

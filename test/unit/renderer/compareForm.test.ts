@@ -14,10 +14,10 @@ import {
   nextRow,
   requestOf,
 } from '@/renderer/state/lib/compareForm';
-import { fakeDocument } from './fakeData';
+import { documentInfo } from '@/test/fixtures/samples';
 
 const typed = (change: Partial<CompareForm> = {}): CompareForm => ({ ...newForm(8192), text: 'Why?', ...change });
-const report = storedDocument(fakeDocument({ id: 'report' }), { kind: 'whole' });
+const report = storedDocument(documentInfo({ id: 'report' }), { kind: 'whole' });
 
 describe('a request', () => {
   it('has the usual five types, and the first one as the reference', () => {

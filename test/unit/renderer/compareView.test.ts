@@ -1,164 +1,20 @@
 /** A comparison in the window: its state as the services tell of it, and what table, sentence and plots make of it. */
-import { describe, expect, it, vi } from 'vitest';
-import {
-  type ColumnStep,
-  type CompareColumn,
-  type CompareRun,
-  compareColumnSchema,
-  compareRequestSchema,
-  compareRunSchema,
-} from '@/electron/contract/compare';
-import type { LiveStats } from '@/electron/contract/engine';
-import { contextSettingsSchema } from '@/electron/contract/settings';
-import { createElectronClient } from '@/renderer/bridge/createClient';
+import { describe, expect, it } from 'vitest';
+import type { ColumnStep } from '@/electron/contract/compare';
 import { placeLabels } from '@/renderer/features/compare/ComparePlot';
 import { columnName, runProgress, stateText, warningsOf } from '@/renderer/features/compare/columnText';
 import { commonBasis, type Figure, figures, formatKld, formatShare } from '@/renderer/features/compare/figures';
 import { plotsOf } from '@/renderer/features/compare/plotData';
 import { verdictsOf } from '@/renderer/features/compare/RunView';
-import { connect } from '@/renderer/state/connect';
-import { selectCompareDocuments, selectLiveColumn } from '@/renderer/state/slices/compare';
-import { createApp } from '@/renderer/state/store';
+import { comparisonColumn as column, comparisonRun as run } from '@/test/fixtures/comparison';
 import { effective } from '@/test/fixtures/samples';
-import { FakeServices } from './fakeServices';
 
-const types = ['f16', 'turbo4', 'turbo3'] as const;
-const request = compareRequestSchema.parse({
-  modelId: 'embedded',
-  prompt: { kind: 'text', text: 'Who lit the lamp?' },
-  configurations: types.map((type) => ({ typeK: type, typeV: type, nCtx: 4096 })),
-});
-const kib = [64, 17, 13];
-
-function column(index: number, change: Partial<CompareColumn> = {}): CompareColumn {
-  return compareColumnSchema.parse({
-    configuration: request.configurations[index],
-    state: 'done',
-    context: { ...effective, nCtx: 4096 },
-    memory: {
-      weights: 100,
-      kvK: (kib[index] ?? 0) * 512 * 4096,
-      kvV: (kib[index] ?? 0) * 512 * 4096,
-      kvF16: 1,
-      compute: 1,
-    },
-    quality: {
-      ...{ tokens: 2000, perplexity: 12.5, meanKldError: 0.0001 },
-      ...{ meanKld: [0, 0.012, 0.05][index], kld999: 0.4, sameTop: [1, 0.972, 0.93][index] },
-    },
-    speed: {
-      ...{ interleaved: true, tokens: 32, rounds: [100, 100], median: 100 },
-      ratio: index === 0 ? null : { median: 0.9, low: 0.88, high: 0.95 },
-    },
-    ...change,
-  });
-}
-
-function run(columns = types.map((_, index) => column(index)), change: Partial<CompareRun> = {}): CompareRun {
-  const base = { version: 1, id: 'run', name: 'Lamps', createdAt: 1, endedAt: 2, state: 'done', error: null };
-  const rest = {
-    request,
-    settings: contextSettingsSchema.parse({}),
-    model: null,
-    machine: null,
-    build: null,
-    notes: [],
-  };
-  return compareRunSchema.parse({ ...base, ...rest, promptTokens: 2048, columns, ...change });
-}
-
+const types = ['f16', 'turbo4', 'turbo3'];
 const quality = { tokens: 2000, perplexity: 12.5, meanKld: 0.012, meanKldError: 0.0001, kld999: 0.4, sameTop: 0.972 };
 
 const waiting = types.map((_, index) =>
   column(index, { state: 'waiting', memory: null, quality: null, speed: null, context: null }),
 );
-
-async function start(shown = run(waiting, { state: 'running', endedAt: null })) {
-  const fake = new FakeServices({ frameMs: 0 });
-  const answers: Record<string, unknown> = {
-    'compare.start': { runId: shown.id },
-    'compare.get': shown,
-    'compare.list': [],
-  };
-  const { call } = fake;
-  fake.call = (name, input) => {
-    if (!(name in answers) || fake.failures.has(name)) return call(name, input);
-    fake.calls.push({ name, input });
-    return Promise.resolve({ ok: true, value: answers[name] });
-  };
-  const app = createApp(createElectronClient(fake));
-  connect(createElectronClient(fake), app, () => {});
-  await vi.waitFor(() => expect(app.store.getState().compare.runs).toEqual([]));
-  return { fake, answers, ...app, get: app.store.getState };
-}
-
-describe('the state', () => {
-  it('shows the run that was started, and every change of it', async () => {
-    const { fake, actions, get } = await start();
-    actions.compare.show();
-    actions.compare.edit({ text: 'Who lit the lamp?' });
-    await actions.compare.start();
-    expect(fake.calls.find(({ name }) => name === 'compare.start')?.input).toMatchObject({ modelId: 'embedded' });
-    expect(get().compare).toMatchObject({ open: true, starting: false, run: { id: 'run', state: 'running' } });
-    const { request: _, ...progress } = run();
-    fake.emit('onCompare', { ...progress, id: 'another' });
-    expect(get().compare.run?.state).toBe('running');
-    fake.emit('onCompare', progress);
-    expect(get().compare.run).toEqual(run());
-  });
-
-  it('gathers the text of each column, and drops that of an older run', async () => {
-    const { fake, store } = await start();
-    const stats = { answerTokens: 1 } as LiveStats;
-    fake.emit('onCompareFrame', { runId: 'run', index: 1, text: 'Tom', thinking: '', stats });
-    fake.emit('onCompareFrame', { runId: 'run', index: 1, text: ' lit it', thinking: 'hm', stats });
-    expect(selectLiveColumn('run', 1)(store.getState())).toMatchObject({ text: 'Tom lit it', thinking: 'hm' });
-    expect(selectLiveColumn('run', 0)(store.getState())).toBeNull();
-    fake.emit('onCompareFrame', { runId: 'next', index: 0, text: 'A', thinking: '', stats });
-    expect(selectLiveColumn('run', 1)(store.getState())).toBeNull();
-  });
-
-  it('says why a start was refused, and stays with the form', async () => {
-    const { fake, actions, get } = await start();
-    fake.failures.set('compare.start', { code: 'busy', message: 'A comparison is running already.', hint: 'Wait.' });
-    actions.compare.show();
-    await actions.compare.start();
-    expect(get().compare).toMatchObject({ run: null, starting: false, problem: { code: 'busy' } });
-  });
-
-  it('takes a chat of the list as the prompt, and files that come meanwhile as documents', async () => {
-    const { actions, get } = await start();
-    actions.compare.show({ chatId: 'c', leafId: null, title: 'Talk' });
-    expect(get().compare.form).toMatchObject({ kind: 'chat', chat: { chatId: 'c' } });
-    await actions.documents.attachStored('report');
-    expect(selectCompareDocuments(get())).toHaveLength(1);
-    actions.compare.close();
-    await actions.documents.attachStored('report');
-    expect(selectCompareDocuments(get())).toHaveLength(1);
-  });
-
-  it('takes a column over for the model of the run alone: written down, and loaded at once where that was asked for', async () => {
-    const { fake, actions, get } = await start();
-    actions.compare.show();
-    expect(await actions.compare.use(run(), 2, false)).toBe(true);
-    const own = () => fake.models.find(({ id }) => id === run().request.modelId)?.defaults;
-    const context = { typeK: 'turbo3', typeV: 'turbo3', nCtx: 4096, gpuLayers: -1 };
-    expect(own()).toEqual({ context, sampling: null, systemPrompt: null });
-    expect(fake.settings.context.nCtx).toBe(8192);
-    expect(fake.calls.map(({ name }) => name)).not.toContain('engine.reload');
-    await actions.compare.use(run(), 1, true);
-    expect(own()?.context?.typeK).toBe('turbo4');
-    expect(fake.calls.map(({ name }) => name)).toContain('engine.reload');
-    expect(get().compare.open).toBe(false);
-  });
-
-  it('shows the comparison that runs when the view is opened', async () => {
-    const { fake, actions, get } = await start();
-    fake.setStatus({ comparing: 'run' });
-    actions.compare.show();
-    await vi.waitFor(() => expect(get().compare.run?.id).toBe('run'));
-  });
-});
 
 describe('the sentence', () => {
   it('says what each turbo type saves and costs, by measured figures', () => {

@@ -2,17 +2,16 @@
 import { describe, expect, it } from 'vitest';
 import type { AnswerStats, Message } from '@/electron/contract/chats';
 import type { ContextFit, FitMark } from '@/electron/contract/fit';
-import type { CacheType } from '@/electron/contract/settings';
+import { type CacheType, settingsSchema } from '@/electron/contract/settings';
 import { applyCost, measuredRate } from '@/renderer/features/settings/ApplyBar';
 import { placeMarks } from '@/renderer/features/settings/ContextSlider';
 import { clusterText, contextMarks, legendOf, longestOf, roomFor } from '@/renderer/features/settings/contextMarks';
 import { contextStops, longestOnSlider, shareOf } from '@/renderer/features/settings/contextScale';
 import { needParts, needText } from '@/renderer/features/settings/KvEstimate';
 import { offerText } from '@/renderer/ui/format';
-import { embeddedModel, fakeSettings, readyStatus } from './fakeData';
+import { loadedContext } from '@/test/fixtures/samples';
 
-const { context } = fakeSettings();
-const status = readyStatus(context, embeddedModel);
+const { context } = settingsSchema.parse({});
 
 function mark(typeK: CacheType, nCtx: number, typeV = typeK): FitMark {
   return { typeK, typeV, effectiveK: typeK, effectiveV: typeV, nCtx, bytes: nCtx };
@@ -130,7 +129,7 @@ describe('places on the scale', () => {
 });
 
 describe('what a change costs', () => {
-  const facts = { loaded: status.context, saved: context, edited: context, used: 4000, trained: 8192, rate: 200 };
+  const facts = { loaded: loadedContext, saved: context, edited: context, used: 4000, trained: 8192, rate: 200 };
 
   it('nothing, while the cache is empty', () => {
     expect(applyCost({ ...facts, used: 0 }).kind).toBe('nothing');

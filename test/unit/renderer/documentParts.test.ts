@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Attachment, type Message, releasedAlong } from '@/electron/contract/chats';
+import type { CacheType } from '@/electron/contract/settings';
 import { usedOf } from '@/renderer/features/chat/UserMessage';
 import { budgetParts, budgetText } from '@/renderer/features/composer/BudgetBar';
 import { partOf, tokensOf } from '@/renderer/features/documents/selection';
@@ -8,8 +9,7 @@ import { blockAt, blocksOf, overlap, shownText, stretchesOf } from '@/renderer/s
 import { selectCanRelease } from '@/renderer/state/lib/openChat';
 import { hitOf, parseRanges, partsSent, partText, rangesText, sectionsIn } from '@/renderer/state/lib/partText';
 import { neededLength, roomOffers } from '@/renderer/state/slices/budget';
-import { embeddedModel, fakeBudget, fakeDocument, fakeInfo, fakeSections, fakeSettings, fitOf } from './fakeData';
-import { FakeServices } from './fakeServices';
+import { documentInfo, fitOf, message, pages, promptBudget } from '@/test/fixtures/samples';
 
 describe('numbers of pages', () => {
   it('are read as people write them', () => {
@@ -83,9 +83,9 @@ describe('the text in blocks', () => {
 describe('what of a document is in the context', () => {
   it('is marked by section, also by the passages that touch it', () => {
     const passages = { kind: 'passages' as const, passages: [{ start: 1990, end: 2010, label: 'Page 1' }] };
-    expect(sectionsIn([passages], fakeSections())).toEqual(new Set([0, 1]));
-    expect(sectionsIn([{ kind: 'sections', sections: [2] }, passages], fakeSections())).toEqual(new Set([2, 0, 1]));
-    expect(sectionsIn([{ kind: 'whole' }], fakeSections()).size).toBe(3);
+    expect(sectionsIn([passages], pages)).toEqual(new Set([0, 1]));
+    expect(sectionsIn([{ kind: 'sections', sections: [2] }, passages], pages)).toEqual(new Set([2, 0, 1]));
+    expect(sectionsIn([{ kind: 'whole' }], pages).size).toBe(3);
   });
 
   it('is listed with its places when a question had parts of it', () => {
@@ -93,24 +93,24 @@ describe('what of a document is in the context', () => {
       { start: 1990, end: 2010, label: 'Page 1' },
       { start: 10, end: 20, label: 'Page 1' },
     ];
-    expect(usedOf({ kind: 'passages', passages }, fakeSections())).toEqual([
+    expect(usedOf({ kind: 'passages', passages }, pages)).toEqual([
       { label: 'Page 1 to Page 2', place: { offset: 1990, end: 2010 }, start: 1990 },
       { label: 'Page 1', place: { offset: 10, end: 20 }, start: 10 },
     ]);
     expect(usedOf({ kind: 'passages', passages }, [])[0]?.label).toBe('Page 1');
-    expect(usedOf({ kind: 'sections', sections: [2] }, fakeSections())).toMatchObject([{ label: 'Page 3' }]);
-    expect(usedOf({ kind: 'whole' }, fakeSections())).toEqual([]);
+    expect(usedOf({ kind: 'sections', sections: [2] }, pages)).toMatchObject([{ label: 'Page 3' }]);
+    expect(usedOf({ kind: 'whole' }, pages)).toEqual([]);
   });
 
   it('is told in words', () => {
-    const info = fakeDocument({ pages: 60, sections: 60 });
+    const info = documentInfo({ pages: 60, sections: 60 });
     expect(partText({ kind: 'whole' }, info)).toBe('whole, 60 pages');
     expect(partText({ kind: 'whole' }, null)).toBe('whole');
     expect(partText({ kind: 'sections', sections: [2, 3, 4] }, info)).toBe('pages 3-5');
     expect(partText({ kind: 'sections', sections: [4] }, info)).toBe('page 5');
     const scattered = Array.from({ length: 20 }, (_, i) => i * 2);
     expect(partText({ kind: 'sections', sections: scattered }, info)).toBe('20 pages');
-    expect(partText({ kind: 'sections', sections: [1] }, fakeDocument({ kind: 'docx', pages: null }))).toBe(
+    expect(partText({ kind: 'sections', sections: [1] }, documentInfo({ kind: 'docx', pages: null }))).toBe(
       '1 heading',
     );
     expect(partText({ kind: 'passages', passages: [] }, info)).toBe('searched for each question');
@@ -127,18 +127,16 @@ describe('what of a document is in the context', () => {
 });
 
 describe('passages that left the prompt', () => {
-  const fake = new FakeServices();
   const passages = (start: number) => ({ start, end: start + 100, label: '' });
   const ask = (start: number, more: Attachment[] = []) =>
-    fake.message({
-      ...{ parentId: null, role: 'user', text: 'x' },
+    message({
+      id: `question ${start}`,
       attachments: [
         { documentId: 'd1', name: 'a.pdf', part: { kind: 'passages', passages: [passages(start)] } },
         ...more,
       ],
     });
-  const answer = (released?: number) =>
-    fake.message({ parentId: null, role: 'assistant', text: 'y', ...(released && { released }) });
+  const answer = (released?: number) => message({ id: 'answer', role: 'assistant', ...(released && { released }) });
   const whole: Attachment = { documentId: 'd1', name: 'a.pdf', part: { kind: 'sections', sections: [2] } };
   const byParts = { ...ask(5), summary: { kind: 'summary' as const, parts: [] } };
   const branch = [ask(0, [whole]), answer(), byParts, answer(), ask(2000), answer(1), ask(10), answer(1)];
@@ -151,7 +149,7 @@ describe('passages that left the prompt', () => {
 
   it('are not what the model has of a document; pages that were chosen stay', () => {
     expect(partsSent(branch, 'd1')).toEqual([whole.part, ask(2000).attachments[0]?.part, ask(10).attachments[0]?.part]);
-    expect([...sectionsIn(partsSent(branch.slice(0, 6), 'd1'), fakeSections())]).toEqual([2, 1]);
+    expect([...sectionsIn(partsSent(branch.slice(0, 6), 'd1'), pages)]).toEqual([2, 1]);
   });
 
   it('can be let go for an answer that filled the context, while some are left', () => {
@@ -169,17 +167,17 @@ describe('passages that left the prompt', () => {
 
 describe('the budget', () => {
   it('has parts that sum to the context, and names them', () => {
-    const budget = fakeBudget({ documents: 3000, history: 200 });
+    const budget = promptBudget({ documents: 3000, history: 200 });
     const parts = budgetParts(budget);
     expect(parts.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(8192);
     expect(budgetText(budget)).toBe(
       'Context of 8,192 tokens: Chat template 5, Documents 3,000, Chat so far 200, This message 10, Kept for the answer 1,024, Free 3,953.',
     );
-    expect(budgetText(fakeBudget({ documents: 9000 }))).toMatch(/Free 0\. 1,847 too many\.$/);
+    expect(budgetText(promptBudget({ documents: 9000 }))).toMatch(/Free 0\. 1,847 too many\.$/);
   });
 
   it('says how long a context has to be, up to what the model was trained for', () => {
-    const budget = fakeBudget({ documents: 9000 });
+    const budget = promptBudget({ documents: 9000 });
     expect(neededLength(budget, 1024, null)).toBe(10_240);
     expect(neededLength(budget, 1024, 131_072)).toBe(10_240);
     expect(neededLength(budget, 1024, 10_100)).toBe(10_100);
@@ -187,18 +185,15 @@ describe('the budget', () => {
   });
 
   it('offers the chosen types first, and only smaller ones below', () => {
-    const context = { ...fakeSettings().context, nCtx: 16_384 };
-    const info = embeddedModel.info ?? fakeInfo;
-    const types = (typeK: 'f16' | 'turbo4' | 'turbo3') =>
-      roomOffers(fitOf({ ...context, typeK, typeV: typeK }, info, 16_384), 16_384).map((offer) => offer.typeK);
-    expect(types('f16')).toEqual(['f16', 'turbo4', 'turbo3']);
-    expect(types('turbo4')).toEqual(['turbo4', 'turbo3']);
-    expect(types('turbo3')).toEqual(['turbo3']);
-    const large = { ...info, layers: 2000 };
-    expect(roomOffers(fitOf({ ...context, typeK: 'f16', typeV: 'f16' }, large, 16_384), 16_384)).toMatchObject([
-      { typeK: 'turbo3', nCtx: 16_384 },
-    ]);
-    expect(roomOffers(fitOf(context, { ...info, layers: 400_000 }, 16_384), 16_384)).toEqual([]);
+    const offers = (type: CacheType, values: number) => {
+      const context = { nCtx: 16_384, typeK: type, typeV: type };
+      return roomOffers(fitOf(context, { weights: 48e6, values, longest: 16_384 }), 16_384).map(({ typeK }) => typeK);
+    };
+    expect(offers('f16', 2048)).toEqual(['f16', 'turbo4', 'turbo3']);
+    expect(offers('turbo4', 2048)).toEqual(['turbo4', 'turbo3']);
+    expect(offers('turbo3', 2048)).toEqual(['turbo3']);
+    expect(offers('f16', 512_000)).toEqual(['turbo3']);
+    expect(offers('turbo4', 100_000_000)).toEqual([]);
   });
 });
 

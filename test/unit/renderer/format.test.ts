@@ -9,6 +9,7 @@ import {
   formatRatio,
   formatTimeLeft,
 } from '@/renderer/ui/format';
+import { fileName } from '@/renderer/ui/saveFile';
 
 describe('formatBytes', () => {
   it.each([
@@ -65,3 +66,9 @@ describe('other figures', () => {
     expect(formatParameters(28_300_000)).toBe('28.3 M');
   });
 });
+
+it.each([
+  ['What is 1/2: "half"?', 'What is 1 2 half.md'],
+  ['..\\..', 'chat.md'],
+  ['x'.repeat(200), `${'x'.repeat(80)}.md`],
+])('a file of %j has a name that every system takes', (words, name) => expect(fileName(words, 'md')).toBe(name));

@@ -1,24 +1,23 @@
 /** What the models view says of a file before it is downloaded. */
 import { describe, expect, it } from 'vitest';
-import type { HubFile, HubFit, HubModelPage } from '@/electron/contract/hub';
+import type { HubFile, HubFit } from '@/electron/contract/hub';
+import { settingsSchema } from '@/electron/contract/settings';
 import { lengthStops, nearestStop } from '@/renderer/features/models/discover/AskedFields';
 import { longestPicture } from '@/renderer/features/models/discover/LongestPicture';
 import { type KnownVerdict, verdictOf } from '@/renderer/features/models/discover/verdict';
 import { gradeText, verdictText } from '@/renderer/features/models/discover/verdictText';
 import { progressText, totalShare } from '@/renderer/features/models/downloads/downloadText';
-import { firstFile } from '@/renderer/state/slices/hub';
-import { fakeDownload, fakeHubFile, fakeSettings, fitOf, otherModel } from './fakeData';
+import { download, fitOf, hubFile, modelInfo } from '@/test/fixtures/samples';
 
 const gib = 1024 ** 3;
-const { context } = fakeSettings();
-const info = otherModel.info as NonNullable<typeof otherModel.info>;
+const { context } = settingsSchema.parse({});
 
 function fitFor(settings = context): HubFit {
-  const fit = fitOf(settings, info);
-  return { grade: fit.fits ? 'full' : 'reduced', gpuLayers: -1, fit, info, fetched: 0 };
+  const fit = fitOf(settings);
+  return { grade: fit.fits ? 'full' : 'reduced', gpuLayers: -1, fit, info: modelInfo, fetched: 0 };
 }
 
-const chosen = fakeHubFile({ quant: 'Q4_K_M', bytes: info.fileBytes });
+const chosen = hubFile({ quant: 'Q4_K_M', bytes: 5_027_783_872 });
 const verdict = (file: HubFile, fit: HubFit, own = file.file === chosen.file) =>
   verdictOf(file, own ? { ok: true, value: fit } : null, chosen, { ok: true, value: fit }, context) as KnownVerdict;
 
@@ -33,16 +32,16 @@ describe('the verdict on a file', () => {
   it('is reckoned from it for the others: only the size of the file differs', () => {
     const fit = fitFor();
     const needed = fit.fit.budgets[0]?.needed ?? 0;
-    const larger = verdict(fakeHubFile({ quant: 'Q8_0', bytes: chosen.bytes + gib }), fit);
+    const larger = verdict(hubFile({ quant: 'Q8_0', bytes: chosen.bytes + gib }), fit);
     expect(larger).toMatchObject({ about: true, grade: 'full', needed: needed + gib });
     expect(verdictText(larger)).toContain('about 6.00 GiB');
-    expect(verdict(fakeHubFile({ quant: 'F16', bytes: 16 * gib }), fit).grade).toBe('none');
+    expect(verdict(hubFile({ quant: 'F16', bytes: 16 * gib }), fit).grade).toBe('none');
   });
 
   it('is "with less" where a shorter context would do', () => {
     const wide = { ...context, nCtx: 131_072, typeK: 'f16' as const, typeV: 'f16' as const };
     const fit = fitFor(wide);
-    const other = fakeHubFile({ quant: 'Q5_K_M', bytes: chosen.bytes + gib });
+    const other = hubFile({ quant: 'Q5_K_M', bytes: chosen.bytes + gib });
     const found = verdictOf(other, null, chosen, { ok: true, value: fit }, wide) as KnownVerdict;
     expect([found.grade, gradeText(found)]).toEqual(['reduced', 'Fits with less']);
   });
@@ -51,7 +50,7 @@ describe('the verdict on a file', () => {
     const fit = fitFor();
     const gpu = { kind: 'gpu' as const, name: 'GPU', needed: gib, available: 2 * gib, total: 2 * gib };
     const shared = { ...fit, fit: { ...fit.fit, budgets: [...fit.fit.budgets, gpu] } };
-    const other = fakeHubFile({ quant: 'Q8_0', bytes: 2 * gib });
+    const other = hubFile({ quant: 'Q8_0', bytes: 2 * gib });
     expect(verdict(other, shared)).toBeNull();
     expect(verdictOf(other, null, chosen, null, context)).toBeNull();
     expect(gradeText(verdict(chosen, shared))).toBe('Fits on the GPU');
@@ -71,7 +70,7 @@ describe('the picture of the longest contexts', () => {
   });
 
   it('shows memory where every type reaches the trained length', () => {
-    const fit = fitOf(context, { ...info, nCtxTrain: 8192 });
+    const fit = fitOf(context, { trained: 8192 });
     const picture = longestPicture(fit, 8192);
     expect(picture).toMatchObject({ measure: 'memory', tokens: 8192, asked: null });
     expect(picture?.bars.map(({ share }) => share)[0]).toBe(1);
@@ -103,24 +102,9 @@ describe('the slider of the context', () => {
   });
 });
 
-describe('the file that a page begins with', () => {
-  const page = (...files: HubFile[]) => ({ quants: [{ quant: null, files }] }) as unknown as HubModelPage;
-  it('is the one of the suggestion, then the usual one, and never one that cannot be used', () => {
-    const [small, usual, large] = ['Q2_K', 'Q4_K_M', 'Q8_0'].map((quant) => fakeHubFile({ quant })) as [
-      HubFile,
-      HubFile,
-      HubFile,
-    ];
-    expect(firstFile(page(small, usual, large), 'Q8_0')).toBe(large);
-    expect(firstFile(page(small, usual, large))).toBe(usual);
-    expect(firstFile(page({ ...usual, missingParts: 1 }, small))).toBe(small);
-    expect(firstFile(page({ ...small, kind: 'projector' }))).toBeNull();
-  });
-});
-
 describe('progressText', () => {
   it('tells how far, how fast and how long', () => {
-    const active = fakeDownload({ state: 'active', done: gib, bytes: 4 * gib, speed: 50 * 1024 ** 2, secondsLeft: 61 });
+    const active = download({ state: 'active', done: gib, bytes: 4 * gib, speed: 50 * 1024 ** 2, secondsLeft: 61 });
     expect(progressText(active, 0)).toBe('Downloading · 1.00 GiB of 4.00 GiB · 50.0 MiB/s · 61 s left');
     const waiting = { ...active, state: 'waiting' as const, retryAt: 9000 };
     expect(progressText(waiting, 1000)).toBe('Waiting to try again · 1.00 GiB of 4.00 GiB · next try in 8 s');

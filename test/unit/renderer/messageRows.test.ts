@@ -1,12 +1,7 @@
 /** The list of messages without a window: which rows there are, what is marked in them, where a search leads. */
-import { describe, expect, it, vi } from 'vitest';
-import { createElectronClient } from '@/renderer/bridge/createClient';
+import { describe, expect, it } from 'vitest';
 import { messagesWith, occurrences, stepTo } from '@/renderer/features/chat/found';
 import { estimateRow, rowsBetween, withKept } from '@/renderer/features/chat/useMessageScroll';
-import { connect } from '@/renderer/state/connect';
-import { pathTo } from '@/renderer/state/lib/messageTree';
-import { createApp } from '@/renderer/state/store';
-import { FakeServices } from './fakeServices';
 
 describe('rows', () => {
   it('keep what has the focus, once and in order, and nothing that is not there any more', () => {
@@ -62,52 +57,5 @@ describe('find in a chat', () => {
       'c',
     ]);
     expect(stepTo([], -1, 1)).toBeNull();
-  });
-});
-
-describe('showMessage', () => {
-  async function start() {
-    const fake = new FakeServices({ frameMs: 0 });
-    const app = createApp(createElectronClient(fake));
-    connect(createElectronClient(fake), app, vi.fn());
-    const chat = fake.create('Stations');
-    const question = fake.message({ parentId: null, role: 'user', text: 'Which platform?' });
-    const first = fake.message({
-      parentId: question.id,
-      role: 'assistant',
-      text: 'Platform 18.',
-      stopReason: 'end-of-turn',
-    });
-    const second = fake.message({ parentId: question.id, role: 'assistant', text: 'Nine.', stopReason: 'end-of-turn' });
-    fake.chats.set(chat.id, { ...chat, messages: [question, first, second], leafId: second.id });
-    await vi.waitFor(() => expect(app.store.getState().chats.list).not.toBeNull());
-    return { fake, chat, first, second, ...app.actions, get: () => app.store.getState().conversation };
-  }
-
-  it('opens the chat on a branch with the message', async () => {
-    const { conversation, chat, first, get, fake } = await start();
-    expect(await conversation.showMessage(chat.id, first.id, 'platform')).toBe(true);
-    const { chat: open, target } = get();
-    expect(pathTo(open?.messages ?? [], open?.leafId ?? null).map(({ id }) => id)).toContain(first.id);
-    expect(target).toEqual({ messageId: first.id, words: ['platform'] });
-    await vi.waitFor(() => expect(fake.chats.get(chat.id)?.leafId).toBe(first.id));
-  });
-
-  it('leaves the branch alone when it holds the message, and makes a new target each time', async () => {
-    const { conversation, chat, second, get, fake } = await start();
-    await conversation.showMessage(chat.id, second.id);
-    const before = get().target;
-    await conversation.showMessage(chat.id, second.id);
-    expect(get().target).not.toBe(before);
-    expect(fake.calls.filter(({ name }) => name === 'chats.selectBranch')).toEqual([]);
-  });
-
-  it('says when the message is not there, and forgets the target with the chat', async () => {
-    const { conversation, chat, second, get } = await start();
-    expect(await conversation.showMessage(chat.id, 'gone')).toBe(false);
-    expect(await conversation.showMessage('no-such-chat', second.id)).toBe(false);
-    await conversation.showMessage(chat.id, second.id, ['nine']);
-    conversation.startNew();
-    expect(get().target).toBeNull();
   });
 });

@@ -11,7 +11,6 @@ import {
 } from '@/renderer/features/settings/SettingsPanel';
 import { isSame } from '@/renderer/state/slices/presets';
 import { clampTyped, committedNumber, parseNumber } from '@/renderer/ui/NumberField';
-import { fakeSettings } from './fakeData';
 
 describe('the context slider', () => {
   it.each([512, 600, 2048, 8192, 131_072, 1_000_000, 10_485_760])('rises from 512 to %d, both exact', (max) => {
@@ -66,7 +65,7 @@ describe('the defaults', () => {
 
 describe('changesText', () => {
   it('says what changes, in words', () => {
-    const { context } = fakeSettings();
+    const { context } = settingsSchema.parse({});
     expect(changesText(context, { nCtx: 16_384, typeK: 'turbo3', threads: 4, gpuLayers: 0 })).toEqual([
       'Context 8,192 → 16,384',
       'K cache turbo4 → turbo3',

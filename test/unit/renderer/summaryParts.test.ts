@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Message, Summary, SummaryPart } from '@/electron/contract/chats';
+import type { Summary, SummaryPart } from '@/electron/contract/chats';
 import { doneText, leftText, shareDone, stepText } from '@/renderer/features/chat/AssistantMessage';
-import type { LiveAnswer } from '@/renderer/state/appState';
-import { endedParts, openPartOf } from '@/renderer/state/slices/live';
 
 const attachment = { documentId: 'd', name: 'a.pdf', part: { kind: 'whole' as const } };
 const part = (label: string, ms: number | null, text = ''): SummaryPart => ({
@@ -10,23 +8,6 @@ const part = (label: string, ms: number | null, text = ''): SummaryPart => ({
   source: { kind: 'document', attachment },
 });
 const summary = (...parts: SummaryPart[]): Summary => ({ kind: 'summary', parts });
-const message = (parts: Summary, stopReason: Message['stopReason'] = null): Message => ({
-  ...{ id: 'm', parentId: null, role: 'assistant', text: '', attachments: [], thinking: '', createdAt: 1 },
-  ...{ stopReason, error: null, stats: null, modelName: '', summary: parts },
-});
-const live: LiveAnswer = {
-  ...{ requestId: 'r', chatId: 'c', messageId: 'm', text: '', thinking: '', stats: null, fromStart: true },
-};
-
-test('while the second part is written, late frames of the first do not count, and those of other answers do', () => {
-  const running = message(summary(part('Page 1', 5000, 'One.'), part('Page 2', null, 'Tw'), part('Page 3', null)));
-  expect(openPartOf(running)).toEqual({ id: 'm#1', text: 'Tw' });
-  expect(endedParts(running, { m: live, 'm#0': live, 'm#1': live, 'n#0': live })).toEqual(['m#0']);
-  // also when no frame of it has come yet
-  expect(endedParts(running, {})).toEqual(['m#0']);
-  expect(endedParts({ ...running, stopReason: 'cancelled' }, { 'm#1': live }).sort()).toEqual(['m#0', 'm#1']);
-  expect(openPartOf(message(summary(part('Page 1', 1))))).toBeNull();
-});
 
 test('how far it is, and how long it takes by what was measured', () => {
   expect(stepText(summary())).toBe('Cutting the document into parts');

@@ -16,9 +16,8 @@ import type { AppState } from '@/renderer/state/appState';
 import { selectOffersLetGo } from '@/renderer/state/slices/budget';
 import { waitsFor } from '@/renderer/state/slices/engine';
 import { releasedText } from '@/renderer/ui/format';
-import { embeddedModel, fakeBudget, fakeDocument, fakeSettings, readyStatus } from './fakeData';
+import { documentInfo, loadedContext, promptBudget, readyStatus as ready } from '@/test/fixtures/samples';
 
-const ready = readyStatus(fakeSettings().context, embeddedModel);
 const facts = { applying: false, recovered: false, refusal: null, modelName: 'Tiny' };
 const oom = { code: 'out-of-memory', message: 'Too large.', hint: 'Lower the context.' } as const;
 
@@ -127,7 +126,7 @@ describe('leaving out the oldest messages', () => {
   function stateWith(change: { leaveOut?: boolean; last?: Message }): AppState {
     const remedies = { leaveOut: change.leaveOut ?? true, newChat: false };
     return {
-      budget: { key: '', budget: fakeBudget({ fits: false, over: 50, remedies }), error: null },
+      budget: { key: '', budget: promptBudget({ fits: false, over: 50, remedies }), error: null },
       conversation: { chat: { messages: [change.last ?? message], leafId: 'a' } },
     } as unknown as AppState;
   }
@@ -139,7 +138,7 @@ describe('leaving out the oldest messages', () => {
 
   it('is offered only where it would do', () => {
     expect(selectOffersLetGo(stateWith({ leaveOut: false }))).toBe(false);
-    const fitting = { ...stateWith({}), budget: { key: '', budget: fakeBudget(), error: null } };
+    const fitting = { ...stateWith({}), budget: { key: '', budget: promptBudget(), error: null } };
     expect(selectOffersLetGo(fitting)).toBe(false);
   });
 });
@@ -162,7 +161,7 @@ describe('sendBlock', () => {
   });
 
   it('says what leaves the prompt only of a question that can be sent', () => {
-    const text = leavingText(fakeBudget({ leftOut: 2 }), 0);
+    const text = leavingText(promptBudget({ leftOut: 2 }), 0);
     expect(text).toBe('The 2 oldest messages will be left out.');
     expect(statusText(sendBlock(open), null, text)).toBe(text);
     expect(statusText(sendBlock({ ...open, empty: true }), null, text)).toBeNull();
@@ -172,12 +171,12 @@ describe('sendBlock', () => {
   });
 
   it('tells the price of passages that leave, with the time where the speed is known', () => {
-    expect(leavingText(fakeBudget(), 350)).toBeNull();
-    const one = fakeBudget({ released: 1, readAgain: 5312 });
+    expect(leavingText(promptBudget(), 350)).toBeNull();
+    const one = promptBudget({ released: 1, readAgain: 5312 });
     const leaves = 'To make room, the passages of an earlier question will leave the prompt; the words stay.';
     expect(leavingText(one, 350)).toBe(`${leaves} About 5,312 tokens are read again, 16 s.`);
     expect(leavingText(one, 0)).toBe(`${leaves} About 5,312 tokens are read again.`);
-    expect(leavingText(fakeBudget({ released: 3, leftOut: 1, readAgain: 9 }), 0)).toBe(
+    expect(leavingText(promptBudget({ released: 3, leftOut: 1, readAgain: 9 }), 0)).toBe(
       'To make room, the passages of 3 earlier questions will leave the prompt; the words stay. ' +
         'The oldest message will be left out. About 9 tokens are read again.',
     );
@@ -209,22 +208,22 @@ describe('sendBlock', () => {
       { documentId: 'd2', tokens: 92_055, inBranch: false },
     ];
     const documents = [
-      { name: 'small.txt', info: fakeDocument({ id: 'd1' }) },
-      { name: 'R-intro.pdf', info: fakeDocument({ id: 'd2' }) },
+      { name: 'small.txt', info: documentInfo({ id: 'd1' }) },
+      { name: 'R-intro.pdf', info: documentInfo({ id: 'd2' }) },
     ];
-    const long = fakeBudget({ documents: 92_155, byDocument });
+    const long = promptBudget({ documents: 92_155, byDocument });
     expect(noFitText(long, documents)).toBe(
       'R-intro.pdf is about 11 times as long as the context of 8,192 tokens. Nothing is cut: pick one.',
     );
     const twice = byDocument.map((one) => ({ ...one, tokens: Math.min(one.tokens, 12_000) }));
-    expect(noFitText(fakeBudget({ documents: 12_100, byDocument: twice }), documents)).toMatch(
+    expect(noFitText(promptBudget({ documents: 12_100, byDocument: twice }), documents)).toMatch(
       /about 1\.5 times as long/,
     );
-    const words = fakeBudget({ history: 7200, message: 95, template: 5 });
+    const words = promptBudget({ history: 7200, message: 95, template: 5 });
     expect(noFitText(words, [])).toBe(
       '7,300 tokens are 132 too many for the context of 8,192, of which 1,024 are kept for the answer. Nothing is cut: pick one.',
     );
-    const full = fakeBudget({
+    const full = promptBudget({
       history: 6985,
       fits: false,
       unfilled: 'a.pdf',
@@ -244,7 +243,7 @@ describe('sendBlock', () => {
   });
 
   it('waits for documents, and never leaves one out in silence', () => {
-    const ready = { name: 'a.pdf', info: fakeDocument(), error: null, part: { kind: 'whole' } } as const;
+    const ready = { name: 'a.pdf', info: documentInfo(), error: null, part: { kind: 'whole' } } as const;
     const reading = { ...ready, name: 'b.pdf', info: null };
     const failed = { ...reading, name: 'c.pdf', error: { code: 'document-invalid', message: 'x', hint: '' } } as const;
     const none = { ...ready, part: { kind: 'sections' as const, sections: [] } };
@@ -304,7 +303,7 @@ describe('stopText', () => {
 
 describe('the strip', () => {
   it('names where layers lie and attention runs', () => {
-    const context = ready.context as LoadedContext;
+    const context = loadedContext;
     expect(offloadText(context)).toBe('0/9');
     expect(attentionText(context)).toBe('CPU');
     const [place] = context.attention;
@@ -319,7 +318,7 @@ describe('the strip', () => {
       { backend: 'Metal', from: 8192, name: 'magnitude table', why: 'self-test' },
       { backend: 'CPU', from: 0, name: 'cpu-neon', why: 'the best of this processor' },
     ];
-    expect(kernelLines({ ...(ready.context as LoadedContext), kernels })).toEqual([
+    expect(kernelLines({ ...loadedContext, kernels })).toEqual([
       { name: 'Metal attention from 0', text: 'signed table', why: 'Apple10: measured' },
       { name: 'Metal attention from 8K', text: 'magnitude table', why: 'self-test' },
       { name: 'CPU attention', text: 'cpu-neon', why: 'the best of this processor' },
@@ -328,7 +327,7 @@ describe('the strip', () => {
 
   it('says whether the turbo caches are centred, and why not', () => {
     const context = (typeK: string, typeV: string, centring: Partial<Centring>): LoadedContext => ({
-      ...(ready.context as LoadedContext),
+      ...loadedContext,
       typeK: { asked: typeK, effective: typeK, reason: '' },
       typeV: { asked: typeV, effective: typeV, reason: '' },
       centring: { k: true, v: true, reasonK: '', reasonV: '', ...centring },

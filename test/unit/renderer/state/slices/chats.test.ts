@@ -1,0 +1,209 @@
+/** The list of chats: search, folders, trash, export and import, as the state of the window has them. */
+import { describe, expect, it, vi } from 'vitest';
+import { rememberFolders } from '@/renderer/app/stored';
+import { selectProblem } from '@/renderer/state/slices/ui';
+import { message } from '@/test/fixtures/samples';
+import { attach, waiting } from '@/test/fixtures/services';
+import { openWindow } from '@/test/fixtures/window';
+
+const full = { code: 'storage-failed', message: 'The disk is full.', hint: '' } as const;
+
+/** Three chats; the newest is first in the list. */
+async function start() {
+  const opened = await openWindow({ start: false });
+  const { call, get, chats, bridge } = opened;
+  const ids: string[] = [];
+  for (const title of ['Lease', 'Soup', 'Rent']) ids.push((await call('chats.create', { title })).id);
+  // no worker searches here
+  const answer = { hits: [{ chatId: ids[0], titleMarks: [], snippets: [], messages: 1 }], more: false };
+  bridge.answer('chats.search', () => answer);
+  bridge.answer('chats.cancelSearch', () => undefined);
+  const [lease = '', soup = ''] = ids;
+  return { ...opened, ids, lease, soup, chats, list: () => get().chats, problem: () => selectProblem(get()) };
+}
+
+it('forgets a chat and brings it back, and undoes a refused removal', async () => {
+  const { chats, list, lease, bridge, problem } = await start();
+  expect(await chats.remove(lease)).toBe(true);
+  expect(list().list).toHaveLength(2);
+  await chats.restore(lease);
+  expect(list().list?.map(({ id }) => id)).toContain(lease);
+  bridge.refuse('chats.remove', full);
+  expect(await chats.remove(lease)).toBe(false);
+  expect(list().list).toHaveLength(3);
+  expect(problem()).toEqual(full);
+});
+
+it('renames at once, in the open chat too', async () => {
+  const { chats, conversation, get, lease, bridge } = await start();
+  await conversation.open(lease);
+  const writing = bridge.hold('chats.rename');
+  const renamed = chats.rename(lease, '  New  ');
+  expect(get().conversation.chat?.title).toBe('New');
+  writing.open();
+  await renamed;
+  await chats.rename(lease, '   ');
+  expect(get().conversation.chat?.title).toBe('New');
+});
+
+describe('the search', () => {
+  it('asks when the typing rests, and shows the answer to what stands in the field', async () => {
+    const { chats, list, bridge } = await start();
+    for (const query of ['l', 'le', 'lea']) chats.search(query);
+    expect(list()).toMatchObject({ query: 'lea', searching: true, found: null });
+    await vi.waitFor(() => expect(list().searching).toBe(false), waiting);
+    expect(bridge.inputs('chats.search')).toMatchObject([{ query: 'lea' }]);
+    expect(list().found?.query).toBe('lea');
+    chats.search(' ');
+    expect(list()).toMatchObject({ searching: false, found: null });
+  });
+
+  it('says nothing of a search that a newer one ended, and tells of one that failed', async () => {
+    const { bridge, chats, list, problem } = await start();
+    bridge.refuse('chats.search', { code: 'cancelled', message: 'Another search was begun.', hint: '' });
+    chats.search('lea');
+    const asked = chats.firstHit();
+    chats.search('leas');
+    await asked;
+    expect(problem()).toBeNull();
+    bridge.refuse('chats.search', full);
+    await vi.waitFor(() => expect(problem()).toEqual(full), waiting);
+    expect(list().searching).toBe(false);
+  });
+
+  it('shows how far its own question is, and ends it when the field is emptied', async () => {
+    const { bridge, chats, list } = await start();
+    const searching = bridge.hold('chats.search');
+    chats.search('lea');
+    await searching.reached();
+    const [{ asker }] = bridge.inputs('chats.search') as [{ asker: string }];
+    bridge.emit('onSearch', { asker: 'another window', fraction: 0.9 });
+    expect(list().searched).toBeNull();
+    bridge.emit('onSearch', { asker, fraction: 0.3 });
+    expect(list().searched).toBe(0.3);
+    chats.search('');
+    expect(list()).toMatchObject({ searching: false, searched: null });
+    await vi.waitFor(() => expect(bridge.inputs('chats.cancelSearch')).toEqual([{ asker }]), waiting);
+  });
+
+  it('opens the first hit of what is typed now, without waiting', async () => {
+    const { chats, lease } = await start();
+    chats.search('lease');
+    expect((await chats.firstHit())?.chatId).toBe(lease);
+  });
+});
+
+describe('folders and pins', () => {
+  it('are shown at once, and put back when they are refused', async () => {
+    const { bridge, chats, lease, soup, ids, list, problem } = await start();
+    const placed = () =>
+      ids.map((id) => list().list?.find((chat) => chat.id === id)).map((one) => [one?.pinned, one?.folder]);
+    const writing = bridge.hold('chats.setPinned');
+    const pinning = chats.setPinned(lease, true);
+    expect(placed()[0]).toEqual([true, null]);
+    writing.open();
+    await pinning;
+    await chats.setFolder([lease, soup], 'Law');
+    await chats.renameFolder('Law', ' Old law ');
+    expect(placed()).toEqual([
+      [true, 'Old law'],
+      [false, 'Old law'],
+      [false, null],
+    ]);
+    bridge.refuse('chats.setFolder', full);
+    await chats.removeFolder('Old law');
+    expect(placed().map(([, folder]) => folder)).toEqual(['Old law', 'Old law', null]);
+    expect(problem()).toEqual(full);
+  });
+
+  it('are shut for this window and the next one', async () => {
+    const { app, chats, list } = await start();
+    const items = new Map([['concertina.shut-folders', '["Law"]']]);
+    const storage = { getItem: (key: string) => items.get(key) ?? null, setItem: items.set.bind(items) };
+    rememberFolders(app, storage as unknown as Storage);
+    expect(list().shutFolders).toEqual(['Law']);
+    chats.toggleFolder('Soup');
+    chats.toggleFolder('Law');
+    expect(items.get('concertina.shut-folders')).toBe('["Soup"]');
+    items.set('concertina.shut-folders', '{"broken"');
+    rememberFolders(app, storage as unknown as Storage);
+    expect(list().shutFolders).toEqual([]);
+  });
+});
+
+it('reads the trash when it is opened, and again with every change', async () => {
+  const { chats, lease, soup, list } = await start();
+  const inTrash = () => list().trash?.map(({ id }) => id);
+  await chats.remove(lease);
+  await chats.remove(soup);
+  expect(inTrash()).toBeUndefined();
+  await chats.openTrash();
+  expect(inTrash()?.sort()).toEqual([lease, soup].sort());
+  await chats.destroy([lease]);
+  expect(inTrash()).toEqual([soup]);
+  await chats.restore(soup);
+  await vi.waitFor(() => expect(inTrash()).toEqual([]), waiting);
+  expect(list().list?.map(({ id }) => id)).toContain(soup);
+  chats.closeTrash();
+  expect(list().trash).toBeNull();
+});
+
+describe('export and import', () => {
+  const options = { format: 'json', branches: 'all' } as const;
+
+  it('a file of all chats can be taken apart again', async () => {
+    const { chats, ids, list, bridge } = await start();
+    const text = (await chats.exportChats(ids, options))?.parts.join('') ?? '';
+    expect(JSON.parse(text)).toMatchObject({ format: 'concertina-chats', version: 1, app: '1' });
+    expect(await chats.importChats(text)).toEqual({ added: 3, refused: [] });
+    expect(bridge.inputs('chats.import').map((input) => (input as { chat: { title: string } }).chat.title)).toEqual([
+      'Lease',
+      'Soup',
+      'Rent',
+    ]);
+    await vi.waitFor(() => expect(list().list).toHaveLength(6), waiting);
+    expect(list().transfer).toBeNull();
+  });
+
+  it('takes the texts of documents along where that is asked for, and names those that it cannot have', async () => {
+    const { bridge, chats, ids, lease, call } = await start();
+    const one = await attach(call, 'a.txt', 'words of a document');
+    const gone = { documentId: 'gone', name: 'b.pdf', part: { kind: 'whole' } } as const;
+    const chat = { ...(await call('chats.open', { chatId: lease })), leafId: 'q' };
+    const question = message({ id: 'q', text: 'Why?', attachments: [one, gone, one] });
+    bridge.answer('chats.exportText', ({ chatId }: { chatId: string }) => ({
+      text: JSON.stringify({ ...chat, id: chatId, messages: [question] }),
+    }));
+    const bare = await chats.exportChats(ids, options);
+    expect(JSON.parse(bare?.parts.join('') ?? '')).not.toHaveProperty('documents');
+    const exported = await chats.exportChats(ids, options, true);
+    const { documents } = JSON.parse(exported?.parts.join('') ?? '');
+    expect(documents).toMatchObject([{ document: { id: one.documentId }, text: 'words of a document' }]);
+  });
+
+  it('ends when it is canceled, with what is done', async () => {
+    const { bridge, chats, ids } = await start();
+    const reading = bridge.hold('chats.exportText').hold(1);
+    const exporting = chats.exportChats(ids, options);
+    await reading.reached();
+    chats.cancelTransfer();
+    reading.open();
+    expect(await exporting).toBeNull();
+    expect(bridge.inputs('chats.exportText')).toHaveLength(2);
+  });
+
+  it.each(['no JSON', '{"chats":[]}', '{"format":"concertina-chats","version":2,"chats":[]}'])(
+    'refuses %s',
+    async (text) => {
+      const { added, refused } = await (await openWindow({ start: false })).chats.importChats(text);
+      expect([added, refused.length]).toEqual([0, 1]);
+    },
+  );
+
+  it('says why chats stayed out, each reason once', async () => {
+    const { bridge, chats } = await start();
+    bridge.refuse('chats.import', { code: 'bad-request', message: 'This is no chat.', hint: '' });
+    const text = '{"format":"concertina-chats","version":1,"chats":[{},{}]}';
+    expect(await chats.importChats(text)).toEqual({ added: 0, refused: ['This is no chat.'] });
+  });
+});

@@ -1,0 +1,215 @@
+/** Documents beside a question: from a file or a paste to a card, and with the question to the services. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import type { DocumentJob } from '@/electron/contract/documents';
+import { attachmentsOf, draftDocument, pastedName } from '@/renderer/state/lib/attach';
+import { selectBudgetStale } from '@/renderer/state/slices/budget';
+import { selectDraftDocuments } from '@/renderer/state/slices/documents';
+import { documentInfo, message } from '@/test/fixtures/samples';
+import { attach, waiting } from '@/test/fixtures/services';
+import { openWindow } from '@/test/fixtures/window';
+
+async function start({ engine = false } = {}) {
+  const opened = await openWindow({ start: engine });
+  const cards = () => selectDraftDocuments(opened.get());
+  const read = () => vi.waitFor(() => expect(cards().every(({ info }) => info)).toBe(true), waiting);
+  /** Pasted, and read. */
+  async function paste(text: string) {
+    await opened.actions.documents.attachText(text);
+    await read();
+    return cards().at(-1)?.info?.id ?? '';
+  }
+  return { ...opened, cards, read, paste, documents: opened.actions.documents };
+}
+
+const passages = { kind: 'passages' as const, passages: [] };
+
+describe('a document of a draft', () => {
+  it('is on its card at once, is read, and goes with the question', async () => {
+    const { dataFolder, documents, cards, read, ask, bridge, get } = await start({ engine: true });
+    const path = join(dataFolder, 'report.txt');
+    await writeFile(path, '# One\nwords\n# Two\nmore words');
+    const attaching = documents.attachFiles([new File([path], 'report.txt')]);
+    expect(cards()).toMatchObject([{ name: 'report.txt', info: null, sent: 0 }]);
+    expect(attachmentsOf(cards())).toEqual([]);
+    await attaching;
+    await read();
+    expect(cards()[0]?.info?.sections).toBe(2);
+    const attachments = attachmentsOf(cards());
+    await ask('Who?');
+    expect(bridge.inputs('turns.send')).toMatchObject([{ text: 'Who?', attachments }]);
+    expect(cards()).toEqual([]);
+    expect(get().conversation.chat?.messages[0]?.attachments).toEqual(attachments);
+  });
+
+  it('says why it could not be read or handed over, and is tried again', async () => {
+    const { documents, cards, bridge } = await start();
+    await documents.attachText('refuse');
+    await vi.waitFor(() => expect(cards()[0]?.error?.code).toBe('document-unsupported'), waiting);
+    const full = { code: 'storage-failed', message: 'The disk is full.', hint: '' } as const;
+    bridge.refuse('documents.addText', full);
+    const { key = '', name } = cards()[0] ?? {};
+    await documents.tryAgain(key);
+    expect(cards()).toMatchObject([{ name, error: full }]);
+    bridge.refuse('documents.addText', null);
+    await documents.tryAgain(key);
+    expect(cards()).toMatchObject([{ name, error: null, jobId: expect.any(String) }]);
+  });
+
+  it('ends its job when it is removed', async () => {
+    const { documents, cards, bridge, call } = await start();
+    await documents.attachText('silent');
+    const { key = '', jobId } = cards()[0] ?? {};
+    documents.remove(key);
+    expect(cards()).toEqual([]);
+    await vi.waitFor(() => expect(bridge.inputs('documents.cancel')).toEqual([{ jobId }]), waiting);
+    await vi.waitFor(
+      async () => expect((await call('documents.jobs', undefined))[0]?.state).not.toBe('reading'),
+      waiting,
+    );
+  });
+
+  it('that was chosen in the dialog is ready when its job ended before the window knew of it', async () => {
+    const { documents, cards, bridge } = await start();
+    const job: DocumentJob = {
+      ...{ id: 'job', name: 'report.pdf', state: 'reading', progress: 0.2, pages: null, document: null, error: null },
+    };
+    bridge.answer('documents.attachFromDialog', () => [job.id]);
+    bridge.answer('documents.jobs', () => {
+      // the event overtakes the answer, which tells the state before it
+      bridge.emit('onDocumentJobs', [{ ...job, state: 'done', document: documentInfo() }]);
+      return [job];
+    });
+    await documents.attachFromDialog();
+    expect(cards()).toMatchObject([{ jobId: job.id, info: { name: 'report.pdf' }, origin: { kind: 'dialog' } }]);
+  });
+
+  it('becomes plain text again, behind what was written', async () => {
+    const { documents, conversation, cards, get } = await start();
+    conversation.setDraftText('Look:');
+    await documents.attachText('a long text');
+    documents.pasteAsText(cards()[0]?.key ?? '');
+    expect(get().conversation.drafts.new).toEqual({ text: 'Look:\n\na long text', documents: [] });
+  });
+
+  it('stays with its own draft while other chats are open, and ends there', async () => {
+    const { documents, conversation, cards, call, read, get } = await start();
+    const [one, two] = [await call('chats.create', { title: 'One' }), await call('chats.create', { title: 'Two' })];
+    await conversation.open(one.id);
+    await documents.attachText('one');
+    await conversation.open(two.id);
+    expect(cards()).toEqual([]);
+    await vi.waitFor(() => expect(get().documents.jobs[0]?.state).toBe('done'), waiting);
+    await conversation.open(one.id);
+    await read();
+    expect(cards()).toHaveLength(1);
+  });
+
+  it('that is searched stays beside the next question', async () => {
+    const { documents, conversation, cards, paste, bridge } = await start();
+    const assistantMessage = message({ id: 'answer', role: 'assistant' });
+    bridge.answer('turns.send', () => ({ requestId: 'r', userMessage: message(), assistantMessage }));
+    await paste('words');
+    documents.setPart(cards()[0]?.key ?? '', passages);
+    conversation.setDraftText('One?');
+    await conversation.send();
+    expect(cards()).toMatchObject([{ part: passages }]);
+  });
+
+  it('that was searched in an earlier run is there again, until it is taken off', async () => {
+    const { documents, conversation, cards, call, bridge } = await start();
+    const attachment = { ...(await attach(call, 'a.txt', 'words')), part: passages };
+    const { id: chatId } = await call('chats.create', { title: 'Old' });
+    const chat = await call('chats.open', { chatId });
+    const question = message({ id: 'q', attachments: [attachment] });
+    bridge.answer('chats.open', () => ({ ...chat, messages: [question], leafId: question.id }));
+    await conversation.open(chatId);
+    await vi.waitFor(() => expect(cards()).toMatchObject([{ part: passages, origin: { kind: 'stored' } }]), waiting);
+    conversation.startNew();
+    await conversation.open(chatId);
+    expect(cards()).toHaveLength(1);
+    documents.remove(cards()[0]?.key ?? '');
+    conversation.startNew();
+    await conversation.open(chatId);
+    expect(cards()).toEqual([]);
+  });
+
+  it('gives nothing when none of it is chosen, and its name only once', () => {
+    const ready = draftDocument({ name: 'a', origin: { kind: 'stored' }, info: documentInfo() });
+    expect(attachmentsOf([{ ...ready, part: { kind: 'sections', sections: [] } }])).toEqual([]);
+    expect(pastedName(['Pasted text', 'Pasted text 2'])).toBe('Pasted text 3');
+  });
+});
+
+describe('the search in a document', () => {
+  it('gives each passage with its words; one that failed is told from one without hits', async () => {
+    const { documents, bridge, paste } = await start();
+    const id = await paste('0123456789abcdefghij');
+    const passage = { start: 10, end: 14, label: 'Page 1', score: 2 };
+    bridge.answer('documents.search', () => ({ passages: [passage], all: 1 }));
+    expect(await documents.search(id, 'letters')).toEqual({ passages: [{ ...passage, text: 'abcd' }], all: 1 });
+    bridge.refuse('documents.search', { code: 'not-found', message: 'Gone.', hint: '' });
+    expect(await documents.search(id, 'letters')).toBeNull();
+  });
+
+  it('shows how far its own search is, until nobody waits for it', async () => {
+    const { documents, get, bridge } = await start();
+    bridge.answer('documents.search', () => ({ passages: [], all: 0 }));
+    await documents.search('d1', 'letters');
+    const [{ asker }] = bridge.inputs('documents.search') as [{ asker: string }];
+    bridge.emit('onSearch', { asker: 'another window', fraction: 0.9 });
+    expect(get().documents.searched).toBeNull();
+    bridge.emit('onSearch', { asker, fraction: 0.3 });
+    expect(get().documents.searched).toBe(0.3);
+    documents.endSearch();
+    expect(get().documents.searched).toBeNull();
+    await vi.waitFor(() => expect(bridge.inputs('documents.cancelSearch')).toEqual([{ asker }]), waiting);
+  });
+});
+
+describe('the budget', () => {
+  it('is of the draft as it is, and stale with every change of it', async () => {
+    const { documents, actions, conversation, cards, paste, get } = await start({ engine: true });
+    await paste('# One\nsome words\n# Two\nmore words');
+    conversation.setDraftText('Who is it?');
+    expect(selectBudgetStale(get())).toBe(true);
+    await actions.budget.ask();
+    expect(get().budget.budget).toMatchObject({ message: 3, byDocument: [{ documentId: cards()[0]?.info?.id }] });
+    expect(selectBudgetStale(get())).toBe(false);
+    documents.setPart(cards()[0]?.key ?? '', { kind: 'sections', sections: [1] });
+    expect(selectBudgetStale(get())).toBe(true);
+  });
+
+  it('is asked before a question leaves the field; where nothing can be counted the engine decides', async () => {
+    const { actions, conversation, paste, bridge } = await start({ engine: true });
+    await paste('a few words');
+    expect(await actions.budget.fits()).toBe(true);
+    await paste('word '.repeat(9000));
+    expect(await actions.budget.fits()).toBe(false);
+    bridge.refuse('turns.budget', { code: 'engine-unavailable', message: 'Not yet.', hint: '' });
+    conversation.setDraftText('Counted by nobody.');
+    expect(await actions.budget.fits()).toBe(true);
+  });
+});
+
+describe('the panel', () => {
+  it('opens at a place, in place of the settings', async () => {
+    const { documents, actions, call, get } = await start();
+    const { documentId } = await attach(call, 'a.txt', '# One\n# Two\n# Three\n');
+    actions.ui.setSettings(true);
+    documents.openAt(documentId, { section: 2 });
+    expect(get().documents.panel).toMatchObject({ documentId, view: 'text', place: { section: 2 } });
+    expect(get().ui.settingsOpen).toBe(false);
+    await vi.waitFor(() => expect(get().documents.sections[documentId]).toHaveLength(3), waiting);
+    const before = get().documents.panel?.asked;
+    documents.openAt(documentId, { section: 2 });
+    expect(get().documents.panel?.asked).not.toBe(before);
+  });
+
+  it('says when the document is not stored any more', async () => {
+    const { documents, get } = await start();
+    documents.openAt('0d9b5ad4-0000-4000-8000-000000000000');
+    await vi.waitFor(() => expect(get().documents.panelError?.code).toBe('not-found'), waiting);
+  });
+});
