@@ -10,9 +10,11 @@ import {
   useMemo,
   useRef,
 } from 'react';
+import type { EngineState } from '../../../electron/contract/engine';
+import type { ConnectionPhase, DraftDocument } from '../../state/appState';
+import { choosesNothing } from '../../state/lib/attach';
 import { longPaste, selectChat, selectChatId, selectDraftOfOpenChat, selectSending } from '../../state/lib/openChat';
 import { budgetKey, selectBudget, selectBudgetStale } from '../../state/slices/budget';
-import { selectDraftDocuments } from '../../state/slices/documents';
 import {
   selectCanAnswer,
   selectConnection,
@@ -21,17 +23,15 @@ import {
   waitsFor,
 } from '../../state/slices/engine';
 import { selectIsAnswering, selectPhase } from '../../state/slices/live';
-import { selectSettings } from '../../state/slices/settings';
 import { selectFocusComposer } from '../../state/slices/ui';
 import { useActions, useApp } from '../../state/useApp';
 import { IconButton } from '../../ui/Button';
 import { keyLabel } from '../../ui/Kbd';
 import { Tooltip } from '../../ui/Tooltip';
 import { BudgetBar, BudgetMeter, leavingText, readingRate } from './BudgetBar';
-import { DocumentCard } from './DocumentCard';
+import { DocumentCards } from './DocumentCard';
 import { FirstActions } from './FirstActions';
 import { NoFitCard } from './NoFitCard';
-import { type SendBlock, type SendFacts, sendBlock, statusText } from './sendBlock';
 
 export function Composer() {
   const { text, documents } = useApp(selectDraftOfOpenChat);
@@ -267,42 +267,6 @@ function answeringText(reading: boolean): string {
 
 const hint = `${keyLabel('Enter')} sends, ${keyLabel('Shift+Enter')} starts a new line`;
 
-/** The documents of the question, in the order in which the model reads them. */
-function DocumentCards() {
-  const documents = useApp(selectDraftDocuments);
-  const budget = useApp(selectBudget);
-  const stale = useApp(selectBudgetStale);
-  const lookedUp = useApp(selectSettings)?.documents.retrievalTokens ?? 0;
-  if (documents.length === 0) return null;
-  const counts = budget?.byDocument.filter(({ inBranch }) => !inBranch) ?? [];
-  const searched = documents.filter(({ part }) => part.kind === 'passages').length;
-  const ready = documents.filter(({ info }) => info !== null);
-
-  return (
-    <ul
-      className="grid max-h-[30vh] grid-cols-[repeat(auto-fill,minmax(min(15rem,100%),1fr))] items-start gap-2 overflow-y-auto px-3 pt-3"
-      aria-label="Documents of this question"
-      data-testid="draft-documents"
-    >
-      {documents.map((document) => {
-        const count = counts[ready.indexOf(document)];
-        const known = count?.documentId === document.info?.id;
-        const twice = ready.find(({ info }) => info?.id === document.info?.id) !== document;
-        return (
-          <DocumentCard
-            key={document.key}
-            document={document}
-            tokens={known && count ? count.tokens : null}
-            most={document.part.kind === 'passages' ? Math.floor(lookedUp / searched) : null}
-            stale={stale}
-            twice={document.info !== null && twice}
-          />
-        );
-      })}
-    </ul>
-  );
-}
-
 type Clipboard = Pick<DataTransfer, 'getData' | 'files'>;
 
 /**
@@ -326,4 +290,84 @@ function useAutoHeight(field: RefObject<HTMLTextAreaElement | null>, text: strin
     element.style.height = 'auto';
     element.style.height = text.length > measured ? '100vh' : `${element.scrollHeight}px`;
   }, [field, text]);
+}
+
+// Why a question cannot be sent now. Every reason is shown, none is guessed by the person.
+
+interface SendBlock {
+  reason: string;
+  /** what the person can do about it with one click */
+  action: 'models' | null;
+}
+
+interface SendFacts {
+  connection: ConnectionPhase;
+  engine: EngineState | null;
+  /** nothing is written */
+  empty: boolean;
+  sending: boolean;
+  documents: readonly Pick<DraftDocument, 'name' | 'info' | 'error' | 'part'>[];
+  /** of the prompt as it is now; null: not counted */
+  fits: boolean | null;
+  /** the name of a document that no passage has room of; null: there is none */
+  unfilled: string | null;
+}
+
+function sendBlock(facts: SendFacts): SendBlock | null {
+  if (facts.connection !== 'open') return block('Not connected');
+  const engine = engineBlock(facts.engine);
+  if (engine) return engine;
+  if (facts.sending) return block('Sending');
+  const documents = documentsBlock(facts.documents);
+  if (documents) return documents;
+  // the card above says by how much, and what can be done
+  if (facts.fits === false && facts.unfilled) return block(`No room is left for passages of ${facts.unfilled}`);
+  if (facts.fits === false) return block('This does not fit into the context');
+  if (!facts.empty) return null;
+  return block(facts.documents.length > 0 ? 'Write a question about the text' : '');
+}
+
+/** While a model is on its way the services take the question and answer it afterwards. */
+function engineBlock(state: EngineState | null): SendBlock | null {
+  switch (state) {
+    case 'starting':
+    case 'loading':
+    case 'restarting':
+    case 'ready':
+    case 'generating':
+      return null;
+    case null:
+      return block('Concertina is starting. You can type while you wait');
+    case 'empty':
+      return { reason: 'No model is loaded', action: 'models' };
+    case 'failed':
+      return { reason: 'The model could not be loaded', action: 'models' };
+    case 'unavailable':
+      return block('The engine is not available');
+  }
+}
+
+/** For the line below the field. `waits`: what the engine is at. `leaving`: what leaves the prompt if the question is sent. */
+function statusText(sending: SendBlock | null, waits: string | null, leaving: string | null): string | null {
+  if (sending?.reason) return sending.reason;
+  if (waits) return waits;
+  return sending === null ? leaving : null;
+}
+
+/** A question never goes without what was attached to it. */
+function documentsBlock(documents: SendFacts['documents']): SendBlock | null {
+  const failed = documents.find(({ error }) => error !== null);
+  if (failed) return block(`${failed.name} could not be read: remove it, or try again`);
+  const nothing = documents.find(({ part }) => choosesNothing(part));
+  if (nothing) return block(`Nothing of ${nothing.name} is chosen: choose something, or remove it`);
+  const reading = documents.filter(({ info }) => info === null);
+  const [first] = reading;
+  if (!first) return null;
+  return block(
+    reading.length === 1 ? `${first.name} is still being read` : `${reading.length} documents are being read`,
+  );
+}
+
+function block(reason: string): SendBlock {
+  return { reason, action: null };
 }

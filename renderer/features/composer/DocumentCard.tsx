@@ -15,13 +15,51 @@ import {
 import type { DocumentJob, DocumentKind } from '../../../electron/contract/documents';
 import type { DraftDocument } from '../../state/appState';
 import { partText, sectionsName } from '../../state/lib/partText';
-import { selectJob } from '../../state/slices/documents';
+import { selectBudget, selectBudgetStale } from '../../state/slices/budget';
+import { selectDraftDocuments, selectJob } from '../../state/slices/documents';
+import { selectSettings } from '../../state/slices/settings';
 import { useActions, useApp } from '../../state/useApp';
 import { Button, IconButton } from '../../ui/Button';
 import { cx } from '../../ui/cx';
 import { formatCount } from '../../ui/format';
 import { Menu, MenuItem } from '../../ui/Menu';
 import { Progress } from '../../ui/Progress';
+
+/** The documents of the question, in the order in which the model reads them. */
+export function DocumentCards() {
+  const documents = useApp(selectDraftDocuments);
+  const budget = useApp(selectBudget);
+  const stale = useApp(selectBudgetStale);
+  const lookedUp = useApp(selectSettings)?.documents.retrievalTokens ?? 0;
+  if (documents.length === 0) return null;
+  const counts = budget?.byDocument.filter(({ inBranch }) => !inBranch) ?? [];
+  const searched = documents.filter(({ part }) => part.kind === 'passages').length;
+  const ready = documents.filter(({ info }) => info !== null);
+
+  return (
+    <ul
+      className="grid max-h-[30vh] grid-cols-[repeat(auto-fill,minmax(min(15rem,100%),1fr))] items-start gap-2 overflow-y-auto px-3 pt-3"
+      aria-label="Documents of this question"
+      data-testid="draft-documents"
+    >
+      {documents.map((document) => {
+        const count = counts[ready.indexOf(document)];
+        const known = count?.documentId === document.info?.id;
+        const twice = ready.find(({ info }) => info?.id === document.info?.id) !== document;
+        return (
+          <DocumentCard
+            key={document.key}
+            document={document}
+            tokens={known && count ? count.tokens : null}
+            most={document.part.kind === 'passages' ? Math.floor(lookedUp / searched) : null}
+            stale={stale}
+            twice={document.info !== null && twice}
+          />
+        );
+      })}
+    </ul>
+  );
+}
 
 interface DocumentCardProps {
   document: DraftDocument;
@@ -35,7 +73,7 @@ interface DocumentCardProps {
 }
 
 /** A document beside the question: what it is, how far it has been read, or why it could not be. */
-export function DocumentCard({ document, tokens, most, stale, twice }: DocumentCardProps) {
+function DocumentCard({ document, tokens, most, stale, twice }: DocumentCardProps) {
   const job = useApp(selectJob(document.jobId));
   const { documents } = useActions();
   const { key, info, error, name } = document;

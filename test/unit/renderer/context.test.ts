@@ -1,17 +1,12 @@
 /** The context control: marks of the slider, their places, and what a change costs. */
 import { describe, expect, it } from 'vitest';
-import type { AnswerStats, Message } from '@/electron/contract/chats';
 import type { ContextFit, FitMark } from '@/electron/contract/fit';
-import { type CacheType, settingsSchema } from '@/electron/contract/settings';
-import { applyCost, measuredRate } from '@/renderer/features/settings/ApplyBar';
+import type { CacheType } from '@/electron/contract/settings';
 import { placeMarks } from '@/renderer/features/settings/ContextSlider';
 import { clusterText, contextMarks, legendOf, longestOf, roomFor } from '@/renderer/features/settings/contextMarks';
 import { contextStops, longestOnSlider, shareOf } from '@/renderer/features/settings/contextScale';
 import { needParts, needText } from '@/renderer/features/settings/KvEstimate';
 import { offerText } from '@/renderer/ui/format';
-import { loadedContext } from '@/test/fixtures/samples';
-
-const { context } = settingsSchema.parse({});
 
 function mark(typeK: CacheType, nCtx: number, typeV = typeK): FitMark {
   return { typeK, typeV, effectiveK: typeK, effectiveV: typeV, nCtx, bytes: nCtx };
@@ -125,44 +120,6 @@ describe('places on the scale', () => {
       ['f16', 0],
       ['turbo4 · trained', 0],
     ]);
-  });
-});
-
-describe('what a change costs', () => {
-  const facts = { loaded: loadedContext, saved: context, edited: context, used: 4000, trained: 8192, rate: 200 };
-
-  it('nothing, while the cache is empty', () => {
-    expect(applyCost({ ...facts, used: 0 }).kind).toBe('nothing');
-    expect(applyCost({ ...facts, loaded: null }).kind).toBe('nothing');
-  });
-
-  it('nothing to be read where the cache is kept', () =>
-    expect(applyCost({ ...facts, edited: { ...context, nCtx: 6144 } })).toEqual({
-      kind: 'kept',
-      text: 'The chat stays, and the cache is kept: its 4,000 tokens are not read again.',
-    }));
-
-  it.each([{ typeK: 'turbo3' as const }, { gpuLayers: 3 }])('reading the chat again: %j', (change) => {
-    expect(applyCost({ ...facts, edited: { ...context, ...change } })).toEqual({
-      kind: 'again',
-      text: 'The chat stays. Its 4,000 tokens are read again with the next question, about 20 s at 200 tok/s.',
-    });
-  });
-
-  it('says no time that was not measured', () =>
-    expect(applyCost({ ...facts, rate: null, edited: { ...context, typeK: 'f16' } }).text).toMatch(/question\.$/));
-
-  it('warns where the chat does not fit into the context', () =>
-    expect(applyCost({ ...facts, edited: { ...context, nCtx: 2048 } }).kind).toBe('too-short'));
-
-  it('takes the rate of the answer that read the most of the last ones of this model', () => {
-    const stats = (promptTokens: number, promptTokensPerSecond: number, cachedTokens = 0) =>
-      ({ promptTokens, cachedTokens, promptTokensPerSecond }) as AnswerStats;
-    const message = (one: AnswerStats, modelName = 'tiny') => ({ modelName, stats: one }) as Message;
-    const messages = [message(stats(5000, 300)), message(stats(6000, 20), 'large'), message(stats(5100, 900, 5090))];
-    expect(measuredRate(messages, null, 'tiny')).toBe(300);
-    expect(measuredRate([message(stats(20, 300))], null, 'tiny')).toBeNull();
-    expect(measuredRate([], stats(400, 250), 'tiny')).toBe(250);
   });
 });
 

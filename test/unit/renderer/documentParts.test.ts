@@ -1,15 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { type Attachment, type Message, releasedAlong } from '@/electron/contract/chats';
-import type { CacheType } from '@/electron/contract/settings';
 import { usedOf } from '@/renderer/features/chat/UserMessage';
-import { budgetParts, budgetText } from '@/renderer/features/composer/BudgetBar';
 import { partOf, tokensOf } from '@/renderer/features/documents/selection';
 import type { AppState } from '@/renderer/state/appState';
 import { blockAt, blocksOf, overlap, shownText, stretchesOf } from '@/renderer/state/lib/blocks';
 import { selectCanRelease } from '@/renderer/state/lib/openChat';
 import { hitOf, parseRanges, partsSent, partText, rangesText, sectionsIn } from '@/renderer/state/lib/partText';
-import { neededLength, roomOffers } from '@/renderer/state/slices/budget';
-import { documentInfo, fitOf, message, pages, promptBudget } from '@/test/fixtures/samples';
+import { documentInfo, message, pages } from '@/test/fixtures/samples';
 
 describe('numbers of pages', () => {
   it('are read as people write them', () => {
@@ -162,38 +159,6 @@ describe('passages that left the prompt', () => {
     expect(last([ask(0), answer(), ask(10), answer(1)])).toBe(false);
     // those of its own question stay
     expect(last([ask(0), answer()])).toBe(false);
-  });
-});
-
-describe('the budget', () => {
-  it('has parts that sum to the context, and names them', () => {
-    const budget = promptBudget({ documents: 3000, history: 200 });
-    const parts = budgetParts(budget);
-    expect(parts.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(8192);
-    expect(budgetText(budget)).toBe(
-      'Context of 8,192 tokens: Chat template 5, Documents 3,000, Chat so far 200, This message 10, Kept for the answer 1,024, Free 3,953.',
-    );
-    expect(budgetText(promptBudget({ documents: 9000 }))).toMatch(/Free 0\. 1,847 too many\.$/);
-  });
-
-  it('says how long a context has to be, up to what the model was trained for', () => {
-    const budget = promptBudget({ documents: 9000 });
-    expect(neededLength(budget, 1024, null)).toBe(10_240);
-    expect(neededLength(budget, 1024, 131_072)).toBe(10_240);
-    expect(neededLength(budget, 1024, 10_100)).toBe(10_100);
-    expect(neededLength(budget, 1024, 8192)).toBeNull();
-  });
-
-  it('offers the chosen types first, and only smaller ones below', () => {
-    const offers = (type: CacheType, values: number) => {
-      const context = { nCtx: 16_384, typeK: type, typeV: type };
-      return roomOffers(fitOf(context, { weights: 48e6, values, longest: 16_384 }), 16_384).map(({ typeK }) => typeK);
-    };
-    expect(offers('f16', 2048)).toEqual(['f16', 'turbo4', 'turbo3']);
-    expect(offers('turbo4', 2048)).toEqual(['turbo4', 'turbo3']);
-    expect(offers('turbo3', 2048)).toEqual(['turbo3']);
-    expect(offers('f16', 512_000)).toEqual(['turbo3']);
-    expect(offers('turbo4', 100_000_000)).toEqual([]);
   });
 });
 

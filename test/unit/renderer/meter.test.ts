@@ -1,9 +1,7 @@
-/** What the plots and the line of the strip show, and when heat and power are mentioned. */
+/** What the plots and the line of the strip show. */
 import { describe, expect, it } from 'vitest';
-import { unknownPower } from '@/electron/contract/machine';
 import { formatAgo } from '@/renderer/features/meter/HistoryPlot';
 import { columnsOf, largestOf, stacked, stackedParts } from '@/renderer/features/meter/historySeries';
-import { powerHint, sparklinePoints } from '@/renderer/features/meter/StatusStrip';
 import { addSample, emptySparkline, maxValues } from '@/renderer/state/lib/sparkline';
 import { memory } from '@/test/fixtures/samples';
 
@@ -37,40 +35,8 @@ describe('the line in the strip', () => {
     expect([line.values[0], line.values.at(-1)]).toEqual([10, 20]);
     expect(line.stride * line.values.length + line.open.length).toBe(1000);
   });
-
-  it('reaches from edge to edge, the fastest at the top', () => {
-    expect(sparklinePoints([], 56, 14)).toBe('');
-    expect(sparklinePoints([0, 0], 56, 14)).toBe('');
-    expect(sparklinePoints([5], 56, 14)).toBe('0,1 56,1');
-    expect(sparklinePoints([0, 5, 10], 56, 14)).toBe('0,13 28,7 56,1');
-  });
 });
 
 it('says how long ago', () => {
   expect([0, -30, -60, -90, -300].map(formatAgo)).toEqual(['now', '−30 s', '−1 min', '−1:30', '−5 min']);
-});
-
-describe('heat and power', () => {
-  it('are mentioned only when they matter and are known', () => {
-    expect(powerHint(unknownPower)).toBeNull();
-    expect(powerHint({ thermal: 'nominal', speedLimit: 100, onBattery: false })).toBeNull();
-    expect(powerHint({ thermal: 'fair', speedLimit: null, onBattery: false })).toBeNull();
-    expect(powerHint({ thermal: 'fair', speedLimit: null, onBattery: true })).toMatchObject({
-      text: 'Battery',
-      slow: false,
-    });
-  });
-
-  it('are amber when they slow answers down', () => {
-    expect(powerHint({ thermal: 'nominal', speedLimit: 70, onBattery: true })).toMatchObject({
-      text: 'Slowed to 70%',
-      slow: true,
-    });
-    expect(powerHint({ thermal: 'critical', speedLimit: 50, onBattery: null })).toMatchObject({
-      text: 'Hot',
-      slow: true,
-    });
-    expect(powerHint({ thermal: 'serious', speedLimit: 50, onBattery: null })?.title).toContain('50%');
-    expect(powerHint({ thermal: 'serious', speedLimit: null, onBattery: null })?.title).not.toContain('%');
-  });
 });

@@ -1,14 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { cacheTypes, settingsSchema } from '@/electron/contract/settings';
+import { settingsSchema } from '@/electron/contract/settings';
 import { changesText } from '@/renderer/features/settings/changesText';
 import { contextStops, nearestStop } from '@/renderer/features/settings/contextScale';
 import { parseStops, printStops } from '@/renderer/features/settings/SamplingSection';
-import {
-  defaultContext,
-  defaultContextFor,
-  defaultSampling,
-  offeredTypes,
-} from '@/renderer/features/settings/SettingsPanel';
 import { isSame } from '@/renderer/state/slices/presets';
 import { clampTyped, committedNumber, parseNumber } from '@/renderer/ui/NumberField';
 
@@ -39,28 +33,11 @@ describe('the context slider', () => {
   });
 });
 
-describe('cache types', () => {
-  it('offers exactly the types of the contract, in its order', () => expect(offeredTypes).toEqual(cacheTypes));
-});
-
-describe('the defaults', () => {
-  it('are those of the contract', () => {
-    const { context, sampling } = settingsSchema.parse({});
-    expect(defaultContext).toEqual(context);
-    expect(defaultSampling).toEqual(sampling);
-  });
-
-  it('keep to what the model was trained for', () => {
-    expect(defaultContextFor(4096).nCtx).toBe(4096);
-    expect(defaultContextFor(131_072).nCtx).toBe(8192);
-    expect(defaultContextFor(null)).toEqual(defaultContext);
-  });
-
-  it('are told from changed settings', () => {
-    expect(isSame({ ...defaultSampling, stop: [] }, defaultSampling)).toBe(true);
-    expect(isSame({ ...defaultSampling, stop: ['x'] }, defaultSampling)).toBe(false);
-    expect(isSame({ ...defaultSampling, seed: 1 }, defaultSampling)).toBe(false);
-  });
+it('settings are told from changed ones', () => {
+  const { sampling } = settingsSchema.parse({});
+  expect(isSame({ ...sampling, stop: [] }, sampling)).toBe(true);
+  expect(isSame({ ...sampling, stop: ['x'] }, sampling)).toBe(false);
+  expect(isSame({ ...sampling, seed: 1 }, sampling)).toBe(false);
 });
 
 describe('changesText', () => {

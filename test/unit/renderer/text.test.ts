@@ -3,7 +3,6 @@ import { sortDropped } from '@/renderer/app/DropZone';
 import { commandOfKey, escapeCloses } from '@/renderer/app/keyboard';
 import { highlight } from '@/renderer/features/chat/markdown/highlight';
 import { foldedPart, lastPart, textBlocks } from '@/renderer/features/chat/UserMessage';
-import { pasteOf } from '@/renderer/features/composer/Composer';
 
 describe('highlight', () => {
   const kinds = (code: string, language: string) =>
@@ -71,22 +70,6 @@ describe('dropped files', () => {
     const { documents, models } = sortDropped(items);
     expect(documents.map((file) => file.name)).toEqual(['b.md', 'c']);
     expect(models.map((file) => file.name)).toEqual(['a.GGUF', 'folder']);
-  });
-});
-
-describe('a paste', () => {
-  const clipboard = (text: string, files: File[] = []) => ({
-    getData: () => text,
-    files: files as unknown as FileList,
-  });
-  const picture = new File([''], 'picture.png');
-
-  it('becomes a document when it is long, or when it is files only', () => {
-    expect(pasteOf(clipboard('x'.repeat(2000)))).toBeNull();
-    expect(pasteOf(clipboard('x'.repeat(2001)))).toEqual({ text: 'x'.repeat(2001) });
-    expect(pasteOf(clipboard('', [picture]))).toEqual({ files: [picture] });
-    expect(pasteOf(clipboard('a cell', [picture]))).toBeNull();
-    expect(pasteOf(clipboard(''))).toBeNull();
   });
 });
 

@@ -35,7 +35,7 @@ it('is read each second while the services have no news, and not while they are 
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] });
   onTestFinished(() => void vi.useRealTimers());
   const { actions, engineIs, get } = await openWindow({ start: false });
-  engineIs(readyStatus);
+  engineIs();
   vi.advanceTimersByTime(3000);
   expect(get().meter.history).toHaveLength(3);
   actions.engine.receiveConnection({ phase: 'lost', retryAt: null });

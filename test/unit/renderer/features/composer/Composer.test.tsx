@@ -1,0 +1,176 @@
+// @vitest-environment happy-dom
+/** Whether a question can be sent, what the composer says where it cannot, and what the context will hold. */
+import { act, fireEvent, screen, waitFor } from '@testing-library/react';
+import { describe, expect, it } from 'vitest';
+import type { PromptBudget } from '@/electron/contract/chats';
+import type { EngineState } from '@/electron/contract/engine';
+import { readingRate } from '@/renderer/features/composer/BudgetBar';
+import { Composer, pasteOf } from '@/renderer/features/composer/Composer';
+import { selectDraftDocuments } from '@/renderer/state/slices/documents';
+import { rendered } from '@/test/fixtures/rendered';
+import { answerStats, fitOf, promptBudget } from '@/test/fixtures/samples';
+import { holding, long } from '@/test/fixtures/services';
+
+const field = () => screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'Your message' });
+const send = () => screen.getByRole<HTMLButtonElement>('button', { name: 'Send' });
+/** what the line below the field says */
+const status = () => screen.getByTestId('composer-status').textContent;
+const idleComposer = () => rendered(<Composer />, { start: false }, ({ engineIs }) => engineIs());
+const write = (text: string) => fireEvent.change(field(), { target: { value: text } });
+
+describe('Send', () => {
+  it('sends what is written; Stop takes its place while the answer is written', async () => {
+    const { engine } = holding();
+    const { get, bridge } = await rendered(<Composer />, { engine });
+    expect(send().disabled).toBe(true);
+    write(long);
+    expect(send().disabled).toBe(false);
+    fireEvent.keyDown(field(), { key: 'Enter' });
+    const stop = await screen.findByRole('button', { name: 'Stop the answer' });
+    await waitFor(() => expect(field().value).toBe(''));
+    fireEvent.click(stop);
+    await screen.findByRole('button', { name: 'Send' });
+    expect(bridge.inputs('turns.send')).toMatchObject([{ text: long }]);
+    expect(get().conversation.chat?.messages[1]?.stopReason).toBe('cancelled');
+  });
+
+  it('takes a question while a model is on its way, and says that it waits', async () => {
+    const { engineIs } = await idleComposer();
+    write('Why?');
+    const usual = status();
+    for (const state of ['starting', 'loading', 'restarting'] satisfies EngineState[]) {
+      act(() => engineIs({ state }));
+      expect(send().disabled).toBe(false);
+      expect(status()).not.toBe(usual);
+    }
+    act(() => engineIs({ state: 'generating' }));
+    expect([send().disabled, status()]).toEqual([false, usual]);
+  });
+
+  it('is off without a model, an engine or a connection, each with its reason and a way out where there is one', async () => {
+    const { engineIs, actions } = await idleComposer();
+    write('Why?');
+    const said = [status()];
+    for (const state of ['empty', 'failed', 'unavailable'] satisfies EngineState[]) {
+      act(() => engineIs({ state }));
+      expect(send().disabled).toBe(true);
+      expect(screen.queryAllByRole('button', { name: 'Choose a model' })).toHaveLength(state === 'unavailable' ? 0 : 1);
+      said.push(status());
+    }
+    act(() => actions.engine.receiveConnection({ phase: 'lost', retryAt: null }));
+    expect(send().disabled).toBe(true);
+    expect(new Set([...said, status()]).size).toBe(5);
+  });
+
+  it('waits for documents, and never leaves one out in silence', async () => {
+    const { actions, get } = await idleComposer();
+    const isOff = (name: string) =>
+      waitFor(() => expect([send().disabled, status()]).toEqual([true, expect.stringContaining(name)]));
+    const isOn = () => waitFor(() => expect(send().disabled).toBe(false));
+    write('Why?');
+    await act(() => actions.documents.attachText('silent', 'a.txt'));
+    await isOff('a.txt');
+    fireEvent.click(screen.getByRole('button', { name: 'Cancel reading a.txt' }));
+    await isOn();
+    await act(() => actions.documents.attachText('refuse', 'b.txt'));
+    await screen.findByRole('button', { name: 'Remove b.txt' });
+    await isOff('b.txt');
+    fireEvent.click(screen.getByRole('button', { name: 'Remove b.txt' }));
+    await act(() => actions.documents.attachText('# One\nwords', 'c.txt'));
+    await isOn();
+    const [{ key } = { key: '' }] = selectDraftDocuments(get());
+    act(() => actions.documents.setPart(key, { kind: 'sections', sections: [] }));
+    await isOff('c.txt');
+    act(() => actions.documents.setPart(key, { kind: 'whole' }));
+    await isOn();
+    write('');
+    expect(send().disabled).toBe(true);
+  });
+});
+
+describe('the context', () => {
+  /** With this budget of the draft, once it is counted. */
+  async function withBudget(change: Partial<PromptBudget>) {
+    const opened = await rendered(<Composer />, { start: false }, ({ bridge, engineIs }) => {
+      bridge.answer('turns.budget', () => promptBudget(change));
+      bridge.answer('engine.plan', () => fitOf({ nCtx: 16_384, typeK: 'turbo4', typeV: 'turbo4' }));
+      engineIs();
+    });
+    write('Why?');
+    const meter = await screen.findByRole('button', { name: /^Context of/ });
+    await waitFor(() => expect(meter.dataset.stale).toBeUndefined());
+    return { ...opened, meter };
+  }
+  /** tokens by part of the bar */
+  const parts = () => {
+    const drawn = screen.getByTestId('budget-bar').querySelectorAll<HTMLElement>('[data-part]');
+    return Object.fromEntries([...drawn].map(({ dataset }) => [dataset.part, Number(dataset.tokens)]));
+  };
+
+  it('is drawn in parts that sum to it, of which none is empty', async () => {
+    const { meter } = await withBudget({ documents: 3000, history: 200 });
+    expect(parts()).toEqual({ documents: 3000, history: 200, message: 10, template: 5, reserve: 1024, free: 3953 });
+    expect(meter.dataset.tokens).toBe('3215');
+    expect(screen.queryByRole('region', { name: 'This does not fit' })).toBeNull();
+  });
+
+  it('that is too short keeps the question back, and offers what would do', async () => {
+    const { get } = await withBudget({ documents: 9000, remedies: { leaveOut: true, newChat: true } });
+    expect(parts()).not.toHaveProperty('free');
+    expect(send().disabled).toBe(true);
+    expect(screen.getByRole('alert').textContent).toContain('1,847');
+    const names = screen.getAllByRole('button').map((button) => button.dataset.testid);
+    expect(names).toEqual(expect.arrayContaining(['offer-let-go', 'offer-new-chat']));
+    fireEvent.click(screen.getByTestId('offer-let-go'));
+    await waitFor(() => expect(get().settings.saved?.overflow).toBe('roll'));
+  });
+
+  it('that has no room for a passage names the document', async () => {
+    await withBudget({ fits: false, unfilled: 'a.pdf', remedies: { leaveOut: false, newChat: false } });
+    expect(send().disabled).toBe(true);
+    expect(status()).toContain('a.pdf');
+    expect(screen.getByRole('alert').textContent).toContain('a.pdf');
+    expect(screen.queryByTestId('offer-new-chat')).toBeNull();
+  });
+
+  it('says what leaves the prompt, and the price of it, only of a question that can be sent', async () => {
+    const { engineIs } = await withBudget({ released: 3, leftOut: 1, readAgain: 5312 });
+    expect(status()).toMatch(/3 earlier.*oldest message.*5,312 tokens/);
+    act(() => engineIs({ state: 'loading' }));
+    expect(status()).not.toContain('5,312');
+    act(() => engineIs({ state: 'ready' }));
+    write('');
+    expect(status()).not.toContain('5,312');
+  });
+
+  it('says what becomes of the figures of an older draft: only a model counts', async () => {
+    const { meter, engineIs } = await withBudget({});
+    const said = new Set<string | null>();
+    for (const state of ['ready', 'loading', 'failed'] satisfies EngineState[]) {
+      act(() => engineIs({ state }));
+      write(`Why ${state}?`);
+      expect(meter.dataset.stale).toBe('true');
+      said.add(meter.getAttribute('aria-label'));
+    }
+    expect(said.size).toBe(3);
+  });
+
+  it('is read as fast as by the answer that had the most to read', () => {
+    const [short, whole] = [{ cachedTokens: 109, promptTokensPerSecond: 9000 }, { promptTokensPerSecond: 500 }];
+    expect(readingRate([short, whole].map((change) => ({ stats: { ...answerStats, ...change } })))).toBe(500);
+    expect(readingRate([{ stats: null }])).toBe(0);
+  });
+});
+
+it('a paste becomes a document when it is long, or when it is files only', () => {
+  const clipboard = (text: string, files: File[] = []) => ({
+    getData: () => text,
+    files: files as unknown as FileList,
+  });
+  const picture = new File([''], 'picture.png');
+  expect(pasteOf(clipboard('x'.repeat(2000)))).toBeNull();
+  expect(pasteOf(clipboard('x'.repeat(2001)))).toEqual({ text: 'x'.repeat(2001) });
+  expect(pasteOf(clipboard('', [picture]))).toEqual({ files: [picture] });
+  expect(pasteOf(clipboard('a cell', [picture]))).toBeNull();
+  expect(pasteOf(clipboard(''))).toBeNull();
+});

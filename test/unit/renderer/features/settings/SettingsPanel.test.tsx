@@ -1,0 +1,116 @@
+// @vitest-environment happy-dom
+/** What in the settings waits for Apply, what it would cost, and what applies at once. */
+import { act, fireEvent, screen, waitFor } from '@testing-library/react';
+import { describe, expect, it } from 'vitest';
+import type { AnswerStats } from '@/electron/contract/chats';
+import { cacheTypes, settingsSchema } from '@/electron/contract/settings';
+import { applyCost, measuredRate } from '@/renderer/features/settings/ApplyBar';
+import {
+  defaultContext,
+  defaultContextFor,
+  defaultSampling,
+  SettingsPanel,
+} from '@/renderer/features/settings/SettingsPanel';
+import { rendered } from '@/test/fixtures/rendered';
+import { answerStats, fitOf, loadedContext, message } from '@/test/fixtures/samples';
+
+const changes = () => screen.queryByTestId('settings-changes');
+const typeOf = (side: string) => screen.getByRole<HTMLSelectElement>('combobox', { name: new RegExp(`^${side} `) });
+
+describe('the panel', () => {
+  it('keeps changes of the cache until they are applied, and forgets them with Discard', async () => {
+    const { services, get } = await rendered(<SettingsPanel />);
+    expect(changes()).toBeNull();
+    expect([...typeOf('K').options].map(({ value }) => value)).toEqual([...cacheTypes]);
+    fireEvent.change(typeOf('K'), { target: { value: 'q8_0' } });
+    expect(changes()?.textContent).toMatch(/turbo4.*q8_0/);
+    fireEvent.click(screen.getByRole('button', { name: 'Discard' }));
+    expect(changes()).toBeNull();
+    fireEvent.change(typeOf('V'), { target: { value: 'turbo3' } });
+    expect(services.settings.get().context.typeV).toBe('turbo4');
+    fireEvent.click(screen.getByTestId('settings-apply'));
+    await waitFor(() => expect(changes()).toBeNull());
+    expect(services.settings.get().context.typeV).toBe('turbo3');
+    await waitFor(() => expect(get().engine.status?.state).toBe('ready'));
+  });
+
+  it('says what does not fit, offers what does, and loads it only when a person insists', async () => {
+    const { bridge, actions } = await rendered(
+      <SettingsPanel />,
+      { start: false },
+      ({ bridge: services, engineIs }) => {
+        services.answer('engine.plan', ({ context }: { context: Parameters<typeof fitOf>[0] }) => fitOf(context));
+        services.answer('engine.reload', () => null);
+        engineIs();
+      },
+    );
+    act(() => actions.settings.editContext({ nCtx: 40_000, typeK: 'f16', typeV: 'f16' }));
+    expect(await screen.findByRole('alert')).toBeDefined();
+    const [offer] = await screen.findAllByTestId('settings-offer');
+    fireEvent.click(screen.getByTestId('settings-force'));
+    await waitFor(() => expect(bridge.inputs('engine.reload')).toEqual([{ force: true }]));
+    expect(offer?.textContent).toContain('turbo4');
+  });
+
+  it('has Apply off while an answer is written', async () => {
+    const { engineIs, actions } = await rendered(<SettingsPanel />, { start: false });
+    act(() => engineIs({ state: 'generating' }));
+    act(() => actions.settings.editContext({ nCtx: 4096 }));
+    expect(screen.getByTestId<HTMLButtonElement>('settings-apply').disabled).toBe(true);
+    act(() => engineIs());
+    expect(screen.getByTestId<HTMLButtonElement>('settings-apply').disabled).toBe(false);
+  });
+
+  it('applies the theme at once', async () => {
+    const { services } = await rendered(<SettingsPanel />, { start: false });
+    fireEvent.click(screen.getByRole('radio', { name: 'Dark' }));
+    await waitFor(() => expect(services.settings.get().theme).toBe('dark'));
+  });
+});
+
+describe('the defaults', () => {
+  it('are those of the contract', () => {
+    const { context, sampling } = settingsSchema.parse({});
+    expect(defaultContext).toEqual(context);
+    expect(defaultSampling).toEqual(sampling);
+  });
+
+  it('keep to what the model was trained for', () => {
+    expect(defaultContextFor(4096).nCtx).toBe(4096);
+    expect(defaultContextFor(131_072).nCtx).toBe(8192);
+    expect(defaultContextFor(null)).toEqual(defaultContext);
+  });
+});
+
+describe('what a change costs a chat', () => {
+  const context = defaultContext;
+  const facts = { loaded: loadedContext, saved: context, edited: context, used: 4000, trained: 8192, rate: 200 };
+  const cost = (change: Partial<typeof facts>) => applyCost({ ...facts, ...change });
+
+  it('is nothing while the cache is empty, or kept', () => {
+    expect(cost({ used: 0 }).kind).toBe('nothing');
+    expect(applyCost({ ...facts, loaded: null }).kind).toBe('nothing');
+    expect(cost({ edited: { ...context, nCtx: 6144 } }).kind).toBe('kept');
+  });
+
+  it.each([{ typeK: 'turbo3' as const }, { gpuLayers: 3 }])('is reading it again: %j', (change) => {
+    const edited = { ...context, ...change };
+    expect(cost({ edited })).toEqual({ kind: 'again', text: expect.stringMatching(/4,000.*20 s.*200 tok/) });
+    expect(applyCost({ ...facts, rate: null, edited }).text).not.toMatch(/ s\b|tok\/s/);
+  });
+
+  it('is too much where the chat does not fit into the context', () =>
+    expect(cost({ edited: { ...context, nCtx: 2048 } }).kind).toBe('too-short'));
+
+  it('is told by the answer that read the most of the last ones of this model', () => {
+    const stats = (promptTokens: number, promptTokensPerSecond: number, cachedTokens = 0): AnswerStats => ({
+      ...answerStats,
+      ...{ promptTokens, cachedTokens, promptTokensPerSecond },
+    });
+    const of = (one: AnswerStats, modelName = 'tiny') => message({ modelName, stats: one });
+    const messages = [of(stats(5000, 300)), of(stats(6000, 20), 'large'), of(stats(5100, 900, 5090))];
+    expect(measuredRate(messages, null, 'tiny')).toBe(300);
+    expect(measuredRate([of(stats(20, 300))], null, 'tiny')).toBeNull();
+    expect(measuredRate([], stats(400, 250), 'tiny')).toBe(250);
+  });
+});
