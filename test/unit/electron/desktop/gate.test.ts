@@ -1,7 +1,12 @@
+import { EventEmitter } from 'node:events';
+import type { BrowserWindow } from 'electron';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { channels } from '@/electron/contract/rpc';
-import { setUpGate } from '@/electron/desktop/gate';
+import { setUpGate, setUpStreams } from '@/electron/desktop/gate';
+import { EngineHost } from '@/electron/services/engine/engineHost';
+import { silentLogger } from '@/electron/services/lib/logger';
 import { eventFrom, invoke, ipcMain } from '@/test/fixtures/electron';
+import { ScriptedTransport } from '@/test/fixtures/transports';
 
 vi.mock('electron', () => import('@/test/fixtures/electron'));
 
@@ -41,4 +46,53 @@ test('an embedded frame is refused, even one of our own address', async () => {
 test('a frame that is gone is refused', async () => {
   const event = { ...eventFrom('app://concertina/'), senderFrame: null };
   expect(await invoke(channels.call, event, 'chats.list', undefined)).toEqual(refused);
+});
+
+vi.mock('electron', () => import('@/test/fixtures/electron'));
+
+function setUp() {
+  const opened: ScriptedTransport[] = [];
+  const host = new EngineHost(() => {
+    const transport = new ScriptedTransport();
+    opened.push(transport);
+    return transport;
+  }, silentLogger);
+  const postMessage = vi.fn();
+  const webContents = Object.assign(new EventEmitter(), { postMessage });
+  const window = Object.assign(new EventEmitter(), { webContents });
+  setUpStreams(host).attach(window as unknown as BrowserWindow);
+  host.start();
+  const ready = () => opened.at(-1)?.ready();
+  return { host, opened, window, webContents, postMessage, ready };
+}
+
+test('a page that is loaded before the engine is ready gets one port when it is', () => {
+  const { webContents, postMessage, ready } = setUp();
+  webContents.emit('did-finish-load');
+  expect(postMessage).not.toHaveBeenCalled();
+  ready();
+  expect(postMessage.mock.calls).toEqual([[channels.stream, null, [{ end: 'page' }]]]);
+});
+
+test('a page that still loads when the engine is ready gets one port, not two', () => {
+  const { webContents, postMessage, ready, opened } = setUp();
+  ready();
+  webContents.emit('did-finish-load');
+  expect(postMessage).toHaveBeenCalledTimes(1);
+  expect(opened[0]?.sent).toEqual([{ type: 'port' }]);
+});
+
+test('it gets a new one after a reload and after a restart of the engine, and none once it is closed', async () => {
+  const { webContents, window, postMessage, ready, opened } = setUp();
+  ready();
+  webContents.emit('did-finish-load');
+  webContents.emit('did-finish-load');
+  expect(postMessage).toHaveBeenCalledTimes(2);
+  opened[0]?.exit({ code: null, signal: 'SIGABRT' });
+  await vi.waitFor(() => expect(opened).toHaveLength(2));
+  ready();
+  expect(postMessage).toHaveBeenCalledTimes(3);
+  window.emit('closed');
+  ready();
+  expect(postMessage).toHaveBeenCalledTimes(3);
 });

@@ -1,6 +1,11 @@
-import { expect, test } from 'vitest';
+/** Limits of control groups, read from a made-up /proc and /sys. */
+
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 import { pagesOf } from '@/electron/contract/machine';
-import { filePages, residentOf, withProcessMemory } from '@/electron/engine/memory';
+import { filePages, groupMemory, residentOf, withProcessMemory } from '@/electron/engine/memory';
 import { deviceUse, partMemory } from '@/test/fixtures/samples';
 
 const status = `Name:\tnode
@@ -35,4 +40,64 @@ test('the figures of this process are in the memory', () => {
   } else {
     expect(memory.resident).toBeNull();
   }
+});
+
+const MiB = 1024 * 1024;
+
+function rootWith(files: Record<string, string>): string {
+  const root = fs.mkdtempSync(path.join(os.tmpdir(), 'concertina-groups-'));
+  onTestFinished(() => fs.rmSync(root, { recursive: true, force: true }));
+  for (const [name, text] of Object.entries(files)) {
+    fs.mkdirSync(path.dirname(path.join(root, name)), { recursive: true });
+    fs.writeFileSync(path.join(root, name), `${text}\n`);
+  }
+  return root;
+}
+
+const v2 = (folder: string, limit: string, usage: number, cache = 0) => ({
+  [`sys/fs/cgroup/${folder}memory.max`]: limit,
+  [`sys/fs/cgroup/${folder}memory.current`]: String(usage),
+  [`sys/fs/cgroup/${folder}memory.stat`]: `anon 7\ninactive_file ${cache}\nactive_file ${cache}`,
+});
+
+test('a container of version 2: limit less usage, page cache counts as free', () => {
+  const root = rootWith({ 'proc/self/cgroup': '0::/', ...v2('', String(1000 * MiB), 700 * MiB, 100 * MiB) });
+  expect(groupMemory(root)).toEqual({ free: 500 * MiB, total: 1000 * MiB });
+});
+
+test('a unit inside limited slices: the tightest of them counts', () => {
+  const root = rootWith({
+    'proc/self/cgroup': '0::/user.slice/app.service',
+    ...v2('user.slice/', String(4000 * MiB), 3900 * MiB),
+    ...v2('user.slice/app.service/', String(1000 * MiB), 100 * MiB),
+  });
+  expect(groupMemory(root)).toEqual({ free: 100 * MiB, total: 1000 * MiB });
+});
+
+test('version 1, beside controllers that are not about memory', () => {
+  const group = 'sys/fs/cgroup/memory/docker/ab12';
+  const root = rootWith({
+    'proc/self/cgroup': '9:name=systemd:/x\n4:cpu,cpuacct:/docker/ab12\n3:memory:/docker/ab12\n0::/',
+    'sys/fs/cgroup/memory/memory.limit_in_bytes': '9223372036854771712',
+    'sys/fs/cgroup/memory/memory.usage_in_bytes': '12345',
+    [`${group}/memory.limit_in_bytes`]: String(2000 * MiB),
+    [`${group}/memory.usage_in_bytes`]: String(1900 * MiB),
+    [`${group}/memory.stat`]: `cache 1\ntotal_inactive_file ${50 * MiB}\ntotal_active_file ${25 * MiB}`,
+  });
+  expect(groupMemory(root)).toEqual({ free: 175 * MiB, total: 2000 * MiB });
+});
+
+test('a container that sees the path of the host: what is mounted at the top is its own', () => {
+  const root = rootWith({
+    'proc/self/cgroup': '0::/system.slice/docker-ab12.scope',
+    ...v2('', String(512 * MiB), 12 * MiB),
+  });
+  expect(groupMemory(root)).toEqual({ free: 500 * MiB, total: 512 * MiB });
+});
+
+test('no limit: "max", no files, another system, damaged files', () => {
+  expect(groupMemory(rootWith({ 'proc/self/cgroup': '0::/', ...v2('', 'max', 5) }))).toBeNull();
+  expect(groupMemory(rootWith({ 'proc/self/cgroup': '0::/x' }))).toBeNull();
+  expect(groupMemory(rootWith({}))).toBeNull();
+  expect(groupMemory(rootWith({ 'proc/self/cgroup': '0::/', 'sys/fs/cgroup/memory.max': '100' }))).toBeNull();
 });

@@ -1,7 +1,4 @@
-/**
- * A data folder that cannot be used, tried as a person does it: in a process of its own, so that one that hangs is ended. As root
- * the rights of a folder say nothing, hence places where no user can make one: a file, and what the kernel keeps below /proc.
- */
+/** * A data folder that cannot be used, tried as a person does it: in a process of its own, so that one that hangs is ended. As root the rights of a folder say nothing, hence places where no user can make one: a file, and what the kernel keeps below /proc. */
 import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -387,16 +387,3 @@ describe('what the hub refuses', () => {
     expect(existsSync(client.place(repo, file))).toBe(false);
   });
 });
-
-describe('the disk', () => {
-  test('too small for it: paused with figures before anything is fetched, and resumable', async () => {
-    let free = 100_000;
-    const { hub, client } = await setUp({ free: async () => free });
-    const paused = await client.pull(repo, file);
-    expect(paused).toMatchObject({ state: 'paused', error: { code: 'disk-full' } });
-    expect(received(hub)).toBe(0);
-    free = 1e12;
-    await client.downloads.resume(paused.id);
-    expect((await client.downloads.settled(paused.id)).state).toBe('done');
-  });
-});

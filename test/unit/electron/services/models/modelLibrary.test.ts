@@ -1,9 +1,14 @@
-import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+/** The list over folders that change, files that are there twice, and the trash. */
+import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ConcertinaError } from '@/electron/contract/errors';
-import { ModelList } from '@/electron/services/models/modelFiles';
+import { Duplicates } from '@/electron/services/models/duplicates';
+import { FolderWatch } from '@/electron/services/models/folderWatch';
+import { foundFile, ModelList } from '@/electron/services/models/modelFiles';
 import { ModelLibrary } from '@/electron/services/models/modelLibrary';
+import { hashFiles } from '@/electron/workers/hashFiles';
+import { hubTree, model, ollamaTree, put } from '@/test/fixtures/modelTrees';
 import { modelInfo } from '@/test/fixtures/samples';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 
@@ -151,4 +156,222 @@ test('a corrupt list is set aside with a notice', async () => {
   expect(list.notices).toEqual([expect.stringContaining('list of models could not be read')]);
   expect(names(await library.list())).toEqual(['tiny.gguf']);
   expect(await readFile(join(folder, 'models.corrupt-2026-11-21T12-00-00.json'), 'utf8')).toBe('{"files":');
+});
+
+describe('the list over folders that change, files that are there twice, and the trash', () => {
+  async function setUp() {
+    const home = await temporaryFolder();
+    await mkdir(join(home, 'app'));
+    await mkdir(join(home, 'models'));
+    const duplicates = new Duplicates(join(home, 'hashes.json'), hashFiles);
+    const library = new ModelLibrary({
+      ...{
+        embeddedFolder: join(home, 'app'),
+        added: new ModelList(join(home, 'models.json')),
+        duplicates,
+        watch: true,
+      },
+      inspector: { inspect: async () => modelInfo },
+      machine: { platform: 'linux', home, environment: {} },
+    });
+    onTestFinished(() => library.close());
+    const told: string[][] = [];
+    library.changed.on((entries) => told.push(entries.map(({ fileName }) => fileName)));
+    return { home, models: join(home, 'models'), library, told };
+  }
+
+  const trashed = () => {
+    const names: string[] = [];
+    const trash = async (path: string) => {
+      names.push(basename(path));
+      await rm(path);
+    };
+    return { names, trash };
+  };
+
+  test('what changes in an added folder is told, also below it, and when the folder goes', async () => {
+    const { models, library, told } = await setUp();
+    await put(join(models, 'a.gguf'), model('a'));
+    await library.add([models]);
+    await put(join(models, 'new', 'b.gguf'), model('b'));
+    await vi.waitFor(() => expect(told.at(-1)).toEqual(['a.gguf', 'b.gguf']));
+    await put(join(models, 'new', 'c.gguf'), model('c'));
+    await vi.waitFor(() => expect(told.at(-1)).toEqual(['a.gguf', 'b.gguf', 'c.gguf']));
+    await rename(models, `${models}-away`);
+    await vi.waitFor(() => expect(told.at(-1)).toEqual([]));
+    expect((await library.places()).folders).toMatchObject([{ there: false, models: 0 }]);
+  });
+
+  describe('watching', () => {
+    const timing = { restMs: 5, mostMs: 50, pollMs: 20 };
+    const tick = { toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] as const };
+
+    /** A system that watches what is `there`, and tells when the test says so. */
+    function fakeSystem(...there: string[]) {
+      const told = new Map<string, () => void>();
+      const open = (folder: string, _: unknown, onChange: () => void) => {
+        if (!there.includes(folder)) throw new Error('ENOSPC');
+        told.set(folder, onChange);
+        return { on: () => undefined, close: () => told.delete(folder) };
+      };
+      return { there, open: open as never, change: (folder: string) => told.get(folder)?.() };
+    }
+
+    test('where the system does not watch, it is looked at every now and then', () => {
+      vi.useFakeTimers({ toFake: [...tick.toFake] });
+      onTestFinished(() => void vi.useRealTimers());
+      const changed = vi.fn();
+      const blind = new FolderWatch(changed, timing, fakeSystem().open);
+      blind.set(['a']);
+      vi.advanceTimersByTime(60);
+      expect(changed).toHaveBeenCalledTimes(3);
+      blind.close();
+      vi.advanceTimersByTime(60);
+      expect(changed).toHaveBeenCalledTimes(3);
+    });
+
+    test('a folder that comes back is watched again, and not looked at any more until it changes', () => {
+      vi.useFakeTimers({ toFake: [...tick.toFake] });
+      onTestFinished(() => void vi.useRealTimers());
+      const changed = vi.fn();
+      const system = fakeSystem();
+      const seeing = new FolderWatch(changed, timing, system.open);
+      onTestFinished(() => seeing.close());
+      seeing.set(['gone']);
+      vi.advanceTimersByTime(20);
+      expect(changed).toHaveBeenCalledTimes(1);
+      system.there.push('gone');
+      seeing.set(['gone']);
+      vi.advanceTimersByTime(60);
+      expect(changed).toHaveBeenCalledTimes(1);
+      // a copy goes on: told when it rests, and every now and then before
+      system.change('gone');
+      vi.advanceTimersByTime(4);
+      system.change('gone');
+      vi.advanceTimersByTime(4);
+      expect(changed).toHaveBeenCalledTimes(1);
+      vi.advanceTimersByTime(1);
+      expect(changed).toHaveBeenCalledTimes(2);
+      for (let write = 0; write < 20; write++) {
+        system.change('gone');
+        vi.advanceTimersByTime(3);
+      }
+      expect(changed).toHaveBeenCalledTimes(3);
+    });
+
+    test('a real folder is watched', async () => {
+      const folder = await temporaryFolder();
+      const changed = vi.fn();
+      const seeing = new FolderWatch(changed, { ...timing, pollMs: 1e6 });
+      onTestFinished(() => seeing.close());
+      seeing.set([folder]);
+      await writeFile(join(folder, 'a'), '');
+      await vi.waitFor(() => expect(changed).toHaveBeenCalled());
+    });
+  });
+
+  test('a file that is there three times is one entry with three places; others of its size are not', async () => {
+    const { home, models, library } = await setUp();
+    const content = model('the same weights');
+    await put(join(models, 'a.gguf'), content);
+    await put(join(models, 'b.gguf'), model('not those, really'.slice(0, 16)));
+    await hubTree(join(home, 'hub'), 'org/repo', 'linked.gguf', content);
+    await ollamaTree(join(home, '.ollama', 'models'), 'registry.ollama.ai/library/same/latest', content);
+    await library.add([models, join(home, 'hub'), join(home, '.ollama', 'models')]);
+    await vi.waitFor(async () => expect(await library.list()).toHaveLength(2));
+    const [first, second] = await library.list();
+    expect(first?.places).toMatchObject([
+      { fileName: 'a.gguf', app: null },
+      { fileName: 'linked.gguf', app: null },
+      { fileName: 'same:latest', app: 'Ollama' },
+    ]);
+    expect(second?.places).toHaveLength(1);
+    for (const place of first?.places ?? []) expect(await library.pathOf(place.id)).toMatch(/./);
+  });
+
+  test('only what is alike at both ends is read whole, once, also after a restart', async () => {
+    const folder = await temporaryFolder();
+    const big = Buffer.alloc(3 * 1024 * 1024, 1);
+    const middle = Buffer.from(big);
+    middle[1.5 * 1024 * 1024] = 2;
+    const end = Buffer.from(big);
+    end[end.length - 1] = 2;
+    const contents = { 'one.gguf': big, 'two.gguf': big, 'middle.gguf': middle, 'end.gguf': end };
+    const files = [];
+    for (const [name, content] of Object.entries(contents)) {
+      files.push((await foundFile(await put(join(folder, name), content))) ?? expect.unreachable());
+    }
+    const hash = vi.fn(hashFiles);
+    const duplicates = new Duplicates(join(folder, 'hashes.json'), hash);
+    expect(await duplicates.look(files)).toBe(true);
+    const digests = files.map((file) => duplicates.digestOf(file));
+    expect(digests[0]).toBe(digests[1]);
+    expect(digests[2]).not.toBe(digests[0]);
+    expect(digests[3]).toBeNull();
+    const whole = hash.mock.calls.flatMap(([paths, sample]) => (sample ? [] : paths.map((path) => basename(path))));
+    expect(whole).toEqual(['one.gguf', 'two.gguf', 'middle.gguf']);
+    const next = new Duplicates(join(folder, 'hashes.json'), hash);
+    await next.load();
+    hash.mockClear();
+    expect(await next.look(files)).toBe(false);
+    expect(hash).not.toHaveBeenCalled();
+    expect(files.map((file) => next.digestOf(file))).toEqual(digests);
+  });
+
+  test('the trash gets every part of a model, and nothing that another one needs', async () => {
+    const { home, models, library } = await setUp();
+    for (const number of [1, 2]) await put(join(models, `big-0000${number}-of-00002.gguf`), model(`part ${number}`));
+    await hubTree(join(home, 'hub'), 'org/repo', 'linked.gguf', model('linked'));
+    const store = join(home, '.ollama', 'models');
+    await ollamaTree(store, 'registry.ollama.ai/library/same/latest', model('shared'));
+    await ollamaTree(store, 'registry.ollama.ai/library/same/8b', model('shared'));
+    await library.add([models, join(home, 'hub'), store]);
+    const idOf = async (name: string) =>
+      (await library.list()).flatMap(({ places }) => places).find(({ fileName }) => fileName === name)?.id ?? '';
+
+    const split = trashed();
+    await library.trash(await idOf('big-00001-of-00002.gguf'), split.trash);
+    expect(split.names).toEqual(['big-00001-of-00002.gguf', 'big-00002-of-00002.gguf']);
+    const linked = trashed();
+    await library.trash(await idOf('linked.gguf'), linked.trash);
+    expect(linked.names).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/), 'linked.gguf']);
+    const tag = trashed();
+    await library.trash(await idOf('same:8b'), tag.trash);
+    expect(tag.names).toEqual(['8b']);
+    await library.trash(await idOf('same:latest'), tag.trash);
+    expect(tag.names.slice(1)).toEqual([expect.stringMatching(/^sha256-/), 'latest']);
+    expect(await library.list()).toEqual([]);
+  });
+
+  test('what the trash refuses is told and stays on the list', async () => {
+    const { models, library } = await setUp();
+    const { added } = await library.add([await put(join(models, 'a.gguf'), model('a'))]);
+    const refusal = () => Promise.reject(new Error('no trash on this disk'));
+    await expect(library.trash(added[0]?.id ?? '', refusal)).rejects.toMatchObject({
+      code: 'storage-failed',
+      message: 'a.gguf could not be moved to the trash: no trash on this disk.',
+    });
+    expect(await library.list()).toHaveLength(1);
+  });
+
+  test('a folder whose search was cancelled is not added, and what was added before it is', async () => {
+    const { home, models, library } = await setUp();
+    await writeFile(join(models, 'm.gguf'), 'GGUF and so on');
+    const large = join(home, 'large');
+    for (const name of ['a', 'b']) {
+      await mkdir(join(large, name), { recursive: true });
+      await writeFile(join(large, name, `${name}.gguf`), 'GGUF and so on');
+    }
+    let searches = 0;
+    const off = library.addProgress.on(({ folders, models: found }) => {
+      // the first folder is searched too fast to be told twice
+      if (folders === 0 && found === 0 && ++searches === 2) library.cancelAdd();
+    });
+    const { added, refused } = await library.add([models, large]);
+    expect(added.map(({ fileName }) => fileName)).toEqual(['m.gguf']);
+    expect(refused).toEqual([]);
+    expect((await library.list()).map(({ fileName }) => fileName)).toEqual(['m.gguf']);
+    off();
+    expect((await library.add([large])).added).toHaveLength(2);
+  });
 });

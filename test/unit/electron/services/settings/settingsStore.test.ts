@@ -1,8 +1,10 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
-import { settingsSchema } from '@/electron/contract/settings';
-import { SettingsStore } from '@/electron/services/settings/settingsStore';
+import { describe, expect, test, vi } from 'vitest';
+import { type ModelDefaults, samplingSettingsSchema, settingsSchema } from '@/electron/contract/settings';
+import { ModelDefaultsStore } from '@/electron/services/settings/perModelSettings';
+import { SettingsService, SettingsStore } from '@/electron/services/settings/settingsStore';
+import { setUpServices } from '@/test/fixtures/services';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 
 const defaults = settingsSchema.parse({});
@@ -75,4 +77,99 @@ test('a change that cannot be written is an error and does not count', async () 
   const store = new SettingsStore(join(folder, 'data', 'settings.json'));
   await expect(store.update({ theme: 'dark' })).rejects.toMatchObject({ code: 'storage-failed' });
   expect(store.get().theme).toBe('system');
+});
+
+describe('settingsService', () => {
+  const context = { nCtx: 4096, typeK: 'q8_0', typeV: 'turbo3', gpuLayers: 3 } as const;
+  const sampling = { ...samplingSettingsSchema.parse({}), temperature: 0.1 };
+  const own: ModelDefaults = { context, sampling, systemPrompt: 'Rhyme.' };
+
+  async function setUp(folder?: string) {
+    const data = folder ?? (await temporaryFolder());
+    const store = new SettingsStore(join(data, 'settings.json'));
+    const defaults = new ModelDefaultsStore(join(data, 'model-settings.json'), () => new Date('2026-11-22T01:00:00Z'));
+    await Promise.all([store.load(), defaults.load()]);
+    return { data, store, defaults, settings: new SettingsService(store, defaults) };
+  }
+
+  test('what is set for a model counts while it is in use, and after a restart', async () => {
+    const { data, settings } = await setUp();
+    const heard = vi.fn();
+    settings.changed.on(heard);
+    await settings.setDefaults('a', own);
+    expect(heard).not.toHaveBeenCalled();
+    settings.follow('a');
+    expect(heard).toHaveBeenCalledTimes(1);
+    expect(settings.get()).toMatchObject({ context: { ...context, batch: 512 }, sampling, systemPrompt: 'Rhyme.' });
+    settings.follow('b');
+    expect(settings.get()).toMatchObject({ context: { nCtx: 8192 }, systemPrompt: '' });
+    const again = await setUp(data);
+    expect(again.settings.of('a').context.typeV).toBe('turbo3');
+    await again.settings.setDefaults('a', null);
+    expect(again.settings.of('a')).toEqual(again.settings.of(null));
+  });
+
+  test('a change goes to where the value stands; the rest, and what is meant for all, to all models', async () => {
+    const { settings, store } = await setUp();
+    await settings.setDefaults('a', { ...own, sampling: null });
+    settings.follow('a');
+    const after = await settings.update({
+      theme: 'dark',
+      systemPrompt: 'Count.',
+      context: { nCtx: 512, batch: 64 },
+      sampling: { topK: 3 },
+    });
+    expect(after).toMatchObject({
+      theme: 'dark',
+      systemPrompt: 'Count.',
+      context: { nCtx: 512, batch: 64 },
+      sampling: { topK: 3 },
+    });
+    expect(store.get()).toMatchObject({
+      theme: 'dark',
+      systemPrompt: '',
+      context: { nCtx: 8192, batch: 64 },
+      sampling: { topK: 3 },
+    });
+    await settings.update({ systemPrompt: 'For all.' }, 'all');
+    expect([settings.get().systemPrompt, store.get().systemPrompt]).toEqual(['Count.', 'For all.']);
+    await settings.update({ systemPrompt: 'From afar.' }, { modelId: 'b' });
+    expect([settings.get().systemPrompt, store.get().systemPrompt]).toEqual(['Count.', 'From afar.']);
+  });
+
+  test('a file that cannot be read is kept aside with a notice', async () => {
+    const data = await temporaryFolder();
+    await writeFile(join(data, 'model-settings.json'), '{"models":');
+    const { defaults, settings } = await setUp(data);
+    expect(defaults.notices).toEqual([expect.stringContaining('model-settings.corrupt-2026-11-22T01-00-00.json')]);
+    expect(await readFile(join(data, 'model-settings.corrupt-2026-11-22T01-00-00.json'), 'utf8')).toBe('{"models":');
+    expect(settings.get().context.nCtx).toBe(8192);
+  });
+
+  test('a model is loaded with its own settings; taking them away loads it with those of all; both are told to the window', async () => {
+    const { call, events, services, dataFolder } = await setUpServices();
+    const file = join(dataFolder, 'other.gguf');
+    await writeFile(file, 'GGUF and more');
+    const { added } = await call('models.addPaths', { paths: [file] });
+    const modelId = added[0]?.id ?? '';
+    await call('models.setDefaults', { modelId, defaults: { ...own, sampling: null } });
+    expect((await call('settings.get', undefined)).context.nCtx).toBe(8192);
+    const loads = services.engine.loads();
+    const status = await call('models.select', { modelId });
+    expect(status.context?.nCtx).toBe(4096);
+    expect(services.engine.loads()).toBe(loads + 1);
+    expect(await call('settings.get', undefined)).toMatchObject({ context, systemPrompt: 'Rhyme.' });
+    expect(await call('settings.get', { scope: 'all' })).toMatchObject({ context: { nCtx: 8192 }, systemPrompt: '' });
+    const listed = (await call('models.list', undefined)).find(({ id }) => id === modelId);
+    expect(listed?.defaults).toEqual({ ...own, sampling: null });
+    await call('models.setDefaults', { modelId, defaults: null });
+    await vi.waitFor(() => expect(services.engine.status().context?.nCtx).toBe(8192), 5000);
+    expect(events.findLast(({ name }) => name === 'onSettings')?.payload).toMatchObject({ systemPrompt: '' });
+    await call('models.setDefaults', { modelId, defaults: own });
+    const embedded = (await call('models.list', undefined)).find(({ source }) => source === 'embedded');
+    await call('models.select', { modelId: embedded?.id ?? '' });
+    expect((await call('settings.get', undefined)).context.nCtx).toBe(8192);
+    // no report has what was written for one model
+    expect((await call('app.diagnostics', undefined)).text).not.toContain('Rhyme');
+  });
 });

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { AnswerStats } from '@/electron/contract/chats';
 import { cacheTypes, settingsSchema } from '@/electron/contract/settings';
 import { applyCost, measuredRate } from '@/renderer/features/settings/ApplyBar';
+import { changesText } from '@/renderer/features/settings/changesText';
 import {
   defaultContext,
   defaultContextFor,
@@ -113,4 +114,9 @@ describe('what a change costs a chat', () => {
     expect(measuredRate([of(stats(20, 300))], null, 'tiny')).toBeNull();
     expect(measuredRate([], stats(400, 250), 'tiny')).toBe(250);
   });
+});
+
+it('a change is told with the value before and after', () => {
+  const changes = changesText(defaultContext, { nCtx: 16_384, typeK: 'turbo3', threads: 4 });
+  expect(changes).toEqual([/8,192.*16,384/, /K.*turbo4.*turbo3/, /auto.*4/].map((text) => expect.stringMatching(text)));
 });

@@ -2,7 +2,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { selectPresetInUse } from '@/renderer/state/slices/presets';
+import { settingsSchema } from '@/electron/contract/settings';
+import { isSame, selectPresetInUse } from '@/renderer/state/slices/presets';
 import { waiting } from '@/test/fixtures/services';
 import { openWindow } from '@/test/fixtures/window';
 
@@ -106,4 +107,11 @@ it('undo leaves what a model has of its own out of what is set for all models', 
   await presets.restoreReplaced();
   expect(forAll()).toMatchObject({ systemPrompt: 'Be long.', sampling });
   expect(get().settings.saved?.sampling).toEqual(own);
+});
+
+it('settings are told from changed ones', () => {
+  const { sampling } = settingsSchema.parse({});
+  expect(isSame({ ...sampling, stop: [] }, sampling)).toBe(true);
+  expect(isSame({ ...sampling, stop: ['x'] }, sampling)).toBe(false);
+  expect(isSame({ ...sampling, seed: 1 }, sampling)).toBe(false);
 });

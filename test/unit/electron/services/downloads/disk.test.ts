@@ -5,7 +5,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { chunk, hubClient, testHub } from '@/test/fixtures/hub/client';
+import { chunk, hubClient, received, testHub } from '@/test/fixtures/hub/client';
 import { sampleGguf } from '@/test/fixtures/hub/sampleGguf';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 
@@ -65,3 +65,15 @@ test.runIf(probe !== null)(
     expect(after - before).toBeLessThanOrEqual(content.length - kept + chunk);
   },
 );
+
+test('a disk that is too small for it: paused with figures before anything is fetched, and resumable', async () => {
+  let free = 100_000;
+  const hub = await testHub([{ id: repo, files: { [file]: sampleGguf(20 * chunk) } }]);
+  const client = await hubClient(hub, { free: async () => free });
+  const paused = await client.pull(repo, file);
+  expect(paused).toMatchObject({ state: 'paused', error: { code: 'disk-full' } });
+  expect(received(hub)).toBe(0);
+  free = 1e12;
+  await client.downloads.resume(paused.id);
+  expect((await client.downloads.settled(paused.id)).state).toBe('done');
+});

@@ -1,0 +1,321 @@
+/** A model is loaded: at the start, by choice, not at all. Another model is asked for and cannot be had: the one in use stays, or is loaded again. Changed settings of the context load the model again, after the answer that is being written. */
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import type { AddModelsResult } from '@/electron/contract/contract';
+import { ConcertinaError } from '@/electron/contract/errors';
+import { createFakeEngine } from '@/test/fixtures/fakeEngine';
+import { Gate } from '@/test/fixtures/gate';
+import { plan } from '@/test/fixtures/samples';
+import { holding, long, setUpServices as setUp } from '@/test/fixtures/services';
+import { temporaryFolder } from '@/test/fixtures/temporary';
+
+test('the first start loads the embedded model and is ready to chat', async () => {
+  const { call } = await setUp();
+  const status = await call('engine.status', undefined);
+  const [embedded] = await call('models.list', undefined);
+  expect(embedded).toMatchObject({ source: 'embedded', fileName: 'tiny.gguf', problem: null });
+  expect(status).toMatchObject({ state: 'ready', modelId: embedded?.id, model: { name: 'Tiny' }, error: null });
+});
+
+test('a load that is cancelled while the engine process starts does not happen', async () => {
+  const { services, call } = await setUp({ start: false });
+  const [embedded] = await call('models.list', undefined);
+  const off = services.engine.changed.on((status) => {
+    if (status.state !== 'loading') return;
+    off();
+    void services.engine.cancelLoad();
+  });
+  expect((await call('models.select', { modelId: embedded?.id ?? '' })).state).toBe('empty');
+  expect(services.engine.status()).toMatchObject({ model: null, error: null });
+});
+
+test('cancelling while the model is measured ends the measuring only, and the status says so', async () => {
+  const { services, call } = await setUp({ start: false, engine: createFakeEngine({ measuring: true }) });
+  const [embedded] = await call('models.list', undefined);
+  const steps: (string | null)[] = [];
+  services.engine.changed.on(({ state, loadStep }) => {
+    if (state !== 'loading') return;
+    steps.push(loadStep);
+    if (loadStep === 'calibration') void services.engine.cancelLoad();
+  });
+  const status = await call('models.select', { modelId: embedded?.id ?? '' });
+  expect(status).toMatchObject({ state: 'ready', loadStep: null, loadProgress: null });
+  expect(status.context?.calibration).toContain('skipped');
+  expect(new Set(steps)).toEqual(new Set(['weights', 'calibration']));
+});
+
+test('a model that fails to load is told and not remembered, and the one before it is loaded again', async () => {
+  const engine = createFakeEngine();
+  const { call, dataFolder } = await setUp({ engine });
+  const path = join(dataFolder, 'huge.gguf');
+  await writeFile(path, 'GGUF');
+  const { added }: AddModelsResult = await call('models.addPaths', { paths: [path] });
+  vi.spyOn(engine, 'loadModel').mockRejectedValueOnce(new ConcertinaError('out-of-memory', 'It needs 900 GB.'));
+  const [embedded] = await call('models.list', undefined);
+  const status = await call('models.select', { modelId: added[0]?.id ?? '' });
+  expect(status).toMatchObject({
+    ...{ state: 'ready', modelId: embedded?.id, error: null },
+    refused: { modelId: added[0]?.id, error: { code: 'out-of-memory', message: 'It needs 900 GB.' } },
+  });
+  expect((await call('settings.get', undefined)).modelId).toBeNull();
+  expect(await call('models.select', { modelId: added[0]?.id ?? '' })).toMatchObject({ state: 'ready', refused: null });
+  expect((await call('settings.get', undefined)).modelId).toBe(added[0]?.id);
+});
+
+test('what does not fit is refused with the figures, told by engine.plan before, and loaded when it is forced', async () => {
+  const engine = createFakeEngine();
+  const needs = { name: 'RAM', kind: 'ram' as const, weights: 9e15, mapped: 0, context: 0, compute: 0 };
+  vi.spyOn(engine, 'estimate').mockResolvedValue({ ...plan, devices: [needs] });
+  const { call, state } = await setUp({ engine, start: false });
+  const [embedded] = await call('models.list', undefined);
+  const modelId = embedded?.id ?? '';
+  const refused = await call('models.select', { modelId });
+  expect(refused).toMatchObject({ state: 'failed', error: { code: 'out-of-memory' } });
+  expect(refused.error?.message).toContain('The weights do not fit');
+  const { context } = await call('settings.get', undefined);
+  const fit = await call('engine.plan', { modelId, context, longest: 4096 });
+  expect(fit).toMatchObject({ fits: false, trained: 8192, budgets: [{ kind: 'ram', needed: 9e15 }] });
+  expect(fit.marks.map(({ nCtx }) => nCtx)).toEqual([0, 0, 0, 0, 0]);
+  expect(await call('models.select', { modelId, force: true })).toMatchObject({ state: 'ready', modelId });
+  expect(await call('engine.reload', undefined)).toMatchObject({ state: 'failed' });
+  expect(await call('engine.reload', { force: true })).toMatchObject({ state: 'ready' });
+  await state('ready');
+});
+
+test('a remembered model that is gone says so, and the embedded one can be chosen', async () => {
+  const data = await temporaryFolder();
+  await writeFile(join(data, 'settings.json'), JSON.stringify({ version: 1, modelId: 'gone' }));
+  const { services, call, state } = await setUp({ data, start: false });
+  services.engine.start();
+  expect((await state('failed')).error).toMatchObject({ code: 'not-found' });
+  const [embedded] = await call('models.list', undefined);
+  expect(await call('models.select', { modelId: embedded?.id ?? '' })).toMatchObject({ state: 'ready' });
+});
+
+test('a loaded model whose file went away is freed when loading it again fails', async () => {
+  const engine = createFakeEngine();
+  const free = vi.fn(async () => undefined);
+  const load = engine.loadModel.bind(engine);
+  engine.loadModel = async (...args) => Object.assign(await load(...args), { dispose: free });
+  const { call, dataFolder } = await setUp({ engine });
+  await rm(join(dataFolder, 'embedded', 'tiny.gguf'));
+  expect(await call('engine.reload', undefined)).toMatchObject({ state: 'failed', model: null });
+  await vi.waitFor(() => expect(free).toHaveBeenCalledTimes(1));
+});
+
+test('a model that is chosen while the start still looks for its own is the one that is loaded', async () => {
+  const data = await temporaryFolder();
+  const path = join(data, 'other.gguf');
+  await writeFile(path, 'GGUF');
+  await writeFile(join(data, 'models.json'), JSON.stringify({ version: 1, files: [path] }));
+  const { services, call, state } = await setUp({ data, start: false });
+  let found = (_id: string | null): void => undefined;
+  const searching = new Promise<string | null>((resolve) => (found = resolve));
+  const spy = vi.spyOn(services.models, 'defaultModelId').mockReturnValue(searching);
+  const [embedded, other] = await services.models.list();
+  services.engine.start();
+  await vi.waitFor(() => expect(spy).toHaveBeenCalled());
+  expect(await call('models.select', { modelId: other?.id ?? '' })).toMatchObject({ state: 'ready' });
+  const states: string[] = [];
+  services.engine.changed.on(({ state: now }) => states.push(now));
+  found(embedded?.id ?? null);
+  // what begins a load shows it before anything else is asked
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(states).not.toContain('loading');
+  expect(await state('ready')).toMatchObject({ modelId: other?.id });
+});
+
+const needs = { name: 'RAM', kind: 'ram' as const, weights: 9e15, mapped: 0, context: 0, compute: 0 };
+
+/** The embedded model is in use; `other` can be chosen. */
+async function withOther() {
+  const loading = new Gate();
+  const words = new Gate();
+  const engine = createFakeEngine({ loading, words });
+  const loads = vi.spyOn(engine, 'loadModel');
+  const inspecting = createFakeEngine();
+  const parts = await setUp({ engine, inspecting });
+  const path = join(parts.dataFolder, 'other.gguf');
+  await writeFile(path, 'GGUF');
+  const { added } = await parts.call('models.addPaths', { paths: [path] });
+  const other = added[0]?.id ?? '';
+  const inUse = parts.services.engine.status();
+  loads.mockClear();
+  return { ...parts, engine, inspecting, loading, words, loads, other, inUse };
+}
+
+test('what does not fit is refused while the model in use stays as it is, and can be forced', async () => {
+  const { engine, call, loads, other, inUse } = await withOther();
+  vi.spyOn(engine, 'estimate').mockResolvedValueOnce({ ...plan, devices: [needs] });
+  const status = await call('models.select', { modelId: other });
+  expect(status).toEqual({
+    ...inUse,
+    memory: expect.anything(),
+    refused: { modelId: other, error: expect.objectContaining({ code: 'out-of-memory' }) },
+  });
+  expect(loads).not.toHaveBeenCalled();
+  expect((await call('settings.get', undefined)).modelId).toBeNull();
+  expect(await call('models.select', { modelId: other, force: true })).toMatchObject({
+    ...{ state: 'ready', modelId: other, refused: null },
+  });
+});
+
+test('a file that ends the process that looks at it is refused before the model in use, and the answer it writes, hear of it', async () => {
+  const { call, streaming, final, loads, other, inUse, services, transports, words, ...parts } = await withOther();
+  words.hold(3);
+  const { id: chatId } = await call('chats.create', { title: 'A' });
+  const turn = await call('turns.send', { chatId, parentId: null, text: 'word '.repeat(200).trim() });
+  await streaming(turn);
+  vi.spyOn(parts.inspecting, 'estimate').mockImplementation(() => {
+    parts.inspectors.at(-1)?.exit({ code: null, signal: 'SIGABRT' });
+    return new Promise(() => undefined);
+  });
+  const error = { code: 'model-invalid', message: expect.stringContaining('other.gguf cannot be read') };
+  const status = await call('models.select', { modelId: other });
+  expect(status).toMatchObject({ state: 'generating', modelId: inUse.modelId, refused: { modelId: other, error } });
+  expect(loads).not.toHaveBeenCalled();
+  const asked = transports.flatMap(({ sent }) => sent.map((message) => (message as { name?: string }).name));
+  expect(asked.filter((name) => name === 'load')).toHaveLength(1);
+  await call('turns.stop', { requestId: turn.requestId });
+  expect(await final(turn)).toMatchObject({ stopReason: 'cancelled', error: null });
+  await vi.waitFor(() => expect(services.engine.status().state).toBe('ready'));
+
+  // nor is one compared
+  const configurations = (['f16', 'q8_0'] as const).map((type) => ({ typeK: type, typeV: type, nCtx: 2048 }));
+  const prompt = { kind: 'text' as const, text: 'Some words.' };
+  const started = await call('compare.start', { modelId: other, prompt, configurations });
+  const run = await vi.waitFor(async () => {
+    const found = await call('compare.get', { runId: started.runId });
+    expect(found.state).not.toBe('running');
+    return found;
+  });
+  expect(run).toMatchObject({ state: 'failed', error });
+  expect(transports).toHaveLength(1);
+  expect(transports[0]?.sent.some((message) => (message as { name?: string }).name === 'compare')).toBe(false);
+});
+
+test('settings of the model in use that were changed while the other one was tried are used', async () => {
+  const { engine, call, other, inUse, services } = await withOther();
+  const scope = { modelId: inUse.modelId ?? '' };
+  vi.spyOn(engine, 'estimate').mockImplementationOnce(async () => {
+    // they are not of the model that is being loaded
+    await call('settings.update', { scope, context: { nCtx: 4096 } });
+    return { ...plan, devices: [needs] };
+  });
+  expect(await call('models.select', { modelId: other })).toMatchObject({ modelId: inUse.modelId, refused: {} });
+  await vi.waitFor(() => expect(services.engine.status().context?.nCtx).toBe(4096));
+});
+
+test('a system that ends the process while it loads: the model before it is loaded in the next process', async () => {
+  const { call, state, transports, loading, other, inUse, services } = await withOther();
+  loading.hold(1);
+  const selected = call('models.select', { modelId: other });
+  await loading.reached();
+  expect(services.engine.status().loadProgress).toBe(0.25);
+  transports.at(-1)?.exit({ code: null, signal: 'SIGKILL' });
+  loading.open();
+  await selected;
+  expect(await state('ready')).toMatchObject({
+    modelId: inUse.modelId,
+    refused: { modelId: other, error: { code: 'out-of-memory' } },
+  });
+});
+
+test('a choice that comes while another one fails still falls back to the model that was in use', async () => {
+  const { engine, call, loading, other, inUse, dataFolder } = await withOther();
+  const path = join(dataFolder, 'third.gguf');
+  await writeFile(path, 'GGUF');
+  const { added } = await call('models.addPaths', { paths: [path] });
+  const third = added[0]?.id ?? '';
+  loading.hold();
+  void call('models.select', { modelId: other });
+  await loading.reached();
+  vi.spyOn(engine, 'estimate').mockImplementationOnce(async () => {
+    // the first load has been ended by now; that of the model in use may come
+    loading.open();
+    return { ...plan, devices: [needs] };
+  });
+  expect(await call('models.select', { modelId: third })).toMatchObject({
+    ...{ state: 'ready', modelId: inUse.modelId, refused: { modelId: third } },
+  });
+});
+
+test('where neither can be had, the one that was asked for is told, and nothing is loaded', async () => {
+  const { call, loads, other } = await withOther();
+  loads.mockRejectedValueOnce(new ConcertinaError('model-invalid', 'Damaged.'));
+  loads.mockRejectedValueOnce(new ConcertinaError('model-missing', 'Gone.'));
+  expect(await call('models.select', { modelId: other })).toMatchObject({
+    ...{ state: 'failed', modelId: other, model: null, refused: null, error: { code: 'model-invalid' } },
+  });
+});
+
+/** The pause after which changed settings count is over when the test says so. */
+function holdTimers(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+}
+
+test('a changed context loads again by itself, once, after the answer; the chat goes on', async () => {
+  const { engine, words } = holding();
+  const { services, call, final, streaming } = await setUp({ engine });
+  const { id } = await call('chats.create', {});
+  const turn = await call('turns.send', { chatId: id, parentId: null, text: 'word '.repeat(200).trim() });
+  await streaming(turn);
+  await words.reached();
+  const loads = services.engine.loads();
+  holdTimers();
+  await call('settings.update', { context: { nCtx: 1024 } });
+  vi.advanceTimersByTime(499);
+  await call('settings.update', { context: { nCtx: 2048 } });
+  // the first change does not count any more
+  expect(vi.getTimerCount()).toBe(1);
+  vi.advanceTimersByTime(499);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(services.engine.status()).toMatchObject({ state: 'generating', context: { nCtx: 8192 } });
+  vi.useRealTimers();
+  words.open();
+  expect(await final(turn)).toMatchObject({ stopReason: 'end-of-turn' });
+  await vi.waitFor(() => expect(services.engine.status().context?.nCtx).toBe(2048));
+  expect(services.engine.loads()).toBe(loads + 1);
+  holdTimers();
+  await call('settings.update', { sampling: { temperature: 0 } });
+  expect(vi.getTimerCount()).toBe(0);
+  expect(services.engine.status().state).toBe('ready');
+});
+
+test('an answer that ends at the close does not bring the engine back for changed settings', async () => {
+  const { services, call, streaming, final, transports } = await setUp(holding());
+  const { id } = await call('chats.create', {});
+  const turn = await call('turns.send', { chatId: id, parentId: null, text: long });
+  await streaming(turn);
+  holdTimers();
+  await call('settings.update', { context: { nCtx: 1024 } });
+  // from now on the load waits for the end of the answer
+  await vi.advanceTimersByTimeAsync(500);
+  vi.useRealTimers();
+  const states = statesOf(services);
+  await services.engine.close();
+  expect(await final(turn)).toMatchObject({ stopReason: 'interrupted' });
+  expect(states).not.toContain('loading');
+  expect(transports).toHaveLength(1);
+});
+
+test('settings that change after the close do not start the engine', async () => {
+  const { services, call, transports } = await setUp();
+  await services.engine.close();
+  const states = statesOf(services);
+  holdTimers();
+  await call('settings.update', { context: { nCtx: 1024 } });
+  expect(vi.getTimerCount()).toBe(0);
+  await vi.advanceTimersByTimeAsync(500);
+  expect(states).not.toContain('loading');
+  expect(transports).toHaveLength(1);
+});
+
+/** every one from now on: a load shows before it asks anything of anybody */
+function statesOf({ engine }: Awaited<ReturnType<typeof setUp>>['services']): string[] {
+  const states: string[] = [];
+  engine.changed.on(({ state }) => states.push(state));
+  return states;
+}

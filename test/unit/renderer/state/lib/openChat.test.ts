@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { type Attachment, type Message, releasedAlong } from '@/electron/contract/chats';
+import { type AppState, emptyDraft } from '@/renderer/state/appState';
+import { draftDocument } from '@/renderer/state/lib/attach';
+import { isEmptyDraft, lookedUp, selectCanRelease, withDraft } from '@/renderer/state/lib/openChat';
+import { partsSent, sectionsIn } from '@/renderer/state/lib/partText';
+import { message, pages } from '@/test/fixtures/samples';
+
+describe('the draft of a question', () => {
+  it('is empty with blanks only, and takes no room once it is sent', () => {
+    const blank = { text: ' \n', documents: [] };
+    expect(isEmptyDraft(blank)).toBe(true);
+    expect(isEmptyDraft({ ...blank, documents: [draftDocument({ name: 'a', origin: { kind: 'stored' } })] })).toBe(
+      false,
+    );
+    expect(withDraft({ a: { text: 'x', documents: [] } }, 'a', emptyDraft)).toEqual({});
+    expect(withDraft({}, 'a', blank)).toEqual({ a: blank });
+  });
+
+  it('has again what the last question had looked up', () => {
+    const passages = { kind: 'passages' as const, passages: [{ start: 3, end: 9, label: 'Page 1' }] };
+    const attachments = [
+      { documentId: 'd1', name: 'a.pdf', part: passages },
+      { documentId: 'd2', name: 'b.pdf', part: { kind: 'whole' as const } },
+    ];
+    const question = message({ attachments });
+    expect(lookedUp(question)).toEqual([{ documentId: 'd1', name: 'a.pdf', part: { kind: 'passages', passages: [] } }]);
+    expect(lookedUp(undefined)).toEqual([]);
+  });
+});
+
+describe('passages that left the prompt', () => {
+  const passages = (start: number) => ({ start, end: start + 100, label: '' });
+  const ask = (start: number, more: Attachment[] = []) =>
+    message({
+      id: `question ${start}`,
+      attachments: [
+        { documentId: 'd1', name: 'a.pdf', part: { kind: 'passages', passages: [passages(start)] } },
+        ...more,
+      ],
+    });
+  const answer = (released?: number) => message({ id: 'answer', role: 'assistant', ...(released && { released }) });
+  const whole: Attachment = { documentId: 'd1', name: 'a.pdf', part: { kind: 'sections', sections: [2] } };
+  const byParts = { ...ask(5), summary: { kind: 'summary' as const, parts: [] } };
+  const branch = [ask(0, [whole]), answer(), byParts, answer(), ask(2000), answer(1), ask(10), answer(1)];
+
+  it('are marked at their question, and said once, by the answer that they left for', () => {
+    expect(releasedAlong(branch)).toEqual([1, 0, 0, 0, 0, 1, 0, 0]);
+    expect(releasedAlong([...branch, answer(3)])).toEqual([1, 0, 0, 0, 1, 1, 1, 0, 2]);
+    expect(releasedAlong(branch.slice(0, 5))).toEqual([0, 0, 0, 0, 0]);
+  });
+
+  it('are not what the model has of a document; pages that were chosen stay', () => {
+    expect(partsSent(branch, 'd1')).toEqual([whole.part, ask(2000).attachments[0]?.part, ask(10).attachments[0]?.part]);
+    expect([...sectionsIn(partsSent(branch.slice(0, 6), 'd1'), pages)]).toEqual([2, 1]);
+  });
+
+  it('can be let go for an answer that filled the context, while some are left', () => {
+    const state = (messages: Message[]) => {
+      const linked = messages.map((one, i) => ({ ...one, parentId: messages[i - 1]?.id ?? null }));
+      return { conversation: { chat: { messages: linked } } } as unknown as AppState;
+    };
+    const last = (messages: Message[]) => selectCanRelease(messages.at(-1)?.id ?? '')(state(messages));
+    expect(last([ask(0), answer(), ask(10), answer()])).toBe(true);
+    expect(last([ask(0), answer(), ask(10), answer(1)])).toBe(false);
+    // those of its own question stay
+    expect(last([ask(0), answer()])).toBe(false);
+  });
+});
