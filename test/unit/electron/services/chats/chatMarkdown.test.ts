@@ -2,36 +2,22 @@
 import { expect, test } from 'vitest';
 import type { Chat, Message } from '@/electron/contract/chats';
 import { exportedText } from '@/electron/services/chats/chatMarkdown';
+import { answerStats, message as sample } from '@/test/fixtures/samples';
 import { setUpServices } from '@/test/fixtures/services';
 
 const at = Date.UTC(2026, 10, 21, 9, 30);
 const stats = {
-  promptTokens: 120,
-  cachedTokens: 80,
-  restoredTokens: 0,
-  rereadTokens: 0,
-  answerTokens: 42,
-  ttftMs: 310.4,
-  promptTokensPerSecond: 900,
-  tokensPerSecond: 41.26,
-  contextUsed: 400,
-  contextSize: 8192,
-  typeK: 'turbo4',
-  typeV: 'turbo3',
-  seed: 7,
-  parts: 1,
+  ...{ ...answerStats, promptTokens: 120, cachedTokens: 80, answerTokens: 42, ttftMs: 310.4, tokensPerSecond: 41.26 },
+  ...{ promptTokensPerSecond: 900, contextUsed: 400, contextSize: 8192, typeV: 'turbo3', seed: 7 },
 };
 
-function message(
+const message = (
   id: string,
   parentId: string | null,
   role: Message['role'],
   text: string,
   more: Partial<Message> = {},
-) {
-  const rest = { thinking: '', attachments: [], createdAt: at, stopReason: null, error: null, stats: null };
-  return { id, parentId, role, text, modelName: '', ...rest, ...more };
-}
+) => sample({ id, parentId, role, text, createdAt: at, ...more });
 
 const chat: Chat = {
   id: 'c1',

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import type { Message } from '@/electron/contract/chats';
 import { ChatStore, type FinalPart } from '@/electron/services/chats/chatStore';
+import { message as sample } from '@/test/fixtures/samples';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 
 async function setUp() {
@@ -17,8 +18,7 @@ async function setUp() {
 }
 
 function message(id: string, parentId: string | null, role: Message['role'], text: string): Message {
-  const rest = { thinking: '', createdAt: 1, stopReason: null, error: null, stats: null, modelName: '' };
-  return { id, parentId, role, text, attachments: [], ...rest };
+  return sample({ id, parentId, role, text, createdAt: 1 });
 }
 
 function final(text: string): FinalPart {
@@ -50,14 +50,7 @@ test('a chat of before passages could leave the prompt opens as it is, and its f
   const id = '3f0c7c1e-0f3b-4bb5-9a3c-000000000001';
   const part = { kind: 'passages', passages: [{ start: 0, end: 90, label: 'Page 1' }] };
   const attachments = [{ documentId: 'f'.repeat(64), name: 'manual.pdf', part }];
-  const stopped = {
-    text: 'It is',
-    thinking: '',
-    stopReason: 'max-tokens',
-    error: null,
-    stats: null,
-    modelName: 'Tiny',
-  };
+  const stopped = { ...final('It is'), stopReason: 'max-tokens' };
   const lines = [
     { type: 'chat', at: 1, id, title: 'Manual' },
     { type: 'message', at: 2, message: { ...message('q', null, 'user', 'What?'), attachments } },

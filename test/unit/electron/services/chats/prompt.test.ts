@@ -1,10 +1,10 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Attachment, Message } from '@/electron/contract/chats';
 import { type BlockOf, buildPrompt, fitBranch, type RollSource, rollBranch } from '@/electron/services/chats/prompt';
+import { message as sample } from '@/test/fixtures/samples';
 
 function message(role: Message['role'], text: string, ...attachments: Attachment[]): Message {
-  const rest = { thinking: 'secret thoughts', createdAt: 1, stopReason: null, error: null, stats: null, modelName: '' };
-  return { id: text, parentId: null, role, text, attachments, ...rest };
+  return sample({ id: text, role, text, attachments, thinking: 'secret thoughts' });
 }
 
 const whole = (name: string): Attachment => ({ documentId: name, name, part: { kind: 'whole' } });

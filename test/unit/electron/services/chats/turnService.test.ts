@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { AnswerStats, Message } from '@/electron/contract/chats';
-import type { LiveStats, StreamFrame } from '@/electron/contract/engine';
+import type { Message } from '@/electron/contract/chats';
+import type { StreamFrame } from '@/electron/contract/engine';
 import { ConcertinaError } from '@/electron/contract/errors';
 import { settingsSchema } from '@/electron/contract/settings';
 import { ChatStore } from '@/electron/services/chats/chatStore';
@@ -9,26 +9,8 @@ import { type AnswerEngine, TurnService } from '@/electron/services/chats/turnSe
 import { LiveStatus } from '@/electron/services/engine/engineStatus';
 import { Emitter } from '@/electron/services/lib/emitter';
 import { silentLogger } from '@/electron/services/lib/logger';
+import { liveStats, answerStats as stats } from '@/test/fixtures/samples';
 import { temporaryFolder } from '@/test/fixtures/temporary';
-
-const stats: AnswerStats = {
-  ...{ promptTokens: 3, cachedTokens: 0, restoredTokens: 0, rereadTokens: 0, parts: 1, answerTokens: 1, ttftMs: 1 },
-  ...{
-    promptTokensPerSecond: 1,
-    tokensPerSecond: 1,
-    contextUsed: 4,
-    contextSize: 512,
-    typeK: 'f16',
-    typeV: 'f16',
-    seed: 1,
-  },
-};
-
-const liveStats: LiveStats = {
-  ...{ phase: 'decode', promptTokens: 3, cachedTokens: 0, prefillDone: 3, promptTokensPerSecond: 1, ttftMs: 1 },
-  ...{ promptTokensPerSecondNow: 1, prefillMsLeft: null, answerTokens: 1, tokensPerSecondNow: 1 },
-  ...{ tokensPerSecondAverage: 1, contextUsed: 4, contextSize: 512 },
-};
 
 async function setUp(engine: Partial<AnswerEngine>) {
   const folder = await temporaryFolder();

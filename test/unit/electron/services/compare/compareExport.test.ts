@@ -1,11 +1,11 @@
 /** A run as a file: what a person reads, what a spreadsheet reads, what can be opened again. */
 import { expect, test } from 'vitest';
-import { answerStatsSchema } from '@/electron/contract/chats';
+import type { AnswerStats } from '@/electron/contract/chats';
 import { type CompareRun, compareRequestSchema, compareRunSchema } from '@/electron/contract/compare';
 import { contextSettingsSchema } from '@/electron/contract/settings';
 import { exportRun } from '@/electron/services/compare/compareExport';
 import { endedRun, newRun } from '@/electron/services/compare/compareStore';
-import { effective, modelInfo } from '@/test/fixtures/samples';
+import { answerStats, effective, modelInfo } from '@/test/fixtures/samples';
 
 const request = compareRequestSchema.parse({
   modelId: 'm',
@@ -18,17 +18,10 @@ const request = compareRequestSchema.parse({
 });
 const settings = contextSettingsSchema.parse({});
 const quality = { tokens: 511, perplexity: 21.5, meanKld: 0.0123, meanKldError: 0.001, kld999: 0.5, sameTop: 0.925 };
-const stats = answerStatsSchema.parse({
-  ...{
-    promptTokens: 1024,
-    cachedTokens: 0,
-    restoredTokens: 0,
-    answerTokens: 7,
-    ttftMs: 812.4,
-    promptTokensPerSecond: 1260.4,
-  },
-  ...{ tokensPerSecond: 101.26, contextUsed: 1031, contextSize: 4096, typeK: 'turbo4', typeV: 'turbo3', seed: 0 },
-});
+const stats: AnswerStats = {
+  ...{ ...answerStats, promptTokens: 1024, cachedTokens: 0, answerTokens: 7, ttftMs: 812.4, tokensPerSecond: 101.26 },
+  ...{ promptTokensPerSecond: 1260.4, contextUsed: 1031, contextSize: 4096, typeV: 'turbo3', seed: 0 },
+};
 
 function run(changes: Partial<CompareRun> = {}): CompareRun {
   const base = newRun({ id: 'r1', name: '=Lamp, "lit" | by', createdAt: Date.UTC(2026, 10, 21), request, settings });

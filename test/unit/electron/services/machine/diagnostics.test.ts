@@ -5,28 +5,14 @@ import type { EngineStatus } from '@/electron/contract/engine';
 import { settingsSchema } from '@/electron/contract/settings';
 import { type DiagnosticFacts, diagnosticsText, RunRecord } from '@/electron/services/machine/diagnostics';
 import { privateFactsOf } from '@/electron/services/machine/redact';
-import { capabilities, effective, memory, modelInfo } from '@/test/fixtures/samples';
+import { answerStats, capabilities, modelInfo, readyStatus } from '@/test/fixtures/samples';
 
 const at = new Date('2026-03-04T05:06:07Z');
 
 const status: EngineStatus = {
-  ...{
-    state: 'ready',
-    modelId: 'id',
-    loadProgress: null,
-    loadStep: null,
-    error: null,
-    stalled: null,
-    refused: null,
-    restarts: 2,
-    notes: [],
-    comparing: null,
-  },
+  ...readyStatus,
+  ...{ restarts: 2, contextUsed: 77 },
   capabilities: { ...capabilities, simdBest: 'avx2', simdAsked: 'scalar' },
-  model: modelInfo,
-  context: { ...effective, calibration: '' },
-  memory,
-  contextUsed: 77,
 };
 
 function text(changes: Partial<DiagnosticFacts> = {}): string {
@@ -77,19 +63,7 @@ it('tells what happened in this run, newest last', () => {
   record.addLine('error', 'line 60');
   record.addLine('error', 'line 60');
   record.addError('The engine stopped unexpectedly (SIGKILL).');
-  const stats = {
-    promptTokens: 110,
-    cachedTokens: 10,
-    restoredTokens: 4,
-    rereadTokens: 0,
-    parts: 1,
-    answerTokens: 5,
-    ttftMs: 300,
-    promptTokensPerSecond: 500,
-  };
-  record.addAnswer({
-    ...{ ...stats, tokensPerSecond: 20, contextUsed: 114, contextSize: 512, typeK: 'turbo4', typeV: 'turbo3', seed: 7 },
-  });
+  record.addAnswer({ ...answerStats, restoredTokens: 4 });
   const report = text({ record });
   expect(report).toContain('05:06:07 The engine stopped unexpectedly (SIGKILL).');
   expect(report).toContain(

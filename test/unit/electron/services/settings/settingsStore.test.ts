@@ -79,7 +79,7 @@ test('a change that cannot be written is an error and does not count', async () 
   expect(store.get().theme).toBe('system');
 });
 
-describe('settingsService', () => {
+describe('the service', () => {
   const context = { nCtx: 4096, typeK: 'q8_0', typeV: 'turbo3', gpuLayers: 3 } as const;
   const sampling = { ...samplingSettingsSchema.parse({}), temperature: 0.1 };
   const own: ModelDefaults = { context, sampling, systemPrompt: 'Rhyme.' };

@@ -1,22 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Chat, Message } from '@/electron/contract/chats';
 import { indexChildren, leafBelow, pathTo, placeOf, withMessages } from '@/renderer/state/lib/messageTree';
+import { message as sample } from '@/test/fixtures/samples';
 
-function message(id: string, parentId: string | null): Message {
-  return {
-    id,
-    parentId,
-    role: 'user',
-    text: id,
-    attachments: [],
-    thinking: '',
-    createdAt: 0,
-    stopReason: null,
-    error: null,
-    stats: null,
-    modelName: '',
-  };
-}
+const message = (id: string, parentId: string | null) => sample({ id, parentId, text: id });
 
 // a ─ b ─ c
 //   └ d ─ e
