@@ -1,9 +1,12 @@
-// node_modules as package-lock.json says, through npm; left alone when it agrees already.
+// Packages of npm: node_modules as package-lock.json says, left alone when it agrees already; and single ones that are
+// unpacked for what is in them.
 
+import crypto from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { ROOT } from './paths.mjs';
-import { PrepareError, run } from './process.mjs';
+import { pipeline } from 'node:stream/promises';
+import { CACHE, ROOT } from './paths.mjs';
+import { must, PrepareError, run } from './process.mjs';
 
 /** @param {{onLine: (line: string) => void}} options */
 export async function ensurePackages({ onLine }) {
@@ -33,4 +36,41 @@ function readPackages(file) {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * One package as a tarball in build/cache: fetched when it is not there, and always checked.
+ * @param {{spec: string, integrity: string, what: string}} options spec: name@version; what: is in it, for the error message
+ * @returns {Promise<string>} the tarball
+ */
+export async function fetchPackage({ spec, integrity, what }) {
+  const [, name, version] = /^@?(.+)@(.+)$/.exec(spec);
+  const tarball = path.join(CACHE, `${name.replace('/', '-')}-${version}.tgz`);
+  if (!fs.existsSync(tarball)) {
+    fs.mkdirSync(CACHE, { recursive: true });
+    await must(
+      `Fetching ${spec} (${what}) failed; check the network and npm's registry setting, then run the same command again`,
+      'npm',
+      ['pack', spec, '--ignore-scripts', '--pack-destination', CACHE],
+    );
+  }
+  await checkIntegrity(tarball, integrity);
+  return tarball;
+}
+
+/**
+ * @param {string} tarball deleted when its hash is another, so that the next run fetches it anew
+ * @param {string} integrity as in package-lock.json: `sha512-` and the hash in base64
+ */
+export async function checkIntegrity(tarball, integrity) {
+  const [algorithm] = integrity.split('-', 1);
+  const hash = crypto.createHash(algorithm);
+  await pipeline(fs.createReadStream(tarball), hash);
+  const found = `${algorithm}-${hash.digest('base64')}`;
+  if (found === integrity) return;
+  fs.rmSync(tarball);
+  throw new PrepareError(
+    `${path.basename(tarball)} does not match its pinned integrity hash and was deleted.\n` +
+      `  expected ${integrity}\n  found    ${found}\nRun again to fetch it anew; if it differs again, do not use it.`,
+  );
 }

@@ -1,16 +1,18 @@
 // Everything that a command needs, from a fresh clone: tools of the system, packages, engine, app bundles.
 // Runs before `npm start`, `npm run serve`, `npm test`, `npm run dist`, `npm run bench` and `npm run quality` (the pre-scripts
-// of package.json), so it uses nothing but Node itself. What is up to date costs no time.
+// of package.json), so it uses nothing but Node itself, and fetches a newer one where this one is too old (node.mjs). What
+// is up to date costs no time.
 // CLI: node native/prepare/setup.mjs start|serve|test|dist|bench|quality
 
 import fs from 'node:fs';
 import path from 'node:path';
 import { ensureApp } from './app-bundles.mjs';
+import { isNewEnough, runUnderPinned } from './node.mjs';
 import { ensurePackages } from './packages.mjs';
 import { BUILD, ROOT } from './paths.mjs';
 import { PrepareError, withLock } from './process.mjs';
 import { Progress } from './progress.mjs';
-import { checkNode, ensureSystem } from './system.mjs';
+import { ensureSystem } from './system.mjs';
 
 /** Elsewhere the window tests take the real Electron. */
 const LINUX = process.platform === 'linux';
@@ -33,7 +35,6 @@ const LOG = path.join(BUILD, 'logs', 'setup.log');
 /** @param {keyof typeof PURPOSES} purpose */
 async function setUp(purpose) {
   const { tests, targets, portable, app, runtime } = PURPOSES[purpose];
-  checkNode();
   fs.mkdirSync(path.dirname(LOG), { recursive: true });
   fs.writeFileSync(LOG, `set-up for npm ${purpose}, ${new Date().toISOString()}, Node ${process.version}\n`);
   const onLine = (line) => fs.appendFileSync(LOG, `${line}\n`);
@@ -73,10 +74,11 @@ if (!Object.hasOwn(PURPOSES, purpose)) {
   process.exit(2);
 }
 try {
-  await withLock(path.join(BUILD, 'setup.lock'), () => setUp(purpose), console.error);
+  if (isNewEnough()) await withLock(path.join(BUILD, 'setup.lock'), () => setUp(purpose), console.error);
+  else process.exitCode = await runUnderPinned(process.argv.slice(1));
 } catch (error) {
   if (fs.existsSync(LOG)) fs.appendFileSync(LOG, `${error.stack}\n`);
   console.error(`\nSet-up stopped. ${error instanceof PrepareError ? error.message : error.stack}`);
-  console.error(`Log: ${path.relative(process.cwd(), LOG)}`);
+  if (fs.existsSync(LOG)) console.error(`Log: ${path.relative(process.cwd(), LOG)}`);
   process.exitCode = 1;
 }

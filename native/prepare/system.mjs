@@ -6,7 +6,6 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { PrepareError, run } from './process.mjs';
 
-const MINIMUM_NODE = [20, 19];
 const MINIMUM_CMAKE = [3, 22];
 
 /**
@@ -118,15 +117,6 @@ function library(soname, apt) {
   return { what: soname, why: ELECTRON_LIBRARY, found: () => sharedLibraries().includes(soname), apt };
 }
 
-/** @throws {PrepareError} when this Node.js is older than the tools we install need */
-export function checkNode() {
-  if (atLeast(process.versions.node, MINIMUM_NODE)) return;
-  throw new PrepareError(
-    `Node.js ${MINIMUM_NODE.join('.')} or newer is needed; this is ${process.versions.node} (${process.execPath}).\n` +
-      'Install a current Node.js and run the same command again.',
-  );
-}
-
 /**
  * Checks what the purpose needs; installs it on Debian as root, elsewhere stops with the command that does.
  * @param {{tests: boolean, onProgress: (progress: {detail: string}) => void, onLine: (line: string) => void}} options
@@ -219,7 +209,7 @@ function commandVersion(command) {
   return output(command, ['--version']).match(/\d+(\.\d+)+/)?.[0] ?? '0';
 }
 
-function atLeast(version, minimum) {
+export function atLeast(version, minimum) {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   return major > minimum[0] || (major === minimum[0] && minor >= minimum[1]);
 }

@@ -16,7 +16,6 @@ export function seriesHash(): string;
 export function prepareUpstream(options?: {
   onProgress?: OnProgress;
 }): Promise<{ folder: string; commit: string; changed: boolean }>;
-export function checkIntegrity(tarball: string, pin: { integrity: string }): void;
 export function applySeries(
   work: WorkTree,
   series: { name: string; file: string }[],

