@@ -51,7 +51,20 @@ const SHELL = [
 const INSIDE = [
   { of: 'katex', name: 'Fonts of KaTeX', license: 'OFL-1.1', file: kept('katex-fonts.txt') },
   { of: 'pdfjs-dist', name: 'core-js (in pdf.js)', license: 'MIT', file: kept('core-js.txt') },
-  { of: 'pdfjs-dist', name: 'OpenJPEG (in pdf.js)', license: 'BSD-2-Clause', file: kept('openjpeg.txt') },
+  { of: 'pdfjs-dist', name: 'Brotli (in pdf.js)', license: 'MIT', file: kept('brotli.txt') },
+  {
+    of: 'pdfjs-dist',
+    name: 'JBIG2 of PDFium (in pdf.js)',
+    license: 'BSD-3-Clause',
+    file: installed('pdfjs-dist/wasm/LICENSE_JBIG2'),
+  },
+  {
+    of: 'pdfjs-dist',
+    name: 'OpenJPEG (in pdf.js)',
+    license: 'BSD-2-Clause',
+    file: installed('pdfjs-dist/wasm/LICENSE_OPENJPEG'),
+  },
+  { of: 'pdfjs-dist', name: 'qcms (in pdf.js)', license: 'MIT', file: installed('pdfjs-dist/wasm/LICENSE_QCMS') },
   {
     of: 'pdfjs-dist',
     name: 'CMap resources of Adobe (with pdf.js)',

@@ -90,34 +90,30 @@ function tooManyPages(name: string, pages: number): ConcertinaError {
 
 // What pdf.js asks of its surroundings, answered without a network, a canvas or fonts.
 
-/** The parts of `getDocument` that reach outside. `cMapFolder` holds the packed character maps (*.bcmap). */
+/**
+ * The parts of `getDocument` that reach outside. `cMapFolder` holds the packed character maps (*.bcmap). Standard fonts
+ * are refused: their widths and letters are built in, their outlines serve drawing only. So is WebAssembly, which
+ * decodes pictures and computes colors.
+ */
 export function surroundings(cMapFolder: string) {
-  class CMapReader {
-    async fetch({ name }: { name: string }) {
-      if (!/^[\w-]+$/.test(name)) throw new Error(`There is no character map ${name}.`);
-      return { cMapData: new Uint8Array(readFileSync(join(cMapFolder, `${name}.bcmap`))), isCompressed: true };
+  class CharacterMaps {
+    async fetch({ kind, filename }: { kind: string; filename: string }) {
+      if (kind !== 'cMapUrl' || !/^[\w-]+\.bcmap$/.test(filename)) throw new Error(`There is no ${filename} here.`);
+      return new Uint8Array(readFileSync(join(cMapFolder, filename)));
     }
   }
   return {
-    CMapReaderFactory: CMapReader,
-    StandardFontDataFactory: NoFonts,
+    BinaryDataFactory: CharacterMaps,
     CanvasFactory: Nothing,
     FilterFactory: Nothing,
     useWorkerFetch: false,
-    isEvalSupported: false,
+    useWasm: false,
     isOffscreenCanvasSupported: false,
     isImageDecoderSupported: false,
     disableFontFace: true,
     useSystemFonts: false,
     enableXfa: false,
   };
-}
-
-/** Widths and letters of the standard fonts are built in; their outlines serve drawing only. */
-class NoFonts {
-  async fetch(): Promise<never> {
-    throw new Error('Nothing is drawn here.');
-  }
 }
 
 class Nothing {
@@ -131,11 +127,11 @@ class Nothing {
 const brokenTree = /invalid \/Pages tree \/Count: (\d+)/;
 
 export class PdfLog {
-  private readonly original = console.log;
+  private readonly original = console.warn;
   private declared = 0;
 
   constructor() {
-    console.log = (text: unknown) => {
+    console.warn = (text: unknown) => {
       this.declared ||= Number(brokenTree.exec(String(text))?.[1] ?? 0);
     };
   }
@@ -146,7 +142,7 @@ export class PdfLog {
   }
 
   close(): void {
-    console.log = this.original;
+    console.warn = this.original;
   }
 }
 

@@ -5,7 +5,7 @@ import AxeBuilder from '@axe-core/playwright';
 import { type ElectronApplication, expect, type Page } from '@playwright/test';
 import type { Attachment, PromptBudget } from '@/electron/contract/chats';
 import type { OperationInput } from '@/electron/contract/contract';
-import { endlessForm, selfDrawingPdf } from '@/test/fixtures/documents/bombs';
+import { endlessPdf } from '@/test/fixtures/documents/bombs';
 import { makePdf } from '@/test/fixtures/documents/pdf';
 import { test, tinyModel } from '../app';
 import { begin, call, ended, greedy, ready } from '../chat';
@@ -66,7 +66,7 @@ test('a document that does not fit, its pages, a longer context, and the answer'
   const pdf = path.join(dataDir, 'lamps.pdf');
   const endless = path.join(dataDir, 'endless.pdf');
   await writeFile(pdf, makePdf(pages));
-  await writeFile(endless, selfDrawingPdf(1, endlessForm));
+  await writeFile(endless, endlessPdf());
   const { app, page } = await launch({
     model: tinyModel,
     settings: {

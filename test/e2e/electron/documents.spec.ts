@@ -4,7 +4,7 @@ import path from 'node:path';
 import { type ElectronApplication, expect, type Page } from '@playwright/test';
 import type { WindowApi } from '@/electron/contract/contract';
 import type { DocumentInfo } from '@/electron/contract/documents';
-import { docxBomb, endlessForm, pdfBomb, selfDrawingPdf } from '@/test/fixtures/documents/bombs';
+import { docxBomb, endlessPdf, pdfBomb } from '@/test/fixtures/documents/bombs';
 import { makeDocx, paragraph } from '@/test/fixtures/documents/docx';
 import { makePdf } from '@/test/fixtures/documents/pdf';
 import { test } from '../app';
@@ -97,7 +97,7 @@ test('documents that unpack to gigabytes: one sentence each, and the next one is
 
 test('a document that nobody wants any more ends with its process', async ({ launch, dataDir }) => {
   const pdf = path.join(dataDir, 'endless.pdf');
-  await writeFile(pdf, selfDrawingPdf(1, endlessForm));
+  await writeFile(pdf, endlessPdf());
   const { app, page } = await launch();
   await page.waitForFunction(() => 'concertina' in window);
   await app.evaluate(({ dialog }, filePath) => {

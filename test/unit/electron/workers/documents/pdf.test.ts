@@ -98,9 +98,9 @@ describe('a PDF', () => {
   it('says how many pages are missing when their tree breaks off', async () => {
     const pages = Array.from({ length: 6 }, (_, index) => ({ lines: prose(index + 1) }));
     const broken = makePdf(pages).toString('latin1').replace('10 0 R 12 0 R 14 0 R', '90 0 R 92 0 R 94 0 R');
-    const log = console.log;
+    const { warn } = console;
     const extraction = await extract('pdf', Buffer.from(broken, 'latin1'));
-    expect(console.log).toBe(log);
+    expect(console.warn).toBe(warn);
     expect(extraction.text).toContain('Chapter of page 3');
     expect(extraction.pages).toBe(4);
     expect(extraction.notices).toEqual([

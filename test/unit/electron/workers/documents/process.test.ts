@@ -8,7 +8,7 @@ import { limits as contractLimits } from '@/electron/contract/limits';
 import type { ReadingLimits } from '@/electron/contract/workerTasks';
 import { runExtraction } from '@/electron/services/documents/extraction';
 import { forkProcess } from '@/electron/services/engine/engineTransport';
-import { endlessForm, pdfBomb, selfDrawingPdf } from '@/test/fixtures/documents/bombs';
+import { endlessPdf, nestedPdf, pdfBomb } from '@/test/fixtures/documents/bombs';
 import { makeDocx, paragraph } from '@/test/fixtures/documents/docx';
 import { makePdf } from '@/test/fixtures/documents/pdf';
 import { temporaryFolder } from '@/test/fixtures/temporary';
@@ -123,16 +123,15 @@ describe('a document that is made to take long', () => {
   }, 120_000);
 
   it('is given up when it takes too long, as a whole or in one step', async () => {
-    // every page takes many seconds
-    const drawn = selfDrawingPdf(100, 'q /Fm Do Q /Fm Do');
+    // every page takes a second or so
+    const drawn = nestedPdf(100, 17);
     await expect(run('pdf', drawn, { limits: { totalSeconds: 3 } })).rejects.toMatchObject({
       code: 'document-invalid',
       message: expect.stringContaining('file was given up: it was not read in'),
       hint: expect.stringContaining('Save it anew'),
     });
     // the second page never ends
-    const endless = selfDrawingPdf(1, endlessForm);
-    await expect(run('pdf', endless, { limits: { stallSeconds: 3 } })).rejects.toMatchObject({
+    await expect(run('pdf', endlessPdf(), { limits: { stallSeconds: 3 } })).rejects.toMatchObject({
       message: expect.stringContaining('file was given up: nothing of it could be read in'),
     });
   }, 120_000);
