@@ -1,14 +1,13 @@
 /** Steps over models of other apps: added where they lie, shown once, with settings of their own, and to the trash. */
 import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import AxeBuilder from '@axe-core/playwright';
 import { type ElectronApplication, expect, type Page } from '@playwright/test';
 import { writeGguf } from '../engine/gguf';
 import { bias, dense, q4_0 } from '../engine/shapeParts';
 import { lmStudioTree, ollamaTree } from '../fixtures/modelTrees';
 import { tinyModel } from './app';
 import { ask, call, ready } from './chat';
-import { atRest } from './moments';
+import { axe } from './moments';
 
 const ofLmStudio = 'tiny-q8_0.gguf';
 
@@ -103,8 +102,7 @@ export async function detailsAndTrash(app: ElectronApplication, page: Page): Pro
   await expect(page.getByTestId('model-facts')).toContainText('Trained context');
   await expect(page.getByTestId('model-facts')).toContainText(/SHA-256[0-9a-f]{64}/);
   await expect(page.getByTestId('model-types')).toContainText('turbo4');
-  await atRest(page);
-  const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
+  const { violations } = await axe(page);
   expect(violations.map(({ id }) => id)).toEqual([]);
   await page.getByTestId('model-trash').nth(1).click();
   await expect(page.getByTestId('confirm')).toContainText('Ollama keeps it there and will miss it.');

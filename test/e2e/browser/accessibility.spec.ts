@@ -1,8 +1,7 @@
 /** axe on the main screens, dark and light: no violation at all. */
-import { AxeBuilder } from '@axe-core/playwright';
 import { expect, type Page } from '@playwright/test';
 import { ask } from '../chat';
-import { atRest } from '../moments';
+import { axe } from '../moments';
 import { test } from '../serve';
 
 for (const colorScheme of ['light', 'dark'] as const) {
@@ -72,8 +71,7 @@ async function settingsAreFilled(page: Page): Promise<void> {
 async function violations(page: Page): Promise<string[]> {
   // dimmed for the moment in which the tokens are counted
   await expect(page.locator('[data-stale="true"]')).toHaveCount(0);
-  await atRest(page);
-  const { violations: list, passes } = await new AxeBuilder({ page }).analyze();
+  const { violations: list, passes } = await axe(page);
   // an empty page would have no violations either
   expect(passes.length).toBeGreaterThan(15);
   return list.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`);

@@ -1,12 +1,11 @@
 /** The hub through the headless server: the page asks the server, and the server alone asks the hub. */
 import path from 'node:path';
-import { AxeBuilder } from '@axe-core/playwright';
 import { expect } from '@playwright/test';
 import { startHub } from '@/test/fixtures/hub/server';
 import { tinyModel } from '../app';
 import { ask } from '../chat';
 import { hubModels, tinyRepo } from '../hubModels';
-import { atRest } from '../moments';
+import { axe } from '../moments';
 import { test as base } from '../serve';
 
 const test = base.extend({
@@ -29,8 +28,7 @@ test('a model is found, downloaded and chatted with', async ({ browserPage: page
   await page.locator(`[data-testid="hub-item"][data-repo="${tinyRepo}"]`).click();
   await expect(page.getByTestId('hub-longest')).toBeVisible({ timeout: 60_000 });
   await expect(page.getByTestId('hub-fit')).toHaveAttribute('data-grade', 'full');
-  await atRest(page);
-  const { violations } = await new AxeBuilder({ page }).analyze();
+  const { violations } = await axe(page);
   expect(violations.map(({ id }) => id)).toEqual([]);
 
   await page.getByTestId('hub-download').click();

@@ -1,10 +1,9 @@
 /** Answers of a written chat: a long one is a virtual list; formulas, tables, figures and other versions of an answer. */
-import { AxeBuilder } from '@axe-core/playwright';
 import { expect, type Page } from '@playwright/test';
 import { test } from '../app';
 import { answers, questions, ready } from '../chat';
 import { writeChat, writeLongChat } from '../longChat';
-import { atRest } from '../moments';
+import { axe } from '../moments';
 
 const formulas = [
   'The area is $A = \\pi r^2$, so a circle of \\(r = 2\\) has $4\\pi$. It costs $5 or $10.',
@@ -99,8 +98,7 @@ test('a long chat and what is in an answer', async ({ launch, dataDir }) => {
     const dialog = page.getByTestId('compare');
     await expect(dialog.locator('mark')).not.toHaveCount(0);
     await expect(dialog.getByRole('article', { name: 'Version 1' }).locator('mark').last()).toContainText('slowly');
-    await atRest(page);
-    const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
+    const { violations } = await axe(page);
     expect(violations.map(({ id, nodes }) => ({ id, html: nodes[0]?.html }))).toEqual([]);
     await page.keyboard.press('Escape');
     await expect(dialog).toBeHidden();

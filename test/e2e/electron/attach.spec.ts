@@ -1,7 +1,6 @@
 /** Documents beside a question, in the real window: cards, pages, the budget of the context, and what does not fit. */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import AxeBuilder from '@axe-core/playwright';
 import { type ElectronApplication, expect, type Page } from '@playwright/test';
 import type { Attachment, PromptBudget } from '@/electron/contract/chats';
 import type { OperationInput } from '@/electron/contract/contract';
@@ -9,7 +8,7 @@ import { endlessPdf } from '@/test/fixtures/documents/bombs';
 import { makePdf } from '@/test/fixtures/documents/pdf';
 import { test, tinyModel } from '../app';
 import { begin, call, ended, greedy, ready } from '../chat';
-import { atRest } from '../moments';
+import { axe } from '../moments';
 
 const card = (page: Page, name: string) => page.getByTestId('document-card').filter({ hasText: name });
 const filler = 'The keeper walked to the tower, lit the lamp, and wrote the hour down in his book.';
@@ -95,9 +94,7 @@ test('a document that does not fit, its pages, a longer context, and the answer'
   const part = await budgetShown(page);
   expect(sum(part)).toBe(2048);
   expect(part.documents).toBeGreaterThan(100);
-  await atRest(page);
-  const axe = await new AxeBuilder({ page }).setLegacyMode(true).analyze();
-  expect(axe.violations).toEqual([]);
+  expect((await axe(page)).violations).toEqual([]);
 
   await page.getByRole('button', { name: 'All', exact: true }).click();
   await expect(noFit).toBeVisible();

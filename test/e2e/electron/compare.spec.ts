@@ -1,12 +1,11 @@
 /** Cache types side by side, in the window: what a person chooses, sees, keeps and takes over. */
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import AxeBuilder from '@axe-core/playwright';
 import { type ElectronApplication, expect, type Locator, type Page } from '@playwright/test';
 import { type CompareRun, compareRunSchema } from '@/electron/contract/compare';
 import { killEngine, test, tinyModel } from '../app';
 import { call, greedy, ready } from '../chat';
-import { atRest } from '../moments';
+import { axe } from '../moments';
 
 const types = ['f16', 'q8_0', 'q4_0', 'turbo4', 'turbo3'] as const;
 const nCtx = 6144;
@@ -49,8 +48,7 @@ async function exported(app: ElectronApplication, page: Page, folder: string, en
 }
 
 async function noViolations(page: Page): Promise<void> {
-  await atRest(page);
-  const { violations } = await new AxeBuilder({ page }).setLegacyMode(true).analyze();
+  const { violations } = await axe(page);
   expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
 }
 

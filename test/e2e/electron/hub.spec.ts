@@ -4,7 +4,6 @@
  */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import AxeBuilder from '@axe-core/playwright';
 import { expect, type Page } from '@playwright/test';
 import { Gate } from '@/test/fixtures/gate';
 import { startHub, type TestHub } from '@/test/fixtures/hub/server';
@@ -12,7 +11,7 @@ import { test, tinyModel } from '../app';
 import { ask, call, greedy, ready } from '../chat';
 import { hubModels, tinyFile, tinyRepo, wideRepo } from '../hubModels';
 import { addOtherApps, detailsAndTrash, ownSettings, writeOtherApps } from '../importSteps';
-import { atRest, moment } from '../moments';
+import { axe, moment } from '../moments';
 import { tokenComesAndGoes } from '../tokenSteps';
 
 const megabyte = 1024 ** 2;
@@ -99,8 +98,7 @@ test('search, grades, a download that is cut and goes on after a restart, chat; 
   await ready(first.page);
   await first.page.getByTestId('sidebar-models').click();
   await gradesChange(first.page);
-  await atRest(first.page);
-  const { violations } = await new AxeBuilder({ page: first.page }).setLegacyMode().analyze();
+  const { violations } = await axe(first.page);
   expect(violations.map(({ id }) => id)).toEqual([]);
   await downloadOverBadLine(first.page, hub);
   await first.app.close();

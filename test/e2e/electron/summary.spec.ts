@@ -1,12 +1,11 @@
 /** First questions about a document, and a summary of one that is longer than the context: by parts, stopped, and going on. */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import AxeBuilder from '@axe-core/playwright';
 import { expect } from '@playwright/test';
 import { makePdf } from '@/test/fixtures/documents/pdf';
 import { test } from '../app';
 import { answers, begin, call, ended, goOn, greedy, ready } from '../chat';
-import { atRest } from '../moments';
+import { axe } from '../moments';
 
 const filler = 'The keeper walked to the tower, lit the lamp, and wrote the hour down in his book.';
 
@@ -46,8 +45,7 @@ test('first actions, a summary by parts, its stop, and its way on', async ({ lau
   await expect(page.getByTestId('first-actions')).toBeHidden();
   await composer.fill('');
   await expect(page.getByTestId('first-summary')).toHaveText('Summarize');
-  await atRest(page);
-  expect((await new AxeBuilder({ page }).setLegacyMode(true).analyze()).violations).toEqual([]);
+  expect((await axe(page)).violations).toEqual([]);
   await begin(page, () => page.getByTestId('first-summary').press('Enter'));
   await expect(page.getByTestId('message-user')).toContainText('Summarize this document in a few paragraphs.');
   await ended(page);
@@ -92,6 +90,5 @@ test('first actions, a summary by parts, its stop, and its way on', async ({ lau
   });
   expect(budget.documents).toBe(0);
   expect(budget.fits).toBe(true);
-  await atRest(page);
-  expect((await new AxeBuilder({ page }).setLegacyMode(true).analyze()).violations).toEqual([]);
+  expect((await axe(page)).violations).toEqual([]);
 });
