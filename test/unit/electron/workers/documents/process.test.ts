@@ -104,7 +104,7 @@ describe('a document that unpacks to far too much', () => {
 describe('a document that is made to take long', () => {
   it('is read all the same when it only leaves things open, or has very many headings', async () => {
     const unclosed = await run('html', `<p>Words.</p>${'<meta '.repeat(800_000)}`);
-    expect(unclosed.text).toMatch(/^Words\.\n\n<meta <meta /);
+    expect(unclosed.text).toBe('Words.');
     const comment = await run('html', `<p>Words.</p><!-- ${'never closed '.repeat(5_000_000)}`);
     expect(comment.text).toBe('Words.');
     const { sections, notices } = (await run('markdown', '#\n'.repeat(1_500_000))).extraction;
