@@ -52,6 +52,7 @@ export const LAYERS = {
       'uplot',
       '@tanstack/react-virtual',
       'katex',
+      'lowlight',
       'remark-math',
       'diff',
     ],

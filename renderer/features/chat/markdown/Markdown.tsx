@@ -25,9 +25,9 @@ import { CopyButton } from '../CopyButton';
 import { AnswerSources } from './answerSources';
 import { type CitationTarget, type CitedDocument, targetsOf } from './citations';
 import { citePlugin, isCitation, readHref } from './citePlugin';
-import { highlight } from './highlight';
 
 const Formula = lazy(() => import('./Formula'));
+const Highlighted = lazy(() => import('./Highlighted'));
 
 const components = {
   a: Link,
@@ -234,7 +234,6 @@ function titleOf({ name, label }: CitationTarget): string {
 }
 
 export const CodeBlock = memo(function CodeBlock({ code, language }: { code: string; language: string }) {
-  const tokens = useMemo(() => highlight(code, language), [code, language]);
   return (
     <figure
       dir="ltr"
@@ -248,16 +247,9 @@ export const CodeBlock = memo(function CodeBlock({ code, language }: { code: str
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keyboard */}
       <pre className="overflow-x-auto px-3.5 py-3 font-mono text-[0.8125rem] leading-[1.6]" tabIndex={0}>
         <code>
-          {tokens.map((token, i) =>
-            token.kind === 'plain' ? (
-              token.text
-            ) : (
-              // biome-ignore lint/suspicious/noArrayIndexKey: tokens of one text, in their order
-              <span key={i} className={`syntax-${token.kind}`}>
-                {token.text}
-              </span>
-            ),
-          )}
+          <Suspense fallback={code}>
+            <Highlighted code={code} language={language} />
+          </Suspense>
         </code>
       </pre>
     </figure>
