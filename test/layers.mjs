@@ -18,7 +18,7 @@ export const LAYERS = {
   'electron/contract': { may: [], packages: ['zod'] },
   'electron/desktop': { may: ['electron/contract', 'electron/services'], packages: ['electron', 'zod'], node: true },
   // what headless mode runs too, hence without Electron
-  'electron/services': { may: ['electron/contract'], packages: ['hash-wasm', 'undici', 'zod'], node: true },
+  'electron/services': { may: ['electron/contract'], packages: ['undici', 'zod'], node: true },
   'electron/server': { may: ['electron/contract', 'electron/services'], packages: ['ws', 'zod'], node: true },
   'electron/engine': {
     may: ['electron/contract', 'electron/engine/native', 'electron/workers/parentPort'],

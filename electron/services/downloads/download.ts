@@ -1,6 +1,6 @@
 /**
- * The download of one model file, all its parts: fetches, tries again, compares with what the hub promised, mends what is wrong, and
- * puts the parts in their places when all of them are right.
+ * The download of one model file, all its parts: fetches, tries again, compares with what the hub promised, fetches again what is
+ * wrong, and puts the parts in their places when all of them are right.
  */
 
 import { stat } from 'node:fs/promises';
@@ -19,8 +19,8 @@ interface Watcher {
   onReceived(bytes: number): void;
   onWaiting(error: HubError, retryAt: number): void;
   onActive(): void;
-  /** the files are read again; `bytes` of the part that is compared */
-  onChecking(bytes: number): void;
+  /** what is there is read, and compared with what was promised */
+  onChecking(): void;
   /** throws when there is no room for the rest; asked at the beginning and every so often */
   requireRoom(missing: number): Promise<void>;
 }
@@ -30,7 +30,7 @@ interface DownloadOptions {
   origin: Origin;
   folder: string;
   timing: Timing;
-  /** of the checksum's states; tests have smaller ones */
+  /** bytes after which what was received is flushed; tests have fewer */
   chunk?: number;
   signal: AbortSignal;
   pause: Pause;
@@ -71,24 +71,42 @@ async function inPlace(path: string, { bytes }: HubPart): Promise<boolean> {
 async function fetchPart(options: DownloadOptions, path: string, part: HubPart, before: number): Promise<void> {
   const { origin, chunk, signal, watcher } = options;
   const head = { version: 1 as const, origin, path: part.path };
-  const file = await PartFile.open(path, head, { ...(chunk ? { chunk } : {}), signal });
+  const file = await PartFile.open(path, head, chunk);
   try {
     if (file.verified && file.complete) return;
+    if (file.have > 0) watcher.onChecking();
+    await file.readAgain(signal);
+    await receiveRight(options, file, before);
+    await requireGguf(file);
+    await file.markVerified();
+  } catch (error) {
+    await file.flush().catch(() => undefined);
+    throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+/** What arrived is what the hub promised. Else what the disk may have lost is fetched again, then once more everything. */
+async function receiveRight(options: DownloadOptions, file: PartFile, before: number): Promise<void> {
+  const { source, signal, watcher } = options;
+  for (let anew = false; ; ) {
     await withRetries(
       options,
       () => file.have,
       () => receiveAll(options, file, before),
     );
-    watcher.onChecking(0);
-    await requireDigest(options, file);
-    await requireGguf(file);
-    await file.markVerified();
-  } catch (error) {
-    await file.sync().catch(() => undefined);
-    throw error;
-  } finally {
-    await file.close();
+    watcher.onChecking();
+    if (file.matches()) return;
+    if (await file.goBack(signal)) continue;
+    if (anew) break;
+    anew = true;
   }
+  throw new ConcertinaError(
+    'download-damaged',
+    `${file.part.path} was received as a whole, but it is not what ${source.http.endpoint.host} promised.`,
+    'Resume the download to fetch it anew. If that happens again, a mirror or a proxy in between is at fault.',
+  );
 }
 
 async function receiveAll({ source, origin, signal, watcher }: DownloadOptions, file: PartFile, before: number) {
@@ -151,44 +169,6 @@ async function withRetries(
 function gaveUp(error: HubError, attempts: number): ConcertinaError {
   const hint = 'Resume the download when the connection is better: nothing of it is lost.';
   return new ConcertinaError(error.code, `${error.message} It was tried ${attempts} times.`, hint, { cause: error });
-}
-
-/** What arrived is what the hub promised; else the chunks that are wrong are fetched again, and only they are kept. */
-async function requireDigest(options: DownloadOptions, file: PartFile): Promise<void> {
-  const { source, signal, watcher } = options;
-  const { sha256 } = file.part;
-  if (sha256 === null) return;
-  const mended = file.wasMended;
-  if (!mended && file.digest() === sha256) return;
-  const matches = async (): Promise<boolean> => {
-    watcher.onChecking(0);
-    let read = 0;
-    const onBytes = (bytes: number): void => {
-      read += bytes;
-      watcher.onChecking(read);
-    };
-    return (await file.digestOnDisk(onBytes, signal)) === sha256;
-  };
-  if (mended && (await matches())) return;
-  for (const index of file.unchecked()) {
-    let other = false;
-    await withRetries(
-      options,
-      () => 0,
-      async () => {
-        const data = await receiveRange(source, file, file.range(index), signal);
-        watcher.onReceived(data.length);
-        other = await file.replaceIfOther(index, data);
-      },
-    );
-    if (other && (await matches())) return;
-  }
-  await file.restart();
-  throw new ConcertinaError(
-    'download-damaged',
-    `${file.part.path} was received as a whole, but it is not what ${source.http.endpoint.host} promised.`,
-    'Resume the download to fetch it anew. If that happens again, a mirror or a proxy in between is at fault.',
-  );
 }
 
 async function requireGguf(file: PartFile): Promise<void> {
@@ -261,8 +241,6 @@ async function receive(source: Source, file: PartFile, { signal, onBytes }: Plac
   const { http } = source;
   // an empty file has no part to ask for
   if (file.complete) return;
-  const resumed = file.have > 0;
-  if (resumed) await file.markSeam();
   const answer = await ask(source, file, signal);
   try {
     if (answer.status === 200 && file.have > 0) await file.restart();
@@ -280,32 +258,6 @@ async function receive(source: Source, file: PartFile, { signal, onBytes }: Plac
   }
   if (!file.complete)
     throw new HubError('network-failed', `${http.endpoint.host}: the connection was cut.`, '', { retriable: true });
-}
-
-/** `start` to `end` of a file, the last byte not included. */
-async function receiveRange(
-  { http, repo, revision }: Source,
-  file: PartFile,
-  { start, end }: { start: number; end: number },
-  signal: AbortSignal,
-): Promise<Buffer> {
-  const headers = { range: `bytes=${start}-${end - 1}` };
-  const { body, status } = await http.open(resolvePath(repo, revision, file.part.path), { headers, signal, repo });
-  const pieces: Buffer[] = [];
-  let position = status === 206 ? start : 0;
-  try {
-    for await (const data of body as AsyncIterable<Buffer>) {
-      const from = Math.max(0, start - position);
-      if (from < data.length) pieces.push(data.subarray(from, Math.min(data.length, end - position)));
-      position += data.length;
-      if (position >= end) break;
-    }
-  } catch (error) {
-    throw signal.aborted ? error : connectionError(error, http.endpoint.host);
-  }
-  if (position < end)
-    throw new HubError('network-failed', `${http.endpoint.host}: the connection was cut.`, '', { retriable: true });
-  return Buffer.concat(pieces);
 }
 
 async function ask(source: Source, file: PartFile, signal: AbortSignal): Promise<Answer> {

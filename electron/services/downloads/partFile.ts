@@ -1,14 +1,11 @@
 /**
- * One file that is being downloaded: `NAME.part`, its checksum so far, and `NAME.part.log`. The state of SHA-256 is kept at the
- * end of each chunk, so that going on after a restart reads one chunk again and not the file, and so that one chunk can be
- * compared with what the hub sends for it later.
+ * One file that is being downloaded: `NAME.part`, and beside it `NAME.part.log`. Its checksum is computed while it is written,
+ * and once from the disk when a download goes on after a restart.
  */
 
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { createSHA256, type IHasher } from 'hash-wasm';
 import { z } from 'zod';
 import {
   countSchema,
@@ -28,8 +25,9 @@ export const partPath = (path: string) => `${path}.part`;
 export const sidecarPath = (path: string) => `${path}.part.log`;
 
 export class PartFile {
-  /** on the disk and in the checksum */
-  have = 0;
+  private hash = createHash('sha256');
+  /** false: behind `known.end` lie bytes of a run that was killed; the disk may have lost them with the power */
+  private certain: boolean;
 
   private constructor(
     /** where it will lie when it is whole */
@@ -37,16 +35,16 @@ export class PartFile {
     readonly part: HubPart,
     private readonly handle: FileHandle,
     private readonly known: Known,
-    private readonly hash: IHasher,
+    /** bytes that are there, from the first on */
+    public have: number,
+    /** bytes after which those that were written are flushed, and the log says so */
     private readonly chunk: number,
-  ) {}
+  ) {
+    this.certain = have === known.end;
+  }
 
-  /** Goes on with what is there, when it is the beginning of the same file; else begins anew. */
-  static async open(
-    path: string,
-    head: Head,
-    { chunk = chunkBytes, signal }: { chunk?: number; signal?: AbortSignal } = {},
-  ): Promise<PartFile> {
+  /** Goes on with what is there, when it is the beginning of the same file; else begins anew. Then call `readAgain`. */
+  static async open(path: string, head: Head, chunk = chunkBytes): Promise<PartFile> {
     const part = head.origin.parts.find((one) => one.path === head.path);
     if (!part) throw new Error(`${head.path} is no part of ${head.origin.file}`);
     try {
@@ -56,17 +54,13 @@ export class PartFile {
       const same = known !== null && isSame(known.head, part);
       const handle = await openFile(partPath(path));
       if (known !== null && !same) await handle.truncate(0);
-      // a file without its log is read again from its beginning: what it is, the checksum tells
+      // a file without its log is used: what it is, the checksum tells
       if (!same) await writeFileAtomic(sidecarPath(path), headText(head));
-      const facts = same ? known : nothingKnown(head);
-      const file = new PartFile(path, part, handle, facts, await createSHA256(), chunk);
-      try {
-        await file.catchUp(signal);
-      } catch (error) {
-        await file.close();
-        throw error;
-      }
-      return file;
+      // whole and not below zero, whatever the hub said
+      const size = Math.min((await handle.stat()).size, Math.max(0, Math.floor(part.bytes)));
+      await handle.truncate(size);
+      const facts = same ? { ...known, end: Math.min(known.end, size) } : nothingKnown(head);
+      return new PartFile(path, part, handle, facts, size, chunk);
     } catch (error) {
       throw diskError(error, path);
     }
@@ -84,91 +78,60 @@ export class PartFile {
     return this.known.verified;
   }
 
+  /** Takes what is on the disk into the checksum. */
+  async readAgain(signal?: AbortSignal): Promise<void> {
+    this.hash = createHash('sha256');
+    const buffer = Buffer.alloc(Math.min(readBytes, this.have));
+    for (let position = 0; position < this.have; ) {
+      signal?.throwIfAborted();
+      const most = Math.min(buffer.length, this.have - position);
+      const { bytesRead } = await this.guarded(() => this.handle.read(buffer, 0, most, position));
+      if (bytesRead === 0) throw new Error(`${partPath(this.path)} became shorter while it was read`);
+      this.hash.update(buffer.subarray(0, bytesRead));
+      position += bytesRead;
+    }
+  }
+
   async rememberEtag(etag: string): Promise<void> {
     if (etag !== this.known.etag) await this.tell({ etag });
   }
 
-  /** A connection begins or ends here, or the app died. */
-  async markSeam(): Promise<void> {
-    for (const seam of new Set([
-      Math.floor(Math.max(0, this.have - 1) / this.chunk),
-      Math.floor(this.have / this.chunk),
-    ])) {
-      if (!this.known.seams.has(seam)) await this.tell({ seam });
-    }
-  }
-
   async write(data: Buffer): Promise<void> {
-    for (let start = 0; start < data.length; ) {
-      const room = this.chunk - (this.have % this.chunk);
-      const piece = data.subarray(start, start + room);
-      await this.put(piece, this.have);
-      this.hash.update(piece);
-      this.have += piece.length;
-      start += piece.length;
-      if (this.have % this.chunk === 0) await this.checkpoint();
-    }
+    await this.guarded(async () => {
+      for (let done = 0; done < data.length; ) {
+        const { bytesWritten } = await this.handle.write(data, done, data.length - done, this.have + done);
+        done += bytesWritten;
+      }
+    });
+    this.hash.update(data);
+    this.have += data.length;
+    if (this.have - this.known.end >= this.chunk) await this.flush();
   }
 
-  /** All that was received is on the disk and in the log. */
-  async sync(): Promise<void> {
+  /** All that was received is on the disk, and the log says so. */
+  async flush(): Promise<void> {
+    if (!this.certain || this.have === this.known.end) return;
     await this.guarded(() => this.handle.datasync());
+    await this.tell({ end: this.have });
   }
 
-  /** Chunks were put in the place of others: the checksum of what was received is not that of the file. */
-  get wasMended(): boolean {
-    return this.known.checked.size > 0;
+  /** What is there is what the hub promised, as far as it did. */
+  matches(): boolean {
+    return this.part.sha256 === null || this.hash.copy().digest('hex') === this.part.sha256;
   }
 
-  /** Of everything that was received, hexadecimal. */
-  digest(): string {
-    const state = this.hash.save();
-    const digest = this.hash.digest('hex');
-    this.hash.load(state);
-    return digest;
+  /** The checksum is wrong: drops what may never have been flushed, or all. Returns whether something is left. */
+  async goBack(signal: AbortSignal): Promise<boolean> {
+    const end = this.certain ? 0 : this.known.end;
+    await this.cutTo(end);
+    await this.readAgain(signal);
+    return end > 0;
   }
 
-  /** Of what lies on the disk. */
-  async digestOnDisk(onBytes: (bytes: number) => void, signal: AbortSignal): Promise<string> {
-    await this.sync();
-    const hash = createHash('sha256');
-    for await (const data of createReadStream(partPath(this.path), { highWaterMark: readBytes, signal })) {
-      hash.update(data as Buffer);
-      onBytes((data as Buffer).length);
-    }
-    return hash.digest('hex');
-  }
-
-  /** Chunks that were not fetched a second time yet, those where connections met first. */
-  unchecked(): number[] {
-    const all = Array.from({ length: Math.ceil(this.part.bytes / this.chunk) }, (_, index) => index);
-    const left = all.filter((index) => !this.known.checked.has(index));
-    return [
-      ...left.filter((index) => this.known.seams.has(index)),
-      ...left.filter((index) => !this.known.seams.has(index)),
-    ];
-  }
-
-  range(index: number): { start: number; end: number } {
-    return { start: index * this.chunk, end: Math.min(this.part.bytes, (index + 1) * this.chunk) };
-  }
-
-  /** Puts a chunk in the place of what was received first. Returns whether it was another one. */
-  async replaceIfOther(index: number, data: Buffer): Promise<boolean> {
-    const { start, end } = this.range(index);
-    const before = this.stateAt(start);
-    const after = end === this.part.bytes ? this.hash.save() : this.stateAt(end);
-    const hash = await createSHA256();
-    const digestAfter = hash.load(after ?? hash.init().save()).digest('hex');
-    hash.init();
-    if (before) hash.load(before);
-    const other = after === null || hash.update(data).digest('hex') !== digestAfter;
-    if (other) {
-      await this.put(data, start);
-      await this.sync();
-    }
-    await this.tell({ checked: index });
-    return other;
+  /** From the first byte on. */
+  async restart(): Promise<void> {
+    await this.cutTo(0);
+    await this.readAgain();
   }
 
   async header(bytes: number): Promise<Buffer> {
@@ -178,76 +141,28 @@ export class PartFile {
   }
 
   async markVerified(): Promise<void> {
-    await this.sync();
+    await this.guarded(() => this.handle.datasync());
     await this.tell({ verified: true });
-  }
-
-  /** From the first byte on. */
-  async restart(): Promise<void> {
-    const { head } = this.known;
-    await this.guarded(async () => {
-      await this.handle.truncate(0);
-      await writeFileAtomic(sidecarPath(this.path), headText(head));
-    });
-    Object.assign(this.known, nothingKnown(head));
-    this.hash.init();
-    this.have = 0;
   }
 
   async close(): Promise<void> {
     await this.handle.close().catch(() => undefined);
   }
 
-  /** Takes what is on the disk into the checksum, from the last checkpoint on. */
-  private async catchUp(signal: AbortSignal | undefined): Promise<void> {
-    // whole and not below zero, whatever the hub said
-    const size = Math.min((await this.handle.stat()).size, Math.max(0, Math.floor(this.part.bytes)));
-    await this.handle.truncate(size);
-    this.known.checkpoints = this.known.checkpoints.filter(({ end }) => end <= size);
-    const last = this.known.checkpoints.at(-1);
-    this.hash.init();
-    if (last) this.hash.load(last.state);
-    this.have = last?.end ?? 0;
-    // these bytes may not have reached the disk before the power went
-    if (this.have < size) await this.markSeam();
-    const buffer = Buffer.alloc(Math.min(readBytes, this.chunk));
-    while (this.have < size) {
-      signal?.throwIfAborted();
-      const most = Math.min(buffer.length, size - this.have, this.chunk - (this.have % this.chunk));
-      const { bytesRead } = await this.handle.read(buffer, 0, most, this.have);
-      if (bytesRead === 0) break;
-      this.hash.update(buffer.subarray(0, bytesRead));
-      this.have += bytesRead;
-      if (this.have % this.chunk === 0) await this.checkpoint();
-    }
-  }
-
-  private async checkpoint(): Promise<void> {
-    await this.sync();
-    const state = this.hash.save();
-    await this.tell({ end: this.have, state: Buffer.from(state).toString('base64') });
-  }
-
-  private stateAt(end: number): Uint8Array | null {
-    return this.known.checkpoints.find((one) => one.end === end)?.state ?? null;
-  }
-
-  private async put(data: Buffer, position: number): Promise<void> {
+  private async cutTo(end: number): Promise<void> {
+    const { head } = this.known;
     await this.guarded(async () => {
-      for (let done = 0; done < data.length; ) {
-        const { bytesWritten } = await this.handle.write(data, done, data.length - done, position + done);
-        done += bytesWritten;
-      }
+      await this.handle.truncate(end);
+      await writeFileAtomic(sidecarPath(this.path), headText(head) + (end > 0 ? lineText({ end }) : ''));
     });
+    Object.assign(this.known, nothingKnown(head), { end });
+    this.have = end;
+    this.certain = true;
   }
 
   private async tell(line: Line): Promise<void> {
-    await this.guarded(() => addLine(sidecarPath(this.path), line));
-    if ('end' in line) this.known.checkpoints.push({ end: line.end, state: Buffer.from(line.state, 'base64') });
-    else if ('etag' in line) this.known.etag = line.etag;
-    else if ('seam' in line) this.known.seams.add(line.seam);
-    else if ('checked' in line) this.known.checked.add(line.checked);
-    else this.known.verified = true;
+    await this.guarded(() => appendText(sidecarPath(this.path), lineText(line), false));
+    Object.assign(this.known, line);
   }
 
   private async guarded<T>(work: () => Promise<T>): Promise<T> {
@@ -260,7 +175,7 @@ export class PartFile {
 }
 
 function nothingKnown(head: Head): Known {
-  return { head, checkpoints: [], etag: null, seams: new Set(), checked: new Set(), verified: false };
+  return { head, end: 0, etag: null, verified: false };
 }
 
 function isSame(head: Head, part: HubPart): boolean {
@@ -306,27 +221,21 @@ export type Origin = z.infer<typeof originSchema>;
 const headSchema = z.object({ version: z.literal(1), origin: originSchema, path: repoPathSchema });
 type Head = z.infer<typeof headSchema>;
 
-const lineSchema = z.union([
-  /** up to here the file is on the disk; `state`: of SHA-256 over all of it, base64 */
-  z.object({ end: countSchema.min(1), state: z.string() }),
+/** The last of each kind counts. Earlier versions wrote more, which is not needed any more. */
+const lineSchema = z.object({
+  /** up to here the file is on the disk */
+  end: countSchema.optional(),
   /** entity tag of the host that gave the file out */
-  z.object({ etag: z.string() }),
-  /** two connections met in this chunk, or the app died in it: the first to be suspected */
-  z.object({ seam: countSchema }),
-  /** this chunk was fetched again and is what the hub sends */
-  z.object({ checked: countSchema }),
+  etag: z.string().optional(),
   /** size, checksum and header were right */
-  z.object({ verified: z.literal(true) }),
-]);
+  verified: z.literal(true).optional(),
+});
 type Line = z.infer<typeof lineSchema>;
 
 interface Known {
   head: Head;
-  /** `end` and state of each checkpoint, in order */
-  checkpoints: { end: number; state: Uint8Array }[];
+  end: number;
   etag: string | null;
-  seams: Set<number>;
-  checked: Set<number>;
   verified: boolean;
 }
 
@@ -335,34 +244,14 @@ export async function readSidecar(path: string): Promise<Known | null> {
   const [first, ...rest] = (await readTextIfThere(path))?.split('\n') ?? [];
   const head = headSchema.safeParse(parsed(first ?? ''));
   if (!head.success) return null;
-  const known: Known = {
-    head: head.data,
-    checkpoints: [],
-    etag: null,
-    seams: new Set(),
-    checked: new Set(),
-    verified: false,
-  };
-  for (const text of rest) {
-    const line = lineSchema.safeParse(parsed(text));
-    if (line.success) apply(known, line.data);
-  }
+  const known = nothingKnown(head.data);
+  for (const text of rest) Object.assign(known, lineSchema.safeParse(parsed(text)).data);
   return known;
 }
 
-function apply(known: Known, line: Line): void {
-  if ('end' in line) {
-    const last = known.checkpoints.at(-1)?.end ?? 0;
-    if (line.end > last) known.checkpoints.push({ end: line.end, state: Buffer.from(line.state, 'base64') });
-  } else if ('etag' in line) known.etag = line.etag;
-  else if ('seam' in line) known.seams.add(line.seam);
-  else if ('checked' in line) known.checked.add(line.checked);
-  else known.verified = true;
-}
-
-function addLine(path: string, line: Line): Promise<void> {
-  // after a torn line this one must stand alone
-  return appendText(path, `\n${JSON.stringify(line)}\n`, false);
+/** After a torn line this one must stand alone. */
+function lineText(line: Line): string {
+  return `\n${JSON.stringify(line)}\n`;
 }
 
 function headText(head: Head): string {
