@@ -207,7 +207,7 @@ export function listFiles(folders, pattern) {
 export function checkTree() {
   const layered = listFiles(['electron', 'renderer'], /\.tsx?$/);
   const read = (file) => fs.readFileSync(path.join(ROOT, file), 'utf8');
-  const long = listFiles(['electron', 'renderer', 'native', 'metal', 'test'], /\.(tsx?|mjs|cjs|css|cpp|h|metal)$/)
+  const long = listFiles(['electron', 'renderer', 'native', 'metal', 'test'], /\.(tsx?|mjs|cjs|css|c|cpp|h|inl|metal)$/)
     .map((file) => ({ file, lines: read(file).split('\n').length }))
     .filter(({ lines }) => lines > LONG_FILE)
     .map(({ file, lines }) => `${file}: ${lines} lines; over ${LONG_FILE} a file is usually two.`);

@@ -1,4 +1,4 @@
-// The quantiser of native/cache/turbo-quantize.c on a SIMD-group: the same whole-number search and, as far as the compiler keeps
+// The quantiser of native/turbo/codec/turbo-quantize.c on a SIMD-group: the same whole-number search and, as far as the compiler keeps
 // the order of the few float operations around it, the same bytes.
 //
 // Lane l holds values l, l + 32, ... of a group. The search deals out pairs of (quarter, sub-scale) to lanes, each of which walks
@@ -7,7 +7,7 @@
 
 #include "turbo-format.h"
 
-// From native/cache/turbo-quantize.c and turbo-codec.h.
+// From native/turbo/codec/turbo-quantize.c and turbo-codec.h.
 #define TURBO_SATURATE    262144.0f
 #define TURBO_FP16_MAX    65504.0f
 #define TURBO_SEARCH_UNIT (4.0f*TURBO_UNIT)

@@ -25,7 +25,7 @@ const LOG_LINES_SHOWN = 40;
 
 /** Folders whose content decides the build, besides the patched tree. */
 const SOURCES = [NATIVE, METAL, path.join(ROOT, 'test', 'native'), path.join(ROOT, 'test', 'bench', 'kvbench')];
-const SOURCE_FILE = /\.(c|cc|cpp|h|hpp|m|mm|metal|cmake|txt)$/;
+const SOURCE_FILE = /\.(c|cc|cpp|h|hpp|inl|m|mm|metal|cmake|txt)$/;
 
 /**
  * Builds the engine; does nothing when sources, compiler and options are those of the last build.

@@ -25,7 +25,7 @@ GGML_API enum ggml_type ggml_turbo_type_from_name(const char * name);
 // CONCERTINA_SIMD caps it (README.md).
 const char * ggml_turbo_simd_level(void);
 
-// Switches the CPU's attention kernels of native/cache/attention for the whole process; on at start. Off, every
+// Switches the CPU's attention kernels of native/turbo/attention for the whole process; on at start. Off, every
 // flash attention operation takes upstream's own path: what measurements call "stock".
 void ggml_turbo_attention_enable(bool on);
 

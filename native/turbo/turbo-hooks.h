@@ -1,5 +1,5 @@
 // Every hook: what the patches call, from where, and what a return value means. The patches hold call
-// sites only; all behaviour is in the files of native/cache.
+// sites only; all behaviour is in the files of native/turbo.
 //
 // | hook                        | called from (upstream function)                         | lives in          |
 // |-----------------------------|---------------------------------------------------------|-------------------|
@@ -13,10 +13,10 @@
 // | turbo_set_rows              | ops.cpp, ggml_compute_forward_set_rows                  | turbo-set-rows.cpp|
 // | llama_turbo_apply           | llama-context.cpp, llama_init_from_model                | llama-turbo.cpp   |
 // | turbo_v_rotation            | llama-kv-cache.cpp, llama_kv_cache::build_input_v_rot   | turbo-types.c     |
-// | turbo_centre_cache          | llama-kv-cache.cpp, end of llama_kv_cache::llama_kv_cache | llama-turbo-centre.cpp (turbo-centre-hooks.h) |
-// | turbo_centre_in, _out       | llama-graph.cpp, build_attn with llm_graph_input_attn_kv and _kv_iswa | llama-turbo-centre.cpp |
-// | turbo_centre_undo, _redo    | llama-kv-cache.cpp, llama_kv_cache::build_rope_shift    | llama-turbo-centre.cpp |
-// | turbo_state_type            | llama-kv-cache.cpp, state_write_data, state_read_data   | llama-turbo-centre.cpp |
+// | turbo_centre_cache          | llama-kv-cache.cpp, end of llama_kv_cache::llama_kv_cache | kv-mean.cpp (kv-mean.h) |
+// | turbo_centre_in, _out       | llama-graph.cpp, build_attn with llm_graph_input_attn_kv and _kv_iswa | kv-mean.cpp |
+// | turbo_centre_undo, _redo    | llama-kv-cache.cpp, llama_kv_cache::build_rope_shift    | kv-mean.cpp |
+// | turbo_state_type            | llama-kv-cache.cpp, state_write_data, state_read_data   | kv-mean.cpp |
 // | GGML_TYPE_TURBO4, _TURBO3   | common/arg.cpp, kv_cache_types                          | ggml-turbo.h      |
 // | ggml_turbo_type_from_name   | llama-bench.cpp, ggml_type_from_name                    | turbo-types.c     |
 #pragma once
@@ -78,7 +78,7 @@ struct ggml_compute_params;
 // thread alike and before anything is written, for all other types.
 bool turbo_set_rows(const struct ggml_compute_params * params, struct ggml_tensor * dst);
 
-// Computes a FLASH_ATTN_EXT operation with the kernels of native/cache/attention. Returns false, in every thread alike
+// Computes a FLASH_ATTN_EXT operation with the kernels of native/turbo/attention. Returns false, in every thread alike
 // and before anything is written, when upstream's path must do it.
 bool turbo_flash_attn_ext(const struct ggml_compute_params * params, struct ggml_tensor * dst);
 

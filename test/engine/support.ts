@@ -35,7 +35,7 @@ export function tool(name: string): string {
 
 /**
  * What llama-perplexity prints of the tiny model, by default on all threads.
- * --no-repack: on a processor with AMX the addon keeps weights out of ggml's AMX buffers (native/addon/Model.cpp), whose
+ * --no-repack: on a processor with AMX the addon keeps weights out of ggml's AMX buffers (native/addon/model/Model.cpp), whose
  * products differ in the third digit. Elsewhere on x86-64 the q8_0 weights of this model are not repacked.
  */
 export function perplexityTool(args: string[]): string {

@@ -17,7 +17,8 @@ const INCLUDES = [
   path.join(UPSTREAM_GGML, 'include'),
   path.join(UPSTREAM_GGML, 'src'),
   UPSTREAM_METAL,
-  path.join(NATIVE, 'cache'),
+  path.join(NATIVE, 'turbo'),
+  path.join(NATIVE, 'turbo', 'codec'),
   path.join(METAL, 'kernels'),
   ...OUR_HOST,
 ];
@@ -97,7 +98,7 @@ export async function buildCases() {
     ...filesIn(path.join(HERE, 'cases')),
     ...filesIn(path.join(HERE, 'mac')),
     ...OUR_HOST.flatMap(filesIn),
-    path.join(ROOT, 'test', 'native', 'attention-reference.cpp'),
+    path.join(ROOT, 'test', 'native', 'attention', 'attention-reference.cpp'),
     ...filesIn(UPSTREAM_METAL),
   ];
   const objects = await twoAtATime(sources, (file) => compileHost(file, INCLUDES));

@@ -23,7 +23,7 @@ target_include_directories(hooks PRIVATE $<TARGET_PROPERTY:ggml-metal,INCLUDE_DI
 
 /** The include folders that ggml_add_backend_library and ggml-base give. */
 const TARGET = `add_library(ggml-metal STATIC "\${CMAKE_SOURCE_DIR}/stub.c")
-target_include_directories(ggml-metal PRIVATE "${path.dirname(UPSTREAM)}" "${path.join(TREE, 'ggml', 'include')}" "${path.join(NATIVE, 'cache')}")
+target_include_directories(ggml-metal PRIVATE "${path.dirname(UPSTREAM)}" "${path.join(TREE, 'ggml', 'include')}" "${path.join(NATIVE, 'turbo')}" "${path.join(NATIVE, 'turbo', 'codec')}")
 `;
 
 /** @param {import('./modules.mjs').Module} module @returns {Promise<string>} what is wrong; empty: nothing */

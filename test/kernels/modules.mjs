@@ -8,7 +8,7 @@ const UPSTREAM_METAL = path.join(TREE, 'ggml', 'src', 'ggml-metal');
 const UPSTREAM_FOLDERS = [path.join(UPSTREAM_METAL, 'kernels'), UPSTREAM_METAL, path.dirname(UPSTREAM_METAL)];
 
 /** Where our own .metal files find their includes: ours and the byte layouts, as in metal/CMakeLists.txt. */
-const OUR_FOLDERS = [path.join(METAL, 'kernels'), path.join(NATIVE, 'cache')];
+const OUR_FOLDERS = [path.join(METAL, 'kernels'), path.join(NATIVE, 'turbo', 'codec')];
 
 /**
  * keep: host names that EXEC instantiates (all kernels when missing; every one costs one to two seconds to compile);

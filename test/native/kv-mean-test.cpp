@@ -6,7 +6,7 @@
 #include "llama-turbo.h"
 #include "samples.h"
 #include "tiny-model.h"
-#include "turbo-calibration.h"
+#include "calibration-store.h"
 
 #include <cstring>
 #include <memory>

@@ -3,7 +3,7 @@
 
 #include "check.h"
 #include "ggml-backend-impl.h"
-#include "llama-turbo-device.h"
+#include "gpu-attention.h"
 #include "llama-turbo.h"
 #include "samples.h"
 #include "tiny-model.h"

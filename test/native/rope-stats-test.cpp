@@ -3,7 +3,7 @@
 
 #include "check.h"
 #include "samples.h"
-#include "turbo-rope-stats.h"
+#include "rope-stats.h"
 
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { buildEngine, describePatches } from '../../native/prepare/build.mjs';
 import { BIN } from '../../native/prepare/paths.mjs';
 import { runProgram, twoAtATime } from '../programs.mjs';
-import { ARM64_BIN, buildArm64, onArm } from './arm64.mjs';
+import { ARM64_BIN, buildArm64, onArm } from './arm64/arm64.mjs';
 
 /**
  * @typedef {{command: string[], env?: Record<string, string>, bin?: string, under?: string[], level?: string, gpu?: boolean}} Run

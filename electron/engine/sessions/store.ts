@@ -199,7 +199,7 @@ async function removeFile(path: string): Promise<void> {
   await rm(path, { force: true }).catch(() => undefined);
 }
 
-// The files of one session: `<id>.kv` (the engine's own, see native/addon/Session.cpp), `<id>.tokens` (what is in it, so that a
+// The files of one session: `<id>.kv` (the engine's own, see native/addon/context/Session.cpp), `<id>.tokens` (what is in it, so that a
 // look-up need not read the cache) and `<id>.json` (what it is; written last, without it there is no session).
 
 const magic = Buffer.from('CNCTTK01');

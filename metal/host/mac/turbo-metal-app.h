@@ -1,4 +1,4 @@
-// What the engine asks of Metal; called by native/addon/Kernels.cpp.
+// What the engine asks of Metal; called by native/addon/machine/Kernels.cpp.
 #pragma once
 
 #include "uses.h"

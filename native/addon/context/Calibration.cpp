@@ -1,4 +1,4 @@
-#include "Calibration.h"
+#include "context/Calibration.h"
 
 #include "LogSink.h"
 #include "errors.h"

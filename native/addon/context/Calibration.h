@@ -1,8 +1,8 @@
-// Calibration of a model for centred turbo caches (native/cache/llama-turbo-calibration.h): made once for a model, kept as
+// Calibration of a model for centred turbo caches (native/turbo/llama/llama-turbo-calibration.h): made once for a model, kept as
 // bytes by the caller.
 #pragma once
 
-#include "Context.h"
+#include "context/Context.h"
 
 #include <atomic>
 #include <cstdint>

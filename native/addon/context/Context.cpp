@@ -1,8 +1,8 @@
-#include "Context.h"
+#include "context/Context.h"
 
-#include "Calibration.h"
+#include "context/Calibration.h"
 #include "LogSink.h"
-#include "allocation.h"
+#include "model/allocation.h"
 #include "errors.h"
 
 #include "common.h"

@@ -1,13 +1,13 @@
 // A context: the KV cache, the tokens in it, and one job at a time.
 #pragma once
 
-#include "AnswerStream.h"
-#include "Model.h"
-#include "Kernels.h"
-#include "Placement.h"
-#include "Rope.h"
-#include "effective.h"
-#include "internals.h"
+#include "generation/AnswerStream.h"
+#include "model/Model.h"
+#include "machine/Kernels.h"
+#include "context/Placement.h"
+#include "context/Rope.h"
+#include "context/effective.h"
+#include "context/internals.h"
 
 #include <atomic>
 #include <memory>

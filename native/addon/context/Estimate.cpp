@@ -1,4 +1,4 @@
-#include "Estimate.h"
+#include "context/Estimate.h"
 
 #include <filesystem>
 

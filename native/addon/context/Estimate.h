@@ -3,7 +3,7 @@
 // of the last model are kept, so that a slider can ask again and again.
 #pragma once
 
-#include "Context.h"
+#include "context/Context.h"
 
 #include <memory>
 #include <mutex>

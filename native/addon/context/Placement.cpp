@@ -1,4 +1,4 @@
-#include "Placement.h"
+#include "context/Placement.h"
 
 #include "llama-context.h"
 #include "llama-graph.h"

@@ -1,4 +1,4 @@
-#include "Rope.h"
+#include "context/Rope.h"
 
 #include "errors.h"
 

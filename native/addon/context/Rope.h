@@ -1,7 +1,7 @@
 // Contexts longer than a model was trained for: its positions are squeezed into those that it knows.
 #pragma once
 
-#include "Model.h"
+#include "model/Model.h"
 
 #include "llama.h"
 

@@ -1,6 +1,6 @@
-#include "Session.h"
+#include "context/Session.h"
 
-#include "Fingerprint.h"
+#include "model/Fingerprint.h"
 #include "LogSink.h"
 #include "errors.h"
 

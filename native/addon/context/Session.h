@@ -1,7 +1,7 @@
 // KV cache and its tokens in a file: llama.cpp's own sequence file, and behind it what it belongs to and a checksum.
 #pragma once
 
-#include "Context.h"
+#include "context/Context.h"
 
 #include <cstdint>
 #include <string>

@@ -1,7 +1,7 @@
-#include "effective.h"
+#include "context/effective.h"
 
 #include "errors.h"
-#include "internals.h"
+#include "context/internals.h"
 
 #include "llama-turbo.h"
 

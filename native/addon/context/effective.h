@@ -1,4 +1,4 @@
-// Cache types: which names exist, and what a model gets for the asked ones (native/cache decides for turbo types).
+// Cache types: which names exist, and what a model gets for the asked ones (native/turbo decides for turbo types).
 #pragma once
 
 #include "llama.h"

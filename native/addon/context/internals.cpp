@@ -1,6 +1,6 @@
-#include "internals.h"
+#include "context/internals.h"
 
-#include "DeviceMemory.h"
+#include "machine/DeviceMemory.h"
 
 #include "llama-context.h"
 #include "llama-ext.h"

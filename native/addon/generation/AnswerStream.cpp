@@ -1,4 +1,4 @@
-#include "AnswerStream.h"
+#include "generation/AnswerStream.h"
 
 namespace concertina {
 namespace {

@@ -1,8 +1,8 @@
 // From the bytes of an answer to its two visible parts, thinking and text, as they grow.
 #pragma once
 
-#include "ChatFormat.h"
-#include "TextStream.h"
+#include "model/ChatFormat.h"
+#include "generation/TextStream.h"
 
 #include <chrono>
 #include <string>

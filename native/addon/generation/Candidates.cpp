@@ -1,4 +1,4 @@
-#include "Candidates.h"
+#include "generation/Candidates.h"
 
 #include <algorithm>
 #include <cmath>

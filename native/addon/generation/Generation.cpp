@@ -1,4 +1,4 @@
-#include "Generation.h"
+#include "generation/Generation.h"
 
 #include "errors.h"
 

@@ -1,10 +1,10 @@
 // One answer: prompt, prefix reuse, prefill in micro-batches, decode loop. Runs on a worker thread.
 #pragma once
 
-#include "AnswerStream.h"
-#include "Candidates.h"
-#include "Context.h"
-#include "Sampler.h"
+#include "generation/AnswerStream.h"
+#include "generation/Candidates.h"
+#include "context/Context.h"
+#include "generation/Sampler.h"
 
 #include <atomic>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "Sampler.h"
+#include "generation/Sampler.h"
 
 #include "errors.h"
 

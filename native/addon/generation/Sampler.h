@@ -1,7 +1,7 @@
 // Sampling through common/sampling, with an optional grammar.
 #pragma once
 
-#include "ChatFormat.h"
+#include "model/ChatFormat.h"
 
 #include "sampling.h"
 

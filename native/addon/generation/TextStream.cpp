@@ -1,4 +1,4 @@
-#include "TextStream.h"
+#include "generation/TextStream.h"
 
 #include <algorithm>
 #include <utility>

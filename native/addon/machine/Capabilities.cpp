@@ -1,10 +1,10 @@
-#include "Capabilities.h"
+#include "machine/Capabilities.h"
 
-#include "DeviceMemory.h"
-#include "Kernels.h"
-#include "Placement.h"
-#include "Simd.h"
-#include "effective.h"
+#include "machine/DeviceMemory.h"
+#include "machine/Kernels.h"
+#include "context/Placement.h"
+#include "machine/Simd.h"
+#include "context/effective.h"
 
 #include "common.h"
 

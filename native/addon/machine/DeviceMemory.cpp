@@ -1,4 +1,4 @@
-#include "DeviceMemory.h"
+#include "machine/DeviceMemory.h"
 
 #include <algorithm>
 #include <fstream>

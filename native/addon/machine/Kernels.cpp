@@ -1,6 +1,6 @@
-#include "Kernels.h"
+#include "machine/Kernels.h"
 
-#include "Simd.h"
+#include "machine/Simd.h"
 #include "llama-turbo.h"
 
 #include <algorithm>

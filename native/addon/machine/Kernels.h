@@ -1,7 +1,7 @@
 // Which kernels attention over a context's cache runs on and what chose them, and the self-test of those on a GPU.
 #pragma once
 
-#include "Model.h"
+#include "model/Model.h"
 
 #include <cstdint>
 #include <string>

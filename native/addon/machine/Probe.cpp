@@ -1,4 +1,4 @@
-#include "Probe.h"
+#include "machine/Probe.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,4 +1,4 @@
-#include "Simd.h"
+#include "machine/Simd.h"
 
 #include "ggml-cpu.h"
 #include "ggml-turbo.h"
@@ -15,7 +15,7 @@
 namespace concertina {
 namespace {
 
-// The extensions that each level of native/cache/turbo-cpu.cpp wants.
+// The extensions that each level of native/turbo/codec/turbo-cpu.cpp wants.
 std::string bestOfProcessor() {
 #if defined(_WIN32) && (defined(_M_ARM64) || defined(__aarch64__))
     return IsProcessorFeaturePresent(43) ? "neon" : "scalar"; // PF_ARM_V82_DP_INSTRUCTIONS_AVAILABLE

@@ -1,6 +1,6 @@
-#include "Evaluate.h"
+#include "measure/Evaluate.h"
 
-#include "LogProbFile.h"
+#include "measure/LogProbFile.h"
 #include "errors.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // starts from an empty cache (and with BOS where the model wants it), and the second half of each chunk counts.
 #pragma once
 
-#include "Context.h"
+#include "context/Context.h"
 
 #include <functional>
 #include <string>

@@ -1,4 +1,4 @@
-#include "LogProbFile.h"
+#include "measure/LogProbFile.h"
 
 #include "errors.h"
 

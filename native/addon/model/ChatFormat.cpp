@@ -1,6 +1,6 @@
-#include "ChatFormat.h"
+#include "model/ChatFormat.h"
 
-#include "TemplateLimits.h"
+#include "model/TemplateLimits.h"
 #include "errors.h"
 
 #include <ctime>

@@ -1,4 +1,4 @@
-#include "Fingerprint.h"
+#include "model/Fingerprint.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "Inspect.h"
+#include "model/Inspect.h"
 
 #include "LogSink.h"
 #include "errors.h"

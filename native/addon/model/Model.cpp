@@ -1,10 +1,10 @@
-#include "Model.h"
+#include "model/Model.h"
 
-#include "Fingerprint.h"
+#include "model/Fingerprint.h"
 #include "LogSink.h"
-#include "allocation.h"
+#include "model/allocation.h"
 #include "errors.h"
-#include "internals.h"
+#include "context/internals.h"
 
 #include "common.h"
 #include "ggml-cpu.h"

@@ -1,8 +1,8 @@
 // A loaded model. Contexts hold it by shared_ptr: it is freed when the last of them is.
 #pragma once
 
-#include "ChatFormat.h"
-#include "Inspect.h"
+#include "model/ChatFormat.h"
+#include "model/Inspect.h"
 
 #include "llama.h"
 

@@ -1,4 +1,4 @@
-#include "TemplateLimits.h"
+#include "model/TemplateLimits.h"
 
 #include "jinja/lexer.h"
 

@@ -1,4 +1,4 @@
-#include "allocation.h"
+#include "model/allocation.h"
 
 #include <cstdint>
 #include <regex>

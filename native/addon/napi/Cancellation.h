@@ -1,7 +1,7 @@
 // JavaScript's hand on a job: `new Cancellation()`, passed to a call, `.cancel()`.
 #pragma once
 
-#include "instance.h"
+#include "napi/instance.h"
 
 #include <napi.h>
 

@@ -1,12 +1,12 @@
-#include "ContextHandle.h"
+#include "napi/ContextHandle.h"
 
-#include "Cancellation.h"
-#include "Emitter.h"
-#include "Evaluate.h"
-#include "Generation.h"
-#include "Session.h"
-#include "convert.h"
-#include "worker.h"
+#include "napi/Cancellation.h"
+#include "napi/Emitter.h"
+#include "measure/Evaluate.h"
+#include "generation/Generation.h"
+#include "context/Session.h"
+#include "napi/convert.h"
+#include "napi/worker.h"
 
 #include <algorithm>
 #include <vector>

@@ -1,7 +1,7 @@
 // JavaScript's `ContextHandle`.
 #pragma once
 
-#include "Context.h"
+#include "context/Context.h"
 
 #include <napi.h>
 

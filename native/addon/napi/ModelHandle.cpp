@@ -1,10 +1,10 @@
-#include "ModelHandle.h"
+#include "napi/ModelHandle.h"
 
-#include "Cancellation.h"
-#include "ContextHandle.h"
-#include "Emitter.h"
-#include "convert.h"
-#include "worker.h"
+#include "napi/Cancellation.h"
+#include "napi/ContextHandle.h"
+#include "napi/Emitter.h"
+#include "napi/convert.h"
+#include "napi/worker.h"
 
 #include <sstream>
 

@@ -1,7 +1,7 @@
 // JavaScript's `ModelHandle`.
 #pragma once
 
-#include "Model.h"
+#include "model/Model.h"
 
 #include <napi.h>
 

@@ -1,4 +1,4 @@
-#include "convert.h"
+#include "napi/convert.h"
 
 #include "errors.h"
 

@@ -2,15 +2,15 @@
 // what is checked here is what could crash.
 #pragma once
 
-#include "Calibration.h"
-#include "Capabilities.h"
-#include "Context.h"
-#include "DeviceMemory.h"
-#include "Estimate.h"
-#include "Evaluate.h"
-#include "Generation.h"
-#include "Inspect.h"
-#include "Probe.h"
+#include "context/Calibration.h"
+#include "machine/Capabilities.h"
+#include "context/Context.h"
+#include "machine/DeviceMemory.h"
+#include "context/Estimate.h"
+#include "measure/Evaluate.h"
+#include "generation/Generation.h"
+#include "model/Inspect.h"
+#include "machine/Probe.h"
 
 #include <napi.h>
 

@@ -1,6 +1,6 @@
-#include "instance.h"
+#include "napi/instance.h"
 
-#include "Estimate.h"
+#include "context/Estimate.h"
 #include "LogSink.h"
 #include "shownText.h"
 

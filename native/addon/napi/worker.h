@@ -5,7 +5,7 @@
 
 #include "LogSink.h"
 #include "errors.h"
-#include "instance.h"
+#include "napi/instance.h"
 
 #include <napi.h>
 

@@ -1,5 +1,5 @@
 // Flash attention of the CPU with K/V blocks expanded once for all query heads of a group. One operation of the graph as
-// the kernels see it, and what each kernel family offers. Included by native/cache/attention and its tests only.
+// the kernels see it, and what each kernel family offers. Included by native/turbo/attention and its tests only.
 //
 // Upstream's own path expands a K and a V row for every query head and row, and splits the KV range over threads for
 // f16 and f32 only. The two families here are

@@ -9,7 +9,7 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-#include "turbo-search-avx2.h"
+#include "turbo-search-avx2.inl"
 
 struct thresholds {
     __m256 t[7];

@@ -1,4 +1,4 @@
-// Inside of the codec: what reference, SIMD kernels and tests share. Nothing outside native/cache and
+// Inside of the codec: what reference, SIMD kernels and tests share. Nothing outside native/turbo and
 // test/native includes it.
 #pragma once
 

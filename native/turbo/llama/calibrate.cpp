@@ -1,10 +1,10 @@
 // llama_turbo_calibrate: one prefill with an f16 cache, watched through the scheduler's callback. The keys and values are
 // what SET_ROWS writes into the cache tensors, after RoPE; the queries are what the attention reads with them. An f16
 // cache is not rotated, so all are in the model's own basis. Keys and queries are turned back by their positions, so that a short
-// text speaks for every depth (turbo-rope-stats.h).
+// text speaks for every depth (rope-stats.h).
 
-#include "turbo-calibration.h"
-#include "turbo-rope-stats.h"
+#include "calibration-store.h"
+#include "rope-stats.h"
 
 #include "ggml-backend.h"
 #include "ggml-cpp.h"

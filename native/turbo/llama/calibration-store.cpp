@@ -1,6 +1,6 @@
 // Bytes of a calibration, and the table of models that have one.
 
-#include "turbo-calibration.h"
+#include "calibration-store.h"
 
 #include "llama-hparams.h"
 #include "llama-model.h"

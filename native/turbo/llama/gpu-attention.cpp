@@ -1,4 +1,4 @@
-#include "llama-turbo-device.h"
+#include "gpu-attention.h"
 
 #include "ggml-cpp.h"
 

@@ -1,6 +1,6 @@
 // Which caches are centred, and why others are not.
 
-#include "turbo-calibration.h"
+#include "calibration-store.h"
 #include "ggml-turbo.h"
 
 #include "llama-arch.h"

@@ -1,7 +1,7 @@
 // Constants of centred caches and the graph hooks that use them.
 
-#include "turbo-centre-hooks.h"
-#include "turbo-calibration.h"
+#include "kv-mean.h"
+#include "calibration-store.h"
 #include "ggml-turbo.h"
 
 #include "ggml-backend.h"

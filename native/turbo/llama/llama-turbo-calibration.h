@@ -1,5 +1,5 @@
 // Calibration of a model for centring: means of the keys and values that it computes, taken off before they are
-// quantised (turbo-centre-hooks.h). For the addon and the tools.
+// quantised (kv-mean.h). For the addon and the tools.
 //
 // Exact, and free of bits: softmax does not change when one vector is subtracted from all keys of a head, and
 // attention weights sum to one, so a vector taken off all values is added back once to the attention's output. What is
@@ -29,7 +29,7 @@ typedef bool (*llama_turbo_progress)(int32_t n_done, int32_t n_total, void * dat
 
 // Runs n_tokens tokens through the model with an f16 cache and accumulates, in double, per layer and KV head: moments of K
 // and of the queries of the head's group, freed of RoPE, and of V. From them it makes the constants of contexts of n_positions
-// (turbo-rope-stats.h). The same model, text and back end give the same result; another number of threads may move its last bits.
+// (rope-stats.h). The same model, text and back end give the same result; another number of threads may move its last bits.
 // n_positions: depth of the contexts it is meant for; 0, or more than the model was trained for: that. RoPE turns keys by
 // their position, so the constant that is best for a deep context is not for a short one.
 // rope: NULL for the model's own; else n_positions may be more than the model was trained for.

@@ -1,7 +1,7 @@
 // llama_turbo_resolve and the hook of llama_init_from_model.
 
 #include "llama-turbo.h"
-#include "llama-turbo-device.h"
+#include "gpu-attention.h"
 #include "turbo-hooks.h"
 
 #include "llama-arch.h"

@@ -1,4 +1,4 @@
-#include "turbo-rope-stats.h"
+#include "rope-stats.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // Statistics of vectors that RoPE turns, freed of the positions at which they were taken: what a short text says of a
-// context of any depth. No model and no graph here; llama-turbo-collect.cpp feeds it.
+// context of any depth. No model and no graph here; calibrate.cpp feeds it.
 //
 // RoPE at position p multiplies the pair of channels j, read as a complex number, by m_j e^(i theta_j p) (Su et al. 2021,
 // https://arxiv.org/abs/2104.09864; m_j: YaRN's factor). A key k(p) = m e^(i theta p) kappa with E kappa = mu so has the mean

@@ -1,6 +1,6 @@
 #include "bandwidth.h"
 
-#include "Probe.h"
+#include "machine/Probe.h"
 
 #include <algorithm>
 

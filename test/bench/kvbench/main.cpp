@@ -6,7 +6,7 @@
 #include "events.h"
 #include "ggml-backend.h"
 #include "ggml-turbo.h"
-#include "llama-turbo-device.h"
+#include "gpu-attention.h"
 #include "options.h"
 #include "rounds.h"
 #include "shapes.h"

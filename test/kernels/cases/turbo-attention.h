@@ -1,7 +1,7 @@
 // One decode attention operation on the executor, from test/native's attention_case.
 #pragma once
 
-#include "../../native/attention-reference.h"
+#include "../../native/attention/attention-reference.h"
 #include "turbo-plan.h"
 
 struct turbo_attention_run {

@@ -1,13 +1,13 @@
-// The kernels for Arm on an x86-64 machine: cross-compiled without llama (test/native/arm64) and run by qemu's user mode.
+// The kernels for Arm on an x86-64 machine: cross-compiled without llama (CMakeLists.txt beside this file) and run by qemu's user mode.
 // What is run here is correctness; how fast an Arm CPU is, an emulator cannot say.
 
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { forgetMovedBuild } from '../../native/prepare/cmake-cache.mjs';
-import { BUILD, ROOT } from '../../native/prepare/paths.mjs';
-import { must, run, withLock } from '../../native/prepare/process.mjs';
-import { prepareUpstream } from '../../native/prepare/upstream.mjs';
+import { forgetMovedBuild } from '../../../native/prepare/cmake-cache.mjs';
+import { BUILD, ROOT } from '../../../native/prepare/paths.mjs';
+import { must, run, withLock } from '../../../native/prepare/process.mjs';
+import { prepareUpstream } from '../../../native/prepare/upstream.mjs';
 
 const OUT = path.join(BUILD, 'native-arm64');
 const TRIPLE = 'aarch64-linux-gnu';
@@ -33,7 +33,7 @@ export async function buildArm64() {
 
 async function build() {
   const { folder } = await prepareUpstream();
-  const source = path.join(ROOT, 'test', 'native', 'arm64');
+  const source = import.meta.dirname;
   forgetMovedBuild({ source, build: OUT }, console.error);
   fs.mkdirSync(OUT, { recursive: true });
   await must('Configuring the tests for Arm', 'cmake', [

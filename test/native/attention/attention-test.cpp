@@ -2,7 +2,7 @@
 // At the scalar level only our own path meets the bound: upstream's quantises the query.
 
 #include "attention-reference.h"
-#include "check.h"
+#include "../check.h"
 
 #include "ggml-turbo.h"
 

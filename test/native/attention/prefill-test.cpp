@@ -1,7 +1,7 @@
 // Prefill attention against a double-precision reference: random shapes, masks and types.
 
-#include "check.h"
-#include "samples.h"
+#include "../check.h"
+#include "../samples.h"
 
 #include "ggml-cpu.h"
 #include "ggml.h"

@@ -1,4 +1,4 @@
-// In place of native/cache/turbo-cpu.cpp: the programs of this folder have the kernels of every level, emulated where the CPU
+// In place of native/turbo/codec/turbo-cpu.cpp: the programs of this folder have the kernels of every level, emulated where the CPU
 // has not the instructions.
 
 #include "turbo-codec.h"

@@ -21,7 +21,7 @@ struct rows {
     INLINE rows         from(int p)       const { return { data + p*stride, stride }; }
 };
 
-#include "decode-blocks32.h"
+#include "decode-legacy-blocks.inl"
 
 struct simd {
     static const int W     = 8;
@@ -360,10 +360,10 @@ struct simd {
     }
 };
 
-#include "decode-query.h"
-#include "decode-dot16.h"
-#include "decode-body.h"
-#include "decode-f16.h"
+#include "decode-query.inl"
+#include "decode-dot16.inl"
+#include "decode-body.inl"
+#include "decode-f16.inl"
 
 INLINE float apply_mask(float * score, const uint16_t * mask, float slope) {
     const __m256 never = _mm256_set1_ps(-INFINITY);
@@ -394,7 +394,7 @@ INLINE float exp_of(float x) {
     return _mm256_cvtss_f32(simd::exp(_mm256_set1_ps(x)));
 }
 
-#include "decode-softmax.h"
+#include "decode-softmax.inl"
 
 } // namespace
 

@@ -21,7 +21,7 @@ struct rows {
     INLINE rows         from(int p)       const { return { data + p*stride, stride }; }
 };
 
-#include "decode-blocks32.h"
+#include "decode-legacy-blocks.inl"
 
 struct simd {
     static const int W     = 16;
@@ -332,10 +332,10 @@ struct simd {
     }
 };
 
-#include "decode-query.h"
-#include "decode-dot8.h"
-#include "decode-body.h"
-#include "decode-f16.h"
+#include "decode-query.inl"
+#include "decode-dot8.inl"
+#include "decode-body.inl"
+#include "decode-f16.inl"
 
 INLINE float apply_mask(float * score, const uint16_t * mask, float slope) {
     const __m512 never = simd::set(-INFINITY);
@@ -366,7 +366,7 @@ INLINE float exp_of(float x) {
     return _mm_cvtss_f32(_mm512_castps512_ps128(simd::exp(simd::set(x))));
 }
 
-#include "decode-softmax.h"
+#include "decode-softmax.inl"
 
 } // namespace
 

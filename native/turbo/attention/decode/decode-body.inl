@@ -1,5 +1,5 @@
 // Bodies of the integer kernels of decode, templates over a SIMD level and a block format. A level file defines
-// `struct simd` (see decode-avx2.cpp) and includes, within its anonymous namespace, decode-query.h, decode-dot16.h or decode-dot8.h,
+// `struct simd` (see decode-avx2.cpp) and includes, within its anonymous namespace, decode-query.inl, decode-dot16.inl or decode-dot8.inl,
 // and this file.
 //
 // K: simd::W positions lie in the 32-bit lanes of a register, four values of each in a lane's bytes, so a register is

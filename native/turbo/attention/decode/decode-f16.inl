@@ -1,4 +1,4 @@
-// Bodies of the f16 kernels of decode: floats throughout. Included like decode-body.h, after it.
+// Bodies of the f16 kernels of decode: floats throughout. Included like decode-body.inl, after it.
 
 // f32 copy of a query, scaled
 static size_t query_size_float(int dim) {

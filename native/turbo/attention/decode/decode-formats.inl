@@ -1,5 +1,5 @@
 // Block formats of the integer kernels of decode, as templates over a SIMD level: how a block's levels come into registers in
-// the two orders that decode-body.h describes. Included by decode-query.h.
+// the two orders that decode-body.inl describes. Included by decode-query.inl.
 //
 // emit_k(row, emit) calls emit(level, level, quarter, dword, dword) with dwords of the query, emit_v(row, emit)
 // emit(level, chunk, t) where a chunk is 32 values in simd::CHUNK registers.
@@ -146,7 +146,7 @@ struct format_q8_0 {
 };
 
 // Types of ggml with 32 values and an fp16 d before them, which may be negative: weights of V may not, so that emit_v gives its
-// sign to the levels, whose bytes decode-blocks32.h has.
+// sign to the levels, whose bytes decode-legacy-blocks.inl has.
 template <typename BLOCK, typename LEVELS> struct signed_base {
     typedef BLOCK block;
     static const int GROUP    = TURBO_Q4_BLOCK;

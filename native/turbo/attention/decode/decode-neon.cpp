@@ -1,7 +1,7 @@
 // Decode kernels for NEON with dotprod (AArch64). Compiled with its own flags: intrinsics and this file's own functions only,
 // because an inline function shared with another file could be kept in this file's version for all of them.
 //
-// Unlike decode-body.h this works row by row: a dot product of NEON adds four bytes into a lane without overflow, so K levels
+// Unlike decode-body.inl this works row by row: a dot product of NEON adds four bytes into a lane without overflow, so K levels
 // are used as they are, and V is expanded to floats once for all query vectors of the head.
 
 #include "decode-kernels.h"
@@ -345,7 +345,7 @@ INLINE float exp_of(float x) {
     return vgetq_lane_f32(exp4(vdupq_n_f32(x)), 0);
 }
 
-#include "decode-softmax.h"
+#include "decode-softmax.inl"
 
 #define K_INT(fmt) { query_size_int<fmt>, query_int<fmt>, scores<int_rows, fmt> }
 #define K_F16      { query_size_float, query_float, scores<float_rows, format_f16> }

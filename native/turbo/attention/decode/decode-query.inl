@@ -1,5 +1,5 @@
 // The query of the integer kernels of decode: int8 with one scale per block of the cache, in the order in which a format's levels
-// come out of their registers (format::value). Included as decode-body.h is, before decode-dot16.h or decode-dot8.h.
+// come out of their registers (format::value). Included as decode-body.inl is, before decode-dot16.inl or decode-dot8.inl.
 
 template <int G> struct int_query {
     int8_t  q[G];       // in the order of format::value
@@ -8,7 +8,7 @@ template <int G> struct int_query {
     int32_t pad[(G == 32 ? 3 : 11)];
 };
 
-#include "decode-formats.h"
+#include "decode-formats.inl"
 
 template <typename FMT> size_t query_size_int(int dim) {
     return sizeof(int_query<FMT::GROUP>)*(dim/FMT::GROUP);

@@ -122,7 +122,7 @@ INLINE float exp_of(float x) {
     return expf(x);
 }
 
-#include "decode-softmax.h"
+#include "decode-softmax.inl"
 
 #define K_KERNELS(type) { query_size, query, scores<type> }
 #define V_KERNELS(type) { accumulate<type>, finish }

@@ -1,4 +1,4 @@
-// Prefill kernels for AVX-512 with BW, VL and DQ. Compiled with its own flags: see prefill-kernels.h for what may stand here.
+// Prefill kernels for AVX-512 with BW, VL and DQ. Compiled with its own flags: see prefill-kernels.inl for what may stand here.
 
 #include "prefill.h"
 #include "turbo-layout.h"
@@ -112,7 +112,7 @@ void decode_q4_0(const void * x, float * y, int64_t n) {
 
 } // namespace
 
-#include "prefill-kernels.h"
+#include "prefill-kernels.inl"
 
 const prefill_kernels prefill_kernels_avx512 = {
     "avx512", MR, NR, gemm, transpose, soft_cap, add_mask, view, max, exp2_sum, scale, finite,

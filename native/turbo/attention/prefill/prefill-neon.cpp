@@ -1,4 +1,4 @@
-// Prefill kernels for NEON (AArch64). Compiled with its own flags: see prefill-kernels.h for what may stand here.
+// Prefill kernels for NEON (AArch64). Compiled with its own flags: see prefill-kernels.inl for what may stand here.
 
 #include "prefill.h"
 #include "turbo-layout.h"
@@ -94,7 +94,7 @@ void decode_q4_0(const void * x, float * y, int64_t n) {
 
 } // namespace
 
-#include "prefill-kernels.h"
+#include "prefill-kernels.inl"
 
 const prefill_kernels prefill_kernels_neon = {
     "neon", MR, NR, gemm, transpose, soft_cap, add_mask, view, max, exp2_sum, scale, finite,

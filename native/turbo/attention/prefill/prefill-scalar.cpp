@@ -49,7 +49,7 @@ void decode(const void * x, float * y, int64_t n) {
 
 } // namespace
 
-#include "prefill-kernels.h"
+#include "prefill-kernels.inl"
 
 const prefill_kernels prefill_kernels_scalar = {
     "scalar", MR, NR, gemm, transpose, soft_cap, add_mask, view, max, exp2_sum, scale, finite,
