@@ -74,23 +74,6 @@ typedef struct {
     int8_t   qs[TURBO_Q8_BLOCK];
 } turbo_block_q8;
 
-// ggml's q4_0: values d*(code - 8), of i < 16 in the low nibble of byte i, of 16 + i in the high one.
-#define TURBO_Q4_BLOCK 32
-typedef struct {
-    uint16_t d;
-    uint8_t  qs[TURBO_Q4_BLOCK/2];
-} turbo_block_q4;
-
-// ggml's iq4_nl: the layout of q4_0, with these levels for its codes.
-#define TURBO_IQ4_LEVELS { -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113 }
-
-// ggml's q5_0: values d*(code - 16). Bits 0-3 of the codes are laid out as in q4_0, bit 4 of code i is bit i of qh.
-typedef struct {
-    uint16_t d;
-    uint8_t  qh[TURBO_Q4_BLOCK/8];
-    uint8_t  qs[TURBO_Q4_BLOCK/2];
-} turbo_block_q5;
-
 #ifdef __cplusplus
 #define TURBO_STATIC_ASSERT(cond, msg) static_assert(cond, msg)
 #elif defined(__METAL_VERSION__)
@@ -104,5 +87,3 @@ TURBO_STATIC_ASSERT(sizeof(block_turbo3)    == 52, "turbo3 is 52 bytes per 128 v
 TURBO_STATIC_ASSERT(sizeof(block_turbo4_64) == 36, "turbo4_64 is 36 bytes per 64 values");
 TURBO_STATIC_ASSERT(sizeof(block_turbo3_64) == 28, "turbo3_64 is 28 bytes per 64 values");
 TURBO_STATIC_ASSERT(sizeof(turbo_block_q8)  == 34, "q8_0 is 34 bytes per 32 values");
-TURBO_STATIC_ASSERT(sizeof(turbo_block_q4)  == 18, "q4_0 is 18 bytes per 32 values");
-TURBO_STATIC_ASSERT(sizeof(turbo_block_q5)  == 22, "q5_0 is 22 bytes per 32 values");

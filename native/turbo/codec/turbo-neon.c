@@ -5,34 +5,11 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-#define LANES4 (TURBO_LANES/4)
-
 // magnitudes in the bytes of a table register, zeros behind
 INLINE uint8x16_t load_levels(const struct turbo_format * f) {
     uint8_t level[16] = { 0 };
     memcpy(level, f->levels, f->n_levels);
     return vld1q_u8(level);
-}
-
-struct thresholds {
-    float32x4_t t[7];
-};
-
-INLINE struct thresholds load_thresholds(const struct turbo_format * f, int n_levels) {
-    struct thresholds th;
-    for (int i = 0; i + 1 < n_levels; ++i) {
-        th.t[i] = vdupq_n_f32(0.5f*(f->levels[i] + f->levels[i + 1]));
-    }
-    return th;
-}
-
-// number of thresholds below v
-INLINE uint32x4_t count(float32x4_t v, const struct thresholds * th, int n_levels) {
-    uint32x4_t n = vdupq_n_u32(0);
-    for (int k = 0; k + 1 < n_levels; ++k) {
-        n = vsubq_u32(n, vcgtq_f32(v, th->t[k]));
-    }
-    return n;
 }
 
 INLINE void search_n(const struct turbo_format * f, int n_levels, int quarter, const int16_t * a, int first, int step, struct turbo_fit * fit) {
@@ -77,7 +54,7 @@ INLINE void search_n(const struct turbo_format * f, int n_levels, int quarter, c
     }
 }
 
-static void search_neon(const struct turbo_format * f, const int16_t * a, int first, int step, struct turbo_fit * fit) {
+static void search(const struct turbo_format * f, const int16_t * a, int first, int step, struct turbo_fit * fit) {
     if (f->n_levels == 8) {
         search_n(f, 8, f->quarter, a, first, step, fit);
     } else {
@@ -85,80 +62,62 @@ static void search_neon(const struct turbo_format * f, const int16_t * a, int fi
     }
 }
 
-static void assign_neon(const struct turbo_format * f, const float * a, float scale, uint8_t * idx) {
-    const struct thresholds th = load_thresholds(f, f->n_levels);
-    const float inv = 1.0f/scale;
-    for (int i = 0; i < f->quarter; i += 8) {
-        const uint32x4_t lo = count(vmulq_n_f32(vld1q_f32(a + i),     inv), &th, f->n_levels);
-        const uint32x4_t hi = count(vmulq_n_f32(vld1q_f32(a + i + 4), inv), &th, f->n_levels);
-        vst1_u8(idx + i, vmovn_u16(vcombine_u16(vmovn_u32(lo), vmovn_u32(hi))));
-    }
-}
+#define LEVEL  "neon"
+#define CHUNK  16
+#define FLOATS 8
 
-// folded 8, 4, 2, 1
-INLINE float fold(const float32x4_t lane[LANES4]) {
-    const float32x4_t s4 = vaddq_f32(vaddq_f32(lane[0], lane[2]), vaddq_f32(lane[1], lane[3]));
-    const float32x2_t s2 = vadd_f32(vget_low_f32(s4), vget_high_f32(s4));
-    return vget_lane_f32(s2, 0) + vget_lane_f32(s2, 1);
-}
+typedef int8x16_t     levels;
+typedef float32x4x2_t floats;
 
-INLINE void clear(float32x4_t lane[LANES4]) {
-    for (int i = 0; i < LANES4; ++i) {
-        lane[i] = vdupq_n_f32(0.0f);
+typedef struct {
+    float32x4_t lane[TURBO_LANES/4];
+} sums;
+
+INLINE float  half(uint16_t bits)      { return turbo_neon_f16(bits); }
+INLINE floats loadu(const float * p)   { return (floats) { { vld1q_f32(p), vld1q_f32(p + 4) } }; }
+INLINE floats set1(float x)            { return (floats) { { vdupq_n_f32(x), vdupq_n_f32(x) } }; }
+INLINE floats mul(floats a, floats b)  { return (floats) { { vmulq_f32(a.val[0], b.val[0]), vmulq_f32(a.val[1], b.val[1]) } }; }
+
+INLINE void store_counts(floats v, const floats * threshold, int n, uint8_t * idx) {
+    uint32x4_t i[2] = { vdupq_n_u32(0), vdupq_n_u32(0) };
+    for (int k = 0; k < n; ++k) {
+        i[0] = vsubq_u32(i[0], vcgtq_f32(v.val[0], threshold[k].val[0]));
+        i[1] = vsubq_u32(i[1], vcgtq_f32(v.val[1], threshold[k].val[1]));
     }
+    vst1_u8(idx, vmovn_u16(vcombine_u16(vmovn_u32(i[0]), vmovn_u32(i[1]))));
 }
 
 //
 // decoding
 //
 
-INLINE float unit_of(uint16_t d) {
-    return turbo_neon_f16(d)*TURBO_UNIT;
+#define levels_turbo4    turbo_neon_turbo4
+#define levels_turbo3    turbo_neon_turbo3
+#define levels_turbo4_64 turbo_neon_turbo4_64
+#define levels_turbo3_64 turbo_neon_turbo3_64
+
+INLINE void store_levels(levels level, const float * step, float * y) {
+    turbo_neon_store(level, *step, y);
 }
 
-INLINE float step_of(float unit, uint16_t sub, int i) {
-    return unit*TURBO_MULT(sub >> 4*i & 15);
+INLINE sums clear(void) {
+    const float32x4_t zero = vdupq_n_f32(0.0f);
+    return (sums) { { zero, zero, zero, zero } };
 }
 
-// four partial sums of level * q over 16 values
-INLINE float32x4_t dot_partial(int8x16_t level, const int8_t * q) {
-    return vcvtq_f32_s32(vdotq_s32(vdupq_n_s32(0), level, vld1q_s8(q)));
+// half a block of q8_0: chunks take turns with the sums
+INLINE sums add_products(sums sum, int i, levels level, const turbo_block_q8 * q, const float * step) {
+    const int32x4_t dot = vdotq_s32(vdupq_n_s32(0), level, vld1q_s8(q->qs + 16*(i % 2)));
+    sum.lane[i % 4] = vfmaq_n_f32(sum.lane[i % 4], vcvtq_f32_s32(dot), *step);
+    return sum;
 }
 
-// chunks of 16 values per block; a quarter is two chunks or one
-#define DECODE_FUNCTIONS(name, levels_of, chunks)                                                                                 \
-    static void to_float_##name(const void * x, float * y, int64_t k) {                                                           \
-        for (const block_##name * b = x; k > 0; k -= 16*(chunks), ++b) {                                                          \
-            const float unit = unit_of(b->d);                                                                                     \
-            for (int i = 0; i < (chunks); ++i, y += 16) {                                                                         \
-                turbo_neon_store(levels_of(b, i), step_of(unit, b->sub, 4*i/(chunks)), y);                                            \
-            }                                                                                                                     \
-        }                                                                                                                         \
-    }                                                                                                                             \
-    static void vec_dot_##name(int n, float * s, size_t bs, const void * vx, size_t bx, const void * vy, size_t by, int nrc) {    \
-        (void) bs; (void) bx; (void) by; (void) nrc;                                                                              \
-        const turbo_block_q8 * q8 = vy;                                                                                           \
-        float32x4_t sum[LANES4];                                                                                                  \
-        clear(sum);                                                                                                               \
-        for (const block_##name * b = vx; n > 0; n -= 16*(chunks), ++b, q8 += (chunks)/2) {                                       \
-            const float unit = unit_of(b->d);                                                                                     \
-            for (int i = 0; i < (chunks); ++i) {                                                                                  \
-                const float step = step_of(unit*turbo_neon_f16(q8[i/2].d), b->sub, 4*i/(chunks));                                       \
-                sum[i % LANES4] = vfmaq_n_f32(sum[i % LANES4], dot_partial(levels_of(b, i), q8[i/2].qs + 16*(i % 2)), step);      \
-            }                                                                                                                     \
-        }                                                                                                                         \
-        *s = fold(sum);                                                                                                           \
-    }
+INLINE float fold(sums s) {
+    const float32x4_t s4 = vaddq_f32(vaddq_f32(s.lane[0], s.lane[2]), vaddq_f32(s.lane[1], s.lane[3]));
+    const float32x2_t s2 = vadd_f32(vget_low_f32(s4), vget_high_f32(s4));
+    return vget_lane_f32(s2, 0) + vget_lane_f32(s2, 1);
+}
 
-DECODE_FUNCTIONS(turbo4,    turbo_neon_turbo4,    8)
-DECODE_FUNCTIONS(turbo3,    turbo_neon_turbo3,    8)
-DECODE_FUNCTIONS(turbo4_64, turbo_neon_turbo4_64, 4)
-DECODE_FUNCTIONS(turbo3_64, turbo_neon_turbo3_64, 4)
+#include "turbo-simd.inl"
 
-const struct turbo_kernels turbo_kernels_neon = {
-    .level    = "neon",
-    .search   = search_neon,
-    .assign   = assign_neon,
-    .to_float = { to_float_turbo4, to_float_turbo3, to_float_turbo4_64, to_float_turbo3_64 },
-    .vec_dot  = { vec_dot_turbo4,  vec_dot_turbo3,  vec_dot_turbo4_64,  vec_dot_turbo3_64  },
-};
+const struct turbo_kernels turbo_kernels_neon = KERNELS;

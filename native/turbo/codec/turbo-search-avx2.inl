@@ -1,11 +1,5 @@
 // The quantiser's search with AVX2. Included by the files of the x86 levels, each of which compiles it with its own flags
 // and defines INLINE; intrinsics and static functions only.
-#pragma once
-
-#include "turbo-codec.h"
-
-#include <immintrin.h>
-#include <string.h>
 
 // Thresholds of one sub-scale in both 16-byte halves, biased by -128 for signed comparison: byte k is threshold k.
 // sums: levels k and k + 1 added up, 8 of 16 bits.
@@ -99,7 +93,7 @@ INLINE void search_n(const struct turbo_format * f, int n_levels, int quarter, c
     }
 }
 
-static void search_avx2(const struct turbo_format * f, const int16_t * a, int first, int step, struct turbo_fit * fit) {
+static void search(const struct turbo_format * f, const int16_t * a, int first, int step, struct turbo_fit * fit) {
     if (f->n_levels == 8) {
         if (f->quarter == 32) {
             search_n(f, 8, 32, a, first, step, fit);

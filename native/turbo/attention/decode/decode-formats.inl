@@ -1,5 +1,5 @@
 // Block formats of the integer kernels of decode, as templates over a SIMD level: how a block's levels come into registers in
-// the two orders that decode-body.inl describes. Included by decode-query.inl.
+// the two orders that decode-body.inl describes. Included after decode-x86.inl.
 //
 // emit_k(row, emit) calls emit(level, level, quarter, dword, dword) with dwords of the query, emit_v(row, emit)
 // emit(level, chunk, t) where a chunk is 32 values in simd::CHUNK registers.
@@ -19,8 +19,8 @@ template <typename BLOCK, int G> struct turbo_base {
     static constexpr float UNIT = TURBO_UNIT;
 
     static INLINE simd::I header(rows row) { return simd::dwords(row); }
-    static INLINE simd::F scale (simd::I header)           { return simd::half_to_float(header); }
-    static INLINE simd::F scale_v(simd::I header)          { return scale(header); }
+    static INLINE vec scale (simd::I header)           { return simd::half_to_float(header); }
+    static INLINE vec scale_v(simd::I header)          { return scale(header); }
     static INLINE multipliers mult(simd::I header) {
         multipliers m;
         UNROLL for (int i = 0; i < 4; ++i) { m.quarter[i] = simd::multiplier(header, i); }
@@ -116,8 +116,8 @@ typedef format3<block_turbo3,    128> format_turbo3;
 typedef format3<block_turbo3_64, 64>  format_turbo3_64;
 
 struct format_q8_0 {
-    typedef turbo_block_q8 block;
-    static const int GROUP    = TURBO_Q8_BLOCK;
+    typedef block_q8_0 block;
+    static const int GROUP    = QK8_0;
     static const int QUARTERS = 1;
     static const int LEVEL_MAX = 128;
     static const int MULT_MAX = 1;
@@ -126,8 +126,8 @@ struct format_q8_0 {
 
     static INLINE int         value (int i)                   { return i; }
     static INLINE simd::I     header(rows row) { return simd::dwords(row); }
-    static INLINE simd::F     scale (simd::I header)          { return simd::half_to_float(header); }
-    static INLINE simd::F     scale_v(simd::I header)         { return scale(header); }
+    static INLINE vec     scale (simd::I header)          { return simd::half_to_float(header); }
+    static INLINE vec     scale_v(simd::I header)         { return scale(header); }
     static INLINE multipliers mult  (simd::I)                 { return { { simd::one() } }; }
 
     template <typename EMIT> static INLINE void emit_k(rows row, EMIT emit) {
@@ -146,18 +146,18 @@ struct format_q8_0 {
 };
 
 // Types of ggml with 32 values and an fp16 d before them, which may be negative: weights of V may not, so that emit_v gives its
-// sign to the levels, whose bytes decode-legacy-blocks.inl has.
+// sign to the levels, whose bytes decode-rows.inl has.
 template <typename BLOCK, typename LEVELS> struct signed_base {
     typedef BLOCK block;
-    static const int GROUP    = TURBO_Q4_BLOCK;
+    static const int GROUP    = QK4_0;
     static const int QUARTERS = 1;
     static const int MULT_MAX = 1;
     static constexpr float UNIT = 1.0f;
 
     static INLINE int         value (int i)           { return i; }
     static INLINE simd::I     header(rows row)        { return simd::dwords(row); }
-    static INLINE simd::F     scale (simd::I header)  { return simd::half_to_float(header); }
-    static INLINE simd::F     scale_v(simd::I header) { return simd::half_to_float(simd::half_size(header)); }
+    static INLINE vec     scale (simd::I header)  { return simd::half_to_float(header); }
+    static INLINE vec     scale_v(simd::I header) { return simd::half_to_float(simd::half_size(header)); }
     static INLINE multipliers mult  (simd::I)         { return { { simd::one() } }; }
 
     template <typename EMIT> static INLINE void emit_v(rows row, EMIT emit) {
@@ -168,7 +168,7 @@ template <typename BLOCK, typename LEVELS> struct signed_base {
 };
 
 // the codes are levels with a bias of LEVEL_MAX
-struct format_q4_0 : signed_base<turbo_block_q4, levels_q4_0> {
+struct format_q4_0 : signed_base<block_q4_0, levels_q4_0> {
     static const int LEVEL_MAX = 8;
     static const int ADDENDS   = 4; // at no loss: codes are below 16, so that sum_limit is far off
 
@@ -182,7 +182,7 @@ struct format_q4_0 : signed_base<turbo_block_q4, levels_q4_0> {
     }
 };
 
-struct format_q5_0 : signed_base<turbo_block_q5, levels_q5_0> {
+struct format_q5_0 : signed_base<block_q5_0, levels_q5_0> {
     static const int LEVEL_MAX = 16;
     static const int ADDENDS   = 4; // as in q4_0
 
@@ -199,7 +199,7 @@ struct format_q5_0 : signed_base<turbo_block_q5, levels_q5_0> {
     }
 };
 
-struct format_iq4_nl : signed_base<turbo_block_q4, levels_iq4_nl> {
+struct format_iq4_nl : signed_base<block_iq4_nl, levels_iq4_nl> {
     static const int LEVEL_MAX = 128;
     static const int ADDENDS   = 2; // as in q8_0: the levels use all of a byte
 

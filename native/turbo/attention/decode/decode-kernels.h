@@ -6,11 +6,17 @@
 
 #include "turbo-layout.h"
 
+#define GGML_COMMON_DECL_CPP
+#include "ggml-common.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
 #define DECODE_TILE 32
 #define DECODE_MAX_QUERIES 32
+
+// The levels of ggml's iq4_nl, whose table has no header of its own.
+#define IQ4_NL_LEVELS { -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113 }
 
 // Rows of one KV head: row p at data + p*stride, 0 <= p < DECODE_TILE, dim values each.
 struct decode_rows {
@@ -85,6 +91,22 @@ struct decode_kernels {
     struct decode_k_kernels k[DECODE_TYPE_COUNT];
     struct decode_v_kernels v[DECODE_TYPE_COUNT];
 };
+
+// The table of a level's file, which defines K_KERNELS and V_KERNELS of its formats, and those of f16.
+#define DECODE_TABLE(level) {                                                                                    \
+    level,                                                                                                       \
+    softmax,                                                                                                     \
+    {                                                                                                            \
+        K_KERNELS(format_turbo4), K_KERNELS(format_turbo3), K_KERNELS(format_turbo4_64),                         \
+        K_KERNELS(format_turbo3_64), K_KERNELS(format_q8_0), K_KERNELS(format_q5_0), K_KERNELS(format_iq4_nl),   \
+        K_KERNELS(format_q4_0), K_KERNELS_F16,                                                                   \
+    },                                                                                                           \
+    {                                                                                                            \
+        V_KERNELS(format_turbo4), V_KERNELS(format_turbo3), V_KERNELS(format_turbo4_64),                         \
+        V_KERNELS(format_turbo3_64), V_KERNELS(format_q8_0), V_KERNELS(format_q5_0), V_KERNELS(format_iq4_nl),   \
+        V_KERNELS(format_q4_0), V_KERNELS_F16,                                                                   \
+    },                                                                                                           \
+}
 
 extern const struct decode_kernels decode_kernels_scalar;
 extern const struct decode_kernels decode_kernels_avx2;

@@ -14,6 +14,8 @@
 
 namespace {
 
+#include "vec-neon.inl"
+
 const int MAX_GROUP = 128;
 
 // A share of the memory to prefetch: step of n_step.
@@ -52,8 +54,8 @@ struct format_turbo3_64 : turbo_base<block_turbo3_64, 64> {
 };
 
 struct format_q8_0 {
-    typedef turbo_block_q8 block;
-    static const int GROUP = TURBO_Q8_BLOCK;
+    typedef block_q8_0 block;
+    static const int GROUP = QK8_0;
 
     static INLINE int       mult  (const block *, int)     { return 1; }
     static INLINE float     scale (const block * b)        { return turbo_neon_f16(b->d); }
@@ -63,7 +65,7 @@ struct format_q8_0 {
 // types of ggml with 32 values
 template <typename BLOCK> struct block32 {
     typedef BLOCK block;
-    static const int GROUP = TURBO_Q4_BLOCK;
+    static const int GROUP = QK4_0;
 
     static INLINE int        mult (const BLOCK *, int) { return 1; }
     static INLINE float      scale(const BLOCK * b)    { return turbo_neon_f16(b->d); }
@@ -73,20 +75,20 @@ template <typename BLOCK> struct block32 {
     }
 };
 
-struct format_q4_0 : block32<turbo_block_q4> {
+struct format_q4_0 : block32<block_q4_0> {
     static INLINE int8x16_t levels(const block * b, int i) {
         return vsubq_s8(vreinterpretq_s8_u8(codes(b, i)), vdupq_n_s8(8));
     }
 };
 
-struct format_iq4_nl : block32<turbo_block_q4> {
+struct format_iq4_nl : block32<block_iq4_nl> {
     static INLINE int8x16_t levels(const block * b, int i) {
-        const int8_t table[16] = TURBO_IQ4_LEVELS;
+        const int8_t table[16] = IQ4_NL_LEVELS;
         return vqtbl1q_s8(vld1q_s8(table), codes(b, i));
     }
 };
 
-struct format_q5_0 : block32<turbo_block_q5> {
+struct format_q5_0 : block32<block_q5_0> {
     static INLINE int8x16_t levels(const block * b, int i) {
         const uint8_t    bit[16] = { 1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128 };
         const uint8x16_t set = vtstq_u8(vcombine_u8(vdup_n_u8(b->qh[2*i]), vdup_n_u8(b->qh[2*i + 1])), vld1q_u8(bit));
@@ -167,7 +169,7 @@ struct float_rows {
     template <typename, int NQ> static INLINE void dot(const decode_rows * k, const char * row, const void * const * query, float32x4_t sum[NQ]) {
         UNROLL for (int j = 0; j < NQ; ++j) { sum[j] = vdupq_n_f32(0.0f); }
         for (int i = 0; i < k->dim; i += 4) {
-            const float32x4_t x = vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16((const uint16_t *) row + i)));
+            const float32x4_t x = load_f16((const uint16_t *) row + i);
             UNROLL for (int j = 0; j < NQ; ++j) { sum[j] = vfmaq_f32(sum[j], x, vld1q_f32((const float *) query[j] + i)); }
         }
     }
@@ -217,7 +219,7 @@ template <typename FMT> INLINE bool expand(const char * row, float * y) {
 template <> INLINE bool expand<format_f16>(const char * row, float * y) {
     float32x4_t zeros = vdupq_n_f32(0.0f);
     UNROLL for (int i = 0; i < format_f16::GROUP; i += 4) {
-        const float32x4_t x = vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16((const uint16_t *) row + i)));
+        const float32x4_t x = load_f16((const uint16_t *) row + i);
         zeros = vfmaq_n_f32(zeros, x, 0.0f);
         vst1q_f32(y + i, x);
     }
@@ -293,75 +295,14 @@ template <typename FMT> void accumulate(const decode_rows * v, const float * wei
 
 void finish(float *, int) {}
 
-//
-// softmax
-//
-
-// e^x for x <= 0 to 2 ulp; 0 below -87, NaN of a NaN
-INLINE float32x4_t exp4(float32x4_t x) {
-    const float32x4_t low = vdupq_n_f32(-87.0f);
-    const float32x4_t v   = vmaxq_f32(low, x);
-    const float32x4_t n   = vrndnq_f32(vmulq_n_f32(v, 1.44269504f));
-    const float32x4_t hi  = vfmsq_n_f32(v, n, 0.693359375f);
-    const float32x4_t r   = vfmsq_n_f32(hi, n, -2.12194440e-4f);
-    float32x4_t p = vdupq_n_f32(1.9875691500e-4f);
-    p = vfmaq_f32(vdupq_n_f32(1.3981999507e-3f), p, r);
-    p = vfmaq_f32(vdupq_n_f32(8.3334519073e-3f), p, r);
-    p = vfmaq_f32(vdupq_n_f32(4.1665795894e-2f), p, r);
-    p = vfmaq_f32(vdupq_n_f32(1.6666665459e-1f), p, r);
-    p = vfmaq_f32(vdupq_n_f32(5.0000001201e-1f), p, r);
-    p = vaddq_f32(vfmaq_f32(r, vmulq_f32(r, r), p), vdupq_n_f32(1.0f));
-    const int32x4_t e = vshlq_n_s32(vcvtnq_s32_f32(n), 23);
-    const float32x4_t y = vreinterpretq_f32_s32(vaddq_s32(vreinterpretq_s32_f32(p), e));
-    return vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(y), vcltq_f32(x, low)));
-}
-
-INLINE float apply_mask(float * score, const uint16_t * mask, float slope) {
-    const float32x4_t never = vdupq_n_f32(-INFINITY);
-    float32x4_t top = never;
-    UNROLL for (int i = 0; i < DECODE_TILE/4; ++i) {
-        float32x4_t x = vld1q_f32(score + 4*i);
-        if (mask != nullptr) {
-            const float32x4_t m = vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(mask + 4*i)));
-            x = vbslq_f32(vceqq_f32(m, never), never, vfmaq_n_f32(x, m, slope));
-            vst1q_f32(score + 4*i, x);
-        }
-        top = vmaxnmq_f32(x, top);
-    }
-    return vmaxnmvq_f32(top);
-}
-
-INLINE float weights_of_logits(float * score, float max) {
-    float32x4_t sum = vdupq_n_f32(0.0f);
-    UNROLL for (int i = 0; i < DECODE_TILE/4; ++i) {
-        const float32x4_t w = exp4(vsubq_f32(vld1q_f32(score + 4*i), vdupq_n_f32(max)));
-        vst1q_f32(score + 4*i, w);
-        sum = vaddq_f32(sum, w);
-    }
-    return vaddvq_f32(sum);
-}
-
-INLINE float exp_of(float x) {
-    return vgetq_lane_f32(exp4(vdupq_n_f32(x)), 0);
-}
-
+#include "decode-exp.inl"
 #include "decode-softmax.inl"
 
-#define K_INT(fmt) { query_size_int<fmt>, query_int<fmt>, scores<int_rows, fmt> }
-#define K_F16      { query_size_float, query_float, scores<float_rows, format_f16> }
-#define V(fmt)     { accumulate<fmt>, finish }
+#define K_KERNELS(fmt)  { query_size_int<fmt>, query_int<fmt>, scores<int_rows, fmt> }
+#define V_KERNELS(fmt)  { accumulate<fmt>, finish }
+#define K_KERNELS_F16   { query_size_float, query_float, scores<float_rows, format_f16> }
+#define V_KERNELS_F16   V_KERNELS(format_f16)
 
 } // namespace
 
-extern const decode_kernels decode_kernels_neon = {
-    "neon",
-    softmax,
-    {
-        K_INT(format_turbo4), K_INT(format_turbo3), K_INT(format_turbo4_64), K_INT(format_turbo3_64),
-        K_INT(format_q8_0), K_INT(format_q5_0), K_INT(format_iq4_nl), K_INT(format_q4_0), K_F16,
-    },
-    {
-        V(format_turbo4), V(format_turbo3), V(format_turbo4_64), V(format_turbo3_64),
-        V(format_q8_0), V(format_q5_0), V(format_iq4_nl), V(format_q4_0), V(format_f16),
-    },
-};
+extern const decode_kernels decode_kernels_neon = DECODE_TABLE("neon");

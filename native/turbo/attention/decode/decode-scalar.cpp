@@ -6,9 +6,15 @@
 
 #include "ggml.h"
 
-#include <cmath>
+#include <math.h>
+#include <string.h>
+
+#define INLINE inline
+#define UNROLL
 
 namespace {
+
+#include "vec-scalar.inl"
 
 const int MAX_BLOCK = 128;
 
@@ -31,15 +37,15 @@ template <ggml_type TYPE> struct of_ggml {
     }
 };
 
-typedef of_turbo<TURBO_FORMAT_4,    128> turbo4;
-typedef of_turbo<TURBO_FORMAT_3,    128> turbo3;
-typedef of_turbo<TURBO_FORMAT_4_64, 64>  turbo4_64;
-typedef of_turbo<TURBO_FORMAT_3_64, 64>  turbo3_64;
-typedef of_ggml<GGML_TYPE_Q8_0>   q8_0;
-typedef of_ggml<GGML_TYPE_Q5_0>   q5_0;
-typedef of_ggml<GGML_TYPE_IQ4_NL> iq4_nl;
-typedef of_ggml<GGML_TYPE_Q4_0>   q4_0;
-typedef of_ggml<GGML_TYPE_F16>    f16;
+typedef of_turbo<TURBO_FORMAT_4,    128> format_turbo4;
+typedef of_turbo<TURBO_FORMAT_3,    128> format_turbo3;
+typedef of_turbo<TURBO_FORMAT_4_64, 64>  format_turbo4_64;
+typedef of_turbo<TURBO_FORMAT_3_64, 64>  format_turbo3_64;
+typedef of_ggml<GGML_TYPE_Q8_0>          format_q8_0;
+typedef of_ggml<GGML_TYPE_Q5_0>          format_q5_0;
+typedef of_ggml<GGML_TYPE_IQ4_NL>        format_iq4_nl;
+typedef of_ggml<GGML_TYPE_Q4_0>          format_q4_0;
+typedef of_ggml<GGML_TYPE_F16>           format_f16;
 
 size_t query_size(int dim) {
     return dim*sizeof(float);
@@ -95,30 +101,7 @@ template <typename T> void accumulate(const decode_rows * v, const float * weigh
 
 void finish(float *, int) {}
 
-#define INLINE inline
-
-INLINE float apply_mask(float * score, const uint16_t * mask, float slope) {
-    float top = -INFINITY;
-    for (int p = 0; p < DECODE_TILE; ++p) {
-        if (mask != nullptr) {
-            const float m = ggml_fp16_to_fp32(mask[p]);
-            score[p] = m == -INFINITY ? -INFINITY : score[p] + slope*m;
-        }
-        top = score[p] > top ? score[p] : top;
-    }
-    return top;
-}
-
-INLINE float weights_of_logits(float * score, float max) {
-    float sum = 0.0f;
-    for (int p = 0; p < DECODE_TILE; ++p) {
-        score[p] = expf(score[p] - max);
-        sum += score[p];
-    }
-    return sum;
-}
-
-INLINE float exp_of(float x) {
+INLINE vec exp_of(vec x) {
     return expf(x);
 }
 
@@ -126,18 +109,9 @@ INLINE float exp_of(float x) {
 
 #define K_KERNELS(type) { query_size, query, scores<type> }
 #define V_KERNELS(type) { accumulate<type>, finish }
+#define K_KERNELS_F16   K_KERNELS(format_f16)
+#define V_KERNELS_F16   V_KERNELS(format_f16)
 
 } // namespace
 
-extern const decode_kernels decode_kernels_scalar = {
-    "scalar",
-    softmax,
-    {
-        K_KERNELS(turbo4), K_KERNELS(turbo3), K_KERNELS(turbo4_64), K_KERNELS(turbo3_64),
-        K_KERNELS(q8_0), K_KERNELS(q5_0), K_KERNELS(iq4_nl), K_KERNELS(q4_0), K_KERNELS(f16),
-    },
-    {
-        V_KERNELS(turbo4), V_KERNELS(turbo3), V_KERNELS(turbo4_64), V_KERNELS(turbo3_64),
-        V_KERNELS(q8_0), V_KERNELS(q5_0), V_KERNELS(iq4_nl), V_KERNELS(q4_0), V_KERNELS(f16),
-    },
-};
+extern const decode_kernels decode_kernels_scalar = DECODE_TABLE("scalar");

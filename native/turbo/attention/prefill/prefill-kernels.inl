@@ -1,19 +1,9 @@
-// The prefill kernels written once over a vector type. A file per SIMD level defines, in an anonymous namespace, then includes this:
-//   vec, WIDTH                 f32 vector and its values
-//   MR, NV                     register tile of gemm: MR rows of NV vectors
-//   load, store, set1, add, sub, mul, fma(a, b, c) = a*b + c
-//   max2, min2                 the second argument when either is a NaN
-//   pow2                       2^n for whole n in -126 .. 126
-//   keep_unless_hidden(x, s)   x, or 0 where s is -inf
-//   hide(x, m)                 x, or -inf where m is -inf
-//   reduce_max, reduce_add
-//   load_f16, from_f16         WIDTH values, one value
-//   transpose_tile             WIDTH x WIDTH values
+// The prefill kernels written once over a vector of floats. A level's file includes its vec-*.inl in an anonymous namespace and
+// defines there, before it includes this:
+//   MR, NV             register tile of gemm: MR rows of NV vectors
+//   transpose_tile     WIDTH x WIDTH values
 // Everything stays in the anonymous namespace: an inline function shared with another file could be kept in this
 // file's version for all of them.
-#include <math.h>
-
-namespace {
 
 constexpr int NR = NV*WIDTH;
 
@@ -157,5 +147,3 @@ bool finite(const float * x, int n) {
     }
     return reduce_add(zeros) + zero == 0.0f;
 }
-
-} // namespace

@@ -4,6 +4,9 @@
 
 #include "attention.h"
 
+#define GGML_COMMON_DECL_CPP
+#include "ggml-common.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
