@@ -21,9 +21,12 @@ GGML_API bool ggml_turbo_is_turbo(enum ggml_type type);
 // The _64 types are chosen by llama_turbo_resolve, never asked for.
 GGML_API enum ggml_type ggml_turbo_type_from_name(const char * name);
 
-// Level of the CPU kernels in effect: "scalar", "avx2" or "avx512". The environment variable
+// Level of the CPU kernels in effect: "scalar", "avx2", "avx512" or "neon". The environment variable
 // CONCERTINA_SIMD caps it (README.md).
 const char * ggml_turbo_simd_level(void);
+
+// The best level that this processor has instructions for, whatever this build was compiled for.
+const char * ggml_turbo_cpu_level(void);
 
 // Switches the CPU's attention kernels of native/turbo/attention for the whole process; on at start. Off, every
 // flash attention operation takes upstream's own path: what measurements call "stock".
