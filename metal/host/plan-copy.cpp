@@ -33,23 +33,31 @@ turbo_metal_constant half_side(ggml_type type) {
     return { FC_TURBO_HALF, true, type == GGML_TYPE_F16 };
 }
 
+// What the arguments of both operations say of their source, and of the rows of their result.
+template <class Args> void set_source(Args & a, const ggml_tensor * src) {
+    a.ne01 = (decltype(a.ne01)) src->ne[1];
+    a.ne02 = (decltype(a.ne02)) src->ne[2];
+    a.nb01 = src->nb[1];
+    a.nb02 = src->nb[2];
+    a.nb03 = src->nb[3];
+}
+template <class Args> void set_result(Args & a, const size_t * nb) {
+    a.nb1 = nb[1];
+    a.nb2 = nb[2];
+    a.nb3 = nb[3];
+}
+
 // Rows of src to rows of the shape ne with strides nb.
 turbo_metal_args_copy copy_args(const ggml_tensor * src, const int64_t * ne, const size_t * nb, int64_t groups) {
     turbo_metal_args_copy a = {};
     a.nk0  = groups;
     a.ne00 = src->ne[0];
-    a.ne01 = src->ne[1];
-    a.ne02 = src->ne[2];
     a.ne03 = src->ne[3];
-    a.nb01 = src->nb[1];
-    a.nb02 = src->nb[2];
-    a.nb03 = src->nb[3];
     a.ne0  = ne[0];
     a.ne1  = ne[1];
     a.ne2  = ne[2];
-    a.nb1  = nb[1];
-    a.nb2  = nb[2];
-    a.nb3  = nb[3];
+    set_source(a, src);
+    set_result(a, nb);
     return a;
 }
 
@@ -95,19 +103,13 @@ turbo_metal_encode turbo_metal_plan_set_rows(const ggml_tensor * op) {
     const ggml_tensor * idx = op->src[1];
     turbo_metal_args_set_rows a = {};
     a.nk0  = (int32_t) (src->ne[0]/ggml_blck_size(op->type));
-    a.ne01 = (int32_t) src->ne[1];
-    a.ne02 = (int32_t) src->ne[2];
     a.ne11 = (int32_t) idx->ne[1];
     a.ne12 = (int32_t) idx->ne[2];
-    a.nb01 = src->nb[1];
-    a.nb02 = src->nb[2];
-    a.nb03 = src->nb[3];
     a.nb10 = idx->nb[0];
     a.nb11 = idx->nb[1];
     a.nb12 = idx->nb[2];
-    a.nb1  = op->nb[1];
-    a.nb2  = op->nb[2];
-    a.nb3  = op->nb[3];
+    set_source(a, src);
+    set_result(a, op->nb);
 
     turbo_metal_encode e = {};
     e.kernel    = std::string("kernel_turbo_set_rows_") + ggml_type_name(op->type);

@@ -70,15 +70,25 @@ turbo_rope rope_of(ggml_backend_t cpu, const llama_model & model, const llama_cp
     return rope;
 }
 
+// Both readings of rows that RoPE may have turned: which one holds is known when all are seen.
+struct two_readings {
+    turbo_rope_stats turned, still;
+
+    two_readings(uint32_t heads, uint32_t dim, const turbo_rope & rope) : turned(heads, dim, rope), still(heads, dim) {}
+
+    void add(uint32_t head, const float * row, uint32_t pos) {
+        turned.add(head, row, pos);
+        still.add(head, row, 0);
+    }
+};
+
 struct layer_stats {
     uint32_t         n_head_kv, head_k, head_v;
-    turbo_rope_stats k, k_still; // as turned by RoPE, and as if nothing turned
-    turbo_rope_stats q, q_still;
+    two_readings     k, q;
     turbo_rope_stats v;
 
     layer_stats(uint32_t heads, uint32_t dim_k, uint32_t dim_v, const turbo_rope & rope)
-        : n_head_kv(heads), head_k(dim_k), head_v(dim_v), k(heads, dim_k, rope), k_still(heads, dim_k),
-          q(heads, dim_k, rope), q_still(heads, dim_k), v(heads, dim_v) {}
+        : n_head_kv(heads), head_k(dim_k), head_v(dim_v), k(heads, dim_k, rope), q(heads, dim_k, rope), v(heads, dim_v) {}
 };
 
 class collector : public turbo_cache_listener {
@@ -118,18 +128,18 @@ public:
         auto res = std::make_unique<llama_turbo_calibration>();
         res->n_tokens = uint32_t(n_done);
         for (const auto & [il, stats] : layers) {
-            if (stats.k.n() == 0 || stats.v.n() == 0 || stats.q.n() == 0) {
+            if (stats.k.turned.n() == 0 || stats.v.n() == 0 || stats.q.turned.n() == 0) {
                 continue;
             }
             // some models leave the keys of some layers unturned (SmolLM3, Llama 4, EXAONE 4, ...), of which the hparams say nothing
             turbo_rope rope = rope_of(cpu.get(), model, cparams, il);
             const uint32_t n_turned = 2*uint32_t(rope.turn.size());
-            const bool turns = stats.k.mean_energy(n_turned) >= stats.k_still.mean_energy(n_turned);
+            const bool turns = stats.k.turned.mean_energy(n_turned) >= stats.k.still.mean_energy(n_turned);
             if (!turns) {
                 rope = {};
             }
-            const turbo_window_stats k = (turns ? stats.k : stats.k_still).over(rope, depths);
-            const turbo_window_stats q = (turns ? stats.q : stats.q_still).over(rope, depths);
+            const turbo_window_stats k = (turns ? stats.k.turned : stats.k.still).over(rope, depths);
+            const turbo_window_stats q = (turns ? stats.q.turned : stats.q.still).over(rope, depths);
             const turbo_window_stats v = stats.v.over({}, depths);
             res->layers.push_back({ il, stats.n_head_kv, stats.head_k, stats.head_v, k.constant, k.residual, q.mean_sq, v.constant, v.residual });
         }
@@ -158,8 +168,7 @@ private:
             if (k != k_of.end()) {
                 for_each_row(node->src[0], base(node)->ne[0], [&](int64_t i, const float * row) {
                     for (uint32_t head = 0; head < layer.n_head_kv; ++head) {
-                        layer.k      .add(head, row + head*layer.head_k, uint32_t(pos + i));
-                        layer.k_still.add(head, row + head*layer.head_k, 0);
+                        layer.k.add(head, row + head*layer.head_k, uint32_t(pos + i));
                     }
                 });
             } else {
@@ -215,8 +224,7 @@ private:
         for (int64_t i = 0; i < q->ne[1]; ++i) {
             for (int64_t head = 0; head < q->ne[2]; ++head) {
                 const float * row = reinterpret_cast<const float *>(data + head*q->nb[2] + i*q->nb[1]);
-                layer.q      .add(uint32_t(head/group), row, uint32_t(pos + i));
-                layer.q_still.add(uint32_t(head/group), row, 0);
+                layer.q.add(uint32_t(head/group), row, uint32_t(pos + i));
             }
         }
     }
