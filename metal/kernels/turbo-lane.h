@@ -1,6 +1,6 @@
 // Four values of a group per lane: how a SIMD-group reads V and copies groups. Lanes read adjacent bytes. Per format:
 //   LANES   lanes that share a group; BYTES of a group
-//   PAIRS   a lane's values 0 and 1, and 2 and 3, are neighbours
+//   PAIRS   a lane's values 0 and 1, and 2 and 3, are neighbors
 //   at      index in the group of a lane's value i
 //   stage   scales of a group, for threadgroup memory, by one lane for all
 //   scales  those of a lane's values, from the staged ones or from the block

@@ -1,4 +1,4 @@
-// The quantiser of native/turbo/codec/turbo-quantize.c on a SIMD-group: the same whole-number search and, as far as the compiler keeps
+// The quantizer of native/turbo/codec/turbo-quantize.c on a SIMD-group: the same whole-number search and, as far as the compiler keeps
 // the order of the few float operations around it, the same bytes.
 //
 // Lane l holds values l, l + 32, ... of a group. The search deals out pairs of (quarter, sub-scale) to lanes, each of which walks

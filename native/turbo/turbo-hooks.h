@@ -1,5 +1,5 @@
 // Every hook: what the patches call, from where, and what a return value means. The patches hold call
-// sites only; all behaviour is in the files of native/turbo.
+// sites only; all behavior is in the files of native/turbo.
 //
 // | hook                        | called from (upstream function)                         | lives in          |
 // |-----------------------------|---------------------------------------------------------|-------------------|
@@ -13,9 +13,9 @@
 // | turbo_set_rows              | ops.cpp, ggml_compute_forward_set_rows                  | turbo-set-rows.cpp|
 // | llama_turbo_apply           | llama-context.cpp, llama_init_from_model                | llama-turbo.cpp   |
 // | turbo_v_rotation            | llama-kv-cache.cpp, llama_kv_cache::build_input_v_rot   | turbo-types.c     |
-// | turbo_centre_cache          | llama-kv-cache.cpp, end of llama_kv_cache::llama_kv_cache | kv-mean.cpp (kv-mean.h) |
-// | turbo_centre_in, _out       | llama-graph.cpp, build_attn with llm_graph_input_attn_kv and _kv_iswa | kv-mean.cpp |
-// | turbo_centre_undo, _redo    | llama-kv-cache.cpp, llama_kv_cache::build_rope_shift    | kv-mean.cpp |
+// | turbo_kv_mean_cache          | llama-kv-cache.cpp, end of llama_kv_cache::llama_kv_cache | kv-mean.cpp (kv-mean.h) |
+// | turbo_kv_mean_in, _out       | llama-graph.cpp, build_attn with llm_graph_input_attn_kv and _kv_iswa | kv-mean.cpp |
+// | turbo_kv_mean_undo, _redo    | llama-kv-cache.cpp, llama_kv_cache::build_rope_shift    | kv-mean.cpp |
 // | turbo_state_type            | llama-kv-cache.cpp, state_write_data, state_read_data   | kv-mean.cpp |
 // | GGML_TYPE_TURBO4, _TURBO3   | common/arg.cpp, kv_cache_types                          | ggml-turbo.h      |
 // | ggml_turbo_type_from_name   | llama-bench.cpp, ggml_type_from_name                    | turbo-types.c     |
@@ -64,7 +64,7 @@ TURBO_DECLARE(turbo3)
 TURBO_DECLARE(turbo4_64)
 TURBO_DECLARE(turbo3_64)
 
-// Quantises nrows rows of n_per_row values with the reference.
+// Quantizes nrows rows of n_per_row values with the reference.
 // Returns the bytes written; 0 when type is not a turbo type, on which the caller's size check aborts.
 size_t turbo_quantize_chunk(enum ggml_type type, const float * src, void * dst, int64_t nrows, int64_t n_per_row);
 

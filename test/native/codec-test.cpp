@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstring>
 
-// A Gaussian quantised with fixed Lloyd-Max levels loses .00950 (16 levels) or .03455 (8 levels) of its energy;
+// A Gaussian quantized with fixed Lloyd-Max levels loses .00950 (16 levels) or .03455 (8 levels) of its energy;
 // sub-scales can only lower that, since multiplier 1 (s = 6.6, between .976 and 1.019) is nearly among the
 // sixteen: being off by at most 2.1% costs less than .0005. No code can beat the rate-distortion function
 // 2^(-2R): at 4.25 and 3.25 bits (4.5 and 3.5 in the _64 types) .0028 and .0110 (.0020 and .0078).

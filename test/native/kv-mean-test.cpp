@@ -1,5 +1,5 @@
-// Centring: exact where nothing is quantised, in every way a cache is used; off where it would not be; calibrations as
-// bytes. The quality that it brings is tested on a real model (test/engine/centring.test.ts).
+// Centering: exact where nothing is quantized, in every way a cache is used; off where it would not be; calibrations as
+// bytes. The quality that it brings is tested on a real model (test/engine/centering.test.ts).
 
 #include "check.h"
 #include "ggml-turbo.h"
@@ -54,20 +54,20 @@ calibration_ptr exaggerated(const llama_turbo_calibration & from, float by) {
 }
 
 // Centres every type while it lives, with this calibration; afterwards none.
-class centred {
+class centered {
 public:
-    centred(llama_model * model, const llama_turbo_calibration & calibration, bool every_type = true) : model(model) {
-        llama_turbo_centring_every_type(every_type);
+    centered(llama_model * model, const llama_turbo_calibration & calibration, bool every_type = true) : model(model) {
+        llama_turbo_centering_every_type(every_type);
         CHECK(llama_turbo_calibration_attach(model, &calibration));
     }
 
-    ~centred() {
-        llama_turbo_centring_every_type(false);
+    ~centered() {
+        llama_turbo_centering_every_type(false);
         llama_turbo_calibration_attach(model, nullptr);
     }
 
-    centred(const centred &) = delete;
-    centred & operator=(const centred &) = delete;
+    centered(const centered &) = delete;
+    centered & operator=(const centered &) = delete;
 
 private:
     llama_model * model;
@@ -137,7 +137,7 @@ constexpr double tolerance_f16 = 1e-4;
 void check_exact(llama_model * model, const kv_setup & setup, double tolerance) {
     const std::vector<float> plain = read_all(make_context(model, setup).get(), setup.n_seq);
     const calibration_ptr calibration = exaggerated(*calibrate(model), 1.0f);
-    const centred on(model, *calibration);
+    const centered on(model, *calibration);
     const llama_context_ptr ctx = make_context(model, setup);
     const double error = relative_mse(plain, read_all(ctx.get(), setup.n_seq));
     CHECK_LE(error, tolerance);
@@ -145,7 +145,7 @@ void check_exact(llama_model * model, const kv_setup & setup, double tolerance) 
 
 } // namespace
 
-TEST("centring changes the cache, and the logits only by float noise") {
+TEST("centering changes the cache, and the logits only by float noise") {
     for (uint32_t head_dim : { 64, 128, 256 }) {
         const llama_model_ptr model = make_tiny_model({ head_dim });
         check_exact(model.get(), {}, tolerance_f32);
@@ -154,14 +154,14 @@ TEST("centring changes the cache, and the logits only by float noise") {
         const llama_context_ptr plain = make_context(model.get(), {});
         decode(plain.get(), 0, 8);
         const calibration_ptr calibration = calibrate(model.get());
-        const centred on(model.get(), *calibration);
+        const centered on(model.get(), *calibration);
         const llama_context_ptr ctx = make_context(model.get(), {});
         decode(ctx.get(), 0, 8);
         CHECK(state_of(plain.get()) != state_of(ctx.get()));
     }
 }
 
-TEST("centring: several sequences, in streams of their own and unified") {
+TEST("centering: several sequences, in streams of their own and unified") {
     const llama_model_ptr model = make_tiny_model({ 128 });
     for (bool unified : { false, true }) {
         check_exact(model.get(), { GGML_TYPE_F32, GGML_TYPE_F32, LLAMA_FLASH_ATTN_TYPE_DISABLED, 2, unified }, tolerance_f32);
@@ -169,38 +169,38 @@ TEST("centring: several sequences, in streams of their own and unified") {
     }
 }
 
-TEST("centring: sliding windows; with capped scores V only") {
+TEST("centering: sliding windows; with capped scores V only") {
     const llama_model_ptr window = make_tiny_model({ 128, false, TINY_WINDOW });
     check_exact(window.get(), {}, tolerance_f32);
     check_exact(window.get(), { GGML_TYPE_F16, GGML_TYPE_F16, LLAMA_FLASH_ATTN_TYPE_ENABLED }, tolerance_f16);
 
     const llama_model_ptr softcap = make_tiny_model({ 128, false, TINY_SOFTCAP });
     const calibration_ptr calibration = calibrate(softcap.get());
-    const centred on(softcap.get(), *calibration, false);
-    const llama_turbo_centring res = llama_turbo_centring_resolve(softcap.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO4);
+    const centered on(softcap.get(), *calibration, false);
+    const llama_turbo_centering res = llama_turbo_centering_resolve(softcap.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO4);
     CHECK(!res.k && res.reason_k && strstr(res.reason_k, "caps"));
     CHECK(res.v && !res.reason_v);
     check_exact(softcap.get(), {}, tolerance_f32);
 }
 
-TEST("centring is off with attention sinks, and says so") {
+TEST("centering is off with attention sinks, and says so") {
     const llama_model_ptr model = make_tiny_model({ 128, false, TINY_SINKS });
     const calibration_ptr calibration = calibrate(model.get());
-    const centred on(model.get(), *calibration, false);
-    const llama_turbo_centring res = llama_turbo_centring_resolve(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO4);
+    const centered on(model.get(), *calibration, false);
+    const llama_turbo_centering res = llama_turbo_centering_resolve(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO4);
     CHECK(!res.k && !res.v && res.hash == 0 && !res.wanted);
     CHECK(strstr(res.reason_k, "sinks") && strstr(res.reason_v, "sinks"));
     check_exact(model.get(), {}, 0.0);
 }
 
-TEST("centring is for turbo types, after a calibration") {
+TEST("centering is for turbo types, after a calibration") {
     const llama_model_ptr model = make_tiny_model({ 128 });
-    const llama_turbo_centring before = llama_turbo_centring_resolve(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO3);
+    const llama_turbo_centering before = llama_turbo_centering_resolve(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO3);
     CHECK(!before.k && !before.v && before.wanted);
-    CHECK(!llama_turbo_centring_resolve(model.get(), GGML_TYPE_F16, GGML_TYPE_Q8_0).wanted);
+    CHECK(!llama_turbo_centering_resolve(model.get(), GGML_TYPE_F16, GGML_TYPE_Q8_0).wanted);
     const calibration_ptr calibration = calibrate(model.get());
-    const centred on(model.get(), *calibration, false);
-    const llama_turbo_centring mixed = llama_turbo_centring_resolve(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_Q8_0);
+    const centered on(model.get(), *calibration, false);
+    const llama_turbo_centering mixed = llama_turbo_centering_resolve(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_Q8_0);
     CHECK(mixed.k && !mixed.reason_k && !mixed.v && mixed.reason_v && !mixed.wanted);
     CHECK(mixed.hash == llama_turbo_calibration_hash(calibration.get()));
     const llama_model_ptr other = make_tiny_model({ 64 });
@@ -220,7 +220,7 @@ TEST("K-shift takes the constants back in and off again") {
     const std::vector<float> f16  = shifted(GGML_TYPE_F16);
     const double             q8_0 = relative_mse(f16, shifted(GGML_TYPE_Q8_0));
     const calibration_ptr calibration = exaggerated(*calibrate(model.get()), 1.0f);
-    const centred on(model.get(), *calibration);
+    const centered on(model.get(), *calibration);
     // the constants add as much energy as K has, so the error of q8_0 doubles; without the undoing it is near 1
     CHECK_LE(relative_mse(f16, shifted(GGML_TYPE_Q8_0)), 4*q8_0);
 }
@@ -237,7 +237,7 @@ TEST("a state continues under the same calibration and is refused under another 
     std::vector<uint8_t> state;
     std::vector<float>   expected;
     {
-        const centred on(model.get(), *calibration, false);
+        const centered on(model.get(), *calibration, false);
         const llama_context_ptr ctx = make_context(model.get(), setup);
         decode(ctx.get(), 0, 40);
         state    = state_of(ctx.get());
@@ -250,28 +250,28 @@ TEST("a state continues under the same calibration and is refused under another 
     CHECK(!restores(state));
     const llama_context_ptr plain = make_context(model.get(), setup);
     decode(plain.get(), 0, 40);
-    const std::vector<uint8_t> uncentred = state_of(plain.get());
-    CHECK(restores(uncentred));
-    const centred on(model.get(), *foreign, false);
+    const std::vector<uint8_t> uncentered = state_of(plain.get());
+    CHECK(restores(uncentered));
+    const centered on(model.get(), *foreign, false);
     CHECK(!restores(state));
-    CHECK(!restores(uncentred));
+    CHECK(!restores(uncentered));
 }
 
-TEST("contexts with and without centring live side by side") {
+TEST("contexts with and without centering live side by side") {
     const llama_model_ptr model = make_tiny_model({ 128 });
     const kv_setup setup = { GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, LLAMA_FLASH_ATTN_TYPE_ENABLED };
     const calibration_ptr calibration = calibrate(model.get());
     const llama_context_ptr before = make_context(model.get(), setup);
     llama_context_ptr within;
     {
-        const centred on(model.get(), *calibration, false);
+        const centered on(model.get(), *calibration, false);
         within = make_context(model.get(), setup);
     }
     const llama_context_ptr after = make_context(model.get(), setup);
     const std::vector<float> plain = decode(before.get(), 0, 40);
-    const std::vector<float> centred_logits = decode(within.get(), 0, 40);
+    const std::vector<float> centered_logits = decode(within.get(), 0, 40);
     CHECK(decode(after.get(), 0, 40) == plain);
-    CHECK(centred_logits != plain);
+    CHECK(centered_logits != plain);
 }
 
 TEST("queries of another size scale the keys, and the logits stay") {
@@ -285,7 +285,7 @@ TEST("queries of another size scale the keys, and the logits stay") {
     }
     louder->seal();
     const auto run = [&](const llama_turbo_calibration & by, std::vector<uint8_t> & state) {
-        const centred on(model.get(), by);
+        const centered on(model.get(), by);
         const llama_context_ptr ctx = make_context(model.get(), {});
         const std::vector<float> logits = read_all(ctx.get());
         state = state_of(ctx.get());

@@ -17,7 +17,7 @@ inline std::vector<float> gaussian(size_t n, float sigma = 1.0f, unsigned seed =
     return x;
 }
 
-// Rows of n values that quantisers stumble over: n is a multiple of every group.
+// Rows of n values that quantizers stumble over: n is a multiple of every group.
 inline std::vector<std::vector<float>> awkward_rows(size_t n) {
     const auto row = [n](auto && value) {
         std::vector<float> x(n);

@@ -12,7 +12,7 @@ static bool same_bits(const std::vector<float> & a, const std::vector<float> & b
     return memcmp(a.data(), b.data(), a.size()*sizeof(float)) == 0;
 }
 
-static void check_quantiser_and_decoder(const turbo_kernels & kern) {
+static void check_quantizer_and_decoder(const turbo_kernels & kern) {
     std::vector<std::vector<float>> rows = awkward_rows(256);
     for (unsigned seed = 1; seed <= 200; ++seed) {
         rows.push_back(gaussian(256, std::ldexp(1.0f, int(seed % 30) - 15), seed));
@@ -87,7 +87,7 @@ static void for_each_level(void (*check_level)(const turbo_kernels &)) {
 }
 
 TEST("SIMD levels: same bytes, same values") {
-    for_each_level(check_quantiser_and_decoder);
+    for_each_level(check_quantizer_and_decoder);
 }
 
 TEST("SIMD levels: random blocks") {

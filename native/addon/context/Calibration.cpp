@@ -70,11 +70,11 @@ void attachCalibration(Model & model, const std::vector<uint8_t> & bytes) {
 
 bool wantsCalibration(const Model & model, const ContextOptions & options) {
     const EffectiveTypes types = resolveTypes(model.handle, options.typeK, options.typeV, flashType(options.flashAttention));
-    return llama_turbo_centring_resolve(model.handle, types.k, types.v).wanted;
+    return llama_turbo_centering_resolve(model.handle, types.k, types.v).wanted;
 }
 
-EffectiveCentring centringOf(const Model & model, ggml_type typeK, ggml_type typeV) {
-    const llama_turbo_centring found = llama_turbo_centring_resolve(model.handle, typeK, typeV);
+EffectiveCentering centeringOf(const Model & model, ggml_type typeK, ggml_type typeV) {
+    const llama_turbo_centering found = llama_turbo_centering_resolve(model.handle, typeK, typeV);
     const auto text = [](const char * reason) { return std::string(reason ? reason : ""); };
     return {found.k, found.v, text(found.reason_k), text(found.reason_v), found.hash};
 }

@@ -1,4 +1,4 @@
-// Calibration of a model for centred turbo caches (native/turbo/llama/llama-turbo-calibration.h): made once for a model, kept as
+// Calibration of a model for centered turbo caches (native/turbo/llama/llama-turbo-calibration.h): made once for a model, kept as
 // bytes by the caller.
 #pragma once
 
@@ -26,14 +26,14 @@ std::vector<uint8_t> calibrate(
     const std::shared_ptr<Model> & model, const CalibrationOptions & options, const std::atomic<bool> & cancel,
     const std::function<void(float)> & report);
 
-// Contexts made from now on are centred where they can be; empty bytes: not. Throws `data-corrupt` for bytes that are
+// Contexts made from now on are centered where they can be; empty bytes: not. Throws `data-corrupt` for bytes that are
 // damaged or of another model.
 void attachCalibration(Model & model, const std::vector<uint8_t> & bytes);
 
-// a context of these options would be centred if the model had measurements
+// a context of these options would be centered if the model had measurements
 bool wantsCalibration(const Model & model, const ContextOptions & options);
 
-// what a context of these types centres
-EffectiveCentring centringOf(const Model & model, ggml_type typeK, ggml_type typeV);
+// what a context of these types centers
+EffectiveCentering centeringOf(const Model & model, ggml_type typeK, ggml_type typeV);
 
 } // namespace concertina

@@ -83,7 +83,7 @@ std::shared_ptr<Context> Context::create(std::shared_ptr<Model> model, const Con
     const LogSink::Capture log;
     {
         const std::lock_guard<std::mutex> making(context->model->makingContext);
-        context->effective.centring = centringOf(*context->model, params.type_k, params.type_v);
+        context->effective.centering = centeringOf(*context->model, params.type_k, params.type_v);
         const TrainedContextGuard trained(context->model->handle);
         context->handle = llama_init_from_model(context->model->handle, params);
     }

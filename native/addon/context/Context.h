@@ -33,7 +33,7 @@ struct EffectiveContext {
     double nCtxAsked = 0;
     int nCtxTrained = 0; // 0: not told
     EffectiveType typeK, typeV;
-    EffectiveCentring centring;
+    EffectiveCentering centering;
     RopeScaling rope;
     std::vector<KernelUse> kernels;
     bool flashAttention = false;

@@ -90,7 +90,7 @@ std::string sessionLabel(const Context & context) {
     label << "model " << std::hex << context.model->fingerprint << std::dec << '\n'
           << "K " << context.effective.typeK.effective << '\n'
           << "V " << context.effective.typeV.effective << '\n'
-          << "centred " << std::hex << context.effective.centring.hash << std::dec << '\n'
+          << "centred " << std::hex << context.effective.centering.hash << std::dec << '\n'
           << "RoPE " << context.effective.rope.kind << ' ' << context.effective.rope.factor << '\n'
           << "flash " << context.effective.flashAttention << '\n'
           << "llama.cpp " << CONCERTINA_UPSTREAM_COMMIT << '\n'

@@ -15,8 +15,8 @@ struct EffectiveType {
     std::string reason; // empty when they agree
 };
 
-// Constants taken off K and V before they are quantised; the reasons are empty where it is done.
-struct EffectiveCentring {
+// Constants taken off K and V before they are quantized; the reasons are empty where it is done.
+struct EffectiveCentering {
     bool k = false;
     bool v = false;
     std::string reasonK, reasonV;

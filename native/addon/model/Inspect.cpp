@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 using Header = std::unique_ptr<gguf_context, decltype(&gguf_free)>;
 
 constexpr uint64_t maxParts = 1000;
-constexpr const char * oldTypeHint = "Get the model in another quantisation, Q4_0 or Q4_K_M for example.";
+constexpr const char * oldTypeHint = "Get the model in another quantization, Q4_0 or Q4_K_M for example.";
 constexpr const char * downloadHint = "Download the file again, or choose another one.";
 
 int64_t find(const gguf_context * header, const std::string & key) {
@@ -80,7 +80,7 @@ Header open(const std::string & path) {
     const LogSink::Capture log;
     Header header(gguf_init_from_file(path.c_str(), {true, nullptr}), gguf_free);
     if (!header && log.errors().find("REMOVED") != std::string::npos) {
-        throw CodedError("model-unsupported", withLog(path + " has an old quantisation that llama.cpp removed", log.errors()), oldTypeHint);
+        throw CodedError("model-unsupported", withLog(path + " has an old quantization that llama.cpp removed", log.errors()), oldTypeHint);
     }
     if (!header) {
         throw CodedError("model-invalid", withLog(path + " is damaged or truncated", log.errors()), downloadHint);
@@ -107,7 +107,7 @@ void addFile(const gguf_context * header, const std::string & path, ModelInfo & 
     for (int64_t id = 0; id < gguf_get_n_tensors(header); id++) {
         // our cache types live in the slots of removed types: such a tensor is an old Q4_0_8_8 or IQ4_NL_N_M, or a forgery
         if (ggml_turbo_is_turbo(gguf_get_tensor_type(header, id))) {
-            throw CodedError("model-unsupported", path + " has an old quantisation that llama.cpp removed", oldTypeHint);
+            throw CodedError("model-unsupported", path + " has an old quantization that llama.cpp removed", oldTypeHint);
         }
         const std::string name = gguf_get_tensor_name(header, id);
         const int64_t * ne = gguf_get_tensor_ne(header, id);

@@ -33,7 +33,7 @@ bool onProgress(float fraction, void * data) {
         throw CodedError("model-unsupported", withLog(path + " is of a kind that this version cannot run", log),
                          "Choose another model, or update the app.");
     }
-    if (const auto error = failedAllocation(log, "Close other programs, or choose a smaller model or quantisation.")) throw *error;
+    if (const auto error = failedAllocation(log, "Close other programs, or choose a smaller model or quantization.")) throw *error;
     throw CodedError("model-invalid", withLog(path + " cannot be loaded", log), "Download the file again, or choose another one.");
 }
 

@@ -137,7 +137,7 @@ Napi::Value toJs(Napi::Env env, const ModelInfo & value) {
     return object;
 }
 
-static Napi::Value toJs(Napi::Env env, const EffectiveCentring & value) {
+static Napi::Value toJs(Napi::Env env, const EffectiveCentering & value) {
     Napi::Object object = Napi::Object::New(env);
     object.Set("k", value.k);
     object.Set("v", value.v);
@@ -162,7 +162,7 @@ Napi::Value toJs(Napi::Env env, const EffectiveContext & value) {
     object.Set("nCtxTrained", value.nCtxTrained);
     object.Set("typeK", typeToJs(env, value.typeK));
     object.Set("typeV", typeToJs(env, value.typeV));
-    object.Set("centring", toJs(env, value.centring));
+    object.Set("centring", toJs(env, value.centering));
     object.Set("rope", ropeToJs(env, value.rope));
     object.Set("kernels", toJs(env, value.kernels));
     object.Set("flashAttention", value.flashAttention);

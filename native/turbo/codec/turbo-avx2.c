@@ -1,6 +1,6 @@
 // Inner loops for AVX2 + FMA + F16C. Compiled with its own flags: only intrinsics and static functions here,
 // because an inline function shared with another file could be kept in this file's version for all of them.
-// Floating-point contraction is off (CMakeLists.txt): the quantiser must store the reference's bytes.
+// Floating-point contraction is off (CMakeLists.txt): the quantizer must store the reference's bytes.
 
 #include "turbo-codec.h"
 

@@ -32,7 +32,7 @@ struct turbo_format {
 extern const struct turbo_format turbo_formats[TURBO_FORMAT_COUNT];
 
 // The mean square of a group is summed in 16 lanes (lane = index % 16), folded 8, 4, 2, 1: the order is part
-// of the quantiser, so that every SIMD level stores the same bytes.
+// of the quantizer, so that every SIMD level stores the same bytes.
 #define TURBO_LANES 16
 
 // The search over sub-scales counts magnitudes in units of 4*d*TURBO_UNIT, in whole numbers: sums have no order there. A
@@ -73,7 +73,7 @@ bool turbo_cpu_has(const char * level);
 // Table of the named level; NULL when this build or this CPU does not have it.
 const struct turbo_kernels * turbo_kernels_at(const char * level);
 
-// Quantises k values (a multiple of the group) with the given inner loops. Input policy:
+// Quantizes k values (a multiple of the group) with the given inner loops. Input policy:
 //   magnitudes beyond 2^18 (infinity too) saturate: the largest value a block can hold is 226 k;
 //   a NaN makes d of its group NaN, so that the damage stays as visible as in an f16 cache;
 //   a group too small for an fp16 scale is stored as zero.

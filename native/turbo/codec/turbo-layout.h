@@ -1,7 +1,7 @@
 // The turbo block formats: the one place that knows bytes. Compiles as C, C++ and Metal.
 //
 // A block holds one group of consecutive values of one head vector, after rotation: 128 values, or 64 in
-// the *_64 types for models whose head_dim is 64 (the quantiser sees all heads of a token in one row, so
+// the *_64 types for models whose head_dim is 64 (the quantizer sees all heads of a token in one row, so
 // a group may not be wider than a head). Each group has one fp16 scale d and four 4-bit sub-scales s, one
 // per quarter of the group. A value is
 //

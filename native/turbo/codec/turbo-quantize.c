@@ -1,4 +1,4 @@
-// The quantiser around the inner loops, and the packing of blocks.
+// The quantizer around the inner loops, and the packing of blocks.
 
 #include "turbo-codec.h"
 

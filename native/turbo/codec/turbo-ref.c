@@ -1,4 +1,4 @@
-// Reference inner loops, dequantisation and dot product: plain loops, the judge of every other back end.
+// Reference inner loops, dequantization and dot product: plain loops, the judge of every other back end.
 
 #include "turbo-codec.h"
 
@@ -21,7 +21,7 @@ const struct turbo_format turbo_formats[TURBO_FORMAT_COUNT] = {
 };
 
 // Levels of n values in the search's units for a multiplier; the thresholds between levels are rounded to 32 units. Summing the
-// steps below a value in place of searching keeps the loop free of branches, so that compilers vectorise it.
+// steps below a value in place of searching keeps the loop free of branches, so that compilers vectorize it.
 static void search_levels(const struct turbo_format * f, const int16_t * a, int n, int mult, int16_t * level) {
     for (int i = 0; i < n; ++i) {
         level[i] = f->levels[0];

@@ -1,4 +1,4 @@
-// The quantiser's search with AVX2. Included by the files of the x86 levels, each of which compiles it with its own flags
+// The quantizer's search with AVX2. Included by the files of the x86 levels, each of which compiles it with its own flags
 // and defines INLINE; intrinsics and static functions only.
 
 // Thresholds of one sub-scale in both 16-byte halves, biased by -128 for signed comparison: byte k is threshold k.

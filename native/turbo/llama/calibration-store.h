@@ -1,4 +1,4 @@
-// Inside of a calibration, its bytes, and which model has which. Shared by the files of centring; see README.md.
+// Inside of a calibration, its bytes, and which model has which. Shared by the files of centering; see README.md.
 #pragma once
 
 #include "llama-turbo-calibration.h"
@@ -33,7 +33,7 @@ struct turbo_cache_listener {
     virtual void on_layer(uint32_t il, const struct ggml_tensor * k, const struct ggml_tensor * v) = 0;
 };
 
-// While it lives, caches made for the model are not centred and are reported to the listener.
+// While it lives, caches made for the model are not centered and are reported to the listener.
 class turbo_listening {
 public:
     turbo_listening(const llama_model * model, turbo_cache_listener * listener);

@@ -1,4 +1,4 @@
-// Which caches are centred, and why others are not.
+// Which caches are centered, and why others are not.
 
 #include "calibration-store.h"
 #include "ggml-turbo.h"
@@ -12,10 +12,10 @@
 
 namespace {
 
-constexpr const char * reason_type       = "only turbo types are centred";
+constexpr const char * reason_type       = "only turbo types are centered";
 constexpr const char * reason_absent     = "the model has not been calibrated";
-constexpr const char * reason_sinks      = "the model's attention sinks are compared with the keys, so centring would not be exact";
-constexpr const char * reason_softcap    = "the model caps its attention scores, so centring K would not be exact";
+constexpr const char * reason_sinks      = "the model's attention sinks are compared with the keys, so centering would not be exact";
+constexpr const char * reason_softcap    = "the model caps its attention scores, so centering K would not be exact";
 constexpr const char * reason_mla        = "the model uses latent attention (MLA), where V is a part of K";
 constexpr const char * reason_own_path   = "the model's attention writes its cache on a path of its own";
 constexpr const char * reason_split      = "the cache is split by tensors over several devices";
@@ -61,7 +61,7 @@ const char * forbidden(const llama_model & model) {
 
 } // namespace
 
-llama_turbo_centring llama_turbo_centring_resolve(const llama_model * model, ggml_type type_k, ggml_type type_v) {
+llama_turbo_centering llama_turbo_centering_resolve(const llama_model * model, ggml_type type_k, ggml_type type_v) {
     const auto   calibration = turbo_attached_to(model).calibration;
     const char * common      = forbidden(*model);
     const bool   softcap     = model->hparams.attn_soft_cap || model->arch == LLM_ARCH_GROK;
@@ -77,6 +77,6 @@ llama_turbo_centring llama_turbo_centring_resolve(const llama_model * model, ggm
     return { !reason_k, !reason_v, reason_k, reason_v, !reason_k || !reason_v ? calibration->hash : 0, wanted };
 }
 
-void llama_turbo_centring_every_type(bool on) {
+void llama_turbo_centering_every_type(bool on) {
     every_type = on;
 }

@@ -1,4 +1,4 @@
-// Constants of centred caches and the graph hooks that use them.
+// Constants of centered caches and the graph hooks that use them.
 
 #include "kv-mean.h"
 #include "calibration-store.h"
@@ -22,14 +22,14 @@
 
 namespace {
 
-// Constants of one layer of one cache, f32, on the device of its cache tensors. nullptr: that part is not centred.
+// Constants of one layer of one cache, f32, on the device of its cache tensors. nullptr: that part is not centered.
 struct layer_constants {
     ggml_tensor * k_mean  = nullptr; // [head_dim, n_head_kv]
     ggml_tensor * k_scale = nullptr; // [head_dim, n_head_kv]: factors of what is left of K
     ggml_tensor * q_scale = nullptr; // [head_dim, n_head]: their inverses, for the queries
     ggml_tensor * v_mean  = nullptr; // [head_dim, n_head_kv]
     ggml_tensor * v_back  = nullptr; // [head_dim*n_head]: v_mean for each query head, what the output gets back
-    uint32_t      tag_k   = 0;       // 23 bits of the calibration's hash, not 0 where K is centred
+    uint32_t      tag_k   = 0;       // 23 bits of the calibration's hash, not 0 where K is centered
     uint32_t      tag_v   = 0;
 };
 
@@ -50,7 +50,7 @@ layer_constants find(ggml_context * ctx, const llama_kv_cache_context * mctx, in
     return n_registered == 0 ? layer_constants() : find(mctx->get_k(ctx, il));
 }
 
-// What a centred cache holds for as long as it lives.
+// What a centered cache holds for as long as it lives.
 class cache_constants {
 public:
     cache_constants() = default;
@@ -65,7 +65,7 @@ public:
         n_registered = registry.size();
     }
 
-    void add(const turbo_cache_layer & layer, const turbo_layer_stats & stats, const llama_turbo_centring & on, uint32_t n_head) {
+    void add(const turbo_cache_layer & layer, const turbo_layer_stats & stats, const llama_turbo_centering & on, uint32_t n_head) {
         const uint32_t  tag = uint32_t(on.hash % 0x7fffff) + 1;
         layer_constants made;
         made.tag_k = on.k ? tag : 0;
@@ -90,7 +90,7 @@ public:
         for (auto & [buft, ctx] : contexts) {
             ggml_backend_buffer_t buffer = ggml_backend_alloc_ctx_tensors_from_buft(ctx.get(), buft);
             if (!buffer) {
-                throw std::runtime_error("failed to allocate the constants of centring");
+                throw std::runtime_error("failed to allocate the constants of centering");
             }
             ggml_backend_buffer_set_usage(buffer, GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
             buffers.emplace_back(buffer);
@@ -175,7 +175,7 @@ ggml_tensor * first_rows(ggml_context * ctx, ggml_tensor * constant, const ggml_
 
 } // namespace
 
-std::shared_ptr<void> turbo_centre_register(const llama_model & model, const std::vector<turbo_cache_layer> & layers) {
+std::shared_ptr<void> turbo_kv_mean_register(const llama_model & model, const std::vector<turbo_cache_layer> & layers) {
     const turbo_attached attached = turbo_attached_to(&model);
     if (attached.listener) {
         for (const auto & layer : layers) {
@@ -193,7 +193,7 @@ std::shared_ptr<void> turbo_centre_register(const llama_model & model, const std
         if (!stats || !layer.k || !layer.v) {
             continue;
         }
-        const llama_turbo_centring on = llama_turbo_centring_resolve(&model, layer.k->type, layer.v->type);
+        const llama_turbo_centering on = llama_turbo_centering_resolve(&model, layer.k->type, layer.v->type);
         if (on.k || on.v) {
             constants->add(layer, *stats, on, model.hparams.n_head(layer.il));
             any = true;
@@ -206,7 +206,7 @@ std::shared_ptr<void> turbo_centre_register(const llama_model & model, const std
     return constants;
 }
 
-void turbo_centre_in(ggml_context * ctx, const llama_kv_cache_context * mctx, int il, ggml_tensor *& q, ggml_tensor *& k, ggml_tensor *& v) {
+void turbo_kv_mean_in(ggml_context * ctx, const llama_kv_cache_context * mctx, int il, ggml_tensor *& q, ggml_tensor *& k, ggml_tensor *& v) {
     const layer_constants constants = find(ctx, mctx, il);
     if (constants.k_mean) {
         q = ggml_mul(ctx, q, constants.q_scale);
@@ -219,12 +219,12 @@ void turbo_centre_in(ggml_context * ctx, const llama_kv_cache_context * mctx, in
     }
 }
 
-ggml_tensor * turbo_centre_out(ggml_context * ctx, const llama_kv_cache_context * mctx, int il, ggml_tensor * cur) {
+ggml_tensor * turbo_kv_mean_out(ggml_context * ctx, const llama_kv_cache_context * mctx, int il, ggml_tensor * cur) {
     const layer_constants constants = find(ctx, mctx, il);
     return constants.v_back ? ggml_add(ctx, cur, constants.v_back) : cur;
 }
 
-ggml_tensor * turbo_centre_undo(ggml_context * ctx, const ggml_tensor * cache, ggml_tensor * keys) {
+ggml_tensor * turbo_kv_mean_undo(ggml_context * ctx, const ggml_tensor * cache, ggml_tensor * keys) {
     const layer_constants constants = find(cache);
     if (!constants.k_mean) {
         return keys;
@@ -233,7 +233,7 @@ ggml_tensor * turbo_centre_undo(ggml_context * ctx, const ggml_tensor * cache, g
     return ggml_add(ctx, keys, first_rows(ctx, constants.k_mean, keys));
 }
 
-ggml_tensor * turbo_centre_redo(ggml_context * ctx, const ggml_tensor * cache, ggml_tensor * keys) {
+ggml_tensor * turbo_kv_mean_redo(ggml_context * ctx, const ggml_tensor * cache, ggml_tensor * keys) {
     const layer_constants constants = find(cache);
     if (!constants.k_mean) {
         return keys;

@@ -1,5 +1,5 @@
-// Calibration of a model for centring: means of the keys and values that it computes, taken off before they are
-// quantised (kv-mean.h). For the addon and the tools.
+// Calibration of a model for centering: means of the keys and values that it computes, taken off before they are
+// quantized (kv-mean.h). For the addon and the tools.
 //
 // Exact, and free of bits: softmax does not change when one vector is subtracted from all keys of a head, and
 // attention weights sum to one, so a vector taken off all values is added back once to the attention's output. What is
@@ -41,7 +41,7 @@ LLAMA_API struct llama_turbo_calibration * llama_turbo_calibrate(
 
 LLAMA_API void llama_turbo_calibration_free(struct llama_turbo_calibration * calibration);
 
-// Bytes of the serialised form, numbers as this machine stores them.
+// Bytes of the serialized form, numbers as this machine stores them.
 LLAMA_API size_t llama_turbo_calibration_get_size(const struct llama_turbo_calibration * calibration);
 
 // Writes that many bytes to dst.
@@ -56,27 +56,27 @@ LLAMA_API uint64_t llama_turbo_calibration_hash(const struct llama_turbo_calibra
 // Tokens that the statistics were taken from.
 LLAMA_API int32_t llama_turbo_calibration_n_tokens(const struct llama_turbo_calibration * calibration);
 
-// Contexts of the model made from now on are centred with the calibration (a copy is kept), or with NULL not centred.
+// Contexts of the model made from now on are centered with the calibration (a copy is kept), or with NULL not centered.
 // Those that exist stay as they are. To be called with NULL before the model is freed.
 // Returns false, changing nothing, when the calibration is of a model of another shape or holds a number that is not finite.
 LLAMA_API bool llama_turbo_calibration_attach(struct llama_model * model, const struct llama_turbo_calibration * calibration);
 
-struct llama_turbo_centring {
-    bool         k;        // a context made now centres K
+struct llama_turbo_centering {
+    bool         k;        // a context made now centers K
     bool         v;
     const char * reason_k; // NULL when it does; else one static sentence for the user
     const char * reason_v;
-    uint64_t     hash;     // of the attached calibration; 0 when neither K nor V is centred
+    uint64_t     hash;     // of the attached calibration; 0 when neither K nor V is centered
     bool         wanted;   // only a calibration is missing, for K or for V
 };
 
-// What a context of these effective types (llama_turbo_resolve) would centre.
-LLAMA_API struct llama_turbo_centring llama_turbo_centring_resolve(
+// What a context of these effective types (llama_turbo_resolve) would center.
+LLAMA_API struct llama_turbo_centering llama_turbo_centering_resolve(
         const struct llama_model * model, enum ggml_type type_k, enum ggml_type type_v);
 
-// For tests: centre all cache types, so that exactness can be seen without the noise of quantising. K-shift then works
-// with quantised types only.
-LLAMA_API void llama_turbo_centring_every_type(bool on);
+// For tests: center all cache types, so that exactness can be seen without the noise of quantizing. K-shift then works
+// with quantized types only.
+LLAMA_API void llama_turbo_centering_every_type(bool on);
 
 #ifdef __cplusplus
 }

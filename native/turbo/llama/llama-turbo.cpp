@@ -26,8 +26,8 @@ constexpr const char * reason_recurrent = "the model is recurrent and keeps no K
 constexpr const char * reason_indexer   = "the model's sparse attention keeps an indexer cache, for which turbo is not made";
 constexpr const char * reason_gemma4    = "turbo is known to do harm to Gemma 4 models";
 constexpr const char * reason_gpu       = "the GPU has no attention kernel for these cache types at this head_dim";
-constexpr const char * reason_fa_off    = "V can be stored quantised only with flash attention, which is off";
-constexpr const char * reason_fa_never  = "V can be stored quantised only with flash attention, which this model cannot use";
+constexpr const char * reason_fa_off    = "V can be stored quantized only with flash attention, which is off";
+constexpr const char * reason_fa_never  = "V can be stored quantized only with flash attention, which this model cannot use";
 
 template <typename F>
 bool every_kv_layer(const llama_hparams & hparams, F && holds) {

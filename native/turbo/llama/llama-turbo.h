@@ -18,7 +18,7 @@ struct llama_turbo_resolution {
 // The types that a context of this model would get for the asked ones. turbo4 and turbo3 become turbo4_64 and
 // turbo3_64 for models with head_dim 64, and q8_0 or f16 where turbo cannot work or is known to do harm.
 // flash_attn: false only when the context is made with LLAMA_FLASH_ATTN_TYPE_DISABLED; llama.cpp stores
-// V quantised only with flash attention. llama_init_from_model makes the same call and logs the difference.
+// V quantized only with flash attention. llama_init_from_model makes the same call and logs the difference.
 LLAMA_API struct llama_turbo_resolution llama_turbo_resolve(
         const struct llama_model * model, enum ggml_type type_k, enum ggml_type type_v, bool flash_attn);
 

@@ -59,7 +59,7 @@ private:
         double block = 0, block_sq = 0; // sum of the block being read; sum over blocks of the square of their mean
     };
 
-    static constexpr uint32_t block_size = 16; // rows of one head; neighbours in a text are not independent
+    static constexpr uint32_t block_size = 16; // rows of one head; neighbors in a text are not independent
 
     double mean(size_t i) const { return channels[i].sum/double(per_head()); }
     double mean_sq(size_t i) const { return channels[i].sum_sq/double(per_head()); }

@@ -36,7 +36,7 @@ void log_problems(ggml_log_level level, const char * text, void *) {
     }
 }
 
-// More than once in a run: the best of all counts, and neighbours come and go.
+// More than once in a run: the best of all counts, and neighbors come and go.
 void report_bandwidth(const bench_options & options) {
     const int n_threads = options.n_threads;
     if (options.n_gpu_layers > 0) {

@@ -1,5 +1,5 @@
 // Interleaved rounds over the variants: in each round every variant has one turn, and each round begins with another one.
-// What drifts (clock, neighbours) then meets all of them alike, and a ratio within a round is fair.
+// What drifts (clock, neighbors) then meets all of them alike, and a ratio within a round is fair.
 #pragma once
 
 #include "variant.h"

@@ -16,7 +16,7 @@ size_t row_stride(const attention_case & c, int t) {
     return ggml_row_size(type, t == 0 ? c.dim_k : c.dim_v);
 }
 
-std::vector<uint8_t> quantised(ggml_type type, int dim, size_t n_row, std::mt19937 & rng) {
+std::vector<uint8_t> quantized(ggml_type type, int dim, size_t n_row, std::mt19937 & rng) {
     std::normal_distribution<float> gauss;
     std::vector<float> x(n_row*dim);
     for (float & value : x) {
@@ -69,8 +69,8 @@ attention_data::attention_data(const attention_case & c) {
         value = gauss(rng);
     }
     const size_t n_row = (size_t) c.n_stream*c.n_head_kv*c.n_kv;
-    k = quantised(c.type_k, c.dim_k, n_row, rng);
-    v = quantised(c.type_v, c.dim_v, n_row, rng);
+    k = quantized(c.type_k, c.dim_k, n_row, rng);
+    v = quantized(c.type_v, c.dim_v, n_row, rng);
     for (int s = 0; s < c.n_stream; ++s) {
         for (int r = 0; r < c.n_rows; ++r) {
             for (int p = 0; p < c.n_kv; ++p) {
@@ -137,7 +137,7 @@ std::vector<float> attention_run(const attention_case & c, attention_data & data
 }
 
 // Errors of the integer kernels, as variances:
-//   query   one rounding of each value to a step of at most 2*max|q|/126 per block of the K type (126: two neighbours of one sign
+//   query   one rounding of each value to a step of at most 2*max|q|/126 per block of the K type (126: two neighbors of one sign
 //           may share the range), so a logit errs by scale^2 * step^2/12 * sum k^2. A logit's error moves the output by
 //           p*(v - out) times it.
 //   weight  rounded to 1/146 (q8_0: 1/126) of the larger weight*d*multiplier of its pair of positions, multipliers being 135..255:

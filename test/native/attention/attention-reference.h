@@ -27,7 +27,7 @@ struct attention_case {
     unsigned  seed      = 1;
 };
 
-// Expected output, and the variance of its error that quantised queries and weights explain (see attention-reference.cpp).
+// Expected output, and the variance of its error that quantized queries and weights explain (see attention-reference.cpp).
 struct attention_result {
     std::vector<float>  got;
     std::vector<double> want;

@@ -1,5 +1,5 @@
 // The decode kernels of the SIMD level in effect (run.mjs runs every level) against attention in double precision.
-// At the scalar level only our own path meets the bound: upstream's quantises the query.
+// At the scalar level only our own path meets the bound: upstream's quantizes the query.
 
 #include "attention-reference.h"
 #include "../check.h"

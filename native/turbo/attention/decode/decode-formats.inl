@@ -69,7 +69,7 @@ template <typename BLOCK, int G> struct format3 : turbo_base<BLOCK, G> {
     static const int N      = G/16; // bytes of a word
     static const int DWORDS = N/4;
 
-    // The two codes of a byte are in neighbouring dwords of the query. Within 16 values: dword d of a word holds those from 4*d and,
+    // The two codes of a byte are in neighboring dwords of the query. Within 16 values: dword d of a word holds those from 4*d and,
     // in its high nibbles, from N + 4*d.
     static INLINE int value(int i) { return N == 4 ? i : (i & ~12) | (i & 4) << 1 | (i & 8) >> 1; }
 

@@ -147,7 +147,7 @@ struct simd : lanes {
         const float x_max = QUARTERS == 1 ? u_max : u_max*(32768.0f/MULT_MAX); // vpmulhrsw divides by 2^15
 
         vec x[CHUNK];
-        vec pair[CHUNK]; // the larger of two neighbours, twice
+        vec pair[CHUNK]; // the larger of two neighbors, twice
         vec sum = set1(0.0f);
         UNROLL for (int i = 0; i < CHUNK; ++i) {
             const vec w = load(weight + W*i);
@@ -206,7 +206,7 @@ template <typename FMT> size_t query_size_int(int dim) {
     return sizeof(int_query<FMT::GROUP>)*(dim/FMT::GROUP);
 }
 
-// max over lanes of pairs of neighbours' sums
+// max over lanes of pairs of neighbors' sums
 static INLINE __m128 larger_pair(__m128 most, __m128 x) {
     return _mm_max_ps(most, _mm_add_ps(x, _mm_shuffle_ps(x, x, 0xb1)));
 }

@@ -149,7 +149,7 @@ decode_rows pad(const decode_rows & rows, ggml_type type, int n, char * out) {
     return { out, size, rows.dim, nullptr, 0 };
 }
 
-// Has the kernels ask for this head's share of another tile. Where the rows of all heads are neighbours the share is a piece
+// Has the kernels ask for this head's share of another tile. Where the rows of all heads are neighbors the share is a piece
 // of whole rows, so that memory is read in order.
 void look_ahead(const turbo_attention * at, const turbo_kv & kv, const decode_tile & next, int head, decode_rows & rows) {
     const bool        whole = kv.nb_head < kv.nb_pos;
