@@ -4,6 +4,7 @@
 
 typedef decltype(kernel_turbo_attention<128, 128, 1>) kernel_turbo_attention_t;
 
+// clang-format off: one instantiation a line
 template [[host_name("kernel_turbo_attention_dk64_dv64_q1")]]    kernel kernel_turbo_attention_t kernel_turbo_attention< 64,  64,  1>;
 template [[host_name("kernel_turbo_attention_dk64_dv64_q2")]]    kernel kernel_turbo_attention_t kernel_turbo_attention< 64,  64,  2>;
 template [[host_name("kernel_turbo_attention_dk64_dv64_q4")]]    kernel kernel_turbo_attention_t kernel_turbo_attention< 64,  64,  4>;
@@ -26,3 +27,4 @@ template [[host_name("kernel_turbo_attention_dk256_dv256_q1")]]  kernel kernel_t
 template [[host_name("kernel_turbo_attention_dk256_dv256_q2")]]  kernel kernel_turbo_attention_t kernel_turbo_attention<256, 256,  2>;
 template [[host_name("kernel_turbo_attention_dk256_dv256_q4")]]  kernel kernel_turbo_attention_t kernel_turbo_attention<256, 256,  4>;
 template [[host_name("kernel_turbo_attention_dk256_dv256_q8")]]  kernel kernel_turbo_attention_t kernel_turbo_attention<256, 256,  8>;
+// clang-format on

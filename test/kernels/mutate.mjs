@@ -48,9 +48,12 @@ async function execute(module, options, { module: name, cases: filter }, { progr
   return status === 0 ? '' : stdout;
 }
 
-/** A mutant whose place is gone must be rewritten, not forgotten. */
+/** A mutant whose place is gone must be rewritten, not forgotten. White space is the formatter's, and counts for nothing. */
 function plant(text, { find, replace, why }) {
-  const parts = text.split(find);
-  if (parts.length !== 2) throw new Error(`"${why}": its text is there ${parts.length - 1} times, not once: ${find}`);
-  return parts.join(replace);
+  const place = new RegExp(Array.from(find.replace(/\s+/g, ''), escaped).join('\\s*'), 'g');
+  const found = text.match(place)?.length ?? 0;
+  if (found !== 1) throw new Error(`"${why}": its text is there ${found} times, not once: ${find}`);
+  return text.replace(place, () => replace);
 }
+
+const escaped = (character) => character.replace(/[\\^$.*+?()[\]{}|/-]/, '\\$&');

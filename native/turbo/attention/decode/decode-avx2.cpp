@@ -40,11 +40,13 @@ struct lanes {
     static INLINE I   to_int(vec x)                  { return _mm256_cvtps_epi32(x); }
     static INLINE vec swap_pairs(vec x)              { return _mm256_permute_ps(x, 0xb1); }
     static INLINE vec reciprocal(vec x)              { return _mm256_rcp_ps(x); }
-    static INLINE vec positive_part(vec w, vec x)    { return _mm256_and_ps(x, _mm256_cmp_ps(w, set1(0.0f), _CMP_GT_OQ)); } // x where w > 0
+    // x where w > 0
+    static INLINE vec positive_part(vec w, vec x)    { return _mm256_and_ps(x, _mm256_cmp_ps(w, set1(0.0f), _CMP_GT_OQ)); }
     static INLINE I   low_words (I a, I b)           { return _mm256_packs_epi32(a, b); }
     static INLINE I   high_words(I a, I b)           { return _mm256_packus_epi32(_mm256_srli_epi32(a, 16), _mm256_srli_epi32(b, 16)); }
     static INLINE I   low_halves(I a, I b)           { return _mm256_permute2x128_si256(a, b, 0x20); }
-    static INLINE I   blend_quarters(I a, I b)       { return _mm256_blend_epi32(a, b, 0xf0); } // as `fill` puts values 16 .. of a chunk
+    // b in the lanes in which `fill` puts values 16 .. of a chunk
+    static INLINE I   blend_quarters(I a, I b)       { return _mm256_blend_epi32(a, b, 0xf0); }
     static INLINE void fill(const __m256i * y, int n, I * x) {
         UNROLL for (int i = 0; i < n; ++i) { x[i] = y[i]; }
     }
