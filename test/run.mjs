@@ -20,6 +20,7 @@ const STAGES = {
     sum([
       await command('types', [bin('typescript', 'bin', 'tsc'), '--noEmit']),
       await command('lint and format', [bin('@biomejs', 'biome', 'bin', 'biome'), 'check', '.']),
+      await command('format of C, C++ and Metal', [path.join(ROOT, 'test', 'format.mjs')]),
       await command('layers', [path.join(ROOT, 'test', 'layers.mjs')]),
       await command('figures', [path.join(ROOT, 'test', 'figures.mjs')]),
     ]),

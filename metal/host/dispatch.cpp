@@ -9,26 +9,31 @@
 
 namespace {
 
-const int     ANY  = 1 << 20;
+const int ANY = 1 << 20;
 const int64_t DEEP = INT64_MAX;
 
 // The table of levels. First row that fits: family up to, positions below, with or without turbo4 on a side.
 // turboquant_plus: https://github.com/TheTom/turboquant_plus, docs/decode-speed-hardware-analysis.md; its words in quotes.
 struct table_row {
-    int          family;
-    int64_t      n_kv;
-    bool         turbo4;
-    int          table;
+    int family;
+    int64_t n_kv;
+    bool turbo4;
+    int table;
     const char * source;
 };
 
 const table_row tables[] = {
     // 16 entries were measured nowhere; 8 magnitudes are as many as turbo3's 8 entries, which are fast on M5
-    { ANY, DEEP,  true,  TURBO_METAL_TABLE_MAGNITUDE, "not measured: turbo4 has 16 entries or 8 magnitudes; turboquant_plus measured 8 entries and 4 magnitudes" },
-    { 9,   DEEP,  false, TURBO_METAL_TABLE_MAGNITUDE, "turboquant_plus, M2 Pro at 8K: 4 magnitudes +38%; \"Pre-M5: always 4-mag\"" },
-    { ANY, 8192,  false, TURBO_METAL_TABLE_SIGNED,    "turboquant_plus, M5 Max short: 8 entries 76.7, 4 magnitudes 76.2; \"M5+ below 8K: 8-LUT\"" },
-    { ANY, 20480, false, TURBO_METAL_TABLE_MAGNITUDE, "turboquant_plus, M5 Max at 16K: 4 magnitudes +2.4%; \"8K-20K: 4-mag\"" },
-    { ANY, DEEP,  false, TURBO_METAL_TABLE_SIGNED,    "turboquant_plus, M5 Max at 32K: 4 magnitudes -7.3%; \"above 20K: 8-LUT\"" },
+    { ANY, DEEP, true, TURBO_METAL_TABLE_MAGNITUDE,
+        "not measured: turbo4 has 16 entries or 8 magnitudes; turboquant_plus measured 8 entries and 4 magnitudes" },
+    { 9, DEEP, false, TURBO_METAL_TABLE_MAGNITUDE,
+        "turboquant_plus, M2 Pro at 8K: 4 magnitudes +38%; \"Pre-M5: always 4-mag\"" },
+    { ANY, 8192, false, TURBO_METAL_TABLE_SIGNED,
+        "turboquant_plus, M5 Max short: 8 entries 76.7, 4 magnitudes 76.2; \"M5+ below 8K: 8-LUT\"" },
+    { ANY, 20480, false, TURBO_METAL_TABLE_MAGNITUDE,
+        "turboquant_plus, M5 Max at 16K: 4 magnitudes +2.4%; \"8K-20K: 4-mag\"" },
+    { ANY, DEEP, false, TURBO_METAL_TABLE_SIGNED,
+        "turboquant_plus, M5 Max at 32K: 4 magnitudes -7.3%; \"above 20K: 8-LUT\"" },
 };
 
 // Queries per SIMD-group: of those that have a kernel, the least that takes all queries of a KV head, so that its rows are expanded
@@ -41,7 +46,7 @@ struct queries_row {
 };
 
 const queries_row queries[] = {
-    { 64,  8 },
+    { 64, 8 },
     { 128, 8 },
     { 256, 4 },
 };
@@ -50,39 +55,48 @@ const queries_row queries[] = {
 // per position), fewer while the range is short. Not measured.
 struct split_row {
     int64_t n_kv;
-    int     positions;
+    int positions;
 };
 
 const split_row splits[] = {
-    { 2048,  64 },
-    { 8192,  128 },
+    { 2048, 64 },
+    { 8192, 128 },
     { 32768, 256 },
-    { DEEP,  512 },
+    { DEEP, 512 },
 };
 
 const int TURBO_METAL_MAX_QUERIES = 16;
 
 const int kernels[][3] = {
-    { 64, 64, 1 },   { 64, 64, 2 },   { 64, 64, 4 },   { 64, 64, 8 },   { 64, 64, 16 },
-    { 96, 64, 4 },   { 96, 64, 8 },
-    { 128, 128, 1 }, { 128, 128, 2 }, { 128, 128, 4 }, { 128, 128, 8 }, { 128, 128, 16 },
-    { 192, 128, 4 }, { 192, 128, 8 },
-    { 256, 256, 1 }, { 256, 256, 2 }, { 256, 256, 4 }, { 256, 256, 8 },
+    { 64, 64, 1 },
+    { 64, 64, 2 },
+    { 64, 64, 4 },
+    { 64, 64, 8 },
+    { 64, 64, 16 },
+    { 96, 64, 4 },
+    { 96, 64, 8 },
+    { 128, 128, 1 },
+    { 128, 128, 2 },
+    { 128, 128, 4 },
+    { 128, 128, 8 },
+    { 128, 128, 16 },
+    { 192, 128, 4 },
+    { 192, 128, 8 },
+    { 256, 256, 1 },
+    { 256, 256, 2 },
+    { 256, 256, 4 },
+    { 256, 256, 8 },
 };
 
 int choose_queries(const turbo_metal_shape & s) {
     int most = 0;
     for (const queries_row & row : queries) {
-        if (row.dim_v == s.dim_v) {
-            most = row.most;
-        }
+        if (row.dim_v == s.dim_v) { most = row.most; }
     }
-    const int wanted = std::min(s.gqa*s.n_rows, most);
+    const int wanted = std::min(s.gqa * s.n_rows, most);
     int best = 0;
     for (const auto & k : kernels) {
-        if (k[0] == s.dim_k && k[1] == s.dim_v && best < wanted && k[2] <= most) {
-            best = k[2];
-        }
+        if (k[0] == s.dim_k && k[1] == s.dim_v && best < wanted && k[2] <= most) { best = k[2]; }
     }
     return best;
 }
@@ -92,58 +106,56 @@ bool is_sound(const turbo_metal_device & device, int dim_k, int dim_v, const tur
 }
 
 // Sound variants in the order in which they are taken: the wanted one, its other table, then kernels for fewer queries, then for more.
-std::vector<turbo_metal_variant> sound_variants(const turbo_metal_device & device, int dim_k, int dim_v, const turbo_metal_variant & wanted) {
+std::vector<turbo_metal_variant> sound_variants(
+    const turbo_metal_device & device, int dim_k, int dim_v, const turbo_metal_variant & wanted) {
     std::vector<turbo_metal_variant> found;
     for (const auto & k : kernels) {
         for (const int table : { wanted.table, 1 - wanted.table }) {
             turbo_metal_variant v = wanted;
             v.queries = k[2];
-            v.table   = table;
-            if (k[0] == dim_k && k[1] == dim_v && is_sound(device, dim_k, dim_v, v)) {
-                found.push_back(v);
-            }
+            v.table = table;
+            if (k[0] == dim_k && k[1] == dim_v && is_sound(device, dim_k, dim_v, v)) { found.push_back(v); }
         }
     }
     const auto rank = [&](const turbo_metal_variant & v) {
-        return 2*(v.queries <= wanted.queries ? wanted.queries - v.queries : TURBO_METAL_MAX_QUERIES + v.queries) + (v.table != wanted.table);
+        return 2 * (v.queries <= wanted.queries ? wanted.queries - v.queries : TURBO_METAL_MAX_QUERIES + v.queries) +
+               (v.table != wanted.table);
     };
-    std::sort(found.begin(), found.end(), [&](const turbo_metal_variant & a, const turbo_metal_variant & b) { return rank(a) < rank(b); });
+    std::sort(found.begin(), found.end(),
+        [&](const turbo_metal_variant & a, const turbo_metal_variant & b) { return rank(a) < rank(b); });
     return found;
 }
 
 // queries: 0 when no kernel is sound
 void pass_over_faults(const turbo_metal_device & device, const turbo_metal_shape & s, turbo_metal_variant & v) {
-    if (is_sound(device, s.dim_k, s.dim_v, v)) {
-        return;
-    }
+    if (is_sound(device, s.dim_k, s.dim_v, v)) { return; }
     const std::vector<turbo_metal_variant> others = sound_variants(device, s.dim_k, s.dim_v, v);
     v.queries = 0;
-    if (!others.empty()) {
-        v = others.front();
-    }
+    if (!others.empty()) { v = others.front(); }
     v.source = "self-test: the first choice gives wrong values on this GPU";
 }
 
 size_t shared_bytes(const turbo_metal_shape & s, const turbo_metal_variant & v) {
-    return TURBO_METAL_SHARED_BYTES(s.dim_k, v.queries) + v.simdgroups*TURBO_METAL_GROUP_BYTES(s.dim_v, v.queries);
+    return TURBO_METAL_SHARED_BYTES(s.dim_k, v.queries) + v.simdgroups * TURBO_METAL_GROUP_BYTES(s.dim_v, v.queries);
 }
 
 // splits: what fits, a multiple of the SIMD-groups; simdgroups: what fits into threadgroup memory
 void fit(const turbo_metal_device & device, const turbo_metal_shape & s, int max_splits, turbo_metal_variant & v) {
-    const int64_t tiles = (s.n_kv + TURBO_METAL_POSITIONS - 1)/TURBO_METAL_POSITIONS;
+    const int64_t tiles = (s.n_kv + TURBO_METAL_POSITIONS - 1) / TURBO_METAL_POSITIONS;
     const int most = (int) std::min<int64_t>({ tiles, max_splits, TURBO_METAL_MAX_SPLITS });
     v.splits = std::max(1, std::min(v.splits, most));
     while (v.simdgroups > 1 && (v.simdgroups > v.splits || shared_bytes(s, v) > device.threadgroup_memory)) {
         v.simdgroups /= 2;
     }
-    v.splits = v.splits/v.simdgroups*v.simdgroups;
+    v.splits = v.splits / v.simdgroups * v.simdgroups;
 }
 
 int number(const std::string & key, const std::string & value, int least, int most) {
     char * end = nullptr;
     const long n = std::strtol(value.c_str(), &end, 10);
     if (value.empty() || *end != '\0' || n < least || n > most) {
-        throw std::invalid_argument("CONCERTINA_METAL_VARIANT: " + key + " must be a number from " + std::to_string(least) + " to " + std::to_string(most) + ", not \"" + value + "\"");
+        throw std::invalid_argument("CONCERTINA_METAL_VARIANT: " + key + " must be a number from " +
+                                    std::to_string(least) + " to " + std::to_string(most) + ", not \"" + value + "\"");
     }
     return (int) n;
 }
@@ -165,25 +177,24 @@ void apply(const turbo_metal_shape & s, const std::string & key, const std::stri
     } else if (key == "skip") {
         v.skip_v = number(key, value, 0, 1) == 1;
     } else {
-        throw std::invalid_argument("CONCERTINA_METAL_VARIANT: \"" + key + "=" + value + "\" is none of table=signed|magnitude, "
-            "queries=1|2|4|8|16, splits=N, simdgroups=1|2|4, skip=0|1");
+        throw std::invalid_argument("CONCERTINA_METAL_VARIANT: \"" + key + "=" + value +
+                                    "\" is none of table=signed|magnitude, "
+                                    "queries=1|2|4|8|16, splits=N, simdgroups=1|2|4, skip=0|1");
     }
 }
 
 } // namespace
 
 std::string turbo_metal_fault_name(int dim_k, int dim_v, const turbo_metal_variant & v) {
-    return "kernel_turbo_attention_dk" + std::to_string(dim_k) + "_dv" + std::to_string(dim_v) + "_q" + std::to_string(v.queries) +
-        (v.table == TURBO_METAL_TABLE_SIGNED ? " signed" : " magnitude");
+    return "kernel_turbo_attention_dk" + std::to_string(dim_k) + "_dv" + std::to_string(dim_v) + "_q" +
+           std::to_string(v.queries) + (v.table == TURBO_METAL_TABLE_SIGNED ? " signed" : " magnitude");
 }
 
 std::vector<std::pair<int, int>> turbo_metal_dims() {
     std::vector<std::pair<int, int>> dims;
     for (const auto & k : kernels) {
         const std::pair<int, int> d = { k[0], k[1] };
-        if (dims.empty() || dims.back() != d) {
-            dims.push_back(d);
-        }
+        if (dims.empty() || dims.back() != d) { dims.push_back(d); }
     }
     return dims;
 }
@@ -194,37 +205,36 @@ bool turbo_metal_has_sound_kernel(const turbo_metal_device & device, int dim_k, 
 
 bool turbo_metal_has_kernel(int dim_k, int dim_v, int n) {
     for (const auto & k : kernels) {
-        if (k[0] == dim_k && k[1] == dim_v && (n == 0 || k[2] == n)) {
-            return true;
-        }
+        if (k[0] == dim_k && k[1] == dim_v && (n == 0 || k[2] == n)) { return true; }
     }
     return false;
 }
 
-turbo_metal_variant turbo_metal_choose_with(const turbo_metal_device & device, const turbo_metal_shape & shape, int max_splits,
-        const std::string & override_text) {
+turbo_metal_variant turbo_metal_choose_with(const turbo_metal_device & device, const turbo_metal_shape & shape,
+    int max_splits, const std::string & override_text) {
     turbo_metal_variant v = {};
     const int family = device.family > 0 ? device.family : ANY; // an unknown family is a new one
     for (const table_row & row : tables) {
         if (family <= row.family && shape.n_kv < row.n_kv && (shape.has_turbo4 || !row.turbo4)) {
-            v.table  = row.table;
+            v.table = row.table;
             v.source = row.source;
             break;
         }
     }
-    v.queries    = choose_queries(shape);
+    v.queries = choose_queries(shape);
     pass_over_faults(device, shape, v);
     v.simdgroups = 4;
-    v.skip_v     = true;
+    v.skip_v = true;
     for (const split_row & row : splits) {
         if (shape.n_kv <= row.n_kv) {
-            v.splits = (int) std::min<int64_t>(TURBO_METAL_MAX_SPLITS, (shape.n_kv + row.positions - 1)/row.positions);
+            v.splits =
+                (int) std::min<int64_t>(TURBO_METAL_MAX_SPLITS, (shape.n_kv + row.positions - 1) / row.positions);
             break;
         }
     }
 
     std::istringstream parts(override_text);
-    for (std::string part; std::getline(parts, part, ','); ) {
+    for (std::string part; std::getline(parts, part, ',');) {
         const size_t equals = part.find('=');
         apply(shape, part.substr(0, equals), equals == std::string::npos ? "" : part.substr(equals + 1), v);
         v.source = "CONCERTINA_METAL_VARIANT";
@@ -239,20 +249,20 @@ const turbo_metal_override & turbo_metal_environment() {
         turbo_metal_override o = { text != nullptr ? text : "", "" };
         try {
             turbo_metal_choose_with({}, { 1, 128, 128, 1, 1, 1, false }, 1, o.text);
-        } catch (const std::invalid_argument & error) {
-            o = { "", error.what() };
-        }
+        } catch (const std::invalid_argument & error) { o = { "", error.what() }; }
         return o;
     }();
     return read;
 }
 
-turbo_metal_variant turbo_metal_choose(const turbo_metal_device & device, const turbo_metal_shape & shape, int max_splits) {
+turbo_metal_variant turbo_metal_choose(
+    const turbo_metal_device & device, const turbo_metal_shape & shape, int max_splits) {
     return turbo_metal_choose_with(device, shape, max_splits, turbo_metal_environment().text);
 }
 
 std::string turbo_metal_kernel_text(const turbo_metal_variant & v) {
-    return std::string(v.table == TURBO_METAL_TABLE_SIGNED ? "signed" : "magnitude") + " table, " + std::to_string(v.queries) + " queries per SIMD-group";
+    return std::string(v.table == TURBO_METAL_TABLE_SIGNED ? "signed" : "magnitude") + " table, " +
+           std::to_string(v.queries) + " queries per SIMD-group";
 }
 
 std::string turbo_metal_describe(const turbo_metal_variant & v) {

@@ -11,30 +11,30 @@
 typedef std::map<std::string, std::string> turbo_metal_faults;
 
 struct turbo_metal_device {
-    int    family;             // MTLGPUFamilyApple<n>: 7 is M1, 8 M2, 9 M3 and M4, 10 M5; 0 unknown
-    bool   has_simdgroups;     // reductions and shuffles
-    bool   has_matrices;       // simdgroup matrices, which upstream's prefill needs
+    int family;             // MTLGPUFamilyApple<n>: 7 is M1, 8 M2, 9 M3 and M4, 10 M5; 0 unknown
+    bool has_simdgroups;     // reductions and shuffles
+    bool has_matrices;       // simdgroup matrices, which upstream's prefill needs
     size_t threadgroup_memory; // bytes
-    bool   has_kernels;        // ours were compiled
+    bool has_kernels;        // ours were compiled
     const turbo_metal_faults * faults; // not to be used; null: none
 };
 
 // Kernels exist for these; see metal/kernels/attention.metal.
 struct turbo_metal_shape {
     int64_t n_kv;
-    int     dim_k;
-    int     dim_v;
-    int     gqa;      // heads per KV head
-    int     n_rows;   // rows of Q per head
-    int     n_groups; // KV heads of all streams
-    bool    has_turbo4; // K or V
+    int dim_k;
+    int dim_v;
+    int gqa;      // heads per KV head
+    int n_rows;   // rows of Q per head
+    int n_groups; // KV heads of all streams
+    bool has_turbo4; // K or V
 };
 
 struct turbo_metal_variant {
-    int  table;      // enum turbo_metal_table
-    int  queries;    // per SIMD-group
-    int  splits;     // of the KV range, a multiple of simdgroups
-    int  simdgroups; // per threadgroup
+    int table;      // enum turbo_metal_table
+    int queries;    // per SIMD-group
+    int splits;     // of the KV range, a multiple of simdgroups
+    int simdgroups; // per threadgroup
     bool skip_v;
     const char * source; // of the choice of table
 };
@@ -47,11 +47,12 @@ struct turbo_metal_override {
 const turbo_metal_override & turbo_metal_environment();
 
 // The variant for a shape, with CONCERTINA_METAL_VARIANT applied. max_splits: what the scratch memory holds.
-turbo_metal_variant turbo_metal_choose(const turbo_metal_device & device, const turbo_metal_shape & shape, int max_splits);
+turbo_metal_variant turbo_metal_choose(
+    const turbo_metal_device & device, const turbo_metal_shape & shape, int max_splits);
 
 // As turbo_metal_choose with the given override ("" for none). Throws std::invalid_argument when it cannot be read.
-turbo_metal_variant turbo_metal_choose_with(const turbo_metal_device & device, const turbo_metal_shape & shape, int max_splits,
-    const std::string & override_text);
+turbo_metal_variant turbo_metal_choose_with(const turbo_metal_device & device, const turbo_metal_shape & shape,
+    int max_splits, const std::string & override_text);
 
 // Host name and table: what a fault of an attention kernel is kept under.
 std::string turbo_metal_fault_name(int dim_k, int dim_v, const turbo_metal_variant & variant);

@@ -34,9 +34,7 @@ turbo_metal_record::turbo_metal_record(const std::string & file, const std::stri
 bool turbo_metal_record::read(const std::string & key) {
     std::ifstream in(file);
     std::string line;
-    if (!std::getline(in, line) || line != FIRST + key) {
-        return false;
-    }
+    if (!std::getline(in, line) || line != FIRST + key) { return false; }
     while (std::getline(in, line)) {
         const std::string what = take(line);
         const std::string name = take(line);
@@ -53,9 +51,7 @@ bool turbo_metal_record::read(const std::string & key) {
 
 bool turbo_metal_record::knows(const std::string & name, std::string & problem) const {
     const auto found = problems.find(name);
-    if (found == problems.end()) {
-        return false;
-    }
+    if (found == problems.end()) { return false; }
     problem = found->second;
     return true;
 }
@@ -71,7 +67,5 @@ void turbo_metal_record::end(const std::string & name, const std::string & probl
 
 // Opened and closed each time: the line is in the system's hands when the kernel runs.
 void turbo_metal_record::append(const std::string & line) const {
-    if (!file.empty()) {
-        std::ofstream(file, std::ios::app) << line << '\n';
-    }
+    if (!file.empty()) { std::ofstream(file, std::ios::app) << line << '\n'; }
 }

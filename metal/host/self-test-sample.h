@@ -9,17 +9,17 @@
 #include <vector>
 
 struct turbo_metal_input {
-    ggml_tensor *        tensor;
+    ggml_tensor * tensor;
     std::vector<uint8_t> bytes; // empty: written by the operation
 };
 
 struct turbo_metal_sample {
-    ggml_context_ptr               ctx; // allocates no data
-    ggml_tensor *                  op;
+    ggml_context_ptr ctx; // allocates no data
+    ggml_tensor * op;
     std::vector<turbo_metal_input> inputs; // of all tensors that are no views, but op
-    std::vector<float>             want;   // values of op
-    double                         bound;  // largest sum of squared errors, relative to that of the values
-    std::string                    label;
+    std::vector<float> want;   // values of op
+    double bound;  // largest sum of squared errors, relative to that of the values
+    std::string label;
 
     // What is wrong with the bytes of a result; empty: nothing.
     std::string compare(const std::vector<uint8_t> & result) const;

@@ -16,18 +16,14 @@ public:
 
     // Whether a kernel that no former call has judged is wrong. variant: of attention.
     bool finds_fault(const std::string & name, const samples_of & samples, const turbo_metal_variant * variant) {
-        if (!judged.insert(name).second) {
-            return false;
-        }
+        if (!judged.insert(name).second) { return false; }
         std::string problem;
         if (!record.knows(name, problem)) {
             record.begin(name);
             problem = first_problem(samples(), variant);
             record.end(name, problem, runner.note());
         }
-        if (!problem.empty()) {
-            faults[name] = problem;
-        }
+        if (!problem.empty()) { faults[name] = problem; }
         return !problem.empty();
     }
 
@@ -39,15 +35,13 @@ private:
             std::vector<uint8_t> result;
             const std::string failure = runner.run(s, variant, result);
             const std::string problem = failure.empty() ? s.compare(result) : failure;
-            if (!problem.empty()) {
-                return s.label + ": " + problem;
-            }
+            if (!problem.empty()) { return s.label + ": " + problem; }
         }
         return "";
     }
 
-    turbo_metal_runner  & runner;
-    turbo_metal_record  & record;
+    turbo_metal_runner & runner;
+    turbo_metal_record & record;
     std::set<std::string> judged;
 };
 
@@ -76,13 +70,11 @@ std::vector<candidate> candidates(const turbo_metal_device & device, const std::
     std::vector<candidate> found;
     for (const auto & d : dims) {
         for (int gqa = 1; gqa <= 32; ++gqa) {
-            for (int64_t n_kv = 1024; n_kv <= 256*1024; n_kv *= 2) {
+            for (int64_t n_kv = 1024; n_kv <= 256 * 1024; n_kv *= 2) {
                 for (const bool has_turbo4 : { false, true }) {
-                    const turbo_metal_variant v =
-                        turbo_metal_choose_with(device, { n_kv, d.first, d.second, gqa, 1, 8, has_turbo4 }, TURBO_METAL_SAMPLE_SPLITS, "");
-                    if (v.queries > 0) {
-                        found.push_back({ d.first, d.second, v });
-                    }
+                    const turbo_metal_variant v = turbo_metal_choose_with(
+                        device, { n_kv, d.first, d.second, gqa, 1, 8, has_turbo4 }, TURBO_METAL_SAMPLE_SPLITS, "");
+                    if (v.queries > 0) { found.push_back({ d.first, d.second, v }); }
                 }
             }
         }
@@ -92,14 +84,14 @@ std::vector<candidate> candidates(const turbo_metal_device & device, const std::
 
 } // namespace
 
-turbo_metal_faults turbo_metal_self_test(turbo_metal_device device, turbo_metal_runner & runner, turbo_metal_record & record,
-        const std::vector<std::pair<int, int>> & dims) {
+turbo_metal_faults turbo_metal_self_test(turbo_metal_device device, turbo_metal_runner & runner,
+    turbo_metal_record & record, const std::vector<std::pair<int, int>> & dims) {
     device.faults = nullptr;
     judge all(runner, record);
     test_copies(device, all);
     device.faults = &all.faults;
     // a fault makes dispatch take others
-    for (bool again = true; again; ) {
+    for (bool again = true; again;) {
         again = false;
         for (const candidate & c : candidates(device, dims)) {
             const auto samples = [&] { return turbo_metal_attention_samples(c.dim_k, c.dim_v, c.variant.queries); };

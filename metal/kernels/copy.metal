@@ -1,8 +1,8 @@
 // set_rows and copies, by format. Type of the other side, of the indices and the table are function constants.
 #include "turbo-copy.h"
 
-typedef decltype(kernel_turbo_set_rows<block_turbo4>)    kernel_turbo_set_rows_t;
-typedef decltype(kernel_turbo_copy_from<block_turbo4>)   kernel_turbo_copy_t;
+typedef decltype(kernel_turbo_set_rows<block_turbo4>) kernel_turbo_set_rows_t;
+typedef decltype(kernel_turbo_copy_from<block_turbo4>) kernel_turbo_copy_t;
 
 // clang-format off: one instantiation a line
 template [[host_name("kernel_turbo_set_rows_turbo4")]]     kernel kernel_turbo_set_rows_t kernel_turbo_set_rows<block_turbo4>;

@@ -8,11 +8,12 @@
 
 // Reads group `index` of a row of f32 or f16 and writes its block.
 template <typename block>
-static inline void turbo_encode(device const char * row, int index, device block * b, threadgroup short * whole, ushort lane) {
+static inline void turbo_encode(
+    device const char * row, int index, device block * b, threadgroup short * whole, ushort lane) {
     constexpr short group = turbo_coder<block>::GROUP;
-    float x[group/32];
-    TURBO_UNROLL (short k = 0; k < group/32; ++k) {
-        const int i = index*group + lane + 32*k;
+    float x[group / 32];
+    TURBO_UNROLL(short k = 0; k < group / 32; ++k) {
+        const int i = index * group + lane + 32 * k;
         if (FC_turbo_half) {
             x[k] = (float) ((device const half *) row)[i];
         } else {
@@ -24,109 +25,94 @@ static inline void turbo_encode(device const char * row, int index, device block
 
 // grid: [groups of all rows / simdgroups][1][ne02*ne03]; threads: [32][simdgroups]
 template <typename block>
-kernel void kernel_turbo_set_rows(
-        constant turbo_metal_args_set_rows & args [[buffer(0)]],
-        device const char * src [[buffer(1)]],
-        device const char * idx [[buffer(2)]],
-        device       char * dst [[buffer(3)]],
-        uint3  tgpig [[threadgroup_position_in_grid]],
-        uint3  ntg   [[threads_per_threadgroup]],
-        ushort lane  [[thread_index_in_simdgroup]],
-        ushort sgitg [[simdgroup_index_in_threadgroup]]) {
-    threadgroup short whole[TURBO_COPY_SIMDGROUPS*TURBO_GROUP];
+kernel void kernel_turbo_set_rows(constant turbo_metal_args_set_rows & args [[buffer(0)]],
+    device const char * src [[buffer(1)]], device const char * idx [[buffer(2)]], device char * dst [[buffer(3)]],
+    uint3 tgpig [[threadgroup_position_in_grid]], uint3 ntg [[threads_per_threadgroup]],
+    ushort lane [[thread_index_in_simdgroup]], ushort sgitg [[simdgroup_index_in_threadgroup]]) {
+    threadgroup short whole[TURBO_COPY_SIMDGROUPS * TURBO_GROUP];
 
-    const uint n = tgpig.x*ntg.y + sgitg;
-    const int i01   = n/args.nk0;
-    const int index = n%args.nk0;
-    if (i01 >= args.ne01) {
-        return;
-    }
-    const int i02 = tgpig.z%args.ne02;
-    const int i03 = tgpig.z/args.ne02;
+    const uint n = tgpig.x * ntg.y + sgitg;
+    const int i01 = n / args.nk0;
+    const int index = n % args.nk0;
+    if (i01 >= args.ne01) { return; }
+    const int i02 = tgpig.z % args.ne02;
+    const int i03 = tgpig.z / args.ne02;
 
-    device const char * at = idx + i01*args.nb10 + i02%args.ne11*args.nb11 + i03%args.ne12*args.nb12;
+    device const char * at = idx + i01 * args.nb10 + i02 % args.ne11 * args.nb11 + i03 % args.ne12 * args.nb12;
     long row = 0;
     if (FC_turbo_long) {
         row = *(device const long *) at;
     } else {
         row = *(device const int *) at;
     }
-    device block * out = (device block *) (dst + row*args.nb1 + i02*args.nb2 + i03*args.nb3);
-    turbo_encode<block>(src + i01*args.nb01 + i02*args.nb02 + i03*args.nb03, index, out + index, whole + sgitg*TURBO_GROUP, lane);
+    device block * out = (device block *) (dst + row * args.nb1 + i02 * args.nb2 + i03 * args.nb3);
+    turbo_encode<block>(src + i01 * args.nb01 + i02 * args.nb02 + i03 * args.nb03, index, out + index,
+        whole + sgitg * TURBO_GROUP, lane);
 }
 
 // The byte offset in dst of element n, counted row by row, without that of its place in the row (at).
 static inline ulong turbo_row_offset(constant turbo_metal_args_copy & args, long n, thread int & at) {
-    const long i3 = n/(args.ne2*args.ne1*args.ne0);
-    n -= i3*args.ne2*args.ne1*args.ne0;
-    const long i2 = n/(args.ne1*args.ne0);
-    n -= i2*args.ne1*args.ne0;
-    const long i1 = n/args.ne0;
-    at = (int) (n - i1*args.ne0);
-    return i3*args.nb3 + i2*args.nb2 + i1*args.nb1;
+    const long i3 = n / (args.ne2 * args.ne1 * args.ne0);
+    n -= i3 * args.ne2 * args.ne1 * args.ne0;
+    const long i2 = n / (args.ne1 * args.ne0);
+    n -= i2 * args.ne1 * args.ne0;
+    const long i1 = n / args.ne0;
+    at = (int) (n - i1 * args.ne0);
+    return i3 * args.nb3 + i2 * args.nb2 + i1 * args.nb1;
 }
 
 // Where a group of a source row goes: the byte offset of a row in dst, and the index of its first value there (at).
-static inline ulong turbo_place(constant turbo_metal_args_copy & args, uint index, uint i01, uint i02, uint i03, short group, thread int & at) {
+static inline ulong turbo_place(
+    constant turbo_metal_args_copy & args, uint index, uint i01, uint i02, uint i03, short group, thread int & at) {
     if (FC_turbo_same) {
-        at = index*group;
-        return i01*args.nb1 + i02*args.nb2 + i03*args.nb3;
+        at = index * group;
+        return i01 * args.nb1 + i02 * args.nb2 + i03 * args.nb3;
     }
-    return turbo_row_offset(args, (((long) i03*args.ne02 + i02)*args.ne01 + i01)*args.ne00 + (long) index*group, at);
+    return turbo_row_offset(
+        args, (((long) i03 * args.ne02 + i02) * args.ne01 + i01) * args.ne00 + (long) index * group, at);
 }
 
 // f32 or f16 to turbo. grid: [groups of all source rows / simdgroups][1][ne02*ne03]
 template <typename block>
-kernel void kernel_turbo_copy_from(
-        constant turbo_metal_args_copy & args [[buffer(0)]],
-        device const char * src [[buffer(1)]],
-        device       char * dst [[buffer(2)]],
-        uint3  tgpig [[threadgroup_position_in_grid]],
-        uint3  ntg   [[threads_per_threadgroup]],
-        ushort lane  [[thread_index_in_simdgroup]],
-        ushort sgitg [[simdgroup_index_in_threadgroup]]) {
-    threadgroup short whole[TURBO_COPY_SIMDGROUPS*TURBO_GROUP];
+kernel void kernel_turbo_copy_from(constant turbo_metal_args_copy & args [[buffer(0)]],
+    device const char * src [[buffer(1)]], device char * dst [[buffer(2)]],
+    uint3 tgpig [[threadgroup_position_in_grid]], uint3 ntg [[threads_per_threadgroup]],
+    ushort lane [[thread_index_in_simdgroup]], ushort sgitg [[simdgroup_index_in_threadgroup]]) {
+    threadgroup short whole[TURBO_COPY_SIMDGROUPS * TURBO_GROUP];
     constexpr short group = turbo_coder<block>::GROUP;
 
-    const uint n = tgpig.x*ntg.y + sgitg;
-    const uint index = n%(uint) args.nk0;
-    const uint i01   = n/(uint) args.nk0;
-    if (i01 >= (uint) args.ne01) {
-        return;
-    }
-    const uint i02 = tgpig.z%(uint) args.ne02;
-    const uint i03 = tgpig.z/(uint) args.ne02;
+    const uint n = tgpig.x * ntg.y + sgitg;
+    const uint index = n % (uint) args.nk0;
+    const uint i01 = n / (uint) args.nk0;
+    if (i01 >= (uint) args.ne01) { return; }
+    const uint i02 = tgpig.z % (uint) args.ne02;
+    const uint i03 = tgpig.z / (uint) args.ne02;
     int at = 0;
     const ulong offset = turbo_place(args, index, i01, i02, i03, group, at);
-    device block * out = (device block *) (dst + offset) + at/group;
-    turbo_encode<block>(src + i01*args.nb01 + i02*args.nb02 + i03*args.nb03, index, out, whole + sgitg*TURBO_GROUP, lane);
+    device block * out = (device block *) (dst + offset) + at / group;
+    turbo_encode<block>(
+        src + i01 * args.nb01 + i02 * args.nb02 + i03 * args.nb03, index, out, whole + sgitg * TURBO_GROUP, lane);
 }
 
 // turbo to f32 or f16; the grid is that of kernel_turbo_copy_from.
 template <typename format>
-kernel void kernel_turbo_copy_to(
-        constant turbo_metal_args_copy & args [[buffer(0)]],
-        device const char * src [[buffer(1)]],
-        device       char * dst [[buffer(2)]],
-        uint3  tgpig [[threadgroup_position_in_grid]],
-        uint3  ntg   [[threads_per_threadgroup]],
-        ushort lane  [[thread_index_in_simdgroup]],
-        ushort sgitg [[simdgroup_index_in_threadgroup]]) {
+kernel void kernel_turbo_copy_to(constant turbo_metal_args_copy & args [[buffer(0)]],
+    device const char * src [[buffer(1)]], device char * dst [[buffer(2)]],
+    uint3 tgpig [[threadgroup_position_in_grid]], uint3 ntg [[threads_per_threadgroup]],
+    ushort lane [[thread_index_in_simdgroup]], ushort sgitg [[simdgroup_index_in_threadgroup]]) {
     constexpr short lanes = format::LANES;
 
-    const uint n = tgpig.x*ntg.y + sgitg;
-    const uint index = n%(uint) args.nk0;
-    const uint i01   = n/(uint) args.nk0;
-    if (i01 >= (uint) args.ne01 || lane >= lanes) {
-        return;
-    }
-    const uint i02 = tgpig.z%(uint) args.ne02;
-    const uint i03 = tgpig.z/(uint) args.ne02;
-    device const char * b = src + i01*args.nb01 + i02*args.nb02 + i03*args.nb03 + index*format::BYTES;
+    const uint n = tgpig.x * ntg.y + sgitg;
+    const uint index = n % (uint) args.nk0;
+    const uint i01 = n / (uint) args.nk0;
+    if (i01 >= (uint) args.ne01 || lane >= lanes) { return; }
+    const uint i02 = tgpig.z % (uint) args.ne02;
+    const uint i03 = tgpig.z / (uint) args.ne02;
+    device const char * b = src + i01 * args.nb01 + i02 * args.nb02 + i03 * args.nb03 + index * format::BYTES;
     const float4 x = format::values(format::fetch(b, lane), lane, format::scales(b, lane));
 
     int at = 0;
-    const ulong offset = turbo_place(args, index, i01, i02, i03, 4*lanes, at);
+    const ulong offset = turbo_place(args, index, i01, i02, i03, 4 * lanes, at);
     if (FC_turbo_half && FC_turbo_same && format::PAIRS) {
         // the dst of the expansion is contiguous
         device half * to = (device half *) (dst + offset) + at;
@@ -134,7 +120,7 @@ kernel void kernel_turbo_copy_to(
         *(device half2 *) (to + format::at(lane, 2)) = half2(half(x.z), half(x.w));
         return;
     }
-    TURBO_UNROLL (short i = 0; i < 4; ++i) {
+    TURBO_UNROLL(short i = 0; i < 4; ++i) {
         const int to = at + format::at(lane, i);
         if (FC_turbo_half) {
             ((device half *) (dst + offset))[to] = (half) x[i];

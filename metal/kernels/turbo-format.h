@@ -9,38 +9,42 @@ using namespace metal;
 
 #define TURBO_UNROLL(x) _Pragma("clang loop unroll(full)") for (x)
 
-constant int  FC_turbo_table   [[function_constant(FC_TURBO_TABLE)]];
-constant int  FC_turbo_type_k  [[function_constant(FC_TURBO_TYPE_K)]];
-constant int  FC_turbo_type_v  [[function_constant(FC_TURBO_TYPE_V)]];
-constant int  FC_turbo_mask    [[function_constant(FC_TURBO_MASK)]];
-constant bool FC_turbo_alibi   [[function_constant(FC_TURBO_ALIBI)]];
+constant int FC_turbo_table [[function_constant(FC_TURBO_TABLE)]];
+constant int FC_turbo_type_k [[function_constant(FC_TURBO_TYPE_K)]];
+constant int FC_turbo_type_v [[function_constant(FC_TURBO_TYPE_V)]];
+constant int FC_turbo_mask [[function_constant(FC_TURBO_MASK)]];
+constant bool FC_turbo_alibi [[function_constant(FC_TURBO_ALIBI)]];
 constant bool FC_turbo_softcap [[function_constant(FC_TURBO_SOFTCAP)]];
-constant bool FC_turbo_skip_v  [[function_constant(FC_TURBO_SKIP_V)]];
-constant bool FC_turbo_sinks   [[function_constant(FC_TURBO_SINKS)]];
-constant bool FC_turbo_half    [[function_constant(FC_TURBO_HALF)]];
-constant bool FC_turbo_long    [[function_constant(FC_TURBO_LONG)]];
-constant bool FC_turbo_same    [[function_constant(FC_TURBO_SAME)]];
+constant bool FC_turbo_skip_v [[function_constant(FC_TURBO_SKIP_V)]];
+constant bool FC_turbo_sinks [[function_constant(FC_TURBO_SINKS)]];
+constant bool FC_turbo_half [[function_constant(FC_TURBO_HALF)]];
+constant bool FC_turbo_long [[function_constant(FC_TURBO_LONG)]];
+constant bool FC_turbo_same [[function_constant(FC_TURBO_SAME)]];
 
 constant float turbo4_magnitudes[8] = TURBO4_MAGNITUDES;
 constant float turbo3_magnitudes[4] = TURBO3_MAGNITUDES;
 // the sign is the bit above the magnitude
 constant float turbo4_levels[16] = { 5, 16, 27, 39, 52, 67, 85, 111, -5, -16, -27, -39, -52, -67, -85, -111 };
-constant float turbo3_levels[8]  = { 12, 37, 67, 111, -12, -37, -67, -111 };
+constant float turbo3_levels[8] = { 12, 37, 67, 111, -12, -37, -67, -111 };
 
 // Block types by group, and what follows from them.
 template <short group> struct turbo_blocks;
-template <> struct turbo_blocks<128> { typedef block_turbo4    turbo4; typedef block_turbo3    turbo3; };
-template <> struct turbo_blocks<64>  { typedef block_turbo4_64 turbo4; typedef block_turbo3_64 turbo3; };
+template <> struct turbo_blocks<128> {
+    typedef block_turbo4 turbo4;
+    typedef block_turbo3 turbo3;
+};
+template <> struct turbo_blocks<64> {
+    typedef block_turbo4_64 turbo4;
+    typedef block_turbo3_64 turbo3;
+};
 
 // d in the low half, sub-scales in the high one: one load of a block's first four bytes.
-static inline uint turbo_header(device const char * block) {
-    return *(device const uint *) block;
-}
+static inline uint turbo_header(device const char * block) { return *(device const uint *) block; }
 
 // Factor of the levels in a quarter; exact in fp32.
 static inline float turbo_scale(uint header, short quarter) {
     const float d = (float) as_type<half>((ushort) (header & 0xffff));
-    return d*TURBO_UNIT*(float) TURBO_MULT(header >> (16 + 4*quarter) & 15);
+    return d * TURBO_UNIT * (float) TURBO_MULT(header >> (16 + 4 * quarter) & 15);
 }
 
 static inline float4 turbo_scales(uint header) {
@@ -59,10 +63,11 @@ static inline float4 turbo_flip(float4 v, uint4 flip) {
 static inline float4 turbo4_values(uint4 code, float4 scale) {
     if (FC_turbo_table == TURBO_METAL_TABLE_SIGNED) {
         const uint4 i = code & 15u;
-        return float4(turbo4_levels[i.x], turbo4_levels[i.y], turbo4_levels[i.z], turbo4_levels[i.w])*scale;
+        return float4(turbo4_levels[i.x], turbo4_levels[i.y], turbo4_levels[i.z], turbo4_levels[i.w]) * scale;
     }
     const uint4 i = code & 7u;
-    const float4 v = float4(turbo4_magnitudes[i.x], turbo4_magnitudes[i.y], turbo4_magnitudes[i.z], turbo4_magnitudes[i.w])*scale;
+    const float4 v =
+        float4(turbo4_magnitudes[i.x], turbo4_magnitudes[i.y], turbo4_magnitudes[i.z], turbo4_magnitudes[i.w]) * scale;
     return turbo_flip(v, code << 28u);
 }
 
@@ -70,10 +75,11 @@ static inline float4 turbo4_values(uint4 code, float4 scale) {
 static inline float4 turbo3_values(uint4 code, float4 scale) {
     if (FC_turbo_table == TURBO_METAL_TABLE_SIGNED) {
         const uint4 i = code & 7u;
-        return float4(turbo3_levels[i.x], turbo3_levels[i.y], turbo3_levels[i.z], turbo3_levels[i.w])*scale;
+        return float4(turbo3_levels[i.x], turbo3_levels[i.y], turbo3_levels[i.z], turbo3_levels[i.w]) * scale;
     }
     const uint4 i = code & 3u;
-    const float4 v = float4(turbo3_magnitudes[i.x], turbo3_magnitudes[i.y], turbo3_magnitudes[i.z], turbo3_magnitudes[i.w])*scale;
+    const float4 v =
+        float4(turbo3_magnitudes[i.x], turbo3_magnitudes[i.y], turbo3_magnitudes[i.z], turbo3_magnitudes[i.w]) * scale;
     return turbo_flip(v, code << 29u);
 }
 

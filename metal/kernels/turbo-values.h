@@ -6,10 +6,10 @@
 
 template <short DV> struct turbo_v_row {
     enum {
-        GROUP  = DV == 64 ? 64 : 128,
-        GROUPS = DV/GROUP,               // float4 per lane and query
-        LANES  = GROUP/4,
-        ROWS   = TURBO_METAL_LANES/LANES // at a time
+        GROUP = DV == 64 ? 64 : 128,
+        GROUPS = DV / GROUP, // float4 per lane and query
+        LANES = GROUP / 4,
+        ROWS = TURBO_METAL_LANES / LANES // at a time
     };
 };
 
@@ -18,12 +18,10 @@ template <short DV> struct turbo_v_row {
 template <typename format, short DV>
 static inline void turbo_stage(device const char * row, bool visible, threadgroup float4 * scales, ushort lane) {
     constexpr short NG = turbo_v_row<DV>::GROUPS;
-    TURBO_UNROLL (short g = 0; g < NG; ++g) {
-        float4 s = format::stage(row + g*format::BYTES);
-        if (!visible) {
-            s = float4(0.0f);
-        }
-        scales[lane*NG + g] = s;
+    TURBO_UNROLL(short g = 0; g < NG; ++g) {
+        float4 s = format::stage(row + g * format::BYTES);
+        if (!visible) { s = float4(0.0f); }
+        scales[lane * NG + g] = s;
     }
 }
 
@@ -32,36 +30,34 @@ static inline void turbo_stage(device const char * row, bool visible, threadgrou
 // sees them: their bytes may be no numbers.
 template <typename format, short DV, short NQ>
 static inline void turbo_accumulate(device const char * v, uint nb_row, short last, threadgroup const float4 * scales,
-        threadgroup const float * heavy, threadgroup const float * weights,
-        thread float4 (& sum)[NQ][turbo_v_row<DV>::GROUPS], ushort lane) {
+    threadgroup const float * heavy, threadgroup const float * weights,
+    thread float4 (&sum)[NQ][turbo_v_row<DV>::GROUPS], ushort lane) {
     constexpr short NG = turbo_v_row<DV>::GROUPS;
     const short tx = lane % turbo_v_row<DV>::LANES;
     const short ty = lane / turbo_v_row<DV>::LANES;
 
-    for (short r0 = 4*ty; r0 < TURBO_METAL_POSITIONS; r0 += 4*turbo_v_row<DV>::ROWS) {
-        const float4 most = ((threadgroup const float4 *) heavy)[r0/4];
-        if (FC_turbo_skip_v && max(max(most.x, most.y), max(most.z, most.w)) < TURBO_METAL_NEGLIGIBLE) {
-            continue;
-        }
-        TURBO_UNROLL (short g = 0; g < NG; ++g) {
+    for (short r0 = 4 * ty; r0 < TURBO_METAL_POSITIONS; r0 += 4 * turbo_v_row<DV>::ROWS) {
+        const float4 most = ((threadgroup const float4 *) heavy)[r0 / 4];
+        if (FC_turbo_skip_v && max(max(most.x, most.y), max(most.z, most.w)) < TURBO_METAL_NEGLIGIBLE) { continue; }
+        TURBO_UNROLL(short g = 0; g < NG; ++g) {
             typename format::word bytes[4];
             float4 x[4];
-            TURBO_UNROLL (short i = 0; i < 4; ++i) {
-                bytes[i] = format::fetch(v + (uint) min((short) (r0 + i), last)*nb_row + g*format::BYTES, tx);
+            TURBO_UNROLL(short i = 0; i < 4; ++i) {
+                bytes[i] = format::fetch(v + (uint) min((short) (r0 + i), last) * nb_row + g * format::BYTES, tx);
             }
-            TURBO_UNROLL (short i = 0; i < 4; ++i) {
-                const short at = (r0 + i)*NG + g;
+            TURBO_UNROLL(short i = 0; i < 4; ++i) {
+                const short at = (r0 + i) * NG + g;
                 x[i] = format::values(bytes[i], tx, format::scales(scales[at], tx));
                 if (format::UNSCALED) { // known to the compiler
                     x[i] = select(float4(0.0f), x[i], bool4(most[i] > 0.0f));
                 }
             }
-            TURBO_UNROLL (short h = 0; h < NQ; ++h) {
-                const float4 w = ((threadgroup const float4 *) (weights + h*TURBO_METAL_POSITIONS))[r0/4];
-                sum[h][g] += x[0]*w.x;
-                sum[h][g] += x[1]*w.y;
-                sum[h][g] += x[2]*w.z;
-                sum[h][g] += x[3]*w.w;
+            TURBO_UNROLL(short h = 0; h < NQ; ++h) {
+                const float4 w = ((threadgroup const float4 *) (weights + h * TURBO_METAL_POSITIONS))[r0 / 4];
+                sum[h][g] += x[0] * w.x;
+                sum[h][g] += x[1] * w.y;
+                sum[h][g] += x[2] * w.z;
+                sum[h][g] += x[3] * w.w;
             }
         }
     }
@@ -69,10 +65,8 @@ static inline void turbo_accumulate(device const char * v, uint nb_row, short la
 
 // out: the sums of one query in the order of V's values. Lanes with another row's part have been added before.
 template <typename format, short DV>
-static inline void turbo_store(device float * out, thread const float4 (& sum)[turbo_v_row<DV>::GROUPS], ushort lane) {
-    TURBO_UNROLL (short g = 0; g < turbo_v_row<DV>::GROUPS; ++g) {
-        TURBO_UNROLL (short i = 0; i < 4; ++i) {
-            out[g*turbo_v_row<DV>::GROUP + format::at(lane, i)] = sum[g][i];
-        }
+static inline void turbo_store(device float * out, thread const float4 (&sum)[turbo_v_row<DV>::GROUPS], ushort lane) {
+    TURBO_UNROLL(short g = 0; g < turbo_v_row<DV>::GROUPS; ++g) {
+        TURBO_UNROLL(short i = 0; i < 4; ++i) { out[g * turbo_v_row<DV>::GROUP + format::at(lane, i)] = sum[g][i]; }
     }
 }

@@ -60,13 +60,9 @@ void LogSink::publish(ggml_log_level level, const std::string & text) {
     for (const auto & [id, listener] : listeners) listener(level, text);
 }
 
-LogSink::Capture::Capture() : outer(current) {
-    current = this;
-}
+LogSink::Capture::Capture() : outer(current) { current = this; }
 
-LogSink::Capture::~Capture() {
-    current = outer;
-}
+LogSink::Capture::~Capture() { current = outer; }
 
 void LogSink::Capture::line(ggml_log_level level, const std::string & text) {
     if (outer) outer->line(level, text);
@@ -75,8 +71,6 @@ void LogSink::Capture::line(ggml_log_level level, const std::string & text) {
     collected += withoutFunction(text);
 }
 
-std::string LogSink::Capture::errors() const {
-    return collected;
-}
+std::string LogSink::Capture::errors() const { return collected; }
 
 } // namespace concertina

@@ -27,7 +27,11 @@ Napi::Value exportSelfTest(const Napi::CallbackInfo & info) {
     return guarded(info.Env(), [&]() -> Napi::Value {
         const std::string folder = readText(info[0], "folder");
         return runOnWorker(
-            info.Env(), "selfTest", nullptr, [folder] { selfTest(folder); return true; },
+            info.Env(), "selfTest", nullptr,
+            [folder] {
+                selfTest(folder);
+                return true;
+            },
             [](Napi::Env env, bool &) { return env.Undefined(); });
     });
 }
@@ -62,14 +66,14 @@ Napi::Value exportProbeBandwidth(const Napi::CallbackInfo & info) {
     return guarded(info.Env(), [&]() -> Napi::Value {
         const int bytes = readInteger(info[0], "bytes");
         const CancelFlag cancel = Cancellation::flagOf(info[2]);
-        auto progress = std::make_shared<Emitter<float>>(
-            info.Env(), info[1].As<Napi::Function>(),
+        auto progress = std::make_shared<Emitter<float>>(info.Env(), info[1].As<Napi::Function>(),
             [](Napi::Env env, const float & fraction) -> Napi::Value { return Napi::Number::New(env, fraction); });
         return runOnWorker(
             info.Env(), "probeBandwidth", cancel,
             [=] {
                 const int threads = capabilities().physicalCores;
-                return readBandwidths(threads, static_cast<size_t>(std::max(0, bytes)), *cancel, [&](float fraction) { progress->push(fraction); });
+                return readBandwidths(threads, static_cast<size_t>(std::max(0, bytes)), *cancel,
+                    [&](float fraction) { progress->push(fraction); });
             },
             [](Napi::Env env, std::vector<Bandwidth> & result) { return toJs(env, result); },
             [progress](Napi::Env env) { progress->close(env); });
@@ -79,7 +83,9 @@ Napi::Value exportProbeBandwidth(const Napi::CallbackInfo & info) {
 // setLogListener(listener(level, text), 'info' | 'warn' | 'error')
 void exportSetLogListener(const Napi::CallbackInfo & info) {
     const std::string level = info[1].As<Napi::String>();
-    const int minimum = level == "info" ? GGML_LOG_LEVEL_INFO : level == "warn" ? GGML_LOG_LEVEL_WARN : GGML_LOG_LEVEL_ERROR;
+    const int minimum = level == "info"   ? GGML_LOG_LEVEL_INFO
+                        : level == "warn" ? GGML_LOG_LEVEL_WARN
+                                          : GGML_LOG_LEVEL_ERROR;
     Instance::of(info.Env()).listen(info.Env(), info[0].As<Napi::Function>(), minimum);
 }
 
@@ -90,16 +96,17 @@ Napi::Value exportSplitAnswer(const Napi::CallbackInfo & info) {
         ChatPrompt prompt;
         const std::string source = readText(info[0], "template");
         const auto soFar = readSoFar(info[5]);
-        if (!source.empty()) prompt = ChatFormat::ofTemplate(source)->apply(readMessages(info[1]), "", readTime(info[4]), soFar);
+        if (!source.empty())
+            prompt = ChatFormat::ofTemplate(source)->apply(readMessages(info[1]), "", readTime(info[4]), soFar);
         AnswerStream answer(prompt, readTexts(info[3], "stops"));
         const Napi::Array pieces = info[2].As<Napi::Array>();
         Napi::Array chunks = Napi::Array::New(info.Env());
         const auto add = [&](const AnswerDelta & delta) {
-            chunks.Set(chunks.Length(), toJs(info.Env(), GenerateChunk{delta.text, delta.thinking, 0, 0}));
+            chunks.Set(chunks.Length(), toJs(info.Env(), GenerateChunk{ delta.text, delta.thinking, 0, 0 }));
         };
         for (uint32_t i = 0; i < pieces.Length() && !answer.stopped(); i++) {
             const auto bytes = pieces.Get(i).As<Napi::Uint8Array>();
-            add(answer.push({reinterpret_cast<const char *>(bytes.Data()), bytes.ByteLength()}));
+            add(answer.push({ reinterpret_cast<const char *>(bytes.Data()), bytes.ByteLength() }));
         }
         add(answer.finish());
         Napi::Object result = Napi::Object::New(info.Env());
@@ -114,7 +121,7 @@ Napi::Value exportSplitAnswer(const Napi::CallbackInfo & info) {
 void closeBeforeExit(Napi::Env env, const std::shared_ptr<Jobs> & jobs) {
     const Napi::Object process = env.Global().Get("process").As<Napi::Object>();
     const auto close = Napi::Function::New(env, [jobs](const Napi::CallbackInfo &) { jobs->close(); });
-    process.Get("once").As<Napi::Function>().Call(process, {Napi::String::New(env, "exit"), close});
+    process.Get("once").As<Napi::Function>().Call(process, { Napi::String::New(env, "exit"), close });
 }
 
 Napi::Object init(Napi::Env env, Napi::Object exports) {
@@ -140,8 +147,6 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
 } // namespace
 } // namespace concertina
 
-static Napi::Object InitConcertina(Napi::Env env, Napi::Object exports) {
-    return concertina::init(env, exports);
-}
+static Napi::Object InitConcertina(Napi::Env env, Napi::Object exports) { return concertina::init(env, exports); }
 
 NODE_API_MODULE(concertina, InitConcertina)

@@ -18,15 +18,17 @@ uint32_t next(const std::string & text, size_t & at) {
         valid = valid && byte(at + i) >> 6 == 2;
         character = character << 6 | (byte(at + i) & 0x3F);
     }
-    static constexpr uint32_t shortest[] = {0, 0, 0x80, 0x800, 0x10000};
-    valid = valid && character >= shortest[length] && character <= 0x10FFFF && (character < 0xD800 || character > 0xDFFF);
+    static constexpr uint32_t shortest[] = { 0, 0, 0x80, 0x800, 0x10000 };
+    valid =
+        valid && character >= shortest[length] && character <= 0x10FFFF && (character < 0xD800 || character > 0xDFFF);
     at += valid ? length : 1;
     return valid ? character : noCharacter;
 }
 
 bool isShown(uint32_t c) {
     const bool control = c < 0x20 || (c >= 0x7F && c <= 0x9F);
-    const bool direction = c == 0x061C || c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
+    const bool direction =
+        c == 0x061C || c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
     const bool separator = c == 0x2028 || c == 0x2029;
     return !control && !direction && !separator && c != 0xFEFF && c != noCharacter;
 }

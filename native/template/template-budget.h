@@ -21,7 +21,7 @@ namespace template_budget {
 struct Limits {
     uint64_t steps; // values made, statements and expressions executed
     uint64_t bytes; // of strings, all that were made: also those that are gone
-    int depth;      // of statements and expressions inside each other, and of values
+    int depth; // of statements and expressions inside each other, and of values
 };
 
 // Thrown by every hook from the moment that a limit is passed: upstream swallows exceptions of a template here and there.
@@ -36,7 +36,9 @@ inline thread_local Budget * current = nullptr;
 // Limits for what this thread renders while the object lives; inside another one, that one's limits rest.
 class Budget {
 public:
-    Budget(const Limits & limits, const std::atomic<bool> * cancel) : limits(limits), cancel(cancel), outer(current) { current = this; }
+    Budget(const Limits & limits, const std::atomic<bool> * cancel) : limits(limits), cancel(cancel), outer(current) {
+        current = this;
+    }
     ~Budget() { current = outer; }
     Budget(const Budget &) = delete;
     Budget & operator=(const Budget &) = delete;
@@ -47,7 +49,8 @@ public:
     void spend(uint64_t moreSteps, uint64_t moreBytes) {
         if (cancel && cancel->load(std::memory_order_relaxed)) end("it was cancelled");
         if (moreSteps > limits.steps - steps) end("it takes more than " + std::to_string(limits.steps) + " steps");
-        if (moreBytes > limits.bytes - bytes) end("it writes more than " + std::to_string(limits.bytes >> 20) + " MB of text");
+        if (moreBytes > limits.bytes - bytes)
+            end("it writes more than " + std::to_string(limits.bytes >> 20) + " MB of text");
         steps += moreSteps;
         bytes += moreBytes;
         if (!exceeded.empty()) throw Exceeded(exceeded);

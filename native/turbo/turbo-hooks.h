@@ -32,32 +32,36 @@ extern "C" {
 #endif
 
 // Rows of ggml.c's type_traits.
-#define TURBO_TYPE_TRAITS                                                                                       \
-    TURBO_TRAITS_ROW(GGML_TYPE_TURBO4,    turbo4,    TURBO_GROUP),                                              \
-    TURBO_TRAITS_ROW(GGML_TYPE_TURBO3,    turbo3,    TURBO_GROUP),                                              \
-    TURBO_TRAITS_ROW(GGML_TYPE_TURBO4_64, turbo4_64, TURBO_GROUP_64),                                           \
-    TURBO_TRAITS_ROW(GGML_TYPE_TURBO3_64, turbo3_64, TURBO_GROUP_64)
+#define TURBO_TYPE_TRAITS \
+    TURBO_TRAITS_ROW(GGML_TYPE_TURBO4, turbo4, TURBO_GROUP), TURBO_TRAITS_ROW(GGML_TYPE_TURBO3, turbo3, TURBO_GROUP), \
+        TURBO_TRAITS_ROW(GGML_TYPE_TURBO4_64, turbo4_64, TURBO_GROUP_64), \
+        TURBO_TRAITS_ROW(GGML_TYPE_TURBO3_64, turbo3_64, TURBO_GROUP_64)
 
-#define TURBO_TRAITS_ROW(id, name, group)                                                                       \
-    [id] = { .type_name = #name, .blck_size = group, .type_size = sizeof(block_##name), .is_quantized = true,   \
-             .to_float = turbo_to_float_##name, .from_float_ref = turbo_from_float_ref_##name }
+#define TURBO_TRAITS_ROW(id, name, group) \
+    [id] = { .type_name = #name, \
+        .blck_size = group, \
+        .type_size = sizeof(block_##name), \
+        .is_quantized = true, \
+        .to_float = turbo_to_float_##name, \
+        .from_float_ref = turbo_from_float_ref_##name }
 
 // Rows of ggml-cpu.c's type_traits_cpu.
-#define TURBO_CPU_TYPE_TRAITS                                                                                   \
-    TURBO_CPU_TRAITS_ROW(GGML_TYPE_TURBO4,    turbo4),                                                          \
-    TURBO_CPU_TRAITS_ROW(GGML_TYPE_TURBO3,    turbo3),                                                          \
-    TURBO_CPU_TRAITS_ROW(GGML_TYPE_TURBO4_64, turbo4_64),                                                       \
-    TURBO_CPU_TRAITS_ROW(GGML_TYPE_TURBO3_64, turbo3_64)
+#define TURBO_CPU_TYPE_TRAITS \
+    TURBO_CPU_TRAITS_ROW(GGML_TYPE_TURBO4, turbo4), TURBO_CPU_TRAITS_ROW(GGML_TYPE_TURBO3, turbo3), \
+        TURBO_CPU_TRAITS_ROW(GGML_TYPE_TURBO4_64, turbo4_64), TURBO_CPU_TRAITS_ROW(GGML_TYPE_TURBO3_64, turbo3_64)
 
-#define TURBO_CPU_TRAITS_ROW(id, name)                                                                          \
-    [id] = { .from_float = turbo_from_float_##name, .vec_dot = turbo_vec_dot_##name,                            \
-             .vec_dot_type = GGML_TYPE_Q8_0, .nrows = 1 }
+#define TURBO_CPU_TRAITS_ROW(id, name) \
+    [id] = { .from_float = turbo_from_float_##name, \
+        .vec_dot = turbo_vec_dot_##name, \
+        .vec_dot_type = GGML_TYPE_Q8_0, \
+        .nrows = 1 }
 
-#define TURBO_DECLARE(name)                                                                                     \
-    void turbo_to_float_##name(const void * x, float * y, int64_t k);                                           \
-    void turbo_from_float_ref_##name(const float * x, void * y, int64_t k);                                     \
-    void turbo_from_float_##name(const float * x, void * y, int64_t k);                                         \
-    void turbo_vec_dot_##name(int n, float * s, size_t bs, const void * vx, size_t bx, const void * vy, size_t by, int nrc);
+#define TURBO_DECLARE(name) \
+    void turbo_to_float_##name(const void * x, float * y, int64_t k); \
+    void turbo_from_float_ref_##name(const float * x, void * y, int64_t k); \
+    void turbo_from_float_##name(const float * x, void * y, int64_t k); \
+    void turbo_vec_dot_##name( \
+        int n, float * s, size_t bs, const void * vx, size_t bx, const void * vy, size_t by, int nrc);
 
 TURBO_DECLARE(turbo4)
 TURBO_DECLARE(turbo3)

@@ -17,27 +17,24 @@ namespace {
 constexpr int n_vocab = 64;
 
 struct kv_setup {
-    ggml_type             k      = GGML_TYPE_F32;
-    ggml_type             v      = GGML_TYPE_F32;
-    llama_flash_attn_type flash  = LLAMA_FLASH_ATTN_TYPE_DISABLED;
-    uint32_t              n_seq  = 1;
-    bool                  unified = true;
+    ggml_type k = GGML_TYPE_F32;
+    ggml_type v = GGML_TYPE_F32;
+    llama_flash_attn_type flash = LLAMA_FLASH_ATTN_TYPE_DISABLED;
+    uint32_t n_seq = 1;
+    bool unified = true;
     const llama_turbo_rope * rope = nullptr; // the model's own
 };
 
 using calibration_ptr = std::unique_ptr<llama_turbo_calibration, decltype(&llama_turbo_calibration_free)>;
 
 // Token i of a text that depends on the seed.
-llama_token token_at(int seed, int i) {
-    return (7*i + i*i/3 + 11*seed + (i*seed)%5) % n_vocab;
-}
+llama_token token_at(int seed, int i) { return (7 * i + i * i / 3 + 11 * seed + (i * seed) % 5) % n_vocab; }
 
 calibration_ptr calibrate(llama_model * model, int n = 200) {
     std::vector<llama_token> tokens(n);
-    for (int i = 0; i < n; ++i) {
-        tokens[i] = token_at(0, i);
-    }
-    return { llama_turbo_calibrate(model, tokens.data(), n, 0, 2, nullptr, nullptr, nullptr), llama_turbo_calibration_free };
+    for (int i = 0; i < n; ++i) { tokens[i] = token_at(0, i); }
+    return { llama_turbo_calibrate(model, tokens.data(), n, 0, 2, nullptr, nullptr, nullptr),
+        llama_turbo_calibration_free };
 }
 
 // The means of the calibration, far off: an error of the arithmetic shows, which small true means would hide.
@@ -45,8 +42,8 @@ calibration_ptr exaggerated(const llama_turbo_calibration & from, float by) {
     calibration_ptr res(new llama_turbo_calibration(from), llama_turbo_calibration_free);
     for (auto & layer : res->layers) {
         for (size_t i = 0; i < layer.k_mean.size(); ++i) {
-            layer.k_mean[i] += by*std::sin(float(i));
-            layer.v_mean[i] += by*std::cos(float(i));
+            layer.k_mean[i] += by * std::sin(float(i));
+            layer.v_mean[i] += by * std::cos(float(i));
         }
     }
     res->seal();
@@ -75,42 +72,42 @@ private:
 
 llama_context_ptr make_context(llama_model * model, const kv_setup & setup) {
     llama_context_params params = llama_context_default_params();
-    params.n_ctx           = 256*setup.n_seq;
-    params.n_batch         = 64;
-    params.n_ubatch        = 64;
-    params.n_seq_max       = setup.n_seq;
-    params.kv_unified      = setup.unified;
-    params.n_threads       = 2;
+    params.n_ctx = 256 * setup.n_seq;
+    params.n_batch = 64;
+    params.n_ubatch = 64;
+    params.n_seq_max = setup.n_seq;
+    params.kv_unified = setup.unified;
+    params.n_threads = 2;
     params.n_threads_batch = 2;
-    params.type_k          = setup.k;
-    params.type_v          = setup.v;
+    params.type_k = setup.k;
+    params.type_v = setup.v;
     params.flash_attn_type = setup.flash;
     if (setup.rope) {
         params.rope_scaling_type = setup.rope->type;
-        params.rope_freq_scale   = setup.rope->freq_scale;
-        params.yarn_ext_factor   = setup.rope->ext_factor;
-        params.yarn_orig_ctx     = setup.rope->orig_ctx;
+        params.rope_freq_scale = setup.rope->freq_scale;
+        params.yarn_ext_factor = setup.rope->ext_factor;
+        params.yarn_orig_ctx = setup.rope->orig_ctx;
     }
     return llama_context_ptr(llama_init_from_model(model, params));
 }
 
 // Decodes tokens pos .. pos + n - 1 of each sequence in one batch; returns the logits of all.
 std::vector<float> decode(llama_context * ctx, int pos, int n, int n_seq = 1, int first_token = -1) {
-    llama_batch batch = llama_batch_init(n*n_seq, 0, 1);
-    for (int i = 0; i < n*n_seq; ++i) {
+    llama_batch batch = llama_batch_init(n * n_seq, 0, 1);
+    for (int i = 0; i < n * n_seq; ++i) {
         const int seq = i % n_seq;
-        const int at  = i / n_seq;
-        batch.token[i]     = token_at(seq, (first_token < 0 ? pos : first_token) + at);
-        batch.pos[i]       = pos + at;
-        batch.n_seq_id[i]  = 1;
+        const int at = i / n_seq;
+        batch.token[i] = token_at(seq, (first_token < 0 ? pos : first_token) + at);
+        batch.pos[i] = pos + at;
+        batch.n_seq_id[i] = 1;
         batch.seq_id[i][0] = seq;
-        batch.logits[i]    = true;
+        batch.logits[i] = true;
     }
-    batch.n_tokens = n*n_seq;
+    batch.n_tokens = n * n_seq;
     CHECK(llama_decode(ctx, batch) == 0);
     llama_batch_free(batch);
     const float * logits = llama_get_logits(ctx);
-    return std::vector<float>(logits, logits + n_vocab*n*n_seq);
+    return std::vector<float>(logits, logits + n_vocab * n * n_seq);
 }
 
 // A prefill, then single tokens, of each sequence.
@@ -164,8 +161,10 @@ TEST("centering changes the cache, and the logits only by float noise") {
 TEST("centering: several sequences, in streams of their own and unified") {
     const llama_model_ptr model = make_tiny_model({ 128 });
     for (bool unified : { false, true }) {
-        check_exact(model.get(), { GGML_TYPE_F32, GGML_TYPE_F32, LLAMA_FLASH_ATTN_TYPE_DISABLED, 2, unified }, tolerance_f32);
-        check_exact(model.get(), { GGML_TYPE_F16, GGML_TYPE_F16, LLAMA_FLASH_ATTN_TYPE_ENABLED,  2, unified }, tolerance_f16);
+        check_exact(
+            model.get(), { GGML_TYPE_F32, GGML_TYPE_F32, LLAMA_FLASH_ATTN_TYPE_DISABLED, 2, unified }, tolerance_f32);
+        check_exact(
+            model.get(), { GGML_TYPE_F16, GGML_TYPE_F16, LLAMA_FLASH_ATTN_TYPE_ENABLED, 2, unified }, tolerance_f16);
     }
 }
 
@@ -213,34 +212,34 @@ TEST("K-shift takes the constants back in and off again") {
         const llama_context_ptr ctx = make_context(model.get(), { type, type, LLAMA_FLASH_ATTN_TYPE_ENABLED });
         decode(ctx.get(), 0, 48);
         llama_memory_t memory = llama_get_memory(ctx.get());
-        llama_memory_seq_rm (memory, 0, 0, 16);
+        llama_memory_seq_rm(memory, 0, 0, 16);
         llama_memory_seq_add(memory, 0, 16, 48, -16);
         return decode(ctx.get(), 32, 16, 1, 48);
     };
-    const std::vector<float> f16  = shifted(GGML_TYPE_F16);
-    const double             q8_0 = relative_mse(f16, shifted(GGML_TYPE_Q8_0));
+    const std::vector<float> f16 = shifted(GGML_TYPE_F16);
+    const double q8_0 = relative_mse(f16, shifted(GGML_TYPE_Q8_0));
     const calibration_ptr calibration = exaggerated(*calibrate(model.get()), 1.0f);
     const centered on(model.get(), *calibration);
     // the constants add as much energy as K has, so the error of q8_0 doubles; without the undoing it is near 1
-    CHECK_LE(relative_mse(f16, shifted(GGML_TYPE_Q8_0)), 4*q8_0);
+    CHECK_LE(relative_mse(f16, shifted(GGML_TYPE_Q8_0)), 4 * q8_0);
 }
 
 TEST("a state continues under the same calibration and is refused under another or none") {
     const llama_model_ptr model = make_tiny_model({ 128 });
     const calibration_ptr calibration = calibrate(model.get());
-    const calibration_ptr foreign     = exaggerated(*calibration, 0.1f);
+    const calibration_ptr foreign = exaggerated(*calibration, 0.1f);
     const kv_setup setup = { GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, LLAMA_FLASH_ATTN_TYPE_ENABLED };
     const auto restores = [&](const std::vector<uint8_t> & state) {
         const llama_context_ptr ctx = make_context(model.get(), setup);
         return llama_state_seq_set_data(ctx.get(), state.data(), state.size(), 0) == state.size();
     };
     std::vector<uint8_t> state;
-    std::vector<float>   expected;
+    std::vector<float> expected;
     {
         const centered on(model.get(), *calibration, false);
         const llama_context_ptr ctx = make_context(model.get(), setup);
         decode(ctx.get(), 0, 40);
-        state    = state_of(ctx.get());
+        state = state_of(ctx.get());
         expected = decode(ctx.get(), 40, 1);
 
         const llama_context_ptr again = make_context(model.get(), setup);
@@ -279,9 +278,7 @@ TEST("queries of another size scale the keys, and the logits stay") {
     const calibration_ptr calibration = calibrate(model.get());
     const calibration_ptr louder = exaggerated(*calibration, 0.0f);
     for (auto & layer : louder->layers) {
-        for (size_t i = 0; i < layer.q_sq.size(); i += 3) {
-            layer.q_sq[i] *= 100.0f;
-        }
+        for (size_t i = 0; i < layer.q_sq.size(); i += 3) { layer.q_sq[i] *= 100.0f; }
     }
     louder->seal();
     const auto run = [&](const llama_turbo_calibration & by, std::vector<uint8_t> & state) {
@@ -298,19 +295,17 @@ TEST("queries of another size scale the keys, and the logits stay") {
     CHECK_LE(error, tolerance_f32);
     // not only another hash
     size_t n_other = 0;
-    for (size_t i = 0; i < state_a.size(); ++i) {
-        n_other += state_a[i] != state_b[i];
-    }
-    CHECK(n_other > state_a.size()/4);
+    for (size_t i = 0; i < state_a.size(); ++i) { n_other += state_a[i] != state_b[i]; }
+    CHECK(n_other > state_a.size() / 4);
 }
 
 // Mean of each channel of rows of f16 values.
 static std::vector<float> channel_means(const uint8_t * rows, int n, int width) {
     std::vector<float> means(width);
-    for (int i = 0; i < n*width; ++i) {
+    for (int i = 0; i < n * width; ++i) {
         ggml_fp16_t value;
-        memcpy(&value, rows + i*sizeof(value), sizeof(value));
-        means[i % width] += ggml_fp16_to_fp32(value)/n;
+        memcpy(&value, rows + i * sizeof(value), sizeof(value));
+        means[i % width] += ggml_fp16_to_fp32(value) / n;
     }
     return means;
 }
@@ -318,13 +313,14 @@ static std::vector<float> channel_means(const uint8_t * rows, int n, int width) 
 // Reads 48 tokens of a text of one repeated token, whose key is the same everywhere but for RoPE and whose value is the same:
 // what they say of a context of 512 must be the means of a cache that holds 512 of them.
 static void check_means_of_long_context(const tiny_model_shape & shape, const llama_turbo_rope * rope = nullptr) {
-    constexpr int n       = 512;
-    constexpr int width   = 2*128;
+    constexpr int n = 512;
+    constexpr int width = 2 * 128;
     constexpr int n_layer = 2;
     const llama_model_ptr model = make_tiny_model(shape);
     const auto taken = [&] {
         const std::vector<llama_token> tokens(48, 5);
-        return calibration_ptr(llama_turbo_calibrate(model.get(), tokens.data(), 48, n, 1, rope, nullptr, nullptr), llama_turbo_calibration_free);
+        return calibration_ptr(llama_turbo_calibrate(model.get(), tokens.data(), 48, n, 1, rope, nullptr, nullptr),
+            llama_turbo_calibration_free);
     };
     const calibration_ptr calibration = taken();
     CHECK(calibration && calibration->layers.size() == n_layer);
@@ -332,35 +328,34 @@ static void check_means_of_long_context(const tiny_model_shape & shape, const ll
     CHECK(llama_turbo_calibration_hash(taken().get()) == calibration->hash);
 
     // two sequences share the 512 cells
-    const llama_context_ptr ctx = make_context(model.get(), { GGML_TYPE_F16, GGML_TYPE_F16, LLAMA_FLASH_ATTN_TYPE_ENABLED, 2, true, rope });
+    const llama_context_ptr ctx =
+        make_context(model.get(), { GGML_TYPE_F16, GGML_TYPE_F16, LLAMA_FLASH_ATTN_TYPE_ENABLED, 2, true, rope });
     llama_batch batch = llama_batch_init(64, 0, 1);
     batch.n_tokens = 64;
     for (int first = 0; first < n; first += 64) {
         for (int i = 0; i < 64; ++i) {
-            batch.token[i]     = 5;
-            batch.pos[i]       = first + i;
-            batch.n_seq_id[i]  = 1;
+            batch.token[i] = 5;
+            batch.pos[i] = first + i;
+            batch.n_seq_id[i] = 1;
             batch.seq_id[i][0] = 0;
-            batch.logits[i]    = false;
+            batch.logits[i] = false;
         }
         CHECK(llama_decode(ctx.get(), batch) == 0);
     }
     llama_batch_free(batch);
     // a state ends with K of all layers, then V of all layers, each as type, size of a row, rows
     const std::vector<uint8_t> state = state_of(ctx.get());
-    constexpr size_t rows  = n*width*sizeof(ggml_fp16_t);
+    constexpr size_t rows = n * width * sizeof(ggml_fp16_t);
     constexpr size_t layer = sizeof(int32_t) + sizeof(uint64_t) + rows;
     for (int il = 0; il < n_layer; ++il) {
-        const uint8_t * v = state.data() + state.size() - rows - (n_layer - 1 - il)*layer;
-        const uint8_t * k = v - n_layer*layer;
+        const uint8_t * v = state.data() + state.size() - rows - (n_layer - 1 - il) * layer;
+        const uint8_t * k = v - n_layer * layer;
         CHECK_LE(relative_mse(channel_means(v, n, width), calibration->layers[il].v_mean), 1e-6);
         CHECK_LE(relative_mse(channel_means(k, n, width), calibration->layers[il].k_mean), 1e-6);
     }
 }
 
-TEST("the constants of a short text are the means of a long context") {
-    check_means_of_long_context({ 128, true });
-}
+TEST("the constants of a short text are the means of a long context") { check_means_of_long_context({ 128, true }); }
 
 TEST("the constants of a long context are those of its own RoPE factors") {
     check_means_of_long_context({ 128, false, TINY_LONGROPE });
@@ -393,14 +388,14 @@ TEST("calibrations survive as bytes; damaged ones are refused") {
     std::vector<uint8_t> bytes(llama_turbo_calibration_get_size(calibration.get()));
     llama_turbo_calibration_get_data(calibration.get(), bytes.data());
     const auto read = [&](size_t size) {
-        return calibration_ptr(llama_turbo_calibration_init_from_data(bytes.data(), size), llama_turbo_calibration_free);
+        return calibration_ptr(
+            llama_turbo_calibration_init_from_data(bytes.data(), size), llama_turbo_calibration_free);
     };
     const calibration_ptr again = read(bytes.size());
     CHECK(again && again->hash == calibration->hash && again->n_tokens == 50 && again->layers.size() == 2);
-    CHECK(again->layers[1].k_mean == calibration->layers[1].k_mean && again->layers[1].v_var == calibration->layers[1].v_var);
-    for (size_t size : { size_t(0), size_t(20), bytes.size() - 1 }) {
-        CHECK(read(size) == nullptr);
-    }
+    CHECK(again->layers[1].k_mean == calibration->layers[1].k_mean &&
+          again->layers[1].v_var == calibration->layers[1].v_var);
+    for (size_t size : { size_t(0), size_t(20), bytes.size() - 1 }) { CHECK(read(size) == nullptr); }
     for (size_t at = 0; at < bytes.size(); at += 97) {
         bytes[at] ^= 1;
         CHECK(read(bytes.size()) == nullptr);
@@ -423,7 +418,8 @@ TEST("a calibration can be cancelled, and reports its progress") {
         return ++s.calls < s.stop;
     };
     data.stop = 1000;
-    const calibration_ptr whole(llama_turbo_calibrate(model.get(), tokens.data(), 100, 0, 1, nullptr, progress, &data), llama_turbo_calibration_free);
+    const calibration_ptr whole(llama_turbo_calibrate(model.get(), tokens.data(), 100, 0, 1, nullptr, progress, &data),
+        llama_turbo_calibration_free);
     CHECK(whole && data.last == 100);
     for (int stop : { 1, 2, 4 }) {
         data = { 0, stop, -1 };

@@ -15,14 +15,15 @@
 
 namespace {
 
-llama_context_ptr make_context(llama_model * model, ggml_type k, ggml_type v, llama_flash_attn_type flash = LLAMA_FLASH_ATTN_TYPE_AUTO) {
+llama_context_ptr make_context(
+    llama_model * model, ggml_type k, ggml_type v, llama_flash_attn_type flash = LLAMA_FLASH_ATTN_TYPE_AUTO) {
     llama_context_params params = llama_context_default_params();
-    params.n_ctx           = 256;
-    params.n_batch         = 64;
-    params.n_threads       = 2;
+    params.n_ctx = 256;
+    params.n_batch = 64;
+    params.n_threads = 2;
     params.n_threads_batch = 2;
-    params.type_k          = k;
-    params.type_v          = v;
+    params.type_k = k;
+    params.type_v = v;
     params.flash_attn_type = flash;
     return llama_context_ptr(llama_init_from_model(model, params));
 }
@@ -31,47 +32,53 @@ llama_context_ptr make_context(llama_model * model, ggml_type k, ggml_type v, ll
 std::vector<float> decode(llama_context * ctx, int pos, int n, int n_out = 1) {
     llama_batch batch = llama_batch_init(n, 0, 1);
     for (int i = 0; i < n; ++i) {
-        batch.token[i]     = (7*(pos + i) + (pos + i)*(pos + i)/3) % 64;
-        batch.pos[i]       = pos + i;
-        batch.n_seq_id[i]  = 1;
+        batch.token[i] = (7 * (pos + i) + (pos + i) * (pos + i) / 3) % 64;
+        batch.pos[i] = pos + i;
+        batch.n_seq_id[i] = 1;
         batch.seq_id[i][0] = 0;
-        batch.logits[i]    = i >= n - n_out;
+        batch.logits[i] = i >= n - n_out;
     }
     batch.n_tokens = n;
     CHECK(llama_decode(ctx, batch) == 0);
     llama_batch_free(batch);
     const float * logits = llama_get_logits(ctx);
-    return std::vector<float>(logits, logits + 64*n_out);
+    return std::vector<float>(logits, logits + 64 * n_out);
 }
 
 std::vector<float> shifted_logits(llama_context * ctx) {
     decode(ctx, 0, 48);
     llama_memory_t memory = llama_get_memory(ctx);
     CHECK(llama_memory_can_shift(memory));
-    llama_memory_seq_rm (memory, 0, 0, 16);
+    llama_memory_seq_rm(memory, 0, 0, 16);
     llama_memory_seq_add(memory, 0, 16, 48, -16);
     return decode(ctx, 32, 16, 16);
 }
 
 void quiet() {
-    llama_log_set([](ggml_log_level level, const char * text, void *) {
-        if (level == GGML_LOG_LEVEL_ERROR && !strstr(text, "LLAMA_ATTN_ROT_DISABLE") && !strstr(text, "state")) {
-            fputs(text, stderr);
-        }
-    }, nullptr);
+    llama_log_set(
+        [](ggml_log_level level, const char * text, void *) {
+            if (level == GGML_LOG_LEVEL_ERROR && !strstr(text, "LLAMA_ATTN_ROT_DISABLE") && !strstr(text, "state")) {
+                fputs(text, stderr);
+            }
+        },
+        nullptr);
 }
 
 } // namespace
 
 TEST("effective types follow head_dim") {
     quiet();
-    const struct { uint32_t head_dim; ggml_type k4; ggml_type v3; } rows[] = {
-        { 128, GGML_TYPE_TURBO4,    GGML_TYPE_TURBO3    },
-        { 256, GGML_TYPE_TURBO4,    GGML_TYPE_TURBO3    },
-        {  64, GGML_TYPE_TURBO4_64, GGML_TYPE_TURBO3_64 },
-        {  96, GGML_TYPE_Q8_0,      GGML_TYPE_Q8_0      },
-        { 192, GGML_TYPE_Q8_0,      GGML_TYPE_Q8_0      },
-        {  80, GGML_TYPE_F16,       GGML_TYPE_F16       },
+    const struct {
+        uint32_t head_dim;
+        ggml_type k4;
+        ggml_type v3;
+    } rows[] = {
+        { 128, GGML_TYPE_TURBO4, GGML_TYPE_TURBO3 },
+        { 256, GGML_TYPE_TURBO4, GGML_TYPE_TURBO3 },
+        { 64, GGML_TYPE_TURBO4_64, GGML_TYPE_TURBO3_64 },
+        { 96, GGML_TYPE_Q8_0, GGML_TYPE_Q8_0 },
+        { 192, GGML_TYPE_Q8_0, GGML_TYPE_Q8_0 },
+        { 80, GGML_TYPE_F16, GGML_TYPE_F16 },
     };
     for (const auto & row : rows) {
         const llama_model_ptr model = make_tiny_model({ row.head_dim });
@@ -104,7 +111,8 @@ TEST("without flash attention V is f16 and K stays turbo") {
     const llama_turbo_resolution res = llama_turbo_resolve(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, false);
     CHECK(res.type_k == GGML_TYPE_TURBO4 && res.reason_k == nullptr);
     CHECK(res.type_v == GGML_TYPE_F16 && res.reason_v != nullptr);
-    const llama_context_ptr ctx = make_context(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, LLAMA_FLASH_ATTN_TYPE_DISABLED);
+    const llama_context_ptr ctx =
+        make_context(model.get(), GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, LLAMA_FLASH_ATTN_TYPE_DISABLED);
     CHECK(ctx != nullptr);
     decode(ctx.get(), 0, 8);
 }
@@ -125,18 +133,18 @@ enum ggml_backend_dev_type stub_type(ggml_backend_dev_t dev) {
 TEST("a GPU, also an integrated one, is asked for each pair of types and head size, another device is not") {
     enum ggml_backend_dev_type type = GGML_BACKEND_DEVICE_TYPE_GPU;
     ggml_backend_device gpu = {};
-    gpu.iface.get_type    = stub_type;
+    gpu.iface.get_type = stub_type;
     gpu.iface.supports_op = stub_supports;
     gpu.context = &type;
-    CHECK( turbo_gpu_attends(&gpu, { 128, 128, 8, 2 }, GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, true));
+    CHECK(turbo_gpu_attends(&gpu, { 128, 128, 8, 2 }, GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, true));
     CHECK(!turbo_gpu_attends(&gpu, { 128, 128, 8, 2 }, GGML_TYPE_TURBO4, GGML_TYPE_Q4_0, true));
     CHECK(!turbo_gpu_attends(&gpu, { 256, 256, 8, 2 }, GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, true));
     CHECK(!turbo_gpu_attends(&gpu, { 128, 128, 8, 2 }, GGML_TYPE_TURBO4, GGML_TYPE_F16, false));
     type = GGML_BACKEND_DEVICE_TYPE_IGPU;
     CHECK(!turbo_gpu_attends(&gpu, { 256, 256, 8, 2 }, GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, true));
     type = GGML_BACKEND_DEVICE_TYPE_CPU;
-    CHECK( turbo_gpu_attends(&gpu, { 256, 256, 8, 2 }, GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, true));
-    CHECK( turbo_gpu_attends(nullptr, { 256, 256, 8, 2 }, GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, true));
+    CHECK(turbo_gpu_attends(&gpu, { 256, 256, 8, 2 }, GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, true));
+    CHECK(turbo_gpu_attends(nullptr, { 256, 256, 8, 2 }, GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, true));
 }
 
 TEST("no context of turbo types while the rotation is disabled") {
@@ -162,19 +170,15 @@ static void check_logits(bool shift) {
         const double q4_0 = relative_mse(f16, logits(GGML_TYPE_Q4_0, GGML_TYPE_Q4_0));
         CHECK_LE(q4_0, 0.1);
         CHECK_LE(relative_mse(f16, logits(GGML_TYPE_TURBO4, GGML_TYPE_TURBO4)), q4_0);
-        CHECK_LE(relative_mse(f16, logits(GGML_TYPE_TURBO4, GGML_TYPE_Q8_0)),   q4_0);
-        CHECK_LE(relative_mse(f16, logits(GGML_TYPE_F16,    GGML_TYPE_TURBO4)), q4_0);
-        CHECK_LE(relative_mse(f16, logits(GGML_TYPE_TURBO3, GGML_TYPE_TURBO3)), 5*q4_0);
+        CHECK_LE(relative_mse(f16, logits(GGML_TYPE_TURBO4, GGML_TYPE_Q8_0)), q4_0);
+        CHECK_LE(relative_mse(f16, logits(GGML_TYPE_F16, GGML_TYPE_TURBO4)), q4_0);
+        CHECK_LE(relative_mse(f16, logits(GGML_TYPE_TURBO3, GGML_TYPE_TURBO3)), 5 * q4_0);
     }
 }
 
-TEST("logits stay near those of f16 at head_dim 64, 128, 256") {
-    check_logits(false);
-}
+TEST("logits stay near those of f16 at head_dim 64, 128, 256") { check_logits(false); }
 
-TEST("K-shift: logits stay near those of f16") {
-    check_logits(true);
-}
+TEST("K-shift: logits stay near those of f16") { check_logits(true); }
 
 TEST("a restored sequence continues with identical logits; another type refuses it") {
     for (uint32_t head_dim : { 64, 128 }) {

@@ -11,9 +11,7 @@ inline std::vector<float> gaussian(size_t n, float sigma = 1.0f, unsigned seed =
     std::mt19937 rng(seed);
     std::normal_distribution<float> dist(0.0f, sigma);
     std::vector<float> x(n);
-    for (float & v : x) {
-        v = dist(rng);
-    }
+    for (float & v : x) { v = dist(rng); }
     return x;
 }
 
@@ -21,37 +19,35 @@ inline std::vector<float> gaussian(size_t n, float sigma = 1.0f, unsigned seed =
 inline std::vector<std::vector<float>> awkward_rows(size_t n) {
     const auto row = [n](auto && value) {
         std::vector<float> x(n);
-        for (size_t i = 0; i < n; ++i) {
-            x[i] = value(i);
-        }
+        for (size_t i = 0; i < n; ++i) { x[i] = value(i); }
         return x;
     };
     return {
-        row([](size_t)   { return 0.0f; }),
-        row([](size_t)   { return -0.0f; }),
-        row([](size_t)   { return 1.0f; }),
-        row([](size_t)   { return -3.5f; }),
+        row([](size_t) { return 0.0f; }),
+        row([](size_t) { return -0.0f; }),
+        row([](size_t) { return 1.0f; }),
+        row([](size_t) { return -3.5f; }),
         row([](size_t i) { return i % 2 ? 1.0f : -1.0f; }),
         row([](size_t i) { return i == 5 ? 100.0f : 0.0f; }),                       // one spike
-        row([](size_t i) { return i % 64 == 63 ? -1000.0f : 0.001f*(i + 1); }),     // spike over small values
-        row([](size_t i) { return i < 32 ? 1e-3f*(i + 1) : 10.0f*(i + 1); }),       // quarters of unlike energy
-        row([](size_t i) { return 0.1f + 2.0f*cosf(i); }),
-        row([](size_t i) { return 1e-9f*(i + 1); }),                                // below any fp16 scale
-        row([](size_t i) { return 1e-6f*(i + 1); }),                                // fp16 subnormal scale
-        row([](size_t i) { return 65504.0f*(i % 3 - 1.0f); }),                      // fp16 limit
-        row([](size_t i) { return (i % 2 ? 1 : -1)*3e38f; }),                       // saturates
+        row([](size_t i) { return i % 64 == 63 ? -1000.0f : 0.001f * (i + 1); }),     // spike over small values
+        row([](size_t i) { return i < 32 ? 1e-3f * (i + 1) : 10.0f * (i + 1); }),       // quarters of unlike energy
+        row([](size_t i) { return 0.1f + 2.0f * cosf(i); }),
+        row([](size_t i) { return 1e-9f * (i + 1); }),                                // below any fp16 scale
+        row([](size_t i) { return 1e-6f * (i + 1); }),                                // fp16 subnormal scale
+        row([](size_t i) { return 65504.0f * (i % 3 - 1.0f); }),                      // fp16 limit
+        row([](size_t i) { return (i % 2 ? 1 : -1) * 3e38f; }),                       // saturates
         row([](size_t i) { return i == 7 ? -INFINITY : 1.0f; }),
     };
 }
 
 struct decoded {
     std::vector<uint8_t> bytes;
-    std::vector<float>   values;
+    std::vector<float> values;
 };
 
 inline decoded round_trip(const turbo_kernels & kern, turbo_format_id id, const std::vector<float> & x) {
     const turbo_format & f = turbo_formats[id];
-    decoded d = { std::vector<uint8_t>(x.size()/f.group*f.block_size), std::vector<float>(x.size()) };
+    decoded d = { std::vector<uint8_t>(x.size() / f.group * f.block_size), std::vector<float>(x.size()) };
     turbo_quantize(&kern, id, x.data(), d.bytes.data(), x.size());
     kern.to_float[id](d.bytes.data(), d.values.data(), x.size());
     return d;
@@ -62,8 +58,8 @@ inline double relative_mse(const std::vector<float> & x, const std::vector<float
     double error = 0.0;
     double power = 0.0;
     for (size_t i = 0; i < x.size(); ++i) {
-        error += double(x[i] - y[i])*(x[i] - y[i]);
-        power += double(x[i])*x[i];
+        error += double(x[i] - y[i]) * (x[i] - y[i]);
+        power += double(x[i]) * x[i];
     }
-    return error/power;
+    return error / power;
 }

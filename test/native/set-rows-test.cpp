@@ -12,11 +12,12 @@
 
 namespace {
 
-const ggml_type TYPES[TURBO_FORMAT_COUNT] = { GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, GGML_TYPE_TURBO4_64, GGML_TYPE_TURBO3_64 };
+const ggml_type TYPES[TURBO_FORMAT_COUNT] = { GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, GGML_TYPE_TURBO4_64,
+    GGML_TYPE_TURBO3_64 };
 
 // Rows into a cache of two slices, both addressed by the one list of rows, as ggml broadcasts it.
 struct set_rows {
-    static const int64_t WIDTH = 5*128, CELLS = 9, SLICES = 2;
+    static const int64_t WIDTH = 5 * 128, CELLS = 9, SLICES = 2;
 
     std::unique_ptr<ggml_context, decltype(&ggml_free)> ctx{ ggml_init({ 1 << 20, nullptr, false }), ggml_free };
     ggml_tensor * cache;
@@ -25,7 +26,7 @@ struct set_rows {
 
     set_rows(ggml_type type, const std::vector<int64_t> & to) {
         cache = ggml_new_tensor_3d(ctx.get(), type, WIDTH, CELLS, SLICES);
-        x     = ggml_new_tensor_3d(ctx.get(), GGML_TYPE_F32, WIDTH, to.size(), SLICES);
+        x = ggml_new_tensor_3d(ctx.get(), GGML_TYPE_F32, WIDTH, to.size(), SLICES);
         ggml_tensor * rows = ggml_new_tensor_1d(ctx.get(), GGML_TYPE_I64, to.size());
         const std::vector<float> values = gaussian(ggml_nelements(x));
         memcpy(x->data, values.data(), ggml_nbytes(x));
@@ -53,8 +54,9 @@ std::vector<uint8_t> expected(int id, const std::vector<int64_t> & to) {
     const size_t row = ggml_row_size(TYPES[id], s.WIDTH);
     for (int64_t slice = 0; slice < s.SLICES; ++slice) {
         for (size_t i = 0; i < to.size(); ++i) {
-            const float * x = (const float *) s.x->data + (slice*to.size() + i)*s.WIDTH;
-            turbo_quantize(&turbo_kernels_ref, turbo_format_id(id), x, out.data() + (slice*s.CELLS + to[i])*row, s.WIDTH);
+            const float * x = (const float *) s.x->data + (slice * to.size() + i) * s.WIDTH;
+            turbo_quantize(
+                &turbo_kernels_ref, turbo_format_id(id), x, out.data() + (slice * s.CELLS + to[i]) * row, s.WIDTH);
         }
     }
     return out;
@@ -69,9 +71,7 @@ TEST("set_rows: any number of threads stores the reference's bytes and nothing e
             const std::vector<uint8_t> want = expected(id, to);
             for (int nth : { 1, 2, 3, 7, 64 }) {
                 set_rows s(TYPES[id], to);
-                for (int ith = nth - 1; ith >= 0; --ith) {
-                    CHECK(s.run(ith, nth));
-                }
+                for (int ith = nth - 1; ith >= 0; --ith) { CHECK(s.run(ith, nth)); }
                 CHECK(s.bytes() == want);
             }
         }
@@ -86,11 +86,9 @@ TEST("set_rows: threads share the groups of a single row") {
             s.run(ith, 2);
             const std::vector<uint8_t> after = s.bytes();
             size_t changed = 0;
-            for (size_t i = 0; i < after.size(); ++i) {
-                changed += after[i] != before[i];
-            }
+            for (size_t i = 0; i < after.size(); ++i) { changed += after[i] != before[i]; }
             CHECK(changed > 0);
-            CHECK(changed <= s.SLICES*ggml_row_size(TYPES[id], s.WIDTH)/2);
+            CHECK(changed <= s.SLICES * ggml_row_size(TYPES[id], s.WIDTH) / 2);
         }
     }
 }

@@ -13,10 +13,10 @@
 namespace {
 
 constexpr uint32_t n_vocab = 64;
-constexpr uint32_t n_embd  = 128;
-constexpr uint32_t n_head  = 4;
-constexpr uint32_t n_kv    = 2;
-constexpr uint32_t n_ff    = 128;
+constexpr uint32_t n_embd = 128;
+constexpr uint32_t n_head = 4;
+constexpr uint32_t n_kv = 2;
+constexpr uint32_t n_ff = 128;
 constexpr uint32_t n_layer = 2;
 
 class writer {
@@ -26,24 +26,21 @@ public:
     // Weights keep the variance of what they multiply, so that attention logits have variance one: sharper ones
     // would make the tests measure the chaos of a random model. Norms and biases are near one.
     void tensor(const std::string & name, int64_t rows, int64_t cols = 1, float size = 1.0f) {
-        ggml_tensor * t = cols == 1 ? ggml_new_tensor_1d(data.get(), GGML_TYPE_F32, rows) : ggml_new_tensor_2d(data.get(), GGML_TYPE_F32, rows, cols);
+        ggml_tensor * t = cols == 1 ? ggml_new_tensor_1d(data.get(), GGML_TYPE_F32, rows)
+                                    : ggml_new_tensor_2d(data.get(), GGML_TYPE_F32, rows, cols);
         ggml_set_name(t, name.c_str());
-        std::normal_distribution<float> dist(cols == 1 ? 1.0f : 0.0f, cols == 1 ? 0.1f : 1.0f/std::sqrt(float(rows)));
-        for (int64_t i = 0; i < ggml_nelements(t); ++i) {
-            static_cast<float *>(t->data)[i] = size*dist(rng);
-        }
+        std::normal_distribution<float> dist(cols == 1 ? 1.0f : 0.0f, cols == 1 ? 0.1f : 1.0f / std::sqrt(float(rows)));
+        for (int64_t i = 0; i < ggml_nelements(t); ++i) { static_cast<float *>(t->data)[i] = size * dist(rng); }
         gguf_add_tensor(meta.get(), t);
     }
 
-    void u32(const char * key, uint32_t value) {
-        gguf_set_val_u32(meta.get(), key, value);
-    }
+    void u32(const char * key, uint32_t value) { gguf_set_val_u32(meta.get(), key, value); }
 
     gguf_context_ptr meta;
 
 private:
     ggml_context_ptr data;
-    std::mt19937     rng;
+    std::mt19937 rng;
 };
 
 const char * const architectures[] = { "llama", "gemma3", "gemma2", "granite_swa", "llama" };
@@ -51,82 +48,81 @@ const char * const architectures[] = { "llama", "gemma3", "gemma2", "granite_swa
 void metadata(writer & w, const tiny_model_shape & shape) {
     const std::string arch = architectures[shape.kind];
     const auto u32 = [&](const char * key, uint32_t value) { w.u32((arch + "." + key).c_str(), value); };
-    const auto f32 = [&](const char * key, float value) { gguf_set_val_f32(w.meta.get(), (arch + "." + key).c_str(), value); };
+    const auto f32 = [&](const char * key, float value) {
+        gguf_set_val_f32(w.meta.get(), (arch + "." + key).c_str(), value);
+    };
 
     gguf_set_val_str(w.meta.get(), "general.architecture", arch.c_str());
     gguf_set_val_str(w.meta.get(), "tokenizer.ggml.model", "no_vocab");
     f32("attention.layer_norm_rms_epsilon", 1e-5f);
-    u32("vocab_size",              n_vocab);
-    u32("context_length",          512);
-    u32("embedding_length",        n_embd);
-    u32("block_count",             n_layer);
-    u32("feed_forward_length",     n_ff);
-    u32("attention.head_count",    n_head);
+    u32("vocab_size", n_vocab);
+    u32("context_length", 512);
+    u32("embedding_length", n_embd);
+    u32("block_count", n_layer);
+    u32("feed_forward_length", n_ff);
+    u32("attention.head_count", n_head);
     u32("attention.head_count_kv", n_kv);
-    u32("attention.key_length",    shape.head_dim);
-    u32("attention.value_length",  shape.head_dim);
-    u32("rope.dimension_count",    shape.head_dim);
+    u32("attention.key_length", shape.head_dim);
+    u32("attention.value_length", shape.head_dim);
+    u32("rope.dimension_count", shape.head_dim);
     if (shape.kind == TINY_LONGROPE) {
         gguf_set_val_str(w.meta.get(), "llama.rope.scaling.type", "longrope");
         u32("rope.scaling.original_context_length", 256);
     }
-    if (shape.kind == TINY_LLAMA || shape.kind == TINY_LONGROPE) {
-        return;
-    }
+    if (shape.kind == TINY_LLAMA || shape.kind == TINY_LONGROPE) { return; }
     u32("attention.sliding_window", 24);
     if (shape.kind == TINY_SINKS) {
         const int8_t windowed[n_layer] = { 1, 0 };
-        gguf_set_arr_data(w.meta.get(), (arch + ".attention.sliding_window_pattern").c_str(), GGUF_TYPE_BOOL, windowed, n_layer);
-        f32("logit_scale",     1.0f);
-        f32("attention.scale", 1.0f/std::sqrt(float(shape.head_dim)));
+        gguf_set_arr_data(
+            w.meta.get(), (arch + ".attention.sliding_window_pattern").c_str(), GGUF_TYPE_BOOL, windowed, n_layer);
+        f32("logit_scale", 1.0f);
+        f32("attention.scale", 1.0f / std::sqrt(float(shape.head_dim)));
     } else {
         u32("attention.sliding_window_pattern", 2);
-        f32("attn_logit_softcapping",  2.0f);
+        f32("attn_logit_softcapping", 2.0f);
         f32("final_logit_softcapping", 30.0f);
     }
 }
 
 void attention_extras(writer & w, const tiny_model_shape & shape, const std::string & blk) {
     if (shape.k_bias) {
-        w.tensor(blk + "attn_q.bias", n_head*shape.head_dim);
-        w.tensor(blk + "attn_k.bias", n_kv*shape.head_dim);
-        w.tensor(blk + "attn_v.bias", n_kv*shape.head_dim);
+        w.tensor(blk + "attn_q.bias", n_head * shape.head_dim);
+        w.tensor(blk + "attn_k.bias", n_kv * shape.head_dim);
+        w.tensor(blk + "attn_v.bias", n_kv * shape.head_dim);
     }
-    if (shape.kind == TINY_SINKS) {
-        w.tensor(blk + "attn_sinks.weight", n_head);
-    }
+    if (shape.kind == TINY_SINKS) { w.tensor(blk + "attn_sinks.weight", n_head); }
     if (shape.kind == TINY_WINDOW) {
         w.tensor(blk + "attn_q_norm.weight", shape.head_dim);
         w.tensor(blk + "attn_k_norm.weight", shape.head_dim);
     }
     if (shape.kind == TINY_WINDOW || shape.kind == TINY_SOFTCAP) {
         w.tensor(blk + "post_attention_norm.weight", n_embd);
-        w.tensor(blk + "post_ffw_norm.weight",       n_embd);
+        w.tensor(blk + "post_ffw_norm.weight", n_embd);
     }
 }
 
 void fill(writer & w, const tiny_model_shape & shape) {
     metadata(w, shape);
-    w.tensor("token_embd.weight",  n_embd, n_vocab);
+    w.tensor("token_embd.weight", n_embd, n_vocab);
     if (shape.kind != TINY_SOFTCAP) { // gemma2 always uses the embedding
-        w.tensor("output.weight",  n_embd, n_vocab);
+        w.tensor("output.weight", n_embd, n_vocab);
     }
     w.tensor("output_norm.weight", n_embd);
     if (shape.kind == TINY_LONGROPE) {
-        w.tensor("rope_factors_long.weight",  shape.head_dim/2);
-        w.tensor("rope_factors_short.weight", shape.head_dim/2);
+        w.tensor("rope_factors_long.weight", shape.head_dim / 2);
+        w.tensor("rope_factors_short.weight", shape.head_dim / 2);
     }
     for (uint32_t il = 0; il < n_layer; ++il) {
         const std::string blk = "blk." + std::to_string(il) + ".";
-        w.tensor(blk + "attn_norm.weight",   n_embd);
-        w.tensor(blk + "attn_q.weight",      n_embd, n_head*shape.head_dim);
-        w.tensor(blk + "attn_k.weight",      n_embd, n_kv*shape.head_dim, shape.k_size);
-        w.tensor(blk + "attn_v.weight",      n_embd, n_kv*shape.head_dim);
-        w.tensor(blk + "attn_output.weight", n_head*shape.head_dim, n_embd);
-        w.tensor(blk + "ffn_norm.weight",    n_embd);
-        w.tensor(blk + "ffn_gate.weight",    n_embd, n_ff);
-        w.tensor(blk + "ffn_up.weight",      n_embd, n_ff);
-        w.tensor(blk + "ffn_down.weight",    n_ff,   n_embd);
+        w.tensor(blk + "attn_norm.weight", n_embd);
+        w.tensor(blk + "attn_q.weight", n_embd, n_head * shape.head_dim);
+        w.tensor(blk + "attn_k.weight", n_embd, n_kv * shape.head_dim, shape.k_size);
+        w.tensor(blk + "attn_v.weight", n_embd, n_kv * shape.head_dim);
+        w.tensor(blk + "attn_output.weight", n_head * shape.head_dim, n_embd);
+        w.tensor(blk + "ffn_norm.weight", n_embd);
+        w.tensor(blk + "ffn_gate.weight", n_embd, n_ff);
+        w.tensor(blk + "ffn_up.weight", n_embd, n_ff);
+        w.tensor(blk + "ffn_down.weight", n_ff, n_embd);
         attention_extras(w, shape, blk);
     }
 }
@@ -136,7 +132,8 @@ void fill(writer & w, const tiny_model_shape & shape) {
 llama_model_ptr make_tiny_model(const tiny_model_shape & shape) {
     writer w;
     fill(w, shape);
-    const auto path = std::filesystem::temp_directory_path() / ("concertina-tiny-" + std::to_string(std::random_device{}()) + ".gguf");
+    const auto path = std::filesystem::temp_directory_path() /
+                      ("concertina-tiny-" + std::to_string(std::random_device{}()) + ".gguf");
     if (!gguf_write_to_file(w.meta.get(), path.string().c_str(), false)) {
         fprintf(stderr, "cannot write %s\n", path.string().c_str());
         abort();

@@ -14,10 +14,10 @@ enum tiny_model_kind {
 };
 
 struct tiny_model_shape {
-    uint32_t        head_dim;
-    bool            k_bias = false;
-    tiny_model_kind kind   = TINY_LLAMA;
-    float           k_size = 1.0f; // of the weights of the K projection
+    uint32_t head_dim;
+    bool k_bias = false;
+    tiny_model_kind kind = TINY_LLAMA;
+    float k_size = 1.0f; // of the weights of the K projection
 };
 
 // Writes the file to a temporary path, loads it and deletes it. Aborts when the file cannot be written.

@@ -13,7 +13,7 @@
 namespace {
 
 struct entry {
-    std::string           name;
+    std::string name;
     std::function<void()> body;
 };
 
@@ -30,9 +30,7 @@ int n_failures = 0;
 
 } // namespace
 
-test_case::test_case(const char * name, std::function<void()> body) {
-    entries().push_back({ name, std::move(body) });
-}
+test_case::test_case(const char * name, std::function<void()> body) { entries().push_back({ name, std::move(body) }); }
 
 void check(bool ok, const char * file, int line, const std::string & what) {
     if (!ok) {
@@ -42,20 +40,16 @@ void check(bool ok, const char * file, int line, const std::string & what) {
     }
 }
 
-void skip(const std::string & reason) {
-    throw skipped{ reason };
-}
+void skip(const std::string & reason) { throw skipped{ reason }; }
 
 int main(int argc, char ** argv) {
     setvbuf(stdout, nullptr, _IOLBF, 0);
     printf("SIMD level: %s\n", ggml_turbo_simd_level());
-    int n_passed  = 0;
-    int n_failed  = 0;
+    int n_passed = 0;
+    int n_failed = 0;
     int n_skipped = 0;
     for (const entry & e : entries()) {
-        if (argc > 1 && e.name.find(argv[1]) == std::string::npos) {
-            continue;
-        }
+        if (argc > 1 && e.name.find(argv[1]) == std::string::npos) { continue; }
         n_failures = 0;
         try {
             e.body();

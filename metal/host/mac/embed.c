@@ -1,12 +1,11 @@
 // The source of our kernels inside the program, as upstream's CMake embeds its own: TURBO_METAL_SOURCE is the text that
 // native/prepare/metal-source.mjs made of kernels/turbo.metal. Found by the names that X(TURBO, turbo) makes.
 
-__asm__(
-    ".section __DATA,__ggml_metallib\n"
-    ".globl _ggml_metallib_turbo_start\n"
-    "_ggml_metallib_turbo_start:\n"
-    ".incbin \"" TURBO_METAL_SOURCE "\"\n"
-    ".globl _ggml_metallib_turbo_end\n"
-    "_ggml_metallib_turbo_end:\n"
-    ".byte 0\n"
-    ".text\n");
+__asm__(".section __DATA,__ggml_metallib\n"
+        ".globl _ggml_metallib_turbo_start\n"
+        "_ggml_metallib_turbo_start:\n"
+        ".incbin \"" TURBO_METAL_SOURCE "\"\n"
+        ".globl _ggml_metallib_turbo_end\n"
+        "_ggml_metallib_turbo_end:\n"
+        ".byte 0\n"
+        ".text\n");

@@ -27,26 +27,25 @@ turbo_metal_faults faults;
 
 ggml_metal_device_t metal_device() {
     ggml_backend_reg_t reg = ggml_backend_metal_reg();
-    return ggml_backend_reg_dev_count(reg) > 0 ? (ggml_metal_device_t) ggml_backend_reg_dev_get(reg, 0)->context : nullptr;
+    return ggml_backend_reg_dev_count(reg) > 0 ? (ggml_metal_device_t) ggml_backend_reg_dev_get(reg, 0)->context
+                                               : nullptr;
 }
 
 class gpu : public turbo_metal_runner {
 public:
     gpu(const turbo_metal_device & device, ggml_metal_library_t lib) : device(device), lib(lib) {}
 
-    std::string run(const turbo_metal_sample & s, const turbo_metal_variant * variant, std::vector<uint8_t> & result) override {
-        const turbo_metal_plan plan = variant ? turbo_metal_plan_on(lib, *variant, s.op) : turbo_metal_make_plan(device, s.op);
+    std::string run(
+        const turbo_metal_sample & s, const turbo_metal_variant * variant, std::vector<uint8_t> & result) override {
+        const turbo_metal_plan plan =
+            variant ? turbo_metal_plan_on(lib, *variant, s.op) : turbo_metal_make_plan(device, s.op);
         most_threads = turbo_metal_most_threads(lib, plan);
         const std::string obstacle = turbo_metal_obstacle(lib, plan);
-        if (!obstacle.empty()) {
-            return obstacle;
-        }
+        if (!obstacle.empty()) { return obstacle; }
         // one each: after an error on the GPU a backend refuses all that follows
         ggml_backend_ptr backend(ggml_backend_metal_init());
         ggml_backend_buffer_ptr buffer(backend ? ggml_backend_alloc_ctx_tensors(s.ctx.get(), backend.get()) : nullptr);
-        if (!buffer) {
-            return "no memory on the GPU";
-        }
+        if (!buffer) { return "no memory on the GPU"; }
         for (const turbo_metal_input & input : s.inputs) {
             ggml_backend_tensor_set(input.tensor, input.bytes.data(), 0, input.bytes.size());
         }
@@ -64,9 +63,9 @@ public:
     std::string note() const override { return "at most " + std::to_string(most_threads) + " threads"; }
 
 private:
-    turbo_metal_device   device;
+    turbo_metal_device device;
     ggml_metal_library_t lib;
-    int                  most_threads = 0;
+    int most_threads = 0;
 };
 
 std::string system_build() {
@@ -80,7 +79,8 @@ std::string system_build() {
 
 // What a result holds for: a system brings another compiler, a build other kernels.
 std::string key_of(const ggml_metal_device_props * props) {
-    return std::string(props->desc) + ", Apple" + std::to_string(props->gpu_family) + ", system " + system_build() + ", build " + TURBO_METAL_BUILD;
+    return std::string(props->desc) + ", Apple" + std::to_string(props->gpu_family) + ", system " + system_build() +
+           ", build " + TURBO_METAL_BUILD;
 }
 
 } // namespace
@@ -92,9 +92,7 @@ std::string turbo_metal_family() {
 
 void turbo_metal_start(const std::string & folder) {
     ggml_metal_device_t device = metal_device();
-    if (!device) {
-        return;
-    }
+    if (!device) { return; }
     const ggml_metal_device_props * props = ggml_metal_device_get_props(device);
     if (!props->has_simdgroup_reduction || !props->has_simdgroup_mm) {
         return; // nothing of ours runs there: turbo_metal_refusal
@@ -103,9 +101,7 @@ void turbo_metal_start(const std::string & folder) {
     turbo_metal_record record(folder.empty() ? "" : folder + "/metal-self-test.txt", key_of(props));
     faults = turbo_metal_self_test(turbo_metal_device_of(props, true), runner, record, turbo_metal_dims());
     turbo_metal_set_faults(&faults);
-    for (const std::string & text : turbo_metal_warnings()) {
-        GGML_LOG_WARN("%s\n", text.c_str());
-    }
+    for (const std::string & text : turbo_metal_warnings()) { GGML_LOG_WARN("%s\n", text.c_str()); }
 }
 
 std::vector<std::string> turbo_metal_warnings() {
@@ -114,16 +110,15 @@ std::vector<std::string> turbo_metal_warnings() {
         texts.push_back(turbo_metal_environment().problem + ". It is ignored.");
     }
     for (const auto & f : faults) {
-        texts.push_back("Disabled by the self-test on this GPU: " + f.first + " (" + f.second + "). Another kernel or cache type is used.");
+        texts.push_back("Disabled by the self-test on this GPU: " + f.first + " (" + f.second +
+                        "). Another kernel or cache type is used.");
     }
     return texts;
 }
 
 std::vector<turbo_metal_use> turbo_metal_uses_here(int dim_k, int dim_v, int gqa, int64_t n_ctx, bool has_turbo4) {
     ggml_metal_device_t device = metal_device();
-    if (!device) {
-        return {};
-    }
+    if (!device) { return {}; }
     const turbo_metal_device known = turbo_metal_device_of(ggml_metal_device_get_props(device), true);
     return turbo_metal_uses(known, dim_k, dim_v, gqa, n_ctx, turbo_metal_environment().text, has_turbo4);
 }

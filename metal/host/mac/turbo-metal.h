@@ -21,10 +21,12 @@ extern "C" {
 bool turbo_metal_involves(const struct ggml_tensor * op);
 
 // Whether Metal does such an operation. has_kernels: our library was compiled. Logs each reason against it once.
-bool turbo_metal_supports_op(const struct ggml_metal_device_props * props, bool has_kernels, const struct ggml_tensor * op);
+bool turbo_metal_supports_op(
+    const struct ggml_metal_device_props * props, bool has_kernels, const struct ggml_tensor * op);
 
 // Encodes an operation with a turbo type. False, with nothing encoded: upstream's code does it.
-bool turbo_metal_encode_op(ggml_metal_device_t dev, ggml_metal_library_t lib, ggml_metal_encoder_t enc, const struct ggml_tensor * op);
+bool turbo_metal_encode_op(
+    ggml_metal_device_t dev, ggml_metal_library_t lib, ggml_metal_encoder_t enc, const struct ggml_tensor * op);
 
 // Bytes after the result of an operation that upstream does not reserve itself: res raised where turbo types need more.
 size_t turbo_metal_alloc(const struct ggml_tensor * op, size_t res);

@@ -27,9 +27,8 @@ bool onProgress(int32_t done, int32_t total, void * data) {
 
 } // namespace
 
-std::vector<uint8_t> calibrate(
-    const std::shared_ptr<Model> & model, const CalibrationOptions & options, const std::atomic<bool> & cancel,
-    const std::function<void(float)> & report) {
+std::vector<uint8_t> calibrate(const std::shared_ptr<Model> & model, const CalibrationOptions & options,
+    const std::atomic<bool> & cancel, const std::function<void(float)> & report) {
     std::vector<llama_token> tokens = model->tokenize(options.text, true, false);
     const uint32_t trained = trainedContext(*model);
     size_t count = std::min<size_t>(tokens.size(), static_cast<size_t>(std::max(1, options.maxTokens)));
@@ -39,18 +38,20 @@ std::vector<uint8_t> calibrate(
     const RopeScaling rope = ropeFor(*model, options.rope, static_cast<uint32_t>(std::max(0, options.positions)));
     llama_context_params scaled = llama_context_default_params();
     applyRope(rope, scaled);
-    const llama_turbo_rope asked{scaled.rope_scaling_type, scaled.rope_freq_scale, scaled.yarn_ext_factor, scaled.yarn_orig_ctx};
+    const llama_turbo_rope asked{ scaled.rope_scaling_type, scaled.rope_freq_scale, scaled.yarn_ext_factor,
+        scaled.yarn_orig_ctx };
 
-    Progress progress{cancel, report};
+    Progress progress{ cancel, report };
     const LogSink::Capture log;
     const std::lock_guard<std::mutex> making(model->makingContext);
     const Handle made(
-        llama_turbo_calibrate(
-            model->handle, tokens.data(), static_cast<int32_t>(count), options.positions, std::min(threads, GGML_MAX_N_THREADS),
-            rope.kind == "model" ? nullptr : &asked, onProgress, &progress),
+        llama_turbo_calibrate(model->handle, tokens.data(), static_cast<int32_t>(count), options.positions,
+            std::min(threads, GGML_MAX_N_THREADS), rope.kind == "model" ? nullptr : &asked, onProgress, &progress),
         llama_turbo_calibration_free);
     if (cancel) throw CodedError("cancelled", "Measuring the model was cancelled");
-    if (!made) throw CodedError("model-unsupported", withLog("The model cannot be measured", log.errors()), "Compressed caches work without it.");
+    if (!made)
+        throw CodedError("model-unsupported", withLog("The model cannot be measured", log.errors()),
+            "Compressed caches work without it.");
     std::vector<uint8_t> bytes(llama_turbo_calibration_get_size(made.get()));
     llama_turbo_calibration_get_data(made.get(), bytes.data());
     return bytes;
@@ -62,21 +63,23 @@ void attachCalibration(Model & model, const std::vector<uint8_t> & bytes) {
         return;
     }
     const Handle read(llama_turbo_calibration_init_from_data(bytes.data(), bytes.size()), llama_turbo_calibration_free);
-    if (!read) throw CodedError("data-corrupt", "The measurements of the model are damaged", "They will be taken again.");
+    if (!read)
+        throw CodedError("data-corrupt", "The measurements of the model are damaged", "They will be taken again.");
     if (!llama_turbo_calibration_attach(model.handle, read.get())) {
         throw CodedError("data-corrupt", "The measurements are those of another model", "They will be taken again.");
     }
 }
 
 bool wantsCalibration(const Model & model, const ContextOptions & options) {
-    const EffectiveTypes types = resolveTypes(model.handle, options.typeK, options.typeV, flashType(options.flashAttention));
+    const EffectiveTypes types =
+        resolveTypes(model.handle, options.typeK, options.typeV, flashType(options.flashAttention));
     return llama_turbo_centering_resolve(model.handle, types.k, types.v).wanted;
 }
 
 EffectiveCentering centeringOf(const Model & model, ggml_type typeK, ggml_type typeV) {
     const llama_turbo_centering found = llama_turbo_centering_resolve(model.handle, typeK, typeV);
     const auto text = [](const char * reason) { return std::string(reason ? reason : ""); };
-    return {found.k, found.v, text(found.reason_k), text(found.reason_v), found.hash};
+    return { found.k, found.v, text(found.reason_k), text(found.reason_v), found.hash };
 }
 
 } // namespace concertina

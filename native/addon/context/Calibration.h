@@ -17,14 +17,13 @@ struct CalibrationOptions {
     std::string text;
     int maxTokens = 0; // of the text's beginning
     int positions = 0; // of the contexts it is for; 0: as many as the model was trained for
-    int threads = 0;   // 0: physical cores
+    int threads = 0; // 0: physical cores
     std::string rope = "model"; // of those contexts, see Rope.h; scaled as for a context of `positions`
 };
 
 // Statistics as bytes. Throws `cancelled`, and `model-unsupported` where there is nothing to measure.
-std::vector<uint8_t> calibrate(
-    const std::shared_ptr<Model> & model, const CalibrationOptions & options, const std::atomic<bool> & cancel,
-    const std::function<void(float)> & report);
+std::vector<uint8_t> calibrate(const std::shared_ptr<Model> & model, const CalibrationOptions & options,
+    const std::atomic<bool> & cancel, const std::function<void(float)> & report);
 
 // Contexts made from now on are centered where they can be; empty bytes: not. Throws `data-corrupt` for bytes that are
 // damaged or of another model.

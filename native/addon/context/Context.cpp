@@ -19,7 +19,8 @@ constexpr double maxCells = 1 << 24;
 uint32_t cells(const ContextOptions & options, const Model & model, std::vector<std::string> & notes) {
     const double asked = options.nCtx;
     if (!(asked >= 1) || asked > maxCells || asked != std::floor(asked)) {
-        throw CodedError("context-invalid", "A context of " + std::to_string(asked) + " tokens is not possible", "Choose 512 or more.");
+        throw CodedError("context-invalid", "A context of " + std::to_string(asked) + " tokens is not possible",
+            "Choose 512 or more.");
     }
     const auto wanted = static_cast<uint32_t>(asked);
     const uint32_t trained = trainedContext(model);
@@ -33,14 +34,16 @@ llama_context_params paramsFor(const ContextOptions & options, Context & context
     params.n_ctx = cells(options, *context.model, context.effective.notes);
     context.effective.rope = ropeFor(*context.model, options.rope, params.n_ctx);
     applyRope(context.effective.rope, params);
-    params.n_ubatch = params.n_batch = std::min<uint32_t>(params.n_ctx, static_cast<uint32_t>(std::max(1, options.batch)));
+    params.n_ubatch = params.n_batch =
+        std::min<uint32_t>(params.n_ctx, static_cast<uint32_t>(std::max(1, options.batch)));
     params.n_outputs_max = std::min(maxOutputs, params.n_batch);
     const int threads = options.threads > 0 ? options.threads : common_cpu_get_num_math();
     params.n_threads = params.n_threads_batch = std::min(threads, GGML_MAX_N_THREADS);
     params.flash_attn_type = flashType(options.flashAttention);
     params.swa_full = false;
     params.no_perf = false;
-    const EffectiveTypes types = resolveTypes(context.model->handle, options.typeK, options.typeV, params.flash_attn_type);
+    const EffectiveTypes types =
+        resolveTypes(context.model->handle, options.typeK, options.typeV, params.flash_attn_type);
     params.type_k = types.k;
     params.type_v = types.v;
     context.effective.typeK = types.typeK;
@@ -62,8 +65,11 @@ void describe(Context & context, const ContextOptions & options) {
 }
 
 [[noreturn]] void explain(const std::string & log) {
-    if (const auto error = failedAllocation(log, "Choose a shorter context or a smaller cache type, or close other programs.")) throw *error;
-    throw CodedError("context-invalid", withLog("The context could not be made", log), "Choose other cache types or another size.");
+    if (const auto error =
+            failedAllocation(log, "Choose a shorter context or a smaller cache type, or close other programs."))
+        throw *error;
+    throw CodedError(
+        "context-invalid", withLog("The context could not be made", log), "Choose other cache types or another size.");
 }
 
 } // namespace
@@ -89,8 +95,8 @@ std::shared_ptr<Context> Context::create(std::shared_ptr<Model> model, const Con
     }
     if (!context->handle) explain(log.errors());
     if (!llama_get_memory(context->handle)) {
-        throw CodedError("model-unsupported", context->model->path + " cannot write text: it is an embedding or diffusion model",
-                         "Choose a chat model.");
+        throw CodedError("model-unsupported",
+            context->model->path + " cannot write text: it is an embedding or diffusion model", "Choose a chat model.");
     }
     describe(*context, options);
     if (!dry) context->effective.placement = placementOf(context->handle);
@@ -130,7 +136,8 @@ bool Context::decode(const llama_token * added, size_t count, size_t outputs) {
     }
     settle();
     if (status == 2) return false;
-    if (status == 1) throw CodedError("context-full", "The context is full", "Start a new chat or choose a longer context.");
+    if (status == 1)
+        throw CodedError("context-full", "The context is full", "Start a new chat or choose a longer context.");
     throw CodedError("internal", withLog("llama_decode failed with " + std::to_string(status), log.errors()));
 }
 

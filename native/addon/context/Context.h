@@ -88,7 +88,7 @@ public:
     WrittenAnswer written;
 
     // one job at a time: see Lease
-    std::atomic<bool> busy{false};
+    std::atomic<bool> busy{ false };
     std::shared_ptr<std::atomic<bool>> cancel;
 
 private:
@@ -96,7 +96,7 @@ private:
     static bool aborted(void * self);
     void settle();
 
-    std::atomic<size_t> usedTokens{0};
+    std::atomic<size_t> usedTokens{ 0 };
     PartBytes lastBytes;
     std::vector<DeviceUse> lastDevices;
 };

@@ -9,7 +9,7 @@ MemoryEstimate Estimator::estimate(const std::string & path, int gpuLayers, cons
     const auto context = Context::create(modelFor(path, gpuLayers), options, true);
     const EffectiveContext & made = context->effective;
     const int trained = static_cast<int>(trainedContext(*context->model));
-    return {context->bytes(), made.typeK, made.typeV, made.nCtx, trained, context->devices()};
+    return { context->bytes(), made.typeK, made.typeV, made.nCtx, trained, context->devices() };
 }
 
 std::shared_ptr<Model> Estimator::modelFor(const std::string & path, int gpuLayers) {
@@ -19,7 +19,7 @@ std::shared_ptr<Model> Estimator::modelFor(const std::string & path, int gpuLaye
     const std::string key = path + '\n' + std::to_string(changed) + '\n' + std::to_string(gpuLayers);
     if (last && key == lastKey) return last;
     last.reset();
-    const std::atomic<bool> cancel{false};
+    const std::atomic<bool> cancel{ false };
     last = loadModel(path, gpuLayers, true, cancel, {});
     lastKey = key;
     return last;

@@ -26,11 +26,12 @@ public:
         ggml_backend_t backend = ggml_backend_sched_get_tensor_backend(context->get_sched(), node);
         if (!backend || layer < 0) return;
         ggml_backend_dev_t device = ggml_backend_get_device(backend);
-        const AttentionPlace place{
-            backendName(device), ggml_backend_dev_description(device), backendName(model.dev_layer(layer)),
-            model.hparams.is_swa(static_cast<uint32_t>(layer)), 0};
+        const AttentionPlace place{ backendName(device), ggml_backend_dev_description(device),
+            backendName(model.dev_layer(layer)), model.hparams.is_swa(static_cast<uint32_t>(layer)), 0 };
         for (AttentionPlace & known : found) {
-            if (known.device != place.device || known.layerBackend != place.layerBackend || known.window != place.window) continue;
+            if (known.device != place.device || known.layerBackend != place.layerBackend ||
+                known.window != place.window)
+                continue;
             known.layers++;
             return;
         }

@@ -14,13 +14,13 @@ namespace concertina {
 // A group of layers whose attention runs in one place.
 struct AttentionPlace {
     std::string backend, device; // that attention runs on
-    std::string layerBackend;    // that holds the layers' weights
-    bool window = false;         // sliding-window layers
+    std::string layerBackend; // that holds the layers' weights
+    bool window = false; // sliding-window layers
     int layers = 0;
 };
 
 struct Placement {
-    int layers = 0;    // of the model, and the output layer as one
+    int layers = 0; // of the model, and the output layer as one
     int offloaded = 0; // of them on a GPU
     std::vector<AttentionPlace> attention; // empty: a model without attention
 };

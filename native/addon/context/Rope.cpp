@@ -36,8 +36,10 @@ void applyRope(const RopeScaling & rope, llama_context_params & params) {
     const bool yarn = rope.kind == "yarn";
     params.rope_scaling_type = yarn ? LLAMA_ROPE_SCALING_TYPE_YARN : LLAMA_ROPE_SCALING_TYPE_LINEAR;
     params.rope_freq_scale = rope.freqScale;
-    if (yarn) params.yarn_orig_ctx = rope.originalCtx;
-    else params.yarn_ext_factor = 0; // a model of YaRN's own brings one
+    if (yarn)
+        params.yarn_orig_ctx = rope.originalCtx;
+    else
+        params.yarn_ext_factor = 0; // a model of YaRN's own brings one
 }
 
 } // namespace concertina

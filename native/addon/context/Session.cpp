@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char magic[8] = {'C', 'N', 'C', 'T', 'K', 'V', '0', '1'};
+constexpr char magic[8] = { 'C', 'N', 'C', 'T', 'K', 'V', '0', '1' };
 constexpr uint64_t maxLabelBytes = 4096;
 
 // the last bytes of the file; integers as the machine stores them, like the tensors before it
@@ -53,8 +53,10 @@ Footer check(const Context & context, const std::string & path) {
     if (size < sizeof footer) corrupt(path, "it is not a saved session");
     file.seekg(static_cast<std::streamoff>(size - sizeof footer));
     file.read(reinterpret_cast<char *>(&footer), sizeof footer);
-    if (!file || std::memcmp(footer.mark, magic, sizeof magic) != 0) corrupt(path, "it is not a saved session, or it is cut short");
-    const bool fits = footer.labelBytes <= maxLabelBytes && footer.stateBytes < size && footer.stateBytes + footer.labelBytes + sizeof footer == size;
+    if (!file || std::memcmp(footer.mark, magic, sizeof magic) != 0)
+        corrupt(path, "it is not a saved session, or it is cut short");
+    const bool fits = footer.labelBytes <= maxLabelBytes && footer.stateBytes < size &&
+                      footer.stateBytes + footer.labelBytes + sizeof footer == size;
     if (!fits) corrupt(path, "its length is wrong");
     std::string label(footer.labelBytes, '\0');
     file.seekg(static_cast<std::streamoff>(footer.stateBytes));
@@ -74,13 +76,15 @@ void appendFooter(const Context & context, const std::string & path, uint64_t st
     footer.labelBytes = label.size();
     std::memcpy(footer.mark, magic, sizeof magic);
     const fs::path name = fs::u8path(path);
-    std::ofstream(name, std::ios::binary | std::ios::app).write(label.data(), static_cast<std::streamsize>(label.size()));
+    std::ofstream(name, std::ios::binary | std::ios::app)
+        .write(label.data(), static_cast<std::streamsize>(label.size()));
     footer.checksum = fileChecksum(path, stateBytes + label.size(), *context.cancel);
     throwIfCancelled(context);
     std::ofstream file(name, std::ios::binary | std::ios::app);
     file.write(reinterpret_cast<const char *>(&footer), sizeof footer);
     file.flush();
-    if (!file || footer.checksum == 0) throw CodedError("storage-failed", path + " cannot be written", "Check the free space of the disk.");
+    if (!file || footer.checksum == 0)
+        throw CodedError("storage-failed", path + " cannot be written", "Check the free space of the disk.");
 }
 
 } // namespace
@@ -102,9 +106,12 @@ uint64_t saveSession(Context & context, const std::string & path) {
     const std::string part = path + ".part";
     const LogSink::Capture log;
     std::error_code error;
-    const size_t bytes = llama_state_seq_save_file(context.handle, part.c_str(), 0, context.tokens.data(), context.tokens.size());
+    const size_t bytes =
+        llama_state_seq_save_file(context.handle, part.c_str(), 0, context.tokens.data(), context.tokens.size());
     try {
-        if (!bytes) throw CodedError("storage-failed", withLog(path + " cannot be written", log.errors()), "Check the folder and the free space of the disk.");
+        if (!bytes)
+            throw CodedError("storage-failed", withLog(path + " cannot be written", log.errors()),
+                "Check the folder and the free space of the disk.");
         throwIfCancelled(context);
         appendFooter(context, part, bytes);
         fs::rename(fs::u8path(part), fs::u8path(path));
@@ -123,9 +130,9 @@ size_t loadSession(Context & context, const std::string & path) {
     size_t stored = 0;
     llama_state_seq_load_file(context.handle, path.c_str(), 0, nullptr, 0, &stored);
     if (stored > context.effective.nCtx) {
-        throw CodedError(
-            "context-full",
-            "The session has " + std::to_string(stored) + " tokens, the context holds " + std::to_string(context.effective.nCtx),
+        throw CodedError("context-full",
+            "The session has " + std::to_string(stored) + " tokens, the context holds " +
+                std::to_string(context.effective.nCtx),
             "Choose a longer context.");
     }
     context.clear();

@@ -13,9 +13,17 @@ const struct {
     const char * name;
     ggml_type type;
 } knownTypes[] = {
-    {"f32", GGML_TYPE_F32},       {"f16", GGML_TYPE_F16},       {"bf16", GGML_TYPE_BF16},         {"q8_0", GGML_TYPE_Q8_0},
-    {"q5_1", GGML_TYPE_Q5_1},     {"q5_0", GGML_TYPE_Q5_0},     {"iq4_nl", GGML_TYPE_IQ4_NL},     {"q4_1", GGML_TYPE_Q4_1},
-    {"q4_0", GGML_TYPE_Q4_0},     {"turbo4", GGML_TYPE_TURBO4}, {"turbo3", GGML_TYPE_TURBO3},
+    { "f32", GGML_TYPE_F32 },
+    { "f16", GGML_TYPE_F16 },
+    { "bf16", GGML_TYPE_BF16 },
+    { "q8_0", GGML_TYPE_Q8_0 },
+    { "q5_1", GGML_TYPE_Q5_1 },
+    { "q5_0", GGML_TYPE_Q5_0 },
+    { "iq4_nl", GGML_TYPE_IQ4_NL },
+    { "q4_1", GGML_TYPE_Q4_1 },
+    { "q4_0", GGML_TYPE_Q4_0 },
+    { "turbo4", GGML_TYPE_TURBO4 },
+    { "turbo3", GGML_TYPE_TURBO3 },
 };
 
 ggml_type typeOf(const std::string & name, const char * side) {
@@ -24,12 +32,13 @@ ggml_type typeOf(const std::string & name, const char * side) {
     }
     std::string names;
     for (const auto & known : knownTypes) names += (names.empty() ? "" : ", ") + std::string(known.name);
-    throw CodedError("cache-type-unsupported", std::string("There is no cache type \"") + name + "\" for " + side, "Types: " + names + ".");
+    throw CodedError("cache-type-unsupported", std::string("There is no cache type \"") + name + "\" for " + side,
+        "Types: " + names + ".");
 }
 
 EffectiveType describe(const std::string & asked, ggml_type type, const char * reason) {
     const std::string name = ggml_type_name(type);
-    return {asked, name, name == asked ? "" : (reason ? reason : "The model cannot use " + asked + ".")};
+    return { asked, name, name == asked ? "" : (reason ? reason : "The model cannot use " + asked + ".") };
 }
 
 } // namespace
@@ -40,8 +49,8 @@ std::vector<std::string> cacheTypeNames() {
     return names;
 }
 
-EffectiveTypes resolveTypes(
-    const llama_model * model, const std::string & typeK, const std::string & typeV, llama_flash_attn_type flashAttention) {
+EffectiveTypes resolveTypes(const llama_model * model, const std::string & typeK, const std::string & typeV,
+    llama_flash_attn_type flashAttention) {
     const bool flash = flashAttention != LLAMA_FLASH_ATTN_TYPE_DISABLED;
     const llama_turbo_resolution resolved = llama_turbo_resolve(model, typeOf(typeK, "K"), typeOf(typeV, "V"), flash);
     EffectiveTypes types;
@@ -50,14 +59,14 @@ EffectiveTypes resolveTypes(
     types.typeK = describe(typeK, types.k, resolved.reason_k);
     types.typeV = describe(typeV, types.v, resolved.reason_v);
     if (!flash && ggml_is_quantized(types.v)) {
-        throw CodedError(
-            "cache-type-unsupported", "V as " + types.typeV.effective + " needs flash attention, which is off",
+        throw CodedError("cache-type-unsupported",
+            "V as " + types.typeV.effective + " needs flash attention, which is off",
             "Set flash attention to auto, or choose f16 for V.");
     }
     if (!headDimsFit(model, types.k, types.v)) {
-        throw CodedError(
-            "cache-type-unsupported",
-            "The heads of this model do not divide into the blocks of " + types.typeK.effective + " (K) and " + types.typeV.effective + " (V)",
+        throw CodedError("cache-type-unsupported",
+            "The heads of this model do not divide into the blocks of " + types.typeK.effective + " (K) and " +
+                types.typeV.effective + " (V)",
             "Choose f16 or q8_0.");
     }
     return types;

@@ -33,7 +33,7 @@ struct EffectiveTypes {
 std::vector<std::string> cacheTypeNames();
 
 // throws `cache-type-unsupported`
-EffectiveTypes resolveTypes(
-    const llama_model * model, const std::string & typeK, const std::string & typeV, llama_flash_attn_type flashAttention);
+EffectiveTypes resolveTypes(const llama_model * model, const std::string & typeK, const std::string & typeV,
+    llama_flash_attn_type flashAttention);
 
 } // namespace concertina

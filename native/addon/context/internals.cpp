@@ -23,7 +23,7 @@ constexpr uint64_t halfBytes = 2;
 
 void addTensors(const llama_kv_cache * cache, bool hasV, PartBytes & bytes) {
     // get_v makes a view and so wants a context; the view's source is the tensor in the cache
-    const ggml_init_params params = {ggml_tensor_overhead() * (cache->get_layer_ids().size() + 1), nullptr, true};
+    const ggml_init_params params = { ggml_tensor_overhead() * (cache->get_layer_ids().size() + 1), nullptr, true };
     ggml_context * scratch = ggml_init(params);
     llama_kv_cache::slot_info first;
     first.s0 = first.s1 = 0;
@@ -41,11 +41,12 @@ void addTensors(const llama_kv_cache * cache, bool hasV, PartBytes & bytes) {
 
 // the KV caches inside a memory; empty for kinds that are not known here
 std::vector<const llama_kv_cache *> cachesOf(const llama_memory_i * memory) {
-    if (const auto * plain = dynamic_cast<const llama_kv_cache *>(memory)) return {plain};
-    if (const auto * window = dynamic_cast<const llama_kv_cache_iswa *>(memory)) return {window->get_base(), window->get_swa()};
-    if (const auto * hybrid = dynamic_cast<const llama_memory_hybrid *>(memory)) return {hybrid->get_mem_attn()};
+    if (const auto * plain = dynamic_cast<const llama_kv_cache *>(memory)) return { plain };
+    if (const auto * window = dynamic_cast<const llama_kv_cache_iswa *>(memory))
+        return { window->get_base(), window->get_swa() };
+    if (const auto * hybrid = dynamic_cast<const llama_memory_hybrid *>(memory)) return { hybrid->get_mem_attn() };
     if (const auto * hybrid = dynamic_cast<const llama_memory_hybrid_iswa *>(memory)) {
-        return {hybrid->get_mem_attn()->get_base(), hybrid->get_mem_attn()->get_swa()};
+        return { hybrid->get_mem_attn()->get_base(), hybrid->get_mem_attn()->get_swa() };
     }
     return {};
 }
@@ -62,7 +63,8 @@ uint64_t mappedBytes(const llama_model & model, ggml_backend_buffer_type_t type)
     std::map<const void *, uint64_t> sizes; // tied embeddings are two tensors over the same bytes
     for (const auto & [name, tensor] : llama_internal_get_tensor_map(&model)) {
         if (!tensor->buffer || ggml_backend_buffer_get_type(tensor->buffer) != type) continue;
-        sizes[tensor->data] = GGML_PAD(ggml_backend_buft_get_alloc_size(type, tensor), ggml_backend_buft_get_alignment(type));
+        sizes[tensor->data] =
+            GGML_PAD(ggml_backend_buft_get_alloc_size(type, tensor), ggml_backend_buft_get_alignment(type));
     }
     uint64_t bytes = 0;
     for (const auto & [data, size] : sizes) bytes += size;
@@ -104,7 +106,7 @@ std::vector<DeviceUse> deviceUse(const llama_context * context) {
         ggml_backend_dev_t device = ggml_backend_buft_is_host(type) ? nullptr : ggml_backend_buft_get_device(type);
         const std::string name = nameOf(device);
         auto use = std::find_if(uses.begin(), uses.end(), [&](const DeviceUse & known) { return known.name == name; });
-        if (use == uses.end()) use = uses.insert(use, {name, kindOf(device)});
+        if (use == uses.end()) use = uses.insert(use, { name, kindOf(device) });
         const uint64_t weights = weightsOf(*llama_get_model(context), type, part.model);
         use->weights += weights;
         if (isMapped(type)) use->mapped += weights;
@@ -114,9 +116,7 @@ std::vector<DeviceUse> deviceUse(const llama_context * context) {
     return uses;
 }
 
-bool usesFlashAttention(const llama_context * context) {
-    return context->get_cparams().flash_attn;
-}
+bool usesFlashAttention(const llama_context * context) { return context->get_cparams().flash_attn; }
 
 bool headDimsFit(const llama_model * model, ggml_type typeK, ggml_type typeV) {
     const llama_hparams & hparams = model->hparams;
@@ -129,8 +129,6 @@ bool headDimsFit(const llama_model * model, ggml_type typeK, ggml_type typeV) {
 
 TrainedContextGuard::TrainedContextGuard(llama_model * made) : model(made), trained(made->hparams.n_ctx_train) {}
 
-TrainedContextGuard::~TrainedContextGuard() {
-    model->hparams.n_ctx_train = trained;
-}
+TrainedContextGuard::~TrainedContextGuard() { model->hparams.n_ctx_train = trained; }
 
 } // namespace concertina

@@ -34,29 +34,24 @@ AnswerStream::AnswerStream(const ChatPrompt & prompt, const std::vector<std::str
 
 AnswerStream::AnswerStream(const ChatPrompt & prompt, const std::vector<std::string> & stops, const StreamState & from)
     : prompt(prompt), callerStops(static_cast<int>(stops.size())), stream(joined(stops, prompt.stops), from.unfinished),
-      raw(from.raw), shownText(from.text), shownThinking(from.thinking), textBefore(from.text.size()), thinkingBefore(from.thinking.size()) {}
+      raw(from.raw), shownText(from.text), shownThinking(from.thinking), textBefore(from.text.size()),
+      thinkingBefore(from.thinking.size()) {}
 
-AnswerDelta AnswerStream::push(const std::string & bytes) {
-    return add(stream.push(bytes), false, false);
-}
+AnswerDelta AnswerStream::push(const std::string & bytes) { return add(stream.push(bytes), false, false); }
 
-AnswerDelta AnswerStream::finish(bool goesOn) {
-    return add(stream.finish(goesOn), true, goesOn);
-}
+AnswerDelta AnswerStream::finish(bool goesOn) { return add(stream.finish(goesOn), true, goesOn); }
 
 AnswerDelta AnswerStream::add(const std::string & safe, bool last, bool goesOn) {
     if (!prompt.thinking) {
         shownText += safe;
-        return {safe, ""};
+        return { safe, "" };
     }
     raw += safe;
     if (!last && (safe.empty() || !due())) return {};
     return parse(last, goesOn);
 }
 
-bool AnswerStream::due() {
-    return Clock::now() >= nextParse;
-}
+bool AnswerStream::due() { return Clock::now() >= nextParse; }
 
 AnswerDelta AnswerStream::parse(bool last, bool goesOn) {
     const auto start = Clock::now();
@@ -68,9 +63,7 @@ AnswerDelta AnswerStream::parse(bool last, bool goesOn) {
         if (!last) return {};
         try {
             message = common_chat_parse(raw, true, prompt.parser);
-        } catch (const std::exception &) {
-            message.content = raw;
-        }
+        } catch (const std::exception &) { message.content = raw; }
     }
     nextParse = Clock::now() + (Clock::now() - start) * restFactor;
     const size_t tail = last ? 0 : unfinishedBytes(message.content);

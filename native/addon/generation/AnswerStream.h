@@ -32,7 +32,7 @@ public:
     AnswerDelta push(const std::string & bytes);
     // goesOn: an unfinished character is kept for the stream that goes on
     AnswerDelta finish(bool goesOn = false);
-    StreamState state() const { return {raw, shownText, shownThinking, stream.unfinished()}; }
+    StreamState state() const { return { raw, shownText, shownThinking, stream.unfinished() }; }
 
     bool stopped() const { return stream.stopped(); }
     // ended by a mark of the template, not by a stop string of the caller

@@ -50,27 +50,27 @@ GenerateResult Generation::run() {
     return std::move(result);
 }
 
-bool Generation::cancelled() const {
-    return context.cancel->load();
-}
+bool Generation::cancelled() const { return context.cancel->load(); }
 
 void Generation::preparePrompt() {
     if (request.messages.empty()) {
         tokens = std::move(request.tokens);
     } else {
-        prompt = context.model->chat->apply(request.messages, request.grammar.jsonSchema, request.now, {}, context.cancel.get());
+        prompt = context.model->chat->apply(
+            request.messages, request.grammar.jsonSchema, request.now, {}, context.cancel.get());
         tokens = context.model->chatTokens(prompt);
         if (!request.soFar.empty()) goOn();
     }
     if (tokens.empty()) throw CodedError("bad-request", "The prompt is empty", "Write something first.");
     const int32_t vocabulary = llama_vocab_n_tokens(context.model->vocab());
     for (const llama_token token : tokens) {
-        if (token < 0 || token >= vocabulary) throw CodedError("bad-request", "Token " + std::to_string(token) + " is not in the vocabulary");
+        if (token < 0 || token >= vocabulary)
+            throw CodedError("bad-request", "Token " + std::to_string(token) + " is not in the vocabulary");
     }
     if (tokens.size() <= context.effective.nCtx) return;
-    throw CodedError(
-        "context-full",
-        "The prompt has " + std::to_string(tokens.size()) + " tokens, the context holds " + std::to_string(context.effective.nCtx),
+    throw CodedError("context-full",
+        "The prompt has " + std::to_string(tokens.size()) + " tokens, the context holds " +
+            std::to_string(context.effective.nCtx),
         "Choose a longer context, start a new chat or shorten the text.");
 }
 
@@ -80,8 +80,8 @@ void Generation::goOn() {
         throw CodedError("bad-request", "An answer that a grammar constrains cannot be continued", "Ask again.");
     }
     WrittenAnswer & last = context.written;
-    exact = last.tokens.size() >= tokens.size() && std::equal(tokens.begin(), tokens.end(), last.tokens.begin())
-        && last.shown.text == request.soFar.text && last.shown.thinking == request.soFar.thinking;
+    exact = last.tokens.size() >= tokens.size() && std::equal(tokens.begin(), tokens.end(), last.tokens.begin()) &&
+            last.shown.text == request.soFar.text && last.shown.thinking == request.soFar.thinking;
     if (exact) {
         prompt = std::move(last.prompt);
         before = std::move(last.stream);
@@ -98,7 +98,7 @@ void Generation::remember(const AnswerStream & answer) {
     written.prompt = std::move(prompt);
     written.tokens = std::move(tokens);
     written.tokens.insert(written.tokens.end(), answered.begin(), answered.end());
-    written.shown = {request.soFar.text + result.text, request.soFar.thinking + result.thinking};
+    written.shown = { request.soFar.text + result.text, request.soFar.thinking + result.thinking };
 }
 
 void Generation::reusePrefix() {
@@ -124,14 +124,14 @@ bool Generation::prefill() {
     const auto start = Clock::now();
     const size_t first = result.cachedTokens;
     bool whole = true;
-    if (events.prefill) events.prefill({tokens.size(), first, 0, 0});
+    if (events.prefill) events.prefill({ tokens.size(), first, 0, 0 });
     for (size_t at = first; whole && at < tokens.size();) {
         const size_t count = std::min<size_t>(context.effective.batch, tokens.size() - at);
         const bool last = at + count == tokens.size();
         whole = !cancelled() && context.decode(tokens.data() + at, count, last ? 1 : 0);
         if (!whole) break;
         at += count;
-        if (events.prefill) events.prefill({tokens.size(), first, at - first, since(start)});
+        if (events.prefill) events.prefill({ tokens.size(), first, at - first, since(start) });
     }
     result.promptMs = since(start);
     return whole;
@@ -187,7 +187,8 @@ std::string Generation::take(llama_token token, Sampler & sampler, AnswerStream 
 
 void Generation::emit(const AnswerDelta & delta) {
     if (!events.chunk) return;
-    events.chunk({delta.text, delta.thinking, result.answerTokens, context.used(), chosenMs, chosen, std::move(candidates)});
+    events.chunk(
+        { delta.text, delta.thinking, result.answerTokens, context.used(), chosenMs, chosen, std::move(candidates) });
     chosen = LLAMA_TOKEN_NULL;
     candidates.clear();
 }

@@ -14,15 +14,16 @@ std::string grammarOfSchema(const std::string & schema) {
     try {
         return json_schema_to_grammar(common_json::parse(schema));
     } catch (const std::exception & error) {
-        throw CodedError("bad-request", std::string("The JSON schema cannot be used: ") + error.what(), "Check the schema.");
+        throw CodedError(
+            "bad-request", std::string("The JSON schema cannot be used: ") + error.what(), "Check the schema.");
     }
 }
 
 common_grammar grammarOf(const GrammarOptions & options, const ChatPrompt & prompt) {
-    if (!options.gbnf.empty()) return {COMMON_GRAMMAR_TYPE_USER, options.gbnf};
+    if (!options.gbnf.empty()) return { COMMON_GRAMMAR_TYPE_USER, options.gbnf };
     if (options.jsonSchema.empty()) return {};
-    if (!prompt.grammar.empty()) return {COMMON_GRAMMAR_TYPE_OUTPUT_FORMAT, prompt.grammar};
-    return {COMMON_GRAMMAR_TYPE_USER, grammarOfSchema(options.jsonSchema)};
+    if (!prompt.grammar.empty()) return { COMMON_GRAMMAR_TYPE_OUTPUT_FORMAT, prompt.grammar };
+    return { COMMON_GRAMMAR_TYPE_USER, grammarOfSchema(options.jsonSchema) };
 }
 
 } // namespace
@@ -38,8 +39,8 @@ void checkGrammar(const GrammarOptions & options) {
     if (!options.jsonSchema.empty()) grammarOfSchema(options.jsonSchema);
 }
 
-Sampler::Sampler(
-    const llama_model * model, const SamplingOptions & options, const GrammarOptions & grammar, const ChatPrompt & prompt) {
+Sampler::Sampler(const llama_model * model, const SamplingOptions & options, const GrammarOptions & grammar,
+    const ChatPrompt & prompt) {
     params.seed = options.seed;
     params.temp = options.temperature;
     params.top_k = options.topK;
@@ -49,7 +50,7 @@ Sampler::Sampler(
     params.no_perf = true;
     if (options.temperature <= 0) {
         params.top_k = 1;
-        params.samplers = {COMMON_SAMPLER_TYPE_PENALTIES, COMMON_SAMPLER_TYPE_TOP_K};
+        params.samplers = { COMMON_SAMPLER_TYPE_PENALTIES, COMMON_SAMPLER_TYPE_TOP_K };
     }
     params.grammar = grammarOf(grammar, prompt);
     if (!params.grammar.empty() && params.grammar.type == COMMON_GRAMMAR_TYPE_OUTPUT_FORMAT) {
@@ -63,7 +64,8 @@ Sampler::Sampler(
         sampler.reset(common_sampler_init(model, params));
     } catch (const std::exception & error) {
         if (params.grammar.empty()) throw CodedError("bad-request", std::string("Sampling: ") + error.what());
-        throw CodedError("bad-request", std::string("The grammar cannot be used: ") + error.what(), "Check the grammar.");
+        throw CodedError(
+            "bad-request", std::string("The grammar cannot be used: ") + error.what(), "Check the grammar.");
     }
 }
 
@@ -85,12 +87,8 @@ llama_token Sampler::next(llama_context * context) {
     return token;
 }
 
-uint32_t Sampler::seed() const {
-    return common_sampler_get_seed(sampler.get());
-}
+uint32_t Sampler::seed() const { return common_sampler_get_seed(sampler.get()); }
 
-bool Sampler::isPreserved(llama_token token) const {
-    return params.preserved_tokens.count(token) > 0;
-}
+bool Sampler::isPreserved(llama_token token) const { return params.preserved_tokens.count(token) > 0; }
 
 } // namespace concertina

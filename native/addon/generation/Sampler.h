@@ -31,7 +31,8 @@ void checkGrammar(const GrammarOptions & options);
 class Sampler {
 public:
     // throws `bad-request` for a schema or grammar that cannot be used
-    Sampler(const llama_model * model, const SamplingOptions & options, const GrammarOptions & grammar, const ChatPrompt & prompt);
+    Sampler(const llama_model * model, const SamplingOptions & options, const GrammarOptions & grammar,
+        const ChatPrompt & prompt);
 
     // the end of the prompt counts for the repeat penalty
     void see(const std::vector<llama_token> & promptTokens);

@@ -33,7 +33,8 @@ size_t unfinishedBytes(const std::string & text) {
     return 0;
 }
 
-TextStream::TextStream(std::vector<std::string> stops, std::string begun) : stops(std::move(stops)), held(std::move(begun)) {
+TextStream::TextStream(std::vector<std::string> stops, std::string begun)
+    : stops(std::move(stops)), held(std::move(begun)) {
     const auto empty = [](const std::string & stop) { return stop.empty(); };
     this->stops.erase(std::remove_if(this->stops.begin(), this->stops.end(), empty), this->stops.end());
 }

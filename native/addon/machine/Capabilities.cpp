@@ -26,7 +26,7 @@ std::vector<Gpu> gpus() {
         if (!isGpu(device)) continue;
         size_t free = 0, total = 0;
         ggml_backend_dev_memory(device, &free, &total);
-        found.push_back({backendName(device), ggml_backend_dev_description(device), total});
+        found.push_back({ backendName(device), ggml_backend_dev_description(device), total });
     }
     return found;
 }

@@ -13,7 +13,7 @@ namespace {
 DeviceMemory ramOfMachine() {
     size_t free = 0, total = 0;
     ggml_backend_dev_memory(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU), &free, &total);
-    DeviceMemory ram{"RAM", "ram", std::nullopt, total};
+    DeviceMemory ram{ "RAM", "ram", std::nullopt, total };
 #ifdef __APPLE__
     // Node's os.freemem() counts only pages that hold nothing at all, which on a Mac that has run for a while are few. Pages
     // of files that nobody used lately and purgeable ones are given up at once. Written from the headers, never run.
@@ -44,17 +44,18 @@ std::string kindOf(ggml_backend_dev_t device) {
 
 std::string nameOf(ggml_backend_dev_t device) {
     if (kindOf(device) == "ram") return "RAM";
-    return std::string(ggml_backend_dev_description(device)) + " (" + ggml_backend_dev_name(device) + ")"; // two cards may be alike
+    return std::string(ggml_backend_dev_description(device)) + " (" + ggml_backend_dev_name(device) +
+           ")"; // two cards may be alike
 }
 
 std::vector<DeviceMemory> deviceMemories() {
-    std::vector<DeviceMemory> found{ramOfMachine()};
+    std::vector<DeviceMemory> found{ ramOfMachine() };
     for (size_t i = 0; i < ggml_backend_dev_count(); i++) {
         ggml_backend_dev_t device = ggml_backend_dev_get(i);
         if (kindOf(device) == "ram") continue;
         size_t free = 0, total = 0;
         ggml_backend_dev_memory(device, &free, &total);
-        found.push_back({nameOf(device), kindOf(device), free, total});
+        found.push_back({ nameOf(device), kindOf(device), free, total });
     }
     return found;
 }

@@ -14,29 +14,29 @@ namespace {
 
 KernelUse cpuKernel() {
     const SimdLevels levels = simdLevels();
-    const std::string why = !levels.asked.empty()             ? "CONCERTINA_SIMD=" + levels.asked
-        : levels.inEffect == levels.best ? "the best of this processor"
-                                         : "the best of this build";
-    return {"CPU", 0, "cpu-" + levels.inEffect, why};
+    const std::string why = !levels.asked.empty()            ? "CONCERTINA_SIMD=" + levels.asked
+                            : levels.inEffect == levels.best ? "the best of this processor"
+                                                             : "the best of this build";
+    return { "CPU", 0, "cpu-" + levels.inEffect, why };
 }
 
 #ifdef CONCERTINA_METAL
 std::vector<KernelUse> gpuKernels(const Model & model, ggml_type typeK, ggml_type typeV, uint32_t nCtx) {
     const std::string backend = "Metal";
-    if (!ggml_turbo_is_turbo(typeK) && !ggml_turbo_is_turbo(typeV)) return {{backend, 0, "llama.cpp", "no turbo cache"}};
+    if (!ggml_turbo_is_turbo(typeK) && !ggml_turbo_is_turbo(typeV))
+        return { { backend, 0, "llama.cpp", "no turbo cache" } };
     const ModelInfo & info = model.info;
     std::vector<KernelUse> uses;
     const auto isTurbo4 = [](ggml_type type) { return type == GGML_TYPE_TURBO4 || type == GGML_TYPE_TURBO4_64; };
     const int gqa = info.headCount / std::max(1, info.headCountKv);
-    for (const turbo_metal_use & use : turbo_metal_uses_here(info.headDimK, info.headDimV, gqa, nCtx, isTurbo4(typeK) || isTurbo4(typeV))) {
-        uses.push_back({backend, static_cast<uint32_t>(use.from), use.name, use.why});
+    for (const turbo_metal_use & use :
+        turbo_metal_uses_here(info.headDimK, info.headDimV, gqa, nCtx, isTurbo4(typeK) || isTurbo4(typeV))) {
+        uses.push_back({ backend, static_cast<uint32_t>(use.from), use.name, use.why });
     }
     return uses;
 }
 #else
-std::vector<KernelUse> gpuKernels(const Model &, ggml_type, ggml_type, uint32_t) {
-    return {};
-}
+std::vector<KernelUse> gpuKernels(const Model &, ggml_type, ggml_type, uint32_t) { return {}; }
 #endif
 
 } // namespace
@@ -50,27 +50,17 @@ std::vector<KernelUse> kernelUses(const Model & model, ggml_type typeK, ggml_typ
 }
 
 #ifdef CONCERTINA_METAL
-void selfTest(const std::string & folder) {
-    turbo_metal_start(folder);
-}
+void selfTest(const std::string & folder) { turbo_metal_start(folder); }
 
-std::vector<std::string> kernelWarnings() {
-    return turbo_metal_warnings();
-}
+std::vector<std::string> kernelWarnings() { return turbo_metal_warnings(); }
 
-std::string chipFamily() {
-    return turbo_metal_family();
-}
+std::string chipFamily() { return turbo_metal_family(); }
 #else
 void selfTest(const std::string &) {} // the CPU's kernels are tested where they are built
 
-std::vector<std::string> kernelWarnings() {
-    return {};
-}
+std::vector<std::string> kernelWarnings() { return {}; }
 
-std::string chipFamily() {
-    return "";
-}
+std::string chipFamily() { return ""; }
 #endif
 
 } // namespace concertina

@@ -14,13 +14,11 @@ constexpr double totalSeconds = 2.4;
 constexpr double longestStep = 0.35;
 constexpr int fewestPasses = 2;
 
-double secondsSince(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
+double secondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // Four sums, so that additions do not wait for each other.
 uint64_t sum(const uint64_t * values, size_t count) {
-    uint64_t sums[4] = {0, 0, 0, 0};
+    uint64_t sums[4] = { 0, 0, 0, 0 };
     for (size_t i = 0; i + 8 <= count; i += 8) {
         sums[0] += values[i + 0] ^ values[i + 4];
         sums[1] += values[i + 1] ^ values[i + 5];
@@ -72,7 +70,7 @@ std::vector<Bandwidth> readBandwidths(
             fastest = std::max(fastest, reads.pass(threads));
         }
         if (cancel) break;
-        found.push_back({threads, fastest});
+        found.push_back({ threads, fastest });
         report(static_cast<float>(found.size()) / static_cast<float>(counts.size()));
     }
     return found;

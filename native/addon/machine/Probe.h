@@ -21,7 +21,7 @@ public:
 private:
     std::vector<uint64_t> buffer;
     // keeps the reads: a sum that nobody uses could go
-    std::atomic<uint64_t> sink{0};
+    std::atomic<uint64_t> sink{ 0 };
 };
 
 struct Bandwidth {

@@ -18,7 +18,7 @@ std::string ofWeights() {
 
 SimdLevels simdLevels() {
     const char * asked = std::getenv("CONCERTINA_SIMD");
-    return {ggml_turbo_simd_level(), ggml_turbo_cpu_level(), asked ? asked : "", ofWeights()};
+    return { ggml_turbo_simd_level(), ggml_turbo_cpu_level(), asked ? asked : "", ofWeights() };
 }
 
 } // namespace concertina

@@ -97,7 +97,8 @@ size_t firstScored(size_t score, size_t length) {
 
 class Run {
 public:
-    Run(const EvaluateRequest & request, size_t length) : request(request), length(length), tallies(request.contexts.size() + 1) {
+    Run(const EvaluateRequest & request, size_t length)
+        : request(request), length(length), tallies(request.contexts.size() + 1) {
         vocabulary = llama_vocab_n_tokens(request.contexts[0]->model->vocab());
         first = firstScored(request.score, length);
         const size_t rows = request.tokens.size() / length * (length - first - 1);
@@ -122,8 +123,7 @@ public:
     }
 
 private:
-    template <typename Body>
-    void each(Body body) {
+    template <typename Body> void each(Body body) {
         for (Context * context : request.contexts) body(*context);
         if (request.reference) body(*request.reference);
     }
@@ -167,7 +167,8 @@ private:
     std::vector<Distribution> distributions(Context & context, const llama_token * tokens, size_t count, size_t known) {
         decode(context, tokens, count, count);
         std::vector<Distribution> found;
-        for (size_t i = 0; i < known; i++) found.emplace_back(llama_get_logits_ith(context.handle, static_cast<int32_t>(i)), vocabulary);
+        for (size_t i = 0; i < known; i++)
+            found.emplace_back(llama_get_logits_ith(context.handle, static_cast<int32_t>(i)), vocabulary);
         return found;
     }
 
@@ -213,10 +214,13 @@ size_t chunkLength(const EvaluateRequest & request) {
     for (const Context * context : request.contexts) cells = std::min<size_t>(cells, context->effective.nCtx);
     if (request.reference) cells = std::min<size_t>(cells, request.reference->effective.nCtx);
     if (request.chunk > cells) {
-        throw CodedError("bad-request", "Chunks of " + std::to_string(request.chunk) + " tokens do not fit into " + std::to_string(cells) + " cells");
+        throw CodedError("bad-request", "Chunks of " + std::to_string(request.chunk) + " tokens do not fit into " +
+                                            std::to_string(cells) + " cells");
     }
     if (request.chunk > request.tokens.size()) {
-        throw CodedError("bad-request", "The text has " + std::to_string(request.tokens.size()) + " tokens, less than one chunk", "Give a longer text.");
+        throw CodedError("bad-request",
+            "The text has " + std::to_string(request.tokens.size()) + " tokens, less than one chunk",
+            "Give a longer text.");
     }
     return request.chunk > 0 ? request.chunk : std::min(cells, request.tokens.size());
 }
@@ -225,10 +229,12 @@ size_t chunkLength(const EvaluateRequest & request) {
 
 std::vector<Evaluation> evaluate(const EvaluateRequest & request) {
     const size_t length = chunkLength(request);
-    if (length < minChunk) throw CodedError("bad-request", "There are too few tokens to evaluate", "Give a longer text.");
+    if (length < minChunk)
+        throw CodedError("bad-request", "There are too few tokens to evaluate", "Give a longer text.");
     const int32_t vocabulary = llama_vocab_n_tokens(request.contexts[0]->model->vocab());
     for (const llama_token token : request.tokens) {
-        if (token < 0 || token >= vocabulary) throw CodedError("bad-request", "Token " + std::to_string(token) + " is not in the vocabulary");
+        if (token < 0 || token >= vocabulary)
+            throw CodedError("bad-request", "Token " + std::to_string(token) + " is not in the vocabulary");
     }
     Run run(request, length);
     try {

@@ -21,7 +21,7 @@ struct Evaluation {
 
 struct EvaluateRequest {
     std::vector<Context *> contexts; // at least one, all of one model
-    Context * reference = nullptr;   // the distribution that KL divergence is measured from; null: perplexity only
+    Context * reference = nullptr; // the distribution that KL divergence is measured from; null: perplexity only
     std::vector<llama_token> tokens;
     size_t chunk = 0; // tokens; 0: the shortest of the contexts
     size_t score = 0; // at most so many tokens at the end of each chunk count; 0: its second half

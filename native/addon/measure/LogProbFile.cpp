@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char magic[8] = {'C', 'N', 'C', 'T', 'L', 'P', '0', '1'};
+constexpr char magic[8] = { 'C', 'N', 'C', 'T', 'L', 'P', '0', '1' };
 
 struct Header {
     char mark[sizeof magic] = {};
@@ -18,9 +18,7 @@ struct Header {
     uint64_t rows = 0;
 };
 
-std::streamsize rowBytes(int vocabulary) {
-    return static_cast<std::streamsize>(sizeof(float)) * vocabulary;
-}
+std::streamsize rowBytes(int vocabulary) { return static_cast<std::streamsize>(sizeof(float)) * vocabulary; }
 
 [[noreturn]] void notWritten(const std::string & path) {
     throw CodedError("storage-failed", path + " could not be written", "Check the free space of the disk.");

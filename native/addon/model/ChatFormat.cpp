@@ -21,7 +21,8 @@ void leaveOpen(common_chat_templates_inputs & inputs, const AnswerSoFar & soFar)
     answer.reasoning_content = soFar.thinking;
     inputs.messages.push_back(std::move(answer));
     inputs.add_generation_prompt = false;
-    inputs.continue_final_message = soFar.text.empty() ? COMMON_CHAT_CONTINUATION_REASONING : COMMON_CHAT_CONTINUATION_CONTENT;
+    inputs.continue_final_message =
+        soFar.text.empty() ? COMMON_CHAT_CONTINUATION_REASONING : COMMON_CHAT_CONTINUATION_CONTENT;
 }
 
 size_t bytesOf(const std::vector<ChatMessage> & messages, const AnswerSoFar & soFar) {
@@ -32,7 +33,7 @@ size_t bytesOf(const std::vector<ChatMessage> & messages, const AnswerSoFar & so
 
 // of the model's own template, and of the one that it has for tools
 std::string refused(const llama_model * model) {
-    for (const char * name : {static_cast<const char *>(nullptr), "tool_use"}) {
+    for (const char * name : { static_cast<const char *>(nullptr), "tool_use" }) {
         const char * source = llama_model_chat_template(model, name);
         const std::string reason = source ? refusedTemplate(source) : "";
         if (!reason.empty()) return reason;
@@ -49,7 +50,8 @@ std::string quotedDate(TimePoint now, const char * format) {
 
 } // namespace
 
-std::unique_ptr<ChatFormat> ChatFormat::make(const llama_model * model, const std::string & source, std::string fallback) {
+std::unique_ptr<ChatFormat> ChatFormat::make(
+    const llama_model * model, const std::string & source, std::string fallback) {
     return std::unique_ptr<ChatFormat>(new ChatFormat(common_chat_templates_init(model, source), std::move(fallback)));
 }
 
@@ -71,7 +73,7 @@ std::unique_ptr<ChatFormat> ChatFormat::limited(
 
 std::unique_ptr<ChatFormat> ChatFormat::ofTemplate(const std::string & source) {
     std::string problem = refusedTemplate(source);
-    const std::atomic<bool> never{false};
+    const std::atomic<bool> never{ false };
     auto format = problem.empty() ? limited(nullptr, source, never, problem) : nullptr;
     if (!problem.empty()) throw CodedError("bad-request", "The chat template cannot be used: " + problem);
     return format;
@@ -84,7 +86,8 @@ std::unique_ptr<ChatFormat> ChatFormat::ofModel(const llama_model * model, const
     std::string problem = refused(model);
     auto format = problem.empty() ? limited(model, "", cancel, problem) : nullptr;
     if (problem.empty()) return format;
-    return make(model, "chatml", "The model's chat template cannot be used: " + problem + ". ChatML is used, answers may be poor.");
+    return make(model, "chatml",
+        "The model's chat template cannot be used: " + problem + ". ChatML is used, answers may be poor.");
 }
 
 void ChatFormat::tryOut() const {
@@ -95,9 +98,8 @@ void ChatFormat::tryOut() const {
     common_chat_templates_apply(templates.get(), inputs);
 }
 
-ChatPrompt ChatFormat::apply(
-    const std::vector<ChatMessage> & messages, const std::string & jsonSchema, TimePoint now, const AnswerSoFar & soFar,
-    const std::atomic<bool> * cancel) const {
+ChatPrompt ChatFormat::apply(const std::vector<ChatMessage> & messages, const std::string & jsonSchema, TimePoint now,
+    const AnswerSoFar & soFar, const std::atomic<bool> * cancel) const {
     common_chat_templates_inputs inputs;
     for (const ChatMessage & message : messages) {
         common_chat_msg converted;
@@ -122,10 +124,11 @@ ChatPrompt ChatFormat::apply(
     } catch (const std::exception & error) {
         if (cancel && *cancel) throw CodedError("cancelled", "The answer was cancelled");
         if (!budget.reason().empty()) {
-            throw CodedError("bad-request", "The model's chat template was ended: " + budget.reason(), "Choose another model.");
+            throw CodedError(
+                "bad-request", "The model's chat template was ended: " + budget.reason(), "Choose another model.");
         }
-        throw CodedError(
-            "bad-request", std::string("The model's chat template refuses these messages: ") + error.what(),
+        throw CodedError("bad-request",
+            std::string("The model's chat template refuses these messages: ") + error.what(),
             "Some models need user and assistant messages in turn, or take no system prompt.");
     }
 

@@ -52,21 +52,20 @@ public:
 
     // `now`: the time that a template tells the model; `soFar`: the prompt ends inside this answer, whose turn stays open.
     // Throws `bad-request` when the template refuses the messages or takes too much (TemplateLimits.h), and `cancelled`
-    ChatPrompt apply(
-        const std::vector<ChatMessage> & messages, const std::string & jsonSchema, TimePoint now, const AnswerSoFar & soFar = {},
-        const std::atomic<bool> * cancel = nullptr) const;
+    ChatPrompt apply(const std::vector<ChatMessage> & messages, const std::string & jsonSchema, TimePoint now,
+        const AnswerSoFar & soFar = {}, const std::atomic<bool> * cancel = nullptr) const;
 
     const std::string fallback;
 
 private:
     ChatFormat(common_chat_templates_ptr templates, std::string fallback);
 
-    static std::unique_ptr<ChatFormat> make(const llama_model * model, const std::string & source, std::string fallback);
+    static std::unique_ptr<ChatFormat> make(
+        const llama_model * model, const std::string & source, std::string fallback);
     // within the limits of a load; `problem`: why it cannot be used
     static std::unique_ptr<ChatFormat> limited(
         const llama_model * model, const std::string & source, const std::atomic<bool> & cancel, std::string & problem);
     void tryOut() const;
-
 
     common_chat_templates_ptr templates;
     mutable std::mutex mutex; // a Jinja program keeps state while it renders

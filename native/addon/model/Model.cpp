@@ -31,10 +31,12 @@ bool onProgress(float fraction, void * data) {
     const auto says = [&](const char * words) { return log.find(words) != std::string::npos; };
     if (says("unknown model architecture") || says("unknown pre-tokenizer")) {
         throw CodedError("model-unsupported", withLog(path + " is of a kind that this version cannot run", log),
-                         "Choose another model, or update the app.");
+            "Choose another model, or update the app.");
     }
-    if (const auto error = failedAllocation(log, "Close other programs, or choose a smaller model or quantization.")) throw *error;
-    throw CodedError("model-invalid", withLog(path + " cannot be loaded", log), "Download the file again, or choose another one.");
+    if (const auto error = failedAllocation(log, "Close other programs, or choose a smaller model or quantization."))
+        throw *error;
+    throw CodedError(
+        "model-invalid", withLog(path + " cannot be loaded", log), "Download the file again, or choose another one.");
 }
 
 // what llama.cpp asserts when it reads a text
@@ -43,8 +45,9 @@ void checkVocabulary(const llama_vocab * vocab, const std::string & path) {
     const bool wordPieces = llama_vocab_type(vocab) == LLAMA_VOCAB_TYPE_WPM;
     const auto require = [&](bool wanted, llama_token token, const char * what) {
         if (!wanted || token != LLAMA_TOKEN_NULL) return;
-        throw CodedError("model-invalid", path + " is damaged: its vocabulary has no token " + what + ", and puts it into every text",
-                         "Download the file again, or choose another one.");
+        throw CodedError("model-invalid",
+            path + " is damaged: its vocabulary has no token " + what + ", and puts it into every text",
+            "Download the file again, or choose another one.");
     };
     require(wordPieces || llama_vocab_get_add_bos(vocab), llama_vocab_bos(vocab), "for the beginning");
     require(!wordPieces && llama_vocab_get_add_eos(vocab), llama_vocab_eos(vocab), "for the end");
@@ -69,7 +72,8 @@ std::vector<llama_token> Model::tokenize(const std::string & text, bool addSpeci
 std::string Model::detokenize(const std::vector<llama_token> & tokens) const {
     const int32_t count = llama_vocab_n_tokens(vocab());
     for (const llama_token token : tokens) {
-        if (token < 0 || token >= count) throw CodedError("bad-request", "Token " + std::to_string(token) + " is not in the vocabulary");
+        if (token < 0 || token >= count)
+            throw CodedError("bad-request", "Token " + std::to_string(token) + " is not in the vocabulary");
     }
     return common_detokenize(vocab(), tokens, true);
 }
@@ -90,14 +94,14 @@ bool Model::splitsAtLines() const {
     return true;
 }
 
-std::shared_ptr<Model> loadModel(
-    const std::string & path, int gpuLayers, bool dry, const std::atomic<bool> & cancel, const std::function<void(float)> & report) {
+std::shared_ptr<Model> loadModel(const std::string & path, int gpuLayers, bool dry, const std::atomic<bool> & cancel,
+    const std::function<void(float)> & report) {
     auto model = std::make_shared<Model>();
     model->path = path;
     model->gpuLayersAsked = gpuLayers;
     model->info = inspect(path);
 
-    Progress progress{cancel, report};
+    Progress progress{ cancel, report };
     llama_model_params params = llama_model_default_params();
     // ggml's AMX buffers take weights whose products they refuse later (not a multiple of 32 outputs, an input that is not
     // contiguous), and the scheduler aborts: ggml-backend.cpp, cur_backend_id != -1. Seen on a Xeon with AMX, ggml 0.25.1.
@@ -113,7 +117,8 @@ std::shared_ptr<Model> loadModel(
     if (cancel) throw CodedError("cancelled", "Loading was cancelled");
     if (!model->handle) explain(path, log.errors());
     // encoder-decoder models want their encoder run first, which a chat never does
-    if (llama_model_has_encoder(model->handle) || !llama_model_has_decoder(model->handle) || llama_vocab_n_tokens(model->vocab()) == 0) {
+    if (llama_model_has_encoder(model->handle) || !llama_model_has_decoder(model->handle) ||
+        llama_vocab_n_tokens(model->vocab()) == 0) {
         throw CodedError("model-unsupported", path + " cannot write text", "Choose a chat model.");
     }
     checkVocabulary(model->vocab(), path);

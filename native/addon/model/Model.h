@@ -40,7 +40,7 @@ struct Model {
 };
 
 // `dry`: only the header and the vocabulary; contexts of such a model allocate nothing
-std::shared_ptr<Model> loadModel(
-    const std::string & path, int gpuLayers, bool dry, const std::atomic<bool> & cancel, const std::function<void(float)> & onProgress);
+std::shared_ptr<Model> loadModel(const std::string & path, int gpuLayers, bool dry, const std::atomic<bool> & cancel,
+    const std::function<void(float)> & onProgress);
 
 } // namespace concertina

@@ -18,7 +18,7 @@ constexpr int maxTokens = 1000;
 constexpr int maxDepth = 500;
 
 bool opensBlock(const std::string & name) {
-    static const std::set<std::string> names = {"if", "elif", "for", "macro", "call", "filter", "set"};
+    static const std::set<std::string> names = { "if", "elif", "for", "macro", "call", "filter", "set" };
     return names.count(name) > 0;
 }
 
@@ -27,11 +27,16 @@ class Nesting {
 public:
     void add(const Token & token, const Token & before) {
         tokens++;
-        const bool negation = token.t == Token::unary_operator || (token.t == Token::identifier && token.value == "not");
+        const bool negation =
+            token.t == Token::unary_operator || (token.t == Token::identifier && token.value == "not");
         negations = negation ? negations + 1 : 0;
         if (token.t == Token::open_statement || token.t == Token::open_expression) tokens = brackets = 0;
-        if (token.t == Token::open_paren || token.t == Token::open_square_bracket || token.t == Token::open_curly_bracket) brackets++;
-        if (token.t == Token::close_paren || token.t == Token::close_square_bracket || token.t == Token::close_curly_bracket) brackets--;
+        if (token.t == Token::open_paren || token.t == Token::open_square_bracket ||
+            token.t == Token::open_curly_bracket)
+            brackets++;
+        if (token.t == Token::close_paren || token.t == Token::close_square_bracket ||
+            token.t == Token::close_curly_bracket)
+            brackets--;
         if (before.t == Token::open_statement && token.t == Token::identifier) block(token.value);
         // {% set x = 1 %} is no block
         if (token.t == Token::equals && brackets == 0 && setting) leave("set");
@@ -45,8 +50,10 @@ private:
     void block(const std::string & name) {
         setting = name == "set";
         if (opensBlock(name)) blocks++;
-        if (name == "if") chains.push_back(0);
-        else if (name == "elif" && !chains.empty()) chains.back()++;
+        if (name == "if")
+            chains.push_back(0);
+        else if (name == "elif" && !chains.empty())
+            chains.back()++;
         if (name.rfind("end", 0) == 0) leave(name.substr(3));
     }
 
@@ -67,21 +74,23 @@ private:
 
 } // namespace
 
-const template_budget::Limits loadLimits = {1'000'000, uint64_t(64) << 20, maxDepth};
+const template_budget::Limits loadLimits = { 1'000'000, uint64_t(64) << 20, maxDepth };
 
 template_budget::Limits renderLimits(size_t messages, size_t bytes) {
     // some templates look through all messages for each message
     const uint64_t count = std::min<uint64_t>(messages, 1 << 20);
-    return {loadLimits.steps + 20'000 * count + 200 * count * count, loadLimits.bytes + 100 * uint64_t(bytes), maxDepth};
+    return { loadLimits.steps + 20'000 * count + 200 * count * count, loadLimits.bytes + 100 * uint64_t(bytes),
+        maxDepth };
 }
 
 std::string refusedTemplate(const std::string & source) {
     if (source.size() > maxBytes) {
-        return "it is " + std::to_string(source.size() / 1024) + " kB long; " + std::to_string(maxBytes / 1024) + " kB are the most";
+        return "it is " + std::to_string(source.size() / 1024) + " kB long; " + std::to_string(maxBytes / 1024) +
+               " kB are the most";
     }
     Nesting nesting;
     try {
-        Token before = {Token::eof, "", 0};
+        Token before = { Token::eof, "", 0 };
         for (const Token & token : jinja::lexer().tokenize(source).tokens) {
             nesting.add(token, before);
             before = token;
@@ -90,7 +99,8 @@ std::string refusedTemplate(const std::string & source) {
         return ""; // the interpreter will say what is wrong with it
     }
     if (nesting.deepest > maxNesting) return "it is nested deeper than " + std::to_string(maxNesting) + " levels";
-    if (nesting.longest > maxTokens) return "one of its expressions has more than " + std::to_string(maxTokens) + " words";
+    if (nesting.longest > maxTokens)
+        return "one of its expressions has more than " + std::to_string(maxTokens) + " words";
     return "";
 }
 

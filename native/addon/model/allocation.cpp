@@ -11,12 +11,12 @@ const struct {
     const char * words;
     const char * part;
 } parts[] = {
-    {"buffer for kv cache", "The KV cache"},
-    {"buffer for rs cache", "The recurrent state"},
-    {"allocate compute", "The compute buffers"},
-    {"unable to allocate", "A buffer for the weights"},
-    {"failed to allocate", "A buffer"},
-    {"out of memory", "A buffer"},
+    { "buffer for kv cache", "The KV cache" },
+    { "buffer for rs cache", "The recurrent state" },
+    { "allocate compute", "The compute buffers" },
+    { "unable to allocate", "A buffer for the weights" },
+    { "failed to allocate", "A buffer" },
+    { "out of memory", "A buffer" },
 };
 
 std::string sizeIn(const std::string & log) {
@@ -30,7 +30,8 @@ std::string sizeIn(const std::string & log) {
 std::optional<CodedError> failedAllocation(const std::string & log, const std::string & hint) {
     for (const auto & [words, part] : parts) {
         if (log.find(words) == std::string::npos) continue;
-        return CodedError("out-of-memory", std::string(part) + sizeIn(log) + " could not be allocated: the system has no such memory left", hint);
+        return CodedError("out-of-memory",
+            std::string(part) + sizeIn(log) + " could not be allocated: the system has no such memory left", hint);
     }
     return std::nullopt;
 }

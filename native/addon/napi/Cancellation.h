@@ -10,7 +10,7 @@ namespace concertina {
 class Cancellation : public Napi::ObjectWrap<Cancellation> {
 public:
     static Napi::Function define(Napi::Env env) {
-        return DefineClass(env, "Cancellation", {InstanceMethod<&Cancellation::cancel>("cancel")});
+        return DefineClass(env, "Cancellation", { InstanceMethod<&Cancellation::cancel>("cancel") });
     }
 
     explicit Cancellation(const Napi::CallbackInfo & info)

@@ -17,48 +17,39 @@ using SharedContext = std::shared_ptr<Context>;
 
 namespace {
 
-CancelFlag newFlag() {
-    return std::make_shared<std::atomic<bool>>(false);
-}
+CancelFlag newFlag() { return std::make_shared<std::atomic<bool>>(false); }
 
-template <typename Event>
-Napi::Value eventToJs(Napi::Env env, const Event & event) {
-    return toJs(env, event);
-}
+template <typename Event> Napi::Value eventToJs(Napi::Env env, const Event & event) { return toJs(env, event); }
 
-template <> Napi::Value eventToJs(Napi::Env env, const float & fraction) {
-    return Napi::Number::New(env, fraction);
-}
+template <> Napi::Value eventToJs(Napi::Env env, const float & fraction) { return Napi::Number::New(env, fraction); }
 
-template <typename Event>
-std::shared_ptr<Emitter<Event>> emitterFor(const Napi::Value & callback) {
+template <typename Event> std::shared_ptr<Emitter<Event>> emitterFor(const Napi::Value & callback) {
     return std::make_shared<Emitter<Event>>(callback.Env(), callback.As<Napi::Function>(), eventToJs<Event>);
 }
 
-Napi::Value number(Napi::Env env, uint64_t value) {
-    return Napi::Number::New(env, static_cast<double>(value));
-}
+Napi::Value number(Napi::Env env, uint64_t value) { return Napi::Number::New(env, static_cast<double>(value)); }
 
 } // namespace
 
 Napi::Function ContextHandle::define(Napi::Env env) {
-    return DefineClass(env, "ContextHandle", {
-        InstanceAccessor<&ContextHandle::effective>("effective"),
-        InstanceAccessor<&ContextHandle::contextUsed>("contextUsed"),
-        InstanceMethod<&ContextHandle::memory>("memory"),
-        InstanceMethod<&ContextHandle::devices>("devices"),
-        InstanceMethod<&ContextHandle::clear>("clear"),
-        InstanceMethod<&ContextHandle::generate>("generate"),
-        InstanceMethod<&ContextHandle::evaluate>("evaluate"),
-        InstanceMethod<&ContextHandle::compare>("compare"),
-        InstanceMethod<&ContextHandle::evaluateFile>("evaluateFile"),
-        InstanceAccessor<&ContextHandle::rewinds>("rewinds"),
-        InstanceAccessor<&ContextHandle::sessionLabel>("sessionLabel"),
-        InstanceMethod<&ContextHandle::tokens>("tokens"),
-        InstanceMethod<&ContextHandle::saveSession>("saveSession"),
-        InstanceMethod<&ContextHandle::loadSession>("loadSession"),
-        InstanceMethod<&ContextHandle::dispose>("dispose"),
-    });
+    return DefineClass(env, "ContextHandle",
+        {
+            InstanceAccessor<&ContextHandle::effective>("effective"),
+            InstanceAccessor<&ContextHandle::contextUsed>("contextUsed"),
+            InstanceMethod<&ContextHandle::memory>("memory"),
+            InstanceMethod<&ContextHandle::devices>("devices"),
+            InstanceMethod<&ContextHandle::clear>("clear"),
+            InstanceMethod<&ContextHandle::generate>("generate"),
+            InstanceMethod<&ContextHandle::evaluate>("evaluate"),
+            InstanceMethod<&ContextHandle::compare>("compare"),
+            InstanceMethod<&ContextHandle::evaluateFile>("evaluateFile"),
+            InstanceAccessor<&ContextHandle::rewinds>("rewinds"),
+            InstanceAccessor<&ContextHandle::sessionLabel>("sessionLabel"),
+            InstanceMethod<&ContextHandle::tokens>("tokens"),
+            InstanceMethod<&ContextHandle::saveSession>("saveSession"),
+            InstanceMethod<&ContextHandle::loadSession>("loadSession"),
+            InstanceMethod<&ContextHandle::dispose>("dispose"),
+        });
 }
 
 ContextHandle::ContextHandle(const Napi::CallbackInfo & info) : Napi::ObjectWrap<ContextHandle>(info) {
@@ -70,7 +61,7 @@ Napi::Promise ContextHandle::create(Napi::Env env, std::shared_ptr<Model> model,
     return runOnWorker(
         env, "createContext", nullptr, [model, options] { return Context::create(model, options, false); },
         [](Napi::Env env, SharedContext & context) -> Napi::Value {
-            return Instance::of(env).contextHandle.New({Napi::External<SharedContext>::New(env, &context)});
+            return Instance::of(env).contextHandle.New({ Napi::External<SharedContext>::New(env, &context) });
         });
 }
 
@@ -147,14 +138,16 @@ Napi::Value ContextHandle::evaluate(const Napi::CallbackInfo & info) {
         request.tokens = readTokens(info[0]);
         std::vector<Lease> leases;
         leases.emplace_back(held, cancel);
-        request.contexts = {&*leases[0]};
+        request.contexts = { &*leases[0] };
         if (!info[1].IsNull()) {
             leases.emplace_back(peer(info[1]), cancel);
             request.reference = &*leases[1];
         }
         return runOnWorker(
             info.Env(), "evaluate", cancel,
-            [leases = std::move(leases), request = std::move(request)] { return concertina::evaluate(request).front(); },
+            [leases = std::move(leases), request = std::move(request)] {
+                return concertina::evaluate(request).front();
+            },
             [](Napi::Env env, Evaluation & result) { return toJs(env, result); });
     });
 }
@@ -192,12 +185,14 @@ Napi::Value ContextHandle::evaluateFile(const Napi::CallbackInfo & info) {
         EvaluateRequest request = readFileEvaluation(info[0], info[1]);
         std::vector<Lease> leases;
         leases.emplace_back(held, cancel);
-        request.contexts = {&*leases[0]};
+        request.contexts = { &*leases[0] };
         auto progress = emitterFor<float>(info[2]);
         request.progress = [progress](float fraction) { progress->push(fraction); };
         return runOnWorker(
             info.Env(), "evaluate", cancel,
-            [leases = std::move(leases), request = std::move(request)] { return concertina::evaluate(request).front(); },
+            [leases = std::move(leases), request = std::move(request)] {
+                return concertina::evaluate(request).front();
+            },
             [](Napi::Env env, Evaluation & result) { return toJs(env, result); },
             [progress](Napi::Env env) { progress->close(env); });
     });
@@ -226,7 +221,8 @@ Napi::Value ContextHandle::saveSession(const Napi::CallbackInfo & info) {
         const CancelFlag cancel = Cancellation::flagOf(info[1]);
         Lease lease(held, cancel);
         return runOnWorker(
-            info.Env(), "saveSession", cancel, [lease = std::move(lease), path] { return concertina::saveSession(*lease, path); },
+            info.Env(), "saveSession", cancel,
+            [lease = std::move(lease), path] { return concertina::saveSession(*lease, path); },
             [](Napi::Env env, uint64_t & bytes) { return number(env, bytes); });
     });
 }
@@ -238,7 +234,8 @@ Napi::Value ContextHandle::loadSession(const Napi::CallbackInfo & info) {
         const CancelFlag cancel = Cancellation::flagOf(info[1]);
         Lease lease(held, cancel);
         return runOnWorker(
-            info.Env(), "loadSession", cancel, [lease = std::move(lease), path] { return concertina::loadSession(*lease, path); },
+            info.Env(), "loadSession", cancel,
+            [lease = std::move(lease), path] { return concertina::loadSession(*lease, path); },
             [](Napi::Env env, size_t & count) { return number(env, count); });
     });
 }
@@ -248,7 +245,11 @@ Napi::Value ContextHandle::dispose(const Napi::CallbackInfo & info) {
     SharedContext last = std::move(held);
     held.reset();
     return runOnWorker(
-        info.Env(), "dispose", nullptr, [last = std::move(last)]() mutable { last.reset(); return true; },
+        info.Env(), "dispose", nullptr,
+        [last = std::move(last)]() mutable {
+            last.reset();
+            return true;
+        },
         [](Napi::Env env, bool &) { return env.Undefined(); });
 }
 

@@ -11,14 +11,14 @@
 
 namespace concertina {
 
-template <typename Event>
-class Emitter : public std::enable_shared_from_this<Emitter<Event>> {
+template <typename Event> class Emitter : public std::enable_shared_from_this<Emitter<Event>> {
 public:
     using Convert = Napi::Value (*)(Napi::Env, const Event &);
 
     Emitter(Napi::Env env, const Napi::Function & callback, Convert convert)
         : callback(Napi::Persistent(callback)), convert(convert) {
-        wake = Napi::ThreadSafeFunction::New(env, Napi::Function::New(env, [](const Napi::CallbackInfo &) {}), "concertina events", 0, 1);
+        wake = Napi::ThreadSafeFunction::New(
+            env, Napi::Function::New(env, [](const Napi::CallbackInfo &) {}), "concertina events", 0, 1);
         wake.Unref(env);
     }
 
@@ -55,7 +55,7 @@ private:
         const Napi::HandleScope scope(env);
         Napi::Array values = Napi::Array::New(env, events.size());
         for (size_t i = 0; i < events.size(); i++) values.Set(static_cast<uint32_t>(i), convert(env, events[i]));
-        callback.Call({values});
+        callback.Call({ values });
     }
 
     Napi::FunctionReference callback;

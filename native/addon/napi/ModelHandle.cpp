@@ -15,29 +15,29 @@ using SharedModel = std::shared_ptr<Model>;
 namespace {
 
 std::shared_ptr<Emitter<float>> fractionsTo(const Napi::Value & callback) {
-    return std::make_shared<Emitter<float>>(
-        callback.Env(), callback.As<Napi::Function>(),
+    return std::make_shared<Emitter<float>>(callback.Env(), callback.As<Napi::Function>(),
         [](Napi::Env env, const float & fraction) -> Napi::Value { return Napi::Number::New(env, fraction); });
 }
 
 } // namespace
 
 Napi::Function ModelHandle::define(Napi::Env env) {
-    return DefineClass(env, "ModelHandle", {
-        InstanceAccessor<&ModelHandle::info>("info"),
-        InstanceAccessor<&ModelHandle::fingerprint>("fingerprint"),
-        InstanceMethod<&ModelHandle::calibrate>("calibrate"),
-        InstanceMethod<&ModelHandle::wantsCalibration>("wantsCalibration"),
-        InstanceMethod<&ModelHandle::attachCalibration>("attachCalibration"),
-        InstanceMethod<&ModelHandle::createContext>("createContext"),
-        InstanceMethod<&ModelHandle::tokenize>("tokenize"),
-        InstanceMethod<&ModelHandle::detokenize>("detokenize"),
-        InstanceMethod<&ModelHandle::splitsAtLines>("splitsAtLines"),
-        InstanceMethod<&ModelHandle::countTexts>("countTexts"),
-        InstanceMethod<&ModelHandle::renderChat>("renderChat"),
-        InstanceMethod<&ModelHandle::chatTokens>("chatTokens"),
-        InstanceMethod<&ModelHandle::dispose>("dispose"),
-    });
+    return DefineClass(env, "ModelHandle",
+        {
+            InstanceAccessor<&ModelHandle::info>("info"),
+            InstanceAccessor<&ModelHandle::fingerprint>("fingerprint"),
+            InstanceMethod<&ModelHandle::calibrate>("calibrate"),
+            InstanceMethod<&ModelHandle::wantsCalibration>("wantsCalibration"),
+            InstanceMethod<&ModelHandle::attachCalibration>("attachCalibration"),
+            InstanceMethod<&ModelHandle::createContext>("createContext"),
+            InstanceMethod<&ModelHandle::tokenize>("tokenize"),
+            InstanceMethod<&ModelHandle::detokenize>("detokenize"),
+            InstanceMethod<&ModelHandle::splitsAtLines>("splitsAtLines"),
+            InstanceMethod<&ModelHandle::countTexts>("countTexts"),
+            InstanceMethod<&ModelHandle::renderChat>("renderChat"),
+            InstanceMethod<&ModelHandle::chatTokens>("chatTokens"),
+            InstanceMethod<&ModelHandle::dispose>("dispose"),
+        });
 }
 
 ModelHandle::ModelHandle(const Napi::CallbackInfo & info) : Napi::ObjectWrap<ModelHandle>(info) {
@@ -53,9 +53,11 @@ Napi::Value ModelHandle::load(const Napi::CallbackInfo & info) {
         auto progress = fractionsTo(info[2]);
         return runOnWorker(
             info.Env(), "loadModel", cancel,
-            [=] { return loadModel(path, gpuLayers, false, *cancel, [&](float fraction) { progress->push(fraction); }); },
+            [=] {
+                return loadModel(path, gpuLayers, false, *cancel, [&](float fraction) { progress->push(fraction); });
+            },
             [](Napi::Env env, SharedModel & model) -> Napi::Value {
-                return Instance::of(env).modelHandle.New({Napi::External<SharedModel>::New(env, &model)});
+                return Instance::of(env).modelHandle.New({ Napi::External<SharedModel>::New(env, &model) });
             },
             [progress](Napi::Env env) { progress->close(env); });
     });
@@ -86,7 +88,10 @@ Napi::Value ModelHandle::calibrate(const Napi::CallbackInfo & call) {
         auto progress = fractionsTo(call[1]);
         return runOnWorker(
             call.Env(), "calibrate", cancel,
-            [=, model = held] { return concertina::calibrate(model, options, *cancel, [&](float fraction) { progress->push(fraction); }); },
+            [=, model = held] {
+                return concertina::calibrate(
+                    model, options, *cancel, [&](float fraction) { progress->push(fraction); });
+            },
             [](Napi::Env env, std::vector<uint8_t> & bytes) { return bytesToJs(env, bytes); },
             [progress](Napi::Env env) { progress->close(env); });
     });
@@ -139,7 +144,8 @@ Napi::Value ModelHandle::countTexts(const Napi::CallbackInfo & call) {
             call.Env(), "countTexts", nullptr,
             [model = held, texts = readTexts(call[0], "texts")] {
                 std::vector<int32_t> counts;
-                for (const std::string & text : texts) counts.push_back(static_cast<int32_t>(model->tokenize(text, false, true).size()));
+                for (const std::string & text : texts)
+                    counts.push_back(static_cast<int32_t>(model->tokenize(text, false, true).size()));
                 return counts;
             },
             [](Napi::Env env, std::vector<int32_t> & counts) -> Napi::Value { return tokensToJs(env, counts); });
@@ -174,7 +180,11 @@ Napi::Value ModelHandle::dispose(const Napi::CallbackInfo & call) {
     SharedModel last = std::move(held);
     held.reset();
     return runOnWorker(
-        call.Env(), "dispose", nullptr, [last = std::move(last)]() mutable { last.reset(); return true; },
+        call.Env(), "dispose", nullptr,
+        [last = std::move(last)]() mutable {
+            last.reset();
+            return true;
+        },
         [](Napi::Env env, bool &) { return env.Undefined(); });
 }
 

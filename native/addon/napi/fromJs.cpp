@@ -60,7 +60,8 @@ std::string readText(const Napi::Value & value, const char * name) {
 
 int readInteger(const Napi::Value & value, const char * name) {
     const double number = readNumber(value, name);
-    if (number != std::floor(number) || std::abs(number) > std::numeric_limits<int>::max()) wrongType(name, "a whole number");
+    if (number != std::floor(number) || std::abs(number) > std::numeric_limits<int>::max())
+        wrongType(name, "a whole number");
     return static_cast<int>(number);
 }
 
@@ -73,9 +74,10 @@ std::vector<std::string> readTexts(const Napi::Value & value, const char * name)
 }
 
 std::vector<llama_token> readTokens(const Napi::Value & value) {
-    if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != napi_int32_array) wrongType("tokens", "an Int32Array");
+    if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != napi_int32_array)
+        wrongType("tokens", "an Int32Array");
     const Napi::Int32Array array = value.As<Napi::Int32Array>();
-    return {array.Data(), array.Data() + array.ElementLength()};
+    return { array.Data(), array.Data() + array.ElementLength() };
 }
 
 TimePoint readTime(const Napi::Value & value) {
@@ -91,7 +93,7 @@ std::vector<ChatMessage> readMessages(const Napi::Value & value) {
     std::vector<ChatMessage> messages;
     for (uint32_t i = 0; i < array.Length(); i++) {
         const Napi::Object message = readObject(array.Get(i), "message");
-        messages.push_back({readText(message.Get("role"), "role"), readText(message.Get("content"), "content")});
+        messages.push_back({ readText(message.Get("role"), "role"), readText(message.Get("content"), "content") });
     }
     if (messages.empty()) throw CodedError("bad-request", "The chat is empty", "Write a message first.");
     return messages;
@@ -100,7 +102,7 @@ std::vector<ChatMessage> readMessages(const Napi::Value & value) {
 AnswerSoFar readSoFar(const Napi::Value & value) {
     if (value.IsUndefined()) return {};
     const Napi::Object object = readObject(value, "the answer so far");
-    return {readText(object.Get("text"), "text"), readText(object.Get("thinking"), "thinking")};
+    return { readText(object.Get("text"), "text"), readText(object.Get("thinking"), "thinking") };
 }
 
 ContextOptions readContextOptions(const Napi::Value & value) {
@@ -133,7 +135,7 @@ std::vector<uint8_t> readBytes(const Napi::Value & value, const char * name) {
         throw CodedError("bad-request", std::string(name) + " must be a Uint8Array");
     }
     const auto bytes = value.As<Napi::Uint8Array>();
-    return {bytes.Data(), bytes.Data() + bytes.ByteLength()};
+    return { bytes.Data(), bytes.Data() + bytes.ByteLength() };
 }
 
 GenerateRequest readGenerateRequest(const Napi::Value & prompt, const Napi::Value & value) {

@@ -66,7 +66,8 @@ void Instance::listen(Napi::Env env, const Napi::Function & listener, int minimu
     logId = LogSink::shared().add([this, minimum](ggml_log_level level, const std::string & text) {
         if (level < minimum) return;
         log.NonBlockingCall([level, text](Napi::Env env, Napi::Function call) {
-            call.Call({Napi::String::New(env, levelName(level)), Napi::String::New(env, shownText(text, longestLine))});
+            call.Call(
+                { Napi::String::New(env, levelName(level)), Napi::String::New(env, shownText(text, longestLine)) });
         });
     });
 }

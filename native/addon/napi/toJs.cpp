@@ -219,7 +219,9 @@ Napi::Value toJs(Napi::Env env, const MemoryEstimate & value) {
 }
 
 Napi::Value toJs(Napi::Env env, const Evaluation & value) {
-    const auto figure = [&](double number) { return value.compared ? Napi::Value(Napi::Number::New(env, number)) : env.Null(); };
+    const auto figure = [&](double number) {
+        return value.compared ? Napi::Value(Napi::Number::New(env, number)) : env.Null();
+    };
     Napi::Object object = Napi::Object::New(env);
     set(object, "tokens", value.tokens);
     object.Set("perplexity", value.perplexity);

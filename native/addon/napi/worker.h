@@ -24,22 +24,16 @@ inline Napi::Error toJs(Napi::Env env, const CodedError & error) {
     return value;
 }
 
-template <typename Work, typename Convert>
-class Worker final : public Napi::AsyncWorker {
+template <typename Work, typename Convert> class Worker final : public Napi::AsyncWorker {
     using Result = std::invoke_result_t<Work>;
 
 public:
     using Settle = std::function<void(Napi::Env)>;
 
     Worker(Napi::Env env, std::string call, CancelFlag cancel, Work work, Convert convert, Settle settle)
-        : Napi::AsyncWorker(env, call.c_str()),
-          deferred(Napi::Promise::Deferred::New(env)),
-          jobs(Instance::of(env).jobs),
-          call(std::move(call)),
-          cancel(std::move(cancel)),
-          work(std::move(work)),
-          convert(std::move(convert)),
-          settle(std::move(settle)) {}
+        : Napi::AsyncWorker(env, call.c_str()), deferred(Napi::Promise::Deferred::New(env)),
+          jobs(Instance::of(env).jobs), call(std::move(call)), cancel(std::move(cancel)), work(std::move(work)),
+          convert(std::move(convert)), settle(std::move(settle)) {}
 
     Napi::Promise promise() const { return deferred.Promise(); }
 
@@ -65,9 +59,7 @@ protected:
         try {
             if (settle) settle(Env());
             deferred.Resolve(convert(Env(), *result));
-        } catch (const Napi::Error & error) {
-            deferred.Reject(error.Value());
-        }
+        } catch (const Napi::Error & error) { deferred.Reject(error.Value()); }
     }
 
     void OnError(const Napi::Error &) override {
@@ -100,29 +92,23 @@ private:
 };
 
 template <typename Work, typename Convert>
-Napi::Promise runOnWorker(
-    Napi::Env env, const char * call, CancelFlag cancel, Work work, Convert convert,
+Napi::Promise runOnWorker(Napi::Env env, const char * call, CancelFlag cancel, Work work, Convert convert,
     std::function<void(Napi::Env)> settle = {}) {
     if (!cancel) cancel = std::make_shared<std::atomic<bool>>(false);
-    auto * worker = new Worker<Work, Convert>(
-        env, call, std::move(cancel), std::move(work), std::move(convert), std::move(settle));
+    auto * worker =
+        new Worker<Work, Convert>(env, call, std::move(cancel), std::move(work), std::move(convert), std::move(settle));
     const Napi::Promise promise = worker->promise();
     worker->Queue();
     return promise;
 }
 
 // for synchronous methods: a CodedError becomes a JavaScript exception with code and hint
-template <typename Body>
-Napi::Value guarded(Napi::Env env, Body body) {
+template <typename Body> Napi::Value guarded(Napi::Env env, Body body) {
     try {
         return body();
-    } catch (const CodedError & error) {
-        throw toJs(env, error);
-    } catch (const Napi::Error &) {
+    } catch (const CodedError & error) { throw toJs(env, error); } catch (const Napi::Error &) {
         throw;
-    } catch (const std::exception & error) {
-        throw toJs(env, CodedError("internal", error.what()));
-    }
+    } catch (const std::exception & error) { throw toJs(env, CodedError("internal", error.what())); }
 }
 
 } // namespace concertina

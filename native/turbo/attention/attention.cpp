@@ -11,7 +11,7 @@
 
 namespace {
 
-std::atomic<bool> enabled{true};
+std::atomic<bool> enabled{ true };
 
 float op_param(const ggml_tensor * dst, int i) {
     float value;
@@ -25,52 +25,51 @@ turbo_kv side_of(const ggml_tensor * t) {
 
 // False when the operation has a form that no family knows.
 bool describe(const ggml_tensor * dst, turbo_attention & at) {
-    const ggml_tensor * q     = dst->src[0];
-    const ggml_tensor * k     = dst->src[1];
-    const ggml_tensor * v     = dst->src[2];
-    const ggml_tensor * mask  = dst->src[3];
+    const ggml_tensor * q = dst->src[0];
+    const ggml_tensor * k = dst->src[1];
+    const ggml_tensor * v = dst->src[2];
+    const ggml_tensor * mask = dst->src[3];
     const ggml_tensor * sinks = dst->src[4];
 
-    const bool known = q->type == GGML_TYPE_F32 && dst->type == GGML_TYPE_F32 && k->ne[2] == v->ne[2] && k->ne[3] == v->ne[3] &&
-        k->ne[1] == v->ne[1] && q->ne[2] % k->ne[2] == 0 && q->ne[3] % k->ne[3] == 0 &&
-        q->nb[0] == sizeof(float) && k->nb[0] == ggml_type_size(k->type) && v->nb[0] == ggml_type_size(v->type) &&
-        (mask == nullptr || mask->type == GGML_TYPE_F16) && (sinks == nullptr || sinks->type == GGML_TYPE_F32);
-    if (!known) {
-        return false;
-    }
+    const bool known = q->type == GGML_TYPE_F32 && dst->type == GGML_TYPE_F32 && k->ne[2] == v->ne[2] &&
+                       k->ne[3] == v->ne[3] && k->ne[1] == v->ne[1] && q->ne[2] % k->ne[2] == 0 &&
+                       q->ne[3] % k->ne[3] == 0 && q->nb[0] == sizeof(float) && k->nb[0] == ggml_type_size(k->type) &&
+                       v->nb[0] == ggml_type_size(v->type) && (mask == nullptr || mask->type == GGML_TYPE_F16) &&
+                       (sinks == nullptr || sinks->type == GGML_TYPE_F32);
+    if (!known) { return false; }
 
     at = {};
-    at.n_kv      = k->ne[1];
-    at.n_rows    = q->ne[1];
-    at.n_head    = q->ne[2];
+    at.n_kv = k->ne[1];
+    at.n_rows = q->ne[1];
+    at.n_head = q->ne[2];
     at.n_head_kv = k->ne[2];
-    at.gqa       = at.n_head/at.n_head_kv;
-    at.n_stream  = q->ne[3];
-    at.k         = side_of(k);
-    at.v         = side_of(v);
+    at.gqa = at.n_head / at.n_head_kv;
+    at.n_stream = q->ne[3];
+    at.k = side_of(k);
+    at.v = side_of(v);
 
-    at.q           = (const char *) q->data;
-    at.q_nb_row    = q->nb[1];
-    at.q_nb_head   = q->nb[2];
+    at.q = (const char *) q->data;
+    at.q_nb_row = q->nb[1];
+    at.q_nb_head = q->nb[2];
     at.q_nb_stream = q->nb[3];
 
     if (mask != nullptr) {
-        at.mask           = (const char *) mask->data;
-        at.mask_nb_row    = mask->nb[1];
-        at.mask_nb_head   = mask->nb[2];
+        at.mask = (const char *) mask->data;
+        at.mask_nb_row = mask->nb[1];
+        at.mask_nb_head = mask->nb[2];
         at.mask_nb_stream = mask->nb[3];
-        at.mask_n_head    = mask->ne[2];
-        at.mask_n_stream  = mask->ne[3];
+        at.mask_n_head = mask->ne[2];
+        at.mask_n_stream = mask->ne[3];
     }
     at.sinks = sinks != nullptr ? (const float *) sinks->data : nullptr;
 
-    at.softcap  = op_param(dst, 2);
+    at.softcap = op_param(dst, 2);
     at.max_bias = op_param(dst, 1);
-    at.scale    = at.softcap == 0.0f ? op_param(dst, 0) : op_param(dst, 0)/at.softcap;
+    at.scale = at.softcap == 0.0f ? op_param(dst, 0) : op_param(dst, 0) / at.softcap;
 
-    at.dst           = (char *) dst->data;
-    at.dst_nb_head   = dst->nb[1];
-    at.dst_nb_row    = dst->nb[2];
+    at.dst = (char *) dst->data;
+    at.dst_nb_head = dst->nb[1];
+    at.dst_nb_row = dst->nb[2];
     at.dst_nb_stream = dst->nb[3];
     return true;
 }
@@ -78,40 +77,32 @@ bool describe(const ggml_tensor * dst, turbo_attention & at) {
 } // namespace
 
 extern "C" float turbo_attention_slope(const turbo_attention * at, int head) {
-    if (at->max_bias <= 0.0f) {
-        return 1.0f;
-    }
-    const int   n_log2 = 1 << (int) std::floor(std::log2(at->n_head));
-    const float m0     = std::pow(2.0f, -at->max_bias/n_log2);
-    const float m1     = std::pow(2.0f, -at->max_bias/2.0f/n_log2);
-    return head < n_log2 ? std::pow(m0, head + 1) : std::pow(m1, 2*(head - n_log2) + 1);
+    if (at->max_bias <= 0.0f) { return 1.0f; }
+    const int n_log2 = 1 << (int) std::floor(std::log2(at->n_head));
+    const float m0 = std::pow(2.0f, -at->max_bias / n_log2);
+    const float m1 = std::pow(2.0f, -at->max_bias / 2.0f / n_log2);
+    return head < n_log2 ? std::pow(m0, head + 1) : std::pow(m1, 2 * (head - n_log2) + 1);
 }
 
-extern "C" void ggml_turbo_attention_enable(bool on) {
-    enabled = on;
-}
+extern "C" void ggml_turbo_attention_enable(bool on) { enabled = on; }
 
 extern "C" size_t turbo_flash_attn_work(const ggml_tensor * dst, int n_threads) {
     turbo_attention at;
-    if (!describe(dst, at)) {
-        return 0;
-    }
-    const size_t decode  = turbo_decode_work(&at, n_threads);
+    if (!describe(dst, at)) { return 0; }
+    const size_t decode = turbo_decode_work(&at, n_threads);
     const size_t prefill = turbo_prefill_work(&at, n_threads);
     return decode > prefill ? decode : prefill;
 }
 
 extern "C" bool turbo_flash_attn_ext(const ggml_compute_params * params, ggml_tensor * dst) {
     turbo_attention at;
-    if (!enabled || params->use_ref || !describe(dst, at)) {
-        return false;
-    }
-    at.ith        = params->ith;
-    at.nth        = params->nth;
+    if (!enabled || params->use_ref || !describe(dst, at)) { return false; }
+    at.ith = params->ith;
+    at.nth = params->nth;
     at.threadpool = params->threadpool;
-    at.work       = (char *) params->wdata;
-    at.work_size  = params->wsize;
+    at.work = (char *) params->wdata;
+    at.work_size = params->wsize;
 
-    const bool few = (int64_t) at.n_rows*at.gqa <= TURBO_DECODE_MAX_QUERIES;
+    const bool few = (int64_t) at.n_rows * at.gqa <= TURBO_DECODE_MAX_QUERIES;
     return (few && turbo_decode_run(&at)) || turbo_prefill_run(&at);
 }

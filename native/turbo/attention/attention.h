@@ -22,56 +22,57 @@ struct ggml_threadpool;
 
 // One side of the cache. Row of position p, KV head h, stream s: data + p*nb_pos + h*nb_head + s*nb_stream, in blocks of type.
 struct turbo_kv {
-    const char *   data;
+    const char * data;
     enum ggml_type type;
-    int            head_dim;
-    int            n_stream; // streams of the cache; a stream of queries uses stream * n_stream / n_stream_q
-    size_t         nb_pos;
-    size_t         nb_head;
-    size_t         nb_stream;
+    int head_dim;
+    int n_stream; // streams of the cache; a stream of queries uses stream * n_stream / n_stream_q
+    size_t nb_pos;
+    size_t nb_head;
+    size_t nb_stream;
 };
 
 // softmax(scale * q.k [soft-capped] + slope * mask [, sink]) . v for every row, head and stream. All sizes in values, all nb in bytes.
 struct turbo_attention {
-    int n_kv;      // positions, masked ones included
-    int n_rows;    // query rows (tokens) per stream
-    int n_head;    // query heads
+    int n_kv; // positions, masked ones included
+    int n_rows; // query rows (tokens) per stream
+    int n_head; // query heads
     int n_head_kv; // KV heads; gqa = n_head/n_head_kv query heads share one
     int gqa;
-    int n_stream;  // streams of queries
+    int n_stream; // streams of queries
 
     struct turbo_kv k;
     struct turbo_kv v;
 
-    const char * q;            // f32, k.head_dim values at row*nb_row + head*nb_head + stream*nb_stream
-    size_t       q_nb_row;
-    size_t       q_nb_head;
-    size_t       q_nb_stream;
+    const char * q; // f32, k.head_dim values at row*nb_row + head*nb_head + stream*nb_stream
+    size_t q_nb_row;
+    size_t q_nb_head;
+    size_t q_nb_stream;
 
-    const char * mask;         // fp16, n_kv values at row*nb_row + (head % n_head)*nb_head + (stream % n_stream)*nb_stream; NULL: none
-    size_t       mask_nb_row;
-    size_t       mask_nb_head;
-    size_t       mask_nb_stream;
-    int          mask_n_head;
-    int          mask_n_stream;
+    const char *
+        mask; // fp16, n_kv values at row*nb_row + (head % n_head)*nb_head + (stream % n_stream)*nb_stream; NULL: none
+    size_t mask_nb_row;
+    size_t mask_nb_head;
+    size_t mask_nb_stream;
+    int mask_n_head;
+    int mask_n_stream;
 
-    const float * sinks;       // one logit per query head that takes part in the sum only; NULL: none
+    const float * sinks; // one logit per query head that takes part in the sum only; NULL: none
 
-    float scale;               // of q.k; already divided by softcap when there is one
-    float softcap;             // 0: none; else logit = softcap*tanh(scale * q.k)
-    float max_bias;            // 0: slope is 1; else ALiBi
+    float scale; // of q.k; already divided by softcap when there is one
+    float softcap; // 0: none; else logit = softcap*tanh(scale * q.k)
+    float max_bias; // 0: slope is 1; else ALiBi
 
-    char * dst;                // f32, v.head_dim values at head*nb_head + row*nb_row + stream*nb_stream
+    char * dst; // f32, v.head_dim values at head*nb_head + row*nb_row + stream*nb_stream
     size_t dst_nb_head;
     size_t dst_nb_row;
     size_t dst_nb_stream;
 
     // this thread, and the scratch memory that all threads of the operation share
-    int                      ith;
-    int                      nth;
+    int ith;
+    int nth;
     struct ggml_threadpool * threadpool;
-    char *                   work;
-    size_t                   work_size;
+    char * work;
+    size_t work_size;
 };
 
 // ALiBi's slope of a query head; 1 without ALiBi.
@@ -80,9 +81,9 @@ float turbo_attention_slope(const struct turbo_attention * at, int head);
 // The families. `run` returns false, in all threads alike and before any of them wrote, when it does not take the
 // operation; `work` is the scratch memory in bytes that `run` needs for it with that number of threads.
 // `at` of `work` has no pointers and no thread.
-bool   turbo_decode_run  (const struct turbo_attention * at);
-size_t turbo_decode_work (const struct turbo_attention * at, int n_threads);
-bool   turbo_prefill_run (const struct turbo_attention * at);
+bool turbo_decode_run(const struct turbo_attention * at);
+size_t turbo_decode_work(const struct turbo_attention * at, int n_threads);
+bool turbo_prefill_run(const struct turbo_attention * at);
 size_t turbo_prefill_work(const struct turbo_attention * at, int n_threads);
 
 // Query vectors per KV head (rows * gqa) up to which decode is asked first. Measured: see docs/performance.md.

@@ -14,13 +14,13 @@
 #define FLOATS 16
 
 typedef __m512i levels;
-typedef __m512  floats;
-typedef __m512  sums;
+typedef __m512 floats;
+typedef __m512 sums;
 
-INLINE float half(uint16_t bits)       { return _cvtsh_ss(bits); }
-INLINE floats loadu(const float * p)   { return _mm512_loadu_ps(p); }
-INLINE floats set1(float x)            { return _mm512_set1_ps(x); }
-INLINE floats mul(floats a, floats b)  { return _mm512_mul_ps(a, b); }
+INLINE float half(uint16_t bits) { return _cvtsh_ss(bits); }
+INLINE floats loadu(const float * p) { return _mm512_loadu_ps(p); }
+INLINE floats set1(float x) { return _mm512_set1_ps(x); }
+INLINE floats mul(floats a, floats b) { return _mm512_mul_ps(a, b); }
 
 INLINE void store_counts(floats v, const floats * threshold, int n, uint8_t * idx) {
     const __m512i one = _mm512_set1_epi32(1);
@@ -37,18 +37,17 @@ INLINE void store_counts(floats v, const floats * threshold, int n, uint8_t * id
 
 INLINE __m512i table4(void) {
     const uint8_t m[8] = TURBO4_MAGNITUDES;
-    return _mm512_broadcast_i32x4(_mm_setr_epi8( m[0],  m[1],  m[2],  m[3],  m[4],  m[5],  m[6],  m[7],
-                                                -m[0], -m[1], -m[2], -m[3], -m[4], -m[5], -m[6], -m[7]));
+    return _mm512_broadcast_i32x4(_mm_setr_epi8(
+        m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], -m[0], -m[1], -m[2], -m[3], -m[4], -m[5], -m[6], -m[7]));
 }
 
 INLINE __m512i table3(void) {
     const uint8_t m[4] = TURBO3_MAGNITUDES;
-    return _mm512_broadcast_i32x4(_mm_setr_epi8(m[0], m[1], m[2], m[3], -m[0], -m[1], -m[2], -m[3], 0, 0, 0, 0, 0, 0, 0, 0));
+    return _mm512_broadcast_i32x4(
+        _mm_setr_epi8(m[0], m[1], m[2], m[3], -m[0], -m[1], -m[2], -m[3], 0, 0, 0, 0, 0, 0, 0, 0));
 }
 
-INLINE __m512i join(__m256i lo, __m256i hi) {
-    return _mm512_inserti64x4(_mm512_castsi256_si512(lo), hi, 1);
-}
+INLINE __m512i join(__m256i lo, __m256i hi) { return _mm512_inserti64x4(_mm512_castsi256_si512(lo), hi, 1); }
 
 INLINE __m512i lookup4(__m512i codes) {
     return _mm512_shuffle_epi8(table4(), _mm512_and_si512(codes, _mm512_set1_epi8(15)));
@@ -59,8 +58,9 @@ INLINE __m512i lookup3(__m512i word, __mmask16 spread, __m512i word0, __m512i wo
     const __m512i bit0 = _mm512_and_si512(_mm512_srli_epi16(word0, 3), _mm512_set1_epi8(1));
     const __m512i bit1 = _mm512_and_si512(_mm512_srli_epi16(word1, 2), _mm512_set1_epi8(2));
     const __m512i bit2 = _mm512_and_si512(_mm512_srli_epi16(word2, 1), _mm512_set1_epi8(4));
-    const __m512i all  = _mm512_or_si512(_mm512_or_si512(bit0, bit1), bit2);
-    return _mm512_shuffle_epi8(table3(), _mm512_mask_blend_epi32(spread, _mm512_and_si512(word, _mm512_set1_epi8(7)), all));
+    const __m512i all = _mm512_or_si512(_mm512_or_si512(bit0, bit1), bit2);
+    return _mm512_shuffle_epi8(
+        table3(), _mm512_mask_blend_epi32(spread, _mm512_and_si512(word, _mm512_set1_epi8(7)), all));
 }
 
 // levels of values 64*i .. 64*i + 63 of a block
@@ -82,12 +82,10 @@ INLINE __m512i words8(__m512i order, __m512i qs) {
 
 INLINE __m512i levels_turbo3(const block_turbo3 * b, int i) {
     const __m512i first = _mm512_castsi256_si512(_mm256_loadu_si256((const __m256i *) b->qs));
-    const __m512i last  = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *) (b->qs + 32)));
+    const __m512i last = _mm512_castsi128_si512(_mm_loadu_si128((const __m128i *) (b->qs + 32)));
     const __m512i word0 = words8(_mm512_setr_epi64(0, 0, 2, 2, 0, 0, 2, 2), first);
     const __m512i word1 = words8(_mm512_setr_epi64(1, 1, 3, 3, 1, 1, 3, 3), first);
-    if (i == 0) {
-        return lookup3(_mm512_mask_blend_epi32(0xff00, word0, word1), 0, word0, word1, word0);
-    }
+    if (i == 0) { return lookup3(_mm512_mask_blend_epi32(0xff00, word0, word1), 0, word0, word1, word0); }
     const __m512i word2 = words8(_mm512_setr_epi64(0, 0, 1, 1, 0, 0, 1, 1), last);
     return lookup3(word2, 0xff00, word0, word1, word2);
 }
@@ -101,34 +99,34 @@ INLINE __m512i words4(__m512i order, __m512i qs) {
 INLINE __m512i levels_turbo3_64(const block_turbo3_64 * b, int i) {
     (void) i;
     const __m128i first = _mm_loadu_si128((const __m128i *) b->qs);
-    const __m128i last  = _mm_loadl_epi64((const __m128i *) (b->qs + 16));
-    const __m512i qs    = _mm512_castsi256_si512(_mm256_set_m128i(last, first));
-    const __m512i word  = words4(_mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5), qs);
+    const __m128i last = _mm_loadl_epi64((const __m128i *) (b->qs + 16));
+    const __m512i qs = _mm512_castsi256_si512(_mm256_set_m128i(last, first));
+    const __m512i word = words4(_mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5), qs);
     const __m512i word0 = words4(_mm512_setr_epi32(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 2, 2), qs);
     const __m512i word1 = words4(_mm512_setr_epi32(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 3, 3, 3, 3), qs);
     return lookup3(word, 0xcc00, word0, word1, word);
 }
 
 INLINE void store_levels(levels level, const float * step, float * y) {
-    const __m128i part[4] = { _mm512_castsi512_si128(level),       _mm512_extracti32x4_epi32(level, 1),
-                              _mm512_extracti32x4_epi32(level, 2), _mm512_extracti32x4_epi32(level, 3) };
+    const __m128i part[4] = { _mm512_castsi512_si128(level), _mm512_extracti32x4_epi32(level, 1),
+        _mm512_extracti32x4_epi32(level, 2), _mm512_extracti32x4_epi32(level, 3) };
     for (int p = 0; p < 4; ++p) {
-        _mm512_storeu_ps(y + 16*p, mul(set1(step[p]), _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(part[p]))));
+        _mm512_storeu_ps(y + 16 * p, mul(set1(step[p]), _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(part[p]))));
     }
 }
 
-INLINE sums clear(void) {
-    return _mm512_setzero_ps();
-}
+INLINE sums clear(void) { return _mm512_setzero_ps(); }
 
 // four lanes for each 16 values
 INLINE sums add_products(sums sum, int i, levels level, const turbo_block_q8 * q, const float * step) {
     (void) i;
-    const __m512i qs        = join(_mm256_loadu_si256((const __m256i *) q[0].qs), _mm256_loadu_si256((const __m256i *) q[1].qs));
+    const __m512i qs =
+        join(_mm256_loadu_si256((const __m256i *) q[0].qs), _mm256_loadu_si256((const __m256i *) q[1].qs));
     const __m512i signed_qs = _mm512_mask_sub_epi8(qs, _mm512_movepi8_mask(level), _mm512_setzero_si512(), qs);
-    const __m512  dot       = _mm512_cvtepi32_ps(_mm512_dpbusd_epi32(_mm512_setzero_si512(), _mm512_abs_epi8(level), signed_qs));
-    const __m512  steps     = _mm512_permutexvar_ps(_mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3),
-                                                    _mm512_castps128_ps512(_mm_setr_ps(step[0], step[1], step[2], step[3])));
+    const __m512 dot =
+        _mm512_cvtepi32_ps(_mm512_dpbusd_epi32(_mm512_setzero_si512(), _mm512_abs_epi8(level), signed_qs));
+    const __m512 steps = _mm512_permutexvar_ps(_mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3),
+        _mm512_castps128_ps512(_mm_setr_ps(step[0], step[1], step[2], step[3])));
     return _mm512_fmadd_ps(steps, dot, sum);
 }
 

@@ -21,12 +21,12 @@ enum turbo_format_id {
 };
 
 struct turbo_format {
-    int             group;      // values per block
-    int             quarter;    // values per sub-scale: group/4, 32 or 16
-    int             n_levels;   // magnitudes: 8 or 4
-    size_t          block_size; // bytes
+    int group;      // values per block
+    int quarter;    // values per sub-scale: group/4, 32 or 16
+    int n_levels;   // magnitudes: 8 or 4
+    size_t block_size; // bytes
     const uint8_t * levels;     // magnitudes, ascending
-    float           d_of_rms;   // first guess of d for a group of rms 1
+    float d_of_rms;   // first guess of d for a group of rms 1
 };
 
 extern const struct turbo_format turbo_formats[TURBO_FORMAT_COUNT];
@@ -37,7 +37,7 @@ extern const struct turbo_format turbo_formats[TURBO_FORMAT_COUNT];
 
 // The search over sub-scales counts magnitudes in units of 4*d*TURBO_UNIT, in whole numbers: sums have no order there. A
 // multiplier m then costs m*(m*norm - 8*dot), in units of (d*TURBO_UNIT)^2 and up to a constant.
-#define TURBO_SEARCH_UNIT (4.0f*TURBO_UNIT)
+#define TURBO_SEARCH_UNIT (4.0f * TURBO_UNIT)
 
 // Result of the search over one quarter.
 struct turbo_fit {
@@ -59,7 +59,8 @@ struct turbo_kernels {
     void (*to_float[TURBO_FORMAT_COUNT])(const void * x, float * y, int64_t k);
     // n values in blocks at vx against n values in turbo_block_q8 at vy; the other arguments are ggml_vec_dot_t's
     // and unused: one row at a time (nrc == 1)
-    void (*vec_dot[TURBO_FORMAT_COUNT])(int n, float * s, size_t bs, const void * vx, size_t bx, const void * vy, size_t by, int nrc);
+    void (*vec_dot[TURBO_FORMAT_COUNT])(
+        int n, float * s, size_t bs, const void * vx, size_t bx, const void * vy, size_t by, int nrc);
 };
 
 extern const struct turbo_kernels turbo_kernels_ref;
@@ -80,7 +81,8 @@ const struct turbo_kernels * turbo_kernels_at(const char * level);
 void turbo_quantize(const struct turbo_kernels * kern, enum turbo_format_id id, const float * x, void * y, int64_t k);
 
 // Unpacks one block: d as fp16 bits, sub-scales, and per value the signed level.
-void turbo_unpack(enum turbo_format_id id, const void * block, uint16_t * d, uint8_t sub[TURBO_SUBSCALES], int8_t * level);
+void turbo_unpack(
+    enum turbo_format_id id, const void * block, uint16_t * d, uint8_t sub[TURBO_SUBSCALES], int8_t * level);
 
 #ifdef __cplusplus
 }

@@ -19,15 +19,15 @@
 #include <stdint.h>
 #endif
 
-#define TURBO_GROUP        128
-#define TURBO_GROUP_64     64
-#define TURBO_SUBSCALES    4
-#define TURBO_UNIT         (1.0f/8192.0f)
-#define TURBO_MULT(s)      (135 + 8*(s))
+#define TURBO_GROUP     128
+#define TURBO_GROUP_64  64
+#define TURBO_SUBSCALES 4
+#define TURBO_UNIT      (1.0f / 8192.0f)
+#define TURBO_MULT(s)   (135 + 8 * (s))
 
 // Index of a value: magnitude in the low bits, sign in the bit above (set = negative).
-#define TURBO4_MAGNITUDES  { 5, 16, 27, 39, 52, 67, 85, 111 }
-#define TURBO3_MAGNITUDES  { 12, 37, 67, 111 }
+#define TURBO4_MAGNITUDES { 5, 16, 27, 39, 52, 67, 85, 111 }
+#define TURBO3_MAGNITUDES { 12, 37, 67, 111 }
 
 // sub: nibble i (bits 4i .. 4i+3) is the sub-scale of quarter i.
 
@@ -35,7 +35,7 @@
 typedef struct {
     uint16_t d;
     uint16_t sub;
-    uint8_t  qs[TURBO_GROUP/2];
+    uint8_t qs[TURBO_GROUP / 2];
 } block_turbo4;
 
 // Codes of three bits, two in a byte as in turbo4, at bits 0 and 4; the bits 3 and 7 that this leaves free hold every fourth code.
@@ -45,33 +45,33 @@ typedef struct {
 //     k = 3:  bit i of the code is bit b + 3 of byte j of word i.
 // So a word of all three is 8n codes without a bit left over, and SIMD kernels read each from lanes that lie on each other.
 // Words 0 and 1 of both halves come first: a load of 32 bytes has a half of the block in each of its own.
-#define TURBO3_WORD(n, h, k) ((n)*((k) < 2 ? 2*(h) + (k) : 4 + (h))) // offset of a word in qs
+#define TURBO3_WORD(n, h, k) ((n) * ((k) < 2 ? 2 * (h) + (k) : 4 + (h))) // offset of a word in qs
 
 typedef struct {
     uint16_t d;
     uint16_t sub;
-    uint8_t  qs[3*TURBO_GROUP/8];
+    uint8_t qs[3 * TURBO_GROUP / 8];
 } block_turbo3;
 
 // As block_turbo4 with halves of 32: low nibble = value j, high nibble = value j + 32.
 typedef struct {
     uint16_t d;
     uint16_t sub;
-    uint8_t  qs[TURBO_GROUP_64/2];
+    uint8_t qs[TURBO_GROUP_64 / 2];
 } block_turbo4_64;
 
 // As block_turbo3 with words of 4.
 typedef struct {
     uint16_t d;
     uint16_t sub;
-    uint8_t  qs[3*TURBO_GROUP_64/8];
+    uint8_t qs[3 * TURBO_GROUP_64 / 8];
 } block_turbo3_64;
 
 // The activation format that dot products take: ggml's q8_0.
 #define TURBO_Q8_BLOCK 32
 typedef struct {
     uint16_t d;
-    int8_t   qs[TURBO_Q8_BLOCK];
+    int8_t qs[TURBO_Q8_BLOCK];
 } turbo_block_q8;
 
 #ifdef __cplusplus
@@ -82,8 +82,8 @@ typedef struct {
 #define TURBO_STATIC_ASSERT(cond, msg) _Static_assert(cond, msg)
 #endif
 
-TURBO_STATIC_ASSERT(sizeof(block_turbo4)    == 68, "turbo4 is 68 bytes per 128 values");
-TURBO_STATIC_ASSERT(sizeof(block_turbo3)    == 52, "turbo3 is 52 bytes per 128 values");
+TURBO_STATIC_ASSERT(sizeof(block_turbo4) == 68, "turbo4 is 68 bytes per 128 values");
+TURBO_STATIC_ASSERT(sizeof(block_turbo3) == 52, "turbo3 is 52 bytes per 128 values");
 TURBO_STATIC_ASSERT(sizeof(block_turbo4_64) == 36, "turbo4_64 is 36 bytes per 64 values");
 TURBO_STATIC_ASSERT(sizeof(block_turbo3_64) == 28, "turbo3_64 is 28 bytes per 64 values");
-TURBO_STATIC_ASSERT(sizeof(turbo_block_q8)  == 34, "q8_0 is 34 bytes per 32 values");
+TURBO_STATIC_ASSERT(sizeof(turbo_block_q8) == 34, "q8_0 is 34 bytes per 32 values");

@@ -12,12 +12,11 @@ INLINE uint8x16_t load_levels(const struct turbo_format * f) {
     return vld1q_u8(level);
 }
 
-INLINE void search_n(const struct turbo_format * f, int n_levels, int quarter, const int16_t * a, int first, int step, struct turbo_fit * fit) {
+INLINE void search_n(const struct turbo_format * f, int n_levels, int quarter, const int16_t * a, int first, int step,
+    struct turbo_fit * fit) {
     const uint8x16_t levels = load_levels(f);
     uint16_t sum[8] = { 0 };
-    for (int k = 0; k + 1 < n_levels; ++k) {
-        sum[k] = f->levels[k] + f->levels[k + 1];
-    }
+    for (int k = 0; k + 1 < n_levels; ++k) { sum[k] = f->levels[k] + f->levels[k + 1]; }
 
     float best[TURBO_SUBSCALES];
     for (int s = first; s < 16; s += step) {
@@ -26,26 +25,26 @@ INLINE void search_n(const struct turbo_format * f, int n_levels, int quarter, c
         uint8_t threshold[8];
         vst1_u8(threshold, vmovn_u16(vsubq_u16(t, vdupq_n_u16(1))));
         for (int q = 0; q < TURBO_SUBSCALES; ++q) {
-            int32x4_t  dots  = vdupq_n_s32(0);
+            int32x4_t dots = vdupq_n_s32(0);
             uint32x4_t norms = vdupq_n_u32(0);
-            for (int i = q*quarter; i < (q + 1)*quarter; i += 16) {
-                const int16x8_t  lo = vld1q_s16(a + i);
-                const int16x8_t  hi = vld1q_s16(a + i + 8);
+            for (int i = q * quarter; i < (q + 1) * quarter; i += 16) {
+                const int16x8_t lo = vld1q_s16(a + i);
+                const int16x8_t hi = vld1q_s16(a + i + 8);
                 const uint8x16_t coarse = vcombine_u8(vqshrun_n_s16(lo, 5), vqshrun_n_s16(hi, 5));
                 uint8x16_t n = vdupq_n_u8(0);
-                for (int k = 0; k + 1 < n_levels; ++k) {
-                    n = vsubq_u8(n, vcgtq_u8(coarse, vdupq_n_u8(threshold[k])));
-                }
+                for (int k = 0; k + 1 < n_levels; ++k) { n = vsubq_u8(n, vcgtq_u8(coarse, vdupq_n_u8(threshold[k]))); }
                 const uint8x16_t level = vqtbl1q_u8(levels, n);
-                const int16x8_t  l0 = vreinterpretq_s16_u16(vmovl_u8(vget_low_u8 (level)));
-                const int16x8_t  l1 = vreinterpretq_s16_u16(vmovl_u8(vget_high_u8(level)));
-                dots  = vmlal_s16(vmlal_s16(dots, vget_low_s16(lo), vget_low_s16(l0)), vget_high_s16(lo), vget_high_s16(l0));
-                dots  = vmlal_s16(vmlal_s16(dots, vget_low_s16(hi), vget_low_s16(l1)), vget_high_s16(hi), vget_high_s16(l1));
+                const int16x8_t l0 = vreinterpretq_s16_u16(vmovl_u8(vget_low_u8(level)));
+                const int16x8_t l1 = vreinterpretq_s16_u16(vmovl_u8(vget_high_u8(level)));
+                dots = vmlal_s16(
+                    vmlal_s16(dots, vget_low_s16(lo), vget_low_s16(l0)), vget_high_s16(lo), vget_high_s16(l0));
+                dots = vmlal_s16(
+                    vmlal_s16(dots, vget_low_s16(hi), vget_low_s16(l1)), vget_high_s16(hi), vget_high_s16(l1));
                 norms = vdotq_u32(norms, level, level);
             }
-            const int   dot   = vaddvq_s32(dots);
-            const int   norm  = vaddvq_u32(norms);
-            const float error = (float) (mult*norm - 8*dot)*mult;
+            const int dot = vaddvq_s32(dots);
+            const int norm = vaddvq_u32(norms);
+            const float error = (float) (mult * norm - 8 * dot) * mult;
             if (s == first || error < best[q]) {
                 best[q] = error;
                 fit[q] = (struct turbo_fit) { s, dot, norm };
@@ -66,17 +65,19 @@ static void search(const struct turbo_format * f, const int16_t * a, int first, 
 #define CHUNK  16
 #define FLOATS 8
 
-typedef int8x16_t     levels;
+typedef int8x16_t levels;
 typedef float32x4x2_t floats;
 
 typedef struct {
-    float32x4_t lane[TURBO_LANES/4];
+    float32x4_t lane[TURBO_LANES / 4];
 } sums;
 
-INLINE float  half(uint16_t bits)      { return turbo_neon_f16(bits); }
-INLINE floats loadu(const float * p)   { return (floats) { { vld1q_f32(p), vld1q_f32(p + 4) } }; }
-INLINE floats set1(float x)            { return (floats) { { vdupq_n_f32(x), vdupq_n_f32(x) } }; }
-INLINE floats mul(floats a, floats b)  { return (floats) { { vmulq_f32(a.val[0], b.val[0]), vmulq_f32(a.val[1], b.val[1]) } }; }
+INLINE float half(uint16_t bits) { return turbo_neon_f16(bits); }
+INLINE floats loadu(const float * p) { return (floats) { { vld1q_f32(p), vld1q_f32(p + 4) } }; }
+INLINE floats set1(float x) { return (floats) { { vdupq_n_f32(x), vdupq_n_f32(x) } }; }
+INLINE floats mul(floats a, floats b) {
+    return (floats) { { vmulq_f32(a.val[0], b.val[0]), vmulq_f32(a.val[1], b.val[1]) } };
+}
 
 INLINE void store_counts(floats v, const floats * threshold, int n, uint8_t * idx) {
     uint32x4_t i[2] = { vdupq_n_u32(0), vdupq_n_u32(0) };
@@ -96,9 +97,7 @@ INLINE void store_counts(floats v, const floats * threshold, int n, uint8_t * id
 #define levels_turbo4_64 turbo_neon_turbo4_64
 #define levels_turbo3_64 turbo_neon_turbo3_64
 
-INLINE void store_levels(levels level, const float * step, float * y) {
-    turbo_neon_store(level, *step, y);
-}
+INLINE void store_levels(levels level, const float * step, float * y) { turbo_neon_store(level, *step, y); }
 
 INLINE sums clear(void) {
     const float32x4_t zero = vdupq_n_f32(0.0f);
@@ -107,7 +106,7 @@ INLINE sums clear(void) {
 
 // half a block of q8_0: chunks take turns with the sums
 INLINE sums add_products(sums sum, int i, levels level, const turbo_block_q8 * q, const float * step) {
-    const int32x4_t dot = vdotq_s32(vdupq_n_s32(0), level, vld1q_s8(q->qs + 16*(i % 2)));
+    const int32x4_t dot = vdotq_s32(vdupq_n_s32(0), level, vld1q_s8(q->qs + 16 * (i % 2)));
     sum.lane[i % 4] = vfmaq_n_f32(sum.lane[i % 4], vcvtq_f32_s32(dot), *step);
     return sum;
 }

@@ -10,15 +10,17 @@
 
 TURBO_NEON_INLINE int8x16_t turbo_neon_lookup4(uint8x16_t codes) {
     const uint8_t m[8] = TURBO4_MAGNITUDES;
-    const int8_t  t[16] = { (int8_t) m[0], (int8_t) m[1], (int8_t) m[2], (int8_t) m[3], (int8_t) m[4], (int8_t) m[5], (int8_t) m[6], (int8_t) m[7],
-        (int8_t) -m[0], (int8_t) -m[1], (int8_t) -m[2], (int8_t) -m[3], (int8_t) -m[4], (int8_t) -m[5], (int8_t) -m[6], (int8_t) -m[7] };
+    const int8_t t[16] = { (int8_t) m[0], (int8_t) m[1], (int8_t) m[2], (int8_t) m[3], (int8_t) m[4], (int8_t) m[5],
+        (int8_t) m[6], (int8_t) m[7], (int8_t) -m[0], (int8_t) -m[1], (int8_t) -m[2], (int8_t) -m[3], (int8_t) -m[4],
+        (int8_t) -m[5], (int8_t) -m[6], (int8_t) -m[7] };
     return vqtbl1q_s8(vld1q_s8(t), codes);
 }
 
 // codes in bits 0-2, other bits are ignored
 TURBO_NEON_INLINE int8x16_t turbo_neon_lookup3(uint8x16_t codes) {
     const uint8_t m[4] = TURBO3_MAGNITUDES;
-    const int8_t  t[16] = { (int8_t) m[0], (int8_t) m[1], (int8_t) m[2], (int8_t) m[3], (int8_t) -m[0], (int8_t) -m[1], (int8_t) -m[2], (int8_t) -m[3] };
+    const int8_t t[16] = { (int8_t) m[0], (int8_t) m[1], (int8_t) m[2], (int8_t) m[3], (int8_t) -m[0], (int8_t) -m[1],
+        (int8_t) -m[2], (int8_t) -m[3] };
     return vqtbl1q_s8(vld1q_s8(t), vandq_u8(codes, vdupq_n_u8(7)));
 }
 
@@ -43,33 +45,30 @@ TURBO_NEON_INLINE uint8x8_t turbo_neon_word4(const uint8_t * qs, int h, int k) {
 // levels of values 16*i .. 16*i + 15 of a block
 
 TURBO_NEON_INLINE int8x16_t turbo_neon_turbo4(const block_turbo4 * b, int i) {
-    const uint8x16_t q = vld1q_u8(b->qs + 16*(i % 4));
+    const uint8x16_t q = vld1q_u8(b->qs + 16 * (i % 4));
     return turbo_neon_lookup4(i < 4 ? vandq_u8(q, vdupq_n_u8(15)) : vshrq_n_u8(q, 4));
 }
 
 TURBO_NEON_INLINE int8x16_t turbo_neon_turbo4_64(const block_turbo4_64 * b, int i) {
-    const uint8x16_t q = vld1q_u8(b->qs + 16*(i % 2));
+    const uint8x16_t q = vld1q_u8(b->qs + 16 * (i % 2));
     return turbo_neon_lookup4(i < 2 ? vandq_u8(q, vdupq_n_u8(15)) : vshrq_n_u8(q, 4));
 }
 
 TURBO_NEON_INLINE int8x16_t turbo_neon_turbo3(const block_turbo3 * b, int i) {
-    const int h = i%2;
-    if (i < 6) {
-        return turbo_neon_lookup3(turbo_neon_word8(b->qs, h, i/2));
-    }
-    return turbo_neon_lookup3(turbo_neon_spread3(turbo_neon_word8(b->qs, h, 0), turbo_neon_word8(b->qs, h, 1), turbo_neon_word8(b->qs, h, 2)));
+    const int h = i % 2;
+    if (i < 6) { return turbo_neon_lookup3(turbo_neon_word8(b->qs, h, i / 2)); }
+    return turbo_neon_lookup3(turbo_neon_spread3(
+        turbo_neon_word8(b->qs, h, 0), turbo_neon_word8(b->qs, h, 1), turbo_neon_word8(b->qs, h, 2)));
 }
 
 TURBO_NEON_INLINE int8x16_t turbo_neon_turbo3_64(const block_turbo3_64 * b, int i) {
-    const int       h     = i%2;
+    const int h = i % 2;
     const uint8x8_t word0 = turbo_neon_word4(b->qs, h, 0);
     const uint8x8_t word1 = turbo_neon_word4(b->qs, h, 1);
-    if (i < 2) {
-        return turbo_neon_lookup3(vcombine_u8(word0, word1));
-    }
-    const uint8x8_t  word2 = turbo_neon_word4(b->qs, h, 2);
+    if (i < 2) { return turbo_neon_lookup3(vcombine_u8(word0, word1)); }
+    const uint8x8_t word2 = turbo_neon_word4(b->qs, h, 2);
     const uint8x16_t twice = vcombine_u8(word2, word2);
-    const uint8x16_t all   = turbo_neon_spread3(vcombine_u8(word0, word0), vcombine_u8(word1, word1), twice);
+    const uint8x16_t all = turbo_neon_spread3(vcombine_u8(word0, word0), vcombine_u8(word1, word1), twice);
     return turbo_neon_lookup3(vcombine_u8(word2, vget_high_u8(all)));
 }
 
@@ -83,7 +82,7 @@ TURBO_NEON_INLINE float turbo_neon_f16(uint16_t bits) {
 TURBO_NEON_INLINE void turbo_neon_store(int8x16_t level, float step, float * y) {
     const int16x8_t half[2] = { vmovl_s8(vget_low_s8(level)), vmovl_s8(vget_high_s8(level)) };
     for (int h = 0; h < 2; ++h) {
-        vst1q_f32(y + 8*h,     vmulq_n_f32(vcvtq_f32_s32(vmovl_s16(vget_low_s16 (half[h]))), step));
-        vst1q_f32(y + 8*h + 4, vmulq_n_f32(vcvtq_f32_s32(vmovl_s16(vget_high_s16(half[h]))), step));
+        vst1q_f32(y + 8 * h, vmulq_n_f32(vcvtq_f32_s32(vmovl_s16(vget_low_s16(half[h]))), step));
+        vst1q_f32(y + 8 * h + 4, vmulq_n_f32(vcvtq_f32_s32(vmovl_s16(vget_high_s16(half[h]))), step));
     }
 }

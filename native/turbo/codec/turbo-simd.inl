@@ -14,10 +14,8 @@
 
 INLINE void assign_n(const struct turbo_format * f, int n_levels, const float * a, float scale, uint8_t * idx) {
     floats threshold[7];
-    for (int k = 0; k + 1 < n_levels; ++k) {
-        threshold[k] = set1(0.5f*(f->levels[k] + f->levels[k + 1]));
-    }
-    const floats inv = set1(1.0f/scale);
+    for (int k = 0; k + 1 < n_levels; ++k) { threshold[k] = set1(0.5f * (f->levels[k] + f->levels[k + 1])); }
+    const floats inv = set1(1.0f / scale);
     for (int i = 0; i < f->quarter; i += FLOATS) {
         store_counts(mul(loadu(a + i), inv), threshold, n_levels - 1, idx + i);
     }
@@ -33,53 +31,58 @@ static void assign(const struct turbo_format * f, const float * a, float scale, 
 
 // steps of the values of chunk i of a block, one for each 16. unit: of each 32 values, since a dot product's other side has such blocks
 INLINE void steps_of(const float * unit, uint16_t sub, int i, int quarter, float * step) {
-    for (int p = 0; p < CHUNK/16; ++p) {
-        const int first = CHUNK*i + 16*p;
-        step[p] = unit[p/2]*TURBO_MULT(sub >> 4*(first/quarter) & 15);
+    for (int p = 0; p < CHUNK / 16; ++p) {
+        const int first = CHUNK * i + 16 * p;
+        step[p] = unit[p / 2] * TURBO_MULT(sub >> 4 * (first / quarter) & 15);
     }
 }
 
-#define UNITS (CHUNK < 32 ? 1 : CHUNK/32) // of a chunk
+#define UNITS (CHUNK < 32 ? 1 : CHUNK / 32) // of a chunk
 
-#define DECODE_FUNCTIONS(name, group)                                                                                             \
-    static void to_float_##name(const void * x, float * y, int64_t k) {                                                           \
-        for (const block_##name * b = x; k > 0; k -= (group), ++b) {                                                              \
-            float unit[UNITS];                                                                                                    \
-            for (int u = 0; u < UNITS; ++u) { unit[u] = half(b->d)*TURBO_UNIT; }                                                  \
-            for (int i = 0; i < (group)/CHUNK; ++i, y += CHUNK) {                                                                 \
-                float step[CHUNK/16];                                                                                             \
-                steps_of(unit, b->sub, i, (group)/4, step);                                                                       \
-                store_levels(levels_##name(b, i), step, y);                                                                       \
-            }                                                                                                                     \
-        }                                                                                                                         \
-    }                                                                                                                             \
-    static void vec_dot_##name(int n, float * s, size_t bs, const void * vx, size_t bx, const void * vy, size_t by, int nrc) {    \
-        (void) bs; (void) bx; (void) by; (void) nrc;                                                                              \
-        const turbo_block_q8 * q = vy;                                                                                            \
-        sums sum = clear();                                                                                                       \
-        for (const block_##name * b = vx; n > 0; n -= (group), ++b, q += (group)/TURBO_Q8_BLOCK) {                                \
-            const float d = half(b->d)*TURBO_UNIT;                                                                                \
-            for (int i = 0; i < (group)/CHUNK; ++i) {                                                                             \
-                const turbo_block_q8 * q8 = q + CHUNK*i/TURBO_Q8_BLOCK;                                                           \
-                float unit[UNITS];                                                                                                \
-                float step[CHUNK/16];                                                                                             \
-                for (int u = 0; u < UNITS; ++u) { unit[u] = d*half(q8[u].d); }                                                    \
-                steps_of(unit, b->sub, i, (group)/4, step);                                                                       \
-                sum = add_products(sum, i, levels_##name(b, i), q8, step);                                                        \
-            }                                                                                                                     \
-        }                                                                                                                         \
-        *s = fold(sum);                                                                                                           \
+#define DECODE_FUNCTIONS(name, group) \
+    static void to_float_##name(const void * x, float * y, int64_t k) { \
+        for (const block_##name * b = x; k > 0; k -= (group), ++b) { \
+            float unit[UNITS]; \
+            for (int u = 0; u < UNITS; ++u) { unit[u] = half(b->d) * TURBO_UNIT; } \
+            for (int i = 0; i < (group) / CHUNK; ++i, y += CHUNK) { \
+                float step[CHUNK / 16]; \
+                steps_of(unit, b->sub, i, (group) / 4, step); \
+                store_levels(levels_##name(b, i), step, y); \
+            } \
+        } \
+    } \
+    static void vec_dot_##name( \
+        int n, float * s, size_t bs, const void * vx, size_t bx, const void * vy, size_t by, int nrc) { \
+        (void) bs; \
+        (void) bx; \
+        (void) by; \
+        (void) nrc; \
+        const turbo_block_q8 * q = vy; \
+        sums sum = clear(); \
+        for (const block_##name * b = vx; n > 0; n -= (group), ++b, q += (group) / TURBO_Q8_BLOCK) { \
+            const float d = half(b->d) * TURBO_UNIT; \
+            for (int i = 0; i < (group) / CHUNK; ++i) { \
+                const turbo_block_q8 * q8 = q + CHUNK * i / TURBO_Q8_BLOCK; \
+                float unit[UNITS]; \
+                float step[CHUNK / 16]; \
+                for (int u = 0; u < UNITS; ++u) { unit[u] = d * half(q8[u].d); } \
+                steps_of(unit, b->sub, i, (group) / 4, step); \
+                sum = add_products(sum, i, levels_##name(b, i), q8, step); \
+            } \
+        } \
+        *s = fold(sum); \
     }
 
-DECODE_FUNCTIONS(turbo4,    TURBO_GROUP)
-DECODE_FUNCTIONS(turbo3,    TURBO_GROUP)
+DECODE_FUNCTIONS(turbo4, TURBO_GROUP)
+DECODE_FUNCTIONS(turbo3, TURBO_GROUP)
 DECODE_FUNCTIONS(turbo4_64, TURBO_GROUP_64)
 DECODE_FUNCTIONS(turbo3_64, TURBO_GROUP_64)
 
-#define KERNELS {                                                                               \
-    .level    = LEVEL,                                                                          \
-    .search   = search,                                                                         \
-    .assign   = assign,                                                                         \
-    .to_float = { to_float_turbo4, to_float_turbo3, to_float_turbo4_64, to_float_turbo3_64 },   \
-    .vec_dot  = { vec_dot_turbo4,  vec_dot_turbo3,  vec_dot_turbo4_64,  vec_dot_turbo3_64  },   \
-}
+#define KERNELS \
+    { \
+        .level = LEVEL, \
+        .search = search, \
+        .assign = assign, \
+        .to_float = { to_float_turbo4, to_float_turbo3, to_float_turbo4_64, to_float_turbo3_64 }, \
+        .vec_dot = { vec_dot_turbo4, vec_dot_turbo3, vec_dot_turbo4_64, vec_dot_turbo3_64 }, \
+    }

@@ -26,32 +26,30 @@ constexpr int32_t n_batch_max = 64; // tokens between two reports of the progres
 // The parameters are those of upstream's K-shift (build_rope_shift), but for layers whose graphs take others.
 turbo_rope rope_of(ggml_backend_t cpu, const llama_model & model, const llama_cparams & cparams, uint32_t il) {
     const llama_hparams & hparams = model.hparams;
-    if (!hparams.has_rope(il) || hparams.rope_type == LLAMA_ROPE_TYPE_NONE || hparams.n_rot(il) == 0) {
-        return {};
-    }
+    if (!hparams.has_rope(il) || hparams.rope_type == LLAMA_ROPE_TYPE_NONE || hparams.n_rot(il) == 0) { return {}; }
     const int64_t n_rot = hparams.n_rot(il);
     // M-RoPE orders its channels as NEOX; the positions of a text token are equal but for the last, of the slowest pairs at most
-    const bool    norm  = hparams.rope_type == LLAMA_ROPE_TYPE_NORM;
-    turbo_rope    rope  = { !norm, std::vector<std::complex<double>>(n_rot/2) };
+    const bool norm = hparams.rope_type == LLAMA_ROPE_TYPE_NORM;
+    turbo_rope rope = { !norm, std::vector<std::complex<double>>(n_rot / 2) };
 
     // layers with a sliding window whose RoPE is not scaled (models/mellum.cpp), or only without factors (models/step35.cpp)
-    const bool plain      = hparams.is_swa(il) && model.arch == LLM_ARCH_MELLUM;
+    const bool plain = hparams.is_swa(il) && model.arch == LLM_ARCH_MELLUM;
     const bool no_factors = hparams.is_swa(il) && (plain || model.arch == LLM_ARCH_STEP35);
     const ggml_tensor * factors_of_model = no_factors ? nullptr : model.get_rope_factors(cparams, il);
-    const ggml_context_ptr ctx(ggml_init({ 8*ggml_tensor_overhead() + ggml_graph_overhead(), nullptr, true }));
-    ggml_tensor * unit    = ggml_new_tensor_3d(ctx.get(), GGML_TYPE_F32, n_rot, 1, 1);
-    ggml_tensor * pos     = ggml_new_tensor_1d(ctx.get(), GGML_TYPE_I32, 1);
+    const ggml_context_ptr ctx(ggml_init({ 8 * ggml_tensor_overhead() + ggml_graph_overhead(), nullptr, true }));
+    ggml_tensor * unit = ggml_new_tensor_3d(ctx.get(), GGML_TYPE_F32, n_rot, 1, 1);
+    ggml_tensor * pos = ggml_new_tensor_1d(ctx.get(), GGML_TYPE_I32, 1);
     ggml_tensor * factors = factors_of_model ? ggml_dup_tensor(ctx.get(), factors_of_model) : nullptr;
-    ggml_tensor * turned  = ggml_rope_ext(ctx.get(), unit, pos, factors, int(n_rot), norm ? GGML_ROPE_TYPE_NORMAL : GGML_ROPE_TYPE_NEOX,
-        cparams.n_ctx_orig_yarn, model.get_rope_freq_base(cparams, il), plain ? 1.0f : model.get_rope_freq_scale(cparams, il),
-        plain ? 0.0f : cparams.yarn_ext_factor, plain ? 1.0f : cparams.yarn_attn_factor, cparams.yarn_beta_fast, cparams.yarn_beta_slow);
+    ggml_tensor * turned =
+        ggml_rope_ext(ctx.get(), unit, pos, factors, int(n_rot), norm ? GGML_ROPE_TYPE_NORMAL : GGML_ROPE_TYPE_NEOX,
+            cparams.n_ctx_orig_yarn, model.get_rope_freq_base(cparams, il),
+            plain ? 1.0f : model.get_rope_freq_scale(cparams, il), plain ? 0.0f : cparams.yarn_ext_factor,
+            plain ? 1.0f : cparams.yarn_attn_factor, cparams.yarn_beta_fast, cparams.yarn_beta_slow);
     const ggml_backend_buffer_ptr buffer(ggml_backend_alloc_ctx_tensors(ctx.get(), cpu));
     GGML_ASSERT(buffer);
 
     std::vector<float> values(n_rot);
-    for (uint32_t j = 0; j < n_rot/2; ++j) {
-        values[rope.first(j)] = 1.0f;
-    }
+    for (uint32_t j = 0; j < n_rot / 2; ++j) { values[rope.first(j)] = 1.0f; }
     const int32_t one = 1;
     ggml_backend_tensor_set(unit, values.data(), 0, ggml_nbytes(unit));
     ggml_backend_tensor_set(pos, &one, 0, sizeof(one));
@@ -64,9 +62,7 @@ turbo_rope rope_of(ggml_backend_t cpu, const llama_model & model, const llama_cp
     ggml_build_forward_expand(graph, turned);
     GGML_ASSERT(ggml_backend_graph_compute(cpu, graph) == GGML_STATUS_SUCCESS);
     ggml_backend_tensor_get(turned, values.data(), 0, ggml_nbytes(turned));
-    for (uint32_t j = 0; j < n_rot/2; ++j) {
-        rope.turn[j] = { values[rope.first(j)], values[rope.second(j)] };
-    }
+    for (uint32_t j = 0; j < n_rot / 2; ++j) { rope.turn[j] = { values[rope.first(j)], values[rope.second(j)] }; }
     return rope;
 }
 
@@ -83,18 +79,20 @@ struct two_readings {
 };
 
 struct layer_stats {
-    uint32_t         n_head_kv, head_k, head_v;
-    two_readings     k, q;
+    uint32_t n_head_kv, head_k, head_v;
+    two_readings k, q;
     turbo_rope_stats v;
 
     layer_stats(uint32_t heads, uint32_t dim_k, uint32_t dim_v, const turbo_rope & rope)
-        : n_head_kv(heads), head_k(dim_k), head_v(dim_v), k(heads, dim_k, rope), q(heads, dim_k, rope), v(heads, dim_v) {}
+        : n_head_kv(heads), head_k(dim_k), head_v(dim_v), k(heads, dim_k, rope), q(heads, dim_k, rope),
+          v(heads, dim_v) {}
 };
 
 class collector : public turbo_cache_listener {
 public:
     collector(const llama_model & model, llama_turbo_progress progress, void * data, int32_t n_total)
-        : model(model), progress(progress), data(data), n_total(n_total), cpu(ggml_backend_init_by_type(GGML_BACKEND_DEVICE_TYPE_CPU, nullptr)) {}
+        : model(model), progress(progress), data(data), n_total(n_total),
+          cpu(ggml_backend_init_by_type(GGML_BACKEND_DEVICE_TYPE_CPU, nullptr)) {}
 
     void on_layer(uint32_t il, const ggml_tensor * k, const ggml_tensor * v) override {
         if (k && v) {
@@ -107,7 +105,8 @@ public:
     void begin(const llama_cparams & cparams) {
         const llama_hparams & hparams = model.hparams;
         for (const auto & [tensor, il] : k_of) {
-            layers.emplace(il, layer_stats(hparams.n_head_kv(il), hparams.n_embd_head_k(il), hparams.n_embd_head_v(il), rope_of(cpu.get(), model, cparams, il)));
+            layers.emplace(il, layer_stats(hparams.n_head_kv(il), hparams.n_embd_head_k(il), hparams.n_embd_head_v(il),
+                                   rope_of(cpu.get(), model, cparams, il)));
         }
     }
 
@@ -128,20 +127,17 @@ public:
         auto res = std::make_unique<llama_turbo_calibration>();
         res->n_tokens = uint32_t(n_done);
         for (const auto & [il, stats] : layers) {
-            if (stats.k.turned.n() == 0 || stats.v.n() == 0 || stats.q.turned.n() == 0) {
-                continue;
-            }
+            if (stats.k.turned.n() == 0 || stats.v.n() == 0 || stats.q.turned.n() == 0) { continue; }
             // some models leave the keys of some layers unturned (SmolLM3, Llama 4, EXAONE 4, ...), of which the hparams say nothing
             turbo_rope rope = rope_of(cpu.get(), model, cparams, il);
-            const uint32_t n_turned = 2*uint32_t(rope.turn.size());
+            const uint32_t n_turned = 2 * uint32_t(rope.turn.size());
             const bool turns = stats.k.turned.mean_energy(n_turned) >= stats.k.still.mean_energy(n_turned);
-            if (!turns) {
-                rope = {};
-            }
+            if (!turns) { rope = {}; }
             const turbo_window_stats k = (turns ? stats.k.turned : stats.k.still).over(rope, depths);
             const turbo_window_stats q = (turns ? stats.q.turned : stats.q.still).over(rope, depths);
             const turbo_window_stats v = stats.v.over({}, depths);
-            res->layers.push_back({ il, stats.n_head_kv, stats.head_k, stats.head_v, k.constant, k.residual, q.mean_sq, v.constant, v.residual });
+            res->layers.push_back({ il, stats.n_head_kv, stats.head_k, stats.head_v, k.constant, k.residual, q.mean_sq,
+                v.constant, v.residual });
         }
         res->seal();
         return res;
@@ -149,32 +145,28 @@ public:
 
     int32_t pos = 0; // of the first token of the batch
     int32_t n_done = 0;
-    bool    cancelled = false;
+    bool cancelled = false;
 
 private:
-    static const ggml_tensor * base(const ggml_tensor * t) {
-        return t->view_src ? t->view_src : t;
-    }
+    static const ggml_tensor * base(const ggml_tensor * t) { return t->view_src ? t->view_src : t; }
 
     bool visit(ggml_tensor * node, bool ask) {
         if (node->op == GGML_OP_SET_ROWS) {
             const auto k = k_of.find(base(node));
             const auto v = v_of.find(base(node));
             const bool known = k != k_of.end() || v != v_of.end();
-            if (ask || !known) {
-                return known;
-            }
+            if (ask || !known) { return known; }
             layer_stats & layer = layers.at(k != k_of.end() ? k->second : v->second);
             if (k != k_of.end()) {
                 for_each_row(node->src[0], base(node)->ne[0], [&](int64_t i, const float * row) {
                     for (uint32_t head = 0; head < layer.n_head_kv; ++head) {
-                        layer.k.add(head, row + head*layer.head_k, uint32_t(pos + i));
+                        layer.k.add(head, row + head * layer.head_k, uint32_t(pos + i));
                     }
                 });
             } else {
                 for_each_row(node->src[0], base(node)->ne[0], [&](int64_t, const float * row) {
                     for (uint32_t head = 0; head < layer.n_head_kv; ++head) {
-                        layer.v.add(head, row + head*layer.head_v, 0);
+                        layer.v.add(head, row + head * layer.head_v, 0);
                     }
                 });
             }
@@ -182,13 +174,9 @@ private:
         }
         // attention: (q, k, v) with flash attention, otherwise the product of k and q
         const bool flash = node->op == GGML_OP_FLASH_ATTN_EXT;
-        if (!flash && node->op != GGML_OP_MUL_MAT) {
-            return false;
-        }
+        if (!flash && node->op != GGML_OP_MUL_MAT) { return false; }
         const auto k = k_of.find(base(node->src[flash ? 1 : 0]));
-        if (ask || k == k_of.end()) {
-            return k != k_of.end();
-        }
+        if (ask || k == k_of.end()) { return k != k_of.end(); }
         add_queries(layers.at(k->second), node->src[flash ? 0 : 1]);
         return report();
     }
@@ -201,62 +189,55 @@ private:
     }
 
     // rows of `width` values, one a token, contiguous but for the distance of rows
-    template <typename Visit>
-    void for_each_row(const ggml_tensor * rows, int64_t width, Visit && visit) {
-        if (rows->type != GGML_TYPE_F32) {
-            return;
-        }
-        const char *  data = fetch(rows);
-        const int64_t n    = ggml_nelements(rows)/width;
-        const size_t  step = rows->ne[0] == width ? rows->nb[1] : width*sizeof(float);
-        for (int64_t i = 0; i < n; ++i) {
-            visit(i, reinterpret_cast<const float *>(data + i*step));
-        }
+    template <typename Visit> void for_each_row(const ggml_tensor * rows, int64_t width, Visit && visit) {
+        if (rows->type != GGML_TYPE_F32) { return; }
+        const char * data = fetch(rows);
+        const int64_t n = ggml_nelements(rows) / width;
+        const size_t step = rows->ne[0] == width ? rows->nb[1] : width * sizeof(float);
+        for (int64_t i = 0; i < n; ++i) { visit(i, reinterpret_cast<const float *>(data + i * step)); }
     }
 
     // q: [head_dim, n_tokens, n_head, n_stream]
     void add_queries(layer_stats & layer, const ggml_tensor * q) {
-        if (q->type != GGML_TYPE_F32 || q->ne[0] != layer.head_k || q->ne[2] % layer.n_head_kv != 0) {
-            return;
-        }
-        const char *  data  = fetch(q);
-        const int64_t group = q->ne[2]/layer.n_head_kv;
+        if (q->type != GGML_TYPE_F32 || q->ne[0] != layer.head_k || q->ne[2] % layer.n_head_kv != 0) { return; }
+        const char * data = fetch(q);
+        const int64_t group = q->ne[2] / layer.n_head_kv;
         for (int64_t i = 0; i < q->ne[1]; ++i) {
             for (int64_t head = 0; head < q->ne[2]; ++head) {
-                const float * row = reinterpret_cast<const float *>(data + head*q->nb[2] + i*q->nb[1]);
-                layer.q.add(uint32_t(head/group), row, uint32_t(pos + i));
+                const float * row = reinterpret_cast<const float *>(data + head * q->nb[2] + i * q->nb[1]);
+                layer.q.add(uint32_t(head / group), row, uint32_t(pos + i));
             }
         }
     }
 
-    const llama_model &  model;
+    const llama_model & model;
     llama_turbo_progress progress;
-    void *               data;
-    int32_t              n_total;
-    ggml_backend_ptr     cpu;
-    std::map<uint32_t, layer_stats>         layers;
+    void * data;
+    int32_t n_total;
+    ggml_backend_ptr cpu;
+    std::map<uint32_t, layer_stats> layers;
     std::map<const ggml_tensor *, uint32_t> k_of, v_of;
-    std::vector<char>                       bytes;
+    std::vector<char> bytes;
 };
 
 llama_context_ptr make_context(
-        llama_model * model, collector & to, int32_t n_tokens, int32_t n_threads, const llama_turbo_rope * rope) {
+    llama_model * model, collector & to, int32_t n_tokens, int32_t n_threads, const llama_turbo_rope * rope) {
     llama_context_params params = llama_context_default_params();
-    params.n_ctx             = uint32_t(n_tokens);
-    params.n_batch           = uint32_t(std::min(n_tokens, n_batch_max));
-    params.n_ubatch          = params.n_batch;
-    params.n_seq_max         = 1;
-    params.n_threads         = n_threads;
-    params.n_threads_batch   = n_threads;
-    params.type_k            = GGML_TYPE_F16;
-    params.type_v            = GGML_TYPE_F16;
-    params.cb_eval           = collector::on_node;
+    params.n_ctx = uint32_t(n_tokens);
+    params.n_batch = uint32_t(std::min(n_tokens, n_batch_max));
+    params.n_ubatch = params.n_batch;
+    params.n_seq_max = 1;
+    params.n_threads = n_threads;
+    params.n_threads_batch = n_threads;
+    params.type_k = GGML_TYPE_F16;
+    params.type_v = GGML_TYPE_F16;
+    params.cb_eval = collector::on_node;
     params.cb_eval_user_data = &to;
     if (rope) {
         params.rope_scaling_type = rope->type;
-        params.rope_freq_scale   = rope->freq_scale;
-        params.yarn_ext_factor   = rope->ext_factor;
-        params.yarn_orig_ctx     = rope->orig_ctx;
+        params.rope_freq_scale = rope->freq_scale;
+        params.yarn_ext_factor = rope->ext_factor;
+        params.yarn_orig_ctx = rope->orig_ctx;
     }
     const turbo_listening listening(model, &to);
     // with YaRN upstream takes the model for one that was trained for more
@@ -269,11 +250,11 @@ llama_context_ptr make_context(
 bool decode(llama_context * ctx, const llama_token * tokens, llama_pos pos, int32_t n) {
     llama_batch batch = llama_batch_init(n, 0, 1);
     for (int32_t i = 0; i < n; ++i) {
-        batch.token[i]     = tokens[i];
-        batch.pos[i]       = pos + i;
-        batch.n_seq_id[i]  = 1;
+        batch.token[i] = tokens[i];
+        batch.pos[i] = pos + i;
+        batch.n_seq_id[i] = 1;
         batch.seq_id[i][0] = 0;
-        batch.logits[i]    = false;
+        batch.logits[i] = false;
     }
     batch.n_tokens = n;
     const bool ok = llama_decode(ctx, batch) == 0;
@@ -284,31 +265,24 @@ bool decode(llama_context * ctx, const llama_token * tokens, llama_pos pos, int3
 
 } // namespace
 
-llama_turbo_calibration * llama_turbo_calibrate(
-        llama_model * model, const llama_token * tokens, int32_t n_tokens, int32_t n_positions, int32_t n_threads,
-        const llama_turbo_rope * rope, llama_turbo_progress progress, void * data) {
+llama_turbo_calibration * llama_turbo_calibrate(llama_model * model, const llama_token * tokens, int32_t n_tokens,
+    int32_t n_positions, int32_t n_threads, const llama_turbo_rope * rope, llama_turbo_progress progress, void * data) {
     if (n_tokens < 1 || llama_model_has_encoder(model) || model->hparams.no_alloc) {
         LLAMA_LOG_ERROR("%s: no text, or a model that does not simply continue one\n", __func__);
         return nullptr;
     }
     const int32_t trained = llama_model_n_ctx_train(model);
-    const int32_t span    = n_positions <= 0 ? trained : rope ? n_positions : std::min(n_positions, trained);
+    const int32_t span = n_positions <= 0 ? trained : rope ? n_positions : std::min(n_positions, trained);
     collector sums(*model, progress, data, n_tokens);
     const llama_context_ptr ctx = make_context(model, sums, n_tokens, n_threads, rope);
-    if (!ctx) {
-        return nullptr;
-    }
+    if (!ctx) { return nullptr; }
     sums.begin(ctx->get_cparams());
     while (sums.n_done < n_tokens) {
         const int32_t n = std::min(n_batch_max, n_tokens - sums.n_done);
-        if (!sums.report()) {
-            return nullptr;
-        }
+        if (!sums.report()) { return nullptr; }
         sums.pos = sums.n_done;
         const bool ok = decode(ctx.get(), tokens + sums.n_done, sums.pos, n);
-        if (sums.cancelled) {
-            return nullptr;
-        }
+        if (sums.cancelled) { return nullptr; }
         if (!ok) {
             LLAMA_LOG_ERROR("%s: the model could not read the text\n", __func__);
             return nullptr;

@@ -13,13 +13,13 @@
 
 namespace {
 
-constexpr char     magic[8]   = { 'T', 'U', 'R', 'B', 'O', 'C', 'A', 'L' };
-constexpr uint32_t version    = 2; // also to be raised when the constants are derived from the statistics in another way
+constexpr char magic[8] = { 'T', 'U', 'R', 'B', 'O', 'C', 'A', 'L' };
+constexpr uint32_t version = 2; // also to be raised when the constants are derived from the statistics in another way
 constexpr uint32_t max_layers = 4096;
-constexpr uint32_t max_width  = 1 << 20; // values of a token in one layer
+constexpr uint32_t max_width = 1 << 20; // values of a token in one layer
 
 struct header {
-    char     magic[8];
+    char magic[8];
     uint32_t version;
     uint32_t n_layers;
     uint64_t hash; // of the rest
@@ -35,21 +35,18 @@ std::map<const llama_model *, turbo_attached> & models() {
 // FNV-1a, 64 bits: tells texts and models apart and finds damage; no protection against attackers
 uint64_t hash_bytes(const uint8_t * data, size_t size) {
     uint64_t hash = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < size; ++i) {
-        hash = (hash ^ data[i])*0x100000001b3u;
-    }
+    for (size_t i = 0; i < size; ++i) { hash = (hash ^ data[i]) * 0x100000001b3u; }
     return hash ? hash : 1;
 }
 
-template <typename Stats, typename F>
-void for_each_array(Stats & layer, F && visit) {
-    const size_t n_k = size_t(layer.n_head_kv)*layer.head_k;
-    const size_t n_v = size_t(layer.n_head_kv)*layer.head_v;
+template <typename Stats, typename F> void for_each_array(Stats & layer, F && visit) {
+    const size_t n_k = size_t(layer.n_head_kv) * layer.head_k;
+    const size_t n_v = size_t(layer.n_head_kv) * layer.head_v;
     visit(layer.k_mean, n_k);
-    visit(layer.k_var,  n_k);
-    visit(layer.q_sq,   n_k);
+    visit(layer.k_var, n_k);
+    visit(layer.q_sq, n_k);
     visit(layer.v_mean, n_v);
-    visit(layer.v_var,  n_v);
+    visit(layer.v_var, n_v);
 }
 
 std::vector<uint8_t> body_of(const llama_turbo_calibration & calibration) {
@@ -62,7 +59,8 @@ std::vector<uint8_t> body_of(const llama_turbo_calibration & calibration) {
     for (const auto & layer : calibration.layers) {
         const uint32_t shape[] = { layer.il, layer.n_head_kv, layer.head_k, layer.head_v };
         append(shape, sizeof(shape));
-        for_each_array(layer, [&](const std::vector<float> & values, size_t n) { append(values.data(), n*sizeof(float)); });
+        for_each_array(
+            layer, [&](const std::vector<float> & values, size_t n) { append(values.data(), n * sizeof(float)); });
     }
     return body;
 }
@@ -72,9 +70,7 @@ public:
     reader(const void * data, size_t size) : data(static_cast<const uint8_t *>(data)), left(size) {}
 
     bool read(void * dst, size_t size) {
-        if (size > left) {
-            return false;
-        }
+        if (size > left) { return false; }
         memcpy(dst, data, size);
         data += size;
         left -= size;
@@ -84,17 +80,17 @@ public:
     bool read(turbo_layer_stats & layer) {
         uint32_t shape[4];
         if (!read(shape, sizeof(shape)) || shape[1] > max_width || shape[2] > max_width || shape[3] > max_width ||
-            uint64_t(shape[1])*shape[2] > max_width || uint64_t(shape[1])*shape[3] > max_width) {
+            uint64_t(shape[1]) * shape[2] > max_width || uint64_t(shape[1]) * shape[3] > max_width) {
             return false;
         }
-        layer.il        = shape[0];
+        layer.il = shape[0];
         layer.n_head_kv = shape[1];
-        layer.head_k    = shape[2];
-        layer.head_v    = shape[3];
+        layer.head_k = shape[2];
+        layer.head_v = shape[3];
         bool ok = true;
         for_each_array(layer, [&](std::vector<float> & values, size_t n) {
             values.resize(n);
-            ok = ok && read(values.data(), n*sizeof(float));
+            ok = ok && read(values.data(), n * sizeof(float));
         });
         return ok;
     }
@@ -103,16 +99,14 @@ public:
 
 private:
     const uint8_t * data;
-    size_t          left;
+    size_t left;
 };
 
 } // namespace
 
 const turbo_layer_stats * llama_turbo_calibration::find(uint32_t il) const {
     for (const auto & layer : layers) {
-        if (layer.il == il) {
-            return &layer;
-        }
+        if (layer.il == il) { return &layer; }
     }
     return nullptr;
 }
@@ -132,9 +126,7 @@ void llama_turbo_calibration::seal() {
     hash = hash_bytes(body.data(), body.size());
 }
 
-void llama_turbo_calibration_free(llama_turbo_calibration * calibration) {
-    delete calibration;
-}
+void llama_turbo_calibration_free(llama_turbo_calibration * calibration) { delete calibration; }
 
 size_t llama_turbo_calibration_get_size(const llama_turbo_calibration * calibration) {
     return sizeof(header) + body_of(*calibration).size();
@@ -143,9 +135,9 @@ size_t llama_turbo_calibration_get_size(const llama_turbo_calibration * calibrat
 void llama_turbo_calibration_get_data(const llama_turbo_calibration * calibration, void * dst) {
     header head = {};
     memcpy(head.magic, magic, sizeof(magic));
-    head.version  = version;
+    head.version = version;
     head.n_layers = uint32_t(calibration->layers.size());
-    head.hash     = calibration->hash;
+    head.hash = calibration->hash;
     const std::vector<uint8_t> body = body_of(*calibration);
     memcpy(dst, &head, sizeof(head));
     memcpy(static_cast<uint8_t *>(dst) + sizeof(head), body.data(), body.size());
@@ -154,35 +146,31 @@ void llama_turbo_calibration_get_data(const llama_turbo_calibration * calibratio
 llama_turbo_calibration * llama_turbo_calibration_init_from_data(const void * src, size_t size) {
     header head;
     reader from(src, size);
-    if (!from.read(&head, sizeof(head)) || memcmp(head.magic, magic, sizeof(magic)) != 0 || head.version != version || head.n_layers > max_layers ||
+    if (!from.read(&head, sizeof(head)) || memcmp(head.magic, magic, sizeof(magic)) != 0 || head.version != version ||
+        head.n_layers > max_layers ||
         hash_bytes(static_cast<const uint8_t *>(src) + sizeof(head), size - sizeof(head)) != head.hash) {
         return nullptr;
     }
     auto calibration = std::make_unique<llama_turbo_calibration>();
     calibration->hash = head.hash;
-    if (!from.read(&calibration->n_tokens, sizeof(calibration->n_tokens))) {
-        return nullptr;
-    }
+    if (!from.read(&calibration->n_tokens, sizeof(calibration->n_tokens))) { return nullptr; }
     calibration->layers.resize(head.n_layers);
     for (auto & layer : calibration->layers) {
-        if (!from.read(layer)) {
-            return nullptr;
-        }
+        if (!from.read(layer)) { return nullptr; }
     }
     return from.done() && calibration->finite() ? calibration.release() : nullptr;
 }
 
-uint64_t llama_turbo_calibration_hash(const llama_turbo_calibration * calibration) {
-    return calibration->hash;
-}
+uint64_t llama_turbo_calibration_hash(const llama_turbo_calibration * calibration) { return calibration->hash; }
 
 int32_t llama_turbo_calibration_n_tokens(const llama_turbo_calibration * calibration) {
     return int32_t(calibration->n_tokens);
 }
 
 static bool fits(const llama_hparams & hparams, const turbo_layer_stats & layer) {
-    return layer.il < hparams.n_layer_all && hparams.has_kv(layer.il) && layer.n_head_kv == hparams.n_head_kv(layer.il) &&
-           layer.head_k == hparams.n_embd_head_k(layer.il) && layer.head_v == hparams.n_embd_head_v(layer.il);
+    return layer.il < hparams.n_layer_all && hparams.has_kv(layer.il) &&
+           layer.n_head_kv == hparams.n_head_kv(layer.il) && layer.head_k == hparams.n_embd_head_k(layer.il) &&
+           layer.head_v == hparams.n_embd_head_v(layer.il);
 }
 
 bool llama_turbo_calibration_attach(llama_model * model, const llama_turbo_calibration * calibration) {
@@ -191,13 +179,9 @@ bool llama_turbo_calibration_attach(llama_model * model, const llama_turbo_calib
         models().erase(model);
         return true;
     }
-    if (!calibration->finite()) {
-        return false;
-    }
+    if (!calibration->finite()) { return false; }
     for (const auto & layer : calibration->layers) {
-        if (!fits(model->hparams, layer)) {
-            return false;
-        }
+        if (!fits(model->hparams, layer)) { return false; }
     }
     auto copy = std::make_shared<const llama_turbo_calibration>(*calibration);
     const std::lock_guard<std::mutex> lock(mutex);
@@ -219,11 +203,7 @@ turbo_listening::turbo_listening(const llama_model * model, turbo_cache_listener
 turbo_listening::~turbo_listening() {
     const std::lock_guard<std::mutex> lock(mutex);
     const auto found = models().find(model);
-    if (found == models().end()) {
-        return;
-    }
+    if (found == models().end()) { return; }
     found->second.listener = nullptr;
-    if (!found->second.calibration) {
-        models().erase(found);
-    }
+    if (!found->second.calibration) { models().erase(found); }
 }

@@ -8,17 +8,17 @@
 #include <vector>
 
 struct turbo_layer_stats {
-    uint32_t il        = 0;
+    uint32_t il = 0;
     uint32_t n_head_kv = 0;
-    uint32_t head_k    = 0; // values per head
-    uint32_t head_v    = 0;
+    uint32_t head_k = 0; // values per head
+    uint32_t head_v = 0;
     std::vector<float> k_mean, k_var; // [n_head_kv][head_k]: what is taken off, and the mean square of what is left
     std::vector<float> q_sq;          // [n_head_kv][head_k], mean square over tokens and the query heads of the group
     std::vector<float> v_mean, v_var; // [n_head_kv][head_v]: as of K
 };
 
 struct llama_turbo_calibration {
-    uint64_t hash     = 0;
+    uint64_t hash = 0;
     uint32_t n_tokens = 0;
     std::vector<turbo_layer_stats> layers; // in order of il; layers without a KV cache of their own are missing
 

@@ -9,4 +9,5 @@ struct turbo_attention_heads {
 
 // Whether a GPU does attention with K and V of these types, for one token and for a prompt. flash_attn: in one operation; else the
 // product of K and Q counts, as V is not quantized then. True for devices that are no GPU: the CPU does all of it.
-bool turbo_gpu_attends(ggml_backend_dev_t dev, const turbo_attention_heads & heads, ggml_type type_k, ggml_type type_v, bool flash_attn);
+bool turbo_gpu_attends(
+    ggml_backend_dev_t dev, const turbo_attention_heads & heads, ggml_type type_k, ggml_type type_v, bool flash_attn);

@@ -24,23 +24,21 @@ namespace {
 
 // Constants of one layer of one cache, f32, on the device of its cache tensors. nullptr: that part is not centered.
 struct layer_constants {
-    ggml_tensor * k_mean  = nullptr; // [head_dim, n_head_kv]
+    ggml_tensor * k_mean = nullptr; // [head_dim, n_head_kv]
     ggml_tensor * k_scale = nullptr; // [head_dim, n_head_kv]: factors of what is left of K
     ggml_tensor * q_scale = nullptr; // [head_dim, n_head]: their inverses, for the queries
-    ggml_tensor * v_mean  = nullptr; // [head_dim, n_head_kv]
-    ggml_tensor * v_back  = nullptr; // [head_dim*n_head]: v_mean for each query head, what the output gets back
-    uint32_t      tag_k   = 0;       // 23 bits of the calibration's hash, not 0 where K is centered
-    uint32_t      tag_v   = 0;
+    ggml_tensor * v_mean = nullptr; // [head_dim, n_head_kv]
+    ggml_tensor * v_back = nullptr; // [head_dim*n_head]: v_mean for each query head, what the output gets back
+    uint32_t tag_k = 0;       // 23 bits of the calibration's hash, not 0 where K is centered
+    uint32_t tag_v = 0;
 };
 
-std::shared_mutex                                        mutex;
+std::shared_mutex mutex;
 std::unordered_map<const ggml_tensor *, layer_constants> registry; // by the cache's K tensor, and by its V tensor
-std::atomic<size_t>                                      n_registered { 0 };
+std::atomic<size_t> n_registered{ 0 };
 
 layer_constants find(const ggml_tensor * cache) {
-    if (n_registered == 0) {
-        return {};
-    }
+    if (n_registered == 0) { return {}; }
     const std::shared_lock<std::shared_mutex> lock(mutex);
     const auto found = registry.find(cache->view_src ? cache->view_src : cache);
     return found == registry.end() ? layer_constants() : found->second;
@@ -59,28 +57,28 @@ public:
 
     ~cache_constants() {
         const std::unique_lock<std::shared_mutex> lock(mutex);
-        for (const ggml_tensor * key : keys) {
-            registry.erase(key);
-        }
+        for (const ggml_tensor * key : keys) { registry.erase(key); }
         n_registered = registry.size();
     }
 
-    void add(const turbo_cache_layer & layer, const turbo_layer_stats & stats, const llama_turbo_centering & on, uint32_t n_head) {
-        const uint32_t  tag = uint32_t(on.hash % 0x7fffff) + 1;
+    void add(const turbo_cache_layer & layer, const turbo_layer_stats & stats, const llama_turbo_centering & on,
+        uint32_t n_head) {
+        const uint32_t tag = uint32_t(on.hash % 0x7fffff) + 1;
         layer_constants made;
         made.tag_k = on.k ? tag : 0;
         made.tag_v = on.v ? tag : 0;
         if (on.k) {
             const std::vector<float> scale = key_scale(stats);
             std::vector<float> inverse(scale.size());
-            std::transform(scale.begin(), scale.end(), inverse.begin(), [](float t) { return 1.0f/t; });
-            made.k_mean  = plan(layer.k, "turbo_k_mean",  stats.il, stats.head_k, stats.n_head_kv, stats.k_mean);
+            std::transform(scale.begin(), scale.end(), inverse.begin(), [](float t) { return 1.0f / t; });
+            made.k_mean = plan(layer.k, "turbo_k_mean", stats.il, stats.head_k, stats.n_head_kv, stats.k_mean);
             made.k_scale = plan(layer.k, "turbo_k_scale", stats.il, stats.head_k, stats.n_head_kv, scale);
-            made.q_scale = plan(layer.k, "turbo_q_scale", stats.il, stats.head_k, n_head, each_query_head(inverse, stats.n_head_kv, n_head));
+            made.q_scale = plan(layer.k, "turbo_q_scale", stats.il, stats.head_k, n_head,
+                each_query_head(inverse, stats.n_head_kv, n_head));
         }
         if (on.v) {
             made.v_mean = plan(layer.v, "turbo_v_mean", stats.il, stats.head_v, stats.n_head_kv, stats.v_mean);
-            made.v_back = plan(layer.v, "turbo_v_back", stats.il, int64_t(stats.head_v)*n_head, 1,
+            made.v_back = plan(layer.v, "turbo_v_back", stats.il, int64_t(stats.head_v) * n_head, 1,
                 each_query_head(stats.v_mean, stats.n_head_kv, n_head));
         }
         pending.push_back({ layer, made });
@@ -89,9 +87,7 @@ public:
     void finish() {
         for (auto & [buft, ctx] : contexts) {
             ggml_backend_buffer_t buffer = ggml_backend_alloc_ctx_tensors_from_buft(ctx.get(), buft);
-            if (!buffer) {
-                throw std::runtime_error("failed to allocate the constants of centering");
-            }
+            if (!buffer) { throw std::runtime_error("failed to allocate the constants of centering"); }
             ggml_backend_buffer_set_usage(buffer, GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
             buffers.emplace_back(buffer);
         }
@@ -112,12 +108,13 @@ private:
     static constexpr size_t max_tensors = 4096;
 
     // [n_head_kv][head_dim] -> [n_head][head_dim]
-    static std::vector<float> each_query_head(const std::vector<float> & of_kv_head, uint32_t n_head_kv, uint32_t n_head) {
-        const uint32_t head_dim = uint32_t(of_kv_head.size()/n_head_kv);
-        const uint32_t group    = n_head/n_head_kv;
+    static std::vector<float> each_query_head(
+        const std::vector<float> & of_kv_head, uint32_t n_head_kv, uint32_t n_head) {
+        const uint32_t head_dim = uint32_t(of_kv_head.size() / n_head_kv);
+        const uint32_t group = n_head / n_head_kv;
         std::vector<float> values;
         for (uint32_t head = 0; head < n_head; ++head) {
-            const auto first = of_kv_head.begin() + (head/group)*head_dim;
+            const auto first = of_kv_head.begin() + (head / group) * head_dim;
             values.insert(values.end(), first, first + head_dim);
         }
         return values;
@@ -132,22 +129,21 @@ private:
         for (size_t first = 0; first < scale.size(); first += stats.head_k) {
             double log_sum = 0.0;
             for (size_t i = first; i < first + stats.head_k; ++i) {
-                scale[i] = std::pow(std::max(stats.q_sq[i], 1e-12f)/std::max(stats.k_var[i], 1e-12f), 0.25f);
+                scale[i] = std::pow(std::max(stats.q_sq[i], 1e-12f) / std::max(stats.k_var[i], 1e-12f), 0.25f);
                 log_sum += std::log(scale[i]);
             }
-            const float middle = float(std::exp(log_sum/stats.head_k));
+            const float middle = float(std::exp(log_sum / stats.head_k));
             for (size_t i = first; i < first + stats.head_k; ++i) {
-                scale[i] = std::min(std::max(scale[i]/middle, 1.0f/limit), limit);
+                scale[i] = std::min(std::max(scale[i] / middle, 1.0f / limit), limit);
             }
         }
         return scale;
     }
 
-    ggml_tensor * plan(const ggml_tensor * cache, const char * name, uint32_t il, int64_t ne0, int64_t ne1, std::vector<float> values) {
+    ggml_tensor * plan(const ggml_tensor * cache, const char * name, uint32_t il, int64_t ne0, int64_t ne1,
+        std::vector<float> values) {
         ggml_context_ptr & ctx = contexts[ggml_backend_buffer_get_type(cache->buffer)];
-        if (!ctx) {
-            ctx.reset(ggml_init({ max_tensors*ggml_tensor_overhead(), nullptr, true }));
-        }
+        if (!ctx) { ctx.reset(ggml_init({ max_tensors * ggml_tensor_overhead(), nullptr, true })); }
         ggml_tensor * tensor = ggml_new_tensor_2d(ctx.get(), GGML_TYPE_F32, ne0, ne1);
         ggml_format_name(tensor, "%s_l%u", name, il);
         contents.emplace_back(tensor, std::move(values));
@@ -156,21 +152,21 @@ private:
 
     // a cache that shares tensors of another one keeps the constants of their owner
     void enter(const ggml_tensor * cache, const layer_constants & made) {
-        if (registry.emplace(cache, made).second) {
-            keys.push_back(cache);
-        }
+        if (registry.emplace(cache, made).second) { keys.push_back(cache); }
     }
 
-    std::map<ggml_backend_buffer_type_t, ggml_context_ptr>            contexts;
-    std::vector<ggml_backend_buffer_ptr>                              buffers;
-    std::vector<std::pair<ggml_tensor *, std::vector<float>>>         contents;
-    std::vector<std::pair<turbo_cache_layer, layer_constants>>        pending;
-    std::vector<const ggml_tensor *>                                  keys;
+    std::map<ggml_backend_buffer_type_t, ggml_context_ptr> contexts;
+    std::vector<ggml_backend_buffer_ptr> buffers;
+    std::vector<std::pair<ggml_tensor *, std::vector<float>>> contents;
+    std::vector<std::pair<turbo_cache_layer, layer_constants>> pending;
+    std::vector<const ggml_tensor *> keys;
 };
 
 // the rows of a constant that a partial RoPE turns
 ggml_tensor * first_rows(ggml_context * ctx, ggml_tensor * constant, const ggml_tensor * keys) {
-    return constant->ne[0] == keys->ne[0] ? constant : ggml_view_2d(ctx, constant, keys->ne[0], constant->ne[1], constant->nb[1], 0);
+    return constant->ne[0] == keys->ne[0]
+               ? constant
+               : ggml_view_2d(ctx, constant, keys->ne[0], constant->ne[1], constant->nb[1], 0);
 }
 
 } // namespace
@@ -178,45 +174,32 @@ ggml_tensor * first_rows(ggml_context * ctx, ggml_tensor * constant, const ggml_
 std::shared_ptr<void> turbo_kv_mean_register(const llama_model & model, const std::vector<turbo_cache_layer> & layers) {
     const turbo_attached attached = turbo_attached_to(&model);
     if (attached.listener) {
-        for (const auto & layer : layers) {
-            attached.listener->on_layer(layer.il, layer.k, layer.v);
-        }
+        for (const auto & layer : layers) { attached.listener->on_layer(layer.il, layer.k, layer.v); }
         return nullptr;
     }
-    if (!attached.calibration || model.hparams.no_alloc) {
-        return nullptr;
-    }
+    if (!attached.calibration || model.hparams.no_alloc) { return nullptr; }
     auto constants = std::make_shared<cache_constants>();
     bool any = false;
     for (const auto & layer : layers) {
         const turbo_layer_stats * stats = attached.calibration->find(layer.il);
-        if (!stats || !layer.k || !layer.v) {
-            continue;
-        }
+        if (!stats || !layer.k || !layer.v) { continue; }
         const llama_turbo_centering on = llama_turbo_centering_resolve(&model, layer.k->type, layer.v->type);
         if (on.k || on.v) {
             constants->add(layer, *stats, on, model.hparams.n_head(layer.il));
             any = true;
         }
     }
-    if (!any) {
-        return nullptr;
-    }
+    if (!any) { return nullptr; }
     constants->finish();
     return constants;
 }
 
-void turbo_kv_mean_in(ggml_context * ctx, const llama_kv_cache_context * mctx, int il, ggml_tensor *& q, ggml_tensor *& k, ggml_tensor *& v) {
+void turbo_kv_mean_in(ggml_context * ctx, const llama_kv_cache_context * mctx, int il, ggml_tensor *& q,
+    ggml_tensor *& k, ggml_tensor *& v) {
     const layer_constants constants = find(ctx, mctx, il);
-    if (constants.k_mean) {
-        q = ggml_mul(ctx, q, constants.q_scale);
-    }
-    if (constants.k_mean && k) {
-        k = ggml_mul(ctx, ggml_sub(ctx, k, constants.k_mean), constants.k_scale);
-    }
-    if (constants.v_mean && v) {
-        v = ggml_sub(ctx, v, constants.v_mean);
-    }
+    if (constants.k_mean) { q = ggml_mul(ctx, q, constants.q_scale); }
+    if (constants.k_mean && k) { k = ggml_mul(ctx, ggml_sub(ctx, k, constants.k_mean), constants.k_scale); }
+    if (constants.v_mean && v) { v = ggml_sub(ctx, v, constants.v_mean); }
 }
 
 ggml_tensor * turbo_kv_mean_out(ggml_context * ctx, const llama_kv_cache_context * mctx, int il, ggml_tensor * cur) {
@@ -226,18 +209,14 @@ ggml_tensor * turbo_kv_mean_out(ggml_context * ctx, const llama_kv_cache_context
 
 ggml_tensor * turbo_kv_mean_undo(ggml_context * ctx, const ggml_tensor * cache, ggml_tensor * keys) {
     const layer_constants constants = find(cache);
-    if (!constants.k_mean) {
-        return keys;
-    }
+    if (!constants.k_mean) { return keys; }
     keys = ggml_div(ctx, keys, first_rows(ctx, constants.k_scale, keys));
     return ggml_add(ctx, keys, first_rows(ctx, constants.k_mean, keys));
 }
 
 ggml_tensor * turbo_kv_mean_redo(ggml_context * ctx, const ggml_tensor * cache, ggml_tensor * keys) {
     const layer_constants constants = find(cache);
-    if (!constants.k_mean) {
-        return keys;
-    }
+    if (!constants.k_mean) { return keys; }
     keys = ggml_sub(ctx, keys, first_rows(ctx, constants.k_mean, keys));
     return ggml_mul(ctx, keys, first_rows(ctx, constants.k_scale, keys));
 }

@@ -12,10 +12,10 @@
 #include <vector>
 
 struct llama_model;
-class  llama_kv_cache_context;
+class llama_kv_cache_context;
 
 struct turbo_cache_layer {
-    uint32_t      il;
+    uint32_t il;
     ggml_tensor * k; // nullptr where the cache has none
     ggml_tensor * v;
 };
@@ -26,19 +26,17 @@ struct turbo_cache_layer {
 std::shared_ptr<void> turbo_kv_mean_register(const llama_model & model, const std::vector<turbo_cache_layer> & layers);
 
 // layers: upstream's list, whose type is private.
-template <typename Layers>
-std::shared_ptr<void> turbo_kv_mean_cache(const llama_model & model, const Layers & layers) {
+template <typename Layers> std::shared_ptr<void> turbo_kv_mean_cache(const llama_model & model, const Layers & layers) {
     std::vector<turbo_cache_layer> list;
-    for (const auto & layer : layers) {
-        list.push_back({ layer.il, layer.k, layer.v });
-    }
+    for (const auto & layer : layers) { list.push_back({ layer.il, layer.k, layer.v }); }
     return turbo_kv_mean_register(model, list);
 }
 
 // Called by build_attn before the rotation: takes the constants off k and v and scales k and q. k and v may be nullptr
 // (layers that read another layer's cache).
 // q: [head_dim, n_head, n_tokens], k, v: [head_dim, n_head_kv, n_tokens], f32.
-void turbo_kv_mean_in(ggml_context * ctx, const llama_kv_cache_context * mctx, int il, ggml_tensor *& q, ggml_tensor *& k, ggml_tensor *& v);
+void turbo_kv_mean_in(ggml_context * ctx, const llama_kv_cache_context * mctx, int il, ggml_tensor *& q,
+    ggml_tensor *& k, ggml_tensor *& v);
 
 // Called by build_attn with the attention's output in the unrotated basis, [head_dim*n_head, n_tokens]: adds the constants of V.
 ggml_tensor * turbo_kv_mean_out(ggml_context * ctx, const llama_kv_cache_context * mctx, int il, ggml_tensor * cur);

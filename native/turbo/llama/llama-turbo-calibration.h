@@ -19,9 +19,9 @@ struct llama_turbo_calibration;
 // and yarn_orig_ctx of their llama_context_params. RoPE turns keys, so another scaling makes other means.
 struct llama_turbo_rope {
     enum llama_rope_scaling_type type;
-    float                        freq_scale;
-    float                        ext_factor;
-    uint32_t                     orig_ctx;
+    float freq_scale;
+    float ext_factor;
+    uint32_t orig_ctx;
 };
 
 // Called on the calling thread, several times a micro-batch. Return false to cancel.
@@ -35,9 +35,9 @@ typedef bool (*llama_turbo_progress)(int32_t n_done, int32_t n_total, void * dat
 // rope: NULL for the model's own; else n_positions may be more than the model was trained for.
 // No other context of the model may be made meanwhile. progress may be NULL.
 // Returns NULL when cancelled, or with the reason logged.
-LLAMA_API struct llama_turbo_calibration * llama_turbo_calibrate(
-        struct llama_model * model, const llama_token * tokens, int32_t n_tokens, int32_t n_positions, int32_t n_threads,
-        const struct llama_turbo_rope * rope, llama_turbo_progress progress, void * data);
+LLAMA_API struct llama_turbo_calibration * llama_turbo_calibrate(struct llama_model * model, const llama_token * tokens,
+    int32_t n_tokens, int32_t n_positions, int32_t n_threads, const struct llama_turbo_rope * rope,
+    llama_turbo_progress progress, void * data);
 
 LLAMA_API void llama_turbo_calibration_free(struct llama_turbo_calibration * calibration);
 
@@ -59,20 +59,21 @@ LLAMA_API int32_t llama_turbo_calibration_n_tokens(const struct llama_turbo_cali
 // Contexts of the model made from now on are centered with the calibration (a copy is kept), or with NULL not centered.
 // Those that exist stay as they are. To be called with NULL before the model is freed.
 // Returns false, changing nothing, when the calibration is of a model of another shape or holds a number that is not finite.
-LLAMA_API bool llama_turbo_calibration_attach(struct llama_model * model, const struct llama_turbo_calibration * calibration);
+LLAMA_API bool llama_turbo_calibration_attach(
+    struct llama_model * model, const struct llama_turbo_calibration * calibration);
 
 struct llama_turbo_centering {
-    bool         k;        // a context made now centers K
-    bool         v;
+    bool k;        // a context made now centers K
+    bool v;
     const char * reason_k; // NULL when it does; else one static sentence for the user
     const char * reason_v;
-    uint64_t     hash;     // of the attached calibration; 0 when neither K nor V is centered
-    bool         wanted;   // only a calibration is missing, for K or for V
+    uint64_t hash;     // of the attached calibration; 0 when neither K nor V is centered
+    bool wanted;   // only a calibration is missing, for K or for V
 };
 
 // What a context of these effective types (llama_turbo_resolve) would center.
 LLAMA_API struct llama_turbo_centering llama_turbo_centering_resolve(
-        const struct llama_model * model, enum ggml_type type_k, enum ggml_type type_v);
+    const struct llama_model * model, enum ggml_type type_k, enum ggml_type type_v);
 
 // For tests: center all cache types, so that exactness can be seen without the noise of quantizing. K-shift then works
 // with quantized types only.

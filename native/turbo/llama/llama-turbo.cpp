@@ -14,27 +14,26 @@
 namespace {
 
 struct choice {
-    ggml_type    type;
+    ggml_type type;
     const char * reason;
 };
 
-constexpr const char * reason_group_64  = "head_dim is 64: the variant with 64-value groups is used";
-constexpr const char * reason_head_dim  = "head_dim is neither 64 nor a multiple of 128";
-constexpr const char * reason_bias      = "the model's K projection has a bias, and turbo K is known to break such models";
-constexpr const char * reason_mla       = "the model uses latent attention (MLA), where V is a part of K";
+constexpr const char * reason_group_64 = "head_dim is 64: the variant with 64-value groups is used";
+constexpr const char * reason_head_dim = "head_dim is neither 64 nor a multiple of 128";
+constexpr const char * reason_bias = "the model's K projection has a bias, and turbo K is known to break such models";
+constexpr const char * reason_mla = "the model uses latent attention (MLA), where V is a part of K";
 constexpr const char * reason_recurrent = "the model is recurrent and keeps no KV cache";
-constexpr const char * reason_indexer   = "the model's sparse attention keeps an indexer cache, for which turbo is not made";
-constexpr const char * reason_gemma4    = "turbo is known to do harm to Gemma 4 models";
-constexpr const char * reason_gpu       = "the GPU has no attention kernel for these cache types at this head_dim";
-constexpr const char * reason_fa_off    = "V can be stored quantized only with flash attention, which is off";
-constexpr const char * reason_fa_never  = "V can be stored quantized only with flash attention, which this model cannot use";
+constexpr const char * reason_indexer =
+    "the model's sparse attention keeps an indexer cache, for which turbo is not made";
+constexpr const char * reason_gemma4 = "turbo is known to do harm to Gemma 4 models";
+constexpr const char * reason_gpu = "the GPU has no attention kernel for these cache types at this head_dim";
+constexpr const char * reason_fa_off = "V can be stored quantized only with flash attention, which is off";
+constexpr const char * reason_fa_never =
+    "V can be stored quantized only with flash attention, which this model cannot use";
 
-template <typename F>
-bool every_kv_layer(const llama_hparams & hparams, F && holds) {
+template <typename F> bool every_kv_layer(const llama_hparams & hparams, F && holds) {
     for (uint32_t il = 0; il < hparams.n_layer_all; ++il) {
-        if (hparams.has_kv(il) && !hparams.is_recr(il) && !holds(il)) {
-            return false;
-        }
+        if (hparams.has_kv(il) && !hparams.is_recr(il) && !holds(il)) { return false; }
     }
     return true;
 }
@@ -42,7 +41,8 @@ bool every_kv_layer(const llama_hparams & hparams, F && holds) {
 bool k_has_bias(const llama_model & model) {
     return !every_kv_layer(model.hparams, [&](uint32_t il) {
         const std::string layer = "blk." + std::to_string(il);
-        return model.get_tensor((layer + ".attn_k.bias").c_str()) == nullptr && model.get_tensor((layer + ".attn_qkv.bias").c_str()) == nullptr;
+        return model.get_tensor((layer + ".attn_k.bias").c_str()) == nullptr &&
+               model.get_tensor((layer + ".attn_qkv.bias").c_str()) == nullptr;
     });
 }
 
@@ -62,7 +62,7 @@ ggml_type plain_type(const llama_hparams & hparams, bool is_k) {
 // K or V of a model with ordinary attention
 choice resolve_heads(const llama_hparams & hparams, ggml_type asked, bool is_k, const char * refusal) {
     const auto head_dim = [&](uint32_t il) { return is_k ? hparams.n_embd_head_k(il) : hparams.n_embd_head_v(il); };
-    const bool is_4bit  = asked == GGML_TYPE_TURBO4 || asked == GGML_TYPE_TURBO4_64;
+    const bool is_4bit = asked == GGML_TYPE_TURBO4 || asked == GGML_TYPE_TURBO4_64;
 
     if (refusal == nullptr) {
         if (every_kv_layer(hparams, [&](uint32_t il) { return head_dim(il) % TURBO_GROUP == 0; })) {
@@ -81,46 +81,39 @@ bool gpus_attend(const llama_model & model, ggml_type type_k, ggml_type type_v, 
     const llama_hparams & hparams = model.hparams;
     return every_kv_layer(hparams, [&](uint32_t il) {
         return turbo_gpu_attends(model.dev_layer(il),
-            { hparams.n_embd_head_k(il), hparams.n_embd_head_v(il), hparams.n_head(il), hparams.n_head_kv(il) }, type_k, type_v,
-            flash_attn && !flash_attn_impossible(model));
+            { hparams.n_embd_head_k(il), hparams.n_embd_head_v(il), hparams.n_head(il), hparams.n_head_kv(il) }, type_k,
+            type_v, flash_attn && !flash_attn_impossible(model));
     });
 }
 
 choice resolve(const llama_model & model, ggml_type asked, ggml_type other, bool is_k, bool flash_attn) {
-    if (!ggml_turbo_is_turbo(asked)) {
-        return { asked, nullptr };
-    }
-    if (llm_arch_is_recurrent(model.arch)) {
-        return { GGML_TYPE_F16, reason_recurrent };
-    }
+    if (!ggml_turbo_is_turbo(asked)) { return { asked, nullptr }; }
+    if (llm_arch_is_recurrent(model.arch)) { return { GGML_TYPE_F16, reason_recurrent }; }
     if (model.hparams.is_mla() || model.arch == LLM_ARCH_DEEPSEEK4) {
         // llama.cpp wants one type for both here
         return { ggml_turbo_is_turbo(other) ? GGML_TYPE_F16 : other, reason_mla };
     }
-    if (!is_k && flash_attn_impossible(model)) {
-        return { GGML_TYPE_F16, reason_fa_never };
-    }
-    if (!is_k && !flash_attn) {
-        return { GGML_TYPE_F16, reason_fa_off };
-    }
-    const char * refusal =
-        model.hparams.indexer_head_size > 0                                          ? reason_indexer :
-        model.arch == LLM_ARCH_GEMMA4 || model.arch == LLM_ARCH_GEMMA4_ASSISTANT     ? reason_gemma4 :
-        is_k && k_has_bias(model)                                                    ? reason_bias : nullptr;
+    if (!is_k && flash_attn_impossible(model)) { return { GGML_TYPE_F16, reason_fa_never }; }
+    if (!is_k && !flash_attn) { return { GGML_TYPE_F16, reason_fa_off }; }
+    const char * refusal = model.hparams.indexer_head_size > 0                                        ? reason_indexer
+                           : model.arch == LLM_ARCH_GEMMA4 || model.arch == LLM_ARCH_GEMMA4_ASSISTANT ? reason_gemma4
+                           : is_k && k_has_bias(model)                                                ? reason_bias
+                                                                                                      : nullptr;
     return resolve_heads(model.hparams, asked, is_k, refusal);
 }
 
 } // namespace
 
-llama_turbo_resolution llama_turbo_resolve(const llama_model * model, ggml_type type_k, ggml_type type_v, bool flash_attn) {
-    choice k = resolve(*model, type_k, type_v, true,  flash_attn);
+llama_turbo_resolution llama_turbo_resolve(
+    const llama_model * model, ggml_type type_k, ggml_type type_v, bool flash_attn) {
+    choice k = resolve(*model, type_k, type_v, true, flash_attn);
     choice v = resolve(*model, type_v, type_k, false, flash_attn);
     const bool k_is_turbo = ggml_turbo_is_turbo(k.type);
     const bool v_is_turbo = ggml_turbo_is_turbo(v.type);
     if ((k_is_turbo || v_is_turbo) && !gpus_attend(*model, k.type, v.type, flash_attn)) {
         // GPUs want one type for both: the other side's where that is no turbo type
-        k = k_is_turbo ? choice { v_is_turbo ? plain_type(model->hparams, true) : v.type, reason_gpu } : k;
-        v = v_is_turbo ? choice { k.type, reason_gpu } : v;
+        k = k_is_turbo ? choice{ v_is_turbo ? plain_type(model->hparams, true) : v.type, reason_gpu } : k;
+        v = v_is_turbo ? choice{ k.type, reason_gpu } : v;
     }
     return { k.type, v.type, k.type != type_k ? k.reason : nullptr, v.type != type_v ? v.reason : nullptr };
 }
@@ -130,17 +123,21 @@ bool llama_turbo_apply(const llama_model * model, llama_context_params * params)
         model, params->type_k, params->type_v, params->flash_attn_type != LLAMA_FLASH_ATTN_TYPE_DISABLED);
 
     if (res.reason_k) {
-        LLAMA_LOG_WARN("%s: K cache type %s -> %s: %s\n", __func__, ggml_type_name(params->type_k), ggml_type_name(res.type_k), res.reason_k);
+        LLAMA_LOG_WARN("%s: K cache type %s -> %s: %s\n", __func__, ggml_type_name(params->type_k),
+            ggml_type_name(res.type_k), res.reason_k);
     }
     if (res.reason_v) {
-        LLAMA_LOG_WARN("%s: V cache type %s -> %s: %s\n", __func__, ggml_type_name(params->type_v), ggml_type_name(res.type_v), res.reason_v);
+        LLAMA_LOG_WARN("%s: V cache type %s -> %s: %s\n", __func__, ggml_type_name(params->type_v),
+            ggml_type_name(res.type_v), res.reason_v);
     }
     params->type_k = res.type_k;
     params->type_v = res.type_v;
 
     const char * rot_disable = getenv("LLAMA_ATTN_ROT_DISABLE");
     if (rot_disable && atoi(rot_disable) && (ggml_turbo_is_turbo(res.type_k) || ggml_turbo_is_turbo(res.type_v))) {
-        LLAMA_LOG_ERROR("%s: turbo cache types need the attention rotation: unset LLAMA_ATTN_ROT_DISABLE or choose another cache type\n", __func__);
+        LLAMA_LOG_ERROR("%s: turbo cache types need the attention rotation: unset LLAMA_ATTN_ROT_DISABLE or choose "
+                        "another cache type\n",
+            __func__);
         return false;
     }
     return true;

@@ -11,8 +11,8 @@ extern "C" {
 struct llama_turbo_resolution {
     enum ggml_type type_k; // effective type; the asked one when it is not a turbo type
     enum ggml_type type_v;
-    const char *   reason_k; // NULL when the type is the asked one; else one static sentence for the user
-    const char *   reason_v;
+    const char * reason_k; // NULL when the type is the asked one; else one static sentence for the user
+    const char * reason_v;
 };
 
 // The types that a context of this model would get for the asked ones. turbo4 and turbo3 become turbo4_64 and
@@ -20,7 +20,7 @@ struct llama_turbo_resolution {
 // flash_attn: false only when the context is made with LLAMA_FLASH_ATTN_TYPE_DISABLED; llama.cpp stores
 // V quantized only with flash attention. llama_init_from_model makes the same call and logs the difference.
 LLAMA_API struct llama_turbo_resolution llama_turbo_resolve(
-        const struct llama_model * model, enum ggml_type type_k, enum ggml_type type_v, bool flash_attn);
+    const struct llama_model * model, enum ggml_type type_k, enum ggml_type type_v, bool flash_attn);
 
 #ifdef __cplusplus
 }

@@ -12,16 +12,16 @@
 
 // The RoPE of one layer in one context. Without angles: nothing turns.
 struct turbo_rope {
-    bool neox = false;                      // pair j: channels j and j + n_pair; otherwise 2j and 2j + 1
+    bool neox = false; // pair j: channels j and j + n_pair; otherwise 2j and 2j + 1
     std::vector<std::complex<double>> turn; // [n_pair] m_j e^(i theta_j): what one position does
 
-    uint32_t first (uint32_t j) const { return neox ? j : 2*j; }
-    uint32_t second(uint32_t j) const { return neox ? j + uint32_t(turn.size()) : 2*j + 1; }
+    uint32_t first(uint32_t j) const { return neox ? j : 2 * j; }
+    uint32_t second(uint32_t j) const { return neox ? j + uint32_t(turn.size()) : 2 * j + 1; }
 };
 
 // Per channel, over all positions of a context.
 struct turbo_window_stats {
-    std::vector<float> mean_sq;  // E x^2
+    std::vector<float> mean_sq; // E x^2
     std::vector<float> constant; // what is to be taken off
     std::vector<float> residual; // E (x - constant)^2
 };
@@ -61,20 +61,20 @@ private:
 
     static constexpr uint32_t block_size = 16; // rows of one head; neighbors in a text are not independent
 
-    double mean(size_t i) const { return channels[i].sum/double(per_head()); }
-    double mean_sq(size_t i) const { return channels[i].sum_sq/double(per_head()); }
+    double mean(size_t i) const { return channels[i].sum / double(per_head()); }
+    double mean_sq(size_t i) const { return channels[i].sum_sq / double(per_head()); }
     double noise_sq(size_t i) const; // square of the standard error of the mean
-    uint64_t per_head() const { return n_rows/n_head; }
+    uint64_t per_head() const { return n_rows / n_head; }
 
-    uint32_t   n_head   = 0;
-    uint32_t   head_dim = 0;
+    uint32_t n_head = 0;
+    uint32_t head_dim = 0;
     turbo_rope rope;
-    uint64_t   n_rows   = 0;
-    std::vector<channel>  channels; // [n_head][head_dim], turned back
-    std::vector<double>   cross;    // [n_head][n_pair]: sum of the product of both channels
-    std::vector<uint64_t> seen;     // [n_head]
+    uint64_t n_rows = 0;
+    std::vector<channel> channels; // [n_head][head_dim], turned back
+    std::vector<double> cross; // [n_head][n_pair]: sum of the product of both channels
+    std::vector<uint64_t> seen; // [n_head]
 
-    std::vector<std::complex<double>> back;          // [n_pair] what turns back from this position
-    uint32_t                          back_from = 0;
-    std::vector<double>               values;        // of the row at hand, turned back
+    std::vector<std::complex<double>> back; // [n_pair] what turns back from this position
+    uint32_t back_from = 0;
+    std::vector<double> values; // of the row at hand, turned back
 };

@@ -28,11 +28,11 @@ public:
     double run(int n_threads);
 
 private:
-    ggml_context_ptr        ctx;
+    ggml_context_ptr ctx;
     ggml_backend_buffer_ptr buffer;
-    ggml_cgraph *           graph;
-    ggml_tensor *           last;
-    std::vector<uint8_t>    work;
+    ggml_cgraph * graph;
+    ggml_tensor * last;
+    std::vector<uint8_t> work;
 };
 
 // Rounds of the operation for n_tokens rows: "attention-decode" for one, "attention-prefill" for more.

@@ -11,8 +11,8 @@
 // Rows of one side of one layer: one position each, all KV heads.
 struct cell_rows {
     ggml_type type;
-    size_t    row_size;
-    size_t    offset; // of the first row in the state
+    size_t row_size;
+    size_t offset; // of the first row in the state
 };
 
 class cell_filler {
@@ -35,6 +35,6 @@ private:
     bool parse();
     std::vector<uint8_t> repeated(int depth) const;
 
-    std::vector<uint8_t>     state;
+    std::vector<uint8_t> state;
     std::vector<llama_token> tokens;
 };

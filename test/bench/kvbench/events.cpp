@@ -35,9 +35,7 @@ event & event::add(const char * key, const std::string & value) {
     return *this;
 }
 
-event & event::add(const char * key, const char * value) {
-    return add(key, std::string(value));
-}
+event & event::add(const char * key, const char * value) { return add(key, std::string(value)); }
 
 event & event::add(const char * key, double value) {
     char text[32];
@@ -51,9 +49,7 @@ event & event::add(const char * key, int64_t value) {
     return *this;
 }
 
-event & event::add(const char * key, int value) {
-    return add(key, int64_t(value));
-}
+event & event::add(const char * key, int value) { return add(key, int64_t(value)); }
 
 event & event::add(const char * key, bool value) {
     line += "," + quoted(key) + (value ? ":true" : ":false");

@@ -20,28 +20,22 @@
 
 namespace {
 
-constexpr int    n_learned        = 512;   // tokens whose cells fill all depths
+constexpr int n_learned = 512; // tokens whose cells fill all depths
 constexpr double patience_seconds = 120.0; // of one variant over one prompt length, before it leaves the next out
 
 void log_errors(ggml_log_level level, const char * text, void *) {
-    if (level == GGML_LOG_LEVEL_ERROR) {
-        fputs(text, stderr);
-    }
+    if (level == GGML_LOG_LEVEL_ERROR) { fputs(text, stderr); }
 }
 
 // Warnings too: one tells that an operation runs on the CPU for want of a kernel.
 void log_problems(ggml_log_level level, const char * text, void *) {
-    if (level == GGML_LOG_LEVEL_ERROR || level == GGML_LOG_LEVEL_WARN) {
-        fputs(text, stderr);
-    }
+    if (level == GGML_LOG_LEVEL_ERROR || level == GGML_LOG_LEVEL_WARN) { fputs(text, stderr); }
 }
 
 // More than once in a run: the best of all counts, and neighbors come and go.
 void report_bandwidth(const bench_options & options) {
     const int n_threads = options.n_threads;
-    if (options.n_gpu_layers > 0) {
-        return;
-    }
+    if (options.n_gpu_layers > 0) { return; }
     event("bandwidth").add("threads", 1).add("bytesPerSecond", read_bandwidth(1));
     if (n_threads > 1) {
         event("bandwidth").add("threads", n_threads).add("bytesPerSecond", read_bandwidth(n_threads));
@@ -54,16 +48,15 @@ ggml_backend_dev_t gpu_of(const bench_options & options) {
 
 // A GPU that cannot do attention would leave it to the CPU, and the figures would tell of neither.
 void require_attention(ggml_backend_dev_t gpu, const attention_shape & s) {
-    if (!turbo_gpu_attends(gpu, { s.head_dim_k, s.head_dim_v, s.n_head, s.n_head_kv }, GGML_TYPE_Q8_0, GGML_TYPE_Q8_0, true)) {
+    if (!turbo_gpu_attends(
+            gpu, { s.head_dim_k, s.head_dim_v, s.n_head, s.n_head_kv }, GGML_TYPE_Q8_0, GGML_TYPE_Q8_0, true)) {
         give_up(std::string(ggml_backend_dev_description(gpu)) + " has no flash attention: leave --gpu-layers out.");
     }
 }
 
 const char * device_name(const bench_options & options) {
     ggml_backend_dev_t gpu = gpu_of(options);
-    if (options.n_gpu_layers > 0 && gpu == nullptr) {
-        give_up("There is no GPU: leave --gpu-layers out.");
-    }
+    if (options.n_gpu_layers > 0 && gpu == nullptr) { give_up("There is no GPU: leave --gpu-layers out."); }
     return ggml_backend_dev_description(gpu ? gpu : ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU));
 }
 
@@ -75,9 +68,7 @@ llama_model_ptr load(const bench_options & options) {
     std::string what;
     if (!options.shape.empty()) {
         const model_shape * shape = find_shape(options.shape);
-        if (shape == nullptr) {
-            give_up("There is no shape " + options.shape + ".");
-        }
+        if (shape == nullptr) { give_up("There is no shape " + options.shape + "."); }
         path = (std::filesystem::path(options.dir) / (options.shape + ".gguf")).string();
         what = shape->what;
         if (!write_shape(*shape, uint32_t(options.n_layer), path)) {
@@ -86,9 +77,7 @@ llama_model_ptr load(const bench_options & options) {
         params.load_mode = LLAMA_LOAD_MODE_NONE;
     }
     llama_model_ptr model(llama_model_load_from_file(path.c_str(), params));
-    if (!model) {
-        give_up("The model " + path + " could not be loaded.");
-    }
+    if (!model) { give_up("The model " + path + " could not be loaded."); }
     char text[256] = "";
     llama_model_desc(model.get(), text, sizeof(text));
     event("model")
@@ -100,17 +89,13 @@ llama_model_ptr load(const bench_options & options) {
         .add("weightBytes", weight_bytes_per_token(path))
         .add("simd", ggml_turbo_simd_level())
         .add("device", device_name(options));
-    if (!options.shape.empty()) {
-        std::filesystem::remove(path);
-    }
+    if (!options.shape.empty()) { std::filesystem::remove(path); }
     return model;
 }
 
 std::vector<llama_token> some_tokens(int n, int n_vocab) {
     std::vector<llama_token> tokens(static_cast<size_t>(n));
-    for (int i = 0; i < n; ++i) {
-        tokens[size_t(i)] = llama_token((int64_t(i)*7919 + 11) % n_vocab);
-    }
+    for (int i = 0; i < n; ++i) { tokens[size_t(i)] = llama_token((int64_t(i) * 7919 + 11) % n_vocab); }
     return tokens;
 }
 
@@ -124,14 +109,13 @@ void fill_all(const std::vector<variant> & variants, int depth) {
 }
 
 // Part by part, so that what the ratios need is measured first when time is short.
-void measure_depths(const bench_options & options, const llama_model * model, const std::vector<variant> & variants, double deadline) {
+void measure_depths(
+    const bench_options & options, const llama_model * model, const std::vector<variant> & variants, double deadline) {
     const int n_vocab = llama_vocab_n_tokens(llama_model_get_vocab(model));
     const round_plan plan = { variants, options.n_rounds, deadline };
     attention_shape shape;
     const bool alone = attention_shape_of(model, variants.front().kv->cells, shape);
-    if (alone) {
-        require_attention(gpu_of(options), shape);
-    }
+    if (alone) { require_attention(gpu_of(options), shape); }
 
     for (const int depth : options.depths) {
         report_bandwidth(options);
@@ -147,7 +131,8 @@ void measure_depths(const bench_options & options, const llama_model * model, co
     for (const int depth : options.depths) {
         if (options.has("prefill") && in_time(plan, "prefill", depth)) {
             fill_all(variants, depth);
-            run_rounds(plan, "prefill", depth, options.n_batch, [&](size_t i) { return prefill_turn(variants[i], depth, batch); });
+            run_rounds(plan, "prefill", depth, options.n_batch,
+                [&](size_t i) { return prefill_turn(variants[i], depth, batch); });
         }
     }
     for (const int depth : options.depths) {
@@ -169,17 +154,15 @@ int main(int argc, char ** argv) {
     const llama_model_ptr model = load(options);
     const int n_vocab = llama_vocab_n_tokens(llama_model_get_vocab(model.get()));
     int deepest = n_learned;
-    for (const int n : options.depths)  { deepest = std::max(deepest, n + options.n_batch); }
+    for (const int n : options.depths) { deepest = std::max(deepest, n + options.n_batch); }
     for (const int n : options.prompts) { deepest = std::max(deepest, n); }
-    const std::vector<variant> variants = make_variants(model.get(), options.variants, GGML_PAD(deepest, 256), std::max(options.n_batch, n_learned),
-        options.n_threads, some_tokens(n_learned, n_vocab));
+    const std::vector<variant> variants = make_variants(model.get(), options.variants, GGML_PAD(deepest, 256),
+        std::max(options.n_batch, n_learned), options.n_threads, some_tokens(n_learned, n_vocab));
 
     std::sort(options.depths.begin(), options.depths.end());
     std::sort(options.prompts.begin(), options.prompts.end());
     measure_depths(options, model.get(), variants, deadline);
-    if (!options.prompts.empty()) {
-        prefill_prompts(variants, options.prompts, n_learned, n_vocab, patience_seconds);
-    }
+    if (!options.prompts.empty()) { prefill_prompts(variants, options.prompts, n_learned, n_vocab, patience_seconds); }
     report_bandwidth(options);
     event("done");
     return 0;

@@ -18,9 +18,7 @@ std::vector<std::string> split(const std::string & text) {
 
 std::vector<int> numbers(const std::string & text) {
     std::vector<int> list;
-    for (const std::string & part : split(text)) {
-        list.push_back(atoi(part.c_str()));
-    }
+    for (const std::string & part : split(text)) { list.push_back(atoi(part.c_str())); }
     return list;
 }
 
@@ -33,24 +31,37 @@ bool bench_options::has(const std::string & part) const {
 bench_options parse_options(int argc, char ** argv) {
     bench_options options;
     for (int i = 1; i < argc; ++i) {
-        const std::string arg   = argv[i];
-        const size_t      equal = arg.find('=');
-        const std::string key   = arg.substr(0, equal);
+        const std::string arg = argv[i];
+        const size_t equal = arg.find('=');
+        const std::string key = arg.substr(0, equal);
         const std::string value = equal == std::string::npos ? "" : arg.substr(equal + 1);
-        if      (key == "--model")     { options.model     = value; }
-        else if (key == "--shape")     { options.shape     = value; }
-        else if (key == "--layers")    { options.n_layer   = atoi(value.c_str()); }
-        else if (key == "--dir")       { options.dir       = value; }
-        else if (key == "--variants")  { options.variants  = split(value); }
-        else if (key == "--depths")    { options.depths    = numbers(value); }
-        else if (key == "--prompts")   { options.prompts   = numbers(value); }
-        else if (key == "--threads")   { options.n_threads = atoi(value.c_str()); }
-        else if (key == "--gpu-layers") { options.n_gpu_layers = atoi(value.c_str()); }
-        else if (key == "--rounds")    { options.n_rounds  = atoi(value.c_str()); }
-        else if (key == "--batch")     { options.n_batch   = atoi(value.c_str()); }
-        else if (key == "--budget")    { options.budget    = atoi(value.c_str()); }
-        else if (key == "--parts")     { options.parts     = split(value); }
-        else {
+        if (key == "--model") {
+            options.model = value;
+        } else if (key == "--shape") {
+            options.shape = value;
+        } else if (key == "--layers") {
+            options.n_layer = atoi(value.c_str());
+        } else if (key == "--dir") {
+            options.dir = value;
+        } else if (key == "--variants") {
+            options.variants = split(value);
+        } else if (key == "--depths") {
+            options.depths = numbers(value);
+        } else if (key == "--prompts") {
+            options.prompts = numbers(value);
+        } else if (key == "--threads") {
+            options.n_threads = atoi(value.c_str());
+        } else if (key == "--gpu-layers") {
+            options.n_gpu_layers = atoi(value.c_str());
+        } else if (key == "--rounds") {
+            options.n_rounds = atoi(value.c_str());
+        } else if (key == "--batch") {
+            options.n_batch = atoi(value.c_str());
+        } else if (key == "--budget") {
+            options.budget = atoi(value.c_str());
+        } else if (key == "--parts") {
+            options.parts = split(value);
+        } else {
             fprintf(stderr, "kvbench: unknown argument %s; it is started by npm run bench\n", arg.c_str());
             exit(2);
         }

@@ -11,8 +11,8 @@ namespace {
 constexpr double patience_seconds = 10.0; // of one turn of a part other than decode
 
 constexpr double turn_seconds = 0.15; // of timed tokens, within the limits below
-constexpr int    min_tokens   = 3;
-constexpr int    max_tokens   = 16;
+constexpr int min_tokens = 3;
+constexpr int max_tokens = 16;
 constexpr double slow_seconds = 0.4;  // of the untimed token: one timed token must do
 
 // Decodes the tokens from position depth on, in place of what the cache holds there.
@@ -31,8 +31,8 @@ double decode_seconds(const variant & one, llama_token * tokens, int n, int dept
 
 void require_finite(const variant & one, int depth) {
     llama_context * ctx = one.kv->ctx.get();
-    const float * logits  = llama_get_logits_ith(ctx, -1);
-    const int     n_vocab = llama_vocab_n_tokens(llama_model_get_vocab(llama_get_model(ctx)));
+    const float * logits = llama_get_logits_ith(ctx, -1);
+    const int n_vocab = llama_vocab_n_tokens(llama_model_get_vocab(llama_get_model(ctx)));
     for (int i = 0; i < n_vocab; ++i) {
         if (!std::isfinite(logits[i])) {
             give_up(one.name + ": logits at depth " + std::to_string(depth) + " are not finite.");
@@ -42,45 +42,44 @@ void require_finite(const variant & one, int depth) {
 
 } // namespace
 
-double now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 bool in_time(const round_plan & plan, const std::string & what, int depth) {
-    if (now() < plan.deadline) {
-        return true;
-    }
+    if (now() < plan.deadline) { return true; }
     event("cut").add("what", what).add("depth", depth).add("rounds", 0);
     return false;
 }
 
 void run_rounds(const round_plan & plan, const std::string & what, int depth, int n_tokens, const turn & measure) {
     const size_t n = plan.variants.size();
-    const int    n_needed = what == "decode" ? 1 : -1; // rounds, the warm-up is number 0
+    const int n_needed = what == "decode" ? 1 : -1; // rounds, the warm-up is number 0
     std::vector<double> seconds(n, 0.0);
     std::vector<double> last(n, 0.0); // what the turn before took in all
     event("progress").add("what", what).add("depth", depth);
     for (int round = 0; round <= plan.n_rounds; ++round) {
         for (size_t at = 0; at < n; ++at) {
-            const size_t    i   = (at + size_t(round)) % n;
+            const size_t i = (at + size_t(round)) % n;
             const variant & one = plan.variants[i];
             if (now() + last[i] > plan.deadline && round > n_needed) {
                 event("cut").add("what", what).add("depth", depth).add("rounds", std::max(0, round - 1));
                 return;
             }
             const bool slow = what != "decode" && last[i] > patience_seconds;
-            if (slow && round > 1) {
-                continue;
-            }
+            if (slow && round > 1) { continue; }
             if (!slow) {
                 one.select();
                 const double start = now();
                 seconds[i] = measure(i);
-                last[i]    = now() - start;
+                last[i] = now() - start;
             }
             if (round > 0) {
-                event("sample").add("what", what).add("depth", depth).add("variant", one.name).add("round", round)
-                    .add("tokens", n_tokens).add("seconds", seconds[i]);
+                event("sample")
+                    .add("what", what)
+                    .add("depth", depth)
+                    .add("variant", one.name)
+                    .add("round", round)
+                    .add("tokens", n_tokens)
+                    .add("seconds", seconds[i]);
             }
         }
     }
@@ -91,13 +90,11 @@ double decode_turn(const variant & one, int depth) {
     // the variant before has left its own cache in L3
     const double first = decode_seconds(one, &token, 1, depth);
     require_finite(one, depth);
-    const int n = first > slow_seconds ? 1 : std::clamp(int(turn_seconds/first), min_tokens, max_tokens);
+    const int n = first > slow_seconds ? 1 : std::clamp(int(turn_seconds / first), min_tokens, max_tokens);
     std::vector<double> seconds;
-    for (int i = 0; i < n; ++i) {
-        seconds.push_back(decode_seconds(one, &token, 1, depth));
-    }
+    for (int i = 0; i < n; ++i) { seconds.push_back(decode_seconds(one, &token, 1, depth)); }
     std::sort(seconds.begin(), seconds.end());
-    return (seconds[size_t(n - 1)/2] + seconds[size_t(n)/2])/2;
+    return (seconds[size_t(n - 1) / 2] + seconds[size_t(n) / 2]) / 2;
 }
 
 double prefill_turn(const variant & one, int depth, std::vector<llama_token> & batch) {

@@ -12,8 +12,8 @@ using turn = std::function<double(size_t i)>;
 
 struct round_plan {
     const std::vector<variant> & variants;
-    int                          n_rounds; // after one of warm-up
-    double                       deadline; // in seconds of now()
+    int n_rounds; // after one of warm-up
+    double deadline; // in seconds of now()
 };
 
 // Seconds of a clock that never goes back.

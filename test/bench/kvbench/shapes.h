@@ -9,13 +9,13 @@
 struct model_shape {
     const char * name;
     const char * what;
-    uint32_t     n_layer;
-    uint32_t     n_embd;
-    uint32_t     n_head;
-    uint32_t     n_head_kv;
-    uint32_t     head_dim;
-    uint32_t     n_ff;
-    bool         tied; // output matrix is the token embedding
+    uint32_t n_layer;
+    uint32_t n_embd;
+    uint32_t n_head;
+    uint32_t n_head_kv;
+    uint32_t head_dim;
+    uint32_t n_ff;
+    bool tied; // output matrix is the token embedding
 };
 
 const std::vector<model_shape> & model_shapes();

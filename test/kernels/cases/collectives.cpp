@@ -11,11 +11,14 @@ namespace {
 
 std::vector<int> squares() {
     std::vector<int> v(32);
-    for (int i = 0; i < 32; ++i) v[i] = i*i + 1;
+    for (int i = 0; i < 32; ++i) v[i] = i * i + 1;
     return v;
 }
 
-struct outcome { std::vector<int> values; std::string reports; };
+struct outcome {
+    std::vector<int> values;
+    std::string reports;
+};
 
 outcome run(const char * kernel, int n_out, const msl_schedule & schedule) {
     msl_buffer in("in", squares()), out("out", std::vector<int>(n_out, -1));
@@ -31,7 +34,9 @@ outcome run(const char * kernel, int n_out, const msl_schedule & schedule) {
 // what each function gives lane l
 std::vector<std::function<int(int)>> expected_functions() {
     const std::vector<int> v = squares();
-    const auto fold = [v](int first, int n, auto op) { return std::accumulate(v.begin() + 1, v.begin() + n, first, op); };
+    const auto fold = [v](int first, int n, auto op) {
+        return std::accumulate(v.begin() + 1, v.begin() + n, first, op);
+    };
     const int sum = fold(1, 32, [](int a, int b) { return a + b; });
     const int all = fold(1, 32, [](int a, int b) { return a & b; });
     const int any = fold(1, 32, [](int a, int b) { return a | b; });
@@ -63,10 +68,12 @@ std::vector<std::function<int(int)>> expected_functions() {
 TEST("shim: SIMD-group functions") {
     const auto functions = expected_functions();
     for (const msl_schedule & schedule : msl_all_schedules()) {
-        const outcome o = run("kernel_collectives", 32*(int) functions.size(), schedule);
+        const outcome o = run("kernel_collectives", 32 * (int) functions.size(), schedule);
         CHECK_STR(o.reports, "");
         for (size_t k = 0; k < functions.size(); ++k) {
-            for (int l = 0; l < 32; ++l) check(o.values[32*k + l] == functions[k](l), __FILE__, __LINE__, "function " + std::to_string(k) + " of the list, lane " + std::to_string(l));
+            for (int l = 0; l < 32; ++l)
+                check(o.values[32 * k + l] == functions[k](l), __FILE__, __LINE__,
+                    "function " + std::to_string(k) + " of the list, lane " + std::to_string(l));
         }
     }
 }
@@ -77,8 +84,11 @@ TEST("shim: lanes that have returned take no part") {
     for (const msl_schedule & schedule : msl_all_schedules()) {
         const outcome o = run("kernel_early_return", 64, schedule);
         CHECK_STR(o.reports, "");
-        for (int l = 0; l < 32; ++l) CHECK(o.values[l] == (l < 20 ? sum : -1) && o.values[32 + l] == (l < 20 ? v[19 - l] : -1));
-        CHECK(run("kernel_inactive_shuffle", 32, schedule).reports.find("shuffle reads a lane that has returned (lane") == 0);
+        for (int l = 0; l < 32; ++l)
+            CHECK(o.values[l] == (l < 20 ? sum : -1) && o.values[32 + l] == (l < 20 ? v[19 - l] : -1));
+        CHECK(
+            run("kernel_inactive_shuffle", 32, schedule).reports.find("shuffle reads a lane that has returned (lane") ==
+            0);
     }
 }
 
@@ -91,7 +101,10 @@ TEST("shim: layouts, conversions, half arithmetic") {
     d.grid = { 2 };
     d.threads = { 64 };
     CHECK_STR(msl_run(d).text(), "");
-    const std::vector<float> expected = { 16, 12, 48, 3.14159274f, 0.333251953f, 2048, 0.0999755859f, 1, 2048, INFINITY, 0.1f, 1, 9 + 15 + 3 + 0xbc, -2 + 2 + 5, -4 - 1 };
+    const std::vector<float> expected = { 16, 12, 48, 3.14159274f, 0.333251953f, 2048, 0.0999755859f, 1, 2048, INFINITY,
+        0.1f, 1, 9 + 15 + 3 + 0xbc, -2 + 2 + 5, -4 - 1 };
     const std::vector<float> got = out.to<float>();
-    for (size_t i = 0; i < expected.size(); ++i) check(got[i] == expected[i], __FILE__, __LINE__, "value " + std::to_string(i) + " is " + std::to_string(got[i]));
+    for (size_t i = 0; i < expected.size(); ++i)
+        check(
+            got[i] == expected[i], __FILE__, __LINE__, "value " + std::to_string(i) + " is " + std::to_string(got[i]));
 }

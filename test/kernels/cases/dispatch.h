@@ -12,7 +12,7 @@ template <class T> msl_binding bind_args(int slot, const T & args) {
     return b;
 }
 
-inline msl_constant constant_bool(int index, bool value)  { return { index, msl_constant::boolean, value }; }
+inline msl_constant constant_bool(int index, bool value) { return { index, msl_constant::boolean, value }; }
 inline msl_constant constant_i32(int index, int32_t value) { return { index, msl_constant::i32, value }; }
 
 // One line for the table of counts. Buffers "k" and "v" are the cache; cells: cached positions times KV heads.

@@ -9,21 +9,21 @@
 
 namespace {
 
-const int   N_ROWS = 3;
-const int   GROUPS = 3;
-const float SCALE  = 0.5f;
+const int N_ROWS = 3;
+const int GROUPS = 3;
+const float SCALE = 0.5f;
 
 template <class T> std::vector<T> row_values(int n) {
     std::vector<T> x(n);
-    for (int i = 0; i < n; ++i) x[i] = (T) (0.25f*(float) ((i*37) % 23) - 2.0f); // exact as half
+    for (int i = 0; i < n; ++i) x[i] = (T) (0.25f * (float) ((i * 37) % 23) - 2.0f); // exact as half
     return x;
 }
 
 double expected(const std::vector<float> & x, int row, int n) {
     const double table[4] = { 1.0, -0.5, 0.25, 2.0 };
     double sum = 0.0;
-    for (int i = 0; i < n; ++i) sum += x[row*n + i]*table[i & 3];
-    return sum*SCALE*2.0;
+    for (int i = 0; i < n; ++i) sum += x[row * n + i] * table[i & 3];
+    return sum * SCALE * 2.0;
 }
 
 msl_dispatch dispatch_of(const char * kernel, int n, msl_buffer & x, msl_buffer & y) {
@@ -34,15 +34,15 @@ msl_dispatch dispatch_of(const char * kernel, int n, msl_buffer & x, msl_buffer 
     d.bindings = { bind_args(0, group_sum_args{ n, SCALE }), { 1, &x }, { 2, &y } };
     d.grid = { N_ROWS };
     d.threads = { 32, GROUPS };
-    d.threadgroup_memory = GROUPS*33*sizeof(float);
+    d.threadgroup_memory = GROUPS * 33 * sizeof(float);
     return d;
 }
 
 template <class T> void check_sums(const char * kernel, int n) {
-    const std::vector<T> values = row_values<T>(N_ROWS*n);
+    const std::vector<T> values = row_values<T>(N_ROWS * n);
     const std::vector<float> exact(values.begin(), values.end());
     for (const msl_schedule & schedule : msl_all_schedules()) {
-        msl_buffer x("x", values), y("y", N_ROWS*sizeof(float));
+        msl_buffer x("x", values), y("y", N_ROWS * sizeof(float));
         const msl_result result = msl_run(dispatch_of(kernel, n, x, y), schedule);
         CHECK_STR(result.text(), "");
         // all terms are multiples of 1/16 below 2^12: sums are exact
@@ -56,34 +56,34 @@ TEST("executor: sums over simdgroups and threadgroup, float") {
     for (int n : { 1, 31, 96, 257 }) check_sums<float>("kernel_group_sum_f32", n);
 }
 
-TEST("executor: sums over simdgroups and threadgroup, half") {
-    check_sums<_Float16>("kernel_group_sum_f16", 257);
-}
+TEST("executor: sums over simdgroups and threadgroup, half") { check_sums<_Float16>("kernel_group_sum_f16", 257); }
 
 TEST("executor: counters are exact") {
     const int n = 192; // twice the threads
-    msl_buffer x("x", row_values<float>(N_ROWS*n)), y("y", N_ROWS*sizeof(float));
+    msl_buffer x("x", row_values<float>(N_ROWS * n)), y("y", N_ROWS * sizeof(float));
     const msl_counters c = msl_run(dispatch_of("kernel_group_sum_f32", n, x, y)).counters;
-    const uint64_t lanes = 32*GROUPS;
-    CHECK(c.buffers.at("x").read == N_ROWS*n*sizeof(float));
-    CHECK(c.buffers.at("x").unique == N_ROWS*n*sizeof(float));
-    CHECK(c.buffers.at("y").written == N_ROWS*sizeof(float));
-    CHECK(c.device.loads == (uint64_t) N_ROWS*n);
-    CHECK(c.tables.read == N_ROWS*n*sizeof(float));
+    const uint64_t lanes = 32 * GROUPS;
+    CHECK(c.buffers.at("x").read == N_ROWS * n * sizeof(float));
+    CHECK(c.buffers.at("x").unique == N_ROWS * n * sizeof(float));
+    CHECK(c.buffers.at("y").written == N_ROWS * sizeof(float));
+    CHECK(c.device.loads == (uint64_t) N_ROWS * n);
+    CHECK(c.tables.read == N_ROWS * n * sizeof(float));
     CHECK(c.threadgroup_barriers == N_ROWS);
-    CHECK(c.simdgroup_barriers == N_ROWS*GROUPS);
-    CHECK(c.collectives == N_ROWS*(GROUPS + 1));
+    CHECK(c.simdgroup_barriers == N_ROWS * GROUPS);
+    CHECK(c.collectives == N_ROWS * (GROUPS + 1));
     // each lane stores and reads a neighbour's value; lane 0 of each group a sum; group 0 reads those and stages 32
-    CHECK(c.threadgroup.written == N_ROWS*sizeof(float)*(lanes + GROUPS + 32));
-    CHECK(c.threadgroup.read == N_ROWS*sizeof(float)*(lanes + GROUPS + 32));
-    CHECK(c.threadgroups == N_ROWS && c.threads == N_ROWS*lanes);
+    CHECK(c.threadgroup.written == N_ROWS * sizeof(float) * (lanes + GROUPS + 32));
+    CHECK(c.threadgroup.read == N_ROWS * sizeof(float) * (lanes + GROUPS + 32));
+    CHECK(c.threadgroups == N_ROWS && c.threads == N_ROWS * lanes);
 }
 
 TEST("executor: mistakes of the caller are errors") {
-    msl_buffer x("x", row_values<float>(N_ROWS*32)), y("y", N_ROWS*sizeof(float));
+    msl_buffer x("x", row_values<float>(N_ROWS * 32)), y("y", N_ROWS * sizeof(float));
     const msl_dispatch good = dispatch_of("kernel_group_sum_f32", 32, x, y);
     const auto error_of = [](const msl_dispatch & d) {
-        try { msl_run(d); } catch (const std::exception & e) { return std::string(e.what()); }
+        try {
+            msl_run(d);
+        } catch (const std::exception & e) { return std::string(e.what()); }
         return std::string();
     };
     msl_dispatch d = good;
@@ -109,7 +109,8 @@ TEST("executor: mistakes of the caller are errors") {
 // The second dispatch halves what the first has summed.
 TEST("executor: dispatches that overlap may not share bytes") {
     const int n = 32;
-    msl_buffer x("x", row_values<float>(N_ROWS*n)), sums("sums", N_ROWS*n*sizeof(float)), y("y", N_ROWS*sizeof(float));
+    msl_buffer x("x", row_values<float>(N_ROWS * n)), sums("sums", N_ROWS * n * sizeof(float)),
+        y("y", N_ROWS * sizeof(float));
     const auto reports_of = [&](bool after) {
         msl_run(dispatch_of("kernel_group_sum_f32", n, x, sums));
         msl_dispatch second = dispatch_of("kernel_group_sum_f32", 1, sums, y);

@@ -18,24 +18,25 @@ namespace {
 
 struct problem {
     ggml_type type_k, type_v;
-    int n_rows    = 1;
-    int n_kv      = 96;
-    int dim       = 128;
+    int n_rows = 1;
+    int n_kv = 96;
+    int dim = 128;
     int n_head_kv = 2;
-    int gqa       = 3;
+    int gqa = 3;
 };
 
 // As llama.cpp builds a layer: new rows go into the cache, attention reads views of it. K and V of all positions are new.
 class layer {
 public:
-    explicit layer(const problem & p) : p(p), ctx(ggml_init({ 64*ggml_tensor_overhead() + ggml_graph_overhead(), nullptr, true })) {
+    explicit layer(const problem & p)
+        : p(p), ctx(ggml_init({ 64 * ggml_tensor_overhead() + ggml_graph_overhead(), nullptr, true })) {
         graph = ggml_new_graph(ctx);
-        q     = ggml_new_tensor_3d(ctx, GGML_TYPE_F32, p.dim, p.n_head_kv*p.gqa, p.n_rows);
+        q = ggml_new_tensor_3d(ctx, GGML_TYPE_F32, p.dim, p.n_head_kv * p.gqa, p.n_rows);
         index = ggml_new_tensor_1d(ctx, GGML_TYPE_I64, p.n_kv);
-        mask  = ggml_new_tensor_2d(ctx, GGML_TYPE_F16, p.n_kv, p.n_rows);
-        k     = side(p.type_k, new_k, cache_k);
-        v     = side(p.type_v, new_v, cache_v);
-        out   = ggml_flash_attn_ext(ctx, ggml_permute(ctx, q, 0, 2, 1, 3), k, v, mask, scale(), 0.0f, 0.0f);
+        mask = ggml_new_tensor_2d(ctx, GGML_TYPE_F16, p.n_kv, p.n_rows);
+        k = side(p.type_k, new_k, cache_k);
+        v = side(p.type_v, new_v, cache_v);
+        out = ggml_flash_attn_ext(ctx, ggml_permute(ctx, q, 0, 2, 1, 3), k, v, mask, scale(), 0.0f, 0.0f);
         ggml_build_forward_expand(graph, out);
         buffer = ggml_backend_alloc_ctx_tensors(ctx, fake_metal_backend());
         fill();
@@ -48,7 +49,7 @@ public:
         CHECK(ggml_backend_graph_compute(fake_metal_backend(), graph) == GGML_STATUS_SUCCESS);
         CHECK_STR(fake_metal_reports(), "");
     }
-    float scale() const { return 1.0f/std::sqrt((float) p.dim); }
+    float scale() const { return 1.0f / std::sqrt((float) p.dim); }
     // Values of a side as the cache holds them, [position][head][dim].
     std::vector<float> values(const ggml_tensor * cache) const {
         std::vector<uint8_t> bytes(ggml_nbytes(cache));
@@ -59,19 +60,18 @@ public:
     }
 
     const problem p;
-    ggml_tensor * q, * index, * mask, * k, * v, * out;
-    ggml_tensor * new_k, * new_v, * cache_k, * cache_v;
+    ggml_tensor *q, *index, *mask, *k, *v, *out;
+    ggml_tensor *new_k, *new_v, *cache_k, *cache_v;
     std::vector<float> queries;
 
 private:
     ggml_tensor * side(ggml_type type, ggml_tensor *& fresh, ggml_tensor *& cache) {
-        const int row = p.dim*p.n_head_kv;
+        const int row = p.dim * p.n_head_kv;
         fresh = ggml_new_tensor_2d(ctx, GGML_TYPE_F32, row, p.n_kv);
         cache = ggml_new_tensor_2d(ctx, type, row, p.n_kv);
-        if (ggml_turbo_is_turbo(type)) {
-            ggml_build_forward_expand(graph, ggml_set_rows(ctx, cache, fresh, index));
-        }
-        ggml_tensor * heads = ggml_view_3d(ctx, cache, p.dim, p.n_head_kv, p.n_kv, ggml_row_size(type, p.dim), cache->nb[1], 0);
+        if (ggml_turbo_is_turbo(type)) { ggml_build_forward_expand(graph, ggml_set_rows(ctx, cache, fresh, index)); }
+        ggml_tensor * heads =
+            ggml_view_3d(ctx, cache, p.dim, p.n_head_kv, p.n_kv, ggml_row_size(type, p.dim), cache->nb[1], 0);
         return ggml_permute(ctx, heads, 0, 2, 1, 3);
     }
     void fill() {
@@ -94,8 +94,8 @@ private:
         ggml_backend_tensor_set(cache, bytes.data(), 0, bytes.size());
     }
 
-    ggml_context *        ctx;
-    ggml_cgraph *         graph;
+    ggml_context * ctx;
+    ggml_cgraph * graph;
     ggml_backend_buffer_t buffer;
 };
 
@@ -105,29 +105,30 @@ double error_of(const layer & l) {
     const std::vector<float> k = l.values(l.cache_k), v = l.values(l.cache_v);
     std::vector<float> got(ggml_nelements(l.out));
     ggml_backend_tensor_get(l.out, got.data(), 0, ggml_nbytes(l.out));
-    const int n_head = p.n_head_kv*p.gqa;
+    const int n_head = p.n_head_kv * p.gqa;
     double error = 0.0, power = 0.0;
     for (int row = 0; row < p.n_rows; ++row) {
         for (int head = 0; head < n_head; ++head) {
             std::vector<double> want(p.dim);
             double sum = 0.0;
             for (int i = 0; i < p.n_kv; ++i) {
-                const size_t at = ((size_t) i*p.n_head_kv + head/p.gqa)*p.dim;
+                const size_t at = ((size_t) i * p.n_head_kv + head / p.gqa) * p.dim;
                 double score = 0.0;
-                for (int d = 0; d < p.dim; ++d) score += (double) l.queries[((size_t) row*n_head + head)*p.dim + d]*k[at + d];
-                const double weight = std::exp(score*l.scale());
+                for (int d = 0; d < p.dim; ++d)
+                    score += (double) l.queries[((size_t) row * n_head + head) * p.dim + d] * k[at + d];
+                const double weight = std::exp(score * l.scale());
                 sum += weight;
-                for (int d = 0; d < p.dim; ++d) want[d] += weight*v[at + d];
+                for (int d = 0; d < p.dim; ++d) want[d] += weight * v[at + d];
             }
             for (int d = 0; d < p.dim; ++d) {
-                const double w = want[d]/sum;
-                const double e = got[((size_t) row*n_head + head)*p.dim + d] - w;
-                error += e*e;
-                power += w*w;
+                const double w = want[d] / sum;
+                const double e = got[((size_t) row * n_head + head) * p.dim + d] - w;
+                error += e * e;
+                power += w * w;
             }
         }
     }
-    return error/power;
+    return error / power;
 }
 
 std::vector<std::string> kernels() {
@@ -156,10 +157,10 @@ TEST("mac host: a token of a layer: rows into the cache, attention, its merge") 
         layer l({ GGML_TYPE_TURBO4, v });
         l.compute();
         const std::string of_v = ggml_type_name(v);
-        CHECK((kernels() == std::vector<std::string> { "kernel_turbo_set_rows_turbo4", "kernel_turbo_set_rows_" + of_v,
-            "kernel_turbo_attention_dk128_dv128_q4", "kernel_turbo_attention_merge" }));
+        CHECK((kernels() == std::vector<std::string>{ "kernel_turbo_set_rows_turbo4", "kernel_turbo_set_rows_" + of_v,
+                                "kernel_turbo_attention_dk128_dv128_q4", "kernel_turbo_attention_merge" }));
         CHECK_LE(error_of(l), 1e-10);
-        CHECK(is_near(gaussian(128*2*96, 1.0f, 2), l.values(l.cache_k), 0.01));
+        CHECK(is_near(gaussian(128 * 2 * 96, 1.0f, 2), l.values(l.cache_k), 0.01));
         // rows of K and V go in at once; each step after them waits
         CHECK(!fake_metal_log()[1].after && fake_metal_log()[2].after && fake_metal_log()[3].after);
     }
@@ -193,9 +194,12 @@ TEST("mac host: a prompt: K and V become f16 tensors for upstream's kernel") {
         layer l(p);
         l.compute();
         const fake_dispatch & attention = dispatch_of("kernel_flash_attn_ext_f16_dk128_dv128");
-        const uint8_t * begin = (const uint8_t *) l.out->data + ggml_nbytes(l.out) + ggml_metal_op_flash_attn_ext_extra_tmp(l.out);
-        const uint8_t * end   = (const uint8_t *) l.out->data + ggml_backend_buft_get_alloc_size(ggml_backend_get_default_buffer_type(fake_metal_backend()), l.out);
-        size_t bytes = sizeof(ggml_fp16_t)*p.dim*p.n_kv*p.n_head_kv;
+        const uint8_t * begin =
+            (const uint8_t *) l.out->data + ggml_nbytes(l.out) + ggml_metal_op_flash_attn_ext_extra_tmp(l.out);
+        const uint8_t * end =
+            (const uint8_t *) l.out->data +
+            ggml_backend_buft_get_alloc_size(ggml_backend_get_default_buffer_type(fake_metal_backend()), l.out);
+        size_t bytes = sizeof(ggml_fp16_t) * p.dim * p.n_kv * p.n_head_kv;
         for (const int slot : { 2, 3 }) {
             const ggml_tensor * cache = slot == 2 ? l.cache_k : l.cache_v;
             const uint8_t * at = attention.slots.at(slot);
@@ -210,21 +214,22 @@ TEST("mac host: a prompt: K and V become f16 tensors for upstream's kernel") {
             for (int h = 0; h < p.n_head_kv; ++h) {
                 for (int i = 0; i < p.n_kv; ++i) {
                     for (int d = 0; d < p.dim; ++d) {
-                        const ggml_fp16_t got = ((const ggml_fp16_t *) at)[((size_t) h*p.n_kv + i)*p.dim + d];
-                        wrong += got != ggml_fp32_to_fp16(want[((size_t) i*p.n_head_kv + h)*p.dim + d]);
+                        const ggml_fp16_t got = ((const ggml_fp16_t *) at)[((size_t) h * p.n_kv + i) * p.dim + d];
+                        wrong += got != ggml_fp32_to_fp16(want[((size_t) i * p.n_head_kv + h) * p.dim + d]);
                     }
                 }
             }
             CHECK(wrong == 0);
         }
         if (k != GGML_TYPE_F16) {
-            const uint8_t * k16 = attention.slots.at(2), * v16 = attention.slots.at(3);
+            const uint8_t *k16 = attention.slots.at(2), *v16 = attention.slots.at(3);
             CHECK(k16 + bytes <= v16 || v16 + bytes <= k16);
         }
         // the kernel after the copies waits for them
         const auto & log = fake_metal_log();
         for (size_t i = 0; i + 1 < log.size(); ++i) {
-            if (log[i].kernel.find("copy_to") != std::string::npos && log[i + 1].kernel.find("kernel_flash") == 0 && log[i + 1].kernel.find("_kv_") == std::string::npos) {
+            if (log[i].kernel.find("copy_to") != std::string::npos && log[i + 1].kernel.find("kernel_flash") == 0 &&
+                log[i + 1].kernel.find("_kv_") == std::string::npos) {
                 CHECK(log[i + 1].after);
             }
         }
@@ -239,7 +244,7 @@ TEST("mac host: without turbo types everything is upstream's") {
 }
 
 TEST("mac host: the device refuses what has no kernel") {
-    ggml_context * ctx = ggml_init({ 16*ggml_tensor_overhead(), nullptr, true });
+    ggml_context * ctx = ggml_init({ 16 * ggml_tensor_overhead(), nullptr, true });
     ggml_backend_dev_t dev = ggml_backend_get_device(fake_metal_backend());
     ggml_tensor * q = ggml_new_tensor_3d(ctx, GGML_TYPE_F32, 128, 1, 4);
     ggml_tensor * k = ggml_new_tensor_3d(ctx, GGML_TYPE_TURBO4, 128, 64, 2);

@@ -19,7 +19,7 @@
 namespace {
 
 struct entry {
-    std::string           name;
+    std::string name;
     std::function<void()> body;
 };
 
@@ -35,7 +35,7 @@ std::vector<entry> & entries() {
 /** A case has failed as often as it may. */
 struct enough {};
 
-int n_failures   = 0;
+int n_failures = 0;
 int max_failures = INT_MAX;
 
 std::vector<std::string> split(const std::string & list) {
@@ -54,20 +54,14 @@ void report(const char * file, int line, const std::string & what) {
 void run(const entry & e) {
     try {
         e.body();
-    } catch (const skipped &) {
-        throw;
-    } catch (const enough &) {
+    } catch (const skipped &) { throw; } catch (const enough &) {
         return;
-    } catch (const std::exception & error) {
-        report(__FILE__, __LINE__, error.what());
-    }
+    } catch (const std::exception & error) { report(__FILE__, __LINE__, error.what()); }
 }
 
 } // namespace
 
-test_case::test_case(const char * name, std::function<void()> body) {
-    entries().push_back({ name, std::move(body) });
-}
+test_case::test_case(const char * name, std::function<void()> body) { entries().push_back({ name, std::move(body) }); }
 
 void check(bool ok, const char * file, int line, const std::string & what) {
     if (ok) return;
@@ -75,9 +69,7 @@ void check(bool ok, const char * file, int line, const std::string & what) {
     if (n_failures >= max_failures) throw enough{};
 }
 
-void skip(const std::string & reason) {
-    throw skipped{ reason };
-}
+void skip(const std::string & reason) { throw skipped{ reason }; }
 
 int main(int argc, char ** argv) {
     setvbuf(stdout, nullptr, _IOLBF, 0);

@@ -25,12 +25,11 @@ turbo_metal_plan plan_of(const turbo_metal_sample & s, const turbo_metal_variant
 
 class executor : public turbo_metal_runner {
 public:
-    std::string run(const turbo_metal_sample & s, const turbo_metal_variant * variant, std::vector<uint8_t> & result) override {
+    std::string run(
+        const turbo_metal_sample & s, const turbo_metal_variant * variant, std::vector<uint8_t> & result) override {
         const turbo_metal_plan plan = plan_of(s, variant);
         turbo_tensors t;
-        for (const turbo_metal_input & input : s.inputs) {
-            t.fill(input.tensor, "input", input.bytes);
-        }
+        for (const turbo_metal_input & input : s.inputs) { t.fill(input.tensor, "input", input.bytes); }
         if (s.op->view_src == nullptr) {
             t.allocate(s.op, "result", s.op->op == GGML_OP_FLASH_ATTN_EXT ? turbo_metal_scratch(s.op) : 0);
         }
@@ -56,13 +55,12 @@ std::string fault_name(const turbo_metal_encode & e) {
 class pretender : public turbo_metal_runner {
 public:
     explicit pretender(std::set<std::string> wrong) : wrong(std::move(wrong)) {}
-    std::string run(const turbo_metal_sample & s, const turbo_metal_variant * variant, std::vector<uint8_t> & result) override {
+    std::string run(
+        const turbo_metal_sample & s, const turbo_metal_variant * variant, std::vector<uint8_t> & result) override {
         const std::string name = fault_name(plan_of(s, variant).front());
         tested.insert(name);
         std::vector<float> values = s.want;
-        if (wrong.count(name) > 0) {
-            values[values.size()/2] += 3.0f;
-        }
+        if (wrong.count(name) > 0) { values[values.size() / 2] += 3.0f; }
         result.resize(ggml_nbytes(s.op));
         if (s.op->type == GGML_TYPE_F32) {
             memcpy(result.data(), values.data(), result.size());
@@ -76,7 +74,8 @@ public:
 
 const std::vector<std::pair<int, int>> DIM_128 = { { 128, 128 } };
 
-turbo_metal_faults faults_of(turbo_metal_runner & runner, const std::vector<std::pair<int, int>> & dims = DIM_128, int family = 8) {
+turbo_metal_faults faults_of(
+    turbo_metal_runner & runner, const std::vector<std::pair<int, int>> & dims = DIM_128, int family = 8) {
     turbo_metal_record record("", "");
     return turbo_metal_self_test(test_device(family), runner, record, dims);
 }
@@ -112,7 +111,7 @@ std::set<std::string> every_kernel(int dim) {
         for (const int table : { TURBO_METAL_TABLE_SIGNED, TURBO_METAL_TABLE_MAGNITUDE }) {
             turbo_metal_variant v = {};
             v.queries = queries;
-            v.table   = table;
+            v.table = table;
             all.insert(turbo_metal_fault_name(dim, dim, v));
         }
     }
@@ -127,7 +126,7 @@ struct record_file {
     record_file() {
         char name[] = "/tmp/turbo-self-test-XXXXXX";
         folder = mkdtemp(name);
-        path   = folder + "/metal-self-test.txt";
+        path = folder + "/metal-self-test.txt";
     }
     ~record_file() {
         remove(path.c_str());
@@ -141,9 +140,7 @@ struct record_file {
 TEST("self-test: every kernel gives the CPU's values") {
     executor gpu;
     const turbo_metal_faults faults = faults_of(gpu, turbo_metal_dims(), 10);
-    for (const auto & f : faults) {
-        check(false, __FILE__, __LINE__, f.first + ": " + f.second);
-    }
+    for (const auto & f : faults) { check(false, __FILE__, __LINE__, f.first + ": " + f.second); }
     CHECK(gpu.runs > 200);
 }
 
@@ -151,8 +148,8 @@ TEST("self-test: every kernel gives the CPU's values") {
 TEST("self-test of one kernel") {
     executor gpu;
     turbo_metal_variant v = {};
-    v.queries    = 4;
-    v.splits     = TURBO_METAL_SAMPLE_SPLITS;
+    v.queries = 4;
+    v.splits = TURBO_METAL_SAMPLE_SPLITS;
     v.simdgroups = 4;
     for (const int table : { TURBO_METAL_TABLE_SIGNED, TURBO_METAL_TABLE_MAGNITUDE }) {
         v.table = table;
@@ -175,12 +172,20 @@ TEST("self-test: through ggml's Metal backend, with what the app is told") {
     turbo_metal_start(file.folder);
     std::string warnings;
     for (const std::string & text : turbo_metal_warnings()) warnings += text + "\n";
-    const std::string disabled = "Disabled by the self-test on this GPU: kernel_turbo_attention_", other = "Another kernel or cache type is used.\n";
+    const std::string disabled = "Disabled by the self-test on this GPU: kernel_turbo_attention_",
+                      other = "Another kernel or cache type is used.\n";
     CHECK_STR(warnings,
-        disabled + "dk192_dv128_q8 magnitude (K q8_0, V turbo4: kernel_turbo_attention_dk192_dv128_q8 does not compile). " + other +
-        disabled + "dk192_dv128_q8 signed (K q8_0, V turbo4: kernel_turbo_attention_dk192_dv128_q8 does not compile). " + other +
-        disabled + "dk96_dv64_q8 magnitude (K q8_0, V turbo4_64: kernel_turbo_attention_dk96_dv64_q8 cannot run with 32 threads). " + other +
-        disabled + "dk96_dv64_q8 signed (K q8_0, V turbo4_64: kernel_turbo_attention_dk96_dv64_q8 cannot run with 32 threads). " + other);
+        disabled +
+            "dk192_dv128_q8 magnitude (K q8_0, V turbo4: kernel_turbo_attention_dk192_dv128_q8 does not compile). " +
+            other + disabled +
+            "dk192_dv128_q8 signed (K q8_0, V turbo4: kernel_turbo_attention_dk192_dv128_q8 does not compile). " +
+            other + disabled +
+            "dk96_dv64_q8 magnitude (K q8_0, V turbo4_64: kernel_turbo_attention_dk96_dv64_q8 cannot run with 32 "
+            "threads). " +
+            other + disabled +
+            "dk96_dv64_q8 signed (K q8_0, V turbo4_64: kernel_turbo_attention_dk96_dv64_q8 cannot run with 32 "
+            "threads). " +
+            other);
 
     const auto why = [](int dim_k, int dim_v) {
         const std::vector<turbo_metal_use> uses = turbo_metal_uses_here(dim_k, dim_v, 8, 4096, false);
@@ -194,7 +199,8 @@ TEST("self-test: through ggml's Metal backend, with what the app is told") {
 
     std::ifstream in(file.path);
     const std::string lines((std::istreambuf_iterator<char>(in)), {});
-    CHECK(lines.find("\npassed\tkernel_turbo_attention_dk96_dv64_q4 magnitude\tat most 96 threads\n") != std::string::npos);
+    CHECK(lines.find("\npassed\tkernel_turbo_attention_dk96_dv64_q4 magnitude\tat most 96 threads\n") !=
+          std::string::npos);
     turbo_metal_set_faults(nullptr); // other cases share the backend
     fake_metal_refuse("");
     fake_metal_limit("", 0);
@@ -236,19 +242,22 @@ TEST("self-test: where no kernel is right, supports_op says so and names what to
     const turbo_metal_faults faults = faults_of(none);
     CHECK(faults.size() == 10);
     CHECK(chosen(faults, 8).queries == 0);
-    CHECK_STR(refusal_of_attention(faults, 1), "the self-test found every attention kernel for head_dim 128/128 wrong on this GPU: choose q8_0 for both");
+    CHECK_STR(refusal_of_attention(faults, 1),
+        "the self-test found every attention kernel for head_dim 128/128 wrong on this GPU: choose q8_0 for both");
 }
 
 TEST("self-test: a wrong set_rows or copy is refused, and the prefill that needs it") {
     pretender wrong({ "kernel_turbo_set_rows_turbo4", "kernel_turbo_copy_to_turbo4" });
     const turbo_metal_faults faults = faults_of(wrong);
     CHECK_STR(names(faults), "kernel_turbo_copy_to_turbo4, kernel_turbo_set_rows_turbo4");
-    const turbo_metal_sample rows  = turbo_metal_copy_sample(TURBO_METAL_SET_ROWS, GGML_TYPE_TURBO4, GGML_TYPE_F32);
+    const turbo_metal_sample rows = turbo_metal_copy_sample(TURBO_METAL_SET_ROWS, GGML_TYPE_TURBO4, GGML_TYPE_F32);
     const turbo_metal_sample other = turbo_metal_copy_sample(TURBO_METAL_SET_ROWS, GGML_TYPE_TURBO3, GGML_TYPE_F32);
-    const turbo_metal_sample copy  = turbo_metal_copy_sample(TURBO_METAL_COPY_TO, GGML_TYPE_TURBO4, GGML_TYPE_F16);
+    const turbo_metal_sample copy = turbo_metal_copy_sample(TURBO_METAL_COPY_TO, GGML_TYPE_TURBO4, GGML_TYPE_F16);
     const std::string sentence = " wrong on this GPU: choose q8_0 instead of turbo4";
-    CHECK_STR(turbo_metal_refusal(faulty_device(faults), rows.op), "the self-test found kernel_turbo_set_rows_turbo4" + sentence);
-    CHECK_STR(turbo_metal_refusal(faulty_device(faults), copy.op), "the self-test found kernel_turbo_copy_to_turbo4" + sentence);
+    CHECK_STR(turbo_metal_refusal(faulty_device(faults), rows.op),
+        "the self-test found kernel_turbo_set_rows_turbo4" + sentence);
+    CHECK_STR(turbo_metal_refusal(faulty_device(faults), copy.op),
+        "the self-test found kernel_turbo_copy_to_turbo4" + sentence);
     CHECK_STR(refusal_of_attention(faults, 64), "the self-test found kernel_turbo_copy_to_turbo4" + sentence);
     CHECK_STR(refusal_of_attention(faults, 1), "");
     CHECK_STR(turbo_metal_refusal(faulty_device(faults), other.op), "");

@@ -25,16 +25,15 @@ int table(int family, int64_t n_kv, bool turbo4 = false) {
 std::string thrown(const std::string & text) {
     try {
         turbo_metal_choose_with(test_device(), shape_of(4096), PLENTY, text);
-    } catch (const std::invalid_argument & error) {
-        return error.what();
-    }
+    } catch (const std::invalid_argument & error) { return error.what(); }
     return "";
 }
 
 ggml_tensor * attention(turbo_tensors & t, ggml_type k, ggml_type v, int dim_k, int dim_v, int n_rows = 1) {
     const int n_kv = 64;
-    return ggml_flash_attn_ext(t.ctx, ggml_new_tensor_3d(t.ctx, GGML_TYPE_F32, dim_k, n_rows, 4), ggml_new_tensor_3d(t.ctx, k, dim_k, n_kv, 2),
-        ggml_new_tensor_3d(t.ctx, v, dim_v, n_kv, 2), ggml_new_tensor_2d(t.ctx, GGML_TYPE_F16, n_kv, n_rows), 0.1f, 0.0f, 0.0f);
+    return ggml_flash_attn_ext(t.ctx, ggml_new_tensor_3d(t.ctx, GGML_TYPE_F32, dim_k, n_rows, 4),
+        ggml_new_tensor_3d(t.ctx, k, dim_k, n_kv, 2), ggml_new_tensor_3d(t.ctx, v, dim_v, n_kv, 2),
+        ggml_new_tensor_2d(t.ctx, GGML_TYPE_F16, n_kv, n_rows), 0.1f, 0.0f, 0.0f);
 }
 
 bool says(const ggml_tensor * op, const char * part, turbo_metal_device device = test_device()) {
@@ -51,24 +50,28 @@ TEST("dispatch: turbo3 before M5 four magnitudes at every depth") {
     }
 }
 
-TEST("dispatch: turbo3 on M5 takes all entries below 8K, four magnitudes to 20K, all entries above; unknown families do as M5") {
+TEST("dispatch: turbo3 on M5 takes all entries below 8K, four magnitudes to 20K, all entries above; unknown families "
+     "do as M5") {
     for (const int family : { 10, 11, 20, 0 }) {
-        for (const int64_t n_kv : { 1, 2048, 8191 })            CHECK(table(family, n_kv) == TURBO_METAL_TABLE_SIGNED);
-        for (const int64_t n_kv : { 8192, 16384, 20479 })       CHECK(table(family, n_kv) == TURBO_METAL_TABLE_MAGNITUDE);
-        for (const int64_t n_kv : { 20480, 32768, 131072 })     CHECK(table(family, n_kv) == TURBO_METAL_TABLE_SIGNED);
+        for (const int64_t n_kv : { 1, 2048, 8191 }) CHECK(table(family, n_kv) == TURBO_METAL_TABLE_SIGNED);
+        for (const int64_t n_kv : { 8192, 16384, 20479 }) CHECK(table(family, n_kv) == TURBO_METAL_TABLE_MAGNITUDE);
+        for (const int64_t n_kv : { 20480, 32768, 131072 }) CHECK(table(family, n_kv) == TURBO_METAL_TABLE_SIGNED);
     }
 }
 
 TEST("dispatch: turbo4 never takes 16 entries, which nobody measured") {
     for (const int family : { 7, 8, 9, 10, 11, 0 }) {
-        for (const int64_t n_kv : { 1, 2048, 8192, 20480, 131072 }) CHECK(table(family, n_kv, true) == TURBO_METAL_TABLE_MAGNITUDE);
+        for (const int64_t n_kv : { 1, 2048, 8192, 20480, 131072 })
+            CHECK(table(family, n_kv, true) == TURBO_METAL_TABLE_MAGNITUDE);
     }
 }
 
 TEST("dispatch: every row says where it is from") {
     for (const int64_t n_kv : { 2048, 16384, 32768 }) {
-        CHECK(std::string(turbo_metal_choose_with(test_device(10), shape_of(n_kv), PLENTY, "").source).find("turboquant_plus") == 0);
-        CHECK(std::string(turbo_metal_choose_with(test_device(7), shape_of(n_kv), PLENTY, "").source).find("turboquant_plus") == 0);
+        CHECK(std::string(turbo_metal_choose_with(test_device(10), shape_of(n_kv), PLENTY, "").source)
+                  .find("turboquant_plus") == 0);
+        CHECK(std::string(turbo_metal_choose_with(test_device(7), shape_of(n_kv), PLENTY, "").source)
+                  .find("turboquant_plus") == 0);
     }
 }
 
@@ -77,11 +80,12 @@ TEST("dispatch: one SIMD-group for all queries of a KV head, as far as there are
     for (const int dim : { 64, 128, 256 }) {
         for (int gqa = 1; gqa <= 16; ++gqa) {
             for (const int n_rows : { 1, 2, 4 }) {
-                const turbo_metal_variant v = turbo_metal_choose_with(test_device(), shape_of(4096, dim, gqa, n_rows), PLENTY, "");
+                const turbo_metal_variant v =
+                    turbo_metal_choose_with(test_device(), shape_of(4096, dim, gqa, n_rows), PLENTY, "");
                 const int most = dim == 256 ? 4 : 8;
                 CHECK(turbo_metal_has_kernel(dim, dim, v.queries));
-                CHECK(v.queries >= std::min(gqa*n_rows, most) && v.queries <= most);
-                CHECK(v.queries/2 < gqa*n_rows);
+                CHECK(v.queries >= std::min(gqa * n_rows, most) && v.queries <= most);
+                CHECK(v.queries / 2 < gqa * n_rows);
             }
         }
     }
@@ -91,16 +95,18 @@ TEST("dispatch: splits are a multiple of the SIMD-groups, no more than tiles and
     for (const int64_t n_kv : { 1, 31, 33, 64, 100, 2048, 8192, 32768, 131072, 1 << 20 }) {
         for (const int most : { 1, 2, 3, 7, 32, PLENTY }) {
             for (const int gqa : { 1, 5, 16 }) {
-                const turbo_metal_variant v = turbo_metal_choose_with(test_device(), shape_of(n_kv, 128, gqa), most, "");
+                const turbo_metal_variant v =
+                    turbo_metal_choose_with(test_device(), shape_of(n_kv, 128, gqa), most, "");
                 CHECK(v.splits >= 1 && v.simdgroups >= 1 && v.splits % v.simdgroups == 0);
-                CHECK(v.splits <= std::min<int64_t>({ most, (n_kv + 31)/32, TURBO_METAL_MAX_SPLITS }));
+                CHECK(v.splits <= std::min<int64_t>({ most, (n_kv + 31) / 32, TURBO_METAL_MAX_SPLITS }));
             }
         }
     }
 }
 
 TEST("dispatch: the override, and what it does not understand") {
-    const turbo_metal_variant v = turbo_metal_choose_with(test_device(7), shape_of(8192), PLENTY, "table=signed,queries=2,splits=8,simdgroups=2,skip=0");
+    const turbo_metal_variant v = turbo_metal_choose_with(
+        test_device(7), shape_of(8192), PLENTY, "table=signed,queries=2,splits=8,simdgroups=2,skip=0");
     CHECK(v.table == TURBO_METAL_TABLE_SIGNED && v.queries == 2 && v.splits == 8 && v.simdgroups == 2 && !v.skip_v);
     CHECK_STR(v.source, "CONCERTINA_METAL_VARIANT");
     CHECK_STR(turbo_metal_describe(v), "signed table, 2 queries per SIMD-group, 8 splits");
@@ -133,17 +139,21 @@ TEST("refusals: every pair that has kernels is taken, for few rows and for many"
 
 TEST("refusals: attention without a kernel, each with what to choose instead") {
     turbo_tensors t;
-    CHECK(says(attention(t, GGML_TYPE_TURBO4, GGML_TYPE_Q4_0, 128, 128), "K turbo4 with V q4_0 at head_dim 128/128: choose q8_0 or f16"));
+    CHECK(says(attention(t, GGML_TYPE_TURBO4, GGML_TYPE_Q4_0, 128, 128),
+        "K turbo4 with V q4_0 at head_dim 128/128: choose q8_0 or f16"));
     CHECK(says(attention(t, GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, 512, 512), "head_dim 512/512: choose q8_0 for both"));
     CHECK(says(attention(t, GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, 256, 128), "head_dim 256/128: choose q8_0 for both"));
-    CHECK(says(attention(t, GGML_TYPE_TURBO4_64, GGML_TYPE_TURBO4_64, 128, 128), "choose q8_0 for both")); // two groups of 64 a head
+    CHECK(says(attention(t, GGML_TYPE_TURBO4_64, GGML_TYPE_TURBO4_64, 128, 128),
+        "choose q8_0 for both")); // two groups of 64 a head
     ggml_tensor * masked = attention(t, GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, 128, 128);
     masked->src[3]->type = GGML_TYPE_F32;
     CHECK(says(masked, "an f16 mask"));
     turbo_metal_device old = test_device(6);
     old.has_matrices = false;
     CHECK(says(attention(t, GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, 128, 128), "none of Apple7", old));
-    CHECK(says(ggml_cpy(t.ctx, ggml_new_tensor_1d(t.ctx, GGML_TYPE_F32, 128), ggml_new_tensor_1d(t.ctx, GGML_TYPE_TURBO4, 128)), "none of Apple7", old));
+    CHECK(says(ggml_cpy(t.ctx, ggml_new_tensor_1d(t.ctx, GGML_TYPE_F32, 128),
+                   ggml_new_tensor_1d(t.ctx, GGML_TYPE_TURBO4, 128)),
+        "none of Apple7", old));
 
     ggml_tensor * transposed = attention(t, GGML_TYPE_TURBO4, GGML_TYPE_F16, 128, 128);
     transposed->src[2] = ggml_transpose(t.ctx, ggml_new_tensor_3d(t.ctx, GGML_TYPE_F16, 64, 128, 2));
@@ -164,10 +174,11 @@ TEST("refusals: operations that upstream would give to the CPU say so") {
     turbo_tensors t;
     ggml_tensor * k = ggml_new_tensor_2d(t.ctx, GGML_TYPE_TURBO4, 128, 64);
     CHECK(says(ggml_mul_mat(t.ctx, k, ggml_new_tensor_2d(t.ctx, GGML_TYPE_F32, 128, 4)), "turn flash attention on"));
-    CHECK(says(ggml_get_rows(t.ctx, k, ggml_new_tensor_1d(t.ctx, GGML_TYPE_I32, 4)), "Metal has no GET_ROWS for turbo4"));
+    CHECK(
+        says(ggml_get_rows(t.ctx, k, ggml_new_tensor_1d(t.ctx, GGML_TYPE_I32, 4)), "Metal has no GET_ROWS for turbo4"));
     CHECK(says(ggml_cpy(t.ctx, k, ggml_new_tensor_2d(t.ctx, GGML_TYPE_TURBO3, 128, 64)), "copy in two steps"));
     CHECK(says(ggml_cpy(t.ctx, k, ggml_new_tensor_2d(t.ctx, GGML_TYPE_Q8_0, 128, 64)), "not to q8_0"));
     CHECK(says(ggml_cpy(t.ctx, ggml_new_tensor_2d(t.ctx, GGML_TYPE_F32, 64, 128), k), "whole groups of 128"));
-    CHECK_STR(turbo_metal_refusal(test_device(), ggml_reshape_1d(t.ctx, k, 128*64)), "");
+    CHECK_STR(turbo_metal_refusal(test_device(), ggml_reshape_1d(t.ctx, k, 128 * 64)), "");
     CHECK(!turbo_metal_involves(ggml_new_tensor_1d(t.ctx, GGML_TYPE_F16, 128)));
 }

@@ -2,12 +2,9 @@
 
 #include <stdexcept>
 
-turbo_tensors::turbo_tensors() : ctx(ggml_init({ 64*ggml_tensor_overhead(), nullptr, true })) {
-}
+turbo_tensors::turbo_tensors() : ctx(ggml_init({ 64 * ggml_tensor_overhead(), nullptr, true })) {}
 
-turbo_tensors::~turbo_tensors() {
-    ggml_free(ctx);
-}
+turbo_tensors::~turbo_tensors() { ggml_free(ctx); }
 
 msl_buffer & turbo_tensors::allocate(ggml_tensor * t, const char * name, size_t extra) {
     buffers.push_back(std::make_unique<msl_buffer>(name, ggml_nbytes(t) + extra));
@@ -32,7 +29,8 @@ std::string module_of(const std::string & kernel) {
 }
 
 // first: a plan begins after what is before it
-msl_dispatch dispatch_of(const turbo_metal_encode & e, const ggml_tensor * op, const turbo_tensors & tensors, bool first) {
+msl_dispatch dispatch_of(
+    const turbo_metal_encode & e, const ggml_tensor * op, const turbo_tensors & tensors, bool first) {
     msl_dispatch d;
     d.module = module_of(e.kernel);
     d.kernel = e.kernel;
@@ -44,7 +42,7 @@ msl_dispatch dispatch_of(const turbo_metal_encode & e, const ggml_tensor * op, c
         const auto place = tensors.find(b.tensor == turbo_metal_binding::RESULT ? op : op->src[b.tensor]);
         d.bindings.push_back({ b.slot, place.first, place.second + b.offset });
     }
-    d.grid    = { (uint32_t) e.grid[0], (uint32_t) e.grid[1], (uint32_t) e.grid[2] };
+    d.grid = { (uint32_t) e.grid[0], (uint32_t) e.grid[1], (uint32_t) e.grid[2] };
     d.threads = { (uint32_t) e.threads[0], (uint32_t) e.threads[1], (uint32_t) e.threads[2] };
     d.threadgroup_memory = e.shared;
     d.after = e.after || first;
@@ -53,7 +51,8 @@ msl_dispatch dispatch_of(const turbo_metal_encode & e, const ggml_tensor * op, c
 
 } // namespace
 
-msl_result run_plan(const turbo_metal_plan & plan, const ggml_tensor * op, const turbo_tensors & tensors, const msl_schedule & schedule) {
+msl_result run_plan(const turbo_metal_plan & plan, const ggml_tensor * op, const turbo_tensors & tensors,
+    const msl_schedule & schedule) {
     msl_result all;
     for (const turbo_metal_encode & e : plan) {
         const msl_result r = msl_run(dispatch_of(e, op, tensors, &e == plan.data()), schedule);

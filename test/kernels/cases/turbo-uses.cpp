@@ -20,13 +20,12 @@ std::string text(const std::vector<turbo_metal_use> & uses) {
 TEST("status: one kernel for all depths before M5, three depths on M5, an unknown family as M5") {
     CHECK_STR(text(turbo_metal_uses(test_device(8), 128, 128, 8, 131072, "")),
         "0: magnitude table, 8 queries per SIMD-group (Apple8: turboquant_plus)\n");
-    const std::string three =
-        "0: signed table, 4 queries per SIMD-group (FAMILY: turboquant_plus)\n"
-        "8192: magnitude table, 4 queries per SIMD-group (FAMILY: turboquant_plus)\n"
-        "20480: signed table, 4 queries per SIMD-group (FAMILY: turboquant_plus)\n";
+    const std::string three = "0: signed table, 4 queries per SIMD-group (FAMILY: turboquant_plus)\n"
+                              "8192: magnitude table, 4 queries per SIMD-group (FAMILY: turboquant_plus)\n"
+                              "20480: signed table, 4 queries per SIMD-group (FAMILY: turboquant_plus)\n";
     const auto of = [&](const char * family) {
         std::string t = three;
-        for (size_t at; (at = t.find("FAMILY")) != std::string::npos; ) t.replace(at, 6, family);
+        for (size_t at; (at = t.find("FAMILY")) != std::string::npos;) t.replace(at, 6, family);
         return t;
     };
     CHECK_STR(text(turbo_metal_uses(test_device(10), 128, 128, 4, 131072, "")), of("Apple10"));

@@ -12,47 +12,48 @@
 
 namespace {
 
-const int BLOCK  = 32;
-const int BYTES  = 34; // of a block: a half and 32 int8
+const int BLOCK = 32;
+const int BYTES = 34; // of a block: a half and 32 int8
 const int N_COLS = OP_FLASH_ATTN_EXT_VEC_NCPSG;
 
 struct shape {
     int dim, n_kv, n_head_kv, gqa, nsg, nwg;
-    int n_head() const { return n_head_kv*gqa; }
-    int row()    const { return dim/BLOCK*BYTES; } // bytes of a cache row
+    int n_head() const { return n_head_kv * gqa; }
+    int row() const { return dim / BLOCK * BYTES; } // bytes of a cache row
 };
 
 struct problem {
-    std::vector<float>    q;     // [head][dim]
-    std::vector<uint8_t>  k, v;  // [head_kv][n_kv] rows
-    std::vector<_Float16> mask;  // [n_kv]: some positions hidden
+    std::vector<float> q; // [head][dim]
+    std::vector<uint8_t> k, v; // [head_kv][n_kv] rows
+    std::vector<_Float16> mask; // [n_kv]: some positions hidden
 };
 
 std::vector<uint8_t> quantized(const shape & s, std::mt19937 & random) {
     std::uniform_real_distribution<float> uniform(-2.0f, 2.0f);
-    std::vector<uint8_t> rows((size_t) s.n_head_kv*s.n_kv*s.row());
+    std::vector<uint8_t> rows((size_t) s.n_head_kv * s.n_kv * s.row());
     for (size_t block = 0; block < rows.size(); block += BYTES) {
         float x[BLOCK], largest = 0.0f;
         for (float & value : x) largest = std::fmax(largest, std::fabs(value = uniform(random)));
-        const _Float16 d = (_Float16) (largest/127.0f);
+        const _Float16 d = (_Float16) (largest / 127.0f);
         memcpy(&rows[block], &d, 2);
-        for (int i = 0; i < BLOCK; ++i) rows[block + 2 + i] = (uint8_t) (int8_t) std::lround(x[i]/(float) d > 127.0f ? 127.0f : x[i]/(float) d);
+        for (int i = 0; i < BLOCK; ++i)
+            rows[block + 2 + i] = (uint8_t) (int8_t) std::lround(x[i] / (float) d > 127.0f ? 127.0f : x[i] / (float) d);
     }
     return rows;
 }
 
 double value_of(const shape & s, const std::vector<uint8_t> & rows, size_t row, int i) {
-    const uint8_t * block = &rows[row*s.row() + i/BLOCK*BYTES];
+    const uint8_t * block = &rows[row * s.row() + i / BLOCK * BYTES];
     _Float16 d;
     memcpy(&d, block, 2);
-    return (double) d*(int8_t) block[2 + i % BLOCK];
+    return (double) d * (int8_t) block[2 + i % BLOCK];
 }
 
 problem make_problem(const shape & s) {
     std::mt19937 random(7);
     std::normal_distribution<float> normal;
     problem p;
-    p.q.resize((size_t) s.n_head()*s.dim);
+    p.q.resize((size_t) s.n_head() * s.dim);
     for (float & x : p.q) x = normal(random);
     p.k = quantized(s, random);
     p.v = quantized(s, random);
@@ -62,70 +63,88 @@ problem make_problem(const shape & s) {
 }
 
 std::vector<double> reference(const shape & s, const problem & p) {
-    std::vector<double> out((size_t) s.n_head()*s.dim);
+    std::vector<double> out((size_t) s.n_head() * s.dim);
     for (int head = 0; head < s.n_head(); ++head) {
         double sum = 0.0;
         for (int j = 0; j < s.n_kv; ++j) {
-            const size_t row = (size_t) head/s.gqa*s.n_kv + j;
+            const size_t row = (size_t) head / s.gqa * s.n_kv + j;
             double score = 0.0;
-            for (int i = 0; i < s.dim; ++i) score += (double) p.q[head*s.dim + i]*value_of(s, p.k, row, i);
-            const double weight = std::exp(score/std::sqrt((double) s.dim) + (double) p.mask[j]);
+            for (int i = 0; i < s.dim; ++i) score += (double) p.q[head * s.dim + i] * value_of(s, p.k, row, i);
+            const double weight = std::exp(score / std::sqrt((double) s.dim) + (double) p.mask[j]);
             sum += weight;
-            for (int i = 0; i < s.dim; ++i) out[head*s.dim + i] += weight*value_of(s, p.v, row, i);
+            for (int i = 0; i < s.dim; ++i) out[head * s.dim + i] += weight * value_of(s, p.v, row, i);
         }
-        for (int i = 0; i < s.dim; ++i) out[head*s.dim + i] /= sum;
+        for (int i = 0; i < s.dim; ++i) out[head * s.dim + i] /= sum;
     }
     return out;
 }
 
 ggml_metal_kargs_flash_attn_ext_vec args_of(const shape & s) {
-    const uint64_t nb11 = s.row(), nb12 = nb11*s.n_kv, nb13 = nb12*s.n_head_kv;
+    const uint64_t nb11 = s.row(), nb12 = nb11 * s.n_kv, nb13 = nb12 * s.n_head_kv;
     const int n_head = s.n_head();
     ggml_metal_kargs_flash_attn_ext_vec a = {};
-    a.ne01 = 1; a.ne02 = n_head; a.ne03 = 1;
-    a.nb01 = s.dim*4; a.nb02 = s.dim*4; a.nb03 = (uint64_t) s.dim*4*n_head;
-    a.ne11 = s.n_kv; a.ne_12_2 = s.n_head_kv; a.ne_12_3 = 1;
-    a.ns10 = a.ns20 = s.dim/BLOCK;
-    a.nb11 = a.nb21 = nb11; a.nb12 = a.nb22 = nb12; a.nb13 = a.nb23 = nb13;
+    a.ne01 = 1;
+    a.ne02 = n_head;
+    a.ne03 = 1;
+    a.nb01 = s.dim * 4;
+    a.nb02 = s.dim * 4;
+    a.nb03 = (uint64_t) s.dim * 4 * n_head;
+    a.ne11 = s.n_kv;
+    a.ne_12_2 = s.n_head_kv;
+    a.ne_12_3 = 1;
+    a.ns10 = a.ns20 = s.dim / BLOCK;
+    a.nb11 = a.nb21 = nb11;
+    a.nb12 = a.nb22 = nb12;
+    a.nb13 = a.nb23 = nb13;
     a.ne31 = a.ne32 = a.ne33 = 1;
-    a.nb31 = a.nb32 = a.nb33 = (uint64_t) 2*s.n_kv;
-    a.ne1 = n_head; a.ne2 = 1; a.ne3 = 1;
-    a.scale = 1.0f/std::sqrt((float) s.dim);
+    a.nb31 = a.nb32 = a.nb33 = (uint64_t) 2 * s.n_kv;
+    a.ne1 = n_head;
+    a.ne2 = 1;
+    a.ne3 = 1;
+    a.scale = 1.0f / std::sqrt((float) s.dim);
     return a;
 }
 
-int padded(int dim) { return (dim + 127)/128*128; }
+int padded(int dim) { return (dim + 127) / 128 * 128; }
 
 // counters: of both kernels; reports: of the first
-struct run_output { msl_counters counters; std::string reports; std::vector<float> values; };
+struct run_output {
+    msl_counters counters;
+    std::string reports;
+    std::vector<float> values;
+};
 
 run_output run(const shape & s, const problem & p, const msl_schedule & schedule) {
     const int n_head = s.n_head();
     msl_buffer q("q", p.q), k("k", p.k), v("v", p.v), mask("mask", p.mask), unused("unused", 16);
-    msl_buffer out("out", p.q.size()*sizeof(float)), parts("parts", n_head*(s.dim + 2)*s.nwg*sizeof(float));
+    msl_buffer out("out", p.q.size() * sizeof(float)), parts("parts", n_head * (s.dim + 2) * s.nwg * sizeof(float));
     msl_buffer & target = s.nwg == 1 ? out : parts;
 
     msl_dispatch d;
     d.module = "upstream-fa";
     d.kernel = "kernel_flash_attn_ext_vec_q8_0_dk" + std::to_string(s.dim) + "_dv" + std::to_string(s.dim);
     const int fc = FC_FLASH_ATTN_EXT_VEC;
-    d.constants = { constant_bool(fc, true), constant_bool(fc + 1, false), constant_bool(fc + 2, false), constant_bool(fc + 3, false),
-                    constant_bool(fc + 4, false), constant_bool(fc + 5, false), constant_i32(fc + 20, s.dim/BLOCK), constant_i32(fc + 21, s.dim/BLOCK),
-                    constant_i32(fc + 22, s.nsg), constant_i32(fc + 23, s.nwg) };
-    d.bindings = { bind_args(0, args_of(s)), { 1, &q }, { 2, &k }, { 3, &v }, { 4, &mask }, { 5, &unused }, { 6, &unused }, { 7, &target }, { 8, &unused } };
+    d.constants = { constant_bool(fc, true), constant_bool(fc + 1, false), constant_bool(fc + 2, false),
+        constant_bool(fc + 3, false), constant_bool(fc + 4, false), constant_bool(fc + 5, false),
+        constant_i32(fc + 20, s.dim / BLOCK), constant_i32(fc + 21, s.dim / BLOCK), constant_i32(fc + 22, s.nsg),
+        constant_i32(fc + 23, s.nwg) };
+    d.bindings = { bind_args(0, args_of(s)), { 1, &q }, { 2, &k }, { 3, &v }, { 4, &mask }, { 5, &unused },
+        { 6, &unused }, { 7, &target }, { 8, &unused } };
     d.grid = { 1, (uint32_t) n_head, (uint32_t) s.nwg };
     d.threads = { 32, (uint32_t) s.nsg };
-    d.threadgroup_memory = (padded(s.dim) + 4*N_COLS + 2*padded(s.dim))*s.nsg*2;
+    d.threadgroup_memory = (padded(s.dim) + 4 * N_COLS + 2 * padded(s.dim)) * s.nsg * 2;
     msl_result attention = msl_run(d, schedule);
 
     if (s.nwg > 1) {
         msl_dispatch merge;
         merge.module = d.module;
         merge.kernel = "kernel_flash_attn_ext_vec_reduce";
-        merge.constants = { constant_i32(FC_FLASH_ATTN_EXT_VEC_REDUCE, s.dim), constant_i32(FC_FLASH_ATTN_EXT_VEC_REDUCE + 1, s.nwg) };
-        merge.bindings = { bind_args(0, ggml_metal_kargs_flash_attn_ext_vec_reduce{ n_head }), { 1, &parts }, { 2, &out } };
+        merge.constants = { constant_i32(FC_FLASH_ATTN_EXT_VEC_REDUCE, s.dim),
+            constant_i32(FC_FLASH_ATTN_EXT_VEC_REDUCE + 1, s.nwg) };
+        merge.bindings = { bind_args(0, ggml_metal_kargs_flash_attn_ext_vec_reduce{ n_head }), { 1, &parts },
+            { 2, &out } };
         merge.grid = { (uint32_t) n_head };
-        merge.threads = { (uint32_t) (32*s.nwg) };
+        merge.threads = { (uint32_t) (32 * s.nwg) };
         const msl_result merged = msl_run(merge, schedule);
         CHECK_STR(merged.text(), "");
         attention.counters += merged.counters;
@@ -136,10 +155,10 @@ run_output run(const shape & s, const problem & p, const msl_schedule & schedule
 double nmse(const std::vector<float> & got, const std::vector<double> & want) {
     double error = 0.0, power = 0.0;
     for (size_t i = 0; i < want.size(); ++i) {
-        error += (got[i] - want[i])*(got[i] - want[i]);
-        power += want[i]*want[i];
+        error += (got[i] - want[i]) * (got[i] - want[i]);
+        power += want[i] * want[i];
     }
-    return error/power;
+    return error / power;
 }
 
 } // namespace
@@ -149,7 +168,8 @@ double nmse(const std::vector<float> & got, const std::vector<double> & want) {
 static const double NMSE_BOUND = 1e-6;
 
 TEST("any math: upstream q8_0 attention is right when lanes are in lockstep") {
-    for (const shape & s : { shape{ 128, 256, 1, 1, 1, 1 }, shape{ 128, 160, 2, 3, 2, 1 }, shape{ 128, 1024, 2, 1, 1, 32 } }) {
+    for (const shape & s :
+        { shape{ 128, 256, 1, 1, 1, 1 }, shape{ 128, 160, 2, 3, 2, 1 }, shape{ 128, 1024, 2, 1, 1, 32 } }) {
         const problem p = make_problem(s);
         CHECK_LE(nmse(run(s, p, { msl_schedule::lockstep }).values, reference(s, p)), NMSE_BOUND);
     }
@@ -173,8 +193,10 @@ TEST("upstream q8_0 attention: counts") {
             const run_output o = run(s, p, { msl_schedule::lockstep });
             CHECK_LE(nmse(o.values, reference(s, p)), NMSE_BOUND);
             // every query head reads the whole of its K head
-            CHECK(o.counters.buffers.at("k").unique == (uint64_t) gqa*s.n_kv*s.row());
-            print_counts("upstream q8_0, dim " + std::to_string(dim) + ", " + std::to_string(gqa) + (gqa == 1 ? " head" : " heads") + " per KV head", o.counters, s.n_kv*s.n_head_kv);
+            CHECK(o.counters.buffers.at("k").unique == (uint64_t) gqa * s.n_kv * s.row());
+            print_counts("upstream q8_0, dim " + std::to_string(dim) + ", " + std::to_string(gqa) +
+                             (gqa == 1 ? " head" : " heads") + " per KV head",
+                o.counters, s.n_kv * s.n_head_kv);
         }
     }
 }

@@ -31,13 +31,13 @@ msl_switch_stack:
 
 namespace msl {
 
-static const size_t STACK_BYTES = 256*1024;
-static const int    SAVED       = 6;
+static const size_t STACK_BYTES = 256 * 1024;
+static const int SAVED = 6;
 uint8_t * fibre_stacks;
-size_t    fibre_stack_bytes;
+size_t fibre_stack_bytes;
 
 void fibre_reserve(int n) {
-    const size_t bytes = n*STACK_BYTES;
+    const size_t bytes = n * STACK_BYTES;
     if (fibre_stack_bytes >= bytes) return;
     if (fibre_stacks) munmap(fibre_stacks, fibre_stack_bytes);
     void * p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -48,7 +48,7 @@ void fibre_reserve(int n) {
 
 void * fibre_start(int i, void (*function)()) {
     // tops at different cache sets: 1024 stacks at one offset would share a few lines
-    uintptr_t top = (uintptr_t) (fibre_stacks + (i + 1)*STACK_BYTES) - 64 - (i & 15)*256;
+    uintptr_t top = (uintptr_t) (fibre_stacks + (i + 1) * STACK_BYTES) - 64 - (i & 15) * 256;
     void ** sp = (void **) (top & ~(uintptr_t) 15);
     *--sp = nullptr; // return address of function
     *--sp = (void *) function;
@@ -56,8 +56,6 @@ void * fibre_start(int i, void (*function)()) {
     return sp;
 }
 
-void fibre_switch(void ** from, void * to) {
-    msl_switch_stack(from, to);
-}
+void fibre_switch(void ** from, void * to) { msl_switch_stack(from, to); }
 
 } // namespace msl

@@ -15,7 +15,9 @@ void fibre_switch(void ** from, void * to);
 
 // asked at every access of memory
 extern uint8_t * fibre_stacks;
-extern size_t    fibre_stack_bytes;
-inline bool fibre_owns(const void * address) { return (uintptr_t) address - (uintptr_t) fibre_stacks < fibre_stack_bytes; }
+extern size_t fibre_stack_bytes;
+inline bool fibre_owns(const void * address) {
+    return (uintptr_t) address - (uintptr_t) fibre_stacks < fibre_stack_bytes;
+}
 
 } // namespace msl

@@ -20,15 +20,15 @@ struct device_byte {
 const uint32_t SEVERAL = UINT32_MAX;
 
 struct region {
-    uintptr_t                begin, end;
-    std::string              name;
-    const msl_buffer       * buffer; // null for arguments
-    msl_traffic            * traffic; // of this buffer in the counters
+    uintptr_t begin, end;
+    std::string name;
+    const msl_buffer * buffer; // null for arguments
+    msl_traffic * traffic; // of this buffer in the counters
     std::vector<device_byte> bytes;
 };
 
 std::vector<region> regions;
-const module      * source;
+const module * source;
 
 // of dispatches that may still run
 std::map<const msl_buffer *, std::vector<device_byte>> kept;
@@ -40,18 +40,24 @@ void count(msl_traffic & t, size_t bytes, bool store) {
 }
 
 uint32_t thread_number() {
-    return threads_before + (uint32_t) (current->threadgroup*current->lanes.size()) + current_lane->index + 1;
+    return threads_before + (uint32_t) (current->threadgroup * current->lanes.size()) + current_lane->index + 1;
 }
 
 // Threads of one grid have no order that a kernel could rely on (barriers order one threadgroup only, and none of our kernels
 // hands data over through device memory): a byte that one thread writes belongs to it until the next dispatch.
 void check_sharing(const region & r, device_byte & b, size_t offset, bool store, const void * site) {
     const uint32_t me = thread_number();
-    const auto complain = [&](const char * kind) { report(kind, r.name + " byte " + std::to_string(offset), { site }); };
-    if (b.writer != 0 && b.writer != me) complain(store ? "two threads write the same device bytes" : "a thread reads device bytes that another has written");
+    const auto complain = [&](const char * kind) {
+        report(kind, r.name + " byte " + std::to_string(offset), { site });
+    };
+    if (b.writer != 0 && b.writer != me)
+        complain(
+            store ? "two threads write the same device bytes" : "a thread reads device bytes that another has written");
     if (store && b.reader != 0 && b.reader != me) complain("a thread writes device bytes that another has read");
-    if (store) b.writer = me;
-    else b.reader = b.reader == 0 || b.reader == me ? me : SEVERAL;
+    if (store)
+        b.writer = me;
+    else
+        b.reader = b.reader == 0 || b.reader == me ? me : SEVERAL;
 }
 
 void access_buffer(region & r, uintptr_t a, size_t bytes, bool store, const void * site) {
@@ -75,12 +81,16 @@ bool access_region(uintptr_t a, size_t bytes, bool store, const void * site) {
     for (region & r : regions) {
         if (a < r.begin || a >= r.end) continue;
         if (a + bytes > r.end) {
-            report("device memory out of bounds", r.name + ", " + std::to_string(a + bytes - r.end) + " bytes past its end", { site });
+            report("device memory out of bounds",
+                r.name + ", " + std::to_string(a + bytes - r.end) + " bytes past its end", { site });
             abort_run();
         }
-        if (r.buffer) access_buffer(r, a, bytes, store, site);
-        else if (store) report("write to constant memory", r.name, { site });
-        else count(current->counters.arguments, bytes, store);
+        if (r.buffer)
+            access_buffer(r, a, bytes, store, site);
+        else if (store)
+            report("write to constant memory", r.name, { site });
+        else
+            count(current->counters.arguments, bytes, store);
         return true;
     }
     return false;
@@ -97,21 +107,31 @@ bool in_threadgroup_memory(size_t offset, size_t bytes) {
 void access_threadgroup(size_t offset, size_t bytes, bool store, const void * site) {
     count(current->counters.threadgroup, bytes, store);
     if (!in_threadgroup_memory(offset, bytes)) {
-        report("threadgroup memory out of bounds", std::to_string(bytes) + " bytes at " + std::to_string(offset) + " of " + std::to_string(current->dynamic_bytes), { site });
+        report("threadgroup memory out of bounds",
+            std::to_string(bytes) + " bytes at " + std::to_string(offset) + " of " +
+                std::to_string(current->dynamic_bytes),
+            { site });
     }
-    const access a = { (int16_t) current_lane->index, (int16_t) current_lane->group->index, current->epoch, current_lane->group->epoch, site };
-    if (store) current->shadow.write(offset, bytes, a);
-    else current->shadow.read(offset, bytes, a);
+    const access a = { (int16_t) current_lane->index, (int16_t) current_lane->group->index, current->epoch,
+        current_lane->group->epoch, site };
+    if (store)
+        current->shadow.write(offset, bytes, a);
+    else
+        current->shadow.read(offset, bytes, a);
 }
 
 bool access_module(const void * address, size_t bytes, bool store, const void * site) {
     if (!source->contains(address)) return false;
     if (const function_constant * fc = source->constant_at(address)) {
-        if (!fc->is_set) report("function constant is read but not set", fc->name + ", index " + std::to_string(fc->index), { site });
+        if (!fc->is_set)
+            report(
+                "function constant is read but not set", fc->name + ", index " + std::to_string(fc->index), { site });
         return true; // compiled in on a GPU: no traffic
     }
-    if (store) report("write to a constant table", "", { site });
-    else count(current->counters.tables, bytes, store);
+    if (store)
+        report("write to a constant table", "", { site });
+    else
+        count(current->counters.tables, bytes, store);
     return true;
 }
 
@@ -121,8 +141,14 @@ bool access_module(const void * address, size_t bytes, bool store, const void * 
     size_t best = 1 << 20;
     for (const region & r : regions) {
         const size_t before = r.begin - a, after = a - r.end;
-        if (before < best) { best = before; nearest = std::to_string(before) + " bytes before " + r.name; }
-        if (after  < best) { best = after;  nearest = std::to_string(after) + " bytes past " + r.name; }
+        if (before < best) {
+            best = before;
+            nearest = std::to_string(before) + " bytes before " + r.name;
+        }
+        if (after < best) {
+            best = after;
+            nearest = std::to_string(after) + " bytes past " + r.name;
+        }
     }
     report("device memory out of bounds", std::string(store ? "store " : "load ") + nearest, { site });
     abort_run();
@@ -152,7 +178,8 @@ void memory_bind(const msl_dispatch & dispatch, const module & from, msl_counter
 }
 
 void memory_release(uint32_t n_threads, uint32_t n_threadgroups) {
-    for (region & r : regions) if (r.buffer) kept[r.buffer] = std::move(r.bytes);
+    for (region & r : regions)
+        if (r.buffer) kept[r.buffer] = std::move(r.bytes);
     threads_before += n_threads;
     threadgroups_before += n_threadgroups;
     regions.clear();

@@ -11,9 +11,11 @@ namespace msl {
 namespace {
 module * loading; // whose initialisers run
 std::map<std::string, std::vector<std::string>> files;
-std::map<std::string, std::unique_ptr<module>>  loaded;
+std::map<std::string, std::unique_ptr<module>> loaded;
 
-struct extent { uintptr_t base, end; };
+struct extent {
+    uintptr_t base, end;
+};
 
 int extend_image(dl_phdr_info * info, size_t, void * data) {
     extent & m = *(extent *) data;
@@ -29,16 +31,17 @@ int extend_image(dl_phdr_info * info, size_t, void * data) {
 const char * type_name(msl_constant::kind kind) {
     switch (kind) {
         case msl_constant::boolean: return "bool";
-        case msl_constant::i16:     return "short";
-        case msl_constant::i32:     return "int";
-        case msl_constant::u32:     return "uint";
-        case msl_constant::f32:     return "float";
+        case msl_constant::i16: return "short";
+        case msl_constant::i32: return "int";
+        case msl_constant::u32: return "uint";
+        case msl_constant::f32: return "float";
     }
     return "";
 }
 
 std::string plain(const std::string & type) {
-    static const std::map<std::string, std::string> names = { { "int16_t", "short" }, { "int32_t", "int" }, { "uint32_t", "uint" } };
+    static const std::map<std::string, std::string> names = { { "int16_t", "short" }, { "int32_t", "int" },
+        { "uint32_t", "uint" } };
     const auto found = names.find(type);
     return found == names.end() ? type : found->second;
 }
@@ -61,7 +64,8 @@ module::image module::load(const std::string & file) {
 }
 
 bool module::contains(const void * address) const {
-    for (const image & i : images) if ((uintptr_t) address - i.begin < i.end - i.begin) return true;
+    for (const image & i : images)
+        if ((uintptr_t) address - i.begin < i.end - i.begin) return true;
     return false;
 }
 
@@ -74,7 +78,8 @@ const kernel_info & module::kernel(const std::string & kernel_name) const {
 const std::vector<parameter> & module::parameters(const kernel_info & kernel) const {
     const auto found = signatures.find(kernel.function);
     if (found == signatures.end() || (int) found->second.size() != kernel.n_parameters) {
-        throw std::runtime_error("the parameters of " + kernel.function + " in module " + name + " were not understood by source/rewrite.mjs");
+        throw std::runtime_error("the parameters of " + kernel.function + " in module " + name +
+                                 " were not understood by source/rewrite.mjs");
     }
     return found->second;
 }
@@ -86,12 +91,14 @@ void module::specialise(const std::vector<msl_constant> & values) {
         for (function_constant & fc : constants) {
             if (fc.index != value.index) continue;
             if (plain(fc.type) != type_name(value.type)) {
-                throw std::runtime_error("function constant " + fc.name + " is " + fc.type + ", the dispatch sets " + type_name(value.type));
+                throw std::runtime_error(
+                    "function constant " + fc.name + " is " + fc.type + ", the dispatch sets " + type_name(value.type));
             }
             memcpy(fc.value, &value.bits, fc.bytes);
             fc.is_set = found = true;
         }
-        if (!found) throw std::runtime_error("no function constant " + std::to_string(value.index) + " in module " + name);
+        if (!found)
+            throw std::runtime_error("no function constant " + std::to_string(value.index) + " in module " + name);
     }
 }
 
@@ -132,5 +139,4 @@ void msl_register_parameters(const char * function, const parameter * parameters
 void msl_register_constant(int index, const char * name, const char * type, void * value, size_t bytes) {
     loading->constants.push_back({ index, name, type, value, bytes });
 }
-
 }

@@ -13,16 +13,16 @@ namespace msl {
 struct kernel_info {
     std::string function; // of the source, shared by instantiations
     kernel_call call;
-    void      * address;
-    int         n_parameters;
+    void * address;
+    int n_parameters;
 };
 
 struct function_constant {
-    int         index;
+    int index;
     std::string name, type;
-    void      * value;
-    size_t      bytes;
-    bool        is_set = false;
+    void * value;
+    size_t bytes;
+    bool is_set = false;
 };
 
 class module {
@@ -35,14 +35,16 @@ public:
     const function_constant * constant_at(const void * address) const;
     bool contains(const void * address) const;
 
-    std::map<std::string, kernel_info>            kernels;
+    std::map<std::string, kernel_info> kernels;
     std::map<std::string, std::vector<parameter>> signatures; // by function
-    std::vector<function_constant>                constants;
+    std::vector<function_constant> constants;
 
 private:
-    struct image { uintptr_t begin, end; };
+    struct image {
+        uintptr_t begin, end;
+    };
     image load(const std::string & file);
-    std::string        name;
+    std::string name;
     std::vector<image> images;
 };
 

@@ -9,9 +9,12 @@ namespace msl {
 
 namespace {
 typedef std::pair<std::string, std::vector<const void *>> finding;
-struct entry { std::string detail; uint64_t count = 0; };
+struct entry {
+    std::string detail;
+    uint64_t count = 0;
+};
 std::map<finding, entry> findings;
-std::vector<finding>     order;
+std::vector<finding> order;
 } // namespace
 
 void report(const std::string & kind, const std::string & detail, const std::vector<const void *> & sites) {
@@ -31,7 +34,10 @@ std::vector<msl_report> take_reports() {
         for (const void * site : key.second) sites += (sites.empty() ? "" : "; ") + source_line(site);
         const entry & e = findings[key];
         const auto found = seen.find({ key.first, sites });
-        if (found != seen.end()) { result[found->second].count += e.count; continue; }
+        if (found != seen.end()) {
+            result[found->second].count += e.count;
+            continue;
+        }
         seen[{ key.first, sites }] = result.size();
         result.push_back({ key.first, e.detail, sites, e.count });
     }
@@ -45,7 +51,8 @@ std::vector<msl_report> take_reports() {
 std::string msl_result::text() const {
     std::string all;
     for (const msl_report & r : reports) {
-        all += r.kind + " (" + r.detail + ") at " + r.site + (r.count > 1 ? ", " + std::to_string(r.count) + " times" : "") + "\n";
+        all += r.kind + " (" + r.detail + ") at " + r.site +
+               (r.count > 1 ? ", " + std::to_string(r.count) + " times" : "") + "\n";
     }
     return all;
 }

@@ -11,14 +11,14 @@
 namespace msl {
 
 machine * current;
-lane    * current_lane;
-bool      is_lockstep;
+lane * current_lane;
+bool is_lockstep;
 
 namespace {
-msl_schedule     schedule;
-uint64_t         random_state;
-std::deque<int>  ready;
-void           * main_stack;
+msl_schedule schedule;
+uint64_t random_state;
+std::deque<int> ready;
+void * main_stack;
 
 uint64_t next_random() {
     random_state ^= random_state << 13;
@@ -32,7 +32,10 @@ int pick() {
     if (schedule.order == msl_schedule::random) std::swap(ready[next_random() % ready.size()], ready.back());
     const bool last = schedule.order == msl_schedule::random || schedule.order == msl_schedule::lifo;
     const int i = last ? ready.back() : ready.front();
-    if (last) ready.pop_back(); else ready.pop_front();
+    if (last)
+        ready.pop_back();
+    else
+        ready.pop_front();
     return i;
 }
 
@@ -49,8 +52,9 @@ void switch_to(int i, void ** from) {
 // Lanes wait and nobody can complete what they wait for: on a GPU this hangs or is undefined.
 void report_stuck() {
     std::map<const void *, int> waiting;
-    for (const lane & l : current->lanes) if (l.state != lane_state::done) ++waiting[l.site];
-    std::string            counts;
+    for (const lane & l : current->lanes)
+        if (l.state != lane_state::done) ++waiting[l.site];
+    std::string counts;
     std::vector<const void *> sites;
     for (const auto & w : waiting) {
         counts += (counts.empty() ? "" : " and ") + std::to_string(w.second);
@@ -71,7 +75,7 @@ void give_way() {
 
 template <class F> void each_alive(simdgroup & g, F f) {
     for (int i = 0; i < g.n_lanes; ++i) {
-        lane & l = current->lanes[g.index*SIMD_WIDTH + i];
+        lane & l = current->lanes[g.index * SIMD_WIDTH + i];
         if (l.state != lane_state::done) f(l);
     }
 }
@@ -92,7 +96,8 @@ void check_same_site(simdgroup & g) {
 
 // Metal asks that all lanes execute a barrier.
 void report_returned(int n, const char * what, const void * site) {
-    report("barrier after lanes have returned", std::string(what) + " without " + std::to_string(n) + " lanes", { site });
+    report(
+        "barrier after lanes have returned", std::string(what) + " without " + std::to_string(n) + " lanes", { site });
 }
 
 void complete_simdgroup(simdgroup & g) {
@@ -101,7 +106,11 @@ void complete_simdgroup(simdgroup & g) {
     bool barrier = true;
     unsigned next = 0;
     const void * first = nullptr;
-    each_alive(g, [&](lane & l) { barrier = barrier && l.is_barrier; next = l.parity; first = l.site; });
+    each_alive(g, [&](lane & l) {
+        barrier = barrier && l.is_barrier;
+        next = l.parity;
+        first = l.site;
+    });
     if (barrier) {
         ++current->counters.simdgroup_barriers;
         if (g.n_alive < g.n_lanes) report_returned(g.n_lanes - g.n_alive, "simdgroup_barrier", first);
@@ -111,24 +120,29 @@ void complete_simdgroup(simdgroup & g) {
         memset(g.values[next].present, 0, sizeof g.values[next].present);
     }
     g.n_arrived = 0;
-    each_alive(g, [](lane & l) { if (l.state == lane_state::at_simdgroup) wake(l); });
+    each_alive(g, [](lane & l) {
+        if (l.state == lane_state::at_simdgroup) wake(l);
+    });
 }
 
 void complete_threadgroup() {
     if (current->n_arrived == 0 || current->n_arrived < current->n_alive) return;
     std::map<const void *, int> sites;
-    for (const lane & l : current->lanes) if (l.state == lane_state::at_threadgroup) ++sites[l.site];
+    for (const lane & l : current->lanes)
+        if (l.state == lane_state::at_threadgroup) ++sites[l.site];
     if (sites.size() > 1) {
         std::vector<const void *> list;
         for (const auto & s : sites) list.push_back(s.first);
         report("threadgroup barriers at different places meet", std::to_string(sites.size()) + " places", list);
     }
     const int n_lanes = (int) current->lanes.size();
-    if (current->n_alive < n_lanes) report_returned(n_lanes - current->n_alive, "threadgroup_barrier", sites.begin()->first);
+    if (current->n_alive < n_lanes)
+        report_returned(n_lanes - current->n_alive, "threadgroup_barrier", sites.begin()->first);
     ++current->counters.threadgroup_barriers;
     if (current->barrier_flags & 2) ++current->epoch;
     current->n_arrived = 0;
-    for (lane & l : current->lanes) if (l.state == lane_state::at_threadgroup) wake(l);
+    for (lane & l : current->lanes)
+        if (l.state == lane_state::at_threadgroup) wake(l);
 }
 
 void meet_simdgroup(bool is_barrier, int flags, const void * site) {
@@ -152,7 +166,8 @@ void finish() {
 }
 
 void lane_main() {
-    current->entry(current->function, call_context{ &current->positions[current_lane->index], current->call.parameters, current->call.pointers });
+    current->entry(current->function,
+        call_context{ &current->positions[current_lane->index], current->call.parameters, current->call.pointers });
     finish();
     lane * me = current_lane;
     const int next = pick();
@@ -174,7 +189,7 @@ void abort_run() {
 void schedule_start(const msl_schedule & s) {
     schedule = s;
     is_lockstep = s.order == msl_schedule::lockstep;
-    random_state = s.seed*0x9E3779B97F4A7C15ull + 88172645463325252ull;
+    random_state = s.seed * 0x9E3779B97F4A7C15ull + 88172645463325252ull;
 }
 
 std::vector<uint32_t> threadgroup_order(uint32_t n) {
@@ -231,7 +246,7 @@ void msl_threadgroup_barrier(int flags, const void * site) {
 int msl_lane(void) { return current_lane->in_simdgroup; }
 
 void msl_inactive_lane(int from, const void * site) {
-    report("shuffle reads a lane that has returned", "lane " + std::to_string(current_lane->in_simdgroup) + " reads lane " + std::to_string(from), { site });
+    report("shuffle reads a lane that has returned",
+        "lane " + std::to_string(current_lane->in_simdgroup) + " reads lane " + std::to_string(from), { site });
 }
-
 }

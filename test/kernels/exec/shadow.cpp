@@ -13,7 +13,8 @@ void memory_shadow::reset() {
 }
 
 bool memory_shadow::ordered(const access & before, const access & now) {
-    return before.lane == now.lane || before.epoch < now.epoch || (before.group == now.group && before.group_epoch < now.group_epoch);
+    return before.lane == now.lane || before.epoch < now.epoch ||
+           (before.group == now.group && before.group_epoch < now.group_epoch);
 }
 
 static std::string where(size_t offset) { return "threadgroup byte " + std::to_string(offset); }
@@ -21,7 +22,8 @@ static std::string where(size_t offset) { return "threadgroup byte " + std::to_s
 static void report_race(const char * what, const access & before, const access & now, size_t offset) {
     const bool inside = before.group == now.group;
     report(std::string("race: ") + what + (inside ? " inside a simdgroup" : " between simdgroups"),
-           where(offset) + ", lanes " + std::to_string(before.lane) + " and " + std::to_string(now.lane), { before.site, now.site });
+        where(offset) + ", lanes " + std::to_string(before.lane) + " and " + std::to_string(now.lane),
+        { before.site, now.site });
 }
 
 void memory_shadow::read(size_t offset, size_t bytes, const access & a) {
@@ -29,8 +31,10 @@ void memory_shadow::read(size_t offset, size_t bytes, const access & a) {
     touched = std::max(touched, end);
     for (size_t i = offset; i < end; ++i) {
         cell & c = cells[i];
-        if (!c.written) report("read of uninitialised threadgroup memory", where(i), { a.site });
-        else if (!ordered(c.writer, a)) report_race("read after write", c.writer, a, i);
+        if (!c.written)
+            report("read of uninitialised threadgroup memory", where(i), { a.site });
+        else if (!ordered(c.writer, a))
+            report_race("read after write", c.writer, a, i);
         add_reader(c, a);
     }
 }
@@ -56,11 +60,15 @@ bool memory_shadow::read_races(const cell & c, const access & now) {
 // Reads that a barrier has ordered before every later write are forgotten.
 void memory_shadow::add_reader(cell & c, const access & now) {
     const bool forget = c.who == nobody || c.reader.epoch < now.epoch;
-    if (forget) c.who = one_lane;
-    else if (c.reader.group != now.group) c.who = several_groups;
+    if (forget)
+        c.who = one_lane;
+    else if (c.reader.group != now.group)
+        c.who = several_groups;
     else if (c.who == one_group || c.who == one_lane) {
-        if (c.reader.group_epoch < now.group_epoch) c.who = one_lane;
-        else if (c.reader.lane != now.lane) c.who = one_group;
+        if (c.reader.group_epoch < now.group_epoch)
+            c.who = one_lane;
+        else if (c.reader.lane != now.lane)
+            c.who = one_group;
     }
     c.reader = now;
 }

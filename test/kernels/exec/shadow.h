@@ -10,8 +10,8 @@
 namespace msl {
 
 struct access {
-    int16_t      lane, group;
-    uint32_t     epoch, group_epoch;
+    int16_t lane, group;
+    uint32_t epoch, group_epoch;
     const void * site;
 };
 
@@ -25,16 +25,16 @@ public:
 private:
     enum readers : uint8_t { nobody, one_lane, one_group, several_groups };
     struct cell {
-        access  writer  = {};
-        access  reader  = {}; // the latest
-        bool    written = false;
-        readers who     = nobody;
+        access writer = {};
+        access reader = {}; // the latest
+        bool written = false;
+        readers who = nobody;
     };
     static bool ordered(const access & before, const access & now);
     static bool read_races(const cell & c, const access & now);
     static void add_reader(cell & c, const access & now);
     std::vector<cell> cells;
-    size_t            touched = 0; // cells beyond were never used since reset
+    size_t touched = 0; // cells beyond were never used since reset
 };
 
 } // namespace msl

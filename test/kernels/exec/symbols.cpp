@@ -29,9 +29,11 @@ static std::string look_up(const void * address) {
     if (!dladdr(address, &info) || !info.dli_fname) return "?";
     char command[4200];
     // the call or access is before the return address
-    snprintf(command, sizeof command, "addr2line -i -e '%s' 0x%zx", info.dli_fname, (size_t) ((uintptr_t) address - (uintptr_t) info.dli_fbase - 1));
+    snprintf(command, sizeof command, "addr2line -i -e '%s' 0x%zx", info.dli_fname,
+        (size_t) ((uintptr_t) address - (uintptr_t) info.dli_fbase - 1));
     for (const std::string & place : lines_of(command)) {
-        if (place.find("/shim/") == std::string::npos && place.find("??") == std::string::npos) return short_name(place);
+        if (place.find("/shim/") == std::string::npos && place.find("??") == std::string::npos)
+            return short_name(place);
     }
     return "?";
 }

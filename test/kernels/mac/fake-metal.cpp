@@ -14,19 +14,40 @@
 #include <cstring>
 #include <stdexcept>
 
-struct ggml_metal_cv       { std::vector<msl_constant> values; };
-struct ggml_metal_pipeline { std::string kernel; std::vector<msl_constant> constants; };
-struct ggml_metal_library  { ggml_metal_device_t dev; ggml_metal_pipelines_t pipelines; };
-struct ggml_metal_device   { ggml_metal_device_props props; ggml_metal_library library; ggml_metal_fusion_info * fusion; };
-struct ggml_metal_buffer   { msl_buffer memory; };
-struct ggml_metal_encoder  { ggml_metal_pipeline_t pipeline; std::map<int, msl_binding> slots; size_t shared; bool after; };
-struct ggml_metal          { ggml_metal_device_t dev; };
+struct ggml_metal_cv {
+    std::vector<msl_constant> values;
+};
+struct ggml_metal_pipeline {
+    std::string kernel;
+    std::vector<msl_constant> constants;
+};
+struct ggml_metal_library {
+    ggml_metal_device_t dev;
+    ggml_metal_pipelines_t pipelines;
+};
+struct ggml_metal_device {
+    ggml_metal_device_props props;
+    ggml_metal_library library;
+    ggml_metal_fusion_info * fusion;
+};
+struct ggml_metal_buffer {
+    msl_buffer memory;
+};
+struct ggml_metal_encoder {
+    ggml_metal_pipeline_t pipeline;
+    std::map<int, msl_binding> slots;
+    size_t shared;
+    bool after;
+};
+struct ggml_metal {
+    ggml_metal_device_t dev;
+};
 
 namespace {
 
 std::vector<fake_dispatch> dispatches;
-std::string                reports;
-std::string                refused;
+std::string reports;
+std::string refused;
 std::map<std::string, int> limits;
 
 // Empty: none of the modules has the kernel.
@@ -52,8 +73,10 @@ const std::vector<fake_dispatch> & fake_metal_log() { return dispatches; }
 std::string fake_metal_reports() { return reports; }
 void fake_metal_refuse(const std::string & kernel) { refused = kernel; }
 void fake_metal_limit(const std::string & kernel, int threads) {
-    if (kernel.empty()) limits.clear();
-    else limits[kernel] = threads;
+    if (kernel.empty())
+        limits.clear();
+    else
+        limits[kernel] = threads;
 }
 
 extern "C" {
@@ -62,12 +85,18 @@ extern "C" {
 
 ggml_metal_cv_t ggml_metal_cv_init(void) { return new ggml_metal_cv(); }
 void ggml_metal_cv_free(ggml_metal_cv_t cv) { delete cv; }
-void ggml_metal_cv_set_int16(ggml_metal_cv_t cv, int16_t value, int32_t idx) { cv->values.push_back({ idx, msl_constant::i16, value }); }
-void ggml_metal_cv_set_int32(ggml_metal_cv_t cv, int32_t value, int32_t idx) { cv->values.push_back({ idx, msl_constant::i32, value }); }
-void ggml_metal_cv_set_bool(ggml_metal_cv_t cv, bool value, int32_t idx)     { cv->values.push_back({ idx, msl_constant::boolean, value }); }
+void ggml_metal_cv_set_int16(ggml_metal_cv_t cv, int16_t value, int32_t idx) {
+    cv->values.push_back({ idx, msl_constant::i16, value });
+}
+void ggml_metal_cv_set_int32(ggml_metal_cv_t cv, int32_t value, int32_t idx) {
+    cv->values.push_back({ idx, msl_constant::i32, value });
+}
+void ggml_metal_cv_set_bool(ggml_metal_cv_t cv, bool value, int32_t idx) {
+    cv->values.push_back({ idx, msl_constant::boolean, value });
+}
 
 void ggml_metal_pipeline_free(ggml_metal_pipeline_t pipeline) { delete pipeline; }
-int  ggml_metal_pipeline_max_theads_per_threadgroup(ggml_metal_pipeline_with_params pipeline) {
+int ggml_metal_pipeline_max_theads_per_threadgroup(ggml_metal_pipeline_with_params pipeline) {
     const auto found = limits.find(pipeline.pipeline->kernel);
     return found == limits.end() ? 1024 : found->second;
 }
@@ -78,9 +107,10 @@ ggml_metal_pipeline_with_params ggml_metal_library_get_pipeline(ggml_metal_libra
     return with_params(ggml_metal_pipelines_get(lib->pipelines, name));
 }
 
-ggml_metal_pipeline_with_params ggml_metal_library_compile_pipeline(ggml_metal_library_t lib, const char * base, const char * name, ggml_metal_cv_t cv) {
+ggml_metal_pipeline_with_params ggml_metal_library_compile_pipeline(
+    ggml_metal_library_t lib, const char * base, const char * name, ggml_metal_cv_t cv) {
     if (base == refused) return {};
-    ggml_metal_pipeline_t made = new ggml_metal_pipeline { base, cv ? cv->values : std::vector<msl_constant>() };
+    ggml_metal_pipeline_t made = new ggml_metal_pipeline{ base, cv ? cv->values : std::vector<msl_constant>() };
     ggml_metal_pipelines_add(lib->pipelines, name, made);
     return with_params(made);
 }
@@ -89,7 +119,7 @@ ggml_metal_pipeline_with_params ggml_metal_library_compile_pipeline(ggml_metal_l
 
 ggml_metal_encoder_t ggml_metal_encoder_init(ggml_metal_cmd_buf_t, bool concurrent) {
     GGML_ASSERT(concurrent);
-    return new ggml_metal_encoder { nullptr, {}, 0, true };
+    return new ggml_metal_encoder{ nullptr, {}, 0, true };
 }
 void ggml_metal_encoder_free(ggml_metal_encoder_t encoder) { delete encoder; }
 void ggml_metal_encoder_end_encoding(ggml_metal_encoder_t) {}
@@ -117,15 +147,16 @@ void ggml_metal_encoder_set_threadgroup_memory_size(ggml_metal_encoder_t encoder
 
 void ggml_metal_encoder_memory_barrier(ggml_metal_encoder_t encoder) { encoder->after = true; }
 
-void ggml_metal_encoder_dispatch_threadgroups(ggml_metal_encoder_t encoder, int tg0, int tg1, int tg2, int tptg0, int tptg1, int tptg2) {
+void ggml_metal_encoder_dispatch_threadgroups(
+    ggml_metal_encoder_t encoder, int tg0, int tg1, int tg2, int tptg0, int tptg1, int tptg2) {
     msl_dispatch d;
-    d.module    = module_of(encoder->pipeline->kernel);
-    d.kernel    = encoder->pipeline->kernel;
+    d.module = module_of(encoder->pipeline->kernel);
+    d.kernel = encoder->pipeline->kernel;
     d.constants = encoder->pipeline->constants;
-    d.grid      = { (uint32_t) tg0, (uint32_t) tg1, (uint32_t) tg2 };
-    d.threads   = { (uint32_t) tptg0, (uint32_t) tptg1, (uint32_t) tptg2 };
+    d.grid = { (uint32_t) tg0, (uint32_t) tg1, (uint32_t) tg2 };
+    d.threads = { (uint32_t) tptg0, (uint32_t) tptg1, (uint32_t) tptg2 };
     d.threadgroup_memory = encoder->shared;
-    d.after     = encoder->after;
+    d.after = encoder->after;
     fake_dispatch noted = { d.kernel, {}, encoder->after, !d.module.empty() };
     for (const auto & [slot, binding] : encoder->slots) {
         d.bindings.push_back(binding);
@@ -138,27 +169,37 @@ void ggml_metal_encoder_dispatch_threadgroups(ggml_metal_encoder_t encoder, int 
 
 // --- memory
 
-ggml_metal_buffer_t ggml_metal_buffer_init(ggml_metal_device_t, size_t size, bool) { return new ggml_metal_buffer { { "metal", size } }; }
-ggml_metal_buffer_t ggml_metal_buffer_map(ggml_metal_device_t, void *, size_t, size_t) { throw std::runtime_error("mapped memory"); }
-void   ggml_metal_buffer_free(ggml_metal_buffer_t buf)      { delete buf; }
-void * ggml_metal_buffer_get_base(ggml_metal_buffer_t buf)  { return buf->memory.data(); }
-bool   ggml_metal_buffer_is_shared(ggml_metal_buffer_t)     { return true; }
+ggml_metal_buffer_t ggml_metal_buffer_init(ggml_metal_device_t, size_t size, bool) {
+    return new ggml_metal_buffer{ { "metal", size } };
+}
+ggml_metal_buffer_t ggml_metal_buffer_map(ggml_metal_device_t, void *, size_t, size_t) {
+    throw std::runtime_error("mapped memory");
+}
+void ggml_metal_buffer_free(ggml_metal_buffer_t buf) { delete buf; }
+void * ggml_metal_buffer_get_base(ggml_metal_buffer_t buf) { return buf->memory.data(); }
+bool ggml_metal_buffer_is_shared(ggml_metal_buffer_t) { return true; }
 
-void ggml_metal_buffer_memset_tensor(ggml_metal_buffer_t, ggml_tensor * tensor, uint8_t value, size_t offset, size_t size) {
+void ggml_metal_buffer_memset_tensor(
+    ggml_metal_buffer_t, ggml_tensor * tensor, uint8_t value, size_t offset, size_t size) {
     memset((char *) tensor->data + offset, value, size);
 }
-void ggml_metal_buffer_set_tensor(ggml_metal_buffer_t, ggml_tensor * tensor, const void * data, size_t offset, size_t size) {
+void ggml_metal_buffer_set_tensor(
+    ggml_metal_buffer_t, ggml_tensor * tensor, const void * data, size_t offset, size_t size) {
     memcpy((char *) tensor->data + offset, data, size);
 }
-void ggml_metal_buffer_get_tensor(ggml_metal_buffer_t, const ggml_tensor * tensor, void * data, size_t offset, size_t size) {
+void ggml_metal_buffer_get_tensor(
+    ggml_metal_buffer_t, const ggml_tensor * tensor, void * data, size_t offset, size_t size) {
     memcpy(data, (const char *) tensor->data + offset, size);
 }
 bool ggml_metal_buffer_cpy_tensor(ggml_metal_buffer_t, const ggml_tensor *, ggml_tensor *) { return false; }
-void ggml_metal_buffer_clear(ggml_metal_buffer_t buf, uint8_t value) { memset(buf->memory.data(), value, buf->memory.size()); }
+void ggml_metal_buffer_clear(ggml_metal_buffer_t buf, uint8_t value) {
+    memset(buf->memory.data(), value, buf->memory.size());
+}
 
 ggml_metal_buffer_id ggml_metal_buffer_get_id(ggml_metal_buffer_t buf, const ggml_tensor * t) {
     const size_t offset = (uint8_t *) t->data - buf->memory.data();
-    if (offset + ggml_nbytes(t) > buf->memory.size()) throw std::runtime_error(std::string(t->name) + " is not in its buffer");
+    if (offset + ggml_nbytes(t) > buf->memory.size())
+        throw std::runtime_error(std::string(t->name) + " is not in its buffer");
     return { &buf->memory, offset };
 }
 
@@ -168,14 +209,14 @@ ggml_metal_device_t ggml_metal_device_init(int device, int) {
     ggml_metal_device_t dev = new ggml_metal_device();
     dev->props.device = device;
     strcpy(dev->props.name, "fake M2");
-    dev->props.max_buffer_size            = size_t(1) << 32;
+    dev->props.max_buffer_size = size_t(1) << 32;
     dev->props.max_theadgroup_memory_size = 32768;
-    dev->props.has_simdgroup_reduction    = true;
-    dev->props.has_simdgroup_mm           = true;
-    dev->props.use_shared_buffers         = true;
-    dev->props.gpu_family                 = 8;
+    dev->props.has_simdgroup_reduction = true;
+    dev->props.has_simdgroup_mm = true;
+    dev->props.use_shared_buffers = true;
+    dev->props.gpu_family = 8;
     dev->library = { dev, ggml_metal_pipelines_init() };
-    dev->fusion  = ggml_metal_fusion_info_init(true, 0);
+    dev->fusion = ggml_metal_fusion_info_init(true, 0);
     return dev;
 }
 
@@ -185,21 +226,23 @@ void ggml_metal_device_free(ggml_metal_device_t dev) {
     delete dev;
 }
 
-const char * ggml_metal_device_id_token(enum ggml_metal_device_id)                               { return "fake"; }
-ggml_metal_library_t ggml_metal_device_get_library(ggml_metal_device_t dev)                      { return &dev->library; }
-const ggml_metal_device_props * ggml_metal_device_get_props(ggml_metal_device_t dev)             { return &dev->props; }
-ggml_metal_fusion_info * ggml_metal_device_get_fusion_info(ggml_metal_device_t dev)              { return dev->fusion; }
-void ggml_metal_device_get_memory(ggml_metal_device_t, size_t * free, size_t * total)            { *free = *total = size_t(1) << 32; }
-ggml_metal_event_t ggml_metal_device_event_init(ggml_metal_device_t)                             { return nullptr; }
-void ggml_metal_device_event_free(ggml_metal_device_t, ggml_metal_event_t)                       {}
-void ggml_metal_device_event_synchronize(ggml_metal_device_t, ggml_metal_event_t)                {}
+const char * ggml_metal_device_id_token(enum ggml_metal_device_id) { return "fake"; }
+ggml_metal_library_t ggml_metal_device_get_library(ggml_metal_device_t dev) { return &dev->library; }
+const ggml_metal_device_props * ggml_metal_device_get_props(ggml_metal_device_t dev) { return &dev->props; }
+ggml_metal_fusion_info * ggml_metal_device_get_fusion_info(ggml_metal_device_t dev) { return dev->fusion; }
+void ggml_metal_device_get_memory(ggml_metal_device_t, size_t * free, size_t * total) {
+    *free = *total = size_t(1) << 32;
+}
+ggml_metal_event_t ggml_metal_device_event_init(ggml_metal_device_t) { return nullptr; }
+void ggml_metal_device_event_free(ggml_metal_device_t, ggml_metal_event_t) {}
+void ggml_metal_device_event_synchronize(ggml_metal_device_t, ggml_metal_event_t) {}
 
 // as the patched ggml-metal-device.m; what is upstream's own is not asked here
 bool ggml_metal_device_supports_op(ggml_metal_device_t dev, const ggml_tensor * op) {
     return !turbo_metal_involves(op) || turbo_metal_supports_op(&dev->props, true, op);
 }
 
-ggml_metal_t ggml_metal_init(ggml_metal_device_t dev) { return new ggml_metal { dev }; }
+ggml_metal_t ggml_metal_init(ggml_metal_device_t dev) { return new ggml_metal{ dev }; }
 void ggml_metal_free(ggml_metal_t ctx) { delete ctx; }
 const char * ggml_metal_get_name(ggml_metal_t ctx) { return ctx->dev->props.name; }
 void ggml_metal_synchronize(ggml_metal_t) {}
@@ -215,9 +258,7 @@ ggml_status ggml_metal_graph_compute(ggml_metal_t ctx, ggml_cgraph * gf) {
     dispatches.clear();
     reports.clear();
     ggml_metal_op_t op = ggml_metal_op_init(ctx->dev, nullptr, gf, ctx->dev->fusion, 0, gf->n_nodes, true, false, 0);
-    for (int i = 0, n = ggml_metal_op_n_nodes(op); i < n; ) {
-        i += ggml_metal_op_encode(op, i);
-    }
+    for (int i = 0, n = ggml_metal_op_n_nodes(op); i < n;) { i += ggml_metal_op_encode(op, i); }
     ggml_metal_op_free(op);
     return GGML_STATUS_SUCCESS;
 }

@@ -7,10 +7,10 @@
 #include "ggml-backend.h"
 
 struct fake_dispatch {
-    std::string               kernel;
-    std::map<int, uint8_t *>  slots; // where bound memory begins
-    bool                      after; // a barrier is before it
-    bool                      executed;
+    std::string kernel;
+    std::map<int, uint8_t *> slots; // where bound memory begins
+    bool after; // a barrier is before it
+    bool executed;
 };
 
 // The Metal backend of ggml on the executor; an M2. The same for the whole program.

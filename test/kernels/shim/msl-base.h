@@ -34,35 +34,45 @@ constexpr half operator""h(long double x) { return (half) x; }
 #define MSL_EACH_CONSTANT(X)
 #endif
 
-typedef unsigned char  uchar;
+typedef unsigned char uchar;
 typedef unsigned short ushort;
-typedef unsigned int   uint;
-typedef unsigned long  ulong;
-typedef __bf16         bfloat;
+typedef unsigned int uint;
+typedef unsigned long ulong;
+typedef __bf16 bfloat;
 
 #define __METAL_VERSION__ 320
-#define __METAL__ 1
+#define __METAL__         1
 
 #define M_PI_F   3.14159265358979323846f
 #define M_E_F    2.71828182845904523536f
 #define MAXHALF  ((half) 65504.0f)
 #define HALF_MAX ((half) 65504.0f)
-#undef  NAN
-#define NAN      (__builtin_nanf(""))
-#undef  INFINITY
+#undef NAN
+#define NAN (__builtin_nanf(""))
+#undef INFINITY
 #define INFINITY (__builtin_inff())
 
 namespace metal {
 
-template <class A, class B> struct is_same { static constexpr bool value = false; };
-template <class A> struct is_same<A, A> { static constexpr bool value = true; };
+template <class A, class B> struct is_same {
+    static constexpr bool value = false;
+};
+template <class A> struct is_same<A, A> {
+    static constexpr bool value = true;
+};
 
 template <bool B, class T = void> struct enable_if {};
-template <class T> struct enable_if<true, T> { typedef T type; };
+template <class T> struct enable_if<true, T> {
+    typedef T type;
+};
 template <bool B, class T = void> using enable_if_t = typename enable_if<B, T>::type;
 
-template <bool B, class T, class F> struct conditional { typedef T type; };
-template <class T, class F> struct conditional<false, T, F> { typedef F type; };
+template <bool B, class T, class F> struct conditional {
+    typedef T type;
+};
+template <class T, class F> struct conditional<false, T, F> {
+    typedef F type;
+};
 template <bool B, class T, class F> using conditional_t = typename conditional<B, T, F>::type;
 
 template <class T> struct is_scalar {

@@ -9,10 +9,16 @@
 
 namespace metal {
 
-enum class mem_flags { mem_none = 0, mem_device = 1, mem_threadgroup = 2, mem_texture = 4, mem_threadgroup_imageblock = 8 };
+enum class mem_flags {
+    mem_none = 0,
+    mem_device = 1,
+    mem_threadgroup = 2,
+    mem_texture = 4,
+    mem_threadgroup_imageblock = 8
+};
 inline mem_flags operator|(mem_flags a, mem_flags b) { return (mem_flags) ((int) a | (int) b); }
 
-MSL_COLLECTIVE inline void simdgroup_barrier(mem_flags f)   { msl_simdgroup_barrier((int) f, MSL_SITE); }
+MSL_COLLECTIVE inline void simdgroup_barrier(mem_flags f) { msl_simdgroup_barrier((int) f, MSL_SITE); }
 MSL_COLLECTIVE inline void threadgroup_barrier(mem_flags f) { msl_threadgroup_barrier((int) f, MSL_SITE); }
 
 template <class T> struct lanes {
@@ -22,7 +28,11 @@ template <class T> struct lanes {
         x = msl_exchange(&mine, sizeof(T), site);
     }
     MSL_QUIET bool has(int i) const { return x->present[i]; }
-    MSL_QUIET T operator[](int i) const { T r; __builtin_memcpy(&r, x->value[i], sizeof(T)); return r; }
+    MSL_QUIET T operator[](int i) const {
+        T r;
+        __builtin_memcpy(&r, x->value[i], sizeof(T));
+        return r;
+    }
 };
 
 template <class T> MSL_QUIET inline T from_lane(const lanes<T> & all, int source, const void * site) {
@@ -31,6 +41,7 @@ template <class T> MSL_QUIET inline T from_lane(const lanes<T> & all, int source
 }
 
 // a lane that would read beyond either end keeps its own value
+// clang-format off: a table of macros
 #define X(name, source) \
     template <class T> MSL_COLLECTIVE T name(T v, ushort a) { \
         const void * site = MSL_SITE; \
@@ -47,6 +58,7 @@ X(simd_shuffle_up,          l >= a ? l - a : l)
 X(simd_shuffle_rotate_down, (l + a) & 31)
 X(simd_shuffle_rotate_up,   (l - a) & 31)
 #undef X
+// clang-format on
 
 template <class T> MSL_COLLECTIVE T simd_broadcast_first(T v) {
     const lanes<T> all(v, MSL_SITE);
@@ -58,43 +70,59 @@ template <class T> MSL_COLLECTIVE T simd_broadcast_first(T v) {
 // Halving tree over the lanes present; all lanes get the same bits.
 template <class T, class Op> MSL_QUIET inline T reduce(T v, const void * site, Op op) {
     const lanes<T> all(v, site);
-    T    t[32];
+    T t[32];
     bool has[32];
-    for (int i = 0; i < 32; ++i) if ((has[i] = all.has(i))) t[i] = all[i];
+    for (int i = 0; i < 32; ++i)
+        if ((has[i] = all.has(i))) t[i] = all[i];
     for (int d = 16; d > 0; d /= 2) {
         for (int i = 0; i < d; ++i) {
             if (!has[i + d]) continue;
-            t[i]   = has[i] ? op(t[i], t[i + d]) : t[i + d];
+            t[i] = has[i] ? op(t[i], t[i + d]) : t[i + d];
             has[i] = true;
         }
     }
     return t[0];
 }
+// clang-format off: a table of macros
 #define X(name, expr) \
     template <class T> MSL_COLLECTIVE T name(T v) { return reduce(v, MSL_SITE, [](T a, T b) MSL_QUIET { return (T) (expr); }); }
 X(simd_sum, a + b) X(simd_product, a*b) X(simd_max, metal::max(a, b)) X(simd_min, metal::min(a, b))
 X(simd_and, a & b) X(simd_or, a | b) X(simd_xor, a ^ b)
 #undef X
-MSL_COLLECTIVE inline bool simd_all(bool v) { return reduce((int) v, MSL_SITE, [](int a, int b) MSL_QUIET { return a & b; }); }
-MSL_COLLECTIVE inline bool simd_any(bool v) { return reduce((int) v, MSL_SITE, [](int a, int b) MSL_QUIET { return a | b; }); }
+    // clang-format on
+    MSL_COLLECTIVE inline bool simd_all(bool v) {
+    return reduce((int) v, MSL_SITE, [](int a, int b) MSL_QUIET { return a & b; });
+}
+MSL_COLLECTIVE inline bool simd_any(bool v) {
+    return reduce((int) v, MSL_SITE, [](int a, int b) MSL_QUIET { return a | b; });
+}
 
 template <class T> MSL_QUIET inline T sum_below(T v, int end, const void * site) {
     const lanes<T> all(v, site);
     T s = (T) 0;
-    for (int i = 0; i < end; ++i) if (all.has(i)) s = s + all[i];
+    for (int i = 0; i < end; ++i)
+        if (all.has(i)) s = s + all[i];
     return s;
 }
 template <class T> MSL_COLLECTIVE T simd_prefix_exclusive_sum(T v) { return sum_below(v, msl_lane(), MSL_SITE); }
 template <class T> MSL_COLLECTIVE T simd_prefix_inclusive_sum(T v) { return sum_below(v, msl_lane() + 1, MSL_SITE); }
 
 // Fibres share one OS thread, so plain operations are atomic. Not seen by the race detector.
-template <class T> struct atomic_box { T v; };
-typedef atomic_box<int>   atomic_int;
-typedef atomic_box<uint>  atomic_uint;
+template <class T> struct atomic_box {
+    T v;
+};
+typedef atomic_box<int> atomic_int;
+typedef atomic_box<uint> atomic_uint;
 typedef atomic_box<float> atomic_float;
 enum memory_order { memory_order_relaxed };
-template <class T, class U> MSL_QUIET T atomic_fetch_add_explicit(volatile atomic_box<T> * p, U x, memory_order) { T old = p->v; p->v = old + (T) x; return old; }
-template <class T, class U> MSL_QUIET void atomic_store_explicit(volatile atomic_box<T> * p, U x, memory_order) { p->v = (T) x; }
+template <class T, class U> MSL_QUIET T atomic_fetch_add_explicit(volatile atomic_box<T> * p, U x, memory_order) {
+    T old = p->v;
+    p->v = old + (T) x;
+    return old;
+}
+template <class T, class U> MSL_QUIET void atomic_store_explicit(volatile atomic_box<T> * p, U x, memory_order) {
+    p->v = (T) x;
+}
 template <class T> MSL_QUIET T atomic_load_explicit(const volatile atomic_box<T> * p, memory_order) { return p->v; }
 
 } // namespace metal

@@ -12,16 +12,15 @@
 
 namespace {
 
-bool is_scalar() {
-    return strcmp(ggml_turbo_simd_level(), "scalar") == 0;
-}
+bool is_scalar() { return strcmp(ggml_turbo_simd_level(), "scalar") == 0; }
 
 std::string describe(const attention_case & c) {
-    return std::string(ggml_type_name(c.type_k)) + "/" + ggml_type_name(c.type_v) + " dim " + std::to_string(c.dim_k) + "/" + std::to_string(c.dim_v) +
-        " heads " + std::to_string(c.n_head_kv) + "x" + std::to_string(c.gqa) + " n_kv " + std::to_string(c.n_kv) + " rows " + std::to_string(c.n_rows) +
-        " streams " + std::to_string(c.n_stream) + " mask " + std::to_string(int(c.mask)) + " sinks " + std::to_string(c.sinks) +
-        " softcap " + std::to_string(c.softcap) + " bias " + std::to_string(c.max_bias) + " by_head " + std::to_string(c.by_head) +
-        " threads " + std::to_string(c.n_threads) + " seed " + std::to_string(c.seed);
+    return std::string(ggml_type_name(c.type_k)) + "/" + ggml_type_name(c.type_v) + " dim " + std::to_string(c.dim_k) +
+           "/" + std::to_string(c.dim_v) + " heads " + std::to_string(c.n_head_kv) + "x" + std::to_string(c.gqa) +
+           " n_kv " + std::to_string(c.n_kv) + " rows " + std::to_string(c.n_rows) + " streams " +
+           std::to_string(c.n_stream) + " mask " + std::to_string(int(c.mask)) + " sinks " + std::to_string(c.sinks) +
+           " softcap " + std::to_string(c.softcap) + " bias " + std::to_string(c.max_bias) + " by_head " +
+           std::to_string(c.by_head) + " threads " + std::to_string(c.n_threads) + " seed " + std::to_string(c.seed);
 }
 
 // Squared error of the whole output in units of its expected variance. A logit's error is shared by all values of a head,
@@ -29,58 +28,69 @@ std::string describe(const attention_case & c) {
 void check_case(const attention_case & c) {
     attention_data data(c);
     const bool exact = is_scalar();
-    const attention_result r = attention_compare(c, data, exact || c.type_k == GGML_TYPE_F16, exact || c.type_v == GGML_TYPE_F16);
+    const attention_result r =
+        attention_compare(c, data, exact || c.type_k == GGML_TYPE_F16, exact || c.type_v == GGML_TYPE_F16);
     double error = 0.0;
     double expected = 0.0;
     for (size_t i = 0; i < r.want.size(); ++i) {
         const double e = r.got[i] - r.want[i];
-        error    += e*e;
+        error += e * e;
         expected += r.variance[i];
     }
-    check(error <= 16*expected, __FILE__, __LINE__, "error " + std::to_string(error/expected) + " of its variance: " + describe(c));
+    check(error <= 16 * expected, __FILE__, __LINE__,
+        "error " + std::to_string(error / expected) + " of its variance: " + describe(c));
 }
 
 const ggml_type TYPES_128[] = {
-    GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, GGML_TYPE_TURBO4_64, GGML_TYPE_TURBO3_64,
-    GGML_TYPE_Q8_0, GGML_TYPE_Q5_0, GGML_TYPE_IQ4_NL, GGML_TYPE_Q4_0, GGML_TYPE_F16,
+    GGML_TYPE_TURBO4,
+    GGML_TYPE_TURBO3,
+    GGML_TYPE_TURBO4_64,
+    GGML_TYPE_TURBO3_64,
+    GGML_TYPE_Q8_0,
+    GGML_TYPE_Q5_0,
+    GGML_TYPE_IQ4_NL,
+    GGML_TYPE_Q4_0,
+    GGML_TYPE_F16,
 };
 const ggml_type TYPES_64[] = {
-    GGML_TYPE_TURBO4_64, GGML_TYPE_TURBO3_64,
-    GGML_TYPE_Q8_0, GGML_TYPE_Q5_0, GGML_TYPE_IQ4_NL, GGML_TYPE_Q4_0, GGML_TYPE_F16,
+    GGML_TYPE_TURBO4_64,
+    GGML_TYPE_TURBO3_64,
+    GGML_TYPE_Q8_0,
+    GGML_TYPE_Q5_0,
+    GGML_TYPE_IQ4_NL,
+    GGML_TYPE_Q4_0,
+    GGML_TYPE_F16,
 };
 
-template <typename T, size_t N> T pick(const T (&list)[N], std::mt19937 & rng) {
-    return list[rng() % N];
-}
+template <typename T, size_t N> T pick(const T (&list)[N], std::mt19937 & rng) { return list[rng() % N]; }
 
 attention_case random_case(unsigned seed) {
-    static const int dims[]    = { 64, 128, 128, 256 };
-    static const int groups[]  = { 1, 2, 3, 4, 5, 8, 16 };
+    static const int dims[] = { 64, 128, 128, 256 };
+    static const int groups[] = { 1, 2, 3, 4, 5, 8, 16 };
     static const int lengths[] = { 1, 2, 7, 31, 32, 33, 40, 64, 65, 95, 127, 200, 257 };
     static const int threads[] = { 1, 2, 2, 3, 5 };
-    static const mask_kind masks[] = { mask_kind::none, mask_kind::causal, mask_kind::causal, mask_kind::holes, mask_kind::window, mask_kind::row_hidden };
+    static const mask_kind masks[] = { mask_kind::none, mask_kind::causal, mask_kind::causal, mask_kind::holes,
+        mask_kind::window, mask_kind::row_hidden };
     std::mt19937 rng(seed);
 
     attention_case c;
-    c.seed      = seed;
-    c.dim_k     = pick(dims, rng);
-    c.dim_v     = rng() % 4 == 0 ? pick(dims, rng) : c.dim_k;
-    c.type_k    = c.dim_k == 64 ? pick(TYPES_64, rng) : pick(TYPES_128, rng);
-    c.type_v    = c.dim_v == 64 ? pick(TYPES_64, rng) : pick(TYPES_128, rng);
-    c.gqa       = pick(groups, rng);
+    c.seed = seed;
+    c.dim_k = pick(dims, rng);
+    c.dim_v = rng() % 4 == 0 ? pick(dims, rng) : c.dim_k;
+    c.type_k = c.dim_k == 64 ? pick(TYPES_64, rng) : pick(TYPES_128, rng);
+    c.type_v = c.dim_v == 64 ? pick(TYPES_64, rng) : pick(TYPES_128, rng);
+    c.gqa = pick(groups, rng);
     c.n_head_kv = 1 + rng() % 3;
-    c.n_kv      = pick(lengths, rng);
-    c.n_rows    = std::min<int>(1 + (rng() % 3 == 0 ? rng() % 8 : 0), 32/c.gqa);
-    c.n_stream  = rng() % 5 == 0 ? 2 : 1;
-    c.by_head   = rng() % 3 == 0;
-    c.sinks     = rng() % 4 == 0;
-    c.softcap   = rng() % 5 == 0 ? 4.0f : 0.0f;
-    c.max_bias  = rng() % 5 == 0 ? 8.0f : 0.0f;
-    c.mask      = pick(masks, rng);
+    c.n_kv = pick(lengths, rng);
+    c.n_rows = std::min<int>(1 + (rng() % 3 == 0 ? rng() % 8 : 0), 32 / c.gqa);
+    c.n_stream = rng() % 5 == 0 ? 2 : 1;
+    c.by_head = rng() % 3 == 0;
+    c.sinks = rng() % 4 == 0;
+    c.softcap = rng() % 5 == 0 ? 4.0f : 0.0f;
+    c.max_bias = rng() % 5 == 0 ? 8.0f : 0.0f;
+    c.mask = pick(masks, rng);
     c.n_threads = pick(threads, rng);
-    if (c.n_rows > c.n_kv) {
-        c.n_rows = 1;
-    }
+    if (c.n_rows > c.n_kv) { c.n_rows = 1; }
     return c;
 }
 
@@ -106,14 +116,12 @@ TEST("decode attention: every pair of types at a cache's shape") {
     for (const ggml_type k : TYPES_128) {
         for (const ggml_type v : TYPES_128) {
             attention_case c;
-            c.type_k    = k;
-            c.type_v    = v;
+            c.type_k = k;
+            c.type_v = v;
             c.n_head_kv = 4;
-            c.n_kv      = 500;
+            c.n_kv = 500;
             c.n_threads = 2;
-            if (ours(c)) {
-                check_case(c);
-            }
+            if (ours(c)) { check_case(c); }
         }
     }
 }
@@ -125,9 +133,7 @@ TEST("decode attention: any number of threads, the same bits") {
         c.n_kv = n_kv;
         attention_data data(c);
         const std::vector<float> one = attention_run(c, data);
-        for (c.n_threads = 2; c.n_threads <= 7; ++c.n_threads) {
-            CHECK(attention_run(c, data) == one);
-        }
+        for (c.n_threads = 2; c.n_threads <= 7; ++c.n_threads) { CHECK(attention_run(c, data) == one); }
     }
 }
 
@@ -144,13 +150,11 @@ TEST("decode attention: a damaged position shows where it is visible only") {
                 memcpy(data.row(c, t, 0, 0, position), &nan, sizeof(nan));
 
                 const std::vector<float> shown = attention_run(c, data);
-                CHECK(std::isnan(shown[0]) && std::isnan(shown[c.dim_v*c.gqa - 1]));
-                CHECK(!std::isnan(shown[c.dim_v*c.gqa])); // the next KV head's
+                CHECK(std::isnan(shown[0]) && std::isnan(shown[c.dim_v * c.gqa - 1]));
+                CHECK(!std::isnan(shown[c.dim_v * c.gqa])); // the next KV head's
 
                 data.mask[position] = -INFINITY;
-                for (const float value : attention_run(c, data)) {
-                    CHECK(!std::isnan(value));
-                }
+                for (const float value : attention_run(c, data)) { CHECK(!std::isnan(value)); }
             }
         }
     }

@@ -3,6 +3,4 @@
 
 #include "turbo-codec.h"
 
-extern "C" bool turbo_cpu_has(const char *) {
-    return true;
-}
+extern "C" bool turbo_cpu_has(const char *) { return true; }

@@ -31,39 +31,49 @@ EMULATED simde__m512i emulated_cvtepi8_epi32(__m128i x) {
 }
 
 EMULATED __m128i emulated_cvtepi32_epi8(simde__m512i x) {
-    union { int32_t from[16]; simde__m512i x; } u;
-    union { int8_t to[16]; __m128i y; } v;
+    union {
+        int32_t from[16];
+        simde__m512i x;
+    } u;
+    union {
+        int8_t to[16];
+        __m128i y;
+    } v;
     u.x = x;
-    for (int i = 0; i < 16; ++i) {
-        v.to[i] = (int8_t) u.from[i];
-    }
+    for (int i = 0; i < 16; ++i) { v.to[i] = (int8_t) u.from[i]; }
     return v.y;
 }
 
 EMULATED __m256i emulated_cvtepi32_epi16(simde__m512i x) {
-    union { int32_t from[16]; simde__m512i x; } u;
-    union { int16_t to[16]; __m256i y; } v;
+    union {
+        int32_t from[16];
+        simde__m512i x;
+    } u;
+    union {
+        int16_t to[16];
+        __m256i y;
+    } v;
     u.x = x;
-    for (int i = 0; i < 16; ++i) {
-        v.to[i] = (int16_t) u.from[i];
-    }
+    for (int i = 0; i < 16; ++i) { v.to[i] = (int16_t) u.from[i]; }
     return v.y;
 }
 
 EMULATED __m128i emulated_cvtepi64_epi16(simde__m512i x) {
-    union { int64_t from[8]; simde__m512i x; } u;
-    union { int16_t to[8]; __m128i y; } v;
+    union {
+        int64_t from[8];
+        simde__m512i x;
+    } u;
+    union {
+        int16_t to[8];
+        __m128i y;
+    } v;
     u.x = x;
-    for (int i = 0; i < 8; ++i) {
-        v.to[i] = (int16_t) u.from[i];
-    }
+    for (int i = 0; i < 8; ++i) { v.to[i] = (int16_t) u.from[i]; }
     return v.y;
 }
 
 // exact where the instruction may be off by 2^-14
-EMULATED simde__m512 emulated_rcp14_ps(simde__m512 x) {
-    return simde_mm512_div_ps(simde_mm512_set1_ps(1.0f), x);
-}
+EMULATED simde__m512 emulated_rcp14_ps(simde__m512 x) { return simde_mm512_div_ps(simde_mm512_set1_ps(1.0f), x); }
 
 EMULATED simde__m512 emulated_cvtepi32_ps(simde__m512i x) {
     return simde_mm512_castsi512_ps(emulated_join(_mm256_castps_si256(_mm256_cvtepi32_ps(emulated_half(x, 0))),
@@ -72,16 +82,15 @@ EMULATED simde__m512 emulated_cvtepi32_ps(simde__m512i x) {
 
 EMULATED simde__m512i emulated_cvtps_epi32(simde__m512 x) {
     const simde__m512i i = simde_mm512_castps_si512(x);
-    return emulated_join(_mm256_cvtps_epi32(_mm256_castsi256_ps(emulated_half(i, 0))), _mm256_cvtps_epi32(_mm256_castsi256_ps(emulated_half(i, 1))));
+    return emulated_join(_mm256_cvtps_epi32(_mm256_castsi256_ps(emulated_half(i, 0))),
+        _mm256_cvtps_epi32(_mm256_castsi256_ps(emulated_half(i, 1))));
 }
 
 EMULATED __m256 emulated_extractf32x8_ps(simde__m512 x, int i) {
     return _mm256_castsi256_ps(emulated_half(simde_mm512_castps_si512(x), i));
 }
 
-EMULATED simde__mmask64 emulated_cvtu64_mask64(uint64_t bits) {
-    return bits;
-}
+EMULATED simde__mmask64 emulated_cvtu64_mask64(uint64_t bits) { return bits; }
 
 #undef _mm512_extractf32x8_ps
 #undef _mm512_shuffle_f32x4

@@ -4,10 +4,10 @@
 // 0 below -87, NaN of a NaN
 INLINE vec exp_of(vec x) {
     const vec low = set1(-87.0f);
-    const vec v   = max2(low, x);
-    const vec n   = round_even(mul(v, set1(1.44269504f)));
-    const vec hi  = fnma(n, set1(0.693359375f), v);
-    const vec r   = fnma(n, set1(-2.12194440e-4f), hi);
+    const vec v = max2(low, x);
+    const vec n = round_even(mul(v, set1(1.44269504f)));
+    const vec hi = fnma(n, set1(0.693359375f), v);
+    const vec r = fnma(n, set1(-2.12194440e-4f), hi);
     vec p = set1(1.9875691500e-4f);
     p = fma(p, r, set1(1.3981999507e-3f));
     p = fma(p, r, set1(8.3334519073e-3f));

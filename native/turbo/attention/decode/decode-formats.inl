@@ -11,16 +11,16 @@ struct multipliers {
 
 template <typename BLOCK, int G> struct turbo_base {
     typedef BLOCK block;
-    static const int GROUP    = G;
+    static const int GROUP = G;
     static const int QUARTERS = 4;
     static const int LEVEL_MAX = 111;
     static const int MULT_MAX = TURBO_MULT(15);
-    static const int ADDENDS  = 4; // of a 16-bit sum of products of K
+    static const int ADDENDS = 4; // of a 16-bit sum of products of K
     static constexpr float UNIT = TURBO_UNIT;
 
     static INLINE simd::I header(rows row) { return simd::dwords(row); }
-    static INLINE vec scale (simd::I header)           { return simd::half_to_float(header); }
-    static INLINE vec scale_v(simd::I header)          { return scale(header); }
+    static INLINE vec scale(simd::I header) { return simd::half_to_float(header); }
+    static INLINE vec scale_v(simd::I header) { return scale(header); }
     static INLINE multipliers mult(simd::I header) {
         multipliers m;
         UNROLL for (int i = 0; i < 4; ++i) { m.quarter[i] = simd::multiplier(header, i); }
@@ -29,7 +29,7 @@ template <typename BLOCK, int G> struct turbo_base {
 };
 
 template <typename BLOCK, int G> struct format4 : turbo_base<BLOCK, G> {
-    static const int DWORDS = G/8; // of qs
+    static const int DWORDS = G / 8; // of qs
 
     static INLINE int value(int i) { return i; }
 
@@ -37,37 +37,37 @@ template <typename BLOCK, int G> struct format4 : turbo_base<BLOCK, G> {
         const simd::I table = simd::table_k4();
         UNROLL for (int c0 = 0; c0 < DWORDS; c0 += 4) {
             simd::I col[4];
-            simd::columns(row, offsetof(BLOCK, qs) + 4*c0, col);
+            simd::columns(row, offsetof(BLOCK, qs) + 4 * c0, col);
             UNROLL for (int c = 0; c < 4; c += 2) {
                 const int i = c0 + c;
-                emit(simd::lookup(table, simd::low_nibbles (col[c])), simd::lookup(table, simd::low_nibbles (col[c + 1])),
-                    i/(G/16), i, i + 1);
-                emit(simd::lookup(table, simd::high_nibbles(col[c])), simd::lookup(table, simd::high_nibbles(col[c + 1])),
-                    2 + i/(G/16), i + DWORDS, i + 1 + DWORDS);
+                emit(simd::lookup(table, simd::low_nibbles(col[c])), simd::lookup(table, simd::low_nibbles(col[c + 1])),
+                    i / (G / 16), i, i + 1);
+                emit(simd::lookup(table, simd::high_nibbles(col[c])),
+                    simd::lookup(table, simd::high_nibbles(col[c + 1])), 2 + i / (G / 16), i + DWORDS, i + 1 + DWORDS);
             }
         }
     }
 
     template <typename EMIT> static INLINE void emit_v(rows row, EMIT emit) {
         const simd::I table = simd::table_v4();
-        UNROLL for (int h = 0; h < G/64; ++h) {
+        UNROLL for (int h = 0; h < G / 64; ++h) {
             simd::I x[simd::CHUNK];
-            simd::interleave(row, offsetof(BLOCK, qs) + 32*h, x);
+            simd::interleave(row, offsetof(BLOCK, qs) + 32 * h, x);
             UNROLL for (int t = 0; t < simd::CHUNK; ++t) {
-                emit(simd::lookup(table, simd::low_nibbles (x[t])), h,        t);
-                emit(simd::lookup(table, simd::high_nibbles(x[t])), h + G/64, t);
+                emit(simd::lookup(table, simd::low_nibbles(x[t])), h, t);
+                emit(simd::lookup(table, simd::high_nibbles(x[t])), h + G / 64, t);
             }
         }
     }
 };
 
-typedef format4<block_turbo4,    128> format_turbo4;
-typedef format4<block_turbo4_64, 64>  format_turbo4_64;
+typedef format4<block_turbo4, 128> format_turbo4;
+typedef format4<block_turbo4_64, 64> format_turbo4_64;
 
 // The words of turbo-layout.h: `simd` takes codes from bits 0-2 and 4-6 of a register, and from the bits left over of three.
 template <typename BLOCK, int G> struct format3 : turbo_base<BLOCK, G> {
-    static const int N      = G/16; // bytes of a word
-    static const int DWORDS = N/4;
+    static const int N = G / 16; // bytes of a word
+    static const int DWORDS = N / 4;
 
     // The two codes of a byte are in neighboring dwords of the query. Within 16 values: dword d of a word holds those from 4*d and,
     // in its high nibbles, from N + 4*d.
@@ -75,9 +75,9 @@ template <typename BLOCK, int G> struct format3 : turbo_base<BLOCK, G> {
 
     template <typename EMIT> static INLINE void emit_k(rows row, EMIT emit) {
         const simd::I table = simd::table_k3();
-        const int     qs    = offsetof(BLOCK, qs);
-        simd::I col[6*DWORDS];
-        UNROLL for (int c = 0; c + 4 <= 6*DWORDS; c += 4) { simd::columns(row, qs + 4*c, col + c); }
+        const int qs = offsetof(BLOCK, qs);
+        simd::I col[6 * DWORDS];
+        UNROLL for (int c = 0; c + 4 <= 6 * DWORDS; c += 4) { simd::columns(row, qs + 4 * c, col + c); }
         if (DWORDS == 1) {
             simd::I last[4];
             simd::columns(row, qs + 8, last);
@@ -89,10 +89,12 @@ template <typename BLOCK, int G> struct format3 : turbo_base<BLOCK, G> {
                 const simd::I * words[3];
                 UNROLL for (int k = 0; k < 3; ++k) { words[k] = col + TURBO3_WORD(DWORDS, h, k) + d; }
                 UNROLL for (int k = 0; k < 4; ++k) {
-                    const simd::I c     = k < 3 ? simd::codes3(*words[k]) : simd::spread_codes3(*words[0], *words[1], *words[2]);
-                    const int     first = 2*N*k + 8*d; // in the order of the query, of the half
-                    const int     dword = first/16*8 + 4*h + first%16/4;
-                    emit(simd::lookup(table, c), simd::lookup(table, simd::high_codes3(c)), dword/(G/16), dword, dword + 1);
+                    const simd::I c =
+                        k < 3 ? simd::codes3(*words[k]) : simd::spread_codes3(*words[0], *words[1], *words[2]);
+                    const int first = 2 * N * k + 8 * d; // in the order of the query, of the half
+                    const int dword = first / 16 * 8 + 4 * h + first % 16 / 4;
+                    emit(simd::lookup(table, c), simd::lookup(table, simd::high_codes3(c)), dword / (G / 16), dword,
+                        dword + 1);
                 }
             }
         }
@@ -105,36 +107,39 @@ template <typename BLOCK, int G> struct format3 : turbo_base<BLOCK, G> {
         const int registers = simd::word_registers<N>();
         UNROLL for (int d = 0; d < registers; ++d) {
             UNROLL for (int k = 0; k < 4; ++k) {
-                const simd::I c = k < 3 ? simd::codes3(word[k][d]) : simd::spread_codes3(word[0][d], word[1][d], word[2][d]);
-                simd::emit_codes3<N>(table, c, 2*N*k + simd::W/2*d, emit);
+                const simd::I c =
+                    k < 3 ? simd::codes3(word[k][d]) : simd::spread_codes3(word[0][d], word[1][d], word[2][d]);
+                simd::emit_codes3<N>(table, c, 2 * N * k + simd::W / 2 * d, emit);
             }
         }
     }
 };
 
-typedef format3<block_turbo3,    128> format_turbo3;
-typedef format3<block_turbo3_64, 64>  format_turbo3_64;
+typedef format3<block_turbo3, 128> format_turbo3;
+typedef format3<block_turbo3_64, 64> format_turbo3_64;
 
 struct format_q8_0 {
     typedef block_q8_0 block;
-    static const int GROUP    = QK8_0;
+    static const int GROUP = QK8_0;
     static const int QUARTERS = 1;
     static const int LEVEL_MAX = 128;
     static const int MULT_MAX = 1;
-    static const int ADDENDS  = 2;
+    static const int ADDENDS = 2;
     static constexpr float UNIT = 1.0f;
 
-    static INLINE int         value (int i)                   { return i; }
-    static INLINE simd::I     header(rows row) { return simd::dwords(row); }
-    static INLINE vec     scale (simd::I header)          { return simd::half_to_float(header); }
-    static INLINE vec     scale_v(simd::I header)         { return scale(header); }
-    static INLINE multipliers mult  (simd::I)                 { return { { simd::one() } }; }
+    static INLINE int value(int i) { return i; }
+    static INLINE simd::I header(rows row) { return simd::dwords(row); }
+    static INLINE vec scale(simd::I header) { return simd::half_to_float(header); }
+    static INLINE vec scale_v(simd::I header) { return scale(header); }
+    static INLINE multipliers mult(simd::I) { return { { simd::one() } }; }
 
     template <typename EMIT> static INLINE void emit_k(rows row, EMIT emit) {
         UNROLL for (int c0 = 0; c0 < 8; c0 += 4) {
             simd::I col[4];
-            simd::columns(row, offsetof(block, qs) + 4*c0, col);
-            UNROLL for (int c = 0; c < 4; c += 2) { emit(simd::bias_q8(col[c]), simd::bias_q8(col[c + 1]), 0, c0 + c, c0 + c + 1); }
+            simd::columns(row, offsetof(block, qs) + 4 * c0, col);
+            UNROLL for (int c = 0; c < 4; c += 2) {
+                emit(simd::bias_q8(col[c]), simd::bias_q8(col[c + 1]), 0, c0 + c, c0 + c + 1);
+            }
         }
     }
 
@@ -149,16 +154,16 @@ struct format_q8_0 {
 // sign to the levels, whose bytes decode-rows.inl has.
 template <typename BLOCK, typename LEVELS> struct signed_base {
     typedef BLOCK block;
-    static const int GROUP    = QK4_0;
+    static const int GROUP = QK4_0;
     static const int QUARTERS = 1;
     static const int MULT_MAX = 1;
     static constexpr float UNIT = 1.0f;
 
-    static INLINE int         value (int i)           { return i; }
-    static INLINE simd::I     header(rows row)        { return simd::dwords(row); }
-    static INLINE vec     scale (simd::I header)  { return simd::half_to_float(header); }
-    static INLINE vec     scale_v(simd::I header) { return simd::half_to_float(simd::half_size(header)); }
-    static INLINE multipliers mult  (simd::I)         { return { { simd::one() } }; }
+    static INLINE int value(int i) { return i; }
+    static INLINE simd::I header(rows row) { return simd::dwords(row); }
+    static INLINE vec scale(simd::I header) { return simd::half_to_float(header); }
+    static INLINE vec scale_v(simd::I header) { return simd::half_to_float(simd::half_size(header)); }
+    static INLINE multipliers mult(simd::I) { return { { simd::one() } }; }
 
     template <typename EMIT> static INLINE void emit_v(rows row, EMIT emit) {
         simd::I x[simd::CHUNK];
@@ -170,13 +175,13 @@ template <typename BLOCK, typename LEVELS> struct signed_base {
 // the codes are levels with a bias of LEVEL_MAX
 struct format_q4_0 : signed_base<block_q4_0, levels_q4_0> {
     static const int LEVEL_MAX = 8;
-    static const int ADDENDS   = 4; // at no loss: codes are below 16, so that sum_limit is far off
+    static const int ADDENDS = 4; // at no loss: codes are below 16, so that sum_limit is far off
 
     template <typename EMIT> static INLINE void emit_k(rows row, EMIT emit) {
         simd::I col[4];
         simd::columns(row, offsetof(block, qs), col);
         UNROLL for (int c = 0; c < 4; c += 2) {
-            emit(simd::low_nibbles (col[c]), simd::low_nibbles (col[c + 1]), 0, c,     c + 1);
+            emit(simd::low_nibbles(col[c]), simd::low_nibbles(col[c + 1]), 0, c, c + 1);
             emit(simd::high_nibbles(col[c]), simd::high_nibbles(col[c + 1]), 0, c + 4, c + 5);
         }
     }
@@ -184,32 +189,34 @@ struct format_q4_0 : signed_base<block_q4_0, levels_q4_0> {
 
 struct format_q5_0 : signed_base<block_q5_0, levels_q5_0> {
     static const int LEVEL_MAX = 16;
-    static const int ADDENDS   = 4; // as in q4_0
+    static const int ADDENDS = 4; // as in q4_0
 
     template <typename EMIT> static INLINE void emit_k(rows row, EMIT emit) {
         const simd::I qh = simd::dwords({ row.data + offsetof(block, qh), row.stride });
         simd::I col[4];
         simd::columns(row, offsetof(block, qs), col);
         UNROLL for (int c = 0; c < 4; c += 2) {
-            emit(simd::either(simd::low_nibbles (col[c]),     simd::bit4(qh, c)),
-                 simd::either(simd::low_nibbles (col[c + 1]), simd::bit4(qh, c + 1)), 0, c,     c + 1);
-            emit(simd::either(simd::high_nibbles(col[c]),     simd::bit4(qh, c + 4)),
-                 simd::either(simd::high_nibbles(col[c + 1]), simd::bit4(qh, c + 5)), 0, c + 4, c + 5);
+            emit(simd::either(simd::low_nibbles(col[c]), simd::bit4(qh, c)),
+                simd::either(simd::low_nibbles(col[c + 1]), simd::bit4(qh, c + 1)), 0, c, c + 1);
+            emit(simd::either(simd::high_nibbles(col[c]), simd::bit4(qh, c + 4)),
+                simd::either(simd::high_nibbles(col[c + 1]), simd::bit4(qh, c + 5)), 0, c + 4, c + 5);
         }
     }
 };
 
 struct format_iq4_nl : signed_base<block_iq4_nl, levels_iq4_nl> {
     static const int LEVEL_MAX = 128;
-    static const int ADDENDS   = 2; // as in q8_0: the levels use all of a byte
+    static const int ADDENDS = 2; // as in q8_0: the levels use all of a byte
 
     template <typename EMIT> static INLINE void emit_k(rows row, EMIT emit) {
         const simd::I table = simd::table_iq4();
         simd::I col[4];
         simd::columns(row, offsetof(block, qs), col);
         UNROLL for (int c = 0; c < 4; c += 2) {
-            emit(simd::lookup(table, simd::low_nibbles (col[c])), simd::lookup(table, simd::low_nibbles (col[c + 1])), 0, c,     c + 1);
-            emit(simd::lookup(table, simd::high_nibbles(col[c])), simd::lookup(table, simd::high_nibbles(col[c + 1])), 0, c + 4, c + 5);
+            emit(simd::lookup(table, simd::low_nibbles(col[c])), simd::lookup(table, simd::low_nibbles(col[c + 1])), 0,
+                c, c + 1);
+            emit(simd::lookup(table, simd::high_nibbles(col[c])), simd::lookup(table, simd::high_nibbles(col[c + 1])),
+                0, c + 4, c + 5);
         }
     }
 };

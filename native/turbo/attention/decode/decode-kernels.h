@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DECODE_TILE 32
+#define DECODE_TILE        32
 #define DECODE_MAX_QUERIES 32
 
 // The levels of ggml's iq4_nl, whose table has no header of its own.
@@ -21,12 +21,12 @@
 // Rows of one KV head: row p at data + p*stride, 0 <= p < DECODE_TILE, dim values each.
 struct decode_rows {
     const char * data;
-    size_t       stride;
-    int          dim;
+    size_t stride;
+    int dim;
 
     // memory that will be wanted soon: a kernel may prefetch this much of it, spread over its work
     const char * ahead;
-    size_t       ahead_size;
+    size_t ahead_size;
 };
 
 // A running softmax over tiles: weights so far are relative to exp(max), sum is their sum.
@@ -37,8 +37,8 @@ struct decode_state {
 
 // What the softmax needs of a query vector beside its logits.
 struct decode_row {
-    const uint16_t *      mask;
-    float                 slope;
+    const uint16_t * mask;
+    float slope;
     struct decode_state * state;
 };
 
@@ -52,15 +52,16 @@ struct decode_k_kernels {
     // Bytes of a query vector of dim values as `scores` takes it; a multiple of 64.
     size_t (*query_size)(int dim);
     // x: dim values. scale: factor of all scores.
-    void   (*query)(const float * x, int dim, float scale, void * query);
+    void (*query)(const float * x, int dim, float scale, void * query);
     // score[j*DECODE_TILE + p] = query[j] . row p
-    void   (*scores)(const struct decode_rows * k, const void * const * query, int n_query, float * score);
+    void (*scores)(const struct decode_rows * k, const void * const * query, int n_query, float * score);
 };
 
 struct decode_v_kernels {
     // acc[j] = acc[j]*rescale[j] + sum over p of weight[j*DECODE_TILE + p] * row p. Weights are >= 0; a
     // row of weight 0 for all queries counts as zeros, whatever it holds. acc is in the kernel's own order of values.
-    void (*accumulate)(const struct decode_rows * v, const float * weight, const float * rescale, int n_query, float * const * acc);
+    void (*accumulate)(
+        const struct decode_rows * v, const float * weight, const float * rescale, int n_query, float * const * acc);
     // puts acc into the order of the row
     void (*finish)(float * acc, int dim);
 };
@@ -93,20 +94,33 @@ struct decode_kernels {
 };
 
 // The table of a level's file, which defines K_KERNELS and V_KERNELS of its formats, and those of f16.
-#define DECODE_TABLE(level) {                                                                                    \
-    level,                                                                                                       \
-    softmax,                                                                                                     \
-    {                                                                                                            \
-        K_KERNELS(format_turbo4), K_KERNELS(format_turbo3), K_KERNELS(format_turbo4_64),                         \
-        K_KERNELS(format_turbo3_64), K_KERNELS(format_q8_0), K_KERNELS(format_q5_0), K_KERNELS(format_iq4_nl),   \
-        K_KERNELS(format_q4_0), K_KERNELS_F16,                                                                   \
-    },                                                                                                           \
-    {                                                                                                            \
-        V_KERNELS(format_turbo4), V_KERNELS(format_turbo3), V_KERNELS(format_turbo4_64),                         \
-        V_KERNELS(format_turbo3_64), V_KERNELS(format_q8_0), V_KERNELS(format_q5_0), V_KERNELS(format_iq4_nl),   \
-        V_KERNELS(format_q4_0), V_KERNELS_F16,                                                                   \
-    },                                                                                                           \
-}
+#define DECODE_TABLE(level) \
+    { \
+        level, \
+        softmax, \
+        { \
+            K_KERNELS(format_turbo4), \
+            K_KERNELS(format_turbo3), \
+            K_KERNELS(format_turbo4_64), \
+            K_KERNELS(format_turbo3_64), \
+            K_KERNELS(format_q8_0), \
+            K_KERNELS(format_q5_0), \
+            K_KERNELS(format_iq4_nl), \
+            K_KERNELS(format_q4_0), \
+            K_KERNELS_F16, \
+        }, \
+        { \
+            V_KERNELS(format_turbo4), \
+            V_KERNELS(format_turbo3), \
+            V_KERNELS(format_turbo4_64), \
+            V_KERNELS(format_turbo3_64), \
+            V_KERNELS(format_q8_0), \
+            V_KERNELS(format_q5_0), \
+            V_KERNELS(format_iq4_nl), \
+            V_KERNELS(format_q4_0), \
+            V_KERNELS_F16, \
+        }, \
+    }
 
 extern const struct decode_kernels decode_kernels_scalar;
 extern const struct decode_kernels decode_kernels_avx2;

@@ -4,10 +4,10 @@
 // Consecutive rows.
 struct rows {
     const char * data;
-    size_t       stride;
+    size_t stride;
 
-    INLINE const char * operator[](int p) const { return data + p*stride; }
-    INLINE rows         from(int p)       const { return { data + p*stride, stride }; }
+    INLINE const char * operator[](int p) const { return data + p * stride; }
+    INLINE rows from(int p) const { return { data + p * stride, stride }; }
 };
 
 INLINE int32_t dword(const void * p) {
@@ -15,7 +15,7 @@ INLINE int32_t dword(const void * p) {
     memcpy(&v, p, sizeof(v));
     return v;
 }
-INLINE __m128i load8 (const char * p) { return _mm_loadl_epi64((const __m128i *) p); }
+INLINE __m128i load8(const char * p) { return _mm_loadl_epi64((const __m128i *) p); }
 INLINE __m128i load16(const char * p) { return _mm_loadu_si128((const __m128i *) p); }
 INLINE __m256i load32(const char * p) { return _mm256_loadu_si256((const __m256i *) p); }
 
@@ -44,18 +44,21 @@ struct levels_q4_0 {
 
 struct levels_iq4_nl {
     static INLINE __m256i of(const char * p) {
-        return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(iq4_table(0)), nibbles32(((const block_iq4_nl *) p)->qs));
+        return _mm256_shuffle_epi8(
+            _mm256_broadcastsi128_si256(iq4_table(0)), nibbles32(((const block_iq4_nl *) p)->qs));
     }
 };
 
 struct levels_q5_0 {
     static INLINE __m256i of(const char * p) {
         const block_q5_0 * block = (const block_q5_0 *) p;
-        const __m256i at   = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3);
+        const __m256i at = _mm256_setr_epi8(
+            0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3);
         const __m256i mask = _mm256_set1_epi64x((long long) 0x8040201008040201);
         const __m256i bits = _mm256_and_si256(_mm256_shuffle_epi8(_mm256_set1_epi32(dword(block->qh)), at), mask);
         // 16 less without the bit
-        return _mm256_or_si256(nibbles32(block->qs), _mm256_andnot_si256(_mm256_cmpeq_epi8(bits, mask), _mm256_set1_epi8((char) 0xf0)));
+        return _mm256_or_si256(
+            nibbles32(block->qs), _mm256_andnot_si256(_mm256_cmpeq_epi8(bits, mask), _mm256_set1_epi8((char) 0xf0)));
     }
 };
 
@@ -82,7 +85,8 @@ INLINE void interleave_bytes(__m256i a, __m256i b, __m256i c, __m256i d, __m256i
 }
 // x[t]: bytes 4*t .. 4*t + 3 and 16 + 4*t .. 16 + 4*t + 3 of the 32 at the offset
 INLINE void interleave32(rows row, int offset, __m256i x[4]) {
-    interleave_bytes(load32(row[0] + offset), load32(row[1] + offset), load32(row[2] + offset), load32(row[3] + offset), x);
+    interleave_bytes(
+        load32(row[0] + offset), load32(row[1] + offset), load32(row[2] + offset), load32(row[3] + offset), x);
 }
 // x[0]: bytes 0-3 and 8-11 of the 16 at the offset, x[1]: 4-7 and 12-15
 INLINE void interleave16(rows row, int offset, __m256i x[2]) {

@@ -37,63 +37,52 @@ template <ggml_type TYPE> struct of_ggml {
     }
 };
 
-typedef of_turbo<TURBO_FORMAT_4,    128> format_turbo4;
-typedef of_turbo<TURBO_FORMAT_3,    128> format_turbo3;
-typedef of_turbo<TURBO_FORMAT_4_64, 64>  format_turbo4_64;
-typedef of_turbo<TURBO_FORMAT_3_64, 64>  format_turbo3_64;
-typedef of_ggml<GGML_TYPE_Q8_0>          format_q8_0;
-typedef of_ggml<GGML_TYPE_Q5_0>          format_q5_0;
-typedef of_ggml<GGML_TYPE_IQ4_NL>        format_iq4_nl;
-typedef of_ggml<GGML_TYPE_Q4_0>          format_q4_0;
-typedef of_ggml<GGML_TYPE_F16>           format_f16;
+typedef of_turbo<TURBO_FORMAT_4, 128> format_turbo4;
+typedef of_turbo<TURBO_FORMAT_3, 128> format_turbo3;
+typedef of_turbo<TURBO_FORMAT_4_64, 64> format_turbo4_64;
+typedef of_turbo<TURBO_FORMAT_3_64, 64> format_turbo3_64;
+typedef of_ggml<GGML_TYPE_Q8_0> format_q8_0;
+typedef of_ggml<GGML_TYPE_Q5_0> format_q5_0;
+typedef of_ggml<GGML_TYPE_IQ4_NL> format_iq4_nl;
+typedef of_ggml<GGML_TYPE_Q4_0> format_q4_0;
+typedef of_ggml<GGML_TYPE_F16> format_f16;
 
-size_t query_size(int dim) {
-    return dim*sizeof(float);
-}
+size_t query_size(int dim) { return dim * sizeof(float); }
 
 void query(const float * x, int dim, float scale, void * query) {
-    for (int i = 0; i < dim; ++i) {
-        ((float *) query)[i] = scale*x[i];
-    }
+    for (int i = 0; i < dim; ++i) { ((float *) query)[i] = scale * x[i]; }
 }
 
 template <typename T> void scores(const decode_rows * k, const void * const * query, int n_query, float * score) {
     for (int p = 0; p < DECODE_TILE; ++p) {
-        for (int j = 0; j < n_query; ++j) {
-            score[j*DECODE_TILE + p] = 0.0f;
-        }
-        const char * block = k->data + p*k->stride;
+        for (int j = 0; j < n_query; ++j) { score[j * DECODE_TILE + p] = 0.0f; }
+        const char * block = k->data + p * k->stride;
         for (int i0 = 0; i0 < k->dim; i0 += T::BLOCK) {
             float x[MAX_BLOCK];
             block = T::decode(block, x);
             for (int j = 0; j < n_query; ++j) {
                 const float * q = (const float *) query[j] + i0;
                 float sum = 0.0f;
-                for (int i = 0; i < T::BLOCK; ++i) {
-                    sum += q[i]*x[i];
-                }
-                score[j*DECODE_TILE + p] += sum;
+                for (int i = 0; i < T::BLOCK; ++i) { sum += q[i] * x[i]; }
+                score[j * DECODE_TILE + p] += sum;
             }
         }
     }
 }
 
-template <typename T> void accumulate(const decode_rows * v, const float * weight, const float * rescale, int n_query, float * const * acc) {
+template <typename T>
+void accumulate(const decode_rows * v, const float * weight, const float * rescale, int n_query, float * const * acc) {
     for (int j = 0; j < n_query; ++j) {
-        for (int i = 0; i < v->dim; ++i) {
-            acc[j][i] *= rescale[j];
-        }
+        for (int i = 0; i < v->dim; ++i) { acc[j][i] *= rescale[j]; }
     }
     for (int p = 0; p < DECODE_TILE; ++p) {
-        const char * block = v->data + p*v->stride;
+        const char * block = v->data + p * v->stride;
         for (int i0 = 0; i0 < v->dim; i0 += T::BLOCK) {
             float x[MAX_BLOCK];
             block = T::decode(block, x);
             for (int j = 0; j < n_query; ++j) {
-                const float w = weight[j*DECODE_TILE + p];
-                for (int i = 0; w > 0.0f && i < T::BLOCK; ++i) {
-                    acc[j][i0 + i] += w*x[i];
-                }
+                const float w = weight[j * DECODE_TILE + p];
+                for (int i = 0; w > 0.0f && i < T::BLOCK; ++i) { acc[j][i0 + i] += w * x[i]; }
             }
         }
     }
@@ -101,9 +90,7 @@ template <typename T> void accumulate(const decode_rows * v, const float * weigh
 
 void finish(float *, int) {}
 
-INLINE vec exp_of(vec x) {
-    return expf(x);
-}
+INLINE vec exp_of(vec x) { return expf(x); }
 
 #include "decode-softmax.inl"
 

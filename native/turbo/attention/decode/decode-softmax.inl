@@ -31,7 +31,7 @@ INLINE float weights_of_logits(float * score, float max) {
 INLINE decode_step nothing_visible(float * score, decode_state * state) {
     for (int p = 0; p < DECODE_TILE; ++p) {
         state->sum = score[p] != score[p] ? score[p] : state->sum;
-        score[p]   = 0.0f;
+        score[p] = 0.0f;
     }
     return { 1.0f, -INFINITY };
 }
@@ -39,7 +39,7 @@ INLINE decode_step nothing_visible(float * score, decode_state * state) {
 INLINE decode_step raise_max(float top, decode_state * state) {
     float rescale = 1.0f;
     if (top > state->max) {
-        rescale    = first(exp_of(set1(state->max - top)));
+        rescale = first(exp_of(set1(state->max - top)));
         state->max = top;
     }
     return { rescale, top - state->max };
@@ -47,16 +47,15 @@ INLINE decode_step raise_max(float top, decode_state * state) {
 
 void softmax(float * score, const decode_row * row, int n_query, decode_step * step) {
     float top[DECODE_MAX_QUERIES];
+    for (int j = 0; j < n_query; ++j) { top[j] = apply_mask(score + j * DECODE_TILE, row[j].mask, row[j].slope); }
     for (int j = 0; j < n_query; ++j) {
-        top[j] = apply_mask(score + j*DECODE_TILE, row[j].mask, row[j].slope);
-    }
-    for (int j = 0; j < n_query; ++j) {
-        step[j] = top[j] == -INFINITY ? nothing_visible(score + j*DECODE_TILE, row[j].state) : raise_max(top[j], row[j].state);
+        step[j] = top[j] == -INFINITY ? nothing_visible(score + j * DECODE_TILE, row[j].state)
+                                      : raise_max(top[j], row[j].state);
     }
     for (int j = 0; j < n_query; ++j) {
         decode_state * state = row[j].state;
         if (top[j] != -INFINITY) {
-            state->sum = state->sum*step[j].rescale + weights_of_logits(score + j*DECODE_TILE, state->max);
+            state->sum = state->sum * step[j].rescale + weights_of_logits(score + j * DECODE_TILE, state->max);
         }
     }
 }

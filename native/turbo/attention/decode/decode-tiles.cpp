@@ -14,35 +14,29 @@ enum tile_sight {
 };
 
 tile_sight sight_of(const uint16_t * mask, int n) {
-    uint64_t any  = 0;
+    uint64_t any = 0;
     uint64_t seen = 0;
     if (n == T) {
-        uint64_t four[T/4];
+        uint64_t four[T / 4];
         memcpy(four, mask, sizeof(four));
-        for (int i = 0; i < T/4; ++i) {
-            any  |= four[i];
-            seen |= four[i] ^ uint64_t(0x0001000100010001)*HALF_NEVER;
+        for (int i = 0; i < T / 4; ++i) {
+            any |= four[i];
+            seen |= four[i] ^ uint64_t(0x0001000100010001) * HALF_NEVER;
         }
         return any == 0 ? TILE_OPEN : seen == 0 ? TILE_HIDDEN : TILE_MASKED;
     }
-    for (int p = 0; p < n; ++p) {
-        seen |= mask[p] ^ HALF_NEVER;
-    }
+    for (int p = 0; p < n; ++p) { seen |= mask[p] ^ HALF_NEVER; }
     return seen == 0 ? TILE_HIDDEN : TILE_MASKED; // positions behind the last are always masked
 }
 
 tile_sight sight_of_tile(const turbo_attention * at, int stream, int p0) {
     const int n = decode_tile_size(at, p0);
-    if (at->mask == nullptr) {
-        return n == T ? TILE_OPEN : TILE_MASKED;
-    }
+    if (at->mask == nullptr) { return n == T ? TILE_OPEN : TILE_MASKED; }
     const int n_head = at->mask_n_head < at->n_head ? at->mask_n_head : at->n_head;
     const tile_sight first = sight_of(decode_mask(at, 0, 0, stream, p0), n);
     for (int row = 0; row < at->n_rows; ++row) {
         for (int head = 0; head < n_head; ++head) {
-            if (sight_of(decode_mask(at, row, head, stream, p0), n) != first) {
-                return TILE_MASKED;
-            }
+            if (sight_of(decode_mask(at, row, head, stream, p0), n) != first) { return TILE_MASKED; }
         }
     }
     return first;
@@ -51,34 +45,29 @@ tile_sight sight_of_tile(const turbo_attention * at, int stream, int p0) {
 } // namespace
 
 const uint16_t * decode_mask(const turbo_attention * at, int row, int head, int stream, int p0) {
-    return (const uint16_t *) (at->mask + row*at->mask_nb_row + (head % at->mask_n_head)*at->mask_nb_head +
-        (stream % at->mask_n_stream)*at->mask_nb_stream) + p0;
+    return (const uint16_t *) (at->mask + row * at->mask_nb_row + (head % at->mask_n_head) * at->mask_nb_head +
+                               (stream % at->mask_n_stream) * at->mask_nb_stream) +
+           p0;
 }
 
-int decode_tile_size(const turbo_attention * at, int p0) {
-    return at->n_kv - p0 < T ? at->n_kv - p0 : T;
-}
+int decode_tile_size(const turbo_attention * at, int p0) { return at->n_kv - p0 < T ? at->n_kv - p0 : T; }
 
 int decode_list_tiles(const turbo_attention * at, decode_tile * tiles) {
     int n = 0;
     for (int s = 0; s < at->n_stream; ++s) {
         for (int p0 = 0; p0 < at->n_kv; p0 += T) {
             const tile_sight sight = sight_of_tile(at, s, p0);
-            if (sight != TILE_HIDDEN) {
-                tiles[n++] = { s, p0, sight == TILE_OPEN };
-            }
+            if (sight != TILE_HIDDEN) { tiles[n++] = { s, p0, sight == TILE_OPEN }; }
         }
     }
     return n;
 }
 
 int decode_list_chunks(const decode_tile * tiles, int n_tile, int n_chunk, decode_chunk * chunks) {
-    const int size = (n_tile + n_chunk - 1)/n_chunk;
+    const int size = (n_tile + n_chunk - 1) / n_chunk;
     int n = 0;
     for (int first = 0, last = 0; first < n_tile; first = last) {
-        while (last < n_tile && last - first < size && tiles[last].stream == tiles[first].stream) {
-            ++last;
-        }
+        while (last < n_tile && last - first < size && tiles[last].stream == tiles[first].stream) { ++last; }
         chunks[n++] = { first, last };
     }
     return n;

@@ -10,8 +10,8 @@
 // A tile with a visible position, of a stream.
 struct decode_tile {
     int32_t stream;
-    int32_t p0;   // its first position
-    bool    open; // the mask is 0 for all of it
+    int32_t p0; // its first position
+    bool open; // the mask is 0 for all of it
 };
 
 // Tiles first .. last - 1, of one stream.

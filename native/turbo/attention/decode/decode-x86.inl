@@ -7,19 +7,19 @@
 // positions each.
 
 struct simd : lanes {
-    static const int W     = WIDTH;
-    static const int CHUNK = 32/W;
+    static const int W = WIDTH;
+    static const int CHUNK = 32 / W;
 
     // into L2: a tile of all heads, its successor beside it, is more than L1 holds
     static INLINE void prefetch(const char * p) { _mm_prefetch(p, _MM_HINT_T1); }
 
-    static INLINE I low_nibbles (I x) { return bit_and(x, set1_epi8(15)); }
+    static INLINE I low_nibbles(I x) { return bit_and(x, set1_epi8(15)); }
     static INLINE I high_nibbles(I x) { return low_nibbles(srli_epi16(x, 4)); }
     static INLINE I lookup(I table, I index) { return shuffle_epi8(table, index); }
     static INLINE I either(I a, I b) { return bit_or(a, b); }
 
     // Codes of turbo3, one in each nibble with bit 3 clear. A lookup sees bits 0 to 3, and bit 7, which is 0 in both.
-    static INLINE I codes3     (I x) { return bit_and(x, set1_epi8(0x77)); }
+    static INLINE I codes3(I x) { return bit_and(x, set1_epi8(0x77)); }
     static INLINE I high_codes3(I x) { return srli_epi16(x, 4); }
 
     // K levels are unsigned with a bias, which vpmaddubsw wants; V levels are signed, the weights are unsigned there
@@ -27,7 +27,7 @@ struct simd : lanes {
         const uint8_t m[8] = TURBO4_MAGNITUDES;
         int8_t t[16];
         for (int i = 0; i < 8; ++i) {
-            t[i]     = (int8_t) (bias + m[i]);
+            t[i] = (int8_t) (bias + m[i]);
             t[i + 8] = (int8_t) (bias - m[i]);
         }
         return each_quarter(load16((const char *) t));
@@ -35,7 +35,7 @@ struct simd : lanes {
     static INLINE I table3(int bias) {
         const uint8_t m[4] = TURBO3_MAGNITUDES;
         int8_t t[16];
-        for (int i = 0; i < 16; ++i) { t[i] = (int8_t) (i/4 % 2 == 0 ? bias + m[i % 4] : bias - m[i % 4]); }
+        for (int i = 0; i < 16; ++i) { t[i] = (int8_t) (i / 4 % 2 == 0 ? bias + m[i % 4] : bias - m[i % 4]); }
         return each_quarter(load16((const char *) t));
     }
     static INLINE I table_k4() { return table4(111); }
@@ -51,10 +51,10 @@ struct simd : lanes {
 
     static INLINE I half_size(I header) { return bit_and(header, set1_epi32(0x7fff)); }
 
-    static INLINE void multipliers_of_tile(const I header[DECODE_TILE/W], int16_t (*mult)[DECODE_TILE]) {
-        UNROLL for (int r = 0; r < CHUNK/2; ++r) {
-            const I sub = high_words(header[2*r], header[2*r + 1]);
-            UNROLL for (int i = 0; i < 4; ++i) { store_int(mult[i] + 2*W*r, multiplier_words(sub, i)); }
+    static INLINE void multipliers_of_tile(const I header[DECODE_TILE / W], int16_t (*mult)[DECODE_TILE]) {
+        UNROLL for (int r = 0; r < CHUNK / 2; ++r) {
+            const I sub = high_words(header[2 * r], header[2 * r + 1]);
+            UNROLL for (int i = 0; i < 4; ++i) { store_int(mult[i] + 2 * W * r, multiplier_words(sub, i)); }
         }
     }
 
@@ -82,7 +82,7 @@ struct simd : lanes {
     // bits 4*i .. 4*i + 3 of a lane in bit 4 of its bytes
     static INLINE I bit4(I bits, int i) {
         const __m128i four = _mm_setr_epi8(0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12);
-        const I x = shuffle_epi8(bits, each_quarter(_mm_add_epi8(four, _mm_set1_epi8(i/2))));
+        const I x = shuffle_epi8(bits, each_quarter(_mm_add_epi8(four, _mm_set1_epi8(i / 2))));
         return sixteen_where(x, set1_epi32(i % 2 == 0 ? 0x08040201 : (int) 0x80402010));
     }
 
@@ -98,16 +98,17 @@ struct simd : lanes {
     }
     template <typename LEVELS> static INLINE void interleave_levels(rows row, I x[CHUNK]) {
         __m256i y[4];
-        interleave_bytes(signed_levels<LEVELS>(row[0]), signed_levels<LEVELS>(row[1]), signed_levels<LEVELS>(row[2]), signed_levels<LEVELS>(row[3]), y);
+        interleave_bytes(signed_levels<LEVELS>(row[0]), signed_levels<LEVELS>(row[1]), signed_levels<LEVELS>(row[2]),
+            signed_levels<LEVELS>(row[3]), y);
         fill_chunk(y, x);
     }
     static INLINE void fill_chunk(const __m256i y[4], I x[CHUNK]) {
-        fill(y,     2, x);
-        fill(y + 2, 2, x + CHUNK/2);
+        fill(y, 2, x);
+        fill(y + 2, 2, x + CHUNK / 2);
     }
 
     // words of N bytes of turbo3, one half of the block in each half of a 256-bit part; N = 4 may leave a register half empty
-    template <int N> static constexpr int word_registers() { return N == 4 ? 1 : CHUNK/2; }
+    template <int N> static constexpr int word_registers() { return N == 4 ? 1 : CHUNK / 2; }
     template <int N> static INLINE void interleave_words(rows row, int offset, I x[3][2]) {
         __m256i y[6];
         if (N == 8) {
@@ -117,15 +118,15 @@ struct simd : lanes {
             interleave16(row, offset, y);
             y[2] = interleave8(row, offset + 16);
         }
-        UNROLL for (int k = 0; k < 3; ++k) { fill(y + N/4*k, N/4, x[k]); }
+        UNROLL for (int k = 0; k < 3; ++k) { fill(y + N / 4 * k, N / 4, x[k]); }
     }
     // u: number within the half of the first value in the low nibbles
     template <int N, typename EMIT> static INLINE void emit_codes3(I table, I codes, int u, EMIT emit) {
         if (N == 4 && W == 16) {
-            emit(lookup(table, low_halves(codes, high_codes3(codes))), u/16, u % 16/8);
+            emit(lookup(table, low_halves(codes, high_codes3(codes))), u / 16, u % 16 / 8);
         } else {
-            emit(lookup(table, codes),              u/16,       u % 16/(W/2));
-            emit(lookup(table, high_codes3(codes)), (u + N)/16, (u + N) % 16/(W/2));
+            emit(lookup(table, codes), u / 16, u % 16 / (W / 2));
+            emit(lookup(table, high_codes3(codes)), (u + N) / 16, (u + N) % 16 / (W / 2));
         }
     }
 
@@ -134,41 +135,43 @@ struct simd : lanes {
     // its pair, or 1/65534 of the tile's sum. Four positions g are dword place(g) of u, and pairs of 16 bits of s.
     struct weights {
         alignas(32) uint8_t u[4][DECODE_TILE];
-        alignas(32) int16_t s[DECODE_TILE/2];
+        alignas(32) int16_t s[DECODE_TILE / 2];
         float scale;
     };
 
     // two products fit 16 bits, and u a byte
-    template <int LEVEL_MAX> static constexpr int U_MAX() { return 32767/(2*LEVEL_MAX) > 255 ? 254 : 32767/(2*LEVEL_MAX) - 1; }
+    template <int LEVEL_MAX> static constexpr int U_MAX() {
+        return 32767 / (2 * LEVEL_MAX) > 255 ? 254 : 32767 / (2 * LEVEL_MAX) - 1;
+    }
 
     template <int QUARTERS, int MULT_MAX, int LEVEL_MAX>
     static INLINE void weigh(const float * weight, const float * d, const int16_t (*mult)[DECODE_TILE], weights & out) {
         const float u_max = U_MAX<LEVEL_MAX>();
-        const float x_max = QUARTERS == 1 ? u_max : u_max*(32768.0f/MULT_MAX); // vpmulhrsw divides by 2^15
+        const float x_max = QUARTERS == 1 ? u_max : u_max * (32768.0f / MULT_MAX); // vpmulhrsw divides by 2^15
 
         vec x[CHUNK];
         vec pair[CHUNK]; // the larger of two neighbors, twice
         vec sum = set1(0.0f);
         UNROLL for (int i = 0; i < CHUNK; ++i) {
-            const vec w = load(weight + W*i);
-            x[i]    = positive_part(w, mul(w, load(d + W*i)));
+            const vec w = load(weight + W * i);
+            x[i] = positive_part(w, mul(w, load(d + W * i)));
             pair[i] = max2(x[i], swap_pairs(x[i]));
-            sum     = add(sum, x[i]);
+            sum = add(sum, x[i]);
         }
         const float total = reduce_add(sum);
-        const float inv   = total > 1e-30f ? 32767.0f/total : 0.0f;
-        out.scale = total/32767.0f*(MULT_MAX/u_max);
+        const float inv = total > 1e-30f ? 32767.0f / total : 0.0f;
+        out.scale = total / 32767.0f * (MULT_MAX / u_max);
 
         I y[CHUNK];
         UNROLL for (int i = 0; i < CHUNK; ++i) {
             y[i] = to_int(mul(x[i], mul(reciprocal(max2(pair[i], set1(1e-30f))), set1(x_max))));
         }
-        I words[CHUNK/2];
-        UNROLL for (int r = 0; r < CHUNK/2; ++r) { words[r] = low_words(y[2*r], y[2*r + 1]); }
+        I words[CHUNK / 2];
+        UNROLL for (int r = 0; r < CHUNK / 2; ++r) { words[r] = low_words(y[2 * r], y[2 * r + 1]); }
         UNROLL for (int q = 0; q < QUARTERS; ++q) {
-            I u[CHUNK/2];
-            UNROLL for (int r = 0; r < CHUNK/2; ++r) {
-                u[r] = QUARTERS == 1 ? words[r] : mulhrs_epi16(words[r], load_int(mult[q] + 2*W*r));
+            I u[CHUNK / 2];
+            UNROLL for (int r = 0; r < CHUNK / 2; ++r) {
+                u[r] = QUARTERS == 1 ? words[r] : mulhrs_epi16(words[r], load_int(mult[q] + 2 * W * r));
             }
             store_u8(out.u[q], u);
         }
@@ -181,10 +184,10 @@ struct simd : lanes {
     };
 
     template <int QUARTERS, int GROUP> static INLINE four_weights weights_of(const weights & w, int chunk, int g) {
-        const int at = 4*place(g);
-        const I   s  = broadcast(w.s + at/2);
+        const int at = 4 * place(g);
+        const I s = broadcast(w.s + at / 2);
         if (GROUP == 64) {
-            return { blend_quarters(broadcast(w.u[2*chunk] + at), broadcast(w.u[2*chunk + 1] + at)), s };
+            return { blend_quarters(broadcast(w.u[2 * chunk] + at), broadcast(w.u[2 * chunk + 1] + at)), s };
         }
         return { broadcast(w.u[QUARTERS == 1 ? 0 : chunk] + at), s };
     }
@@ -196,15 +199,13 @@ struct simd : lanes {
 //
 
 template <int G> struct int_query {
-    int8_t  q[G];       // in the order of format::value
-    int32_t sum[4];     // of q over each quarter, as lanes::query_sum has it
-    float   scale;      // of the integer sums
+    int8_t q[G]; // in the order of format::value
+    int32_t sum[4]; // of q over each quarter, as lanes::query_sum has it
+    float scale; // of the integer sums
     int32_t pad[(G == 32 ? 3 : 11)];
 };
 
-template <typename FMT> size_t query_size_int(int dim) {
-    return sizeof(int_query<FMT::GROUP>)*(dim/FMT::GROUP);
-}
+template <typename FMT> size_t query_size_int(int dim) { return sizeof(int_query<FMT::GROUP>) * (dim / FMT::GROUP); }
 
 // max over lanes of pairs of neighbors' sums
 static INLINE __m128 larger_pair(__m128 most, __m128 x) {
@@ -220,12 +221,12 @@ static INLINE float max_of_four(__m128 x) {
 // the addends of one sign in a 16-bit sum would overflow it together. x in the order of format::value.
 template <typename FMT> float query_step(const float * x) {
     const __m128 zero = _mm_setzero_ps();
-    __m128 most  = zero;
-    __m128 sum   = zero; // of addends of one sign
+    __m128 most = zero;
+    __m128 sum = zero; // of addends of one sign
     __m128 shown = zero; // NaN when a value is not finite
     for (int i = 0; i < FMT::GROUP; i += 8) {
-        const __m128 a   = _mm_load_ps(x + i);
-        const __m128 b   = _mm_load_ps(x + i + 4);
+        const __m128 a = _mm_load_ps(x + i);
+        const __m128 b = _mm_load_ps(x + i + 4);
         const __m128 up_a = _mm_max_ps(a, zero);
         const __m128 up_b = _mm_max_ps(b, zero);
         const __m128 dn_a = _mm_max_ps(_mm_sub_ps(zero, a), zero);
@@ -238,10 +239,11 @@ template <typename FMT> float query_step(const float * x) {
         }
         shown = _mm_add_ps(shown, _mm_mul_ps(zero, _mm_add_ps(a, b)));
     }
-    const float by_most = max_of_four(most)/127.0f;
-    const float by_sum  = max_of_four(sum)/lanes::sum_limit(FMT::LEVEL_MAX, FMT::ADDENDS);
+    const float by_most = max_of_four(most) / 127.0f;
+    const float by_sum = max_of_four(sum) / lanes::sum_limit(FMT::LEVEL_MAX, FMT::ADDENDS);
     shown = _mm_add_ps(shown, _mm_movehl_ps(shown, shown));
-    return _mm_cvtss_f32(shown) + _mm_cvtss_f32(_mm_shuffle_ps(shown, shown, 1)) + (by_most > by_sum ? by_most : by_sum);
+    return _mm_cvtss_f32(shown) + _mm_cvtss_f32(_mm_shuffle_ps(shown, shown, 1)) +
+           (by_most > by_sum ? by_most : by_sum);
 }
 
 static INLINE __m128i integers_of(const float * x, __m128 inv) {
@@ -250,26 +252,26 @@ static INLINE __m128i integers_of(const float * x, __m128 inv) {
 
 // 16 values; returns their sum
 static INLINE int query_bytes(const float * x, __m128 inv, int8_t * q) {
-    const __m128i a = _mm_packs_epi32(integers_of(x,     inv), integers_of(x + 4,  inv));
+    const __m128i a = _mm_packs_epi32(integers_of(x, inv), integers_of(x + 4, inv));
     const __m128i b = _mm_packs_epi32(integers_of(x + 8, inv), integers_of(x + 12, inv));
     _mm_storeu_si128((__m128i *) q, _mm_packs_epi16(a, b));
     const __m128i four = _mm_madd_epi16(_mm_add_epi16(a, b), _mm_set1_epi16(1));
-    const __m128i two  = _mm_add_epi32(four, _mm_unpackhi_epi64(four, four));
+    const __m128i two = _mm_add_epi32(four, _mm_unpackhi_epi64(four, four));
     return _mm_cvtsi128_si32(two) + _mm_extract_epi32(two, 1);
 }
 
 template <typename FMT> void query_int(const float * values, int dim, float scale, void * query) {
-    const int G       = FMT::GROUP;
-    const int QUARTER = G/FMT::QUARTERS;
+    const int G = FMT::GROUP;
+    const int QUARTER = G / FMT::QUARTERS;
     int_query<G> * out = (int_query<G> *) query;
     for (int k = 0; k < dim; k += G, ++out, values += G) {
         alignas(16) float x[G];
         UNROLL for (int i = 0; i < G; ++i) { x[i] = values[FMT::value(i)]; }
-        const float  step = query_step<FMT>(x);
-        const __m128 inv  = _mm_set1_ps(step > 0.0f ? 1.0f/step : 0.0f);
+        const float step = query_step<FMT>(x);
+        const __m128 inv = _mm_set1_ps(step > 0.0f ? 1.0f / step : 0.0f);
         for (int i = 0; i < 4; ++i) { out->sum[i] = 0; }
-        for (int i = 0; i < G; i += 16) { out->sum[i/QUARTER] += query_bytes(x + i, inv, out->q + i); }
+        for (int i = 0; i < G; i += 16) { out->sum[i / QUARTER] += query_bytes(x + i, inv, out->q + i); }
         for (int i = 0; i < 4; ++i) { out->sum[i] = lanes::query_sum(out->sum[i], FMT::LEVEL_MAX); }
-        out->scale = scale*FMT::UNIT*step;
+        out->scale = scale * FMT::UNIT * step;
     }
 }

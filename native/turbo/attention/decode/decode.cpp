@@ -15,16 +15,17 @@
 
 namespace {
 
-static_assert(TURBO_DECODE_MAX_QUERIES <= DECODE_MAX_QUERIES, "decode is asked for more query vectors than a tile takes");
+static_assert(
+    TURBO_DECODE_MAX_QUERIES <= DECODE_MAX_QUERIES, "decode is asked for more query vectors than a tile takes");
 
-const int    T             = DECODE_TILE;
-const int    MAX_QUERIES   = DECODE_MAX_QUERIES;
-const size_t CACHE_LINE    = 64;
+const int T = DECODE_TILE;
+const int MAX_QUERIES = DECODE_MAX_QUERIES;
+const size_t CACHE_LINE = 64;
 
 // Chunks of an operation: so many that the last one to end is soon done, so few that their partial results cost nothing.
-const int MAX_CHUNKS       = 32;
-const int MIN_CHUNKS       = 8;
-const int PARTIAL_VECTORS  = 4096; // of all chunks together, unless that leaves fewer than MIN_CHUNKS
+const int MAX_CHUNKS = 32;
+const int MIN_CHUNKS = 8;
+const int PARTIAL_VECTORS = 4096; // of all chunks together, unless that leaves fewer than MIN_CHUNKS
 
 // Pieces of work for a thread, if there are heads enough to divide short contexts into so many.
 const int ITEMS_PER_THREAD = 4;
@@ -32,22 +33,20 @@ const int ITEMS_PER_THREAD = 4;
 // logits this far below the running maximum have weights below 1e-6, which is under the rounding of the sums: their V is not read
 const float NEGLIGIBLE = -13.8f;
 
-size_t align_up(size_t n) {
-    return (n + CACHE_LINE - 1)/CACHE_LINE*CACHE_LINE;
-}
+size_t align_up(size_t n) { return (n + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE; }
 
 int type_of(ggml_type type) {
     switch ((int) type) {
-        case GGML_TYPE_TURBO4:    return DECODE_TURBO4;
-        case GGML_TYPE_TURBO3:    return DECODE_TURBO3;
+        case GGML_TYPE_TURBO4: return DECODE_TURBO4;
+        case GGML_TYPE_TURBO3: return DECODE_TURBO3;
         case GGML_TYPE_TURBO4_64: return DECODE_TURBO4_64;
         case GGML_TYPE_TURBO3_64: return DECODE_TURBO3_64;
-        case GGML_TYPE_Q8_0:      return DECODE_Q8_0;
-        case GGML_TYPE_Q5_0:      return DECODE_Q5_0;
-        case GGML_TYPE_IQ4_NL:    return DECODE_IQ4_NL;
-        case GGML_TYPE_Q4_0:      return DECODE_Q4_0;
-        case GGML_TYPE_F16:       return DECODE_F16;
-        default:                  return DECODE_TYPE_COUNT;
+        case GGML_TYPE_Q8_0: return DECODE_Q8_0;
+        case GGML_TYPE_Q5_0: return DECODE_Q5_0;
+        case GGML_TYPE_IQ4_NL: return DECODE_IQ4_NL;
+        case GGML_TYPE_Q4_0: return DECODE_Q4_0;
+        case GGML_TYPE_F16: return DECODE_F16;
+        default: return DECODE_TYPE_COUNT;
     }
 }
 
@@ -59,34 +58,32 @@ struct plan {
     void (*softmax)(float * score, const decode_row * row, int n_query, decode_step * step);
 
     int n_query; // query vectors of a KV head
-    int n_vec;   // query vectors of a stream
+    int n_vec; // query vectors of a stream
     int n_chunk; // what the tiles are divided by; each stream may add one
 
     size_t query_size;
     size_t acc_size;
-    size_t padded_size;  // a tile's rows of one KV head
+    size_t padded_size; // a tile's rows of one KV head
     size_t partial_size; // result of a chunk
     size_t thread_size;
 
-    size_t queries_size() const { return n_vec*at->n_stream*query_size; }
+    size_t queries_size() const { return n_vec * at->n_stream * query_size; }
     size_t work_size(int n_threads) const {
-        return queries_size() + (n_chunk + at->n_stream)*partial_size + n_threads*thread_size + CACHE_LINE;
+        return queries_size() + (n_chunk + at->n_stream) * partial_size + n_threads * thread_size + CACHE_LINE;
     }
 };
 
 bool make_plan(const turbo_attention * at, plan & pl) {
     const int k = type_of(at->k.type);
     const int v = type_of(at->v.type);
-    if (k == DECODE_TYPE_COUNT || v == DECODE_TYPE_COUNT || at->n_kv <= 0) {
-        return false;
-    }
+    if (k == DECODE_TYPE_COUNT || v == DECODE_TYPE_COUNT || at->n_kv <= 0) { return false; }
     static const decode_kernels * const kernels = decode_kernels_at(ggml_turbo_simd_level());
-    pl.at      = at;
-    pl.k       = &kernels->k[k];
-    pl.v       = &kernels->v[v];
+    pl.at = at;
+    pl.k = &kernels->k[k];
+    pl.v = &kernels->v[v];
     pl.softmax = kernels->softmax;
-    pl.n_query = at->n_rows*at->gqa;
-    pl.n_vec   = at->n_rows*at->n_head;
+    pl.n_query = at->n_rows * at->gqa;
+    pl.n_vec = at->n_rows * at->n_head;
     if (pl.k->scores == nullptr || pl.v->accumulate == nullptr || pl.n_query > MAX_QUERIES ||
         at->k.head_dim % 32 != 0 || at->v.head_dim % 32 != 0) {
         return false;
@@ -95,82 +92,86 @@ bool make_plan(const turbo_attention * at, plan & pl) {
     if (kernels == &decode_kernels_scalar && !ggml_turbo_is_turbo(at->k.type) && !ggml_turbo_is_turbo(at->v.type)) {
         return false;
     }
-    const int by_vectors = PARTIAL_VECTORS/pl.n_vec;
+    const int by_vectors = PARTIAL_VECTORS / pl.n_vec;
     pl.n_chunk = by_vectors > MAX_CHUNKS ? MAX_CHUNKS : by_vectors < MIN_CHUNKS ? MIN_CHUNKS : by_vectors;
 
-    const size_t n_tile = (size_t) (at->n_kv + T - 1)/T*at->n_stream;
-    pl.query_size   = pl.k->query_size(at->k.head_dim);
-    pl.acc_size     = align_up(at->v.head_dim*sizeof(float));
-    pl.padded_size  = align_up(T*(ggml_row_size(at->k.type, at->k.head_dim) + ggml_row_size(at->v.type, at->v.head_dim)));
-    pl.partial_size = align_up(pl.n_vec*sizeof(decode_state)) + pl.n_vec*pl.acc_size;
-    pl.thread_size  = align_up(n_tile*sizeof(decode_tile)) + align_up((pl.n_chunk + at->n_stream)*sizeof(decode_chunk)) + pl.padded_size;
+    const size_t n_tile = (size_t) (at->n_kv + T - 1) / T * at->n_stream;
+    pl.query_size = pl.k->query_size(at->k.head_dim);
+    pl.acc_size = align_up(at->v.head_dim * sizeof(float));
+    pl.padded_size =
+        align_up(T * (ggml_row_size(at->k.type, at->k.head_dim) + ggml_row_size(at->v.type, at->v.head_dim)));
+    pl.partial_size = align_up(pl.n_vec * sizeof(decode_state)) + pl.n_vec * pl.acc_size;
+    pl.thread_size = align_up(n_tile * sizeof(decode_tile)) +
+                     align_up((pl.n_chunk + at->n_stream) * sizeof(decode_chunk)) + pl.padded_size;
     return true;
 }
 
 // The scratch memory: queries and partial results of all threads, then what each has for itself.
 struct scratch {
-    const plan &   pl;
-    char *         base;
-    decode_tile *  tiles;  // those with a visible position
+    const plan & pl;
+    char * base;
+    decode_tile * tiles; // those with a visible position
     decode_chunk * chunks;
-    char *         padded;
+    char * padded;
 
     scratch(const plan & pl) : pl(pl), base((char *) align_up((size_t) pl.at->work)) {
-        char * mine = base + pl.queries_size() + (pl.n_chunk + pl.at->n_stream)*pl.partial_size + pl.at->ith*pl.thread_size;
+        char * mine =
+            base + pl.queries_size() + (pl.n_chunk + pl.at->n_stream) * pl.partial_size + pl.at->ith * pl.thread_size;
         padded = mine;
-        tiles  = (decode_tile *) (mine + pl.padded_size);
-        chunks = (decode_chunk *) (mine + pl.thread_size - align_up((pl.n_chunk + pl.at->n_stream)*sizeof(decode_chunk)));
+        tiles = (decode_tile *) (mine + pl.padded_size);
+        chunks =
+            (decode_chunk *) (mine + pl.thread_size - align_up((pl.n_chunk + pl.at->n_stream) * sizeof(decode_chunk)));
     }
-    char * query(int stream, int vec) const { return base + (stream*pl.n_vec + vec)*pl.query_size; }
-    decode_state * states(int chunk) const { return (decode_state *) (base + pl.queries_size() + chunk*pl.partial_size); }
+    char * query(int stream, int vec) const { return base + (stream * pl.n_vec + vec) * pl.query_size; }
+    decode_state * states(int chunk) const {
+        return (decode_state *) (base + pl.queries_size() + chunk * pl.partial_size);
+    }
     float * acc(int chunk, int vec) const {
-        return (float *) ((char *) states(chunk) + align_up(pl.n_vec*sizeof(decode_state)) + vec*pl.acc_size);
+        return (float *) ((char *) states(chunk) + align_up(pl.n_vec * sizeof(decode_state)) + vec * pl.acc_size);
     }
 };
 
 // of a query vector within its stream
-int vec_index(const turbo_attention * at, int row, int head) {
-    return row*at->n_head + head;
-}
+int vec_index(const turbo_attention * at, int row, int head) { return row * at->n_head + head; }
 
 // Row p0 of one side of a KV head and those behind it.
 decode_rows rows_of(const turbo_attention * at, const turbo_kv & kv, int stream, int head, int p0) {
-    const int kv_stream = stream*kv.n_stream/at->n_stream;
-    return { kv.data + p0*kv.nb_pos + head*kv.nb_head + kv_stream*kv.nb_stream, kv.nb_pos, kv.head_dim, nullptr, 0 };
+    const int kv_stream = stream * kv.n_stream / at->n_stream;
+    return { kv.data + p0 * kv.nb_pos + head * kv.nb_head + kv_stream * kv.nb_stream, kv.nb_pos, kv.head_dim, nullptr,
+        0 };
 }
 
 // A tile of fewer than T rows with zeros behind them.
 decode_rows pad(const decode_rows & rows, ggml_type type, int n, char * out) {
     const size_t size = ggml_row_size(type, rows.dim);
-    memset(out, 0, T*size);
-    for (int p = 0; p < n; ++p) {
-        memcpy(out + p*size, rows.data + p*rows.stride, size);
-    }
+    memset(out, 0, T * size);
+    for (int p = 0; p < n; ++p) { memcpy(out + p * size, rows.data + p * rows.stride, size); }
     return { out, size, rows.dim, nullptr, 0 };
 }
 
 // Has the kernels ask for this head's share of another tile. Where the rows of all heads are neighbors the share is a piece
 // of whole rows, so that memory is read in order.
-void look_ahead(const turbo_attention * at, const turbo_kv & kv, const decode_tile & next, int head, decode_rows & rows) {
-    const bool        whole = kv.nb_head < kv.nb_pos;
+void look_ahead(
+    const turbo_attention * at, const turbo_kv & kv, const decode_tile & next, int head, decode_rows & rows) {
+    const bool whole = kv.nb_head < kv.nb_pos;
     const decode_rows first = rows_of(at, kv, next.stream, whole ? 0 : head, next.p0);
-    const size_t      size  = decode_tile_size(at, next.p0)*kv.nb_pos;
-    rows.ahead_size = whole ? align_up(size/at->n_head_kv) : size; // a little too far is harmless
-    rows.ahead      = first.data + (whole ? head*rows.ahead_size : 0);
+    const size_t size = decode_tile_size(at, next.p0) * kv.nb_pos;
+    rows.ahead_size = whole ? align_up(size / at->n_head_kv) : size; // a little too far is harmless
+    rows.ahead = first.data + (whole ? head * rows.ahead_size : 0);
 }
 
 // A piece of work: a chunk for some of the KV heads.
 struct item {
     int chunk;
-    int head;     // first KV head
+    int head; // first KV head
     int head_end;
 };
 
 struct worker {
-    const plan &    pl;
+    const plan & pl;
     const scratch & mem;
-    int             n_chunk;
-    int             n_group; // of KV heads
+    int n_chunk;
+    int n_group; // of KV heads
 
     void prepare_queries() const;
     item item_at(int i) const;
@@ -183,27 +184,28 @@ struct worker {
 // This thread's share of them.
 void worker::prepare_queries() const {
     const turbo_attention * at = pl.at;
-    for (int i = at->ith; i < pl.n_vec*at->n_stream; i += at->nth) {
-        const int stream = i/pl.n_vec;
-        const int vec    = i % pl.n_vec;
-        const int row    = vec/at->n_head;
-        const int head   = vec % at->n_head;
-        const float * q = (const float *) (at->q + row*at->q_nb_row + head*at->q_nb_head + stream*at->q_nb_stream);
+    for (int i = at->ith; i < pl.n_vec * at->n_stream; i += at->nth) {
+        const int stream = i / pl.n_vec;
+        const int vec = i % pl.n_vec;
+        const int row = vec / at->n_head;
+        const int head = vec % at->n_head;
+        const float * q =
+            (const float *) (at->q + row * at->q_nb_row + head * at->q_nb_head + stream * at->q_nb_stream);
         pl.k->query(q, at->k.head_dim, at->scale, mem.query(stream, vec));
     }
 }
 
 item worker::item_at(int i) const {
-    const int n     = pl.at->n_head_kv;
+    const int n = pl.at->n_head_kv;
     const int group = i % n_group;
-    return { i/n_group, n*group/n_group, n*(group + 1)/n_group };
+    return { i / n_group, n * group / n_group, n * (group + 1) / n_group };
 }
 
 // Empties the partial results.
 void worker::begin(const item & it) const {
     const turbo_attention * at = pl.at;
     for (int row = 0; row < at->n_rows; ++row) {
-        for (int head = it.head*at->gqa; head < it.head_end*at->gqa; ++head) {
+        for (int head = it.head * at->gqa; head < it.head_end * at->gqa; ++head) {
             const int i = vec_index(at, row, head);
             mem.states(it.chunk)[i] = { -INFINITY, 0.0f };
             memset(mem.acc(it.chunk, i), 0, pl.acc_size);
@@ -213,17 +215,11 @@ void worker::begin(const item & it) const {
 
 // The mask of T positions, NULL when it does nothing.
 const uint16_t * worker::mask_of_tile(const decode_tile & tile, int row, int head, uint16_t * padded) const {
-    if (tile.open) {
-        return nullptr;
-    }
+    if (tile.open) { return nullptr; }
     const uint16_t * mask = pl.at->mask != nullptr ? decode_mask(pl.at, row, head, tile.stream, tile.p0) : nullptr;
     const int n = decode_tile_size(pl.at, tile.p0);
-    if (n == T) {
-        return mask;
-    }
-    for (int p = 0; p < T; ++p) {
-        padded[p] = p >= n ? HALF_NEVER : mask != nullptr ? mask[p] : 0;
-    }
+    if (n == T) { return mask; }
+    for (int p = 0; p < T; ++p) { padded[p] = p >= n ? HALF_NEVER : mask != nullptr ? mask[p] : 0; }
     return padded;
 }
 
@@ -231,39 +227,38 @@ const uint16_t * worker::mask_of_tile(const decode_tile & tile, int row, int hea
 void worker::unit(const decode_tile & tile, const decode_tile * next, int chunk, int head_kv) const {
     const turbo_attention * at = pl.at;
     const int stream = tile.stream;
-    const int n      = decode_tile_size(at, tile.p0);
+    const int n = decode_tile_size(at, tile.p0);
     decode_rows k = rows_of(at, at->k, stream, head_kv, tile.p0);
     decode_rows v = rows_of(at, at->v, stream, head_kv, tile.p0);
     if (n < T) {
         k = pad(k, at->k.type, n, mem.padded);
-        v = pad(v, at->v.type, n, mem.padded + T*k.stride);
+        v = pad(v, at->v.type, n, mem.padded + T * k.stride);
     }
     if (next != nullptr) {
         look_ahead(at, at->k, *next, head_kv, k);
         look_ahead(at, at->v, *next, head_kv, v);
     }
 
-    const void * query  [MAX_QUERIES];
-    float *      acc    [MAX_QUERIES];
-    decode_row   row    [MAX_QUERIES];
-    decode_step  step   [MAX_QUERIES];
-    float        rescale[MAX_QUERIES];
-    alignas(64) float score[MAX_QUERIES*T];
-    uint16_t     padded_mask[MAX_QUERIES*T];
+    const void * query[MAX_QUERIES];
+    float * acc[MAX_QUERIES];
+    decode_row row[MAX_QUERIES];
+    decode_step step[MAX_QUERIES];
+    float rescale[MAX_QUERIES];
+    alignas(64) float score[MAX_QUERIES * T];
+    uint16_t padded_mask[MAX_QUERIES * T];
     int j = 0;
     for (int r = 0; r < at->n_rows; ++r) {
-        for (int head = head_kv*at->gqa; head < (head_kv + 1)*at->gqa; ++head, ++j) {
+        for (int head = head_kv * at->gqa; head < (head_kv + 1) * at->gqa; ++head, ++j) {
             const int i = vec_index(at, r, head);
             query[j] = mem.query(stream, i);
-            acc  [j] = mem.acc(chunk, i);
-            row  [j] = { mask_of_tile(tile, r, head, padded_mask + j*T), turbo_attention_slope(at, head), mem.states(chunk) + i };
+            acc[j] = mem.acc(chunk, i);
+            row[j] = { mask_of_tile(tile, r, head, padded_mask + j * T), turbo_attention_slope(at, head),
+                mem.states(chunk) + i };
         }
     }
     pl.k->scores(&k, query, pl.n_query, score);
     if (at->softcap != 0.0f) {
-        for (int i = 0; i < pl.n_query*T; ++i) {
-            score[i] = at->softcap*tanhf(score[i]);
-        }
+        for (int i = 0; i < pl.n_query * T; ++i) { score[i] = at->softcap * tanhf(score[i]); }
     }
     pl.softmax(score, row, pl.n_query, step);
 
@@ -272,27 +267,23 @@ void worker::unit(const decode_tile & tile, const decode_tile * next, int chunk,
         rescale[j] = step[j].rescale;
         needed = needed || !(step[j].top < NEGLIGIBLE);
     }
-    if (needed) {
-        pl.v->accumulate(&v, score, rescale, pl.n_query, acc);
-    }
+    if (needed) { pl.v->accumulate(&v, score, rescale, pl.n_query, acc); }
 }
 
 void worker::run() const {
     const turbo_attention * at = pl.at;
-    const int n_item = n_chunk*n_group;
+    const int n_item = n_chunk * n_group;
     for (int i = at->ith, following = 0; i < n_item; i = following) {
-        const item         it    = item_at(i);
+        const item it = item_at(i);
         const decode_chunk chunk = mem.chunks[it.chunk];
         begin(it);
         for (int t = chunk.first; t < chunk.last; ++t) {
             const decode_tile * next = mem.tiles + t + 1;
             if (t + 1 == chunk.last) { // taken now, so that the kernels can look ahead into it
                 following = at->nth > 1 ? ggml_threadpool_chunk_add(at->threadpool, 1) : i + 1;
-                next      = following < n_item ? mem.tiles + mem.chunks[item_at(following).chunk].first : nullptr;
+                next = following < n_item ? mem.tiles + mem.chunks[item_at(following).chunk].first : nullptr;
             }
-            for (int head = it.head; head < it.head_end; ++head) {
-                unit(mem.tiles[t], next, it.chunk, head);
-            }
+            for (int head = it.head; head < it.head_end; ++head) { unit(mem.tiles[t], next, it.chunk, head); }
         }
     }
 }
@@ -300,7 +291,7 @@ void worker::run() const {
 // Sums the partial results of one query vector, of chunks first .. last - 1, into dst.
 void merge(const plan & pl, const scratch & mem, int stream, int first, int last, int row, int head) {
     const turbo_attention * at = pl.at;
-    const int i  = vec_index(at, row, head);
+    const int i = vec_index(at, row, head);
     const int dv = at->v.head_dim;
 
     const float sink = at->sinks != nullptr ? at->sinks[head] : -INFINITY;
@@ -310,8 +301,8 @@ void merge(const plan & pl, const scratch & mem, int stream, int first, int last
         max = m > max ? m : max;
     }
 
-    float * out = (float *) (at->dst + head*at->dst_nb_head + row*at->dst_nb_row + stream*at->dst_nb_stream);
-    memset(out, 0, dv*sizeof(float));
+    float * out = (float *) (at->dst + head * at->dst_nb_head + row * at->dst_nb_row + stream * at->dst_nb_stream);
+    memset(out, 0, dv * sizeof(float));
     float sum = sink == -INFINITY ? 0.0f : expf(sink - max);
     for (int c = first; c < last; ++c) {
         const decode_state st = mem.states(c)[i];
@@ -319,17 +310,13 @@ void merge(const plan & pl, const scratch & mem, int stream, int first, int last
             continue;
         }
         const float * acc = mem.acc(c, i);
-        const float   w   = expf(st.max - max);
-        sum += w*st.sum;
-        for (int d = 0; d < dv; ++d) {
-            out[d] += w*acc[d];
-        }
+        const float w = expf(st.max - max);
+        sum += w * st.sum;
+        for (int d = 0; d < dv; ++d) { out[d] += w * acc[d]; }
     }
     pl.v->finish(out, dv);
-    const float inv = sum == 0.0f ? 0.0f : 1.0f/sum;
-    for (int d = 0; d < dv; ++d) {
-        out[d] *= inv;
-    }
+    const float inv = sum == 0.0f ? 0.0f : 1.0f / sum;
+    for (int d = 0; d < dv; ++d) { out[d] *= inv; }
 }
 
 // This thread's share of the results.
@@ -338,18 +325,16 @@ void merge_all(const plan & pl, const scratch & mem, int n_chunk) {
     int first = 0;
     for (int s = 0; s < at->n_stream; ++s) {
         int last = first;
-        while (last < n_chunk && mem.tiles[mem.chunks[last].first].stream == s) {
-            ++last;
-        }
+        while (last < n_chunk && mem.tiles[mem.chunks[last].first].stream == s) { ++last; }
         for (int i = at->ith; i < pl.n_vec; i += at->nth) {
-            merge(pl, mem, s, first, last, i/at->n_head, i % at->n_head);
+            merge(pl, mem, s, first, last, i / at->n_head, i % at->n_head);
         }
         first = last;
     }
 }
 
 int groups_of_heads(const turbo_attention * at, int n_chunk) {
-    const int wanted = n_chunk == 0 ? 1 : (ITEMS_PER_THREAD*at->nth + n_chunk - 1)/n_chunk;
+    const int wanted = n_chunk == 0 ? 1 : (ITEMS_PER_THREAD * at->nth + n_chunk - 1) / n_chunk;
     return at->nth == 1 || wanted < 1 ? 1 : wanted > at->n_head_kv ? at->n_head_kv : wanted;
 }
 
@@ -362,24 +347,18 @@ extern "C" size_t turbo_decode_work(const turbo_attention * at, int n_threads) {
 
 extern "C" bool turbo_decode_run(const turbo_attention * at) {
     plan pl;
-    if (!make_plan(at, pl) || pl.work_size(at->nth) > at->work_size) {
-        return false;
-    }
+    if (!make_plan(at, pl) || pl.work_size(at->nth) > at->work_size) { return false; }
     const scratch mem(pl);
-    const int n_tile  = decode_list_tiles(at, mem.tiles);
+    const int n_tile = decode_list_tiles(at, mem.tiles);
     const int n_chunk = decode_list_chunks(mem.tiles, n_tile, pl.n_chunk, mem.chunks);
     const worker w = { pl, mem, n_chunk, groups_of_heads(at, n_chunk) };
     w.prepare_queries();
     if (at->nth > 1) {
-        if (at->ith == 0) {
-            ggml_threadpool_chunk_set(at->threadpool, at->nth);
-        }
+        if (at->ith == 0) { ggml_threadpool_chunk_set(at->threadpool, at->nth); }
         ggml_barrier(at->threadpool);
     }
     w.run();
-    if (at->nth > 1) {
-        ggml_barrier(at->threadpool);
-    }
+    if (at->nth > 1) { ggml_barrier(at->threadpool); }
     merge_all(pl, mem, n_chunk);
     return true;
 }

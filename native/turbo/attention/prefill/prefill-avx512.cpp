@@ -11,14 +11,15 @@ namespace {
 
 #include "vec-avx512.inl"
 
-constexpr int MR    = 12; // 12 x 2 sums, 2 columns and 1 broadcast in 32 registers
-constexpr int NV    = 2;
+constexpr int MR = 12; // 12 x 2 sums, 2 columns and 1 broadcast in 32 registers
+constexpr int NV = 2;
 
 // four values of rows i, i + 4, i + 8 and i + 12: the rest stays within 128-bit quarters
 inline vec load_rows(const float * rows, int ld, int i) {
-    const __m256 lo = _mm256_set_m128(_mm_loadu_ps(rows + (i + 4)*ld),  _mm_loadu_ps(rows + i*ld));
-    const __m256 hi = _mm256_set_m128(_mm_loadu_ps(rows + (i + 12)*ld), _mm_loadu_ps(rows + (i + 8)*ld));
-    return _mm512_castsi512_ps(_mm512_inserti64x4(_mm512_castsi256_si512(_mm256_castps_si256(lo)), _mm256_castps_si256(hi), 1));
+    const __m256 lo = _mm256_set_m128(_mm_loadu_ps(rows + (i + 4) * ld), _mm_loadu_ps(rows + i * ld));
+    const __m256 hi = _mm256_set_m128(_mm_loadu_ps(rows + (i + 12) * ld), _mm_loadu_ps(rows + (i + 8) * ld));
+    return _mm512_castsi512_ps(
+        _mm512_inserti64x4(_mm512_castsi256_si512(_mm256_castps_si256(lo)), _mm256_castps_si256(hi), 1));
 }
 
 inline void transpose_tile(const float * rows, int ld, float * panel, int ld_panel) {
@@ -31,10 +32,10 @@ inline void transpose_tile(const float * rows, int ld, float * panel, int ld_pan
         const vec t1 = _mm512_unpackhi_ps(r0, r1);
         const vec t2 = _mm512_unpacklo_ps(r2, r3);
         const vec t3 = _mm512_unpackhi_ps(r2, r3);
-        store(panel + (h + 0)*ld_panel, _mm512_shuffle_ps(t0, t2, 0x44));
-        store(panel + (h + 1)*ld_panel, _mm512_shuffle_ps(t0, t2, 0xee));
-        store(panel + (h + 2)*ld_panel, _mm512_shuffle_ps(t1, t3, 0x44));
-        store(panel + (h + 3)*ld_panel, _mm512_shuffle_ps(t1, t3, 0xee));
+        store(panel + (h + 0) * ld_panel, _mm512_shuffle_ps(t0, t2, 0x44));
+        store(panel + (h + 1) * ld_panel, _mm512_shuffle_ps(t0, t2, 0xee));
+        store(panel + (h + 2) * ld_panel, _mm512_shuffle_ps(t1, t3, 0x44));
+        store(panel + (h + 3) * ld_panel, _mm512_shuffle_ps(t1, t3, 0xee));
     }
 }
 
@@ -44,6 +45,19 @@ inline void transpose_tile(const float * rows, int ld, float * panel, int ld_pan
 } // namespace
 
 const prefill_kernels prefill_kernels_avx512 = {
-    "avx512", MR, NR, gemm, transpose, soft_cap, add_mask, view, max, exp2_sum, scale, finite,
-    decode_f16, decode_q8_0, decode_q4_0,
+    "avx512",
+    MR,
+    NR,
+    gemm,
+    transpose,
+    soft_cap,
+    add_mask,
+    view,
+    max,
+    exp2_sum,
+    scale,
+    finite,
+    decode_f16,
+    decode_q8_0,
+    decode_q4_0,
 };

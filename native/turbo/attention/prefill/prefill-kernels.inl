@@ -5,7 +5,7 @@
 // Everything stays in the anonymous namespace: an inline function shared with another file could be kept in this
 // file's version for all of them.
 
-constexpr int NR = NV*WIDTH;
+constexpr int NR = NV * WIDTH;
 
 // Without it GCC 12 keeps a copy of the sums in memory.
 #define UNROLL _Pragma("GCC unroll 16")
@@ -15,35 +15,27 @@ template <bool ACCUMULATE>
 inline void gemm_tile(const float * a, int lda, const float * panel, int k, float * c, int ldc) {
     vec sum[MR][NV];
     UNROLL for (int i = 0; i < MR; ++i) {
-        UNROLL for (int j = 0; j < NV; ++j) {
-            sum[i][j] = ACCUMULATE ? load(c + i*ldc + j*WIDTH) : set1(0.0f);
-        }
+        UNROLL for (int j = 0; j < NV; ++j) { sum[i][j] = ACCUMULATE ? load(c + i * ldc + j * WIDTH) : set1(0.0f); }
     }
     for (int p = 0; p < k; ++p) {
         vec b[NV];
-        UNROLL for (int j = 0; j < NV; ++j) {
-            b[j] = load(panel + p*NR + j*WIDTH);
-        }
+        UNROLL for (int j = 0; j < NV; ++j) { b[j] = load(panel + p * NR + j * WIDTH); }
         UNROLL for (int i = 0; i < MR; ++i) {
-            const vec x = set1(a[i*lda + p]);
-            UNROLL for (int j = 0; j < NV; ++j) {
-                sum[i][j] = fma(x, b[j], sum[i][j]);
-            }
+            const vec x = set1(a[i * lda + p]);
+            UNROLL for (int j = 0; j < NV; ++j) { sum[i][j] = fma(x, b[j], sum[i][j]); }
         }
     }
     UNROLL for (int i = 0; i < MR; ++i) {
-        UNROLL for (int j = 0; j < NV; ++j) {
-            store(c + i*ldc + j*WIDTH, sum[i][j]);
-        }
+        UNROLL for (int j = 0; j < NV; ++j) { store(c + i * ldc + j * WIDTH, sum[i][j]); }
     }
 }
 
 void gemm(const float * a, int lda, const float * panel, int k, float * c, int ldc, int rows, bool accumulate) {
     for (int i = 0; i < rows; i += MR) {
         if (accumulate) {
-            gemm_tile<true>(a + i*lda, lda, panel, k, c + i*ldc, ldc);
+            gemm_tile<true>(a + i * lda, lda, panel, k, c + i * ldc, ldc);
         } else {
-            gemm_tile<false>(a + i*lda, lda, panel, k, c + i*ldc, ldc);
+            gemm_tile<false>(a + i * lda, lda, panel, k, c + i * ldc, ldc);
         }
     }
 }
@@ -51,14 +43,10 @@ void gemm(const float * a, int lda, const float * panel, int k, float * c, int l
 void transpose(const float * rows, int ld, int k, float * panel) {
     int p = 0;
     for (; p + WIDTH <= k; p += WIDTH) {
-        for (int j = 0; j < NR; j += WIDTH) {
-            transpose_tile(rows + j*ld + p, ld, panel + p*NR + j, NR);
-        }
+        for (int j = 0; j < NR; j += WIDTH) { transpose_tile(rows + j * ld + p, ld, panel + p * NR + j, NR); }
     }
     for (; p < k; ++p) {
-        for (int j = 0; j < NR; ++j) {
-            panel[p*NR + j] = rows[j*ld + p];
-        }
+        for (int j = 0; j < NR; ++j) { panel[p * NR + j] = rows[j * ld + p]; }
     }
 }
 
@@ -66,8 +54,8 @@ void transpose(const float * rows, int ld, int k, float * panel) {
 // fit, relative error 9.2e-8.
 inline vec exp2_of(vec x) {
     const vec magic = set1(12582912.0f); // 1.5 * 2^23: adding it rounds to whole numbers
-    const vec n     = sub(add(x, magic), magic);
-    const vec f     = sub(x, n);
+    const vec n = sub(add(x, magic), magic);
+    const vec f = sub(x, n);
     vec p = set1(0x1.5bba14p-10f);
     p = fma(p, f, set1(0x1.3cea88p-7f));
     p = fma(p, f, set1(0x1.c6b752p-5f));
@@ -95,7 +83,7 @@ void add_mask(float * s, const uint16_t * mask, int n, float slope) {
     }
     for (; i < n; ++i) {
         const float m = from_f16(mask[i]);
-        s[i] = m == -INFINITY ? m : s[i] + slope*m;
+        s[i] = m == -INFINITY ? m : s[i] + slope * m;
     }
 }
 
@@ -104,7 +92,7 @@ enum prefill_view view(const uint16_t * mask, int n) {
     uint16_t any = 0;
     uint16_t not_hidden = 0;
     for (int i = 0; i < n; ++i) {
-        any        |= mask[i];
+        any |= mask[i];
         not_hidden |= mask[i] ^ hidden;
     }
     return not_hidden == 0 ? PREFILL_HIDDEN : (any & 0x7fff) == 0 ? PREFILL_OPEN : PREFILL_MIXED;
@@ -112,9 +100,7 @@ enum prefill_view view(const uint16_t * mask, int n) {
 
 float max(const float * s, int cols) {
     vec m = load(s);
-    for (int i = WIDTH; i < cols; i += WIDTH) {
-        m = max2(m, load(s + i));
-    }
+    for (int i = WIDTH; i < cols; i += WIDTH) { m = max2(m, load(s + i)); }
     return reduce_max(m);
 }
 
@@ -130,20 +116,14 @@ float exp2_sum(float * s, int cols, float max) {
 }
 
 void scale(float * x, int n, float factor) {
-    for (int i = 0; i < n; i += WIDTH) {
-        store(x + i, mul(load(x + i), set1(factor)));
-    }
+    for (int i = 0; i < n; i += WIDTH) { store(x + i, mul(load(x + i), set1(factor))); }
 }
 
 bool finite(const float * x, int n) {
     float zero = 0.0f;
     int i = 0;
     vec zeros = set1(0.0f);
-    for (; i + WIDTH <= n; i += WIDTH) {
-        zeros = fma(load(x + i), set1(0.0f), zeros);
-    }
-    for (; i < n; ++i) {
-        zero += x[i]*0.0f;
-    }
+    for (; i + WIDTH <= n; i += WIDTH) { zeros = fma(load(x + i), set1(0.0f), zeros); }
+    for (; i < n; ++i) { zero += x[i] * 0.0f; }
     return reduce_add(zeros) + zero == 0.0f;
 }

@@ -38,8 +38,8 @@ struct prefill_kernels {
     float (*max)(const float * s, int cols);
     // s = 2^(s - max), 0 where s is -inf and nowhere else; returns the sum. No s is above max.
     float (*exp2_sum)(float * s, int cols, float max);
-    void  (*scale)(float * x, int n, float factor);
-    bool  (*finite)(const float * x, int n);
+    void (*scale)(float * x, int n, float factor);
+    bool (*finite)(const float * x, int n);
 
     // n values of a row
     ggml_to_float_t f16;
@@ -59,8 +59,8 @@ extern const struct prefill_kernels prefill_kernels_neon;
 // Query vector i of a KV head is row i/gqa with head i%gqa of the group.
 struct prefill_plan {
     const prefill_kernels * kern;
-    ggml_to_float_t         k_decoder; // NULL: f32
-    ggml_to_float_t         v_decoder;
+    ggml_to_float_t k_decoder; // NULL: f32
+    ggml_to_float_t v_decoder;
 
     int n_query;  // query vectors of a KV head
     int block;    // of an item
@@ -88,8 +88,8 @@ struct prefill_buffers {
 };
 
 // Attention of one item. views: this operation's table.
-void prefill_block(const turbo_attention & at, const prefill_plan & plan, const prefill_buffers & buf, const uint8_t * views,
-    int stream, int head_kv, int first);
+void prefill_block(const turbo_attention & at, const prefill_plan & plan, const prefill_buffers & buf,
+    const uint8_t * views, int stream, int head_kv, int first);
 
 // Lays the buffers out from base and returns the end.
 char * prefill_lay_out(const turbo_attention & at, const prefill_plan & plan, char * base, prefill_buffers & buf);
