@@ -20,7 +20,7 @@ function text(bytes: Buffer): Buffer {
   return Buffer.concat([start, bytes]);
 }
 
-// test/unit/electron/contract/shownText.test.ts holds the app to the same cases
+// test/unit/electron/services/hub/ggufHeader.test.ts holds the app to the same cases
 it.each(shownCases)('of the texts of a file: $why', async ({ bytes, shown }) => {
   const info = await engine().inspect(header({ 'general.name': text(bytes), 'general.license': text(bytes) }));
   expect(info.name).toBe(shown || 'model');

@@ -1,5 +1,4 @@
-/** Limits of control groups, read from a made-up /proc and /sys. */
-
+/** What memory there is: of the machine, and within the limits of control groups, read from a made-up /proc and /sys. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';

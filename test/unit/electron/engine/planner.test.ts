@@ -1,4 +1,4 @@
-/** Budgets, the load check and what is kept of dry runs, with a machine that is made up. The search alone, over curves that stand for dry runs. */
+/** What fits: budgets, the load check and what is kept of dry runs on a made-up machine; the search over made-up curves. */
 import { expect, test, vi } from 'vitest';
 import { contextSettingsSchema } from '@/electron/contract/settings';
 import type { DeviceUse, Engine } from '@/electron/engine/native/types';

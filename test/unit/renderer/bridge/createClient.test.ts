@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { socketProtocols } from '@/electron/contract/rpc';
 import { errorPayloadOf } from '@/renderer/bridge/client';
 import { socketUrl, takeToken } from '@/renderer/bridge/createClient';
-import { openWindow } from '@/test/fixtures/window';
+import { openWindow } from '@/test/fixtures/renderer/window';
 
 describe('the token', () => {
   function places(href: string, stored: string | null = null) {

@@ -1,4 +1,4 @@
-/** A model is loaded: at the start, by choice, not at all. Another model is asked for and cannot be had: the one in use stays, or is loaded again. Changed settings of the context load the model again, after the answer that is being written. */
+/** Which model is loaded: at the start, by choice, after one that cannot be had, and again with changed settings. */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';

@@ -1,4 +1,4 @@
-/** The engine process dies or goes silent: what that does to an answer, and to the model that was loaded. */
+/** The engine process dies or goes silent: when it is started again, and what that does to an answer and to the model. */
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { RestartPolicy, startKey } from '@/electron/services/engine/watchdog';
 import { holding, long, setUpServices as setUp } from '@/test/fixtures/services';

@@ -1,4 +1,4 @@
-/** The list over folders that change, files that are there twice, and the trash. */
+/** The list of models: what is added, folders that change, files that are there twice, and the trash. */
 import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';

@@ -9,7 +9,7 @@ import { MessageList } from '@/renderer/features/chat/MessageList';
 import { readTokens, statsRows } from '@/renderer/features/chat/StatsLine';
 import { selectChat } from '@/renderer/state/lib/openChat';
 import { useApp } from '@/renderer/state/useApp';
-import { rendered } from '@/test/fixtures/rendered';
+import { rendered } from '@/test/fixtures/renderer/rendered';
 import { answerStats, liveStats, message } from '@/test/fixtures/samples';
 import { holding, long } from '@/test/fixtures/services';
 

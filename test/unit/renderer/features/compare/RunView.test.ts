@@ -6,7 +6,7 @@ import { columnName, runProgress, stateText, warningsOf } from '@/renderer/featu
 import { commonBasis, type Figure, figures, formatKld, formatShare } from '@/renderer/features/compare/figures';
 import { plotsOf } from '@/renderer/features/compare/plotData';
 import { verdictsOf } from '@/renderer/features/compare/RunView';
-import { comparisonColumn as column, comparisonRun as run } from '@/test/fixtures/comparison';
+import { comparisonColumn as column, comparisonRun as run } from '@/test/fixtures/renderer/comparison';
 import { effective } from '@/test/fixtures/samples';
 
 const types = ['f16', 'turbo4', 'turbo3'];

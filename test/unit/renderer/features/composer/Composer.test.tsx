@@ -7,7 +7,7 @@ import type { EngineState } from '@/electron/contract/engine';
 import { readingRate } from '@/renderer/features/composer/BudgetBar';
 import { Composer, pasteOf } from '@/renderer/features/composer/Composer';
 import { selectDraftDocuments } from '@/renderer/state/slices/documents';
-import { rendered } from '@/test/fixtures/rendered';
+import { rendered } from '@/test/fixtures/renderer/rendered';
 import { answerStats, fitOf, promptBudget } from '@/test/fixtures/samples';
 import { holding, long } from '@/test/fixtures/services';
 

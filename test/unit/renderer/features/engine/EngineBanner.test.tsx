@@ -3,7 +3,7 @@
 import { act, fireEvent, screen, waitFor } from '@testing-library/react';
 import { expect, it } from 'vitest';
 import { ConnectionBanner, EngineBanner } from '@/renderer/features/engine/EngineBanner';
-import { rendered } from '@/test/fixtures/rendered';
+import { rendered } from '@/test/fixtures/renderer/rendered';
 import { fitOf } from '@/test/fixtures/samples';
 
 const tooLarge = { code: 'out-of-memory', message: 'Too large.', hint: 'Lower the context.' } as const;

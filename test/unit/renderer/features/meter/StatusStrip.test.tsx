@@ -7,7 +7,7 @@ import { unknownPower } from '@/electron/contract/machine';
 import { attentionText, centringText, kernelLines } from '@/renderer/features/meter/EngineMeter';
 import { savedRatio } from '@/renderer/features/meter/memoryParts';
 import { powerHint, StatusStrip, sparklinePoints, speedOf } from '@/renderer/features/meter/StatusStrip';
-import { rendered } from '@/test/fixtures/rendered';
+import { rendered } from '@/test/fixtures/renderer/rendered';
 import { answerStats, download, liveStats, loadedContext } from '@/test/fixtures/samples';
 import { holding, long } from '@/test/fixtures/services';
 

@@ -12,7 +12,7 @@ import {
   defaultSampling,
   SettingsPanel,
 } from '@/renderer/features/settings/SettingsPanel';
-import { rendered } from '@/test/fixtures/rendered';
+import { rendered } from '@/test/fixtures/renderer/rendered';
 import { answerStats, fitOf, loadedContext, message } from '@/test/fixtures/samples';
 
 const changes = () => screen.queryByTestId('settings-changes');

@@ -2,9 +2,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { rememberFolders } from '@/renderer/app/stored';
 import { selectProblem } from '@/renderer/state/slices/ui';
+import { openWindow } from '@/test/fixtures/renderer/window';
 import { message } from '@/test/fixtures/samples';
 import { attach, waiting } from '@/test/fixtures/services';
-import { openWindow } from '@/test/fixtures/window';
 
 const full = { code: 'storage-failed', message: 'The disk is full.', hint: '' } as const;
 

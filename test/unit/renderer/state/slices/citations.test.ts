@@ -1,8 +1,8 @@
 /** The places of what an answer quotes, looked up in the stored texts of its documents. */
 import { expect, it, vi } from 'vitest';
 import { findQuote, squash } from '@/renderer/state/slices/citations';
+import { openWindow } from '@/test/fixtures/renderer/window';
 import { attach, waiting } from '@/test/fixtures/services';
-import { openWindow } from '@/test/fixtures/window';
 
 it('finds a quotation whatever its line breaks, hyphenation, quotation marks, case and last full stop', () => {
   const text = 'The old bridge was closed for the win-\nter of 1911, and “nobody”\n  crossed it.';

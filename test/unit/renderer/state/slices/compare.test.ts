@@ -1,10 +1,10 @@
 /** Comparisons as the state of the window has them; the runs are samples, given by the test. */
 import { expect, it, vi } from 'vitest';
 import { selectCompareDocuments, selectLiveColumn } from '@/renderer/state/slices/compare';
-import { comparisonColumn, comparisonRun } from '@/test/fixtures/comparison';
+import { comparisonColumn, comparisonRun } from '@/test/fixtures/renderer/comparison';
+import { openWindow } from '@/test/fixtures/renderer/window';
 import { liveStats } from '@/test/fixtures/samples';
 import { attach, waiting } from '@/test/fixtures/services';
-import { openWindow } from '@/test/fixtures/window';
 
 const begun = [0, 1, 2].map((index) =>
   comparisonColumn(index, { state: 'waiting', memory: null, quality: null, speed: null, context: null }),

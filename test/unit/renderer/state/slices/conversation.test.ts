@@ -4,8 +4,8 @@ import type { Turn } from '@/electron/contract/contract';
 import { pathTo } from '@/renderer/state/lib/messageTree';
 import { selectActiveStats, selectIsAnswering } from '@/renderer/state/slices/live';
 import { selectProblem } from '@/renderer/state/slices/ui';
+import { openWindow, type TestWindow, windowOf } from '@/test/fixtures/renderer/window';
 import { attach, holding, long, waiting } from '@/test/fixtures/services';
-import { openWindow, type TestWindow, windowOf } from '@/test/fixtures/window';
 
 const busy = { code: 'busy', message: 'Not now.', hint: 'Later.' } as const;
 

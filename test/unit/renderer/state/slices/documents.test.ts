@@ -6,9 +6,9 @@ import type { DocumentJob } from '@/electron/contract/documents';
 import { attachmentsOf, draftDocument, pastedName } from '@/renderer/state/lib/attach';
 import { selectBudgetStale } from '@/renderer/state/slices/budget';
 import { selectDraftDocuments } from '@/renderer/state/slices/documents';
+import { openWindow } from '@/test/fixtures/renderer/window';
 import { documentInfo, message } from '@/test/fixtures/samples';
 import { attach, waiting } from '@/test/fixtures/services';
-import { openWindow } from '@/test/fixtures/window';
 
 async function start({ engine = false } = {}) {
   const opened = await openWindow({ start: engine });

@@ -2,8 +2,8 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { keptParts } from '@/renderer/state/slices/engine';
 import { selectProblem } from '@/renderer/state/slices/ui';
+import { openWindow } from '@/test/fixtures/renderer/window';
 import { readyStatus } from '@/test/fixtures/samples';
-import { openWindow } from '@/test/fixtures/window';
 
 it('is known to have been restarted until the person has seen it', async () => {
   const { engineIs, get, actions } = await openWindow({ start: false });

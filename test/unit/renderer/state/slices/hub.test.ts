@@ -4,9 +4,9 @@ import type { HubFile, HubModelPage } from '@/electron/contract/hub';
 import { settingsSchema } from '@/electron/contract/settings';
 import { newlyDone } from '@/renderer/features/models/view/ModelsView';
 import { firstFile, fitKey } from '@/renderer/state/slices/hub';
+import { openWindow } from '@/test/fixtures/renderer/window';
 import { download, fitOf, hubFile, hubModel, hubPage, modelInfo } from '@/test/fixtures/samples';
 import { waiting } from '@/test/fixtures/services';
-import { openWindow } from '@/test/fixtures/window';
 
 const offline = { code: 'network-failed', message: 'hub.example: there is no network.', hint: 'Check it.' } as const;
 const { context } = settingsSchema.parse({});

@@ -1,8 +1,8 @@
 /** What is kept on disk beside the chats: saved sessions of the engine and texts of documents. */
 import { expect, it } from 'vitest';
+import { openWindow } from '@/test/fixtures/renderer/window';
 import { savedSession } from '@/test/fixtures/samples';
 import { attach } from '@/test/fixtures/services';
-import { openWindow } from '@/test/fixtures/window';
 
 async function start() {
   const opened = await openWindow({ start: false });

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { settingsSchema } from '@/electron/contract/settings';
 import { isSame, selectPresetInUse } from '@/renderer/state/slices/presets';
+import { openWindow } from '@/test/fixtures/renderer/window';
 import { waiting } from '@/test/fixtures/services';
-import { openWindow } from '@/test/fixtures/window';
 
 async function start(engine = false) {
   const opened = await openWindow({ start: engine });

@@ -4,8 +4,8 @@ import { applyPatch, settingsSchema } from '@/electron/contract/settings';
 import { fitKey } from '@/renderer/state/lib/fit';
 import { changeDraft } from '@/renderer/state/slices/settings';
 import { selectProblem } from '@/renderer/state/slices/ui';
+import { openWindow } from '@/test/fixtures/renderer/window';
 import { fitOf } from '@/test/fixtures/samples';
-import { openWindow } from '@/test/fixtures/window';
 
 const defaults = settingsSchema.parse({});
 
