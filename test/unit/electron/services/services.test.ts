@@ -51,10 +51,9 @@ test('text that is pasted becomes a document, which the window reads in slices',
 test('the diagnostics tell of this run, and nothing private', async () => {
   vi.stubEnv('CHAT_API_KEY', 'env-lagoon-value');
   onTestFinished(() => void vi.unstubAllEnvs());
-  const { call, final, transports, dataFolder } = await setUp();
+  const { call, final, transports, dataFolder, send } = await setUp();
   await call('settings.update', { systemPrompt: 'Prompt lagoon: be brief.', sampling: { stop: ['stop lagoon'] } });
-  const { id } = await call('chats.create', { title: 'Title lagoon' });
-  const turn = await call('turns.send', { chatId: id, parentId: null, text: 'Question lagoon' });
+  const { turn } = await send('Question lagoon');
   await final(turn);
   const log = (text: string) =>
     transports[0]?.message({ type: 'event', name: 'onLog', payload: { level: 'warn', text } });

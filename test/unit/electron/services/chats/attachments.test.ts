@@ -6,11 +6,10 @@ import type { Attachment } from '@/electron/contract/chats';
 import { attach, setUpServices as setUp } from '@/test/fixtures/services';
 
 test('the model reads an attached document before the question; an edit keeps it, or takes another', async () => {
-  const { call, final } = await setUp();
+  const { call, final, send } = await setUp();
   const notes = await attach(call, 'Notes.txt', 'The gate is green.');
   const block = '<document name="Notes.txt">\n[text]\nThe gate is green.\n</document>\n\n';
-  const { id } = await call('chats.create', {});
-  const turn = await call('turns.send', { chatId: id, parentId: null, text: 'Colour?', attachments: [notes] });
+  const { id, turn } = await send('Colour?', [notes]);
   expect(turn.userMessage).toMatchObject({ text: 'Colour?', attachments: [notes] });
   // the fake engine answers with its prompt
   expect((await final(turn)).text).toBe(`${block}Colour?`);
@@ -27,10 +26,9 @@ test('the model reads an attached document before the question; an edit keeps it
 });
 
 test('a document that is gone is named before anything is written, and attaching it again mends the chat', async () => {
-  const { call, final, dataFolder, services } = await setUp();
+  const { call, final, dataFolder, services, send } = await setUp();
   const notes = await attach(call, 'Notes.txt', 'The gate is green.');
-  const { id } = await call('chats.create', {});
-  const turn = await call('turns.send', { chatId: id, parentId: null, text: 'Colour?', attachments: [notes] });
+  const { id, turn } = await send('Colour?', [notes]);
   await final(turn);
   await services.close();
   await rm(join(dataFolder, 'documents'), { recursive: true });
@@ -55,11 +53,10 @@ test('a document that is gone is named before anything is written, and attaching
 });
 
 test('the budget names every part, and their sum is what the engine counts', async () => {
-  const { call, final } = await setUp();
+  const { call, final, send } = await setUp();
   await call('settings.update', { systemPrompt: 'Be kind.', documents: { reserve: 4000 } });
   const notes = await attach(call, 'Notes.txt', 'The gate is green.');
-  const { id } = await call('chats.create', {});
-  const turn = await call('turns.send', { chatId: id, parentId: null, text: 'one two three', attachments: [notes] });
+  const { id, turn } = await send('one two three', [notes]);
   await final(turn);
   const question = { chatId: id, leafId: turn.assistantMessage.id, draft: 'four five', attachments: [notes] };
   const budget = await call('turns.budget', question);

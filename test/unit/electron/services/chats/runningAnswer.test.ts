@@ -28,9 +28,8 @@ test('a first part without figures (it was cut off by a crash) leaves those of t
 });
 
 test('a turn appends question and answer, streams, and ends with the whole text on disk', async () => {
-  const { call, events, final } = await setUp();
-  const { id } = await call('chats.create', {});
-  const turn = await call('turns.send', { chatId: id, parentId: null, text: 'Echo this please' });
+  const { call, events, final, send } = await setUp();
+  const { id, turn } = await send('Echo this please');
   expect(turn.userMessage).toMatchObject({ role: 'user', text: 'Echo this please', parentId: null });
   expect(turn.assistantMessage).toMatchObject({ role: 'assistant', parentId: turn.userMessage?.id, stopReason: null });
   const message = await final(turn);
@@ -80,9 +79,8 @@ test('the prompt is the system prompt and the branch only', async () => {
 });
 
 test('regenerate and edit make branches beside the old ones', async () => {
-  const { call, final } = await setUp();
-  const { id } = await call('chats.create', {});
-  const turn = await call('turns.send', { chatId: id, parentId: null, text: 'first' });
+  const { call, final, send } = await setUp();
+  const { id, turn } = await send('first');
   const answer = await final(turn);
   const again = await call('turns.regenerate', { chatId: id, messageId: answer.id });
   expect(again).toMatchObject({ userMessage: null, assistantMessage: { parentId: turn.userMessage?.id } });
@@ -104,20 +102,17 @@ test('regenerate and edit make branches beside the old ones', async () => {
 
 test('an answer that is asked for while the model loads waits for it', async () => {
   const loading = new Gate().hold();
-  const { services, call, final } = await setUp({ engine: createFakeEngine({ loading }), start: false });
+  const { services, final, send } = await setUp({ engine: createFakeEngine({ loading }), start: false });
   services.engine.start();
   await loading.reached();
-  const { id } = await call('chats.create', {});
-  const turn = await call('turns.send', { chatId: id, parentId: null, text: 'patience' });
+  const { turn } = await send('patience');
   loading.open();
   expect(await final(turn)).toMatchObject({ text: 'patience', modelName: 'Tiny' });
 });
 
 test('removing a chat ends its answer first; restore brings the text back', async () => {
-  const { call, streaming } = await setUp(holding());
-  const { id } = await call('chats.create', {});
-  const turn = await call('turns.send', { chatId: id, parentId: null, text: long });
-  await streaming(turn);
+  const { call, begin } = await setUp(holding());
+  const { id } = await begin(long);
   await call('chats.remove', { chatId: id });
   expect(await call('chats.list', undefined)).toEqual([]);
   await call('chats.restore', { chatId: id });

@@ -18,10 +18,8 @@ async function asAfterDeath(dataFolder: string, chatId: string): Promise<Message
 }
 
 test('stop keeps what was written; a second stop does nothing', async () => {
-  const { call, final, streaming, state } = await setUp(holding());
-  const { id } = await call('chats.create', {});
-  const turn = await call('turns.send', { chatId: id, parentId: null, text: long });
-  await streaming(turn);
+  const { call, final, state, begin } = await setUp(holding());
+  const { turn } = await begin(long);
   expect((await call('engine.status', undefined)).state).toBe('generating');
   await call('turns.stop', { requestId: turn.requestId });
   const message = await final(turn);
@@ -67,10 +65,8 @@ test('a stopped answer goes on in the same message, behind what it has, and its 
 
 test('an answer that other messages build on, or a question, is not continued', async () => {
   const { engine, words } = holding();
-  const { call, final, streaming } = await setUp({ engine });
-  const { id } = await call('chats.create', {});
-  const turn = await call('turns.send', { chatId: id, parentId: null, text: long });
-  await streaming(turn);
+  const { call, final, begin } = await setUp({ engine });
+  const { id, turn } = await begin(long);
   await call('turns.stop', { requestId: turn.requestId });
   const half = await final(turn);
   words.open();
@@ -83,10 +79,8 @@ test('an answer that other messages build on, or a question, is not continued', 
 
 test('an app that dies while an answer goes on keeps both parts', async () => {
   const { engine, words } = holding();
-  const { call, events, final, streaming, dataFolder } = await setUp({ engine });
-  const { id } = await call('chats.create', {});
-  const turn = await call('turns.send', { chatId: id, parentId: null, text: long });
-  await streaming(turn);
+  const { call, events, final, streaming, dataFolder, begin } = await setUp({ engine });
+  const { id, turn } = await begin(long);
   await call('turns.stop', { requestId: turn.requestId });
   const half = await final(turn);
   events.length = 0;
@@ -101,10 +95,8 @@ test('an app that dies while an answer goes on keeps both parts', async () => {
 });
 
 test('a partial answer reaches the disk while it is written', async () => {
-  const { call, streaming, dataFolder } = await setUp(holding());
-  const { id } = await call('chats.create', {});
-  const turn = await call('turns.send', { chatId: id, parentId: null, text: long });
-  await streaming(turn);
+  const { dataFolder, begin } = await setUp(holding());
+  const { id } = await begin(long);
   await vi.waitFor(async () =>
     expect(await asAfterDeath(dataFolder, id)).toMatchObject({ stopReason: 'interrupted', text: 'word word word ' }),
   );

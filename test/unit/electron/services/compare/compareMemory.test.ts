@@ -75,15 +75,14 @@ test('with room beside it the chat stays as it is', async () => {
 });
 
 test('without it the context of the chat is freed, and made again afterwards', async () => {
-  const { alive, compare, services, steps, call, final } = await setUp(3.5 * GiB);
+  const { alive, compare, services, steps, final, send } = await setUp(3.5 * GiB);
   const run = await compare();
   expect(run.state).toBe('done');
   expect(run.notes.join()).toContain('The memory of the chat was needed');
   expect(alive).toEqual({ now: 1, most: 1 });
   expect(steps()).toContain('restoring-chat');
   expect(services.engine.status()).toMatchObject({ state: 'ready', comparing: null, context: { nCtx: 8192 } });
-  const { id: chatId } = await call('chats.create', {});
-  const turn = await call('turns.send', { chatId, parentId: null, text: 'hello' });
+  const { turn } = await send('hello');
   expect((await final(turn)).text).toBe('hello');
 });
 

@@ -55,10 +55,9 @@ test('a question gets the passages with its words, in the order of the text, and
 }, 20_000);
 
 test('a question without a word of the document gets its beginning; one that there is no room for is refused', async () => {
-  const { call } = await setUp();
+  const { call, send } = await setUp();
   const notes = asked(await attach(call, 'Book.txt', book));
-  const { id } = await call('chats.create', {});
-  const turn = await call('turns.send', { chatId: id, parentId: null, text: 'Zusammenfassen!', attachments: [notes] });
+  const { turn } = await send('Zusammenfassen!', [notes]);
   expect(passagesOf(turn.userMessage?.attachments[0] ?? notes)[0]).toMatchObject({ start: 0, label: 'Part 0' });
 
   const tooLong = { parentId: null, text: 'word '.repeat(8000), attachments: [notes] };

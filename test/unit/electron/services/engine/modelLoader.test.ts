@@ -162,11 +162,9 @@ test('what does not fit is refused while the model in use stays as it is, and ca
 });
 
 test('a file that ends the process that looks at it is refused before the model in use, and the answer it writes, hear of it', async () => {
-  const { call, streaming, final, loads, other, inUse, services, transports, words, ...parts } = await withOther();
+  const { call, final, loads, other, inUse, services, transports, words, begin, ...parts } = await withOther();
   words.hold(3);
-  const { id: chatId } = await call('chats.create', { title: 'A' });
-  const turn = await call('turns.send', { chatId, parentId: null, text: 'word '.repeat(200).trim() });
-  await streaming(turn);
+  const { turn } = await begin('word '.repeat(200).trim());
   vi.spyOn(parts.inspecting, 'estimate').mockImplementation(() => {
     parts.inspectors.at(-1)?.exit({ code: null, signal: 'SIGABRT' });
     return new Promise(() => undefined);
@@ -258,10 +256,8 @@ function holdTimers(): void {
 
 test('a changed context loads again by itself, once, after the answer; the chat goes on', async () => {
   const { engine, words } = holding();
-  const { services, call, final, streaming } = await setUp({ engine });
-  const { id } = await call('chats.create', {});
-  const turn = await call('turns.send', { chatId: id, parentId: null, text: 'word '.repeat(200).trim() });
-  await streaming(turn);
+  const { services, call, final, begin } = await setUp({ engine });
+  const { turn } = await begin('word '.repeat(200).trim());
   await words.reached();
   const loads = services.engine.loads();
   holdTimers();
@@ -285,10 +281,8 @@ test('a changed context loads again by itself, once, after the answer; the chat 
 });
 
 test('an answer that ends at the close does not bring the engine back for changed settings', async () => {
-  const { services, call, streaming, final, transports } = await setUp(holding());
-  const { id } = await call('chats.create', {});
-  const turn = await call('turns.send', { chatId: id, parentId: null, text: long });
-  await streaming(turn);
+  const { services, call, final, transports, begin } = await setUp(holding());
+  const { turn } = await begin(long);
   holdTimers();
   await call('settings.update', { context: { nCtx: 1024 } });
   // from now on the load waits for the end of the answer

@@ -50,10 +50,8 @@ test('a process that cannot start is tried once more, then left alone', () => {
 
 test('the engine dies in mid-answer: the text is kept, the error told, and the next answer works', async () => {
   const { engine, words } = holding();
-  const { call, final, streaming, state, transports } = await setUp({ engine });
-  const { id } = await call('chats.create', {});
-  const turn = await call('turns.send', { chatId: id, parentId: null, text: long });
-  await streaming(turn);
+  const { call, final, state, transports, begin } = await setUp({ engine });
+  const { id, turn } = await begin(long);
   transports.at(-1)?.exit({ code: null, signal: 'SIGSEGV' });
   const message = await final(turn);
   expect(message).toMatchObject({
@@ -71,10 +69,8 @@ test('the engine dies in mid-answer: the text is kept, the error told, and the n
 test('an engine that goes silent in mid-answer is told and can be restarted; the text is kept, and the model is loaded', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
-  const { call, final, streaming, state, transports, services } = await setUp(holding());
-  const { id } = await call('chats.create', {});
-  const turn = await call('turns.send', { chatId: id, parentId: null, text: long });
-  await streaming(turn);
+  const { call, final, state, transports, services, begin } = await setUp(holding());
+  const { turn } = await begin(long);
   const silent = transports.at(-1);
   if (silent) silent.message = () => undefined;
   vi.advanceTimersByTime(35_000);
