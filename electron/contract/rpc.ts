@@ -13,9 +13,9 @@ interface Pending {
 
 export interface Remote<M extends OperationMap, E extends EventMap> {
   readonly client: ClientOf<M, E>;
-  /** give it every message that the carrier delivers; a malformed one is ignored */
+  /** give it every message that arrives; a malformed one is ignored */
   receive(message: unknown): void;
-  /** the carrier is gone: every open call rejects with this error */
+  /** the connection is gone: every open call rejects with this error */
   fail(error: ConcertinaError): void;
 }
 
@@ -117,10 +117,10 @@ export interface ClientOf<M extends OperationMap, E extends EventMap> {
   on<N extends keyof E & string>(name: N, listener: (payload: z.output<E[N]>) => void): () => void;
 }
 
-/** What travels back for a call, on every carrier. */
+/** What travels back for a call, on every connection. */
 export type Envelope = { ok: true; value: unknown } | { ok: false; error: ErrorPayload };
 
-// What travels between two ends of a contract on a message carrier: the WebSocket of headless mode (as JSON text) and the
+// What travels between two ends of a contract on a message channel: the WebSocket of headless mode (as JSON text) and the
 // channel to the engine process (as structured clones). The caller numbers its calls; answers name the same number.
 //
 // Headless mode: the page opens `/ws` on its own host and offers the token of its own URL as a subprotocol (`socketProtocols`).
@@ -154,7 +154,7 @@ export type CallMessage = z.infer<typeof callMessageSchema>;
 export type AnswerMessage = z.infer<typeof answerMessageSchema>;
 export type EventMessage = z.infer<typeof eventMessageSchema>;
 
-// The serving side of a contract, the same for every carrier: check the input, run the handler, check the output.
+// The serving side of a contract, the same for every connection: check the input, run the handler, check the output.
 
 /**
  * Runs one call. Never throws: whatever goes wrong becomes the error of the envelope.
@@ -190,7 +190,7 @@ function invalid(what: string, error: z.ZodError): ConcertinaError {
   return new ConcertinaError('bad-request', `${what}: ${issueText(error)}.`);
 }
 
-/** Names of the carriers: channels between a window and the main process of Electron, subprotocols of headless mode's WebSocket. */
+/** Names of the connections: channels between a window and the main process of Electron, subprotocols of headless mode's WebSocket. */
 export const channels = {
   call: 'concertina:call',
   event: 'concertina:event',

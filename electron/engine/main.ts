@@ -4,7 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { isInspector, selfTestFolder } from '../contract/engineContract';
-import { openCarrier } from '../workers/parentPort';
+import { openParentPort } from '../workers/parentPort';
 import { loadEngine } from './native/engine';
 import { serveInspector, serveParent } from './serveParent';
 
@@ -20,7 +20,7 @@ function beEndedFirst(): void {
 
 if (isInspector(process.argv)) {
   beEndedFirst();
-  serveInspector(openCarrier(), loadEngine, selfTestFolder(process.argv));
+  serveInspector(openParentPort(), loadEngine, selfTestFolder(process.argv));
 } else {
-  serveParent(openCarrier(), loadEngine, selfTestFolder(process.argv));
+  serveParent(openParentPort(), loadEngine, selfTestFolder(process.argv));
 }

@@ -12,9 +12,9 @@ type FreeMemory = MachineMemory['ram'];
 
 /** `memories`: the engine's; on macOS it knows better than Node how much RAM is free */
 export function freeMemory(memories: DeviceMemory[]): FreeMemory {
-  const told = memories.find(({ kind }) => kind === 'ram')?.free;
+  const reported = memories.find(({ kind }) => kind === 'ram')?.free;
   const group = groupMemory();
-  const free = told ?? os.freemem();
+  const free = reported ?? os.freemem();
   return {
     free: Math.min(free, group?.free ?? free),
     total: Math.min(os.totalmem(), group?.total ?? os.totalmem()),
@@ -42,7 +42,7 @@ export function withProcessMemory(
   };
 }
 
-/** Bytes of files (programs, libraries, the model) that are in the memory of this process; null where it is not told. */
+/** Bytes of files (programs, libraries, the model) that are in the memory of this process; null where the system does not report it. */
 export function filePages(): number | null {
   return ownPages()?.file ?? null;
 }

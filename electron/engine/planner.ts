@@ -303,7 +303,7 @@ export function refusal(needs: DeviceUse[], budgets: Budget[]): ConcertinaError 
   const compute = sum(uses, (use) => use.compute);
   const [part, hint] =
     weights > tight.available
-      ? ['The weights do', 'Choose a smaller model or quantisation, or close other programs.']
+      ? ['The weights do', 'Choose a smaller model or quantization, or close other programs.']
       : [
           weights + cache > tight.available ? 'The KV cache does' : 'The compute buffers do',
           'Choose a shorter context or a smaller cache type, or close other programs.',

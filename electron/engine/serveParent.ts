@@ -1,4 +1,4 @@
-/** Joins a server of this process to its carrier: calls in, answers and events out, frames to every attached window too. */
+/** Joins a server of this process to its parent: calls in, answers and events out, frames to every attached window too. */
 
 import type { StreamFrame } from '../contract/engine';
 import {
@@ -9,7 +9,7 @@ import {
 } from '../contract/engineContract';
 import { toErrorPayload } from '../contract/errors';
 import { dispatch, type HandlersOf, type OperationMap, toServerSchema } from '../contract/rpc';
-import type { Carrier, WindowPort } from '../workers/parentPort';
+import type { ParentPort, WindowPort } from '../workers/parentPort';
 import { toEngineError, withCodedErrors } from './hints';
 import type { Engine } from './native/types';
 import { MemoryPlanner } from './planner';
@@ -19,10 +19,10 @@ import { createEngineServer } from './server';
 const shutdownMessage = { type: 'shutdown' } as const;
 
 /** `selfTestFolder`: keeps what the self-test of the GPU kernels found. */
-export function serveParent(carrier: Carrier, loadEngine: () => Engine, selfTestFolder: string): void {
+export function serveParent(parent: ParentPort, loadEngine: () => Engine, selfTestFolder: string): void {
   const ports = new Set<WindowPort>();
   const engine = loadOnce(loadEngine);
-  const emit = emitterOf(carrier);
+  const emit = emitterOf(parent);
 
   function sendFrame(frame: StreamFrame): void {
     emit('onFrame', frame);
@@ -41,30 +41,30 @@ export function serveParent(carrier: Carrier, loadEngine: () => Engine, selfTest
     },
   });
 
-  carrier.onPort((port) => {
+  parent.onPort((port) => {
     ports.add(port);
     port.on('close', () => ports.delete(port));
     port.start();
   });
-  serveCalls(carrier, engineOperations, server.handlers, () => server.close());
-  void announce(emit, engine, selfTestFolder);
+  serveCalls(parent, engineOperations, server.handlers, () => server.close());
+  void emitReady(emit, engine, selfTestFolder);
 }
 
 /** The same program in its other role. */
-export function serveInspector(carrier: Carrier, loadEngine: () => Engine, selfTestFolder: string): void {
+export function serveInspector(parent: ParentPort, loadEngine: () => Engine, selfTestFolder: string): void {
   const engine = loadOnce(loadEngine);
-  serveCalls(carrier, inspectorOperations, createInspectorHandlers(engine), async () => undefined);
-  void announce(emitterOf(carrier), engine, selfTestFolder);
+  serveCalls(parent, inspectorOperations, createInspectorHandlers(engine), async () => undefined);
+  void emitReady(emitterOf(parent), engine, selfTestFolder);
 }
 
 type Emit = <N extends keyof EngineEvents & string>(name: N, payload: unknown) => void;
 
-function emitterOf(carrier: Carrier): Emit {
-  return (name, payload) => carrier.send({ type: 'event', name, payload });
+function emitterOf(parent: ParentPort): Emit {
+  return (name, payload) => parent.send({ type: 'event', name, payload });
 }
 
 function serveCalls<M extends OperationMap>(
-  carrier: Carrier,
+  parent: ParentPort,
   operations: M,
   handlers: HandlersOf<M>,
   close: () => Promise<void>,
@@ -80,14 +80,14 @@ function serveCalls<M extends OperationMap>(
     // stderr of this process goes to the log of the app
     const report = (error: unknown) => console.error(`${name} failed:`, error);
     const envelope = await dispatch(operations, handlers, name, input, report);
-    carrier.send({ type: 'answer', id, envelope });
+    parent.send({ type: 'answer', id, envelope });
   }
 
-  carrier.onMessage((message) => void receive(message));
+  parent.onMessage((message) => void receive(message));
 }
 
 /** The first message. The estimates of one role hold for the other only when both use the same kernels. */
-async function announce(emit: Emit, engine: () => Engine, selfTestFolder: string): Promise<void> {
+async function emitReady(emit: Emit, engine: () => Engine, selfTestFolder: string): Promise<void> {
   try {
     const loaded = engine();
     loaded.onLog((level, text) => emit('onLog', { level, text }));

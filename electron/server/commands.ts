@@ -274,9 +274,9 @@ function infoText(info: ModelInfo): string {
     layers: info.layers,
     'attention heads': `${info.headCount}, for K and V ${info.headCountKv}`,
     'head size': `K ${info.headDimK}, V ${info.headDimV}`,
-    'trained for': info.nCtxTrain > 0 ? `${info.nCtxTrain} tokens` : 'not told',
+    'trained for': info.nCtxTrain > 0 ? `${info.nCtxTrain} tokens` : 'not stated',
     'chat template': info.hasChatTemplate ? 'yes' : 'no',
-    license: info.license ?? 'not told',
+    license: info.license ?? 'not stated',
   });
   return table(rows.map(([name, value]) => [name, String(value)]));
 }

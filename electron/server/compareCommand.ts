@@ -119,13 +119,13 @@ function documentOf({ documents: { jobs } }: Services, jobId: string) {
 
 /** Says on stderr what is done, a line for each step of each column. */
 function untilEnded(services: Services): Promise<void> {
-  const told = new Set<string>();
+  const printed = new Set<string>();
   return new Promise((resolve) => {
     const off = services.events.on((event) => {
       if (event.name !== 'onCompare') return;
       for (const line of linesOf(event.payload)) {
-        if (!told.has(line)) console.error(line);
-        told.add(line);
+        if (!printed.has(line)) console.error(line);
+        printed.add(line);
       }
       if (event.payload.state === 'running') return;
       off();

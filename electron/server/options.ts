@@ -133,15 +133,15 @@ function isAlive(pid: number): boolean {
   }
 }
 
-// The key of headless mode: made once and kept with the chats it opens, so that an open tab, or a bookmark of the whole printed address, works again.
+// The key of headless mode: made once and stored with the chats it opens, so that an open tab, or a bookmark of the whole printed address, works again.
 
 const shape = /^[A-Za-z0-9_-]{32}$/;
 
 /** The key of this data folder; a new one when there is none yet or the file is damaged. Only its owner may read the file. */
 export function keptToken(folder: string): string {
   const path = join(folder, 'serve.key');
-  const kept = read(path);
-  if (shape.test(kept)) return kept;
+  const stored = read(path);
+  if (shape.test(stored)) return stored;
   const token = randomBytes(24).toString('base64url');
   try {
     writeFileSync(path, token, { mode: 0o600 });

@@ -1,4 +1,4 @@
-/** Builds the services and joins them. Knows nothing of Electron: the window's carrier and the transport come from outside. */
+/** Builds the services and joins them. Knows nothing of Electron: the window and the transport of the engine come from outside. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AppInfo, type EventName, type EventPayload, operations } from '../contract/contract';
@@ -67,7 +67,7 @@ export interface ServicesOptions {
 export type AppEvent = { [N in EventName]: { name: N; payload: EventPayload<N> } }[EventName];
 
 export interface Services {
-  /** runs one call of the contract, whichever carrier brought it; never throws */
+  /** runs one call of the contract, wherever it came from; never throws */
   call(name: unknown, input: unknown): Promise<Envelope>;
   events: Emitter<AppEvent>;
   host: EngineHost;

@@ -5,11 +5,11 @@ import type { FromThread, ToThread } from '../contract/workerTasks';
 
 /** what is done by then needs no progress */
 const quietMs = 400;
-const tellEveryMs = 200;
+const reportEveryMs = 200;
 
-/** `work` answers, or null once `signal` fired; it may tell as often as it likes how much is done. */
+/** `work` answers, or null once `signal` fired; it may report as often as it likes how much is done. */
 export function answerTasks<Task, Answer>(
-  work: (task: Task, signal: AbortSignal, tell: (fraction: number) => void) => Promise<Answer | null>,
+  work: (task: Task, signal: AbortSignal, report: (fraction: number) => void) => Promise<Answer | null>,
 ): void {
   const running = new Map<number, AbortController>();
   const post = (message: FromThread<Answer>) => parentPort?.postMessage(message);
@@ -20,12 +20,12 @@ export function answerTasks<Task, Answer>(
     const stop = new AbortController();
     running.set(id, stop);
     let next = performance.now() + quietMs;
-    const tell = (fraction: number) => {
+    const report = (fraction: number) => {
       if (performance.now() < next) return;
-      next = performance.now() + tellEveryMs;
+      next = performance.now() + reportEveryMs;
       post({ id, fraction });
     };
-    work(message.task, stop.signal, tell)
+    work(message.task, stop.signal, report)
       .then(
         (answer) => answer !== null && post({ id, answer }),
         (error: unknown) => post({ id, error: toErrorPayload(error) }),

@@ -7,18 +7,18 @@ export interface WindowPort {
   start(): void;
 }
 
-export interface Carrier {
+export interface ParentPort {
   send(message: unknown): void;
   onMessage(listener: (message: unknown) => void): void;
   /** only in Electron: the main process hands over a port for each window */
   onPort(listener: (port: WindowPort) => void): void;
 }
 
-export function openCarrier(): Carrier {
-  return process.parentPort ? utilityCarrier(process.parentPort) : forkCarrier();
+export function openParentPort(): ParentPort {
+  return process.parentPort ? ofUtilityProcess(process.parentPort) : ofFork();
 }
 
-function utilityCarrier(parent: NonNullable<typeof process.parentPort>): Carrier {
+function ofUtilityProcess(parent: NonNullable<typeof process.parentPort>): ParentPort {
   return {
     send: (message) => parent.postMessage(message),
     onMessage: (listener) => void parent.on('message', (event) => listener(event.data)),
@@ -29,7 +29,7 @@ function utilityCarrier(parent: NonNullable<typeof process.parentPort>): Carrier
   };
 }
 
-function forkCarrier(): Carrier {
+function ofFork(): ParentPort {
   // the parent is gone: nobody can read an answer any more
   process.on('disconnect', () => process.exit(0));
   // Ctrl-C reaches every process of the terminal: the parent stops the answer first and then ends this one

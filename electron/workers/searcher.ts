@@ -22,12 +22,12 @@ export class Searcher {
   async search(
     { words, limit, folder, chats }: SearchTask,
     signal: AbortSignal,
-    tell: (fraction: number) => void,
+    report: (fraction: number) => void,
   ): Promise<ChatSearchAnswer | null> {
     const hits: ChatHit[] = [];
     this.forgetAllBut(chats);
     for (const [index, { id, title }] of chats.entries()) {
-      tell(index / chats.length);
+      report(index / chats.length);
       const messages = await this.messages(id, join(folder, `${id}.jsonl`));
       if (signal.aborted) return null;
       const hit = hitOf(id, title, messages, words);

@@ -34,7 +34,7 @@ export class Column {
   constructor(
     readonly index: number,
     configuration: CompareConfiguration,
-    private readonly tell: (index: number, column: CompareColumn) => void,
+    private readonly onChange: (index: number, column: CompareColumn) => void,
     private readonly now: () => number = () => performance.now(),
   ) {
     this.value = compareColumnSchema.parse({ configuration, state: 'waiting' });
@@ -79,7 +79,7 @@ export class Column {
 
   private emit(): void {
     this.toldAt = this.now();
-    this.tell(this.index, structuredClone(this.value));
+    this.onChange(this.index, structuredClone(this.value));
   }
 }
 

@@ -317,25 +317,25 @@ export async function serveComparison(
 ): Promise<void> {
   const { runId, path, settings, configurations, options } = task;
   let facts: CompareFacts = { runId, step: null, progress: 0, model: null, promptTokens: 0, notes: [] };
-  const tell = (change: Partial<CompareFacts>) => {
+  const update = (change: Partial<CompareFacts>) => {
     facts = { ...facts, ...change };
     output.compareFacts(facts);
   };
-  const note = (text: string) => tell({ notes: [...facts.notes, text] });
+  const note = (text: string) => update({ notes: [...facts.notes, text] });
   const context = { ...settings, ...configurations[options.reference] };
   await holder.lend(
     { path, context },
-    (step, progress) => tell({ step: step === 'cache' ? 'saving-chat' : 'loading', progress }),
+    (step, progress) => update({ step: step === 'cache' ? 'saving-chat' : 'loading', progress }),
     signal,
     async ({ model, release }) => {
       const { fingerprint, info } = model;
-      tell({ step: null, progress: 0, model: { fingerprint, info } });
+      update({ step: null, progress: 0, model: { fingerprint, info } });
       const loan = {
         model,
         async release() {
           if (!(await release())) return false;
           note('The memory of the chat was needed: its context was freed, and is made again afterwards.');
-          tell({ step: null, progress: 0 });
+          update({ step: null, progress: 0 });
           return true;
         },
       };
@@ -346,7 +346,7 @@ export async function serveComparison(
         {
           column: (index, column) => output.compareColumn(runId, index, column),
           frame: (frame) => output.compareFrame(frame),
-          promptTokens: (promptTokens) => tell({ promptTokens }),
+          promptTokens: (promptTokens) => update({ promptTokens }),
           note,
         },
         signal,

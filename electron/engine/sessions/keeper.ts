@@ -56,7 +56,7 @@ export class SessionKeeper {
   private heldBy: string | null = null;
   private context: Context | null = null;
   private readonly rates: Rates;
-  private readonly told = new Set<string>();
+  private readonly noticed = new Set<string>();
   private readonly queue = new SerialQueue();
 
   constructor(private readonly parts: KeeperOptions) {
@@ -66,13 +66,13 @@ export class SessionKeeper {
   /** Opens the folder at the first call; later ones change what is allowed. */
   configure(options: SessionOptions): Promise<void> {
     return this.queue.run(async () => {
-      const notice = (text: string) => this.tell(text);
+      const notice = (text: string) => this.noticeOnce(text);
       try {
         this.store ??= await SessionStore.open(options.folder, notice, this.parts.now);
         this.options = options;
         await this.makeRoom(this.store, 0);
       } catch (error) {
-        this.tell(`Sessions cannot be kept in ${options.folder}: ${messageOf(error)}`);
+        this.noticeOnce(`Sessions cannot be kept in ${options.folder}: ${messageOf(error)}`);
       }
     });
   }
@@ -268,7 +268,7 @@ export class SessionKeeper {
     for (const meta of removed ?? []) await store.remove(meta);
     if (removed) return true;
     const why = needed > limit ? `sessions may take ${mebibytes(maxBytes)} MiB` : 'the disk is almost full';
-    this.tell(`The session of this chat was not saved: it takes ${mebibytes(needed)} MiB, ${why}.`);
+    this.noticeOnce(`The session of this chat was not saved: it takes ${mebibytes(needed)} MiB, ${why}.`);
     return false;
   }
 
@@ -282,16 +282,16 @@ export class SessionKeeper {
       } catch (error) {
         // what is wrong with the messages themselves is told by the answer; what a person stopped they know
         if (!['bad-request', 'cancelled'].includes(String((error as { code?: unknown } | null)?.code))) {
-          this.tell(`A session could not be saved or restored: ${messageOf(error)}`);
+          this.noticeOnce(`A session could not be saved or restored: ${messageOf(error)}`);
         }
         return otherwise;
       }
     });
   }
 
-  private tell(text: string): void {
-    if (this.told.has(text)) return;
-    this.told.add(text);
+  private noticeOnce(text: string): void {
+    if (this.noticed.has(text)) return;
+    this.noticed.add(text);
     this.parts.notice(text);
   }
 }

@@ -78,10 +78,10 @@ export class ChatStore {
 
   /** Files with text of chats: the trash and what was set aside among them. */
   async files(ids?: readonly string[]): Promise<string[]> {
-    const kept = (name: string) => (ids ? ids.some((id) => name.startsWith(`${id}.`)) : true);
+    const isWanted = (name: string) => (ids ? ids.some((id) => name.startsWith(`${id}.`)) : true);
     const inFolder = async (folder: string) =>
       (await readdir(folder))
-        .filter((name) => /\.(jsonl|damaged\.txt)$/.test(name) && kept(name))
+        .filter((name) => /\.(jsonl|damaged\.txt)$/.test(name) && isWanted(name))
         .map((name) => join(folder, name));
     return (await Promise.all([this.folder, this.trash.folder].map(inFolder))).flat();
   }
@@ -95,7 +95,7 @@ export class ChatStore {
     const id = randomUUID();
     this.chats.set(id, emptyChat(id, this.now()));
     await this.append(id, [{ type: 'chat', at: this.now(), id, title: title ?? null }], true);
-    return this.announce(id);
+    return this.emitChange(id);
   }
 
   /** A chat that its log begins with; `id`: of no other chat, those in the trash among them. */
@@ -104,7 +104,7 @@ export class ChatStore {
       await writeFileAtomic(this.pathOf(id), records.map((record) => `${JSON.stringify(record)}\n`).join(''));
       await this.state(id);
     });
-    return this.announce(id);
+    return this.emitChange(id);
   }
 
   /** The chat as it is now; the caller may keep it, it does not change any more. */
@@ -117,7 +117,7 @@ export class ChatStore {
 
   async rename(id: string, title: string, auto = false): Promise<ChatSummary> {
     await this.append(id, [{ type: 'rename', at: this.now(), title, auto }], true);
-    return this.announce(id);
+    return this.emitChange(id);
   }
 
   async selectBranch(id: string, leafId: string): Promise<ChatState> {
@@ -135,7 +135,7 @@ export class ChatStore {
       true,
     );
     for (const message of messages) if (isOpen(message)) this.unfinished.set(message.id, id);
-    this.announce(id);
+    this.emitChange(id);
   }
 
   async addPartial(id: string, messageId: string, text: string, thinking: string): Promise<void> {
@@ -174,7 +174,7 @@ export class ChatStore {
     } finally {
       this.unfinished.delete(messageId);
     }
-    this.announce(id);
+    this.emitChange(id);
     const message = findMessage(await this.open(id), messageId);
     if (!message) throw notFound('message');
     return message;
@@ -182,7 +182,7 @@ export class ChatStore {
 
   async setPinned(id: string, pinned: boolean): Promise<ChatSummary> {
     await this.note(id, (at) => ({ type: 'pin', at, pinned }));
-    return this.announce(id);
+    return this.emitChange(id);
   }
 
   async setSystemPrompt(id: string, systemPrompt: string): Promise<void> {
@@ -213,7 +213,7 @@ export class ChatStore {
       await this.trash.giveBack(id, this.pathOf(id));
       await this.state(id);
     });
-    return this.announce(id);
+    return this.emitChange(id);
   }
 
   /** Deletes chats of the trash for good, with what was set aside of them. */
@@ -332,7 +332,7 @@ export class ChatStore {
     await appendText(join(this.folder, `${id}.damaged.txt`), `${lines.join('\n')}\n`, true);
   }
 
-  private announce(id: string): ChatSummary {
+  private emitChange(id: string): ChatSummary {
     const summary = this.index.get(id);
     if (!summary) throw notFound('chat');
     this.changed.emit(this.list());

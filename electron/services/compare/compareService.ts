@@ -201,14 +201,14 @@ export class CompareService {
     const run = await this.saved({ ...ended, model: ended.model && { ...ended.model, fileName } });
     // whoever hears of the end may begin the next one
     this.running = null;
-    this.tell(run);
+    this.emitProgress(run);
     this.listed.emit(this.list());
   }
 
   private change(runId: string, change: (run: CompareRun) => CompareRun): void {
     if (this.running?.run.id !== runId) return;
     this.running.run = change(this.running.run);
-    this.tell(this.running.run);
+    this.emitProgress(this.running.run);
   }
 
   private surroundings(): Pick<CompareRun, 'machine' | 'build'> {
@@ -232,7 +232,7 @@ export class CompareService {
     }
   }
 
-  private tell({ request: _, ...run }: CompareRun): void {
+  private emitProgress({ request: _, ...run }: CompareRun): void {
     this.progress.emit(run);
   }
 

@@ -160,7 +160,7 @@ export class DocumentService {
 // The jobs of this run as a window sees them: changes of state at once, progress a few times a second.
 
 const endedKept = 50;
-const msBetweenTellings = 100;
+const emitEveryMs = 100;
 
 class JobList {
   readonly changed = new Emitter<DocumentJob[]>();
@@ -179,22 +179,22 @@ class JobList {
   add(id: string, name: string): void {
     this.jobs.set(id, { id, name, state: 'waiting', progress: 0, pages: null, document: null, error: null });
     this.forgetOld();
-    this.tell();
+    this.emitChange();
   }
 
   update(id: string, change: Partial<DocumentJob>): void {
     const job = this.jobs.get(id);
     if (!job) return;
     this.jobs.set(id, { ...job, ...change });
-    if (change.state) this.tell();
-    else this.timer ??= setTimeout(() => this.tell(), msBetweenTellings);
+    if (change.state) this.emitChange();
+    else this.timer ??= setTimeout(() => this.emitChange(), emitEveryMs);
   }
 
   close(): void {
     if (this.timer) clearTimeout(this.timer);
   }
 
-  private tell(): void {
+  private emitChange(): void {
     this.close();
     this.timer = null;
     this.changed.emit(this.list());

@@ -159,7 +159,7 @@ function givenUp(name: string, why: string): ConcertinaError {
   return new ConcertinaError(
     'document-invalid',
     `${name} was given up: ${why}.`,
-    'Save it anew in the program that made it, or as another kind of file, and attach that.',
+    'Save it again in the program that made it, or as another kind of file, and attach that.',
   );
 }
 
@@ -180,6 +180,6 @@ function crashed(name: string, reason: string): ConcertinaError {
   return new ConcertinaError(
     'document-invalid',
     `The reading of ${name} ended unexpectedly (${reason}).`,
-    'Attach it again; if this happens twice, save the file anew or as another kind.',
+    'Attach it again; if this happens twice, save the file again or as another kind.',
   );
 }

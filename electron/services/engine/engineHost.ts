@@ -103,7 +103,7 @@ export class EngineHost {
       on: this.remote.client.on,
     };
     this.client.on('onReady', ({ capabilities, problem }) => this.onReady(capabilities, problem));
-    for (const event of progressEvents) this.client.on(event, () => this.watchdog.moved('stop'));
+    for (const event of progressEvents) this.client.on(event, () => this.watchdog.reset('stop'));
     this.client.on('onLog', ({ level, text }) => this.log[level](`engine: ${text}`));
   }
 
@@ -127,7 +127,7 @@ export class EngineHost {
     this.watchdog.begin('start');
     transport.onMessage((message) => {
       if (this.transport !== transport) return;
-      this.watchdog.moved('silent');
+      this.watchdog.reset('silent');
       this.remote.receive(message);
     });
     transport.onOutput((text) => this.log.info(`engine output: ${text}`));

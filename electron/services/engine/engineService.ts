@@ -120,7 +120,7 @@ export class EngineService {
 
   /** While the model is measured, only the measuring ends: turbo works without. */
   cancelLoad(): Promise<void> {
-    return this.loading.turns.cancel();
+    return this.loading.sequence.cancel();
   }
 
   async plan({ modelId, context, ...question }: OperationInput<'engine.plan'>): Promise<ContextFit> {

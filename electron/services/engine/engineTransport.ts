@@ -55,13 +55,13 @@ export function forkProcess(modulePath: string, args: readonly string[] = []): P
       }
     },
     onExit(listener) {
-      let told = false;
-      function tell(code: number | null, signal: string | null): void {
-        if (!told) listener({ code, signal });
-        told = true;
+      let ended = false;
+      function onEnd(code: number | null, signal: string | null): void {
+        if (!ended) listener({ code, signal });
+        ended = true;
       }
-      child.on('exit', tell);
-      child.on('error', () => tell(null, null));
+      child.on('exit', onEnd);
+      child.on('error', () => onEnd(null, null));
     },
     kill: () => void child.kill('SIGKILL'),
   };

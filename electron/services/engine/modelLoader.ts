@@ -34,17 +34,17 @@ export class ModelLoads {
   readonly began = new Emitter<void>();
   /** the former model is in use again as it was, with the settings of then */
   readonly wentBack = new Emitter<void>();
-  readonly turns: LoadTurns;
+  readonly sequence: LoadSequence;
   private done = 0;
   /** settings of the context as it was last asked for */
   private asked: ContextSettings | null = null;
-  private readonly former = new FormerModel();
+  private readonly fallback = new FallbackModel();
   /** whether a process that starts is given a model at once */
   private loadWithProcess = true;
 
   constructor(private readonly parts: LoadParts) {
     const { host, status } = parts;
-    this.turns = new LoadTurns(host, status);
+    this.sequence = new LoadSequence(host, status);
     host.ready.on(() => void this.onReady());
     host.crashed.on((report) => this.onCrash(report));
     host.client.on('onLoadProgress', ({ step, fraction }) => {
@@ -54,7 +54,7 @@ export class ModelLoads {
 
   /** how many were begun */
   get number(): number {
-    return this.turns.number;
+    return this.sequence.number;
   }
 
   /** how many have succeeded */
@@ -88,26 +88,26 @@ export class ModelLoads {
   /** `refused`: another model, in whose place this one is loaded again */
   private async run(modelId: string, force: boolean, refused: Refused): Promise<EngineStatus> {
     const { host, inspector, status, library } = this.parts;
-    const number = this.turns.begin();
-    this.former.keep(status.current, this.asked, host.work);
-    await this.turns.endRunning().catch(() => undefined);
+    const number = this.sequence.begin();
+    this.fallback.keep(status.current, this.asked, host.work);
+    await this.sequence.endRunning().catch(() => undefined);
     const context = this.show(modelId, refused);
     try {
       const path = await library.pathOf(modelId);
-      if (!this.turns.isLatest(number)) return status.current;
+      if (!this.sequence.isLatest(number)) return status.current;
       this.loadWithProcess = false;
       host.start();
       await host.whenReady();
-      this.turns.requireWanted(number);
-      if (this.former.otherThan(modelId)) await inspector.requireHarmless(path, context);
-      if (!this.turns.isLatest(number)) return status.current;
-      this.turns.requireWanted(number);
+      this.sequence.requireWanted(number);
+      if (this.fallback.otherThan(modelId)) await inspector.requireHarmless(path, context);
+      if (!this.sequence.isLatest(number)) return status.current;
+      this.sequence.requireWanted(number);
       const result = await this.ask(path, context, force);
-      if (this.turns.isLatest(number)) this.onLoaded(result);
-      this.turns.tellEnded();
+      if (this.sequence.isLatest(number)) this.onLoaded(result);
+      this.sequence.reportEnded();
     } catch (error) {
-      this.turns.tellEnded();
-      if (this.turns.isLatest(number)) await this.onFailed(error, number);
+      this.sequence.reportEnded();
+      if (this.sequence.isLatest(number)) await this.onFailed(error, number);
     }
     return status.current;
   }
@@ -138,7 +138,7 @@ export class ModelLoads {
   private onLoaded(result: LoadResult): void {
     const { host, status } = this.parts;
     this.done++;
-    this.former.forget();
+    this.fallback.forget();
     if (host.work) host.work.loading = false;
     const { model, context, carriedTokens } = result;
     const memory = this.parts.memory.withApp(result.memory);
@@ -165,34 +165,34 @@ export class ModelLoads {
     host.work = null;
     const reason = payload.code === 'cancelled' ? null : payload;
     const { modelId } = status.current;
-    const former = this.former.otherThan(modelId);
-    if (former && modelId !== null) return this.goBack(former, reason && { modelId, error: reason }, number);
+    const last = this.fallback.otherThan(modelId);
+    if (last && modelId !== null) return this.goBack(last, reason && { modelId, error: reason }, number);
     this.giveUp(reason);
   }
 
   /** There is no former model, or it cannot be had either: what was asked for is told. `reason`: null when cancelled */
   private giveUp(reason: ErrorPayload | null): void {
     const { host, status } = this.parts;
-    this.former.forget();
-    const told = status.current.refused ?? { modelId: status.current.modelId, error: reason };
-    status.update({ ...nothingLoaded, ...told, state: told.error ? 'failed' : 'empty', refused: null });
+    this.fallback.forget();
+    const shown = status.current.refused ?? { modelId: status.current.modelId, error: reason };
+    status.update({ ...nothingLoaded, ...shown, state: shown.error ? 'failed' : 'empty', refused: null });
     // a load that did not get as far as the engine left the former model in its memory
     void host.client.call('unload', undefined).catch(() => undefined);
   }
 
   /** To the model that was used before: it is still loaded where the other one was refused beforehand. */
-  private async goBack(former: Former, refused: Refused, number: number): Promise<void> {
+  private async goBack(last: LastLoaded, refused: Refused, number: number): Promise<void> {
     const { host, status } = this.parts;
     const { memory, contextUsed } = await host.client
       .call('memory', undefined)
       .catch(() => ({ memory: null, contextUsed: 0 }));
-    if (!this.turns.isLatest(number)) return;
-    if (!memory) return void (await this.run(former.status.modelId, false, refused));
-    this.former.forget();
-    this.asked = former.askedContext;
-    host.work = former.work;
+    if (!this.sequence.isLatest(number)) return;
+    if (!memory) return void (await this.run(last.status.modelId, false, refused));
+    this.fallback.forget();
+    this.asked = last.askedContext;
+    host.work = last.work;
     const shown = this.parts.memory.withApp(memory);
-    status.update({ ...nothingLoaded, ...former.status, state: 'ready', memory: shown, contextUsed, refused });
+    status.update({ ...nothingLoaded, ...last.status, state: 'ready', memory: shown, contextUsed, refused });
     this.wentBack.emit();
   }
 
@@ -204,13 +204,13 @@ export class ModelLoads {
     if (problem) return status.update({ ...nothingLoaded, state: 'unavailable', error: problem.toPayload() });
     if (status.current.state === 'loading') return;
     const { modelId: failedId, error } = status.current;
-    const former = this.former.kept;
-    if (!this.loadWithProcess && former && failedId !== null && error)
-      return void (await this.run(former.status.modelId, false, { modelId: failedId, error }));
+    const last = this.fallback.model;
+    if (!this.loadWithProcess && last && failedId !== null && error)
+      return void (await this.run(last.status.modelId, false, { modelId: failedId, error }));
     if (!this.loadWithProcess) return status.update({ state: error ? 'failed' : 'empty' });
-    const number = this.turns.number;
+    const number = this.sequence.number;
     const modelId = status.current.modelId ?? (await this.wantedModelId());
-    if (!this.turns.isLatest(number)) return; // a model was chosen meanwhile
+    if (!this.sequence.isLatest(number)) return; // a model was chosen meanwhile
     if (modelId === null) status.update({ state: 'empty' });
     else await this.load(modelId);
   }
@@ -218,7 +218,7 @@ export class ModelLoads {
   private onCrash(report: CrashReport): void {
     const { host, status } = this.parts;
     host.work = null;
-    if (this.former.kept?.status.modelId === status.current.modelId) this.former.forget();
+    if (this.fallback.model?.status.modelId === status.current.modelId) this.fallback.forget();
     this.loadWithProcess = report.reload;
     const restarting = report.restartInMs !== null && report.reload;
     status.update({
@@ -233,40 +233,40 @@ export class ModelLoads {
 
 // The model that was in use when another one was asked for: it goes on being used where that one cannot be had.
 
-interface Former {
+interface LastLoaded {
   status: Pick<EngineStatus, 'model' | 'context' | 'memory' | 'contextUsed'> & { modelId: string };
   askedContext: ContextSettings | null;
   work: EngineWork | null;
 }
 
-class FormerModel {
-  private former: Former | null = null;
+class FallbackModel {
+  private last: LastLoaded | null = null;
 
   /** Before another one is loaded. While nothing is in use, as where one load overtakes another, the one kept stays. */
   keep(inUse: EngineStatus, askedContext: ContextSettings | null, work: EngineWork | null): void {
     const { modelId, model, context, memory, contextUsed } = inUse;
     if (modelId === null || model === null) return;
-    this.former = { status: { modelId, model, context, memory, contextUsed }, askedContext, work };
+    this.last = { status: { modelId, model, context, memory, contextUsed }, askedContext, work };
   }
 
   forget(): void {
-    this.former = null;
+    this.last = null;
   }
 
   /** null: none was in use */
-  get kept(): Former | null {
-    return this.former;
+  get model(): LastLoaded | null {
+    return this.last;
   }
 
   /** the one to go back to where this model cannot be had; null: there is no other */
-  otherThan(modelId: string | null): Former | null {
-    return modelId !== null && this.former?.status.modelId !== modelId ? this.former : null;
+  otherThan(modelId: string | null): LastLoaded | null {
+    return modelId !== null && this.last?.status.modelId !== modelId ? this.last : null;
   }
 }
 
 // Loads by number: the latest one wins, those before it are ended, and a person can cancel it.
 
-class LoadTurns {
+class LoadSequence {
   private latest = 0;
   /** the load that a person cancelled, which may still wait for the process to start */
   private cancelled = 0;
@@ -319,7 +319,7 @@ class LoadTurns {
   }
 
   /** The engine has left a load behind: one that was cancelled is not waited for any longer. */
-  tellEnded(): void {
+  reportEnded(): void {
     this.ended?.();
     this.ended = null;
   }

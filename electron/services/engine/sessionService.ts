@@ -6,7 +6,7 @@ import type { EngineHost } from './engineHost';
 
 export class SessionService {
   /** as the engine was told last */
-  private told = '';
+  private sent = '';
 
   /** `chatIds`: of all chats, those in the trash among them */
   constructor(
@@ -40,7 +40,7 @@ export class SessionService {
 
   /** A new process knows nothing. */
   private async introduce(): Promise<void> {
-    this.told = '';
+    this.sent = '';
     await this.configure();
     // a chat that was purged leaves nothing of its text behind
     await this.host.client.call('retainSessions', { chatIds: await this.chatIds() });
@@ -48,8 +48,8 @@ export class SessionService {
 
   private async configure(): Promise<void> {
     const options = { folder: this.folder, ...this.settings.get().sessions };
-    if (JSON.stringify(options) === this.told) return;
-    this.told = JSON.stringify(options);
+    if (JSON.stringify(options) === this.sent) return;
+    this.sent = JSON.stringify(options);
     await this.host.client.call('configureSessions', options);
   }
 

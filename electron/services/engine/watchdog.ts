@@ -1,4 +1,4 @@
-/** Notices an engine process that is alive but does not answer. It only tells: work that is slow must not be ended. */
+/** Notices an engine process that is alive but does not answer. It only reports: slow work must not be ended. */
 
 import type { Stall } from '../../contract/engine';
 import { ConcertinaError } from '../../contract/errors';
@@ -17,12 +17,12 @@ export class Watchdog {
   /** ticks that each wait has lasted */
   private readonly waits = new Map<Stall, number>();
   private timer: NodeJS.Timeout | null = null;
-  private told: Stall | null = null;
+  private notified: Stall | null = null;
 
   /** `ping` asks the process for a sign of life, while there is a wait for `silent` */
   constructor(
     private readonly ping: () => void,
-    private readonly tell: (stall: Stall | null) => void,
+    private readonly notify: (stall: Stall | null) => void,
   ) {}
 
   /** `start`: for its first message; `silent`: for any message at all; `stop`: for the end of what was cancelled. */
@@ -38,7 +38,7 @@ export class Watchdog {
   }
 
   /** What is waited for has moved on, if it was waited for. */
-  moved(wait: Stall): void {
+  reset(wait: Stall): void {
     if (!this.waits.has(wait)) return;
     this.waits.set(wait, 0);
     this.judge();
@@ -61,9 +61,9 @@ export class Watchdog {
     const over = [...this.waits].filter(([wait, ticks]) => ticks >= limits[wait]).map(([wait]) => wait);
     // a process that says nothing at all is the plainest of them
     const stall = over.find((wait) => wait !== 'stop') ?? over[0] ?? null;
-    if (stall === this.told) return;
-    this.told = stall;
-    this.tell(stall);
+    if (stall === this.notified) return;
+    this.notified = stall;
+    this.notify(stall);
   }
 
   private stopTimer(): void {

@@ -47,12 +47,12 @@ export function cutMark({ length }: string): string {
 /**
  * An error that nothing handles is a bug, and must not take the chats, the answer that is being written and the engine with it:
  * it is logged with its stack, and the process goes on.
- * @param tell hears of it in one line
+ * @param notify called with one line about it
  */
-export function logUnhandled(log: Logger, tell: (text: string) => void = () => undefined): void {
+export function logUnhandled(log: Logger, notify: (text: string) => void = () => undefined): void {
   function report(kind: string, error: unknown): void {
     log.error(`${kind}: ${stackOf(error)}`);
-    tell(`An error was not handled: ${messageOf(error)}`);
+    notify(`An error was not handled: ${messageOf(error)}`);
   }
   process.on('uncaughtException', (error) => report('uncaught exception', error));
   process.on('unhandledRejection', (reason) => report('unhandled rejection', reason));

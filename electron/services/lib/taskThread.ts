@@ -21,7 +21,7 @@ interface Open<Answer> {
 }
 
 export class TaskThread<Task, Answer> {
-  /** of tasks with an asker, 0 to 1; nothing is told of those that are soon done */
+  /** of tasks with an asker, 0 to 1; none for those that are soon done */
   readonly progress = new Emitter<{ asker: string; fraction: number }>();
   private worker: Worker | null = null;
   private idle: NodeJS.Timeout | undefined;
@@ -45,7 +45,7 @@ export class TaskThread<Task, Answer> {
     for (const [id, open] of this.open) {
       if (open.asker !== asker) continue;
       this.post({ id, cancel: true });
-      open.reject(new ConcertinaError('cancelled', 'Nobody waits for this any more.'));
+      open.reject(new ConcertinaError('cancelled', 'This task was canceled.'));
       this.settle(id);
     }
   }
@@ -63,15 +63,15 @@ export class TaskThread<Task, Answer> {
 
   private start(): Worker {
     const worker = new Worker(this.parts.workerFile, { workerData: this.parts.worker, env: {}, execArgv: [] });
-    worker.on('message', (message: FromThread<Answer>) => this.hear(message));
-    worker.on('error', (error) => this.lose(worker, error));
-    worker.on('exit', (code) => this.lose(worker, new Error(`exit code ${code}`)));
+    worker.on('message', (message: FromThread<Answer>) => this.onMessage(message));
+    worker.on('error', (error) => this.onExit(worker, error));
+    worker.on('exit', (code) => this.onExit(worker, new Error(`exit code ${code}`)));
     // a task that is under way is no reason to keep the app open
     worker.unref();
     return worker;
   }
 
-  private hear(message: FromThread<Answer>): void {
+  private onMessage(message: FromThread<Answer>): void {
     const open = this.open.get(message.id);
     if (!open) return;
     const { asker } = open;
@@ -98,7 +98,7 @@ export class TaskThread<Task, Answer> {
     await worker?.terminate();
   }
 
-  private lose(worker: Worker, cause: Error): void {
+  private onExit(worker: Worker, cause: Error): void {
     if (this.worker !== worker) return;
     this.worker = null;
     this.fail(this.parts.lost(cause));

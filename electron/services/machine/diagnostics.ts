@@ -152,7 +152,7 @@ function context({ context: of, contextUsed }: EngineStatus, clean: (text: strin
     ['RoPE', `${of.rope.kind}, factor ${of.rope.factor}`],
     ['Flash attention', `${of.flashAttention ? 'on' : 'off'} (asked ${of.flashAttentionAsked})`],
     ['Layers on the GPU', `${of.gpuLayers}/${of.layers} (asked ${of.gpuLayersAsked})`],
-    ['Attention', attention.join(', ') || 'not told'],
+    ['Attention', attention.join(', ') || 'not reported'],
     ...of.kernels.map(
       ({ backend, from, name, why }): Line => [`Kernel of ${backend} from ${from}`, `${name} (${why})`],
     ),
@@ -261,7 +261,7 @@ function keep<T>(list: T[], one: T, most: number): void {
 // The computer as its system tells it, for the diagnostics.
 
 /** Variables whose values say nothing of the person. */
-const told = ['CONCERTINA_SIMD', 'CONCERTINA_METAL_VARIANT', 'LLAMA_ATTN_ROT_DISABLE', 'OMP_NUM_THREADS'];
+const shownVariables = ['CONCERTINA_SIMD', 'CONCERTINA_METAL_VARIANT', 'LLAMA_ATTN_ROT_DISABLE', 'OMP_NUM_THREADS'];
 
 export function systemFacts(environment: NodeJS.ProcessEnv = process.env): SystemFacts {
   const cpus = os.cpus();
@@ -272,7 +272,7 @@ export function systemFacts(environment: NodeJS.ProcessEnv = process.env): Syste
     logicalCores: cpus.length,
     memoryBytes: os.totalmem(),
     freeBytes: os.freemem(),
-    environment: told.filter((name) => environment[name]).map((name) => `${name}=${environment[name]}`),
+    environment: shownVariables.filter((name) => environment[name]).map((name) => `${name}=${environment[name]}`),
   };
 }
 

@@ -21,9 +21,9 @@ export class PowerWatch {
   constructor(events: PowerEvents | null, platform: string = process.platform) {
     if (!events) return;
     // elsewhere they answer too, with a value that means nothing
-    const tells = platform === 'darwin' || platform === 'win32';
+    const reports = platform === 'darwin' || platform === 'win32';
     if (platform === 'darwin') this.now = withThermal(this.now, events.getCurrentThermalState?.());
-    if (tells) this.now = { ...this.now, onBattery: events.isOnBatteryPower?.() ?? null };
+    if (reports) this.now = { ...this.now, onBattery: events.isOnBatteryPower?.() ?? null };
     events.on('thermal-state-change', (value) => this.update(withThermal(this.now, detail(value, 'state'))));
     events.on('speed-limit-change', (value) => this.update(withSpeedLimit(this.now, detail(value, 'limit'))));
     events.on('on-battery', () => this.update({ ...this.now, onBattery: true }));
@@ -52,6 +52,6 @@ function withThermal(power: Power, state: unknown): Power {
 }
 
 function withSpeedLimit(power: Power, limit: unknown): Power {
-  const told = typeof limit === 'number' && Number.isFinite(limit) && limit >= 0 && limit <= 100;
-  return { ...power, speedLimit: told ? limit : null };
+  const valid = typeof limit === 'number' && Number.isFinite(limit) && limit >= 0 && limit <= 100;
+  return { ...power, speedLimit: valid ? limit : null };
 }

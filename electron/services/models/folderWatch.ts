@@ -58,7 +58,7 @@ export class FolderWatch {
     try {
       // nothing of this is a reason to keep the app open
       const watcher = this.open(folder, { persistent: false }, () => this.touched());
-      watcher.on('error', () => this.lose(folder));
+      watcher.on('error', () => this.onError(folder));
       this.watchers.set(folder, watcher);
       return true;
     } catch {
@@ -66,7 +66,7 @@ export class FolderWatch {
     }
   }
 
-  private lose(folder: string): void {
+  private onError(folder: string): void {
     this.watchers.get(folder)?.close();
     this.watchers.delete(folder);
     this.poll(true);

@@ -42,7 +42,7 @@ export class ModelLibrary {
   private readonly inspections = new Map<string, Inspection>();
   private inspecting: Promise<void> | null = null;
   /** what was told last, to tell only what is new */
-  private told = '';
+  private emitted = '';
   private readonly watcher: FolderWatch | null;
   private readonly added: ModelList;
   private readonly machine: Machine;
@@ -58,7 +58,7 @@ export class ModelLibrary {
     await this.scan();
     this.inspectMore();
     const entries = this.entries();
-    this.told = JSON.stringify(entries);
+    this.emitted = JSON.stringify(entries);
     return entries;
   }
 
@@ -186,11 +186,11 @@ export class ModelLibrary {
     return modelIdOf(path);
   }
 
-  /** Something that is told of a model is another by now, and no file is. */
-  async tellAgain(): Promise<void> {
+  /** For what is not in the files: what is set for a model changed. */
+  async refresh(): Promise<void> {
     if (this.known.size === 0) await this.scan();
-    else await this.tellDefaults();
-    this.tell();
+    else await this.updateDefaults();
+    this.emitIfChanged();
   }
 
   private downloads(): string[] {
@@ -241,11 +241,11 @@ export class ModelLibrary {
     });
     this.known = known;
     this.watcher?.set(watched);
-    await this.tellDefaults();
+    await this.updateDefaults();
   }
 
-  /** The embedded model is not told: its settings stay with its name, whatever a release of the app makes of it. */
-  private async tellDefaults(): Promise<void> {
+  /** The embedded model is left out: its settings stay with its name, whatever a release of the app makes of it. */
+  private async updateDefaults(): Promise<void> {
     const { defaults, duplicates } = this.parts;
     const seen = [...this.known.values()].flatMap(({ id, source, file }) =>
       file && source !== 'embedded' && !file.problem
@@ -277,20 +277,20 @@ export class ModelLibrary {
         ? [file]
         : [],
     );
-    if (await this.parts.duplicates?.look(files)) this.tell();
+    if (await this.parts.duplicates?.look(files)) this.emitIfChanged();
   }
 
   private async lookAgain(): Promise<void> {
     await this.scan();
-    this.tell();
+    this.emitIfChanged();
     this.inspectMore();
   }
 
-  private tell(): void {
+  private emitIfChanged(): void {
     const entries = this.entries();
     const text = JSON.stringify(entries);
-    if (text === this.told) return;
-    this.told = text;
+    if (text === this.emitted) return;
+    this.emitted = text;
     this.changed.emit(entries);
   }
 
@@ -298,7 +298,7 @@ export class ModelLibrary {
     const files = [...this.known.values()].flatMap(({ file }) => (file && !file.problem ? [file] : []));
     const unread = files.filter((file) => !this.inspections.has(inspectionKey(file)));
     for (const file of unread) await this.inspect(file);
-    if (unread.length > 0) this.tell();
+    if (unread.length > 0) this.emitIfChanged();
   }
 
   private async inspect(file: FoundFile): Promise<Inspection> {
@@ -351,7 +351,7 @@ export async function setUpModels({ dataFolder, workerFile, ...parts }: ModelsSe
   );
   await Promise.all([added.load(), duplicates.load()]);
   const models = new ModelLibrary({ ...parts, added, duplicates, watch: true });
-  parts.defaults.changed.on(() => void models.tellAgain());
+  parts.defaults.changed.on(() => void models.refresh());
 
   async function close(): Promise<void> {
     models.close();

@@ -18,7 +18,8 @@ export class SettingsStore extends JsonFile<Settings> {
   constructor(path: string, now?: () => Date, migrations: Migrations = {}) {
     super({
       ...{ path, version: 1, schema: settingsSchema, initial: settingsSchema.parse({}), migrations, now },
-      asideNotice: (name) => `The settings file could not be read. It was kept as ${name}; the settings start anew.`,
+      asideNotice: (name) =>
+        `The settings file could not be read. It was kept as ${name}, and the default settings are used.`,
     });
   }
 
@@ -34,16 +35,16 @@ export class SettingsService {
   /** as they count for the model in use; also when another model is in use from now on */
   readonly changed = new Emitter<Settings>();
   private inUse: string | null;
-  private told: string;
+  private emitted: string;
 
   constructor(
     private readonly store: SettingsStore,
     private readonly defaults: ModelDefaultsStore,
   ) {
     this.inUse = store.get().modelId;
-    this.told = JSON.stringify(this.get());
-    store.changed.on(() => this.tell());
-    defaults.changed.on(() => this.tell());
+    this.emitted = JSON.stringify(this.get());
+    store.changed.on(() => this.emitIfChanged());
+    defaults.changed.on(() => this.emitIfChanged());
   }
 
   /** For the model in use. */
@@ -59,7 +60,7 @@ export class SettingsService {
   /** Called when a model is loaded, and already while it is. */
   follow(modelId: string): void {
     this.inUse = modelId;
-    this.tell();
+    this.emitIfChanged();
   }
 
   /** Changes the named keys only, where they stand. @returns the settings of the model in use */
@@ -83,11 +84,11 @@ export class SettingsService {
     return [systemPrompt, ...sampling.stop, ...own];
   }
 
-  private tell(): void {
+  private emitIfChanged(): void {
     const now = this.get();
     const text = JSON.stringify(now);
-    if (text === this.told) return;
-    this.told = text;
+    if (text === this.emitted) return;
+    this.emitted = text;
     this.changed.emit(now);
   }
 }

@@ -19,19 +19,19 @@ const ofThisProcess: Usage = {
   },
 };
 
-/** Calls `end` once, with the limit that was exceeded. `moved`: the reading got on. */
+/** Calls `end` once, with the limit that was exceeded. `progressed`: the reading got on. */
 export function watchCost(
   limits: ReadingLimits,
   end: (exceeded: keyof typeof documentExits) => void,
   usage: Usage = ofThisProcess,
-): { moved(): void } {
-  let movedAt = usage.processorSeconds();
+): { progressed(): void } {
+  let progressedAt = usage.processorSeconds();
 
   function exceeded(): keyof typeof documentExits | null {
     if (usage.bytes() > limits.memoryBytes) return 'memory';
     const now = usage.processorSeconds();
     if (now > limits.totalSeconds) return 'late';
-    return now - movedAt > limits.stallSeconds ? 'stalled' : null;
+    return now - progressedAt > limits.stallSeconds ? 'stalled' : null;
   }
 
   const timer = setInterval(() => {
@@ -42,8 +42,8 @@ export function watchCost(
   }, msBetweenLooks);
 
   return {
-    moved() {
-      movedAt = usage.processorSeconds();
+    progressed() {
+      progressedAt = usage.processorSeconds();
     },
   };
 }

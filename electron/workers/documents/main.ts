@@ -5,12 +5,12 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { type DocumentOrder, type DocumentWorkMessage, documentExits } from '../../contract/workerTasks';
-import { openCarrier } from '../parentPort';
+import { openParentPort } from '../parentPort';
 import { watchCost } from './cost';
 
-const carrier = openCarrier();
+const parent = openParentPort();
 
-carrier.onMessage((message) => read(message as DocumentOrder));
+parent.onMessage((message) => read(message as DocumentOrder));
 
 function read({ task, limits }: DocumentOrder): void {
   const reader = new Worker(join(__dirname, 'documentReader.cjs'), {
@@ -27,18 +27,18 @@ function read({ task, limits }: DocumentOrder): void {
   const cost = watchCost(limits, (exceeded) => process.exit(documentExits[exceeded]));
   let ended = false;
 
-  function tell(message: DocumentWorkMessage): void {
+  function report(message: DocumentWorkMessage): void {
     if (ended) return;
     ended = message.type !== 'progress' && message.type !== 'sections';
-    cost.moved();
+    cost.progressed();
     // the parent ends this process when it has heard the last one
-    carrier.send(message);
+    parent.send(message);
   }
 
-  reader.on('message', tell);
+  reader.on('message', report);
   reader.on('error', (error: Error & { code?: unknown }) => {
     if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') process.exit(documentExits.memory);
-    tell({ type: 'crashed', reason: error.message });
+    report({ type: 'crashed', reason: error.message });
   });
-  reader.on('exit', (code) => tell({ type: 'crashed', reason: `exit code ${code}` }));
+  reader.on('exit', (code) => report({ type: 'crashed', reason: `exit code ${code}` }));
 }

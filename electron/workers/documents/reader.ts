@@ -12,7 +12,7 @@ import type { OnProgress } from './textSink';
 
 const msBetweenReports = 50;
 
-function tell(message: DocumentWorkMessage): void {
+function post(message: DocumentWorkMessage): void {
   parentPort?.postMessage(message);
 }
 
@@ -22,17 +22,17 @@ function reporter(): OnProgress {
     const now = performance.now();
     if (now - last < msBetweenReports) return;
     last = now;
-    tell({ type: 'progress', fraction, pages: pages ?? null });
+    post({ type: 'progress', fraction, pages: pages ?? null });
   };
 }
 
-function tellAll({ sections, ...extraction }: Extraction): void {
+function postAll({ sections, ...extraction }: Extraction): void {
   for (let at = 0; at < sections.length; at += sectionsPerSlice) {
-    tell({ type: 'sections', sections: sections.slice(at, at + sectionsPerSlice) });
+    post({ type: 'sections', sections: sections.slice(at, at + sectionsPerSlice) });
   }
-  tell({ type: 'done', extraction });
+  post({ type: 'done', extraction });
 }
 
-extractDocument(workerData as DocumentTask, reporter()).then(tellAll, (error: unknown) =>
-  tell({ type: 'failed', error: toErrorPayload(error) }),
+extractDocument(workerData as DocumentTask, reporter()).then(postAll, (error: unknown) =>
+  post({ type: 'failed', error: toErrorPayload(error) }),
 );

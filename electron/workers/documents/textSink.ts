@@ -218,7 +218,7 @@ export function damaged(name: string, cause: unknown): ConcertinaError {
   return new ConcertinaError(
     'document-invalid',
     `${name} is damaged and cannot be read (${reason}).`,
-    'Get the file again, or open it in the program that made it and save it anew.',
+    'Get the file again, or open it in the program that made it and save it again.',
     { cause },
   );
 }

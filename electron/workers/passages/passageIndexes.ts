@@ -22,22 +22,22 @@ export class PassageIndexes {
   async search(
     task: PassageTask,
     signal: AbortSignal,
-    tell: (fraction: number) => void,
+    report: (fraction: number) => void,
   ): Promise<FoundPassages | null> {
     const { documentId, textPath, query, limit } = task;
     if (query === '') return firstPassages(textPath, limit);
     const { size } = await stat(textPath);
-    if (size > mostIndexed) return this.scan(task, signal, tell);
+    if (size > mostIndexed) return this.scan(task, signal, report);
     return (await this.indexOf(documentId, textPath)).search(query, limit);
   }
 
   private async scan(
     task: PassageTask,
     signal: AbortSignal,
-    tell: (fraction: number) => void,
+    report: (fraction: number) => void,
   ): Promise<FoundPassages | null> {
     const key = JSON.stringify([task.documentId, task.query, task.limit]);
-    const answer = this.answers.get(key) ?? (await scanPassages(task, signal, tell));
+    const answer = this.answers.get(key) ?? (await scanPassages(task, signal, report));
     if (!answer) return null;
     this.answers.delete(key);
     this.answers.set(key, answer);

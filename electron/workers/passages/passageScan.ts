@@ -25,7 +25,7 @@ interface Candidate {
 export async function scanPassages(
   { textPath, query, limit }: PassageTask,
   signal: AbortSignal,
-  tell: (fraction: number) => void,
+  report: (fraction: number) => void,
 ): Promise<FoundPassages | null> {
   const { size } = await stat(textPath);
   const terms = queryTerms(query);
@@ -33,7 +33,7 @@ export async function scanPassages(
   const sums = { passages: 0, characters: 0 };
   for await (const { text, at, bytes } of blocksOf(textPath)) {
     if (signal.aborted) return null;
-    tell(bytes / size);
+    report(bytes / size);
     for (const { start, end } of cutPassages(text)) {
       sums.passages++;
       sums.characters += end - start;

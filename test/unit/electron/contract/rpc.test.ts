@@ -81,14 +81,14 @@ test('an error answer rejects with the coded error', async () => {
   await expect(call).rejects.toMatchObject({ ...error, name: 'ConcertinaError' });
 });
 
-test('a lost carrier rejects every open call', async () => {
+test('a lost connection rejects every open call', async () => {
   const { remote } = setUp();
   const calls = [remote.client.call('a', 1), remote.client.call('b', 2)];
   remote.fail(new ConcertinaError('engine-crashed', 'Gone.'));
   for (const call of calls) await expect(call).rejects.toMatchObject({ code: 'engine-crashed' });
 });
 
-test('a carrier that cannot send rejects the call', async () => {
+test('a connection that cannot send rejects the call', async () => {
   const remote = createRemote<Calls, Record<string, z.ZodType>>({}, () => {
     throw new Error('closed');
   });

@@ -2,18 +2,18 @@ import { expect, test } from 'vitest';
 import { ConcertinaError } from '@/electron/contract/errors';
 import type { Engine } from '@/electron/engine/native/types';
 import { serveParent } from '@/electron/engine/serveParent';
-import type { Carrier } from '@/electron/workers/parentPort';
+import type { ParentPort } from '@/electron/workers/parentPort';
 import { createFakeEngine } from '@/test/fixtures/fakeEngine';
 import { capabilities } from '@/test/fixtures/samples';
 
 function start(engine: Engine): unknown[] {
   const sent: unknown[] = [];
-  const carrier: Carrier = {
+  const parent: ParentPort = {
     send: (message) => void sent.push(message),
     onMessage: () => undefined,
     onPort: () => undefined,
   };
-  serveParent(carrier, () => engine, '/data');
+  serveParent(parent, () => engine, '/data');
   return sent;
 }
 

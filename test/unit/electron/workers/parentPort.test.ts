@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { openCarrier } from '@/electron/workers/parentPort';
+import { openParentPort } from '@/electron/workers/parentPort';
 
 test('Ctrl-C in a terminal does not end a forked engine before its parent does', () => {
   const known = process.listeners('SIGINT');
@@ -9,7 +9,7 @@ test('Ctrl-C in a terminal does not end a forked engine before its parent does',
     for (const one of process.listeners('disconnect'))
       if (!knownDisconnect.includes(one)) process.off('disconnect', one);
   });
-  openCarrier();
+  openParentPort();
   // without a listener of its own Node ends at SIGINT
   expect(process.listenerCount('SIGINT')).toBe(known.length + 1);
 });

@@ -37,13 +37,13 @@ async function setUp() {
       machine: { platform: 'linux', home, environment: {} },
     });
     onTestFinished(() => library.close());
-    defaults.changed.on(() => void library.tellAgain());
+    defaults.changed.on(() => void library.refresh());
     if (added.get().folders.length === 0) await library.add([models]);
     await library.list();
     const prompt = (name: string) => defaults.of(modelIdOf(at(name)))?.systemPrompt ?? null;
     const set = async (name: string, one: ModelDefaults | null) => {
       await defaults.set(modelIdOf(at(name)), one);
-      await library.tellAgain();
+      await library.refresh();
     };
     return { library, defaults, prompt, set };
   }

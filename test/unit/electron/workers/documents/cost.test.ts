@@ -15,7 +15,7 @@ function watched() {
     bytes: () => used.bytes,
     processorSeconds: () => used.processorSeconds,
   });
-  return { used, ends, moved: cost.moved };
+  return { used, ends, progressed: cost.progressed };
 }
 
 it('ends what takes too much memory, once', () => {
@@ -29,13 +29,13 @@ it('ends what takes too much memory, once', () => {
 });
 
 it('counts the time of processors, not that of the clock', () => {
-  const { used, ends, moved } = watched();
+  const { used, ends, progressed } = watched();
   vi.advanceTimersByTime(3_600_000);
   expect(ends).toEqual([]);
   for (const seconds of [9, 18, 27]) {
     used.processorSeconds = seconds;
     vi.advanceTimersByTime(1000);
-    moved();
+    progressed();
   }
   expect(ends).toEqual([]);
   used.processorSeconds = 38;
@@ -44,11 +44,11 @@ it('counts the time of processors, not that of the clock', () => {
 });
 
 it('ends what gets on without end', () => {
-  const { used, ends, moved } = watched();
+  const { used, ends, progressed } = watched();
   for (let seconds = 0; seconds <= 101; seconds++) {
     used.processorSeconds = seconds;
     vi.advanceTimersByTime(1000);
-    moved();
+    progressed();
   }
   expect(ends).toEqual(['late']);
 });
