@@ -27,7 +27,7 @@ export interface CalibrationRun {
 export interface CalibrationOutcome {
   /** why the model was not measured; empty where it was, or where there is no need */
   calibration: string;
-  /** other things to tell the person, as sentences */
+  /** other sentences for the person */
   notes: string[];
 }
 

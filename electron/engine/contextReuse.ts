@@ -34,7 +34,7 @@ export class CarryOver {
     }
   }
 
-  /** Restores what was saved. What to tell the person when it did not work; null: all is well. */
+  /** Restores what was saved. A sentence for the person when it failed, else null. */
   async into(context: Context): Promise<string | null> {
     try {
       if (this.file) await context.loadSession(this.file);

@@ -22,7 +22,7 @@ export function freeMemory(memories: DeviceMemory[]): FreeMemory {
   };
 }
 
-/** `filePagesBefore`: as `filePages` told before the weights were mapped. The app's other processes are added by their parent. */
+/** `filePagesBefore`: what `filePages` returned before the weights were mapped. The app's other processes are added by their parent. */
 export function withProcessMemory(
   context: Pick<Context, 'memory' | 'devices'>,
   memories: DeviceMemory[],

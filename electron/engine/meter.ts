@@ -120,7 +120,7 @@ export function queuedStats(contextUsed: number, contextSize: number): LiveStats
 }
 
 // How long the rest of a prompt takes, from the batches read so far. Attention looks back over everything before it, so
-// the time of a token grows linearly with its depth; one straight line through the batches tells the rest.
+// the time of a token grows linearly with its depth; one straight line through the batches gives the rest.
 
 interface Batch {
   tokens: number;
@@ -129,7 +129,7 @@ interface Batch {
   msPerToken: number;
 }
 
-/** Fewer batches tell nothing of a slope. */
+/** Fewer batches say nothing about a slope. */
 const minForSlope = 4;
 
 export class PrefillTrend {

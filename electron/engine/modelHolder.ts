@@ -45,7 +45,7 @@ export class ModelHolder {
   private filePagesBefore: number | null = null;
   private loading: AbortController | null = null;
   private measuring: AbortController | null = null;
-  /** what the measuring of the model had to tell when its context was made */
+  /** the outcome of measuring the model when its context was made */
   private measured: CalibrationOutcome = { calibration: '', notes: [] };
   private readonly queue = new SerialQueue();
 
@@ -77,7 +77,7 @@ export class ModelHolder {
   /**
    * Lends the weights of a model, read first where they are not in memory. What is loaded stays so unless its memory is
    * needed, or it is another model; then nothing is loaded afterwards. A load ends the loan: it waits in `beforeFree` until
-   * `signal` was heard, and so this waits for one that runs only as long as nobody waits for it.
+   * the task has seen `signal`, and so this waits for one that runs only as long as nobody waits for it.
    */
   async lend<T>(
     { path, context }: Pick<LoadRequest, 'path' | 'context'>,

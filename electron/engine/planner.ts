@@ -238,7 +238,7 @@ function keyOf(path: string, { nCtx, threads: _, ...rest }: ContextSettings): st
   return `${path}|${stat?.size}|${stat?.mtimeMs}|${JSON.stringify(rest)}|${nCtx}`;
 }
 
-// What a load needs of each memory of the machine, what that memory can give, and how a refusal is told.
+// What a load needs of each memory of the machine, what that memory can give, and the text of a refusal.
 
 const MiB = 1024 * 1024;
 
@@ -272,7 +272,7 @@ export function budgetsOf(needs: DeviceUse[], { ram, memories, held }: MachineMe
   for (const need of needs) {
     const { kind, name } = need;
     const memory = memories.find((candidate) => candidate.name === name);
-    // a GPU that does not tell its memory cannot be judged
+    // a GPU that does not report its memory cannot be checked
     if (kind === 'ram' || !memory?.total) continue;
     const { free, total } = memory;
     const given = sum(

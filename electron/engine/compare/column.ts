@@ -1,4 +1,4 @@
-/** One column while it is filled: what it has, told to the window at each change and now and then while it makes progress. */
+/** One column while it is filled: what it has, sent to the window at each change and from time to time while it makes progress. */
 
 import {
   type ColumnStep,

@@ -151,7 +151,7 @@ class Comparison {
     for (const column of order) await this.attempt(column, () => this.open(column, false), false);
     const open = order.filter(({ context }) => context);
     const answers = open.map((column) => this.attempt(column, () => this.write(column, false), false));
-    // those that go on are at work in their contexts until they have heard of a cancellation
+    // those that go on are at work in their contexts until they have seen a cancellation
     await Promise.allSettled(answers);
     this.signal.throwIfAborted();
     for (const column of open) this.compareAnswer(column);
@@ -300,7 +300,7 @@ function clauseOf(error: unknown): string {
   return messageOf(error).replace(/\.$/, '');
 }
 
-// Runs one comparison on the weights that the holder lends, and tells of it in the events of the engine contract.
+// Runs one comparison on the weights that the holder lends, and reports it in the events of the engine contract.
 
 export interface CompareOutput {
   compareFacts(facts: CompareFacts): void;

@@ -62,7 +62,7 @@ export interface RawContext {
 
 export interface RawModel {
   readonly info: ModelInfo;
-  /** hexadecimal; tells model files apart */
+  /** hexadecimal; identifies a model file */
   readonly fingerprint: string;
   calibrate(
     options: Omit<CalibrateOptions, 'signal' | 'onProgress'>,

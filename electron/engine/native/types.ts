@@ -14,13 +14,13 @@ export type PartMemory = Pick<Memory, 'weights' | 'kvK' | 'kvV' | 'kvF16' | 'com
 /** `unified`: a GPU that works in the machine's own memory. */
 export type DeviceKind = 'ram' | 'unified' | 'gpu';
 
-/** One memory as its driver or the system tells it now; bytes. */
+/** One memory as its driver or the system reports it now; bytes. */
 export interface DeviceMemory {
   name: string;
   kind: DeviceKind;
-  /** of RAM: without paging others out; where the platform does not tell, what Node's os.freemem() says is right */
+  /** of RAM: without paging others out; where the platform does not report it, what Node's os.freemem() says is right */
   free: number | null;
-  /** 0: not told */
+  /** 0: not known */
   total: number;
 }
 
@@ -111,7 +111,7 @@ export interface AnswerSoFar {
 
 /** What decides a prompt beside its messages. */
 export interface PromptOptions {
-  /** milliseconds since 1970 that a template tells the model as the time; default: the clock */
+  /** milliseconds since 1970 that a template gives the model as the time; default: the clock */
   now?: number;
   /** the answer goes on behind this, in the same turn; with the very tokens of it when it was the last one; not with a grammar */
   continueFrom?: AnswerSoFar;

@@ -251,7 +251,7 @@ export class SessionKeeper {
     return { covering, replaced };
   }
 
-  /** false: there is none, and the person has been told. `replaced`: go anyway, but only after the new one is there. */
+  /** false: there is none, and a notice said so. `replaced`: go anyway, but only after the new one is there. */
   private async makeRoom(
     store: SessionStore,
     needed: number,
@@ -272,7 +272,7 @@ export class SessionKeeper {
     return false;
   }
 
-  /** Never throws: what fails is told, and the answer goes on. */
+  /** Never throws: a failure becomes a notice, and the answer goes on. */
   private quietly<T>(otherwise: T, task: (store: SessionStore, options: SessionOptions) => Promise<T>): Promise<T> {
     return this.queue.run(async () => {
       const { store, options } = this;
@@ -280,7 +280,7 @@ export class SessionKeeper {
       try {
         return await task(store, options);
       } catch (error) {
-        // what is wrong with the messages themselves is told by the answer; what a person stopped they know
+        // the answer reports what is wrong with the messages; a person who stopped it knows
         if (!['bad-request', 'cancelled'].includes(String((error as { code?: unknown } | null)?.code))) {
           this.noticeOnce(`A session could not be saved or restored: ${messageOf(error)}`);
         }

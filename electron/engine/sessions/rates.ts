@@ -84,7 +84,7 @@ export class IdleTimer {
     private readonly task: () => void,
   ) {}
 
-  /** Begins to wait, anew. */
+  /** Starts the wait, or restarts it. */
   start(): void {
     this.stop();
     this.timer = setTimeout(this.task, this.ms);

@@ -21,7 +21,7 @@ export class ChatSearch extends TaskThread<SearchTask, ChatSearchAnswer> {
     super({ workerFile, worker: 'chatSearch', idleMs, lost });
   }
 
-  /** Rejects with `cancelled` when the same asker asks anew. */
+  /** Rejects with `cancelled` when the same caller searches again. */
   async search({ query, limit, asker }: ChatSearchQuestion): Promise<ChatSearchAnswer> {
     const words = searchWords(query);
     if (words.length > 0) return this.ask({ words, limit, folder: this.folder, chats: this.chats() }, asker);

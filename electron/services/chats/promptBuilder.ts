@@ -101,7 +101,7 @@ export class Questions {
       sources.push({ ...source, attachments: source.attachments.filter((one) => !large.includes(one)) });
     }
     const prompt = await this.prompt(chat, sources);
-    // a template that tells the day tells the one on which the chat began
+    // a template that prints the date prints the one on which the chat began
     const now = chat?.createdAt ?? Date.now();
     return added + (prompt.length === 0 ? 0 : (await this.engine.countTokens(prompt, { now })).tokens);
   }

@@ -157,7 +157,7 @@ export class AnswerWriter {
 
   /**
    * The prompt without what has to go for it; null: that is not enough. An answer begins with less room than is kept for it,
-   * too, as long as there is some: the person was told.
+   * too, as long as there is some: the person was warned.
    */
   private async fit(
     answer: RunningAnswer,

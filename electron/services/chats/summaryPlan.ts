@@ -32,7 +32,7 @@ const cutsOfText = [/\n\s*\n/g, /\n/g, /[.!?]\s/g, /\s/g];
 /**
  * As many sections as there is room for make a part; a section that is longer than that is cut by itself.
  * @param room tokens of a part, without what every part's prompt has
- * @param named the label tells the document too: there are several
+ * @param named the label names the document too: there are several
  */
 export async function partsOf(document: PlannedDocument, room: number, named: boolean): Promise<SummaryPart[]> {
   const most = Math.max(1, Math.floor(room * (1 - margin)));
@@ -131,7 +131,7 @@ function numbered(label: string): { word: string; first: string; last: string } 
   return word && first ? { word, first, last: last ?? first } : null;
 }
 
-// What the model is told for a summary. The first message is the same for every part, so its cache is used again.
+// The model's instructions for a summary. The first message is the same for every part, so its cache is used again.
 
 const system =
   'You read a document and write down what it says, briefly and faithfully. You add nothing that is not in the text. ' +

@@ -1,4 +1,4 @@
-/** How far a summary is: its parts grow by frames, are put on disk about once a second, and are told when one ends. */
+/** How far a summary is: its parts grow by frames, are put on disk about once a second, and are reported when one ends. */
 
 import { partMessageId, type Summary, type SummaryPart } from '../../contract/chats';
 import type { StreamFrame } from '../../contract/engine';

@@ -1,4 +1,4 @@
-/** Comparisons: one at a time, told to the window while they run, written down after each column. */
+/** Comparisons: one at a time, shown in the window while they run, saved after each column. */
 
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
@@ -199,7 +199,7 @@ export class CompareService {
     await this.clean();
     const ended = end(running.run);
     const run = await this.saved({ ...ended, model: ended.model && { ...ended.model, fileName } });
-    // whoever hears of the end may begin the next one
+    // a listener may start the next one
     this.running = null;
     this.emitProgress(run);
     this.listed.emit(this.list());
@@ -217,7 +217,7 @@ export class CompareService {
     return { machine: machineOf(systemFacts(), capabilities), build: buildOf(this.parts.version, capabilities) };
   }
 
-  /** A full disk does not end a run: it is told, and what was found can still be exported. */
+  /** A full disk does not end a run: it is reported, and the results can still be exported. */
   private async saved(run: CompareRun): Promise<CompareRun> {
     try {
       await this.parts.store.save(run);

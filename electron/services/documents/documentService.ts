@@ -58,7 +58,7 @@ export class DocumentService {
     return this.store.load();
   }
 
-  /** @returns ids of the jobs, one for each path; what is wrong with a file is told by its job */
+  /** @returns ids of the jobs, one for each path; what is wrong with a file is in its job */
   addPaths(paths: string[]): string[] {
     return paths.map((path) => this.enqueue({ path: resolve(path), name: basename(path), ownFolder: null }));
   }
@@ -206,7 +206,7 @@ class JobList {
   }
 }
 
-// Files that a browser sends in parts, because a page cannot tell where they lie.
+// Files that a browser sends in parts, because a page does not know their paths.
 
 /** A page that sends nothing for so long is gone. */
 const idleMs = 600_000;

@@ -39,7 +39,7 @@ export class DocumentUse {
     };
   }
 
-  /** The same at the wish of a person, who is told what fails. @returns what is left */
+  /** The same when a person asks for it: errors reject. @returns what is left */
   async sweepNow(): Promise<DocumentUsage> {
     try {
       await this.store.sweep(await this.inUse(), sweepLimits());

@@ -37,7 +37,7 @@ export interface CrashReport {
   asked: boolean;
 }
 
-/** What the process works on, for telling a deterministic failure from a new one. */
+/** What the process works on, to distinguish a deterministic failure from a new one. */
 export interface EngineWork {
   key: string;
   loading: boolean;

@@ -12,7 +12,7 @@ export class EngineMemory {
   constructor(
     private readonly host: EngineHost,
     private readonly status: LiveStatus,
-    /** bytes of the app's processes without the engine; null: not told */
+    /** bytes of the app's processes without the engine; null: not known */
     private readonly appMemory: () => number | null,
   ) {}
 
@@ -25,7 +25,7 @@ export class EngineMemory {
     this.reader.close();
   }
 
-  /** The engine's figures, which do not tell of the app. */
+  /** The engine's figures, which do not include the app. */
   withApp(memory: Memory): Memory {
     return { ...memory, app: this.appMemory() };
   }
@@ -47,7 +47,7 @@ export class EngineMemory {
 const visibleShare = 0.005;
 const visibleBytes = 1024 * 1024;
 
-/** `shown`: what the windows were told last, so that small steps cannot add up unseen. */
+/** `shown`: what the windows show now, so that small steps cannot add up unseen. */
 export function looksTheSame(shown: Memory, now: Memory): boolean {
   return (
     alike(shown.weights, now.weights) &&
@@ -101,7 +101,7 @@ class MemoryWatch {
   private async tick(): Promise<void> {
     if (this.reading) return;
     this.reading = true;
-    // a crash between two readings is told by the crash report
+    // a crash between two readings shows in the crash report
     await this.read().catch(() => undefined);
     this.reading = false;
   }
@@ -111,7 +111,7 @@ class MemoryWatch {
 
 /**
  * Bytes of the processes' own pages; those of programs and libraries, which processes share, are left out. Null where the
- * system does not tell: resident sizes there count shared pages once for each process.
+ * system does not report them: resident sizes there count shared pages once for each process.
  */
 export function appMemory(pids: readonly number[], readStatus: (pid: number) => string = procStatus): number | null {
   if (process.platform !== 'linux') return null;

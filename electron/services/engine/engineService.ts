@@ -42,7 +42,7 @@ export class EngineService {
     private readonly settings: SettingsService,
     calibration: CalibrationPlaces,
     scratch: string,
-    /** bytes of the app's processes without the engine; null: not told */
+    /** bytes of the app's processes without the engine; null: not known */
     appMemory: () => number | null = () => null,
   ) {
     const { live, idle } = this;
@@ -165,7 +165,7 @@ export class EngineService {
 
   /**
    * Runs a comparison; answers wait until it has ended. It may take the memory of what is loaded, which is then loaded
-   * again. Resolves also when it was cancelled: its events tell what was done. Rejects with `cancelled` when that was
+   * again. Resolves also when it was cancelled: its events say what was done. Rejects with `cancelled` when that was
    * before it began, when the file of the model is refused, and when the engine cannot be started or ends.
    */
   async compare(task: CompareTask, signal: AbortSignal): Promise<void> {

@@ -31,7 +31,7 @@ export class LiveStatus {
     return this.status;
   }
 
-  /** Listeners have heard of it when this returns. */
+  /** All listeners were called when this returns. */
   update(change: Partial<EngineStatus>): void {
     this.status = { ...this.status, ...change };
     this.changed.emit(this.status);

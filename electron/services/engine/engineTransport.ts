@@ -4,7 +4,7 @@ import { fork } from 'node:child_process';
 
 export interface ProcessExit {
   code: number | null;
-  /** name of the signal that ended it, where the platform tells */
+  /** name of the signal that ended it, where the platform reports it */
   signal: string | null;
 }
 
@@ -45,7 +45,7 @@ export function forkProcess(modulePath: string, args: readonly string[] = []): P
   return {
     pid: child.pid,
     send(message) {
-      // the exit event tells that the channel is closed; a write that races with it must not throw on its own
+      // the exit event reports the closed channel; a write that races with it must not throw on its own
       child.send(message as object, () => undefined);
     },
     onMessage: (listener) => void child.on('message', listener),

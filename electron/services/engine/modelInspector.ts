@@ -1,6 +1,6 @@
 /**
  * Looks at model files: headers and dry runs, in a process of their own, which lives while it is asked and a little longer.
- * One file at a time, so that a process that ends tells which file ended it: that file is answered with an error, now and
+ * One file at a time, so that it is known which file ended a process: that file is answered with an error, now and
  * whenever it is asked about again, and the next one gets a new process at once.
  */
 import { stat } from 'node:fs/promises';
@@ -235,7 +235,7 @@ export class ModelInspector {
     this.tookTooLong = false;
     const questions = [...this.asked];
     const [question] = questions;
-    // it went while it was not needed, or it could not start: then each question has heard of that
+    // it went while it was not needed, or it could not start: then each question was rejected already
     if (!question || !isReady) return;
     const error = this.remember(question, exit, tookTooLong);
     this.asked.clear();

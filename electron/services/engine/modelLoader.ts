@@ -73,7 +73,7 @@ export class ModelLoads {
   }
 
   /**
-   * Resolves with the status that it led to, which tells of a failure; a load that was overtaken by another one
+   * Resolves with the status that it led to, which shows a failure; a load that was overtaken by another one
    * resolves too. `force` leaves the memory check out.
    */
   load(modelId: string, force = false): Promise<EngineStatus> {
@@ -156,7 +156,7 @@ export class ModelLoads {
   private async onFailed(error: unknown, number: number): Promise<void> {
     const { host, status } = this.parts;
     const payload = toErrorPayload(error);
-    // after a crash the crash report tells the state, and the process is not there to be told anything
+    // after a crash the state comes from the crash report, and there is no process to send anything to
     if (host.state !== 'ready') {
       const state = host.state === 'unavailable' ? 'unavailable' : 'failed';
       if (status.current.state === 'loading') status.update({ ...nothingLoaded, state, error: payload });
@@ -170,7 +170,7 @@ export class ModelLoads {
     this.giveUp(reason);
   }
 
-  /** There is no former model, or it cannot be had either: what was asked for is told. `reason`: null when cancelled */
+  /** There is no model to fall back to, or it cannot be loaded either: the status shows the one that was asked for. `reason`: null when cancelled */
   private giveUp(reason: ErrorPayload | null): void {
     const { host, status } = this.parts;
     this.fallback.forget();
@@ -270,7 +270,7 @@ class LoadSequence {
   private latest = 0;
   /** the load that a person cancelled, which may still wait for the process to start */
   private cancelled = 0;
-  /** tells the host of the end of a load that was cancelled */
+  /** reports to the host that a cancelled load has ended */
   private ended: (() => void) | null = null;
 
   constructor(
@@ -299,7 +299,7 @@ class LoadSequence {
 
   /**
    * For a person who does not want to wait. While the model is measured, only the measuring ends: turbo works without.
-   * Rejects when the engine cannot be told.
+   * Rejects when the engine cannot be reached.
    */
   async cancel(): Promise<void> {
     const { state, loadStep } = this.status.current;
@@ -311,7 +311,7 @@ class LoadSequence {
     await this.endRunning();
   }
 
-  /** Ends the load that the engine works on, if there is one. Rejects when the engine cannot be told. */
+  /** Ends the load that the engine works on, if there is one. Rejects when the engine cannot be reached. */
   async endRunning(): Promise<void> {
     if (this.status.current.state !== 'loading' || this.host.state !== 'ready') return;
     this.ended ??= this.host.expectEnd();

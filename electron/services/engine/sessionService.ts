@@ -1,11 +1,11 @@
-/** Saved sessions from this side: the engine keeps them, this tells it where, how many, and which chats there still are. */
+/** Saved sessions, which the engine writes and reads: this sets its folder and limits, and names the chats that still exist. */
 import type { SavedSession } from '../../contract/engine';
 import type { Logger } from '../lib/logger';
 import type { SettingsService } from '../settings/settingsStore';
 import type { EngineHost } from './engineHost';
 
 export class SessionService {
-  /** as the engine was told last */
+  /** the options that the engine has */
   private sent = '';
 
   /** `chatIds`: of all chats, those in the trash among them */
@@ -53,7 +53,7 @@ export class SessionService {
     await this.host.client.call('configureSessions', options);
   }
 
-  /** A crash between two calls is told by the crash report. */
+  /** A crash between two calls shows in the crash report. */
   private async quietly(task: () => Promise<void>): Promise<void> {
     await task().catch((error: unknown) => this.log.warn(`Sessions could not be set up: ${String(error)}`));
   }

@@ -117,7 +117,7 @@ export class RestartPolicy {
   }
 }
 
-// What a person is told about an engine process that cannot start or has ended.
+// What the app says about an engine process that cannot start or has ended.
 
 export const unavailableHint = 'Build the engine again with `npm run build:engine`, or reinstall the app.';
 

@@ -1,4 +1,4 @@
-/** The smallest typed event: listeners of one subject. A failing listener does not keep the others from hearing. */
+/** The smallest typed event: listeners of one subject. A listener that throws does not stop the others. */
 export class Emitter<T> {
   private readonly listeners = new Set<(payload: T) => void>();
 
@@ -18,7 +18,7 @@ export class Emitter<T> {
   }
 }
 
-// Waits for a state of something that tells its changes.
+// Waits for a state of something that emits its changes.
 
 /** Asks `reached` now, at each change and when the signal is aborted; rejects with what it throws. */
 export function waitUntil<T>(changed: Emitter<T>, signal: AbortSignal, reached: () => boolean): Promise<void> {

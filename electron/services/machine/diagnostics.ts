@@ -39,7 +39,7 @@ export interface DiagnosticFacts {
   private: PrivateFacts;
   /** lines on the measured machine; none where it was not measured */
   machine: readonly string[];
-  /** the process that looks at model files; `bytes`: of its own, null where the system does not tell; `ends`: by files */
+  /** the process that looks at model files; `bytes`: of its own, null where the system does not report it; `ends`: by files */
   inspector: { running: boolean; bytes: number | null; ends: number };
   at: Date;
 }
@@ -258,7 +258,7 @@ function keep<T>(list: T[], one: T, most: number): void {
   if (list.length > most) list.shift();
 }
 
-// The computer as its system tells it, for the diagnostics.
+// The computer as its system describes it, for the diagnostics.
 
 /** Variables whose values say nothing of the person. */
 const shownVariables = ['CONCERTINA_SIMD', 'CONCERTINA_METAL_VARIANT', 'LLAMA_ATTN_ROT_DISABLE', 'OMP_NUM_THREADS'];
@@ -330,7 +330,7 @@ export function setUpDiagnostics(parts: DiagnosticParts): () => string {
   };
 }
 
-/** Listens from the start, so that the diagnostics can tell what happened before anyone asked. */
+/** Listens from the start, so that the diagnostics include what happened before anyone asked. */
 function recordOf({ host, inspector, engine, turns }: DiagnosticParts): RunRecord {
   const record = new RunRecord();
   inspector.lines.on(({ level, text }) => record.addLine(level, text));

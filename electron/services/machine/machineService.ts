@@ -102,7 +102,7 @@ export class MachineService {
       ...this.parts.settings(),
       ...{ nCtx: askedContext, typeK: 'turbo4', typeV: 'turbo4', flashAttention: 'auto', rope: 'model' },
     };
-    // without a model, or with one that cannot be read, the rest can still be told
+    // without a model, or with one that cannot be read, the other settings can still be chosen
     const fit = await this.parts.fit(asked).catch(() => null);
     return chooseSettings(facts, fit);
   }

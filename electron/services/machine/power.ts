@@ -1,5 +1,5 @@
 /**
- * Heat and power as Electron's powerMonitor tells them, kept as one value. Knows powerMonitor only by its shape, so that
+ * Heat and power as Electron's powerMonitor reports them, kept as one value. Knows powerMonitor only by its shape, so that
  * it runs (and is tested) without Electron; headless mode has none.
  */
 import { type Power, powerSchema, unknownPower } from '../../contract/machine';

@@ -16,7 +16,7 @@ const secretName = /key|token|secret|passw|auth|credential|cookie|session/i;
 const personName = /^(USER|LOGNAME|USERNAME|HOSTNAME|COMPUTERNAME|USERDOMAIN|HOME|USERPROFILE)$/i;
 const shortest = 4;
 
-/** What the environment of a process tells of the person, and its secrets. */
+/** What the environment of a process reveals about the person, and its secrets. */
 export function privateFactsOf(environment: NodeJS.ProcessEnv, texts: readonly string[] = []): PrivateFacts {
   const entries = Object.entries(environment).filter(([, value]) => value && value.length >= shortest);
   const valuesOf = (test: RegExp) => entries.filter(([name]) => test.test(name)).map(([, value]) => value ?? '');
@@ -26,7 +26,7 @@ export function privateFactsOf(environment: NodeJS.ProcessEnv, texts: readonly s
 }
 
 /**
- * Each looks at a letter a few times at most, however long the line is: an expression that begins anew at every letter of a long
+ * Each looks at a letter a few times at most, however long the line is: an expression that starts again at every letter of a long
  * word takes minutes for one of 400,000. Hence the look-behinds (one beginning for each word) and the limits on lengths.
  */
 const patterns: [RegExp, string | ((word: string) => string)][] = [
@@ -45,7 +45,7 @@ const patterns: [RegExp, string | ((word: string) => string)][] = [
   [/\b(?:sk|pk|hf|ghp|gho|ghs|glpat|xox[abp]|github_pat)[-_][\w-]{8,}/g, '<secret>'],
 ];
 
-/** @param longest characters of a line that are kept; what was cut off is told */
+/** @param longest characters of a line that are kept; a mark says how much was cut */
 export function redact(text: string, { names, values }: PrivateFacts, longest = longestLine): string {
   // names with blanks too: of those a cut would leave a part
   const exact = longestFirst([...values, ...names.filter((name) => /\s/.test(name))].flatMap((one) => one.split('\n')));
@@ -94,7 +94,7 @@ function withoutExact(line: string, exact: readonly string[], longest: number): 
 const pathStart = /^(?:[A-Za-z]:[\\/]|\\\\|~?\/)/;
 
 /**
- * By hand: an expression would look for the closing quote anew from each opening one.
+ * By hand: an expression would search for the closing quote again from each opening one.
  * @param open the line was cut: what is not closed goes on behind its end
  * @param replacementOf null: it stays
  */

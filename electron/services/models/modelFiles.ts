@@ -23,7 +23,7 @@ export interface FoundFile {
   modifiedMs: number;
   /** behind all links */
   realPath: string;
-  /** why it cannot be a whole model, as far as names and sizes tell */
+  /** why it cannot be a whole model, as far as names and sizes show */
   problem: ErrorPayload | null;
 }
 

@@ -24,11 +24,11 @@ export interface LibraryParts {
   downloadFolder?: () => string;
   /** where other apps may keep models; left out: this one */
   machine?: Machine;
-  /** what is set for a model alone; it is told which files there are, whose settings it keeps */
+  /** what is set for a model alone; it follows the files whose settings it has */
   defaults?: Pick<ModelDefaultsStore, 'of' | 'see'>;
   /** finds files with the same content; left out: only links to one file are known for that */
   duplicates?: Duplicates;
-  /** folders are watched, and what changes in them is told */
+  /** folders are watched, and changes in them are emitted */
   watch?: boolean;
 }
 
@@ -41,7 +41,7 @@ export class ModelLibrary {
   /** by path, size and time of the file: a replaced file is looked at again */
   private readonly inspections = new Map<string, Inspection>();
   private inspecting: Promise<void> | null = null;
-  /** what was told last, to tell only what is new */
+  /** what was emitted last: nothing is emitted twice */
   private emitted = '';
   private readonly watcher: FolderWatch | null;
   private readonly added: ModelList;
