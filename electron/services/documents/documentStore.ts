@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { type DocumentInfo, documentSchema, type Section, sectionSchema } from '../../contract/documents';
 import { ConcertinaError } from '../../contract/errors';
 import { limits } from '../../contract/limits';
-import { type Extraction, sectionsPerSlice, type TextMark } from '../../contract/workerTasks';
+import { type Extraction, sectionsPerSlice } from '../../contract/workerTasks';
 import { isMissing, readTextIfThere, storageError, writeFileAtomic } from '../lib/files';
 import type { Logger } from '../lib/logger';
 
@@ -256,8 +256,8 @@ async function readMeta(folder: string, id: string): Promise<DocumentMeta | null
 /** Characters `start` to `end` of the text, as `String.slice` would give them; reads no more than is needed. */
 async function readSlice(folder: string, meta: DocumentMeta, start: number, end: number): Promise<string> {
   const { marks, textBytes } = meta;
-  const first = marks[lastAtOrBefore(marks, start)] ?? { at: 0, byte: 0 };
-  const after = marks[lastAtOrBefore(marks, Math.max(start, end - 1)) + 1];
+  const first = marks[lastAtOrBefore(marks, start, ({ at }) => at)] ?? { at: 0, byte: 0 };
+  const after = marks[lastAtOrBefore(marks, Math.max(start, end - 1), ({ at }) => at) + 1];
   const bytes = Buffer.alloc((after?.byte ?? textBytes) - first.byte);
   const handle = await open(textPath(folder), 'r');
   try {
@@ -272,13 +272,13 @@ async function readSlice(folder: string, meta: DocumentMeta, start: number, end:
   return bytes.toString('utf8').slice(start - first.at, Math.max(start, end) - first.at);
 }
 
-/** Marks are in order. @returns index of the last one that does not lie behind `at`; 0 when there is none */
-function lastAtOrBefore(marks: TextMark[], at: number): number {
+/** Of places in ascending order. @returns index of the last one at or before `at`; 0 when there is none */
+export function lastAtOrBefore<T>(places: readonly T[], at: number, placeOf: (one: T) => number): number {
   let low = 0;
-  let high = marks.length - 1;
+  let high = places.length - 1;
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if ((marks[middle]?.at ?? 0) <= at) low = middle;
+    if (placeOf(places[middle] as T) <= at) low = middle;
     else high = middle - 1;
   }
   return low;

@@ -5,7 +5,7 @@ import type { Section } from '../../contract/documents';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
 import { limits } from '../../contract/limits';
 import type { EngineService } from '../engine/engineService';
-import type { DocumentStore } from './documentStore';
+import { type DocumentStore, lastAtOrBefore } from './documentStore';
 
 /** characters of all blocks that are kept */
 const mostKept = 32_000_000;
@@ -148,14 +148,7 @@ export function markedText(sections: readonly Section[], { start, end }: Stretch
 
 /** Index of the section that holds this place of the text. */
 export function sectionAt(sections: readonly Section[], place: number): number {
-  let low = 0;
-  let high = sections.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if ((sections[middle]?.start ?? 0) <= place) low = middle;
-    else high = middle - 1;
-  }
-  return low;
+  return lastAtOrBefore(sections, place, ({ start }) => start);
 }
 
 function merged(stretches: readonly Stretch[]): Stretch[] {
