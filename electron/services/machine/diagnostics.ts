@@ -277,7 +277,7 @@ export function systemFacts(environment: NodeJS.ProcessEnv = process.env): Syste
 }
 
 /** Names of the machine and of the person that the environment may not hold. */
-export function personNames(): string[] {
+function personNames(): string[] {
   const names = [os.hostname(), os.homedir()];
   try {
     names.push(os.userInfo().username);

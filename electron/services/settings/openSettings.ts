@@ -35,7 +35,7 @@ export async function openSettings({ dataFolder, embeddedModels, log }: Settings
 
 // What names the built-in model of an earlier version means the one of this version.
 
-export interface NamingStores {
+interface NamingStores {
   settings: SettingsStore;
   presets: PresetStore;
   modelDefaults: ModelDefaultsStore;
@@ -46,11 +46,7 @@ export interface NamingStores {
  * and the model counts as one that is not on the list any more.
  * @returns a line for people, if there was something to change
  */
-export async function renewBuiltIn(
-  embeddedFolder: string,
-  stores: NamingStores,
-  log: Logger,
-): Promise<{ notices: string[] }> {
+async function renewBuiltIn(embeddedFolder: string, stores: NamingStores, log: Logger): Promise<{ notices: string[] }> {
   const here = (await walkModels(embeddedFolder)).files.map(({ path }) => basename(path));
   const gone = formerBuiltIn.filter(({ fileName }) => !here.includes(fileName));
   const [current] = here;
