@@ -128,7 +128,7 @@ describe('a document that is made to take long', () => {
     await expect(run('pdf', drawn, { limits: { totalSeconds: 3 } })).rejects.toMatchObject({
       code: 'document-invalid',
       message: expect.stringContaining('file was given up: it was not read in'),
-      hint: expect.stringContaining('Save it anew'),
+      hint: expect.stringContaining('Save it again'),
     });
     // the second page never ends
     await expect(run('pdf', endlessPdf(), { limits: { stallSeconds: 3 } })).rejects.toMatchObject({
