@@ -213,8 +213,8 @@ const HEADS = [
   {
     ...ATTENTION,
     why: 'the result to another head of the group',
-    find: 'const int   head = head_kv*args.gqa + (first + h)%args.gqa;',
-    replace: 'const int   head = head_kv*args.gqa + (first + h + 1)%args.gqa;',
+    find: 'const int head = head_kv*args.gqa + (first + h)%args.gqa;\n            const ulong vec',
+    replace: 'const int head = head_kv*args.gqa + (first + h + 1)%args.gqa;\n            const ulong vec',
     as: WRONG_VALUES,
   },
   {
@@ -378,8 +378,8 @@ const SELF_TESTS = [
   {
     ...SELF_TEST,
     why: 'the self-test sees the result of another head',
-    find: 'const int   head = head_kv*args.gqa + (first + h)%args.gqa;',
-    replace: 'const int   head = head_kv*args.gqa + (first + h + 1)%args.gqa;',
+    find: 'const int head = head_kv*args.gqa + (first + h)%args.gqa;\n            const ulong vec',
+    replace: 'const int head = head_kv*args.gqa + (first + h + 1)%args.gqa;\n            const ulong vec',
     as: /s\.compare\(result\) is "squared error/,
   },
 ];
