@@ -51,7 +51,11 @@ export function forkProcess(modulePath: string, args: readonly string[] = []): P
     onMessage: (listener) => void child.on('message', listener),
     onOutput(listener) {
       for (const stream of [child.stdout, child.stderr]) {
-        stream?.setEncoding('utf8').on('data', (text: string) => listener(text));
+        // the pipe of a process that was killed can end with ECONNRESET: the exit event reports that
+        stream
+          ?.setEncoding('utf8')
+          .on('data', (text: string) => listener(text))
+          .on('error', () => undefined);
       }
     },
     onExit(listener) {
