@@ -59,7 +59,7 @@ it.runIf(process.platform === 'linux')(
 );
 
 it('of the architectures that are said to rotate whole heads, llama.cpp asserts it', () => {
-  const source = fs.readFileSync(path.join(root, 'native', 'addon', 'Inspect.cpp'), 'utf8');
+  const source = fs.readFileSync(path.join(root, 'native', 'addon', 'model', 'Inspect.cpp'), 'utf8');
   const list = /wholeHeads = \{([^}]*)\}/.exec(source)?.[1] ?? '';
   const architectures = [...list.matchAll(/"([^"]+)"/g)].map(([, name]) => name);
   expect(architectures).toContain('qwen3');

@@ -86,9 +86,10 @@ function parts(module, fast) {
 /** The part of the addon that only a build with Metal has. @returns {Promise<string>} what is wrong; empty: nothing */
 export function checkAddon() {
   const llama = ['include', 'common', 'vendor'].map((name) => path.join(TREE, name));
-  // ours, which the patched headers of llama-common include
-  const templates = path.join(NATIVE, 'template');
-  return compiles(path.join(NATIVE, 'addon', 'Kernels.cpp'), [...INCLUDES, ...llama, templates], ['CONCERTINA_METAL']);
+  // template: the patched headers of llama-common include it
+  const ours = ['template', 'addon', path.join('turbo', 'llama')].map((name) => path.join(NATIVE, name));
+  const file = path.join(NATIVE, 'addon', 'machine', 'Kernels.cpp');
+  return compiles(file, [...INCLUDES, ...llama, ...ours], ['CONCERTINA_METAL']);
 }
 
 /** @returns {Promise<string>} the program with all cases */
