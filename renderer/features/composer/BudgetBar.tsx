@@ -36,7 +36,6 @@ export function BudgetMeter() {
           data-testid="draft-tokens"
           data-tokens={budget.total}
           data-stale={stale || undefined}
-          aria-label={`${budgetText(budget)}${stale ? ` ${staleWords}` : ''} Show all parts`}
           className={cx(
             '-my-1 -mr-1.5 flex shrink-0 items-center gap-2 rounded-md px-1.5 py-1 tabular-nums transition-colors hover:bg-hover aria-expanded:bg-hover',
             stale && 'italic',
@@ -45,6 +44,7 @@ export function BudgetMeter() {
         >
           {formatCount(budget.total)}
           {` / ${formatCount(budget.contextSize)} tokens`}
+          <span className="sr-only">{`. ${budgetText(budget)}${stale ? ` ${staleWords}` : ''} Show all parts`}</span>
         </button>
       }
     >

@@ -44,9 +44,9 @@ export function EngineMeter() {
           className={cx(fallbacks.length > 0 && 'bg-warn-soft text-warn [&_b]:text-warn!')}
           data-testid="meter-engine"
           data-fallbacks={fallbacks.length}
-          aria-label={`Cache types ${types}, ${capabilities.backend}${fallbacks.length > 0 ? `, ${fallbacks.length} differences from the settings` : ''}. Show details`}
         >
           {fallbacks.length > 0 && <TriangleAlert className="size-3.5" aria-hidden="true" />}
+          {context && <span className="sr-only">Cache types </span>}
           {context && (
             <span data-testid="meter-types" data-type-k={context.typeK.effective} data-type-v={context.typeV.effective}>
               <b>{types}</b>
@@ -58,6 +58,9 @@ export function EngineMeter() {
               {' '}
               {context?.gpuLayers ? offloadText(context) : simdName(capabilities.simd)}
             </span>
+          </span>
+          <span className="sr-only">
+            {fallbacks.length > 0 && `, ${fallbacks.length} differences from the settings`}. Show details
           </span>
         </StripButton>
       }

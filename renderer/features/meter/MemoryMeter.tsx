@@ -30,7 +30,6 @@ export function MemoryMeter() {
           data-app={memory.app ?? ''}
           data-free={memory.free}
           data-total={memory.total}
-          aria-label={`Memory: KV cache ${formatBytes(kv)}, weights ${formatBytes(memory.weights)}. Show all parts`}
         >
           <StackedBar parts={parts} className="w-16 max-md:hidden" />
           <span
@@ -43,6 +42,7 @@ export function MemoryMeter() {
             KV <b>{formatBytes(kv)}</b>
           </span>
           <span className="text-accent max-lg:hidden">{savedText(memory)}</span>
+          <span className="sr-only">, weights {formatBytes(memory.weights)}. Show all parts of the memory</span>
         </StripButton>
       }
     >

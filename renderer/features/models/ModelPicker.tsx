@@ -37,7 +37,6 @@ export function ModelPicker() {
         <button
           type="button"
           data-testid="model-picker"
-          aria-label={`Model: ${model ? modelName(model) : 'none'}. Choose another`}
           className="flex h-8 max-w-72 min-w-0 items-center gap-2 rounded-md px-2.5 text-sm text-ink-2 transition-colors hover:bg-hover hover:text-ink aria-expanded:bg-hover"
         >
           {loading ? (
@@ -51,11 +50,13 @@ export function ModelPicker() {
               )}
             />
           )}
+          <span className="sr-only">Model: </span>
           <span className="truncate font-medium">{model ? modelName(model) : 'Choose a model'}</span>
           {state === 'loading' && progress !== null && (
             <span className="text-ink-3 tabular-nums">{formatPercent(progress)}</span>
           )}
           {model?.info && !loading && <span className="hidden text-ink-3 sm:inline">{model.info.quantization}</span>}
+          {model && <span className="sr-only">. Choose another</span>}
           <ChevronDown className="size-3.5 shrink-0 text-ink-3" aria-hidden="true" />
         </button>
       }
