@@ -25,7 +25,7 @@ import type {
   HubSort,
 } from '../../electron/contract/hub';
 import { type MachineProfile, type Power, unknownPower } from '../../electron/contract/machine';
-import type { AddProgress, ModelDetails, ModelEntry, ModelPlaces } from '../../electron/contract/models';
+import type { AddProgress, ModelEntry, ModelPlaces } from '../../electron/contract/models';
 import type {
   CacheType,
   ContextSettings,
@@ -37,6 +37,9 @@ import type {
 import type { ChatSearchAnswer } from '../../electron/contract/textSearch';
 import type { Connection } from '../bridge/client';
 import { emptySparkline, type Sparkline } from './lib/sparkline';
+
+/** What came of a question, where the place that shows the answer shows its failure too. */
+export type Outcome<T> = { ok: true; value: T } | { ok: false; error: ErrorPayload };
 
 export interface AppState {
   settings: SettingsState;
@@ -153,8 +156,6 @@ export interface CompareForm {
   curve: boolean;
 }
 
-export type PlanOutcome = { ok: true; value: ComparePlan } | { ok: false; error: ErrorPayload };
-
 /** What an answer has come to while its column writes. */
 export interface LiveColumn {
   text: string;
@@ -167,7 +168,7 @@ interface CompareState {
   open: boolean;
   form: CompareForm | null;
   /** `key`: of the rows and the model that were asked about */
-  plan: { key: string; outcome: PlanOutcome } | null;
+  plan: { key: string; outcome: Outcome<ComparePlan> } | null;
   /** null until the services have answered */
   runs: readonly CompareSummary[] | null;
   /** the one that is shown; null: the form is */
@@ -342,8 +343,6 @@ export const initialEngine: EngineSlice = {
 /** For features, which do not reach past the state. */
 export type ConnectionPhase = Connection['phase'];
 
-export type Outcome<T> = { ok: true; value: T } | { ok: false; error: ErrorPayload };
-
 /** What the verdicts are about; the rest of the context settings is as saved. */
 export type AskedContext = Pick<ContextSettings, 'nCtx' | 'typeK' | 'typeV'>;
 
@@ -451,8 +450,6 @@ export const initialMeter: MeterState = {
   power: unknownPower,
 };
 
-export type DetailsOutcome = { ok: true; value: ModelDetails } | { ok: false; error: ErrorPayload };
-
 /** A model with nothing set for it alone. */
 export const nothingOwn: ModelDefaults = { context: null, sampling: null, systemPrompt: null };
 
@@ -486,12 +483,10 @@ interface PresetsState extends Presets {
 
 export const initialPresets: PresetsState = { presets: [], defaultId: null, replaced: null };
 
-export type FitOutcome = { ok: true; value: ContextFit } | { ok: false; error: ErrorPayload };
-
 interface Fit {
   /** the settings that it is of (`fitKey`); a reader compares it to know whether the figures are current */
   key: string;
-  outcome: FitOutcome;
+  outcome: Outcome<ContextFit>;
 }
 
 interface SettingsState {

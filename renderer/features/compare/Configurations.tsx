@@ -5,7 +5,7 @@ import { useEffect } from 'react';
 import { type ComparePlan, maxConfigurations, minConfigurations } from '../../../electron/contract/compare';
 import { limits } from '../../../electron/contract/limits';
 import { type CacheType, cacheTypes } from '../../../electron/contract/settings';
-import type { CompareForm, FormRow, PlanOutcome } from '../../state/appState';
+import type { CompareForm, FormRow, Outcome } from '../../state/appState';
 import { nextRow, planKey } from '../../state/lib/compareForm';
 import { selectCompareModelId, selectLongestContext, selectPlan } from '../../state/slices/compare';
 import { selectCanAsk } from '../../state/slices/engine';
@@ -234,7 +234,7 @@ function Row({ row, number, lengthProblem, plan, isReference, onReference, onCha
 const restMs = 250;
 
 /** `outcome`: null while nothing is known; `stale`: it belongs to other rows. */
-function usePlan(form: CompareForm): { outcome: PlanOutcome | null; stale: boolean } {
+function usePlan(form: CompareForm): { outcome: Outcome<ComparePlan> | null; stale: boolean } {
   const modelId = useApp(selectCompareModelId);
   const able = useApp(selectCanAsk);
   const plan = useApp(selectPlan);

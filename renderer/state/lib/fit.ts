@@ -3,9 +3,8 @@
 import { askedLength, type ContextFit, type Offer, offersOf } from '../../../electron/contract/fit';
 import { limits } from '../../../electron/contract/limits';
 import type { ContextSettings } from '../../../electron/contract/settings';
-import { errorPayloadOf } from '../../bridge/client';
-import type { FitOutcome } from '../appState';
-import type { Tools } from '../slice';
+import type { Outcome } from '../appState';
+import { outcomeOf, type Tools } from '../slice';
 
 const cellStep = 256;
 
@@ -26,7 +25,7 @@ export function createFitActions({ client, get, patch }: Tools) {
   let rows: Promise<unknown> = Promise.resolve();
 
   /** null: a newer question has taken its place. */
-  async function ask({ context, modelId, longest, sides, asker }: Question): Promise<FitOutcome | null> {
+  async function ask({ context, modelId, longest, sides, asker }: Question): Promise<Outcome<ContextFit> | null> {
     const input = {
       ...(context && { context }),
       asker,
@@ -34,12 +33,8 @@ export function createFitActions({ client, get, patch }: Tools) {
       ...(longest && { longest: inLimits(longest) }),
       ...(sides && { sides }),
     };
-    try {
-      return { ok: true, value: await client.call('engine.plan', input) };
-    } catch (error) {
-      const payload = errorPayloadOf(error);
-      return payload.code === 'cancelled' ? null : { ok: false, error: payload };
-    }
+    const outcome = await outcomeOf(client.call('engine.plan', input));
+    return !outcome.ok && outcome.error.code === 'cancelled' ? null : outcome;
   }
 
   /** For the settings that are being edited: all that their panel shows of memory, in one answer. */
@@ -77,7 +72,7 @@ export function createFitActions({ client, get, patch }: Tools) {
   }
 
   /** One model with the settings that count for it, with marks up to its trained length; null: asked again meanwhile. */
-  function askDetails(modelId: string): Promise<FitOutcome | null> {
+  function askDetails(modelId: string): Promise<Outcome<ContextFit> | null> {
     return ask({ context: null, modelId, asker: `details ${modelId}` });
   }
 

@@ -20,10 +20,9 @@ import {
   type FormRow,
   type LiveColumn,
   nothingOwn,
-  type PlanOutcome,
 } from '../appState';
 import { configurationsOf, formOf, newForm, planKey, requestOf } from '../lib/compareForm';
-import type { Tools } from '../slice';
+import { outcomeOf, type Tools } from '../slice';
 import type { createDocumentsActions } from './documents';
 import { type createModelsActions, selectCurrentModel } from './models';
 
@@ -112,10 +111,8 @@ export function createCompareActions(
   /** What the rows would take of the memory, each alone and all together. */
   async function plan(modelId: string, rows: readonly FormRow[]): Promise<void> {
     const number = ++planning;
-    const outcome: PlanOutcome = await client
-      .call('compare.estimate', { modelId, configurations: configurationsOf(rows) })
-      .then((value) => ({ ok: true as const, value }))
-      .catch((error) => ({ ok: false as const, error: errorPayloadOf(error) }));
+    const configurations = configurationsOf(rows);
+    const outcome = await outcomeOf(client.call('compare.estimate', { modelId, configurations }));
     if (number === planning) patch('compare', { plan: { key: planKey(modelId, rows), outcome } });
   }
 

@@ -2,9 +2,8 @@
 
 import type { HubFile, HubFit, HubModelPage, HubSort } from '../../../electron/contract/hub';
 import type { ContextSettings } from '../../../electron/contract/settings';
-import { errorPayloadOf } from '../../bridge/client';
 import type { AppState, AskedContext, Outcome } from '../appState';
-import type { Tools } from '../slice';
+import { outcomeOf, type Tools } from '../slice';
 
 const restMs = 350;
 /** answers that are kept; older ones are asked for again */
@@ -139,14 +138,6 @@ export function createHubActions({ client, get, patch }: Tools) {
       return { ok: true, value: null };
     },
   };
-}
-
-async function outcomeOf<T>(asked: Promise<T>): Promise<Outcome<T>> {
-  try {
-    return { ok: true, value: await asked };
-  } catch (error) {
-    return { ok: false, error: errorPayloadOf(error) };
-  }
 }
 
 // The file that a page begins with: what most people would take.

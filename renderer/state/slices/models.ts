@@ -1,10 +1,9 @@
 import type { AddModelsResult } from '../../../electron/contract/contract';
 import { type AddProgress, formerBuiltIn, type ModelEntry } from '../../../electron/contract/models';
 import type { ModelDefaults } from '../../../electron/contract/settings';
-import { errorPayloadOf } from '../../bridge/client';
-import type { AppState, DetailsOutcome } from '../appState';
+import type { AppState } from '../appState';
 import { pathTo } from '../lib/messageTree';
-import type { Tools } from '../slice';
+import { outcomeOf, type Tools } from '../slice';
 
 export function createModelsActions({ client, get, patch, report }: Tools) {
   async function add(start: () => Promise<AddModelsResult>): Promise<AddModelsResult | null> {
@@ -69,13 +68,7 @@ export function createModelsActions({ client, get, patch, report }: Tools) {
     },
 
     /** What the header of its file says. */
-    async askDetails(modelId: string): Promise<DetailsOutcome> {
-      try {
-        return { ok: true, value: await client.call('models.details', { modelId }) };
-      } catch (error) {
-        return { ok: false, error: errorPayloadOf(error) };
-      }
-    },
+    askDetails: (modelId: string) => outcomeOf(client.call('models.details', { modelId })),
 
     /** What is set for one model alone; null: nothing any more. @returns whether it was written down */
     async setDefaults(modelId: string, defaults: ModelDefaults | null): Promise<boolean> {

@@ -6,9 +6,10 @@ import { toast } from 'sonner';
 import type { MemoryEstimate } from '../../../../electron/contract/engine';
 import type { ErrorPayload } from '../../../../electron/contract/errors';
 import { typeFallbacks } from '../../../../electron/contract/fallbacks';
+import type { ContextFit } from '../../../../electron/contract/fit';
 import type { ModelDetails, ModelEntry, ModelPlace } from '../../../../electron/contract/models';
 import type { ContextSettings } from '../../../../electron/contract/settings';
-import type { DetailsOutcome, FitOutcome } from '../../../state/appState';
+import type { Outcome } from '../../../state/appState';
 import { selectCanAsk, selectHeadless, selectLoadedModelId } from '../../../state/slices/engine';
 import { selectSavedContext } from '../../../state/slices/settings';
 import { useActions, useApp } from '../../../state/useApp';
@@ -221,9 +222,9 @@ function trashText({ location, app }: ModelPlace, several: boolean): string {
 
 interface Asked {
   /** null: being asked */
-  details: DetailsOutcome | null;
+  details: Outcome<ModelDetails> | null;
   /** null: being asked, or the engine cannot tell now */
-  fit: FitOutcome | null;
+  fit: Outcome<ContextFit> | null;
   problem: ErrorPayload | null;
 }
 
@@ -231,8 +232,8 @@ function useDetails({ id, problem, defaults }: ModelEntry): Asked {
   const able = useApp(selectCanAsk);
   const context = useApp(selectSavedContext);
   const { models, settings } = useActions();
-  const [details, setDetails] = useState<DetailsOutcome | null>(null);
-  const [fit, setFit] = useState<FitOutcome | null>(null);
+  const [details, setDetails] = useState<Outcome<ModelDetails> | null>(null);
+  const [fit, setFit] = useState<Outcome<ContextFit> | null>(null);
   const whole = problem === null;
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: other settings are another question
