@@ -75,6 +75,8 @@ test('no cookie is set or sent, so that another server of this machine gets no k
   browserPage: page,
   server,
 }) => {
+  // only then has the page its first connection, which is not counted
+  await ready(page);
   const token = new URL(server.url).searchParams.get('token') ?? 'none';
   const sockets: { headers: Record<string, string> }[] = [];
   const developerTools = await page.context().newCDPSession(page);
