@@ -48,7 +48,7 @@ function ascends(numbers: number[]): boolean {
   return numbers.every((number, index) => index === 0 || number > (numbers[index - 1] ?? 0));
 }
 
-/** As it was before it was sent: its passages are looked up anew. */
+/** As it was before it was sent: its passages are looked up again. */
 export function asAsked(attachment: Attachment): Attachment {
   if (attachment.part.kind !== 'passages') return attachment;
   return { ...attachment, part: { kind: 'passages', passages: [] } };

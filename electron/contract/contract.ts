@@ -290,7 +290,7 @@ export const operations = {
 
   /** what was measured last, and what follows from it for the model that is in use; null: never measured */
   'machine.profile': operation(nothing, machineProfileSchema.nullable()),
-  /** measures anew, in under five seconds; refused while an answer is written, and ended by one */
+  /** measures again, in under five seconds; refused while an answer is written, and ended by one */
   'machine.probe': operation(nothing, machineProfileSchema),
   'machine.cancelProbe': operation(nothing, nothing),
 

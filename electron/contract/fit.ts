@@ -149,7 +149,7 @@ function distinct(marks: readonly FitMark[]): FitMark[] {
   return marks.filter((mark, i) => marks.findIndex((other) => keyOf(other) === keyOf(mark)) === i);
 }
 
-// Whether what the KV cache holds can be kept when a context is made anew: the engine decides by it, the window says it
+// Whether what the KV cache holds can be kept when a context is created again: the engine decides by it, the window says it
 // beforehand. Cells mean the same when types, centring, RoPE and the attention path agree; how many there are does not matter.
 
 type AskedContext = Pick<ContextSettings, 'nCtx' | 'typeK' | 'typeV' | 'flashAttention' | 'rope'>;

@@ -92,7 +92,7 @@ function merged(marks: readonly Mark[]): Mark[] {
   return result;
 }
 
-// Search over the text of all chats: what a window asks and gets, and what the worker thread that reads them is told.
+// Search over the text of all chats: what a window asks and gets, and what the worker thread that reads them is given.
 
 const markSchema = z.tuple([z.number().int(), z.number().int()]);
 

@@ -30,7 +30,7 @@ export class ErrorBoundary extends Component<Props, State> {
       <div role="alert" className="flex h-full flex-1 flex-col items-start justify-center gap-3 overflow-auto p-8">
         <h2 className="font-serif text-xl text-ink">{this.props.what} stopped because of a mistake in Concertina.</h2>
         <p className="max-w-prose text-ink-2">
-          Your chats are safe: they are written down as they grow. Try again, or load the window anew.
+          Your chats are safe: they are saved as they grow. Try again, or reload the window.
         </p>
         <pre className="max-h-40 max-w-full overflow-auto rounded-md bg-sunken p-3 font-mono text-xs text-ink-2">
           {error.message}

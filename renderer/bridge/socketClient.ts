@@ -83,7 +83,7 @@ export function createSocketClient({ open, triesBeforeRefused = 3 }: SocketOptio
     const wait = backoffMs(attempts);
     attempts += 1;
     timer = setTimeout(connect, wait);
-    // A server that was started anew has another key, so a page that was connected may have to be opened again, too.
+    // A server that was restarted has another key, so a page that was connected may have to be opened again, too.
     const phase = attempts >= (everOpen ? triesOnceOpen : triesBeforeRefused) ? 'refused' : 'lost';
     tell({ phase, retryAt: Date.now() + wait });
   }

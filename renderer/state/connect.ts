@@ -67,7 +67,7 @@ async function refresh(client: AppClient, { store, actions }: AppStore, again: b
     again && openRunId ? actions.compare.refresh(openRunId) : undefined,
     again && openChatId ? actions.conversation.open(openChatId) : undefined,
   ]);
-  // A connection that breaks in the middle is told by its own banner, and the next one starts this again.
+  // A connection that breaks in the middle has its own banner, and the next one starts this again.
   if (store.getState().engine.connection.phase !== 'open') return;
   const failed = outcomes.find((outcome) => outcome.status === 'rejected');
   if (failed) actions.ui.report(failed.reason);

@@ -1,4 +1,4 @@
-/** A context that is made anew on the same model: what its cache holds is taken over where it means the same. */
+/** A context that is created again on the same model: what its cache holds is taken over where it means the same. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';

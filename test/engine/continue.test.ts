@@ -61,7 +61,7 @@ describe('continuing', () => {
     expect(result).toMatchObject({ text: whole.text, promptTokens: whole.promptTokens });
   });
 
-  it('is refused under a grammar, which would begin anew', async () => {
+  it('is refused under a grammar, which would start over', async () => {
     const context = await (await loadTiny()).createContext(contextOptions());
     const continueFrom = { text: 'yes', thinking: '' };
     const refused = answer(context, story, greedy({ continueFrom, grammar: 'root ::= "yes"' }));

@@ -90,7 +90,7 @@ async function fetchPart(options: DownloadOptions, path: string, part: HubPart, 
 /** What arrived is what the hub promised. Else what the disk may have lost is fetched again, then once more everything. */
 async function receiveRight(options: DownloadOptions, file: PartFile, before: number): Promise<void> {
   const { source, signal, watcher } = options;
-  for (let anew = false; ; ) {
+  for (let again = false; ; ) {
     await withRetries(
       options,
       () => file.have,
@@ -99,13 +99,13 @@ async function receiveRight(options: DownloadOptions, file: PartFile, before: nu
     watcher.onChecking();
     if (file.matches()) return;
     if (await file.goBack(signal)) continue;
-    if (anew) break;
-    anew = true;
+    if (again) break;
+    again = true;
   }
   throw new ConcertinaError(
     'download-damaged',
     `${file.part.path} was received as a whole, but it is not what ${source.http.endpoint.host} promised.`,
-    'Resume the download to fetch it anew. If that happens again, a mirror or a proxy in between is at fault.',
+    'Resume the download to fetch it again. If the same happens, a mirror or proxy in between is at fault.',
   );
 }
 
@@ -307,6 +307,6 @@ function otherFile({ http }: Source, { part }: PartFile, why: 'other' | 'longer'
   return new HubError(
     'download-damaged',
     message,
-    'Cancel this download, look at the page of the model and start anew.',
+    'Cancel this download, look at the page of the model and start again.',
   );
 }

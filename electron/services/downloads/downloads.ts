@@ -302,7 +302,7 @@ export class Downloads {
     if (before.state !== item.entry.state || before.error !== item.entry.error) this.tell(true);
   }
 
-  /** `now`: a change of state, which is written down too; else it is told a few times a second. */
+  /** `now`: a change of state, which is written down too; else it is reported a few times a second. */
   private tell(now: boolean): void {
     if (!now) {
       this.timer ??= setTimeout(() => this.emit(), tellEveryMs);

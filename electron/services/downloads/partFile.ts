@@ -43,7 +43,7 @@ export class PartFile {
     this.certain = have === known.end;
   }
 
-  /** Goes on with what is there, when it is the beginning of the same file; else begins anew. Then call `readAgain`. */
+  /** Goes on with what is there, when it is the beginning of the same file; otherwise starts over. Then call `readAgain`. */
   static async open(path: string, head: Head, chunk = chunkBytes): Promise<PartFile> {
     const part = head.origin.parts.find((one) => one.path === head.path);
     if (!part) throw new Error(`${head.path} is no part of ${head.origin.file}`);

@@ -41,9 +41,9 @@ class TooShort extends Error {}
 type GgufValue = string | number | boolean;
 
 /**
- * null: more bytes are needed. Throws `model-invalid` for what is no GGUF file. `onValue` hears every value of the metadata
- * but lists and numbers of 64 bits, texts as they may be shown (see `shownText`), and only a chat template whole; called anew
- * it hears them anew.
+ * null: more bytes are needed. Throws `model-invalid` for what is no GGUF file. `onValue` gets every value of the metadata
+ * but lists and numbers of 64 bits, texts as they may be shown (see `shownText`), and only a chat template whole; with more
+ * bytes it gets them all again.
  */
 export function readGgufHeader(
   data: Buffer,

@@ -122,7 +122,7 @@ export class HubHttp {
     const all = { 'user-agent': this.options.userAgent, 'accept-encoding': 'identity', ...headers, ...own };
     try {
       const answer = await request(url, { dispatcher: this.dispatcher, headers: all, ...(signal ? { signal } : {}) });
-      // a line that is cut before anyone reads must not end the app; whoever reads is told all the same
+      // a line that is cut before anyone reads must not end the app; whoever reads gets the error all the same
       answer.body.on('error', () => undefined);
       return answer;
     } catch (error) {

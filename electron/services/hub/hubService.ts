@@ -63,7 +63,7 @@ class HubService {
     this.headers = new HeaderStore(parts.headerFolder, parts.http);
   }
 
-  /** Rejects with `cancelled` when the same asker asks anew, or wants no answer any more. */
+  /** Rejects with `cancelled` when the same asker asks again, or wants no answer any more. */
   async search({ query, sort, cursor, asker }: z.output<typeof hubQuestionSchema>): Promise<HubPage> {
     if (asker === undefined) return this.api.search(query, sort, cursor);
     this.cancelSearch(asker);

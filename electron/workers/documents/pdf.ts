@@ -18,7 +18,7 @@ import {
   withoutText,
 } from './textSink';
 
-/** pdf.js keeps fonts of every page it has seen until it is told to let go */
+/** pdf.js keeps fonts of every page it has seen until it is asked to release them */
 const pagesBetweenCleanups = 100;
 const alsoWarnings = 1;
 

@@ -1,5 +1,5 @@
 /**
- * Passages of a text that is too long for an index: it is read from its file anew for each query. They are ranked as those
+ * Passages of a text that is too long for an index: it is read from its file again for each query. They are ranked as those
  * of the index are, but a word is found as it is written and as the beginning of longer ones, not with a typo.
  */
 import { createReadStream } from 'node:fs';

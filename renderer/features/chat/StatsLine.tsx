@@ -97,7 +97,7 @@ export function statsRows({ stats, stopReason, modelName, createdAt }: Told): St
     stats && { label: 'Cache', value: `K ${stats.typeK}, V ${stats.typeV}` },
     modelName !== '' ? { label: 'Model', value: modelName } : null,
     stats && { label: 'Seed', value: String(stats.seed) },
-    { label: 'Begun', value: new Date(createdAt).toLocaleString() },
+    { label: 'Started', value: new Date(createdAt).toLocaleString() },
   ];
   return rows.filter((row) => row !== null);
 }
@@ -123,7 +123,7 @@ function readRow(stats: AnswerStats): StatsRow {
   const speed =
     read > 0 && stats.promptTokensPerSecond > 0 ? ` at ${formatRate(stats.promptTokensPerSecond)} tok/s` : '';
   const again = stats.rereadTokens > 0 ? `, ${formatCount(stats.rereadTokens)} of them once more` : '';
-  return { label: '– read anew', value: `${tokens(read)}${speed}${again}` };
+  return { label: '– newly read', value: `${tokens(read)}${speed}${again}` };
 }
 
 function tokens(count: number): string {

@@ -87,7 +87,7 @@ export function PromptField({ form }: { form: CompareForm }) {
           {form.chat ? (
             <>
               <span className="font-medium text-ink">{form.chat.title}</span>, up to its last question
-              {form.chat.leafId !== null && ' before the chosen message'}. Its answer is written anew in each column.
+              {form.chat.leafId !== null && ' before the chosen message'}. Each column writes its own answer.
             </>
           ) : (
             'No chat with a question is open.'

@@ -126,7 +126,7 @@ function DocumentCard({ document, tokens, most, stale, twice }: DocumentCardProp
   );
 }
 
-/** Passages differ from question to question: of those the most is told. */
+/** Passages differ from question to question: the most of them is shown. */
 function Facts({ document, tokens, most, stale }: Pick<DocumentCardProps, 'document' | 'tokens' | 'most' | 'stale'>) {
   const { info, part } = document;
   return (

@@ -90,7 +90,7 @@ export function createAttachActions({ client, get, patch, report }: Tools) {
     await handOver(document);
   }
 
-  /** In place of all others: an example begins anew. */
+  /** In place of all others: an example starts over. */
   async function attachOnly(text: string, name: string): Promise<void> {
     for (const { key } of selectDraftOfOpenChat(get()).documents) remove(key);
     await attachText(text, name);

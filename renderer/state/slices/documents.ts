@@ -90,7 +90,7 @@ export function createDocumentsActions(tools: Tools) {
       const counted = await client.call('documents.countTokens', { documentId });
       patch('documents', { tokens: { ...get().documents.tokens, [documentId]: { modelId, ...counted } } });
     } catch {
-      // the panel shows the text all the same; it counts again when it is opened anew
+      // the panel shows the text all the same; it counts again when it is reopened
     }
   }
 

@@ -1,4 +1,4 @@
-/** Downloads of models: what a person does with them. How they go is told by the services. */
+/** Downloads of models: what a person does with them. How they go comes from the services. */
 
 import type { Download, DownloadRequest } from '../../../electron/contract/hub';
 import { errorPayloadOf } from '../../bridge/client';

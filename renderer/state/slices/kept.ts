@@ -20,7 +20,7 @@ export function createKeptActions({ client, patch, report }: Tools) {
     }
   }
 
-  /** What is left is read anew in any case. */
+  /** What is left is read again in any case. */
   async function removed(call: () => Promise<unknown>): Promise<void> {
     patch('kept', { removing: true });
     try {

@@ -4,7 +4,7 @@ import type { AppState } from '../appState';
 import type { Tools } from '../slice';
 
 export function createMachineActions({ client, get, patch, report }: Tools) {
-  /** The choice depends on the model and on what is free, so it is asked for anew. */
+  /** The choice depends on the model and on what is free, so it is asked for again. */
   async function refresh(): Promise<void> {
     try {
       patch('machine', { profile: await client.call('machine.profile', undefined) });

@@ -75,7 +75,7 @@ export function createModelsActions({ client, get, patch, report }: Tools) {
       return done(client.call('models.setDefaults', { modelId, defaults }));
     },
 
-    /** Loads a model, `force`: even when it does not fit into the memory. A load that fails is told by the engine's status, so it is not reported a second time. */
+    /** Loads a model, `force`: even when it does not fit into the memory. A load that fails shows in the engine's status, so it is not reported twice. */
     async select(modelId: string, force = false): Promise<void> {
       patch('models', { selectingId: modelId });
       try {

@@ -257,7 +257,7 @@ export const CodeBlock = memo(function CodeBlock({ code, language }: { code: str
 });
 
 // Formulas in answers. Models write them in four ways; here all become `$$...$$`, which is the only one that the parser
-// is told to read, so that a price never turns into a formula. Code stays as it is.
+// is set to read, so that a price never turns into a formula. Code stays as it is.
 
 /** Code first, so that nothing inside it is touched; then what is a formula by its signs. */
 const parts = new RegExp(

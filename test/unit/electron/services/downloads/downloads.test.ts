@@ -98,7 +98,7 @@ describe('a bad line', () => {
     expect((await client.downloads.settled(id)).state).toBe('done');
   });
 
-  test('signed addresses that run out are asked for anew', async () => {
+  test('signed addresses that run out are asked for again', async () => {
     const { hub, client } = await setUp();
     hub.faults.cutEvery = 300_000;
     const gate = holdAt(hub, 300_000);
