@@ -2,23 +2,84 @@
 // CLI: node test/kernels/run.mjs [FILTER]         cases whose name contains FILTER; exit status 1 when something failed
 //      node test/kernels/run.mjs --write-docs     writes the tables of docs/metal.md
 
+import fs from 'node:fs';
+import path from 'node:path';
 import { buildEngine, describePatches } from '../../native/prepare/build.mjs';
+import { ROOT } from '../../native/prepare/paths.mjs';
+import { run } from '../../native/prepare/process.mjs';
 import { runProgram } from '../programs.mjs';
-import { compileWithApple, LANGUAGES } from './apple.mjs';
-import { buildCases, buildModules, checkAddon } from './build.mjs';
-import { checkModule } from './check.mjs';
-import { DocTables } from './docs.mjs';
-import { checkEmbedding } from './embed.mjs';
-import { modules } from './modules.mjs';
-import { MUTANTS } from './mutants.mjs';
-import { runMutants } from './mutate.mjs';
-import { whyNot } from './toolchain.mjs';
+import { buildCases, buildModules, checkAddon, modules } from './build.mjs';
+import { checkEmbedding, checkModule, compileWithApple, LANGUAGES } from './checks.mjs';
+import { MUTANTS, runMutants } from './mutants.mjs';
+import { CLANG, whyNot } from './toolchain.mjs';
+
+const PAGE = path.join(ROOT, 'docs', 'metal.md');
+
+/** Tables by the first word of their lines ("row NAME | ..."). exact: the same with every compiler. */
+const TABLES = {
+  counts: {
+    exact: false,
+    columns:
+      'kernel | cache bytes read | distinct | other device bytes | table loads | threadgroup bytes read | written | ' +
+      'threadgroup barriers | simdgroup barriers | collectives | threadgroup memory',
+  },
+  chips: { exact: true, columns: 'chip | 2K | 8K | 16K | 32K | 128K' },
+  shapes: {
+    exact: true,
+    columns:
+      'head_dim | heads per KV head | queries per SIMD-group | SIMD-groups | expansions of a row | threadgroup memory',
+  },
+};
+
+/** The tables of docs/metal.md, made from what the cases print: compared with the page, or written into it. */
+class DocTables {
+  #rows = new Map(Object.keys(TABLES).map((name) => [name, []]));
+
+  /** @returns {boolean} whether the line is a row */
+  take(line) {
+    const [, name, row] = /^row (\w+) (\|.*)$/.exec(line) ?? [];
+    this.#rows.get(name)?.push(row);
+    return name !== undefined;
+  }
+
+  text(name) {
+    const { columns } = TABLES[name];
+    return [`| ${columns} |`, `|${' --- |'.repeat(columns.split('|').length)}`, ...this.#rows.get(name)].join('\n');
+  }
+
+  print() {
+    for (const [name, rows] of this.#rows) if (rows.length > 0) console.log(`\n${name}\n${this.text(name)}`);
+  }
+
+  /**
+   * @param {{write?: boolean}} [options] write: into the page, instead of comparing
+   * @returns {Promise<{name: string, problem: string}[]>} one result for each table
+   */
+  async compare({ write = false } = {}) {
+    const compiler = (await run(CLANG, ['--version'])).stdout
+      .split('\n')[0]
+      .replace(/.*version ([\d.]+).*/, 'clang $1');
+    let page = fs.readFileSync(PAGE, 'utf8');
+    const results = Object.keys(TABLES).map((name) => {
+      const block = new RegExp(`(<!-- ${name}: [\\s\\S]*?-->\n)([\\s\\S]*?)(<!-- end of ${name} -->)`);
+      const old = block.exec(page)?.[2];
+      const fresh = `\n${TABLES[name].exact ? '' : `Compiled by ${compiler} with \`-O1\`.\n\n`}${this.text(name)}\n\n`;
+      const comparable = TABLES[name].exact || old?.includes(compiler);
+      const current = old === fresh || (old !== undefined && !comparable);
+      if (write && old !== undefined) page = page.replace(block, (_, start, __, end) => start + fresh + end);
+      const hint = 'docs/metal.md is out of date: npm run test:kernels -- --write-docs';
+      return { name: `docs/metal.md: ${name}`, problem: current || write ? '' : hint };
+    });
+    if (write) fs.writeFileSync(PAGE, page);
+    return results;
+  }
+}
 
 const write = process.argv.includes('--write-docs');
 const filter = process.argv.slice(2).find((arg) => !arg.startsWith('--')) ?? '';
 const counts = { passed: 0, failed: 0, skipped: 0 };
 
-/** Rows that cases print; those of counts (cases/counts.cpp) are per cached position and KV head. */
+/** Rows that cases print; those of counts (cases/dispatch.cpp) are per cached position and KV head. */
 const tables = new DocTables();
 
 function result(name, problem) {

@@ -10,7 +10,6 @@ import { must, PrepareError, run } from '../../native/prepare/process.mjs';
 
 export const OUT = path.join(BUILD, 'kernels');
 export const HERE = path.join(ROOT, 'test', 'kernels');
-const SHIM = path.join(HERE, 'shim');
 const GGML_LIBRARIES = path.join(ENGINE, 'upstream', 'ggml', 'src');
 export const CLANG = 'clang++-19';
 
@@ -23,7 +22,7 @@ export async function whyNot() {
   return '';
 }
 
-const SHIM_FLAGS = ['-include', path.join(SHIM, 'msl.h'), '-I', SHIM];
+const SHIM_FLAGS = ['-include', path.join(HERE, 'shim', 'msl.h')];
 
 /** C++ for OpenCL: real address spaces. No double (an error in MSL too), literals without suffix are float. */
 const CHECK_FLAGS = [
@@ -42,7 +41,7 @@ const ACCEPTED = [
 ];
 const STRICT = ['-Wall', '-Werror', ...ACCEPTED.map((name) => `-Wno-${name}`)];
 
-/** C++14 as Metal 3. Halves are rounded after every operation; every access of memory calls exec/hooks.cpp, and so does undefined behaviour. */
+/** C++14 as Metal 3. Halves are rounded after every operation; every access of memory calls exec/memory.cpp, and so does undefined behaviour. */
 const EXEC_FLAGS = [
   ...[
     '-x',

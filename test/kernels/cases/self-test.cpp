@@ -3,7 +3,7 @@
 
 #include "../../native/check.h"
 #include "../mac/fake-metal.h"
-#include "turbo-plan.h"
+#include "dispatch.h"
 
 #include "ggml-turbo.h"
 #include "encode.h"

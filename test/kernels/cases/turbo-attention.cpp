@@ -1,7 +1,7 @@
 // Decode attention against double precision: every format, shape, table, mask; all orders of lanes.
 
 #include "../../native/check.h"
-#include "turbo-attention.h"
+#include "dispatch.h"
 
 #include "ggml-turbo.h"
 #include "turbo-metal-impl.h"
@@ -78,7 +78,7 @@ TEST("attention: every pair of types at every head_dim, both tables") {
     }
 }
 
-// Kernels for fast math exist for this shape (modules.mjs); upper ends of their errors are those of rounding all the same.
+// Kernels for fast math exist for this shape (build.mjs); upper ends of their errors are those of rounding all the same.
 TEST("attention, any math: types, tables, masks, sinks, soft cap, ALiBi at head_dim 128") {
     for (unsigned seed = 1; seed <= 24; ++seed) {
         attention_case c = random_case(seed);

@@ -2,7 +2,7 @@
 
 #include "../../native/check.h"
 #include "../../native/samples.h"
-#include "turbo-plan.h"
+#include "dispatch.h"
 
 #include "ggml-turbo.h"
 #include "turbo-codec.h"

@@ -1,16 +1,19 @@
-// The dispatch table against the measured rows of turboquant_plus, the override, and what Metal refuses.
+// The dispatch table against the measured rows of turboquant_plus, the override, its rows of docs/metal.md (run.mjs
+// puts them in place), what Metal refuses, and what the app's status says of the kernels.
 
 #include "../../native/check.h"
-#include "turbo-plan.h"
+#include "dispatch.h"
 
 #include "ggml-turbo.h"
 #include "turbo-metal-impl.h"
+#include "uses.h"
 
+#include <cstdio>
 #include <stdexcept>
 
 namespace {
 
-const int PLENTY = 1 << 20; // of scratch memory
+const int PLENTY = 1 << 20; // of scratch memory: more splits than the table asks for
 
 turbo_metal_shape shape_of(int64_t n_kv, int dim = 128, int gqa = 4, int n_rows = 1) {
     return { n_kv, dim, dim, gqa, n_rows, 8, false };
@@ -181,4 +184,82 @@ TEST("refusals: operations that upstream would give to the CPU say so") {
     CHECK(says(ggml_cpy(t.ctx, ggml_new_tensor_2d(t.ctx, GGML_TYPE_F32, 64, 128), k), "whole groups of 128"));
     CHECK_STR(turbo_metal_refusal(test_device(), ggml_reshape_1d(t.ctx, k, 128 * 64)), "");
     CHECK(!turbo_metal_involves(ggml_new_tensor_1d(t.ctx, GGML_TYPE_F16, 128)));
+}
+
+namespace {
+
+struct chip {
+    int family;
+    const char * name;
+};
+const chip chips[] = { { 7, "Apple7 (M1)" }, { 8, "Apple8 (M2)" }, { 9, "Apple9 (M3, M4)" }, { 10, "Apple10 (M5)" },
+    { 0, "later, unknown" } };
+
+turbo_metal_variant choose(int family, int64_t n_kv, int dim, int gqa) {
+    return turbo_metal_choose_with(test_device(family), { n_kv, dim, dim, gqa, 1, 8, false }, PLENTY, "");
+}
+
+} // namespace
+
+TEST("dispatch: rows for docs/metal.md") {
+    for (const chip & c : chips) {
+        printf("row chips | %s |", c.name);
+        for (const int64_t n_kv : { 2048, 8192, 16384, 32768, 131072 }) {
+            const turbo_metal_variant v = choose(c.family, n_kv, 128, 4);
+            CHECK(v.table == choose(c.family, n_kv, 256, 8).table); // one column for all shapes
+            printf(" %s, %d splits |", v.table == TURBO_METAL_TABLE_SIGNED ? "8 levels" : "4 magnitudes", v.splits);
+        }
+        printf("\n");
+    }
+    for (const int dim : { 64, 128, 256 }) {
+        for (const int gqa : { 1, 2, 3, 4, 5, 6, 7, 8, 12, 16 }) {
+            const turbo_metal_variant v = choose(8, 8192, dim, gqa);
+            const int expansions = (gqa + v.queries - 1) / v.queries;
+            printf("row shapes | %d | %d | %d | %d | %d | %d |\n", dim, gqa, v.queries, v.simdgroups, expansions,
+                TURBO_METAL_SHARED_BYTES(dim, v.queries) + v.simdgroups * TURBO_METAL_GROUP_BYTES(dim, v.queries));
+            CHECK(expansions == (gqa + v.queries - 1) / v.queries && (expansions == 1 || gqa > (dim == 256 ? 4 : 8)));
+        }
+    }
+}
+
+namespace {
+
+// Which kernel from which depth on, and why.
+std::string text(const std::vector<turbo_metal_use> & uses) {
+    std::string all;
+    for (const turbo_metal_use & u : uses) {
+        all += std::to_string(u.from) + ": " + u.name + " (" + u.why.substr(0, u.why.find(',')) + ")\n";
+    }
+    return all;
+}
+
+} // namespace
+
+TEST("status: one kernel for all depths before M5, three depths on M5, an unknown family as M5") {
+    CHECK_STR(text(turbo_metal_uses(test_device(8), 128, 128, 8, 131072, "")),
+        "0: magnitude table, 8 queries per SIMD-group (Apple8: turboquant_plus)\n");
+    const std::string three = "0: signed table, 4 queries per SIMD-group (FAMILY: turboquant_plus)\n"
+                              "8192: magnitude table, 4 queries per SIMD-group (FAMILY: turboquant_plus)\n"
+                              "20480: signed table, 4 queries per SIMD-group (FAMILY: turboquant_plus)\n";
+    const auto of = [&](const char * family) {
+        std::string t = three;
+        for (size_t at; (at = t.find("FAMILY")) != std::string::npos;) t.replace(at, 6, family);
+        return t;
+    };
+    CHECK_STR(text(turbo_metal_uses(test_device(10), 128, 128, 4, 131072, "")), of("Apple10"));
+    CHECK_STR(text(turbo_metal_uses(test_device(0), 128, 128, 4, 131072, "")), of("unknown chip family"));
+    // no further than the context
+    CHECK(turbo_metal_uses(test_device(10), 128, 128, 4, 8192, "").size() == 1);
+}
+
+TEST("status: says what the environment and the self-test chose, and nothing where there is no kernel") {
+    CHECK_STR(text(turbo_metal_uses(test_device(8), 128, 128, 8, 4096, "table=signed")),
+        "0: signed table, 8 queries per SIMD-group (Apple8: CONCERTINA_METAL_VARIANT)\n");
+    const turbo_metal_faults faults = { { "kernel_turbo_attention_dk128_dv128_q8 magnitude", "squared error 1" } };
+    turbo_metal_device device = test_device(8);
+    device.faults = &faults;
+    const std::vector<turbo_metal_use> uses = turbo_metal_uses(device, 128, 128, 8, 4096, "");
+    CHECK(uses.size() == 1);
+    CHECK_STR(uses[0].why, "Apple8: self-test: the first choice gives wrong values on this GPU");
+    CHECK(turbo_metal_uses(device, 80, 80, 8, 4096, "").empty());
 }

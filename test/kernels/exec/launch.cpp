@@ -1,16 +1,58 @@
-// msl_run: sets up a machine for a dispatch and runs its threadgroups one after the other.
+// The API of msl-exec.h. msl_run sets up a machine for a dispatch and runs its threadgroups one after the other.
 
-#include "fibre.h"
 #include "machine.h"
-#include "memory.h"
-#include "report.h"
-#include "schedule.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <stdexcept>
+#include <sys/mman.h>
 
 using namespace msl;
+
+// Device memory has guards: whole pages that stop what the checks do not see (code of the shim that is not instrumented).
+static const size_t PAGE = 4096;
+static size_t pages(size_t bytes) { return (bytes + PAGE - 1) / PAGE * PAGE; }
+
+msl_buffer::msl_buffer(std::string name, size_t size) : label(std::move(name)), bytes(size) {
+    const size_t inside = pages(size + 1);
+    void * p = mmap(nullptr, inside + 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) throw std::runtime_error("no memory for buffer " + label);
+    mapping = (uint8_t *) p;
+    base = mapping + PAGE;
+    memset(base, 0xff, inside);
+    mprotect(mapping, PAGE, PROT_NONE);
+    mprotect(base + inside, PAGE, PROT_NONE);
+}
+
+msl_buffer::~msl_buffer() { munmap(mapping, pages(bytes + 1) + 2 * PAGE); }
+
+void msl_buffer::fill(const void * from) {
+    if (bytes > 0) memcpy(base, from, bytes);
+}
+
+static void add(msl_traffic & a, const msl_traffic & b) {
+    a.read += b.read;
+    a.written += b.written;
+    a.loads += b.loads;
+    a.stores += b.stores;
+    a.unique += b.unique;
+}
+
+msl_counters & msl_counters::operator+=(const msl_counters & o) {
+    add(device, o.device);
+    add(arguments, o.arguments);
+    add(tables, o.tables);
+    add(threadgroup, o.threadgroup);
+    for (const auto & b : o.buffers) add(buffers[b.first], b.second);
+    threadgroup_barriers += o.threadgroup_barriers;
+    simdgroup_barriers += o.simdgroup_barriers;
+    collectives += o.collectives;
+    threadgroups += o.threadgroups;
+    threads += o.threads;
+    threadgroup_memory = std::max(threadgroup_memory, o.threadgroup_memory);
+    return *this;
+}
 
 namespace {
 

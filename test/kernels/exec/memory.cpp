@@ -1,14 +1,78 @@
-#include "memory.h"
+// What instrumented kernels call at every load and store, and what is checked and counted there.
 
-#include "fibre.h"
 #include "machine.h"
-#include "report.h"
-#include "schedule.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 
 namespace msl {
+
+void memory_shadow::reset() {
+    std::fill(cells.begin(), cells.begin() + touched, cell{});
+    touched = 0;
+}
+
+bool memory_shadow::ordered(const access & before, const access & now) {
+    return before.lane == now.lane || before.epoch < now.epoch ||
+           (before.group == now.group && before.group_epoch < now.group_epoch);
+}
+
+static std::string where(size_t offset) { return "threadgroup byte " + std::to_string(offset); }
+
+static void report_race(const char * what, const access & before, const access & now, size_t offset) {
+    const bool inside = before.group == now.group;
+    report(std::string("race: ") + what + (inside ? " inside a simdgroup" : " between simdgroups"),
+        where(offset) + ", lanes " + std::to_string(before.lane) + " and " + std::to_string(now.lane),
+        { before.site, now.site });
+}
+
+void memory_shadow::read(size_t offset, size_t bytes, const access & a) {
+    const size_t end = std::min(offset + bytes, cells.size());
+    touched = std::max(touched, end);
+    for (size_t i = offset; i < end; ++i) {
+        cell & c = cells[i];
+        if (!c.written)
+            report("read of uninitialised threadgroup memory", where(i), { a.site });
+        else if (!ordered(c.writer, a))
+            report_race("read after write", c.writer, a, i);
+        add_reader(c, a);
+    }
+}
+
+void memory_shadow::write(size_t offset, size_t bytes, const access & a) {
+    const size_t end = std::min(offset + bytes, cells.size());
+    touched = std::max(touched, end);
+    for (size_t i = offset; i < end; ++i) {
+        cell & c = cells[i];
+        if (c.written && !ordered(c.writer, a)) report_race("write after write", c.writer, a, i);
+        if (read_races(c, a)) report_race("write after read", c.reader, a, i);
+        c = cell{ a, {}, true, nobody };
+    }
+}
+
+bool memory_shadow::read_races(const cell & c, const access & now) {
+    if (c.who == nobody || c.reader.epoch < now.epoch) return false;
+    if (c.who == several_groups) return true;
+    if (c.reader.group != now.group) return true;
+    return c.reader.group_epoch >= now.group_epoch && !(c.who == one_lane && c.reader.lane == now.lane);
+}
+
+// Reads that a barrier has ordered before every later write are forgotten.
+void memory_shadow::add_reader(cell & c, const access & now) {
+    const bool forget = c.who == nobody || c.reader.epoch < now.epoch;
+    if (forget)
+        c.who = one_lane;
+    else if (c.reader.group != now.group)
+        c.who = several_groups;
+    else if (c.who == one_group || c.who == one_lane) {
+        if (c.reader.group_epoch < now.group_epoch)
+            c.who = one_lane;
+        else if (c.reader.lane != now.lane)
+            c.who = one_group;
+    }
+    c.reader = now;
+}
 
 namespace {
 
@@ -186,7 +250,7 @@ void memory_release(uint32_t n_threads, uint32_t n_threadgroups) {
     source = nullptr;
 }
 
-void memory_access(const void * address, size_t bytes, bool store, const void * site) {
+static void memory_access(const void * address, size_t bytes, bool store, const void * site) {
     if (!current_lane || fibre_owns(address)) return;
     const uintptr_t a = (uintptr_t) address;
     const size_t in_arena = a - (uintptr_t) current->arena;
@@ -199,3 +263,57 @@ void memory_access(const void * address, size_t bytes, bool store, const void * 
 }
 
 } // namespace msl
+
+using namespace msl;
+
+// clang's outline checks of -fsanitize=kernel-address, answered here instead of by a sanitizer's runtime, and the handlers of its
+// checks for undefined behaviour.
+
+#define SITE __builtin_return_address(0)
+
+extern "C" {
+
+// clang-format off: a table of macros
+#define X(n) \
+    void __asan_load##n##_noabort(const void * p)  { memory_access(p, n, false, SITE); } \
+    void __asan_store##n##_noabort(const void * p) { memory_access(p, n, true, SITE); }
+X(1) X(2) X(4) X(8) X(16)
+#undef X
+    // clang-format on
+    void __asan_loadN_noabort(const void * p, size_t n) {
+    memory_access(p, n, false, SITE);
+}
+void __asan_storeN_noabort(const void * p, size_t n) { memory_access(p, n, true, SITE); }
+
+void * __asan_memcpy(void * d, const void * s, size_t n) {
+    memory_access(s, n, false, SITE);
+    memory_access(d, n, true, SITE);
+    return memcpy(d, s, n);
+}
+void * __asan_memmove(void * d, const void * s, size_t n) {
+    memory_access(s, n, false, SITE);
+    memory_access(d, n, true, SITE);
+    return memmove(d, s, n);
+}
+void * __asan_memset(void * d, int c, size_t n) {
+    memory_access(d, n, true, SITE);
+    return memset(d, c, n);
+}
+void __asan_handle_no_return() {}
+
+// The arguments (description of the place, operands) are not needed: the return address says the line.
+// clang-format off: a table of macros
+#define X(name, text) void __ubsan_handle_##name() { report("undefined behaviour: " text, "", { SITE }); }
+X(type_mismatch_v1, "misaligned or null pointer")
+X(alignment_assumption, "misaligned pointer")
+X(add_overflow, "signed overflow of +")
+X(sub_overflow, "signed overflow of -")
+X(mul_overflow, "signed overflow of *")
+X(negate_overflow, "signed overflow of unary -")
+X(divrem_overflow, "division by zero or overflow")
+X(shift_out_of_bounds, "shift count")
+X(out_of_bounds, "array index")
+X(float_cast_overflow, "float to integer out of range")
+#undef X
+// clang-format on
+}

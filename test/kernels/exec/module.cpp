@@ -1,4 +1,4 @@
-#include "module.h"
+#include "machine.h"
 
 #include <cstring>
 #include <dlfcn.h>
@@ -78,8 +78,8 @@ const kernel_info & module::kernel(const std::string & kernel_name) const {
 const std::vector<parameter> & module::parameters(const kernel_info & kernel) const {
     const auto found = signatures.find(kernel.function);
     if (found == signatures.end() || (int) found->second.size() != kernel.n_parameters) {
-        throw std::runtime_error("the parameters of " + kernel.function + " in module " + name +
-                                 " were not understood by source/rewrite.mjs");
+        throw std::runtime_error(
+            "the parameters of " + kernel.function + " in module " + name + " were not understood by rewrite.mjs");
     }
     return found->second;
 }
@@ -113,7 +113,7 @@ module & find_module(const std::string & name) {
     std::unique_ptr<module> & m = loaded[name];
     if (!m) {
         const auto file = files.find(name);
-        if (file == files.end()) throw std::runtime_error("no module " + name + ": see test/kernels/modules.mjs");
+        if (file == files.end()) throw std::runtime_error("no module " + name + ": see test/kernels/build.mjs");
         m = std::make_unique<module>(name, file->second);
     }
     return *m;

@@ -56,7 +56,7 @@ struct msl_binding {
 };
 
 struct msl_dispatch {
-    std::string module; // of test/kernels/modules.mjs
+    std::string module; // of test/kernels/build.mjs
     std::string kernel; // host_name
     std::vector<msl_constant> constants;
     std::vector<msl_binding> bindings;

@@ -1,8 +1,7 @@
 // Metal to C++: what is rewritten, on which line, and how parameters are numbered.
 
 import { describe, expect, it } from 'vitest';
-import { rewrite } from '../../kernels/source/rewrite.mjs';
-import { signaturesOf } from '../../kernels/source/signatures.mjs';
+import { rewrite, signaturesOf } from '../../kernels/rewrite.mjs';
 
 const SOURCE = [
   'constant bool FC_mask [[function_constant(FC_BASE + 1)]];',

@@ -1,11 +1,5 @@
-// SIMD-group functions, barriers and atomics for EXEC mode: every one is a rendezvous in the executor.
-// None is inlined, so that its return address is a line of the kernel.
+// SIMD-group functions, barriers and atomics: declarations in CHECK mode; in EXEC mode every one is a rendezvous in the executor.
 #pragma once
-
-#include "msl-abi.h"
-
-#define MSL_COLLECTIVE __attribute__((noinline, convergent)) MSL_QUIET
-#define MSL_SITE       __builtin_return_address(0)
 
 namespace metal {
 
@@ -16,6 +10,59 @@ enum class mem_flags {
     mem_texture = 4,
     mem_threadgroup_imageblock = 8
 };
+enum memory_order { memory_order_relaxed };
+template <class T> struct atomic_box {
+    T v;
+};
+
+} // namespace metal
+
+#ifdef MSL_CHECK
+
+namespace metal {
+
+mem_flags operator|(mem_flags a, mem_flags b);
+void simdgroup_barrier(mem_flags f);
+void threadgroup_barrier(mem_flags f);
+
+// clang-format off: a table of macros
+#define X(name) template <class T> T name(T v, ushort lane);
+X(simd_shuffle) X(simd_broadcast) X(simd_shuffle_xor) X(simd_shuffle_down) X(simd_shuffle_up)
+X(simd_shuffle_rotate_down) X(simd_shuffle_rotate_up)
+#undef X
+#define X(name) template <class T> T name(T v);
+X(simd_sum) X(simd_product) X(simd_max) X(simd_min) X(simd_and) X(simd_or) X(simd_xor) X(simd_broadcast_first)
+X(simd_prefix_exclusive_sum) X(simd_prefix_inclusive_sum)
+#undef X
+    // clang-format on
+    bool simd_all(bool v);
+bool simd_any(bool v);
+
+// OpenCL owns the plain names
+typedef atomic_box<int> msl_atomic_int;
+typedef atomic_box<uint> msl_atomic_uint;
+typedef atomic_box<float> msl_atomic_float;
+// clang-format off: a table of macros
+#define X(AS) \
+    template <class T, class U> T atomic_fetch_add_explicit(volatile AS atomic_box<T> * p, U x, memory_order); \
+    template <class T, class U> void atomic_store_explicit(volatile AS atomic_box<T> * p, U x, memory_order); \
+    template <class T> T atomic_load_explicit(const volatile AS atomic_box<T> * p, memory_order);
+X(__global) X(__local)
+#undef X
+// clang-format on
+
+} // namespace metal
+
+#else
+
+// None is inlined, so that its return address is a line of the kernel.
+#include "msl-abi.h"
+
+#define MSL_COLLECTIVE __attribute__((noinline, convergent)) MSL_QUIET
+#define MSL_SITE       __builtin_return_address(0)
+
+namespace metal {
+
 inline mem_flags operator|(mem_flags a, mem_flags b) { return (mem_flags) ((int) a | (int) b); }
 
 MSL_COLLECTIVE inline void simdgroup_barrier(mem_flags f) { msl_simdgroup_barrier((int) f, MSL_SITE); }
@@ -108,13 +155,9 @@ template <class T> MSL_COLLECTIVE T simd_prefix_exclusive_sum(T v) { return sum_
 template <class T> MSL_COLLECTIVE T simd_prefix_inclusive_sum(T v) { return sum_below(v, msl_lane() + 1, MSL_SITE); }
 
 // Fibres share one OS thread, so plain operations are atomic. Not seen by the race detector.
-template <class T> struct atomic_box {
-    T v;
-};
 typedef atomic_box<int> atomic_int;
 typedef atomic_box<uint> atomic_uint;
 typedef atomic_box<float> atomic_float;
-enum memory_order { memory_order_relaxed };
 template <class T, class U> MSL_QUIET T atomic_fetch_add_explicit(volatile atomic_box<T> * p, U x, memory_order) {
     T old = p->v;
     p->v = old + (T) x;
@@ -126,3 +169,5 @@ template <class T, class U> MSL_QUIET void atomic_store_explicit(volatile atomic
 template <class T> MSL_QUIET T atomic_load_explicit(const volatile atomic_box<T> * p, memory_order) { return p->v; }
 
 } // namespace metal
+
+#endif
