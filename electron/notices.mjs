@@ -87,8 +87,8 @@ export function sourceFiles() {
 }
 
 /**
- * @param {{name: string, version: string, identifier?: string, text?: string}[]} packages as Vite lists those of a bundle
- *   (`build.license`); one may be there several times
+ * @typedef {{name: string, version: string, identifier?: string, text?: string}} BundledPackage
+ * @param {BundledPackage[]} packages as Vite lists those of a bundle (`build.license`); one may be there several times
  * @returns {string} the whole file
  * @throws {PrepareError} when a package has no license text, or a text of the tables is missing
  */

@@ -10,6 +10,14 @@ import { parseSync } from 'vite';
 import { ROOT } from '../native/prepare/paths.mjs';
 import { importsOf, listFiles } from './layers.mjs';
 
+/**
+ * Of files in lines: `median`, `p90` and `longest` (the shape of the window's state, STATE, has a limit of its own). Of all
+ * files: the share `smallWithOneImporter`. `entriesOfFolder`: of the fullest, folders in it counted as one each;
+ * `longestChain`: files that import one another in a row; `filesInCircles`: those that reach themselves along their imports.
+ * @typedef {{files: number, median: number, p90: number, longest: number, smallWithOneImporter: number, entriesOfFolder: number, longestChain: number, filesInCircles: number}} Figures
+ * @typedef {Omit<Figures, 'files' | 'median' | 'p90'>} Limits
+ */
+
 /** A file below this that one other file imports could live in it. */
 const SMALL = 100;
 
@@ -25,7 +33,7 @@ const STATE = { file: 'renderer/state/appState.ts', lines: 650 };
 /** The least that the median may be: a home is a file in which one finds things together. */
 export const LEAST_MEDIAN = 100;
 
-/** @type {import('./figures.mjs').Limits} */
+/** @type {Limits} */
 export const LIMITS = {
   longest: 400,
   smallWithOneImporter: 0.1,
@@ -37,7 +45,7 @@ export const LIMITS = {
 /**
  * @param {Map<string, {lines: number, imports: string[], values: string[]}>} files by path from the root; `imports`: files of the
  *   map, those of types alone too; `values`: the ones of them that are there when it runs
- * @returns {import('./figures.mjs').Figures}
+ * @returns {Figures}
  */
 export function figuresOf(files) {
   const lines = [...files.values()].map((file) => file.lines).sort((a, b) => a - b);
@@ -101,7 +109,7 @@ function filesInCircles(files) {
   }).length;
 }
 
-/** @param {import('./figures.mjs').Figures} figures @returns {string[]} one sentence for each that passes its limit */
+/** @param {Figures} figures @returns {string[]} one sentence for each that passes its limit */
 export function outOfBounds(figures) {
   const high = Object.entries(LIMITS)
     .filter(([name, limit]) => figures[name] > limit)

@@ -13,7 +13,7 @@ import { readSeries } from './series.mjs';
 const STAMP = path.join(UPSTREAM, 'stamp.json');
 
 /**
- * @typedef {{package: string, version: string, integrity: string, bundle: string, commit: string}} Pin
+ * @typedef {{package: string, version: string, integrity: string, bundle: string, commit: string, llama: string, ggml: string}} Pin
  * @typedef {(progress: {stage: string, fraction: number}) => void} OnProgress
  */
 

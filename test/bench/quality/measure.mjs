@@ -10,8 +10,25 @@ const MEMORY_SHARE = 0.6;
 const CHUNKS = 2;
 
 /**
- * @param {{engine: import('../../../electron/engine/native/types').Engine, model: import('../../../electron/engine/native/types').Model, modelFile: string, tokens: Int32Array, calibration: (nCtx: number) => Promise<Uint8Array | null>, threads: number}} setting
- * @param {import('./measure.mjs').Row[]} rows
+ * @typedef {import('../../../electron/engine/native/types')} Native
+ * @typedef {{engine: Native.Engine, model: Native.Model, modelFile: string, tokens: Int32Array, calibration: (nCtx: number) => Promise<Uint8Array | null>, threads: number}} Setting
+ *   calibration: of the model; null: nothing is centred
+ */
+
+/**
+ * @template [T=number]
+ * @typedef {Record<string, T>} ByDepth
+ */
+
+/**
+ * Figures by depth; KLD in nats, shares from 0 to 1. `centring`: what is centred in truth.
+ * @typedef {{ppl: ByDepth, kld: ByDepth, kldError: ByDepth, kld999: ByDepth, sameTop: ByDepth, needles?: ByDepth<{right: number, of: number}>}} Figures
+ * @typedef {import('./options.mjs').Pair & Figures & {bits: number, effective: string, reasons: string[], centring: {k: boolean, v: boolean}}} Row
+ */
+
+/**
+ * @param {Setting} setting
+ * @param {Row[]} rows
  * @param {number} depth tokens of a chunk
  * @param {number} chunks
  * @param {(progress: {fraction: number}) => void} onProgress
@@ -100,7 +117,7 @@ function record(row, depth, { perplexity, meanKld, meanKldError, kld999, sameTop
   row.sameTop[depth] = sameTop;
 }
 
-/** @returns {import('./measure.mjs').Row} without figures yet */
+/** @returns {Row} without figures yet */
 export function newRow(pair) {
   return {
     ...pair,

@@ -48,8 +48,14 @@ export class OptionError extends Error {
 }
 
 /**
+ * `chunks`: null: as many as `read` tokens hold; `centring`: of turbo caches; `budget`: seconds.
+ * @typedef {{help: boolean, model: string, text: string, from: string | undefined, types: string[], sides: string[], depths: number[], chunks: number | null, centring: 'both' | 'on' | 'off', read: number, budget: number, documents: number, threads: number, quick: boolean, json: boolean, out: string | undefined, writeDocs: boolean}} Settings
+ * @typedef {{name: string, typeK: string, typeV: string, centred: boolean}} Pair name: K/V, or one name for both
+ */
+
+/**
  * @param {string[]} args
- * @returns {import('./options.mjs').Settings}
+ * @returns {Settings}
  * @throws {OptionError}
  */
 export function parseOptions(args) {
@@ -151,9 +157,9 @@ function number(option, text, least, most) {
 /**
  * What is measured: the types, those without centring where both are asked for, then the pairs of the sides, each once; the
  * reference first.
- * @param {Pick<import('./options.mjs').Settings, 'types' | 'sides' | 'centring'>} settings
+ * @param {Pick<Settings, 'types' | 'sides' | 'centring'>} settings
  * @param {string[]} known types of the engine
- * @returns {import('./options.mjs').Pair[]}
+ * @returns {Pair[]}
  * @throws {OptionError} names a type that the engine has not
  */
 export function pairsOf({ types, sides, centring }, known) {

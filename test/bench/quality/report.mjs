@@ -6,8 +6,20 @@ import { FACTS } from './needles.mjs';
 import { REFERENCE } from './options.mjs';
 
 /**
- * @param {import('./report.mjs').Measured} measured
- * @returns {import('./report.mjs').Result} what `--json` prints; figures by depth, KLD in nats, shares from 0 to 1
+ * `effective` and `reasons` where the engine took other types than asked for; `centring`: what is centred, absent: nothing.
+ * @typedef {import('./measure.mjs').Figures & {bits: number, centring?: import('./measure.mjs').Row['centring'], effective?: string, reasons?: string[]}} TypeFigures
+ */
+
+/**
+ * What `npm run quality -- --json` prints. `pairs`: by K/V; `uncentred`: turbo types once more without centring, empty where
+ * they were measured in one way only.
+ * @typedef {{types: Record<string, TypeFigures>, pairs: Record<string, TypeFigures>, uncentred: Record<string, TypeFigures>, depths: import('./measure.mjs').ByDepth<{chunks: number, tokens: number}>, reference: string, model: {name: string, file: string, bytes: number, quantization: string}, text: string, documents: number, quick: boolean, engine: Measured['engine'], cpu: string, command: string, date: string, seconds: number}} Result
+ * @typedef {{rows: import('./measure.mjs').Row[], depths: {depth: number, chunks: number, tokens: number}[], command: string, settings: Pick<import('./options.mjs').Settings, 'text' | 'documents' | 'quick'>, model: Pick<import('../../../electron/contract/models').ModelInfo, 'name' | 'fileBytes' | 'quantization'> & {file: string}, engine: Pick<import('../../../electron/contract/engine').Capabilities, 'upstream' | 'simd' | 'kernelVariant'>, date: string, seconds: number, cpu: string}} Measured
+ */
+
+/**
+ * @param {Measured} measured
+ * @returns {Result} what `--json` prints; figures by depth, KLD in nats, shares from 0 to 1
  */
 export function resultOf({ rows, depths, command, settings, model, engine, date, seconds, cpu }) {
   const single = ({ typeK, typeV }) => typeK === typeV;
@@ -50,7 +62,7 @@ const digits = (value) => Number(value.toPrecision(6));
 const roundAll = (byDepth) =>
   Object.fromEntries(Object.entries(byDepth).map(([depth, value]) => [depth, digits(value)]));
 
-/** @param {import('./report.mjs').Result} result @returns {string} markdown, headings from level 3 on */
+/** @param {Result} result @returns {string} markdown, headings from level 3 on */
 export function markdown(result) {
   const depths = Object.keys(result.depths);
   const sections = depths.flatMap((depth) => [
@@ -147,7 +159,7 @@ function table(head, rows) {
 const small = (value) => (value === 0 ? '0' : value < 0.001 ? value.toFixed(5) : value.toPrecision(3));
 const percent = (share) => `${(100 * share).toFixed(1)}%`;
 
-/** @param {import('./report.mjs').Result} result @returns {string} SVG: the frontier at each depth, and KLD over depth */
+/** @param {Result} result @returns {string} SVG: the frontier at each depth, and KLD over depth */
 export function charts(result) {
   const depths = Object.keys(result.depths);
   const all = [result.types, result.pairs, result.uncentred]

@@ -13,6 +13,15 @@ const PARTS = {
 };
 
 /**
+ * @typedef {{event: string} & Record<string, string | number | boolean>} Event as the measuring program prints it: its name and
+ *   the fields of its kind
+ * @typedef {{median: number, p10: number, p90: number, rounds: number}} Ratio
+ * @typedef {{rounds: number, tokensPerSecond: number, vsStockQ8_0: Ratio | null, vsSameKernelQ8_0: Ratio | null, vsStockF16: Ratio | null, bytesPerToken?: number, bytesPerSecond?: number, ofBandwidth?: number}} Cell
+ * @typedef {Record<string, Record<string, Cell>>} Part by variant, then by depth in tokens
+ * @typedef {{vsStockQ8_0: Record<string, Record<string, number>>, vsSameKernelQ8_0: Record<string, Record<string, number>>, model: Record<string, string | number>, bandwidth: Record<string, number>, variants: Record<string, Record<string, string | number | boolean>>, leftOut: string[], decode?: Part, prefill?: Part, attentionDecode?: Part, attentionPrefill?: Part, prompt?: Part}} Figures
+ */
+
+/**
  * The q-quantile by linear interpolation between the nearest ranks.
  * @param {number[]} values at least one
  */
@@ -30,7 +39,7 @@ export const median = (values) => quantile(values, 0.5);
  * How many times as fast `samples` is as `reference`, round by round.
  * @param {Map<number, number>} samples seconds by round
  * @param {Map<number, number> | undefined} reference
- * @returns {{median: number, p10: number, p90: number, rounds: number} | null} null when no round has both
+ * @returns {Ratio | null} null when no round has both
  */
 export function ratioOf(samples, reference) {
   const ratios = [...samples].flatMap(([round, seconds]) => {
@@ -46,8 +55,8 @@ export function ratioOf(samples, reference) {
 const rounded = (value) => Number(value.toPrecision(4));
 
 /**
- * @param {import('./figures.mjs').Event[]} events
- * @returns {import('./figures.mjs').Figures} JSON's part that the events decide
+ * @param {Event[]} events
+ * @returns {Figures} JSON's part that the events decide
  */
 export function figuresOf(events) {
   const of = (name) => events.filter(({ event }) => event === name);

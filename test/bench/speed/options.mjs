@@ -58,8 +58,12 @@ export class OptionError extends Error {
 }
 
 /**
+ * @typedef {{help: boolean, model: string | undefined, shape: string | undefined, layers: number, gpuLayers: number, types: string[], depths: number[], prompts: number[], rounds: number, batch: number, threads: number, parts: string[], budget: number, quick: boolean, json: boolean, out: string | undefined, writeDocs: boolean}} Settings
+ */
+
+/**
  * @param {string[]} args
- * @returns {import('./options.mjs').Settings}
+ * @returns {Settings}
  * @throws {OptionError}
  */
 export function parseOptions(args) {
@@ -176,6 +180,7 @@ function number(option, text, least, most) {
  * What is compared: each type with our kernels; the reference with both; and each type that upstream has also as it is
  * there, in full runs. Quick ones keep two: the reference, and f16 for its tiled prefill. On a GPU only the turbo types have
  * kernels of ours.
+ * @param {Pick<Settings, 'types' | 'quick'> & Partial<Pick<Settings, 'gpuLayers'>>} settings
  * @returns {{name: string, typeK: string, typeV: string, stock: boolean}[]}
  */
 export function variantsOf({ types, quick, gpuLayers = 0 }) {

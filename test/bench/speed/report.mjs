@@ -11,7 +11,14 @@ export const depthName = (depth) =>
   Number(depth) >= K && Number(depth) % K === 0 ? `${Number(depth) / K}K` : String(depth);
 
 /**
- * @param {import('./report.mjs').Result} result
+ * What `npm run bench -- --json` prints.
+ * @typedef {import('./figures.mjs').Figures & {date: string, command: string, settings: Pick<Settings, 'threads' | 'rounds' | 'batch' | 'quick'> & Partial<Pick<Settings, 'gpuLayers'>>, machine: Machine}} Result
+ * @typedef {{cpu: string, cores: number, memoryBytes: number, platform: string, loadBefore: number, loadAfter: number}} Machine
+ * @typedef {import('./options.mjs').Settings} Settings
+ */
+
+/**
+ * @param {Result} result
  * @returns {string} markdown, headings from level 3 on
  */
 export function markdown(result) {
@@ -143,7 +150,7 @@ const spread = (ratio) => {
 };
 
 /**
- * @param {import('./report.mjs').Result} result
+ * @param {Result} result
  * @returns {string} SVG: speed over depth, and the ratios to q8_0
  */
 export function charts(result) {
