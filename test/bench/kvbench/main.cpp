@@ -2,16 +2,13 @@
 // variants can take turns. Started by test/bench/bench.mjs, which checks the options and makes figures of the samples.
 
 #include "attention.h"
-#include "bandwidth.h"
-#include "events.h"
 #include "ggml-backend.h"
 #include "ggml-turbo.h"
 #include "gpu-attention.h"
-#include "options.h"
+#include "machine/Probe.h"
+#include "model.h"
+#include "protocol.h"
 #include "rounds.h"
-#include "shapes.h"
-#include "weights.h"
-#include "whole.h"
 
 #include <algorithm>
 #include <cmath>
@@ -30,6 +27,15 @@ void log_errors(ggml_log_level level, const char * text, void *) {
 // Warnings too: one tells that an operation runs on the CPU for want of a kernel.
 void log_problems(ggml_log_level level, const char * text, void *) {
     if (level == GGML_LOG_LEVEL_ERROR || level == GGML_LOG_LEVEL_WARN) { fputs(text, stderr); }
+}
+
+// Bytes per second of a sequential read by n_threads threads, each over its own contiguous share of a buffer far above
+// the last-level cache: the best of a few passes, for a bound is what the machine can do when nobody disturbs it.
+double read_bandwidth(int n_threads) {
+    concertina::SequentialReads reads(size_t(512) << 20); // bytes
+    double best = 0;
+    for (int pass = 0; pass < 8; ++pass) { best = std::max(best, reads.pass(n_threads)); }
+    return best;
 }
 
 // More than once in a run: the best of all counts, and neighbors come and go.

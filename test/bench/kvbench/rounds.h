@@ -24,8 +24,8 @@ bool in_time(const round_plan & plan, const std::string & what, int depth);
 
 // Prints a "sample" event for each turn after the warm-up, and a "cut" event when the deadline ended it early: one round
 // of decode is measured at any price, all others must end in time. In parts other than decode a variant whose warm-up
-// took very long (stock q8_0 prefilling deep: minutes) is not asked again: its warm-up counts as round 1. what is the part (options.h); depth and n_tokens, of
-// the batch that a turn's seconds are for, go into the event.
+// took very long (stock q8_0 prefilling deep: minutes) is not asked again: its warm-up counts as round 1. what is the
+// part (protocol.h); depth and n_tokens, of the batch that a turn's seconds are for, go into the event.
 void run_rounds(const round_plan & plan, const std::string & what, int depth, int n_tokens, const turn & measure);
 
 // Seconds per token of a few single tokens at this depth, their median; the first is not timed. What the cache
@@ -34,3 +34,9 @@ double decode_turn(const variant & one, int depth);
 
 // Seconds of one batch at this depth; it stays in the cache, in place of what was there from depth on.
 double prefill_turn(const variant & one, int depth, std::vector<llama_token> & batch);
+
+// Prefills up to the longest of the lengths, batch by batch, all variants taking their turn at each batch; prints a
+// "sample" event ("prompt", seconds for all its tokens) for each variant and length. A variant that has spent
+// patience_seconds at the end of one length leaves the longer ones out.
+void prefill_prompts(const std::vector<variant> & variants, const std::vector<int> & lengths, int n_batch, int n_vocab,
+    double patience_seconds);

@@ -1,4 +1,4 @@
-#include "shapes.h"
+#include "model.h"
 
 #include "ggml-cpp.h"
 #include "gguf.h"
@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <vector>
 
 namespace {
 
@@ -91,20 +92,24 @@ void write_layer(writer & w, const model_shape & shape, uint32_t il) {
     w.matrix(blk + "ffn_down.weight", shape.n_ff, shape.n_embd);
 }
 
+// The value of "<architecture>.<name>" or 0.
+int64_t number(const gguf_context * meta, const std::string & name) {
+    const int64_t arch = gguf_find_key(meta, "general.architecture");
+    if (arch < 0) { return 0; }
+    const int64_t id = gguf_find_key(meta, (gguf_get_val_str(meta, arch) + ("." + name)).c_str());
+    return id >= 0 && gguf_get_kv_type(meta, id) == GGUF_TYPE_UINT32 ? gguf_get_val_u32(meta, id) : 0;
+}
+
 } // namespace
 
-const std::vector<model_shape> & model_shapes() {
+const model_shape * find_shape(const std::string & name) {
     static const std::vector<model_shape> shapes = {
         { "qwen3-0.6b", "Qwen3-0.6B, 8 of 28 layers, GQA 2", 8, 1024, 16, 8, 128, 3072, true },
         { "qwen3-0.6b-gqa4", "the 0.6B shape with 32 query heads, GQA 4", 8, 1024, 32, 8, 128, 3072, true },
         { "qwen3-0.6b-gqa8", "the 0.6B shape with 32 query and 4 KV heads, GQA 8", 8, 1024, 32, 4, 128, 3072, true },
         { "qwen3-8b", "Qwen3-8B, 4 of 36 layers, GQA 4", 4, 4096, 32, 8, 128, 12288, false },
     };
-    return shapes;
-}
-
-const model_shape * find_shape(const std::string & name) {
-    for (const model_shape & shape : model_shapes()) {
+    for (const model_shape & shape : shapes) {
         if (name == shape.name) { return &shape; }
     }
     return nullptr;
@@ -119,4 +124,21 @@ bool write_shape(const model_shape & shape, uint32_t n_layer, const std::string 
     if (!shape.tied) { w.matrix("output.weight", shape.n_embd, n_vocab); }
     for (uint32_t il = 0; il < n_layer; ++il) { write_layer(w, shape, il); }
     return gguf_write_to_file(w.meta.get(), path.c_str(), false);
+}
+
+int64_t weight_bytes_per_token(const std::string & path) {
+    gguf_context_ptr meta(gguf_init_from_file(path.c_str(), { /*.no_alloc =*/true, /*.ctx =*/nullptr }));
+    if (!meta) { return 0; }
+    const bool tied = gguf_find_tensor(meta.get(), "output.weight") < 0;
+    const int64_t n_expert = number(meta.get(), "expert_count");
+    const int64_t n_used = number(meta.get(), "expert_used_count");
+    int64_t sum = 0;
+    for (int64_t i = 0; i < gguf_get_n_tensors(meta.get()); ++i) {
+        const std::string name = gguf_get_tensor_name(meta.get(), i);
+        int64_t bytes = int64_t(gguf_get_tensor_size(meta.get(), i));
+        if (name == "token_embd.weight" && !tied) { continue; }
+        if (n_expert > 0 && name.find("_exps.") != std::string::npos) { bytes = bytes * n_used / n_expert; }
+        sum += bytes;
+    }
+    return sum;
 }

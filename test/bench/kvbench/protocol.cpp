@@ -1,4 +1,4 @@
-#include "options.h"
+#include "protocol.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -20,6 +20,23 @@ std::vector<int> numbers(const std::string & text) {
     std::vector<int> list;
     for (const std::string & part : split(text)) { list.push_back(atoi(part.c_str())); }
     return list;
+}
+
+std::string quoted(const std::string & text) {
+    std::string out = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\') {
+            out += '\\';
+            out += c;
+        } else if ((unsigned char) c < 0x20) {
+            char code[8];
+            snprintf(code, sizeof(code), "\\u%04x", c);
+            out += code;
+        } else {
+            out += c;
+        }
+    }
+    return out + "\"";
 }
 
 } // namespace
@@ -71,4 +88,37 @@ bench_options parse_options(int argc, char ** argv) {
         exit(2);
     }
     return options;
+}
+
+event::event(const std::string & name) : line("{\"event\":" + quoted(name)) {}
+
+event::~event() {
+    printf("%s}\n", line.c_str());
+    fflush(stdout);
+}
+
+event & event::add(const char * key, const std::string & value) {
+    line += "," + quoted(key) + ":" + quoted(value);
+    return *this;
+}
+
+event & event::add(const char * key, const char * value) { return add(key, std::string(value)); }
+
+event & event::add(const char * key, double value) {
+    char text[32];
+    snprintf(text, sizeof(text), "%.9g", value);
+    line += "," + quoted(key) + ":" + text;
+    return *this;
+}
+
+event & event::add(const char * key, int64_t value) {
+    line += "," + quoted(key) + ":" + std::to_string(value);
+    return *this;
+}
+
+event & event::add(const char * key, int value) { return add(key, int64_t(value)); }
+
+event & event::add(const char * key, bool value) {
+    line += "," + quoted(key) + (value ? ":true" : ":false");
+    return *this;
 }
