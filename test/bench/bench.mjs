@@ -8,11 +8,12 @@ import path from 'node:path';
 import { buildEngine } from '../../native/prepare/build.mjs';
 import { BUILD } from '../../native/prepare/paths.mjs';
 import { PrepareError } from '../../native/prepare/process.mjs';
-import { documentShapes, writeDocument } from './speed/document.mjs';
+import { writeRun } from './document.mjs';
+import { OptionError } from './options.mjs';
 import { figuresOf } from './speed/figures.mjs';
-import { HELP, OptionError, parseOptions } from './speed/options.mjs';
+import { documentShapes, HELP, parseOptions } from './speed/options.mjs';
 import { measure, ProgramError } from './speed/program.mjs';
-import { charts, markdown } from './speed/report.mjs';
+import { charts, markdown, writeDocument } from './speed/report.mjs';
 
 const say = (line) => console.error(line);
 
@@ -53,12 +54,6 @@ async function runOnce(settings, command) {
 /** Of the last minute: what else kept this machine busy. */
 const load = () => Number(os.loadavg()[0].toFixed(2));
 
-function writeFiles(out, result) {
-  fs.writeFileSync(path.join(out, 'bench.json'), `${JSON.stringify(result, null, 2)}\n`);
-  fs.writeFileSync(path.join(out, 'bench.md'), `${markdown(result)}\n`);
-  fs.writeFileSync(path.join(out, 'bench.svg'), charts(result));
-}
-
 async function main(args) {
   const settings = parseOptions(args);
   if (settings.help) return console.log(HELP);
@@ -78,8 +73,7 @@ async function main(args) {
     return;
   }
   const result = await runOnce(settings, command);
-  writeFiles(out, result);
-  say(`wrote bench.md, bench.json and bench.svg to ${out}`);
+  writeRun(out, 'bench', result, markdown(result), charts(result));
   console.log(settings.json ? JSON.stringify(result) : markdown(result));
 }
 

@@ -13,6 +13,8 @@ import { runnerImport } from 'vite';
 import { BUILD, ROOT } from '../../native/prepare/paths.mjs';
 import { Progress } from '../../native/prepare/progress.mjs';
 import { modelFile } from '../models.mjs';
+import { table } from './document.mjs';
+import { size } from './options.mjs';
 import { contextOptions, loadEngine } from './quality/engine.mjs';
 
 const CALIBRATION = path.join(ROOT, 'assets', 'calibration', 'text.txt');
@@ -32,19 +34,13 @@ const { values } = parseArgs({
   },
 });
 
-/** 2048 or 2K. */
-function size(text) {
-  const match = /^(\d+)(k?)$/i.exec(text.trim());
-  if (!match) throw new Error(`"${text}" is not a number of tokens such as 2048 or 2K.`);
-  return Number(match[1]) * (match[2] ? 1024 : 1);
-}
-
-const sizes = (text) => text.split(',').map(size);
+const sizeOf = (option, text = values[option]) => size(`--${option}`, text.trim(), 0);
+const sizes = (option) => values[option].split(',').map((text) => sizeOf(option, text));
 
 async function main() {
-  const windows = sizes(values.windows);
-  const counts = sizes(values.tokens);
-  const depths = sizes(values.depths);
+  const windows = sizes('windows');
+  const counts = sizes('tokens');
+  const depths = sizes('depths');
   const folder = fs.mkdtempSync(path.join(BUILD, 'centring-bench-'));
   const engine = await loadEngine();
   let model;
@@ -52,11 +48,11 @@ async function main() {
     model = await engine.loadModel(await copyFor(folder, Math.max(...windows)), { gpuLayers: 0 });
     const tokens = model.tokenize(fs.readFileSync(values.text, 'utf8'), { addSpecial: true });
     const progress = new Progress(1 + depths.length);
-    const threads = size(values.threads);
+    const threads = sizeOf('threads');
     const cases = await progress.stage('calibrations', () => calibrateAll(model, counts, windows, threads));
     const rows = [];
     for (const depth of depths) {
-      const chunks = Math.max(1, Math.floor(Math.min(size(values.read), tokens.length) / depth));
+      const chunks = Math.max(1, Math.floor(Math.min(sizeOf('read'), tokens.length) / depth));
       const read = tokens.subarray(0, chunks * depth);
       rows.push(
         ...(await progress.stage(`${chunks} x ${depth} tokens`, (on) =>
@@ -64,7 +60,7 @@ async function main() {
         )),
       );
     }
-    console.log(values.json ? JSON.stringify({ model: model.info.name, ...values, rows }) : table(rows));
+    console.log(values.json ? JSON.stringify({ model: model.info.name, ...values, rows }) : tableOf(rows));
   } finally {
     await model?.dispose();
     fs.rmSync(folder, { recursive: true, force: true });
@@ -132,18 +128,15 @@ function paired(klds, base) {
   return { change, changeError: Math.sqrt(mean(differences.map((one) => (one - change) ** 2)) / (klds.length - 1)) };
 }
 
-function table(rows) {
+function tableOf(rows) {
   const percent = (nats, of) => `${((100 * nats) / of).toFixed(1)}%`;
-  const lines = rows.map(({ name, depth, tokens, kld, kld999, change, changeError }) => {
+  const cells = rows.map(({ name, depth, tokens, kld, kld999, change, changeError }) => {
     const base = kld - change;
     const changed = change === 0 ? '' : `${percent(change, base)} ± ${percent(changeError, base)}`;
-    return `| ${name} | ${depth} | ${tokens} | ${kld.toFixed(5)} | ${kld999.toFixed(3)} | ${changed} |`;
+    return [name, depth, tokens, kld.toFixed(5), kld999.toFixed(3), changed];
   });
-  return [
-    '| calibration | depth | tokens | mean KLD | 99.9% KLD | change, ± paired standard error |',
-    '| --- | ---: | ---: | ---: | ---: | ---: |',
-    ...lines,
-  ].join('\n');
+  const head = ['calibration', 'depth', 'tokens', 'mean KLD', '99.9% KLD', 'change, ± paired standard error'];
+  return table(head, cells);
 }
 
 try {

@@ -1,5 +1,5 @@
 // Documents whose prose is written by people and whose figures, between two marks, by the command that measured them. What was
-// measured lies beside as JSON, in test/bench/results, for whoever compares with it.
+// measured lies beside as JSON, in test/bench/results, for whoever compares with it. Also the words and tables of their figures.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -30,4 +30,23 @@ export function writeResult(name, result, chart) {
   fs.writeFileSync(image, chart);
   fs.writeFileSync(data, `${JSON.stringify(result, null, 2)}\n`);
   return [image, data];
+}
+
+/** A run's NAME.json, NAME.md and NAME.svg. */
+export function writeRun(out, name, result, text, chart) {
+  fs.mkdirSync(out, { recursive: true });
+  fs.writeFileSync(path.join(out, `${name}.json`), `${JSON.stringify(result, null, 2)}\n`);
+  fs.writeFileSync(path.join(out, `${name}.md`), `${text}\n`);
+  fs.writeFileSync(path.join(out, `${name}.svg`), chart);
+  console.error(`wrote ${name}.md, ${name}.json and ${name}.svg to ${path.relative(process.cwd(), out) || out}`);
+}
+
+/** @param {string | number} depth 4096 as people say it */
+export const depthName = (depth) =>
+  Number(depth) >= 1024 && Number(depth) % 1024 === 0 ? `${Number(depth) / 1024}K` : String(depth);
+
+/** @param {string[]} head @param {(string | number)[][]} rows @returns {string} markdown; numbers from the second column on */
+export function table(head, rows) {
+  const line = (cells) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map((_, i) => (i === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n');
 }

@@ -7,13 +7,13 @@ import os from 'node:os';
 import path from 'node:path';
 import { BUILD, ROOT } from '../../native/prepare/paths.mjs';
 import { Progress } from '../../native/prepare/progress.mjs';
-import { calibrations } from './quality/calibrate.mjs';
-import { writeDocument } from './quality/document.mjs';
-import { loadEngine } from './quality/engine.mjs';
+import { writeRun } from './document.mjs';
+import { OptionError } from './options.mjs';
+import { calibrations, loadEngine } from './quality/engine.mjs';
 import { createContext, evaluateDepth, fitInto, newRow, plan } from './quality/measure.mjs';
 import { ask, makeDocuments, SHALLOWEST } from './quality/needles.mjs';
-import { HELP, OptionError, pairsOf, parseOptions, readResult } from './quality/options.mjs';
-import { charts, markdown, resultOf } from './quality/report.mjs';
+import { HELP, pairsOf, parseOptions, readResult } from './quality/options.mjs';
+import { charts, markdown, resultOf, writeDocument } from './quality/report.mjs';
 
 const say = (line) => console.error(line);
 
@@ -97,21 +97,15 @@ async function findNeedles({ text, depths, documents, ...setting }, rows, onProg
   }
 }
 
-function writeFiles(out, result) {
-  fs.mkdirSync(out, { recursive: true });
-  fs.writeFileSync(path.join(out, 'quality.json'), `${JSON.stringify(result, null, 2)}\n`);
-  fs.writeFileSync(path.join(out, 'quality.md'), `${markdown(result)}\n`);
-  fs.writeFileSync(path.join(out, 'quality.svg'), charts(result));
-  say(`wrote quality.md, quality.json and quality.svg to ${path.relative(process.cwd(), out) || out}`);
-}
-
 async function main(args) {
   const settings = parseOptions(args);
   if (settings.help) return console.log(HELP);
   const result = settings.from
     ? readResult(settings.from)
     : await measure(settings, ['npm run quality --', ...args].join(' '));
-  if (!settings.from) writeFiles(settings.out ?? path.join(BUILD, 'quality'), result);
+  if (!settings.from) {
+    writeRun(settings.out ?? path.join(BUILD, 'quality'), 'quality', result, markdown(result), charts(result));
+  }
   if (settings.writeDocs) for (const file of writeDocument(result)) say(`wrote ${path.relative(ROOT, file)}`);
   console.log(settings.json ? JSON.stringify(result) : markdown(result));
 }

@@ -1,8 +1,9 @@
 // Runs the evaluations: for each depth the reference once, and every cache type beside it on the same chunks.
 
 import os from 'node:os';
+import { OptionError } from '../options.mjs';
 import { contextOptions } from './engine.mjs';
-import { OptionError, REFERENCE } from './options.mjs';
+import { REFERENCE } from './options.mjs';
 
 /** Of the free memory: contexts of one round may take this much. */
 const MEMORY_SHARE = 0.6;

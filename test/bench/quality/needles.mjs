@@ -2,7 +2,6 @@
 // fact is asked for. Questions about one document share its prefill: the engine keeps the common prefix.
 
 import { loadTypeScript } from './engine.mjs';
-import { randomFrom } from './random.mjs';
 
 const { forms, names, replyTo } = await loadTypeScript('electron/engine/compare/needles.ts');
 
@@ -79,4 +78,25 @@ export async function ask(context, documents, onItem = () => {}) {
     }
   }
   return answered;
+}
+
+/** Random numbers that are the same in every run (mulberry32). */
+function randomFrom(seed) {
+  let state = seed >>> 0;
+  const next = () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const below = (limit) => Math.floor(next() * limit);
+  const shuffled = (values) => {
+    const list = [...values];
+    for (let i = list.length - 1; i > 0; i--) {
+      const j = below(i + 1);
+      [list[i], list[j]] = [list[j], list[i]];
+    }
+    return list;
+  };
+  return { below, shuffled };
 }

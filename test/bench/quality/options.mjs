@@ -2,9 +2,9 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
 import { ROOT } from '../../../native/prepare/paths.mjs';
 import { modelFile } from '../../models.mjs';
+import { list, number, OptionError, pairOf, readArgs, sidesOf, size } from '../options.mjs';
 
 /** The distribution that all others are measured from. */
 export const REFERENCE = 'f16';
@@ -14,7 +14,6 @@ const TYPES = ['f16', 'q8_0', 'q5_0', 'iq4_nl', 'q4_0', 'turbo4', 'turbo3'];
 const DEPTHS = [512, 2048, 8192];
 /** The smallest chunk whose second half says something, and the rounding of the engine's context lengths. */
 const SHALLOWEST = 256;
-const DEEPEST = 1 << 20;
 
 /** `read`: tokens at each depth, in at least two chunks; `documents`: texts with needles at each depth; `budget`: seconds */
 const FULL = { sides: ['q8_0', 'q4_0', 'turbo4', 'turbo3'], read: 32768, documents: 2, budget: Infinity };
@@ -42,11 +41,6 @@ export const HELP = `npm run quality -- [options]     what a KV cache type costs
   --from FILE        a quality.json of before in place of a measurement
   --write-docs       puts figures and charts into docs/quality.md`;
 
-/** Wrong options: the message is for the person who wrote them. */
-export class OptionError extends Error {
-  name = 'OptionError';
-}
-
 /**
  * `chunks`: null: as many as `read` tokens hold; `centring`: of turbo caches; `budget`: seconds.
  * @typedef {{help: boolean, model: string, text: string, from: string | undefined, types: string[], sides: string[], depths: number[], chunks: number | null, centring: 'both' | 'on' | 'off', read: number, budget: number, documents: number, threads: number, quick: boolean, json: boolean, out: string | undefined, writeDocs: boolean}} Settings
@@ -59,7 +53,7 @@ export class OptionError extends Error {
  * @throws {OptionError}
  */
 export function parseOptions(args) {
-  const values = readArgs(args);
+  const values = readArgs('quality', args, ['text', 'sides', 'centring', 'chunks', 'documents', 'from']);
   const preset = values.quick ? QUICK : FULL;
   if (values.quick && values['write-docs'])
     throw new OptionError('--write-docs is not for --quick: its figures are rough.');
@@ -76,7 +70,7 @@ export function parseOptions(args) {
     help: values.help,
     types: list('--types', values.types, TYPES, pairOf),
     sides: values.sides === 'none' ? [] : list('--sides', values.sides, preset.sides, (text) => text),
-    depths: list('--depths', values.depths, DEPTHS, size).sort((a, b) => a - b),
+    depths: list('--depths', values.depths, DEPTHS, (text) => size('--depths', text, SHALLOWEST)).sort((a, b) => a - b),
     centring,
     chunks: values.chunks === undefined ? null : number('--chunks', values.chunks, 1, 10_000),
     read: preset.read,
@@ -88,70 +82,6 @@ export function parseOptions(args) {
     out: values.out,
     writeDocs: values['write-docs'],
   };
-}
-
-function readArgs(args) {
-  const text = /** @type {const} */ ({ type: 'string' });
-  const flag = /** @type {const} */ ({ type: 'boolean', default: false });
-  const options = {
-    help: { ...flag, short: 'h' },
-    model: text,
-    text,
-    types: text,
-    sides: text,
-    depths: text,
-    centring: text,
-    chunks: text,
-    documents: text,
-    threads: { ...text, short: 't' },
-    quick: flag,
-    json: flag,
-    out: text,
-    from: text,
-    'write-docs': flag,
-  };
-  try {
-    return parseArgs({ args, options }).values;
-  } catch (error) {
-    const reason = error.message.split('. ')[0].replace(/\.$/, '');
-    throw new OptionError(`${reason}. npm run quality -- --help lists the options.`);
-  }
-}
-
-function list(option, text, preset, parse) {
-  if (text === undefined) return [...preset];
-  const parts = text.split(',').map((part) => part.trim());
-  if (parts.some((part) => part === '')) {
-    throw new OptionError(`${option} is a list with commas, as in ${TYPES.slice(0, 3).join(',')}.`);
-  }
-  return [...new Set(parts.map(parse))];
-}
-
-/** Types are checked by the engine, which knows them. */
-function pairOf(text) {
-  const [typeK, typeV = typeK, ...more] = text.split('/');
-  if (more.length > 0 || !typeK || !typeV) throw new OptionError(`--types: "${text}" is not a type or a pair K/V.`);
-  return typeK === typeV ? typeK : text;
-}
-
-/** A number of tokens: 2048 or 2K. */
-function size(text) {
-  const match = /^(\d+)(k?)$/i.exec(text);
-  const tokens = match ? Number(match[1]) * (match[2] ? 1024 : 1) : Number.NaN;
-  if (!(tokens >= SHALLOWEST && tokens <= DEEPEST)) {
-    throw new OptionError(
-      `--depths: "${text}" is not a number of tokens from ${SHALLOWEST} to 1024K, such as 2048 or 2K.`,
-    );
-  }
-  return tokens;
-}
-
-function number(option, text, least, most) {
-  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= least && value <= most)) {
-    throw new OptionError(`${option} takes a whole number from ${least} to ${most}, not "${text}".`);
-  }
-  return value;
 }
 
 /**
@@ -170,12 +100,11 @@ export function pairsOf({ types, sides, centring }, known) {
   const names = [...new Set([REFERENCE, ...types, ...crossed])];
   if (names.length === 1)
     throw new OptionError(`--types: name a type besides ${REFERENCE}, which the others are compared with.`);
-  const pairs = names.map((name) => {
-    const [typeK, typeV = typeK] = name.split('/');
-    const unknown = [typeK, typeV].find((type) => !known.includes(type));
-    if (unknown) throw new OptionError(`There is no cache type "${unknown}"; there are ${known.join(', ')}.`);
-    return { name, typeK, typeV, centred: centring !== 'off' && isCentrable(name) };
-  });
+  const pairs = names.map((name) => ({
+    name,
+    ...sidesOf(name, known),
+    centred: centring !== 'off' && isCentrable(name),
+  }));
   const twice = (pair) => centring === 'both' && pair.centred && types.includes(pair.name);
   return pairs.flatMap((pair) => (twice(pair) ? [pair, { ...pair, centred: false }] : [pair]));
 }

@@ -1,6 +1,7 @@
 // The JSON object, the tables and the charts of a measurement.
 
 import path from 'node:path';
+import { depthName, table, writeFigures, writeResult } from '../document.mjs';
 import { COLOURS, plotAll } from '../plot.mjs';
 import { FACTS } from './needles.mjs';
 import { REFERENCE } from './options.mjs';
@@ -98,10 +99,6 @@ function allTypes({ types, uncentred }) {
   return Object.fromEntries(rows);
 }
 
-/** 8192 as people say it. */
-export const depthName = (depth) =>
-  Number(depth) >= 1024 && Number(depth) % 1024 === 0 ? `${Number(depth) / 1024}K` : String(depth);
-
 function typeTable(types, depth) {
   const rows = Object.entries(types).filter(([, figures]) => figures.ppl[depth] !== undefined);
   const needles = rows.some(([, { needles }]) => needles);
@@ -150,11 +147,6 @@ const fallbacks = ({ types, pairs }) =>
   Object.entries({ ...types, ...pairs }).flatMap(([name, { effective, reasons }]) =>
     reasons ? [`${name} ran as ${effective}: ${reasons.join(' ')}`] : [],
   );
-
-function table(head, rows) {
-  const line = (cells) => `| ${cells.join(' | ')} |`;
-  return [line(head), line(head.map((_, i) => (i === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n');
-}
 
 const small = (value) => (value === 0 ? '0' : value < 0.001 ? value.toFixed(5) : value.toPrecision(3));
 const percent = (share) => `${(100 * share).toFixed(1)}%`;
@@ -243,4 +235,11 @@ function overDepth({ types }, depths) {
     format: depthName,
   };
   return { title: 'Over depth', note: 'dashed: the types of llama.cpp', x, series };
+}
+
+/** @param {Result} result @returns {string[]} files of docs/quality.md, written */
+export function writeDocument(result) {
+  const printed = `Printed by \`${result.command}\` in ${Math.ceil(result.seconds / 60)} minutes.`;
+  const figures = `${printed}\n\n![Bits per value against mean KLD, at each depth](quality.svg)\n\n${markdown(result)}`;
+  return [writeFigures('quality', 'quality', figures), ...writeResult('quality', result, charts(result))];
 }

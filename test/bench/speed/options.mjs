@@ -1,8 +1,8 @@
 // Options of `npm run bench`: what people write, checked, and what the measuring program is asked for.
 
 import fs from 'node:fs';
-import { parseArgs } from 'node:util';
 import { modelFile } from '../../models.mjs';
+import { list, number, OptionError, pairOf, readArgs, sidesOf, size } from '../options.mjs';
 
 /** Types a cache may have, as ggml and the app name them. */
 const TYPES = ['f32', 'f16', 'bf16', 'q8_0', 'q5_1', 'q5_0', 'q4_1', 'q4_0', 'iq4_nl', 'turbo4', 'turbo3'];
@@ -14,7 +14,6 @@ export const SHAPES = ['qwen3-0.6b', 'qwen3-0.6b-gqa4', 'qwen3-0.6b-gqa8', 'qwen
 export const REFERENCE = 'q8_0';
 
 const MINIMUM_ROUNDS = 5;
-const DEEPEST = 1 << 20;
 
 const FULL = {
   types: ['f16', 'q8_0', 'q4_0', 'turbo4', 'turbo3'],
@@ -52,11 +51,6 @@ export const HELP = `npm run bench -- [options]     speed of KV cache types over
   --out DIR          where bench.md, bench.json and bench.svg go (default: build/bench)
   --write-docs       measures the shapes of docs/performance.md in turn and writes its figures`;
 
-/** Wrong options: the message is for the person who wrote them. */
-export class OptionError extends Error {
-  name = 'OptionError';
-}
-
 /**
  * @typedef {{help: boolean, model: string | undefined, shape: string | undefined, layers: number, gpuLayers: number, types: string[], depths: number[], prompts: number[], rounds: number, batch: number, threads: number, parts: string[], budget: number, quick: boolean, json: boolean, out: string | undefined, writeDocs: boolean}} Settings
  */
@@ -67,7 +61,7 @@ export class OptionError extends Error {
  * @throws {OptionError}
  */
 export function parseOptions(args) {
-  const values = readArgs(args);
+  const values = readArgs('bench', args, ['shape', 'layers', 'gpu-layers', 'prompts', 'rounds', 'batch']);
   const preset = values.quick ? QUICK : FULL;
   if (values.model && (values.shape || values.layers)) {
     throw new OptionError('Give --model or --shape (with --layers), not both.');
@@ -109,71 +103,10 @@ export function parseOptions(args) {
   };
 }
 
-function readArgs(args) {
-  try {
-    const text = /** @type {const} */ ({ type: 'string' });
-    const flag = /** @type {const} */ ({ type: 'boolean', default: false });
-    const { values } = parseArgs({
-      args,
-      options: {
-        help: { ...flag, short: 'h' },
-        model: text,
-        shape: text,
-        layers: text,
-        'gpu-layers': text,
-        types: text,
-        depths: text,
-        prompts: text,
-        rounds: text,
-        batch: text,
-        threads: { ...text, short: 't' },
-        quick: flag,
-        json: flag,
-        out: text,
-        'write-docs': flag,
-      },
-    });
-    return values;
-  } catch (error) {
-    throw new OptionError(
-      `${error.message.split('. ')[0].replace(/\.$/, '')}. npm run bench -- --help lists the options.`,
-    );
-  }
-}
-
-function list(option, text, preset, parse) {
-  if (text === undefined) return preset;
-  const parts = text.split(',').map((part) => part.trim());
-  if (parts.some((part) => part === ''))
-    throw new OptionError(`${option} is a list with commas, as in ${preset.join(',')}.`);
-  return [...new Set(parts.map(parse))];
-}
-
 function checkType(text) {
-  const [typeK, typeV = typeK, ...more] = text.split('/');
-  const unknown = [typeK, typeV].find((type) => !TYPES.includes(type));
-  if (more.length > 0) throw new OptionError(`"${text}" is not a type or a pair K/V.`);
-  if (unknown !== undefined)
-    throw new OptionError(`There is no cache type "${unknown}"; there are ${TYPES.join(', ')}.`);
-  return typeK === typeV ? typeK : text;
-}
-
-/** A number of tokens: 4096 or 4K. */
-function size(option, text, least) {
-  const match = /^(\d+)(k?)$/i.exec(text);
-  const tokens = match ? Number(match[1]) * (match[2] ? 1024 : 1) : Number.NaN;
-  if (!(tokens >= least && tokens <= DEEPEST)) {
-    throw new OptionError(`${option}: "${text}" is not a number of tokens from ${least} to 1024K, such as 4096 or 4K.`);
-  }
-  return tokens;
-}
-
-function number(option, text, least, most) {
-  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= least && value <= most)) {
-    throw new OptionError(`${option} takes a whole number from ${least} to ${most}, not "${text}".`);
-  }
-  return value;
+  const pair = pairOf(text);
+  sidesOf(pair, TYPES);
+  return pair;
 }
 
 /**
@@ -196,3 +129,12 @@ export function variantsOf({ types, quick, gpuLayers = 0 }) {
 }
 
 export const stockName = (type) => `${type} stock`;
+
+/** GQA 2, 4 and 8. Prefill for the first only: it takes longest and differs least. */
+const DOCUMENT_SHAPES = ['qwen3-0.6b', 'qwen3-0.6b-gqa4', 'qwen3-0.6b-gqa8'];
+
+/** @param {Settings} settings @returns {Settings[]} one per shape */
+export function documentShapes(settings) {
+  const decode = { prompts: [], parts: settings.parts.filter((part) => part.endsWith('decode')) };
+  return DOCUMENT_SHAPES.map((shape, i) => ({ ...settings, shape, ...(i === 0 ? {} : decode) }));
+}

@@ -1,14 +1,9 @@
 // Tables and charts of a result. Both comparisons stand side by side everywhere: most of what turbo gains on stock
 // llama.cpp is the kernels', and q8_0 has them too.
 
+import { depthName, table, writeFigures, writeResult } from '../document.mjs';
 import { COLOURS, plotAll } from '../plot.mjs';
 import { REFERENCE, stockName } from './options.mjs';
-
-const K = 1024;
-
-/** 4096 as people say it. */
-export const depthName = (depth) =>
-  Number(depth) >= K && Number(depth) % K === 0 ? `${Number(depth) / K}K` : String(depth);
 
 /**
  * What `npm run bench -- --json` prints.
@@ -134,11 +129,6 @@ function notes({ variants, leftOut, settings }) {
 
 const depthsOf = (part) => [...new Set(Object.values(part).flatMap(Object.keys))].sort((a, b) => Number(a) - Number(b));
 
-function table(head, rows) {
-  const line = (cells) => `| ${cells.join(' | ')} |`;
-  return [line(head), line(head.map((_, i) => (i === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n');
-}
-
 const giga = (bytes) => (bytes === undefined ? undefined : Number((bytes / 1e9).toPrecision(3)));
 const mega = (bytes) => (bytes / 1e6).toFixed(0);
 const percent = (part) => `${(100 * part).toFixed(0)}%`;
@@ -203,4 +193,15 @@ function chart({ title, note, label, part, colourOf, point, parity = undefined }
     series,
     rules: parity ? [{ y: 1, label: parity }] : [],
   };
+}
+
+/** @param {Result[]} results one per shape @returns {string[]} files of docs/performance.md, written */
+export function writeDocument(results) {
+  const files = results.flatMap((result) => writeResult(`performance-${result.model.name}`, result, charts(result)));
+  const sections = results.map(({ model }, i) => {
+    const chart = `![Decode speed over depth](performance-${model.name}.svg)`;
+    return `## ${model.what}\n\n${chart}\n\n${markdown(results[i])}`;
+  });
+  const figures = `Printed by \`${results[0]?.command}\`.\n\n${sections.join('\n\n')}`;
+  return [writeFigures('performance', 'bench', figures), ...files];
 }

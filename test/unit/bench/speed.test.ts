@@ -1,9 +1,10 @@
 /** `npm run bench`: options, ratios, the JSON object, tables and charts. */
 import { describe, expect, it } from 'vitest';
-import { documentShapes } from '../../bench/speed/document.mjs';
+import { depthName } from '../../bench/document.mjs';
+import { OptionError } from '../../bench/options.mjs';
 import { figuresOf, median, quantile, ratioOf } from '../../bench/speed/figures.mjs';
-import { OptionError, parseOptions, variantsOf } from '../../bench/speed/options.mjs';
-import { charts, depthName, markdown } from '../../bench/speed/report.mjs';
+import { documentShapes, parseOptions, variantsOf } from '../../bench/speed/options.mjs';
+import { charts, markdown } from '../../bench/speed/report.mjs';
 import { smallModel, tinyModel } from '../../models.mjs';
 import { EVENTS, RESULT } from './samples';
 
