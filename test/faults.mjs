@@ -7,9 +7,13 @@ import { ROOT } from '../native/prepare/paths.mjs';
 
 const rounds = process.argv[2] ?? '100';
 const vitest = path.join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
-const { status } = spawnSync(process.execPath, [vitest, 'run', '--project', 'engine', 'test/engine/faults.test.ts'], {
-  cwd: ROOT,
-  stdio: 'inherit',
-  env: { ...process.env, ROUNDS: rounds },
-});
+const { status } = spawnSync(
+  process.execPath,
+  [vitest, 'run', '--project', 'engine', 'test/engine/processes/faults.test.ts'],
+  {
+    cwd: ROOT,
+    stdio: 'inherit',
+    env: { ...process.env, ROUNDS: rounds },
+  },
+);
 process.exitCode = status ?? 1;

@@ -1,5 +1,5 @@
 // Centering: exact where nothing is quantized, in every way a cache is used; off where it would not be; calibrations as
-// bytes. The quality that it brings is tested on a real model (test/engine/centering.test.ts).
+// bytes. The quality that it brings is tested on a real model (test/engine/cache/centring.test.ts).
 
 #include "check.h"
 #include "ggml-turbo.h"

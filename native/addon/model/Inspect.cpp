@@ -204,7 +204,7 @@ private:
         static const std::set<std::string> scalings = { "", "none", "linear", "yarn", "longrope" };
         require(
             scalings.count(scaling) > 0, "its header names an unknown position scaling (" + shownText(scaling) + ")");
-        // test/engine/headers.test.ts compares this list with llama.cpp's sources
+        // test/engine/models/headers.test.ts compares this list with llama.cpp's sources
         static const std::set<std::string> wholeHeads = {
             "granite",
             "mistral3",

@@ -1,0 +1,129 @@
+/** Perplexity and KL divergence as llama-perplexity gives them. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  contextOptions,
+  filler,
+  loadTiny,
+  perplexityFigure,
+  perplexityTool,
+  refusal,
+  temporaryFolder,
+} from '../support';
+
+const chunk = 256;
+const chunks = 4;
+
+/** from the needles fixture: real text */
+function text(): string {
+  const lines = fs
+    .readFileSync(path.join(import.meta.dirname, '..', '..', 'fixtures', 'needles.jsonl'), 'utf8')
+    .split('\n');
+  const prompts = lines.filter(Boolean).map((line) => (JSON.parse(line) as { prompt: string }).prompt);
+  return prompts.slice(0, 2).join('\n\n');
+}
+
+const perplexity = (args: string[]): string =>
+  perplexityTool(['-c', String(chunk), '-b', String(chunk), '--chunks', String(chunks), '-t', '1', ...args]);
+
+describe('evaluate', () => {
+  it('agrees with llama-perplexity', async () => {
+    const folder = temporaryFolder();
+    const file = path.join(folder, 'text.txt');
+    const base = path.join(folder, 'base.kld');
+    fs.writeFileSync(file, text());
+    const plain = perplexity(['-f', file, '--kl-divergence-base', base]);
+    const turboArgs = ['-ctk', 'turbo4', '-ctv', 'turbo4'];
+    const output = perplexity(['--kl-divergence-base', base, '--kl-divergence', ...turboArgs]);
+
+    const model = await loadTiny();
+    const tokens = model.tokenize(text(), { addSpecial: true }).slice(0, chunk * chunks);
+    const options = contextOptions({ nCtx: chunk, batch: chunk });
+    const reference = await model.createContext(options);
+    const turbo = await model.createContext({ ...options, typeK: 'turbo4', typeV: 'turbo4' });
+
+    const own = await reference.evaluate(tokens);
+    expect(own).toMatchObject({ tokens: chunks * (chunk / 2 - 1), meanKld: null, kld999: null, sameTop: null });
+    // not "PPL(base)" of the comparison: there, upstream has cut small probabilities off
+    expect(own.perplexity / perplexityFigure(plain, /Final estimate: PPL =/)).toBeCloseTo(1, 4);
+
+    const compared = await turbo.evaluate(tokens, reference);
+    expect(compared.perplexity / perplexityFigure(output, /Mean PPL\(Q\) +:/)).toBeCloseTo(1, 3);
+    expect(compared.meanKld ?? 0).toBeCloseTo(perplexityFigure(output, /Mean +KLD:/), 3);
+    expect(Math.abs((compared.kld999 ?? 0) / perplexityFigure(output, /99\.9% +KLD:/) - 1)).toBeLessThan(0.03);
+    expect(100 * (compared.sameTop ?? 0)).toBeCloseTo(perplexityFigure(output, /Same top p:/), 0);
+    expect(reference.contextUsed).toBe(0);
+  });
+
+  it('finds no difference between equal caches', async () => {
+    const model = await loadTiny();
+    const tokens = model.tokenize(filler(30));
+    const [one, two] = [await model.createContext(contextOptions()), await model.createContext(contextOptions())];
+    const result = await one.evaluate(tokens, two);
+    expect(result.tokens).toBe(tokens.length - Math.floor(tokens.length / 2) - 1);
+    expect(result).toMatchObject({ sameTop: 1 });
+    expect(Math.abs(result.meanKld ?? 1)).toBeLessThan(1e-5);
+  });
+
+  it('measures several contexts at once as it does each alone', async () => {
+    const model = await loadTiny();
+    const tokens = model.tokenize(text(), { addSpecial: true }).slice(0, 2 * chunk + 17);
+    const options = contextOptions({ nCtx: chunk, batch: chunk });
+    const reference = await model.createContext(options);
+    const contexts = await Promise.all(
+      ['turbo4', 'q4_0'].map((type) => model.createContext({ ...options, typeK: type, typeV: type })),
+    );
+    const progress: number[] = [];
+    const together = await reference.compare(contexts, tokens, { onProgress: (fraction) => progress.push(fraction) });
+
+    const alone = [];
+    for (const context of contexts) alone.push(await context.evaluate(tokens, reference));
+    expect(together.results).toEqual(alone);
+    expect(together.reference).toEqual(await reference.evaluate(tokens));
+    for (const [i, klds] of together.klds.entries()) {
+      expect(klds).toHaveLength(together.results[i]?.tokens ?? 0);
+      expect(klds.reduce((sum, kld) => sum + kld, 0) / klds.length).toBeCloseTo(together.results[i]?.meanKld ?? 0, 8);
+      // in the order of the text, in which the divergences do not grow
+      expect(klds).not.toEqual(klds.toSorted());
+    }
+    expect(together.results.every(({ meanKldError }) => (meanKldError ?? 0) > 0)).toBe(true);
+    expect(progress.at(-1)).toBe(1);
+    expect(progress).toEqual([...progress].sort((a, b) => a - b));
+    expect([reference, ...contexts].map(({ contextUsed }) => contextUsed)).toEqual([0, 0, 0]);
+
+    const halves = await reference.compare(contexts.slice(0, 1), tokens, { chunk: chunk / 2 });
+    expect(halves.results[0]?.tokens).toBe(4 * (chunk / 4 - 1));
+  });
+
+  it('refuses a comparison that makes no sense, and can stop one', async () => {
+    const model = await loadTiny();
+    const [one, two] = [await model.createContext(contextOptions()), await model.createContext(contextOptions())];
+    const tokens = model.tokenize(filler(20));
+    const wrong: [Parameters<typeof one.compare>[0], number][] = [
+      [[], 0],
+      [[one], 0],
+      [[two], 4096],
+      [[two], 1024],
+    ];
+    for (const [contexts, size] of wrong) {
+      expect(await refusal(one.compare(contexts, tokens, { chunk: size }))).toMatchObject({ code: 'bad-request' });
+    }
+    expect(await refusal(one.compare([two, two], tokens))).toMatchObject({ code: 'busy' });
+    const stopped = one.compare([two], tokens, { signal: AbortSignal.abort() });
+    expect(await refusal(stopped)).toMatchObject({ code: 'cancelled' });
+    expect((await one.compare([two], tokens)).results[0]?.sameTop).toBe(1);
+  });
+
+  it('can be stopped, and refuses what makes no sense', async () => {
+    const model = await loadTiny();
+    const context = await model.createContext(contextOptions());
+    const tokens = model.tokenize(filler(20));
+    expect(await refusal(context.evaluate(tokens, undefined, AbortSignal.abort()))).toMatchObject({
+      code: 'cancelled',
+    });
+    expect(await refusal(context.evaluate(tokens, context))).toMatchObject({ code: 'bad-request' });
+    expect(await refusal(context.evaluate(Int32Array.of(1, 2)))).toMatchObject({ code: 'bad-request' });
+    expect((await context.evaluate(tokens)).perplexity).toBeGreaterThan(1);
+  });
+});

@@ -1,0 +1,77 @@
+/** Memory by part: exact against llama.cpp's own log, and the estimate equal to the allocation. */
+import { describe, expect, it, vi } from 'vitest';
+import { contextOptions, engine, loadTiny, raw, tinyModel } from '../support';
+
+const MiB = 1024 * 1024;
+const buffer = /KV buffer size = +([\d.]+) MiB/;
+const sides = /K \((\w+)\): +([\d.]+) MiB, V \((\w+)\): +([\d.]+) MiB/;
+
+/** llama.cpp's lines of level info, as it makes a context */
+async function logOf(options: ReturnType<typeof contextOptions>): Promise<string> {
+  const lines: string[] = [];
+  raw.setLogListener((_, text) => lines.push(text), 'info');
+  const model = await raw.loadModel(tinyModel, 0, () => {}, new raw.Cancellation());
+  const context = await model.createContext(options);
+  await context.dispose();
+  await model.dispose();
+  // lines come from another thread, in their order: with the last one that is wanted all are there
+  await vi.waitFor(() => expect(lines.join('\n')).toMatch(sides));
+  raw.setLogListener(() => {}, 'error');
+  return lines.join('\n');
+}
+
+describe('memory', () => {
+  it.each([
+    ['f16', 'f16'],
+    ['q8_0', 'q8_0'],
+    ['turbo4', 'turbo4'],
+    ['turbo3', 'turbo3'],
+    ['q8_0', 'turbo3'],
+  ])('K %s and V %s: what llama.cpp says it allocated', async (typeK, typeV) => {
+    const options = contextOptions({ nCtx: 8192, typeK, typeV });
+    const context = await (await loadTiny()).createContext(options);
+    const { kvK, kvV, kvF16, compute, weights } = context.memory();
+    const log = await logOf(options);
+
+    const allocated = buffer.exec(log);
+    const [, k, kMiB, v, vMiB] = sides.exec(log) ?? [];
+    // at 8192 cells of this model every figure is whole in the two decimals that are printed
+    expect(kvK + kvV).toBe(Number(allocated?.[1]) * MiB);
+    expect([k, Number(kMiB) * MiB]).toEqual([typeK, kvK]);
+    expect([v, Number(vMiB) * MiB]).toEqual([typeV, kvV]);
+
+    const layers = 8;
+    const bytesOf128: Record<string, number> = { f16: 256, q8_0: 136, turbo4: 68, turbo3: 52 };
+    expect(kvK).toBe(8192 * layers * 2 * (bytesOf128[typeK] ?? 0));
+    expect(kvV).toBe(8192 * layers * 2 * (bytesOf128[typeV] ?? 0));
+    expect(kvF16).toBe(8192 * layers * 2 * 2 * 256);
+    expect(compute).toBeGreaterThan(0);
+    expect(weights).toBeGreaterThan(28 * MiB);
+  });
+
+  it('saves as much as the types promise', async () => {
+    const model = await loadTiny();
+    const saving = async (type: string) => {
+      const context = await model.createContext(contextOptions({ typeK: type, typeV: type }));
+      const { kvK, kvV, kvF16 } = context.memory();
+      return kvF16 / (kvK + kvV);
+    };
+    expect(await saving('f16')).toBe(1);
+    expect(await saving('turbo4')).toBeGreaterThanOrEqual(3.7);
+    expect(await saving('turbo3')).toBeGreaterThanOrEqual(4.9);
+  });
+
+  it('is estimated exactly', async () => {
+    const model = await loadTiny();
+    const cases = [
+      contextOptions(),
+      contextOptions({ nCtx: 8192, typeK: 'turbo4', typeV: 'turbo3' }),
+      contextOptions({ nCtx: 5000, typeK: 'q8_0', typeV: 'f16', flashAttention: 'off', batch: 128 }),
+    ];
+    for (const options of cases) {
+      const context = await model.createContext(options);
+      const { typeK, typeV } = context.effective;
+      expect(await engine().estimate(tinyModel, 0, options)).toMatchObject({ ...context.memory(), typeK, typeV });
+    }
+  });
+});

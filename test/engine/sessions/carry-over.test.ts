@@ -1,0 +1,90 @@
+/** A context that is created again on the same model: what its cache holds is taken over where it means the same. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { GenerateRequest } from '@/electron/contract/engineContract';
+import { type ContextSettings, contextSettingsSchema, samplingSettingsSchema } from '@/electron/contract/settings';
+import { createEngineServer } from '@/electron/engine/server';
+import { engine, filler, root, temporaryFolder, tinyModel } from '../support';
+
+const textFile = path.join(root, 'assets', 'calibration', 'text.txt');
+const base = contextSettingsSchema.parse({ nCtx: 2048, threads: 1 });
+const fact = 'The special magic number for Fresno is 77763886.';
+const first = `${filler(30)}${fact}\n\n${filler(20)}What is the special magic number for Fresno?`;
+
+type Messages = GenerateRequest['messages'];
+
+/** A server with a chat: each question is asked below the answers before it. */
+function setUp(scratch = path.join(temporaryFolder(), 'scratch')) {
+  const steps: string[] = [];
+  const server = createEngineServer(engine, { frame: () => undefined, loadProgress: (step) => steps.push(step) });
+  onTestFinished(() => server.close());
+  const places = { calibration: { folder: path.join(temporaryFolder(), 'calibrations'), textFile }, scratch };
+  const messages: Messages = [];
+
+  async function load(changes: Partial<ContextSettings> = {}) {
+    steps.length = 0;
+    const result = await server.handlers.load({ path: tinyModel, context: { ...base, ...changes }, ...places });
+    return { ...result, steps: [...new Set(steps)], left: fs.existsSync(scratch) };
+  }
+
+  async function ask(content: string) {
+    messages.push({ role: 'user', content });
+    const { text, stats } = await server.handlers.generate({
+      ...{ requestId: `r${messages.length}`, chatId: 'c', messageId: 'm', messages, now: 0, jsonSchema: null },
+      sampling: samplingSettingsSchema.parse({ temperature: 0, seed: 1, maxTokens: 40 }),
+    });
+    messages.push({ role: 'assistant', content: text });
+    return { text, stats };
+  }
+
+  return { load, ask, server };
+}
+
+describe('a new context on the same model', () => {
+  it.each([
+    ['a longer context', { nCtx: 4096 }],
+    ['a shorter one that still holds the chat', { nCtx: 1280 }],
+    ['another batch and threads', { batch: 128, threads: 2 }],
+  ])('%s keeps the cache: the next question reads only what is new', async (_, changes) => {
+    const { load, ask } = setUp();
+    expect(await load()).toMatchObject({ carriedTokens: 0, steps: ['weights', 'calibration'] });
+    const before = await ask(first);
+    expect(before.text).toContain('77763886');
+    const again = await load(changes);
+    expect(again).toMatchObject({ carriedTokens: before.stats.contextUsed, steps: ['cache'], left: false });
+    expect(again.context.notes).toEqual([]);
+    const after = await ask('What is the special magic number for Fresno?');
+    expect(after.text).toContain('77763886');
+    expect(after.stats.cachedTokens).toBe(before.stats.contextUsed);
+    expect(after.stats.cachedTokens / after.stats.promptTokens).toBeGreaterThan(0.95);
+  });
+
+  it.each([
+    ['another type', { typeV: 'turbo3' as const }],
+    ['other attention', { typeK: 'f16' as const, typeV: 'f16' as const, flashAttention: 'off' as const }],
+    ['positions that are stretched', { nCtx: 16_384, rope: 'yarn' as const }],
+  ])('%s reads the chat again, and answers', async (_, changes) => {
+    const { load, ask } = setUp();
+    await load();
+    await ask(first);
+    const again = await load(changes);
+    expect(again).toMatchObject({ carriedTokens: 0 });
+    expect(again.steps).not.toContain('cache');
+    const after = await ask('What is the special magic number for Fresno?');
+    expect(after.stats.cachedTokens).toBe(0);
+    expect(after.text).toContain('77763886');
+  });
+
+  it('a cache that cannot be written down is read again, and the person is told', async () => {
+    const occupied = path.join(temporaryFolder(), 'file');
+    fs.writeFileSync(occupied, '');
+    const { load, ask } = setUp(path.join(occupied, 'scratch'));
+    await load();
+    await ask(first);
+    const again = await load({ nCtx: 4096 });
+    expect(again.carriedTokens).toBe(0);
+    expect(again.context.notes).toEqual([expect.stringContaining('The chat is read again')]);
+    expect((await ask('What is the special magic number for Fresno?')).text).toContain('77763886');
+  });
+});

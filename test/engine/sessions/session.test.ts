@@ -1,0 +1,161 @@
+/** The KV cache between answers: prefix reuse, and sessions on disk. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { ChatMessage } from '@/electron/engine/native/types';
+import { answer, contextOptions, filler, greedy, loadTiny, question, refusal, temporaryFolder } from '../support';
+
+describe('prefix reuse', () => {
+  it('evaluates only what is new in the next turn', async () => {
+    const model = await loadTiny();
+    const context = await model.createContext(contextOptions());
+    const first = question() as ChatMessage[];
+    const one = await answer(context, first);
+    expect(one.result.cachedTokens).toBe(0);
+    const next: ChatMessage[] = [
+      ...first,
+      { role: 'assistant', content: one.result.text },
+      { role: 'user', content: 'Who lit the harbour lamp?' },
+    ];
+    const two = await answer(context, next);
+    // the end of the first answer is new: its last token was not evaluated, then come the marks of the template
+    expect(two.result.cachedTokens).toBe(one.result.contextUsed);
+    expect(two.result.promptTokens).toBe((await model.chatTokens(next)).length);
+
+    const fresh = await model.createContext(contextOptions());
+    expect((await answer(fresh, next)).result.text).toBe(two.result.text);
+  });
+
+  it('evaluates at least one token, and forgets what differs', async () => {
+    const model = await loadTiny();
+    const context = await model.createContext(contextOptions());
+    const tokens = model.tokenize(filler(10));
+    const one = await answer(context, tokens);
+    const same = await answer(context, tokens);
+    expect(same.result.cachedTokens).toBe(tokens.length - 1);
+    expect(same.result.text).toBe(one.result.text);
+    const changed = tokens.slice();
+    changed[20] = (changed[20] ?? 0) + 1;
+    expect((await answer(context, changed)).result.cachedTokens).toBe(20);
+    context.clear();
+    expect(context.contextUsed).toBe(0);
+    expect((await answer(context, tokens)).result.cachedTokens).toBe(0);
+  });
+});
+
+describe('sessions', () => {
+  it.each(['f16', 'turbo4', 'turbo3'])('%s: an answer after restoring is the same as without', async (type) => {
+    const model = await loadTiny();
+    const options = contextOptions({ typeK: type, typeV: type });
+    const file = path.join(temporaryFolder(), 'session.bin');
+    const context = await model.createContext(options);
+    const tokens = model.tokenize(filler(30));
+    await answer(context, tokens, greedy({ maxTokens: 4 }));
+    const used = context.contextUsed;
+    const bytes = await context.saveSession(file);
+    expect(bytes).toBe(fs.statSync(file).size);
+    expect(fs.readdirSync(path.dirname(file))).toEqual(['session.bin']);
+    const more = Int32Array.from([...tokens, ...model.tokenize(' In the beginning')]);
+    const without = await answer(context, more);
+
+    const other = await model.createContext(options);
+    expect(await other.loadSession(file)).toBe(used);
+    expect(other.contextUsed).toBe(used);
+    const restored = await answer(other, more);
+    expect(restored.result.cachedTokens).toBe(without.result.cachedTokens);
+    expect(restored.result.text).toBe(without.result.text);
+    expect(restored.result.answerTokens).toBeGreaterThan(4);
+  });
+
+  const types = ['f16', 'turbo4', 'turbo3'];
+  const pairs = types.flatMap((typeK) => types.map((typeV) => ({ typeK, typeV })));
+  /** one measurement for all pairs */
+  let measured: Promise<Uint8Array> | null = null;
+
+  it.each(pairs)(
+    'K $typeK, V $typeV, centred or not: 64 greedy tokens after restoring are those without',
+    async (pair) => {
+      const model = await loadTiny();
+      measured ??= model.calibrate({ text: filler(60), maxTokens: 256, positions: 512, threads: 1 });
+      const calibration = await measured;
+      const tokens = model.tokenize(filler(12));
+      const more = Int32Array.from([...tokens, ...model.tokenize(' In the beginning')]);
+      // without the grammar, which has no end, the model may end early
+      const long = greedy({ maxTokens: 64, grammar: 'root ::= [a-z ] root' });
+      const centrable = pair.typeK !== 'f16' || pair.typeV !== 'f16';
+      for (const centred of centrable ? [false, true] : [false]) {
+        model.attachCalibration(centred ? calibration : null);
+        const file = path.join(temporaryFolder(), 'session.bin');
+        const context = await model.createContext(contextOptions({ nCtx: 512, ...pair }));
+        expect(context.effective.centring.k || context.effective.centring.v).toBe(centred);
+        await answer(context, tokens, greedy({ maxTokens: 4 }));
+        await context.saveSession(file);
+        const without = await answer(context, more, long);
+        expect(without.result.answerTokens).toBe(64);
+        await context.dispose();
+        const other = await model.createContext(contextOptions({ nCtx: 512, ...pair }));
+        await other.loadSession(file);
+        const restored = await answer(other, more, long);
+        expect(restored.result.text).toBe(without.result.text);
+        expect(restored.result.cachedTokens / tokens.length).toBeGreaterThan(0.95);
+      }
+    },
+  );
+
+  it('the label says what a session must agree in, and the tokens are those of the chat', async () => {
+    const model = await loadTiny();
+    const context = await model.createContext(contextOptions());
+    const turbo = await model.createContext(contextOptions({ typeV: 'turbo3' }));
+    expect(context.sessionLabel).toMatch(/^model [0-9a-f]+\nK f16\nV f16\ncentred [0-9a-f]+\nRoPE model 1\nflash 1\n/);
+    expect(context.sessionLabel).toMatch(/\nllama.cpp [0-9a-f]{7,}\ncells [0-9a-f]{16}\n$/);
+    expect(turbo.sessionLabel).toBe(context.sessionLabel.replace('V f16', 'V turbo3'));
+    expect(context.rewinds).toBe(true);
+    expect(context.tokens()).toEqual(new Int32Array());
+    const messages = question() as ChatMessage[];
+    const running = answer(context, messages);
+    expect(() => context.tokens()).toThrow('at work');
+    await running;
+    const prompt = await model.chatTokens(messages);
+    expect(context.tokens().subarray(0, prompt.length)).toEqual(prompt);
+    expect(context.tokens().length).toBe(context.contextUsed);
+  });
+
+  it('refuses damaged files and files of other caches, and the context still works', async () => {
+    const model = await loadTiny();
+    const folder = temporaryFolder();
+    const file = path.join(folder, 'session.bin');
+    const context = await model.createContext(contextOptions());
+    const whole = await answer(context, question());
+    await context.saveSession(file);
+    const good = fs.readFileSync(file);
+
+    const refuse = async (name: string, data: Uint8Array, code = 'data-corrupt') => {
+      const damaged = path.join(folder, name);
+      fs.writeFileSync(damaged, data);
+      expect(await refusal(context.loadSession(damaged)), name).toMatchObject({ code });
+    };
+    const flipped = Buffer.from(good);
+    flipped[good.length >> 1] = (flipped[good.length >> 1] ?? 0) ^ 1;
+    await refuse('flipped bit', flipped);
+    await refuse('cut', good.subarray(0, -100));
+    await refuse('cut in front', good.subarray(64));
+    await refuse('longer', Buffer.concat([good, Buffer.alloc(8)]));
+    await refuse('text', Buffer.from('not a session'));
+    await refuse('empty', Buffer.alloc(0));
+    expect(await refusal(context.loadSession(path.join(folder, 'none')))).toMatchObject({ code: 'not-found' });
+    expect(await refusal(context.saveSession(path.join(folder, 'no', 'folder')))).toMatchObject({
+      code: 'storage-failed',
+    });
+
+    const turbo = await model.createContext(contextOptions({ typeK: 'turbo4', typeV: 'turbo4' }));
+    const error = await refusal(turbo.loadSession(file));
+    expect(error).toMatchObject({ code: 'data-corrupt', message: expect.stringContaining('turbo4') });
+    const small = await model.createContext(contextOptions({ nCtx: 256 }));
+    const long = await answer(context, model.tokenize(filler(40)), greedy({ maxTokens: 1 }));
+    expect(long.result.contextUsed).toBeGreaterThan(256);
+    await context.saveSession(file);
+    expect(await refusal(small.loadSession(file))).toMatchObject({ code: 'context-full' });
+
+    expect((await answer(context, question())).result.text).toBe(whole.result.text);
+  });
+});
