@@ -49,10 +49,10 @@ export function FileRow({ page, file, chosen, context, named }: FileRowProps) {
         type="button"
         disabled={!usable}
         aria-pressed={isChosen}
-        aria-label={`${file.title}: show what it takes`}
         onClick={() => hub.chooseFile(file.file)}
         className="flex min-w-0 flex-1 flex-wrap items-center gap-x-3 px-3 py-2 text-left tabular-nums focus-visible:-outline-offset-2"
       >
+        {!named && <span className="sr-only">{file.title}: </span>}
         <span className={cx('min-w-16 font-medium', usable ? 'text-ink' : 'text-ink-3')}>{file.quant ?? '–'}</span>
         <span className="text-xs text-ink-2">{formatBytes(file.bytes)}</span>
         {usable && <RowVerdict verdict={verdict} />}
@@ -61,6 +61,7 @@ export function FileRow({ page, file, chosen, context, named }: FileRowProps) {
             {[...(named ? [file.title] : []), ...notes].join(' · ')}
           </span>
         )}
+        <span className="sr-only">. Show what it takes</span>
       </button>
       {usable && <GetButton page={page} file={file} main={isChosen} />}
     </li>
@@ -113,7 +114,7 @@ function GetButton({ page, file, main }: GetButtonProps) {
         size="small"
         tone="quiet"
         className="tabular-nums"
-        aria-label={`${file.title}: ${stateWord(download.state)}, ${formatPercent(share)}. Show the downloads`}
+        aria-label={`${stateWord(download.state)} ${formatPercent(share)}: ${file.title}. Show the downloads`}
         onClick={() => ui.showModels('downloads')}
       >
         {stateWord(download.state)} {formatPercent(share)}
@@ -126,7 +127,7 @@ function GetButton({ page, file, main }: GetButtonProps) {
       tone={main ? 'primary' : 'outline'}
       disabled={starting}
       data-testid="hub-download"
-      aria-label={`Download ${file.title}`}
+      aria-label={`${starting ? 'Starting' : 'Download'} ${file.title}`}
       onClick={() => void downloads.start({ repo: page.repo, revision: page.revision, file: file.file })}
     >
       <DownloadIcon className="size-3.5" aria-hidden="true" />

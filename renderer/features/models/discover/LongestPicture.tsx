@@ -69,7 +69,6 @@ function Bar({
   const figure = measure === 'length' ? formatCount(bar.nCtx) : formatBytes(bar.bytes);
   const unit = measure === 'length' ? ' tokens' : '';
   const comparison = comparisonOf(bar, measure);
-  const label = `${bar.type}: ${bar.nCtx === 0 ? 'does not fit' : `${figure}${unit}`}${comparison && `, ${comparison}`}`;
   return (
     <li>
       <button
@@ -79,11 +78,11 @@ function Bar({
         data-tokens={bar.nCtx}
         data-bytes={bar.bytes}
         disabled={bar.nCtx === 0 || !onUse}
-        aria-label={onUse ? `${label}. Look at it with this type` : label}
         onClick={onUse}
         className="group grid w-full grid-cols-[3.75rem_minmax(0,1fr)] items-center rounded-md py-0.5 text-left transition-colors enabled:hover:bg-hover"
       >
         <span className={cx('pl-1 text-xs', bar.folded ? 'font-semibold text-ink' : 'text-ink-2')}>{bar.type}</span>
+        <span className="sr-only">: </span>
         <span className="flex items-center gap-2 pr-28">
           <span
             className={cx('block shrink-0 transition-[width] duration-500', !bar.folded && 'bellows-muted')}
@@ -100,8 +99,11 @@ function Bar({
               )}
             >
               {bar.nCtx === 0 ? 'does not fit' : figure}
+              {bar.nCtx > 0 && <span className="sr-only">{unit}</span>}
             </span>
+            {comparison && <span className="sr-only">, </span>}
             {comparison && <span className="block w-fit bg-panel whitespace-nowrap text-ink-3">{comparison}</span>}
+            {onUse && <span className="sr-only">. Look at it with this type</span>}
           </span>
         </span>
       </button>
