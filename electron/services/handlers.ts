@@ -4,9 +4,9 @@ import { randomUUID } from 'node:crypto';
 import type { ExportedChat } from '../contract/chatFile';
 import type { ChatSummary } from '../contract/chats';
 import type { compareOperations } from '../contract/compare';
-import type { AppInfo, EventName, EventPayload, Handlers } from '../contract/contract';
-import { ConcertinaError } from '../contract/errors';
-import type { HandlersOf } from '../contract/rpc';
+import { type AppInfo, type EventName, type EventPayload, type Handlers, operations } from '../contract/contract';
+import { ConcertinaError, stackOf } from '../contract/errors';
+import { dispatch, type Envelope, type HandlersOf } from '../contract/rpc';
 import { exportedText, recordsOf, withDocuments } from './chats/chatMarkdown';
 import type { ChatSearch } from './chats/chatSearch';
 import { type ChatStore, isChatId } from './chats/chatStore';
@@ -23,6 +23,7 @@ import type { EngineService } from './engine/engineService';
 import type { SessionService } from './engine/sessionService';
 import type { Hub } from './hub/hubService';
 import type { Emitter } from './lib/emitter';
+import type { Logger } from './lib/logger';
 import type { MachineService } from './machine/machineService';
 import type { PowerWatch } from './machine/power';
 import type { ModelLibrary } from './models/modelLibrary';
@@ -66,7 +67,16 @@ interface HandlerParts {
   compare: CompareService;
 }
 
-export function createHandlers(parts: HandlerParts): Handlers {
+/** Runs one call of the contract, wherever it came from; never throws. */
+export type Call = (name: unknown, input: unknown) => Promise<Envelope>;
+
+export function createCall(parts: HandlerParts, log: Logger): Call {
+  const handlers = createHandlers(parts);
+  return (name, input) =>
+    dispatch(operations, handlers, name, input, (error) => log.error(`${String(name)} failed: ${stackOf(error)}`));
+}
+
+function createHandlers(parts: HandlerParts): Handlers {
   const { info, diagnostics, thirdPartyNotices, machine, desktop, power, settings, chats, models } = parts;
   const { engine, turns, retrieval, budgets, documents, documentUse, sessions } = parts;
 

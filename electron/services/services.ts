@@ -1,9 +1,7 @@
 /** Builds the services and joins them. Knows nothing of Electron: the window and the transport of the engine come from outside. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type AppInfo, type EventName, type EventPayload, operations } from '../contract/contract';
-import { stackOf } from '../contract/errors';
-import { dispatch, type Envelope } from '../contract/rpc';
+import type { AppInfo, EventName, EventPayload } from '../contract/contract';
 import { ChatSearch } from './chats/chatSearch';
 import { ChatStore } from './chats/chatStore';
 import { setUpTurns } from './chats/turnService';
@@ -17,7 +15,7 @@ import { EngineService } from './engine/engineService';
 import type { ProcessTransport } from './engine/engineTransport';
 import { inspectorBeside } from './engine/modelInspector';
 import { SessionService } from './engine/sessionService';
-import { createHandlers, type Desktop, eventSources } from './handlers';
+import { type Call, createCall, type Desktop, eventSources } from './handlers';
 import { downloadFolderOf, setUpHub } from './hub/hubService';
 import type { Keyring } from './hub/token';
 import { Emitter } from './lib/emitter';
@@ -67,8 +65,7 @@ export interface ServicesOptions {
 export type AppEvent = { [N in EventName]: { name: N; payload: EventPayload<N> } }[EventName];
 
 export interface Services {
-  /** runs one call of the contract, wherever it came from; never throws */
-  call(name: unknown, input: unknown): Promise<Envelope>;
+  call: Call;
   events: Emitter<AppEvent>;
   host: EngineHost;
   engine: EngineService;
@@ -144,7 +141,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     ...{ ...reading, ...asking, search, compare },
     thirdPartyNotices: () => readTextIfThere(options.thirdPartyNotices),
   };
-  const handlers = createHandlers(parts);
+  const call = createCall(parts, log);
   const events = new Emitter<AppEvent>();
   for (const [name, emitters] of Object.entries(eventSources(parts, options.streamAsEvents))) {
     for (const one of emitters) one.on((payload: unknown) => events.emit({ name, payload } as AppEvent));
@@ -158,12 +155,6 @@ export async function createServices(options: ServicesOptions): Promise<Services
     // answers that did not stop in time ended with their process
     await answersClosed();
     await Promise.all([...others, chats.close(), search.close(), reading.passages.close()]);
-  }
-
-  function call(name: unknown, input: unknown): Promise<Envelope> {
-    return dispatch(operations, handlers, name, input, (error) =>
-      log.error(`${String(name)} failed: ${stackOf(error)}`),
-    );
   }
 
   await hub.downloads.open();
