@@ -14,7 +14,7 @@ import { ConcertinaError } from '../../contract/errors';
 import type { Settings } from '../../contract/settings';
 import type { EngineService } from '../engine/engineService';
 import type { ChatStore } from './chatStore';
-import { fitBranch } from './prompt';
+import { fitBranch } from './contextShift';
 import type { SummaryProgress } from './summaryProgress';
 
 const saveEveryMs = 1000;

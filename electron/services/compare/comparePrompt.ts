@@ -5,7 +5,7 @@ import type { CompareTask } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
 import { branchTo } from '../chats/chatLog';
 import type { ChatStore } from '../chats/chatStore';
-import { type BlockOf, buildPrompt, type PromptSource, systemPromptOf } from '../chats/prompt';
+import { type BlockOf, buildPrompt, type PromptSource, systemPromptOf } from '../chats/promptBuilder';
 
 export interface ResolvedPrompt extends Pick<CompareTask, 'prompt' | 'material'> {
   /** of a run that a person did not name */

@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Attachment, Message } from '@/electron/contract/chats';
-import { type BlockOf, buildPrompt, fitBranch, type RollSource, rollBranch } from '@/electron/services/chats/prompt';
+import { fitBranch, type RollSource, rollBranch } from '@/electron/services/chats/contextShift';
+import { type BlockOf, buildPrompt } from '@/electron/services/chats/promptBuilder';
 import { message as sample } from '@/test/fixtures/samples';
 
 function message(role: Message['role'], text: string, ...attachments: Attachment[]): Message {
