@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { isInspector, selfTestFolder } from '../contract/engineContract';
 import { openParentPort } from '../workers/parentPort';
 import { loadEngine } from './native/engine';
-import { serveInspector, serveParent } from './serveParent';
+import { serveEngine, serveInspector } from './server';
 
 /** A file that takes all memory must cost this process and not the engine, which is larger and would be ended first. */
 function beEndedFirst(): void {
@@ -22,5 +22,5 @@ if (isInspector(process.argv)) {
   beEndedFirst();
   serveInspector(openParentPort(), loadEngine, selfTestFolder(process.argv));
 } else {
-  serveParent(openParentPort(), loadEngine, selfTestFolder(process.argv));
+  serveEngine(openParentPort(), loadEngine, selfTestFolder(process.argv));
 }

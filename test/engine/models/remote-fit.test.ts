@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { contextFitSchema } from '@/electron/contract/fit';
 import { hubFitSchema } from '@/electron/contract/hub';
 import { type ContextSettings, contextSettingsSchema } from '@/electron/contract/settings';
-import { createInspectorHandlers } from '@/electron/engine/serveParent';
+import { createInspectorHandlers } from '@/electron/engine/server';
 import { hubClient, testHub } from '../../fixtures/hub/client';
 import type { RepoSpec } from '../../fixtures/hub/repos';
 import { writeGguf } from '../gguf';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ConcertinaError } from '@/electron/contract/errors';
 import type { Engine } from '@/electron/engine/native/types';
-import { serveParent } from '@/electron/engine/serveParent';
+import { serveEngine } from '@/electron/engine/server';
 import type { ParentPort } from '@/electron/workers/parentPort';
 import { createFakeEngine } from '@/test/fixtures/fakeEngine';
 import { capabilities } from '@/test/fixtures/samples';
@@ -13,7 +13,7 @@ function start(engine: Engine): unknown[] {
     onMessage: () => undefined,
     onPort: () => undefined,
   };
-  serveParent(parent, () => engine, '/data');
+  serveEngine(parent, () => engine, '/data');
   return sent;
 }
 
