@@ -4,7 +4,7 @@ import type { Command } from '../state/connect';
 import { selectChatId } from '../state/lib/openChat';
 import { selectIsAnswering } from '../state/slices/live';
 import type { AppStore } from '../state/store';
-import { isMac } from '../ui/Kbd';
+import { isMac } from '../ui/Tooltip';
 
 export type KeyCommand = Command | 'sidebar' | 'find' | 'models';
 

@@ -1,7 +1,7 @@
 /** A document beside the chat: its text by page, the list of pages to choose from, and what of it the model sees. */
 
-import { ChevronDown, ChevronUp, LoaderCircle, TriangleAlert, X } from 'lucide-react';
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { ChevronDown, ChevronUp, LoaderCircle, TriangleAlert } from 'lucide-react';
+import { useMemo, useState } from 'react';
 import type { Panel } from '../../state/appState';
 import { blockAt, blocksOf, stretchesOf } from '../../state/lib/blocks';
 import { kindNames, partText, plural, sectionsName } from '../../state/lib/partText';
@@ -10,11 +10,12 @@ import { selectBudget, selectBudgetStale } from '../../state/slices/budget';
 import { selectInfo, selectPanel, selectPanelError } from '../../state/slices/documents';
 import { useActions, useApp } from '../../state/useApp';
 import { Banner } from '../../ui/Banner';
-import { Button, IconButton } from '../../ui/Button';
+import { Button } from '../../ui/Button';
 import { cx } from '../../ui/cx';
 import { controlClass } from '../../ui/Field';
 import { formatCount } from '../../ui/format';
 import { Segmented } from '../../ui/Segmented';
+import { SidePanel } from '../../ui/SidePanel';
 import { PartsView } from './PartsView';
 import { SearchView } from './SearchView';
 import { Stretch, turnHeight } from './Stretch';
@@ -31,34 +32,15 @@ function OpenPanel({ panel }: { panel: Panel }) {
   const error = useApp(selectPanelError);
   const document = usePanelDocument(panel.documentId);
   const { documents } = useActions();
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
 
   return (
-    <aside
-      aria-labelledby="document-title"
-      data-testid="document-panel"
-      className="slide-in flex h-full w-[25rem] max-w-[100vw] flex-col border-l border-line bg-panel"
+    <SidePanel
+      name="document"
+      title={info?.name ?? 'Document'}
+      closeLabel="Close the document"
+      onClose={documents.close}
+      className="w-[25rem]"
     >
-      <div className="flex h-12 shrink-0 items-center gap-2 border-b border-line pr-2 pl-5">
-        <h2
-          id="document-title"
-          ref={heading}
-          tabIndex={-1}
-          title={info?.name}
-          className="min-w-0 flex-1 truncate pt-0.5 font-serif text-[1.06rem] text-ink outline-none"
-        >
-          {info?.name ?? 'Document'}
-        </h2>
-        <IconButton
-          label="Close the document"
-          keys="Esc"
-          side="left"
-          icon={<X />}
-          onClick={documents.close}
-          data-testid="document-close"
-        />
-      </div>
       {error && (
         <Banner tone="bad" title={error.message} className="m-4" testId="document-error">
           {error.hint}
@@ -71,7 +53,7 @@ function OpenPanel({ panel }: { panel: Panel }) {
         </p>
       )}
       {document && <Body panel={panel} document={document} />}
-    </aside>
+    </SidePanel>
   );
 }
 

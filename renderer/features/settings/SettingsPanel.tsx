@@ -1,7 +1,4 @@
-/** The side sheet. Sampling, prompt and theme apply at once; what needs a reload waits for "Apply". */
-
-import { X } from 'lucide-react';
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import { toast } from 'sonner';
 import { useShallow } from 'zustand/shallow';
 import type { ContextFit } from '../../../electron/contract/fit';
@@ -11,11 +8,12 @@ import { selectCurrentModel } from '../../state/slices/models';
 import { isSame, selectReplaced } from '../../state/slices/presets';
 import { selectEditedContext, selectSettings } from '../../state/slices/settings';
 import { useActions, useApp } from '../../state/useApp';
-import { Button, IconButton } from '../../ui/Button';
+import { Button } from '../../ui/Button';
 import { Field } from '../../ui/Field';
 import { formatBytes } from '../../ui/format';
 import { Segmented } from '../../ui/Segmented';
 import { Select } from '../../ui/Select';
+import { SidePanel } from '../../ui/SidePanel';
 import { ApplyBar } from './ApplyBar';
 import { ContextField } from './ContextField';
 import { DocumentsSection } from './DocumentsSection';
@@ -33,32 +31,15 @@ import { useFit } from './useFit';
 export function SettingsPanel() {
   const settings = useApp(selectSettings);
   const { ui } = useActions();
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
 
   return (
-    <aside
-      aria-labelledby="settings-title"
-      data-testid="settings-panel"
-      className="slide-in flex h-full w-[22.5rem] max-w-[100vw] flex-col border-l border-line bg-panel"
+    <SidePanel
+      name="settings"
+      title="Settings"
+      closeLabel="Close the settings"
+      onClose={() => ui.setSettings(false)}
+      className="w-[22.5rem]"
     >
-      <div className="flex h-12 shrink-0 items-center justify-between border-b border-line pr-2 pl-5">
-        <h2
-          id="settings-title"
-          ref={heading}
-          tabIndex={-1}
-          className="pt-0.5 font-serif text-[1.06rem] leading-none text-ink outline-none"
-        >
-          Settings
-        </h2>
-        <IconButton
-          label="Close the settings"
-          keys="Esc"
-          side="left"
-          icon={<X />}
-          onClick={() => ui.setSettings(false)}
-        />
-      </div>
       {settings && (
         <div className="min-h-0 flex-1 overflow-y-auto">
           <Section title="Settings of">
@@ -98,7 +79,7 @@ export function SettingsPanel() {
         </div>
       )}
       <ApplyBar />
-    </aside>
+    </SidePanel>
   );
 }
 
