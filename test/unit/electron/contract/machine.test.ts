@@ -78,16 +78,14 @@ it('never chooses more than the model was trained for, nor what would not leave 
   }
 });
 
-it('explains each choice in a sentence', () => {
+it('explains each choice by its figures', () => {
   const { threads, nCtx } = chooseSettings(facts(8, 16, 4), fitOf(4.7, 12, 131_072));
-  expect(threads.why).toBe('4 threads: the memory is read no faster with more.');
-  expect(nCtx?.why).toBe('82,176 tokens: the longest that leaves 4 GB free at turbo4 for this model.');
-  expect(chooseSettings(facts(4, 8, 2), null).threads.why).toBe(
-    '4 threads: the memory is read no faster with more than 2, but prompts are.',
-  );
+  expect([threads.why, nCtx?.why]).toEqual([
+    expect.stringMatching(/^4 /),
+    expect.stringMatching(/^82,176 .*\b4 GB .*turbo4/),
+  ]);
   const server = chooseSettings(facts(64, 256, 8), null);
-  expect(server.threads.why).toBe('32 threads: the memory is read no faster with more than 8, but prompts are.');
-  expect(server.nCtx).toBeNull();
+  expect(server).toMatchObject({ threads: { why: expect.stringMatching(/^32 .*\b8,/) }, nCtx: null });
 });
 
 it('finds where the bandwidth stops growing', () => {

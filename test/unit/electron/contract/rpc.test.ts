@@ -1,7 +1,8 @@
-import { expect, test, vi } from 'vitest';
+import { describe, expect, it, test, vi } from 'vitest';
 import { z } from 'zod';
 import { ConcertinaError } from '@/electron/contract/errors';
 import { type CallMessage, createRemote, dispatch, operation } from '@/electron/contract/rpc';
+import { SerialQueue } from '@/electron/contract/serialQueue';
 
 const operations = {
   double: operation(z.object({ value: z.number() }), z.number()),
@@ -56,7 +57,7 @@ test('an answer outside the contract is our mistake: internal, and reported', as
 
 type Calls = Record<string, { input: z.ZodType; output: z.ZodType }>;
 
-function setUp() {
+function connect() {
   const sent: CallMessage[] = [];
   const remote = createRemote<Calls, { onCount: z.ZodNumber }>({ onCount: z.number() }, (message) =>
     sent.push(message),
@@ -65,7 +66,7 @@ function setUp() {
 }
 
 test('answers find their calls in any order', async () => {
-  const { sent, remote } = setUp();
+  const { sent, remote } = connect();
   const first = remote.client.call('a', 1);
   const second = remote.client.call('b', 2);
   remote.receive({ type: 'answer', id: sent[1]?.id, envelope: { ok: true, value: 'two' } });
@@ -74,7 +75,7 @@ test('answers find their calls in any order', async () => {
 });
 
 test('an error answer rejects with the coded error', async () => {
-  const { sent, remote } = setUp();
+  const { sent, remote } = connect();
   const call = remote.client.call('a', 1);
   const error = { code: 'busy', message: 'Later.', hint: 'Wait.' };
   remote.receive({ type: 'answer', id: sent[0]?.id, envelope: { ok: false, error } });
@@ -82,7 +83,7 @@ test('an error answer rejects with the coded error', async () => {
 });
 
 test('a lost connection rejects every open call', async () => {
-  const { remote } = setUp();
+  const { remote } = connect();
   const calls = [remote.client.call('a', 1), remote.client.call('b', 2)];
   remote.fail(new ConcertinaError('engine-crashed', 'Gone.'));
   for (const call of calls) await expect(call).rejects.toMatchObject({ code: 'engine-crashed' });
@@ -96,7 +97,7 @@ test('a connection that cannot send rejects the call', async () => {
 });
 
 test('events reach their listeners; malformed and unknown ones do not', () => {
-  const { remote } = setUp();
+  const { remote } = connect();
   const listener = vi.fn();
   const off = remote.client.on('onCount', listener);
   remote.receive({ type: 'event', name: 'onCount', payload: 3 });
@@ -106,4 +107,49 @@ test('events reach their listeners; malformed and unknown ones do not', () => {
   off();
   remote.receive({ type: 'event', name: 'onCount', payload: 4 });
   expect(listener.mock.calls).toEqual([[3]]);
+});
+
+describe('a serial queue', () => {
+  it('runs one task at a time, in the order in which they were added', async () => {
+    const queue = new SerialQueue();
+    const log: string[] = [];
+    const task = (name: string, ticks: number) => async () => {
+      log.push(`${name} begins`);
+      for (let i = 0; i < ticks; i++) await Promise.resolve();
+      log.push(`${name} ends`);
+      return name;
+    };
+    const results = [queue.run(task('slow', 20)), queue.run(task('quick', 1)), queue.run(() => 'plain')];
+    expect(queue.size).toBe(3);
+    expect(await Promise.all(results)).toEqual(['slow', 'quick', 'plain']);
+    expect(log).toEqual(['slow begins', 'slow ends', 'quick begins', 'quick ends']);
+  });
+
+  it('goes on behind a task that fails or throws', async () => {
+    const queue = new SerialQueue();
+    const failed = queue.run(() => Promise.reject(new Error('disk full')));
+    const thrown = queue.run(() => {
+      throw new Error('no such preset');
+    });
+    const after = queue.run(async () => 'done');
+    await expect(failed).rejects.toThrow('disk full');
+    await expect(thrown).rejects.toThrow('no such preset');
+    expect(await after).toBe('done');
+  });
+
+  it('is idle when the tasks so far have ended, failed ones too', async () => {
+    const queue = new SerialQueue();
+    await queue.idle();
+    let open = () => {};
+    const gate = new Promise<void>((resolve) => (open = resolve));
+    const failed = queue.run(() => gate.then(() => Promise.reject(new Error('late'))));
+    let idle = false;
+    const waiting = queue.idle().then(() => (idle = true));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(idle).toBe(false);
+    open();
+    await expect(failed).rejects.toThrow('late');
+    await waiting;
+    expect(queue.size).toBe(0);
+  });
 });

@@ -1,7 +1,9 @@
-import { expect, test } from 'vitest';
-import { Meter, PrefillTrend } from '@/electron/engine/meter';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { StreamFrame } from '@/electron/contract/engine';
+import { FrameBatcher, flushMs } from '@/electron/engine/generation';
+import { Meter, PrefillTrend, queuedStats } from '@/electron/engine/meter';
 
-function setUp() {
+function metered() {
   let time = 1000;
   const meter = new Meter(8192, () => time);
   return {
@@ -17,7 +19,7 @@ function setUp() {
 }
 
 test('before the first token it is in the prefill and shows its rate', () => {
-  const { meter, at } = setUp();
+  const { meter, at } = metered();
   at(500);
   meter.onPrefill({ promptTokens: 1000, cachedTokens: 200, done: 400, elapsedMs: 500 });
   expect(meter.stats()).toEqual({
@@ -38,7 +40,7 @@ test('before the first token it is in the prefill and shows its rate', () => {
 });
 
 test('the rate of now covers the last second, the average everything', () => {
-  const { meter, token } = setUp();
+  const { meter, token } = metered();
   // 10 tokens a second for 4 s, then 100 a second for 1 s
   for (let step = 0; step <= 40; step++) token(step + 1, 500 + step * 100);
   for (let step = 1; step <= 100; step++) token(41 + step, 4500 + step * 10);
@@ -50,7 +52,7 @@ test('the rate of now covers the last second, the average everything', () => {
 });
 
 test('the rate of now falls while no token comes', () => {
-  const { meter, at, token } = setUp();
+  const { meter, at, token } = metered();
   token(1, 100);
   token(11, 200);
   expect(meter.stats().tokensPerSecondNow).toBeCloseTo(100, 5);
@@ -59,7 +61,7 @@ test('the rate of now falls while no token comes', () => {
 });
 
 test('times are those of the engine, whenever its chunks arrive, and text that was held back is no token', () => {
-  const { meter, at } = setUp();
+  const { meter, at } = metered();
   at(900);
   for (let step = 1; step <= 11; step++) {
     meter.onTokens({ answerTokens: step, contextUsed: step, elapsedMs: 300 + step * 20 });
@@ -116,4 +118,53 @@ test('it tells nothing before the first batch, and never less than none', () => 
   expect([trend.msLeft, trend.rateNow]).toEqual([null, 0]);
   // each batch faster than the one before: the mean of them, not a line that falls below zero
   expect(read(8192, 4096, (tokens) => 100 * Math.sqrt(tokens)).msLeft).toBeGreaterThan(0);
+});
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+function setUp() {
+  const sent: StreamFrame[] = [];
+  const ids = { requestId: 'r', chatId: 'c', messageId: 'm' };
+  const frames = new FrameBatcher(
+    ids,
+    () => queuedStats(0, 1),
+    (frame) => sent.push(frame),
+  );
+  return { sent, frames };
+}
+
+test('a fast stream is sent at most 60 times a second and nothing is lost', () => {
+  const { sent, frames } = setUp();
+  for (let step = 0; step < 1000; step++) {
+    frames.add('a', 'b');
+    vi.advanceTimersByTime(1);
+  }
+  frames.close();
+  expect(sent.length).toBeLessThanOrEqual(60);
+  expect(sent.length).toBeGreaterThan(30);
+  expect(sent.map(({ text }) => text).join('')).toBe('a'.repeat(1000));
+  expect(sent.map(({ thinking }) => thinking).join('')).toBe('b'.repeat(1000));
+});
+
+test('the first token does not wait', () => {
+  const { sent, frames } = setUp();
+  frames.add('first', '');
+  vi.advanceTimersByTime(1);
+  expect(sent.map(({ text }) => text)).toEqual(['first']);
+  frames.add('second', '');
+  vi.advanceTimersByTime(flushMs - 5);
+  expect(sent).toHaveLength(1);
+  vi.advanceTimersByTime(10);
+  expect(sent).toHaveLength(2);
+});
+
+test('close sends the rest at once, and nothing when there is no rest', () => {
+  const { sent, frames } = setUp();
+  frames.close();
+  expect(sent).toEqual([]);
+  frames.add('x', '');
+  frames.close();
+  vi.advanceTimersByTime(1000);
+  expect(sent.map(({ text }) => text)).toEqual(['x']);
 });

@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { engineArguments, inspectorArguments, isInspector, selfTestFolder } from '@/electron/contract/engineContract';
 import { ConcertinaError } from '@/electron/contract/errors';
 import type { Engine } from '@/electron/engine/native/types';
 import { serveEngine } from '@/electron/engine/server';
-import type { ParentPort } from '@/electron/workers/parentPort';
+import { openParentPort, type ParentPort } from '@/electron/workers/parentPort';
 import { createFakeEngine } from '@/test/fixtures/fakeEngine';
 import { capabilities } from '@/test/fixtures/samples';
 
@@ -52,4 +53,28 @@ test('a self-test that fails as a whole makes the engine unavailable, with its r
   expect(sent).toEqual([
     { type: 'event', name: 'onReady', payload: { capabilities: null, problem: 'No memory on the GPU.' } },
   ]);
+});
+
+test('the engine process reads what its parent wrote', () => {
+  const argv = ['node', 'engine.cjs', ...engineArguments('/home/a b/data=1')];
+  expect([selfTestFolder(argv), isInspector(argv)]).toEqual(['/home/a b/data=1', false]);
+  expect(selfTestFolder(['node', 'engine.cjs'])).toBe('');
+});
+
+test('so does the process that looks at model files', () => {
+  const argv = ['node', 'engine.cjs', ...inspectorArguments('/data')];
+  expect([selfTestFolder(argv), isInspector(argv)]).toEqual(['/data', true]);
+});
+
+test('Ctrl-C in a terminal does not end a forked engine before its parent does', () => {
+  const known = process.listeners('SIGINT');
+  const knownDisconnect = process.listeners('disconnect');
+  onTestFinished(() => {
+    for (const one of process.listeners('SIGINT')) if (!known.includes(one)) process.off('SIGINT', one);
+    for (const one of process.listeners('disconnect'))
+      if (!knownDisconnect.includes(one)) process.off('disconnect', one);
+  });
+  openParentPort();
+  // without a listener of its own Node ends at SIGINT
+  expect(process.listenerCount('SIGINT')).toBe(known.length + 1);
 });

@@ -1,46 +1,143 @@
-/** The line of a command: what it names, and what makes no sense. */
-import { relative, resolve } from 'node:path';
+/** The lines of commands: what they name, and what makes no sense; the lock and the key of a data folder. */
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import os from 'node:os';
+import { join, relative, resolve } from 'node:path';
 import { expect, test } from 'vitest';
+import { contextSettingsSchema } from '@/electron/contract/settings';
 import { parseCommand, targetOf } from '@/electron/server/commandLine';
+import { parseCompareOptions } from '@/electron/server/compareCommand';
+import { defaultPort, keptToken, lockFolder, parseServeOptions, UsageError } from '@/electron/server/options';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 import { smallModel } from '../../../models.mjs';
 
 test('a model of the hub, or a file of this disk', () => {
   const hub = { kind: 'hub', repo: 'owner/Name-GGUF', quant: null, file: null };
   expect(targetOf('owner/Name-GGUF')).toEqual(hub);
   expect(targetOf('owner/Name-GGUF:q4_k_m')).toEqual({ ...hub, quant: 'Q4_K_M' });
-  expect(targetOf('owner/Name-GGUF/BF16/m-00001-of-00002.gguf')).toEqual({
-    ...hub,
-    file: 'BF16/m-00001-of-00002.gguf',
-  });
+  const file = 'BF16/m-00001-of-00002.gguf';
+  expect(targetOf(`owner/Name-GGUF/${file}`)).toEqual({ ...hub, file });
   for (const path of ['m.gguf', './a/b/m.gguf', '/models/m.gguf', 'C:\\models\\m.gguf']) {
     expect(targetOf(path), path).toEqual({ kind: 'path', path: resolve(path) });
   }
   // it is there, so it is meant
-  const there = relative('.', smallModel);
-  expect(targetOf(there)).toEqual({ kind: 'path', path: smallModel });
+  expect(targetOf(relative('.', smallModel))).toEqual({ kind: 'path', path: smallModel });
 });
 
 test('options, and sentences for lines that make no sense', () => {
-  const command = parseCommand([
-    'estimate',
-    'a/b:Q8_0',
-    '--context',
-    '4096',
-    '--type-v',
-    'turbo3',
-    '--json',
-    '--data',
-    'd',
-  ]);
+  const command = parseCommand('estimate a/b:Q8_0 --context 4096 --type-v turbo3 --json --data d'.split(' '));
   expect(command).toMatchObject({ name: 'estimate', words: ['a/b:Q8_0'], json: true, dataFolder: resolve('d') });
   expect(command.context).toMatchObject({ nCtx: 4096, typeK: 'turbo4', typeV: 'turbo3' });
   expect(parseCommand(['search', 'two', 'words']).words).toEqual(['two', 'words']);
-  const wrong: [string[], string][] = [
-    [['pull'], 'name a model'],
-    [['pull', 'a/b', 'c/d'], 'one model at a time'],
-    [['search', 'x', '--sort', 'size'], '--sort size'],
-    [['estimate', 'a/b', '--context', '3'], '--context'],
-    [['list', '--what'], '--what'],
-  ];
-  for (const [args, message] of wrong) expect(() => parseCommand(args), args.join(' ')).toThrow(message);
+  for (const [line, message] of [
+    ['pull', 'name a model'],
+    ['pull a/b c/d', 'one model at a time'],
+    ['search x --sort size', '--sort size'],
+    ['estimate a/b --context 3', '--context'],
+    ['list --what', '--what'],
+  ] as const) {
+    expect(() => parseCommand(line.split(' ')), line).toThrow(message);
+  }
+});
+
+test('without arguments it serves this machine from the home folder', () => {
+  expect(parseServeOptions([])).toEqual({
+    host: '127.0.0.1',
+    port: defaultPort,
+    portAsked: false,
+    dataFolder: join(os.homedir(), '.concertina'),
+    model: null,
+    estimate: null,
+  });
+});
+
+test.each([
+  ...['0.0.0.0', '::', '192.168.1.5', 'example.com'].map((host) => [
+    `--host ${host}`,
+    'only addresses of this machine',
+  ]),
+  ...['--port many', '--port 70000', '--colour', 'file.gguf', '--context 4096'].map((line) => [line, '']),
+  ...['7', 'many'].map((length) => [`--estimate m --context ${length}`, '--context: ']),
+  ['--estimate m --type-k q9', '--type-k: '],
+])('%s is a usage error', (line = '', message = '') => {
+  expect(() => parseServeOptions(line.split(' '))).toThrow(UsageError);
+  expect(() => parseServeOptions(line.split(' '))).toThrow(message);
+});
+
+test('an estimate: file, length and types', () => {
+  expect(parseServeOptions('--estimate m.gguf --context 4096 --type-v turbo3'.split(' ')).estimate).toEqual({
+    path: resolve('m.gguf'),
+    context: contextSettingsSchema.parse({ nCtx: 4096, typeV: 'turbo3' }),
+  });
+  expect(parseServeOptions(['--estimate', 'm.gguf']).estimate?.context.nCtx).toBe(8192);
+});
+
+test('a data folder serves one process at a time; the lock of a dead one is taken over', async () => {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, 'serve.lock'), '1');
+  expect(() => lockFolder(folder)).toThrow(/already runs/);
+  await writeFile(join(folder, 'serve.lock'), '4194305');
+  lockFolder(folder);
+  expect(await readFile(join(folder, 'serve.lock'), 'utf8')).toBe(String(process.pid));
+});
+
+test('the key of a data folder stays, and only its owner may read it; a damaged one is replaced', async () => {
+  const folder = await temporaryFolder();
+  const token = keptToken(folder);
+  expect(token).toMatch(/^[A-Za-z0-9_-]{32}$/);
+  expect(keptToken(folder)).toBe(token);
+  expect(keptToken(await temporaryFolder())).not.toBe(token);
+  expect((await stat(join(folder, 'serve.key'))).mode & 0o777).toBe(0o600);
+  await writeFile(join(folder, 'serve.key'), '');
+  expect(keptToken(folder)).toMatch(/^[A-Za-z0-9_-]{32}$/);
+});
+
+const nothing = () => {
+  throw new Error('no such file');
+};
+
+test('flags make the request that the window would', () => {
+  const { request, prompt, model, out, dataFolder } = parseCompareOptions(
+    [
+      ...['--types', 'f16,q8_0/turbo4', '--document', 'a.pdf', '--document', 'b.md', '--question', 'Who?'],
+      ...['--context', '4096', '--rounds', '3', '--needles', '0.1,0.9', '--curve', '0,2048', '--no-quality'],
+    ],
+    nothing,
+  );
+  expect(request.configurations).toEqual([
+    { typeK: 'f16', typeV: 'f16', nCtx: 4096 },
+    { typeK: 'q8_0', typeV: 'turbo4', nCtx: 4096 },
+  ]);
+  expect(request.options).toMatchObject({ reference: 0, maxTokens: 256, rounds: 3, quality: null, together: false });
+  expect(request.options).toMatchObject({ needle: { depths: [0.1, 0.9] }, curve: { depths: [0, 2048] } });
+  expect(prompt).toEqual({ kind: 'documents', files: [resolve('a.pdf'), resolve('b.md')], question: 'Who?' });
+  expect({ model, out, dataFolder }).toEqual({ model: null, out: resolve('.'), dataFolder: null });
+});
+
+test('a request file, and a run that was exported, are the same request', () => {
+  const configurations = ['f16', 'turbo3'].map((type) => ({ typeK: type, typeV: type, nCtx: 2048 }));
+  const request = { modelId: 'm', prompt: { kind: 'text', text: 'Hello' }, configurations, options: { rounds: 2 } };
+  const parsed = (value: unknown) => parseCompareOptions(['r.json', '--model', 'm.gguf'], () => JSON.stringify(value));
+  const plain = parsed({ ...request, name: 'N' });
+  expect(plain.request).toMatchObject({ name: 'N', configurations, options: { rounds: 2 } });
+  expect(plain.prompt).toEqual({ kind: 'text', text: 'Hello', asIs: false });
+  expect(plain.model).toBe(resolve('m.gguf'));
+  expect(parsed({ version: 1, name: 'N', request })).toEqual(plain);
+  const files = { ...request, prompt: { kind: 'documents', files: ['a.txt'], question: 'Who?' } };
+  expect(parsed(files).prompt).toEqual({ kind: 'documents', files: [resolve('a.txt')], question: 'Who?' });
+  expect(() => parsed({ ...request, prompt: { kind: 'chat', chatId: 'c', leafId: null } })).toThrow(/is in the app/);
+  expect(() => parsed({ ...request, configurations: [] })).toThrow(/r\.json: configurations/);
+});
+
+test.each([
+  [[], /--types is missing/],
+  [['--types', 'f16,q4_0'], /Give --text FILE/],
+  [['--types', 'f16', '--text', 'a'], /configurations/],
+  [['--types', 'f16,big', '--text', 'a'], /big is none of f16/],
+  [['--types', 'f16,turbo4', '--text', 'a', '--document', 'b'], /Give --text FILE/],
+  [['--types', 'f16,turbo4', '--text', 'a', '--rounds', 'x'], /--rounds: x is not a number/],
+  [['none.json'], /cannot be read: no such file/],
+  [['--colour'], /colour/],
+])('%j is a usage error', (args, message) => {
+  expect(() => parseCompareOptions(args, nothing)).toThrow(UsageError);
+  expect(() => parseCompareOptions(args, nothing)).toThrow(message);
 });

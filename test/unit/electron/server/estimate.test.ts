@@ -1,30 +1,14 @@
-import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { contextSettingsSchema } from '@/electron/contract/settings';
 import { estimateText, fitText } from '@/electron/server/estimate';
-import { parseServeOptions, UsageError } from '@/electron/server/options';
 import type { ProcessExit } from '@/electron/services/engine/engineTransport';
 import { createFakeEngine } from '@/test/fixtures/fakeEngine';
-
 import { plan } from '@/test/fixtures/samples';
 import { InspectorTransport } from '@/test/fixtures/transports';
 
 const GiB = 2 ** 30;
 const context = contextSettingsSchema.parse({ nCtx: 32_768, typeK: 'q8_0', typeV: 'turbo4' });
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
-
-test('the line: file, length and types; bad values name the option', () => {
-  const line = ['--estimate', 'm.gguf', '--context', '4096', '--type-v', 'turbo3'];
-  expect(parseServeOptions(line).estimate).toEqual({
-    path: resolve('m.gguf'),
-    context: contextSettingsSchema.parse({ nCtx: 4096, typeV: 'turbo3' }),
-  });
-  expect(parseServeOptions(['--estimate', 'm.gguf']).estimate?.context.nCtx).toBe(8192);
-  expect(() => parseServeOptions(['--estimate', 'm', '--context', '7'])).toThrow(/^--context: /);
-  expect(() => parseServeOptions(['--estimate', 'm', '--context', 'many'])).toThrow(/^--context: /);
-  expect(() => parseServeOptions(['--estimate', 'm', '--type-k', 'q9'])).toThrow(/^--type-k: /);
-  expect(() => parseServeOptions(['--context', '4096'])).toThrow(UsageError);
-});
 
 test('parts, memories and longest contexts, each once', () => {
   const estimate = { ...plan, weights: 4 * GiB, kvK: GiB, kvV: GiB / 2, kvF16: 4 * GiB, compute: GiB / 4 };

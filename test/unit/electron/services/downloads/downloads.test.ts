@@ -1,11 +1,11 @@
 /** Downloads from the test hub, over every fault that it can have. */
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { appendFile, mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { chunk, holdAt, hubClient, ofFile, received, testHub, toldOf } from '@/test/fixtures/hub/client';
+import type { Faults } from '@/test/fixtures/hub/faults';
 import { noise, sampleGguf } from '@/test/fixtures/hub/sampleGguf';
-import { temporaryFolder } from '@/test/fixtures/temporary';
 
 const repo = 'someone/Model-GGUF';
 const file = 'Model-Q4_K_M.gguf';
@@ -14,7 +14,19 @@ const content = sampleGguf(bytes - (bytes % 4), 'a');
 
 async function setUp(options: Parameters<typeof hubClient>[1] = {}) {
   const hub = await testHub([{ id: repo, files: { [file]: content } }]);
-  return { hub, client: await hubClient(hub, options) };
+  const client = await hubClient(hub, options);
+  const start = () => client.downloads.start({ repo, revision: 'main', file });
+  return { hub, client, start };
+}
+
+type Client = Awaited<ReturnType<typeof hubClient>>;
+
+/** `id`: of a download that has begun; else it is begun here */
+async function expectWhole(client: Client, id?: string) {
+  const done = await (id === undefined ? client.pull(repo, file) : client.downloads.settled(id));
+  expect(done).toMatchObject({ state: 'done', error: null });
+  expect((await client.read(repo, file)).equals(content)).toBe(true);
+  return done;
 }
 
 async function leftovers(folder: string): Promise<string[]> {
@@ -24,15 +36,8 @@ async function leftovers(folder: string): Promise<string[]> {
 
 test('a model arrives whole, is put in its place and is told of', async () => {
   const { hub, client } = await setUp();
-  const done = await client.pull(repo, file);
-  expect(done).toMatchObject({
-    state: 'done',
-    bytes: content.length,
-    done: content.length,
-    quant: 'Q4_K_M',
-    error: null,
-  });
-  expect((await client.read(repo, file)).equals(content)).toBe(true);
+  const done = await expectWhole(client);
+  expect(done).toMatchObject({ bytes: content.length, done: content.length, quant: 'Q4_K_M' });
   expect(client.models).toEqual([client.place(repo, file)]);
   expect(done.modelId).not.toBeNull();
   expect(received(hub)).toBe(content.length);
@@ -45,8 +50,7 @@ describe('a bad line', () => {
   test('cut again and again: goes on where it was', async () => {
     const { hub, client } = await setUp();
     hub.faults.cutEvery = 100_000;
-    expect((await client.pull(repo, file)).state).toBe('done');
-    expect((await client.read(repo, file)).equals(content)).toBe(true);
+    await expectWhole(client);
     const starts = hub.seen
       .filter(({ where }) => where === 'cdn')
       .map(({ headers }) => Number(/\d+/.exec(headers.range ?? '0')?.[0]));
@@ -54,22 +58,23 @@ describe('a bad line', () => {
     expect(starts).toEqual([...starts].sort((a, b) => a - b));
   });
 
-  test('nothing comes any more: noticed, and tried again', async () => {
+  test.each<[string, Partial<Faults>]>([
+    ['nothing comes any more', { stall: { after: 200_000, times: 2 } }],
+    [
+      'errors of the server on both hosts',
+      {
+        failures: [
+          { where: 'cdn', status: 500, times: 2 },
+          { where: 'cdn', status: 503, times: 1, headers: { 'retry-after': '0' } },
+        ],
+      },
+    ],
+    ['a server without ranges', { stall: { after: 500_000, times: 1 }, ignoreRange: true }],
+  ])('%s: noticed, tried again, and right', async (_, faults) => {
     const { hub, client } = await setUp({ stallMs: 1000 });
-    hub.faults.stall = { after: 200_000, times: 2 };
-    expect((await client.pull(repo, file)).state).toBe('done');
-    expect((await client.read(repo, file)).equals(content)).toBe(true);
-    expect(client.told.flat().some(({ error }) => error?.message.includes('nothing arrives'))).toBe(true);
-  });
-
-  test('errors of the server on both hosts are waited out', async () => {
-    const { hub, client } = await setUp();
-    hub.faults.failures = [
-      { where: 'cdn', status: 500, times: 2 },
-      { where: 'cdn', status: 503, times: 1, headers: { 'retry-after': '0' } },
-    ];
-    expect((await client.pull(repo, file)).state).toBe('done');
-    expect((await client.read(repo, file)).equals(content)).toBe(true);
+    Object.assign(hub.faults, faults);
+    await expectWhole(client);
+    expect(client.told.flat().some(({ error }) => error?.code === 'network-failed')).toBe(true);
   });
 
   test('it ends after some attempts that bring nothing, says why, and can be resumed', async () => {
@@ -99,10 +104,10 @@ describe('a bad line', () => {
   });
 
   test('signed addresses that run out are asked for again', async () => {
-    const { hub, client } = await setUp();
+    const { hub, client, start } = await setUp();
     hub.faults.cutEvery = 300_000;
     const gate = holdAt(hub, 300_000);
-    const { id } = await client.downloads.start({ repo, revision: 'main', file });
+    const { id } = await start();
     await gate.reached();
     // with the cut one attempt less than ends a download
     hub.faults.expired = 2;
@@ -114,27 +119,18 @@ describe('a bad line', () => {
     expect(new Set(others.slice(2))).toEqual(new Set([206]));
   });
 
-  test('a server without ranges: from the beginning, and right', async () => {
-    const { hub, client } = await setUp({ stallMs: 1000 });
-    hub.faults.stall = { after: 500_000, times: 1 };
-    hub.faults.ignoreRange = true;
-    expect((await client.pull(repo, file)).state).toBe('done');
-    expect((await client.read(repo, file)).equals(content)).toBe(true);
-  });
-
   test('another entity tag for the same content goes on where it was', async () => {
-    const { hub, client } = await setUp();
+    const { hub, client, start } = await setUp();
     hub.faults.cutEvery = 400_000;
     const gate = holdAt(hub, 400_000);
-    const { id } = await client.downloads.start({ repo, revision: 'main', file });
+    const { id } = await start();
     await gate.reached();
     hub.faults.etagSuffix = '-other';
     gate.open();
     // once is enough
     await ofFile(hub)[0]?.closed;
     hub.faults.cutEvery = null;
-    expect((await client.downloads.settled(id)).state).toBe('done');
-    expect((await client.read(repo, file)).equals(content)).toBe(true);
+    await expectWhole(client, id);
     // answered from the beginning, which is not read; then from where it was
     const [, whole, part, ...more] = ofFile(hub);
     expect(more).toEqual([]);
@@ -145,19 +141,14 @@ describe('a bad line', () => {
 });
 
 describe('wrong bytes', () => {
-  test('in the middle: the file is fetched once more', async () => {
+  test.each([
+    ['in the middle', 2 * chunk + 77],
+    ['in the last byte', content.length - 1],
+  ])('%s: the file is fetched once more', async (_, at) => {
     const { hub, client } = await setUp();
-    hub.faults.corrupt = { path: file, at: 2 * chunk + 77, times: 1 };
-    expect((await client.pull(repo, file)).state).toBe('done');
-    expect((await client.read(repo, file)).equals(content)).toBe(true);
+    hub.faults.corrupt = { path: file, at, times: 1 };
+    await expectWhole(client);
     expect(received(hub)).toBe(2 * content.length);
-  });
-
-  test('in the last byte', async () => {
-    const { hub, client } = await setUp();
-    hub.faults.corrupt = { path: file, at: content.length - 1, times: 1 };
-    expect((await client.pull(repo, file)).state).toBe('done');
-    expect((await client.read(repo, file)).equals(content)).toBe(true);
   });
 
   test('every time: it says so and keeps nothing of it', async () => {
@@ -168,8 +159,7 @@ describe('wrong bytes', () => {
     expect(existsSync(client.place(repo, file))).toBe(false);
     hub.faults.corrupt = null;
     await client.downloads.resume(failed.id);
-    expect((await client.downloads.settled(failed.id)).state).toBe('done');
-    expect((await client.read(repo, file)).equals(content)).toBe(true);
+    await expectWhole(client, failed.id);
   });
 
   test('a file that is no model, by the right checksum: never in the list', async () => {
@@ -182,93 +172,78 @@ describe('wrong bytes', () => {
 });
 
 describe('over restarts', () => {
-  async function cutOff(dataFolder: string) {
-    const hub = await testHub([{ id: repo, files: { [file]: content } }]);
+  /** `id`: of the download; `app`: as after the next start; `part`: what is there of the file, with its `log` */
+  async function cutOff() {
+    const { hub, client, start } = await setUp();
     const at = 7 * chunk + 5000;
     holdAt(hub, at);
-    const first = await hubClient(hub, { dataFolder });
-    const { id } = await first.downloads.start({ repo, revision: 'main', file });
-    await toldOf(first, at);
-    await first.close();
+    const { id } = await start();
+    await toldOf(client, at);
+    await client.close();
     hub.faults.hold = null;
-    return { hub, id, before: received(hub) };
+    const before = received(hub);
+    const app = await hubClient(hub, { dataFolder: client.dataFolder });
+    const part = `${app.place(repo, file)}.part`;
+    return { hub, id, before, app, part, log: `${part}.log` };
   }
 
   test('goes on by itself with what is there', async () => {
-    const dataFolder = await temporaryFolder();
-    const { hub, id } = await cutOff(dataFolder);
-    const second = await hubClient(hub, { dataFolder });
-    await second.downloads.open();
-    expect(await second.downloads.settled(id)).toMatchObject({ state: 'done' });
-    expect((await second.read(repo, file)).equals(content)).toBe(true);
+    const { hub, id, app } = await cutOff();
+    await app.downloads.open();
+    await expectWhole(app, id);
     // what was on its way when the app ended may come twice
     expect(received(hub)).toBeLessThan(content.length + 8 * chunk);
-    await second.close();
-    expect(await leftovers(dataFolder)).toEqual([]);
+    await app.close();
+    expect(await leftovers(app.dataFolder)).toEqual([]);
   });
 
   test('what is half there is found again when the list is lost', async () => {
-    const dataFolder = await temporaryFolder();
-    const { hub } = await cutOff(dataFolder);
-    await rm(join(dataFolder, 'downloads.json'));
-    const second = await hubClient(hub, { dataFolder });
-    await second.downloads.open();
-    const [orphan] = second.downloads.list();
+    const { app } = await cutOff();
+    await rm(join(app.dataFolder, 'downloads.json'));
+    await app.downloads.open();
+    const [orphan] = app.downloads.list();
     expect(orphan).toMatchObject({ state: 'paused', repo, file, bytes: content.length, quant: 'Q4_K_M' });
     expect(orphan?.done).toBeGreaterThan(0);
-    await second.downloads.resume(orphan?.id ?? '');
-    expect(await second.downloads.settled(orphan?.id ?? '')).toMatchObject({ state: 'done' });
-    expect((await second.read(repo, file)).equals(content)).toBe(true);
+    await app.downloads.resume(orphan?.id ?? '');
+    await expectWhole(app, orphan?.id ?? '');
   });
 
   test('a log with a torn line, and one that promises more than the disk has', async () => {
-    const dataFolder = await temporaryFolder();
-    const { hub, id } = await cutOff(dataFolder);
-    const second = await hubClient(hub, { dataFolder });
-    const part = `${second.place(repo, file)}.part`;
-    const log = await readFile(`${part}.log`, 'utf8');
-    await writeFile(`${part}.log`, `${log}\n{"end":13107`);
+    const { id, app, part, log } = await cutOff();
+    await appendFile(log, '\n{"end":13107');
     await truncate(part, 3 * chunk + 17);
-    await second.downloads.open();
-    expect(await second.downloads.settled(id)).toMatchObject({ state: 'done' });
-    expect((await second.read(repo, file)).equals(content)).toBe(true);
+    await app.downloads.open();
+    await expectWhole(app, id);
   });
 
   test('bytes that never reached the disk are fetched again, and no others', async () => {
-    const dataFolder = await temporaryFolder();
-    const { hub, id, before } = await cutOff(dataFolder);
-    const second = await hubClient(hub, { dataFolder });
-    const part = `${second.place(repo, file)}.part`;
+    const { hub, id, before, app, part, log } = await cutOff();
     const there = await readFile(part);
     // a power cut leaves zeros behind what was flushed, and no word of it in the log
-    const log = (await readFile(`${part}.log`, 'utf8')).split('\n');
-    const marks = log.filter((line) => line.includes('"end"'));
-    await writeFile(`${part}.log`, log.filter((line) => line !== marks.at(-1)).join('\n'));
+    const lines = (await readFile(log, 'utf8')).split('\n');
+    const marks = lines.filter((line) => line.includes('"end"'));
+    await writeFile(log, lines.filter((line) => line !== marks.at(-1)).join('\n'));
     const { end } = JSON.parse(marks.at(-2) ?? '');
     await writeFile(part, Buffer.concat([there.subarray(0, end), Buffer.alloc(there.length - end)]));
-    await second.downloads.open();
-    expect(await second.downloads.settled(id)).toMatchObject({ state: 'done' });
-    expect((await second.read(repo, file)).equals(content)).toBe(true);
+    await app.downloads.open();
+    await expectWhole(app, id);
     expect(received(hub) - before).toBe(content.length - there.length + content.length - end);
   });
 
   test('a part without its log is read and used', async () => {
-    const dataFolder = await temporaryFolder();
-    const hub = await testHub([{ id: repo, files: { [file]: content } }]);
-    const client = await hubClient(hub, { dataFolder });
+    const { hub, client } = await setUp();
     await mkdir(dirname(client.place(repo, file)), { recursive: true });
     await writeFile(`${client.place(repo, file)}.part`, content.subarray(0, 10 * chunk));
-    expect((await client.pull(repo, file)).state).toBe('done');
-    expect((await client.read(repo, file)).equals(content)).toBe(true);
+    await expectWhole(client);
     expect(received(hub)).toBe(content.length - 10 * chunk);
   });
 });
 
 describe('by hand', () => {
   test('paused, resumed and cancelled', async () => {
-    const { hub, client } = await setUp();
+    const { hub, client, start } = await setUp();
     const gate = holdAt(hub, 10 * chunk);
-    const { id } = await client.downloads.start({ repo, revision: 'main', file });
+    const { id } = await start();
     await vi.waitFor(() => {
       const told = client.told.flat().find(({ speed }) => speed > 0);
       expect(told?.secondsLeft).toBeGreaterThan(0);
@@ -289,10 +264,9 @@ describe('by hand', () => {
   });
 
   test('the same file twice is one download; done ones are cleared', async () => {
-    const { client } = await setUp();
-    const first = await client.downloads.start({ repo, revision: 'main', file });
-    const second = await client.downloads.start({ repo, revision: 'main', file });
-    expect(second.id).toBe(first.id);
+    const { client, start } = await setUp();
+    const first = await start();
+    expect((await start()).id).toBe(first.id);
     await client.downloads.settled(first.id);
     client.downloads.clear();
     expect(client.downloads.list()).toEqual([]);
@@ -300,9 +274,8 @@ describe('by hand', () => {
   });
 
   test('no more at a time than asked for, in their order', async () => {
-    const files = Object.fromEntries(
-      ['Q2_K', 'Q3_K', 'Q4_0', 'Q8_0'].map((q) => [`m-${q}.gguf`, sampleGguf(200_000, q)]),
-    );
+    const quants = ['Q2_K', 'Q3_K', 'Q4_0', 'Q8_0'];
+    const files = Object.fromEntries(quants.map((quant) => [`m-${quant}.gguf`, sampleGguf(200_000, quant)]));
     const hub = await testHub([{ id: repo, files }]);
     const awake: boolean[] = [];
     const client = await hubClient(hub, { keepAwake: (on) => awake.push(on) });
@@ -317,12 +290,7 @@ describe('by hand', () => {
     expect(ended.map(({ state }) => state)).toEqual(['done', 'done', 'done', 'done']);
     const most = Math.max(...client.told.map((list) => list.filter(({ state }) => state === 'active').length));
     expect(most).toBe(2);
-    expect(client.models.map((path) => path.replace(/^.*m-/, '')).sort()).toEqual([
-      'Q2_K.gguf',
-      'Q3_K.gguf',
-      'Q4_0.gguf',
-      'Q8_0.gguf',
-    ]);
+    expect(client.models.map((path) => basename(path)).sort()).toEqual(Object.keys(files));
     await vi.waitFor(() => expect(awake).toEqual([true, false]));
   });
 });
@@ -367,18 +335,16 @@ describe('what the hub refuses', () => {
   });
 
   test('another file under the same name in the middle of it', async () => {
-    const { hub, client } = await setUp();
+    const { hub, client, start } = await setUp();
     hub.faults.cutEvery = 300_000;
     const gate = holdAt(hub, 300_000);
-    const { id } = await client.downloads.start({ repo, revision: 'main', file });
+    const { id } = await start();
     await gate.reached();
     hub.put({ id: repo, files: { [file]: sampleGguf(bytes - (bytes % 4), 'other') } });
     gate.open();
     const failed = await client.downloads.settled(id);
-    expect(failed).toMatchObject({
-      state: 'failed',
-      error: { code: expect.stringMatching('not-found|download-damaged') },
-    });
+    const code = expect.stringMatching('not-found|download-damaged');
+    expect(failed).toMatchObject({ state: 'failed', error: { code } });
     expect(existsSync(client.place(repo, file))).toBe(false);
   });
 });

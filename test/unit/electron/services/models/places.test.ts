@@ -1,10 +1,12 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { AddProgress } from '@/electron/contract/models';
 import { ModelList } from '@/electron/services/models/modelFiles';
 import { ModelLibrary } from '@/electron/services/models/modelLibrary';
 import { appOf, knownPlaces, placesHere } from '@/electron/services/models/places';
-import { lmStudioTree, model, ollamaTree } from '@/test/fixtures/modelTrees';
+import { walkModels } from '@/electron/services/models/walk';
+import { hubTree, janTree, lmStudioTree, model, ollamaTree, put } from '@/test/fixtures/modelTrees';
 import { modelInfo } from '@/test/fixtures/samples';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 
@@ -80,4 +82,106 @@ test('a model of Ollama that was taken off the list stays off; what is not whole
     'downloading_tiny-q4_0.gguf.part',
     'tiny-q8_0.gguf',
   ]);
+});
+
+/** name, bytes and the beginning of the problem of each */
+async function seen(folder: string) {
+  const { files } = await walkModels(folder);
+  return files.map(({ name, bytes, problem }) => [name, bytes, problem?.message ?? '']);
+}
+
+test('LM Studio: the model, and a download that has not ended; no projector', async () => {
+  const folder = await temporaryFolder();
+  await lmStudioTree(folder, model('weights'));
+  expect(await seen(folder)).toEqual([
+    ['downloading_tiny-q4_0.gguf.part', 8, 'downloading_tiny-q4_0.gguf.part: its download has not ended.'],
+    ['tiny-q8_0.gguf', 11, ''],
+  ]);
+});
+
+test('Jan: each model in a folder of its own, all of the same name', async () => {
+  const folder = await temporaryFolder();
+  await janTree(folder, model('one'));
+  expect(await seen(folder)).toEqual([['model.gguf', 7, '']]);
+});
+
+test('Ollama: models by their tags, from blobs without an ending', async () => {
+  const above = await temporaryFolder();
+  const folder = join(above, 'models');
+  await ollamaTree(folder, 'registry.ollama.ai/library/llama3/8b', model('llama'));
+  await ollamaTree(folder, 'registry.ollama.ai/someone/own/latest', model('own'));
+  const lost = await ollamaTree(folder, 'hf.co/org/Some-GGUF/Q4_K_M', model('lost, its blob'));
+  const { files } = await walkModels(folder);
+  const blob = files.find(({ key }) => key === lost)?.path ?? '';
+  await rm(blob);
+  await put(join(folder, 'manifests', 'registry.ollama.ai', 'library', 'odd', 'latest'), 'no JSON');
+  await put(join(folder, 'manifests', 'registry.ollama.ai', 'library', 'cloud', 'latest'), '{"layers":[]}');
+  expect(await seen(folder)).toEqual([
+    ['hf.co/org/Some-GGUF:Q4_K_M', 18, 'hf.co/org/Some-GGUF:Q4_K_M is not whole.'],
+    ['llama3:8b', 9, ''],
+    ['someone/own:latest', 7, ''],
+  ]);
+  // the folder above, which a person would choose, too
+  expect(await seen(above)).toHaveLength(3);
+});
+
+test('the cache of the hub: links are followed, also to a folder; a half blob is told by the name of its model', async () => {
+  const folder = await temporaryFolder();
+  await hubTree(join(folder, 'hub'), 'org/Tiny-GGUF', 'tiny.gguf', model('linked'));
+  await put(join(folder, 'hub', 'models--org--Half', 'blobs', `${'b'.repeat(64)}.incomplete`), model('half'));
+  await put(join(folder, 'hub', 'models--org--Half', 'blobs', `${'c'.repeat(64)}.incomplete`), 'a picture');
+  await symlink('gone', join(folder, 'broken.gguf'));
+  await mkdir(join(folder, 'far'));
+  await put(join(folder, 'far', 'away.gguf'), model('far away'));
+  await mkdir(join(folder, 'hub', 'more'));
+  await symlink(join(folder, 'far'), join(folder, 'hub', 'more', 'link'));
+  await symlink(folder, join(folder, 'hub', 'more', 'loop'));
+  expect(await seen(join(folder, 'hub'))).toEqual([
+    ['org/Half', 8, 'org/Half: its download has not ended.'],
+    ['tiny.gguf', 10, ''],
+    ['away.gguf', 12, ''],
+    ['broken.gguf', 0, 'broken.gguf leads to a file that is not there any more.'],
+  ]);
+});
+
+test('a split file is one; a part without the first is told', async () => {
+  const folder = await temporaryFolder();
+  for (const number of [1, 2, 3]) await put(join(folder, `big-0000${number}-of-00003.gguf`), model('part'));
+  for (const number of [2, 3]) await put(join(folder, `cut-0000${number}-of-00003.gguf`), model('part'));
+  expect(await seen(folder)).toEqual([
+    ['big-00001-of-00003.gguf', 24, ''],
+    ['cut-00002-of-00003.gguf', 8, 'cut-00002-of-00003.gguf is one of 3 parts of a model. Its first part is missing.'],
+  ]);
+});
+
+test('our own half downloads have a list of their own', async () => {
+  const folder = await temporaryFolder();
+  await put(join(folder, 'a.gguf.part'), model('half'));
+  await put(join(folder, 'a.gguf.part.log'), '{}');
+  expect(await seen(folder)).toEqual([]);
+});
+
+test('a search tells how far it is, and ends where it is cancelled', async () => {
+  const folder = await temporaryFolder();
+  for (const name of ['a', 'b', 'c', 'd']) {
+    await mkdir(join(folder, name));
+    await writeFile(join(folder, name, 'm.gguf'), 'GGUF and so on');
+  }
+  const steps: AddProgress[] = [];
+  await walkModels(folder, { onStep: (step) => steps.push(step) });
+  expect(steps.map(({ folders, models }) => [folders, models])).toEqual([
+    [0, 0],
+    [1, 0],
+    [2, 1],
+    [3, 2],
+    [4, 3],
+  ]);
+  const controller = new AbortController();
+  let looked = 0;
+  const onStep = ({ folders }: AddProgress) => {
+    looked = folders;
+    if (folders === 2) controller.abort();
+  };
+  await expect(walkModels(folder, { onStep, signal: controller.signal })).rejects.toMatchObject({ code: 'cancelled' });
+  expect(looked).toBe(2);
 });

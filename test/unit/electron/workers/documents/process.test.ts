@@ -2,12 +2,13 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { builtinModules } from 'node:module';
 import { join, resolve } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { DocumentKind } from '@/electron/contract/documents';
 import { limits as contractLimits } from '@/electron/contract/limits';
 import type { ReadingLimits } from '@/electron/contract/workerTasks';
 import { runExtraction } from '@/electron/services/documents/extraction';
 import { forkProcess } from '@/electron/services/engine/engineTransport';
+import { watchCost } from '@/electron/workers/documents/cost';
 import { endlessPdf, nestedPdf, pdfBomb } from '@/test/fixtures/documents/bombs';
 import { makeDocx, paragraph } from '@/test/fixtures/documents/docx';
 import { makePdf } from '@/test/fixtures/documents/pdf';
@@ -139,4 +140,56 @@ describe('a document that is made to take long', () => {
   it('does not harm the one after it', async () => {
     expect((await run('text', 'Words.')).text).toBe('Words.');
   });
+});
+
+const costLimits = { memoryBytes: 1000, heapMb: 1, stallSeconds: 10, totalSeconds: 100 };
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+});
+
+function cost() {
+  const used = { bytes: 0, processorSeconds: 0 };
+  const ends: string[] = [];
+  const cost = watchCost(costLimits, (exceeded) => ends.push(exceeded), {
+    bytes: () => used.bytes,
+    processorSeconds: () => used.processorSeconds,
+  });
+  return { used, ends, progressed: cost.progressed };
+}
+
+it('ends what takes too much memory, once', () => {
+  const { used, ends } = cost();
+  used.bytes = 1000;
+  vi.advanceTimersByTime(1000);
+  expect(ends).toEqual([]);
+  used.bytes = 1001;
+  vi.advanceTimersByTime(1000);
+  expect(ends).toEqual(['memory']);
+});
+
+it('counts the time of processors, not that of the clock', () => {
+  const { used, ends, progressed } = cost();
+  vi.advanceTimersByTime(3_600_000);
+  expect(ends).toEqual([]);
+  for (const seconds of [9, 18, 27]) {
+    used.processorSeconds = seconds;
+    vi.advanceTimersByTime(1000);
+    progressed();
+  }
+  expect(ends).toEqual([]);
+  used.processorSeconds = 38;
+  vi.advanceTimersByTime(1000);
+  expect(ends).toEqual(['stalled']);
+});
+
+it('ends what gets on without end', () => {
+  const { used, ends, progressed } = cost();
+  for (let seconds = 0; seconds <= 101; seconds++) {
+    used.processorSeconds = seconds;
+    vi.advanceTimersByTime(1000);
+    progressed();
+  }
+  expect(ends).toEqual(['late']);
 });
