@@ -1,14 +1,13 @@
-/** Questions and their answers over the engine server with a fake engine: turns, branches, the prompt. */
-import { copyFile, mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+/**
+ * Questions and their answers over the engine server with a fake engine: turns, branches, the prompt; answers that were
+ * stopped, or that the app died in.
+ */
 import { expect, test, vi } from 'vitest';
-import type { AnswerStats, Chat, Message } from '@/electron/contract/chats';
-import { ChatStore } from '@/electron/services/chats/chatStore';
+import type { AnswerStats, Chat } from '@/electron/contract/chats';
 import { addStats } from '@/electron/services/chats/runningAnswer';
 import { createFakeEngine } from '@/test/fixtures/fakeEngine';
 import { Gate } from '@/test/fixtures/gate';
-import { holding, long, setUpServices as setUp } from '@/test/fixtures/services';
-import { temporaryFolder } from '@/test/fixtures/temporary';
+import { afterPowerCut, holding, long, setUpServices as setUp } from '@/test/fixtures/services';
 
 const part: AnswerStats = {
   ...{ promptTokens: 100, cachedTokens: 40, restoredTokens: 40, rereadTokens: 1, answerTokens: 20, ttftMs: 300 },
@@ -32,43 +31,24 @@ test('a first part without figures (it was cut off by a crash) leaves those of t
 });
 
 test('a turn appends question and answer, streams, and ends with the whole text on disk', async () => {
-  const { call, events, final, send } = await setUp();
+  const { call, payloads, final, send } = await setUp();
   const { id, turn } = await send('Echo this please');
   expect(turn.userMessage).toMatchObject({ role: 'user', text: 'Echo this please', parentId: null });
   expect(turn.assistantMessage).toMatchObject({ role: 'assistant', parentId: turn.userMessage?.id, stopReason: null });
   const message = await final(turn);
   expect(message).toMatchObject({
-    text: 'Echo this please',
-    stopReason: 'end-of-turn',
-    modelName: 'Tiny',
-    error: null,
+    ...{ text: 'Echo this please', stopReason: 'end-of-turn', modelName: 'Tiny', error: null },
+    stats: { answerTokens: 3, typeK: 'turbo4' },
   });
-  expect(message.stats).toMatchObject({ answerTokens: 3, typeK: 'turbo4' });
-  const streamed = events.flatMap((event) => (event.name === 'onStream' ? [event.payload.text] : []));
+  const streamed = payloads('onStream').map(({ text }) => text);
   expect(streamed.join('')).toBe('Echo this please');
   const chat = await call('chats.open', { chatId: id });
   expect(chat).toMatchObject({ title: 'Echo this please', leafId: message.id, messages: [turn.userMessage, message] });
 });
 
 test('the prompt is the system prompt and the branch only', async () => {
-  const engine = createFakeEngine();
   const prompts: unknown[] = [];
-  const load = engine.loadModel.bind(engine);
-  engine.loadModel = async (path, options) => {
-    const model = await load(path, options);
-    const create = model.createContext.bind(model);
-    model.createContext = async (contextOptions) => {
-      const context = await create(contextOptions);
-      const generate = context.generate.bind(context);
-      context.generate = (prompt, generateOptions) => {
-        prompts.push(prompt);
-        return generate(prompt, generateOptions);
-      };
-      return context;
-    };
-    return model;
-  };
-  const { call, final } = await setUp({ engine });
+  const { call, final } = await setUp({ engine: createFakeEngine({ onPrompt: (prompt) => prompts.push(prompt) }) });
   await call('settings.update', { systemPrompt: 'Be brief.' });
   const { id } = await call('chats.create', {});
   const first = await final(await call('turns.send', { chatId: id, parentId: null, text: 'one' }));
@@ -124,18 +104,6 @@ test('removing a chat ends its answer first; restore brings the text back', asyn
   expect(messages[1]).toMatchObject({ stopReason: 'cancelled', text: expect.stringMatching(/^word/) });
 });
 
-/** Answers that were stopped, or that the app died in: what they have is kept, and they go on. */
-
-/** The answer as the next start of the app would find it: another reader stands for the app after a power cut. */
-async function asAfterDeath(dataFolder: string, chatId: string): Promise<Message | undefined> {
-  const copy = await temporaryFolder();
-  await mkdir(join(copy, 'chats'));
-  await copyFile(join(dataFolder, 'chats', `${chatId}.jsonl`), join(copy, 'chats', `${chatId}.jsonl`));
-  const store = new ChatStore(join(copy, 'chats'), join(copy, 'trash'));
-  await store.load();
-  return (await store.open(chatId)).messages[1];
-}
-
 test('stop keeps what was written; a second stop does nothing', async () => {
   const { call, final, state, begin } = await setUp(holding());
   const { turn } = await begin(long);
@@ -168,12 +136,7 @@ test('a stopped answer goes on in the same message, behind what it has, and its 
     payload: { chatId: id, message: more.assistantMessage },
   });
   const whole = await final(more);
-  expect(whole).toMatchObject({
-    id: half.id,
-    text,
-    stopReason: 'end-of-turn',
-    stats: { parts: 2, answerTokens: 60 },
-  });
+  expect(whole).toMatchObject({ id: half.id, text, stopReason: 'end-of-turn', stats: { parts: 2, answerTokens: 60 } });
   expect(whole.stats?.promptTokens).toBe((half.stats?.promptTokens ?? 0) * 2);
   const { messages } = await call('chats.open', { chatId: id });
   expect(messages).toEqual([turn.userMessage, whole]);
@@ -205,18 +168,18 @@ test('an app that dies while an answer goes on keeps both parts', async () => {
   events.length = 0;
   words.hold(4);
   await streaming(await call('turns.continue', { chatId: id, messageId: half.id }));
-  await vi.waitFor(async () =>
-    expect(await asAfterDeath(dataFolder, id)).toMatchObject({
-      ...{ id: half.id, stopReason: 'interrupted', stats: half.stats },
-      text: `${half.text}word word word word `,
-    }),
-  );
+  const kept = {
+    ...half,
+    stopReason: 'interrupted',
+    text: `${half.text}word word word word `,
+    error: expect.anything(),
+  };
+  await vi.waitFor(async () => expect((await afterPowerCut(dataFolder, id)).messages[1]).toEqual(kept));
 });
 
 test('a partial answer reaches the disk while it is written', async () => {
   const { dataFolder, begin } = await setUp(holding());
   const { id } = await begin(long);
-  await vi.waitFor(async () =>
-    expect(await asAfterDeath(dataFolder, id)).toMatchObject({ stopReason: 'interrupted', text: 'word word word ' }),
-  );
+  const kept = { stopReason: 'interrupted', text: 'word word word ' };
+  await vi.waitFor(async () => expect((await afterPowerCut(dataFolder, id)).messages[1]).toMatchObject(kept));
 });

@@ -3,7 +3,6 @@ import { cp } from 'node:fs/promises';
 import { expect, test, vi } from 'vitest';
 import type { Message, Summary } from '@/electron/contract/chats';
 import type { Section } from '@/electron/contract/documents';
-import type { ChatMessage, Engine } from '@/electron/engine/native/types';
 import { partsOf, rangeLabel } from '@/electron/services/chats/summaryPlan';
 import { createFakeEngine } from '@/test/fixtures/fakeEngine';
 import { Gate } from '@/test/fixtures/gate';
@@ -14,33 +13,16 @@ import { temporaryFolder } from '@/test/fixtures/temporary';
 const long = Array.from({ length: 24 }, (_, i) => `# Chapter ${i + 1}\n${`word${i} `.repeat(58).trim()}`).join('\n');
 const small = { context: { nCtx: 512 }, documents: { reserve: 128 } };
 
-/** Keeps every prompt that the engine was given. `onPrompt`: how many there are, before the answer to it begins */
-function recording(engine: Engine, onPrompt: (count: number) => void): { engine: Engine; prompts: string[][] } {
-  const prompts: string[][] = [];
-  const load = engine.loadModel;
-  engine.loadModel = async (...args) => {
-    const model = await load(...args);
-    const create = model.createContext;
-    model.createContext = async (...options) => {
-      const context = await create(...options);
-      const generate = context.generate;
-      context.generate = (prompt, more) => {
-        prompts.push((prompt as ChatMessage[]).map(({ content }) => content));
-        onPrompt(prompts.length);
-        return generate(prompt, more);
-      };
-      return context;
-    };
-    return model;
-  };
-  return { engine, prompts };
-}
-
 /** `held`: the second answer comes to a stand after three words, until `words` is opened */
 async function setUp({ held = false, data, text = long }: { held?: boolean; data?: string; text?: string } = {}) {
   const words = new Gate();
-  const { engine, prompts } = recording(createFakeEngine({ words }), (count) => {
-    if (held && count === 2) words.hold(3);
+  const prompts: string[][] = [];
+  const engine = createFakeEngine({
+    words,
+    onPrompt: (messages) => {
+      prompts.push(messages.map(({ content }) => content));
+      if (held && prompts.length === 2) words.hold(3);
+    },
   });
   const app = await setUpServices({ engine, start: false, ...(data ? { data } : {}) });
   await app.call('settings.update', small);
@@ -66,9 +48,9 @@ async function summarise({ call, attachment }: App, kind: Summary['kind'] = 'sum
 const documentParts = ({ summary }: Message) => summary?.parts.filter(({ source }) => source.kind === 'document') ?? [];
 
 /** The n-th end of this answer: it ends more than once where it was continued. */
-async function ends({ events }: App, id: string, count: number): Promise<Message> {
+async function ends({ payloads }: App, id: string, count: number): Promise<Message> {
   return vi.waitFor(() => {
-    const all = events.flatMap((event) => (event.name === 'onMessage' ? [event.payload.message] : []));
+    const all = payloads('onMessage').map(({ message }) => message);
     const found = all.filter((message) => message.id === id && message.stopReason !== null)[count - 1];
     if (!found) throw new Error('not yet');
     return found;
@@ -76,11 +58,9 @@ async function ends({ events }: App, id: string, count: number): Promise<Message
 }
 
 /** A part is done, and the next one has some words. */
-async function inTheMidst({ events }: App): Promise<void> {
-  await vi.waitFor(() => {
-    const texts = events.flatMap((event) => (event.name === 'onStream' ? [event.payload] : []));
-    if (!texts.some(({ messageId, text }) => messageId.endsWith('#1') && text !== '')) throw new Error('not yet');
-  });
+async function inTheMidst({ payloads }: App): Promise<void> {
+  const begun = () => payloads('onStream').some(({ messageId, text }) => messageId.endsWith('#1') && text !== '');
+  await vi.waitFor(() => expect(begun()).toBe(true));
 }
 
 test('each section is in one part, the results are joined, follow-up questions see them alone', async () => {
@@ -121,12 +101,11 @@ test('a window sees each part begin, and its words as they come', async () => {
   const app = await setUp();
   const { turn } = await summarise(app, 'outline');
   const message = await ends(app, turn.assistantMessage.id, 1);
-  const steps = app.events.flatMap((event) => (event.name === 'onMessage' ? [event.payload.message] : []));
+  const steps = app.payloads('onMessage').map(({ message: step }) => step);
   const begun = steps.filter(({ stopReason, summary }) => stopReason === null && summary?.parts.length);
   expect(begun).toHaveLength((message.summary?.parts.length ?? 0) + 1);
-  const ids = new Set(app.events.flatMap((event) => (event.name === 'onStream' ? [event.payload.messageId] : [])));
-  expect(ids).toContain(`${message.id}#0`);
-  expect(ids).toContain(message.id);
+  const ids = app.payloads('onStream').map(({ messageId }) => messageId);
+  expect(ids).toEqual(expect.arrayContaining([`${message.id}#0`, message.id]));
 });
 
 test('stopped in a part: what is written stays, and Continue goes on from there', async () => {

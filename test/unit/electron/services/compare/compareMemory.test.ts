@@ -1,6 +1,4 @@
 /** What a comparison does with the memory of the chat: takes it when it must, and gives it back. */
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import type { CompareRun } from '@/electron/contract/compare';
 import type { OperationInput } from '@/electron/contract/contract';
@@ -60,7 +58,7 @@ async function setUp(free: number) {
       return run;
     }, 4000);
   }
-  const steps = () => new Set(app.events.flatMap((event) => (event.name === 'onCompare' ? [event.payload.step] : [])));
+  const steps = () => app.payloads('onCompare').map(({ step }) => step);
   return { ...app, alive, compare, steps, model };
 }
 
@@ -120,12 +118,9 @@ test('contexts take turns when all fit; at once only then, and the run says why 
 });
 
 test('another model is compared, and the one before it is loaded again', async () => {
-  const { call, compare, services, dataFolder, alive } = await setUp(6 * GiB);
+  const { addModel, compare, services, alive } = await setUp(6 * GiB);
   const before = services.engine.status().modelId;
-  const path = join(dataFolder, 'other.gguf');
-  await writeFile(path, 'GGUF and more');
-  const { added } = await call('models.addPaths', { paths: [path] });
-  const run = await compare({}, { modelId: added[0]?.id ?? '' });
+  const run = await compare({}, { modelId: await addModel() });
   expect(run).toMatchObject({ state: 'done', model: { fileName: 'other.gguf' } });
   expect(services.engine.status()).toMatchObject({ state: 'ready', modelId: before });
   expect(services.settings.get().modelId).toBeNull();

@@ -8,7 +8,7 @@ import type { OperationInput } from '@/electron/contract/contract';
 import { countPrompt, resolvePrompt } from '@/electron/services/compare/comparePrompt';
 import { createFakeEngine } from '@/test/fixtures/fakeEngine';
 import { Gate } from '@/test/fixtures/gate';
-import { setUpServices } from '@/test/fixtures/services';
+import { attach, setUpServices } from '@/test/fixtures/services';
 
 type Request = OperationInput<'compare.start'>;
 const configurations: Request['configurations'] = [
@@ -31,7 +31,12 @@ async function setUp(data?: string) {
       if (!test(run)) throw new Error(`it is ${run.state}`);
       return run;
     });
-  return { ...app, words, start, until };
+  /** what was streamed for this column */
+  const textOf = (column: number) => {
+    const frames = app.payloads('onCompareFrame').filter(({ index }) => index === column);
+    return frames.map(({ text }) => text).join('');
+  };
+  return { ...app, words, start, until, textOf };
 }
 
 const ended = (run: CompareRun) => run.state !== 'running';
@@ -47,7 +52,7 @@ test('a prompt is counted by the model that is loaded, and by no other', async (
 
 describe('a run', () => {
   test('fills its columns, streams their text, and is listed and stored', async () => {
-    const { start, until, call, events, dataFolder, services } = await setUp();
+    const { start, until, call, payloads, textOf, dataFolder, services } = await setUp();
     const { runId } = await start({ name: 'First' });
     const run = await until(runId, ended);
     expect(run).toMatchObject({ name: 'First', state: 'done', promptTokens: 5, model: { fileName: 'tiny.gguf' } });
@@ -56,10 +61,8 @@ describe('a run', () => {
       expect(column).toMatchObject({ state: 'done', step: null, answer: { text: 'one two three four five' } });
       expect(column.memory).toMatchObject({ kvK: 8e6, kvV: 8e6 });
     }
-    const frames = events.flatMap((event) => (event.name === 'onCompareFrame' ? [event.payload] : []));
-    const second = frames.filter(({ index }) => index === 1).map(({ text }) => text);
-    expect(second.join('')).toBe('one two three four five');
-    const told = events.flatMap((event) => (event.name === 'onCompare' ? [event.payload] : []));
+    expect(textOf(1)).toBe('one two three four five');
+    const told = payloads('onCompare');
     const { request, ...rest } = run;
     expect(told.at(-1)).toEqual(rest);
     expect(told[0]).not.toHaveProperty('request');
@@ -116,16 +119,12 @@ describe('a run', () => {
   });
 
   test('loses its engine: what has ended stays, what was written too, and the app goes on', async () => {
-    const { start, until, state, transports, events, words } = await setUp();
+    const { start, until, state, transports, textOf, words } = await setUp();
     // all five of the first column, and two of the second
     words.hold(7);
     const { runId } = await start();
     await until(runId, ({ columns }) => columns[0]?.state === 'done' && columns[1]?.step === 'answer');
-    const second = () =>
-      events.flatMap((event) =>
-        event.name === 'onCompareFrame' && event.payload.index === 1 ? [event.payload.text] : [],
-      );
-    await vi.waitFor(() => expect(second().join('')).toBe('one two '));
+    await vi.waitFor(() => expect(textOf(1)).toBe('one two '));
     transports.at(-1)?.exit({ code: null, signal: 'SIGKILL' });
     const run = await until(runId, ended);
     expect(run).toMatchObject({ state: 'interrupted', error: { code: 'engine-crashed' } });
@@ -151,15 +150,8 @@ describe('prompts', () => {
   });
 
   test('documents stand before their question; one that is gone is told', async () => {
-    const { call, start, until, events } = await setUp();
-    const jobId = await call('documents.addText', { name: 'notes.txt', text: 'The lamp was lit.' });
-    const document = await vi.waitFor(() => {
-      const jobs = events.flatMap((event) => (event.name === 'onDocumentJobs' ? event.payload : []));
-      const found = jobs.filter(({ id }) => id === jobId).at(-1)?.document;
-      if (!found) throw new Error('not yet');
-      return found;
-    });
-    const attachment = { documentId: document.id, name: 'notes.txt', part: { kind: 'whole' as const } };
+    const { call, start, until } = await setUp();
+    const attachment = await attach(call, 'notes.txt', 'The lamp was lit.');
     const prompt = { kind: 'documents' as const, attachments: [attachment], question: 'Who lit it?' };
     const run = await until((await start({ prompt })).runId, ended);
     expect(run.name).toBe('Who lit it?');
