@@ -1,7 +1,8 @@
 /** The services together, over the engine server with a fake engine: what a window would see beside models and answers. */
-import { writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { settingsSchema } from '@/electron/contract/settings';
 import { setUpServices as setUp } from '@/test/fixtures/services';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 
@@ -22,13 +23,21 @@ test('the third-party notices are the file of the build, or a sentence when it i
   expect(await call('app.thirdPartyNotices', undefined)).toEqual({ text: 'zod 1.2.3: MIT' });
 });
 
-test('a corrupt settings file becomes a notice of this start', async () => {
+test('a damaged file of any store is kept aside, and is a notice of this start; the app goes on without it', async () => {
   const data = await temporaryFolder();
-  await writeFile(join(data, 'settings.json'), '{"version":');
+  const names = ['settings', 'model-settings', 'presets', 'models', 'machine'];
+  for (const name of names) await writeFile(join(data, `${name}.json`), `{"version":1,"${name}":`);
   const { call } = await setUp({ data });
-  expect((await call('app.info', undefined)).notices).toEqual([
-    expect.stringContaining('settings file could not be read'),
-  ]);
+  const { notices } = await call('app.info', undefined);
+  expect(notices).toHaveLength(names.length);
+  for (const name of names) {
+    const aside = (await readdir(data)).find((file) => file.startsWith(`${name}.corrupt-`)) ?? expect.unreachable(name);
+    expect(await readFile(join(data, aside), 'utf8')).toBe(`{"version":1,"${name}":`);
+    expect(notices).toContainEqual(expect.stringContaining(` ${aside}`));
+  }
+  expect(await call('settings.get', undefined)).toEqual(settingsSchema.parse({}));
+  expect(await call('presets.list', undefined)).toEqual({ presets: [], defaultId: null });
+  expect(await call('models.list', undefined)).toMatchObject([{ fileName: 'tiny.gguf' }]);
 });
 
 test('text that is pasted becomes a document, which the window reads in slices', async () => {

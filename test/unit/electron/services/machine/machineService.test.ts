@@ -1,6 +1,6 @@
 /** The measured machine: kept, shared, cancelled, set aside when damaged, and never over what a person has set. */
 import { EventEmitter } from 'node:events';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, test, vi } from 'vitest';
 import type { EngineStatus } from '@/electron/contract/engine';
@@ -17,17 +17,11 @@ import { type PowerEvents, PowerWatch } from '@/electron/services/machine/power'
 import { capabilities } from '@/test/fixtures/samples';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 
-const found = {
-  ...{ totalBytes: 8e9, freeBytes: 4e9 },
-  bandwidth: [
-    { threads: 1, bytesPerSecond: 10e9 },
-    { threads: 2, bytesPerSecond: 10.1e9 },
-  ],
-};
+const bandwidth = [10e9, 10.1e9].map((bytesPerSecond, i) => ({ threads: i + 1, bytesPerSecond }));
+const found = { totalBytes: 8e9, freeBytes: 4e9, bandwidth };
 
 async function setUp(probe: () => Promise<unknown> = async () => found) {
-  const folder = await temporaryFolder();
-  const path = join(folder, 'machine.json');
+  const path = join(await temporaryFolder(), 'machine.json');
   let onProgress: (progress: { fraction: number }) => void = () => undefined;
   const calls: string[] = [];
   const parts: MachineParts = {
@@ -49,7 +43,7 @@ async function setUp(probe: () => Promise<unknown> = async () => found) {
   const service = new MachineService(path, parts, () => 7);
   const progress: MachineProgress[] = [];
   service.progress.on((one) => progress.push(one));
-  return { folder, path, parts, service, progress, calls, report: (fraction: number) => onProgress({ fraction }) };
+  return { path, parts, service, progress, calls, report: (fraction: number) => onProgress({ fraction }) };
 }
 
 it('measures, tells how far it is, and finds it again at the next start', async () => {
@@ -84,20 +78,9 @@ it('shares one measurement, passes its progress on, and keeps the last result wh
   await expect(readFile(path)).rejects.toThrow();
 });
 
-it('sets a damaged file aside and says so', async () => {
-  const { folder, path, service } = await setUp();
-  await writeFile(path, '{"version":1,"facts":{');
-  await service.file.load();
-  expect(service.measured()).toBeNull();
-  expect(service.file.notices).toEqual([expect.stringContaining('measure again')]);
-  expect(await readdir(folder)).toEqual([expect.stringMatching(/^machine\.corrupt-.*\.json$/)]);
-});
-
 it('takes over only what a person has left as it was', () => {
   const choice: MachineChoice = {
-    threads: { value: 4, why: '' },
-    nCtx: { value: 32_768, why: '' },
-    cache: { value: 'turbo3', why: '' },
+    ...{ threads: { value: 4, why: '' }, nCtx: { value: 32_768, why: '' }, cache: { value: 'turbo3', why: '' } },
   };
   const fresh = contextSettingsSchema.parse({});
   expect(firstValues(fresh, choice)).toEqual({ threads: 4, nCtx: 32_768, typeK: 'turbo3', typeV: 'turbo3' });
@@ -109,11 +92,8 @@ it('takes over only what a person has left as it was', () => {
 
 function monitor(thermal: string, onBattery: boolean) {
   const events = new EventEmitter();
-  const shape = Object.assign(events, {
-    getCurrentThermalState: () => thermal,
-    isOnBatteryPower: () => onBattery,
-  }) as EventEmitter & PowerEvents;
-  return shape;
+  const state = { getCurrentThermalState: () => thermal, isOnBatteryPower: () => onBattery };
+  return Object.assign(events, state) as EventEmitter & PowerEvents;
 }
 
 test('a Mac tells its heat, its speed limit and its power supply', () => {

@@ -12,28 +12,21 @@ import { hubTree, model, ollamaTree, put } from '@/test/fixtures/modelTrees';
 import { modelInfo } from '@/test/fixtures/samples';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 
-async function setUp(listText?: string) {
+async function setUp() {
   const folder = await temporaryFolder();
-  const embedded = join(folder, 'app');
   const models = join(folder, 'models');
-  await mkdir(embedded);
-  await mkdir(join(models, 'deeper'), { recursive: true });
-  await writeFile(join(embedded, 'tiny.gguf'), 'GGUF');
-  await writeFile(join(models, 'a.gguf'), 'GGUF');
-  await writeFile(join(models, 'deeper', 'b.GGUF'), 'GGUF');
-  await writeFile(join(models, 'notes.txt'), 'no model');
-  const listPath = join(folder, 'models.json');
-  if (listText !== undefined) await writeFile(listPath, listText);
+  for (const name of ['app/tiny.gguf', 'models/a.gguf', 'models/deeper/b.GGUF']) await put(join(folder, name), 'GGUF');
+  await put(join(models, 'notes.txt'), 'no model');
   const inspect = vi.fn(async (path: string) => {
     if (path.includes('broken')) throw new ConcertinaError('model-invalid', 'The header is cut off.');
     return modelInfo;
   });
   const open = async () => {
-    const list = new ModelList(listPath, () => new Date('2026-11-21T12:00:00Z'));
-    await list.load();
-    return { list, library: new ModelLibrary({ embeddedFolder: embedded, added: list, inspector: { inspect } }) };
+    const added = new ModelList(join(folder, 'models.json'));
+    await added.load();
+    return new ModelLibrary({ embeddedFolder: join(folder, 'app'), added, inspector: { inspect } });
   };
-  return { folder, models, inspect, listPath, open, ...(await open()) };
+  return { folder, models, inspect, open, library: await open() };
 }
 
 const names = (entries: { fileName: string }[]) => entries.map(({ fileName }) => fileName);
@@ -65,7 +58,7 @@ test('a file is added in place and is there after a restart', async () => {
   expect(added).toMatchObject([
     { fileName: 'a.gguf', source: 'file', location: models, info: modelInfo, problem: null },
   ]);
-  const again = (await open()).library;
+  const again = await open();
   expect(names(await again.list())).toEqual(['tiny.gguf', 'a.gguf']);
   expect(await again.pathOf(added[0]?.id ?? '')).toBe(join(models, 'a.gguf'));
 });
@@ -74,14 +67,16 @@ test('what cannot be used is refused with its name and a reason; the rest is add
   const { library, models } = await setUp();
   await writeFile(join(models, 'broken.gguf'), 'GGUF');
   await writeFile(join(models, 'empty.gguf'), '');
-  const paths = ['notes.txt', 'broken.gguf', 'empty.gguf', 'missing.gguf', 'a.gguf'].map((name) => join(models, name));
-  const { added, refused } = await library.add(paths);
+  await mkdir(join(models, 'nothing'));
+  const tried = ['notes.txt', 'broken.gguf', 'empty.gguf', 'missing.gguf', 'nothing', 'a.gguf'];
+  const { added, refused } = await library.add(tried.map((name) => join(models, name)));
   expect(names(added)).toEqual(['a.gguf']);
   expect(refused.map(({ name, error }) => [name, error.code])).toEqual([
     ['notes.txt', 'model-invalid'],
     ['broken.gguf', 'model-invalid'],
     ['empty.gguf', 'model-invalid'],
     ['missing.gguf', 'model-missing'],
+    ['nothing', 'not-found'],
   ]);
   for (const { name, error } of refused) expect(error.message).toContain(name);
   expect(names(await library.list())).toEqual(['tiny.gguf', 'a.gguf']);
@@ -100,18 +95,11 @@ test('a folder brings all its models, deeper ones too, and new ones later; a bro
   });
 });
 
-test('a folder without models is refused', async () => {
-  const { library, folder } = await setUp();
-  await mkdir(join(folder, 'nothing'));
-  const { refused } = await library.add([join(folder, 'nothing')]);
-  expect(refused).toMatchObject([{ name: 'nothing', error: { code: 'not-found' } }]);
-});
-
 test('remove takes a model off the list and leaves its file; adding it again brings it back', async () => {
   const { library, models, open } = await setUp();
   const { added } = await library.add([models]);
   await library.remove(added[0]?.id ?? '');
-  expect(names(await (await open()).library.list())).toEqual(['tiny.gguf', 'b.GGUF']);
+  expect(names(await (await open()).list())).toEqual(['tiny.gguf', 'b.GGUF']);
   expect(await readFile(join(models, 'a.gguf'), 'utf8')).toBe('GGUF');
   await library.add([models]);
   expect(names(await library.list())).toEqual(['tiny.gguf', 'a.gguf', 'b.GGUF']);
@@ -145,32 +133,15 @@ test('a file that was looked at while the engine crashed can be added once more'
   expect(added).toMatchObject([{ fileName: 'a.gguf', info: modelInfo, problem: null }]);
 });
 
-test('files that are added at the same time do not undo each other', async () => {
-  const { library, models, open } = await setUp();
-  await Promise.all([library.add([join(models, 'a.gguf')]), library.add([join(models, 'deeper', 'b.GGUF')])]);
-  expect(names(await (await open()).library.list())).toHaveLength(3);
-});
-
-test('a corrupt list is set aside with a notice', async () => {
-  const { list, library, folder } = await setUp('{"files":');
-  expect(list.notices).toEqual([expect.stringContaining('list of models could not be read')]);
-  expect(names(await library.list())).toEqual(['tiny.gguf']);
-  expect(await readFile(join(folder, 'models.corrupt-2026-11-21T12-00-00.json'), 'utf8')).toBe('{"files":');
-});
-
 describe('the list over folders that change, files that are there twice, and the trash', () => {
   async function setUp() {
     const home = await temporaryFolder();
     await mkdir(join(home, 'app'));
     await mkdir(join(home, 'models'));
     const duplicates = new Duplicates(join(home, 'hashes.json'), hashFiles);
+    const added = new ModelList(join(home, 'models.json'));
     const library = new ModelLibrary({
-      ...{
-        embeddedFolder: join(home, 'app'),
-        added: new ModelList(join(home, 'models.json')),
-        duplicates,
-        watch: true,
-      },
+      ...{ embeddedFolder: join(home, 'app'), added, duplicates, watch: true },
       inspector: { inspect: async () => modelInfo },
       machine: { platform: 'linux', home, environment: {} },
     });
@@ -204,7 +175,10 @@ describe('the list over folders that change, files that are there twice, and the
 
   describe('watching', () => {
     const timing = { restMs: 5, mostMs: 50, pollMs: 20 };
-    const tick = { toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] as const };
+    function setTick(): void {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] });
+      onTestFinished(() => void vi.useRealTimers());
+    }
 
     /** A system that watches what is `there`, and tells when the test says so. */
     function fakeSystem(...there: string[]) {
@@ -218,8 +192,7 @@ describe('the list over folders that change, files that are there twice, and the
     }
 
     test('where the system does not watch, it is looked at every now and then', () => {
-      vi.useFakeTimers({ toFake: [...tick.toFake] });
-      onTestFinished(() => void vi.useRealTimers());
+      setTick();
       const changed = vi.fn();
       const blind = new FolderWatch(changed, timing, fakeSystem().open);
       blind.set(['a']);
@@ -231,8 +204,7 @@ describe('the list over folders that change, files that are there twice, and the
     });
 
     test('a folder that comes back is watched again, and not looked at any more until it changes', () => {
-      vi.useFakeTimers({ toFake: [...tick.toFake] });
-      onTestFinished(() => void vi.useRealTimers());
+      setTick();
       const changed = vi.fn();
       const system = fakeSystem();
       const seeing = new FolderWatch(changed, timing, system.open);
@@ -347,10 +319,8 @@ describe('the list over folders that change, files that are there twice, and the
     const { models, library } = await setUp();
     const { added } = await library.add([await put(join(models, 'a.gguf'), model('a'))]);
     const refusal = () => Promise.reject(new Error('no trash on this disk'));
-    await expect(library.trash(added[0]?.id ?? '', refusal)).rejects.toMatchObject({
-      code: 'storage-failed',
-      message: 'a.gguf could not be moved to the trash: no trash on this disk.',
-    });
+    const message = expect.stringMatching(/^a\.gguf .*no trash on this disk\.$/);
+    await expect(library.trash(added[0]?.id ?? '', refusal)).rejects.toMatchObject({ code: 'storage-failed', message });
     expect(await library.list()).toHaveLength(1);
   });
 
@@ -358,10 +328,7 @@ describe('the list over folders that change, files that are there twice, and the
     const { home, models, library } = await setUp();
     await writeFile(join(models, 'm.gguf'), 'GGUF and so on');
     const large = join(home, 'large');
-    for (const name of ['a', 'b']) {
-      await mkdir(join(large, name), { recursive: true });
-      await writeFile(join(large, name, `${name}.gguf`), 'GGUF and so on');
-    }
+    for (const name of ['a', 'b']) await put(join(large, name, `${name}.gguf`), 'GGUF and so on');
     let searches = 0;
     const off = library.addProgress.on(({ folders, models: found }) => {
       // the first folder is searched too fast to be told twice

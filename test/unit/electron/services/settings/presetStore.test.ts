@@ -1,4 +1,3 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { type PresetContent, settingsSchema } from '@/electron/contract/settings';
@@ -18,7 +17,7 @@ const preset = (name: string, more: Partial<PresetContent> = {}): PresetContent 
 async function setUp() {
   const path = join(await temporaryFolder(), 'presets.json');
   const open = async () => {
-    const store = new PresetStore(path, () => new Date(0));
+    const store = new PresetStore(path);
     await store.load();
     return store;
   };
@@ -51,16 +50,6 @@ test('a name is given once, and what is not there is refused; the default goes w
   await expect(store.setDefault('nobody')).rejects.toMatchObject({ code: 'not-found' });
   await store.setDefault(id);
   expect(await store.remove(id)).toEqual({ presets: [], defaultId: null });
-});
-
-test('a file that cannot be read is kept, and said', async () => {
-  const { path, open } = await setUp();
-  await writeFile(path, '{"version":1,"presets":[{');
-  const store = await open();
-  expect(store.get()).toEqual({ presets: [], defaultId: null });
-  expect(store.notices[0]).toContain('presets.corrupt-1970-01-01T00-00-00.json');
-  const [aside = ''] = await readdir(join(path, '..'));
-  expect(await readFile(join(path, '..', aside), 'utf8')).toBe('{"version":1,"presets":[{');
 });
 
 test('the app begins with the default preset, and only with its prompt and sampling', async () => {

@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { type ModelDefaults, samplingSettingsSchema, settingsSchema } from '@/electron/contract/settings';
@@ -8,14 +8,11 @@ import { setUpServices } from '@/test/fixtures/services';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 
 const defaults = settingsSchema.parse({});
-const noon = () => new Date('2026-11-21T12:00:00.000Z');
 
-async function setUp(content?: string) {
+async function setUp() {
   const folder = await temporaryFolder();
   const path = join(folder, 'settings.json');
-  if (content !== undefined) await writeFile(path, content);
-  const store = new SettingsStore(path, noon);
-  return { folder, path, store };
+  return { folder, path, store: new SettingsStore(path) };
 }
 
 test('without a file the defaults hold, and nothing is written', async () => {
@@ -39,46 +36,6 @@ test('a patch changes the named keys only, is announced, and survives a restart'
   expect(again.get()).toEqual(expected);
 });
 
-test('patches at the same time do not undo each other', async () => {
-  const { store } = await setUp();
-  await store.load();
-  await Promise.all([store.update({ theme: 'dark' }), store.update({ systemPrompt: 'Be brief.' })]);
-  expect(store.get()).toMatchObject({ theme: 'dark', systemPrompt: 'Be brief.' });
-});
-
-test.each(['{"version":1,"theme":', 'null', '[]', '{"context":{"nCtx":-5}}', '{"version":99}', ''])(
-  'a file that cannot be used (%s) is set aside, said, and defaults are used',
-  async (content) => {
-    const { folder, store } = await setUp(content);
-    await store.load();
-    expect(store.get()).toEqual(defaults);
-    expect(store.notices).toEqual([expect.stringContaining('settings file could not be read')]);
-    expect(await readdir(folder)).toEqual(['settings.corrupt-2026-11-21T12-00-00.json']);
-    expect(await readFile(join(folder, 'settings.corrupt-2026-11-21T12-00-00.json'), 'utf8')).toBe(content);
-  },
-);
-
-test('an older version is migrated, and the old file is kept', async () => {
-  const folder = await temporaryFolder();
-  const path = join(folder, 'settings.json');
-  const old = JSON.stringify({ version: 0, colours: 'dark' });
-  await writeFile(path, old);
-  const store = new SettingsStore(path, noon, { 0: ({ colours }) => ({ theme: colours }) });
-  await store.load();
-  expect(store.get()).toEqual({ ...defaults, theme: 'dark' });
-  expect(store.notices).toEqual([]);
-  expect(await readFile(`${path}.v0.bak`, 'utf8')).toBe(old);
-  expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({ version: 1, theme: 'dark' });
-});
-
-test('a change that cannot be written is an error and does not count', async () => {
-  const folder = await temporaryFolder();
-  await writeFile(join(folder, 'data'), 'a file where the folder should be');
-  const store = new SettingsStore(join(folder, 'data', 'settings.json'));
-  await expect(store.update({ theme: 'dark' })).rejects.toMatchObject({ code: 'storage-failed' });
-  expect(store.get().theme).toBe('system');
-});
-
 describe('the service', () => {
   const context = { nCtx: 4096, typeK: 'q8_0', typeV: 'turbo3', gpuLayers: 3 } as const;
   const sampling = { ...samplingSettingsSchema.parse({}), temperature: 0.1 };
@@ -87,9 +44,9 @@ describe('the service', () => {
   async function setUp(folder?: string) {
     const data = folder ?? (await temporaryFolder());
     const store = new SettingsStore(join(data, 'settings.json'));
-    const defaults = new ModelDefaultsStore(join(data, 'model-settings.json'), () => new Date('2026-11-22T01:00:00Z'));
+    const defaults = new ModelDefaultsStore(join(data, 'model-settings.json'));
     await Promise.all([store.load(), defaults.load()]);
-    return { data, store, defaults, settings: new SettingsService(store, defaults) };
+    return { data, store, settings: new SettingsService(store, defaults) };
   }
 
   test('what is set for a model counts while it is in use, and after a restart', async () => {
@@ -113,45 +70,19 @@ describe('the service', () => {
     const { settings, store } = await setUp();
     await settings.setDefaults('a', { ...own, sampling: null });
     settings.follow('a');
-    const after = await settings.update({
-      theme: 'dark',
-      systemPrompt: 'Count.',
-      context: { nCtx: 512, batch: 64 },
-      sampling: { topK: 3 },
-    });
-    expect(after).toMatchObject({
-      theme: 'dark',
-      systemPrompt: 'Count.',
-      context: { nCtx: 512, batch: 64 },
-      sampling: { topK: 3 },
-    });
-    expect(store.get()).toMatchObject({
-      theme: 'dark',
-      systemPrompt: '',
-      context: { nCtx: 8192, batch: 64 },
-      sampling: { topK: 3 },
-    });
+    const forAll = { theme: 'dark', sampling: { topK: 3 } } as const;
+    const patch = { ...forAll, systemPrompt: 'Count.', context: { nCtx: 512, batch: 64 } };
+    expect(await settings.update(patch)).toMatchObject(patch);
+    expect(store.get()).toMatchObject({ ...forAll, systemPrompt: '', context: { nCtx: 8192, batch: 64 } });
     await settings.update({ systemPrompt: 'For all.' }, 'all');
     expect([settings.get().systemPrompt, store.get().systemPrompt]).toEqual(['Count.', 'For all.']);
     await settings.update({ systemPrompt: 'From afar.' }, { modelId: 'b' });
     expect([settings.get().systemPrompt, store.get().systemPrompt]).toEqual(['Count.', 'From afar.']);
   });
 
-  test('a file that cannot be read is kept aside with a notice', async () => {
-    const data = await temporaryFolder();
-    await writeFile(join(data, 'model-settings.json'), '{"models":');
-    const { defaults, settings } = await setUp(data);
-    expect(defaults.notices).toEqual([expect.stringContaining('model-settings.corrupt-2026-11-22T01-00-00.json')]);
-    expect(await readFile(join(data, 'model-settings.corrupt-2026-11-22T01-00-00.json'), 'utf8')).toBe('{"models":');
-    expect(settings.get().context.nCtx).toBe(8192);
-  });
-
   test('a model is loaded with its own settings; taking them away loads it with those of all; both are told to the window', async () => {
-    const { call, events, services, dataFolder } = await setUpServices();
-    const file = join(dataFolder, 'other.gguf');
-    await writeFile(file, 'GGUF and more');
-    const { added } = await call('models.addPaths', { paths: [file] });
-    const modelId = added[0]?.id ?? '';
+    const { call, events, services, addModel } = await setUpServices();
+    const modelId = await addModel();
     await call('models.setDefaults', { modelId, defaults: { ...own, sampling: null } });
     expect((await call('settings.get', undefined)).context.nCtx).toBe(8192);
     const loads = services.engine.loads();
