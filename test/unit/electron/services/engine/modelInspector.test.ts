@@ -37,12 +37,8 @@ async function until<T>(check: () => T): Promise<T> {
 
 async function setUp(options: InspectorOptions = {}) {
   const folder = await temporaryFolder();
-  const paths = await Promise.all(
-    ['a', 'b', 'c'].map(async (name) => {
-      await writeFile(join(folder, `${name}.gguf`), name);
-      return join(folder, `${name}.gguf`);
-    }),
-  );
+  const paths: [string, string] = [join(folder, 'a.gguf'), join(folder, 'b.gguf')];
+  for (const path of paths) await writeFile(path, path);
   const opened: ScriptedTransport[] = [];
   const inspector = new ModelInspector(
     () => {
@@ -68,9 +64,15 @@ async function setUp(options: InspectorOptions = {}) {
       return calls;
     });
   const started = (count: number) => until(() => expect(opened).toHaveLength(count));
+  /** that many processes were started; the newest is ready, and has been sent so many calls */
+  async function ready(processes: number, calls = 1): Promise<Call[]> {
+    await started(processes);
+    last().ready();
+    return asked(calls);
+  }
   const answer = (call: Call | undefined, value: unknown = modelInfo) =>
     last().message({ type: 'answer', id: call?.id, envelope: { ok: true, value } });
-  return { inspector, paths: paths as [string, string, string], opened, last, asked, started, answer };
+  return { inspector, paths, opened, last, asked, started, ready, answer };
 }
 
 const codeOf = (answer: Promise<unknown>) =>
@@ -102,25 +104,18 @@ test('a process is started when something is asked, is asked when it is ready, a
 });
 
 test('a file that ends the process is answered with an error, and not tried again; the next one gets a new process at once', async () => {
-  const { inspector, paths, opened, last, asked, started, answer } = await setUp();
+  const { inspector, paths, opened, last, answer, ready } = await setUp();
   const ended: string[] = [];
   inspector.ended.on(({ message }) => ended.push(message));
   const bad = [inspector.inspect(paths[0]), inspector.estimate(paths[0], context)];
   const good = inspector.inspect(paths[1]);
-  await started(1);
-  last().ready();
-  await asked(2);
+  await ready(1, 2);
   last().exit(aborted);
   for (const one of bad) {
-    await expect(one).rejects.toMatchObject({
-      code: 'model-invalid',
-      message: 'a.gguf cannot be read: it ends the program that reads model files (SIGABRT).',
-      hint: expect.stringContaining('Download it again'),
-    });
+    const message = expect.stringMatching(/^a\.gguf .*SIGABRT/);
+    await expect(one).rejects.toMatchObject({ code: 'model-invalid', message });
   }
-  await started(2);
-  last().ready();
-  answer((await asked(1))[0]);
+  answer((await ready(2))[0]);
   expect(await good).toEqual(modelInfo);
   expect(await codeOf(inspector.fit({ path: paths[0], context }))).toBe('model-invalid');
   expect(last().sent).toHaveLength(1);
@@ -130,28 +125,22 @@ test('a file that ends the process is answered with an error, and not tried agai
 });
 
 test('a file that was replaced is another one', async () => {
-  const { inspector, paths, last, asked, started, answer } = await setUp();
+  const { inspector, paths, last, answer, ready } = await setUp();
   const bad = codeOf(inspector.inspect(paths[0]));
-  await started(1);
-  last().ready();
-  await asked(1);
+  await ready(1);
   last().exit(aborted);
   expect(await bad).toBe('model-invalid');
   const { atime, mtimeMs } = await stat(paths[0]);
   await utimes(paths[0], atime, new Date(mtimeMs + 5000));
   const again = inspector.inspect(paths[0]);
-  await started(2);
-  last().ready();
-  answer((await asked(1))[0]);
+  answer((await ready(2))[0]);
   expect(await again).toEqual(modelInfo);
 });
 
 test('the end of the process is the fault of the file that it looked at: one file at a time', async () => {
-  const { inspector, paths, last, asked, started, answer } = await setUp();
+  const { inspector, paths, last, asked, answer, ready } = await setUp();
   const first = inspector.inspect(paths[0]);
-  await started(1);
-  last().ready();
-  const [one] = await asked(1);
+  const [one] = await ready(1);
   const other = inspector.inspect(paths[1]);
   const sameAgain = inspector.estimate(paths[0], context).catch(() => undefined);
   // it stands behind another file
@@ -171,12 +160,10 @@ test('the end of the process is the fault of the file that it looked at: one fil
 });
 
 test('a process that the system killed is not held against the file the first time', async () => {
-  const { inspector, paths, last, asked, started } = await setUp();
+  const { inspector, paths, last, started, ready } = await setUp();
   for (const process of [1, 2]) {
     const answer = codeOf(inspector.inspect(paths[0]));
-    await started(process);
-    last().ready();
-    await asked(1);
+    await ready(process);
     last().exit(killed);
     expect(await answer).toBe('model-invalid');
   }
@@ -185,11 +172,9 @@ test('a process that the system killed is not held against the file the first ti
 });
 
 test('a file that cannot be read in time is given up, whatever else is asked about it', async () => {
-  const { inspector, paths, last, asked, started } = await setUp({ limitMs: 1000 });
+  const { inspector, paths, last, asked, ready } = await setUp({ limitMs: 1000 });
   const answers = [codeOf(inspector.inspect(paths[0]))];
-  await started(1);
-  last().ready();
-  await asked(1);
+  await ready(1);
   await vi.advanceTimersByTimeAsync(900);
   answers.push(codeOf(inspector.estimate(paths[0], context)));
   await asked(2);
@@ -201,7 +186,7 @@ test('a file that cannot be read in time is given up, whatever else is asked abo
 });
 
 test('a process that cannot start says nothing about a file, and is tried again', async () => {
-  const { inspector, paths, last, started, asked, answer } = await setUp();
+  const { inspector, paths, last, started, answer, ready } = await setUp();
   const first = inspector.inspect(paths[0]);
   first.catch(() => undefined);
   await started(1);
@@ -215,9 +200,7 @@ test('a process that cannot start says nothing about a file, and is tried again'
   await expect(second).rejects.toMatchObject({ code: 'engine-unavailable', message: payload.problem });
   last().exit(aborted);
   const third = inspector.inspect(paths[0]);
-  await started(3);
-  last().ready();
-  answer((await asked(1))[0]);
+  answer((await ready(3))[0]);
   expect(await third).toEqual(modelInfo);
 });
 
@@ -228,10 +211,8 @@ test('a process of another version than the app says so at once', async () => {
   await started(1);
   const { simdBest: _, ...older } = capabilities;
   last().message({ type: 'event', name: 'onReady', payload: { capabilities: older, problem: null } });
-  await expect(answer).rejects.toMatchObject({
-    code: 'engine-unavailable',
-    message: expect.stringContaining('simdBest'),
-  });
+  const message = expect.stringContaining('simdBest');
+  await expect(answer).rejects.toMatchObject({ code: 'engine-unavailable', message });
 });
 
 test('whether a model fits is asked with the view of the engine, where there is one, once it has started', async () => {
