@@ -1,14 +1,12 @@
 /** The searching itself, and the worker thread as the app runs it. */
-import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { builtinModules } from 'node:module';
-import { join, resolve } from 'node:path';
+import { appendFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { ChatSearch } from '@/electron/services/chats/chatSearch';
 import { hitOf, messagesOf, Searcher } from '@/electron/workers/searcher';
+import { bundlesWithWorkers } from '@/test/fixtures/services';
 import { temporaryFolder } from '@/test/fixtures/temporary';
-import { bundleForNode } from '../../../../electron/build.mjs';
 
-const bundle = resolve('build/test-bundles/worker.cjs');
 const line = (record: object) => `${JSON.stringify(record)}\n`;
 
 function said(id: string, role: 'user' | 'assistant', text: string, more: object = {}): string {
@@ -21,9 +19,9 @@ async function folderWith(logs: Record<string, string>) {
   return { folder, chats: Object.keys(logs).map((id) => ({ id, title: `Chat ${id}` })) };
 }
 
+let bundles = '';
 beforeAll(async () => {
-  await mkdir('build/test-bundles', { recursive: true });
-  await bundleForNode('worker', 'electron/workers/main.ts', 'build/test-bundles');
+  bundles = await bundlesWithWorkers();
 }, 60_000);
 
 test('texts are what the log ends in: parts of an unfinished answer, the final text of a finished one', () => {
@@ -85,7 +83,7 @@ test('the worker answers; a newer question of the same asker ends the older one,
   const long = Array.from({ length: 400 }, (_, n) => said(`m${n}`, 'user', 'some words '.repeat(200))).join('');
   const logs = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`c${n}`, long]));
   const { folder, chats } = await folderWith({ ...logs, last: said('q', 'user', 'The needle.') });
-  const search = new ChatSearch(bundle, folder, () => chats);
+  const search = new ChatSearch(join(bundles, 'worker.cjs'), folder, () => chats);
   onTestFinished(() => search.close());
   const older = search.search({ query: 'needle', limit: 9, asker: 'sidebar' });
   const other = search.search({ query: 'chat last', limit: 9, asker: 'other' });
@@ -96,15 +94,8 @@ test('the worker answers; a newer question of the same asker ends the older one,
 });
 
 test('a worker that cannot start fails its question with words, and says so again for the next', async () => {
-  const search = new ChatSearch(resolve('build/test-bundles/none.cjs'), '', () => [{ id: 'a', title: 'A' }]);
+  const search = new ChatSearch(join(bundles, 'none.cjs'), '', () => [{ id: 'a', title: 'A' }]);
   for (let n = 0; n < 2; n++) {
     await expect(search.search({ query: 'x', limit: 1 })).rejects.toMatchObject({ code: 'internal' });
   }
-});
-
-test('the bundle needs no package', async () => {
-  const required = [...(await readFile(bundle, 'utf8')).matchAll(/\brequire\("([^"]+)"\)/g)].map(
-    ([, name = '']) => name,
-  );
-  expect(required.filter((name) => !builtinModules.includes(name.replace(/^node:/, '')))).toEqual([]);
 });

@@ -9,6 +9,7 @@ import { DocumentService } from '@/electron/services/documents/documentService';
 import { DocumentUse } from '@/electron/services/documents/documentUse';
 import { forkProcess } from '@/electron/services/engine/engineTransport';
 import { silentLogger } from '@/electron/services/lib/logger';
+import { waiting } from '@/test/fixtures/services';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 
 const fakeReader = resolve('test/fixtures/documents/fakeReader.mjs');
@@ -28,14 +29,11 @@ async function setUp(options: { folder?: string; silenceMs?: number } = {}) {
     return join(folder, name);
   }
   async function ended(id: string | undefined): Promise<DocumentJob> {
-    return vi.waitFor(
-      () => {
-        const job = service.jobs.get(id ?? '');
-        if (!job || job.state === 'waiting' || job.state === 'reading') throw new Error(`still ${job?.state}`);
-        return job;
-      },
-      { timeout: 15_000, interval: 10 },
-    );
+    return vi.waitFor(() => {
+      const job = service.jobs.get(id ?? '');
+      if (!job || job.state === 'waiting' || job.state === 'reading') throw new Error(`still ${job?.state}`);
+      return job;
+    }, waiting);
   }
   async function attach(path: string): Promise<DocumentJob> {
     return ended(service.addPaths([path])[0]);
@@ -46,7 +44,7 @@ async function setUp(options: { folder?: string; silenceMs?: number } = {}) {
     return job.document;
   }
   async function reading(id: string | undefined): Promise<void> {
-    await vi.waitFor(() => expect(service.jobs.get(id ?? '')?.pages).not.toBeNull(), { timeout: 15_000, interval: 5 });
+    await vi.waitFor(() => expect(service.jobs.get(id ?? '')?.pages).not.toBeNull(), waiting);
   }
   const leftovers = async () => (await readdir(stored)).filter((name) => name.startsWith('.'));
   return { folder, stored, service, told, file, attach, attached, ended, reading, leftovers };
@@ -170,11 +168,8 @@ describe('the texts of documents', () => {
     const before = await use.usage();
     expect(before).toMatchObject({ count: 3, unused: { count: 1 } });
     expect(before.bytes).toBe(await bytesIn(stored));
-    expect(await use.sweepNow()).toEqual({
-      count: 2,
-      bytes: before.bytes - before.unused.bytes,
-      unused: { count: 0, bytes: 0 },
-    });
+    const unused = { count: 0, bytes: 0 };
+    expect(await use.sweepNow()).toEqual({ count: 2, bytes: before.bytes - before.unused.bytes, unused });
     expect(await readdir(stored)).not.toContain(old.id);
     const broken = new DocumentUse({ files: async () => [join(folder, 'none')] }, service.store, silentLogger);
     await expect(broken.sweepNow()).rejects.toMatchObject({ code: 'storage-failed' });
@@ -191,11 +186,8 @@ describe('the texts of documents', () => {
 describe('a job', () => {
   it('waits for the one before it, and ends when it is cancelled', async () => {
     const { folder, file, service, ended, reading, leftovers } = await setUp();
-    const ids = service.addPaths([
-      await file('slow.txt', 'slow'),
-      await file('waiting.txt', 'waiting'),
-      await file('last.txt', 'last'),
-    ]);
+    const paths = await Promise.all(['slow', 'waiting', 'last'].map((name) => file(`${name}.txt`, name)));
+    const ids = service.addPaths(paths);
     await reading(ids[0]);
     expect(service.jobs.list().map(({ state }) => state)).toEqual(['reading', 'waiting', 'waiting']);
     service.cancel(ids[1] ?? '');
@@ -252,17 +244,17 @@ describe('a job', () => {
     const large = await file('large.txt', '');
     await truncate(large, limits.maxDocumentBytes + 1);
     const refused = [
-      [join(folder, 'missing.pdf'), 'There is no file missing.pdf at this place.'],
-      [join(folder, 'pictures'), 'pictures is a folder.'],
-      [large, 'large.txt is larger than 300 MB, the most that can be attached.'],
-      [await file('a.png', Buffer.from('\x89PNG\r\n', 'latin1')), 'a.png is a picture, which cannot be attached.'],
-      [await file('b.xlsx', 'PK\x03\x04'), 'b.xlsx is an Excel table, which cannot be attached.'],
-      [await file('c.zip', 'PK\x03\x04'), 'c.zip is an archive, which cannot be attached.'],
-      [await file('d.txt', '{\\rtf1 words}'), 'd.txt is a document in RTF, which cannot be attached.'],
+      [join(folder, 'missing.pdf'), /missing\.pdf/],
+      [join(folder, 'pictures'), /^pictures .*folder/],
+      [large, /^large\.txt .*300 MB/],
+      [await file('a.png', Buffer.from('\x89PNG\r\n', 'latin1')), /^a\.png .*picture/],
+      [await file('b.xlsx', 'PK\x03\x04'), /^b\.xlsx .*Excel/],
+      [await file('c.zip', 'PK\x03\x04'), /^c\.zip .*archive/],
+      [await file('d.txt', '{\\rtf1 words}'), /^d\.txt .*RTF/],
     ] as const;
     for (const [path, message] of refused) {
       const { state, error } = await attach(path);
-      expect([state, error?.message]).toEqual(['failed', message]);
+      expect({ state, ...error }).toMatchObject({ state: 'failed', message: expect.stringMatching(message) });
       expect(error?.hint).not.toBe('');
     }
     expect((await attach(await file('really.txt', '%PDF-1.4 slow'))).document?.kind).toBe('pdf');
@@ -279,15 +271,10 @@ describe('a job', () => {
 });
 
 describe('text without a file', () => {
-  it('is attached when it is pasted', async () => {
+  it('is attached when it is pasted, or sent by a browser in parts', async () => {
     const { service, ended, leftovers } = await setUp();
-    const { document } = await ended(await service.addText('Pasted.csv', 'a,b\n1,2\n'));
-    expect(document).toMatchObject({ name: 'Pasted.csv', kind: 'csv', bytes: 8 });
-    expect(await leftovers()).toEqual([]);
-  });
-
-  it('is attached when a browser sends it in parts', async () => {
-    const { service, ended, leftovers } = await setUp();
+    const pasted = await ended(await service.addText('Pasted.csv', 'a,b\n1,2\n'));
+    expect(pasted.document).toMatchObject({ name: 'Pasted.csv', kind: 'csv', bytes: 8 });
     const part = (uploadId: string | null, offset: number, text: string) => ({
       ...{ uploadId, name: 'sent.py', bytes: 11, offset },
       data: Buffer.from(text).toString('base64'),

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { limits } from '@/electron/contract/limits';
 import { docxBomb } from '@/test/fixtures/documents/bombs';
 import { documentOf, makeDocx, paragraph, table } from '@/test/fixtures/documents/docx';
-import { extract } from './support';
+import { expectRefused, extract } from './support';
 
 const outline = ({ sections }: Awaited<ReturnType<typeof extract>>) =>
   sections.map(({ kind, level, label }) => `${kind} ${level} ${label}`);
@@ -47,27 +47,27 @@ describe('a web page', () => {
       <pre>  keep
     this</pre><svg><text>drawn</text></svg> 5 < 6</body></html>`;
     const found = await extract('html', page);
-    expect(found.text).toBe(
-      [
-        ...['The first heading', '', 'Fish & chips, café — 😀 3 < 4 &nosuchthing;', '', 'Second', 'line', ''],
-        ...[
-          '- one',
-          '- two',
-          '  1. inner',
-          '  2. more',
-          '',
-          'Table',
-          '',
-          'Name | Size',
-          'a | 1',
-          '',
-          '  keep',
-          '    this',
-          '',
-          '5 < 6',
-        ],
-      ].join('\n'),
-    );
+    expect(found.text).toBe(`The first heading
+
+Fish & chips, café — 😀 3 < 4 &nosuchthing;
+
+Second
+line
+
+- one
+- two
+  1. inner
+  2. more
+
+Table
+
+Name | Size
+a | 1
+
+  keep
+    this
+
+5 < 6`);
     expect(outline(found)).toEqual(['heading 1 The first heading', 'heading 2 Table']);
     expect(found.section('Table')).toMatch(/^Table\n\nName/);
   });
@@ -101,9 +101,7 @@ describe('a web page', () => {
   it('survives markup that is none', async () => {
     expect((await extract('html', '<p>a<p "unclosed>b<b>c</i><<d> <3 </ x')).text).toMatch(/^a/);
     expect((await extract('html', 'x <!-- never closed')).text).toBe('x');
-    await expect(extract('html', '<script>only</script>', 'page.html')).rejects.toMatchObject({
-      message: 'page.html holds no text.',
-    });
+    await expectRefused('html', '<script>only</script>', 'document-unsupported', /^file .*no text/);
   });
 });
 
@@ -145,20 +143,12 @@ describe('more headings than sections', () => {
 
 describe('a Word document', () => {
   it('keeps its headings, lists of cells and paragraphs', async () => {
-    const found = await extract(
-      'docx',
-      makeDocx([
-        ...[paragraph('Report', 'Title'), paragraph('Intro & more.'), paragraph('Costs', 'Heading 1')],
-        ...[
-          table([
-            ['Item', 'Price'],
-            ['Lamp', '12'],
-          ]),
-          paragraph('Details', 'Heading 2'),
-          paragraph('The code is 7719.'),
-        ],
-      ]),
-    );
+    const cells = ['Item Price', 'Lamp 12'].map((row) => row.split(' '));
+    const parts = [
+      ...[paragraph('Report', 'Title'), paragraph('Intro & more.'), paragraph('Costs', 'Heading 1'), table(cells)],
+      ...[paragraph('Details', 'Heading 2'), paragraph('The code is 7719.')],
+    ];
+    const found = await extract('docx', makeDocx(parts));
     expect(found.text).toBe(
       'Report\n\nIntro & more.\n\nCosts\n\nItem | Price\nLamp | 12\n\nDetails\n\nThe code is 7719.',
     );
@@ -166,18 +156,8 @@ describe('a Word document', () => {
   });
 
   it('is refused before it is unpacked when that would be too much', async () => {
-    await expect(extract('docx', docxBomb(3e9), 'a.docx')).rejects.toMatchObject({
-      code: 'document-unsupported',
-      message: 'a.docx is too large when it is unpacked: 3,001 MB, and 200 MB is the most.',
-      hint: expect.stringContaining('Split it'),
-    });
-    await expect(extract('docx', docxBomb(60e6), 'b.docx')).rejects.toMatchObject({
-      code: 'document-unsupported',
-      message: expect.stringMatching(
-        /^b\.docx would unpack to [\d,]+ times its size, which no ordinary document does\.$/,
-      ),
-      hint: expect.stringContaining('plain text'),
-    });
+    await expectRefused('docx', docxBomb(3e9), 'document-unsupported', /^file .*3,001 MB.*200 MB/);
+    await expectRefused('docx', docxBomb(60e6), 'document-unsupported', /^file .*\d times/);
   });
 
   it('is unpacked as far as the directory of its package says, and no further', async () => {
@@ -190,10 +170,7 @@ describe('a Word document', () => {
       [size - 1, 'more'],
       [size + 1, 'less'],
     ] as const) {
-      await expect(extract('docx', makeDocx([], packed(said)), 'a.docx')).rejects.toMatchObject({
-        code: 'document-invalid',
-        message: `a.docx is damaged and cannot be read (it holds ${what} than it says).`,
-      });
+      await expectRefused('docx', makeDocx([], packed(said)), 'document-invalid', new RegExp(`^file .*${what} than`));
     }
   });
 
@@ -203,15 +180,9 @@ describe('a Word document', () => {
   });
 
   it('is refused when it is damaged, locked or old', async () => {
-    await expect(extract('docx', 'PK\x03\x04 and then nothing', 'a.docx')).rejects.toMatchObject({
-      code: 'document-invalid',
-      message: expect.stringContaining('a.docx is damaged'),
-    });
+    await expectRefused('docx', 'PK\x03\x04 and then nothing', 'document-invalid', /^file .*damaged/);
     const old = Buffer.concat([Buffer.from('d0cf11e0a1b11ae1', 'hex'), Buffer.alloc(600)]);
-    await expect(extract('docx', old, 'b.docx')).rejects.toMatchObject({
-      code: 'document-unsupported',
-      message: expect.stringContaining('password'),
-    });
+    await expectRefused('docx', old, 'document-unsupported', /^file .*password/);
   });
 });
 
@@ -252,19 +223,12 @@ describe('encodings', () => {
   });
 
   it('refuses what is no text', async () => {
-    for (const bytes of [
-      Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 0, 1]),
-      Buffer.from('\x01\x02\x03\x04abc\x05', 'latin1'),
-    ]) {
-      await expect(extract('text', bytes, 'a.bin')).rejects.toMatchObject({
-        code: 'document-unsupported',
-        message: 'a.bin is not a text file.',
-      });
+    for (const bytes of ['\x7fELF\x00\x00\x01', '\x01\x02\x03\x04abc\x05']) {
+      await expectRefused('text', Buffer.from(bytes, 'latin1'), 'document-unsupported', /^file .*not a text/);
     }
-    await expect(extract('text', '', 'nothing.txt')).rejects.toMatchObject({ message: 'nothing.txt holds no text.' });
-    await expect(extract('text', ' \n\n\t ', 'blank.txt')).rejects.toMatchObject({
-      message: 'blank.txt holds no text.',
-    });
+    for (const blank of ['', ' \n\n\t ']) {
+      await expectRefused('text', blank, 'document-unsupported', /^file .*no text/);
+    }
   });
 });
 

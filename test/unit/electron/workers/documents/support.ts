@@ -1,7 +1,9 @@
 /** Runs an extractor as the worker does, in this thread. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { expect } from 'vitest';
 import type { DocumentKind, Section } from '@/electron/contract/documents';
+import type { ErrorCode } from '@/electron/contract/errors';
 import type { Extraction } from '@/electron/contract/workerTasks';
 import { extractDocument } from '@/electron/workers/documents/extract';
 import { temporaryFolder } from '@/test/fixtures/temporary';
@@ -27,6 +29,11 @@ export async function extract(kind: DocumentKind, content: Buffer | string, name
   });
   const text = await readFile(textPath, 'utf8');
   return { ...extraction, text, progress, section: (label) => sectionText(text, extraction.sections, label) };
+}
+
+/** The name of the document is "file". */
+export async function expectRefused(kind: DocumentKind, content: Buffer | string, code: ErrorCode, message: RegExp) {
+  await expect(extract(kind, content)).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
 }
 
 function sectionText(text: string, sections: Section[], label: string): string {
