@@ -1,14 +1,10 @@
 // What the addon exports; electron/engine/native/raw.ts is the typed view of it.
-#include "napi/Cancellation.h"
-#include "napi/ContextHandle.h"
-#include "napi/Emitter.h"
-#include "context/Estimate.h"
-#include "machine/Kernels.h"
-#include "napi/ModelHandle.h"
-#include "machine/Probe.h"
-#include "generation/TextStream.h"
+#include "context/Context.h"
 #include "generation/AnswerStream.h"
+#include "machine/Kernels.h"
+#include "machine/Probe.h"
 #include "napi/convert.h"
+#include "napi/handles.h"
 #include "napi/worker.h"
 
 #include "llama.h"

@@ -146,7 +146,7 @@ function invalid(why: string): ConcertinaError {
 }
 
 // Text of a foreign file as it may be shown, logged and stored: short, and nothing in it that steers a terminal or turns the
-// order of what stands around it. The same rule as native/addon/shownText.h; test/fixtures/shownText.ts holds both to it.
+// order of what stands around it. The same rule as native/addon/errors.h; test/fixtures/shownText.ts holds both to it.
 
 const shownLength = 200;
 

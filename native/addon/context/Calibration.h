@@ -18,7 +18,7 @@ struct CalibrationOptions {
     int maxTokens = 0; // of the text's beginning
     int positions = 0; // of the contexts it is for; 0: as many as the model was trained for
     int threads = 0; // 0: physical cores
-    std::string rope = "model"; // of those contexts, see Rope.h; scaled as for a context of `positions`
+    std::string rope = "model"; // of those contexts, see effective.h; scaled as for a context of `positions`
 };
 
 // Statistics as bytes. Throws `cancelled`, and `model-unsupported` where there is nothing to measure.

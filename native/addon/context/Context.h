@@ -1,16 +1,15 @@
 // A context: the KV cache, the tokens in it, and one job at a time.
 #pragma once
 
-#include "generation/AnswerStream.h"
-#include "model/Model.h"
-#include "machine/Kernels.h"
-#include "context/Placement.h"
-#include "context/Rope.h"
 #include "context/effective.h"
 #include "context/internals.h"
+#include "generation/AnswerStream.h"
+#include "machine/Kernels.h"
+#include "model/Model.h"
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -22,7 +21,7 @@ struct ContextOptions {
     std::string flashAttention;
     int threads = 0;
     int batch = 512;
-    std::string rope = "model"; // see Rope.h
+    std::string rope = "model"; // see effective.h
 };
 
 // throws `context-invalid`
@@ -114,6 +113,28 @@ public:
 
 private:
     std::shared_ptr<Context> context;
+};
+
+// What a model and a context would allocate: upstream's dry run, in which nothing is allocated but the state of recurrent
+// layers, for which upstream has no dry run.
+struct MemoryEstimate {
+    PartBytes bytes;
+    EffectiveType typeK, typeV;
+    uint32_t nCtx = 0;
+    int trained = 0;
+    std::vector<DeviceUse> devices;
+};
+
+// Keeps the header and vocabulary of the last model, so that a slider can ask again and again.
+struct Estimator {
+    MemoryEstimate estimate(const std::string & path, int gpuLayers, const ContextOptions & options);
+
+private:
+    std::shared_ptr<Model> modelFor(const std::string & path, int gpuLayers);
+
+    std::mutex mutex;
+    std::shared_ptr<Model> last;
+    std::string lastKey;
 };
 
 } // namespace concertina

@@ -1,9 +1,8 @@
 // One answer: prompt, prefix reuse, prefill in micro-batches, decode loop. Runs on a worker thread.
 #pragma once
 
-#include "generation/AnswerStream.h"
-#include "generation/Candidates.h"
 #include "context/Context.h"
+#include "generation/AnswerStream.h"
 #include "generation/Sampler.h"
 
 #include <atomic>

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace concertina {
 namespace {
@@ -90,5 +91,21 @@ llama_token Sampler::next(llama_context * context) {
 uint32_t Sampler::seed() const { return common_sampler_get_seed(sampler.get()); }
 
 bool Sampler::isPreserved(llama_token token) const { return params.preserved_tokens.count(token) > 0; }
+
+std::vector<Candidate> likeliest(const float * logits, int vocabulary, int count) {
+    std::vector<llama_token> order(vocabulary);
+    std::iota(order.begin(), order.end(), 0);
+    const auto first = order.begin() + std::clamp(count, 1, vocabulary);
+    std::partial_sort(order.begin(), first, order.end(),
+        [&](llama_token a, llama_token b) { return logits[a] > logits[b] || (logits[a] == logits[b] && a < b); });
+    const float top = logits[order[0]];
+    double sum = 0;
+    for (int i = 0; i < vocabulary; i++) sum += std::exp(static_cast<double>(logits[i]) - top);
+    std::vector<Candidate> found;
+    for (auto token = order.begin(); token != first; ++token) {
+        found.push_back({ *token, static_cast<float>(std::exp(static_cast<double>(logits[*token]) - top) / sum) });
+    }
+    return found;
+}
 
 } // namespace concertina

@@ -1,8 +1,10 @@
-// Sampling through common/sampling, with an optional grammar.
+// Sampling through common/sampling, with an optional grammar; and the likeliest next tokens, for whoever compares what two
+// caches make of the same text.
 #pragma once
 
 #include "model/ChatFormat.h"
 
+#include "llama.h"
 #include "sampling.h"
 
 #include <cstdint>
@@ -45,5 +47,13 @@ private:
     common_params_sampling params;
     common_sampler_ptr sampler;
 };
+
+struct Candidate {
+    llama_token token = LLAMA_TOKEN_NULL;
+    float probability = 0; // of the full softmax, before temperature, penalties and grammar
+};
+
+// at most `count`, likeliest first; of equal ones the lower token comes first
+std::vector<Candidate> likeliest(const float * logits, int vocabulary, int count);
 
 } // namespace concertina

@@ -1,7 +1,10 @@
-// What this engine runs on and can do.
+// What this engine runs on and can do, and the memories of this machine.
 #pragma once
 
+#include "ggml-backend.h"
+
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +19,7 @@ struct Capabilities {
     std::string backend, device;
     std::string chipFamily; // empty: none
     std::string simd, kernelVariant;
-    std::string simdBest, simdAsked, simdWeights; // see Simd.h
+    std::string simdBest, simdAsked, simdWeights; // see Kernels.h
     std::vector<std::string> gpuBackends; // of this build; one without a device did not start, or there is no such GPU
     std::vector<Gpu> gpus;
     std::vector<std::string> cacheTypes;
@@ -27,5 +30,22 @@ struct Capabilities {
 };
 
 Capabilities capabilities();
+
+struct DeviceMemory {
+    std::string name;
+    std::string kind; // ram, unified, gpu
+    std::optional<uint64_t> free; // none: the caller asks Node, or the system
+    uint64_t total = 0; // 0: not told
+};
+
+// RAM first, then those of the GPUs
+std::vector<DeviceMemory> deviceMemories();
+
+// RAM, or less where a control group allows less
+uint64_t totalMemory();
+
+// of `deviceMemories`: where a buffer of this type lies
+std::string kindOf(ggml_backend_dev_t device);
+std::string nameOf(ggml_backend_dev_t device);
 
 } // namespace concertina

@@ -1,9 +1,11 @@
 #include "machine/Kernels.h"
 
-#include "machine/Simd.h"
+#include "ggml-cpu.h"
+#include "ggml-turbo.h"
 #include "llama-turbo.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #ifdef CONCERTINA_METAL
 #include "turbo-metal-app.h"
@@ -39,6 +41,12 @@ std::vector<KernelUse> gpuKernels(const Model & model, ggml_type typeK, ggml_typ
 std::vector<KernelUse> gpuKernels(const Model &, ggml_type, ggml_type, uint32_t) { return {}; }
 #endif
 
+std::string ofWeights() {
+    if (ggml_cpu_has_avx512()) return "avx512";
+    if (ggml_cpu_has_avx2()) return "avx2";
+    return ggml_cpu_has_dotprod() ? "neon" : "scalar";
+}
+
 } // namespace
 
 std::vector<KernelUse> kernelUses(const Model & model, ggml_type typeK, ggml_type typeV, uint32_t nCtx) {
@@ -62,5 +70,10 @@ std::vector<std::string> kernelWarnings() { return {}; }
 
 std::string chipFamily() { return ""; }
 #endif
+
+SimdLevels simdLevels() {
+    const char * asked = std::getenv("CONCERTINA_SIMD");
+    return { ggml_turbo_simd_level(), ggml_turbo_cpu_level(), asked ? asked : "", ofWeights() };
+}
 
 } // namespace concertina

@@ -1,4 +1,5 @@
-// Which kernels attention over a context's cache runs on and what chose them, and the self-test of those on a GPU.
+// Which kernels attention over a context's cache runs on and what chose them, the self-test of those on a GPU, and the SIMD
+// levels of those on the CPU.
 #pragma once
 
 #include "model/Model.h"
@@ -11,7 +12,7 @@ namespace concertina {
 
 struct KernelUse {
     std::string backend; // as ggml names it
-    uint32_t from = 0;   // tokens in the cache
+    uint32_t from = 0; // tokens in the cache
     std::string name, why;
 };
 
@@ -27,5 +28,15 @@ std::vector<std::string> kernelWarnings();
 
 // of the GPU; empty: none, or one without a name for it
 std::string chipFamily();
+
+// 'avx512', 'avx2', 'neon' or 'scalar'
+struct SimdLevels {
+    std::string inEffect; // of the turbo kernels
+    std::string best; // that the processor has instructions for, whatever this build was compiled for
+    std::string asked; // CONCERTINA_SIMD, which caps the level in effect; empty: not set
+    std::string weights; // that llama.cpp's own kernels were compiled for: they have no choice at run time
+};
+
+SimdLevels simdLevels();
 
 } // namespace concertina

@@ -1,14 +1,105 @@
 #include "measure/Evaluate.h"
 
-#include "measure/LogProbFile.h"
 #include "errors.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace concertina {
 namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char magic[8] = { 'C', 'N', 'C', 'T', 'L', 'P', '0', '1' };
+
+struct Header {
+    char mark[sizeof magic] = {};
+    uint64_t vocabulary = 0;
+    uint64_t rows = 0;
+};
+
+std::streamsize rowBytes(int vocabulary) { return static_cast<std::streamsize>(sizeof(float)) * vocabulary; }
+
+[[noreturn]] void notWritten(const std::string & path) {
+    throw CodedError("storage-failed", path + " could not be written", "Check the free space of the disk.");
+}
+
+// Log-probabilities of all tokens at each scored place, on disk: a reference that does not fit into memory beside the
+// context that is judged by it. Rows of float32 behind a header, in the machine's own byte order: a file of one run.
+class LogProbWriter {
+public:
+    // throws `storage-failed`, here and below
+    LogProbWriter(const std::string & path, int vocabulary);
+    void add(const std::vector<float> & row);
+    // everything is on its way to the disk; without it the file is not one
+    void finish();
+
+private:
+    std::string path;
+    std::ofstream file;
+    uint64_t rows = 0;
+    int vocabulary;
+};
+
+class LogProbReader {
+public:
+    // throws `data-corrupt` for a file that is not whole, or of another number of rows or tokens
+    LogProbReader(const std::string & path, int vocabulary, size_t rows);
+    void next(std::vector<float> & row);
+
+private:
+    std::string path;
+    std::ifstream file;
+    int vocabulary;
+};
+
+LogProbWriter::LogProbWriter(const std::string & path, int vocabulary)
+    : path(path), file(fs::u8path(path), std::ios::binary | std::ios::trunc), vocabulary(vocabulary) {
+    const Header empty; // without its mark until all rows are there
+    if (!file.write(reinterpret_cast<const char *>(&empty), sizeof empty)) notWritten(path);
+}
+
+void LogProbWriter::add(const std::vector<float> & row) {
+    if (!file.write(reinterpret_cast<const char *>(row.data()), rowBytes(vocabulary))) notWritten(path);
+    rows++;
+}
+
+void LogProbWriter::finish() {
+    Header header;
+    std::memcpy(header.mark, magic, sizeof magic);
+    header.vocabulary = static_cast<uint64_t>(vocabulary);
+    header.rows = rows;
+    file.seekp(0);
+    file.write(reinterpret_cast<const char *>(&header), sizeof header);
+    file.close();
+    if (!file) notWritten(path);
+}
+
+LogProbReader::LogProbReader(const std::string & path, int vocabulary, size_t rows)
+    : path(path), file(fs::u8path(path), std::ios::binary), vocabulary(vocabulary) {
+    Header header;
+    file.read(reinterpret_cast<char *>(&header), sizeof header);
+    if (!file || std::memcmp(header.mark, magic, sizeof magic) != 0) {
+        throw CodedError("data-corrupt", path + " holds no log-probabilities, or not all of them");
+    }
+    if (header.vocabulary != static_cast<uint64_t>(vocabulary) || header.rows != rows) {
+        throw CodedError("data-corrupt", path + " holds the log-probabilities of another text or model");
+    }
+}
+
+void LogProbReader::next(std::vector<float> & row) {
+    row.resize(static_cast<size_t>(vocabulary));
+    if (!file.read(reinterpret_cast<char *>(row.data()), rowBytes(vocabulary))) {
+        throw CodedError("data-corrupt", path + " is cut short");
+    }
+}
 
 constexpr size_t minChunk = 8;
 // llama-perplexity leaves out tokens that the reference holds for less likely than this

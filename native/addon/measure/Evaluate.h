@@ -25,7 +25,7 @@ struct EvaluateRequest {
     std::vector<llama_token> tokens;
     size_t chunk = 0; // tokens; 0: the shortest of the contexts
     size_t score = 0; // at most so many tokens at the end of each chunk count; 0: its second half
-    // Files of log-probabilities (LogProbFile.h) of the scored tokens, for one context: `record` is written, `against`
+    // Files of log-probabilities of the scored tokens, for one context: `record` is written, `against`
     // stands in for the reference. Empty: none.
     std::string record, against;
     std::function<void(float)> progress; // 0..1

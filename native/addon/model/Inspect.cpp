@@ -2,7 +2,6 @@
 
 #include "LogSink.h"
 #include "errors.h"
-#include "shownText.h"
 
 #include "ggml-turbo.h"
 #include "gguf.h"

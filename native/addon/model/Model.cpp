@@ -1,10 +1,9 @@
 #include "model/Model.h"
 
-#include "model/Fingerprint.h"
 #include "LogSink.h"
-#include "model/allocation.h"
-#include "errors.h"
 #include "context/internals.h"
+#include "errors.h"
+#include "model/Fingerprint.h"
 
 #include "common.h"
 #include "ggml-cpu.h"

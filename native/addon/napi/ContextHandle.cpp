@@ -1,11 +1,8 @@
-#include "napi/ContextHandle.h"
-
-#include "napi/Cancellation.h"
-#include "napi/Emitter.h"
-#include "measure/Evaluate.h"
-#include "generation/Generation.h"
 #include "context/Session.h"
+#include "generation/Generation.h"
+#include "measure/Evaluate.h"
 #include "napi/convert.h"
+#include "napi/handles.h"
 #include "napi/worker.h"
 
 #include <algorithm>

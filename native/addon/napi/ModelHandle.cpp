@@ -1,9 +1,5 @@
-#include "napi/ModelHandle.h"
-
-#include "napi/Cancellation.h"
-#include "napi/ContextHandle.h"
-#include "napi/Emitter.h"
 #include "napi/convert.h"
+#include "napi/handles.h"
 #include "napi/worker.h"
 
 #include <sstream>

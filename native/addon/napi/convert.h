@@ -3,14 +3,12 @@
 #pragma once
 
 #include "context/Calibration.h"
-#include "machine/Capabilities.h"
 #include "context/Context.h"
-#include "machine/DeviceMemory.h"
-#include "context/Estimate.h"
-#include "measure/Evaluate.h"
 #include "generation/Generation.h"
-#include "model/Inspect.h"
+#include "machine/Capabilities.h"
 #include "machine/Probe.h"
+#include "measure/Evaluate.h"
+#include "model/Inspect.h"
 
 #include <napi.h>
 

@@ -1,8 +1,8 @@
 #include "napi/instance.h"
 
-#include "context/Estimate.h"
 #include "LogSink.h"
-#include "shownText.h"
+#include "context/Context.h"
+#include "errors.h"
 
 #include "llama.h"
 

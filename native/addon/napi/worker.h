@@ -10,10 +10,13 @@
 #include <napi.h>
 
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace concertina {
 
@@ -110,5 +113,89 @@ template <typename Body> Napi::Value guarded(Napi::Env env, Body body) {
         throw;
     } catch (const std::exception & error) { throw toJs(env, CodedError("internal", error.what())); }
 }
+
+// JavaScript's hand on a job: `new Cancellation()`, passed to a call, `.cancel()`.
+
+class Cancellation : public Napi::ObjectWrap<Cancellation> {
+public:
+    static Napi::Function define(Napi::Env env) {
+        return DefineClass(env, "Cancellation", { InstanceMethod<&Cancellation::cancel>("cancel") });
+    }
+
+    explicit Cancellation(const Napi::CallbackInfo & info)
+        : Napi::ObjectWrap<Cancellation>(info), flag(std::make_shared<std::atomic<bool>>(false)) {}
+
+    static CancelFlag flagOf(const Napi::Value & value) {
+        const Napi::Object object = value.IsObject() ? value.As<Napi::Object>() : Napi::Object();
+        if (object.IsEmpty() || !object.InstanceOf(Instance::of(value.Env()).cancellation.Value())) {
+            throw Napi::TypeError::New(value.Env(), "a Cancellation is needed");
+        }
+        return Unwrap(object)->flag;
+    }
+
+private:
+    void cancel(const Napi::CallbackInfo &) { flag->store(true); }
+
+    CancelFlag flag;
+};
+
+// Events from a worker thread to a JavaScript callback, in arrays: while the event loop is busy they gather, so that a
+// fast producer costs one wake-up and a slow reader loses nothing.
+
+template <typename Event> class Emitter : public std::enable_shared_from_this<Emitter<Event>> {
+public:
+    using Convert = Napi::Value (*)(Napi::Env, const Event &);
+
+    Emitter(Napi::Env env, const Napi::Function & callback, Convert convert)
+        : callback(Napi::Persistent(callback)), convert(convert) {
+        wake = Napi::ThreadSafeFunction::New(
+            env, Napi::Function::New(env, [](const Napi::CallbackInfo &) {}), "concertina events", 0, 1);
+        wake.Unref(env);
+    }
+
+    // any thread
+    void push(Event event) {
+        const std::lock_guard<std::mutex> lock(mutex);
+        if (closed) return;
+        queue.push_back(std::move(event));
+        if (signalled) return;
+        signalled = true;
+        auto self = this->shared_from_this();
+        wake.NonBlockingCall([self](Napi::Env env, Napi::Function) { self->drain(env); });
+    }
+
+    // JavaScript thread: what is still queued, then no more
+    void close(Napi::Env env) {
+        drain(env);
+        const std::lock_guard<std::mutex> lock(mutex);
+        if (closed) return;
+        closed = true;
+        wake.Release();
+        callback.Reset();
+    }
+
+private:
+    void drain(Napi::Env env) {
+        std::vector<Event> events;
+        {
+            const std::lock_guard<std::mutex> lock(mutex);
+            signalled = false;
+            events.swap(queue);
+        }
+        if (events.empty() || callback.IsEmpty()) return;
+        const Napi::HandleScope scope(env);
+        Napi::Array values = Napi::Array::New(env, events.size());
+        for (size_t i = 0; i < events.size(); i++) values.Set(static_cast<uint32_t>(i), convert(env, events[i]));
+        callback.Call({ values });
+    }
+
+    Napi::FunctionReference callback;
+    Napi::ThreadSafeFunction wake;
+    Convert convert;
+    std::mutex mutex;
+    std::vector<Event> queue;
+    bool signalled = false;
+    bool closed = false;
+};
 
 } // namespace concertina
