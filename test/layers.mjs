@@ -26,7 +26,7 @@ export const LAYERS = {
     node: true,
   },
   // the typed face of the addon
-  'electron/engine/native': { may: ['electron/contract'], packages: [], node: true },
+  'electron/engine/native': { may: ['electron/contract'], packages: ['zod'], node: true },
   // how a child process reaches its parent, whatever it is for
   'electron/workers/parentPort': { may: [], packages: [], node: true },
   // worker threads, and what is the same in each of them

@@ -81,15 +81,20 @@ const kernelUseSchema = z.object({
 export type KernelUse = z.infer<typeof kernelUseSchema>;
 
 /** Bytes by part. KV figures are the allocation of the engine, to the byte. */
-export const memorySchema = z.object({
+export const partMemorySchema = z.object({
   weights: z.number(),
-  /** of `weights`: pages of the model file, which the system drops and reads again when memory is short */
-  weightsMapped: z.number(),
   kvK: z.number(),
   kvV: z.number(),
   /** what the same cache would take at f16 */
   kvF16: z.number(),
   compute: z.number(),
+});
+export type PartMemory = z.infer<typeof partMemorySchema>;
+
+/** Of a loaded model and its context, and what only the process knows. */
+export const memorySchema = partMemorySchema.extend({
+  /** of `weights`: pages of the model file, which the system drops and reads again when memory is short */
+  weightsMapped: z.number(),
   /** resident set of the engine process, pages of files included */
   process: z.number(),
   /**
@@ -104,12 +109,7 @@ export const memorySchema = z.object({
 });
 export type Memory = z.infer<typeof memorySchema>;
 
-export const memoryEstimateSchema = z.object({
-  weights: z.number(),
-  kvK: z.number(),
-  kvV: z.number(),
-  kvF16: z.number(),
-  compute: z.number(),
+export const memoryEstimateSchema = partMemorySchema.extend({
   typeK: effectiveTypeSchema,
   typeV: effectiveTypeSchema,
 });

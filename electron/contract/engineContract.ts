@@ -65,7 +65,7 @@ export type LoadRequest = z.infer<typeof loadRequestSchema>;
 const sessionOptionsSchema = sessionSettingsSchema.extend({ folder: z.string() });
 export type SessionOptions = z.infer<typeof sessionOptionsSchema>;
 
-/** text that an answer has already */
+/** An answer that was stopped, as it was shown. */
 const answerSoFarSchema = z.object({ text: z.string(), thinking: z.string() });
 
 const chatIds = z.object({ chatIds: z.array(idSchema) });

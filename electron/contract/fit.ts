@@ -7,26 +7,40 @@ import { z } from 'zod';
 import { type EffectiveContext, memoryEstimateSchema } from './engine';
 import { type CacheType, type ContextSettings, cacheTypeSchema } from './settings';
 
+/** `unified`: a GPU that works in the machine's own memory. */
 const memoryKindSchema = z.enum(['ram', 'unified', 'gpu']);
+
+/** What a model and a context take of one memory; bytes. */
+export const deviceUseSchema = z.object({
+  name: z.string(),
+  kind: memoryKindSchema,
+  weights: z.number(),
+  /** of the weights: pages of the model file, which the system takes back when it needs them; 0 in a dry run */
+  mapped: z.number(),
+  /** KV cache and recurrent state */
+  context: z.number(),
+  compute: z.number(),
+});
+export type DeviceUse = z.infer<typeof deviceUseSchema>;
+
+/** One memory as its driver or the system reports it now; bytes. */
+export const deviceMemorySchema = z.object({
+  name: z.string(),
+  kind: memoryKindSchema,
+  /** of RAM: without paging others out; where the platform does not report it, what Node's os.freemem() says is right */
+  free: z.number().nullable(),
+  /** 0: not known */
+  total: z.number(),
+});
+export type DeviceMemory = z.infer<typeof deviceMemorySchema>;
 
 /**
  * The memories of the machine as the engine sees them, and what its model gives back when it is unloaded. The process that
  * looks at model files has another view, of itself. Bytes.
  */
 export const machineMemorySchema = z.object({
-  held: z.array(
-    z.object({
-      name: z.string(),
-      kind: memoryKindSchema,
-      weights: z.number(),
-      mapped: z.number(),
-      context: z.number(),
-      compute: z.number(),
-    }),
-  ),
-  memories: z.array(
-    z.object({ name: z.string(), kind: memoryKindSchema, free: z.number().nullable(), total: z.number() }),
-  ),
+  held: z.array(deviceUseSchema),
+  memories: z.array(deviceMemorySchema),
   ram: z.object({
     /** that a program could still take without swapping */
     free: z.number(),

@@ -5,7 +5,7 @@ import type { ContextFit } from './fit';
 import { limits } from './limits';
 import { cacheTypeSchema } from './settings';
 
-const bandwidthSchema = z.object({
+export const bandwidthSchema = z.object({
   threads: z.number().int().min(1),
   /** of a sequential read far above the caches */
   bytesPerSecond: z.number().min(0),

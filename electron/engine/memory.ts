@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import os from 'node:os';
 import { join } from 'node:path';
 import type { Memory } from '../contract/engine';
-import type { MachineMemory } from '../contract/fit';
+import type { DeviceMemory, MachineMemory } from '../contract/fit';
 import { type Pages, pagesOf } from '../contract/machine';
-import type { Context, DeviceMemory } from './native/types';
+import type { Context } from './native/types';
 
 type FreeMemory = MachineMemory['ram'];
 

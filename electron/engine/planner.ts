@@ -9,12 +9,12 @@ import type { ComparePlan } from '../contract/compare';
 import type { MemoryEstimate } from '../contract/engine';
 import type { FitRequest } from '../contract/engineContract';
 import { ConcertinaError, messageOf, sizeText } from '../contract/errors';
-import type { Budget, ContextFit, FitMark, MachineMemory } from '../contract/fit';
+import type { Budget, ContextFit, DeviceUse, FitMark, MachineMemory } from '../contract/fit';
 import { limits } from '../contract/limits';
 import { SerialQueue } from '../contract/serialQueue';
 import { type CacheType, type ContextSettings, cacheTypes } from '../contract/settings';
 import { freeMemory } from './memory';
-import type { DeviceUse, Engine, MemoryPlan } from './native/types';
+import type { Engine, MemoryPlan } from './native/types';
 
 const markTypes: CacheType[] = ['f16', 'q8_0', 'turbo4', 'turbo3'];
 /** longest context offered where the model does not say what it was trained for */

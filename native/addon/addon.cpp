@@ -1,78 +1,61 @@
-// What the addon exports; electron/engine/native/raw.ts is the typed view of it.
+// What the addon exports; electron/engine/native/types.ts has the typed view of it.
 #include "context/Context.h"
-#include "generation/AnswerStream.h"
+#include "generation/Generation.h"
+#include "machine/Capabilities.h"
 #include "machine/Kernels.h"
 #include "machine/Probe.h"
-#include "napi/convert.h"
 #include "napi/handles.h"
-#include "napi/worker.h"
 
 #include "llama.h"
 
-#include <algorithm>
+#include <utility>
 
 namespace concertina {
 namespace {
 
-Napi::Value exportCapabilities(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&] { return toJs(info.Env(), capabilities()); });
-}
+Napi::Value exportCapabilities(const Napi::CallbackInfo & info) { return guarded(info.Env(), capabilities); }
 
 // selfTest(folder): see Kernels.h
 Napi::Value exportSelfTest(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&]() -> Napi::Value {
-        const std::string folder = readText(info[0], "folder");
+    return guarded(info.Env(), [&] {
         return runOnWorker(
-            info.Env(), "selfTest", nullptr,
-            [folder] {
-                selfTest(folder);
-                return true;
-            },
-            [](Napi::Env env, bool &) { return env.Undefined(); });
+            info.Env(), "selfTest", nullptr, [folder = readText(info[0], "folder")] { selfTest(folder); });
     });
 }
 
 Napi::Value exportInspect(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&]() -> Napi::Value {
-        const std::string path = readText(info[0], "path");
+    return guarded(info.Env(), [&] {
         return runOnWorker(
-            info.Env(), "inspect", nullptr, [path] { return inspect(path); },
-            [](Napi::Env env, ModelInfo & result) { return toJs(env, result); });
+            info.Env(), "inspect", nullptr, [path = readText(info[0], "path")] { return inspect(path); });
     });
 }
 
-Napi::Value exportMemories(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&] { return toJs(info.Env(), deviceMemories()); });
-}
+Napi::Value exportMemories(const Napi::CallbackInfo & info) { return guarded(info.Env(), deviceMemories); }
 
 Napi::Value exportEstimate(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&]() -> Napi::Value {
+    return guarded(info.Env(), [&] {
         const std::string path = readText(info[0], "path");
-        const int gpuLayers = readInteger(info[1], "gpuLayers");
-        const ContextOptions options = readContextOptions(info[2]);
+        const int gpuLayers = readInteger<int>(info[1], "gpuLayers");
+        const auto options = fromJs<ContextOptions>(info[2], "context options");
         auto estimator = Instance::of(info.Env()).estimator;
         return runOnWorker(
-            info.Env(), "estimate", nullptr, [=] { return estimator->estimate(path, gpuLayers, options); },
-            [](Napi::Env env, MemoryEstimate & result) { return toJs(env, result); });
+            info.Env(), "estimate", nullptr, [=] { return estimator->estimate(path, gpuLayers, options); });
     });
 }
 
 // probeBandwidth(bytes, onProgress, cancellation): see Probe.h
 Napi::Value exportProbeBandwidth(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&]() -> Napi::Value {
-        const int bytes = readInteger(info[0], "bytes");
+    return guarded(info.Env(), [&] {
+        const auto bytes = readInteger<size_t>(info[0], "bytes");
         const CancelFlag cancel = Cancellation::flagOf(info[2]);
-        auto progress = std::make_shared<Emitter<float>>(info.Env(), info[1].As<Napi::Function>(),
-            [](Napi::Env env, const float & fraction) -> Napi::Value { return Napi::Number::New(env, fraction); });
+        auto progress = emitterFor<float>(info[1]);
         return runOnWorker(
             info.Env(), "probeBandwidth", cancel,
             [=] {
-                const int threads = capabilities().physicalCores;
-                return readBandwidths(threads, static_cast<size_t>(std::max(0, bytes)), *cancel,
-                    [&](float fraction) { progress->push(fraction); });
+                return readBandwidths(
+                    capabilities().physicalCores, bytes, *cancel, [&](float fraction) { progress->push(fraction); });
             },
-            [](Napi::Env env, std::vector<Bandwidth> & result) { return toJs(env, result); },
-            [progress](Napi::Env env) { progress->close(env); });
+            closing(progress));
     });
 }
 
@@ -85,31 +68,40 @@ void exportSetLogListener(const Napi::CallbackInfo & info) {
     Instance::of(info.Env()).listen(info.Env(), info[0].As<Napi::Function>(), minimum);
 }
 
-// splitAnswer(template | '', messages, pieces, stops, now?, continueFrom?): how an answer that arrives in these pieces is shown; for tests of
-// what the embedded model cannot be made to say
+struct SplitAnswer {
+    std::string prompt;
+    std::vector<GenerateChunk> chunks;
+    bool stopped = false;
+
+    CONCERTINA_FIELDS(prompt, chunks, stopped)
+};
+
+// splitAnswer(template | '', messages, pieces, stops, options): how an answer that arrives in these pieces is shown; for tests
+// of what the embedded model cannot be made to say
 Napi::Value exportSplitAnswer(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&]() -> Napi::Value {
+    return guarded(info.Env(), [&] {
         ChatPrompt prompt;
         const std::string source = readText(info[0], "template");
-        const auto soFar = readSoFar(info[5]);
-        if (!source.empty())
-            prompt = ChatFormat::ofTemplate(source)->apply(readMessages(info[1]), "", readTime(info[4]), soFar);
-        AnswerStream answer(prompt, readTexts(info[3], "stops"));
-        const Napi::Array pieces = info[2].As<Napi::Array>();
-        Napi::Array chunks = Napi::Array::New(info.Env());
+        const auto options = fromJs<PromptOptions>(info[4], "prompt options");
+        if (!source.empty()) {
+            const auto messages = fromJs<std::vector<ChatMessage>>(info[1], "messages");
+            prompt = ChatFormat::ofTemplate(source)->apply(messages, "", options.now, options.continueFrom);
+        }
+        AnswerStream answer(prompt, fromJs<std::vector<std::string>>(info[3], "stops"));
+        SplitAnswer split;
         const auto add = [&](const AnswerDelta & delta) {
-            chunks.Set(chunks.Length(), toJs(info.Env(), GenerateChunk{ delta.text, delta.thinking, 0, 0 }));
+            GenerateChunk chunk;
+            chunk.text = delta.text;
+            chunk.thinking = delta.thinking;
+            split.chunks.push_back(std::move(chunk));
         };
-        for (uint32_t i = 0; i < pieces.Length() && !answer.stopped(); i++) {
-            const auto bytes = pieces.Get(i).As<Napi::Uint8Array>();
-            add(answer.push({ reinterpret_cast<const char *>(bytes.Data()), bytes.ByteLength() }));
+        for (const auto & piece : fromJs<std::vector<std::vector<uint8_t>>>(info[2], "pieces")) {
+            if (!answer.stopped()) add(answer.push({ piece.begin(), piece.end() }));
         }
         add(answer.finish());
-        Napi::Object result = Napi::Object::New(info.Env());
-        result.Set("prompt", prompt.text);
-        result.Set("chunks", chunks);
-        result.Set("stopped", answer.stopped());
-        return result;
+        split.prompt = prompt.text;
+        split.stopped = answer.stopped();
+        return split;
     });
 }
 

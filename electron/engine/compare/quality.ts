@@ -6,7 +6,7 @@
 import { mkdir, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Agreement, Candidate, Difference, Quality } from '../../contract/compareFigures';
-import type { Context, EvaluateResult } from '../native/types';
+import type { Context } from '../native/types';
 import type { Step } from './column';
 
 /** evaluated text is cut into no smaller chunks */
@@ -54,13 +54,13 @@ export class QualityCheck {
   async reference(context: Context, options: QualityOptions): Promise<Quality> {
     const found = await context.recordEvaluation(this.tokens, this.file, this.options(options));
     this.recorded = true;
-    return { ...figures(found), meanKld: 0, meanKldError: 0, kld999: 0, sameTop: 1 };
+    return { ...found, meanKld: 0, meanKldError: 0, kld999: 0, sameTop: 1 };
   }
 
   /** Without a reference there is only the perplexity. */
   async column(context: Context, options: QualityOptions): Promise<Quality> {
-    if (this.recorded) return figures(await context.evaluateAgainst(this.tokens, this.file, this.options(options)));
-    return figures(await context.evaluate(this.tokens, undefined, options.signal));
+    if (this.recorded) return context.evaluateAgainst(this.tokens, this.file, this.options(options));
+    return context.evaluate(this.tokens, undefined, options.signal);
   }
 
   /** Removes the files. */
@@ -80,10 +80,6 @@ export class QualityCheck {
 /** The second half of a text; its last token predicts nothing. */
 export function scoredOf(tokens: number): number {
   return tokens - Math.floor(tokens / 2) - 1;
-}
-
-function figures({ tokens, perplexity, meanKld, meanKldError, kld999, sameTop }: EvaluateResult): Quality {
-  return { tokens, perplexity, meanKld, meanKldError, kld999, sameTop };
 }
 
 // Where two answers part, how likely each column held both ways for, and how much of them is the same.

@@ -5,7 +5,7 @@ import { type CurvePoint, candidatesKept, type Speed } from '../../contract/comp
 import { answerStats, FrameBatcher } from '../generation';
 import { Meter } from '../meter';
 import type { ChatMessage, Context, GenerateOptions } from '../native/types';
-import type { Column, Step } from './column';
+import type { Column } from './column';
 
 /** decode steps of a round */
 export const roundTokens = 16;
@@ -152,7 +152,9 @@ export async function writeColumn(
     while (!next.done) {
       const chunk = next.value;
       if (column.value.step === 'prompt') column.begin('answer');
-      if (chunk.token !== undefined) column.steps.push(stepOf(chunk, answerTokens));
+      const { token, candidates } = chunk;
+      // a mark of the end is no token of the answer
+      if (token !== null) column.steps.push({ token, end: chunk.answerTokens === answerTokens, candidates });
       answerTokens = chunk.answerTokens;
       meter.onTokens(chunk);
       frames.add(chunk.text, chunk.thinking);
@@ -169,16 +171,4 @@ export async function writeColumn(
 function generateOptions({ sampling, maxTokens }: CompareOptions): GenerateOptions {
   const { temperature, topK, topP, minP, repeatPenalty, seed, stop } = sampling;
   return { sampling: { temperature, topK, topP, minP, repeatPenalty, seed: seed ?? 0 }, stop, maxTokens };
-}
-
-/** A mark of the end is no token of the answer. */
-function stepOf(
-  {
-    token = -1,
-    candidates = [],
-    answerTokens,
-  }: { token?: number; candidates?: Step['candidates']; answerTokens: number },
-  before: number,
-): Step {
-  return { token, end: answerTokens === before, candidates };
 }

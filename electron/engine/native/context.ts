@@ -1,7 +1,9 @@
 /** A context of a model: answers, evaluation, sessions. */
 
-import type { EffectiveContext } from '../../contract/engine';
+import type { Quality } from '../../contract/compareFigures';
+import type { EffectiveContext, PartMemory } from '../../contract/engine';
 import { ConcertinaError } from '../../contract/errors';
+import type { DeviceUse } from '../../contract/fit';
 import { cancellationOf, coded, codedAsync, DisposeGuard, withProgress } from './guards';
 import type { RawAddon, RawCancellation, RawContext } from './raw';
 import type {
@@ -9,13 +11,11 @@ import type {
   CompareOptions,
   Comparison,
   Context,
-  DeviceUse,
-  EvaluateResult,
   FileEvaluation,
   GenerateChunk,
   GenerateOptions,
   GenerateResult,
-  PartMemory,
+  Progress,
 } from './types';
 
 export class NativeContext implements Context {
@@ -41,19 +41,18 @@ export class NativeContext implements Context {
     prompt: ChatMessage[] | Int32Array,
     options: GenerateOptions,
   ): AsyncGenerator<GenerateChunk, GenerateResult, void> {
-    const { signal, onPrefill, ...plain } = options;
-    const { cancellation, release } = cancellationOf(this.#addon, signal);
+    const { cancellation, release } = cancellationOf(this.#addon, options.signal);
     const chunks = new ChunkStream<GenerateChunk>();
     let failure: unknown;
     const answer = codedAsync(() =>
       this.#guard.track(cancellation, () =>
         this.#raw.generate(
           prompt,
-          plain,
+          options,
           (added) => chunks.push(added),
           (progress) => {
             try {
-              for (const step of progress) onPrefill?.(step);
+              for (const step of progress) options.onPrefill?.(step);
             } catch (error) {
               failure ??= error;
               cancellation.cancel();
@@ -77,46 +76,28 @@ export class NativeContext implements Context {
     }
   }
 
-  async evaluate(tokens: Int32Array, reference?: Context, signal?: AbortSignal): Promise<EvaluateResult> {
+  async evaluate(tokens: Int32Array, reference?: Context, signal?: AbortSignal): Promise<Quality> {
     const other = reference ? native(reference) : null;
-    const { cancellation, release } = cancellationOf(this.#addon, signal);
-    const run = () => this.#raw.evaluate(tokens, other ? other.#raw : null, cancellation);
-    try {
-      return await codedAsync(() => trackAll(other ? [this.#guard, other.#guard] : [this.#guard], cancellation, run));
-    } finally {
-      release();
-    }
+    const raw = other ? other.#raw : null;
+    const start = (cancellation: RawCancellation) => this.#raw.evaluate(tokens, raw, cancellation);
+    return this.#job(start, { signal }, other ? [other] : []);
   }
 
   async compare(contexts: Context[], tokens: Int32Array, options: CompareOptions = {}): Promise<Comparison> {
     const others = contexts.map(native);
     const raws = others.map((other) => other.#raw);
-    const { cancellation, release } = cancellationOf(this.#addon, options.signal);
-    let failure: unknown;
-    const onProgress = (fractions: number[]): void => {
-      try {
-        for (const fraction of fractions) options.onProgress?.(fraction);
-      } catch (error) {
-        failure ??= error;
-        cancellation.cancel();
-      }
-    };
-    const run = () => this.#raw.compare(raws, tokens, options.chunk ?? 0, onProgress, cancellation);
-    const guards = [this.#guard, ...others.map((other) => other.#guard)];
-    try {
-      return await codedAsync(() => trackAll(guards, cancellation, run));
-    } catch (error) {
-      throw failure ?? error;
-    } finally {
-      release();
-    }
+    return this.#job(
+      (cancellation, onProgress) => this.#raw.compare(raws, tokens, options.chunk ?? 0, onProgress, cancellation),
+      options,
+      others,
+    );
   }
 
-  recordEvaluation(tokens: Int32Array, path: string, options: FileEvaluation = {}): Promise<EvaluateResult> {
+  recordEvaluation(tokens: Int32Array, path: string, options: FileEvaluation = {}): Promise<Quality> {
     return this.#evaluateFile(tokens, { record: path }, options);
   }
 
-  evaluateAgainst(tokens: Int32Array, path: string, options: FileEvaluation = {}): Promise<EvaluateResult> {
+  evaluateAgainst(tokens: Int32Array, path: string, options: FileEvaluation = {}): Promise<Quality> {
     return this.#evaluateFile(tokens, { against: path }, options);
   }
 
@@ -124,12 +105,11 @@ export class NativeContext implements Context {
     tokens: Int32Array,
     file: { record?: string; against?: string },
     options: FileEvaluation,
-  ): Promise<EvaluateResult> {
-    const plain = { chunk: options.chunk ?? 0, score: options.score ?? 0, ...file };
-    return withProgress(this.#addon, options, (onProgress, cancellation) =>
-      codedAsync(() =>
-        this.#guard.track(cancellation, () => this.#raw.evaluateFile(tokens, plain, onProgress, cancellation)),
-      ),
+  ): Promise<Quality> {
+    const { chunk, score } = options;
+    return this.#job(
+      (cancellation, onProgress) => this.#raw.evaluateFile(tokens, { chunk, score, ...file }, onProgress, cancellation),
+      options,
     );
   }
 
@@ -149,11 +129,11 @@ export class NativeContext implements Context {
   }
 
   saveSession(path: string, signal?: AbortSignal): Promise<number> {
-    return this.#job((cancellation) => this.#raw.saveSession(path, cancellation), signal);
+    return this.#job((cancellation) => this.#raw.saveSession(path, cancellation), { signal });
   }
 
   loadSession(path: string, signal?: AbortSignal): Promise<number> {
-    return this.#job((cancellation) => this.#raw.loadSession(path, cancellation), signal);
+    return this.#job((cancellation) => this.#raw.loadSession(path, cancellation), { signal });
   }
 
   clear(): void {
@@ -178,13 +158,16 @@ export class NativeContext implements Context {
     });
   }
 
-  async #job<T>(start: (cancellation: RawCancellation) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const { cancellation, release } = cancellationOf(this.#addon, signal);
-    try {
-      return await codedAsync(() => this.#guard.track(cancellation, () => start(cancellation)));
-    } finally {
-      release();
-    }
+  /** `others`: contexts that the job uses beside this one */
+  #job<T>(
+    start: (cancellation: RawCancellation, onProgress: (fractions: number[]) => void) => Promise<T>,
+    options: Progress,
+    others: NativeContext[] = [],
+  ): Promise<T> {
+    const guards = [this, ...others].map((context) => context.#guard);
+    return withProgress(this.#addon, options, (onProgress, cancellation) =>
+      codedAsync(() => trackAll(guards, cancellation, () => start(cancellation, onProgress))),
+    );
   }
 }
 

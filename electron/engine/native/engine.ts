@@ -6,6 +6,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Capabilities } from '../../contract/engine';
 import { ConcertinaError, messageOf } from '../../contract/errors';
+import type { DeviceMemory } from '../../contract/fit';
 import type { Bandwidth } from '../../contract/machine';
 import type { ModelInfo } from '../../contract/models';
 import { NativeContext } from './context';
@@ -16,12 +17,11 @@ import type {
   ChatMessage,
   Context,
   ContextOptions,
-  DeviceMemory,
   Engine,
   LoadOptions,
   MemoryPlan,
   Model,
-  ProbeOptions,
+  Progress,
   PromptOptions,
 } from './types';
 
@@ -40,7 +40,7 @@ class NativeEngine implements Engine {
     return coded(() => this.#addon.capabilities());
   }
 
-  probeBandwidth(bytes: number, options: ProbeOptions): Promise<Bandwidth[]> {
+  probeBandwidth(bytes: number, options: Progress): Promise<Bandwidth[]> {
     return withProgress(this.#addon, options, async (onProgress, cancellation) => {
       const found = await codedAsync(() => this.#addon.probeBandwidth(bytes, onProgress, cancellation));
       if (options.signal?.aborted) throw new ConcertinaError('cancelled', 'Measuring was cancelled.');
@@ -97,13 +97,8 @@ class NativeModel implements Model {
   }
 
   calibrate(options: CalibrateOptions): Promise<Uint8Array> {
-    const { text, maxTokens, positions, threads, rope } = options;
     return withProgress(this.#addon, options, (onProgress, cancellation) =>
-      codedAsync(() =>
-        this.#guard.track(cancellation, () =>
-          this.#raw.calibrate({ text, maxTokens, positions, threads, ...(rope && { rope }) }, onProgress, cancellation),
-        ),
-      ),
+      codedAsync(() => this.#guard.track(cancellation, () => this.#raw.calibrate(options, onProgress, cancellation))),
     );
   }
 
@@ -138,12 +133,12 @@ class NativeModel implements Model {
     return this.#whenOpen(() => this.#raw.countTexts(texts));
   }
 
-  renderChat(messages: ChatMessage[], { now, continueFrom }: PromptOptions = {}): Promise<string> {
-    return this.#whenOpen(() => this.#raw.renderChat(messages, now, continueFrom));
+  renderChat(messages: ChatMessage[], options: PromptOptions = {}): Promise<string> {
+    return this.#whenOpen(() => this.#raw.renderChat(messages, options));
   }
 
-  chatTokens(messages: ChatMessage[], { now, continueFrom }: PromptOptions = {}): Promise<Int32Array> {
-    return this.#whenOpen(() => this.#raw.chatTokens(messages, now, continueFrom));
+  chatTokens(messages: ChatMessage[], options: PromptOptions = {}): Promise<Int32Array> {
+    return this.#whenOpen(() => this.#raw.chatTokens(messages, options));
   }
 
   dispose(): Promise<void> {

@@ -2,6 +2,7 @@
 
 import { ConcertinaError, errorCodeSchema } from '../../contract/errors';
 import type { RawAddon, RawCancellation } from './raw';
+import type { Progress } from './types';
 
 interface Job {
   cancellation: RawCancellation;
@@ -75,7 +76,7 @@ export function cancellationOf(
 /** An error of the listener cancels the call and is what the caller gets. */
 export async function withProgress<T>(
   addon: RawAddon,
-  options: { onProgress?: (fraction: number) => void; signal?: AbortSignal },
+  options: Progress,
   call: (onProgress: (fractions: number[]) => void, cancellation: RawCancellation) => Promise<T>,
 ): Promise<T> {
   const { cancellation, release } = cancellationOf(addon, options.signal);

@@ -1,104 +1,82 @@
 /** The `.node` as it is (native/addon/addon.cpp). Only this folder sees it; everyone else uses `types.ts`. */
-import type { Capabilities, EffectiveContext } from '../../contract/engine';
+import type { Quality } from '../../contract/compareFigures';
 import type { Bandwidth } from '../../contract/machine';
-import type { ModelInfo } from '../../contract/models';
 import type {
-  AnswerSoFar,
   CalibrateOptions,
   ChatMessage,
   Comparison,
+  Context,
   ContextOptions,
-  DeviceMemory,
-  DeviceUse,
-  EvaluateResult,
+  Engine,
   GenerateChunk,
   GenerateOptions,
   GenerateResult,
-  MemoryPlan,
-  PartMemory,
+  Model,
   PrefillProgress,
+  PromptOptions,
 } from './types';
 
 export interface RawCancellation {
   cancel(): void;
 }
 
-export interface RawContext {
-  readonly effective: EffectiveContext;
-  readonly contextUsed: number;
-  memory(): PartMemory;
-  devices(): DeviceUse[];
-  clear(): void;
+type OnProgress = (fractions: number[]) => void;
+
+/** Of the options it reads what is data. */
+export interface RawContext
+  extends Pick<
+    Context,
+    'effective' | 'contextUsed' | 'rewinds' | 'sessionLabel' | 'tokens' | 'clear' | 'memory' | 'devices' | 'dispose'
+  > {
   generate(
     prompt: ChatMessage[] | Int32Array,
-    options: Omit<GenerateOptions, 'signal' | 'onPrefill'>,
+    options: GenerateOptions,
     onChunks: (chunks: GenerateChunk[]) => void,
     onPrefill: (progress: PrefillProgress[]) => void,
     cancellation: RawCancellation,
   ): Promise<GenerateResult>;
-  evaluate(tokens: Int32Array, reference: RawContext | null, cancellation: RawCancellation): Promise<EvaluateResult>;
+  evaluate(tokens: Int32Array, reference: RawContext | null, cancellation: RawCancellation): Promise<Quality>;
   /** this context is the reference; chunk 0: as long as the contexts */
   compare(
     contexts: RawContext[],
     tokens: Int32Array,
     chunk: number,
-    onProgress: (fractions: number[]) => void,
+    onProgress: OnProgress,
     cancellation: RawCancellation,
   ): Promise<Comparison>;
-  /** chunk 0: as long as the context; score 0: the second half of each chunk */
   evaluateFile(
     tokens: Int32Array,
-    options: { chunk: number; score: number; record?: string; against?: string },
-    onProgress: (fractions: number[]) => void,
+    options: { chunk?: number; score?: number; record?: string; against?: string },
+    onProgress: OnProgress,
     cancellation: RawCancellation,
-  ): Promise<EvaluateResult>;
-  readonly rewinds: boolean;
-  readonly sessionLabel: string;
-  tokens(): Int32Array;
+  ): Promise<Quality>;
   saveSession(path: string, cancellation: RawCancellation): Promise<number>;
   loadSession(path: string, cancellation: RawCancellation): Promise<number>;
-  dispose(): Promise<void>;
 }
 
-export interface RawModel {
-  readonly info: ModelInfo;
-  /** hexadecimal; identifies a model file */
-  readonly fingerprint: string;
-  calibrate(
-    options: Omit<CalibrateOptions, 'signal' | 'onProgress'>,
-    onProgress: (fractions: number[]) => void,
-    cancellation: RawCancellation,
-  ): Promise<Uint8Array>;
-  wantsCalibration(options: ContextOptions): boolean;
+export interface RawModel
+  extends Pick<
+    Model,
+    | 'info'
+    | 'fingerprint'
+    | 'wantsCalibration'
+    | 'detokenize'
+    | 'splitsAtLines'
+    | 'countTexts'
+    | 'renderChat'
+    | 'chatTokens'
+    | 'dispose'
+  > {
+  calibrate(options: CalibrateOptions, onProgress: OnProgress, cancellation: RawCancellation): Promise<Uint8Array>;
   attachCalibration(bytes: Uint8Array): void;
   createContext(options: ContextOptions): Promise<RawContext>;
   tokenize(text: string, addSpecial: boolean, parseSpecial: boolean): Int32Array;
-  detokenize(tokens: Int32Array): string;
-  splitsAtLines(): Promise<boolean>;
-  countTexts(texts: string[]): Promise<Int32Array>;
-  renderChat(messages: ChatMessage[], now?: number, continueFrom?: AnswerSoFar): Promise<string>;
-  chatTokens(messages: ChatMessage[], now?: number, continueFrom?: AnswerSoFar): Promise<Int32Array>;
-  dispose(): Promise<void>;
 }
 
-export interface RawAddon {
+export interface RawAddon extends Pick<Engine, 'capabilities' | 'selfTest' | 'memories' | 'inspect' | 'estimate'> {
   Cancellation: new () => RawCancellation;
-  capabilities(): Capabilities;
-  selfTest(folder: string): Promise<void>;
-  probeBandwidth(
-    bytes: number,
-    onProgress: (fractions: number[]) => void,
-    cancellation: RawCancellation,
-  ): Promise<Bandwidth[]>;
-  memories(): DeviceMemory[];
-  inspect(path: string): Promise<ModelInfo>;
-  estimate(path: string, gpuLayers: number, options: ContextOptions): Promise<MemoryPlan>;
-  loadModel(
-    path: string,
-    gpuLayers: number,
-    onProgress: (fractions: number[]) => void,
-    cancellation: RawCancellation,
-  ): Promise<RawModel>;
+  probeBandwidth(bytes: number, onProgress: OnProgress, cancellation: RawCancellation): Promise<Bandwidth[]>;
+  loadModel(path: string, gpuLayers: number, onProgress: OnProgress, cancellation: RawCancellation): Promise<RawModel>;
   setLogListener(
     listener: (level: 'info' | 'warn' | 'error', text: string) => void,
     minimum: 'info' | 'warn' | 'error',
@@ -109,7 +87,6 @@ export interface RawAddon {
     messages: ChatMessage[],
     pieces: Uint8Array[],
     stops: string[],
-    now?: number,
-    continueFrom?: AnswerSoFar,
+    options?: PromptOptions,
   ): { prompt: string; chunks: GenerateChunk[]; stopped: boolean };
 }

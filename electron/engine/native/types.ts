@@ -1,124 +1,64 @@
 /**
- * The one description of the native surface. `loadEngine` (engine.ts) returns an object of this shape;
- * `native/addon` implements it. Units: bytes, milliseconds, tokens. Nothing here blocks the calling thread for long:
- * every call that computes runs on a worker and takes an AbortSignal.
+ * The one description of the native surface: what the functions of the addon take and return, and `loadEngine`'s objects over
+ * it. An object that crosses is described here, or in the contract where another process knows it too; `native/addon` lists
+ * its fields under the same names (CONCERTINA_FIELDS). Units: bytes, milliseconds, tokens. Nothing here blocks the calling
+ * thread for long: every call that computes runs on a worker and takes an AbortSignal.
  */
-import type { Capabilities, EffectiveContext, Memory, MemoryEstimate } from '../../contract/engine';
+import { z } from 'zod';
+import { stopReasonSchema } from '../../contract/chats';
+import { type Quality, qualitySchema } from '../../contract/compareFigures';
+import { type Capabilities, type EffectiveContext, memoryEstimateSchema, type PartMemory } from '../../contract/engine';
+import type { PromptMessage, PromptOptions as PromptSettings } from '../../contract/engineContract';
+import { type DeviceMemory, type DeviceUse, deviceUseSchema } from '../../contract/fit';
 import type { Bandwidth } from '../../contract/machine';
 import type { ModelInfo } from '../../contract/models';
-import type { RopeChoice } from '../../contract/settings';
-
-/** Memory of a model and a context by part; the caller adds what only the process knows (`process`, `total`, `free`). */
-export type PartMemory = Pick<Memory, 'weights' | 'kvK' | 'kvV' | 'kvF16' | 'compute'>;
-
-/** `unified`: a GPU that works in the machine's own memory. */
-export type DeviceKind = 'ram' | 'unified' | 'gpu';
-
-/** One memory as its driver or the system reports it now; bytes. */
-export interface DeviceMemory {
-  name: string;
-  kind: DeviceKind;
-  /** of RAM: without paging others out; where the platform does not report it, what Node's os.freemem() says is right */
-  free: number | null;
-  /** 0: not known */
-  total: number;
-}
-
-/** What a model and a context take of one memory; bytes. */
-export interface DeviceUse {
-  name: string;
-  kind: DeviceKind;
-  weights: number;
-  /** of the weights: pages of the model file, which the system takes back when it needs them; 0 in a dry run */
-  mapped: number;
-  /** KV cache and recurrent state */
-  context: number;
-  compute: number;
-}
+import type { ContextSettings, SamplingSettings } from '../../contract/settings';
 
 /** A dry run: the parts, and the same bytes by device. */
-export interface MemoryPlan extends MemoryEstimate {
+export const memoryPlanSchema = memoryEstimateSchema.extend({
   /** cells as the engine would make them: rounded up, or cut */
-  nCtx: number;
+  nCtx: z.number().int(),
   /** tokens that the model was trained for; 0: its file does not say */
-  trained: number;
-  devices: DeviceUse[];
-}
+  trained: z.number().int(),
+  devices: z.array(deviceUseSchema),
+});
+export type MemoryPlan = z.infer<typeof memoryPlanSchema>;
 
-export interface ContextOptions {
-  /** cells of the KV cache; rounded up by the engine, see `Context.effective.nCtx` */
-  nCtx: number;
-  /** any type name of `Capabilities.cacheTypes` */
-  typeK: string;
-  typeV: string;
-  flashAttention: 'auto' | 'on' | 'off';
-  /** 0: physical cores */
-  threads: number;
-  /** micro-batch of the prefill in tokens */
-  batch: number;
-  /** how positions beyond the trained length are made; default 'model': the context is cut to that length */
-  rope?: RopeChoice;
-}
+/** `rope` left out: `model`. `nCtx` is rounded up by the engine, see `Context.effective.nCtx` */
+export type ContextOptions = Pick<ContextSettings, 'nCtx' | 'flashAttention' | 'threads' | 'batch'> &
+  Partial<Pick<ContextSettings, 'rope'>> & {
+    /** any type name of `Capabilities.cacheTypes` */
+    typeK: string;
+    typeV: string;
+  };
 
-export interface ProbeOptions {
+/** Of a call that takes long. */
+export interface Progress {
   /** 0..1 */
   onProgress?: (fraction: number) => void;
   signal?: AbortSignal;
 }
 
-export interface LoadOptions {
+export interface LoadOptions extends Progress {
   /** layers on the GPU; -1: as many as fit */
   gpuLayers: number;
-  /** 0..1 */
-  onProgress?: (fraction: number) => void;
-  signal?: AbortSignal;
 }
 
-export interface CalibrateOptions {
+export interface CalibrateOptions extends Progress, Pick<ContextOptions, 'rope' | 'threads'> {
   text: string;
   /** how much of the text is read */
   maxTokens: number;
-  /** depth of the contexts it is meant for; 0: as many as the model was trained for */
+  /** depth of the contexts it is meant for, and what `rope` scales to; 0: as many as the model was trained for */
   positions: number;
-  /** of those contexts; scaled as for one of `positions` */
-  rope?: RopeChoice;
-  /** 0: physical cores */
-  threads: number;
-  /** 0..1 */
-  onProgress?: (fraction: number) => void;
-  signal?: AbortSignal;
 }
 
-export interface Sampling {
-  temperature: number;
-  topK: number;
-  topP: number;
-  minP: number;
-  repeatPenalty: number;
-  seed: number;
-}
+export type ChatMessage = PromptMessage;
 
-export interface ChatMessage {
-  role: 'system' | 'user' | 'assistant';
-  content: string;
-}
-
-/** An answer that was stopped, as it was shown. */
-export interface AnswerSoFar {
-  text: string;
-  thinking: string;
-}
-
-/** What decides a prompt beside its messages. */
-export interface PromptOptions {
-  /** milliseconds since 1970 that a template gives the model as the time; default: the clock */
-  now?: number;
-  /** the answer goes on behind this, in the same turn; with the very tokens of it when it was the last one; not with a grammar */
-  continueFrom?: AnswerSoFar;
-}
+/** What decides a prompt beside its messages; `now` left out: the clock. `continueFrom`: with the very tokens of it when it was the last answer; not with a grammar. */
+export type PromptOptions = Partial<PromptSettings>;
 
 export interface GenerateOptions extends PromptOptions {
-  sampling: Sampling;
+  sampling: Omit<SamplingSettings, 'seed' | 'maxTokens' | 'stop'> & { seed: number };
   /** JSON schema as text, or a GBNF grammar; at most one of the two */
   jsonSchema?: string;
   grammar?: string;
@@ -134,85 +74,73 @@ export interface GenerateOptions extends PromptOptions {
   onPrefill?: (progress: PrefillProgress) => void;
 }
 
-export interface PrefillProgress {
-  promptTokens: number;
-  cachedTokens: number;
+export const prefillProgressSchema = z.object({
+  promptTokens: z.number().int(),
+  cachedTokens: z.number().int(),
   /** evaluated so far, cached ones apart */
-  done: number;
-  elapsedMs: number;
-}
+  done: z.number().int(),
+  elapsedMs: z.number(),
+});
+export type PrefillProgress = z.infer<typeof prefillProgressSchema>;
+
+const tokenProbabilitySchema = z.object({
+  token: z.number().int(),
+  /** of the softmax over the whole vocabulary */
+  probability: z.number(),
+});
+export type TokenProbability = z.infer<typeof tokenProbabilitySchema>;
 
 /** What one decode step added. Text holds whole characters only; a step inside a character or a possible stop string adds none. */
-export interface GenerateChunk {
-  text: string;
-  thinking: string;
+export const generateChunkSchema = z.object({
+  text: z.string(),
+  thinking: z.string(),
   /** answer tokens so far */
-  answerTokens: number;
+  answerTokens: z.number().int(),
   /** tokens in the KV cache */
-  contextUsed: number;
+  contextUsed: z.number().int(),
   /** from the call to the choice of the last token */
-  elapsedMs: number;
-  /** chosen in this step; left out where the chunk brings only text that was held back. The last one may end the answer */
-  token?: number;
+  elapsedMs: z.number(),
+  /** chosen in this step; null where the chunk brings only text that was held back. The last one may end the answer */
+  token: z.number().int().nullable(),
   /** likeliest first; what the model says, before temperature, penalties and grammar */
-  candidates?: TokenProbability[];
-}
+  candidates: z.array(tokenProbabilitySchema),
+});
+export type GenerateChunk = z.infer<typeof generateChunkSchema>;
 
-export interface TokenProbability {
-  token: number;
-  /** of the softmax over the whole vocabulary */
-  probability: number;
-}
-
-/** llama.cpp's own count and clock of one answer (`llama_perf_context`): evaluating only. */
-export interface UpstreamTimings {
-  promptMs: number;
-  promptTokens: number;
-  decodeMs: number;
-  decodeTokens: number;
-}
-
-export interface GenerateResult {
-  stopReason: 'end-of-turn' | 'stop-string' | 'max-tokens' | 'context-full' | 'cancelled';
+export const generateResultSchema = z.object({
+  stopReason: stopReasonSchema.exclude(['interrupted', 'error']),
   /** what is new, when an answer was continued */
-  text: string;
-  thinking: string;
-  promptTokens: number;
-  cachedTokens: number;
+  text: z.string(),
+  thinking: z.string(),
+  promptTokens: z.number().int(),
+  cachedTokens: z.number().int(),
   /** were in the cache, but had to be read again: the model cannot go back to them */
-  rereadTokens: number;
-  answerTokens: number;
+  rereadTokens: z.number().int(),
+  answerTokens: z.number().int(),
   /** from the call to the first token */
-  ttftMs: number;
-  promptMs: number;
+  ttftMs: z.number(),
+  promptMs: z.number(),
   /** from the first token to the last one */
-  decodeMs: number;
+  decodeMs: z.number(),
   /** tokens after the first one, the mark of the end included: what `decodeMs` was spent on */
-  decodeTokens: number;
+  decodeTokens: z.number().int(),
   /** of `decodeMs`: evaluating, by our clock; the rest is choosing tokens and making text of them */
-  evalMs: number;
-  upstream: UpstreamTimings;
-  contextUsed: number;
-  seed: number;
-}
+  evalMs: z.number(),
+  /** llama.cpp's own count and clock of this answer (`llama_perf_context`): evaluating only */
+  upstream: z.object({
+    promptMs: z.number(),
+    promptTokens: z.number().int(),
+    decodeMs: z.number(),
+    decodeTokens: z.number().int(),
+  }),
+  contextUsed: z.number().int(),
+  seed: z.number().int(),
+});
+export type GenerateResult = z.infer<typeof generateResultSchema>;
 
-/** Figures of teacher-forced evaluation; KL figures are null without a reference. */
-export interface EvaluateResult {
-  tokens: number;
-  perplexity: number;
-  meanKld: number | null;
-  /** standard error of the mean, tokens taken as independent */
-  meanKldError: number | null;
-  kld999: number | null;
-  sameTop: number | null;
-}
-
-export interface CompareOptions {
+export interface CompareOptions extends Progress {
   /** tokens of a chunk; default: as long as the shortest of the contexts */
   chunk?: number;
-  /** 0..1 */
-  onProgress?: (fraction: number) => void;
-  signal?: AbortSignal;
 }
 
 export interface FileEvaluation extends CompareOptions {
@@ -220,14 +148,16 @@ export interface FileEvaluation extends CompareOptions {
   score?: number;
 }
 
-export interface Comparison {
+/** KL figures are null without a reference. */
+export const comparisonSchema = z.object({
   /** this context, the reference; its KL figures are null */
-  reference: EvaluateResult;
+  reference: qualitySchema,
   /** in the order of the contexts */
-  results: EvaluateResult[];
+  results: z.array(qualitySchema),
   /** KL divergence of each scored token, in nats, in the order of the text; for what two contexts differ by, token by token */
-  klds: Float32Array[];
-}
+  klds: z.array(z.instanceof(Float32Array)),
+});
+export type Comparison = z.infer<typeof comparisonSchema>;
 
 export interface Context {
   readonly effective: EffectiveContext;
@@ -242,16 +172,16 @@ export interface Context {
     options: GenerateOptions,
   ): AsyncGenerator<GenerateChunk, GenerateResult, void>;
   /** log-probabilities stay inside: pass another context of the same model as reference for KL divergence */
-  evaluate(tokens: Int32Array, reference?: Context, signal?: AbortSignal): Promise<EvaluateResult>;
+  evaluate(tokens: Int32Array, reference?: Context, signal?: AbortSignal): Promise<Quality>;
   /** evaluates several contexts of the same model with this one as the reference, which runs once for all */
   compare(contexts: Context[], tokens: Int32Array, options?: CompareOptions): Promise<Comparison>;
   /**
    * Evaluates this context and writes the log-probabilities of the scored tokens to a file: 4 bytes for each token of the
    * vocabulary and each scored one. Code `storage-failed`.
    */
-  recordEvaluation(tokens: Int32Array, path: string, options?: FileEvaluation): Promise<EvaluateResult>;
+  recordEvaluation(tokens: Int32Array, path: string, options?: FileEvaluation): Promise<Quality>;
   /** with such a file as the reference: the same tokens and options, the same model. Code `data-corrupt` */
-  evaluateAgainst(tokens: Int32Array, path: string, options?: FileEvaluation): Promise<EvaluateResult>;
+  evaluateAgainst(tokens: Int32Array, path: string, options?: FileEvaluation): Promise<Quality>;
   /** the tokens in the KV cache; code `busy` during an answer */
   tokens(): Int32Array;
   /** any number of its last tokens can be forgotten; else a prompt that does not continue them all is read from its start */
@@ -315,7 +245,7 @@ export interface Engine {
    * Bytes per second of a sequential read by 1, 2, 4, ... and all physical cores, under three seconds in all. bytes: of the
    * buffer, which should be far above the caches. Code `cancelled`.
    */
-  probeBandwidth(bytes: number, options: ProbeOptions): Promise<Bandwidth[]>;
+  probeBandwidth(bytes: number, options: Progress): Promise<Bandwidth[]>;
   /** reads the header only. Codes: `model-missing`, `model-invalid` (truncated or not GGUF) */
   inspect(path: string): Promise<ModelInfo>;
   /** RAM first, then the GPUs */

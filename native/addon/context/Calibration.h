@@ -2,6 +2,7 @@
 // bytes by the caller.
 #pragma once
 
+#include "fields.h"
 #include "context/Context.h"
 
 #include <atomic>
@@ -19,6 +20,8 @@ struct CalibrationOptions {
     int positions = 0; // of the contexts it is for; 0: as many as the model was trained for
     int threads = 0; // 0: physical cores
     std::string rope = "model"; // of those contexts, see effective.h; scaled as for a context of `positions`
+
+    CONCERTINA_FIELDS(text, maxTokens, positions, threads, rope)
 };
 
 // Statistics as bytes. Throws `cancelled`, and `model-unsupported` where there is nothing to measure.

@@ -89,7 +89,7 @@ std::shared_ptr<Context> Context::create(std::shared_ptr<Model> model, const Con
     const LogSink::Capture log;
     {
         const std::lock_guard<std::mutex> making(context->model->makingContext);
-        context->effective.centering = centeringOf(*context->model, params.type_k, params.type_v);
+        context->effective.centring = centeringOf(*context->model, params.type_k, params.type_v);
         const TrainedContextGuard trained(context->model->handle);
         context->handle = llama_init_from_model(context->model->handle, params);
     }
@@ -99,7 +99,7 @@ std::shared_ptr<Context> Context::create(std::shared_ptr<Model> model, const Con
             context->model->path + " cannot write text: it is an embedding or diffusion model", "Choose a chat model.");
     }
     describe(*context, options);
-    if (!dry) context->effective.placement = placementOf(context->handle);
+    if (!dry) static_cast<Placement &>(context->effective) = placementOf(context->handle);
     context->effective.kernels = kernelUses(*context->model, params.type_k, params.type_v, context->effective.nCtx);
     context->lastBytes = partBytes(context->handle);
     context->lastDevices = deviceUse(context->handle);

@@ -1,6 +1,7 @@
 // A context: the KV cache, the tokens in it, and one job at a time.
 #pragma once
 
+#include "fields.h"
 #include "context/effective.h"
 #include "context/internals.h"
 #include "generation/AnswerStream.h"
@@ -22,27 +23,31 @@ struct ContextOptions {
     int threads = 0;
     int batch = 512;
     std::string rope = "model"; // see effective.h
+
+    CONCERTINA_FIELDS(nCtx, typeK, typeV, flashAttention, threads, batch, rope)
 };
 
 // throws `context-invalid`
 llama_flash_attn_type flashType(const std::string & name);
 
-struct EffectiveContext {
+struct EffectiveContext : Placement {
     uint32_t nCtx = 0;
     double nCtxAsked = 0;
     int nCtxTrained = 0; // 0: not told
     EffectiveType typeK, typeV;
-    EffectiveCentering centering;
+    EffectiveCentering centring;
     RopeScaling rope;
     std::vector<KernelUse> kernels;
     bool flashAttention = false;
     std::string flashAttentionAsked;
     int threads = 0;
     int gpuLayersAsked = 0; // negative: all
-    Placement placement;
     uint32_t batch = 0;
     std::string chatTemplate; // why another one stands in for the model's; empty: the model's own
     std::vector<std::string> notes; // other things that are not as asked, as sentences
+
+    CONCERTINA_FIELDS(nCtx, nCtxAsked, nCtxTrained, typeK, typeV, centring, rope, kernels, flashAttention,
+        flashAttentionAsked, threads, gpuLayersAsked, gpuLayers, layers, attention, batch, chatTemplate, notes)
 };
 
 // Most outputs of one decode. Buffers for them are reserved for every context, and evaluation asks for many: 64 is the
@@ -117,12 +122,13 @@ private:
 
 // What a model and a context would allocate: upstream's dry run, in which nothing is allocated but the state of recurrent
 // layers, for which upstream has no dry run.
-struct MemoryEstimate {
-    PartBytes bytes;
+struct MemoryEstimate : PartBytes {
     EffectiveType typeK, typeV;
     uint32_t nCtx = 0;
     int trained = 0;
     std::vector<DeviceUse> devices;
+
+    CONCERTINA_FIELDS(weights, kvK, kvV, kvF16, compute, typeK, typeV, nCtx, trained, devices)
 };
 
 // Keeps the header and vocabulary of the last model, so that a slider can ask again and again.

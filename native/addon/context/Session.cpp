@@ -94,7 +94,7 @@ std::string sessionLabel(const Context & context) {
     label << "model " << std::hex << context.model->fingerprint << std::dec << '\n'
           << "K " << context.effective.typeK.effective << '\n'
           << "V " << context.effective.typeV.effective << '\n'
-          << "centred " << std::hex << context.effective.centering.hash << std::dec << '\n'
+          << "centred " << std::hex << context.effective.centring.hash << std::dec << '\n'
           << "RoPE " << context.effective.rope.kind << ' ' << context.effective.rope.factor << '\n'
           << "flash " << context.effective.flashAttention << '\n'
           << "llama.cpp " << CONCERTINA_UPSTREAM_COMMIT << '\n'
@@ -122,7 +122,7 @@ uint64_t saveSession(Context & context, const std::string & path) {
     return fs::file_size(fs::u8path(path));
 }
 
-size_t loadSession(Context & context, const std::string & path) {
+uint64_t loadSession(Context & context, const std::string & path) {
     check(context, path);
     std::vector<llama_token> tokens(context.effective.nCtx);
     size_t count = 0;

@@ -19,6 +19,6 @@ uint64_t saveSession(Context & context, const std::string & path);
 
 // Tokens restored. Throws `data-corrupt` for a damaged file or one of another model, cache type or build; the context is
 // then empty or, when the file was refused before it was read, as it was.
-size_t loadSession(Context & context, const std::string & path);
+uint64_t loadSession(Context & context, const std::string & path);
 
 } // namespace concertina

@@ -2,6 +2,7 @@
 // a context can be longer than the model was trained for: its positions are squeezed into those that it knows.
 #pragma once
 
+#include "fields.h"
 #include "model/Model.h"
 
 #include "llama.h"
@@ -16,6 +17,8 @@ struct EffectiveType {
     std::string asked;
     std::string effective;
     std::string reason; // empty when they agree
+
+    CONCERTINA_FIELDS(asked, effective, reason)
 };
 
 // Constants taken off K and V before they are quantized; the reasons are empty where it is done.
@@ -24,6 +27,8 @@ struct EffectiveCentering {
     bool v = false;
     std::string reasonK, reasonV;
     uint64_t hash = 0; // of the measurements in use; 0: none
+
+    CONCERTINA_FIELDS(k, v, reasonK, reasonV)
 };
 
 struct EffectiveTypes {
@@ -46,6 +51,8 @@ struct RopeScaling {
     float factor = 1;
     float freqScale = 0; // for llama_context_params; 0: from the model
     uint32_t originalCtx = 0; // the same
+
+    CONCERTINA_FIELDS(kind, factor)
 };
 
 // tokens that the file of the model says it was trained for; 0: it does not say

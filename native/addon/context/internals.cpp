@@ -191,8 +191,8 @@ Placement placementOf(llama_context * context) {
     const int layers = llama_model_n_layer(&model);
     Placement placement;
     placement.layers = layers + 1;
-    for (int layer = 0; layer < layers; layer++) placement.offloaded += isGpu(model.dev_layer(layer));
-    placement.offloaded += isGpu(model.dev_output());
+    for (int layer = 0; layer < layers; layer++) placement.gpuLayers += isGpu(model.dev_layer(layer));
+    placement.gpuLayers += isGpu(model.dev_output());
     placement.attention = attentionOf(context);
     return placement;
 }

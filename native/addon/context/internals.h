@@ -3,6 +3,8 @@
 // replace it: such calls in llama.h.
 #pragma once
 
+#include "fields.h"
+
 #include "ggml-backend.h"
 #include "llama.h"
 
@@ -20,6 +22,8 @@ struct PartBytes {
     uint64_t kvF16 = 0;
     // buffers of the computation, and state that is not a KV cache (recurrent layers)
     uint64_t compute = 0;
+
+    CONCERTINA_FIELDS(weights, kvK, kvV, kvF16, compute)
 };
 
 PartBytes partBytes(const llama_context * context);
@@ -31,6 +35,8 @@ struct DeviceUse {
     uint64_t mapped = 0; // of the weights: pages of the file; 0 in a dry run
     uint64_t context = 0;
     uint64_t compute = 0;
+
+    CONCERTINA_FIELDS(name, kind, weights, mapped, context, compute)
 };
 
 std::vector<DeviceUse> deviceUse(const llama_context * context);
@@ -60,11 +66,13 @@ struct AttentionPlace {
     std::string layerBackend; // that holds the layers' weights
     bool window = false; // sliding-window layers
     int layers = 0;
+
+    CONCERTINA_FIELDS(backend, device, layerBackend, window, layers)
 };
 
 struct Placement {
     int layers = 0; // of the model, and the output layer as one
-    int offloaded = 0; // of them on a GPU
+    int gpuLayers = 0; // of them on a GPU
     std::vector<AttentionPlace> attention; // empty: a model without attention
 };
 

@@ -20,7 +20,7 @@ Generation::Generation(Context & context, GenerateRequest request, Events events
     : context(context), request(std::move(request)), events(std::move(events)) {}
 
 GenerateResult Generation::run() {
-    checkGrammar(request.grammar);
+    checkGrammar(request);
     try {
         preparePrompt();
     } catch (const CodedError & error) {
@@ -30,7 +30,7 @@ GenerateResult Generation::run() {
         return std::move(result);
     }
     context.written = {};
-    Sampler sampler(context.model->handle, request.sampling, request.grammar, prompt);
+    Sampler sampler(context.model->handle, request.sampling, request, prompt);
     sampler.see(tokens);
     AnswerStream answer = exact ? AnswerStream(prompt, request.stop, before) : AnswerStream(prompt, request.stop);
     result.seed = sampler.seed();
@@ -56,10 +56,10 @@ void Generation::preparePrompt() {
     if (request.messages.empty()) {
         tokens = std::move(request.tokens);
     } else {
-        prompt = context.model->chat->apply(
-            request.messages, request.grammar.jsonSchema, request.now, {}, context.cancel.get());
+        prompt =
+            context.model->chat->apply(request.messages, request.jsonSchema, request.now, {}, context.cancel.get());
         tokens = context.model->chatTokens(prompt);
-        if (!request.soFar.empty()) goOn();
+        if (!request.continueFrom.empty()) goOn();
     }
     if (tokens.empty()) throw CodedError("bad-request", "The prompt is empty", "Write something first.");
     const int32_t vocabulary = llama_vocab_n_tokens(context.model->vocab());
@@ -76,19 +76,19 @@ void Generation::preparePrompt() {
 
 // The same tokens when this is the answer that was stopped last, else those of its text.
 void Generation::goOn() {
-    if (!request.grammar.jsonSchema.empty() || !request.grammar.gbnf.empty()) {
+    if (!request.jsonSchema.empty() || !request.grammar.empty()) {
         throw CodedError("bad-request", "An answer that a grammar constrains cannot be continued", "Ask again.");
     }
     WrittenAnswer & last = context.written;
     exact = last.tokens.size() >= tokens.size() && std::equal(tokens.begin(), tokens.end(), last.tokens.begin()) &&
-            last.shown.text == request.soFar.text && last.shown.thinking == request.soFar.thinking;
+            last.shown.text == request.continueFrom.text && last.shown.thinking == request.continueFrom.thinking;
     if (exact) {
         prompt = std::move(last.prompt);
         before = std::move(last.stream);
         tokens = std::move(last.tokens);
         return;
     }
-    prompt = context.model->chat->apply(request.messages, "", request.now, request.soFar, context.cancel.get());
+    prompt = context.model->chat->apply(request.messages, "", request.now, request.continueFrom, context.cancel.get());
     tokens = context.model->chatTokens(prompt);
 }
 
@@ -98,7 +98,7 @@ void Generation::remember(const AnswerStream & answer) {
     written.prompt = std::move(prompt);
     written.tokens = std::move(tokens);
     written.tokens.insert(written.tokens.end(), answered.begin(), answered.end());
-    written.shown = { request.soFar.text + result.text, request.soFar.thinking + result.thinking };
+    written.shown = { request.continueFrom.text + result.text, request.continueFrom.thinking + result.thinking };
 }
 
 void Generation::reusePrefix() {
@@ -189,7 +189,7 @@ void Generation::emit(const AnswerDelta & delta) {
     if (!events.chunk) return;
     events.chunk(
         { delta.text, delta.thinking, result.answerTokens, context.used(), chosenMs, chosen, std::move(candidates) });
-    chosen = LLAMA_TOKEN_NULL;
+    chosen.reset();
     candidates.clear();
 }
 

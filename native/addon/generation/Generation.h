@@ -1,6 +1,7 @@
 // One answer: prompt, prefix reuse, prefill in micro-batches, decode loop. Runs on a worker thread.
 #pragma once
 
+#include "fields.h"
 #include "context/Context.h"
 #include "generation/AnswerStream.h"
 #include "generation/Sampler.h"
@@ -8,42 +9,49 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace concertina {
 
-struct GenerateRequest {
+// an answer is not continued with a grammar, which would begin anew
+struct GenerateRequest : PromptOptions, GrammarOptions {
     std::vector<ChatMessage> messages; // empty: `tokens` are continued as they are
     std::vector<llama_token> tokens;
     SamplingOptions sampling;
-    TimePoint now; // see ChatFormat::apply
-    GrammarOptions grammar;
-    AnswerSoFar soFar; // the answer goes on behind it; not with a grammar, which would begin anew
     std::vector<std::string> stop;
     int maxTokens = 0;
     int candidates = 0;     // likeliest tokens to report at each step
     bool ignoreEnd = false; // a mark of the end is a token like any other: for measurements
     std::chrono::steady_clock::time_point called = std::chrono::steady_clock::now();
+
+    CONCERTINA_FIELDS(sampling, now, jsonSchema, grammar, continueFrom, stop, maxTokens, candidates, ignoreEnd)
 };
 
 struct PrefillProgress {
     size_t promptTokens = 0, cachedTokens = 0, done = 0;
     double elapsedMs = 0;
+
+    CONCERTINA_FIELDS(promptTokens, cachedTokens, done, elapsedMs)
 };
 
 struct GenerateChunk {
     std::string text, thinking;
     size_t answerTokens = 0, contextUsed = 0;
     double elapsedMs = 0; // from the call to the choice of the last token
-    llama_token token = LLAMA_TOKEN_NULL; // chosen in this step; null: text that was held back, and no step
+    std::optional<llama_token> token; // chosen in this step; none: text that was held back, and no step
     std::vector<Candidate> candidates;
+
+    CONCERTINA_FIELDS(text, thinking, answerTokens, contextUsed, elapsedMs, token, candidates)
 };
 
 // llama_perf_context of this answer alone
 struct UpstreamTimings {
     double promptMs = 0, decodeMs = 0;
     size_t promptTokens = 0, decodeTokens = 0;
+
+    CONCERTINA_FIELDS(promptMs, decodeMs, promptTokens, decodeTokens)
 };
 
 struct GenerateResult {
@@ -59,6 +67,9 @@ struct GenerateResult {
     double evalMs = 0;
     UpstreamTimings upstream;
     uint32_t seed = 0;
+
+    CONCERTINA_FIELDS(stopReason, text, thinking, promptTokens, cachedTokens, rereadTokens, answerTokens, contextUsed,
+        ttftMs, promptMs, decodeMs, decodeTokens, evalMs, upstream, seed)
 };
 
 class Generation {
@@ -99,7 +110,7 @@ private:
     std::vector<llama_token> answered;
     GenerateResult result;
     double chosenMs = 0; // when the last token was chosen, from the call
-    llama_token chosen = LLAMA_TOKEN_NULL; // not told of yet, with its candidates
+    std::optional<llama_token> chosen; // not reported yet, with its candidates
     std::vector<Candidate> candidates;
 };
 

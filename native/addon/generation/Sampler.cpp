@@ -21,7 +21,7 @@ std::string grammarOfSchema(const std::string & schema) {
 }
 
 common_grammar grammarOf(const GrammarOptions & options, const ChatPrompt & prompt) {
-    if (!options.gbnf.empty()) return { COMMON_GRAMMAR_TYPE_USER, options.gbnf };
+    if (!options.grammar.empty()) return { COMMON_GRAMMAR_TYPE_USER, options.grammar };
     if (options.jsonSchema.empty()) return {};
     if (!prompt.grammar.empty()) return { COMMON_GRAMMAR_TYPE_OUTPUT_FORMAT, prompt.grammar };
     return { COMMON_GRAMMAR_TYPE_USER, grammarOfSchema(options.jsonSchema) };
@@ -30,11 +30,11 @@ common_grammar grammarOf(const GrammarOptions & options, const ChatPrompt & prom
 } // namespace
 
 void checkGrammar(const GrammarOptions & options) {
-    if (!options.gbnf.empty() && !options.jsonSchema.empty()) {
+    if (!options.grammar.empty() && !options.jsonSchema.empty()) {
         throw CodedError("bad-request", "A grammar and a JSON schema were both given", "Give one of them.");
     }
     // upstream aborts the process for this prefix when it is built without llguidance
-    if (options.gbnf.rfind("%llguidance", 0) == 0) {
+    if (options.grammar.rfind("%llguidance", 0) == 0) {
         throw CodedError("bad-request", "llguidance grammars are not supported", "Write the grammar as GBNF.");
     }
     if (!options.jsonSchema.empty()) grammarOfSchema(options.jsonSchema);

@@ -2,6 +2,7 @@
 // caches make of the same text.
 #pragma once
 
+#include "fields.h"
 #include "model/ChatFormat.h"
 
 #include "llama.h"
@@ -20,11 +21,13 @@ struct SamplingOptions {
     float minP = 0.05f;
     float repeatPenalty = 1.0f;
     uint32_t seed = LLAMA_DEFAULT_SEED;
+
+    CONCERTINA_FIELDS(temperature, topK, topP, minP, repeatPenalty, seed)
 };
 
 struct GrammarOptions {
     std::string jsonSchema;
-    std::string gbnf;
+    std::string grammar; // GBNF
 };
 
 // throws `bad-request` for a schema that cannot be used, or when there is more than one constraint
@@ -51,6 +54,8 @@ private:
 struct Candidate {
     llama_token token = LLAMA_TOKEN_NULL;
     float probability = 0; // of the full softmax, before temperature, penalties and grammar
+
+    CONCERTINA_FIELDS(token, probability)
 };
 
 // at most `count`, likeliest first; of equal ones the lower token comes first

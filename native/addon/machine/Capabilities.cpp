@@ -73,7 +73,7 @@ Capabilities capabilities() {
     Capabilities found;
     found.backend = backendName(device);
     found.device = ggml_backend_dev_description(device);
-    found.chipFamily = chipFamily();
+    if (const std::string family = chipFamily(); !family.empty()) found.chipFamily = family;
     const SimdLevels simd = simdLevels();
     found.simd = simd.inEffect;
     found.simdBest = simd.best;
@@ -81,7 +81,7 @@ Capabilities capabilities() {
     found.simdWeights = simd.weights;
     found.gpuBackends = gpuBackends();
     found.gpus = gpus();
-    found.kernelVariant = found.chipFamily.empty() ? "cpu-" + found.simd : "metal-" + found.chipFamily;
+    found.kernelVariant = found.chipFamily ? "metal-" + *found.chipFamily : "cpu-" + found.simd;
     found.warnings = kernelWarnings();
     found.cacheTypes = cacheTypeNames();
     found.upstream = std::string(CONCERTINA_UPSTREAM_TAG) + " " + CONCERTINA_UPSTREAM_COMMIT;

@@ -1,6 +1,8 @@
 // What this engine runs on and can do, and the memories of this machine.
 #pragma once
 
+#include "fields.h"
+
 #include "ggml-backend.h"
 
 #include <cstdint>
@@ -13,11 +15,13 @@ namespace concertina {
 struct Gpu {
     std::string backend, name;
     uint64_t memoryBytes = 0; // that it may use; 0: not told
+
+    CONCERTINA_FIELDS(backend, name, memoryBytes)
 };
 
 struct Capabilities {
     std::string backend, device;
-    std::string chipFamily; // empty: none
+    std::optional<std::string> chipFamily;
     std::string simd, kernelVariant;
     std::string simdBest, simdAsked, simdWeights; // see Kernels.h
     std::vector<std::string> gpuBackends; // of this build; one without a device did not start, or there is no such GPU
@@ -27,6 +31,9 @@ struct Capabilities {
     std::string upstream;
     int physicalCores = 0;
     uint64_t totalMemoryBytes = 0;
+
+    CONCERTINA_FIELDS(backend, device, chipFamily, simd, simdBest, simdAsked, simdWeights, gpuBackends, gpus,
+        kernelVariant, cacheTypes, warnings, upstream, physicalCores, totalMemoryBytes)
 };
 
 Capabilities capabilities();
@@ -36,6 +43,8 @@ struct DeviceMemory {
     std::string kind; // ram, unified, gpu
     std::optional<uint64_t> free; // none: the caller asks Node, or the system
     uint64_t total = 0; // 0: not told
+
+    CONCERTINA_FIELDS(name, kind, free, total)
 };
 
 // RAM first, then those of the GPUs

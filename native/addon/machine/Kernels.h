@@ -2,6 +2,7 @@
 // levels of those on the CPU.
 #pragma once
 
+#include "fields.h"
 #include "model/Model.h"
 
 #include <cstdint>
@@ -14,6 +15,8 @@ struct KernelUse {
     std::string backend; // as ggml names it
     uint32_t from = 0; // tokens in the cache
     std::string name, why;
+
+    CONCERTINA_FIELDS(backend, from, name, why)
 };
 
 // Once for each backend that holds layers, and again where the depth changes the kernel. Throws where an override cannot be read.

@@ -1,6 +1,8 @@
 // How fast this machine reads its memory, by threads: what decoding on the CPU is bound by.
 #pragma once
 
+#include "fields.h"
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -27,6 +29,8 @@ private:
 struct Bandwidth {
     int threads = 0;
     double bytesPerSecond = 0;
+
+    CONCERTINA_FIELDS(threads, bytesPerSecond)
 };
 
 // Reads a buffer far above the caches with 1, 2, 4, ... and `maxThreads` threads, about a third of a second each and under

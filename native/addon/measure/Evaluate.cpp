@@ -10,6 +10,7 @@
 #include <fstream>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace concertina {
@@ -162,15 +163,15 @@ public:
         Evaluation figures;
         figures.tokens = counted;
         figures.perplexity = std::exp(nll / count);
-        figures.compared = !klds.empty();
-        if (!figures.compared) return figures;
+        if (klds.empty()) return figures;
         figures.klds = klds;
         std::sort(klds.begin(), klds.end());
-        figures.meanKld = kld / count;
+        const double mean = kld / count;
+        figures.meanKld = mean;
         figures.kld999 = percentile(klds, 0.999f);
         figures.sameTop = static_cast<double>(same) / count;
-        const double variance = square / count - figures.meanKld * figures.meanKld;
-        if (counted > 1) figures.meanKldError = std::sqrt(std::max(0.0, variance) / (count - 1));
+        const double variance = square / count - mean * mean;
+        figures.meanKldError = counted > 1 ? std::sqrt(std::max(0.0, variance) / (count - 1)) : 0;
         return figures;
     }
 
@@ -336,6 +337,15 @@ std::vector<Evaluation> evaluate(const EvaluateRequest & request) {
         run.clear();
         throw;
     }
+}
+
+Comparison compare(const EvaluateRequest & request) {
+    Comparison found;
+    found.results = evaluate(request);
+    found.reference = std::move(found.results.back());
+    found.results.pop_back();
+    for (Evaluation & result : found.results) found.klds.push_back(std::move(result.klds));
+    return found;
 }
 
 } // namespace concertina

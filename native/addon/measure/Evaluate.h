@@ -2,9 +2,11 @@
 // starts from an empty cache (and with BOS where the model wants it), and the second half of each chunk counts.
 #pragma once
 
+#include "fields.h"
 #include "context/Context.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,10 +15,20 @@ namespace concertina {
 struct Evaluation {
     size_t tokens = 0;
     double perplexity = 0;
-    bool compared = false; // the figures below
-    double meanKld = 0, kld999 = 0, sameTop = 0;
-    double meanKldError = 0; // standard error, tokens taken as independent (as llama-perplexity prints it)
+    // against a reference
+    std::optional<double> meanKld, kld999, sameTop;
+    std::optional<double> meanKldError; // standard error, tokens taken as independent (as llama-perplexity prints it)
     std::vector<float> klds; // nats, of each scored token, in the order of the text
+
+    CONCERTINA_FIELDS(tokens, perplexity, meanKld, meanKldError, kld999, sameTop)
+};
+
+struct Comparison {
+    Evaluation reference;
+    std::vector<Evaluation> results;
+    std::vector<std::vector<float>> klds; // of the results
+
+    CONCERTINA_FIELDS(reference, results, klds)
 };
 
 struct EvaluateRequest {
@@ -29,10 +41,14 @@ struct EvaluateRequest {
     // stands in for the reference. Empty: none.
     std::string record, against;
     std::function<void(float)> progress; // 0..1
+
+    CONCERTINA_FIELDS(chunk, score, record, against)
 };
 
 // In the order of the contexts; behind them the reference's own, where there is one. Chunk by chunk and batch by batch the
 // reference runs once for all contexts. All caches end empty.
 std::vector<Evaluation> evaluate(const EvaluateRequest & request);
+// of a request with a reference
+Comparison compare(const EvaluateRequest & request);
 
 } // namespace concertina

@@ -100,6 +100,7 @@ void ChatFormat::tryOut() const {
 
 ChatPrompt ChatFormat::apply(const std::vector<ChatMessage> & messages, const std::string & jsonSchema, TimePoint now,
     const AnswerSoFar & soFar, const std::atomic<bool> * cancel) const {
+    if (messages.empty()) throw CodedError("bad-request", "The chat is empty", "Write a message first.");
     common_chat_templates_inputs inputs;
     for (const ChatMessage & message : messages) {
         common_chat_msg converted;

@@ -1,6 +1,8 @@
 // Chat templates through common/chat: messages to a prompt, and what is needed to read the answer back.
 #pragma once
 
+#include "fields.h"
+
 #include "chat.h"
 
 #include <atomic>
@@ -18,6 +20,8 @@ using TimePoint = std::chrono::system_clock::time_point;
 struct ChatMessage {
     std::string role;
     std::string content;
+
+    CONCERTINA_FIELDS(role, content)
 };
 
 // What is there of an answer that was stopped, as it was shown. Both empty: nothing.
@@ -25,6 +29,16 @@ struct AnswerSoFar {
     std::string text, thinking;
 
     bool empty() const { return text.empty() && thinking.empty(); }
+
+    CONCERTINA_FIELDS(text, thinking)
+};
+
+// What decides a prompt beside its messages.
+struct PromptOptions {
+    TimePoint now = std::chrono::system_clock::now(); // what a template gives the model as the time
+    AnswerSoFar continueFrom; // the prompt ends inside this answer, whose turn stays open
+
+    CONCERTINA_FIELDS(now, continueFrom)
 };
 
 struct ChatPrompt {

@@ -291,7 +291,8 @@ ModelInfo inspect(const std::string & path) {
     }
     info.name = shownText(text(header.get(), "general.name"));
     if (info.name.empty()) info.name = shownText(fs::u8path(path).stem().u8string());
-    info.license = shownText(text(header.get(), "general.license"));
+    if (const std::string license = shownText(text(header.get(), "general.license")); !license.empty())
+        info.license = license;
     info.hasChatTemplate = find(header.get(), "tokenizer.chat_template") >= 0;
     const uint64_t unknown = LLAMA_FTYPE_GUESSED;
     info.quantization = llama_ftype_name(static_cast<llama_ftype>(number(header.get(), "general.file_type", unknown)));

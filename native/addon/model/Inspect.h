@@ -1,7 +1,10 @@
 // What the header of a GGUF file says. Weights are not read; that the file is long enough for them is checked.
 #pragma once
 
+#include "fields.h"
+
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace concertina {
@@ -21,7 +24,10 @@ struct ModelInfo {
     int vocabSize = 0;
     bool hasChatTemplate = false;
     bool hasKBias = false;
-    std::string license; // empty: not said
+    std::optional<std::string> license;
+
+    CONCERTINA_FIELDS(name, architecture, fileBytes, parameters, quantization, layers, headCount, headCountKv, headDimK,
+        headDimV, nCtxTrain, vocabSize, hasChatTemplate, hasKBias, license)
 };
 
 // throws `model-missing` or `model-invalid`

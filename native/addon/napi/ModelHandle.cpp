@@ -1,21 +1,9 @@
-#include "napi/convert.h"
+#include "context/Calibration.h"
 #include "napi/handles.h"
-#include "napi/worker.h"
 
 #include <sstream>
 
 namespace concertina {
-
-using SharedModel = std::shared_ptr<Model>;
-
-namespace {
-
-std::shared_ptr<Emitter<float>> fractionsTo(const Napi::Value & callback) {
-    return std::make_shared<Emitter<float>>(callback.Env(), callback.As<Napi::Function>(),
-        [](Napi::Env env, const float & fraction) -> Napi::Value { return Napi::Number::New(env, fraction); });
-}
-
-} // namespace
 
 Napi::Function ModelHandle::define(Napi::Env env) {
     return DefineClass(env, "ModelHandle",
@@ -32,156 +20,115 @@ Napi::Function ModelHandle::define(Napi::Env env) {
             InstanceMethod<&ModelHandle::countTexts>("countTexts"),
             InstanceMethod<&ModelHandle::renderChat>("renderChat"),
             InstanceMethod<&ModelHandle::chatTokens>("chatTokens"),
-            InstanceMethod<&ModelHandle::dispose>("dispose"),
+            InstanceMethod("dispose", &ModelHandle::dispose),
         });
 }
 
-ModelHandle::ModelHandle(const Napi::CallbackInfo & info) : Napi::ObjectWrap<ModelHandle>(info) {
-    if (!info[0].IsExternal()) throw Napi::TypeError::New(info.Env(), "Use loadModel");
-    held = *info[0].As<Napi::External<SharedModel>>().Data();
-}
-
 Napi::Value ModelHandle::load(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&]() -> Napi::Value {
+    return guarded(info.Env(), [&] {
         const std::string path = readText(info[0], "path");
-        const int gpuLayers = readInteger(info[1], "gpuLayers");
+        const int gpuLayers = readInteger<int>(info[1], "gpuLayers");
         const CancelFlag cancel = Cancellation::flagOf(info[3]);
-        auto progress = fractionsTo(info[2]);
+        auto progress = emitterFor<float>(info[2]);
         return runOnWorker(
             info.Env(), "loadModel", cancel,
             [=] {
                 return loadModel(path, gpuLayers, false, *cancel, [&](float fraction) { progress->push(fraction); });
             },
-            [](Napi::Env env, SharedModel & model) -> Napi::Value {
-                return Instance::of(env).modelHandle.New({ Napi::External<SharedModel>::New(env, &model) });
-            },
-            [progress](Napi::Env env) { progress->close(env); });
+            closing(progress),
+            [](Napi::Env env, Shared & model) -> Napi::Value {
+                return Instance::of(env).modelHandle.New({ Napi::External<Shared>::New(env, &model) });
+            });
     });
 }
 
-Model & ModelHandle::model() const {
-    if (!held) throw CodedError("bad-request", "The model was unloaded");
-    return *held;
-}
-
 Napi::Value ModelHandle::info(const Napi::CallbackInfo & call) {
-    return guarded(call.Env(), [&] { return toJs(call.Env(), model().info); });
+    return guarded(call.Env(), [&] { return open()->info; });
 }
 
 Napi::Value ModelHandle::fingerprint(const Napi::CallbackInfo & call) {
     return guarded(call.Env(), [&] {
         std::ostringstream text;
-        text << std::hex << model().fingerprint;
-        return Napi::String::New(call.Env(), text.str());
+        text << std::hex << open()->fingerprint;
+        return text.str();
     });
 }
 
 Napi::Value ModelHandle::calibrate(const Napi::CallbackInfo & call) {
-    return guarded(call.Env(), [&]() -> Napi::Value {
-        model();
-        const CalibrationOptions options = readCalibrationOptions(call[0]);
+    return guarded(call.Env(), [&] {
+        const auto options = fromJs<CalibrationOptions>(call[0], "calibration options");
         const CancelFlag cancel = Cancellation::flagOf(call[2]);
-        auto progress = fractionsTo(call[1]);
+        auto progress = emitterFor<float>(call[1]);
         return runOnWorker(
             call.Env(), "calibrate", cancel,
-            [=, model = held] {
+            [=, model = open()] {
                 return concertina::calibrate(
                     model, options, *cancel, [&](float fraction) { progress->push(fraction); });
             },
-            [](Napi::Env env, std::vector<uint8_t> & bytes) { return bytesToJs(env, bytes); },
-            [progress](Napi::Env env) { progress->close(env); });
+            closing(progress));
     });
 }
 
 Napi::Value ModelHandle::wantsCalibration(const Napi::CallbackInfo & call) {
-    return guarded(call.Env(), [&] {
-        return Napi::Boolean::New(call.Env(), concertina::wantsCalibration(model(), readContextOptions(call[0])));
-    });
+    return guarded(call.Env(),
+        [&] { return concertina::wantsCalibration(*open(), fromJs<ContextOptions>(call[0], "context options")); });
 }
 
 Napi::Value ModelHandle::attachCalibration(const Napi::CallbackInfo & call) {
-    return guarded(call.Env(), [&] {
-        concertina::attachCalibration(model(), readBytes(call[0], "the calibration"));
-        return call.Env().Undefined();
-    });
+    return guarded(call.Env(),
+        [&] { concertina::attachCalibration(*open(), fromJs<std::vector<uint8_t>>(call[0], "the calibration")); });
 }
 
 Napi::Value ModelHandle::createContext(const Napi::CallbackInfo & call) {
-    return guarded(call.Env(), [&]() -> Napi::Value {
-        model();
-        return ContextHandle::create(call.Env(), held, readContextOptions(call[0]));
-    });
+    return guarded(call.Env(),
+        [&] { return ContextHandle::create(call.Env(), open(), fromJs<ContextOptions>(call[0], "context options")); });
 }
 
 Napi::Value ModelHandle::tokenize(const Napi::CallbackInfo & call) {
-    return guarded(call.Env(), [&] {
-        const auto tokens = model().tokenize(readText(call[0], "text"), call[1].ToBoolean(), call[2].ToBoolean());
-        return tokensToJs(call.Env(), tokens);
-    });
+    return guarded(call.Env(),
+        [&] { return open()->tokenize(readText(call[0], "text"), call[1].ToBoolean(), call[2].ToBoolean()); });
 }
 
 Napi::Value ModelHandle::detokenize(const Napi::CallbackInfo & call) {
-    return guarded(call.Env(), [&] { return Napi::String::New(call.Env(), model().detokenize(readTokens(call[0]))); });
+    return guarded(call.Env(), [&] { return open()->detokenize(fromJs<std::vector<llama_token>>(call[0], "tokens")); });
 }
 
 Napi::Value ModelHandle::splitsAtLines(const Napi::CallbackInfo & call) {
-    return guarded(call.Env(), [&]() -> Napi::Value {
-        model();
-        return runOnWorker(
-            call.Env(), "splitsAtLines", nullptr, [model = held] { return model->splitsAtLines(); },
-            [](Napi::Env env, bool & splits) -> Napi::Value { return Napi::Boolean::New(env, splits); });
+    return guarded(call.Env(), [&] {
+        return runOnWorker(call.Env(), "splitsAtLines", nullptr, [model = open()] { return model->splitsAtLines(); });
     });
 }
 
 Napi::Value ModelHandle::countTexts(const Napi::CallbackInfo & call) {
-    return guarded(call.Env(), [&]() -> Napi::Value {
-        model();
-        return runOnWorker(
-            call.Env(), "countTexts", nullptr,
-            [model = held, texts = readTexts(call[0], "texts")] {
+    return guarded(call.Env(), [&] {
+        return runOnWorker(call.Env(), "countTexts", nullptr,
+            [model = open(), texts = fromJs<std::vector<std::string>>(call[0], "texts")] {
                 std::vector<int32_t> counts;
                 for (const std::string & text : texts)
                     counts.push_back(static_cast<int32_t>(model->tokenize(text, false, true).size()));
                 return counts;
-            },
-            [](Napi::Env env, std::vector<int32_t> & counts) -> Napi::Value { return tokensToJs(env, counts); });
+            });
     });
 }
 
 Napi::Value ModelHandle::renderChat(const Napi::CallbackInfo & call) {
-    return guarded(call.Env(), [&]() -> Napi::Value {
-        model();
-        return runOnWorker(
-            call.Env(), "renderChat", nullptr,
-            [model = held, messages = readMessages(call[0]), now = readTime(call[1]), soFar = readSoFar(call[2])] {
-                return model->chat->apply(messages, "", now, soFar).text;
-            },
-            [](Napi::Env env, std::string & text) -> Napi::Value { return Napi::String::New(env, text); });
+    return guarded(call.Env(), [&] {
+        return runOnWorker(call.Env(), "renderChat", nullptr,
+            [model = open(), messages = fromJs<std::vector<ChatMessage>>(call[0], "messages"),
+                options = fromJs<PromptOptions>(call[1], "prompt options")] {
+                return model->chat->apply(messages, "", options.now, options.continueFrom).text;
+            });
     });
 }
 
 Napi::Value ModelHandle::chatTokens(const Napi::CallbackInfo & call) {
-    return guarded(call.Env(), [&]() -> Napi::Value {
-        model();
-        return runOnWorker(
-            call.Env(), "chatTokens", nullptr,
-            [model = held, messages = readMessages(call[0]), now = readTime(call[1]), soFar = readSoFar(call[2])] {
-                return model->chatTokens(model->chat->apply(messages, "", now, soFar));
-            },
-            [](Napi::Env env, std::vector<llama_token> & tokens) -> Napi::Value { return tokensToJs(env, tokens); });
+    return guarded(call.Env(), [&] {
+        return runOnWorker(call.Env(), "chatTokens", nullptr,
+            [model = open(), messages = fromJs<std::vector<ChatMessage>>(call[0], "messages"),
+                options = fromJs<PromptOptions>(call[1], "prompt options")] {
+                return model->chatTokens(model->chat->apply(messages, "", options.now, options.continueFrom));
+            });
     });
-}
-
-Napi::Value ModelHandle::dispose(const Napi::CallbackInfo & call) {
-    SharedModel last = std::move(held);
-    held.reset();
-    return runOnWorker(
-        call.Env(), "dispose", nullptr,
-        [last = std::move(last)]() mutable {
-            last.reset();
-            return true;
-        },
-        [](Napi::Env env, bool &) { return env.Undefined(); });
 }
 
 } // namespace concertina

@@ -1,10 +1,9 @@
-// The one way from JavaScript to a worker thread: runs `work`, turns its result into a value with `convert`, and every
-// exception into a rejection {code, message, hint} that names the failing call. What `work` needs it owns. `settle` runs on
-// the JavaScript thread before the promise settles, however the work ended.
+// Jobs of JavaScript: on a worker thread, with events on the way, and cancelled.
 #pragma once
 
 #include "LogSink.h"
 #include "errors.h"
+#include "napi/convert.h"
 #include "napi/instance.h"
 
 #include <napi.h>
@@ -16,11 +15,12 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace concertina {
 
-inline Napi::Error toJs(Napi::Env env, const CodedError & error) {
+inline Napi::Error errorToJs(Napi::Env env, const CodedError & error) {
     Napi::Error value = Napi::Error::New(env, error.what());
     value.Set("code", error.code);
     value.Set("hint", error.hint);
@@ -28,7 +28,8 @@ inline Napi::Error toJs(Napi::Env env, const CodedError & error) {
 }
 
 template <typename Work, typename Convert> class Worker final : public Napi::AsyncWorker {
-    using Result = std::invoke_result_t<Work>;
+    using Returned = std::invoke_result_t<Work &>;
+    using Result = std::conditional_t<std::is_void_v<Returned>, std::monostate, Returned>;
 
 public:
     using Settle = std::function<void(Napi::Env)>;
@@ -45,7 +46,12 @@ protected:
         if (!jobs->enter(cancel)) return fail("cancelled", "The engine is closing", "");
         const LogSink::Capture log;
         try {
-            result.emplace((*work)());
+            if constexpr (std::is_void_v<Returned>) {
+                (*work)();
+                result.emplace();
+            } else {
+                result.emplace((*work)());
+            }
         } catch (const CodedError & error) {
             fail(error.code, error.what(), error.hint);
         } catch (const std::bad_alloc &) {
@@ -72,7 +78,7 @@ protected:
         } catch (const Napi::Error &) {
             // the failure of the work itself is what the caller must hear
         }
-        deferred.Reject(toJs(Env(), CodedError(code, message, hint)).Value());
+        deferred.Reject(errorToJs(Env(), CodedError(code, message, hint)).Value());
     }
 
 private:
@@ -94,9 +100,16 @@ private:
     std::string code, message, hint;
 };
 
-template <typename Work, typename Convert>
-Napi::Promise runOnWorker(Napi::Env env, const char * call, CancelFlag cancel, Work work, Convert convert,
-    std::function<void(Napi::Env)> settle = {}) {
+struct ToJs {
+    template <typename T> Napi::Value operator()(Napi::Env env, const T & value) const { return toJs(env, value); }
+};
+
+// The one way from JavaScript to a worker thread: runs `work`, turns its result into a value with `convert`, and every
+// exception into a rejection {code, message, hint} that names the failing call. What `work` needs it owns. `settle` runs on
+// the JavaScript thread before the promise settles, however the work ended.
+template <typename Work, typename Convert = ToJs>
+Napi::Promise runOnWorker(Napi::Env env, const char * call, CancelFlag cancel, Work work,
+    std::function<void(Napi::Env)> settle = {}, Convert convert = {}) {
     if (!cancel) cancel = std::make_shared<std::atomic<bool>>(false);
     auto * worker =
         new Worker<Work, Convert>(env, call, std::move(cancel), std::move(work), std::move(convert), std::move(settle));
@@ -105,17 +118,24 @@ Napi::Promise runOnWorker(Napi::Env env, const char * call, CancelFlag cancel, W
     return promise;
 }
 
-// for synchronous methods: a CodedError becomes a JavaScript exception with code and hint
+// On the JavaScript thread: what the body returns as a value; a CodedError becomes an exception with code and hint.
 template <typename Body> Napi::Value guarded(Napi::Env env, Body body) {
+    using Returned = std::invoke_result_t<Body>;
     try {
-        return body();
-    } catch (const CodedError & error) { throw toJs(env, error); } catch (const Napi::Error &) {
+        if constexpr (std::is_void_v<Returned>) {
+            body();
+            return env.Undefined();
+        } else if constexpr (std::is_base_of_v<Napi::Value, Returned>) {
+            return body();
+        } else {
+            return toJs(env, body());
+        }
+    } catch (const CodedError & error) { throw errorToJs(env, error); } catch (const Napi::Error &) {
         throw;
-    } catch (const std::exception & error) { throw toJs(env, CodedError("internal", error.what())); }
+    } catch (const std::exception & error) { throw errorToJs(env, CodedError("internal", error.what())); }
 }
 
 // JavaScript's hand on a job: `new Cancellation()`, passed to a call, `.cancel()`.
-
 class Cancellation : public Napi::ObjectWrap<Cancellation> {
 public:
     static Napi::Function define(Napi::Env env) {
@@ -144,10 +164,8 @@ private:
 
 template <typename Event> class Emitter : public std::enable_shared_from_this<Emitter<Event>> {
 public:
-    using Convert = Napi::Value (*)(Napi::Env, const Event &);
-
-    Emitter(Napi::Env env, const Napi::Function & callback, Convert convert)
-        : callback(Napi::Persistent(callback)), convert(convert) {
+    explicit Emitter(const Napi::Value & function) : callback(Napi::Persistent(function.As<Napi::Function>())) {
+        const Napi::Env env = function.Env();
         wake = Napi::ThreadSafeFunction::New(
             env, Napi::Function::New(env, [](const Napi::CallbackInfo &) {}), "concertina events", 0, 1);
         wake.Unref(env);
@@ -185,17 +203,25 @@ private:
         if (events.empty() || callback.IsEmpty()) return;
         const Napi::HandleScope scope(env);
         Napi::Array values = Napi::Array::New(env, events.size());
-        for (size_t i = 0; i < events.size(); i++) values.Set(static_cast<uint32_t>(i), convert(env, events[i]));
+        for (size_t i = 0; i < events.size(); i++) values.Set(static_cast<uint32_t>(i), toJs(env, events[i]));
         callback.Call({ values });
     }
 
     Napi::FunctionReference callback;
     Napi::ThreadSafeFunction wake;
-    Convert convert;
     std::mutex mutex;
     std::vector<Event> queue;
     bool signalled = false;
     bool closed = false;
 };
+
+template <typename Event> std::shared_ptr<Emitter<Event>> emitterFor(const Napi::Value & callback) {
+    return std::make_shared<Emitter<Event>>(callback);
+}
+
+// for `settle`: in this order
+template <typename... Events> std::function<void(Napi::Env)> closing(std::shared_ptr<Emitter<Events>>... emitters) {
+    return [=](Napi::Env env) { (emitters->close(env), ...); };
+}
 
 } // namespace concertina

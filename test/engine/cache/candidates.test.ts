@@ -10,9 +10,9 @@ describe('candidates', () => {
     const context = await model.createContext(contextOptions());
     const prompt = model.tokenize(filler(12), { addSpecial: true });
     const { chunks } = await answer(context, prompt, greedy({ maxTokens: 16, candidates: 4, ignoreEnd: true }));
-    const steps = chunks.filter(({ token }) => token !== undefined);
+    const steps = chunks.filter(({ token }) => token !== null);
     expect(steps).toHaveLength(16);
-    for (const { token, candidates = [] } of steps) {
+    for (const { token, candidates } of steps) {
       expect(candidates).toHaveLength(4);
       expect(candidates[0]?.token).toBe(token);
       const probabilities = candidates.map(({ probability }) => probability);
@@ -21,7 +21,7 @@ describe('candidates', () => {
 
     const tokens = Int32Array.from([...prompt, ...steps.map(({ token }) => token ?? -1)]);
     const scored = await context.evaluateAgainst(tokens, await recorded(), { score: 16 });
-    const logs = steps.map(({ candidates = [] }) => Math.log(candidates[0]?.probability ?? 0));
+    const logs = steps.map(({ candidates }) => Math.log(candidates[0]?.probability ?? 0));
     expect(scored.tokens).toBe(16);
     // one token at a time and all in one batch take different kernels, which round differently
     const mean = -logs.reduce((sum, log) => sum + log, 0) / 16;
@@ -43,9 +43,9 @@ describe('candidates', () => {
     expect(candidates.reduce((sum, { probability }) => sum + probability, 0)).toBeCloseTo(1, 5);
 
     const plain = await answer(context, question(), greedy());
-    expect(plain.chunks.every((chunk) => chunk.candidates === undefined)).toBe(true);
+    expect(plain.chunks.every((chunk) => chunk.candidates.length === 0)).toBe(true);
     // the mark of the end comes with the last chunk
-    expect(plain.chunks.filter(({ token }) => token !== undefined)).toHaveLength(plain.result.answerTokens + 1);
+    expect(plain.chunks.filter(({ token }) => token !== null)).toHaveLength(plain.result.answerTokens + 1);
     expect(plain.result.stopReason).toBe('end-of-turn');
     const longer = await answer(context, question(), greedy({ maxTokens: 48, ignoreEnd: true }));
     expect(longer.result.answerTokens).toBe(48);

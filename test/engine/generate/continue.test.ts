@@ -82,14 +82,10 @@ describe('the prompt of a template with thinking', () => {
 
   function goOn(continueFrom: { text: string; thinking: string }, more: string) {
     const pieces = [...Buffer.from(more)].map((byte) => Uint8Array.of(byte));
-    const { prompt, chunks } = raw.splitAnswer(
-      template,
-      [{ role: 'user', content: 'Hello' }],
-      pieces,
-      [],
-      0,
+    const { prompt, chunks } = raw.splitAnswer(template, [{ role: 'user', content: 'Hello' }], pieces, [], {
+      now: 0,
       continueFrom,
-    );
+    });
     const join = (part: 'text' | 'thinking') => chunks.map((chunk) => chunk[part]).join('');
     return { prompt, text: join('text'), thinking: join('thinking') };
   }

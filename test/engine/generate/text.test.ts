@@ -108,7 +108,7 @@ describe('the time that a template tells the model', () => {
   const dates = '{{ strftime_now("%Y-%m-%d") }}|{{ date_string }}|{{ datetime }}|{{ messages[0].content }}';
 
   it('is the one that it is told', () => {
-    const { prompt } = raw.splitAnswer(dates, [{ role: 'user', content: 'x' }], [], [], now);
+    const { prompt } = raw.splitAnswer(dates, [{ role: 'user', content: 'x' }], [], [], { now });
     expect(prompt).toBe('2001-02-03|03 Feb 2001|Feb 03 2001|x');
   });
 

@@ -1,7 +1,8 @@
 /** What fits: budgets, the load check and what is kept of dry runs on a made-up machine; the search over made-up curves. */
 import { expect, test, vi } from 'vitest';
+import type { DeviceUse } from '@/electron/contract/fit';
 import { contextSettingsSchema } from '@/electron/contract/settings';
-import type { DeviceUse, Engine } from '@/electron/engine/native/types';
+import type { Engine } from '@/electron/engine/native/types';
 import { budgetsOf, longestThatFits, MemoryPlanner, refusal, reserveOf } from '@/electron/engine/planner';
 import { createFakeEngine } from '@/test/fixtures/fakeEngine';
 import { plan } from '@/test/fixtures/samples';

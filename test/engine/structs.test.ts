@@ -1,0 +1,60 @@
+/** What the addon returns is what electron/engine/native/types.ts and the contract describe: no field is missing, and none is extra. */
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { qualitySchema } from '@/electron/contract/compareFigures';
+import { capabilitiesSchema, effectiveContextSchema, partMemorySchema } from '@/electron/contract/engine';
+import { deviceMemorySchema, deviceUseSchema } from '@/electron/contract/fit';
+import { bandwidthSchema } from '@/electron/contract/machine';
+import { modelInfoSchema } from '@/electron/contract/models';
+import {
+  comparisonSchema,
+  generateChunkSchema,
+  generateResultSchema,
+  memoryPlanSchema,
+  type PrefillProgress,
+  prefillProgressSchema,
+} from '@/electron/engine/native/types';
+import { answer, contextOptions, engine, filler, greedy, loadTiny, question, tinyModel } from './support';
+
+/** parsing drops what the schema does not know, at every depth */
+function expectDescribed(schema: z.ZodType, value: unknown): void {
+  expect(schema.parse(value)).toStrictEqual(value);
+}
+
+/** some, each of them described */
+function expectAll(schema: z.ZodType, values: unknown[]): void {
+  expectDescribed(z.array(schema).min(1), values);
+}
+
+it('machine and model files', async () => {
+  expectDescribed(capabilitiesSchema, engine().capabilities());
+  expectAll(deviceMemorySchema, engine().memories());
+  expectAll(bandwidthSchema, await engine().probeBandwidth(1 << 20, {}));
+  expectDescribed(modelInfoSchema, await engine().inspect(tinyModel));
+  expectDescribed(memoryPlanSchema, await engine().estimate(tinyModel, 0, contextOptions({ typeK: 'turbo4' })));
+});
+
+it('model, context and answer', async () => {
+  const model = await loadTiny();
+  expectDescribed(modelInfoSchema, model.info);
+  const context = await model.createContext(contextOptions({ typeK: 'turbo4' }));
+  expectDescribed(effectiveContextSchema, context.effective);
+  expectDescribed(partMemorySchema, context.memory());
+  expectAll(deviceUseSchema, context.devices());
+
+  const prefill: PrefillProgress[] = [];
+  const options = greedy({ candidates: 2, onPrefill: (progress) => prefill.push(progress) });
+  const { chunks, result } = await answer(context, question(), options);
+  expectAll(prefillProgressSchema, prefill);
+  expectAll(generateChunkSchema, chunks);
+  expect(chunks[0]?.candidates).toHaveLength(2);
+  expectDescribed(generateResultSchema, result);
+});
+
+it('measurements', async () => {
+  const model = await loadTiny();
+  const [reference, other] = [await model.createContext(contextOptions()), await model.createContext(contextOptions())];
+  const tokens = model.tokenize(filler(12));
+  expectDescribed(qualitySchema, await reference.evaluate(tokens));
+  expectDescribed(comparisonSchema, await reference.compare([other], tokens));
+});
