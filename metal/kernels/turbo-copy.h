@@ -23,6 +23,26 @@ static inline void turbo_encode(
     turbo_quantize(x, b, whole, lane);
 }
 
+// The group of the source that a SIMD-group takes: its index in its row, and the row.
+struct turbo_group_at {
+    uint index;
+    uint i01;
+    uint i02;
+    uint i03;
+};
+
+// args_t: of set_rows or of copies
+template <typename args_t>
+static inline turbo_group_at turbo_group_of(constant args_t & args, uint3 tgpig, uint3 ntg, ushort sgitg) {
+    const uint n = tgpig.x * ntg.y + sgitg;
+    return { n % (uint) args.nk0, n / (uint) args.nk0, tgpig.z % (uint) args.ne02, tgpig.z / (uint) args.ne02 };
+}
+
+template <typename args_t>
+static inline device const char * turbo_source_row(constant args_t & args, device const char * src, turbo_group_at g) {
+    return src + g.i01 * args.nb01 + g.i02 * args.nb02 + g.i03 * args.nb03;
+}
+
 // grid: [groups of all rows / simdgroups][1][ne02*ne03]; threads: [32][simdgroups]
 template <typename block>
 kernel void kernel_turbo_set_rows(constant turbo_metal_args_set_rows & args [[buffer(0)]],
@@ -31,23 +51,17 @@ kernel void kernel_turbo_set_rows(constant turbo_metal_args_set_rows & args [[bu
     ushort lane [[thread_index_in_simdgroup]], ushort sgitg [[simdgroup_index_in_threadgroup]]) {
     threadgroup short whole[TURBO_COPY_SIMDGROUPS * TURBO_GROUP];
 
-    const uint n = tgpig.x * ntg.y + sgitg;
-    const int i01 = n / args.nk0;
-    const int index = n % args.nk0;
-    if (i01 >= args.ne01) { return; }
-    const int i02 = tgpig.z % args.ne02;
-    const int i03 = tgpig.z / args.ne02;
-
-    device const char * at = idx + i01 * args.nb10 + i02 % args.ne11 * args.nb11 + i03 % args.ne12 * args.nb12;
+    const turbo_group_at g = turbo_group_of(args, tgpig, ntg, sgitg);
+    if (g.i01 >= (uint) args.ne01) { return; }
+    device const char * at = idx + g.i01 * args.nb10 + g.i02 % args.ne11 * args.nb11 + g.i03 % args.ne12 * args.nb12;
     long row = 0;
     if (FC_turbo_long) {
         row = *(device const long *) at;
     } else {
         row = *(device const int *) at;
     }
-    device block * out = (device block *) (dst + row * args.nb1 + i02 * args.nb2 + i03 * args.nb3);
-    turbo_encode<block>(src + i01 * args.nb01 + i02 * args.nb02 + i03 * args.nb03, index, out + index,
-        whole + sgitg * TURBO_GROUP, lane);
+    device block * out = (device block *) (dst + row * args.nb1 + g.i02 * args.nb2 + g.i03 * args.nb3);
+    turbo_encode<block>(turbo_source_row(args, src, g), g.index, out + g.index, whole + sgitg * TURBO_GROUP, lane);
 }
 
 // The byte offset in dst of element n, counted row by row, without that of its place in the row (at).
@@ -62,14 +76,13 @@ static inline ulong turbo_row_offset(constant turbo_metal_args_copy & args, long
 }
 
 // Where a group of a source row goes: the byte offset of a row in dst, and the index of its first value there (at).
-static inline ulong turbo_place(
-    constant turbo_metal_args_copy & args, uint index, uint i01, uint i02, uint i03, short group, thread int & at) {
+static inline ulong turbo_place(constant turbo_metal_args_copy & args, turbo_group_at g, short group, thread int & at) {
     if (FC_turbo_same) {
-        at = index * group;
-        return i01 * args.nb1 + i02 * args.nb2 + i03 * args.nb3;
+        at = g.index * group;
+        return g.i01 * args.nb1 + g.i02 * args.nb2 + g.i03 * args.nb3;
     }
     return turbo_row_offset(
-        args, (((long) i03 * args.ne02 + i02) * args.ne01 + i01) * args.ne00 + (long) index * group, at);
+        args, (((long) g.i03 * args.ne02 + g.i02) * args.ne01 + g.i01) * args.ne00 + (long) g.index * group, at);
 }
 
 // f32 or f16 to turbo. grid: [groups of all source rows / simdgroups][1][ne02*ne03]
@@ -81,17 +94,12 @@ kernel void kernel_turbo_copy_from(constant turbo_metal_args_copy & args [[buffe
     threadgroup short whole[TURBO_COPY_SIMDGROUPS * TURBO_GROUP];
     constexpr short group = turbo_coder<block>::GROUP;
 
-    const uint n = tgpig.x * ntg.y + sgitg;
-    const uint index = n % (uint) args.nk0;
-    const uint i01 = n / (uint) args.nk0;
-    if (i01 >= (uint) args.ne01) { return; }
-    const uint i02 = tgpig.z % (uint) args.ne02;
-    const uint i03 = tgpig.z / (uint) args.ne02;
+    const turbo_group_at g = turbo_group_of(args, tgpig, ntg, sgitg);
+    if (g.i01 >= (uint) args.ne01) { return; }
     int at = 0;
-    const ulong offset = turbo_place(args, index, i01, i02, i03, group, at);
+    const ulong offset = turbo_place(args, g, group, at);
     device block * out = (device block *) (dst + offset) + at / group;
-    turbo_encode<block>(
-        src + i01 * args.nb01 + i02 * args.nb02 + i03 * args.nb03, index, out, whole + sgitg * TURBO_GROUP, lane);
+    turbo_encode<block>(turbo_source_row(args, src, g), g.index, out, whole + sgitg * TURBO_GROUP, lane);
 }
 
 // turbo to f32 or f16; the grid is that of kernel_turbo_copy_from.
@@ -102,17 +110,13 @@ kernel void kernel_turbo_copy_to(constant turbo_metal_args_copy & args [[buffer(
     ushort lane [[thread_index_in_simdgroup]], ushort sgitg [[simdgroup_index_in_threadgroup]]) {
     constexpr short lanes = format::LANES;
 
-    const uint n = tgpig.x * ntg.y + sgitg;
-    const uint index = n % (uint) args.nk0;
-    const uint i01 = n / (uint) args.nk0;
-    if (i01 >= (uint) args.ne01 || lane >= lanes) { return; }
-    const uint i02 = tgpig.z % (uint) args.ne02;
-    const uint i03 = tgpig.z / (uint) args.ne02;
-    device const char * b = src + i01 * args.nb01 + i02 * args.nb02 + i03 * args.nb03 + index * format::BYTES;
+    const turbo_group_at g = turbo_group_of(args, tgpig, ntg, sgitg);
+    if (g.i01 >= (uint) args.ne01 || lane >= lanes) { return; }
+    device const char * b = turbo_source_row(args, src, g) + g.index * format::BYTES;
     const float4 x = format::values(format::fetch(b, lane), lane, format::scales(b, lane));
 
     int at = 0;
-    const ulong offset = turbo_place(args, index, i01, i02, i03, 4 * lanes, at);
+    const ulong offset = turbo_place(args, g, 4 * lanes, at);
     if (FC_turbo_half && FC_turbo_same && format::PAIRS) {
         // the dst of the expansion is contiguous
         device half * to = (device half *) (dst + offset) + at;

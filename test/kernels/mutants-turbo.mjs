@@ -307,7 +307,7 @@ const QUANTISER = [
     ...SET_ROWS,
     why: 'rows that ignore their index',
     find: 'device block * out = (device block *) (dst + row*args.nb1 +',
-    replace: 'device block * out = (device block *) (dst + i01*args.nb1 +',
+    replace: 'device block * out = (device block *) (dst + g.i01*args.nb1 +',
     as: WRONG_BYTES,
   },
 ];
