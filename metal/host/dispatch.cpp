@@ -67,6 +67,9 @@ const split_row splits[] = {
 
 const int TURBO_METAL_MAX_QUERIES = 16;
 
+// Rows of the tables begin at multiples of this.
+const int64_t USES_STEP = 1024;
+
 const int kernels[][3] = {
     { 64, 64, 1 },
     { 64, 64, 2 },
@@ -248,7 +251,7 @@ const turbo_metal_override & turbo_metal_environment() {
         const char * text = std::getenv("CONCERTINA_METAL_VARIANT");
         turbo_metal_override o = { text != nullptr ? text : "", "" };
         try {
-            turbo_metal_choose_with({}, { 1, 128, 128, 1, 1, 1, false }, 1, o.text);
+            turbo_metal_choose_with({}, { 1, 128, 128, 1, 1, false }, 1, o.text);
         } catch (const std::invalid_argument & error) { o = { "", error.what() }; }
         return o;
     }();
@@ -267,4 +270,18 @@ std::string turbo_metal_kernel_text(const turbo_metal_variant & v) {
 
 std::string turbo_metal_describe(const turbo_metal_variant & v) {
     return turbo_metal_kernel_text(v) + ", " + std::to_string(v.splits) + " splits";
+}
+
+std::vector<turbo_metal_use> turbo_metal_uses(const turbo_metal_device & device, int dim_k, int dim_v, int gqa,
+    int64_t n_ctx, const std::string & override_text, bool has_turbo4) {
+    std::vector<turbo_metal_use> uses;
+    if (!turbo_metal_has_sound_kernel(device, dim_k, dim_v)) { return uses; }
+    const std::string family = device.family > 0 ? "Apple" + std::to_string(device.family) : "unknown chip family";
+    for (int64_t from = 0; from < n_ctx; from += USES_STEP) {
+        const turbo_metal_shape shape = { std::max<int64_t>(1, from), dim_k, dim_v, gqa, 1, has_turbo4 };
+        const turbo_metal_variant v = turbo_metal_choose_with(device, shape, TURBO_METAL_MAX_SPLITS, override_text);
+        const std::string name = turbo_metal_kernel_text(v);
+        if (uses.empty() || uses.back().name != name) { uses.push_back({ from, name, family + ": " + v.source }); }
+    }
+    return uses;
 }

@@ -26,7 +26,6 @@ struct turbo_metal_shape {
     int dim_v;
     int gqa;      // heads per KV head
     int n_rows;   // rows of Q per head
-    int n_groups; // KV heads of all streams
     bool has_turbo4; // K or V
 };
 
@@ -71,3 +70,15 @@ bool turbo_metal_has_sound_kernel(const turbo_metal_device & device, int dim_k, 
 
 // Head dims that have a kernel: {dim_k, dim_v}.
 std::vector<std::pair<int, int>> turbo_metal_dims();
+
+// Which variants decode attention takes over the depth of a context, and why: for the app's status.
+struct turbo_metal_use {
+    int64_t from; // positions in the cache
+    std::string name;
+    std::string why;
+};
+
+// override_text: of CONCERTINA_METAL_VARIANT, "" for none; throws as turbo_metal_choose_with. has_turbo4: as K or V. Empty where there
+// is no kernel.
+std::vector<turbo_metal_use> turbo_metal_uses(const turbo_metal_device & device, int dim_k, int dim_v, int gqa,
+    int64_t n_ctx, const std::string & override_text, bool has_turbo4 = false);

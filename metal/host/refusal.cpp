@@ -1,6 +1,6 @@
 // What Metal can do with turbo types. supports_op answers from here, so that nothing falls to the CPU unsaid.
 
-#include "plan-parts.h"
+#include "plan.h"
 
 #include "ggml-turbo.h"
 
@@ -44,7 +44,7 @@ std::string refuse_copy(const turbo_metal_device & device, const ggml_tensor * o
         return "Metal copies whole groups of " + std::to_string(ggml_blck_size(turbo->type)) + " values of " +
                name(turbo) + ": make the rows contiguous";
     }
-    return refuse_faulty(device, turbo_metal_plan_copy(op).kernel, name(turbo));
+    return refuse_faulty(device, turbo_metal_make_plan(device, op).front().kernel, name(turbo));
 }
 
 // Latent attention: V is the first values of each row of K.
@@ -105,7 +105,7 @@ std::string turbo_metal_refusal(const turbo_metal_device & device, const ggml_te
     switch (op->op) {
         case GGML_OP_SET_ROWS:
             if (ggml_turbo_is_turbo(op->type) && is_plain(op->src[0]->type) && has_rows(op->src[0])) {
-                return refuse_faulty(device, turbo_metal_plan_set_rows(op).kernel, name(op));
+                return refuse_faulty(device, turbo_metal_make_plan(device, op).front().kernel, name(op));
             }
             return "Metal's set_rows takes f32 or f16 rows: convert " + name(op->src[0]) + " first";
         case GGML_OP_CPY:

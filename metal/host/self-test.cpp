@@ -73,7 +73,7 @@ std::vector<candidate> candidates(const turbo_metal_device & device, const std::
             for (int64_t n_kv = 1024; n_kv <= 256 * 1024; n_kv *= 2) {
                 for (const bool has_turbo4 : { false, true }) {
                     const turbo_metal_variant v = turbo_metal_choose_with(
-                        device, { n_kv, d.first, d.second, gqa, 1, 8, has_turbo4 }, TURBO_METAL_SAMPLE_SPLITS, "");
+                        device, { n_kv, d.first, d.second, gqa, 1, has_turbo4 }, TURBO_METAL_SAMPLE_SPLITS, "");
                     if (v.queries > 0) { found.push_back({ d.first, d.second, v }); }
                 }
             }

@@ -99,7 +99,7 @@ set(CMAKE_CXX_STANDARD 17)
 set(GGML_METAL_EMBED_LIBRARY ON)
 add_subdirectory(ggml-metal)
 add_subdirectory("${METAL}" metal)
-add_library(hooks OBJECT "${METAL}/host/mac/encode.cpp" "${METAL}/host/plan-copy.cpp" hook.c)
+add_library(hooks OBJECT "${METAL}/host/mac/encode.cpp" "${METAL}/host/plan.cpp" hook.c)
 target_include_directories(hooks PRIVATE $<TARGET_PROPERTY:ggml-metal,INCLUDE_DIRECTORIES>)
 `;
 

@@ -1,7 +1,7 @@
 // What the engine asks of Metal; called by native/addon/machine/Kernels.cpp.
 #pragma once
 
-#include "uses.h"
+#include "dispatch.h"
 
 // "Apple9"; empty: no GPU
 std::string turbo_metal_family();

@@ -93,7 +93,7 @@ turbo_metal_device faulty_device(const turbo_metal_faults & faults) {
 }
 
 turbo_metal_variant chosen(const turbo_metal_faults & faults, int gqa) {
-    return turbo_metal_choose_with(faulty_device(faults), { 4096, 128, 128, gqa, 1, 8, false }, 32, "");
+    return turbo_metal_choose_with(faulty_device(faults), { 4096, 128, 128, gqa, 1, false }, 32, "");
 }
 
 // Decode attention over turbo4, of 8 heads on one: an operation to ask about.

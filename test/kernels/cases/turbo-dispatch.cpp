@@ -6,7 +6,6 @@
 
 #include "ggml-turbo.h"
 #include "turbo-metal-impl.h"
-#include "uses.h"
 
 #include <cstdio>
 #include <stdexcept>
@@ -16,7 +15,7 @@ namespace {
 const int PLENTY = 1 << 20; // of scratch memory: more splits than the table asks for
 
 turbo_metal_shape shape_of(int64_t n_kv, int dim = 128, int gqa = 4, int n_rows = 1) {
-    return { n_kv, dim, dim, gqa, n_rows, 8, false };
+    return { n_kv, dim, dim, gqa, n_rows, false };
 }
 
 int table(int family, int64_t n_kv, bool turbo4 = false) {
@@ -196,7 +195,7 @@ const chip chips[] = { { 7, "Apple7 (M1)" }, { 8, "Apple8 (M2)" }, { 9, "Apple9 
     { 0, "later, unknown" } };
 
 turbo_metal_variant choose(int family, int64_t n_kv, int dim, int gqa) {
-    return turbo_metal_choose_with(test_device(family), { n_kv, dim, dim, gqa, 1, 8, false }, PLENTY, "");
+    return turbo_metal_choose_with(test_device(family), { n_kv, dim, dim, gqa, 1, false }, PLENTY, "");
 }
 
 } // namespace
