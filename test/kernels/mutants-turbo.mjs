@@ -351,14 +351,14 @@ const SELF_TESTS = [
     why: 'the self-test sees nibbles in the wrong order',
     find: 'const uint c = qs[i/2] >> (i & 1)*4;',
     replace: 'const uint c = qs[i/2] >> (1 - (i & 1))*4;',
-    as: /s\.compare\(result\) is "squared error/,
+    as: /q4 \w+"\) is "K .*squared error/,
   },
   {
     ...SELF_TEST,
     why: 'the self-test sees that the last position is left out',
     find: 'const bool inside = position < args.n_kv;',
     replace: 'const bool inside = position < args.n_kv - 1;',
-    as: /s\.compare\(result\) is "squared error/,
+    as: /q4 \w+"\) is "K .*squared error/,
   },
   {
     ...ATTENTION,
@@ -373,14 +373,14 @@ const SELF_TESTS = [
     why: 'the self-test sees parts merged with weights of another',
     find: 'sum[j] += in[i*n4 + d]*weight[i];',
     replace: 'sum[j] += in[i*n4 + d]*weight[0];',
-    as: /s\.compare\(result\) is "squared error/,
+    as: /q4 \w+"\) is "K .*squared error/,
   },
   {
     ...SELF_TEST,
     why: 'the self-test sees the result of another head',
     find: 'const int head = head_kv*args.gqa + (first + h)%args.gqa;\n            const ulong vec',
     replace: 'const int head = head_kv*args.gqa + (first + h + 1)%args.gqa;\n            const ulong vec',
-    as: /s\.compare\(result\) is "squared error/,
+    as: /q4 \w+"\) is "K .*squared error/,
   },
 ];
 

@@ -149,14 +149,10 @@ std::string turbo_metal_obstacle(ggml_metal_library_t lib, const turbo_metal_pla
     return "";
 }
 
-int turbo_metal_most_threads(ggml_metal_library_t lib, const turbo_metal_plan & plan) {
-    const ggml_metal_pipeline_with_params pipeline = pipeline_of(lib, plan.front());
-    return pipeline.pipeline ? ggml_metal_pipeline_max_theads_per_threadgroup(pipeline) : 0;
-}
-
 turbo_metal_plan turbo_metal_plan_on(ggml_metal_library_t lib, turbo_metal_variant variant, const ggml_tensor * op) {
     turbo_metal_plan plan = turbo_metal_plan_attention(variant, op);
-    const int most = turbo_metal_most_threads(lib, plan);
+    const ggml_metal_pipeline_with_params pipeline = pipeline_of(lib, plan.front());
+    const int most = pipeline.pipeline ? ggml_metal_pipeline_max_theads_per_threadgroup(pipeline) : 0;
     while (variant.simdgroups > 1 && threads_of(plan.front()) > most) {
         variant.simdgroups /= 2; // still divides the splits
         plan = turbo_metal_plan_attention(variant, op);

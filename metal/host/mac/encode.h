@@ -1,4 +1,4 @@
-// What the self-test needs of encode.cpp.
+// What the parts of metal/host/mac need of each other: plans on a GPU (encode.cpp), the self-test (self-test.cpp).
 #pragma once
 
 #include "plan.h"
@@ -15,12 +15,14 @@ turbo_metal_plan turbo_metal_plan_on(ggml_metal_library_t lib, turbo_metal_varia
 // Why the kernels of a plan cannot run: one does not compile, or takes fewer threads. Empty: they can.
 std::string turbo_metal_obstacle(ggml_metal_library_t lib, const turbo_metal_plan & plan);
 
-// Most threads of a threadgroup of a plan's first kernel: the fewer, the more registers it takes. 0 when it does not compile.
-int turbo_metal_most_threads(ggml_metal_library_t lib, const turbo_metal_plan & plan);
-
 // While one lives, decode attention with turbo types is encoded as its variant.
 class turbo_metal_forced_variant {
 public:
     explicit turbo_metal_forced_variant(const turbo_metal_variant * variant);
     ~turbo_metal_forced_variant();
 };
+
+// Runs every kernel that dispatch may take on a GPU and compares with the CPU, until dispatch takes nothing untested. dims: of
+// attention, {dim_k, dim_v}. file: keeps what was found for the same key, which is one line; "" keeps nothing.
+turbo_metal_faults turbo_metal_self_test(ggml_metal_device_t gpu, const std::string & file, const std::string & key,
+    const std::vector<std::pair<int, int>> & dims);

@@ -1,124 +1,282 @@
-// The self-test on the GPU, through ggml's Metal backend, and what the app asks.
+// The self-test: every kernel that dispatch may take on a GPU runs on small data through ggml's Metal backend, and its values are
+// compared with the CPU's. What is wrong is a fault, which dispatch passes over: a driver may compile a kernel wrongly.
 
 #include "encode.h"
-#include "self-test.h"
-#include "turbo-metal-app.h"
-
-#include "ggml-alloc.h"
-#include "ggml-backend-impl.h"
-#include "ggml-impl.h"
-#include "ggml-metal.h"
+#include "ggml-turbo.h"
 
 #include "ggml-cpp.h"
+#include "ggml-cpu.h"
+#include "ggml-metal.h"
 
-#include <cstdlib>
-#ifdef __APPLE__
-#include <sys/sysctl.h>
-#endif
-
-// CMakeLists.txt hashes the sources; the tests have no need to
-#ifndef TURBO_METAL_BUILD
-#define TURBO_METAL_BUILD "of tests"
-#endif
+#include <cmath>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <random>
+#include <set>
+#include <sstream>
+#include <unistd.h>
 
 namespace {
 
-turbo_metal_faults faults;
+// Largest sum of squared errors, relative to that of the values, of attention and of what is decoded. f32 rounds each of some
+// hundred products and sums (2^-24 each, squared and summed: 1e-11); fast exponentials and rows of V left out at weights below
+// 1e-6 of the largest come to 1e-8 at most; f16 results to 6e-8. A position too much or too little of the 421 is 1e-4 and more.
+const double BOUND = 1e-6;
+// Of what is encoded the error of the CPU's codec is the bound; another of two scales that are equally good is no fault.
+const double QUANTIZER_SLACK = 1.001;
 
-ggml_metal_device_t metal_device() {
-    ggml_backend_reg_t reg = ggml_backend_metal_reg();
-    return ggml_backend_reg_dev_count(reg) > 0 ? (ggml_metal_device_t) ggml_backend_reg_dev_get(reg, 0)->context
-                                               : nullptr;
-}
+// Fourteen tiles, the last one in part: of MAX_SPLITS two have none, and there are two parts to merge.
+const int N_KV = 421;
+const int MAX_SPLITS = 8;
+const int N_HEAD_KV = 2;
+const int COPY_ROWS = 5;
 
-class gpu : public turbo_metal_runner {
-public:
-    gpu(const turbo_metal_device & device, ggml_metal_library_t lib) : device(device), lib(lib) {}
+// Rows of a type to another (SET_ROWS, CPY), or attention with these types of K and V.
+struct trial {
+    ggml_op op;
+    ggml_type type[2];
+    std::pair<int, int> dims = {};
+    const turbo_metal_variant * variant = nullptr;
+    bool options = false; // two rows, sinks, soft cap and ALiBi
 
-    std::string run(
-        const turbo_metal_sample & s, const turbo_metal_variant * variant, std::vector<uint8_t> & result) override {
-        const turbo_metal_plan plan =
-            variant ? turbo_metal_plan_on(lib, *variant, s.op) : turbo_metal_make_plan(device, s.op);
-        most_threads = turbo_metal_most_threads(lib, plan);
-        const std::string obstacle = turbo_metal_obstacle(lib, plan);
-        if (!obstacle.empty()) { return obstacle; }
-        // one each: after an error on the GPU a backend refuses all that follows
-        ggml_backend_ptr backend(ggml_backend_metal_init());
-        ggml_backend_buffer_ptr buffer(backend ? ggml_backend_alloc_ctx_tensors(s.ctx.get(), backend.get()) : nullptr);
-        if (!buffer) { return "no memory on the GPU"; }
-        for (const turbo_metal_input & input : s.inputs) {
-            ggml_backend_tensor_set(input.tensor, input.bytes.data(), 0, input.bytes.size());
-        }
-        ggml_cgraph * graph = ggml_new_graph(s.ctx.get());
-        ggml_build_forward_expand(graph, s.op);
-        const turbo_metal_forced_variant forced(variant);
-        if (ggml_backend_graph_compute(backend.get(), graph) != GGML_STATUS_SUCCESS) {
-            return "the GPU did not run it";
-        }
-        result.resize(ggml_nbytes(s.op));
-        ggml_backend_tensor_get(s.op, result.data(), 0, result.size());
-        return "";
+    std::string label() const {
+        const std::string first = ggml_type_name(type[0]), second = ggml_type_name(type[1]);
+        return variant ? "K " + first + ", V " + second + (options ? ", all options" : "") : first + " to " + second;
     }
-
-    std::string note() const override { return "at most " + std::to_string(most_threads) + " threads"; }
-
-private:
-    turbo_metal_device device;
-    ggml_metal_library_t lib;
-    int most_threads = 0;
 };
 
-std::string system_build() {
-    char text[64] = "";
-#ifdef __APPLE__
-    size_t size = sizeof(text);
-    sysctlbyname("kern.osversion", text, &size, nullptr, 0);
-#endif
-    return text;
+std::vector<uint8_t> encoded(ggml_type type, const std::vector<float> & x) {
+    std::vector<uint8_t> bytes(ggml_row_size(type, x.size()));
+    ggml_quantize_chunk(type, x.data(), bytes.data(), 0, 1, x.size(), nullptr);
+    return bytes;
 }
 
-// What a result holds for: a system brings another compiler, a build other kernels.
-std::string key_of(const ggml_metal_device_props * props) {
-    return std::string(props->desc) + ", Apple" + std::to_string(props->gpu_family) + ", system " + system_build() +
-           ", build " + TURBO_METAL_BUILD;
+std::vector<float> decoded(ggml_type type, const std::vector<uint8_t> & bytes) {
+    std::vector<float> x(bytes.size() / ggml_type_size(type) * ggml_blck_size(type));
+    const ggml_to_float_t to_float = ggml_get_type_traits(type)->to_float; // f32 has none
+    to_float ? to_float(bytes.data(), x.data(), x.size()) : (void) memcpy(x.data(), bytes.data(), bytes.size());
+    return x;
 }
+
+// Sum of squared differences, relative to the squares of want. NaN when a value is.
+double relative_error(const std::vector<float> & want, const std::vector<float> & got) {
+    double error = 0.0, power = 0.0;
+    for (size_t i = 0; i < want.size(); ++i) {
+        error += ((double) got[i] - want[i]) * ((double) got[i] - want[i]);
+        power += (double) want[i] * want[i];
+    }
+    return error / power;
+}
+
+// A trial on its data. wide: for the CPU, which gets the same values in f32 in place of the types under test.
+class operation {
+public:
+    operation(const trial & t, bool wide) : wide(wide) { result = t.variant ? attention(t) : copy(t); }
+
+    ggml_tensor * result;
+
+    // Empty where the backend did not run it.
+    std::vector<float> compute(ggml_backend_t backend) {
+        const ggml_backend_buffer_ptr buffer(ggml_backend_alloc_ctx_tensors(ctx.get(), backend));
+        if (!buffer) { return {}; }
+        for (const auto & [tensor, bytes] : inputs) { ggml_backend_tensor_set(tensor, bytes.data(), 0, bytes.size()); }
+        ggml_cgraph * graph = ggml_new_graph(ctx.get());
+        ggml_build_forward_expand(graph, result);
+        if (ggml_backend_graph_compute(backend, graph) != GGML_STATUS_SUCCESS) { return {}; }
+        std::vector<uint8_t> bytes(ggml_nbytes(result));
+        ggml_backend_tensor_get(result, bytes.data(), 0, bytes.size());
+        return decoded(result->type, bytes);
+    }
+
+private:
+    ggml_type type_of(ggml_type type) const { return wide ? GGML_TYPE_F32 : type; }
+
+    ggml_tensor * input(ggml_type type, int64_t n0, int64_t n1, int64_t n2, std::vector<uint8_t> bytes) {
+        inputs.push_back({ ggml_new_tensor_3d(ctx.get(), type, n0, n1, n2), std::move(bytes) });
+        return inputs.back().first;
+    }
+
+    // Values of a type, variance 1; wide: as the type holds them.
+    ggml_tensor * values(ggml_type type, int64_t n0, int64_t n1, int64_t n2 = 1) {
+        std::vector<float> x(n0 * n1 * n2);
+        for (float & value : x) { value = ((float) (random() >> 8) / (1 << 24) - 0.5f) * std::sqrt(12.0f); }
+        std::vector<uint8_t> bytes = encoded(type, x);
+        if (wide) { bytes = encoded(GGML_TYPE_F32, decoded(type, bytes)); }
+        return input(type_of(type), n0, n1, n2, std::move(bytes));
+    }
+
+    ggml_tensor * copy(const trial & t) {
+        // the last SIMD-group of a threadgroup has nothing to do
+        const int dim = 3 * std::max(ggml_blck_size(t.type[0]), ggml_blck_size(t.type[1]));
+        ggml_tensor * from = values(t.type[0], dim, COPY_ROWS);
+        if (t.op == GGML_OP_CPY) { return ggml_cast(ctx.get(), from, type_of(t.type[1])); }
+        const int32_t reversed[COPY_ROWS] = { 4, 3, 2, 1, 0 };
+        ggml_tensor * rows =
+            input(GGML_TYPE_I32, COPY_ROWS, 1, 1, { (uint8_t *) reversed, (uint8_t *) std::end(reversed) });
+        ggml_tensor * to = ggml_new_tensor_2d(ctx.get(), type_of(t.type[1]), dim, COPY_ROWS);
+        return ggml_set_rows(ctx.get(), to, from, rows);
+    }
+
+    // Over a cache as llama.cpp keeps it: the heads of a position one after the other. More queries than a SIMD-group takes.
+    ggml_tensor * attention(const trial & t) {
+        const int n_rows = t.options ? 2 : 1, n_head = N_HEAD_KV * (t.variant->queries + 1);
+        ggml_tensor * q = values(GGML_TYPE_F32, t.dims.first, n_rows, n_head);
+        ggml_tensor * k = values(t.type[0], t.dims.first, N_HEAD_KV, N_KV);
+        ggml_tensor * v = values(t.type[1], t.dims.second, N_HEAD_KV, N_KV);
+        // a whole tile is hidden, and every ninth position, and from each row what comes after it
+        std::vector<float> mask;
+        for (int i = 0; i < n_rows * N_KV; ++i) {
+            const int p = i % N_KV;
+            const bool hidden = p / 32 == 2 || p % 9 == 4 || p > N_KV - n_rows + i / N_KV;
+            mask.push_back(hidden ? -INFINITY : t.options ? (p - N_KV) / 8.0f : 0.0f);
+        }
+        ggml_tensor * op = ggml_flash_attn_ext(ctx.get(), q, ggml_permute(ctx.get(), k, 0, 2, 1, 3),
+            ggml_permute(ctx.get(), v, 0, 2, 1, 3), input(GGML_TYPE_F16, N_KV, n_rows, 1, encoded(GGML_TYPE_F16, mask)),
+            1.0f / std::sqrt((float) t.dims.first), t.options ? 8.0f : 0.0f, t.options ? 4.0f : 0.0f);
+        if (t.options) { ggml_flash_attn_ext_add_sinks(op, values(GGML_TYPE_F32, n_head, 1)); }
+        return op;
+    }
+
+    bool wide;
+    std::mt19937 random; // its numbers are the same everywhere, unlike those of <random>'s distributions
+    ggml_context_ptr ctx{ ggml_init({ 16 * ggml_tensor_overhead() + ggml_graph_overhead(), nullptr, true }) };
+    std::vector<std::pair<ggml_tensor *, std::vector<uint8_t>>> inputs;
+};
+
+// Formats of K or V; COUNT where rows of this length have no whole groups.
+ggml_type format(int i, int dim) {
+    if (i >= 2) { return i == 2 ? GGML_TYPE_Q8_0 : GGML_TYPE_F16; }
+    if (dim == 64) { return i == 0 ? GGML_TYPE_TURBO4_64 : GGML_TYPE_TURBO3_64; }
+    return dim % 128 != 0 ? GGML_TYPE_COUNT : i == 0 ? GGML_TYPE_TURBO4 : GGML_TYPE_TURBO3;
+}
+
+// Every format on either side; turbo3 and f16 of K with all options.
+std::vector<trial> attention_trials(std::pair<int, int> dims, const turbo_metal_variant & variant) {
+    std::vector<trial> trials;
+    for (int k = 0; k < 4; ++k) {
+        for (const int v : { k, (k + 2) % 4 }) {
+            const ggml_type types[] = { format(k, dims.first), format(v, dims.second) };
+            if (std::min(k, v) < 2 && types[0] != GGML_TYPE_COUNT && types[1] != GGML_TYPE_COUNT) {
+                trials.push_back({ GGML_OP_FLASH_ATTN_EXT, { types[0], types[1] }, dims, &variant, k % 2 == 1 });
+            }
+        }
+    }
+    return trials;
+}
+
+// Another engine may be in the middle of the same test: it will write how that ended.
+bool is_running(const std::string & pid) {
+    const long id = std::strtol(pid.c_str(), nullptr, 10);
+    return id > 0 && id != (long) getpid() && kill((pid_t) id, 0) == 0;
+}
+
+class tester {
+public:
+    turbo_metal_faults faults;
+
+    // The file keeps what was found: under a line that says what it holds for, "testing KERNEL PID" before a test and
+    // "passed KERNEL" or "failed KERNEL PROBLEM" after it, with tabs between. "", or one that cannot be written: nothing is kept.
+    tester(ggml_metal_device_t gpu, const std::string & file, const std::string & first)
+        : device(turbo_metal_device_of(ggml_metal_device_get_props(gpu), true)),
+          lib(ggml_metal_device_get_library(gpu)), file(file) {
+        device.faults = &faults;
+        std::ifstream in(file);
+        std::string line;
+        const bool holds = std::getline(in, line) && line == first;
+        if (!holds) { std::ofstream(file, std::ios::trunc) << first << '\n'; }
+        while (holds && std::getline(in, line)) {
+            std::istringstream parts(line);
+            std::string part[3];
+            for (std::string & p : part) { std::getline(parts, p, '\t'); }
+            if (part[0] != "testing") {
+                known[part[1]] = part[0] == "failed" ? part[2] : "";
+            } else if (!is_running(part[2])) {
+                known[part[1]] = "the engine ended while it was tested";
+            }
+        }
+    }
+
+    // set_rows and copies: one kernel each for a type, no other to take instead.
+    void test_copies() {
+        const ggml_type f32 = GGML_TYPE_F32, f16 = GGML_TYPE_F16;
+        for (const ggml_type turbo : { GGML_TYPE_TURBO4, GGML_TYPE_TURBO3, GGML_TYPE_TURBO4_64, GGML_TYPE_TURBO3_64 }) {
+            const std::string name = ggml_type_name(turbo);
+            test("kernel_turbo_set_rows_" + name,
+                { { GGML_OP_SET_ROWS, { f32, turbo } }, { GGML_OP_SET_ROWS, { f16, turbo } } });
+            test(
+                "kernel_turbo_copy_from_" + name, { { GGML_OP_CPY, { f32, turbo } }, { GGML_OP_CPY, { f16, turbo } } });
+            test("kernel_turbo_copy_to_" + name, { { GGML_OP_CPY, { turbo, f32 } }, { GGML_OP_CPY, { turbo, f16 } } });
+        }
+    }
+
+    // What dispatch takes for these head dims at any ratio and depth; where that is wrong also what it takes instead.
+    void test_attention(const std::pair<int, int> & dims) {
+        for (int i = 0; i < 32 * 9 * 2; ++i) {
+            const turbo_metal_shape shape = { 1024 << i % 9, dims.first, dims.second, 1 + i / 18, 1, i / 9 % 2 == 1 };
+            turbo_metal_variant v;
+            do {
+                v = turbo_metal_choose_with(device, shape, MAX_SPLITS, "");
+            } while (
+                v.queries > 0 && test(turbo_metal_fault_name(dims.first, dims.second, v), attention_trials(dims, v)));
+        }
+    }
+
+private:
+    // What is wrong with a trial's kernels; empty: nothing.
+    std::string problem_of(const trial & t) const {
+        operation narrow(t, false), wide(t, true);
+        const std::string obstacle =
+            turbo_metal_obstacle(lib, t.variant ? turbo_metal_plan_on(lib, *t.variant, narrow.result)
+                                                : turbo_metal_make_plan(device, narrow.result));
+        if (!obstacle.empty()) { return obstacle; }
+        // one each: after an error on the GPU a backend refuses all that follows
+        const ggml_backend_ptr cpu(ggml_backend_cpu_init()), gpu(ggml_backend_metal_init());
+        ggml_backend_cpu_set_use_ref(cpu.get(), true);
+        const turbo_metal_forced_variant forced(t.variant);
+        const std::vector<float> want = wide.compute(cpu.get()), got = narrow.compute(gpu.get());
+        if (got.empty()) { return "the GPU did not run it"; }
+
+        const ggml_type type = narrow.result->type;
+        const double by_codec = relative_error(want, decoded(type, encoded(type, want)));
+        const double bound = ggml_turbo_is_turbo(type) ? QUANTIZER_SLACK * by_codec : BOUND;
+        const double error = relative_error(want, got);
+        // false for NaN
+        return error <= bound ? "" : "squared error " + std::to_string(error) + " of the values";
+    }
+
+    // False when the kernel has been tested before.
+    bool test(const std::string & kernel, const std::vector<trial> & trials) {
+        if (!tested.insert(kernel).second) { return false; }
+        if (known.count(kernel) == 0) {
+            note("testing\t" + kernel + "\t" + std::to_string(getpid()));
+            std::string & problem = known[kernel];
+            for (size_t i = 0; problem.empty() && i < trials.size(); ++i) {
+                problem = problem_of(trials[i]);
+                if (!problem.empty()) { problem = trials[i].label() + ": " + problem; }
+            }
+            note(problem.empty() ? "passed\t" + kernel : "failed\t" + kernel + "\t" + problem);
+        }
+        if (!known[kernel].empty()) { faults[kernel] = known[kernel]; }
+        return true;
+    }
+
+    // Opened and closed each time: the line is in the system's hands when the kernel runs.
+    void note(const std::string & line) const { std::ofstream(file, std::ios::app) << line << '\n'; }
+
+    turbo_metal_device device;
+    ggml_metal_library_t lib;
+    std::string file;
+    std::map<std::string, std::string> known; // problems by kernel; empty: none
+    std::set<std::string> tested;
+};
 
 } // namespace
 
-std::string turbo_metal_family() {
-    ggml_metal_device_t device = metal_device();
-    return device ? "Apple" + std::to_string(ggml_metal_device_get_props(device)->gpu_family) : "";
-}
-
-void turbo_metal_start(const std::string & folder) {
-    ggml_metal_device_t device = metal_device();
-    if (!device) { return; }
-    const ggml_metal_device_props * props = ggml_metal_device_get_props(device);
-    if (!props->has_simdgroup_reduction || !props->has_simdgroup_mm) {
-        return; // nothing of ours runs there: turbo_metal_refusal
-    }
-    gpu runner(turbo_metal_device_of(props, true), ggml_metal_device_get_library(device));
-    turbo_metal_record record(folder.empty() ? "" : folder + "/metal-self-test.txt", key_of(props));
-    faults = turbo_metal_self_test(turbo_metal_device_of(props, true), runner, record, turbo_metal_dims());
-    turbo_metal_set_faults(&faults);
-    for (const std::string & text : turbo_metal_warnings()) { GGML_LOG_WARN("%s\n", text.c_str()); }
-}
-
-std::vector<std::string> turbo_metal_warnings() {
-    std::vector<std::string> texts;
-    if (!turbo_metal_environment().problem.empty()) {
-        texts.push_back(turbo_metal_environment().problem + ". It is ignored.");
-    }
-    for (const auto & f : faults) {
-        texts.push_back("Disabled by the self-test on this GPU: " + f.first + " (" + f.second +
-                        "). Another kernel or cache type is used.");
-    }
-    return texts;
-}
-
-std::vector<turbo_metal_use> turbo_metal_uses_here(int dim_k, int dim_v, int gqa, int64_t n_ctx, bool has_turbo4) {
-    ggml_metal_device_t device = metal_device();
-    if (!device) { return {}; }
-    const turbo_metal_device known = turbo_metal_device_of(ggml_metal_device_get_props(device), true);
-    return turbo_metal_uses(known, dim_k, dim_v, gqa, n_ctx, turbo_metal_environment().text, has_turbo4);
+turbo_metal_faults turbo_metal_self_test(ggml_metal_device_t gpu, const std::string & file, const std::string & key,
+    const std::vector<std::pair<int, int>> & dims) {
+    tester all(gpu, file, "concertina metal self-test 1: " + key);
+    all.test_copies();
+    for (const auto & d : dims) { all.test_attention(d); }
+    return all.faults;
 }

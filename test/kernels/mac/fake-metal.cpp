@@ -3,6 +3,7 @@
 
 #include "fake-metal.h"
 
+#include "ggml-backend-impl.h"
 #include "ggml-impl.h"
 #include "ggml-metal-context.h"
 #include "ggml-metal-device.h"
@@ -11,6 +12,7 @@
 #include "ggml-metal.h"
 #include "turbo-metal.h"
 
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 
@@ -18,7 +20,7 @@ struct ggml_metal_cv {
     std::vector<msl_constant> values;
 };
 struct ggml_metal_pipeline {
-    std::string kernel;
+    std::string kernel, name;
     std::vector<msl_constant> constants;
 };
 struct ggml_metal_library {
@@ -48,12 +50,17 @@ namespace {
 std::vector<fake_dispatch> dispatches;
 std::string reports;
 std::string refused;
+std::set<std::string> damaged;
 std::map<std::string, int> limits;
 
 // Empty: none of the modules has the kernel.
 std::string module_of(const std::string & kernel) {
     if (kernel.rfind("kernel_turbo_", 0) == 0) return "turbo";
     return kernel == "kernel_flash_attn_ext_kv_q8_0_f16" ? "upstream-fa" : "";
+}
+
+bool is_damaged(const std::string & name) {
+    return std::any_of(damaged.begin(), damaged.end(), [&](const std::string & d) { return name.rfind(d, 0) == 0; });
 }
 
 ggml_metal_pipeline_with_params with_params(ggml_metal_pipeline_t pipeline) {
@@ -71,6 +78,11 @@ ggml_backend_t fake_metal_backend() {
 
 const std::vector<fake_dispatch> & fake_metal_log() { return dispatches; }
 std::string fake_metal_reports() { return reports; }
+void fake_metal_family(int family) {
+    ggml_backend_dev_t device = ggml_backend_get_device(fake_metal_backend());
+    ((ggml_metal_device_t) device->context)->props.gpu_family = family;
+}
+void fake_metal_damage(const std::set<std::string> & pipelines) { damaged = pipelines; }
 void fake_metal_refuse(const std::string & kernel) { refused = kernel; }
 void fake_metal_limit(const std::string & kernel, int threads) {
     if (kernel.empty())
@@ -104,13 +116,14 @@ int ggml_metal_pipeline_max_theads_per_threadgroup(ggml_metal_pipeline_with_para
 ggml_metal_device_t ggml_metal_library_get_device(ggml_metal_library_t lib) { return lib->dev; }
 
 ggml_metal_pipeline_with_params ggml_metal_library_get_pipeline(ggml_metal_library_t lib, const char * name) {
+    if (!refused.empty() && std::string(name).rfind(refused + "_", 0) == 0) return {};
     return with_params(ggml_metal_pipelines_get(lib->pipelines, name));
 }
 
 ggml_metal_pipeline_with_params ggml_metal_library_compile_pipeline(
     ggml_metal_library_t lib, const char * base, const char * name, ggml_metal_cv_t cv) {
     if (base == refused) return {};
-    ggml_metal_pipeline_t made = new ggml_metal_pipeline{ base, cv ? cv->values : std::vector<msl_constant>() };
+    ggml_metal_pipeline_t made = new ggml_metal_pipeline{ base, name, cv ? cv->values : std::vector<msl_constant>() };
     ggml_metal_pipelines_add(lib->pipelines, name, made);
     return with_params(made);
 }
@@ -164,7 +177,12 @@ void ggml_metal_encoder_dispatch_threadgroups(
     }
     encoder->after = false;
     dispatches.push_back(noted);
-    if (noted.executed) reports += msl_run(d).text();
+    if (!noted.executed) return;
+    reports += msl_run(d).text();
+    if (is_damaged(encoder->pipeline->name)) { // of what it wrote, which is in the last slot
+        const float wrong = 3.0f;
+        memcpy(noted.slots.rbegin()->second, &wrong, sizeof wrong);
+    }
 }
 
 // --- memory
@@ -258,9 +276,11 @@ ggml_status ggml_metal_graph_compute(ggml_metal_t ctx, ggml_cgraph * gf) {
     dispatches.clear();
     reports.clear();
     ggml_metal_op_t op = ggml_metal_op_init(ctx->dev, nullptr, gf, ctx->dev->fusion, 0, gf->n_nodes, true, false, 0);
-    for (int i = 0, n = ggml_metal_op_n_nodes(op); i < n;) { i += ggml_metal_op_encode(op, i); }
+    try {
+        for (int i = 0, n = ggml_metal_op_n_nodes(op); i < n;) { i += ggml_metal_op_encode(op, i); }
+    } catch (const std::runtime_error & error) { reports += error.what(); }
     ggml_metal_op_free(op);
-    return GGML_STATUS_SUCCESS;
+    return reports.empty() ? GGML_STATUS_SUCCESS : GGML_STATUS_FAILED;
 }
 
 void ggml_metal_graph_optimize(ggml_metal_t, ggml_cgraph *) {}
