@@ -329,3 +329,9 @@ export const shapes: Shape[] = [
   lfm2(),
   qwen35(),
 ];
+
+export function shapeOf(name: string): Shape {
+  const shape = shapes.find((candidate) => candidate.name === name);
+  if (!shape) throw new Error(`no shape ${name}`);
+  return shape;
+}

@@ -6,6 +6,8 @@ import path from 'node:path';
 import v8 from 'node:v8';
 import vm from 'node:vm';
 import { expect, onTestFinished } from 'vitest';
+import type { GenerateRequest } from '@/electron/contract/engineContract';
+import { samplingSettingsSchema } from '@/electron/contract/settings';
 import { loadAddon, loadEngine } from '@/electron/engine/native/engine';
 import type {
   Context,
@@ -16,11 +18,26 @@ import type {
   GenerateResult,
   Model,
 } from '@/electron/engine/native/types';
+import { createEngineServer, type ServerOptions } from '@/electron/engine/server';
 import { tinyModel } from '../models.mjs';
 
 export { smallModel, tinyModel } from '../models.mjs';
 
 export const root = path.resolve(import.meta.dirname, '..', '..');
+
+export const calibrationText = path.join(root, 'assets', 'calibration', 'text.txt');
+
+const fixture = (name: string) => fs.readFileSync(path.join(root, 'test', 'fixtures', name), 'utf8');
+
+/** Text that no model has seen. */
+export const heldOut = () => fixture('heldout.txt');
+
+/** Questions over real text. */
+export const needles = (): { id: string; prompt: string; answer: string }[] =>
+  fixture('needles.jsonl')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
 
 export function engine(): Engine {
   return loadEngine();
@@ -53,6 +70,12 @@ export async function loadTiny(): Promise<Model> {
   const model = await engine().loadModel(tinyModel, { gpuLayers: 0 });
   onTestFinished(() => model.dispose());
   return model;
+}
+
+/** Of the tiny model, until the test ends. */
+export async function tinyContext(changes: Partial<ContextOptions> = {}): Promise<{ model: Model; context: Context }> {
+  const model = await loadTiny();
+  return { model, context: await model.createContext(contextOptions(changes)) };
 }
 
 /** One thread: on a busy machine, threads that wait for each other make small work take seconds. */
@@ -105,6 +128,37 @@ export function temporaryFolder(): string {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'concertina-'));
   onTestFinished(() => fs.rmSync(folder, { recursive: true, force: true }));
   return folder;
+}
+
+/** What a server is loaded with where nothing is to be measured. */
+export const noCalibration = { folder: '/none', textFile: '/none/text.txt' };
+
+type Output = Parameters<typeof createEngineServer>[1];
+
+/** The server of the engine process in this one, until the test ends. */
+export function engineServer(output: Partial<Output> = {}, options: ServerOptions = {}, of: Engine = engine()) {
+  const all = { frame: () => undefined, loadProgress: () => undefined, ...output };
+  const server = createEngineServer(() => of, all, options);
+  onTestFinished(() => server.close());
+  return server;
+}
+
+/** A question to that server. */
+export function request(change: Partial<GenerateRequest> & Pick<GenerateRequest, 'messages'>): GenerateRequest {
+  return {
+    ...{ requestId: 'r', chatId: 'c', messageId: 'm', now: 0, jsonSchema: null },
+    sampling: samplingSettingsSchema.parse({ temperature: 0, seed: 1, maxTokens: 40 }),
+    ...change,
+  };
+}
+
+/** The same numbers from 0 to 1 for the same seed. */
+export function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
 }
 
 v8.setFlagsFromString('--expose-gc');

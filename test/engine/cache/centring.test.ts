@@ -3,25 +3,26 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { contextSettingsSchema } from '@/electron/contract/settings';
-import type { CalibrateOptions, Model } from '@/electron/engine/native/types';
-import { createEngineServer } from '@/electron/engine/server';
+import type { CalibrateOptions } from '@/electron/engine/native/types';
 import { writeForPositions } from '../gguf';
 import {
   answer,
+  calibrationText,
   contextOptions,
   engine,
+  engineServer,
   filler,
   greedy,
+  heldOut,
   loadTiny,
+  needles,
   question,
   refusal,
-  root,
   temporaryFolder,
   tinyModel,
 } from '../support';
 
-const textFile = path.join(root, 'assets', 'calibration', 'text.txt');
-const text = fs.readFileSync(textFile, 'utf8');
+const text = fs.readFileSync(calibrationText, 'utf8');
 const options = (changes: Partial<CalibrateOptions> = {}): CalibrateOptions => ({
   text,
   maxTokens: 1024,
@@ -30,18 +31,13 @@ const options = (changes: Partial<CalibrateOptions> = {}): CalibrateOptions => (
   ...changes,
 });
 
-/** other text than the calibration's */
-function needleTokens(model: Model, count: number): Int32Array {
-  const lines = fs.readFileSync(path.join(root, 'test', 'fixtures', 'needles.jsonl'), 'utf8').split('\n');
-  const prompts = lines.filter(Boolean).map((line) => (JSON.parse(line) as { prompt: string }).prompt);
-  return model.tokenize(prompts.slice(0, 4).join('\n\n')).slice(0, count);
-}
-
 describe('centring', () => {
   it.each(['turbo4', 'turbo3'])('makes %s more exact at 512 tokens', async (type) => {
     const model = await loadTiny();
     const depth = 512;
-    const tokens = needleTokens(model, 2 * depth);
+    // other text than the calibration's
+    const prompts = needles().map(({ prompt }) => prompt);
+    const tokens = model.tokenize(prompts.slice(0, 4).join('\n\n')).slice(0, 2 * depth);
     const f16 = await model.createContext(contextOptions({ nCtx: depth }));
     const measure = async () => {
       const context = await model.createContext(contextOptions({ nCtx: depth, typeK: type, typeV: type }));
@@ -79,8 +75,7 @@ describe('centring', () => {
       expect(context.effective.centring).toMatchObject({ k: true, v: true });
       contexts.push(context);
     }
-    const text = fs.readFileSync(path.join(root, 'test', 'fixtures', 'heldout.txt'), 'utf8');
-    const { klds } = await reference.compare(contexts, model.tokenize(text).slice(0, 2 * nCtx), { chunk: nCtx });
+    const { klds } = await reference.compare(contexts, model.tokenize(heldOut()).slice(0, 2 * nCtx), { chunk: nCtx });
     const [plain, ...centred] = klds as [Float32Array, ...Float32Array[]];
     // measured: means of 0.86 to 0.93; with the constants of four places among those positions 1.11 to 1.14
     for (const of of centred) {
@@ -146,10 +141,10 @@ describe('centring', () => {
 
   it('is measured at the first load with a turbo type, kept, and measured again when the file is damaged', async () => {
     const folder = path.join(temporaryFolder(), 'calibrations');
-    const calibration = { folder, textFile };
+    const calibration = { folder, textFile: calibrationText };
     const load = async (typeK: 'turbo4' | 'f16') => {
       const steps = new Set<string>();
-      const server = createEngineServer(engine, { frame: () => undefined, loadProgress: (step) => steps.add(step) });
+      const server = engineServer({ loadProgress: (step) => steps.add(step) });
       const context = contextSettingsSchema.parse({ nCtx: 512, typeK, typeV: typeK, threads: 1 });
       const result = await server.handlers.load({ path: tinyModel, context, calibration });
       await server.close();

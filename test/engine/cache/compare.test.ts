@@ -1,62 +1,27 @@
 /** Comparisons through the services, with an engine process of their own: figures, a cancellation, a killed engine. */
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type CompareRun, compareRunSchema } from '@/electron/contract/compare';
-import type { OperationInput, OperationName, OperationOutput } from '@/electron/contract/contract';
-import { inspectorArguments } from '@/electron/contract/engineContract';
-import { ConcertinaError } from '@/electron/contract/errors';
-import { forkProcess } from '@/electron/services/engine/engineTransport';
-import { silentLogger } from '@/electron/services/lib/logger';
-import { PowerWatch } from '@/electron/services/machine/power';
-import { createServices } from '@/electron/services/services';
-import { bundleForNode } from '../../../electron/build.mjs';
+import type { OperationInput } from '@/electron/contract/contract';
 import { EngineGates } from '../../fixtures/engineGates';
-import { filler, loadTiny, perplexityFigure, perplexityTool, root, temporaryFolder, tinyModel } from '../support';
+import { bundleProcesses, startProcesses } from '../processes';
+import { filler, heldOut, loadTiny, perplexityFigure, perplexityTool, temporaryFolder, tinyModel } from '../support';
 
-const bundles = fs.mkdtempSync(path.join(os.tmpdir(), 'concertina-bundles-'));
-const heldOut = fs.readFileSync(path.join(root, 'test', 'fixtures', 'heldout.txt'), 'utf8');
-
-beforeAll(async () => {
-  process.env.CONCERTINA_ADDON ??= path.join(root, 'build', 'native', 'bin', 'concertina.node');
-  await bundleForNode('engine', 'electron/engine/main.ts', bundles);
-  await bundleForNode('heldEngine', 'test/fixtures/testEngineProcess.ts', bundles);
-});
-afterAll(() => fs.rmSync(bundles, { recursive: true, force: true }));
+bundleProcesses({ heldEngine: 'test/fixtures/testEngineProcess.ts' });
 
 /** One thread: on a busy machine, threads that wait for each other make small work take minutes. */
 async function start(gates?: EngineGates) {
   if (gates) vi.stubEnv('CONCERTINA_TEST_GATES', gates.env.CONCERTINA_TEST_GATES);
-  const dataFolder = temporaryFolder();
-  const services = await createServices({
-    dataFolder,
-    embeddedModels: path.dirname(tinyModel),
-    calibrationText: path.join(root, 'assets', 'calibration', 'text.txt'),
-    openEngine: () => forkProcess(path.join(bundles, gates ? 'heldEngine.cjs' : 'engine.cjs'), []),
-    openInspector: () => forkProcess(path.join(bundles, 'engine.cjs'), inspectorArguments('')),
-    openDocuments: () => forkProcess(path.join(bundles, 'none.mjs')),
-    bundles,
-    processes: () => [process.pid],
-    catalogue: path.join(root, 'assets', 'catalogue', 'models.json'),
-    thirdPartyNotices: path.join(bundles, 'none.txt'),
-    keyring: null,
-    power: new PowerWatch(null),
-    info: { version: '1', platform: 'test', headless: true, runtime: 'test', notices: [] },
-    ...{ desktop: null, log: silentLogger, streamAsEvents: true },
-  });
-  onTestFinished(() => services.close());
+  const settings = { context: { nCtx: 2048, threads: 1 }, sessions: { minTokens: 128 } };
+  const app = await startProcesses(settings, { program: gates ? 'heldEngine' : 'engine' });
+  const { services, call, dataFolder } = app;
   const frames: string[] = [];
   services.events.on((event) => {
     if (event.name === 'onCompareFrame')
       frames[event.payload.index] = (frames[event.payload.index] ?? '') + event.payload.text;
   });
 
-  async function call<N extends OperationName>(name: N, input: OperationInput<N>): Promise<OperationOutput<N>> {
-    const envelope = await services.call(name, input);
-    if (!envelope.ok) throw ConcertinaError.fromPayload(envelope.error);
-    return envelope.value as OperationOutput<N>;
-  }
   async function compare(request: Omit<OperationInput<'compare.start'>, 'modelId'>): Promise<string> {
     const [model] = await call('models.list', undefined);
     return (await call('compare.start', { modelId: model?.id ?? '', ...request })).runId;
@@ -72,10 +37,7 @@ async function start(gates?: EngineGates) {
     );
   const stored = (runId: string) =>
     compareRunSchema.parse(JSON.parse(fs.readFileSync(path.join(dataFolder, 'compare', `${runId}.json`), 'utf8')));
-  await call('settings.update', { context: { nCtx: 2048, threads: 1 }, sessions: { minTokens: 128 } });
-  services.engine.start();
-  await vi.waitFor(() => expect(services.engine.status().state).toBe('ready'));
-  return { services, call, compare, until, stored, frames, dataFolder };
+  return { ...app, compare, until, stored, frames };
 }
 
 const ended = (run: CompareRun) => run.state !== 'running';
@@ -85,7 +47,7 @@ describe('a comparison', () => {
   it('of five types on a document: bytes of the allocation, answers and where they part', async () => {
     const { compare, until, stored, frames, call, services, dataFolder } = await start();
     const fact = 'The special magic number for Fresno is 77763886.';
-    const text = `${heldOut.slice(0, 1000)}\n${fact}\n${heldOut.slice(1000, 2200)}\n\nWhat is the special magic number for Fresno?`;
+    const text = `${heldOut().slice(0, 1000)}\n${fact}\n${heldOut().slice(1000, 2200)}\n\nWhat is the special magic number for Fresno?`;
     const types = ['f16', 'q8_0', 'q4_0', 'turbo4', 'turbo3'];
     const runId = await compare({
       prompt: { kind: 'text', text },
@@ -129,7 +91,7 @@ describe('a comparison', () => {
   it('that is cancelled, or loses its engine, keeps what it has', async () => {
     const gates = await EngineGates.open();
     onTestFinished(() => gates.close());
-    const { services, compare, until, stored, frames, call } = await start(gates);
+    const { services, compare, until, stored, frames, call, state } = await start(gates);
     const request = {
       prompt: { kind: 'text' as const, text: `${filler(20)}Tell a story.`, asIs: true },
       configurations: both(['f16', 'turbo4', 'turbo3'], 1536),
@@ -166,7 +128,7 @@ describe('a comparison', () => {
     expect(cut.columns[1]).toMatchObject({ answer: { stopReason: 'interrupted' }, error: { code: 'engine-crashed' } });
     expect(stored(killed)).toEqual(cut);
     // the app goes on
-    await vi.waitFor(() => expect(services.engine.status().state).toBe('ready'));
+    await state('ready');
     expect((await call('compare.list', undefined)).map(({ id, state }) => [id, state])).toEqual([
       [killed, 'interrupted'],
       [cancelled, 'cancelled'],
@@ -211,7 +173,7 @@ describe('quality', () => {
     const size = 512;
     const { compare, until } = await start();
     const model = await loadTiny();
-    const text = model.detokenize(model.tokenize(heldOut, { addSpecial: true }).slice(0, size));
+    const text = model.detokenize(model.tokenize(heldOut(), { addSpecial: true }).slice(0, size));
     const tokens = model.tokenize(text, { addSpecial: true });
     expect(tokens).toHaveLength(size);
     const runId = await compare({

@@ -2,30 +2,17 @@
  * Facts in long text under a compressed cache. Ten items of 1K and 2K tokens that f16 answers; deeper ones are
  * part of `npm run quality`.
  */
-import fs from 'node:fs';
-import path from 'node:path';
 import { expect, it } from 'vitest';
 import type { Model } from '@/electron/engine/native/types';
-import { answer, contextOptions, greedy, loadTiny, root } from '../support';
+import { answer, contextOptions, greedy, loadTiny, needles } from '../support';
 
-interface Needle {
-  id: string;
-  prompt: string;
-  answer: string;
-}
-
-const file = path.join(root, 'test', 'fixtures', 'needles.jsonl');
-const needles = fs
-  .readFileSync(file, 'utf8')
-  .split('\n')
-  .filter(Boolean)
-  .map((line) => JSON.parse(line) as Needle);
+const all = needles();
 
 async function answered(model: Model, type: string): Promise<Set<string>> {
   const context = await model.createContext(contextOptions({ nCtx: 3072, typeK: type, typeV: type, threads: 0 }));
   expect(context.effective).toMatchObject({ typeK: { effective: type }, typeV: { effective: type } });
   const found = new Set<string>();
-  for (const needle of needles) {
+  for (const needle of all) {
     const { result } = await answer(context, [{ role: 'user', content: needle.prompt }], greedy({ maxTokens: 32 }));
     if (result.text.toLowerCase().includes(needle.answer.toLowerCase())) found.add(needle.id);
   }
@@ -36,7 +23,7 @@ async function answered(model: Model, type: string): Promise<Set<string>> {
 it('turbo4 answers at least 95% of what f16 answers; turbo3 is reported', { timeout: 600_000 }, async () => {
   const model = await loadTiny();
   const base = await answered(model, 'f16');
-  expect(base.size).toBe(needles.length);
+  expect(base.size).toBe(all.length);
   const share = (found: Set<string>) => [...base].filter((id) => found.has(id)).length / base.size;
   const turbo4 = share(await answered(model, 'turbo4'));
   const turbo3 = share(await answered(model, 'turbo3'));

@@ -4,14 +4,15 @@ import { describe, expect, it } from 'vitest';
 import { ensureCalibrated } from '@/electron/engine/calibration';
 import {
   answer,
+  calibrationText,
   contextOptions,
   engine,
   filler,
   loadTiny,
   question,
   refusal,
-  root,
   temporaryFolder,
+  tinyContext,
   tinyModel,
 } from '../support';
 
@@ -20,8 +21,7 @@ const done = { calibration: '', notes: [] };
 
 describe('rope', () => {
   it("'model' cuts the context to the trained length, and tells what was asked", async () => {
-    const model = await loadTiny();
-    const context = await model.createContext(contextOptions({ nCtx: twice }));
+    const { context } = await tinyContext({ nCtx: twice });
     expect(context.effective).toMatchObject({ nCtx: 8192, nCtxAsked: twice, nCtxTrained: 8192 });
     expect(context.effective).toMatchObject({ rope: { kind: 'model', factor: 1 }, notes: [] });
   });
@@ -83,10 +83,7 @@ describe('rope', () => {
 
   it('a model is measured apart for a stretched context, and centred in it', async () => {
     const model = await loadTiny();
-    const places = {
-      folder: path.join(temporaryFolder(), 'calibrations'),
-      textFile: path.join(root, 'assets', 'calibration', 'text.txt'),
-    };
+    const places = { folder: path.join(temporaryFolder(), 'calibrations'), textFile: calibrationText };
     const options = contextOptions({ nCtx: twice, rope: 'yarn', typeK: 'turbo3', typeV: 'turbo3', threads: 0 });
     const measure = async (rope: 'model' | 'yarn') => {
       const run = { places, options: { ...options, rope }, onProgress: () => undefined };

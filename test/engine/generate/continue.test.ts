@@ -1,7 +1,7 @@
 /** An answer that is stopped and continued is the answer that would have been written at once. */
 import { describe, expect, it } from 'vitest';
 import type { Context, GenerateOptions } from '@/electron/engine/native/types';
-import { answer, contextOptions, greedy, loadTiny, question, raw, refusal } from '../support';
+import { answer, greedy, question, raw, refusal, tinyContext } from '../support';
 
 const story = [{ role: 'user' as const, content: 'Tell me a story about an old clock and the rain.' }];
 const nothing = { text: '', thinking: '' };
@@ -21,7 +21,7 @@ async function inParts(context: Context, sizes: number[], options: GenerateOptio
 
 describe.each(['f16', 'turbo4'])('with %s caches', (type) => {
   it('goes on with the same tokens, all but the last one from the cache', async () => {
-    const context = await (await loadTiny()).createContext(contextOptions({ typeK: type, typeV: type }));
+    const { context } = await tinyContext({ typeK: type, typeV: type });
     const { result: whole } = await answer(context, story, greedy({ maxTokens: 60 }));
     expect(whole.answerTokens).toBe(60);
     context.clear();
@@ -33,7 +33,7 @@ describe.each(['f16', 'turbo4'])('with %s caches', (type) => {
 
 describe('continuing', () => {
   it('sees the whole answer for the repeat penalty', async () => {
-    const context = await (await loadTiny()).createContext(contextOptions());
+    const { context } = await tinyContext();
     const options = greedy();
     options.sampling.repeatPenalty = 1.3;
     const { result: whole } = await answer(context, story, { ...options, maxTokens: 40 });
@@ -41,8 +41,7 @@ describe('continuing', () => {
   });
 
   it('after another chat, or in another context, reads the text of the answer in the same turn', async () => {
-    const model = await loadTiny();
-    const context = await model.createContext(contextOptions());
+    const { model, context } = await tinyContext();
     const { result: whole } = await answer(context, story, greedy({ maxTokens: 40 }));
     const { result: half } = await answer(context, story, greedy({ maxTokens: 20 }));
     await answer(context, question(), greedy({ maxTokens: 2 }));
@@ -55,14 +54,14 @@ describe('continuing', () => {
   });
 
   it('of nothing is an answer from its beginning', async () => {
-    const context = await (await loadTiny()).createContext(contextOptions());
+    const { context } = await tinyContext();
     const { result: whole } = await answer(context, story, greedy({ maxTokens: 12 }));
     const { result } = await answer(context, story, greedy({ maxTokens: 12, continueFrom: nothing }));
     expect(result).toMatchObject({ text: whole.text, promptTokens: whole.promptTokens });
   });
 
   it('is refused under a grammar, which would start over', async () => {
-    const context = await (await loadTiny()).createContext(contextOptions());
+    const { context } = await tinyContext();
     const continueFrom = { text: 'yes', thinking: '' };
     const refused = answer(context, story, greedy({ continueFrom, grammar: 'root ::= "yes"' }));
     expect(await refusal(refused)).toMatchObject({ code: 'bad-request' });

@@ -14,6 +14,7 @@ import {
   question,
   raw,
   refusal,
+  tinyContext,
   tinyModel,
   tool,
   upstreamStepMs,
@@ -23,7 +24,7 @@ const warm = { temperature: 0.9, topK: 40, topP: 0.95, minP: 0.05, repeatPenalty
 
 describe('streaming', () => {
   it('gives the answer in pieces that add up, with live counts', async () => {
-    const context = await (await loadTiny()).createContext(contextOptions());
+    const { context } = await tinyContext();
     const { chunks, result } = await answer(context, question());
     expect(result.stopReason).toBe('end-of-turn');
     expect(result.text).toContain('77763886');
@@ -37,8 +38,7 @@ describe('streaming', () => {
   });
 
   it('counts what the template makes of the chat', async () => {
-    const model = await loadTiny();
-    const context = await model.createContext(contextOptions());
+    const { model, context } = await tinyContext();
     const chat = [{ role: 'user' as const, content: 'Hello there' }];
     const { result } = await answer(context, chat, greedy({ maxTokens: 4 }));
     expect(result.promptTokens).toBe((await model.chatTokens(chat)).length);
@@ -89,7 +89,7 @@ describe('sampling', () => {
   });
 
   it('differs between seeds', async () => {
-    const context = await (await loadTiny()).createContext(contextOptions());
+    const { context } = await tinyContext();
     const texts = new Set<string>();
     for (const seed of [1, 2, 3, 4]) {
       const options = greedy({
@@ -102,8 +102,7 @@ describe('sampling', () => {
   });
 
   it('writes what llama-completion writes, greedy with an f16 cache', async () => {
-    const model = await loadTiny();
-    const context = await model.createContext(contextOptions());
+    const { model, context } = await tinyContext();
     const prompt = `${filler(12)}In the beginning`;
     const { result } = await answer(context, model.tokenize(prompt, { addSpecial: true, parseSpecial: true }));
     const threads = String(context.effective.threads);
@@ -125,14 +124,13 @@ describe('sampling', () => {
 
 describe('limits', () => {
   it('stops after maxTokens', async () => {
-    const context = await (await loadTiny()).createContext(contextOptions());
+    const { context } = await tinyContext();
     const { result } = await answer(context, question(), greedy({ maxTokens: 3 }));
     expect(result).toMatchObject({ stopReason: 'max-tokens', answerTokens: 3 });
   });
 
   it('stops when the context is full', async () => {
-    const model = await loadTiny();
-    const context = await model.createContext(contextOptions({ nCtx: 256 }));
+    const { model, context } = await tinyContext({ nCtx: 256 });
     const sampling = { ...warm, repeatPenalty: 1.3 };
     // ends of turn cannot be sampled: the grammar wants more text for ever
     const options = greedy({ sampling, grammar: 'root ::= [^\\x00] root', maxTokens: 0 });
@@ -143,8 +141,7 @@ describe('limits', () => {
   });
 
   it('refuses a prompt that does not fit, with both numbers, before it computes', async () => {
-    const model = await loadTiny();
-    const context = await model.createContext(contextOptions({ nCtx: 512 }));
+    const { model, context } = await tinyContext({ nCtx: 512 });
     await answer(context, question(), greedy({ maxTokens: 4 }));
     const used = context.contextUsed;
     const tokens = model.tokenize(filler(80));
@@ -156,8 +153,7 @@ describe('limits', () => {
   });
 
   it('refuses empty prompts, unknown tokens and unknown roles', async () => {
-    const model = await loadTiny();
-    const context = await model.createContext(contextOptions());
+    const { model, context } = await tinyContext();
     expect(await refusal(answer(context, []))).toMatchObject({ code: 'bad-request' });
     expect(await refusal(answer(context, new Int32Array(0)))).toMatchObject({ code: 'bad-request' });
     expect(await refusal(answer(context, Int32Array.of(1, 9_000_000)))).toMatchObject({ code: 'bad-request' });
@@ -168,8 +164,7 @@ describe('limits', () => {
 
 describe('cancelling', () => {
   it('stops inside the prefill and leaves a known prefix', async () => {
-    const model = await loadTiny();
-    const context = await model.createContext(contextOptions({ nCtx: 8192, batch: 64 }));
+    const { model, context } = await tinyContext({ nCtx: 8192, batch: 64 });
     const tokens = model.tokenize(filler(60));
     const stop = new AbortController();
     const options = greedy({ signal: stop.signal, onPrefill: ({ done }) => done >= 192 && stop.abort() });
@@ -188,10 +183,7 @@ describe('cancelling', () => {
   });
 
   it('stops inside one long micro-batch', async () => {
-    const model = await loadTiny();
-    const context = await model.createContext(
-      contextOptions({ nCtx: 8192, batch: 4096, typeK: 'q8_0', typeV: 'q8_0' }),
-    );
+    const { model, context } = await tinyContext({ nCtx: 8192, batch: 4096, typeK: 'q8_0', typeV: 'q8_0' });
     const tokens = model.tokenize(filler(300));
     // The stop is given when the batch is announced. Where it comes before upstream has the batch, which counts it as read,
     // nothing was tried yet: then once more.
@@ -209,7 +201,7 @@ describe('cancelling', () => {
   });
 
   it('stops in the answer when the signal says so, and goes on afterwards', async () => {
-    const context = await (await loadTiny()).createContext(contextOptions());
+    const { context } = await tinyContext();
     const whole = await answer(context, question());
     context.clear();
     const stop = new AbortController();
@@ -226,7 +218,7 @@ describe('cancelling', () => {
   });
 
   it('stops when the reader leaves', async () => {
-    const context = await (await loadTiny()).createContext(contextOptions());
+    const { context } = await tinyContext();
     const seen: GenerateChunk[] = [];
     for await (const chunk of context.generate(question(), greedy({ maxTokens: 0 }))) {
       seen.push(chunk);
@@ -238,7 +230,7 @@ describe('cancelling', () => {
   });
 
   it('passes on what onPrefill throws', async () => {
-    const context = await (await loadTiny()).createContext(contextOptions());
+    const { context } = await tinyContext();
     const broken = () => {
       throw new Error('the meter broke');
     };
@@ -250,15 +242,14 @@ describe('cancelling', () => {
 
 describe('one at a time', () => {
   async function busyContext(): Promise<{ context: Context; first: AsyncGenerator<GenerateChunk> }> {
-    const context = await (await loadTiny()).createContext(contextOptions());
+    const { context } = await tinyContext();
     const first = context.generate(question(), greedy({ maxTokens: 0 }));
     await first.next();
     return { context, first };
   }
 
   it('refuses a second job with busy', async () => {
-    const model = await loadTiny();
-    const context = await model.createContext(contextOptions({ nCtx: 8192 }));
+    const { model, context } = await tinyContext({ nCtx: 8192 });
     const first = answer(context, model.tokenize(filler(60)), greedy({ maxTokens: 4 }));
     expect(await refusal(answer(context, question()))).toMatchObject({ code: 'busy' });
     expect(() => context.clear()).toThrow(expect.objectContaining({ code: 'busy' }));

@@ -1,6 +1,6 @@
 /** Answers under a grammar, and stop strings. */
 import { describe, expect, it } from 'vitest';
-import { answer, contextOptions, greedy, loadTiny, question, refusal } from '../support';
+import { answer, greedy, question, refusal, tinyContext } from '../support';
 
 const schema = JSON.stringify({
   type: 'object',
@@ -11,7 +11,7 @@ const schema = JSON.stringify({
 
 describe('grammar', () => {
   it.each([0, 1.2])('a JSON schema gives JSON that follows it (temperature %s)', async (temperature) => {
-    const context = await (await loadTiny()).createContext(contextOptions());
+    const { context } = await tinyContext();
     const options = greedy({ jsonSchema: schema, maxTokens: 200 });
     options.sampling = { ...options.sampling, temperature };
     const { result } = await answer(context, [{ role: 'user', content: 'Describe a person.' }], options);
@@ -24,13 +24,13 @@ describe('grammar', () => {
   });
 
   it('a GBNF grammar holds', async () => {
-    const context = await (await loadTiny()).createContext(contextOptions());
+    const { context } = await tinyContext();
     const { result } = await answer(context, question(), greedy({ grammar: 'root ::= ("yes" | "no") "!"' }));
     expect(result.text).toMatch(/^(yes|no)!$/);
   });
 
   it('that allows nothing more ends in an error, not in an abort', async () => {
-    const context = await (await loadTiny()).createContext(contextOptions());
+    const { context } = await tinyContext();
     const dry = greedy({ grammar: 'root ::= "a" [z-a]' });
     expect(await refusal(answer(context, question(), dry))).toMatchObject({ code: 'bad-request' });
     expect((await answer(context, question())).result.stopReason).toBe('end-of-turn');
@@ -45,7 +45,7 @@ describe('grammar', () => {
     ['llguidance', { grammar: '%llguidance {}\nstart: "x"' }],
     ['both', { grammar: 'root ::= "x"', jsonSchema: '{}' }],
   ])('%s is refused, the cache is untouched', async (_, options) => {
-    const context = await (await loadTiny()).createContext(contextOptions());
+    const { context } = await tinyContext();
     const error = await refusal(answer(context, question(), greedy(options)));
     expect(String(error)).not.toContain('template');
     expect(error).toMatchObject({ code: 'bad-request', hint: expect.stringMatching(/\w/) });
@@ -55,7 +55,7 @@ describe('grammar', () => {
 
 describe('stop strings', () => {
   it('end the answer and never show, whole or in part', async () => {
-    const context = await (await loadTiny()).createContext(contextOptions());
+    const { context } = await tinyContext();
     const whole = (await answer(context, question())).result.text;
     for (const stop of ['77763886', '8', 'number', whole.slice(3, 9)]) {
       const { chunks, result } = await answer(context, question(), greedy({ stop: ['never said', stop] }));
@@ -66,7 +66,7 @@ describe('stop strings', () => {
   });
 
   it('that are never met hold nothing back', async () => {
-    const context = await (await loadTiny()).createContext(contextOptions());
+    const { context } = await tinyContext();
     const whole = (await answer(context, question())).result.text;
     const { result } = await answer(context, question(), greedy({ stop: [`${whole}!!`, '77763886 is not'] }));
     expect(result).toMatchObject({ text: whole, stopReason: 'end-of-turn' });

@@ -5,7 +5,7 @@
 import { expect, it } from 'vitest';
 import { Meter } from '@/electron/engine/meter';
 import type { Context, GenerateResult } from '@/electron/engine/native/types';
-import { contextOptions, expectToGrow, filler, greedy, loadTiny, upstreamStepMs } from '../support';
+import { expectToGrow, filler, greedy, tinyContext, upstreamStepMs } from '../support';
 
 interface Run {
   result: GenerateResult;
@@ -34,8 +34,7 @@ const perSecond = (tokens: number, ms: number): number => (tokens / ms) * 1000;
 const runs = 3;
 
 it('prompt and answer rates are of the tokens that llama.cpp counts, over the times that hold its own', async () => {
-  const model = await loadTiny();
-  const context = await model.createContext(contextOptions());
+  const { model, context } = await tinyContext();
   const prompt = model.tokenize(filler(60)).slice(0, 600);
   const told: string[] = [];
   for (let number = 0; number < runs; number++) {
@@ -58,7 +57,7 @@ it('prompt and answer rates are of the tokens that llama.cpp counts, over the ti
 });
 
 it('counts a prompt of one new token and an answer that ends by itself', async () => {
-  const context = await (await loadTiny()).createContext(contextOptions());
+  const { context } = await tinyContext();
   const chat = [{ role: 'user' as const, content: 'Hello there' }];
   const ask = async (): Promise<GenerateResult> => {
     const generator = context.generate(chat, greedy({ maxTokens: 400 }));

@@ -1,11 +1,18 @@
 /** The estimate against what is really allocated, over shapes of known models: KV to the byte, all together within 10 %. */
 import fs from 'node:fs';
-import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ContextOptions, Model } from '@/electron/engine/native/types';
 import { type Shape, writeShape } from '../shapeParts';
-import { shapes } from '../shapes';
-import { collectGarbage, contextOptions, engine, loadTiny, root, temporaryFolder, tinyModel } from '../support';
+import { shapeOf, shapes } from '../shapes';
+import {
+  calibrationText,
+  collectGarbage,
+  contextOptions,
+  engine,
+  loadTiny,
+  temporaryFolder,
+  tinyModel,
+} from '../support';
 
 const pairs = [
   ['f16', 'f16'],
@@ -66,7 +73,7 @@ describe('estimate and allocation agree', () => {
 describe('beside the shapes', () => {
   it('a context whose caches are centred takes what is estimated without measurements', async () => {
     const model = await loadTiny();
-    const text = fs.readFileSync(path.join(root, 'assets', 'calibration', 'text.txt'), 'utf8');
+    const text = fs.readFileSync(calibrationText, 'utf8');
     model.attachCalibration(await model.calibrate({ text, maxTokens: 256, positions: 512, threads: 1 }));
     const options = contextOptions({ nCtx: 8192, typeK: 'turbo4', typeV: 'turbo3' });
     const context = await model.createContext(options);
@@ -83,9 +90,7 @@ describe('beside the shapes', () => {
       collectGarbage();
       return Number(/^RssAnon:\s+(\d+) kB$/m.exec(fs.readFileSync('/proc/self/status', 'utf8'))?.[1]) * 1024;
     };
-    const shape = shapes.find(({ name }) => name === 'llama-3.1-8b');
-    if (!shape) throw new Error('no such shape');
-    const { file, model } = await load(shape);
+    const { file, model } = await load(shapeOf('llama-3.1-8b'));
     // half a GiB, beside which what this process itself takes and gives back is little
     const options = contextOptions({ nCtx: 65_536 });
     const before = anonymous();

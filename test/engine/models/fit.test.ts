@@ -1,25 +1,21 @@
 /** Whether it fits: the operation of the inspector and the load check of the engine, which must agree, over real dry runs. */
 import os from 'node:os';
 import path from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { FitRequest } from '@/electron/contract/engineContract';
 import { contextFitSchema } from '@/electron/contract/fit';
 import { type ContextSettings, contextSettingsSchema } from '@/electron/contract/settings';
-import { createEngineServer, createInspectorHandlers } from '@/electron/engine/server';
+import { createInspectorHandlers } from '@/electron/engine/server';
 import { writeGguf } from '../gguf';
 import { dense, writeShape } from '../shapeParts';
-import { shapes } from '../shapes';
-import { engine, engineWithFree, refusal, temporaryFolder, tinyModel } from '../support';
+import { shapeOf } from '../shapes';
+import { engine, engineServer, engineWithFree, noCalibration, refusal, temporaryFolder, tinyModel } from '../support';
 
-const calibration = { folder: '/none', textFile: '/none/text.txt' };
+const calibration = noCalibration;
 const machine = engineWithFree(os.totalmem() / 2);
 
 function server() {
-  const { handlers, close } = createEngineServer(() => machine, {
-    frame: () => undefined,
-    loadProgress: () => undefined,
-  });
-  onTestFinished(close);
+  const { handlers } = engineServer({}, {}, machine);
   const inspector = createInspectorHandlers(engine);
   // as the app asks: with the engine's view of the machine
   const fit = async (question: FitRequest) =>
@@ -123,9 +119,7 @@ describe('the load check', () => {
   });
 
   it.each(['deepseek-v2', 'jamba', 'gemma-3-1b'])('%s: marks and parts of other kinds of caches', async (name) => {
-    const shape = shapes.find((candidate) => candidate.name === name);
-    if (!shape) throw new Error(name);
-    const file = writeShape(temporaryFolder(), shape);
+    const file = writeShape(temporaryFolder(), shapeOf(name));
     const { marks, trained, fits } = contextFitSchema.parse(
       await server().fit({ path: file, context: settings({ nCtx: 2048 }), longest: 16_384 }),
     );

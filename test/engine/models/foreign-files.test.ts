@@ -2,30 +2,17 @@
  * Model files that llama.cpp asserts over, or that are made to cost time and memory, are looked at in every way while the
  * real engine writes an answer: each is refused with a sentence or accepted, and no answer is interrupted.
  */
-import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { Message } from '@/electron/contract/chats';
-import type { OperationInput, OperationName, OperationOutput } from '@/electron/contract/contract';
-import { inspectorArguments } from '@/electron/contract/engineContract';
 import { ConcertinaError } from '@/electron/contract/errors';
-import { forkProcess, type ProcessTransport } from '@/electron/services/engine/engineTransport';
-import { silentLogger } from '@/electron/services/lib/logger';
-import { PowerWatch } from '@/electron/services/machine/power';
 import { modelIdOf } from '@/electron/services/models/modelFiles';
-import { type AppEvent, createServices } from '@/electron/services/services';
-import { bundleForNode } from '../../../electron/build.mjs';
+import type { AppEvent } from '@/electron/services/services';
 import { readGguf, stringsOf, type Value, writeChanged } from '../gguf';
-import { contextOptions, engine, root, temporaryFolder, tinyModel } from '../support';
+import { bundleProcesses, startProcesses } from '../processes';
+import { contextOptions, engine, temporaryFolder, tinyModel } from '../support';
 
-const bundles = fs.mkdtempSync(path.join(os.tmpdir(), 'concertina-bundles-'));
-
-beforeAll(async () => {
-  process.env.CONCERTINA_ADDON ??= path.join(root, 'build', 'native', 'bin', 'concertina.node');
-  await bundleForNode('engine', 'electron/engine/main.ts', bundles);
-});
-afterAll(() => fs.rmSync(bundles, { recursive: true, force: true }));
+bundleProcesses();
 
 type Changes = Record<string, Value | null>;
 /** what is said of the file; null: it is accepted */
@@ -129,46 +116,13 @@ const cases: Case[] = [
 
 const fileOf = (folder: string, name: string) => path.join(folder, `${name.replace(/ .*/, '')}.gguf`);
 
-async function start() {
-  const engines: ProcessTransport[] = [];
-  const inspectors: ProcessTransport[] = [];
-  const opened = (list: ProcessTransport[], args: string[]) => {
-    const transport = forkProcess(path.join(bundles, 'engine.cjs'), args);
-    list.push(transport);
-    return transport;
-  };
-  const services = await createServices({
-    dataFolder: temporaryFolder(),
-    embeddedModels: path.dirname(tinyModel),
-    calibrationText: path.join(root, 'assets', 'calibration', 'text.txt'),
-    openEngine: () => opened(engines, []),
-    openInspector: () => opened(inspectors, inspectorArguments('')),
-    openDocuments: () => forkProcess(path.join(bundles, 'none.mjs')),
-    bundles,
-    thirdPartyNotices: path.join(bundles, 'none.txt'),
-    processes: () => [process.pid],
-    catalogue: path.join(root, 'assets', 'catalogue', 'models.json'),
-    keyring: null,
-    power: new PowerWatch(null),
-    info: { version: '1', platform: 'test', headless: true, runtime: 'test', notices: [] },
-    ...{ desktop: null, log: silentLogger, streamAsEvents: true },
-  });
-  onTestFinished(() => services.close());
-  async function call<N extends OperationName>(name: N, input: OperationInput<N>): Promise<OperationOutput<N>> {
-    const envelope = await services.call(name, input);
-    if (!envelope.ok) throw ConcertinaError.fromPayload(envelope.error);
-    return envelope.value as OperationOutput<N>;
-  }
-  await call('settings.update', {
+const start = () =>
+  startProcesses({
     context: { nCtx: 8192, threads: 1 },
     // nearly uniform: such an answer is long
     sampling: { temperature: 5, topK: 0, topP: 1, minP: 0, maxTokens: 0 },
     sessions: { enabled: false },
   });
-  services.engine.start();
-  await vi.waitFor(() => expect(services.engine.status().state).toBe('ready'), 60_000);
-  return { services, call, engines, inspectors };
-}
 
 type Running = Awaited<ReturnType<typeof start>>;
 
@@ -287,14 +241,14 @@ it(`${cases.length} files are looked at during an answer: none is interrupted, e
 });
 
 it('the process that looks at files says of a model what the engine allocates for it', async () => {
-  const { call, services } = await start();
+  const { call, services, state } = await start();
   for (const [typeK, typeV] of [
     ['f16', 'f16'],
     ['turbo4', 'turbo3'],
   ] as const) {
     await call('settings.update', { context: { nCtx: 4096, typeK, typeV } });
     await vi.waitFor(() => expect(services.engine.status().context?.typeV.asked).toBe(typeV), 60_000);
-    await vi.waitFor(() => expect(services.engine.status().state).toBe('ready'), 60_000);
+    await state('ready');
     const { memory, context } = services.engine.status();
     const { estimate, budgets } = await call('engine.plan', {});
     const { weights = 0, kvK = 0, kvV = 0, kvF16 = 0, compute = 0 } = memory ?? {};

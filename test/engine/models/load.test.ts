@@ -5,10 +5,20 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { capabilitiesSchema } from '@/electron/contract/engine';
 import { ConcertinaError } from '@/electron/contract/errors';
 import { modelInfoSchema } from '@/electron/contract/models';
-import { contextSettingsSchema, samplingSettingsSchema } from '@/electron/contract/settings';
-import { createEngineServer } from '@/electron/engine/server';
+import { contextSettingsSchema } from '@/electron/contract/settings';
 import { writeGguf } from '../gguf';
-import { contextOptions, engine, loadTiny, refusal, temporaryFolder, tinyModel } from '../support';
+import {
+  contextOptions,
+  engine,
+  engineServer,
+  loadTiny,
+  noCalibration,
+  refusal,
+  request,
+  temporaryFolder,
+  tinyContext,
+  tinyModel,
+} from '../support';
 
 describe('capabilities', () => {
   it('follows the contract and names the turbo types', () => {
@@ -75,13 +85,18 @@ describe('bad files', () => {
   const full = () => fs.readFileSync(tinyModel);
   const llama = { 'general.architecture': 'llama' };
   const removed = (type: number) => ({ name: 'token_embd.weight', shape: [128, 4], type });
-  const cases: [string, string, (file: string) => void][] = [
+  const cases: [what: string, code: string, write: (file: string) => void, said?: string][] = [
     ['a missing file', 'model-missing', () => {}],
     ['a folder', 'model-invalid', (file) => fs.mkdirSync(file)],
     ['an empty file', 'model-invalid', (file) => fs.writeFileSync(file, '')],
     ['a text file', 'model-invalid', (file) => fs.writeFileSync(file, 'Dear reader, this is no model.\n'.repeat(50))],
     ['a file cut in its header', 'model-invalid', (file) => fs.writeFileSync(file, full().subarray(0, 5000))],
-    ['a file cut in its weights', 'model-invalid', (file) => fs.writeFileSync(file, full().subarray(0, 20_000_000))],
+    [
+      'a file cut in its weights',
+      'model-invalid',
+      (file) => fs.writeFileSync(file, full().subarray(0, 20_000_000)),
+      'truncated',
+    ],
     ['a file cut by one byte', 'model-invalid', (file) => fs.writeFileSync(file, full().subarray(0, -1))],
     [
       'a header of noise',
@@ -103,38 +118,26 @@ describe('bad files', () => {
     ['one whose id is a cache type now', 'model-unsupported', (file) => writeGguf(file, llama, [removed(33)], 4096)],
   ];
 
-  it.each(cases)('%s is refused with %s', async (_, code, write) => {
+  it.each(cases)('%s is refused with %s', async (_, code, write, said = '') => {
     const file = path.join(temporaryFolder(), 'model.gguf');
     write(file);
     const inspected = await refusal(engine().inspect(file));
     expect(inspected).toBeInstanceOf(ConcertinaError);
-    expect(inspected).toMatchObject({
-      code,
-      message: expect.stringContaining(file),
-      hint: expect.stringMatching(/\w/),
-    });
+    const message = expect.stringContaining(file);
+    expect(inspected).toMatchObject({ code, message, hint: expect.stringMatching(/\w/) });
+    expect((inspected as Error).message).toContain(said);
     expect(await refusal(engine().loadModel(file, { gpuLayers: 0 }))).toMatchObject({ code });
     expect(await refusal(engine().estimate(file, 0, contextOptions()))).toMatchObject({ code });
   });
 
-  it('says that a short file is truncated', async () => {
+  it.each([
+    ['abacus', 'model-unsupported', 'abacus'],
+    ['llama', 'model-invalid', 'llama.'],
+  ])('names an unknown architecture, or what a known one lacks: %s', async (architecture, code, said) => {
     const file = path.join(temporaryFolder(), 'model.gguf');
-    fs.writeFileSync(file, full().subarray(0, 20_000_000));
-    expect(await refusal(engine().inspect(file))).toMatchObject({ message: expect.stringContaining('truncated') });
-  });
-
-  it('names an architecture that llama.cpp does not know', async () => {
-    const file = path.join(temporaryFolder(), 'model.gguf');
-    writeGguf(file, { 'general.architecture': 'abacus' }, [{ name: 'token_embd.weight', shape: [8, 4] }], 128);
+    writeGguf(file, { 'general.architecture': architecture }, [{ name: 'token_embd.weight', shape: [8, 4] }], 128);
     const error = await refusal(engine().loadModel(file, { gpuLayers: 0 }));
-    expect(error).toMatchObject({ code: 'model-unsupported', message: expect.stringContaining('abacus') });
-  });
-
-  it('says what a known architecture lacks', async () => {
-    const file = path.join(temporaryFolder(), 'model.gguf');
-    writeGguf(file, { 'general.architecture': 'llama' }, [{ name: 'token_embd.weight', shape: [8, 4] }], 128);
-    const error = await refusal(engine().loadModel(file, { gpuLayers: 0 }));
-    expect(error).toMatchObject({ code: 'model-invalid', message: expect.stringContaining('llama.') });
+    expect(error).toMatchObject({ code, message: expect.stringContaining(said) });
   });
 });
 
@@ -202,8 +205,7 @@ describe('createContext', () => {
   });
 
   it('falls back visibly where turbo cannot work', async () => {
-    const model = await loadTiny();
-    const context = await model.createContext(contextOptions({ typeV: 'turbo4', flashAttention: 'off' }));
+    const { context } = await tinyContext({ typeV: 'turbo4', flashAttention: 'off' });
     expect(context.effective.typeV).toMatchObject({
       asked: 'turbo4',
       effective: 'f16',
@@ -223,22 +225,15 @@ describe('createContext', () => {
 
 describe('a load that is refused beforehand', () => {
   it('leaves the model in use as it is, with what its cache holds', async () => {
-    const { handlers, close } = createEngineServer(engine, { frame: () => undefined, loadProgress: () => undefined });
-    onTestFinished(close);
-    const settings = contextSettingsSchema.parse({ nCtx: 1024, threads: 1, gpuLayers: 0 });
-    const calibration = { folder: '/none', textFile: '/none/text.txt' };
-    const ask = () =>
-      handlers.generate({
-        ...{ requestId: 'r', chatId: 'c', messageId: 'm', now: 0, jsonSchema: null },
-        messages: [{ role: 'user', content: 'Name three colours.' }],
-        sampling: samplingSettingsSchema.parse({ maxTokens: 8, temperature: 0 }),
-      });
-    await handlers.load({ path: tinyModel, context: settings, calibration });
+    const { handlers } = engineServer();
+    const context = contextSettingsSchema.parse({ nCtx: 1024, threads: 1, gpuLayers: 0 });
+    const ask = () => handlers.generate(request({ messages: [{ role: 'user', content: 'Name three colours.' }] }));
+    await handlers.load({ path: tinyModel, context, calibration: noCalibration });
     const first = await ask();
 
     const cut = path.join(temporaryFolder(), 'cut.gguf');
     fs.writeFileSync(cut, fs.readFileSync(tinyModel).subarray(0, 20_000_000));
-    const refused = await refusal(handlers.load({ path: cut, context: settings, calibration }));
+    const refused = await refusal(handlers.load({ path: cut, context, calibration: noCalibration }));
     expect(refused).toMatchObject({ code: 'model-invalid' });
 
     expect(await handlers.memory(undefined)).toMatchObject({

@@ -7,10 +7,17 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { contextSettingsSchema } from '@/electron/contract/settings';
-import { createEngineServer } from '@/electron/engine/server';
 import { dense, writeShape } from '../shapeParts';
-import { mamba, shapes } from '../shapes';
-import { collectGarbage, contextOptions, engine, refusal, temporaryFolder } from '../support';
+import { mamba, shapeOf } from '../shapes';
+import {
+  collectGarbage,
+  contextOptions,
+  engine,
+  engineServer,
+  noCalibration,
+  refusal,
+  temporaryFolder,
+} from '../support';
 
 const MiB = 1024 * 1024;
 /** Node's own memory grows meanwhile, beside its garbage */
@@ -35,15 +42,9 @@ function statusOf(key: 'VmData' | 'RssAnon'): number {
   return Number(kib) * 1024;
 }
 
-function shapeFile(name: string): string {
-  const shape = shapes.find((candidate) => candidate.name === name);
-  if (!shape) throw new Error(name);
-  return writeShape(temporaryFolder(), shape);
-}
-
 describe.runIf(process.platform === 'linux')('an allocation that fails', () => {
   it('names the KV cache or the compute buffers, and the model still works', async () => {
-    const file = shapeFile('llama-3.1-8b');
+    const file = writeShape(temporaryFolder(), shapeOf('llama-3.1-8b'));
     const options = contextOptions({ nCtx: 65_536 });
     const { kvK, kvV, compute } = await engine().estimate(file, 0, options);
     const model = await engine().loadModel(file, { gpuLayers: 0 });
@@ -104,17 +105,17 @@ describe.runIf(process.platform === 'linux')('an allocation that fails', () => {
   });
 
   it('by a forced load: the engine process says so, is empty, gives the memory back, and loads again', async () => {
-    const { handlers, close } = createEngineServer(engine, { frame: () => undefined, loadProgress: () => undefined });
-    onTestFinished(close);
-    const path = shapeFile('llama-3.1-8b');
+    const { handlers } = engineServer();
+    const path = writeShape(temporaryFolder(), shapeOf('llama-3.1-8b'));
     const context = contextSettingsSchema.parse({ nCtx: 65_536, typeK: 'f16', typeV: 'f16', threads: 1, gpuLayers: 0 });
-    const calibration = { folder: '/none', textFile: '/none/text.txt' };
     const before = statusOf('RssAnon');
-    const error = await withSpare(256 * MiB, () => refusal(handlers.load({ path, context, calibration, force: true })));
+    const error = await withSpare(256 * MiB, () =>
+      refusal(handlers.load({ path, context, calibration: noCalibration, force: true })),
+    );
     expect(error).toMatchObject({ code: 'out-of-memory', message: expect.stringMatching(/^The KV cache of 512 MiB/) });
     expect(await handlers.memory(undefined)).toMatchObject({ memory: null });
     expect(statusOf('RssAnon') - before).toBeLessThan(slack);
-    const loaded = await handlers.load({ path, context: { ...context, nCtx: 512 }, calibration });
+    const loaded = await handlers.load({ path, context: { ...context, nCtx: 512 }, calibration: noCalibration });
     expect(loaded.context.nCtx).toBe(512);
   });
 });

@@ -14,7 +14,7 @@ import { hubClient, testHub } from '../../fixtures/hub/client';
 import type { RepoSpec } from '../../fixtures/hub/repos';
 import { writeGguf } from '../gguf';
 import { type Shape, writeShape } from '../shapeParts';
-import { shapes } from '../shapes';
+import { shapeOf, shapes } from '../shapes';
 import { engineWithFree, temporaryFolder, tinyModel } from '../support';
 
 const repo = 'someone/Model-GGUF';
@@ -64,8 +64,7 @@ describe('a header says what the whole file says', () => {
   });
 
   it('of a split file', async () => {
-    const [shape] = shapes;
-    if (!shape) throw new Error('no shape');
+    const shape = shapeOf('llama-2-7b');
     const whole = writeShape(temporaryFolder(), shape);
     const { ask, local } = await setUp(splitInTwo(shape));
     const context = settings({ nCtx: 8192 });
@@ -86,12 +85,11 @@ it('a bad line on the way to a header is tried again; what is no model is told',
 
 it('the grade falls with the length and rises with smaller types', async () => {
   // 256 GiB of f16 cache at the longest, which no machine of ours has
-  const sizes = { layers: 1, embd: 256, heads: 32, headsKv: 32, headDim: 128 };
-  const shape = shapes.find(({ name }) => name === 'llama-2-7b');
-  if (!shape) throw new Error('no shape');
+  const shape = shapeOf('llama-2-7b');
   const metadata = { ...shape.metadata, context_length: 16_777_216 };
   const { ask } = await setUp({ 'm-Q8_0.gguf': writeShape(temporaryFolder(), { ...shape, metadata }) });
-  const perToken = 2 * sizes.headsKv * sizes.headDim * 2;
+  // K and V of 32 heads of 128 values of 2 bytes
+  const perToken = 2 * 32 * 128 * 2;
   const small = await ask('m-Q8_0.gguf', settings({ typeK: 'f16', typeV: 'f16', nCtx: 4096 }));
   expect(small.grade).toBe('full');
   const [budget] = small.fit.budgets;

@@ -12,7 +12,7 @@ import { type Chat, canGoOn, type Message } from '@/electron/contract/chats';
 import type { Turn } from '@/electron/contract/contract';
 import { messagesOf } from '@/electron/workers/searcher';
 import { type HeadlessApp, startHeadlessApp } from '../../fixtures/headlessApp';
-import { filler, temporaryFolder } from '../support';
+import { filler, randomFrom, temporaryFolder } from '../support';
 
 const rounds = Number(process.env.ROUNDS ?? 10);
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
@@ -29,14 +29,6 @@ interface Loss {
   killed: 'app' | 'engine';
   ms: number;
   characters: number;
-}
-
-function randomFrom(start: number): () => number {
-  let state = start;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
 }
 
 class Killer {

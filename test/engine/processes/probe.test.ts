@@ -1,8 +1,7 @@
 /** The probe of the memory: plausible figures in time, and an end when it is asked for. */
 import { expect, it } from 'vitest';
 import { memoryProbeSchema } from '@/electron/contract/machine';
-import { createEngineServer } from '@/electron/engine/server';
-import { engine, refusal } from '../support';
+import { engine, engineServer, refusal } from '../support';
 
 const smallest = 64 * 2 ** 20;
 
@@ -29,16 +28,11 @@ it('ends when it is cancelled', async () => {
 
 it('is an operation of the engine process, with the memory of the machine', async () => {
   const fractions: number[] = [];
-  const { handlers, close } = createEngineServer(engine, {
-    frame: () => undefined,
-    loadProgress: () => undefined,
-    probeProgress: (fraction) => fractions.push(fraction),
-  });
+  const { handlers } = engineServer({ probeProgress: (fraction) => fractions.push(fraction) });
   const found = memoryProbeSchema.parse(await handlers.probe(undefined));
   expect(found.freeBytes).toBeLessThanOrEqual(found.totalBytes);
   expect(found.bandwidth.length).toBe(fractions.length);
   const running = refusal(handlers.probe(undefined));
   await handlers.cancelProbe(undefined);
   expect(await running).toMatchObject({ code: 'cancelled' });
-  await close();
 });

@@ -1,13 +1,11 @@
 /** A context that is created again on the same model: what its cache holds is taken over where it means the same. */
 import fs from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { GenerateRequest } from '@/electron/contract/engineContract';
-import { type ContextSettings, contextSettingsSchema, samplingSettingsSchema } from '@/electron/contract/settings';
-import { createEngineServer } from '@/electron/engine/server';
-import { engine, filler, root, temporaryFolder, tinyModel } from '../support';
+import { type ContextSettings, contextSettingsSchema } from '@/electron/contract/settings';
+import { calibrationText, engineServer, filler, request, temporaryFolder, tinyModel } from '../support';
 
-const textFile = path.join(root, 'assets', 'calibration', 'text.txt');
 const base = contextSettingsSchema.parse({ nCtx: 2048, threads: 1 });
 const fact = 'The special magic number for Fresno is 77763886.';
 const first = `${filler(30)}${fact}\n\n${filler(20)}What is the special magic number for Fresno?`;
@@ -17,28 +15,25 @@ type Messages = GenerateRequest['messages'];
 /** A server with a chat: each question is asked below the answers before it. */
 function setUp(scratch = path.join(temporaryFolder(), 'scratch')) {
   const steps: string[] = [];
-  const server = createEngineServer(engine, { frame: () => undefined, loadProgress: (step) => steps.push(step) });
-  onTestFinished(() => server.close());
-  const places = { calibration: { folder: path.join(temporaryFolder(), 'calibrations'), textFile }, scratch };
+  const { handlers } = engineServer({ loadProgress: (step) => steps.push(step) });
+  const folder = path.join(temporaryFolder(), 'calibrations');
+  const places = { calibration: { folder, textFile: calibrationText }, scratch };
   const messages: Messages = [];
 
   async function load(changes: Partial<ContextSettings> = {}) {
     steps.length = 0;
-    const result = await server.handlers.load({ path: tinyModel, context: { ...base, ...changes }, ...places });
+    const result = await handlers.load({ path: tinyModel, context: { ...base, ...changes }, ...places });
     return { ...result, steps: [...new Set(steps)], left: fs.existsSync(scratch) };
   }
 
   async function ask(content: string) {
     messages.push({ role: 'user', content });
-    const { text, stats } = await server.handlers.generate({
-      ...{ requestId: `r${messages.length}`, chatId: 'c', messageId: 'm', messages, now: 0, jsonSchema: null },
-      sampling: samplingSettingsSchema.parse({ temperature: 0, seed: 1, maxTokens: 40 }),
-    });
+    const { text, stats } = await handlers.generate(request({ requestId: `r${messages.length}`, messages }));
     messages.push({ role: 'assistant', content: text });
     return { text, stats };
   }
 
-  return { load, ask, server };
+  return { load, ask };
 }
 
 describe('a new context on the same model', () => {

@@ -2,20 +2,14 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { LiveStats } from '@/electron/contract/engine';
 import type { GenerateRequest } from '@/electron/contract/engineContract';
-import {
-  type ContextSettings,
-  contextSettingsSchema,
-  type SessionSettings,
-  samplingSettingsSchema,
-} from '@/electron/contract/settings';
-import { createEngineServer, type ServerOptions } from '@/electron/engine/server';
+import { type ContextSettings, contextSettingsSchema, type SessionSettings } from '@/electron/contract/settings';
+import type { ServerOptions } from '@/electron/engine/server';
 import { Rates } from '@/electron/engine/sessions/rates';
-import { engine, filler, root, temporaryFolder, tinyModel } from '../support';
+import { calibrationText, engineServer, filler, request, temporaryFolder, tinyModel } from '../support';
 
-const textFile = path.join(root, 'assets', 'calibration', 'text.txt');
 const base = contextSettingsSchema.parse({ nCtx: 2048, threads: 1 });
 const allowed: SessionSettings = { enabled: true, minTokens: 128, maxBytes: 1e9 };
 const question = 'What is the special magic number for Fresno?';
@@ -49,19 +43,16 @@ async function setUp({ data = temporaryFolder(), allow, context, ...options }: S
   const notices: string[] = [];
   const phases: LiveStats['phase'][] = [];
   const onPhase = { heard: (_phase: LiveStats['phase']) => {} };
-  const server = createEngineServer(
-    engine,
+  const server = engineServer(
     {
       frame({ stats }) {
         phases.push(stats.phase);
         onPhase.heard(stats.phase);
       },
-      loadProgress: () => undefined,
       notice: (text) => notices.push(text),
     },
     { idleMs: 1e6, ...options, sessions: { diskRoom: plenty, rates: new SupposedRates(), ...options.sessions } },
   );
-  onTestFinished(() => server.close());
   const folder = path.join(data, 'sessions');
   const configure = (changes: Partial<SessionSettings> = {}) =>
     server.handlers.configureSessions({ folder, ...allowed, ...allow, ...changes });
@@ -69,21 +60,19 @@ async function setUp({ data = temporaryFolder(), allow, context, ...options }: S
   const load = (changes: Partial<ContextSettings> = {}) =>
     server.handlers.load({
       ...{ path: tinyModel, context: { ...base, ...context, ...changes } },
-      calibration: { folder: calibrations, textFile },
+      calibration: { folder: calibrations, textFile: calibrationText },
     });
   await load();
   const chats = new Map<string, GenerateRequest['messages']>();
 
-  async function ask(chatId: string, more: Partial<GenerateRequest> = {}) {
+  async function ask(chatId: string) {
     const messages = chats.get(chatId) ?? [];
     chats.set(chatId, messages);
     messages.push({ role: 'user', content: messages.length === 0 ? documentOf(chatId).text : question });
     phases.length = 0;
-    const result = await server.handlers.generate({
-      ...{ requestId: `${chatId}${messages.length}`, chatId, messageId: 'm', messages, now: 0, jsonSchema: null },
-      sampling: samplingSettingsSchema.parse({ temperature: 0, seed: 1, maxTokens: 64 }),
-      ...more,
-    });
+    const result = await server.handlers.generate(
+      request({ requestId: `${chatId}${messages.length}`, chatId, messages }),
+    );
     messages.push({ role: 'assistant', content: result.text });
     return { ...result, phases: [...new Set(phases)], number: documentOf(chatId).number };
   }
@@ -183,7 +172,7 @@ describe('a switch of chats', () => {
 });
 
 describe('when it is saved and restored', () => {
-  it('a restart: the same answer, token by token, as without it', async () => {
+  it('a restart: the same token by token, as without it', async () => {
     const whole = await setUp();
     await whole.ask('A');
     const expected = await whole.ask('A');
@@ -204,7 +193,7 @@ describe('when it is saved and restored', () => {
     expect(after.notices).toEqual([]);
   });
 
-  it('a quiet while after an answer, without being asked', async () => {
+  it('a quiet while after an without being asked', async () => {
     const { ask, list } = await setUp({ idleMs: 30 });
     await ask('A');
     await vi.waitFor(async () => expect(await list()).toHaveLength(1));

@@ -1,14 +1,26 @@
-/** The KV cache between answers: prefix reuse, and sessions on disk. */
+/** The KV cache between answers: prefix reuse, and sessions on disk, also damaged ones. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ChatMessage } from '@/electron/engine/native/types';
-import { answer, contextOptions, filler, greedy, loadTiny, question, refusal, temporaryFolder } from '../support';
+import { SessionKeeper } from '@/electron/engine/sessions/keeper';
+import {
+  answer,
+  contextOptions,
+  filler,
+  greedy,
+  loadTiny,
+  question,
+  randomFrom,
+  refusal,
+  request,
+  temporaryFolder,
+  tinyContext,
+} from '../support';
 
 describe('prefix reuse', () => {
   it('evaluates only what is new in the next turn', async () => {
-    const model = await loadTiny();
-    const context = await model.createContext(contextOptions());
+    const { model, context } = await tinyContext();
     const first = question() as ChatMessage[];
     const one = await answer(context, first);
     expect(one.result.cachedTokens).toBe(0);
@@ -27,8 +39,7 @@ describe('prefix reuse', () => {
   });
 
   it('evaluates at least one token, and forgets what differs', async () => {
-    const model = await loadTiny();
-    const context = await model.createContext(contextOptions());
+    const { model, context } = await tinyContext();
     const tokens = model.tokenize(filler(10));
     const one = await answer(context, tokens);
     const same = await answer(context, tokens);
@@ -103,8 +114,7 @@ describe('sessions', () => {
   );
 
   it('the label says what a session must agree in, and the tokens are those of the chat', async () => {
-    const model = await loadTiny();
-    const context = await model.createContext(contextOptions());
+    const { model, context } = await tinyContext();
     const turbo = await model.createContext(contextOptions({ typeV: 'turbo3' }));
     expect(context.sessionLabel).toMatch(/^model [0-9a-f]+\nK f16\nV f16\ncentred [0-9a-f]+\nRoPE model 1\nflash 1\n/);
     expect(context.sessionLabel).toMatch(/\nllama.cpp [0-9a-f]{7,}\ncells [0-9a-f]{16}\n$/);
@@ -158,4 +168,59 @@ describe('sessions', () => {
 
     expect((await answer(context, question())).result.text).toBe(whole.result.text);
   });
+});
+
+const asked: ChatMessage[] = [{ role: 'user', content: `${filler(14)}What strikes once an hour?` }];
+const places = 50;
+
+it(`a session with flipped bits and cuts at ${places} random places: the answer is the right one, and it is removed`, async () => {
+  const { model, context } = await tinyContext({ nCtx: 512, typeK: 'turbo4', typeV: 'turbo3' });
+  const loaded = { model, context };
+  const good = temporaryFolder();
+  const keeper = (folder: string, notices: string[] = []) => {
+    const made = new SessionKeeper({ notice: (text) => notices.push(text), diskRoom: async () => 1e12 });
+    return made.configure({ folder, enabled: true, minTokens: 64, maxBytes: 1e9 }).then(() => made);
+  };
+  const prepare = async (folder: string, notices: string[] = []) => {
+    context.clear();
+    const made = await keeper(folder, notices);
+    const restored = await made.prepare(
+      loaded,
+      request({ chatId: 'a', messages: asked }),
+      new AbortController().signal,
+      () => undefined,
+    );
+    return { made, restored };
+  };
+
+  const first = await prepare(good);
+  const short = greedy({ maxTokens: 8 });
+  const expected = (await answer(context, asked, short)).result.text;
+  first.made.learn(1000, 50);
+  expect(await first.made.keep(loaded)).toBe(true);
+  expect((await prepare(good)).restored).toBe(true);
+
+  const names = fs.readdirSync(good);
+  expect(names.map((name) => path.extname(name)).sort()).toEqual(['.json', '.kv', '.tokens']);
+  const random = randomFrom(7);
+  const folder = temporaryFolder();
+  for (let place = 0; place < places; place++) {
+    fs.rmSync(folder, { recursive: true });
+    fs.cpSync(good, folder, { recursive: true });
+    const name = names[place % 3] ?? '';
+    const data = fs.readFileSync(path.join(folder, name));
+    const at = Math.floor(random() * data.length);
+    data[at] = (data[at] ?? 0) ^ (1 << Math.floor(random() * 8));
+    fs.writeFileSync(path.join(folder, name), place % 2 === 0 ? data : data.subarray(0, at));
+
+    const notices: string[] = [];
+    const what = `${path.extname(name)}, byte ${at}`;
+    const { made, restored } = await prepare(folder, notices);
+    // a changed blank between two words of the JSON is no damage
+    if (restored) expect(path.extname(name), what).toBe('.json');
+    else expect(notices, what).toEqual([expect.stringContaining('damaged and was removed')]);
+    expect((await answer(context, asked, short)).result.text, what).toBe(expected);
+    expect(await made.list(loaded), what).toHaveLength(restored ? 1 : 0);
+    if (!restored) expect(fs.readdirSync(folder), what).toEqual([]);
+  }
 });
