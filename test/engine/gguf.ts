@@ -37,15 +37,17 @@ export interface TensorSpec {
   type?: number;
 }
 
-/** `dataBytes`: of the weights, which are zeros; left out: as many as the tensors need, as a hole that takes no disk. */
-export function writeGguf(
-  file: string,
-  metadata: Record<string, Value>,
-  tensors: TensorSpec[],
-  dataBytes?: number,
-): void {
-  const parts = [Buffer.from('GGUF'), uint32(3), uint64(tensors.length), uint64(Object.keys(metadata).length)];
-  for (const [key, value] of Object.entries(metadata)) parts.push(text(key), typed(value));
+/** Up to the weights. `tensors`: their part of it, and how many they are. */
+function headerOf(metadata: [string, Value][], tensors: Buffer[], count: number): Buffer {
+  const keys = metadata.flatMap(([key, value]) => [text(key), typed(value)]);
+  const head = [Buffer.from('GGUF'), uint32(3), uint64(count), uint64(metadata.length)];
+  const header = Buffer.concat([...head, ...keys, ...tensors]);
+  return Buffer.concat([header, Buffer.alloc((alignment - (header.length % alignment)) % alignment)]);
+}
+
+/** A header, and the bytes of weights that belong behind it. */
+export function ggufHeader(metadata: Record<string, Value>, tensors: TensorSpec[]): [header: Buffer, weights: number] {
+  const parts: Buffer[] = [];
   let offset = 0;
   for (const { name, shape, type = typeF32 } of tensors) {
     parts.push(text(name), uint32(shape.length), ...shape.map(uint64), uint32(type), uint64(offset));
@@ -53,10 +55,19 @@ export function writeGguf(
     offset +=
       Math.ceil(((shape.reduce((product, size) => product * size, 1) / values) * bytes) / alignment) * alignment;
   }
-  const header = Buffer.concat(parts);
-  const padding = Buffer.alloc((alignment - (header.length % alignment)) % alignment);
-  fs.writeFileSync(file, Buffer.concat([header, padding]));
-  fs.truncateSync(file, header.length + padding.length + (dataBytes ?? offset));
+  return [headerOf(Object.entries(metadata), parts, tensors.length), offset];
+}
+
+/** `dataBytes`: of the weights, which are zeros; left out: as many as the tensors need, as a hole that takes no disk. */
+export function writeGguf(
+  file: string,
+  metadata: Record<string, Value>,
+  tensors: TensorSpec[],
+  dataBytes?: number,
+): void {
+  const [header, weights] = ggufHeader(metadata, tensors);
+  fs.writeFileSync(file, header);
+  fs.truncateSync(file, header.length + (dataBytes ?? weights));
 }
 
 /** A header as it is in a file. */
@@ -129,14 +140,10 @@ export function writeChanged(
     if (value === null) changed.delete(key);
     else changed.set(key, value);
   }
-  const parts = [Buffer.from('GGUF'), uint32(3), uint64(tensorCount), uint64(changed.size)];
-  for (const [key, value] of changed) parts.push(text(key), typed(value));
-  const header = Buffer.concat([...parts, tensors]);
-  const padding = Buffer.alloc((alignment - (header.length % alignment)) % alignment);
-  const bytes = fs.statSync(original).size - dataStart;
-  fs.writeFileSync(file, Buffer.concat([header, padding]));
+  const header = headerOf([...changed], [tensors], tensorCount);
+  fs.writeFileSync(file, header);
   if (weights) fs.appendFileSync(file, fs.readFileSync(original).subarray(dataStart));
-  else fs.truncateSync(file, header.length + padding.length + bytes);
+  else fs.truncateSync(file, header.length + fs.statSync(original).size - dataStart);
   return file;
 }
 

@@ -42,15 +42,8 @@ export function writeShape(folder: string, { name, architecture, metadata, tenso
   return file;
 }
 
-export function common({
-  layers,
-  embd,
-  heads,
-  headsKv,
-  headDim,
-  ff = 256,
-  vocab = 1024,
-}: Sizes): Record<string, Value> {
+function common(sizes: Sizes): Record<string, Value> {
+  const { layers, embd, heads, headsKv, headDim, ff = 256, vocab = 1024 } = sizes;
   return {
     context_length: 131_072,
     vocab_size: vocab,
@@ -66,7 +59,7 @@ export function common({
   };
 }
 
-export function ends({ embd, vocab = 1024, type }: Sizes, tied = false): TensorSpec[] {
+function ends({ embd, vocab = 1024, type }: Sizes, tied = false): TensorSpec[] {
   const made = [matrix(type)('token_embd', [embd, vocab]), vector('output_norm', embd)];
   return tied ? made : [...made, matrix(type)('output', [embd, vocab])];
 }
@@ -108,28 +101,25 @@ export function experts(layer: string, embd: number, ff: number, count: number):
 }
 
 /** One layer after the other. */
-export function stack(layers: number, of: (layer: string, index: number) => TensorSpec[]): TensorSpec[] {
+function stack(layers: number, of: Layer): TensorSpec[] {
   return Array.from({ length: layers }, (_, index) => of(`blk.${index}`, index)).flat();
 }
 
-export function dense(
-  name: string,
-  architecture: string,
-  sizes: Sizes,
-  more: (layer: string) => TensorSpec[] = () => [],
-  { tied = false, metadata = {} }: { tied?: boolean; metadata?: Record<string, Value> } = {},
-): Shape {
-  const layers = stack(sizes.layers, (layer) => [
-    ...attention(layer, sizes),
-    ...feedForward(layer, sizes),
-    ...more(layer),
-  ]);
+type Layer = (layer: string, index: number) => TensorSpec[];
+type More = { tied?: boolean; metadata?: Record<string, Value>; tensors?: TensorSpec[] };
+
+/** The keys and the ends that all have, beside layers of its own. `tied`: what reads tokens writes them too. */
+export function shape(name: string, architecture: string, sizes: Sizes, layer: Layer, more: More = {}): Shape {
+  const { tied = false, metadata = {}, tensors = [] } = more;
   return {
-    name,
-    architecture,
-    metadata: { ...common(sizes), ...metadata },
-    tensors: [...ends(sizes, tied), ...layers],
+    ...{ name, architecture, metadata: { ...common(sizes), ...metadata } },
+    tensors: [...ends(sizes, tied), ...tensors, ...stack(sizes.layers, layer)],
   };
+}
+
+export function dense(name: string, architecture: string, sizes: Sizes, own: Layer = () => [], more: More = {}): Shape {
+  const layer: Layer = (at, index) => [...attention(at, sizes), ...feedForward(at, sizes), ...own(at, index)];
+  return shape(name, architecture, sizes, layer, more);
 }
 
 export const biases = (layer: string, { heads, headsKv, headDim }: Sizes) => [
