@@ -6,8 +6,8 @@ import { _electron, test as base, type ElectronApplication, expect, type Page, t
 import type { SettingsPatch } from '@/electron/contract/settings';
 import { modelIdOf } from '@/electron/services/models/modelFiles';
 import { EngineGates } from '../fixtures/engineGates';
+import { type Held, heldApp, heldEnvironment } from './appCopies';
 import { call } from './chat';
-import { type Held, heldApp, heldEnvironment } from './heldApp';
 import { ensureTestRuntime } from './runtime.mjs';
 
 export { tinyModel } from '../models.mjs';
@@ -120,13 +120,36 @@ export async function enginePid(app: ElectronApplication): Promise<number> {
   return engine.pid;
 }
 
-/** Through the file dialog, whose answer is given in advance. */
+/** What the file dialog answers from now on. */
+export async function chooseFiles(app: ElectronApplication, ...files: string[]): Promise<void> {
+  await app.evaluate(({ dialog }, filePaths) => {
+    dialog.showOpenDialog = async () => ({ canceled: false, filePaths });
+  }, files);
+}
+
+/** A document beside the question, read. */
+export async function attachFile({ app, page }: Pick<AppWindow, 'app' | 'page'>, file: string): Promise<void> {
+  await chooseFiles(app, file);
+  await page.getByTestId('attach').click();
+  await expect(page.getByTestId('document-card')).toHaveAttribute('data-state', 'ready');
+}
+
 export async function addModel(app: ElectronApplication, page: Page, file: string): Promise<void> {
-  await app.evaluate(({ dialog }, filePath) => {
-    dialog.showOpenDialog = async () => ({ canceled: false, filePaths: [filePath] });
-  }, file);
+  await chooseFiles(app, file);
   await page.getByTestId('model-picker').click();
   await page.getByTestId('add-model-files').click();
+}
+
+export async function resizeWindow(
+  { app, page }: Pick<AppWindow, 'app' | 'page'>,
+  width: number,
+  height: number,
+): Promise<void> {
+  await app.evaluate(({ BrowserWindow }, size) => BrowserWindow.getAllWindows()[0]?.setContentSize(...size), [
+    width,
+    height,
+  ] as [number, number]);
+  await expect.poll(() => page.evaluate(() => [innerWidth, innerHeight])).toEqual([width, height]);
 }
 
 /** Pictures of the window as it is, light and dark, large and small, in the folder of the test: for people to look at. */
@@ -138,15 +161,11 @@ export async function takePictures(
 ): Promise<void> {
   for (const theme of ['light', 'dark'] as const) {
     await call(page, 'settings.update', { theme });
-    for (const { width, height } of [
-      { width: 1280, height: 800 },
-      { width: 900, height: 600 },
-    ]) {
-      await app.evaluate(
-        ({ BrowserWindow }, size) => BrowserWindow.getAllWindows()[0]?.setContentSize(size.width, size.height),
-        { width, height },
-      );
-      await expect.poll(() => page.evaluate(() => window.innerWidth)).toBe(width);
+    for (const [width, height] of [
+      [1280, 800],
+      [900, 600],
+    ] as const) {
+      await resizeWindow({ app, page }, width, height);
       await before();
       await page.screenshot({ path: info.outputPath(`${name}-${theme}-${width}.png`) });
     }

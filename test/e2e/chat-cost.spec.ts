@@ -4,9 +4,9 @@
  */
 import { expect, type Page } from '@playwright/test';
 import { test } from './app';
-import { copyApp } from './appCopy';
+import { copyApp } from './appCopies';
 import { ready, send, streaming } from './chat';
-import { answerOf, writeLongChat } from './longChat';
+import { answerOf, writeLongChat } from './chatFiles';
 
 const turns = Number(process.env.MESSAGES ?? 5000) / 2;
 const rounds = Number(process.env.ROUNDS ?? 5);

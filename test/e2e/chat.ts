@@ -102,6 +102,12 @@ export async function ready(page: Page): Promise<EngineStatus> {
   return now;
 }
 
+/** The chat that was changed last, as it is stored. */
+export async function newestChat(page: Page): Promise<OperationOutput<'chats.open'>> {
+  const [summary] = await call(page, 'chats.list', undefined);
+  return call(page, 'chats.open', { chatId: summary?.id ?? '' });
+}
+
 export async function kvBytesShown(page: Page): Promise<number> {
   return Number(await page.getByTestId('meter-kv-bytes').getAttribute('data-bytes'));
 }

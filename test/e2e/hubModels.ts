@@ -4,7 +4,6 @@ import path from 'node:path';
 import { dense, f32, headNorms, q4_0, writeShape } from '../engine/shapeParts';
 import type { RepoSpec } from '../fixtures/hub/repos';
 import { tinyModel } from './app';
-import { writeLargeModel } from './largeModel';
 
 export const tinyRepo = 'concertina/tiny-GGUF';
 export const tinyFile = 'concertina-tiny-Q8_0.gguf';
@@ -23,6 +22,14 @@ function fourteenBillion(folder: string, quant: string, type: number): string {
     place,
     dense(`Qwen3 14B ${quant}`, 'qwen3', sizes, (layer) => headNorms(layer, 128)),
   );
+}
+
+export const trainedContext = 131_072;
+
+/** Its cache takes a megabyte a token at f16: no usual machine holds its trained length. Its weights are a hole. */
+export function writeLargeModel(folder: string): string {
+  const sizes = { layers: 64, embd: 64, heads: 32, headsKv: 32, headDim: 128, ff: 64, type: f32 };
+  return writeShape(folder, dense('Wide 70B', 'llama', sizes));
 }
 
 const readme = `---

@@ -8,63 +8,49 @@ import { expect, type Page } from '@playwright/test';
 import { longExample } from '@/renderer/features/chat/longExample';
 import { makePdf } from '../fixtures/documents/pdf';
 import { startHub, type TestHub } from '../fixtures/hub/server';
-import { type AppWindow, addModel, enginePid, type LaunchOptions, root, test, tinyModel } from './app';
+import {
+  type AppWindow,
+  addModel,
+  attachFile,
+  chooseFiles,
+  enginePid,
+  type LaunchOptions,
+  resizeWindow,
+  root,
+  test,
+  tinyModel,
+} from './app';
 import { answers, call, greedy, ready, send } from './chat';
-import { sampleLibrary, writeChats } from './chatFiles';
-import { hubModels, largeRepo, tinyRepo } from './hubModels';
+import { sampleLibrary, writeChats, writeSampleChat } from './chatFiles';
+import { hubModels, largeRepo, tinyRepo, writeLargeModel } from './hubModels';
 import { openHere, writeHome } from './importSteps';
-import { writeLargeModel } from './largeModel';
-import { writeSampleChat } from './sampleChats';
 
-const shownInDocs = new Set([
-  'answers-light',
-  'cache-plots-dark',
-  'cache-types-light',
-  'cache-types-light-large',
-  'chat-light',
-  'details-light',
-  'discover-light',
-  'document-text-dark',
-  'documents-dark',
-  'documents-light',
-  'first-start-dark',
-  'imported-light',
-  'library-light',
-  'no-fit-light',
-  'presets-light',
-  'settings-light',
-]);
-const folderOf = (name: string) => path.join(root, shownInDocs.has(name) ? 'docs' : 'build', 'screenshots');
+const shownInDocs = new Set(
+  (
+    'answers-light cache-plots-dark cache-types-light cache-types-light-large chat-light details-light discover-light ' +
+    'document-text-dark documents-dark documents-light first-start-dark imported-light library-light no-fit-light ' +
+    'presets-light settings-light'
+  ).split(' '),
+);
 
-const sizes = {
-  '': { width: 1280, height: 800 },
-  '-small': { width: 720, height: 640 },
-  '-large': { width: 1920, height: 1080 },
-};
-
-const inSmallWindow = new Set([
-  'chat',
-  'settings',
-  'too-large',
-  'meter',
-  'badge',
-  'diagnostics',
-  'machine',
-  'documents',
-  'no-fit',
-  'answers',
-  'compare',
-  'discover',
-  'imported',
-  'details',
-]);
-
-const inLargeWindow = new Set(['cache-types']);
+/** Windows, and the scenes that are shown in them; left out: all. */
+const windows: { suffix: string; size: [number, number]; scenes?: string }[] = [
+  { suffix: '', size: [1280, 800] },
+  {
+    suffix: '-small',
+    size: [720, 640],
+    scenes:
+      'chat settings too-large meter badge diagnostics machine documents no-fit answers compare discover imported details',
+  },
+  { suffix: '-large', size: [1920, 1080], scenes: 'cache-types' },
+];
 
 interface Stage extends AppWindow {
   dataDir: string;
   /** where the scene asks for one */
   hub: TestHub | null;
+  /** what is done when the picture is taken */
+  after: (() => void)[];
 }
 
 /** Twelve pages, of which the last one is a picture without words; to be compared on, twice as much. */
@@ -78,12 +64,23 @@ async function attachReport({ app, page, dataDir }: Stage, button = 'attach'): P
   }));
   const pdf = path.join(dataDir, 'The first book of Samuel.pdf');
   await writeFile(pdf, makePdf([...pages, { lines: [] }]));
-  await app.evaluate(({ dialog }, filePath) => {
-    dialog.showOpenDialog = async () => ({ canceled: false, filePaths: [filePath] });
-  }, pdf);
+  if (button === 'attach') {
+    await attachFile({ app, page }, pdf);
+    await expect(page.getByTestId('document-card')).toHaveAttribute('data-tokens', /\d+/);
+    return;
+  }
+  await chooseFiles(app, pdf);
   await page.getByTestId(button).click();
-  if (button === 'attach') await expect(page.getByTestId('document-card')).toHaveAttribute('data-tokens', /\d+/);
-  else await expect(page.getByTestId('compare-document')).toHaveAttribute('data-state', 'ready');
+  await expect(page.getByTestId('compare-document')).toHaveAttribute('data-state', 'ready');
+}
+
+const magic = 'What is the special magic number for harbour?';
+
+/** The first question of the examples, answered. */
+async function askExample(page: Page): Promise<void> {
+  await page.getByTestId('example').first().click();
+  await page.getByTestId('send').click();
+  await expect(page.getByTestId('answer-stats')).toHaveCount(1, { timeout: 60_000 });
 }
 
 /** Where a comparison lies that was made for one picture: the others show the same one. */
@@ -96,7 +93,7 @@ async function openComparison(stage: Stage): Promise<void> {
   if (comparisons === null) {
     await page.getByText('Documents and a question').click();
     await attachReport(stage, 'compare-attach');
-    await page.getByTestId('compare-question').fill('What is the special magic number for harbour?');
+    await page.getByTestId('compare-question').fill(magic);
     await page.getByTestId('compare-options').locator('summary').click();
     await page.getByTestId('compare-curve').check();
     await page.getByTestId('compare-start').click();
@@ -110,14 +107,12 @@ async function keptComparison(dataDir: string): Promise<void> {
   if (comparisons !== null) await cp(comparisons, path.join(dataDir, 'compare'), { recursive: true });
 }
 
-/** Brings the window to where the picture is taken; what it returns is called after that. */
-const scenes: Record<string, (stage: Stage) => Promise<(() => void) | undefined>> = {
+/** Each brings the window to where its picture is taken. */
+const scenes: Record<string, (stage: Stage) => Promise<unknown>> = {
   'first-start': async () => undefined,
 
-  chat: async ({ app, page }) => {
-    await page.getByTestId('example').first().click();
-    await page.getByTestId('send').click();
-    await expect(page.getByTestId('answer-stats')).toHaveCount(1, { timeout: 60_000 });
+  chat: async ({ app, page, after }) => {
+    await askExample(page);
     const engine = await enginePid(app);
     await send(page, 'Where is the key?');
     await page.waitForFunction(() => {
@@ -126,7 +121,7 @@ const scenes: Record<string, (stage: Stage) => Promise<(() => void) | undefined>
     });
     // the answer takes a quarter of a second in all, so it is held up in the middle
     process.kill(engine, 'SIGSTOP');
-    return () => process.kill(engine, 'SIGCONT');
+    after.push(() => process.kill(engine, 'SIGCONT'));
   },
 
   // the last example is a long text
@@ -136,14 +131,11 @@ const scenes: Record<string, (stage: Stage) => Promise<(() => void) | undefined>
     await expect
       .poll(async () => Number(await page.getByTestId('meter-prompt').getAttribute('data-prompt-share')))
       .toBeGreaterThan(0.3);
-    return undefined;
   },
 
   // the plots, with two answers and the pause between them
   meter: async ({ page }) => {
-    await page.getByTestId('example').first().click();
-    await page.getByTestId('send').click();
-    await expect(page.getByTestId('answer-stats')).toHaveCount(1, { timeout: 60_000 });
+    await askExample(page);
     await page.waitForTimeout(3000);
     await send(page, 'Where is the key?');
     await expect(page.getByTestId('answer-stats')).toHaveCount(2, { timeout: 60_000 });
@@ -152,22 +144,17 @@ const scenes: Record<string, (stage: Stage) => Promise<(() => void) | undefined>
     await expect
       .poll(async () => Number(await page.getByTestId('plot-memory').getAttribute('data-points')))
       .toBeGreaterThan(8);
-    return undefined;
   },
 
   memory: async ({ page }) => {
-    await page.getByTestId('example').first().click();
-    await page.getByTestId('send').click();
-    await expect(page.getByTestId('answer-stats')).toHaveCount(1, { timeout: 60_000 });
+    await askExample(page);
     await page.getByTestId('meter-memory').click();
-    return undefined;
   },
 
   settings: async ({ page }) => {
     await page.getByTestId('settings-open').click();
     await page.getByTestId('settings-type-v').selectOption('turbo3');
     await expect(page.locator('[data-stale="true"]')).toHaveCount(0);
-    return undefined;
   },
 
   'too-large': async ({ app, page, dataDir }) => {
@@ -178,14 +165,12 @@ const scenes: Record<string, (stage: Stage) => Promise<(() => void) | undefined>
     await row.getByRole('button').first().click();
     await expect(page.getByTestId('banner-offer').first()).toBeVisible();
     await page.keyboard.press('Escape');
-    return undefined;
   },
 
   library: async ({ page }) => {
     await page.getByTestId('chat-search').fill('deposit');
     await page.getByTestId('search-snippet').first().click();
     await expect(page.getByTestId('search-hit')).toHaveCount(3);
-    return undefined;
   },
 
   presets: async ({ page }) => {
@@ -195,19 +180,16 @@ const scenes: Record<string, (stage: Stage) => Promise<(() => void) | undefined>
     await page.getByTestId('preset-save').click();
     await expect(page.getByTestId('preset-select')).toBeVisible();
     await page.getByTestId('preset-select').evaluate((one) => one.scrollIntoView({ block: 'center' }));
-    return undefined;
   },
 
   badge: async ({ page }) => {
     await page.getByTestId('meter-engine').click();
     await expect(page.getByTestId('fallback')).toHaveCount(2);
-    return undefined;
   },
 
   diagnostics: async ({ page }) => {
     await page.keyboard.press('Control+d');
     await expect(page.getByTestId('diagnostics-text')).toContainText('## Context');
-    return undefined;
   },
 
   machine: async ({ page }) => {
@@ -215,14 +197,13 @@ const scenes: Record<string, (stage: Stage) => Promise<(() => void) | undefined>
     await page.getByTestId('machine-measure').click();
     await expect(page.getByTestId('machine-choice')).toBeVisible({ timeout: 60_000 });
     await page.getByTestId('machine-choice').scrollIntoViewIfNeeded();
-    return undefined;
   },
 
   // pages are chosen, and the figures of the context are open
   documents: async (stage) => {
     const { page } = stage;
     await attachReport(stage);
-    await page.getByTestId('composer').fill('What is the special magic number for harbour?');
+    await page.getByTestId('composer').fill(magic);
     await page.getByTestId('card-menu').click();
     await page.getByRole('menuitem', { name: 'Choose pages' }).click();
     await expect(page.getByTestId('part-tokens').first()).toHaveText(/\d/);
@@ -231,26 +212,23 @@ const scenes: Record<string, (stage: Stage) => Promise<(() => void) | undefined>
     await expect(page.getByTestId('draft-tokens')).not.toHaveAttribute('data-stale', 'true');
     // in a small window the panel lies over the figures
     if ((await page.evaluate(() => window.innerWidth)) > 1200) await page.getByTestId('draft-tokens').click();
-    return undefined;
   },
 
   'no-fit': async (stage) => {
     const { page } = stage;
     await attachReport(stage);
-    await page.getByTestId('composer').fill('What is the special magic number for harbour?');
+    await page.getByTestId('composer').fill(magic);
     await expect(page.getByTestId('no-fit').getByTestId('room-offer').first()).toBeVisible();
-    return undefined;
   },
 
   // a question was answered, and a page of its document is open beside it
   'document-text': async (stage) => {
     const { page } = stage;
     await attachReport(stage);
-    await send(page, 'What is the special magic number for harbour?');
+    await send(page, magic);
     await expect(page.getByTestId('answer-stats')).toHaveCount(1, { timeout: 60_000 });
     await page.getByTestId('sent-document').click();
     await expect(page.getByTestId('context-mark').first()).toBeVisible();
-    return undefined;
   },
 
   answers: async ({ page }) => {
@@ -258,32 +236,23 @@ const scenes: Record<string, (stage: Stage) => Promise<(() => void) | undefined>
     await answers(page).last().locator('.katex').first().waitFor();
     await answers(page).last().getByTestId('answer-stats').click();
     await expect(page.getByTestId('answer-figures')).toBeVisible();
-    return undefined;
   },
 
   compare: async ({ page }) => {
     await page.getByRole('button', { name: 'Circles', exact: true }).click();
     await page.getByTestId('compare-open').click();
     await expect(page.getByTestId('compare').locator('mark').first()).toBeVisible();
-    return undefined;
   },
 
-  'cache-types': async (stage) => {
-    await openComparison(stage);
-    return undefined;
-  },
+  'cache-types': openComparison,
 
   'cache-plots': async (stage) => {
     await openComparison(stage);
     await stage.page.getByTestId('compare-plot').first().scrollIntoViewIfNeeded();
     await stage.page.getByTestId('compare-plot').last().scrollIntoViewIfNeeded();
-    return undefined;
   },
 
-  discover: async ({ page }) => {
-    await openLargeModel(page);
-    return undefined;
-  },
+  discover: ({ page }) => openLargeModel(page),
 
   downloads: async ({ page, hub }) => {
     if (!hub) throw new Error('no hub');
@@ -294,7 +263,6 @@ const scenes: Record<string, (stage: Stage) => Promise<(() => void) | undefined>
     await page.getByTestId('models-tab-downloads').click();
     await expect(page.getByTestId('download-progress')).toContainText('left');
     await page.waitForTimeout(2500);
-    return undefined;
   },
 
   imported: async ({ page }) => {
@@ -303,7 +271,6 @@ const scenes: Record<string, (stage: Stage) => Promise<(() => void) | undefined>
     await expect(page.getByTestId('models-folder')).toHaveCount(1);
     await expect(page.getByTestId('models-here')).toContainText('Qwen2');
     await expect(page.getByTestId('models-here').getByTestId('model-fit').first()).toBeVisible();
-    return undefined;
   },
 
   details: async (stage) => {
@@ -311,7 +278,6 @@ const scenes: Record<string, (stage: Stage) => Promise<(() => void) | undefined>
     await stage.page.getByRole('button', { name: 'Details of Qwen2.5 14B Instruct' }).click();
     await expect(stage.page.getByTestId('model-changes')).toBeVisible({ timeout: 30_000 });
     await expect(stage.page.getByTestId('hub-longest')).toBeVisible({ timeout: 30_000 });
-    return undefined;
   },
 
   'own-settings': async ({ page }) => {
@@ -319,13 +285,11 @@ const scenes: Record<string, (stage: Stage) => Promise<(() => void) | undefined>
     await page.getByTestId('settings-scope').getByText('This model').click();
     await expect(page.getByTestId('settings-scope')).toHaveAttribute('data-own', 'true');
     await expect(page.getByTestId('context-mark').first()).toBeVisible();
-    return undefined;
   },
 
   offline: async ({ page }) => {
     await page.getByTestId('sidebar-models').click();
     await expect(page.getByTestId('hub-problem')).toBeVisible();
-    return undefined;
   },
 
   error: async ({ app, page, dataDir }) => {
@@ -334,7 +298,6 @@ const scenes: Record<string, (stage: Stage) => Promise<(() => void) | undefined>
     await truncate(file, 1_000_000);
     await addModel(app, page, file);
     await expect(page.getByTestId('models-refused')).toBeVisible();
-    return undefined;
   },
 };
 
@@ -373,35 +336,28 @@ const starts: Record<
 };
 
 for (const theme of ['light', 'dark'] as const) {
-  for (const [suffix, size] of Object.entries(sizes)) {
-    for (const [name, play] of Object.entries(scenes)) {
-      // a small window is shown for some of them
-      if (suffix === '-small' && !inSmallWindow.has(name)) continue;
-      if (suffix === '-large' && !inLargeWindow.has(name)) continue;
-      test(`${name}-${theme}${suffix}`, async ({ launch, dataDir }) => {
+  for (const { suffix, size, scenes: shown } of windows) {
+    for (const name of shown?.split(' ') ?? Object.keys(scenes)) {
+      const picture = `${name}-${theme}${suffix}`;
+      test(picture, async ({ launch, dataDir }) => {
         if (name.startsWith('cache-')) test.setTimeout(600_000);
-        await starts[name]?.prepare?.(dataDir);
-        const hub = starts[name]?.hub ? await startHub(hubModels(path.join(dataDir, 'of-the-hub'))) : null;
-        const window = await launch({
-          env: {
-            ...starts[name]?.env,
-            ...(hub && { HF_ENDPOINT: hub.url }),
-            ...(starts[name]?.home && { HOME: path.join(dataDir, 'home') }),
-          },
-          settings: { theme, sampling: greedy, ...starts[name]?.settings },
-        });
-        const { app, page } = window;
-        await app.evaluate(({ BrowserWindow }, { width, height }) => {
-          BrowserWindow.getAllWindows()[0]?.setContentSize(width, height);
-        }, size);
+        const { prepare, settings, ...start } = starts[name] ?? {};
+        await prepare?.(dataDir);
+        const hub = start.hub ? await startHub(hubModels(path.join(dataDir, 'of-the-hub'))) : null;
+        const home = start.home && { HOME: path.join(dataDir, 'home') };
+        const env = { ...start.env, ...(hub && { HF_ENDPOINT: hub.url }), ...home };
+        const window = await launch({ env, settings: { theme, sampling: greedy, ...settings } });
+        const { page } = window;
+        await resizeWindow(window, ...size);
         await ready(page);
-        const goOn = await play({ ...window, dataDir, hub });
+        const after: (() => void)[] = [];
+        await scenes[name]?.({ ...window, dataDir, hub, after });
         // nothing is pointed at, and what fades in has done so
         await page.mouse.move(1, 1);
         await page.waitForTimeout(400);
-        const picture = `${name}-${theme}${suffix}`;
-        await page.screenshot({ path: path.join(folderOf(picture), `${picture}.png`) });
-        goOn?.();
+        const folder = shownInDocs.has(picture) ? 'docs' : 'build';
+        await page.screenshot({ path: path.join(root, folder, 'screenshots', `${picture}.png`) });
+        for (const act of after) act();
         await hub?.close();
       });
     }

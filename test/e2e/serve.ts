@@ -1,10 +1,8 @@
 /** Headless mode for the tests: the real server as its own process, and Debian's Chromium in front of it. */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
-import path from 'node:path';
-import { type Browser, test as base, chromium, type Page } from '@playwright/test';
-import { root } from './app';
+import { type Browser, test as base, chromium, expect, type Page } from '@playwright/test';
+import { type Server, spawnServer } from '../fixtures/headlessApp';
 
 /** As root, in a closed network: without these Chromium keeps asking for hosts that it cannot reach. */
 const chromiumArgs = [
@@ -16,13 +14,6 @@ const chromiumArgs = [
   '--disable-component-update',
   '--disable-sync',
 ];
-
-export interface Server {
-  /** with the token, as printed */
-  url: string;
-  output: () => string;
-  pid: number;
-}
 
 export const test = base.extend<
   { serverEnv: Record<string, string>; server: Server; browserPage: Page },
@@ -43,7 +34,8 @@ export const test = base.extend<
   server: async ({ serverEnv }, use, info) => {
     const data = info.outputPath('data');
     await mkdir(data, { recursive: true });
-    const { child, server } = await startServer(data, serverEnv);
+    const server = await spawnServer(data, serverEnv);
+    const { child } = server;
     await use(server);
     if (info.status !== info.expectedStatus) {
       await info.attach('output of the server', { body: server.output(), contentType: 'text/plain' });
@@ -62,25 +54,6 @@ export const test = base.extend<
   },
 });
 
-async function startServer(
-  data: string,
-  serverEnv: Record<string, string>,
-): Promise<{ child: ChildProcess; server: Server }> {
-  const serve = path.join(root, 'build', 'app', 'serve.cjs');
-  const child = spawn(process.execPath, [serve, '--data', data, '--port', '0'], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, CONCERTINA_FIRST_PROBE: 'off', ...serverEnv },
-  });
-  let text = '';
-  const url = new Promise<string>((resolve, reject) => {
-    const onData = (chunk: Buffer): void => {
-      text += chunk;
-      const found = /http:\/\/127\.0\.0\.1:\d+\/\S*token=\S+/.exec(text);
-      if (found) resolve(found[0]);
-    };
-    child.stdout?.on('data', onData);
-    child.stderr?.on('data', onData);
-    child.once('exit', (code) => reject(new Error(`the server ended with code ${code}:\n${text}`)));
-  });
-  return { child, server: { url: await url, output: () => text, pid: child.pid ?? 0 } };
-}
+/** The page shows an engine with a model. */
+export const ready = (page: Page): Promise<void> =>
+  expect(page.getByTestId('meter-types')).toContainText('turbo', { timeout: 60_000 });

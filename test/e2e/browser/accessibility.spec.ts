@@ -2,12 +2,12 @@
 import { expect, type Page } from '@playwright/test';
 import { ask } from '../chat';
 import { axe } from '../moments';
-import { test } from '../serve';
+import { ready, test } from '../serve';
 
 for (const colorScheme of ['light', 'dark'] as const) {
   test(`main screens, ${colorScheme}`, async ({ browserPage: page }) => {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-    await expect(page.getByTestId('meter-types')).toContainText('turbo', { timeout: 60_000 });
+    await ready(page);
     const found: Record<string, unknown> = {};
     found['first start'] = await violations(page);
 

@@ -120,7 +120,7 @@ test.describe('errors that nothing handles', () => {
 
   test('are logged, and the server and its open pages live on', async ({ browserPage: page, server }) => {
     await ready(page);
-    process.kill(server.pid, 'SIGUSR2');
+    server.child.kill('SIGUSR2');
     for (const text of ['a rejection of the test', 'an exception of the test']) {
       await expect.poll(server.output).toContain(`An error was not handled: ${text}`);
     }

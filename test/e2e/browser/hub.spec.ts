@@ -6,7 +6,7 @@ import { tinyModel } from '../app';
 import { ask } from '../chat';
 import { hubModels, tinyRepo } from '../hubModels';
 import { axe } from '../moments';
-import { test as base } from '../serve';
+import { test as base, ready } from '../serve';
 
 const test = base.extend({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the needed fixtures off the pattern
@@ -22,7 +22,7 @@ test('a model is found, downloaded and chatted with', async ({ browserPage: page
   page.on('request', (request) => {
     if (new URL(request.url()).origin !== new URL(page.url()).origin) strangers.push(request.url());
   });
-  await expect(page.getByTestId('meter-types')).toContainText('turbo', { timeout: 60_000 });
+  await ready(page);
   await page.keyboard.press('Control+o');
   await page.getByTestId('hub-search').fill('tiny');
   await page.locator(`[data-testid="hub-item"][data-repo="${tinyRepo}"]`).click();
@@ -60,7 +60,7 @@ const lying = base.extend({
 lying(
   'a file whose size cannot be is named with the reason, and the others are listed',
   async ({ browserPage: page }) => {
-    await expect(page.getByTestId('meter-types')).toContainText('turbo', { timeout: 60_000 });
+    await ready(page);
     await page.keyboard.press('Control+o');
     await page.getByTestId('hub-search').fill('lying');
     await page.locator(`[data-testid="hub-item"][data-repo="${lyingRepo}"]`).click();

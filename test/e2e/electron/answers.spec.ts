@@ -2,7 +2,7 @@
 import { expect, type Page } from '@playwright/test';
 import { test } from '../app';
 import { answers, questions, ready } from '../chat';
-import { writeChat, writeLongChat } from '../longChat';
+import { writeChat, writeLongChat } from '../chatFiles';
 import { axe } from '../moments';
 
 const formulas = [

@@ -6,19 +6,12 @@ import type { Attachment, PromptBudget } from '@/electron/contract/chats';
 import type { OperationInput } from '@/electron/contract/contract';
 import { endlessPdf } from '@/test/fixtures/documents/bombs';
 import { makePdf } from '@/test/fixtures/documents/pdf';
-import { test, tinyModel } from '../app';
-import { begin, call, ended, greedy, ready } from '../chat';
+import { attachFile, chooseFiles, test, tinyModel } from '../app';
+import { begin, call, ended, greedy, newestChat, ready } from '../chat';
 import { axe } from '../moments';
 
 const card = (page: Page, name: string) => page.getByTestId('document-card').filter({ hasText: name });
 const filler = 'The keeper walked to the tower, lit the lamp, and wrote the hour down in his book.';
-
-async function choose(app: ElectronApplication, page: Page, ...files: string[]): Promise<void> {
-  await app.evaluate(({ dialog }, filePaths) => {
-    dialog.showOpenDialog = async () => ({ canceled: false, filePaths });
-  }, files);
-  await page.getByTestId('attach').click();
-}
 
 async function paste(app: ElectronApplication, page: Page, text: string): Promise<void> {
   await app.evaluate(({ clipboard }, words) => clipboard.writeText(words), text);
@@ -76,9 +69,8 @@ test('a document that does not fit, its pages, a longer context, and the answer'
   });
   await ready(page);
 
-  await choose(app, page, pdf);
+  await attachFile({ app, page }, pdf);
   const lamps = card(page, 'lamps.pdf');
-  await expect(lamps).toHaveAttribute('data-state', 'ready');
   await expect(lamps.getByTestId('card-part')).toHaveText('whole, 60 pages');
   const noFit = page.getByTestId('no-fit');
   await expect(noFit).toContainText('Nothing is cut');
@@ -118,8 +110,7 @@ test('a document that does not fit, its pages, a longer context, and the answer'
   await expect(page.getByTestId('document-card')).toHaveCount(0);
   await ended(page, 90_000);
   await expect(page.getByTestId('message-assistant')).toContainText('walter.smith@harbour.net');
-  const [chat] = await call(page, 'chats.list', undefined);
-  const { messages } = await call(page, 'chats.open', { chatId: chat?.id ?? '' });
+  const { messages } = await newestChat(page);
   expect(messages[1]?.stats?.promptTokens).toBe(asked.total);
 
   await page.getByTestId('sent-document').click();
@@ -190,7 +181,8 @@ test('a document that does not fit, its pages, a longer context, and the answer'
   await expect(page.getByTestId('composer')).toHaveValue(`${filler} `.repeat(30));
   await page.getByTestId('composer').fill('');
 
-  await choose(app, page, endless);
+  await chooseFiles(app, endless);
+  await page.getByTestId('attach').click();
   await expect(card(page, 'endless.pdf')).toBeVisible();
   await page.getByRole('button', { name: 'Cancel reading endless.pdf' }).click();
   await expect(page.getByTestId('document-card')).toHaveCount(0);

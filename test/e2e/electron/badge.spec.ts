@@ -70,4 +70,19 @@ test('the diagnostics open from the badge and by key, can be copied, and hold no
   await expect(page.getByTestId('diagnostics')).toBeHidden();
   await page.keyboard.press('Control+d');
   await expect(text).toContainText('## Computer');
+
+  // they lead to the third-party notices, and so does the Help menu
+  await page.getByTestId('third-party-open').click();
+  const notices = page.getByTestId('third-party-text');
+  await expect(notices).toContainText('Permission is hereby granted');
+  await expect(page.getByTestId('diagnostics')).toBeHidden();
+  await page.keyboard.press('Escape');
+  await expect(notices).toBeHidden();
+  await app.evaluate(({ Menu, BrowserWindow }) => {
+    const help = Menu.getApplicationMenu()?.items.find(({ role }) => role === 'help');
+    const item = help?.submenu?.items.find(({ label }) => label.startsWith('Third-party notices'));
+    item?.click(undefined, BrowserWindow.getAllWindows()[0], undefined);
+  });
+  await expect(notices).toContainText('llama.cpp and ggml');
+  await expect(notices).toContainText('SIL OPEN FONT LICENSE');
 });

@@ -2,7 +2,7 @@
 import { cp } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from '@playwright/test';
-import { root, test } from '../app';
+import { resizeWindow, root, test } from '../app';
 import { answers, answerText, ask, begin, ended, ready } from '../chat';
 
 test('every example of the first screen is answered right', async ({ launch }) => {
@@ -40,8 +40,7 @@ test('every example of the first screen is answered right', async ({ launch }) =
 test('a small window shows all of the first screen', async ({ launch }) => {
   const { app, page } = await launch();
   await ready(page);
-  await app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.setContentSize(900, 600));
-  await expect.poll(() => page.evaluate(() => window.innerHeight)).toBe(600);
+  await resizeWindow({ app, page }, 900, 600);
   // the way to a larger model, which is the last thing there, is in sight, and there is nothing to scroll to
   await expect(page.getByTestId('welcome-add-model')).toBeInViewport({ ratio: 1 });
   const below = () =>

@@ -3,7 +3,7 @@ import { expect, type Page } from '@playwright/test';
 import type { SettingsPatch } from '@/electron/contract/settings';
 import { addModel, test, tinyModel } from '../app';
 import { ask, call, greedy, ready, status } from '../chat';
-import { trainedContext, writeLargeModel } from '../largeModel';
+import { trainedContext, writeLargeModel } from '../hubModels';
 
 async function openSettings(page: Page): Promise<void> {
   await page.getByTestId('settings-open').click();

@@ -2,9 +2,9 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, type Locator } from '@playwright/test';
-import { takePictures, test } from '../app';
+import { attachFile, takePictures, test } from '../app';
 import { answers, questions, ready } from '../chat';
-import { writeChat } from '../longChat';
+import { writeChat } from '../chatFiles';
 
 const arabic = 'المفتاح الأزرق في الخزانة الكبيرة.';
 const english = 'The blue key is in the large cupboard.';
@@ -95,11 +95,7 @@ test('each block by its own letters, code from left to right', async ({ launch, 
   await page.getByTestId('composer').fill(english);
   await expect(page.getByTestId('composer')).toHaveCSS('direction', 'ltr');
 
-  await app.evaluate(({ dialog }, filePath) => {
-    dialog.showOpenDialog = async () => ({ canceled: false, filePaths: [filePath] });
-  }, file);
-  await page.getByTestId('attach').click();
-  await expect(page.getByTestId('document-card')).toHaveAttribute('data-state', 'ready');
+  await attachFile({ app, page }, file);
   await page.getByTestId('document-card').getByRole('button', { name: 'keys.txt', exact: true }).click();
   const text = page.getByTestId('document-text').getByText(arabic);
   await expect(text).toHaveCSS('direction', 'rtl');

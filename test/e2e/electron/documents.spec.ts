@@ -7,7 +7,7 @@ import type { DocumentInfo } from '@/electron/contract/documents';
 import { docxBomb, endlessPdf, pdfBomb } from '@/test/fixtures/documents/bombs';
 import { makeDocx, paragraph } from '@/test/fixtures/documents/docx';
 import { makePdf } from '@/test/fixtures/documents/pdf';
-import { test } from '../app';
+import { chooseFiles, test } from '../app';
 import { call } from '../chat';
 
 type AppPage = { concertina: WindowApi };
@@ -55,9 +55,7 @@ test('a dropped PDF, a chosen Word document: their text, pages and headings', as
   const { start = 0, end = 0 } = section ?? {};
   expect((await call(page, 'documents.text', { documentId: lamps.id, start, end })).text).toContain(fact);
 
-  await app.evaluate(({ dialog }, filePath) => {
-    dialog.showOpenDialog = async () => ({ canceled: false, filePaths: [filePath] });
-  }, docx);
+  await chooseFiles(app, docx);
   const [chosenJob] = await call(page, 'documents.attachFromDialog', undefined);
   const plan = await finished(page, chosenJob);
   expect(plan).toMatchObject({ name: 'plan.docx', kind: 'docx', pages: null, characters: 'Plan\n\nRow north.'.length });
@@ -76,9 +74,7 @@ test('documents that unpack to gigabytes: one sentence each, and the next one is
   for (const [index, bytes] of Object.values(files).entries()) await writeFile(paths[index] ?? '', bytes);
   const { app, page } = await launch();
   await page.waitForFunction(() => 'concertina' in window);
-  await app.evaluate(({ dialog }, filePaths) => {
-    dialog.showOpenDialog = async () => ({ canceled: false, filePaths });
-  }, paths);
+  await chooseFiles(app, ...paths);
   await page.getByTestId('attach').click();
   const card = (name: string) => page.getByTestId('document-card').filter({ hasText: name });
   await expect(card('words.pdf')).toHaveAttribute('data-state', 'ready', { timeout: 60_000 });
@@ -100,9 +96,7 @@ test('a document that nobody wants any more ends with its process', async ({ lau
   await writeFile(pdf, endlessPdf());
   const { app, page } = await launch();
   await page.waitForFunction(() => 'concertina' in window);
-  await app.evaluate(({ dialog }, filePath) => {
-    dialog.showOpenDialog = async () => ({ canceled: false, filePaths: [filePath] });
-  }, pdf);
+  await chooseFiles(app, pdf);
   const [jobId = ''] = await call(page, 'documents.attachFromDialog', undefined);
   const job = async () => (await call(page, 'documents.jobs', undefined)).find(({ id }) => id === jobId);
   await expect.poll(async () => (await job())?.pages?.all).toBe(2);

@@ -1,7 +1,32 @@
-/** The first start, the first answer, the meter, and finding it all again after a restart. */
-import { expect } from '@playwright/test';
-import { test } from '../app';
-import { answers, answerText, ask, ended, endless, greedy, questions, ready, send, streaming } from '../chat';
+/** The first start, the first answer, the meter, other versions of an answer, and finding it all again after a restart. */
+import { expect, type Page } from '@playwright/test';
+import type { EngineGates } from '@/test/fixtures/engineGates';
+import { type Launch, test } from '../app';
+import {
+  answers,
+  answerText,
+  ask,
+  begin,
+  ended,
+  endless,
+  greedy,
+  newestChat,
+  questions,
+  ready,
+  send,
+  streaming,
+} from '../chat';
+
+/** A window whose answer has come to a stand after some words. */
+async function standing(launch: Launch, gates: EngineGates): Promise<Page> {
+  const { page } = await launch({ settings: { sampling: endless }, held: { gates, endless: true } });
+  await ready(page);
+  gates.pieces.hold(30);
+  await send(page, 'Tell me a story.');
+  await gates.pieces.reached();
+  await streaming(page);
+  return page;
+}
 
 test('the first start is ready to chat with the embedded model', async ({ launch }) => {
   const { page } = await launch();
@@ -16,12 +41,7 @@ test('the first start is ready to chat with the embedded model', async ({ launch
 });
 
 test('an answer streams, and the meter shows its figures', async ({ launch, gates }) => {
-  const { page } = await launch({ settings: { sampling: endless }, held: { gates, endless: true } });
-  await ready(page);
-  gates.pieces.hold(30);
-  await send(page, 'Tell me a story.');
-  await gates.pieces.reached();
-  await streaming(page);
+  const page = await standing(launch, gates);
   const early = (await answerText(page)).length;
   gates.pieces.open();
   gates.pieces.hold(30);
@@ -45,12 +65,7 @@ test('an answer streams, and the meter shows its figures', async ({ launch, gate
 });
 
 test('stop ends an answer at once and keeps its text', async ({ launch, gates }) => {
-  const { page } = await launch({ settings: { sampling: endless }, held: { gates, endless: true } });
-  await ready(page);
-  gates.pieces.hold(30);
-  await send(page, 'Tell me a story.');
-  await gates.pieces.reached();
-  await streaming(page);
+  const page = await standing(launch, gates);
   const shown = await answerText(page);
   await page.getByTestId('stop').click();
   // no other piece is let through: what ends the answer is the button
@@ -60,6 +75,35 @@ test('stop ends an answer at once and keeps its text', async ({ launch, gates })
   expect(kept.length).toBeGreaterThan(40);
   expect(kept.startsWith(shown)).toBe(true);
   await ready(page);
+});
+
+test('regenerate and edit keep the old branch', async ({ launch }) => {
+  const { page } = await launch({ settings: { sampling: greedy } });
+  await ready(page);
+  await ask(page, 'What is a compiler?');
+
+  await answers(page).last().hover();
+  await begin(page, () => page.getByTestId('regenerate').click());
+  await expect(page.getByRole('status', { name: 'Version 2 of 2' })).toBeVisible();
+  await ended(page);
+  await expect(answers(page)).toHaveCount(1);
+
+  await questions(page).last().hover();
+  await page.getByRole('button', { name: 'Edit and send again' }).click();
+  await page.getByTestId('edit-field').fill('What is a linker?');
+  await begin(page, () => page.getByTestId('edit-field').press('Enter'));
+  await expect(questions(page)).toHaveText([/What is a linker\?/]);
+  await ended(page);
+
+  const { messages } = await newestChat(page);
+  expect(messages.map(({ role }) => role).sort()).toEqual(['assistant', 'assistant', 'assistant', 'user', 'user']);
+  expect(messages.filter(({ role, parentId }) => role === 'user' && parentId === null)).toHaveLength(2);
+
+  await page
+    .getByRole('button', { name: /previous (version|branch)/i })
+    .first()
+    .click();
+  await expect(questions(page)).toHaveText([/What is a compiler\?/]);
 });
 
 test('a restart finds the chat again', async ({ launch }) => {

@@ -1,22 +1,14 @@
 /** Ten questions in a row about a manual that is far longer than the context: earlier passages make room, and the window says so. */
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type ElectronApplication, expect, type Page } from '@playwright/test';
+import { expect, type Page } from '@playwright/test';
 import type { Attachment, Message } from '@/electron/contract/chats';
 import type { OperationInput } from '@/electron/contract/contract';
 import { manualFacts, manualPages, plantedManual } from '@/test/fixtures/documents/planted';
-import { takePictures, test } from '../app';
-import { answers, call, greedy, questions, ready, send } from '../chat';
+import { attachFile, takePictures, test } from '../app';
+import { answers, call, greedy, newestChat, questions, ready, send } from '../chat';
 
 const readMs = 120_000;
-
-async function attach(app: ElectronApplication, page: Page, file: string): Promise<void> {
-  await app.evaluate(({ dialog }, filePath) => {
-    dialog.showOpenDialog = async () => ({ canceled: false, filePaths: [filePath] });
-  }, file);
-  await page.getByTestId('attach').click();
-  await expect(page.getByTestId('document-card')).toHaveAttribute('data-state', 'ready');
-}
 
 /** The tokens of the next prompt, once they are those of what is written. */
 async function counted(page: Page, question: string): Promise<number> {
@@ -26,20 +18,15 @@ async function counted(page: Page, question: string): Promise<number> {
   return Number(await meter.getAttribute('data-tokens'));
 }
 
-async function shownChat(page: Page) {
-  const [summary] = await call(page, 'chats.list', undefined);
-  return call(page, 'chats.open', { chatId: summary?.id ?? '' });
-}
-
 /** Asks, and waits for the answer in the store: of a long chat only the rows near the end are in the page. */
 async function answered(page: Page, question: string): Promise<Message[]> {
   await send(page, question);
-  const asked = async () => (await shownChat(page)).messages.findLast(({ role }) => role === 'user')?.text;
+  const asked = async () => (await newestChat(page)).messages.findLast(({ role }) => role === 'user')?.text;
   await expect.poll(asked).toBe(question);
   await expect
-    .poll(async () => (await shownChat(page)).messages.at(-1)?.stopReason, { timeout: readMs })
+    .poll(async () => (await newestChat(page)).messages.at(-1)?.stopReason, { timeout: readMs })
     .not.toBeNull();
-  const { messages } = await shownChat(page);
+  const { messages } = await newestChat(page);
   await expect(answers(page).last()).toHaveAttribute('data-message-id', messages.at(-1)?.id ?? '');
   return messages;
 }
@@ -66,7 +53,7 @@ test('ten questions about a manual in an 8K context', async ({ launch, dataDir }
   });
   const shot = (name: string) => takePictures({ app, page }, info, name);
   await ready(page);
-  await attach(app, page, file);
+  await attachFile({ app, page }, file);
   await expect(page.getByTestId('card-part')).toHaveText(`whole, ${manualPages} pages`);
   await page.getByTestId('offer-passages').click();
   await expect(page.getByTestId('no-fit')).toBeHidden();
@@ -93,7 +80,7 @@ test('ten questions about a manual in an 8K context', async ({ launch, dataDir }
     left = released;
   }
   expect(left).toBeGreaterThanOrEqual(6);
-  expect((await shownChat(page)).messages).toHaveLength(2 * manualFacts.length);
+  expect((await newestChat(page)).messages).toHaveLength(2 * manualFacts.length);
   await shot('after');
 
   // the passages of the last question are held, those of the first are not, and can still be read
@@ -116,7 +103,7 @@ test('ten questions about a manual in an 8K context', async ({ launch, dataDir }
   await page.getByTestId('document-close').click();
 
   // beside so many words there is room for no passage: that is said before anything is sent, with what would help
-  const { attachments = [] } = (await shownChat(page)).messages[0] ?? {};
+  const { attachments = [] } = (await newestChat(page)).messages[0] ?? {};
   await call(page, 'chats.import', { chat: longChat(attachments) });
   await page.getByTestId('chat-item').filter({ hasText: 'A long story' }).getByRole('button').first().click();
   await expect(page.getByTestId('document-card')).toHaveAttribute('data-part', 'passages');

@@ -1,18 +1,10 @@
 /** The strip and its plots say what the engine says. */
 import { expect, type Page } from '@playwright/test';
-import { test } from '../app';
-import { ask, call, greedy, ready, status } from '../chat';
+import { resizeWindow, test } from '../app';
+import { ask, greedy, newestChat, ready, status } from '../chat';
 
 const shown = async (page: Page, testId: string, name: string): Promise<number> =>
   Number(await page.getByTestId(testId).getAttribute(`data-${name}`));
-
-async function lastStats(page: Page) {
-  const [chat] = await call(page, 'chats.list', undefined);
-  const { messages } = await call(page, 'chats.open', { chatId: chat?.id ?? '' });
-  const stats = messages.at(-1)?.stats;
-  if (!stats) throw new Error('the answer has no figures');
-  return stats;
-}
 
 test('its figures are those of the engine, now and over time', async ({ launch }) => {
   // a cache of f16 needs no measuring of the model first
@@ -24,7 +16,8 @@ test('its figures are those of the engine, now and over time', async ({ launch }
   });
   await ready(page);
   await ask(page, 'What is a compiler?');
-  const stats = await lastStats(page);
+  const stats = (await newestChat(page)).messages.at(-1)?.stats;
+  if (!stats) throw new Error('the answer has no figures');
 
   await expect.poll(() => shown(page, 'meter-toks', 'toks')).toBe(stats.tokensPerSecond);
   await expect.poll(() => shown(page, 'meter-ttft', 'ttft')).toBe(stats.ttftMs);
@@ -39,7 +32,7 @@ test('its figures are those of the engine, now and over time', async ({ launch }
   }
 
   await test.step('the plots have the same figures, and fit a small window', async () => {
-    await app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.setContentSize(900, 600));
+    await resizeWindow({ app, page }, 900, 600);
     await page.getByTestId('meter-history-open').focus();
     await page.keyboard.press('Enter');
     const panel = page.getByTestId('meter-history');

@@ -1,7 +1,7 @@
 /** An answer goes on where it stopped, and what a person can do when the context is full. */
 import { expect } from '@playwright/test';
 import { test } from '../app';
-import { answers, call, ended, endless, ready, send } from '../chat';
+import { answers, call, ended, endless, newestChat, ready, send } from '../chat';
 
 test('a limit, continue, a full context, the oldest messages let go', async ({ launch }, info) => {
   // one thread: on a busy machine, threads that wait for each other make small work take minutes
@@ -12,10 +12,7 @@ test('a limit, continue, a full context, the oldest messages let go', async ({ l
   });
   await ready(page);
   const last = answers(page).last();
-  const stored = async () => {
-    const [chat] = await call(page, 'chats.list', undefined);
-    return (await call(page, 'chats.open', { chatId: chat?.id ?? '' })).messages.at(-1);
-  };
+  const stored = async () => (await newestChat(page)).messages.at(-1);
   const shot = (name: string) => page.screenshot({ path: info.outputPath(`${name}.png`) });
 
   await send(page, 'Tell me a story.');

@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from '@playwright/test';
 import { makePdf } from '@/test/fixtures/documents/pdf';
-import { test } from '../app';
-import { answers, begin, call, ended, goOn, greedy, ready } from '../chat';
+import { attachFile, test } from '../app';
+import { answers, begin, call, ended, goOn, greedy, newestChat, ready } from '../chat';
 import { axe } from '../moments';
 
 const filler = 'The keeper walked to the tower, lit the lamp, and wrote the hour down in his book.';
@@ -26,13 +26,7 @@ test('first actions, a summary by parts, its stop, and its way on', async ({ lau
   });
   await ready(page);
   const attach = async (file: string) => {
-    await app.evaluate(
-      ({ dialog }, filePaths) => {
-        dialog.showOpenDialog = async () => ({ canceled: false, filePaths });
-      },
-      [file],
-    );
-    await page.getByTestId('attach').click();
+    await attachFile({ app, page }, file);
     await expect(page.getByTestId('document-card')).toHaveAttribute('data-tokens', /\d+/);
   };
 
@@ -70,8 +64,7 @@ test('first actions, a summary by parts, its stop, and its way on', async ({ lau
 
   gates.answers.open();
   await goOn(page, 120_000);
-  const done = await call(page, 'chats.list', undefined);
-  const chat = await call(page, 'chats.open', { chatId: done[0]?.id ?? '' });
+  const chat = await newestChat(page);
   const [question, answer] = chat.messages;
   expect(question).toMatchObject({ summary: { kind: 'summary', parts: [] } });
   const parts = answer?.summary?.parts ?? [];

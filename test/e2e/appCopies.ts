@@ -2,6 +2,7 @@
 import { cp, mkdir, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { bundleForNode } from '../../electron/build.mjs';
+import type { EngineGates } from '../fixtures/engineGates';
 
 const root = path.resolve(import.meta.dirname, '..', '..');
 
@@ -18,4 +19,31 @@ export async function copyApp(folder: string, engine: string): Promise<string> {
   await symlink(path.join(root, 'assets'), path.join(folder, 'assets'), 'junction');
   await symlink(path.join(root, 'build', 'native'), path.join(folder, 'build', 'native'), 'junction');
   return folder;
+}
+
+/** What becomes of the test engine (test/fixtures/testEngineProcess.ts): the real one, which stands still where a test says so. */
+export interface Held {
+  /** where its answers wait */
+  gates?: EngineGates;
+  /** no answer comes to an end of its own */
+  endless?: boolean;
+  /** bytes of memory that are free, whatever else runs on this machine */
+  free?: number;
+}
+
+let made: Promise<string> | null = null;
+
+/** The folder that Electron is started with; made once for the tests of a process. */
+export function heldApp(): Promise<string> {
+  const folder = path.join(root, 'build', 'held-app');
+  made ??= copyApp(folder, 'test/fixtures/testEngineProcess.ts');
+  return made;
+}
+
+export function heldEnvironment({ gates, endless, free }: Held): Record<string, string> {
+  return {
+    ...gates?.env,
+    ...(endless && { CONCERTINA_TEST_ENDLESS: '1' }),
+    ...(free !== undefined && { CONCERTINA_TEST_FREE: String(free) }),
+  };
 }
