@@ -1,7 +1,8 @@
-/** What the models view says of a file before it is downloaded. */
+/** What the models view says of a file before it is downloaded or added. */
 import { describe, expect, it } from 'vitest';
 import type { HubFile, HubFit } from '@/electron/contract/hub';
 import { settingsSchema } from '@/electron/contract/settings';
+import { refusalText } from '@/renderer/features/models/AddModels';
 import { lengthStops, nearestStop } from '@/renderer/features/models/discover/AskedFields';
 import { longestPicture } from '@/renderer/features/models/discover/LongestPicture';
 import { type KnownVerdict, verdictOf } from '@/renderer/features/models/discover/verdict';
@@ -108,4 +109,13 @@ it('progress has how far, how fast and how long, each while it is known', () => 
   expect(progressText({ ...active, state: 'waiting', retryAt: 9000 }, 1000)).toMatch(/1\.00 GiB(?!.*MiB).*8 s/);
   expect(progressText({ ...active, state: 'done' }, 0)).toMatch(/4\.00 GiB(?!.* s$)/);
   expect(totalShare([active, { done: 0, bytes: 4 * gib }])).toBe(0.125);
+});
+
+it('a refusal names the file once, however the message does', () => {
+  const of = (message: string) =>
+    refusalText({ name: 'a.gguf', error: { code: 'model-invalid', message, hint: 'Wait.' } });
+  for (const message of ['a.gguf is truncated', '/models/a.gguf is truncated', 'It is truncated.']) {
+    expect(of(message).match(/a\.gguf/g)).toHaveLength(1);
+    expect(of(message)).toMatch(/is truncated\. Wait\.$/);
+  }
 });

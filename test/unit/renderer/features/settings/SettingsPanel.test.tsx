@@ -6,6 +6,7 @@ import type { AnswerStats } from '@/electron/contract/chats';
 import { cacheTypes, settingsSchema } from '@/electron/contract/settings';
 import { applyCost, measuredRate } from '@/renderer/features/settings/ApplyBar';
 import { changesText } from '@/renderer/features/settings/changesText';
+import { parseStops, printStops } from '@/renderer/features/settings/SamplingSection';
 import {
   defaultContext,
   defaultContextFor,
@@ -119,4 +120,17 @@ describe('what a change costs a chat', () => {
 it('a change is told with the value before and after', () => {
   const changes = changesText(defaultContext, { nCtx: 16_384, typeK: 'turbo3', threads: 4 });
   expect(changes).toEqual([/8,192.*16,384/, /K.*turbo4.*turbo3/, /auto.*4/].map((text) => expect.stringMatching(text)));
+});
+
+describe('stop strings', () => {
+  it('come back as they were', () => {
+    const stop = ['END', '\n\nUser:', 'a\\nb', '\t'];
+    expect(parseStops(printStops(stop))).toEqual(stop);
+  });
+
+  it('drop empty and repeated lines and keep the limits', () => {
+    expect(parseStops('a\n\na\nb')).toEqual(['a', 'b']);
+    expect(parseStops(Array.from({ length: 40 }, (_, i) => `s${i}`).join('\n'))).toHaveLength(16);
+    expect(parseStops('x'.repeat(500))[0]).toHaveLength(200);
+  });
 });

@@ -1,7 +1,9 @@
+/** The open chat: its draft, the passages that left its prompt, and its tree of messages. */
 import { describe, expect, it } from 'vitest';
-import { type Attachment, type Message, releasedAlong } from '@/electron/contract/chats';
+import { type Attachment, type Chat, type Message, releasedAlong } from '@/electron/contract/chats';
 import { type AppState, emptyDraft } from '@/renderer/state/appState';
 import { draftDocument } from '@/renderer/state/lib/attach';
+import { indexChildren, leafBelow, pathTo, placeOf, withMessages } from '@/renderer/state/lib/messageTree';
 import { isEmptyDraft, lookedUp, selectCanRelease, withDraft } from '@/renderer/state/lib/openChat';
 import { partsSent, sectionsIn } from '@/renderer/state/lib/partText';
 import { message, pages } from '@/test/fixtures/samples';
@@ -65,5 +67,75 @@ describe('passages that left the prompt', () => {
     expect(last([ask(0), answer(), ask(10), answer(1)])).toBe(false);
     // those of its own question stay
     expect(last([ask(0), answer()])).toBe(false);
+  });
+});
+
+const node = (id: string, parentId: string | null) => message({ id, parentId, text: id });
+
+// a ─ b ─ c
+//   └ d ─ e
+//       └ f
+const tree = [node('a', null), node('b', 'a'), node('c', 'b'), node('d', 'a'), node('e', 'd'), node('f', 'd')];
+const ids = (path: Message[]) => path.map((one) => one.id).join('');
+
+describe('pathTo', () => {
+  it('runs from the root to the leaf', () => {
+    expect(ids(pathTo(tree, 'c'))).toBe('abc');
+    expect(ids(pathTo(tree, 'f'))).toBe('adf');
+  });
+
+  it('falls back to the newest message when the leaf is unknown', () => {
+    expect(ids(pathTo(tree, 'gone'))).toBe('adf');
+    expect(ids(pathTo(tree, null))).toBe('adf');
+  });
+
+  it('starts where a parent is missing', () => {
+    expect(ids(pathTo([node('x', 'lost'), node('y', 'x')], 'y'))).toBe('xy');
+  });
+
+  it('ends in a ring and in an empty chat', () => {
+    expect(pathTo([node('x', 'y'), node('y', 'x')], 'x')).toHaveLength(2);
+    expect(pathTo([], 'x')).toEqual([]);
+  });
+});
+
+describe('branches', () => {
+  const children = indexChildren(tree);
+
+  it('knows the place of a message among its siblings', () => {
+    expect(placeOf(children, node('d', 'a'))).toEqual({ index: 1, count: 2, previousId: 'b', nextId: null });
+    expect(placeOf(children, node('a', null))).toEqual({ index: 0, count: 1, previousId: null, nextId: null });
+  });
+
+  it('goes down to the newest leaf', () => {
+    expect(leafBelow(children, 'a')).toBe('f');
+    expect(leafBelow(children, 'b')).toBe('c');
+    expect(leafBelow(children, 'e')).toBe('e');
+  });
+
+  it('leaves a ring', () => {
+    expect(leafBelow(indexChildren([node('x', 'y'), node('y', 'x')]), 'x')).toBe('y');
+  });
+});
+
+describe('withMessages', () => {
+  it('replaces, adds, and keeps the other objects', () => {
+    const times = { createdAt: 0, updatedAt: 0 };
+    const chat: Chat = {
+      id: '1',
+      title: '',
+      ...times,
+      pinned: false,
+      folder: null,
+      messages: tree,
+      leafId: 'f',
+      systemPrompt: null,
+      damagedLines: 0,
+    };
+    const changed = { ...node('b', 'a'), text: 'new' };
+    const next = withMessages(chat, [changed, node('g', 'f')]);
+    expect(ids(next.messages)).toBe('abcdefg');
+    expect(next.messages[1]).toBe(changed);
+    expect(next.messages[2]).toBe(tree[2]);
   });
 });

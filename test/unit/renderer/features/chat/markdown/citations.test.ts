@@ -1,9 +1,12 @@
-/** What of an answer points into its documents, and where it leads. */
-import { describe, expect, it } from 'vitest';
+/** What of an answer points into its documents, where it leads, and quotations in the stored texts. */
+import { describe, expect, it, vi } from 'vitest';
 import type { Section } from '@/electron/contract/documents';
 import { documentsAlong } from '@/renderer/features/chat/markdown/answerSources';
 import { citationsIn, namedNearest, targetsOf } from '@/renderer/features/chat/markdown/citations';
 import { citePlugin, type Node, readHref } from '@/renderer/features/chat/markdown/citePlugin';
+import { findQuote, squash } from '@/renderer/state/slices/citations';
+import { openWindow } from '@/test/fixtures/renderer/window';
+import { attach, waiting } from '@/test/fixtures/services';
 
 const cited = (text: string) => citationsIn(text).flatMap(({ cites }) => cites ?? []);
 const pages = (from: number, to = from) => ({ kind: 'pages', from, to });
@@ -171,4 +174,41 @@ describe('citePlugin', () => {
     const items = [element('li', text('He said "the old bridge')), element('li', text('was closed for the winter"'))];
     expect(linksIn(element('ul', ...items)).links).toEqual([]);
   });
+});
+
+it('finds a quotation whatever its line breaks, hyphenation, quotation marks, case and last full stop', () => {
+  const text = 'The old bridge was closed for the win-\nter of 1911, and “nobody”\n  crossed it.';
+  const found = (quote: string) => {
+    const place = findQuote(text, squash(text), quote);
+    return place && text.slice(place.start, place.end);
+  };
+  expect(found('closed for the winter of 1911')).toBe('closed for the win-\nter of 1911');
+  expect(found("and 'nobody' crossed it.")).toBe('and “nobody”\n  crossed it');
+  expect(found('THE OLD BRIDGE WAS')).toBe('The old bridge was');
+  expect(found('closed for the summer of 1911')).toBeNull();
+  expect(found('...')).toBeNull();
+});
+
+it('looks through the documents of an answer once, across the borders of its slices', async () => {
+  const quote = 'a sentence that lies across the border of two slices';
+  const { actions, bridge, call, get } = await openWindow({ start: false });
+  const text = `${'x'.repeat(199_980)} ${quote.toUpperCase()} ${'y'.repeat(1000)}`;
+  const { documentId } = await attach(call, 'a.txt', text);
+  const { citations } = actions;
+  // asked for already, and not there yet
+  void citations.learn([documentId]);
+  await citations.findQuotes('m1', [documentId], [quote, 'a sentence that is in no document']);
+  await citations.findQuotes('m1', [documentId], [quote]);
+  expect(get().citations.quotes).toEqual({
+    m1: { [quote]: { documentId, start: 199_981, end: 199_981 + quote.length } },
+  });
+  expect(bridge.inputs('documents.sections')).toHaveLength(1);
+  expect(bridge.inputs('documents.text')).toHaveLength(2);
+
+  const later = 'y'.repeat(30);
+  citations.seek('m1', [{ documentId }], quote);
+  citations.seek('m1', [{ documentId }], later);
+  await vi.waitFor(() => expect(get().citations.quotes.m1?.[later]).toBeDefined(), waiting);
+  expect(get().citations.quotes.m1?.[quote]).toBeDefined();
+  expect(bridge.inputs('documents.text')).toHaveLength(3);
 });
