@@ -54,6 +54,7 @@ import {
   operation,
 } from './rpc';
 import {
+  applySchema,
   contextSettingsSchema,
   modelDefaultsSchema,
   presetContentSchema,
@@ -206,7 +207,10 @@ export const operations = {
   /** reads the header of its file */
   'models.details': operation(z.object({ modelId: idSchema }), modelDetailsSchema),
   /** what is set for this model alone; null: nothing any more. If it is in use, it is loaded again where that is needed */
-  'models.setDefaults': operation(z.object({ modelId: idSchema, defaults: modelDefaultsSchema.nullable() }), nothing),
+  'models.setDefaults': operation(
+    z.object({ modelId: idSchema, defaults: modelDefaultsSchema.nullable(), apply: applySchema.optional() }),
+    nothing,
+  ),
   /** loads the model and remembers it; `force`: even when it does not fit into the memory */
   'models.select': operation(z.object({ modelId: idSchema, force: z.boolean().optional() }), engineStatusSchema),
 
@@ -313,7 +317,7 @@ export const operations = {
     }),
     contextFitSchema,
   ),
-  /** loads the model again with the settings as they are now; `force` as above */
+  /** tries again: loads the model with the settings as they are now, whether they have changed or not; `force` as above */
   'engine.reload': operation(z.object({ force: z.boolean() }).optional(), engineStatusSchema),
   'engine.cancelLoad': operation(nothing, nothing),
   /** ends a process that does not answer and starts another; what it was doing ends as at a crash */

@@ -172,7 +172,20 @@ export type ModelDefaults = z.infer<typeof modelDefaultsSchema>;
 const settingsScopeSchema = z.union([z.literal('all'), z.object({ modelId: idSchema })]);
 export type SettingsScope = z.infer<typeof settingsScopeSchema>;
 
-export const settingsUpdateSchema = settingsPatchSchema.extend({ scope: settingsScopeSchema.optional() });
+/**
+ * A person applies what is changed: the model that it is meant for is loaded at once, where that needs another context, and
+ * the call resolves when the load has ended, as the status says. Left out: the model in use is loaded again after a pause.
+ */
+export const applySchema = z.object({
+  /** even when it does not fit into the memory */
+  force: z.boolean().optional(),
+});
+export type Apply = z.infer<typeof applySchema>;
+
+export const settingsUpdateSchema = settingsPatchSchema.extend({
+  scope: settingsScopeSchema.optional(),
+  apply: applySchema.optional(),
+});
 
 /** The settings as they count for a model. */
 export function withDefaults(settings: Settings, own: ModelDefaults | null): Settings {

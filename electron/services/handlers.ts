@@ -111,7 +111,11 @@ function createHandlers(parts: HandlerParts): Handlers {
     'app.openExternal': async ({ url }) => requireDesktop(desktop).openExternal(url),
 
     'settings.get': async (input) => (input?.scope === 'all' ? settings.of(null) : settings.get()),
-    'settings.update': ({ scope, ...change }) => settings.update(change, scope),
+    'settings.update': async ({ scope, apply, ...change }) => {
+      await settings.update(change, scope);
+      if (apply) await engine.apply(typeof scope === 'object' ? scope.modelId : null, apply.force);
+      return settings.get();
+    },
 
     'chats.list': async () => chats.list(),
     'chats.create': ({ title }) => chats.create(title),
@@ -148,7 +152,10 @@ function createHandlers(parts: HandlerParts): Handlers {
       ...(await models.details(modelId)),
       context: settings.of(modelId).context,
     }),
-    'models.setDefaults': ({ modelId, defaults }) => settings.setDefaults(modelId, defaults),
+    'models.setDefaults': async ({ modelId, defaults, apply }) => {
+      await settings.setDefaults(modelId, defaults);
+      if (apply) await engine.apply(modelId, apply.force);
+    },
     'models.select': ({ modelId, force }) => engine.select(modelId, force),
 
     'documents.attachFromDialog': async () => documents.addPaths(await requireDesktop(desktop).chooseDocuments()),

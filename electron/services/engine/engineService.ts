@@ -110,6 +110,15 @@ export class EngineService {
     return this.live.current;
   }
 
+  /**
+   * Settings that a person applies count at once: another model is loaded as by `select`; the one in use (null), or the one
+   * that would be, where they need another context than it has.
+   */
+  async apply(modelId: string | null, force = false): Promise<void> {
+    if (modelId !== null && modelId !== this.live.current.modelId) await this.select(modelId, force);
+    else await this.reloading.now(force);
+  }
+
   /** Loads the model in use again, or the one that would be. Rejects with `model-missing` when there is none. */
   async reload(force = false): Promise<EngineStatus> {
     const modelId = this.live.current.modelId ?? (await this.loading.wantedModelId());
@@ -229,8 +238,10 @@ export class EngineService {
   }
 }
 
-// Loads the model in use again when settings of its context change: after a pause, and after answers that are being written.
+// Loads the model in use again when settings of its context change: at once when a person applies them, else after a pause
+// and after answers that are being written.
 
+/** a program may change one setting after the other */
 const delayMs = 500;
 
 class ContextReload {
@@ -258,6 +269,13 @@ class ContextReload {
     this.closed = true;
     this.whenIdle = false;
     if (this.timer) clearTimeout(this.timer);
+  }
+
+  async now(force: boolean): Promise<void> {
+    const { state, modelId } = this.status.current;
+    const wanted = modelId ?? (await this.loads.wantedModelId());
+    const inUse = ['ready', 'generating', 'loading'].includes(state) && !this.hasChanged();
+    if (wanted !== null && (force || !inUse)) await this.loads.load(wanted, force);
   }
 
   private onSettings(): void {

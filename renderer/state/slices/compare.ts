@@ -135,7 +135,7 @@ export function createCompareActions(
 
   /**
    * The types and the length of a column become what is set for the model of the run alone. `now`: it is loaded with them
-   * for the open chat. @returns whether they were written down
+   * for the open chat, which takes the place of the comparison. @returns false: it was refused
    */
   async function use(run: CompareRun, index: number, now: boolean): Promise<boolean> {
     const column = run.columns[index];
@@ -147,16 +147,10 @@ export function createCompareActions(
     const before = get().models.list?.find((model) => model.id === modelId)?.defaults ?? nothingOwn;
     const gpuLayers = before.context?.gpuLayers ?? saved.context.gpuLayers;
     const context = { typeK, typeV, nCtx, gpuLayers };
-    if (!(await models.setDefaults(modelId, { ...before, context }))) return false;
-    if (!now) return true;
-    patch('compare', { open: false });
-    try {
-      if (modelId !== get().engine.status?.modelId) await client.call('models.select', { modelId });
-      else await client.call('engine.reload', undefined);
-    } catch {
-      // The engine banner already says why the load failed, from the status that the engine reports.
-    }
-    return true;
+    if (now) patch('compare', { open: false });
+    const done = await models.setDefaults(modelId, { ...before, context }, now ? {} : undefined);
+    if (!done && now) patch('compare', { open: true });
+    return done;
   }
 
   /** After a connection was lost: what happened meanwhile. A view that was closed stays closed. */

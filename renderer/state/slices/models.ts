@@ -1,6 +1,6 @@
 import type { AddModelsResult } from '../../../electron/contract/contract';
 import { type AddProgress, formerBuiltIn, type ModelEntry } from '../../../electron/contract/models';
-import type { ModelDefaults } from '../../../electron/contract/settings';
+import type { Apply, ModelDefaults } from '../../../electron/contract/settings';
 import type { AppState } from '../appState';
 import { pathTo } from '../lib/messageTree';
 import { outcomeOf, type Tools } from '../slice';
@@ -70,10 +70,9 @@ export function createModelsActions({ client, get, patch, report }: Tools) {
     /** What the header of its file says. */
     askDetails: (modelId: string) => outcomeOf(client.call('models.details', { modelId })),
 
-    /** What is set for one model alone; null: nothing any more. @returns whether it was written down */
-    async setDefaults(modelId: string, defaults: ModelDefaults | null): Promise<boolean> {
-      return done(client.call('models.setDefaults', { modelId, defaults }));
-    },
+    /** What is set for one model alone; null: nothing any more. `apply`: see the contract. @returns false: it was refused */
+    setDefaults: (modelId: string, defaults: ModelDefaults | null, apply?: Apply): Promise<boolean> =>
+      done(client.call('models.setDefaults', { modelId, defaults, ...(apply && { apply }) })),
 
     /** Loads a model, `force`: even when it does not fit into the memory. A load that fails shows in the engine's status, so it is not reported twice. */
     async select(modelId: string, force = false): Promise<void> {

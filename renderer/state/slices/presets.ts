@@ -54,18 +54,9 @@ export function createPresetsActions(
 
   /** Takes over everything that a preset names; a model or a context that it names is loaded. */
   async function apply({ systemPrompt, sampling, engine }: PresetContent): Promise<void> {
-    const before = get().settings.saved;
     const change: SettingsPatch = { systemPrompt, sampling, ...(engine ? { context: engine.context } : {}) };
     const scope = engine?.modelId ? { modelId: engine.modelId } : undefined;
-    if (!before || !(await settings.update(change, scope)) || !engine) return;
-    const { modelId, context } = engine;
-    try {
-      if (modelId !== null && modelId !== get().engine.status?.modelId) await client.call('models.select', { modelId });
-      else if (!isSame(before.context, { ...before.context, ...context }))
-        await client.call('engine.reload', undefined);
-    } catch (error) {
-      report(error);
-    }
+    await settings.update(change, scope, engine ? {} : undefined);
   }
 
   /** For a new chat: the prompt and the sampling of the default preset, if there is one. */

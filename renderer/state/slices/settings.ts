@@ -1,4 +1,5 @@
 import {
+  type Apply,
   applyPatch,
   type ContextSettings,
   type Settings,
@@ -15,15 +16,17 @@ export function createSettingsActions(tools: Tools) {
     patch('settings', { saved, draft: changeDraft(get().settings.draft, {}, saved.context) });
   }
 
-  /** Shown at once, written in the background; a refusal puts the old value back. `scope`: see the contract. */
-  async function update(change: SettingsPatch, scope?: SettingsScope): Promise<boolean> {
+  /** Shown at once, written in the background; a refusal puts the old value back. `scope`, `apply`: see the contract. */
+  async function update(change: SettingsPatch, scope?: SettingsScope, apply?: Apply): Promise<boolean> {
     const before = get().settings.saved;
-    if (before) patch('settings', { saved: applyPatch(before, change) });
+    const shown = before && applyPatch(before, change);
+    patch('settings', { saved: shown });
     try {
-      receive(await client.call('settings.update', { ...change, ...(scope && { scope }) }));
+      receive(await client.call('settings.update', { ...change, ...(scope && { scope }), ...(apply && { apply }) }));
       return true;
     } catch (error) {
-      patch('settings', { saved: before });
+      // what has come from the services since then is written: only the load was refused
+      if (get().settings.saved === shown) patch('settings', { saved: before });
       report(error);
       return false;
     }
@@ -39,25 +42,19 @@ export function createSettingsActions(tools: Tools) {
   }
 
   /**
-   * Writes the edited context settings down and loads the model again with them. The chat stays as it is.
-   * `force`: even when they do not fit into the memory. `modelId`: this one is loaded instead.
+   * Applies the edited context settings. The chat stays as it is; the engine's status says how the load went.
+   * `force`: even when they do not fit into the memory. `modelId`: of the model that they are for; null: the one in use.
    */
   async function applyContext(force = false, modelId: string | null = null): Promise<void> {
     const { draft, applying } = get().settings;
     if (applying || Object.keys(draft).length === 0) return;
     patch('settings', { applying: true });
-    try {
-      if (!(await update({ context: draft }))) return;
-      if (modelId !== null) await client.call('models.select', { modelId });
-      else await client.call('engine.reload', force ? { force } : undefined);
-    } catch {
-      // The engine banner already says why the load failed, from the status that the engine reports.
-    } finally {
-      patch('settings', { applying: false });
-    }
+    const scope = modelId === null ? undefined : { modelId };
+    const done = await update({ context: draft }, scope, force ? { force } : {});
+    patch('settings', { applying: false, ...(done && { draft: {} }) });
   }
 
-  /** In place of settings that did not fit: written down, and the model (or the named one) is loaded with them. */
+  /** Applies settings that fit in place of those that did not; `modelId` as above. */
   async function takeOffer(change: Partial<ContextSettings>, modelId: string | null = null): Promise<void> {
     editContext(change);
     await applyContext(false, modelId);

@@ -16,8 +16,7 @@ const sideBytes = (type: keyof typeof blockBytes): number => layers * headsKv * 
 test('KV memory is the allocation to the byte, and as small as promised', async ({ launch }) => {
   const { page } = await launch({ settings: { context: { nCtx, typeK: 'f16', typeV: 'f16' } } });
   const measure = async (typeK: CacheType, typeV: CacheType): Promise<number> => {
-    await call(page, 'settings.update', { context: { typeK, typeV } });
-    await call(page, 'engine.reload', undefined);
+    await call(page, 'settings.update', { context: { typeK, typeV }, apply: {} });
     const { memory, context } = await ready(page);
     expect([context?.typeK.effective, context?.typeV.effective]).toEqual([typeK, typeV]);
     const allocated = (memory?.kvK ?? 0) + (memory?.kvV ?? 0);

@@ -37,8 +37,7 @@ async function answered(page: Page, { question, answer }: Fact): Promise<Message
 const cachedShare = ({ stats }: Message) => (stats ? stats.cachedTokens / stats.promptTokens : 0);
 
 async function useTypes(page: Page, type: 'turbo4' | 'turbo3'): Promise<void> {
-  await call(page, 'settings.update', { context: { typeK: type, typeV: type } });
-  await call(page, 'engine.reload', undefined);
+  await call(page, 'settings.update', { context: { typeK: type, typeV: type }, apply: {} });
   const { context } = await ready(page);
   expect(context).toMatchObject({ typeK: { effective: type }, typeV: { effective: type } });
 }

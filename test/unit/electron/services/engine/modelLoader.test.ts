@@ -280,6 +280,36 @@ test('a changed context loads again by itself, once, after the answer; the chat 
   expect(services.engine.status().state).toBe('ready');
 });
 
+test('settings that a person applies are loaded without a pause, and only where they need another context', async () => {
+  const { services, call } = await setUp();
+  const loads = services.engine.loads();
+  const loaded = () => [services.engine.loads() - loads, services.engine.status().context?.nCtx];
+  holdTimers();
+  await call('settings.update', { context: { nCtx: 1024 }, apply: {} });
+  expect(loaded()).toEqual([1, 1024]);
+  await call('settings.update', { context: { nCtx: 1024 }, sampling: { topK: 1 }, apply: {} });
+  await vi.runAllTimersAsync();
+  expect(loaded()).toEqual([1, 1024]);
+  const modelId = services.engine.status().modelId ?? '';
+  const { typeK, typeV, gpuLayers } = services.settings.get().context;
+  const defaults = { context: { nCtx: 2048, typeK, typeV, gpuLayers }, sampling: null, systemPrompt: null };
+  await call('models.setDefaults', { modelId, defaults, apply: {} });
+  expect(loaded()).toEqual([2, 2048]);
+});
+
+test('applied settings of another model load that one; they are kept where it is gone, and loaded by force', async () => {
+  const { services, call, engine, other } = await withOther();
+  const context = { nCtx: 1024 };
+  vi.spyOn(engine, 'estimate').mockResolvedValue({ ...plan, devices: [needs] });
+  await call('settings.update', { context, scope: { modelId: other }, apply: {} });
+  expect(services.engine.status()).toMatchObject({ state: 'ready', refused: { modelId: other } });
+  await call('settings.update', { context, scope: { modelId: other }, apply: { force: true } });
+  expect(services.engine.status()).toMatchObject({ state: 'ready', modelId: other, context });
+  const gone = { context: { nCtx: 512 }, scope: { modelId: 'gone' }, apply: {} };
+  await expect(call('settings.update', gone)).rejects.toMatchObject({ code: 'not-found' });
+  expect(services.settings.of(null).context.nCtx).toBe(512);
+});
+
 test('an answer that ends at the close does not bring the engine back for changed settings', async () => {
   const { services, call, final, transports, begin } = await setUp(holding());
   const { turn } = await begin(long);

@@ -42,7 +42,7 @@ describe('the panel', () => {
       { start: false },
       ({ bridge: services, engineIs }) => {
         services.answer('engine.plan', ({ context }: { context: Parameters<typeof fitOf>[0] }) => fitOf(context));
-        services.answer('engine.reload', () => null);
+        services.answer('settings.update', () => settingsSchema.parse({}));
         engineIs();
       },
     );
@@ -50,7 +50,7 @@ describe('the panel', () => {
     expect(await screen.findByRole('alert')).toBeDefined();
     const [offer] = await screen.findAllByTestId('settings-offer');
     fireEvent.click(screen.getByTestId('settings-force'));
-    await waitFor(() => expect(bridge.inputs('engine.reload')).toEqual([{ force: true }]));
+    await waitFor(() => expect(bridge.inputs('settings.update')).toMatchObject([{ apply: { force: true } }]));
     expect(offer?.textContent).toContain('turbo4');
   });
 

@@ -27,8 +27,9 @@ describe('context settings', () => {
     const { actions, bridge } = await openWindow();
     actions.settings.editContext({ nCtx: 65_536 });
     await actions.settings.applyContext(true);
+    expect(bridge.inputs('settings.update')).toEqual([{ context: { nCtx: 65_536 }, apply: { force: true } }]);
     await actions.engine.reload(true);
-    expect(bridge.inputs('engine.reload')).toEqual([{ force: true }, { force: true }]);
+    expect(bridge.inputs('engine.reload')).toEqual([{ force: true }]);
   });
 
   it('are written down and loaded when an offer is taken', async () => {
