@@ -56,7 +56,7 @@ export function EngineBanner() {
       onClose={text.closable ? (refusal ? engine.closeRefusal : engine.closeRecovered) : undefined}
       actions={
         <>
-          {status.state === 'loading' && (
+          {status.state === 'loading' && !status.stalled && (
             <div className="flex w-56 items-center gap-2">
               <Progress label={stepNames[status.loadStep ?? 'weights']} share={status.loadProgress} />
               <Button size="small" tone="quiet" onClick={() => void engine.cancelLoad()}>
