@@ -18,12 +18,10 @@ import {
 import { effectiveContextSchema, liveStatsSchema, memoryEstimateSchema } from './engine';
 import { errorPayloadSchema } from './errors';
 import { budgetSchema } from './fit';
-import { idSchema, limits } from './limits';
+import { idSchema, limits, nothing, operation } from './limits';
 import { modelInfoSchema } from './models';
-import { operation } from './rpc';
 import { cacheTypeSchema, contextSettingsSchema, samplingSettingsSchema } from './settings';
 
-const nothing = z.void();
 const text = z.string().max(limits.maxMessage);
 const count = z.number().int().min(0);
 const name = z.string().trim().min(1).max(limits.maxTitle);

@@ -3,10 +3,12 @@
  * main process. Offsets count UTF-16 units of the extracted text, as `String.slice` does.
  */
 import { z } from 'zod';
+import { attachmentPartSchema, scoredPassageSchema } from './chats';
 import { errorPayloadSchema } from './errors';
-import { idSchema } from './limits';
+import { idSchema, limits, nothing, operation, pathSchema, textSchema } from './limits';
+import type { EventMap, OperationMap } from './rpc';
 
-export const documentKindSchema = z.enum(['pdf', 'docx', 'html', 'markdown', 'text', 'csv', 'code']);
+const documentKindSchema = z.enum(['pdf', 'docx', 'html', 'markdown', 'text', 'csv', 'code']);
 export type DocumentKind = z.infer<typeof documentKindSchema>;
 
 /** A stretch of a document that can be named. Sections follow each other without gaps, from 0 to `characters`. */
@@ -39,7 +41,7 @@ export const documentSchema = z.object({
 });
 export type DocumentInfo = z.infer<typeof documentSchema>;
 
-export const documentJobSchema = z.object({
+const documentJobSchema = z.object({
   id: idSchema,
   name: z.string(),
   state: z.enum(['waiting', 'reading', 'done', 'failed', 'cancelled']),
@@ -66,10 +68,74 @@ export const uploadPartSchema = z.object({
 export type UploadPart = z.infer<typeof uploadPartSchema>;
 
 /** `jobId`: when this was the last part. */
-export const uploadAnswerSchema = z.object({ uploadId: idSchema, jobId: idSchema.nullable() });
+const uploadAnswerSchema = z.object({ uploadId: idSchema, jobId: idSchema.nullable() });
 export type UploadAnswer = z.infer<typeof uploadAnswerSchema>;
 
 /** Bytes on disk. `unused`: those of them that no chat names, and that a sweep would remove. */
 const amountSchema = z.object({ count: z.number().int(), bytes: z.number() });
-export const documentUsageSchema = amountSchema.extend({ unused: amountSchema });
+const documentUsageSchema = amountSchema.extend({ unused: amountSchema });
 export type DocumentUsage = z.infer<typeof documentUsageSchema>;
+
+/** What the app knows of a document, and all of its text; one that is longer stays out. */
+export const exportedDocumentSchema = z.object({
+  document: documentSchema,
+  sections: z.array(sectionSchema).max(limits.maxDocumentSections),
+  text: textSchema,
+});
+export type ExportedDocument = z.infer<typeof exportedDocumentSchema>;
+
+export const documentOperations = {
+  /** ids of jobs, which onDocumentJobs tells of; none: the person thought better of it. Refused in headless mode */
+  'documents.attachFromDialog': operation(nothing, z.array(idSchema)),
+  /** paths: of dropped files (put in by the preload bridge; the page itself is refused), or typed by a person in headless mode */
+  'documents.addPaths': operation(
+    z.object({ paths: z.array(pathSchema).min(1).max(limits.maxPathsPerCall) }),
+    z.array(idSchema),
+  ),
+  /** pasted text; the ending of `name` tells what it is (.md, .csv, .py; none: plain text) */
+  'documents.addText': operation(
+    z.object({ name: z.string().trim().min(1).max(255), text: textSchema.min(1) }),
+    idSchema,
+  ),
+  /** a file from a browser, in parts that follow each other */
+  'documents.upload': operation(uploadPartSchema, uploadAnswerSchema),
+  /** ends a job that waits or reads; any other stays as it is */
+  'documents.cancel': operation(z.object({ jobId: idSchema }), nothing),
+  'documents.jobs': operation(nothing, z.array(documentJobSchema)),
+  /** one document of a file of exported chats; what it is kept as has another id, unless it was here already */
+  'documents.import': operation(exportedDocumentSchema, documentSchema),
+  'documents.get': operation(z.object({ documentId: idSchema }), documentSchema),
+  'documents.sections': operation(z.object({ documentId: idSchema }), z.array(sectionSchema)),
+  /** characters `start` to `end` of the text, as `String.slice` gives them, at most `limits.maxDocumentSlice` */
+  'documents.text': operation(
+    z.object({ documentId: idSchema, start: z.number().int().min(0), end: z.number().int().min(0) }),
+    z.object({ text: z.string() }),
+  ),
+  /** of the block that the prompt would hold; `sections`: of each one alone, when the part is the whole document */
+  'documents.countTokens': operation(
+    z.object({ documentId: idSchema, part: attachmentPartSchema.optional() }),
+    z.object({ tokens: z.number().int(), sections: z.array(z.number().int()).nullable() }),
+  ),
+  /** passages of about 1,000 characters with words of the query, the best first; `all`: those beyond the limit among them */
+  'documents.search': operation(
+    z.object({
+      documentId: idSchema,
+      query: z.string().max(1000),
+      limit: z.number().int().min(1).max(64),
+      /** any id of the asking view: its newer question ends the older one with the code `cancelled` */
+      asker: idSchema.optional(),
+    }),
+    z.object({ passages: z.array(scoredPassageSchema), all: z.number().int() }),
+  ),
+  /** ends the search of this view, which nobody waits for */
+  'documents.cancelSearch': operation(z.object({ asker: idSchema }), nothing),
+  /** what the stored texts take on disk */
+  'documents.usage': operation(nothing, documentUsageSchema),
+  /** removes those that no chat and no comparison names; what was attached within a day may be in a draft, and stays */
+  'documents.sweep': operation(nothing, documentUsageSchema),
+} as const satisfies OperationMap;
+
+export const documentEvents = {
+  /** every job of this run, in the order of their beginning: at each change of state, and while one reads */
+  onDocumentJobs: z.array(documentJobSchema),
+} as const satisfies EventMap;

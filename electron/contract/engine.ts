@@ -3,8 +3,9 @@
 import { z } from 'zod';
 import { answerStatsSchema, stopReasonSchema } from './chats';
 import { errorPayloadSchema } from './errors';
-import { idSchema } from './limits';
+import { idSchema, nothing, operation } from './limits';
 import { modelInfoSchema } from './models';
+import type { EventMap, OperationMap } from './rpc';
 import { effectiveCacheTypeSchema, ropeSchema } from './settings';
 
 export const capabilitiesSchema = z.object({
@@ -179,7 +180,7 @@ export type LoadStep = z.infer<typeof loadStepSchema>;
 const stallSchema = z.enum(['start', 'silent', 'stop']);
 export type Stall = z.infer<typeof stallSchema>;
 
-export const engineStatusSchema = z.object({
+const engineStatusSchema = z.object({
   state: engineStateSchema,
   capabilities: capabilitiesSchema.nullable(),
   modelId: idSchema.nullable(),
@@ -265,3 +266,26 @@ export const savedSessionSchema = z.object({
   problem: z.string().nullable(),
 });
 export type SavedSession = z.infer<typeof savedSessionSchema>;
+
+/** `models.select` is among them: it answers with the status. */
+export const engineOperations = {
+  /** saved caches of chats; the engine must be running */
+  'sessions.list': operation(nothing, z.array(savedSessionSchema)),
+  'sessions.remove': operation(z.object({ sessionId: idSchema }), nothing),
+  'sessions.clear': operation(nothing, nothing),
+
+  'engine.status': operation(nothing, engineStatusSchema),
+  /** loads the model and remembers it; `force`: even when it does not fit into the memory */
+  'models.select': operation(z.object({ modelId: idSchema, force: z.boolean().optional() }), engineStatusSchema),
+  /** tries again: loads the model with the settings as they are now, whether they have changed or not; `force` as above */
+  'engine.reload': operation(z.object({ force: z.boolean() }).optional(), engineStatusSchema),
+  'engine.cancelLoad': operation(nothing, nothing),
+  /** ends a process that does not answer and starts another; what it was doing ends as at a crash */
+  'engine.restart': operation(nothing, nothing),
+} as const satisfies OperationMap;
+
+export const engineEvents = {
+  onEngine: engineStatusSchema,
+  /** straight from the engine process, at most 60 a second */
+  onStream: streamFrameSchema,
+} as const satisfies EventMap;

@@ -23,13 +23,11 @@ import {
   streamFrameSchema,
 } from './engine';
 import { contextFitSchema, machineMemorySchema } from './fit';
-import { idSchema } from './limits';
+import { idSchema, nothing, operation } from './limits';
 import { memoryProbeSchema } from './machine';
 import { modelInfoSchema } from './models';
-import { type ClientOf, type HandlersOf, type OperationMap, operation } from './rpc';
+import type { ClientOf, HandlersOf, OperationMap } from './rpc';
 import { contextSettingsSchema, samplingSettingsSchema, sessionSettingsSchema } from './settings';
-
-const nothing = z.void();
 
 /** One message as the chat template sees it. */
 const promptMessageSchema = z.object({

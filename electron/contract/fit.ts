@@ -5,7 +5,9 @@
 
 import { z } from 'zod';
 import { type EffectiveContext, memoryEstimateSchema } from './engine';
-import { type CacheType, type ContextSettings, cacheTypeSchema } from './settings';
+import { idSchema, limits, operation } from './limits';
+import type { OperationMap } from './rpc';
+import { type CacheType, type ContextSettings, cacheTypeSchema, contextSettingsSchema } from './settings';
 
 /** `unified`: a GPU that works in the machine's own memory. */
 const memoryKindSchema = z.enum(['ram', 'unified', 'gpu']);
@@ -208,3 +210,25 @@ function sameRope(loaded: EffectiveContext, asked: AskedContext, trained: number
 function roundedUp(nCtx: number): number {
   return Math.ceil(nCtx / 256) * 256;
 }
+
+/** Of the engine's operations the one that answers with what fits. */
+export const fitOperations = {
+  /**
+   * what the loaded (or named) model would take of the memory with these settings, whether that fits into this machine now, and
+   * the longest context that does, by cache type; all from dry runs
+   */
+  'engine.plan': operation(
+    z.object({
+      modelId: idSchema.optional(),
+      /** left out: those that the model would be loaded with */
+      context: contextSettingsSchema.optional(),
+      /** what each cache type would take on each side too */
+      sides: z.boolean().optional(),
+      /** tokens; the marks go no further; when it is left out, as many as the model was trained for */
+      longest: z.number().int().min(limits.minContext).max(limits.maxContext).optional(),
+      /** any id of the asking view: its newer question ends the older one with the code `cancelled` */
+      asker: idSchema.optional(),
+    }),
+    contextFitSchema,
+  ),
+} as const satisfies OperationMap;

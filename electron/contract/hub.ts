@@ -6,8 +6,9 @@
 import { z } from 'zod';
 import { errorPayloadSchema } from './errors';
 import { contextFitSchema } from './fit';
-import { idSchema, limits } from './limits';
+import { idSchema, limits, nothing, operation } from './limits';
 import { modelInfoSchema } from './models';
+import type { EventMap, OperationMap } from './rpc';
 import { contextSettingsSchema } from './settings';
 
 /** A number that a hub tells. Any other (negative, broken, not exact) ends in a loop or an offset that no file has. */
@@ -153,7 +154,7 @@ export const hubFitSchema = z.object({
 export type HubFit = z.infer<typeof hubFitSchema>;
 
 /** Who asks the hub. The token itself never leaves the main process. */
-export const hubAccountSchema = z.object({
+const hubAccountSchema = z.object({
   /** address that is asked, without path and credentials */
   endpoint: z.string(),
   /** address that questions to it go through, without credentials; null: none */
@@ -197,7 +198,7 @@ export type CatalogueEntry = z.infer<typeof catalogueEntrySchema>;
 export const downloadStateSchema = z.enum(['queued', 'active', 'waiting', 'checking', 'paused', 'failed', 'done']);
 export type DownloadState = z.infer<typeof downloadStateSchema>;
 
-export const downloadSchema = z.object({
+const downloadSchema = z.object({
   id: idSchema,
   repo: repoSchema,
   revision: revisionSchema,
@@ -232,3 +233,34 @@ export const downloadRequestSchema = z.object({
   file: repoPathSchema,
 });
 export type DownloadRequest = z.input<typeof downloadRequestSchema>;
+
+export const hubOperations = {
+  /** GGUF models of the hub, thirty at a time */
+  'hub.search': operation(hubQuestionSchema, hubPageSchema),
+  /** ends the search of this view; nobody waits for its answer */
+  'hub.cancelSearch': operation(z.object({ asker: idSchema }), nothing),
+  'hub.model': operation(z.object({ repo: repoSchema, revision: revisionSchema.default('main') }), hubModelPageSchema),
+  /** what a file would take of this machine, before it is downloaded: its header is read, some megabytes at most */
+  'hub.fit': operation(hubFitQuestionSchema, hubFitSchema),
+  /** suggestions that need no network */
+  'hub.catalogue': operation(nothing, z.array(catalogueEntrySchema)),
+  'hub.account': operation(nothing, hubAccountSchema),
+  /** kept in the keyring of the system, and never told again; null: forgotten. Refused where `canSave` is false */
+  'hub.setToken': operation(z.object({ token: z.string().min(1).max(1000).nullable() }), hubAccountSchema),
+
+  'downloads.list': operation(nothing, z.array(downloadSchema)),
+  /** a file that is on the list already is resumed */
+  'downloads.start': operation(downloadRequestSchema, downloadSchema),
+  'downloads.pause': operation(z.object({ id: idSchema }), downloadSchema),
+  /** goes on after a pause or a failure; ends the wait for the next attempt */
+  'downloads.resume': operation(z.object({ id: idSchema }), downloadSchema),
+  /** off the list, and what is half there off the disk; a model that is done stays */
+  'downloads.cancel': operation(z.object({ id: idSchema }), nothing),
+  /** takes those that are done off the list */
+  'downloads.clear': operation(nothing, nothing),
+} as const satisfies OperationMap;
+
+export const hubEvents = {
+  /** every download: at each change of state, and four times a second while one runs */
+  onDownloads: z.array(downloadSchema),
+} as const satisfies EventMap;

@@ -1,4 +1,4 @@
-/** Limits of what crosses the contract. One place, so that the gate, the forms and the tests agree. */
+/** What every file of the contract is made with: operations, and their limits in one place, so that gate, forms and tests agree. */
 import { z } from 'zod';
 
 export const limits = {
@@ -34,3 +34,16 @@ export const limits = {
 } as const;
 
 export const idSchema = z.string().min(1).max(limits.maxIdLength);
+export const pathSchema = z.string().min(1).max(limits.maxPathLength);
+export const textSchema = z.string().max(limits.maxMessage);
+export const nothing = z.void();
+
+/** An operation: what goes in and what comes out, both checked at the boundary. */
+export interface Operation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> {
+  readonly input: I;
+  readonly output: O;
+}
+
+export function operation<I extends z.ZodType, O extends z.ZodType>(input: I, output: O): Operation<I, O> {
+  return { input, output };
+}

@@ -2,7 +2,8 @@
 
 import { z } from 'zod';
 import type { ContextFit } from './fit';
-import { limits } from './limits';
+import { limits, nothing, operation } from './limits';
+import type { EventMap, OperationMap } from './rpc';
 import { cacheTypeSchema } from './settings';
 
 export const bandwidthSchema = z.object({
@@ -45,11 +46,11 @@ const machineChoiceSchema = z.object({
 });
 export type MachineChoice = z.infer<typeof machineChoiceSchema>;
 
-export const machineProfileSchema = z.object({ facts: machineFactsSchema, choice: machineChoiceSchema });
+const machineProfileSchema = z.object({ facts: machineFactsSchema, choice: machineChoiceSchema });
 export type MachineProfile = z.infer<typeof machineProfileSchema>;
 
 /** What a window hears while the machine is measured; null: it is not. */
-export const machineProgressSchema = z.object({ fraction: z.number().nullable() });
+const machineProgressSchema = z.object({ fraction: z.number().nullable() });
 export type MachineProgress = z.infer<typeof machineProgressSchema>;
 
 // Threads, context length and cache types for a machine, each with the reason in one sentence. Pure.
@@ -183,3 +184,20 @@ export function pagesOf(status: string): Pages | null {
   const shared = bytes('RssShmem');
   return anonymous === null || file === null || shared === null ? null : { own: anonymous + shared, file };
 }
+
+export const machineOperations = {
+  'app.power': operation(nothing, powerSchema),
+
+  /** what was measured last, and what follows from it for the model that is in use; null: never measured */
+  'machine.profile': operation(nothing, machineProfileSchema.nullable()),
+  /** measures again, in under five seconds; refused while an answer is written, and ended by one */
+  'machine.probe': operation(nothing, machineProfileSchema),
+  'machine.cancelProbe': operation(nothing, nothing),
+} as const satisfies OperationMap;
+
+export const machineEvents = {
+  /** while the machine is measured, and once when that has ended */
+  onMachine: machineProgressSchema,
+  /** heat and power of the machine, where the platform tells */
+  onPower: powerSchema,
+} as const satisfies EventMap;

@@ -1,7 +1,9 @@
 /** Models: GGUF files that the app knows. The window holds ids; paths stay in the main process. */
 import { z } from 'zod';
-import { idSchema } from './limits';
-import { contextSettingsSchema, modelDefaultsSchema } from './settings';
+import { errorPayloadSchema } from './errors';
+import { idSchema, limits, nothing, operation, pathSchema } from './limits';
+import type { EventMap, OperationMap } from './rpc';
+import { applySchema, contextSettingsSchema, modelDefaultsSchema } from './settings';
 
 /** Models that were built into earlier versions: chats, settings and presets of those name them. */
 export const formerBuiltIn = [{ name: 'concertina-tiny', fileName: 'concertina-tiny-q8_0.gguf' }] as const;
@@ -31,7 +33,7 @@ export const modelInfoSchema = z.object({
 export type ModelInfo = z.infer<typeof modelInfoSchema>;
 
 /** One file of a model, or the first of its parts. */
-export const modelPlaceSchema = z.object({
+const modelPlaceSchema = z.object({
   id: idSchema,
   /** file name, for people; where another app names its files by hashes, the name that it gives the model */
   fileName: z.string(),
@@ -42,7 +44,7 @@ export const modelPlaceSchema = z.object({
 });
 export type ModelPlace = z.infer<typeof modelPlaceSchema>;
 
-export const modelEntrySchema = z.object({
+const modelEntrySchema = z.object({
   id: idSchema,
   /** as in its first place, like `location` */
   fileName: z.string(),
@@ -61,7 +63,7 @@ export const modelEntrySchema = z.object({
 export type ModelEntry = z.infer<typeof modelEntrySchema>;
 
 /** What a header says beyond `ModelInfo`, and what is known of the file. */
-export const modelDetailsSchema = z.object({
+const modelDetailsSchema = z.object({
   /** tokens; null: every layer sees the whole context */
   slidingWindow: z.number().nullable(),
   /** of a mixture of experts, and how many work on one token; null: it is none */
@@ -81,7 +83,7 @@ export const modelDetailsSchema = z.object({
 export type ModelDetails = z.infer<typeof modelDetailsSchema>;
 
 /** Folders: those of other apps that could be added, and those that were. */
-export const modelPlacesSchema = z.object({
+const modelPlacesSchema = z.object({
   /** there, and not on the list; nothing in them was looked at */
   offered: z.array(z.object({ id: idSchema, app: z.string(), location: z.string() })),
   folders: z.array(
@@ -98,5 +100,47 @@ export const modelPlacesSchema = z.object({
 export type ModelPlaces = z.infer<typeof modelPlacesSchema>;
 
 /** How far a search for models has come. */
-export const addProgressSchema = z.object({ folders: z.number().int(), models: z.number().int() });
+const addProgressSchema = z.object({ folders: z.number().int(), models: z.number().int() });
 export type AddProgress = z.infer<typeof addProgressSchema>;
+
+const addModelsResultSchema = z.object({
+  added: z.array(modelEntrySchema),
+  refused: z.array(z.object({ name: z.string(), error: errorPayloadSchema })),
+});
+export type AddModelsResult = z.infer<typeof addModelsResultSchema>;
+
+export const modelOperations = {
+  'models.list': operation(nothing, z.array(modelEntrySchema)),
+  /** a native file dialog; refused in headless mode */
+  'models.addFromDialog': operation(z.object({ kind: z.enum(['files', 'folder']) }), addModelsResultSchema),
+  /** paths: of dropped files (put in by the preload bridge), or typed by a person in headless mode */
+  'models.addPaths': operation(
+    z.object({ paths: z.array(pathSchema).min(1).max(limits.maxPathsPerCall) }),
+    addModelsResultSchema,
+  ),
+  /** ends the search through a folder that is being added, which then is not */
+  'models.cancelAdd': operation(nothing, nothing),
+  /** folders of other apps on this machine, of which nothing was read yet, and the folders that were added */
+  'models.scan': operation(nothing, modelPlacesSchema),
+  /** adds folders that `models.scan` offered */
+  'models.addPlaces': operation(z.object({ ids: z.array(idSchema).min(1) }), addModelsResultSchema),
+  /** off the list with all its models; nothing in it is touched */
+  'models.removeFolder': operation(z.object({ id: idSchema }), nothing),
+  /** off the list; the file stays where it is. Of a model with several places: this one */
+  'models.remove': operation(z.object({ modelId: idSchema }), nothing),
+  /** its files go to the trash of the system, and it leaves the list; refused in headless mode, and while it is in use */
+  'models.trash': operation(z.object({ modelId: idSchema }), nothing),
+  /** reads the header of its file */
+  'models.details': operation(z.object({ modelId: idSchema }), modelDetailsSchema),
+  /** what is set for this model alone; null: nothing any more. If it is in use, it is loaded again where that is needed */
+  'models.setDefaults': operation(
+    z.object({ modelId: idSchema, defaults: modelDefaultsSchema.nullable(), apply: applySchema.optional() }),
+    nothing,
+  ),
+} as const satisfies OperationMap;
+
+export const modelEvents = {
+  onModels: z.array(modelEntrySchema),
+  /** while a folder is searched that is to be added */
+  onAddProgress: addProgressSchema,
+} as const satisfies EventMap;

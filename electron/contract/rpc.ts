@@ -1,10 +1,11 @@
 /**
  * Calls between two processes, whichever two: what an operation is, what travels for it, the calling side and the serving
- * side. What the operations are is declared once each, in `contract.ts` (window) and `engineContract.ts` (engine).
+ * side. What the operations are is declared once each: `contract.ts` (window) and `engineContract.ts` (engine) join them.
  */
 
 import { z } from 'zod';
 import { ConcertinaError, type ErrorPayload, errorPayloadSchema, issueText, toErrorPayload } from './errors';
+import type { Operation } from './limits';
 
 interface Pending {
   resolve(value: unknown): void;
@@ -87,18 +88,8 @@ export function createRemote<M extends OperationMap, E extends EventMap>(
   return { client: { call, on } as unknown as ClientOf<M, E>, receive, fail };
 }
 
-/** An operation: what goes in and what comes out, both checked at the boundary. */
-interface Operation<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> {
-  readonly input: I;
-  readonly output: O;
-}
-
-export function operation<I extends z.ZodType, O extends z.ZodType>(input: I, output: O): Operation<I, O> {
-  return { input, output };
-}
-
 export type OperationMap = Record<string, Operation>;
-type EventMap = Record<string, z.ZodType>;
+export type EventMap = Record<string, z.ZodType>;
 
 /** What a caller may pass (defaults not filled in yet). */
 export type InputOf<O extends Operation> = z.input<O['input']>;

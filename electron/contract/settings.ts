@@ -1,7 +1,8 @@
 /** Settings of the app. Missing keys take their defaults, so a file of an older version always parses. */
 
 import { z } from 'zod';
-import { idSchema, limits } from './limits';
+import { idSchema, limits, nothing, operation } from './limits';
+import type { EventMap, OperationMap } from './rpc';
 
 // KV cache types that a person can choose, in the order of their size. Bytes come from the engine, never from here.
 
@@ -182,7 +183,7 @@ export const applySchema = z.object({
 });
 export type Apply = z.infer<typeof applySchema>;
 
-export const settingsUpdateSchema = settingsPatchSchema.extend({
+const settingsUpdateSchema = settingsPatchSchema.extend({
   scope: settingsScopeSchema.optional(),
   apply: applySchema.optional(),
 });
@@ -241,7 +242,7 @@ function defined<T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K
 
 // Presets: a system prompt and the sampling under a name, and if the person wishes the model and its context too.
 
-export const presetContentSchema = z.object({
+const presetContentSchema = z.object({
   name: z.string().trim().min(1).max(limits.maxPresetName),
   systemPrompt: z.string().max(limits.maxSystemPrompt),
   sampling: samplingSettingsSchema,
@@ -266,3 +267,21 @@ export const presetsSchema = z.object({
   defaultId: idSchema.nullable().default(null),
 });
 export type Presets = z.infer<typeof presetsSchema>;
+
+export const settingsOperations = {
+  /** as they count for the model in use; `all`: what is set for all models */
+  'settings.get': operation(z.object({ scope: z.literal('all') }).optional(), settingsSchema),
+  'settings.update': operation(settingsUpdateSchema, settingsSchema),
+
+  'presets.list': operation(nothing, presetsSchema),
+  /** `presetId`: the one that is replaced; null: a new one */
+  'presets.save': operation(z.object({ presetId: idSchema.nullable(), preset: presetContentSchema }), presetsSchema),
+  'presets.remove': operation(z.object({ presetId: idSchema }), presetsSchema),
+  /** the one that new chats begin with; null: none */
+  'presets.setDefault': operation(z.object({ presetId: idSchema.nullable() }), presetsSchema),
+} as const satisfies OperationMap;
+
+export const settingsEvents = {
+  onSettings: settingsSchema,
+  onPresets: presetsSchema,
+} as const satisfies EventMap;

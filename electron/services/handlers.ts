@@ -1,11 +1,12 @@
 /** One handler for each operation of the contract, and the emitters of each event: the gate and the WebSocket server serve both. */
 
 import { randomUUID } from 'node:crypto';
-import type { ExportedChat } from '../contract/chatFile';
+import type { ExportedChat } from '../contract/chatOperations';
 import type { ChatSummary } from '../contract/chats';
 import type { compareOperations } from '../contract/compare';
 import { type AppInfo, type EventName, type EventPayload, type Handlers, operations } from '../contract/contract';
 import { ConcertinaError, stackOf } from '../contract/errors';
+import type { hubOperations } from '../contract/hub';
 import { dispatch, type Envelope, type HandlersOf } from '../contract/rpc';
 import { exportedText, recordsOf, withDocuments } from './chats/chatMarkdown';
 import type { ChatSearch } from './chats/chatSearch';
@@ -313,9 +314,7 @@ function createCompareHandlers(compare: CompareService): HandlersOf<typeof compa
 
 // Handlers of the hub and of downloads.
 
-type HubNames = Extract<keyof Handlers, `hub.${string}` | `downloads.${string}`>;
-
-function createHubHandlers({ service, downloads }: Hub): Pick<Handlers, HubNames> {
+function createHubHandlers({ service, downloads }: Hub): HandlersOf<typeof hubOperations> {
   return {
     'hub.search': (question) => service.search(question),
     'hub.cancelSearch': async ({ asker }) => service.cancelSearch(asker),

@@ -1,7 +1,8 @@
 /** What the rest of the renderer sees of the services behind the window, whichever carrier is in use. */
 
-import type { AddModelsResult, Client } from '../../electron/contract/contract';
+import type { Client } from '../../electron/contract/contract';
 import type { ErrorCode, ErrorPayload } from '../../electron/contract/errors';
+import type { AddModelsResult } from '../../electron/contract/models';
 import type { UploadOptions } from './upload';
 
 /** `refused`: the server was never reached or does not take our token; trying again will not help by itself. */

@@ -1,6 +1,7 @@
 /** Chooses the carrier. The only place that knows whether the page runs in Electron or in a browser. */
 
-import type { AddModelsResult, OperationName, WindowApi } from '../../electron/contract/contract';
+import type { OperationName, WindowApi } from '../../electron/contract/contract';
+import type { AddModelsResult } from '../../electron/contract/models';
 import { type Envelope, socketProtocols } from '../../electron/contract/rpc';
 import { type AppClient, CallError } from './client';
 import type { Socket } from './socketClient';

@@ -10,7 +10,7 @@ import type {
   TrashedChat,
 } from '../../electron/contract/chats';
 import type { ComparePlan, CompareRun, CompareSummary } from '../../electron/contract/compare';
-import type { AddModelsResult, AppInfo } from '../../electron/contract/contract';
+import type { AppInfo } from '../../electron/contract/contract';
 import type { DocumentInfo, DocumentJob, DocumentUsage, Section } from '../../electron/contract/documents';
 import type { EngineStatus, LiveStats, Memory, SavedSession } from '../../electron/contract/engine';
 import type { ErrorPayload } from '../../electron/contract/errors';
@@ -25,7 +25,7 @@ import type {
   HubSort,
 } from '../../electron/contract/hub';
 import { type MachineProfile, type Power, unknownPower } from '../../electron/contract/machine';
-import type { AddProgress, ModelEntry, ModelPlaces } from '../../electron/contract/models';
+import type { AddModelsResult, AddProgress, ModelEntry, ModelPlaces } from '../../electron/contract/models';
 import type {
   CacheType,
   ContextSettings,

@@ -1,6 +1,6 @@
 /** A chat as Markdown, to be read by people: title, dates, models, what was used of documents, and the figures of answers. */
 
-import type { ExportedChat, ExportOptions } from '../../contract/chatFile';
+import type { ExportedChat, ExportOptions } from '../../contract/chatOperations';
 import type { AnswerStats, Attachment, Chat, Message, StopReason } from '../../contract/chats';
 import { branchTo, type ChatRecord } from './chatLog';
 

@@ -1,5 +1,6 @@
 /** A turn: a question appended to a chat and the answer to it, from the first frame to the final record. */
 import { randomUUID } from 'node:crypto';
+import type { Turn } from '../../contract/chatOperations';
 import {
   type Attachment,
   asAsked,
@@ -12,7 +13,6 @@ import {
   titleFrom,
   withoutReleased,
 } from '../../contract/chats';
-import type { Turn } from '../../contract/contract';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
 import type { Settings } from '../../contract/settings';
 import type { DocumentStore } from '../documents/documentStore';

@@ -1,8 +1,7 @@
 /** Documents that came with a file of exported chats: their text was taken out elsewhere, their files are not here. */
 import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
-import type { ExportedDocument } from '../../contract/chatFile';
-import type { DocumentInfo, Section } from '../../contract/documents';
+import type { DocumentInfo, ExportedDocument, Section } from '../../contract/documents';
 import { ConcertinaError } from '../../contract/errors';
 import type { TextMark } from '../../contract/workerTasks';
 import { storageError } from '../lib/files';

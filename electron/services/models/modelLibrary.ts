@@ -1,8 +1,7 @@
 /** The models that a person can choose: the embedded one, added files, and the GGUF files of added folders. Read only. */
 import { basename, join, resolve } from 'node:path';
-import type { AddModelsResult } from '../../contract/contract';
 import { ConcertinaError, type ErrorPayload, messageOf, toErrorPayload } from '../../contract/errors';
-import type { AddProgress, ModelDetails, ModelEntry, ModelPlaces } from '../../contract/models';
+import type { AddModelsResult, AddProgress, ModelDetails, ModelEntry, ModelPlaces } from '../../contract/models';
 import type { ModelInspector } from '../engine/modelInspector';
 import { type HeaderFacts, readHeaderFacts } from '../hub/ggufHeader';
 import { Emitter } from '../lib/emitter';

@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { toast } from 'sonner';
-import type { ExportOptions } from '../../../electron/contract/chatFile';
+import type { ExportOptions } from '../../../electron/contract/chatOperations';
 import type { ChatSummary } from '../../../electron/contract/chats';
 import { useActions } from '../../state/useApp';
 import { Button } from '../../ui/Button';

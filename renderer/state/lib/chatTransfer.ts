@@ -6,9 +6,9 @@ import {
   chatFileStart,
   chatsOfFile,
   type ExportedChat,
-  type ExportedDocument,
   type ExportOptions,
-} from '../../../electron/contract/chatFile';
+} from '../../../electron/contract/chatOperations';
+import type { ExportedDocument } from '../../../electron/contract/documents';
 import { limits } from '../../../electron/contract/limits';
 import { errorPayloadOf } from '../../bridge/client';
 import type { Tools } from '../slice';

@@ -1,3 +1,4 @@
+import type { Turn } from '../../../electron/contract/chatOperations';
 import {
   type Attachment,
   type Chat,
@@ -5,7 +6,7 @@ import {
   type SummaryKind,
   titleFrom,
 } from '../../../electron/contract/chats';
-import type { EventPayload, Turn } from '../../../electron/contract/contract';
+import type { EventPayload } from '../../../electron/contract/contract';
 import { type Draft, emptyDraft, newChatKey } from '../appState';
 import { attachmentsOf } from '../lib/attach';
 import { indexChildren, leafBelow, pathTo, withMessages } from '../lib/messageTree';

@@ -1,5 +1,9 @@
-import type { AddModelsResult } from '../../../electron/contract/contract';
-import { type AddProgress, formerBuiltIn, type ModelEntry } from '../../../electron/contract/models';
+import {
+  type AddModelsResult,
+  type AddProgress,
+  formerBuiltIn,
+  type ModelEntry,
+} from '../../../electron/contract/models';
 import type { Apply, ModelDefaults } from '../../../electron/contract/settings';
 import type { AppState } from '../appState';
 import { pathTo } from '../lib/messageTree';

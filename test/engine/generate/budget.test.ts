@@ -2,8 +2,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
+import type { Turn } from '@/electron/contract/chatOperations';
 import type { Attachment } from '@/electron/contract/chats';
-import type { Turn } from '@/electron/contract/contract';
 import { marksOf, withoutMarks } from '@/electron/engine/escapeSpecialTokens';
 import type { ChatMessage } from '@/electron/engine/native/types';
 import { TokenCounter } from '@/electron/engine/tokenCounter';

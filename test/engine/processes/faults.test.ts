@@ -8,8 +8,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import type { Turn } from '@/electron/contract/chatOperations';
 import { type Chat, canGoOn, type Message } from '@/electron/contract/chats';
-import type { Turn } from '@/electron/contract/contract';
 import { messagesOf } from '@/electron/workers/searcher';
 import { type HeadlessApp, startHeadlessApp } from '../../fixtures/headlessApp';
 import { filler, randomFrom, temporaryFolder } from '../support';

@@ -1,7 +1,8 @@
 import { describe, expect, it, test, vi } from 'vitest';
 import { z } from 'zod';
 import { ConcertinaError } from '@/electron/contract/errors';
-import { type CallMessage, createRemote, dispatch, operation } from '@/electron/contract/rpc';
+import { operation } from '@/electron/contract/limits';
+import { type CallMessage, createRemote, dispatch } from '@/electron/contract/rpc';
 import { SerialQueue } from '@/electron/contract/serialQueue';
 
 const operations = {

@@ -2,8 +2,8 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import type { Turn } from '@/electron/contract/chatOperations';
 import { type Attachment, type PromptBudget, releasedAlong } from '@/electron/contract/chats';
-import type { Turn } from '@/electron/contract/contract';
 import type { ChatMessage } from '@/electron/engine/native/types';
 import { createFakeEngine } from '@/test/fixtures/fakeEngine';
 import { Gate } from '@/test/fixtures/gate';

@@ -2,9 +2,8 @@
 import { readdir, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test, vi } from 'vitest';
-import type { ExportedDocument } from '@/electron/contract/chatFile';
 import type { Attachment, AttachmentPart } from '@/electron/contract/chats';
-import type { Section } from '@/electron/contract/documents';
+import type { ExportedDocument, Section } from '@/electron/contract/documents';
 import { documentBlock, stretchesOf } from '@/electron/services/documents/documentTexts';
 import { attach, bundlesWithWorkers, setUpServices } from '@/test/fixtures/services';
 

@@ -2,8 +2,8 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { AddModelsResult } from '@/electron/contract/contract';
 import { ConcertinaError } from '@/electron/contract/errors';
+import type { AddModelsResult } from '@/electron/contract/models';
 import { createFakeEngine } from '@/test/fixtures/fakeEngine';
 import { Gate } from '@/test/fixtures/gate';
 import { plan } from '@/test/fixtures/samples';

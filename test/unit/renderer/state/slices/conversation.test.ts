@@ -1,6 +1,6 @@
 /** Chats over the real services: what a person does, and what the window then holds. */
 import { describe, expect, it, vi } from 'vitest';
-import type { Turn } from '@/electron/contract/contract';
+import type { Turn } from '@/electron/contract/chatOperations';
 import { pathTo } from '@/renderer/state/lib/messageTree';
 import { selectActiveStats, selectIsAnswering } from '@/renderer/state/slices/live';
 import { selectProblem } from '@/renderer/state/slices/ui';

@@ -1,0 +1,161 @@
+/** What a window does with chats and the answers in them, and the form in which chats are exported. */
+
+import { z } from 'zod';
+import {
+  attachmentSchema,
+  budgetSchema,
+  chatSchema,
+  chatSummarySchema,
+  folderNameSchema,
+  messageSchema,
+  summaryKindSchema,
+  trashedChatSchema,
+} from './chats';
+import { idSchema, limits, nothing, operation, textSchema } from './limits';
+import type { EventMap, OperationMap } from './rpc';
+import { chatSearchAnswerSchema, chatSearchSchema } from './textSearch';
+
+// Exported chats. One chat is Markdown, to be read, or JSON, which is complete; a file of JSON holds any number of chats:
+// {"format":"concertina-chats","version":1,"exportedAt":ISO time,"app":version,"chats":[...]}, each as `exportedChatSchema`
+// says; and if requested "documents":[...], each as `exportedDocumentSchema` says. Saved sessions are not in it. The window
+// puts such files together and takes them apart.
+
+const format = 'concertina-chats';
+const version = 1;
+
+export function chatFileStart(app: string, exportedAt: Date): string {
+  const head = JSON.stringify({ format, version, exportedAt: exportedAt.toISOString(), app });
+  return `${head.slice(0, -1)},"chats":[\n`;
+}
+
+export const chatFileSeparator = ',\n';
+/** between the chats and the documents, where there are any */
+export const chatFileDocuments = '\n],"documents":[\n';
+export const chatFileEnd = '\n]}\n';
+
+/** The chats of such a file and the documents that came with them, unchecked; or why it is none. */
+export function chatsOfFile(text: string): { chats: unknown[]; documents: unknown[] } | { problem: string } {
+  const file = parsed(text);
+  if (file?.format !== format || !Array.isArray(file.chats)) {
+    return { problem: 'This file holds no chats of Concertina. Choose a JSON file that was exported here.' };
+  }
+  if (file.version !== version) {
+    return { problem: 'This file is of a newer version of Concertina. Update the app and import it again.' };
+  }
+  return { chats: file.chats, documents: Array.isArray(file.documents) ? file.documents : [] };
+}
+
+function parsed(text: string): { format?: unknown; version?: unknown; chats?: unknown; documents?: unknown } | null {
+  try {
+    return JSON.parse(text) as ReturnType<typeof parsed>;
+  } catch {
+    return null;
+  }
+}
+
+const exportedChatSchema = chatSchema.omit({ damagedLines: true });
+export type ExportedChat = z.infer<typeof exportedChatSchema>;
+
+const exportOptionsSchema = z.object({
+  format: z.enum(['markdown', 'json']),
+  /** `shown`: only the branch that the chat shows */
+  branches: z.enum(['shown', 'all']),
+});
+export type ExportOptions = z.infer<typeof exportOptionsSchema>;
+
+// Operations and events.
+
+const title = z.string().trim().min(1).max(limits.maxTitle);
+const attachments = z.array(attachmentSchema).max(limits.maxAttachments);
+
+/** Answer of an operation that starts an answer: the ids of what was appended to the chat. */
+const turnSchema = z.object({
+  requestId: idSchema,
+  /** null when the question was there already (regenerate, continue) */
+  userMessage: messageSchema.nullable(),
+  assistantMessage: messageSchema,
+});
+export type Turn = z.infer<typeof turnSchema>;
+
+export const chatOperations = {
+  'chats.list': operation(nothing, z.array(chatSummarySchema)),
+  'chats.create': operation(z.object({ title: title.optional() }), chatSummarySchema),
+  'chats.open': operation(z.object({ chatId: idSchema }), chatSchema),
+  'chats.rename': operation(z.object({ chatId: idSchema, title }), chatSummarySchema),
+  /** into the trash: `chats.restore` brings it back */
+  'chats.remove': operation(z.object({ chatId: idSchema }), nothing),
+  'chats.restore': operation(z.object({ chatId: idSchema }), chatSummarySchema),
+  /** choose the branch that is shown: the path from the root to this message */
+  'chats.selectBranch': operation(z.object({ chatId: idSchema, leafId: idSchema }), chatSchema),
+  'chats.setPinned': operation(z.object({ chatId: idSchema, pinned: z.boolean() }), chatSummarySchema),
+  /** moves chats into a folder, which is there from then on; null: out of theirs */
+  'chats.setFolder': operation(z.object({ chatIds: z.array(idSchema), folder: folderNameSchema.nullable() }), nothing),
+  /** titles and texts of all chats but those in the trash */
+  'chats.search': operation(chatSearchSchema, chatSearchAnswerSchema),
+  /** ends the search of this view, which nobody waits for */
+  'chats.cancelSearch': operation(z.object({ asker: idSchema }), nothing),
+  /** of this chat alone; it is read again from its start with the next question */
+  'chats.setSystemPrompt': operation(
+    z.object({ chatId: idSchema, systemPrompt: z.string().max(limits.maxSystemPrompt) }),
+    nothing,
+  ),
+  /** one chat as Markdown, or as the JSON object that `chats.import` takes */
+  'chats.exportText': operation(exportOptionsSchema.extend({ chatId: idSchema }), z.object({ text: z.string() })),
+  /** one chat of an exported file; it keeps its id unless that is taken. `documents`: ids that became others, by the old ones */
+  'chats.import': operation(
+    z.object({ chat: exportedChatSchema, documents: z.record(idSchema, idSchema).optional() }),
+    chatSummarySchema,
+  ),
+  'chats.trash': operation(nothing, z.array(trashedChatSchema)),
+  /** for good: chats of the trash, with their saved sessions */
+  'chats.destroy': operation(z.object({ chatIds: z.array(idSchema) }), nothing),
+
+  /** a document that is not stored any more is refused before anything is written */
+  'turns.send': operation(
+    z.object({
+      chatId: idSchema,
+      parentId: idSchema.nullable(),
+      text: textSchema.min(1),
+      attachments: attachments.optional(),
+    }),
+    turnSchema,
+  ),
+  /** documents of any length, read part by part; chosen pages or headings are, passages are not looked up */
+  'turns.summarise': operation(
+    z.object({
+      chatId: idSchema,
+      parentId: idSchema.nullable(),
+      attachments: attachments.min(1),
+      kind: summaryKindSchema,
+    }),
+    turnSchema,
+  ),
+  /** a second answer to the same question: a new branch beside the old one */
+  'turns.regenerate': operation(z.object({ chatId: idSchema, messageId: idSchema }), turnSchema),
+  /** the question in other words: a new branch beside the old one, and its answer. `attachments` left out: those it had */
+  'turns.edit': operation(
+    z.object({ chatId: idSchema, messageId: idSchema, text: textSchema.min(1), attachments: attachments.optional() }),
+    turnSchema,
+  ),
+  /** an answer that was stopped goes on in the same message; refused where other messages build on it */
+  'turns.continue': operation(z.object({ chatId: idSchema, messageId: idSchema }), turnSchema),
+  'turns.stop': operation(z.object({ requestId: idSchema }), nothing),
+  /** what would be sent, to the token; the model must be loaded, a running answer is not held up */
+  'turns.budget': operation(
+    z.object({ chatId: idSchema.nullable(), leafId: idSchema.nullable(), draft: textSchema, attachments }),
+    budgetSchema,
+  ),
+} as const satisfies OperationMap;
+
+export const chatEvents = {
+  onChats: z.array(chatSummarySchema),
+  /** how much a search of chats or of a document has read, 0 to 1, when it takes longer */
+  onSearch: z.object({ asker: idSchema, fraction: z.number() }),
+  /**
+   * A question that was asked, an answer that is written from now on (`stopReason` null; one that goes on too), and the
+   * final state of an answer: it ended, was stopped, failed or was interrupted.
+   * Without a stop reason also when passages of earlier questions left the prompt for it, before its first word; and of a summary
+   * each time a part begins: frames of part `i` have `partMessageId(message.id, i)`.
+   */
+  onMessage: z.object({ chatId: idSchema, message: messageSchema }),
+} as const satisfies EventMap;
