@@ -15,7 +15,7 @@ module.exports = {
     { from: 'build/native/bin', to: 'native', filter: ['*.node'] },
     { from: 'assets/models', to: 'models' },
     { from: 'assets/calibration', to: 'calibration' },
-    { from: 'assets/catalogue', to: 'catalogue' },
+    { from: 'assets/catalog', to: 'catalog' },
     // outside the archive, so that a person finds them without the app; electron-builder then leaves them out of it
     { from: 'LICENSE', to: 'LICENSE.txt' },
     { from: 'build/app/THIRD-PARTY-NOTICES.txt', to: 'THIRD-PARTY-NOTICES.txt' },

@@ -121,7 +121,7 @@ export const chatOperations = {
     turnSchema,
   ),
   /** documents of any length, read part by part; chosen pages or headings are, passages are not looked up */
-  'turns.summarise': operation(
+  'turns.summarize': operation(
     z.object({
       chatId: idSchema,
       parentId: idSchema.nullable(),

@@ -166,7 +166,7 @@ const hubAccountSchema = z.object({
 export type HubAccount = z.infer<typeof hubAccountSchema>;
 
 /** Models that are known to work well, for a first start without a network. */
-export const catalogueEntrySchema = z.object({
+export const catalogEntrySchema = z.object({
   repo: repoSchema,
   title: z.string(),
   /** one sentence for people */
@@ -185,7 +185,7 @@ export const catalogueEntrySchema = z.object({
   /** true: this project has run this file */
   verifiedHere: z.boolean(),
 });
-export type CatalogueEntry = z.infer<typeof catalogueEntrySchema>;
+export type CatalogEntry = z.infer<typeof catalogEntrySchema>;
 
 // Downloads of models, as a window sees them. A split file is one.
 
@@ -243,7 +243,7 @@ export const hubOperations = {
   /** what a file would take of this machine, before it is downloaded: its header is read, some megabytes at most */
   'hub.fit': operation(hubFitQuestionSchema, hubFitSchema),
   /** suggestions that need no network */
-  'hub.catalogue': operation(nothing, z.array(catalogueEntrySchema)),
+  'hub.catalog': operation(nothing, z.array(catalogEntrySchema)),
   'hub.account': operation(nothing, hubAccountSchema),
   /** kept in the keyring of the system, and never told again; null: forgotten. Refused where `canSave` is false */
   'hub.setToken': operation(z.object({ token: z.string().min(1).max(1000).nullable() }), hubAccountSchema),

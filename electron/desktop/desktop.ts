@@ -97,8 +97,8 @@ export function calibrationText(): string {
   return join(asset('calibration'), 'text.txt');
 }
 
-export function catalogue(): string {
-  return join(asset('catalogue'), 'models.json');
+export function catalog(): string {
+  return join(asset('catalog'), 'models.json');
 }
 
 /** The file of all licenses; a packaged app has it outside its archive, where a person finds it too. */

@@ -19,7 +19,7 @@ import { fitText, table } from './estimate';
 interface CommandParts {
   openInspector: () => ProcessTransport;
   embeddedModels: string;
-  catalogue: string;
+  catalog: string;
   version: string;
   /** takes the data folder for this process; throws where another one has it */
   lock: () => void;
@@ -46,7 +46,7 @@ export async function runCommand(command: Command, parts: CommandParts): Promise
     inspector: { inspect: notHere },
   });
   const hub = await setUpHub({
-    ...{ dataFolder: command.dataFolder, catalogueFile: parts.catalogue, version: parts.version, keyring: null },
+    ...{ dataFolder: command.dataFolder, catalogFile: parts.catalog, version: parts.version, keyring: null },
     judge: inspector,
     downloadSettings: () => settings.get().downloads,
     onModel: (path) => library.adopt(path),

@@ -54,7 +54,7 @@ async function endAfter(args: string[]): Promise<void> {
     process.exitCode = await runCommand(command, {
       openInspector: () => openInspector(command.dataFolder),
       embeddedModels: join(root, 'assets', 'models'),
-      catalogue: join(root, 'assets', 'catalogue', 'models.json'),
+      catalog: join(root, 'assets', 'catalog', 'models.json'),
       version: appInfo().version,
       lock: () => lockFolder(command.dataFolder),
       requireWritable: () => requireWritable(command.dataFolder),
@@ -87,7 +87,7 @@ function openServices(dataFolder: string, firstProbe: boolean, log = logOf(dataF
     openInspector: () => openInspector(dataFolder),
     openDocuments: () => forkProcess(join(appFolder, 'documents.cjs')),
     bundles: appFolder,
-    catalogue: join(root, 'assets', 'catalogue', 'models.json'),
+    catalog: join(root, 'assets', 'catalog', 'models.json'),
     thirdPartyNotices: join(appFolder, 'THIRD-PARTY-NOTICES.txt'),
     keyring: null,
     processes: () => [process.pid],

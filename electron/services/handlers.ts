@@ -132,8 +132,8 @@ function createHandlers(parts: HandlerParts): Handlers {
     ...createHubHandlers(parts.hub),
 
     'turns.send': ({ chatId, parentId, text, attachments }) => turns.send(chatId, parentId, text, attachments),
-    'turns.summarise': ({ chatId, parentId, attachments, kind }) =>
-      turns.summarise(chatId, parentId, attachments, kind),
+    'turns.summarize': ({ chatId, parentId, attachments, kind }) =>
+      turns.summarize(chatId, parentId, attachments, kind),
     'turns.regenerate': ({ chatId, messageId }) => turns.regenerate(chatId, messageId),
     'turns.edit': ({ chatId, messageId, text, attachments }) => turns.edit(chatId, messageId, text, attachments),
     'turns.continue': ({ chatId, messageId }) => turns.continue(chatId, messageId),
@@ -320,7 +320,7 @@ function createHubHandlers({ service, downloads }: Hub): HandlersOf<typeof hubOp
     'hub.cancelSearch': async ({ asker }) => service.cancelSearch(asker),
     'hub.model': ({ repo, revision }) => service.model(repo, revision),
     'hub.fit': (question) => service.fit(question),
-    'hub.catalogue': () => service.catalogue(),
+    'hub.catalog': () => service.catalog(),
     'hub.account': async () => service.account(),
     'hub.setToken': ({ token }) => service.setToken(token),
 

@@ -42,7 +42,7 @@ export interface ServicesOptions {
   /** folder of the bundles of worker threads and of pdf.js's character maps (cmaps) */
   bundles: string;
   /** file of the suggested models */
-  catalogue: string;
+  catalog: string;
   /** file that the build made of all licenses */
   thirdPartyNotices: string;
   /** of the desktop's system; null: there is none, and access tokens come from the environment alone */
@@ -99,7 +99,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   });
   const { models } = library;
   const hub = await setUpHub({
-    ...{ dataFolder, log, catalogueFile: options.catalogue, version: app.version, keyring: options.keyring },
+    ...{ dataFolder, log, catalogFile: options.catalog, version: app.version, keyring: options.keyring },
     ...(options.keepAwake ? { keepAwake: options.keepAwake } : {}),
     judge: inspector,
     downloadSettings: () => settings.get().downloads,

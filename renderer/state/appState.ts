@@ -16,7 +16,7 @@ import type { EngineStatus, LiveStats, Memory, SavedSession } from '../../electr
 import type { ErrorPayload } from '../../electron/contract/errors';
 import type { ContextFit } from '../../electron/contract/fit';
 import type {
-  CatalogueEntry,
+  CatalogEntry,
   Download,
   HubAccount,
   HubFit,
@@ -373,7 +373,7 @@ interface HubState {
   /** why the last search has no answer */
   problem: ErrorPayload | null;
   /** null until it was read */
-  catalogue: CatalogueEntry[] | null;
+  catalog: CatalogEntry[] | null;
   page: OpenPage | null;
   /** null: as in the settings */
   asked: AskedContext | null;
@@ -389,7 +389,7 @@ export const initialHub: HubState = {
   asksMore: false,
   results: null,
   problem: null,
-  catalogue: null,
+  catalog: null,
   page: null,
   asked: null,
   fits: {},

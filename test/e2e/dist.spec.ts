@@ -20,7 +20,7 @@ test('the packaged app starts, answers and reads a document', async ({ browserNa
     'THIRD-PARTY-NOTICES.txt',
     'app.asar',
     'calibration',
-    'catalogue',
+    'catalog',
     'models',
     'native',
   ]);

@@ -1,5 +1,5 @@
 /**
- * Summarises documents that may be longer than the context: part by part, then the results are joined, by groups first where
+ * Summarizes documents that may be longer than the context: part by part, then the results are joined, by groups first where
  * they are too long for one pass. What is left to do follows from the parts alone, so it goes on after any end.
  */
 import {

@@ -74,7 +74,7 @@ export class TurnService {
   }
 
   /** Documents of any length, read part by part; the answer joins what was written about the parts. */
-  async summarise(
+  async summarize(
     chatId: string,
     parentId: string | null,
     attachments: readonly Attachment[],

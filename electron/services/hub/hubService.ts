@@ -7,8 +7,8 @@ import type { FitRequest } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
 import type { ContextFit } from '../../contract/fit';
 import {
-  type CatalogueEntry,
-  catalogueEntrySchema,
+  type CatalogEntry,
+  catalogEntrySchema,
   type FitGrade,
   type HubAccount,
   type HubFile,
@@ -45,7 +45,7 @@ interface HubParts {
   headerFolder: string;
   /** id in the model list of a file that is on this disk */
   localId(repo: string, file: string, bytes: number): Promise<string | null>;
-  catalogueFile: string;
+  catalogFile: string;
 }
 
 const keptTrees = 50;
@@ -142,8 +142,8 @@ class HubService {
     return this.account();
   }
 
-  catalogue(): Promise<CatalogueEntry[]> {
-    return readCatalogue(this.parts.catalogueFile);
+  catalog(): Promise<CatalogEntry[]> {
+    return readCatalog(this.parts.catalogFile);
   }
 
   close(): Promise<void> {
@@ -169,13 +169,13 @@ function gradeOf({ budgets }: ContextFit, gpuLayers: number): FitGrade {
 }
 
 const anyLength = ({ marks }: ContextFit) => marks.some(({ nCtx }) => nCtx > 0);
-// assets/catalogue/models.json: models to begin with, for a first start without a network.
+// assets/catalog/models.json: models to begin with, for a first start without a network.
 
-const catalogueSchema = z.object({ version: z.literal(1), models: z.array(catalogueEntrySchema) });
+const catalogSchema = z.object({ version: z.literal(1), models: z.array(catalogEntrySchema) });
 
-async function readCatalogue(path: string): Promise<CatalogueEntry[]> {
+async function readCatalog(path: string): Promise<CatalogEntry[]> {
   try {
-    return catalogueSchema.parse(JSON.parse(await readFile(path, 'utf8'))).models;
+    return catalogSchema.parse(JSON.parse(await readFile(path, 'utf8'))).models;
   } catch (error) {
     throw storageError('The list of suggested models could not be read', error);
   }
@@ -185,7 +185,7 @@ async function readCatalogue(path: string): Promise<CatalogueEntry[]> {
 
 export interface HubOptions {
   dataFolder: string;
-  catalogueFile: string;
+  catalogFile: string;
   version: string;
   keyring: Keyring | null;
   keepAwake?: (on: boolean) => void;
@@ -227,7 +227,7 @@ export async function setUpHub(options: HubOptions): Promise<Hub> {
   const service = new HubService({
     ...{ http, token, judge: options.judge },
     headerFolder: join(dataFolder, 'headers'),
-    catalogueFile: options.catalogueFile,
+    catalogFile: options.catalogFile,
     async localId(repo, file, bytes) {
       const path = placeOf(folder(), repo, file);
       const info = await stat(path).catch(() => null);

@@ -37,7 +37,7 @@ export function FirstActions({ reason, onAsk }: FirstActionsProps) {
 
   /** What does not fit is read part by part. Else the question stands in the field first, and stays there if it is refused. */
   async function ask(kind: SummaryKind): Promise<void> {
-    if (byParts) return conversation.summarise(kind);
+    if (byParts) return conversation.summarize(kind);
     conversation.setDraftText(taskQuestion(kind, documents.length));
     ui.focusComposer();
     await onAsk();

@@ -176,11 +176,11 @@ export function createConversationActions(
   }
 
   /** The documents of the draft, however long they are, part by part. */
-  async function summarise(kind: SummaryKind): Promise<void> {
+  async function summarize(kind: SummaryKind): Promise<void> {
     const names = currentDraft().documents.map(({ name }) => name);
     if (names.length === 0) return;
     await deliver(names.join(', '), (chat, attachments) =>
-      client.call('turns.summarise', { chatId: chat.id, parentId: shownLeaf(chat), attachments, kind }),
+      client.call('turns.summarize', { chatId: chat.id, parentId: shownLeaf(chat), attachments, kind }),
     );
   }
 
@@ -299,7 +299,7 @@ export function createConversationActions(
     receive,
     send,
     takeToNewChat,
-    summarise,
+    summarize,
     regenerate,
     goOn,
     edit,

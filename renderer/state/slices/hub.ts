@@ -44,7 +44,7 @@ export function createHubActions({ client, get, patch }: Tools) {
     patch('hub', { page: { repo, outcome: null, file: null } });
     const outcome = await outcomeOf(client.call('hub.model', { repo }));
     if (get().hub.page?.repo !== repo) return;
-    const usual = get().hub.catalogue?.find((entry) => entry.repo === repo)?.quant;
+    const usual = get().hub.catalog?.find((entry) => entry.repo === repo)?.quant;
     const file = outcome.ok ? (firstFile(outcome.value, usual)?.file ?? null) : null;
     patch('hub', { page: { repo, outcome, file } });
   }
@@ -117,12 +117,12 @@ export function createHubActions({ client, get, patch }: Tools) {
 
     /** What the first look needs: suggestions and the first search. */
     async begin(): Promise<void> {
-      const { catalogue, results, searching } = get().hub;
+      const { catalog, results, searching } = get().hub;
       if (!results && !searching) void find();
-      if (catalogue) return;
-      const found = await outcomeOf(client.call('hub.catalogue', undefined));
+      if (catalog) return;
+      const found = await outcomeOf(client.call('hub.catalog', undefined));
       // without suggestions there is still the search
-      patch('hub', { catalogue: found.ok ? found.value : [] });
+      patch('hub', { catalog: found.ok ? found.value : [] });
     },
 
     async readAccount(): Promise<void> {
@@ -154,7 +154,7 @@ export function isUsable({ kind, missingParts }: HubFile): boolean {
   return kind === 'model' && missingParts === 0;
 }
 
-/** `quant`: that of the catalogue, where it names the model; null: nothing here can be used */
+/** `quant`: that of the catalog, where it names the model; null: nothing here can be used */
 export function firstFile(page: HubModelPage, quant?: string): HubFile | null {
   const usable = filesOf(page).filter(isUsable);
   for (const name of [...(quant ? [quant] : []), ...usualQuants]) {
@@ -180,7 +180,7 @@ export const selectHubSearching = (state: AppState) => state.hub.searching;
 export const selectHubAsksMore = (state: AppState) => state.hub.asksMore;
 export const selectHubResults = (state: AppState) => state.hub.results;
 export const selectHubProblem = (state: AppState) => state.hub.problem;
-export const selectCatalogue = (state: AppState) => state.hub.catalogue;
+export const selectCatalog = (state: AppState) => state.hub.catalog;
 export const selectHubPage = (state: AppState) => state.hub.page;
 export const selectAskedContext = (state: AppState) => state.hub.asked;
 export const selectHubFits = (state: AppState) => state.hub.fits;

@@ -3,9 +3,9 @@
 import { Download, Heart, Lock } from 'lucide-react';
 import { type KeyboardEvent, type ReactNode, useState } from 'react';
 import type { ErrorPayload } from '../../../../electron/contract/errors';
-import type { CatalogueEntry, HubModel } from '../../../../electron/contract/hub';
+import type { CatalogEntry, HubModel } from '../../../../electron/contract/hub';
 import {
-  selectCatalogue,
+  selectCatalog,
   selectHubAccount,
   selectHubAsksMore,
   selectHubPage,
@@ -67,11 +67,11 @@ export function HubList() {
 }
 
 function Suggestions({ all, chosen }: { all: boolean; chosen: string | null }) {
-  const catalogue = useApp(selectCatalogue);
+  const catalog = useApp(selectCatalog);
   const [unfolded, setUnfolded] = useState(false);
-  if (!catalogue || catalogue.length === 0) return null;
-  const shown = all || unfolded ? catalogue : catalogue.slice(0, firstSuggestions);
-  const hidden = catalogue.length - shown.length;
+  if (!catalog || catalog.length === 0) return null;
+  const shown = all || unfolded ? catalog : catalog.slice(0, firstSuggestions);
+  const hidden = catalog.length - shown.length;
   return (
     <section aria-labelledby="hub-suggested" className="mb-3">
       <h3 id="hub-suggested" className="px-2.5 pt-1 pb-1.5 text-xs font-semibold text-ink-3">
@@ -136,7 +136,7 @@ function HubItem({ model, chosen }: { model: HubModel; chosen: boolean }) {
   );
 }
 
-function SuggestedItem({ entry, chosen }: { entry: CatalogueEntry; chosen: boolean }) {
+function SuggestedItem({ entry, chosen }: { entry: CatalogEntry; chosen: boolean }) {
   return (
     <Item repo={entry.repo} chosen={chosen}>
       <span className="block truncate font-medium text-ink">{entry.title}</span>

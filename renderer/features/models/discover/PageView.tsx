@@ -2,10 +2,10 @@
 
 import { ArrowLeft, ExternalLink, Lock } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
-import type { CatalogueEntry, HubModelPage } from '../../../../electron/contract/hub';
+import type { CatalogEntry, HubModelPage } from '../../../../electron/contract/hub';
 import type { OpenPage } from '../../../state/appState';
 import { selectDownloadProblem } from '../../../state/slices/downloads';
-import { filesOf, isUsable, selectCatalogue, selectHubAccount } from '../../../state/slices/hub';
+import { filesOf, isUsable, selectCatalog, selectHubAccount } from '../../../state/slices/hub';
 import { useActions, useApp } from '../../../state/useApp';
 import { Banner } from '../../../ui/Banner';
 import { Button, IconButton } from '../../../ui/Button';
@@ -23,7 +23,7 @@ interface PageViewProps {
 }
 
 export function PageView({ page: { repo, outcome, file }, alone, renderText }: PageViewProps) {
-  const suggestion = useApp(selectCatalogue)?.find((entry) => entry.repo === repo) ?? null;
+  const suggestion = useApp(selectCatalog)?.find((entry) => entry.repo === repo) ?? null;
   const page = outcome?.ok ? outcome.value : null;
   const [author = '', name = repo] = repo.split('/');
 
@@ -117,7 +117,7 @@ function Facts({ page }: { page: HubModelPage }) {
 }
 
 /** What is known of it without the hub. */
-function SuggestedFacts({ entry }: { entry: CatalogueEntry }) {
+function SuggestedFacts({ entry }: { entry: CatalogEntry }) {
   return (
     <div className="mt-3 text-sm text-ink-2">
       <p>{entry.about}</p>

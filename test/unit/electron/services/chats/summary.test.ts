@@ -39,9 +39,9 @@ function reads(prompts: string[][], words: string): number {
 
 type App = Awaited<ReturnType<typeof setUp>>;
 
-async function summarise({ call, attachment }: App, kind: Summary['kind'] = 'summary') {
+async function summarize({ call, attachment }: App, kind: Summary['kind'] = 'summary') {
   const { id: chatId } = await call('chats.create', {});
-  const turn = await call('turns.summarise', { chatId, parentId: null, attachments: [attachment], kind });
+  const turn = await call('turns.summarize', { chatId, parentId: null, attachments: [attachment], kind });
   return { chatId, turn };
 }
 
@@ -65,7 +65,7 @@ async function inTheMidst({ payloads }: App): Promise<void> {
 
 test('each section is in one part, the results are joined, follow-up questions see them alone', async () => {
   const app = await setUp();
-  const { chatId, turn } = await summarise(app);
+  const { chatId, turn } = await summarize(app);
   expect(turn.userMessage).toMatchObject({ text: 'Summarize lamps.md, part by part.', attachments: [app.attachment] });
   const message = await ends(app, turn.assistantMessage.id, 1);
   expect(message).toMatchObject({ stopReason: 'end-of-turn', error: null });
@@ -99,7 +99,7 @@ test('each section is in one part, the results are joined, follow-up questions s
 
 test('a window sees each part begin, and its words as they come', async () => {
   const app = await setUp();
-  const { turn } = await summarise(app, 'outline');
+  const { turn } = await summarize(app, 'outline');
   const message = await ends(app, turn.assistantMessage.id, 1);
   const steps = app.payloads('onMessage').map(({ message: step }) => step);
   const begun = steps.filter(({ stopReason, summary }) => stopReason === null && summary?.parts.length);
@@ -110,7 +110,7 @@ test('a window sees each part begin, and its words as they come', async () => {
 
 test('stopped in a part: what is written stays, and Continue goes on from there', async () => {
   const app = await setUp({ held: true });
-  const { chatId, turn } = await summarise(app);
+  const { chatId, turn } = await summarize(app);
   await inTheMidst(app);
   await app.call('turns.stop', { requestId: turn.requestId });
   const stopped = await ends(app, turn.assistantMessage.id, 1);
@@ -133,7 +133,7 @@ test('stopped in a part: what is written stays, and Continue goes on from there'
 test('after a kill the parts that were done are there, and the summary goes on', async () => {
   const data = await temporaryFolder();
   const app = await setUp({ held: true, data });
-  const { chatId, turn } = await summarise(app);
+  const { chatId, turn } = await summarize(app);
   await inTheMidst(app);
   // the app after a power cut: what is on disk now
   const copied = await temporaryFolder();
@@ -154,13 +154,13 @@ test('after a kill the parts that were done are there, and the summary goes on',
 
 test('a short document is read at once; one that is gone leaves the chat as it was', async () => {
   const app = await setUp({ text: '# One\nA few words.' });
-  const { chatId, turn } = await summarise(app);
+  const { chatId, turn } = await summarize(app);
   const message = await ends(app, turn.assistantMessage.id, 1);
   expect(message.summary?.parts).toHaveLength(1);
   expect(app.prompts).toHaveLength(1);
   const gone = { ...app.attachment, documentId: 'f'.repeat(64) };
   await expect(
-    app.call('turns.summarise', { chatId, parentId: message.id, attachments: [gone], kind: 'summary' }),
+    app.call('turns.summarize', { chatId, parentId: message.id, attachments: [gone], kind: 'summary' }),
   ).rejects.toMatchObject({ code: 'not-found' });
   expect((await app.call('chats.open', { chatId })).messages).toHaveLength(2);
 });

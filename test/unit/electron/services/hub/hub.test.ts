@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { catalogueEntrySchema, hubModelPageSchema, hubPageSchema, repoPathSchema } from '@/electron/contract/hub';
+import { catalogEntrySchema, hubModelPageSchema, hubPageSchema, repoPathSchema } from '@/electron/contract/hub';
 import { contextSettingsSchema } from '@/electron/contract/settings';
 import { modelFilesOf, quantOf, summaryOf } from '@/electron/services/hub/api';
 import { readGgufHeader, requireRoom } from '@/electron/services/hub/ggufHeader';
@@ -335,13 +335,13 @@ test('a README becomes short markdown', () => {
   expect(long.match(/^```/gm)).toHaveLength(2);
 });
 
-test('the catalogue that is shipped is whole, and claims nothing that nobody checked', async () => {
+test('the catalog that is shipped is whole, and claims nothing that nobody checked', async () => {
   const { service } = await setUp([]);
-  const entries = await service.catalogue();
+  const entries = await service.catalog();
   expect(entries.length).toBeGreaterThanOrEqual(15);
   expect(new Set(entries.map(({ repo }) => repo)).size).toBe(entries.length);
   for (const entry of entries) {
-    expect(catalogueEntrySchema.parse(entry)).toEqual(entry);
+    expect(catalogEntrySchema.parse(entry)).toEqual(entry);
     expect(entry.verifiedHere).toBe(false);
     if (entry.file !== null) expect(quantOf(entry.file)).toBe(entry.quant);
   }
