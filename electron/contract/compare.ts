@@ -264,7 +264,7 @@ export const compareOperations = {
   'compare.list': operation(nothing, z.array(compareSummarySchema)),
   'compare.get': operation(run, compareRunSchema),
   'compare.rename': operation(run.extend({ name }), compareSummarySchema),
-  /** a run that is going is cancelled first */
+  /** a run that is going is canceled first */
   'compare.remove': operation(run, nothing),
   /** the same request again, as a run of its own */
   'compare.rerun': operation(run, run),

@@ -175,7 +175,7 @@ export type LoadStep = z.infer<typeof loadStepSchema>;
 
 /**
  * What the engine process is waited for in vain. `start`: its first message; `silent`: any message at all, while it was asked
- * something; `stop`: the end of work that was cancelled. It may still come.
+ * something; `stop`: the end of work that was canceled. It may still come.
  */
 const stallSchema = z.enum(['start', 'silent', 'stop']);
 export type Stall = z.infer<typeof stallSchema>;

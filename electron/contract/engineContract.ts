@@ -147,7 +147,7 @@ export const engineOperations = {
   /** of each text as it stands inside a prompt, without the tokens that begin or end one */
   countTexts: operation(z.object({ texts: z.array(z.string()) }), z.object({ tokens: z.array(z.number().int()) })),
   /**
-   * Ends when the run has, also when it was cancelled; its columns come as events. In the queue like an answer, and cancelled
+   * Ends when the run has, also when it was canceled; its columns come as events. In the queue like an answer, and canceled
    * as one by its run's id. It may take the memory of the loaded context: then none is loaded when it ends.
    */
   compare: operation(compareTaskSchema, nothing),

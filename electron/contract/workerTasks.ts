@@ -6,7 +6,7 @@ import type { ErrorPayload } from './errors';
 /** What a worker thread can be for; the registry is electron/workers/main.ts. */
 export type WorkerName = 'chatSearch' | 'hashes' | 'passages';
 
-/** To a worker thread: tasks by number, each answered once unless it is cancelled. */
+/** To a worker thread: tasks by number, each answered once unless it is canceled. */
 export type ToThread<Task> = { id: number; task: Task } | { id: number; cancel: true };
 
 /** `fraction`: 0 to 1, how much of a task that takes longer is done */

@@ -36,7 +36,7 @@ export async function writeAnswer(
       frames.flush();
     });
     // it may even be the cache of another chat that is still there
-    if (signal.aborted) return cancelledResult(context, request);
+    if (signal.aborted) return canceledResult(context, request);
     const preparedMs = performance.now() - started;
     const generator = context.generate(request.messages, options);
     let step = await generator.next();
@@ -58,8 +58,8 @@ export async function writeAnswer(
   }
 }
 
-/** The result of a request that was cancelled before its turn came. */
-export function cancelledResult(context: Context, request: GenerateRequest): GenerationResult {
+/** The result of a request that was canceled before its turn came. */
+export function canceledResult(context: Context, request: GenerateRequest): GenerationResult {
   const stats: AnswerStats = {
     promptTokens: 0,
     cachedTokens: 0,
@@ -172,7 +172,7 @@ export class FrameBatcher<Ids extends object> {
   }
 }
 
-// One answer at a time: later requests wait in order, and a waiting one can be cancelled like a running one.
+// One answer at a time: later requests wait in order, and a waiting one can be canceled like a running one.
 
 interface Entry {
   requestId: string;
@@ -187,7 +187,7 @@ export class GenerationQueue {
     return this.entries.length;
   }
 
-  /** Runs `task` when all earlier ones have ended. A cancelled task still runs: it sees its signal and ends at once. */
+  /** Runs `task` when all earlier ones have ended. A canceled task still runs: it sees its signal and ends at once. */
   run<T>(requestId: string, task: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const entry: Entry = { requestId, controller: new AbortController() };
     this.entries.push(entry);

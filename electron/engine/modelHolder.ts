@@ -86,7 +86,7 @@ export class ModelHolder {
     task: (loan: Loan) => Promise<T>,
   ): Promise<T> {
     await Promise.race([this.queue.idle(), aborted(signal)]);
-    throwIfCancelled(signal);
+    throwIfCanceled(signal);
     if (this.weightsKey !== weightsKey(path, context.gpuLayers)) {
       await this.steps.checkMemory(path, context);
       await this.release(report);
@@ -113,7 +113,7 @@ export class ModelHolder {
   }
 
   /**
-   * Loads after earlier loads have ended. What was loaded stays when the load is refused or cancelled before it needs its
+   * Loads after earlier loads have ended. What was loaded stays when the load is refused or canceled before it needs its
    * place; after that, nothing stays loaded on failure.
    */
   load(request: LoadRequest, report: ReportLoad): Promise<LoadResult> {
@@ -124,7 +124,7 @@ export class ModelHolder {
       try {
         await this.steps.beforeFree();
         if (!request.force) await this.steps.checkMemory(request.path, request.context);
-        throwIfCancelled(controller.signal);
+        throwIfCanceled(controller.signal);
         return await this.loadOrDispose(request, report, controller.signal);
       } finally {
         if (this.loading === controller) this.loading = null;
@@ -188,20 +188,20 @@ export class ModelHolder {
     signal: AbortSignal,
   ): Promise<LoadResult> {
     await this.disposeContext();
-    throwIfCancelled(signal);
+    throwIfCanceled(signal);
     const { gpuLayers, ...options } = request.context;
     const model = await this.weights(request.path, gpuLayers, (fraction) => report('weights', fraction), signal);
-    throwIfCancelled(signal);
+    throwIfCanceled(signal);
     // Cells that are kept were centred with the measurements that are attached now.
     if (!carry?.saved) this.measured = await this.calibrate(model, request, report, signal);
-    throwIfCancelled(signal);
+    throwIfCanceled(signal);
     const context = await model.createContext(options);
     this.context = context;
     this.request = request;
     const notes = [...context.effective.notes, ...this.measured.notes];
     const lost = await carry?.into(context);
     if (lost) notes.push(lost);
-    throwIfCancelled(signal);
+    throwIfCanceled(signal);
     return {
       model: model.info,
       context: { ...context.effective, calibration: this.measured.calibration, notes },
@@ -267,8 +267,8 @@ export class ModelHolder {
   }
 }
 
-function throwIfCancelled(signal: AbortSignal): void {
-  if (signal.aborted) throw new ConcertinaError('cancelled', 'Loading the model was cancelled.');
+function throwIfCanceled(signal: AbortSignal): void {
+  if (signal.aborted) throw new ConcertinaError('cancelled', 'Loading the model was canceled.');
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

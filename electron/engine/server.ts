@@ -19,7 +19,7 @@ import { dispatch, type HandlersOf, type OperationMap, toServerSchema } from '..
 import type { ParentPort, WindowPort } from '../workers/parentPort';
 import { type CompareOutput, serveComparison } from './compare/run';
 import { breakMarks, marksOf, withoutMarks } from './escapeSpecialTokens';
-import { cancelledResult, frameIds, GenerationQueue, type Prepare, writeAnswer } from './generation';
+import { canceledResult, frameIds, GenerationQueue, type Prepare, writeAnswer } from './generation';
 import { toEngineError, withCodedErrors } from './hints';
 import { freeMemory } from './memory';
 import { queuedStats } from './meter';
@@ -108,7 +108,7 @@ export function createEngineServer(
     idle.stop();
     const answer = queue.run(asked.requestId, async (signal) => {
       const loaded = holder.require();
-      if (signal.aborted) return cancelledResult(loaded.context, asked);
+      if (signal.aborted) return canceledResult(loaded.context, asked);
       const request = { ...asked, messages: await withoutMarks(loaded.model, asked.messages) };
       const prepare: Prepare = (onStep) => sessions.prepare(loaded, request, signal, onStep);
       const result = await writeAnswer(loaded.context, request, signal, (frame) => output.frame(frame), prepare);

@@ -50,7 +50,7 @@ class Comparison {
     this.reference = this.columns[task.options.reference] as Column;
   }
 
-  /** Ends when every column has its end; throws only what makes all of them pointless. Cancelled columns keep their figures. */
+  /** Ends when every column has its end; throws only what makes all of them pointless. Canceled columns keep their figures. */
   async run(): Promise<void> {
     const order = [this.reference, ...this.columns.filter((column) => column !== this.reference)];
     try {

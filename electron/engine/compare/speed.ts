@@ -123,7 +123,7 @@ function filled(tokens: Int32Array, length: number): Int32Array {
 
 export type Prompt = ChatMessage[] | Int32Array;
 
-/** Leaves the answer, its figures and steps in the column. A cancelled one leaves what was written until then. */
+/** Leaves the answer, its figures and steps in the column. A canceled one leaves what was written until then. */
 export async function writeColumn(
   column: Column,
   context: Context,

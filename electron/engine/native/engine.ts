@@ -43,7 +43,7 @@ class NativeEngine implements Engine {
   probeBandwidth(bytes: number, options: Progress): Promise<Bandwidth[]> {
     return withProgress(this.#addon, options, async (onProgress, cancellation) => {
       const found = await codedAsync(() => this.#addon.probeBandwidth(bytes, onProgress, cancellation));
-      if (options.signal?.aborted) throw new ConcertinaError('cancelled', 'Measuring was cancelled.');
+      if (options.signal?.aborted) throw new ConcertinaError('cancelled', 'Measuring was canceled.');
       return found;
     });
   }

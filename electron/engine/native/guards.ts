@@ -71,7 +71,7 @@ export function cancellationOf(
   return { cancellation, release: () => signal?.removeEventListener('abort', cancel) };
 }
 
-// Calls of the addon that report fractions and can be cancelled.
+// Calls of the addon that report fractions and can be canceled.
 
 /** An error of the listener cancels the call and is what the caller gets. */
 export async function withProgress<T>(

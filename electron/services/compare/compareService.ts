@@ -191,10 +191,10 @@ export class CompareService {
       await this.parts.engine.compare(task, running.controller.signal);
       end = (run) => endedRun(run, this.now());
     } catch (error) {
-      const cancelled = running.controller.signal.aborted;
-      if (!cancelled) this.parts.log.warn(`A comparison ended with an error: ${String(error)}`);
+      const canceled = running.controller.signal.aborted;
+      if (!canceled) this.parts.log.warn(`A comparison ended with an error: ${String(error)}`);
       const payload = toErrorPayload(error);
-      end = (run) => (cancelled ? endedRun(run, this.now()) : failedRun(run, payload, running.texts, this.now()));
+      end = (run) => (canceled ? endedRun(run, this.now()) : failedRun(run, payload, running.texts, this.now()));
     }
     await this.clean();
     const ended = end(running.run);

@@ -114,9 +114,9 @@ export function newRun({ id, name, createdAt, request, settings }: NewRun): Comp
 /** The engine said that it is through. */
 export function endedRun(run: CompareRun, at: number): CompareRun {
   const columns = run.columns.map((column) => (isOpen(column) ? closed(column, 'cancelled') : column));
-  const cancelled = columns.some(({ state }) => state === 'cancelled');
+  const canceled = columns.some(({ state }) => state === 'cancelled');
   const failed = columns.every(({ state }) => state === 'failed');
-  const state = cancelled ? 'cancelled' : failed ? 'failed' : 'done';
+  const state = canceled ? 'cancelled' : failed ? 'failed' : 'done';
   return { ...run, columns, state, step: null, endedAt: at, error: failed ? (columns[0]?.error ?? null) : null };
 }
 

@@ -16,7 +16,7 @@ import type { Logger } from '../lib/logger';
 import { DocumentStore, textPath } from './documentStore';
 import { DocumentCounts, DocumentTexts } from './documentTexts';
 import { DocumentUse } from './documentUse';
-import { cancelled, runExtraction } from './extraction';
+import { canceled, runExtraction } from './extraction';
 import { PassageSearch, Retrieval } from './retrieval';
 import { lookAt, tooLarge } from './source';
 
@@ -116,7 +116,7 @@ export class DocumentService {
 
   private async outcome(id: string, order: Order, signal: AbortSignal): Promise<Partial<DocumentJob>> {
     try {
-      if (signal.aborted) throw cancelled();
+      if (signal.aborted) throw canceled();
       this.jobs.update(id, { state: 'reading' });
       return { state: 'done', progress: 1, document: await this.attach(id, order, signal) };
     } catch (error) {

@@ -66,7 +66,7 @@ const messageSchema = z.discriminatedUnion('type', [
  */
 export async function runExtraction(task: DocumentTask, options: ExtractionOptions): Promise<Extraction> {
   const { openProcess, signal, onProgress, silenceMs = usualSilenceMs } = options;
-  if (signal.aborted) throw cancelled();
+  if (signal.aborted) throw canceled();
   const limits = { ...limitsOf(task), ...options.limits };
   const transport = openProcess();
   const gone = new Promise<ProcessExit>((resolve) => transport.onExit(resolve));
@@ -77,7 +77,7 @@ export async function runExtraction(task: DocumentTask, options: ExtractionOptio
     return await new Promise<Extraction>((resolve, reject) => {
       const silent = () => reject(saysNothing(task.name, silenceMs));
       let timer = setTimeout(silent, silenceMs);
-      const abort = () => reject(cancelled());
+      const abort = () => reject(canceled());
       signal.addEventListener('abort', abort);
       stop = () => {
         clearTimeout(timer);
@@ -139,7 +139,7 @@ class SectionCollector {
   }
 }
 
-export function cancelled(): ConcertinaError {
+export function canceled(): ConcertinaError {
   return new ConcertinaError('cancelled', 'The document was not attached.');
 }
 

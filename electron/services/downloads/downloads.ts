@@ -145,7 +145,7 @@ export class Downloads {
   async settled(id: string): Promise<Download> {
     for (;;) {
       const item = this.items.get(id);
-      if (!item) throw new ConcertinaError('cancelled', 'The download was cancelled.');
+      if (!item) throw new ConcertinaError('cancelled', 'The download was canceled.');
       const { state } = item.entry;
       if (state === 'done' || state === 'failed' || state === 'paused') {
         await item.run?.ended;
@@ -230,7 +230,7 @@ export class Downloads {
       item.live.modelId = await this.parts.onModel(this.placeOf(entry));
       this.update(item, { state: 'done', done: bytesOf(entry), error: null });
     } catch (error) {
-      // paused, cancelled or closed: whoever did it has told the state
+      // paused, canceled or closed: whoever did it has told the state
       if (signal.aborted) return;
       const payload = toErrorPayload(error);
       log.warn(`The download of ${entry.title} stopped: ${payload.message}`);

@@ -157,7 +157,7 @@ export class EngineHost {
     if (this.work) this.policy.succeeded(this.work.key);
   }
 
-  /** Something was cancelled and must end soon; call the result when it has. */
+  /** Something was canceled and must end soon; call the result when it has. */
   expectEnd(): () => void {
     if (this.endings++ === 0) this.watchdog.begin('stop');
     return () => {

@@ -154,7 +154,7 @@ export class EngineService {
 
   /**
    * Writes an answer, after the model is loaded and earlier answers have ended. Rejects as `whenReady` does, with what
-   * the engine refuses it for, and with `engine-crashed`; one that is cancelled while it is written resolves.
+   * the engine refuses it for, and with `engine-crashed`; one that is canceled while it is written resolves.
    */
   async generate(request: GenerateRequest, signal: AbortSignal): Promise<GenerationResult> {
     await this.whenReady(signal);
@@ -162,7 +162,7 @@ export class EngineService {
     if (this.live.current.state === 'ready') this.live.update({ state: 'generating' });
     try {
       const answer = this.host.client.call('generate', request);
-      const result = await this.cancellable(request.requestId, signal, answer);
+      const result = await this.cancelable(request.requestId, signal, answer);
       this.host.reportSuccess();
       this.live.update({ contextUsed: result.stats.contextUsed });
       return result;
@@ -174,7 +174,7 @@ export class EngineService {
 
   /**
    * Runs a comparison; answers wait until it has ended. It may take the memory of what is loaded, which is then loaded
-   * again. Resolves also when it was cancelled: its events say what was done. Rejects with `cancelled` when that was
+   * again. Resolves also when it was canceled: its events say what was done. Rejects with `cancelled` when that was
    * before it began, when the file of the model is refused, and when the engine cannot be started or ends.
    */
   async compare(task: CompareTask, signal: AbortSignal): Promise<void> {
@@ -182,14 +182,14 @@ export class EngineService {
     this.host.start();
     await this.host.whenReady();
     await this.live.whenSettled(signal);
-    if (signal.aborted) throw new ConcertinaError('cancelled', 'The comparison was cancelled before it began.');
+    if (signal.aborted) throw new ConcertinaError('cancelled', 'The comparison was canceled before it began.');
     const { modelId, state } = this.live.current;
     const loaded = state === 'ready' || state === 'generating';
     const { number } = this.loading;
     this.running++;
     this.live.update({ comparing: task.runId, ...(loaded ? { state: 'generating' } : {}) });
     try {
-      await this.cancellable(task.runId, signal, this.host.client.call('compare', task));
+      await this.cancelable(task.runId, signal, this.host.client.call('compare', task));
       this.host.reportSuccess();
     } finally {
       if (number === this.loading.number) await this.putBack(loaded ? modelId : null).catch(() => undefined);
@@ -200,7 +200,7 @@ export class EngineService {
   }
 
   /** Passes a cancel on to work that runs; one that is not heeded is noticed. */
-  private async cancellable<T>(requestId: string, signal: AbortSignal, work: Promise<T>): Promise<T> {
+  private async cancelable<T>(requestId: string, signal: AbortSignal, work: Promise<T>): Promise<T> {
     let ended = () => {};
     const cancel = () => {
       ended = this.host.expectEnd();

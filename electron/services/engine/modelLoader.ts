@@ -170,7 +170,7 @@ export class ModelLoads {
     this.giveUp(reason);
   }
 
-  /** There is no model to fall back to, or it cannot be loaded either: the status shows the one that was asked for. `reason`: null when cancelled */
+  /** There is no model to fall back to, or it cannot be loaded either: the status shows the one that was asked for. `reason`: null when canceled */
   private giveUp(reason: ErrorPayload | null): void {
     const { host, status } = this.parts;
     this.fallback.forget();
@@ -268,9 +268,9 @@ class FallbackModel {
 
 class LoadSequence {
   private latest = 0;
-  /** the load that a person cancelled, which may still wait for the process to start */
-  private cancelled = 0;
-  /** reports to the host that a cancelled load has ended */
+  /** the load that a person canceled, which may still wait for the process to start */
+  private canceled = 0;
+  /** reports to the host that a canceled load has ended */
   private ended: (() => void) | null = null;
 
   constructor(
@@ -292,9 +292,9 @@ class LoadSequence {
     return number === this.latest;
   }
 
-  /** Throws `cancelled` when a person cancelled this load before it got as far as the engine. */
+  /** Throws `cancelled` when a person canceled this load before it got as far as the engine. */
   requireWanted(number: number): void {
-    if (number === this.cancelled) throw new ConcertinaError('cancelled', 'Loading was cancelled.');
+    if (number === this.canceled) throw new ConcertinaError('cancelled', 'Loading was canceled.');
   }
 
   /**
@@ -307,7 +307,7 @@ class LoadSequence {
       await this.host.client.call('skipCalibration', undefined);
       return;
     }
-    this.cancelled = this.latest;
+    this.canceled = this.latest;
     await this.endRunning();
   }
 
@@ -318,7 +318,7 @@ class LoadSequence {
     await this.host.client.call('cancelLoad', undefined);
   }
 
-  /** The engine has left a load behind: one that was cancelled is not waited for any longer. */
+  /** The engine has left a load behind: one that was canceled is not waited for any longer. */
   reportEnded(): void {
     this.ended?.();
     this.ended = null;

@@ -7,7 +7,7 @@ import type { ProcessExit } from './engineTransport';
 const tickMs = 5000;
 
 /**
- * Ticks until a wait counts as a stall. A start compiles the GPU's kernels; what was cancelled ends behind the batch
+ * Ticks until a wait counts as a stall. A start compiles the GPU's kernels; what was canceled ends behind the batch
  * that is being read, which takes long on a slow processor.
  */
 const limits: Record<Stall, number> = { start: 12, silent: 6, stop: 12 };
@@ -25,7 +25,7 @@ export class Watchdog {
     private readonly notify: (stall: Stall | null) => void,
   ) {}
 
-  /** `start`: for its first message; `silent`: for any message at all; `stop`: for the end of what was cancelled. */
+  /** `start`: for its first message; `silent`: for any message at all; `stop`: for the end of what was canceled. */
   begin(wait: Stall): void {
     this.waits.set(wait, 0);
     this.timer ??= setInterval(() => this.tick(), tickMs);

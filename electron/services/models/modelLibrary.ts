@@ -81,7 +81,7 @@ export class ModelLibrary {
   }
 
   /**
-   * Adds files and folders; what cannot be used is refused with the reason, and the rest is added. When it is cancelled, what
+   * Adds files and folders; what cannot be used is refused with the reason, and the rest is added. When it is canceled, what
    * was added by then stays.
    */
   async add(paths: string[]): Promise<AddModelsResult> {

@@ -45,7 +45,7 @@ class Walker {
 
   async enter(folder: string, depth: number): Promise<void> {
     if (depth > maxDepth || this.files.length >= maxFiles || this.folders.length >= maxFolders) return;
-    if (this.options.signal?.aborted) throw new ConcertinaError('cancelled', 'The search for models was cancelled.');
+    if (this.options.signal?.aborted) throw new ConcertinaError('cancelled', 'The search for models was canceled.');
     this.options.onStep?.({ folders: this.folders.length, models: this.files.length });
     const real = await realpath(folder).catch(() => null);
     if (real === null || this.seen.has(real)) return;

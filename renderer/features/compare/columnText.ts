@@ -28,7 +28,7 @@ const stateNames: Record<CompareColumn['state'], string> = {
   running: 'Starting',
   done: 'Done',
   failed: 'Failed',
-  cancelled: 'Cancelled',
+  cancelled: 'Canceled',
   interrupted: 'Interrupted',
 };
 
@@ -51,7 +51,7 @@ export function rests({ state, step, answer, speed }: CompareColumn): boolean {
 export const runStateNames: Record<RunState, string> = {
   running: 'Running',
   done: 'Done',
-  cancelled: 'Cancelled',
+  cancelled: 'Canceled',
   failed: 'Failed',
   interrupted: 'Interrupted',
 };

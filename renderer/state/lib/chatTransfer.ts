@@ -26,7 +26,7 @@ export interface ExportOutcome {
 }
 
 export function createTransferActions({ client, get, patch, report }: Tools) {
-  /** False: it was cancelled. */
+  /** False: it was canceled. */
   async function each<T>(
     kind: 'export' | 'import',
     items: readonly T[],
@@ -50,7 +50,7 @@ export function createTransferActions({ client, get, patch, report }: Tools) {
   }
 
   /**
-   * A file with these chats; null: it was cancelled, or one could not be read (which is on the screen).
+   * A file with these chats; null: it was canceled, or one could not be read (which is on the screen).
    * `withDocuments`: in JSON, the texts of their documents too.
    */
   async function exportChats(

@@ -53,7 +53,7 @@ export function createHubActions({ client, get, patch }: Tools) {
   function cancel(): void {
     clearTimeout(typing);
     searches += 1;
-    // a connection that is gone has nothing to be cancelled
+    // a connection that is gone has nothing to be canceled
     void client.call('hub.cancelSearch', { asker: 'hub' }).catch(() => undefined);
     patch('hub', { searching: false, asksMore: false });
   }
