@@ -131,7 +131,7 @@ export const compareColumnSchema = z.object({
   progress: z.number().default(0),
   /** why it failed */
   error: errorPayloadSchema.nullable().default(null),
-  /** effective types, centring, kernels; fallbacks with their reasons */
+  /** effective types, centering, kernels; fallbacks with their reasons */
   context: effectiveContextSchema.nullable().default(null),
   memory: columnMemorySchema.nullable().default(null),
   answer: columnAnswerSchema.nullable().default(null),

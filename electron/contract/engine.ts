@@ -47,16 +47,16 @@ const effectiveTypeSchema = z.object({
 export type EffectiveType = z.infer<typeof effectiveTypeSchema>;
 
 /**
- * Whether K and V are centred: constants of the model (measured once) are taken off before they are quantised, which
+ * Whether K and V are centered: constants of the model (measured once) are taken off before they are quantized, which
  * makes turbo caches more exact at no cost of bits. The reasons are empty where it is done.
  */
-const centringSchema = z.object({
+const centeringSchema = z.object({
   k: z.boolean(),
   v: z.boolean(),
   reasonK: z.string(),
   reasonV: z.string(),
 });
-export type Centring = z.infer<typeof centringSchema>;
+export type Centering = z.infer<typeof centeringSchema>;
 
 /** Layers whose attention runs in one place, as the scheduler of the engine has placed it. */
 const attentionPlaceSchema = z.object({
@@ -124,7 +124,7 @@ export const effectiveContextSchema = z.object({
   nCtxTrained: z.number().int(),
   typeK: effectiveTypeSchema,
   typeV: effectiveTypeSchema,
-  centring: centringSchema,
+  centring: centeringSchema,
   /** how positions are scaled; `factor`: times the trained length, 1 where nothing is */
   rope: z.object({ kind: ropeSchema, factor: z.number() }),
   kernels: z.array(kernelUseSchema),

@@ -21,7 +21,7 @@ export type FallbackId =
   | 'context-cut'
   | 'context-rounded'
   | 'rope'
-  | 'centring'
+  | 'centering'
   | 'calibration'
   | 'chat-template'
   | 'note';
@@ -181,7 +181,7 @@ function measuring({ calibration, centring, typeK, typeV }: LoadedContext): Fall
     return [
       {
         id: 'calibration',
-        what: 'The turbo caches are not centred, and so a little less exact.',
+        what: 'The turbo caches are not centered, and so a little less exact.',
         why: sentence(calibration),
         advice: 'Load the model again to have it measured; that is done once for each model.',
       },
@@ -194,8 +194,8 @@ function measuring({ calibration, centring, typeK, typeV }: LoadedContext): Fall
   if (off.length === 0) return [];
   return [
     {
-      id: 'centring',
-      what: `The ${off.map(({ name }) => name).join(' and ')} cache is not centred, and so a little less exact.`,
+      id: 'centering',
+      what: `The ${off.map(({ name }) => name).join(' and ')} cache is not centered, and so a little less exact.`,
       why: [...new Set(off.map(({ reason }) => sentence(reason)))].join(' '),
       advice: 'Nothing has to be done. Choose q8_0 where every detail of a long text matters.',
     },

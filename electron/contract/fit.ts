@@ -166,7 +166,7 @@ function distinct(marks: readonly FitMark[]): FitMark[] {
 }
 
 // Whether what the KV cache holds can be kept when a context is created again: the engine decides by it, the window says it
-// beforehand. Cells mean the same when types, centring, RoPE and the attention path agree; how many there are does not matter.
+// beforehand. Cells mean the same when types, centering, RoPE and the attention path agree; how many there are does not matter.
 
 type AskedContext = Pick<ContextSettings, 'nCtx' | 'typeK' | 'typeV' | 'flashAttention' | 'rope'>;
 

@@ -26,7 +26,7 @@ export const modelInfoSchema = z.object({
   nCtxTrain: z.number().int(),
   vocabSize: z.number().int(),
   hasChatTemplate: z.boolean(),
-  /** K projection carries a bias: quantised K breaks such models */
+  /** K projection carries a bias: quantized K breaks such models */
   hasKBias: z.boolean(),
   license: z.string().nullable(),
 });
@@ -69,7 +69,7 @@ const modelDetailsSchema = z.object({
   /** of a mixture of experts, and how many work on one token; null: it is none */
   experts: z.object({ count: z.number(), used: z.number().nullable() }).nullable(),
   author: z.string().nullable(),
-  /** name or address of the licence's text */
+  /** name or address of the license's text */
   licenseLink: z.string().nullable(),
   /** the model that this one was made from */
   baseModel: z.string().nullable(),

@@ -1,4 +1,4 @@
-/** The one window: opened where it was, in the colour of the theme before the page paints. */
+/** The one window: opened where it was, in the color of the theme before the page paints. */
 
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * Measures a model once for centred turbo caches and keeps the measurements in the data folder, one file per model file,
+ * Measures a model once for centered turbo caches and keeps the measurements in the data folder, one file per model file,
  * text and length of context. Without them turbo works too, only less exactly: nothing here makes a load fail but its own cancellation.
  */
 import { createHash, randomBytes } from 'node:crypto';

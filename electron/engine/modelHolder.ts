@@ -192,7 +192,7 @@ export class ModelHolder {
     const { gpuLayers, ...options } = request.context;
     const model = await this.weights(request.path, gpuLayers, (fraction) => report('weights', fraction), signal);
     throwIfCanceled(signal);
-    // Cells that are kept were centred with the measurements that are attached now.
+    // Cells that are kept were centered with the measurements that are attached now.
     if (!carry?.saved) this.measured = await this.calibrate(model, request, report, signal);
     throwIfCanceled(signal);
     const context = await model.createContext(options);

@@ -34,7 +34,7 @@ export const commandUsage = `       npm run serve -- search WORDS [--sort trendi
 
   search, pull, ...  do one thing and end; --json gives the answer to programs, progress goes to stderr.
                      They end with 0 when it is done, 1 when it failed, 2 when the line makes no sense, 3 when the model
-                     does not fit. HF_ENDPOINT, HF_TOKEN, HTTPS_PROXY and NO_PROXY are honoured.`;
+                     does not fit. HF_ENDPOINT, HF_TOKEN, HTTPS_PROXY and NO_PROXY are honored.`;
 
 export function isCommand(word: string | undefined): boolean {
   return commandNames.includes(word as CommandName);

@@ -8,7 +8,7 @@ import { cx } from './cx';
 interface BellowsProps {
   /** pleats, each of a lit and a shaded face */
   pleats?: number;
-  /** 0..1: the share of the pleats that is in colour */
+  /** 0..1: the share of the pleats that is in color */
   filled?: number;
   className?: string;
   /** lets the pleats breathe while something is being worked on */

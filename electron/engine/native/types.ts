@@ -207,14 +207,14 @@ export interface Model {
   readonly info: ModelInfo;
   /** hexadecimal; the same for the same file */
   readonly fingerprint: string;
-  /** a context of these options would be centred if the model had been calibrated */
+  /** a context of these options would be centered if the model had been calibrated */
   wantsCalibration(options: ContextOptions): boolean;
   /**
-   * Measures the model for centred turbo caches: one prefill of the text. The bytes are for `attachCalibration`, now or
+   * Measures the model for centered turbo caches: one prefill of the text. The bytes are for `attachCalibration`, now or
    * after a later load of the same file. Waits until no context is being made.
    */
   calibrate(options: CalibrateOptions): Promise<Uint8Array>;
-  /** contexts made from now on are centred where they can be; null: not. Code `data-corrupt`: damaged, or of another model */
+  /** contexts made from now on are centered where they can be; null: not. Code `data-corrupt`: damaged, or of another model */
   attachCalibration(bytes: Uint8Array | null): void;
   createContext(options: ContextOptions): Promise<Context>;
   tokenize(text: string, options?: { addSpecial?: boolean; parseSpecial?: boolean }): Int32Array;

@@ -209,7 +209,7 @@ const sessionMetaSchema = z.object({
   id: z.uuid(),
   chatIds: z.array(z.string()),
   modelName: z.string(),
-  /** `Context.sessionLabel`: model, types, centring, RoPE, attention and engine build */
+  /** `Context.sessionLabel`: model, types, centering, RoPE, attention and engine build */
   label: z.string(),
   tokens: z.number().int().positive(),
   tokensHash: z.string(),
@@ -301,7 +301,7 @@ const reasons: [name: string, sentence: (saved: string, here: string) => string]
   ['V', (saved, here) => `It was made with V in ${saved}; V is in ${here} now.`],
   ['RoPE', () => 'It was made with other positions (RoPE, or another stretched length).'],
   ['flash', () => 'It was made with flash attention switched the other way.'],
-  ['centred', () => 'Its cache was centred with other measurements of the model, as for another length of context.'],
+  ['centred', () => 'Its cache was centered with other measurements of the model, as for another length of context.'],
 ];
 
 /** null: they agree */

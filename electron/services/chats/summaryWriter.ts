@@ -168,7 +168,7 @@ function firstUnjoined(parts: readonly SummaryPart[]): number {
   return parts.reduce((first, { source }) => (source.kind === 'parts' ? Math.max(first, source.last + 1) : first), 0);
 }
 
-/** Neighbours whose results fit together, each group to become one result. */
+/** Neighbors whose results fit together, each group to become one result. */
 async function groupsOf(
   parts: readonly SummaryPart[],
   first: number,

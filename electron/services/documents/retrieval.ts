@@ -30,7 +30,7 @@ export class Retrieval {
   ): Promise<{ passages: ScoredPassage[]; all: number }> {
     if (query.trim() === '') return { passages: [], all: 0 };
     const { passages, all } = await this.find(documentId, query, limit, asker);
-    return { passages: await this.labelled(documentId, passages), all };
+    return { passages: await this.labeled(documentId, passages), all };
   }
 
   cancelSearch(asker: string): void {
@@ -46,7 +46,7 @@ export class Retrieval {
     const words = question.slice(-mostOfQuestion).trim();
     const matching = await this.find(documentId, words, mostCandidates);
     const found = matching.all > 0 ? matching : await this.find(documentId, '', mostCandidates);
-    const candidates = await this.labelled(documentId, found.passages);
+    const candidates = await this.labeled(documentId, found.passages);
     const chosen = await this.cheapEnough(attachment, candidates, most);
     let filled = withPassages(attachment, chosen);
     // counted alone, they can come to a few tokens less than together
@@ -62,7 +62,7 @@ export class Retrieval {
     return this.passages.ask({ documentId, textPath, query, limit }, asker);
   }
 
-  private async labelled(documentId: string, found: FoundPassage[]): Promise<ScoredPassage[]> {
+  private async labeled(documentId: string, found: FoundPassage[]): Promise<ScoredPassage[]> {
     const sections = await this.store.sections(documentId);
     return found.map(({ start, end, score }) => {
       const label = sections[sectionAt(sections, start)]?.label ?? '';

@@ -1,6 +1,6 @@
 /**
  * Questions to the hub and to the hosts that it sends us to. Redirects are followed here, because the token goes to the hub alone and
- * because the first answer of several tells what the file is. HTTP_PROXY, HTTPS_PROXY and NO_PROXY are honoured.
+ * because the first answer of several tells what the file is. HTTP_PROXY, HTTPS_PROXY and NO_PROXY are honored.
  */
 
 import type { Readable } from 'node:stream';

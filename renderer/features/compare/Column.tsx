@@ -35,7 +35,7 @@ export function Column({ run, index }: ColumnProps) {
       data-step={column.step}
       data-name={name}
       className="flex w-72 min-w-60 flex-1 snap-start flex-col overflow-hidden rounded-lg border border-line bg-raised"
-      style={{ borderTop: `3px solid var(${seriesStyle(index).colour})` }}
+      style={{ borderTop: `3px solid var(${seriesStyle(index).color})` }}
     >
       <header className="border-b border-line px-4 pt-2.5 pb-2">
         <div className="flex min-h-7 items-center gap-2">

@@ -50,7 +50,7 @@ function Legend({ spec }: { spec: ComparePlotSpec }) {
   return (
     <ul className="mt-1 flex flex-wrap gap-x-3 gap-y-0.5 text-xs text-ink-2" aria-label="Lines">
       {spec.series.map(({ name, index }) => {
-        const { colour, dash } = seriesStyle(index);
+        const { color, dash } = seriesStyle(index);
         return (
           <li key={name} className="flex items-center gap-1.5 whitespace-nowrap">
             <svg width="26" height="8" aria-hidden="true">
@@ -59,7 +59,7 @@ function Legend({ spec }: { spec: ComparePlotSpec }) {
                 x2="26"
                 y1="4"
                 y2="4"
-                stroke={`var(${colour})`}
+                stroke={`var(${color})`}
                 strokeWidth="2"
                 strokeDasharray={dash.join(' ')}
               />
@@ -95,17 +95,17 @@ function FigureTable({ spec }: { spec: ComparePlotSpec }) {
   );
 }
 
-// uPlot's options for a plot of a comparison. Colours are asked for at each drawing, so that a change of the theme shows.
+// uPlot's options for a plot of a comparison. Colors are asked for at each drawing, so that a change of the theme shows.
 
 const plotHeight = 220;
 
 function plotOptions(spec: ComparePlotSpec, place: HTMLElement): uPlot.Options {
-  const colour = (name: string) => getComputedStyle(place).getPropertyValue(name).trim();
+  const color = (name: string) => getComputedStyle(place).getPropertyValue(name).trim();
   const font = `11px ${getComputedStyle(place).fontFamily}`;
   const axis: uPlot.Axis = {
-    stroke: () => colour('--ink-3'),
+    stroke: () => color('--ink-3'),
     font,
-    grid: { stroke: () => colour('--line'), width: 1 },
+    grid: { stroke: () => color('--line'), width: 1 },
     ticks: { show: false },
   };
   const bars = spec.kind === 'bars';
@@ -133,8 +133,8 @@ function plotOptions(spec: ComparePlotSpec, place: HTMLElement): uPlot.Options {
         values: (_, at) => at.map(spec.formatAxisY ?? spec.formatY),
       },
     ],
-    series: [{}, ...spec.series.map((series) => seriesOptions(spec, series.index, colour))],
-    hooks: { draw: [(chart) => writeNames(chart, spec, colour('--ink-2'), font)] },
+    series: [{}, ...spec.series.map((series) => seriesOptions(spec, series.index, color))],
+    hooks: { draw: [(chart) => writeNames(chart, spec, color('--ink-2'), font)] },
   };
 }
 
@@ -142,9 +142,9 @@ function labelX({ kind, formatX }: ComparePlotSpec, x: number): string {
   return kind === 'bars' && !Number.isInteger(x) ? '' : formatX(x);
 }
 
-function seriesOptions({ kind }: ComparePlotSpec, index: number, colour: (name: string) => string): uPlot.Series {
+function seriesOptions({ kind }: ComparePlotSpec, index: number, color: (name: string) => string): uPlot.Series {
   const style = seriesStyle(index);
-  const stroke = () => colour(style.colour);
+  const stroke = () => color(style.color);
   if (kind === 'bars') {
     return { stroke, fill: stroke, width: 0, points: { show: false }, paths: uPlot.paths.bars?.({ size: [0.6, 90] }) };
   }
@@ -154,12 +154,12 @@ function seriesOptions({ kind }: ComparePlotSpec, index: number, colour: (name: 
 }
 
 /** Beside a point its name; above a bar its value. */
-function writeNames(chart: uPlot, spec: ComparePlotSpec, colour: string, font: string): void {
+function writeNames(chart: uPlot, spec: ComparePlotSpec, color: string, font: string): void {
   if (spec.kind === 'lines') return;
   const { ctx } = chart;
   const scale = devicePixelRatio;
   ctx.save();
-  ctx.fillStyle = colour;
+  ctx.fillStyle = color;
   ctx.font = font.replace(/^[\d.]+/, (size) => String(Number(size) * scale));
   ctx.textAlign = 'center';
   ctx.textBaseline = 'middle';

@@ -46,7 +46,7 @@ export function ResultTable({ run }: { run: CompareRun }) {
                 <span className="flex items-center gap-2">
                   <span
                     className="size-2.5 shrink-0 rounded-xs"
-                    style={{ background: `var(${seriesStyle(index).colour})` }}
+                    style={{ background: `var(${seriesStyle(index).color})` }}
                     aria-hidden="true"
                   />
                   {columnName(column, columns)}

@@ -14,7 +14,7 @@ export interface Figure {
   detail?: (column: CompareColumn) => string;
   /** what it was measured over; empty: nothing to say */
   rests?: (column: CompareColumn) => string;
-  /** where the best of a row lies; none: no judgement */
+  /** where the best of a row lies; none: no judgment */
   best?: 'low' | 'high';
 }
 

@@ -7,7 +7,7 @@ import { bytesPerToken, formatKld } from './figures';
 
 export interface PlotSeries {
   name: string;
-  /** of the column, which has its colour and its dash */
+  /** of the column, which has its color and its dash */
   index: number;
   /** at each x; null: not measured there */
   values: (number | null)[];

@@ -18,7 +18,7 @@ export async function pngOf(root: HTMLElement, run: CompareRun): Promise<Blob | 
   if (!context) return null;
   const { canvas } = context;
   const scale = devicePixelRatio;
-  const colour = (name: string) => getComputedStyle(root).getPropertyValue(name).trim();
+  const color = (name: string) => getComputedStyle(root).getPropertyValue(name).trim();
   const { fontFamily } = getComputedStyle(root);
   const width = Math.max(...figures.map((figure) => figure.canvas.width / scale));
   const height = Math.max(...figures.map((figure) => figure.canvas.height / scale)) + 2 * line;
@@ -29,16 +29,16 @@ export async function pngOf(root: HTMLElement, run: CompareRun): Promise<Blob | 
   canvas.width = (across * (width + margin) + margin) * scale;
   canvas.height = (top + rows * height + (notes.length + 2) * line) * scale;
   context.scale(scale, scale);
-  context.fillStyle = colour('--paper');
+  context.fillStyle = color('--paper');
   context.fillRect(0, 0, canvas.width, canvas.height);
 
   const write = (text: string, x: number, y: number, font: string, ink = '--ink') => {
     context.font = `${font} ${fontFamily}`;
-    context.fillStyle = colour(ink);
+    context.fillStyle = color(ink);
     context.fillText(text, x, y, canvas.width / scale - x - margin);
   };
   write(run.name, margin, margin + line, '600 16px');
-  drawLegend(context, run, margin, margin + 2 * line, (text, x, y) => write(text, x, y, '12px', '--ink-2'), colour);
+  drawLegend(context, run, margin, margin + 2 * line, (text, x, y) => write(text, x, y, '12px', '--ink-2'), color);
   figures.forEach((figure, i) => {
     const x = margin + (i % across) * (width + margin);
     const y = top + Math.floor(i / across) * height;
@@ -57,12 +57,12 @@ function drawLegend(
   left: number,
   y: number,
   write: (text: string, x: number, y: number) => void,
-  colour: (name: string) => string,
+  color: (name: string) => string,
 ): void {
   let x = left;
   columns.forEach((column, index) => {
     const style = seriesStyle(index);
-    context.strokeStyle = colour(style.colour);
+    context.strokeStyle = color(style.color);
     context.lineWidth = 2;
     context.setLineDash(style.dash);
     context.beginPath();

@@ -1,12 +1,12 @@
-/** How the columns are told apart: by a colour that colour-blind people can tell from the others, and by the dash of the line. */
+/** How the columns are told apart: by a color that color-blind people can tell from the others, and by the dash of the line. */
 export interface SeriesStyle {
-  /** a colour of compare.css, by its variable */
-  colour: string;
+  /** a color of compare.css, by its variable */
+  color: string;
   dash: number[];
 }
 
 const dashes = [[], [8, 4], [2, 3], [10, 3, 2, 3], [5, 5], [12, 4, 4, 4]];
 
 export function seriesStyle(index: number): SeriesStyle {
-  return { colour: `--series-${(index % 6) + 1}`, dash: dashes[index % 6] ?? [] };
+  return { color: `--series-${(index % 6) + 1}`, dash: dashes[index % 6] ?? [] };
 }

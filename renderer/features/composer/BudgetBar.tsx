@@ -124,7 +124,7 @@ function cutText(budget: PromptBudget): string {
   return leavingText(budget, 0) ?? 'Nothing is cut.';
 }
 
-// The parts of a budget in the order in which the model reads them, with their colours and words.
+// The parts of a budget in the order in which the model reads them, with their colors and words.
 
 interface BudgetPart {
   id: 'system' | 'template' | 'documents' | 'history' | 'message' | 'reserve' | 'free';

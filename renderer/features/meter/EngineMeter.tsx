@@ -112,12 +112,12 @@ function EngineDetails({ capabilities, context, fallbacks, onDiagnostics }: Engi
 
 function ContextRows({ context }: { context: LoadedContext }) {
   const { typeK, typeV } = context;
-  const centring = centringText(context);
+  const centring = centeringText(context);
   return (
     <>
       <TypeRow name="K cache" type={typeK} />
       <TypeRow name="V cache" type={typeV} />
-      {centring && <Row name="Centring">{centring}</Row>}
+      {centring && <Row name="Centering">{centring}</Row>}
       <Row name="Layers on the GPU">
         <span data-testid="details-layers">{offloadText(context)}</span>
       </Row>
@@ -161,9 +161,9 @@ function Row({ name, children }: { name: string; children: ReactNode }) {
   );
 }
 
-// Whether the turbo caches are centred, and why not; empty without turbo caches.
+// Whether the turbo caches are centered, and why not; empty without turbo caches.
 
-export function centringText({ typeK, typeV, centring }: LoadedContext): string {
+export function centeringText({ typeK, typeV, centring }: LoadedContext): string {
   const sides = [
     { name: 'K', turbo: isTurbo(typeK.effective), on: centring.k, reason: centring.reasonK },
     { name: 'V', turbo: isTurbo(typeV.effective), on: centring.v, reason: centring.reasonV },
@@ -250,7 +250,7 @@ const words: Record<EngineState, string> = {
   restarting: 'Restarting',
 };
 
-const colours: Partial<Record<EngineState, string>> = {
+const colors: Partial<Record<EngineState, string>> = {
   ready: 'bg-good',
   // no animation: it would be a frame 60 times a second for as long as an answer takes
   generating: 'bg-accent',
@@ -271,7 +271,7 @@ export function StateMeter() {
     <p role="status" data-testid="meter-state" data-state={state} className="flex items-center gap-2 px-2">
       <span
         aria-hidden="true"
-        className={cx('size-1.5 rounded-full', open ? (colours[state] ?? 'bg-ink-3') : 'bg-bad')}
+        className={cx('size-1.5 rounded-full', open ? (colors[state] ?? 'bg-ink-3') : 'bg-bad')}
       />
       <span className="w-15 max-lg:w-auto">{word}</span>
     </p>

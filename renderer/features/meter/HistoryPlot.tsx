@@ -72,9 +72,9 @@ function PlotLegend({ plot, values, at }: PlotLegendProps) {
   return (
     <figcaption className="flex flex-wrap items-baseline gap-x-3 gap-y-0.5 text-xs text-ink-2 tabular-nums">
       <span className="font-medium text-ink">{plot.title}</span>
-      {plot.lines.map(({ label, colour }, i) => (
+      {plot.lines.map(({ label, color }, i) => (
         <span key={label} className="flex items-baseline gap-1 whitespace-nowrap">
-          <span className="size-2 rounded-xs" style={{ background: `var(${colour})` }} aria-hidden="true" />
+          <span className="size-2 rounded-xs" style={{ background: `var(${color})` }} aria-hidden="true" />
           <span className={plot.lines.length === 1 ? 'sr-only' : 'text-ink-3'}>{label}</span>
           <span>{shown(plot, values[i] ?? null)}</span>
         </span>
@@ -98,24 +98,24 @@ export function formatAgo(seconds: number): string {
   return rest === 0 ? `−${minutes} min` : `−${minutes}:${String(rest).padStart(2, '0')}`;
 }
 
-// uPlot's options for one plot. Colours are asked for at each drawing, so that a change of the theme shows.
+// uPlot's options for one plot. Colors are asked for at each drawing, so that a change of the theme shows.
 
 const plotHeight = 104;
 
 function plotOptions(plot: Plot, place: HTMLElement, onPointed: (row: number | null) => void): uPlot.Options {
-  const colour = (name: string) => getComputedStyle(place).getPropertyValue(name).trim();
+  const color = (name: string) => getComputedStyle(place).getPropertyValue(name).trim();
   const axis: uPlot.Axis = {
-    stroke: () => colour('--ink-3'),
+    stroke: () => color('--ink-3'),
     font: `11px ${getComputedStyle(place).fontFamily}`,
-    grid: { stroke: () => colour('--line'), width: 1 },
+    grid: { stroke: () => color('--line'), width: 1 },
     ticks: { show: false },
   };
   const isStack = plot.lines.length > 1;
   const series = plot.lines.map(
-    ({ colour: name }): uPlot.Series => ({
-      stroke: () => colour(name),
+    ({ color: name }): uPlot.Series => ({
+      stroke: () => color(name),
       width: isStack ? 0 : 1.5,
-      fill: () => (isStack ? colour(name) : faded(colour(name))),
+      fill: () => (isStack ? color(name) : faded(color(name))),
       points: { show: false },
     }),
   );
@@ -135,8 +135,8 @@ function plotOptions(plot: Plot, place: HTMLElement, onPointed: (row: number | n
   };
 }
 
-function faded(colour: string): string {
-  return `color-mix(in oklab, ${colour} 16%, transparent)`;
+function faded(color: string): string {
+  return `color-mix(in oklab, ${color} 16%, transparent)`;
 }
 
 /** The rows as uPlot draws them: the highest sum first, and the lower ones over it. */

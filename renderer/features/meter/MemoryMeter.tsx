@@ -7,7 +7,7 @@ import { cx } from '../../ui/cx';
 import { formatBytes, formatCount } from '../../ui/format';
 import { Popover } from '../../ui/Popover';
 import { kvUsed, type MemoryPart, memoryParts, savedText } from './memoryParts';
-import { partColours } from './plots';
+import { partColors } from './plots';
 import { StripButton } from './StripButton';
 
 export function MemoryMeter() {
@@ -59,7 +59,7 @@ function StackedBar({ parts, className }: { parts: readonly MemoryPart[]; classN
         <span
           key={part.id}
           style={{
-            background: part.id === 'free' ? undefined : `var(${partColours[part.id]})`,
+            background: part.id === 'free' ? undefined : `var(${partColors[part.id]})`,
             width: `${(part.bytes / total) * 100}%`,
             minWidth: part.bytes > 0 && part.id !== 'free' ? 2 : 0,
           }}
@@ -92,7 +92,7 @@ function MemoryDetails({ memory, parts }: { memory: Memory; parts: readonly Memo
           <div key={part.id} className="flex items-center gap-2">
             <span
               className="size-2 rounded-xs"
-              style={{ background: `var(${partColours[part.id]})` }}
+              style={{ background: `var(${partColors[part.id]})` }}
               aria-hidden="true"
             />
             <dt className="flex-1 text-ink-2">{part.label}</dt>

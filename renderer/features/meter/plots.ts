@@ -1,4 +1,4 @@
-/** What each plot of the history shows, in words, units and colours. */
+/** What each plot of the history shows, in words, units and colors. */
 import type { HistoryPoint } from '../../state/appState';
 import { formatBytes, formatContext, formatCount, formatRate } from '../../ui/format';
 import { type PlotId, stackedParts } from './historySeries';
@@ -6,8 +6,8 @@ import type { MemoryPartId } from './memoryParts';
 
 export interface PlotLine {
   label: string;
-  /** a colour of tokens.css, by its variable */
-  colour: string;
+  /** a color of tokens.css, by its variable */
+  color: string;
 }
 
 export interface Plot {
@@ -27,7 +27,7 @@ export interface Plot {
 const binarySteps = Array.from({ length: 44 }, (_, power) => 2 ** power);
 const decimalSteps = [0.1, 1, 10, 100, 1000, 10_000].flatMap((step) => [step, 2 * step, 5 * step]);
 
-export const partColours: Record<MemoryPartId, string> = {
+export const partColors: Record<MemoryPartId, string> = {
   weights: '--plate',
   kv: '--accent',
   compute: '--brass',
@@ -53,7 +53,7 @@ export const plots: readonly Plot[] = [
   {
     id: 'answer',
     title: 'Writing',
-    lines: [{ label: 'Answer', colour: '--accent' }],
+    lines: [{ label: 'Answer', color: '--accent' }],
     format: rate,
     formatAxis: String,
     steps: decimalSteps,
@@ -62,7 +62,7 @@ export const plots: readonly Plot[] = [
   {
     id: 'prompt',
     title: 'Reading',
-    lines: [{ label: 'Prompt', colour: '--syntax-name' }],
+    lines: [{ label: 'Prompt', color: '--syntax-name' }],
     format: rate,
     formatAxis: String,
     steps: decimalSteps,
@@ -71,7 +71,7 @@ export const plots: readonly Plot[] = [
   {
     id: 'context',
     title: 'Context',
-    lines: [{ label: 'In use', colour: '--brass' }],
+    lines: [{ label: 'In use', color: '--brass' }],
     format: (value) => `${formatCount(value)} tokens`,
     formatAxis: formatContext,
     steps: binarySteps,
@@ -80,7 +80,7 @@ export const plots: readonly Plot[] = [
   {
     id: 'memory',
     title: 'Memory',
-    lines: stackedParts.map((id) => ({ label: partLabels[id], colour: partColours[id] })),
+    lines: stackedParts.map((id) => ({ label: partLabels[id], color: partColors[id] })),
     format: formatBytes,
     formatAxis: formatBytes,
     steps: binarySteps,

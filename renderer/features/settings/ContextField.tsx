@@ -12,7 +12,7 @@ import { Field } from '../../ui/Field';
 import { formatCount } from '../../ui/format';
 import { NumberField } from '../../ui/NumberField';
 import { Segmented } from '../../ui/Segmented';
-import { ContextSlider, colourOf } from './ContextSlider';
+import { ContextSlider, colorOf } from './ContextSlider';
 import { ropeNames } from './changesText';
 import { type ContextMark, contextMarks, legendOf, longestOf, roomFor } from './contextMarks';
 import { longestOnSlider } from './contextScale';
@@ -129,7 +129,7 @@ function MarkList({ marks, value, max, stale, onValue }: MarkListProps) {
               mark.target === value ? 'text-ink' : 'text-ink-2',
             )}
           >
-            <span className={cx('h-2 w-0.5 shrink-0 self-center rounded-full', colourOf(mark))} aria-hidden="true" />
+            <span className={cx('h-2 w-0.5 shrink-0 self-center rounded-full', colorOf(mark))} aria-hidden="true" />
             <span className="min-w-0 flex-1">{label}</span>
             <span className={cx(mark.target === value && 'font-medium')}>{formatCount(mark.tokens)}</span>
           </button>

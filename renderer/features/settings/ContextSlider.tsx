@@ -44,7 +44,7 @@ export function ContextSlider({ value, max, marks, stale, onValue }: ContextSlid
         {placed.map(({ marks: [first], share }) => (
           <span
             key={share}
-            className={cx('absolute top-0 w-px -translate-x-1/2', first && colourOf(first.mark))}
+            className={cx('absolute top-0 w-px -translate-x-1/2', first && colorOf(first.mark))}
             style={{ left: `${share * 100}%`, height: tickPixels - 2 }}
           />
         ))}
@@ -80,7 +80,7 @@ export function ContextSlider({ value, max, marks, stale, onValue }: ContextSlid
   );
 }
 
-export function colourOf(mark: Pick<ContextMark, 'id'>): string {
+export function colorOf(mark: Pick<ContextMark, 'id'>): string {
   if (mark.id === 'chat') return 'bg-brass';
   return isFit(mark) ? 'bg-accent' : 'bg-ink-3';
 }

@@ -56,7 +56,7 @@ export function KvEstimate({ fit, problem, stale }: CurrentFit) {
 
 // What a load would take of each memory, beside what it may take.
 
-const colours = { weights: 'bg-plate', kv: 'bg-accent', compute: 'bg-brass' } as const;
+const colors = { weights: 'bg-plate', kv: 'bg-accent', compute: 'bg-brass' } as const;
 
 function MemoryNeed({ fit, stale }: { fit: ContextFit; stale: boolean }) {
   const parts = needParts(fit.estimate);
@@ -72,7 +72,7 @@ function MemoryNeed({ fit, stale }: { fit: ContextFit; stale: boolean }) {
       <dl className="grid gap-1">
         {parts.map(({ id, label, bytes }) => (
           <div key={id} className="flex items-center gap-2">
-            <span className={cx('size-2 rounded-xs', colours[id])} aria-hidden="true" />
+            <span className={cx('size-2 rounded-xs', colors[id])} aria-hidden="true" />
             <dt className="flex-1 text-ink-2">{label}</dt>
             <dd className="text-ink" title={`${formatCount(bytes)} bytes`}>
               {formatBytes(bytes)}

@@ -45,7 +45,7 @@ export function stretchesOf(blocks: readonly TextBlock[]): TextBlock[][] {
 }
 
 /**
- * What a block shows of `text`, which begins at the block's start and reaches `overlap` beyond its end. Two neighbours
+ * What a block shows of `text`, which begins at the block's start and reaches `overlap` beyond its end. Two neighbors
  * agree on where one line ends, so nothing is shown twice and no word is cut. `last`: nothing of the section follows.
  */
 export function shownText(text: string, { start, end, first }: TextBlock, last: boolean): string {

@@ -76,8 +76,8 @@ export function markdown(result) {
 
 function heading({ types, pairs, model, text, date, engine, cpu, documents, quick }) {
   const centred = Object.values({ ...types, ...pairs }).some(({ centring }) => centring)
-    ? ' Turbo caches are centred where it is not said otherwise.'
-    : ' Nothing is centred.';
+    ? ' Turbo caches are centered where it is not said otherwise.'
+    : ' Nothing is centered.';
   const needles = documents > 0 ? ` Needles: facts found of ${FACTS * documents} hidden ones, ${FACTS} in a text.` : '';
   const rough = quick ? ' A quick run: the tables of docs/quality.md come from full ones.' : '';
   return `**${model.name}** (${model.file}) on ${text}, K and V of one type, against ${REFERENCE}. ${date.slice(0, 10)}, ${cpu}, SIMD level ${engine.simd}. KLD in nats, ± one standard error.${centred}${needles}${rough}`;
@@ -92,7 +92,7 @@ function allTypes({ types, uncentred }) {
     uncentred[name]
       ? [
           [name, figures],
-          [`${name}, not centred`, uncentred[name]],
+          [`${name}, not centered`, uncentred[name]],
         ]
       : [[name, figures]],
   );
@@ -199,7 +199,7 @@ function frontier({ types, pairs, uncentred }, depth) {
     },
     { name: 'turbo', line: false, legend: true, points: at(entries.filter(isTurbo), true) },
     {
-      name: 'turbo, not centred',
+      name: 'turbo, not centered',
       line: false,
       legend: true,
       hollow: true,

@@ -222,7 +222,7 @@ describe('when it is saved and restored', () => {
     const { ask, load, list } = await setUp();
     await ask('A');
     await load({ nCtx: 512 });
-    expect((await list())[0]?.problem).toMatch(/the context holds 512|centred/);
+    expect((await list())[0]?.problem).toMatch(/the context holds 512|centered/);
   });
 });
 

@@ -228,7 +228,7 @@ describe('report', () => {
     expect(row).toContain(`${turbo4?.needles?.[depth]?.right} of ${turbo4?.needles?.[depth]?.of}`);
     expect(text.match(/^\| f16 \| 16.00 \| 0 \| 0 \| 100.0% /gm)).toHaveLength(Object.keys(recorded.depths).length);
     expect(text).toContain('K down, V across | ');
-    expect(text).toContain('| turbo4, not centred | 4.25 |');
+    expect(text).toContain('| turbo4, not centered | 4.25 |');
     expect(text).not.toMatch(/NaN|undefined|\| - \| - \|/);
   });
 

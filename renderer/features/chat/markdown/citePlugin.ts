@@ -52,7 +52,7 @@ export function citePlugin({ names }: { names: readonly string[] }) {
   };
 }
 
-/** Children in their order: neighbours of one line of text together, each other one alone. */
+/** Children in their order: neighbors of one line of text together, each other one alone. */
 function runsOf(children: readonly Node[]): Node[][] {
   const runs: Node[][] = [];
   for (const child of children) {

@@ -93,7 +93,7 @@ export function FitCard({ page, file, context }: FitCardProps) {
 
 // What the chosen file takes with the asked settings, in parts, against the memory that decides.
 
-const colours = { weights: 'bg-plate', cache: 'bg-accent', buffers: 'bg-brass' } as const;
+const colors = { weights: 'bg-plate', cache: 'bg-accent', buffers: 'bg-brass' } as const;
 
 function NeedBar({ fit, stale }: { fit: HubFit; stale: boolean }) {
   const verdict = exactVerdict(fit);
@@ -116,7 +116,7 @@ function NeedBar({ fit, stale }: { fit: HubFit; stale: boolean }) {
         {parts.map(({ id, bytes }) => (
           <span
             key={id}
-            className={cx('h-full transition-[width] duration-300', colours[id])}
+            className={cx('h-full transition-[width] duration-300', colors[id])}
             style={{ width: `${(bytes / whole) * 100}%` }}
           />
         ))}
@@ -130,7 +130,7 @@ function NeedBar({ fit, stale }: { fit: HubFit; stale: boolean }) {
       <dl className="mt-2 flex flex-wrap gap-x-4 gap-y-0.5 text-xs text-ink-2 tabular-nums">
         {parts.map(({ id, label, bytes }) => (
           <div key={id} className="flex items-center gap-1.5">
-            <span className={cx('size-2 rounded-xs', colours[id])} aria-hidden="true" />
+            <span className={cx('size-2 rounded-xs', colors[id])} aria-hidden="true" />
             <dt>{label}</dt>
             <dd className="text-ink" title={`${formatCount(bytes)} bytes`} data-testid={`hub-${id}`} data-bytes={bytes}>
               {formatBytes(bytes)}

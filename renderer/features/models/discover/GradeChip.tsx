@@ -5,17 +5,17 @@ import { cx } from '../../../ui/cx';
 import type { KnownVerdict } from './verdict';
 import { gradeText } from './verdictText';
 
-/** The colour is on the sign alone: as text on these grounds it would be too pale. */
-const looks: Record<FitGrade, { icon: ReactNode; colour: string }> = {
-  full: { icon: <Check />, colour: 'text-good' },
-  partial: { icon: <ChevronsDown />, colour: 'text-ink-2' },
-  reduced: { icon: <CircleAlert />, colour: 'text-warn' },
-  none: { icon: <Ban />, colour: 'text-bad' },
+/** The color is on the sign alone: as text on these grounds it would be too pale. */
+const looks: Record<FitGrade, { icon: ReactNode; color: string }> = {
+  full: { icon: <Check />, color: 'text-good' },
+  partial: { icon: <ChevronsDown />, color: 'text-ink-2' },
+  reduced: { icon: <CircleAlert />, color: 'text-warn' },
+  none: { icon: <Ban />, color: 'text-bad' },
 };
 
-/** One of the four grades, by shape, colour and word; or in a whole sentence. */
+/** One of the four grades, by shape, color and word; or in a whole sentence. */
 export function GradeChip({ verdict, sentence }: { verdict: KnownVerdict; sentence?: string }) {
-  const { icon, colour } = looks[verdict.grade];
+  const { icon, color } = looks[verdict.grade];
   return (
     <span
       data-testid="fit-grade"
@@ -26,7 +26,7 @@ export function GradeChip({ verdict, sentence }: { verdict: KnownVerdict; senten
         !sentence && 'whitespace-nowrap',
       )}
     >
-      <span className={colour} aria-hidden="true">
+      <span className={color} aria-hidden="true">
         {icon}
       </span>
       {sentence ?? gradeText(verdict)}

@@ -97,7 +97,7 @@ function Facts({ page }: { page: HubModelPage }) {
     page.parameters !== null && `${formatParameters(page.parameters)} parameters`,
     page.trained !== null && `trained for ${formatContext(page.trained)}`,
     page.architecture,
-    page.license && `licence ${page.license}`,
+    page.license && `license ${page.license}`,
     `${formatShortCount(page.downloads)} downloads a month`,
     `${formatShortCount(page.likes)} likes`,
     page.updatedAt && formatDay(page.updatedAt),
@@ -122,7 +122,7 @@ function SuggestedFacts({ entry }: { entry: CatalogEntry }) {
     <div className="mt-3 text-sm text-ink-2">
       <p>{entry.about}</p>
       <p className="mt-1 text-xs tabular-nums">
-        {entry.billions} B parameters, trained for {formatContext(entry.trained)}, licence {entry.license}; begin with{' '}
+        {entry.billions} B parameters, trained for {formatContext(entry.trained)}, license {entry.license}; begin with{' '}
         {entry.quant}. {!entry.verifiedHere && 'From the list that comes with the app; not verified here.'}
       </p>
     </div>

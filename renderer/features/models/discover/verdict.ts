@@ -1,7 +1,7 @@
 /**
- * Whether a file fits, with its figures. The engine's answer for a file is exact. For its neighbours it costs a few megabytes
+ * Whether a file fits, with its figures. The engine's answer for a file is exact. For its neighbors it costs a few megabytes
  * of each header, so on machines with one memory they are reckoned from the chosen file: the cache of a model is the same
- * whatever its weights are quantised to, and only the size of the file differs.
+ * whatever its weights are quantized to, and only the size of the file differs.
  */
 import type { ErrorPayload } from '../../../../electron/contract/errors';
 import { type Budget, shortBudget } from '../../../../electron/contract/fit';

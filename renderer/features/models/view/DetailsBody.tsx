@@ -122,7 +122,7 @@ function modelFacts({ info, fileBytes }: Pick<ModelEntry, 'info' | 'fileBytes'>,
     ['K projection', info.hasKBias ? 'with a bias' : 'without a bias'],
     details?.author ? ['Author', details.author] : null,
     details?.baseModel ? ['Made from', details.baseModel] : null,
-    ['Licence', info.license ?? details?.licenseLink ?? 'not told'],
+    ['License', info.license ?? details?.licenseLink ?? 'not told'],
     details?.sha256 ? ['SHA-256', details.sha256] : null,
   ];
   return facts.flatMap((fact) => (fact ? [{ name: fact[0], value: fact[1] }] : []));

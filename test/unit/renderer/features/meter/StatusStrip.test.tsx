@@ -2,9 +2,9 @@
 /** The strip: what the engine does, how fast, how full, and whether anything is not as it was set. */
 import { act, screen } from '@testing-library/react';
 import { describe, expect, it } from 'vitest';
-import type { Centring } from '@/electron/contract/engine';
+import type { Centering } from '@/electron/contract/engine';
 import { unknownPower } from '@/electron/contract/machine';
-import { attentionText, centringText, kernelLines } from '@/renderer/features/meter/EngineMeter';
+import { attentionText, centeringText, kernelLines } from '@/renderer/features/meter/EngineMeter';
 import { savedRatio } from '@/renderer/features/meter/memoryParts';
 import { powerHint, StatusStrip, sparklinePoints, speedOf } from '@/renderer/features/meter/StatusStrip';
 import { rendered } from '@/test/fixtures/renderer/rendered';
@@ -108,8 +108,8 @@ describe('the engine', () => {
   });
 
   it('tells which sides are centered, of turbo types alone, and why one is not', () => {
-    const text = (typeK: string, typeV: string, centring: Partial<Centring>) =>
-      centringText({
+    const text = (typeK: string, typeV: string, centring: Partial<Centering>) =>
+      centeringText({
         ...loadedContext,
         typeK: { asked: typeK, effective: typeK, reason: '' },
         typeV: { asked: typeV, effective: typeV, reason: '' },
