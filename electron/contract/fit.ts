@@ -96,7 +96,7 @@ export const contextFitSchema = z.object({
   budgets: z.array(budgetSchema).min(1),
   /** tokens that the model was trained for; 0: its file does not say */
   trained: z.number().int(),
-  /** for the asked pair first, then f16, q8_0, turbo4, turbo3 on both sides */
+  /** for the requested pair first, then f16, q8_0, turbo4, turbo3 on both sides */
   marks: z.array(fitMarkSchema),
 });
 export type ContextFit = z.infer<typeof contextFitSchema>;
@@ -114,21 +114,21 @@ export interface Offer {
   gives: 'types' | 'length' | 'both';
 }
 
-type Asked = Pick<ContextSettings, 'typeK' | 'typeV'> & {
+type Requested = Pick<ContextSettings, 'typeK' | 'typeV'> & {
   /** what the context would hold */
   nCtx: number;
 };
 
 /**
- * `fit`: asked for these settings with them as the longest, so that a mark at the asked length says what it takes there.
+ * `fit`: asked for these settings with them as the longest, so that a mark at the requested length says what it takes there.
  * Marks of types that the model would run as others already offered are left out. Empty: nothing helps, or all fits.
  */
-export function offersOf(fit: ContextFit, asked: Asked): Offer[] {
+export function offersOf(fit: ContextFit, requested: Requested): Offer[] {
   if (fit.fits) return [];
   const [own, ...others] = fit.marks;
   const marks = distinct(others.filter((mark) => !own || keyOf(mark) !== keyOf(own)));
-  const whole = marks.filter((mark) => mark.nCtx >= asked.nCtx);
-  const offers = whole.map((mark) => offer(mark, asked.nCtx, 'types'));
+  const whole = marks.filter((mark) => mark.nCtx >= requested.nCtx);
+  const offers = whole.map((mark) => offer(mark, requested.nCtx, 'types'));
   if (own && own.nCtx > 0) offers.push(offer(own, own.nCtx, 'length'));
   if (whole.length > 0) return offers;
   const longest = marks.reduce<FitMark | null>((best, mark) => (mark.nCtx > (best?.nCtx ?? 0) ? mark : best), null);
@@ -168,22 +168,27 @@ function distinct(marks: readonly FitMark[]): FitMark[] {
 // Whether what the KV cache holds can be kept when a context is created again: the engine decides by it, the window says it
 // beforehand. Cells mean the same when types, centering, RoPE and the attention path agree; how many there are does not matter.
 
-type AskedContext = Pick<ContextSettings, 'nCtx' | 'typeK' | 'typeV' | 'flashAttention' | 'rope'>;
+type RequestedContext = Pick<ContextSettings, 'nCtx' | 'typeK' | 'typeV' | 'flashAttention' | 'rope'>;
 
 /** trained: tokens; 0: unknown. used: tokens in the cache now. The same model and the same weights are taken for granted. */
-export function keepsCache(loaded: EffectiveContext, asked: AskedContext, used: number, trained: number): boolean {
+export function keepsCache(
+  loaded: EffectiveContext,
+  requested: RequestedContext,
+  used: number,
+  trained: number,
+): boolean {
   return (
     used > 0 &&
-    used < askedLength(asked, trained) &&
-    sameType(loaded.typeK, asked.typeK) &&
-    sameType(loaded.typeV, asked.typeV) &&
-    sameAttention(loaded, asked) &&
-    sameRope(loaded, asked, trained)
+    used < requestedLength(requested, trained) &&
+    sameType(loaded.typeK, requested.typeK) &&
+    sameType(loaded.typeV, requested.typeV) &&
+    sameAttention(loaded, requested) &&
+    sameRope(loaded, requested, trained)
   );
 }
 
 /** What the context will hold: longer than trained only with a choice of RoPE. */
-export function askedLength({ nCtx, rope }: Pick<ContextSettings, 'nCtx' | 'rope'>, trained: number): number {
+export function requestedLength({ nCtx, rope }: Pick<ContextSettings, 'nCtx' | 'rope'>, trained: number): number {
   return rope === 'model' && trained > 0 ? Math.min(nCtx, trained) : nCtx;
 }
 
@@ -192,18 +197,18 @@ export function isStretched({ nCtx, rope }: Pick<ContextSettings, 'nCtx' | 'rope
   return rope !== 'model' && trained > 0 && nCtx > trained;
 }
 
-function sameType(loaded: EffectiveContext['typeK'], asked: string): boolean {
-  return asked === loaded.asked || asked === loaded.effective;
+function sameType(loaded: EffectiveContext['typeK'], requested: string): boolean {
+  return requested === loaded.asked || requested === loaded.effective;
 }
 
-function sameAttention(loaded: EffectiveContext, { flashAttention }: AskedContext): boolean {
+function sameAttention(loaded: EffectiveContext, { flashAttention }: RequestedContext): boolean {
   return loaded.flashAttention ? flashAttention !== 'off' : flashAttention === 'off';
 }
 
 /** The scale is that of the length, so a stretched context of another length is another one. */
-function sameRope(loaded: EffectiveContext, asked: AskedContext, trained: number): boolean {
-  if (!isStretched(asked, trained)) return loaded.rope.kind === 'model';
-  return loaded.rope.kind === asked.rope && loaded.nCtx === roundedUp(asked.nCtx);
+function sameRope(loaded: EffectiveContext, requested: RequestedContext, trained: number): boolean {
+  if (!isStretched(requested, trained)) return loaded.rope.kind === 'model';
+  return loaded.rope.kind === requested.rope && loaded.nCtx === roundedUp(requested.nCtx);
 }
 
 /** Upstream makes contexts of whole steps. */

@@ -1,7 +1,7 @@
 /** `--estimate FILE`: what a model takes of this machine and how long its context can be. Loads nothing, changes no setting. */
 import { basename } from 'node:path';
 import { sizeText } from '../contract/errors';
-import { askedLength, type ContextFit } from '../contract/fit';
+import { type ContextFit, requestedLength } from '../contract/fit';
 import type { ContextSettings } from '../contract/settings';
 import type { ProcessTransport } from '../services/engine/engineTransport';
 import { ModelInspector } from '../services/engine/modelInspector';
@@ -51,7 +51,7 @@ export function fitText(
   ]);
   return [
     `${basename(path)}, trained for ${trained > 0 ? `${trained} tokens` : 'a length that it does not say'}`,
-    `\nA context of ${askedLength(context, trained)} tokens, K ${typeK.effective}, V ${typeV.effective}`,
+    `\nA context of ${requestedLength(context, trained)} tokens, K ${typeK.effective}, V ${typeV.effective}`,
     ...reasons,
     table([...parts, ...verdicts]),
     '\nThe longest contexts that fit now',

@@ -344,7 +344,7 @@ export const initialEngine: EngineSlice = {
 export type ConnectionPhase = Connection['phase'];
 
 /** What the verdicts are about; the rest of the context settings is as saved. */
-export type AskedContext = Pick<ContextSettings, 'nCtx' | 'typeK' | 'typeV'>;
+export type RequestedContext = Pick<ContextSettings, 'nCtx' | 'typeK' | 'typeV'>;
 
 interface HubResults {
   query: string;
@@ -376,7 +376,7 @@ interface HubState {
   catalog: CatalogEntry[] | null;
   page: OpenPage | null;
   /** null: as in the settings */
-  asked: AskedContext | null;
+  asked: RequestedContext | null;
   /** by `fitKey`; the last answer for each question */
   fits: Readonly<Record<string, Outcome<HubFit>>>;
   account: HubAccount | null;

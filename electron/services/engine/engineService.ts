@@ -133,8 +133,8 @@ export class EngineService {
   }
 
   async plan({ modelId, context, ...question }: OperationInput<'engine.plan'>): Promise<ContextFit> {
-    const asked = context ?? this.settings.of(modelId ?? this.live.current.modelId).context;
-    return this.inspector.fit({ path: await this.pathOf(modelId), context: asked, ...question });
+    const requested = context ?? this.settings.of(modelId ?? this.live.current.modelId).context;
+    return this.inspector.fit({ path: await this.pathOf(modelId), context: requested, ...question });
   }
 
   countTokens(messages: PromptMessage[], options: PromptOptions): Promise<{ tokens: number }> {
@@ -279,7 +279,7 @@ class ContextReload {
   }
 
   private onSettings(): void {
-    if (this.closed || !this.loads.askedContext || !this.hasChanged()) return;
+    if (this.closed || !this.loads.requestedContext || !this.hasChanged()) return;
     if (this.timer) clearTimeout(this.timer);
     this.timer = setTimeout(() => void this.reload(), delayMs);
   }
@@ -294,7 +294,7 @@ class ContextReload {
   }
 
   private hasChanged(): boolean {
-    return JSON.stringify(this.loads.askedContext) !== JSON.stringify(this.wantedContext());
+    return JSON.stringify(this.loads.requestedContext) !== JSON.stringify(this.wantedContext());
   }
 
   /** of the model in use, as they are set now */

@@ -1,6 +1,6 @@
 /**
  * Loads of a model: by a person's choice, with a new process, in the place of one that cannot be had. The only one that
- * asks the engine to load. A load that fails shows in the status; the model that was in use before it is used on.
+ * has the engine load. A load that fails shows in the status; the model that was in use before it is used on.
  */
 
 import type { EngineStatus } from '../../contract/engine';
@@ -36,8 +36,8 @@ export class ModelLoads {
   readonly wentBack = new Emitter<void>();
   readonly sequence: LoadSequence;
   private done = 0;
-  /** settings of the context as it was last asked for */
-  private asked: ContextSettings | null = null;
+  /** settings of the context as it was last requested */
+  private requested: ContextSettings | null = null;
   private readonly fallback = new FallbackModel();
   /** whether a process that starts is given a model at once */
   private loadWithProcess = true;
@@ -62,9 +62,9 @@ export class ModelLoads {
     return this.done;
   }
 
-  /** settings of the context in use or being loaded; null: none was asked for yet */
-  get askedContext(): ContextSettings | null {
-    return this.asked;
+  /** settings of the context in use or being loaded; null: none was requested yet */
+  get requestedContext(): ContextSettings | null {
+    return this.requested;
   }
 
   /** The next process begins without a model: something else is loaded then. */
@@ -89,7 +89,7 @@ export class ModelLoads {
   private async run(modelId: string, force: boolean, refused: Refused): Promise<EngineStatus> {
     const { host, inspector, status, library } = this.parts;
     const number = this.sequence.begin();
-    this.fallback.keep(status.current, this.asked, host.work);
+    this.fallback.keep(status.current, this.requested, host.work);
     await this.sequence.endRunning().catch(() => undefined);
     const context = this.show(modelId, refused);
     try {
@@ -102,7 +102,7 @@ export class ModelLoads {
       if (this.fallback.otherThan(modelId)) await inspector.requireHarmless(path, context);
       if (!this.sequence.isLatest(number)) return status.current;
       this.sequence.requireWanted(number);
-      const result = await this.ask(path, context, force);
+      const result = await this.request(path, context, force);
       if (this.sequence.isLatest(number)) this.onLoaded(result);
       this.sequence.reportEnded();
     } catch (error) {
@@ -115,7 +115,7 @@ export class ModelLoads {
   /** @returns the settings that it is loaded with */
   private show(modelId: string, refused: Refused): ContextSettings {
     const { context } = this.parts.settings.of(modelId);
-    this.asked = context;
+    this.requested = context;
     this.began.emit();
     this.parts.status.update({
       ...nothingLoaded,
@@ -129,7 +129,7 @@ export class ModelLoads {
     return context;
   }
 
-  private ask(path: string, context: ContextSettings, force: boolean): Promise<LoadResult> {
+  private request(path: string, context: ContextSettings, force: boolean): Promise<LoadResult> {
     const { host, calibration, scratch } = this.parts;
     host.work = { key: `${path}|${JSON.stringify(context)}`, loading: true };
     return host.client.call('load', { path, context, calibration, scratch, force });
@@ -170,7 +170,7 @@ export class ModelLoads {
     this.giveUp(reason);
   }
 
-  /** There is no model to fall back to, or it cannot be loaded either: the status shows the one that was asked for. `reason`: null when canceled */
+  /** There is no model to fall back to, or it cannot be loaded either: the status shows the one that was requested. `reason`: null when canceled */
   private giveUp(reason: ErrorPayload | null): void {
     const { host, status } = this.parts;
     this.fallback.forget();
@@ -189,7 +189,7 @@ export class ModelLoads {
     if (!this.sequence.isLatest(number)) return;
     if (!memory) return void (await this.run(last.status.modelId, false, refused));
     this.fallback.forget();
-    this.asked = last.askedContext;
+    this.requested = last.requestedContext;
     host.work = last.work;
     const shown = this.parts.memory.withApp(memory);
     status.update({ ...nothingLoaded, ...last.status, state: 'ready', memory: shown, contextUsed, refused });
@@ -231,11 +231,11 @@ export class ModelLoads {
   }
 }
 
-// The model that was in use when another one was asked for: it goes on being used where that one cannot be had.
+// The model that was in use when another one was requested: it goes on being used where that one cannot be had.
 
 interface LastLoaded {
   status: Pick<EngineStatus, 'model' | 'context' | 'memory' | 'contextUsed'> & { modelId: string };
-  askedContext: ContextSettings | null;
+  requestedContext: ContextSettings | null;
   work: EngineWork | null;
 }
 
@@ -243,10 +243,10 @@ class FallbackModel {
   private last: LastLoaded | null = null;
 
   /** Before another one is loaded. While nothing is in use, as where one load overtakes another, the one kept stays. */
-  keep(inUse: EngineStatus, askedContext: ContextSettings | null, work: EngineWork | null): void {
+  keep(inUse: EngineStatus, requestedContext: ContextSettings | null, work: EngineWork | null): void {
     const { modelId, model, context, memory, contextUsed } = inUse;
     if (modelId === null || model === null) return;
-    this.last = { status: { modelId, model, context, memory, contextUsed }, askedContext, work };
+    this.last = { status: { modelId, model, context, memory, contextUsed }, requestedContext, work };
   }
 
   forget(): void {

@@ -25,7 +25,7 @@ import type { PowerWatch } from './power';
 
 const fileSchema = z.object({ facts: machineFactsSchema.nullable() });
 /** short, so that the question itself takes little memory */
-const askedContext = 2048;
+const requestedContext = 2048;
 
 export interface MachineParts {
   client: Pick<EngineClient, 'call' | 'on'>;
@@ -100,7 +100,7 @@ export class MachineService {
   private async choose(facts: MachineFacts): Promise<MachineChoice> {
     const asked: ContextSettings = {
       ...this.parts.settings(),
-      ...{ nCtx: askedContext, typeK: 'turbo4', typeV: 'turbo4', flashAttention: 'auto', rope: 'model' },
+      ...{ nCtx: requestedContext, typeK: 'turbo4', typeV: 'turbo4', flashAttention: 'auto', rope: 'model' },
     };
     // without a model, or with one that cannot be read, the other settings can still be chosen
     const fit = await this.parts.fit(asked).catch(() => null);

@@ -1,7 +1,7 @@
 import { useShallow } from 'zustand/shallow';
 import type { AnswerStats, Message } from '../../../electron/contract/chats';
 import type { LoadedContext } from '../../../electron/contract/engine';
-import { askedLength, changeOf, keepsCache, shortBudget } from '../../../electron/contract/fit';
+import { changeOf, keepsCache, requestedLength, shortBudget } from '../../../electron/contract/fit';
 import type { ContextSettings } from '../../../electron/contract/settings';
 import { selectChat } from '../../state/lib/openChat';
 import { useOffers } from '../../state/lib/useOffers';
@@ -144,7 +144,7 @@ interface ApplyCost {
 export function applyCost({ loaded, saved, edited, used, trained, rate }: ApplyFacts): ApplyCost {
   if (!loaded || used === 0) return { kind: 'nothing', text: 'Reloads the model. The chat stays.' };
   const tokens = formatCount(used);
-  if (used >= askedLength(edited, trained)) {
+  if (used >= requestedLength(edited, trained)) {
     return {
       kind: 'too-short',
       text: `The chat stays, but its ${tokens} tokens are more than this context holds: it cannot be continued with it.`,

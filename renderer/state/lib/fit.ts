@@ -1,6 +1,6 @@
 /** Asks the services what fits into the memory. The answers are of this moment: memory comes and goes. */
 
-import { askedLength, type ContextFit, type Offer, offersOf } from '../../../electron/contract/fit';
+import { type ContextFit, type Offer, offersOf, requestedLength } from '../../../electron/contract/fit';
 import { limits } from '../../../electron/contract/limits';
 import type { ContextSettings } from '../../../electron/contract/settings';
 import type { Outcome } from '../appState';
@@ -47,11 +47,11 @@ export function createFitActions({ client, get, patch }: Tools) {
   async function askOffers(context: ContextSettings, modelId: string | null, asker: string): Promise<Offer[]> {
     const { status } = get().engine;
     const trained = status?.modelId === modelId || modelId === null ? (status?.model?.nCtxTrain ?? 0) : 0;
-    const nCtx = askedLength(context, trained);
+    const nCtx = requestedLength(context, trained);
     const longest = Math.ceil(nCtx / cellStep) * cellStep;
     const outcome = await ask({ context, modelId, longest, asker });
     if (!outcome?.ok) return [];
-    return offersOf(outcome.value, { ...context, nCtx: askedLength(context, outcome.value.trained) });
+    return offersOf(outcome.value, { ...context, nCtx: requestedLength(context, outcome.value.trained) });
   }
 
   /** Whether a context of exactly this length fits, with these types and with smaller ones; null: that cannot be told. */

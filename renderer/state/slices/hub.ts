@@ -2,7 +2,7 @@
 
 import type { HubFile, HubFit, HubModelPage, HubSort } from '../../../electron/contract/hub';
 import type { ContextSettings } from '../../../electron/contract/settings';
-import type { AppState, AskedContext, Outcome } from '../appState';
+import type { AppState, Outcome, RequestedContext } from '../appState';
 import { outcomeOf, type Tools } from '../slice';
 
 const restMs = 350;
@@ -107,7 +107,7 @@ export function createHubActions({ client, get, patch }: Tools) {
       if (page) patch('hub', { page: { ...page, file } });
     },
 
-    ask: (asked: AskedContext | null) => patch('hub', { asked }),
+    ask: (asked: RequestedContext | null) => patch('hub', { asked }),
 
     /** A verdict that could not be found is asked for again. */
     forgetFailures(): void {
@@ -182,6 +182,6 @@ export const selectHubResults = (state: AppState) => state.hub.results;
 export const selectHubProblem = (state: AppState) => state.hub.problem;
 export const selectCatalog = (state: AppState) => state.hub.catalog;
 export const selectHubPage = (state: AppState) => state.hub.page;
-export const selectAskedContext = (state: AppState) => state.hub.asked;
+export const selectRequestedContext = (state: AppState) => state.hub.asked;
 export const selectHubFits = (state: AppState) => state.hub.fits;
 export const selectHubAccount = (state: AppState) => state.hub.account;

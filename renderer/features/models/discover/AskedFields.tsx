@@ -4,7 +4,7 @@ import { useId } from 'react';
 import type { ContextFit } from '../../../../electron/contract/fit';
 import { limits } from '../../../../electron/contract/limits';
 import { type CacheType, type ContextSettings, cacheTypes } from '../../../../electron/contract/settings';
-import type { AskedContext } from '../../../state/appState';
+import type { RequestedContext } from '../../../state/appState';
 import { useActions } from '../../../state/useApp';
 import { formatCount } from '../../../ui/format';
 import { NumberField } from '../../../ui/NumberField';
@@ -23,7 +23,7 @@ export function AskedFields({ context, trained, fit }: AskedFieldsProps) {
   const id = useId();
   const { nCtx, typeK, typeV } = context;
   const stops = lengthStops(trained ?? 131_072);
-  const change = (part: Partial<AskedContext>) => hub.ask({ nCtx, typeK, typeV, ...part });
+  const change = (part: Partial<RequestedContext>) => hub.ask({ nCtx, typeK, typeV, ...part });
   const reasons = [fit?.estimate.typeK, fit?.estimate.typeV].flatMap((side) =>
     side && side.reason !== '' ? [`${side.asked} will run as ${side.effective}: ${side.reason}`] : [],
   );

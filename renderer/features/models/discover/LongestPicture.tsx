@@ -6,7 +6,7 @@
 import { isVariant } from '../../../../electron/contract/fallbacks';
 import type { ContextFit, FitMark } from '../../../../electron/contract/fit';
 import type { CacheType, ContextSettings } from '../../../../electron/contract/settings';
-import type { AskedContext } from '../../../state/appState';
+import type { RequestedContext } from '../../../state/appState';
 import { Bellows } from '../../../ui/Bellows';
 import { cx } from '../../../ui/cx';
 import { formatBytes, formatCount, formatRatio } from '../../../ui/format';
@@ -15,7 +15,7 @@ interface LongestPictureProps {
   fit: ContextFit;
   context: ContextSettings;
   /** a click on a bar; left out: the bars only show */
-  onUse?: (asked: AskedContext) => void;
+  onUse?: (asked: RequestedContext) => void;
 }
 
 export function LongestPicture({ fit, context, onUse }: LongestPictureProps) {

@@ -13,7 +13,7 @@ import { formatContext, formatDay, formatParameters, formatShortCount } from '..
 import { Progress } from '../../../ui/Progress';
 import { FileRow } from './FileRow';
 import { FitCard } from './FitCard';
-import { useAskedContext, useAskFits } from './useFits';
+import { useAskFits, useRequestedContext } from './useFits';
 
 interface PageViewProps {
   page: OpenPage;
@@ -151,7 +151,7 @@ function Failure({ repo, message, hint }: { repo: string; message: string; hint:
 // The files of a model, and above them what the chosen one takes of this machine.
 
 function FileSection({ page, chosen: path }: { page: HubModelPage; chosen: string | null }) {
-  const context = useAskedContext();
+  const context = useRequestedContext();
   const files = filesOf(page);
   const chosen = files.find(({ file }) => file === path) ?? null;
   const problem = useApp(selectDownloadProblem);

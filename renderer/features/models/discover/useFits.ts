@@ -3,7 +3,7 @@ import { useEffect, useMemo } from 'react';
 import type { HubFile, HubModelPage } from '../../../../electron/contract/hub';
 import type { ContextSettings } from '../../../../electron/contract/settings';
 import { selectCanAsk } from '../../../state/slices/engine';
-import { filesOf, fitKey, isUsable, selectAskedContext, selectHubFits } from '../../../state/slices/hub';
+import { filesOf, fitKey, isUsable, selectHubFits, selectRequestedContext } from '../../../state/slices/hub';
 import { selectSavedContext } from '../../../state/slices/settings';
 import { useActions, useApp } from '../../../state/useApp';
 import { useDebounced } from '../../../ui/hooks';
@@ -12,9 +12,9 @@ import { needsOwnAnswer, type Verdict, verdictOf } from './verdict';
 const restMs = 200;
 
 /** Settings as saved, with what was changed for the verdicts. Null until the services have answered. */
-export function useAskedContext(): ContextSettings | null {
+export function useRequestedContext(): ContextSettings | null {
   const saved = useApp(selectSavedContext);
-  const asked = useApp(selectAskedContext);
+  const asked = useApp(selectRequestedContext);
   return useMemo(() => saved && { ...saved, ...asked }, [saved, asked]);
 }
 

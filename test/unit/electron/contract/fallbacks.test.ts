@@ -57,7 +57,7 @@ it.each<[string, Partial<LoadedContext>, Partial<Capabilities>, RegExp | null]>(
     {},
     /^rope: .*2\.00 .*YaRN.*16,384.*8,192/,
   ],
-  ['the cache of the model is not centered', { centring: sinks }, {}, /^centring: .*K and V .* It has sinks\. /],
+  ['the cache of the model is not centered', { centring: sinks }, {}, /^centering: .*K and V .* It has sinks\. /],
   ['it was not measured', { centring: absent, calibration: 'It was skipped.' }, {}, /^calibration: .*It was skipped\./],
   ['an f16 cache is not centered', { centring: sinks, typeK: f16, typeV: f16 }, {}, null],
   [

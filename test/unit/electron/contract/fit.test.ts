@@ -1,7 +1,6 @@
 /** What is offered in place of settings that do not fit, and which changes keep the cache. */
 import { describe, expect, test } from 'vitest';
 import {
-  askedLength,
   type Budget,
   type ContextFit,
   changeOf,
@@ -9,6 +8,7 @@ import {
   isStretched,
   keepsCache,
   offersOf,
+  requestedLength,
   shortBudget,
 } from '@/electron/contract/fit';
 import { type CacheType, contextSettingsSchema } from '@/electron/contract/settings';
@@ -110,9 +110,9 @@ describe('keepsCache', () => {
   });
 
   test('only a choice goes beyond the trained length', () => {
-    expect(askedLength({ nCtx: 9000, rope: 'model' }, trained)).toBe(8192);
-    expect(askedLength({ nCtx: 9000, rope: 'yarn' }, trained)).toBe(9000);
-    expect(askedLength({ nCtx: 9000, rope: 'model' }, 0)).toBe(9000);
+    expect(requestedLength({ nCtx: 9000, rope: 'model' }, trained)).toBe(8192);
+    expect(requestedLength({ nCtx: 9000, rope: 'yarn' }, trained)).toBe(9000);
+    expect(requestedLength({ nCtx: 9000, rope: 'model' }, 0)).toBe(9000);
     expect(isStretched({ nCtx: 8192, rope: 'yarn' }, trained)).toBe(false);
     expect(isStretched({ nCtx: 8193, rope: 'yarn' }, trained)).toBe(true);
   });
