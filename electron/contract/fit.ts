@@ -168,6 +168,12 @@ function distinct(marks: readonly FitMark[]): FitMark[] {
 // Whether what the KV cache holds can be kept when a context is created again: the engine decides by it, the window says it
 // beforehand. Cells mean the same when types, centering, RoPE and the attention path agree; how many there are does not matter.
 
+/** The settings that decide how much memory a context takes: a new one is a type error here until it is placed. */
+export function allocationOf(context: ContextSettings): Omit<ContextSettings, 'threads'> {
+  const { nCtx, typeK, typeV, flashAttention, batch, gpuLayers, rope } = context;
+  return { nCtx, typeK, typeV, flashAttention, batch, gpuLayers, rope };
+}
+
 type RequestedContext = Pick<ContextSettings, 'nCtx' | 'typeK' | 'typeV' | 'flashAttention' | 'rope'>;
 
 /** trained: tokens; 0: unknown. used: tokens in the cache now. The same model and the same weights are taken for granted. */

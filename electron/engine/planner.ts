@@ -9,7 +9,14 @@ import type { ComparePlan } from '../contract/compare';
 import type { MemoryEstimate } from '../contract/engine';
 import type { FitRequest } from '../contract/engineContract';
 import { ConcertinaError, messageOf, sizeText } from '../contract/errors';
-import type { Budget, ContextFit, DeviceUse, FitMark, MachineMemory } from '../contract/fit';
+import {
+  allocationOf,
+  type Budget,
+  type ContextFit,
+  type DeviceUse,
+  type FitMark,
+  type MachineMemory,
+} from '../contract/fit';
 import { limits } from '../contract/limits';
 import { SerialQueue } from '../contract/serialQueue';
 import { type CacheType, type ContextSettings, cacheTypes } from '../contract/settings';
@@ -232,8 +239,9 @@ function added(uses: DeviceUse[]): DeviceUse[] {
   return [...sums.values()];
 }
 
-/** Everything that decides the allocation, the length last. Threads do not. */
-function keyOf(path: string, { nCtx, threads: _, ...rest }: ContextSettings): string {
+/** Everything that decides the allocation, the length last. */
+function keyOf(path: string, context: ContextSettings): string {
+  const { nCtx, ...rest } = allocationOf(context);
   const stat = statSync(path, { throwIfNoEntry: false });
   return `${path}|${stat?.size}|${stat?.mtimeMs}|${JSON.stringify(rest)}|${nCtx}`;
 }

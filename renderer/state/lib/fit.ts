@@ -1,6 +1,6 @@
 /** Asks the services what fits into the memory. The answers are of this moment: memory comes and goes. */
 
-import { type ContextFit, type Offer, offersOf, requestedLength } from '../../../electron/contract/fit';
+import { allocationOf, type ContextFit, type Offer, offersOf, requestedLength } from '../../../electron/contract/fit';
 import { limits } from '../../../electron/contract/limits';
 import type { ContextSettings } from '../../../electron/contract/settings';
 import type { Outcome } from '../appState';
@@ -81,8 +81,7 @@ export function createFitActions({ client, get, patch }: Tools) {
 
 /** Which question an answer belongs to. */
 export function fitKey(context: ContextSettings, modelId: string | null): string {
-  const { nCtx, typeK, typeV, flashAttention, batch, gpuLayers, rope } = context;
-  return JSON.stringify([modelId, nCtx, typeK, typeV, flashAttention, batch, gpuLayers, rope]);
+  return JSON.stringify([modelId, allocationOf(context)]);
 }
 
 function inLimits(tokens: number): number {

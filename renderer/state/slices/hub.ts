@@ -1,5 +1,6 @@
 /** Search of the hub, the page of one model, and what its files would take of this machine. */
 
+import { allocationOf } from '../../../electron/contract/fit';
 import type { HubFile, HubFit, HubModelPage, HubSort } from '../../../electron/contract/hub';
 import type { ContextSettings } from '../../../electron/contract/settings';
 import type { AppState, Outcome, RequestedContext } from '../appState';
@@ -170,8 +171,7 @@ export function fitKey(
   file: string,
   context: ContextSettings,
 ): string {
-  const { nCtx, typeK, typeV, flashAttention, batch, gpuLayers, rope } = context;
-  return JSON.stringify([repo, revision, file, nCtx, typeK, typeV, flashAttention, batch, gpuLayers, rope]);
+  return JSON.stringify([repo, revision, file, allocationOf(context)]);
 }
 
 export const selectHubQuery = (state: AppState) => state.hub.query;
