@@ -116,7 +116,10 @@ export const memoryEstimateSchema = partMemorySchema.extend({
 });
 export type MemoryEstimate = z.infer<typeof memoryEstimateSchema>;
 
-/** A context as the native engine made it, beside what was asked of it. */
+/**
+ * A context as the native engine made it, beside what was asked of it. Kept with comparisons (`compare/<id>.json` of the data
+ * folder): a new field needs a default, or older ones do not open.
+ */
 export const effectiveContextSchema = z.object({
   nCtx: z.number().int(),
   nCtxAsked: z.number().int(),

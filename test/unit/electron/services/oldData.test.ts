@@ -29,7 +29,7 @@ async function oldFolder(): Promise<string> {
   return folder;
 }
 
-test('chats with their branches, the trash, documents, settings and presets', async () => {
+test('chats with their branches, the trash, documents, settings, presets and comparisons', async () => {
   const { call } = await setUpServices({ data: await oldFolder() });
   // a store that cannot read its file says so here
   expect((await call('app.info', undefined)).notices).toEqual([]);
@@ -70,6 +70,15 @@ test('chats with their branches, the trash, documents, settings and presets', as
   const [model] = await call('models.list', undefined);
   expect(model?.defaults?.context).toMatchObject({ nCtx: 8192, typeK: 'q8_0', typeV: 'turbo4' });
   expect((await call('presets.list', undefined)).presets).toMatchObject([{ name: 'Careful' }]);
+
+  const [listed] = await call('compare.list', undefined);
+  const run = await call('compare.get', { runId: listed?.id ?? '' });
+  expect(run).toMatchObject({ name: 'Kept run', state: 'done' });
+  const types = run.columns.map(({ configuration, context }) => [configuration.typeK, context?.nCtx]);
+  expect(types).toEqual([
+    ['f16', 8192],
+    ['turbo4', 8192],
+  ]);
 });
 
 test('half a download goes on where it was', async () => {
