@@ -6,6 +6,7 @@ import { capabilitiesSchema, effectiveContextSchema, partMemorySchema } from '@/
 import { deviceMemorySchema, deviceUseSchema } from '@/electron/contract/fit';
 import { bandwidthSchema } from '@/electron/contract/machine';
 import { modelInfoSchema } from '@/electron/contract/models';
+import { contextSettingsSchema } from '@/electron/contract/settings';
 import {
   comparisonSchema,
   generateChunkSchema,
@@ -32,6 +33,19 @@ it('machine and model files', async () => {
   expectAll(bandwidthSchema, await engine().probeBandwidth(1 << 20, {}));
   expectDescribed(modelInfoSchema, await engine().inspect(tinyModel));
   expectDescribed(memoryPlanSchema, await engine().estimate(tinyModel, 0, contextOptions({ typeK: 'turbo4' })));
+});
+
+it('every setting of a context is read', async () => {
+  const { gpuLayers, ...settings } = contextSettingsSchema.parse({});
+  const read = new Set<string>();
+  const watched = new Proxy(settings, {
+    get(target, name) {
+      read.add(String(name));
+      return Reflect.get(target, name);
+    },
+  });
+  await engine().estimate(tinyModel, gpuLayers, watched);
+  expect([...read].sort()).toEqual(Object.keys(settings).sort());
 });
 
 it('model, context and answer', async () => {
