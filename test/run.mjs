@@ -1,5 +1,6 @@
-// `npm test`: all checks and tests in order, each stage with a header and its time, at the end one line with true counts.
-// Every stage runs even after a failure. `npm test -- unit e2e` runs only the stages named.
+// `npm test`: sets everything up, then runs all checks and tests in order, each stage with a header and its time, at the end
+// one line with true counts. Every stage runs even after a failure. `npm test -- unit e2e` runs only the stages named, with
+// what they need set up; `npm test -- engine sessions` only the test files of one stage whose path has the word.
 
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -14,7 +15,12 @@ const bin = (...parts) => path.join(ROOT, 'node_modules', ...parts);
 
 /** @typedef {{passed: number, failed: number, skipped: number}} Counts */
 
-/** @type {Record<string, () => Promise<Counts>>} */
+/** Stages that need nothing but the packages of npm. */
+const LIGHT = ['check', 'unit'];
+/** Stages whose files can be chosen by a part of their path. */
+const CHOOSING = ['unit', 'engine', 'e2e', 'kernels'];
+
+/** @type {Record<string, (patterns: string[]) => Promise<Counts>>} */
 const STAGES = {
   check: async () =>
     sum([
@@ -24,22 +30,24 @@ const STAGES = {
       await command('layers', [path.join(ROOT, 'test', 'layers.mjs')]),
       await command('figures', [path.join(ROOT, 'test', 'figures.mjs')]),
     ]),
-  unit: () => vitest('unit'),
+  unit: (patterns) => vitest('unit', patterns),
   native: async () => {
     const { code, output } = await node([path.join(ROOT, 'test', 'native', 'run.mjs')], { capture: true });
     return withExit(code, closingLine(output));
   },
-  kernels: async () => {
-    const { code, output } = await node([path.join(ROOT, 'test', 'kernels', 'run.mjs')], { capture: true });
+  kernels: async (patterns) => {
+    const { code, output } = await node([path.join(ROOT, 'test', 'kernels', 'run.mjs'), ...patterns], {
+      capture: true,
+    });
     return withExit(code, closingLine(output));
   },
-  engine: () => vitest('engine'),
-  e2e: async () => {
+  engine: (patterns) => vitest('engine', patterns),
+  e2e: async (patterns) => {
     const report = path.join(RESULTS, 'e2e.json');
     fs.rmSync(report, { force: true });
     // screenshots are a project too, but no test
     const projects = ['electron', 'browser', 'dist'].map((name) => `--project=${name}`);
-    const { code } = await node([bin('@playwright', 'test', 'cli.js'), 'test', ...projects]);
+    const { code } = await node([bin('@playwright', 'test', 'cli.js'), 'test', ...projects, ...patterns]);
     const stats = readJson(report)?.stats;
     if (stats?.flaky) console.log(`${stats.flaky} test(s) passed only when run again`);
     return withExit(
@@ -52,15 +60,17 @@ const STAGES = {
 /** One check that either passes or fails. */
 async function command(name, args) {
   const { code } = await node(args);
-  console.log(`${code === 0 ? 'ok' : 'FAILED'}: ${name}`);
+  console.log(
+    code === 0 ? `ok: ${name}` : `FAILED: ${name}${name.includes('format') ? '; npm run format writes it' : ''}`,
+  );
   return withExit(code, { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0 });
 }
 
-async function vitest(project) {
+async function vitest(project, patterns) {
   const report = path.join(RESULTS, `${project}.json`);
   fs.rmSync(report, { force: true });
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-  const { code } = await node([bin('vitest', 'vitest.mjs'), 'run', '--project', project, ...reporters]);
+  const { code } = await node([bin('vitest', 'vitest.mjs'), 'run', '--project', project, ...reporters, ...patterns]);
   const result = readJson(report);
   return withExit(
     code,
@@ -94,12 +104,12 @@ function readJson(file) {
 }
 
 /** @returns {Promise<{code: number, output: string}>} */
-function node(args, { capture = false } = {}) {
+function node(args, { capture = false, timeout = STAGE_LIMIT_MS } = {}) {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, args, {
       cwd: ROOT,
       stdio: ['ignore', capture ? 'pipe' : 'inherit', 'inherit'],
-      timeout: STAGE_LIMIT_MS,
+      timeout,
     });
     let output = '';
     child.stdout?.on('data', (chunk) => {
@@ -113,20 +123,28 @@ function node(args, { capture = false } = {}) {
 const seconds = (since) => `${((Date.now() - since) / 1000).toFixed(0)} s`;
 const line = ({ passed, failed, skipped }) => `${passed} passed, ${failed} failed, ${skipped} skipped`;
 
-const asked = process.argv.slice(2);
-const unknown = asked.filter((name) => !Object.hasOwn(STAGES, name));
-if (unknown.length > 0) {
-  console.error(`unknown stage ${unknown.join(', ')}; there are: ${Object.keys(STAGES).join(', ')}`);
+const args = process.argv.slice(2);
+const stages = args.filter((name) => Object.hasOwn(STAGES, name));
+const patterns = args.filter((name) => !stages.includes(name));
+if (patterns.length > 0 && !(stages.length === 1 && CHOOSING.includes(stages[0]))) {
+  console.error(
+    `unknown stage ${patterns.join(', ')}; there are: ${Object.keys(STAGES).join(', ')}.\n` +
+      `Files are chosen by a part of their path after one of ${CHOOSING.join(', ')}: npm test -- engine sessions`,
+  );
   process.exit(2);
 }
+const chosen = stages.length > 0 ? stages : Object.keys(STAGES);
+const purpose = chosen.every((name) => LIGHT.includes(name)) ? 'packages' : 'test';
+const setUp = await node([path.join(ROOT, 'native', 'prepare', 'setup.mjs'), purpose], { timeout: 0 });
+if (setUp.code !== 0) process.exit(setUp.code);
 
 fs.mkdirSync(RESULTS, { recursive: true });
 const startedAt = Date.now();
 const results = [];
-for (const name of Object.keys(STAGES).filter((stage) => asked.length === 0 || asked.includes(stage))) {
+for (const name of Object.keys(STAGES).filter((stage) => chosen.includes(stage))) {
   const stageStartedAt = Date.now();
   console.log(`\n=== ${name}`);
-  const counts = await STAGES[name]();
+  const counts = await STAGES[name](patterns);
   results.push(counts);
   console.log(
     `=== ${name} took ${seconds(stageStartedAt)}; passed: ${counts.passed}, failed: ${counts.failed}, skipped: ${counts.skipped}`,

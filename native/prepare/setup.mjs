@@ -1,8 +1,7 @@
 // Everything that a command needs, from a fresh clone: tools of the system, packages, engine, app bundles.
-// Runs before `npm start`, `npm run serve`, `npm test`, `npm run dist`, `npm run bench` and `npm run quality` (the pre-scripts
-// of package.json), so it uses nothing but Node itself, and fetches a newer one where this one is too old (node.mjs). What
-// is up to date costs no time.
-// CLI: node native/prepare/setup.mjs start|serve|test|dist|bench|quality
+// Runs before the commands of package.json (their pre-scripts, and test/run.mjs), so it uses nothing but Node itself, and
+// fetches a newer one where this one is too old (node.mjs). What is up to date costs no time.
+// CLI: node native/prepare/setup.mjs packages|start|serve|test|dist|bench|quality
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -22,6 +21,7 @@ const LINUX = process.platform === 'linux';
  * app: its bundles; runtime: the Electron of the checks.
  */
 const PURPOSES = {
+  packages: { tests: false, targets: [], portable: false, app: false, runtime: false },
   start: { tests: false, targets: ['engine'], portable: false, app: true, runtime: false },
   serve: { tests: false, targets: ['engine'], portable: false, app: true, runtime: false },
   test: { tests: true, targets: ['engine', 'tools', 'tests', 'bench'], portable: false, app: true, runtime: LINUX },
@@ -39,11 +39,12 @@ async function setUp(purpose) {
   fs.writeFileSync(LOG, `set-up for npm ${purpose}, ${new Date().toISOString()}, Node ${process.version}\n`);
   const onLine = (line) => fs.appendFileSync(LOG, `${line}\n`);
 
-  const stages = [
-    ['system tools', (onProgress) => ensureSystem({ tests, onProgress, onLine })],
-    ['npm packages', () => ensurePackages({ onLine })],
-    ['engine', (onProgress) => ensureEngine({ targets, portable, onProgress, onNote: (text) => progress.note(text) })],
-  ];
+  const stages = [['npm packages', () => ensurePackages({ onLine })]];
+  if (targets.length > 0) {
+    const onNote = (text) => progress.note(text);
+    stages.unshift(['system tools', (onProgress) => ensureSystem({ tests, onProgress, onLine })]);
+    stages.push(['engine', (onProgress) => ensureEngine({ targets, portable, onProgress, onNote })]);
+  }
   if (app) stages.push(['app', (onProgress) => ensureApp({ onProgress })]);
   if (runtime) stages.push(['test runtime', (onProgress) => ensureRuntime(onProgress)]);
 
