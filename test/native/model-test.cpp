@@ -3,7 +3,6 @@
 
 #include "check.h"
 #include "ggml-backend-impl.h"
-#include "gpu-attention.h"
 #include "llama-turbo.h"
 #include "samples.h"
 #include "tiny-model.h"

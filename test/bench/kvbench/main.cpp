@@ -4,7 +4,7 @@
 #include "attention.h"
 #include "ggml-backend.h"
 #include "ggml-turbo.h"
-#include "gpu-attention.h"
+#include "llama-turbo.h"
 #include "machine/Probe.h"
 #include "model.h"
 #include "protocol.h"
