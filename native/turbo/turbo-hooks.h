@@ -10,7 +10,7 @@
 // | turbo_flash_attn_ext        | ops.cpp, ggml_compute_forward_flash_attn_ext            | attention/attention.cpp |
 // | turbo_flash_attn_work       | ggml-cpu.c, ggml_graph_plan                             | attention/attention.cpp |
 // | ggml_turbo_is_turbo         | ops.cpp, ggml_compute_forward_get_rows                  | turbo-types.c     |
-// | turbo_set_rows              | ops.cpp, ggml_compute_forward_set_rows                  | turbo-set-rows.cpp|
+// | turbo_set_rows              | ops.cpp, ggml_compute_forward_set_rows                  | turbo-dispatch.cpp|
 // | llama_turbo_apply           | llama-context.cpp, llama_init_from_model                | llama-turbo.cpp   |
 // | turbo_v_rotation            | llama-kv-cache.cpp, llama_kv_cache::build_input_v_rot   | turbo-types.c     |
 // | turbo_kv_mean_cache          | llama-kv-cache.cpp, end of llama_kv_cache::llama_kv_cache | kv-mean.cpp (kv-mean.h) |

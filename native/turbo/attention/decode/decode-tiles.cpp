@@ -1,4 +1,5 @@
-#include "decode-tiles.h"
+#include "attention.h"
+#include "decode-kernels.h"
 
 #include <cstring>
 

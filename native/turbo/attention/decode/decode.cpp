@@ -5,7 +5,6 @@
 
 #include "attention.h"
 #include "decode-kernels.h"
-#include "decode-tiles.h"
 #include "turbo-codec.h"
 
 #include "ggml-cpu-impl.h"
@@ -73,11 +72,24 @@ struct plan {
     }
 };
 
+// Table of the named level (turbo-codec.h); the next lower one's where a level has none. NULL: unknown to this build or CPU.
+const decode_kernels * kernels_at(const char * level) {
+    if (turbo_kernels_at(level) == nullptr) { return nullptr; }
+#ifdef TURBO_X86_KERNELS
+    if (strcmp(level, "avx512") == 0) { return &decode_kernels_avx512; }
+    if (strcmp(level, "avx2") == 0) { return &decode_kernels_avx2; }
+#endif
+#ifdef TURBO_NEON_KERNELS
+    if (strcmp(level, "neon") == 0) { return &decode_kernels_neon; }
+#endif
+    return &decode_kernels_scalar;
+}
+
 bool make_plan(const turbo_attention * at, plan & pl) {
     const int k = type_of(at->k.type);
     const int v = type_of(at->v.type);
     if (k == DECODE_TYPE_COUNT || v == DECODE_TYPE_COUNT || at->n_kv <= 0) { return false; }
-    static const decode_kernels * const kernels = decode_kernels_at(ggml_turbo_simd_level());
+    static const decode_kernels * const kernels = kernels_at(ggml_turbo_simd_level());
     pl.at = at;
     pl.k = &kernels->k[k];
     pl.v = &kernels->v[v];

@@ -87,10 +87,4 @@ struct prefill_buffers {
     float * rows;   // [nr][max of the strides]
 };
 
-// Attention of one item. views: this operation's table.
-void prefill_block(const turbo_attention & at, const prefill_plan & plan, const prefill_buffers & buf,
-    const uint8_t * views, int stream, int head_kv, int first);
-
-// Lays the buffers out from base and returns the end.
-char * prefill_lay_out(const turbo_attention & at, const prefill_plan & plan, char * base, prefill_buffers & buf);
 #endif
