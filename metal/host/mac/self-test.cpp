@@ -8,8 +8,10 @@
 #include "ggml-cpu.h"
 #include "ggml-metal.h"
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <random>
@@ -76,9 +78,9 @@ public:
 
     ggml_tensor * result;
 
-    // Empty where the backend did not run it.
+    // Empty where there is no backend, or it did not run the operation.
     std::vector<float> compute(ggml_backend_t backend) {
-        const ggml_backend_buffer_ptr buffer(ggml_backend_alloc_ctx_tensors(ctx.get(), backend));
+        const ggml_backend_buffer_ptr buffer(backend ? ggml_backend_alloc_ctx_tensors(ctx.get(), backend) : nullptr);
         if (!buffer) { return {}; }
         for (const auto & [tensor, bytes] : inputs) { ggml_backend_tensor_set(tensor, bytes.data(), 0, bytes.size()); }
         ggml_cgraph * graph = ggml_new_graph(ctx.get());
