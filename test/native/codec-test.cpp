@@ -1,12 +1,98 @@
-// The reference codec against bounds that follow from the format.
+// The turbo codec: its bytes and its place in ggml's type table, the reference against bounds that follow from the format, and
+// every SIMD level of this machine against the reference.
 
 #include "check.h"
 #include "samples.h"
 
+#include "ggml-turbo.h"
 #include "ggml.h"
 
-#include <cmath>
 #include <cstring>
+
+TEST("type table: names, group sizes, bytes") {
+    const struct {
+        ggml_type type;
+        const char * name;
+        int64_t group;
+        size_t bytes;
+    } rows[] = {
+        { GGML_TYPE_TURBO4, "turbo4", 128, 68 },
+        { GGML_TYPE_TURBO3, "turbo3", 128, 52 },
+        { GGML_TYPE_TURBO4_64, "turbo4_64", 64, 36 },
+        { GGML_TYPE_TURBO3_64, "turbo3_64", 64, 28 },
+    };
+    for (const auto & row : rows) {
+        CHECK_STR(ggml_type_name(row.type), row.name);
+        CHECK(ggml_blck_size(row.type) == row.group);
+        CHECK(ggml_type_size(row.type) == row.bytes);
+        CHECK(ggml_is_quantized(row.type));
+        CHECK(ggml_turbo_is_turbo(row.type));
+    }
+    CHECK(ggml_turbo_type_from_name("turbo4") == GGML_TYPE_TURBO4);
+    CHECK(ggml_turbo_type_from_name("turbo3") == GGML_TYPE_TURBO3);
+    CHECK(ggml_turbo_type_from_name("turbo4_64") == GGML_TYPE_COUNT);
+    CHECK(!ggml_turbo_is_turbo(GGML_TYPE_Q8_0));
+    CHECK(ggml_type_size(GGML_TYPE_Q8_0) == sizeof(turbo_block_q8));
+}
+
+TEST("ids are those in every saved session") {
+    CHECK(GGML_TYPE_TURBO4 == 36);
+    CHECK(GGML_TYPE_TURBO3 == 37);
+    CHECK(GGML_TYPE_TURBO4_64 == 38);
+    CHECK(GGML_TYPE_TURBO3_64 == 33);
+}
+
+TEST("saving against f16: turbo4 3.7x, turbo3 4.9x at least") {
+    CHECK_LE(3.7, 256.0 / ggml_type_size(GGML_TYPE_TURBO4));
+    CHECK_LE(4.9, 256.0 / ggml_type_size(GGML_TYPE_TURBO3));
+}
+
+// Blocks written by hand from the text of turbo-layout.h, not by the packer.
+TEST("unpacking follows the layout's text") {
+    uint16_t d;
+    uint8_t sub[TURBO_SUBSCALES];
+    int8_t level[TURBO_GROUP];
+
+    block_turbo4 b4 = {};
+    b4.d = 0x3c00;
+    b4.sub = 0x4321;
+    b4.qs[0] = 0x7 | 0x8 << 4; // value 0: +111, value 64: -5
+    b4.qs[63] = 0x0 | 0x1 << 4; // value 63: +5, value 127: +16
+    turbo_unpack(TURBO_FORMAT_4, &b4, &d, sub, level);
+    CHECK(d == 0x3c00);
+    CHECK(sub[0] == 1 && sub[1] == 2 && sub[2] == 3 && sub[3] == 4);
+    CHECK(level[0] == 111 && level[64] == -5 && level[63] == 5 && level[127] == 16);
+
+    // half 0: words at 0, 8 and 32; half 1: at 16, 24 and 40
+    block_turbo3 b3 = {};
+    b3.qs[1] = 0 | 5 << 4; // values 1 and 9
+    b3.qs[26] = 2 | 7 << 4; // word 1 of half 1: values 32 + 16 + 2 and 32 + 16 + 10
+    b3.qs[39] = 3 | 4 << 4; // word 2 of half 0: values 64 + 7 and 64 + 15
+    b3.qs[19] = 0x88; // bit 0 of values 96 + 16 + 3 and 96 + 16 + 11
+    b3.qs[27] = 0x80; // bit 1 of the second
+    b3.qs[43] = 0x08; // bit 2 of the first
+    turbo_unpack(TURBO_FORMAT_3, &b3, &d, sub, level);
+    CHECK(level[1] == 12 && level[9] == -37);
+    CHECK(level[50] == 67 && level[58] == -111);
+    CHECK(level[71] == 111 && level[79] == -12);
+    CHECK(level[115] == -37 && level[123] == 111);
+
+    block_turbo4_64 b4h = {};
+    b4h.qs[31] = 0xf | 0x6 << 4; // value 31: -111, value 63: +85
+    turbo_unpack(TURBO_FORMAT_4_64, &b4h, &d, sub, level);
+    CHECK(level[31] == -111 && level[63] == 85);
+
+    // half 0: words at 0, 4 and 16; half 1: at 8, 12 and 20
+    block_turbo3_64 b3h = {};
+    b3h.qs[15] = 1 | 7 << 4; // word 1 of half 1: values 16 + 8 + 3 and 16 + 12 + 3
+    b3h.qs[16] = 6 | 2 << 4; // word 2 of half 0: values 32 and 32 + 4
+    b3h.qs[2] = 0x80; // bit 0 of value 32 + 12 + 2
+    b3h.qs[18] = 0x88; // bit 2 of values 32 + 8 + 2 and 32 + 12 + 2
+    turbo_unpack(TURBO_FORMAT_3_64, &b3h, &d, sub, level);
+    CHECK(level[27] == 37 && level[31] == -111);
+    CHECK(level[32] == -67 && level[36] == 67);
+    CHECK(level[42] == -12 && level[46] == -37);
+}
 
 // A Gaussian quantized with fixed Lloyd-Max levels loses .00950 (16 levels) or .03455 (8 levels) of its energy;
 // sub-scales can only lower that, since multiplier 1 (s = 6.6, between .976 and 1.019) is nearly among the
@@ -107,3 +193,81 @@ TEST("dot product equals the decoded values times the q8_0 values") {
         CHECK_LE(std::fabs(dot - expected), size * 4 * (n / 16) * std::ldexp(1.0, -24));
     }
 }
+
+static bool same_bits(const std::vector<float> & a, const std::vector<float> & b) {
+    return memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+static void check_quantizer_and_decoder(const turbo_kernels & kern) {
+    std::vector<std::vector<float>> rows = awkward_rows(256);
+    for (unsigned seed = 1; seed <= 200; ++seed) {
+        rows.push_back(gaussian(256, std::ldexp(1.0f, int(seed % 30) - 15), seed));
+    }
+    for (int id = 0; id < TURBO_FORMAT_COUNT; ++id) {
+        for (const std::vector<float> & x : rows) {
+            const decoded ref = round_trip(turbo_kernels_ref, turbo_format_id(id), x);
+            const decoded got = round_trip(kern, turbo_format_id(id), x);
+            CHECK(ref.bytes == got.bytes);
+            CHECK(same_bits(ref.values, got.values));
+        }
+    }
+}
+
+// Every bit pattern of a block is a valid code, so random bytes reach all indices, signs and sub-scales.
+static void check_random_blocks(const turbo_kernels & kern) {
+    std::mt19937 rng(3);
+    for (int id = 0; id < TURBO_FORMAT_COUNT; ++id) {
+        const turbo_format & f = turbo_formats[id];
+        const int n = 64 * 128;
+        std::vector<uint8_t> blocks(n / f.group * f.block_size);
+        std::vector<turbo_block_q8> q8(n / TURBO_Q8_BLOCK);
+        for (uint8_t & byte : blocks) { byte = rng(); }
+        for (int i = 0; i < n / f.group; ++i) {
+            const uint16_t d = ggml_fp32_to_fp16(std::ldexp(1.0f + rng() % 1000 / 1000.0f, int(rng() % 12) - 6));
+            memcpy(blocks.data() + i * f.block_size, &d, sizeof(d));
+        }
+        for (turbo_block_q8 & b : q8) {
+            b.d = ggml_fp32_to_fp16(rng() % 1000 / 1000.0f);
+            for (int8_t & q : b.qs) {
+                q = int(rng() % 255) - 127; // -128 does not occur in q8_0
+            }
+        }
+
+        std::vector<float> ref(n);
+        std::vector<float> got(n);
+        turbo_kernels_ref.to_float[id](blocks.data(), ref.data(), n);
+        kern.to_float[id](blocks.data(), got.data(), n);
+        CHECK(same_bits(ref, got));
+
+        for (int len = f.group; len <= n; len *= 2) {
+            double size = 0.0;
+            for (int i = 0; i < len; ++i) {
+                size += std::fabs(double(ref[i]) * ggml_fp16_to_fp32(q8[i / 32].d) * q8[i / 32].qs[i % 32]);
+            }
+            float a;
+            float b;
+            turbo_kernels_ref.vec_dot[id](len, &a, 0, blocks.data(), 0, q8.data(), 0, 1);
+            kern.vec_dot[id](len, &b, 0, blocks.data(), 0, q8.data(), 0, 1);
+            // integer sums are exact; each of the len/16 scaled terms is rounded up to four times on either side,
+            // each time by at most 2^-24 of the absolute sum
+            CHECK_LE(std::fabs(a - b), size * 8 * (len / 16) * std::ldexp(1.0, -24));
+        }
+    }
+}
+
+// Levels of this build that this CPU has.
+static void for_each_level(void (*check_level)(const turbo_kernels &)) {
+    int n = 0;
+    for (const char * level : { "avx2", "avx512", "neon" }) {
+        const turbo_kernels * kernels = turbo_kernels_at(level);
+        if (kernels != nullptr) {
+            check_level(*kernels);
+            ++n;
+        }
+    }
+    if (n == 0) { skip("only scalar code here"); }
+}
+
+TEST("SIMD levels: same bytes, same values") { for_each_level(check_quantizer_and_decoder); }
+
+TEST("SIMD levels: random blocks") { for_each_level(check_random_blocks); }
