@@ -14,25 +14,11 @@
 
 namespace {
 
-constexpr int n_vocab = 64;
-
-struct kv_setup {
-    ggml_type k = GGML_TYPE_F32;
-    ggml_type v = GGML_TYPE_F32;
-    llama_flash_attn_type flash = LLAMA_FLASH_ATTN_TYPE_DISABLED;
-    uint32_t n_seq = 1;
-    bool unified = true;
-    const llama_turbo_rope * rope = nullptr; // the model's own
-};
-
 using calibration_ptr = std::unique_ptr<llama_turbo_calibration, decltype(&llama_turbo_calibration_free)>;
-
-// Token i of a text that depends on the seed.
-llama_token token_at(int seed, int i) { return (7 * i + i * i / 3 + 11 * seed + (i * seed) % 5) % n_vocab; }
 
 calibration_ptr calibrate(llama_model * model, int n = 200) {
     std::vector<llama_token> tokens(n);
-    for (int i = 0; i < n; ++i) { tokens[i] = token_at(0, i); }
+    for (int i = 0; i < n; ++i) { tokens[i] = tiny_token(0, i); }
     return { llama_turbo_calibrate(model, tokens.data(), n, 0, 2, nullptr, nullptr, nullptr),
         llama_turbo_calibration_free };
 }
@@ -70,46 +56,6 @@ private:
     llama_model * model;
 };
 
-llama_context_ptr make_context(llama_model * model, const kv_setup & setup) {
-    llama_context_params params = llama_context_default_params();
-    params.n_ctx = 256 * setup.n_seq;
-    params.n_batch = 64;
-    params.n_ubatch = 64;
-    params.n_seq_max = setup.n_seq;
-    params.kv_unified = setup.unified;
-    params.n_threads = 2;
-    params.n_threads_batch = 2;
-    params.type_k = setup.k;
-    params.type_v = setup.v;
-    params.flash_attn_type = setup.flash;
-    if (setup.rope) {
-        params.rope_scaling_type = setup.rope->type;
-        params.rope_freq_scale = setup.rope->freq_scale;
-        params.yarn_ext_factor = setup.rope->ext_factor;
-        params.yarn_orig_ctx = setup.rope->orig_ctx;
-    }
-    return llama_context_ptr(llama_init_from_model(model, params));
-}
-
-// Decodes tokens pos .. pos + n - 1 of each sequence in one batch; returns the logits of all.
-std::vector<float> decode(llama_context * ctx, int pos, int n, int n_seq = 1, int first_token = -1) {
-    llama_batch batch = llama_batch_init(n * n_seq, 0, 1);
-    for (int i = 0; i < n * n_seq; ++i) {
-        const int seq = i % n_seq;
-        const int at = i / n_seq;
-        batch.token[i] = token_at(seq, (first_token < 0 ? pos : first_token) + at);
-        batch.pos[i] = pos + at;
-        batch.n_seq_id[i] = 1;
-        batch.seq_id[i][0] = seq;
-        batch.logits[i] = true;
-    }
-    batch.n_tokens = n * n_seq;
-    CHECK(llama_decode(ctx, batch) == 0);
-    llama_batch_free(batch);
-    const float * logits = llama_get_logits(ctx);
-    return std::vector<float>(logits, logits + n_vocab * n * n_seq);
-}
-
 // A prefill, then single tokens, of each sequence.
 std::vector<float> read_all(llama_context * ctx, int n_seq = 1) {
     std::vector<float> logits;
@@ -118,12 +64,6 @@ std::vector<float> read_all(llama_context * ctx, int n_seq = 1) {
         logits.insert(logits.end(), part.begin(), part.end());
     }
     return logits;
-}
-
-std::vector<uint8_t> state_of(llama_context * ctx) {
-    std::vector<uint8_t> state(llama_state_seq_get_size(ctx, 0));
-    CHECK(llama_state_seq_get_data(ctx, state.data(), state.size(), 0) == state.size());
-    return state;
 }
 
 // Relative squared errors. f32: float noise. f16: each stored value is rounded by up to 2^-11, and the random model
@@ -146,7 +86,7 @@ TEST("centering changes the cache, and the logits only by float noise") {
     for (uint32_t head_dim : { 64, 128, 256 }) {
         const llama_model_ptr model = make_tiny_model({ head_dim });
         check_exact(model.get(), {}, tolerance_f32);
-        check_exact(model.get(), { GGML_TYPE_F16, GGML_TYPE_F16, LLAMA_FLASH_ATTN_TYPE_ENABLED }, tolerance_f16);
+        check_exact(model.get(), flash(), tolerance_f16);
 
         const llama_context_ptr plain = make_context(model.get(), {});
         decode(plain.get(), 0, 8);
@@ -163,15 +103,14 @@ TEST("centering: several sequences, in streams of their own and unified") {
     for (bool unified : { false, true }) {
         check_exact(
             model.get(), { GGML_TYPE_F32, GGML_TYPE_F32, LLAMA_FLASH_ATTN_TYPE_DISABLED, 2, unified }, tolerance_f32);
-        check_exact(
-            model.get(), { GGML_TYPE_F16, GGML_TYPE_F16, LLAMA_FLASH_ATTN_TYPE_ENABLED, 2, unified }, tolerance_f16);
+        check_exact(model.get(), flash(GGML_TYPE_F16, GGML_TYPE_F16, 2, unified), tolerance_f16);
     }
 }
 
 TEST("centering: sliding windows; with capped scores V only") {
     const llama_model_ptr window = make_tiny_model({ 128, false, TINY_WINDOW });
     check_exact(window.get(), {}, tolerance_f32);
-    check_exact(window.get(), { GGML_TYPE_F16, GGML_TYPE_F16, LLAMA_FLASH_ATTN_TYPE_ENABLED }, tolerance_f16);
+    check_exact(window.get(), flash(), tolerance_f16);
 
     const llama_model_ptr softcap = make_tiny_model({ 128, false, TINY_SOFTCAP });
     const calibration_ptr calibration = calibrate(softcap.get());
@@ -209,12 +148,7 @@ TEST("centering is for turbo types, after a calibration") {
 TEST("K-shift takes the constants back in and off again") {
     const llama_model_ptr model = make_tiny_model({ 128 });
     const auto shifted = [&](ggml_type type) {
-        const llama_context_ptr ctx = make_context(model.get(), { type, type, LLAMA_FLASH_ATTN_TYPE_ENABLED });
-        decode(ctx.get(), 0, 48);
-        llama_memory_t memory = llama_get_memory(ctx.get());
-        llama_memory_seq_rm(memory, 0, 0, 16);
-        llama_memory_seq_add(memory, 0, 16, 48, -16);
-        return decode(ctx.get(), 32, 16, 1, 48);
+        return shifted_logits(make_context(model.get(), flash(type, type)).get());
     };
     const std::vector<float> f16 = shifted(GGML_TYPE_F16);
     const double q8_0 = relative_mse(f16, shifted(GGML_TYPE_Q8_0));
@@ -228,10 +162,9 @@ TEST("a state continues under the same calibration and is refused under another 
     const llama_model_ptr model = make_tiny_model({ 128 });
     const calibration_ptr calibration = calibrate(model.get());
     const calibration_ptr foreign = exaggerated(*calibration, 0.1f);
-    const kv_setup setup = { GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, LLAMA_FLASH_ATTN_TYPE_ENABLED };
-    const auto restores = [&](const std::vector<uint8_t> & state) {
-        const llama_context_ptr ctx = make_context(model.get(), setup);
-        return llama_state_seq_set_data(ctx.get(), state.data(), state.size(), 0) == state.size();
+    const kv_setup setup = flash(GGML_TYPE_TURBO4, GGML_TYPE_TURBO4);
+    const auto continues = [&](const std::vector<uint8_t> & state) {
+        return restores(make_context(model.get(), setup).get(), state);
     };
     std::vector<uint8_t> state;
     std::vector<float> expected;
@@ -243,22 +176,22 @@ TEST("a state continues under the same calibration and is refused under another 
         expected = decode(ctx.get(), 40, 1);
 
         const llama_context_ptr again = make_context(model.get(), setup);
-        CHECK(llama_state_seq_set_data(again.get(), state.data(), state.size(), 0) == state.size());
+        CHECK(restores(again.get(), state));
         CHECK(decode(again.get(), 40, 1) == expected);
     }
-    CHECK(!restores(state));
+    CHECK(!continues(state));
     const llama_context_ptr plain = make_context(model.get(), setup);
     decode(plain.get(), 0, 40);
     const std::vector<uint8_t> uncentered = state_of(plain.get());
-    CHECK(restores(uncentered));
+    CHECK(continues(uncentered));
     const centered on(model.get(), *foreign, false);
-    CHECK(!restores(state));
-    CHECK(!restores(uncentered));
+    CHECK(!continues(state));
+    CHECK(!continues(uncentered));
 }
 
 TEST("contexts with and without centering live side by side") {
     const llama_model_ptr model = make_tiny_model({ 128 });
-    const kv_setup setup = { GGML_TYPE_TURBO4, GGML_TYPE_TURBO4, LLAMA_FLASH_ATTN_TYPE_ENABLED };
+    const kv_setup setup = flash(GGML_TYPE_TURBO4, GGML_TYPE_TURBO4);
     const calibration_ptr calibration = calibrate(model.get());
     const llama_context_ptr before = make_context(model.get(), setup);
     llama_context_ptr within;
@@ -328,21 +261,11 @@ static void check_means_of_long_context(const tiny_model_shape & shape, const ll
     CHECK(llama_turbo_calibration_hash(taken().get()) == calibration->hash);
 
     // two sequences share the 512 cells
-    const llama_context_ptr ctx =
-        make_context(model.get(), { GGML_TYPE_F16, GGML_TYPE_F16, LLAMA_FLASH_ATTN_TYPE_ENABLED, 2, true, rope });
-    llama_batch batch = llama_batch_init(64, 0, 1);
-    batch.n_tokens = 64;
+    const llama_context_ptr ctx = make_context(model.get(), flash(GGML_TYPE_F16, GGML_TYPE_F16, 2, true, rope));
+    std::vector<llama_token> tokens(64, 5);
     for (int first = 0; first < n; first += 64) {
-        for (int i = 0; i < 64; ++i) {
-            batch.token[i] = 5;
-            batch.pos[i] = first + i;
-            batch.n_seq_id[i] = 1;
-            batch.seq_id[i][0] = 0;
-            batch.logits[i] = false;
-        }
-        CHECK(llama_decode(ctx.get(), batch) == 0);
+        CHECK(llama_decode(ctx.get(), llama_batch_get_one(tokens.data(), 64)) == 0);
     }
-    llama_batch_free(batch);
     // a state ends with K of all layers, then V of all layers, each as type, size of a row, rows
     const std::vector<uint8_t> state = state_of(ctx.get());
     constexpr size_t rows = n * width * sizeof(ggml_fp16_t);
@@ -426,5 +349,5 @@ TEST("a calibration can be cancelled, and reports its progress") {
         CHECK(llama_turbo_calibrate(model.get(), tokens.data(), 100, 0, 1, nullptr, progress, &data) == nullptr);
         CHECK(data.calls == stop);
     }
-    CHECK(make_context(model.get(), { GGML_TYPE_TURBO4, GGML_TYPE_F16, LLAMA_FLASH_ATTN_TYPE_ENABLED }) != nullptr);
+    CHECK(make_context(model.get(), flash(GGML_TYPE_TURBO4)) != nullptr);
 }

@@ -1,5 +1,6 @@
 #include "tiny-model.h"
 
+#include "check.h"
 #include "ggml-cpp.h"
 #include "gguf.h"
 
@@ -141,4 +142,64 @@ llama_model_ptr make_tiny_model(const tiny_model_shape & shape) {
     llama_model_ptr model(llama_model_load_from_file(path.string().c_str(), llama_model_default_params()));
     std::filesystem::remove(path);
     return model;
+}
+
+llama_context_ptr make_context(llama_model * model, const kv_setup & setup) {
+    llama_context_params params = llama_context_default_params();
+    params.n_ctx = 256 * setup.n_seq;
+    params.n_batch = 64;
+    params.n_ubatch = 64;
+    params.n_seq_max = setup.n_seq;
+    params.kv_unified = setup.unified;
+    params.n_threads = 2;
+    params.n_threads_batch = 2;
+    params.type_k = setup.k;
+    params.type_v = setup.v;
+    params.flash_attn_type = setup.flash;
+    if (setup.rope) {
+        params.rope_scaling_type = setup.rope->type;
+        params.rope_freq_scale = setup.rope->freq_scale;
+        params.yarn_ext_factor = setup.rope->ext_factor;
+        params.yarn_orig_ctx = setup.rope->orig_ctx;
+    }
+    return llama_context_ptr(llama_init_from_model(model, params));
+}
+
+llama_token tiny_token(int seed, int i) { return (7 * i + i * i / 3 + 11 * seed + (i * seed) % 5) % int(n_vocab); }
+
+std::vector<float> decode(llama_context * ctx, int pos, int n, int n_seq, int first_token) {
+    llama_batch batch = llama_batch_init(n * n_seq, 0, 1);
+    for (int i = 0; i < n * n_seq; ++i) {
+        const int seq = i % n_seq;
+        const int at = i / n_seq;
+        batch.token[i] = tiny_token(seq, (first_token < 0 ? pos : first_token) + at);
+        batch.pos[i] = pos + at;
+        batch.n_seq_id[i] = 1;
+        batch.seq_id[i][0] = seq;
+        batch.logits[i] = true;
+    }
+    batch.n_tokens = n * n_seq;
+    CHECK(llama_decode(ctx, batch) == 0);
+    llama_batch_free(batch);
+    const float * logits = llama_get_logits(ctx);
+    return std::vector<float>(logits, logits + n_vocab * n * n_seq);
+}
+
+std::vector<float> shifted_logits(llama_context * ctx) {
+    decode(ctx, 0, 48);
+    llama_memory_t memory = llama_get_memory(ctx);
+    CHECK(llama_memory_can_shift(memory));
+    llama_memory_seq_rm(memory, 0, 0, 16);
+    llama_memory_seq_add(memory, 0, 16, 48, -16);
+    return decode(ctx, 32, 16, 1, 48);
+}
+
+std::vector<uint8_t> state_of(llama_context * ctx) {
+    std::vector<uint8_t> state(llama_state_seq_get_size(ctx, 0));
+    CHECK(llama_state_seq_get_data(ctx, state.data(), state.size(), 0) == state.size());
+    return state;
+}
+
+bool restores(llama_context * ctx, const std::vector<uint8_t> & state) {
+    return llama_state_seq_set_data(ctx, state.data(), state.size(), 0) == state.size();
 }
