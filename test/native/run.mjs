@@ -2,11 +2,14 @@
 // CLI: node test/native/run.mjs      exit status 1 when one fails
 
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { buildEngine, describePatches } from '../../native/prepare/build.mjs';
-import { BIN } from '../../native/prepare/paths.mjs';
+import { forgetMovedBuild } from '../../native/prepare/cmake-cache.mjs';
+import { BIN, BUILD, ROOT } from '../../native/prepare/paths.mjs';
+import { must, run, withLock } from '../../native/prepare/process.mjs';
+import { prepareUpstream } from '../../native/prepare/upstream.mjs';
 import { runProgram, twoAtATime } from '../programs.mjs';
-import { ARM64_BIN, buildArm64, onArm } from './arm64/arm64.mjs';
 
 /**
  * @typedef {{command: string[], env?: Record<string, string>, bin?: string, under?: string[], level?: string, gpu?: boolean}} Run
@@ -51,6 +54,17 @@ const EMULATED_RUNS = [
   ...['SET_ROWS', 'FLASH_ATTN_EXT'].map((op) => ({ command: backendOps(op, 'test-backend-ops-avx512') })),
 ];
 
+// The kernels for Arm on an x86-64 machine: cross-compiled without llama (arm64/CMakeLists.txt) and run by qemu's user mode.
+// What is run here is correctness; how fast an Arm CPU is, an emulator cannot say.
+
+const ARM64 = path.join(BUILD, 'native-arm64');
+const TRIPLE = 'aarch64-linux-gnu';
+
+const ARM64_BIN = path.join(ARM64, 'bin');
+
+/** Starts an Arm program. cortex-a72 has no dotprod, max has all that qemu knows. */
+const onArm = (cpu) => ['qemu-aarch64', '-cpu', cpu];
+
 /**
  * Each case of test-backend-ops takes about a second in qemu: of flash attention those with a prompt and single tokens,
  * GQA, sinks, ALiBi and soft-cap for each pair of types and head size (kv=96).
@@ -92,6 +106,36 @@ function ranCases(stdout) {
 function lastResult(stdout) {
   const lines = stdout.split('\n').filter((line) => / passed/.test(line) && !/backends passed/.test(line));
   return lines.length ? lines[lines.length - 1].trim() : 'done';
+}
+
+/** Builds turbo-tests and test-backend-ops for Arm. @returns {Promise<string>} why it cannot be done here; empty: done */
+async function buildArm64() {
+  if (process.platform !== 'linux' || process.arch !== 'x64')
+    return 'only Linux on x86-64 runs Arm programs in qemu here';
+  const missing = [];
+  for (const tool of [`${TRIPLE}-gcc`, `${TRIPLE}-g++`, 'qemu-aarch64', 'ninja']) {
+    if ((await run(tool, ['--version'])).code !== 0) missing.push(tool);
+  }
+  if (missing.length > 0)
+    return `${missing.join(', ')} not found (apt-get install g++-${TRIPLE} qemu-user ninja-build)`;
+  await withLock(path.join(BUILD, 'native-arm64.lock'), compileArm64, console.error);
+  return '';
+}
+
+async function compileArm64() {
+  const { folder } = await prepareUpstream();
+  const source = path.join(import.meta.dirname, 'arm64');
+  forgetMovedBuild({ source, build: ARM64 }, console.error);
+  fs.mkdirSync(ARM64, { recursive: true });
+  await must('Configuring the tests for Arm', 'cmake', [
+    ...['-G', 'Ninja', '-S', source, '-B', ARM64],
+    ...['-DCMAKE_BUILD_TYPE=Release', '-DCMAKE_SYSTEM_NAME=Linux', '-DCMAKE_SYSTEM_PROCESSOR=aarch64'],
+    ...[`-DCMAKE_C_COMPILER=${TRIPLE}-gcc`, `-DCMAKE_CXX_COMPILER=${TRIPLE}-g++`, `-DCONCERTINA_UPSTREAM=${folder}`],
+  ]);
+  const jobs = String(os.availableParallelism());
+  await must('Building the tests for Arm', 'cmake', ['--build', ARM64, '--parallel', jobs], {
+    env: { CCACHE_BASEDIR: process.env.CCACHE_BASEDIR ?? ROOT },
+  });
 }
 
 const emulation = fs.existsSync('/usr/include/simde/x86/avx512.h') && process.arch === 'x64';
