@@ -7,13 +7,11 @@ import os from 'node:os';
 import path from 'node:path';
 import { buildEngine } from '../../native/prepare/build.mjs';
 import { BUILD } from '../../native/prepare/paths.mjs';
-import { PrepareError } from '../../native/prepare/process.mjs';
 import { writeRun } from './document.mjs';
-import { OptionError } from './options.mjs';
-import { figuresOf } from './speed/figures.mjs';
+import { runCommand } from './options.mjs';
 import { documentShapes, HELP, parseOptions } from './speed/options.mjs';
-import { measure, ProgramError } from './speed/program.mjs';
-import { charts, markdown, writeDocument } from './speed/report.mjs';
+import { measure } from './speed/program.mjs';
+import { charts, figuresOf, markdown, writeDocument } from './speed/report.mjs';
 
 const say = (line) => console.error(line);
 
@@ -77,10 +75,4 @@ async function main(args) {
   console.log(settings.json ? JSON.stringify(result) : markdown(result));
 }
 
-try {
-  await main(process.argv.slice(2));
-} catch (error) {
-  const known = error instanceof OptionError || error instanceof ProgramError || error instanceof PrepareError;
-  say(known ? `error: ${error.message}` : error);
-  process.exitCode = error instanceof OptionError ? 2 : 1;
-}
+await runCommand(main);

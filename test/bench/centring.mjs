@@ -9,15 +9,12 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { runnerImport } from 'vite';
 import { BUILD, ROOT } from '../../native/prepare/paths.mjs';
 import { Progress } from '../../native/prepare/progress.mjs';
 import { modelFile } from '../models.mjs';
 import { table } from './document.mjs';
-import { size } from './options.mjs';
-import { contextOptions, loadEngine } from './quality/engine.mjs';
-
-const CALIBRATION = path.join(ROOT, 'assets', 'calibration', 'text.txt');
+import { runCommand, size } from './options.mjs';
+import { CALIBRATION_TEXT, contextOptions, loadEngine, loadTypeScript } from './quality/engine.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -68,24 +65,13 @@ async function main() {
 }
 
 async function copyFor(folder, positions) {
-  const file = path.join(ROOT, 'test', 'engine', 'gguf.ts');
-  const { module } = await runnerImport(file, {
-    root: ROOT,
-    configFile: false,
-    logLevel: 'error',
-    resolve: { tsconfigPaths: true },
-  });
-  return module.writeForPositions(
-    modelFile(values.model),
-    path.join(folder, 'model.gguf'),
-    positions,
-    values['m-rope'],
-  );
+  const { writeForPositions } = await loadTypeScript('test/engine/gguf.ts');
+  return writeForPositions(modelFile(values.model), path.join(folder, 'model.gguf'), positions, values['m-rope']);
 }
 
 /** Not centred, and each calibration. */
 async function calibrateAll(model, counts, windows, threads) {
-  const text = fs.readFileSync(CALIBRATION, 'utf8');
+  const text = fs.readFileSync(CALIBRATION_TEXT, 'utf8');
   const cases = [{ name: 'not centred', bytes: null }];
   for (const maxTokens of counts) {
     for (const positions of windows) {
@@ -139,9 +125,4 @@ function tableOf(rows) {
   return table(head, cells);
 }
 
-try {
-  await main();
-} catch (error) {
-  console.error(`error: ${error.message}`);
-  process.exitCode = 1;
-}
+await runCommand(main);

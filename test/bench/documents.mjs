@@ -10,7 +10,7 @@ import { BUILD, ROOT } from '../../native/prepare/paths.mjs';
 const folder = path.join(BUILD, 'bench-documents');
 await bundleForNode('documents', 'electron/workers/documents/main.ts', folder);
 await bundleForNode('documentReader', 'electron/workers/documents/reader.ts', folder);
-await bundleForNode('bench', 'test/bench/documents/main.ts', folder);
+await bundleForNode('bench', 'test/bench/documentsBench.ts', folder);
 const cMaps = path.join(ROOT, 'node_modules', 'pdfjs-dist', 'cmaps');
 const args = [path.join(folder, 'bench.cjs'), path.join(folder, 'documents.cjs'), cMaps, ...process.argv.slice(2)];
 process.exitCode = spawnSync(process.execPath, args, { stdio: 'inherit' }).status ?? 1;

@@ -1,12 +1,30 @@
 // Command lines of the commands that measure: what people write, checked.
 
 import { parseArgs } from 'node:util';
+import { PrepareError } from '../../native/prepare/process.mjs';
 
 const DEEPEST = 1 << 20;
 
-/** Wrong options: the message is for the person who wrote them. */
-export class OptionError extends Error {
+/** The message is for the person at the command. */
+export class CommandError extends Error {}
+
+/** Wrong options. */
+export class OptionError extends CommandError {
   name = 'OptionError';
+}
+
+/**
+ * Runs a command: exit status 2 for wrong options, 1 for other failures, of which those with words for people need no stack.
+ * @param {(args: string[]) => Promise<void>} main
+ */
+export async function runCommand(main) {
+  try {
+    await main(process.argv.slice(2));
+  } catch (error) {
+    const known = error instanceof CommandError || error instanceof PrepareError || typeof error.code === 'string';
+    console.error(known ? `error: ${[error.message, error.hint].filter(Boolean).join('. ')}` : error);
+    process.exitCode = error instanceof OptionError ? 2 : 1;
+  }
 }
 
 /**

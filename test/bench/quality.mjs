@@ -8,8 +8,8 @@ import path from 'node:path';
 import { BUILD, ROOT } from '../../native/prepare/paths.mjs';
 import { Progress } from '../../native/prepare/progress.mjs';
 import { writeRun } from './document.mjs';
-import { OptionError } from './options.mjs';
-import { calibrations, loadEngine } from './quality/engine.mjs';
+import { runCommand } from './options.mjs';
+import { loadEngine } from './quality/engine.mjs';
 import { createContext, evaluateDepth, fitInto, newRow, plan } from './quality/measure.mjs';
 import { ask, makeDocuments, SHALLOWEST } from './quality/needles.mjs';
 import { HELP, pairsOf, parseOptions, readResult } from './quality/options.mjs';
@@ -23,14 +23,13 @@ async function measure(settings, command) {
   const pairs = pairsOf(settings, engine.capabilities().cacheTypes);
   const { nCtxTrain } = await engine.inspect(settings.model);
   const model = await engine.loadModel(settings.model, { gpuLayers: 0 });
+  const folder = fs.mkdtempSync(path.join(BUILD, 'quality-'));
   try {
     const text = fs.readFileSync(settings.text, 'utf8');
     const tokens = model.tokenize(text, { addSpecial: true });
     const rows = pairs.map(newRow);
     const progress = new Progress(settings.depths.length + (settings.documents > 0 ? 1 : 0));
-    const { threads } = settings;
-    const calibration = calibrations(model, threads, say);
-    const setting = { engine, model, modelFile: settings.model, tokens, calibration, threads };
+    const setting = { engine, model, modelFile: settings.model, tokens, folder, say, threads: settings.threads };
     const depths = await evaluateAll(
       setting,
       rows,
@@ -54,6 +53,7 @@ async function measure(settings, command) {
     });
   } finally {
     await model.dispose();
+    fs.rmSync(folder, { recursive: true, force: true });
   }
 }
 
@@ -110,10 +110,4 @@ async function main(args) {
   console.log(settings.json ? JSON.stringify(result) : markdown(result));
 }
 
-try {
-  await main(process.argv.slice(2));
-} catch (error) {
-  const known = error instanceof OptionError || typeof error.code === 'string';
-  say(known ? `error: ${[error.message, error.hint].filter(Boolean).join('. ')}` : error);
-  process.exitCode = error instanceof OptionError ? 2 : 1;
-}
+await runCommand(main);

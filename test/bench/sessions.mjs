@@ -10,7 +10,10 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { BUILD, ROOT } from '../../native/prepare/paths.mjs';
 import { modelFile } from '../models.mjs';
+import { table } from './document.mjs';
+import { number, runCommand } from './options.mjs';
 import { contextOptions, loadEngine } from './quality/engine.mjs';
+import { median } from './speed/report.mjs';
 
 const CONTINUED = 64;
 const GREEDY = { temperature: 0, topK: 1, topP: 1, minP: 0, repeatPenalty: 1, seed: 1 };
@@ -30,14 +33,14 @@ const { values } = parseArgs({
 });
 
 async function main() {
-  const wanted = Number(values.tokens);
+  const rounds = number('--rounds', values.rounds, 1, 1000);
   const folder = fs.mkdtempSync(path.join(BUILD, 'sessions-bench-'));
   const engine = await loadEngine();
   const model = await engine.loadModel(modelFile(values.model), { gpuLayers: -1 });
   try {
-    const tokens = fill(model, fs.readFileSync(values.text, 'utf8'), wanted);
+    const tokens = fill(model, fs.readFileSync(values.text, 'utf8'), number('--tokens', values.tokens, 1, 1 << 20));
     const rows = values.types.split(',').map((type) => ({ type, rounds: [] }));
-    for (let round = 0; round < Number(values.rounds); round++) {
+    for (let round = 0; round < rounds; round++) {
       for (const row of rows) {
         row.rounds.push(await measure(model, row.type, tokens, path.join(folder, `${row.type}.kv`)));
         console.error(`round ${round + 1}, ${row.type}: ${JSON.stringify(row.rounds.at(-1))}`);
@@ -60,14 +63,14 @@ async function measure(model, type, tokens, file) {
   const options = contextOptions(
     { typeK: type, typeV: type },
     Math.ceil((tokens.length + 2 * CONTINUED) / 256) * 256,
-    Number(values.threads),
+    number('--threads', values.threads, 0, 512),
   );
   const read = await model.createContext(options);
   if (read.effective.nCtx < tokens.length + 2 * CONTINUED)
     throw new Error(`a context of ${read.effective.nCtx} tokens is too short; give fewer --tokens`);
   const { promptMs } = await generate(read, tokens, 1);
   const [saveMs, bytes] = await timed(() => read.saveSession(file));
-  const [expected] = [await generate(read, tokens, CONTINUED)];
+  const expected = await generate(read, tokens, CONTINUED);
   await read.dispose();
 
   const context = await model.createContext(options);
@@ -107,20 +110,11 @@ function dropFromCache(file) {
 }
 
 function report(model, tokens, rows) {
-  const median = (list) => [...list].sort((a, b) => a - b)[Math.floor((list.length - 1) / 2)];
   const result = rows.map(({ type, rounds }) => {
     const of = (key) => median(rounds.map((round) => round[key]));
     const coldMs = rounds.every((round) => round.coldMs !== null) ? of('coldMs') : null;
-    const figures = {
-      type,
-      bytes: of('bytes'),
-      readMs: of('readMs'),
-      saveMs: of('saveMs'),
-      warmMs: of('warmMs'),
-      coldMs,
-    };
     return {
-      ...figures,
+      ...{ type, bytes: of('bytes'), readMs: of('readMs'), saveMs: of('saveMs'), warmMs: of('warmMs'), coldMs },
       ratio: of('readMs') / (coldMs ?? of('warmMs')),
       same: rounds.every(({ same }) => same),
       cached: of('cached'),
@@ -131,23 +125,13 @@ function report(model, tokens, rows) {
   console.log(
     `${model.info.name}, ${tokens} tokens, ${os.cpus()[0]?.model.trim()}, median of ${values.rounds} rounds\n`,
   );
-  console.log(
-    '| cache | file MiB | read | save | restore, cached file | restore from disk | reading / restoring | same 64 tokens |',
-  );
-  console.log('|---|---|---|---|---|---|---|---|');
-  for (const { type, bytes, readMs, saveMs, warmMs, coldMs, ratio, same } of result) {
-    const ms = (value) => (value === null ? 'not measured' : `${value.toFixed(value < 100 ? 1 : 0)} ms`);
-    const cells = [
-      type,
-      (bytes / 2 ** 20).toFixed(1),
-      ms(readMs),
-      ms(saveMs),
-      ms(warmMs),
-      ms(coldMs),
-      `${ratio.toFixed(0)}x`,
-    ];
-    console.log(`| ${[...cells, same ? 'yes' : 'NO'].join(' | ')} |`);
-  }
+  const ms = (value) => (value === null ? 'not measured' : `${value.toFixed(value < 100 ? 1 : 0)} ms`);
+  const times = ['read', 'save', 'restore, cached file', 'restore from disk'];
+  const cells = result.map(({ type, bytes, readMs, saveMs, warmMs, coldMs, ratio, same }) => [
+    ...[type, (bytes / 2 ** 20).toFixed(1), ...[readMs, saveMs, warmMs, coldMs].map(ms)],
+    ...[`${ratio.toFixed(0)}x`, same ? 'yes' : 'NO'],
+  ]);
+  console.log(table(['cache', 'file MiB', ...times, 'reading / restoring', 'same 64 tokens'], cells));
 }
 
-await main();
+await runCommand(main);

@@ -2,8 +2,10 @@
 
 import os from 'node:os';
 import { OptionError } from '../options.mjs';
-import { contextOptions } from './engine.mjs';
+import { CALIBRATION_TEXT, contextOptions, loadTypeScript } from './engine.mjs';
 import { REFERENCE } from './options.mjs';
+
+const { ensureCalibrated } = await loadTypeScript('electron/engine/calibration.ts');
 
 /** Of the free memory: contexts of one round may take this much. */
 const MEMORY_SHARE = 0.6;
@@ -12,8 +14,8 @@ const CHUNKS = 2;
 
 /**
  * @typedef {import('../../../electron/engine/native/types')} Native
- * @typedef {{engine: Native.Engine, model: Native.Model, modelFile: string, tokens: Int32Array, calibration: (nCtx: number) => Promise<Uint8Array | null>, threads: number}} Setting
- *   calibration: of the model; null: nothing is centred
+ * @typedef {{engine: Native.Engine, model: Native.Model, modelFile: string, tokens: Int32Array, folder: string, say: (line: string) => void, threads: number}} Setting
+ *   folder: for the constants of centred caches
  */
 
 /**
@@ -95,10 +97,17 @@ async function compareGroup(setting, rows, tokens, depth, onProgress) {
   }
 }
 
-/** A context of a row, centred or not as the row asks. */
-export async function createContext({ model, calibration, threads }, row, nCtx) {
-  model.attachCalibration(row.centred ? await calibration(nCtx) : null);
-  return model.createContext(contextOptions(row, nCtx, threads));
+/** A context of a row; a centred one with the constants that the app measures at a model's first load. */
+export async function createContext({ model, folder, say, threads }, row, nCtx) {
+  const options = contextOptions(row, nCtx, threads);
+  model.attachCalibration(null);
+  if (row.centred) {
+    const places = { folder, textFile: CALIBRATION_TEXT };
+    const run = { places, options, onProgress: () => {}, skip: new AbortController().signal };
+    const { calibration } = await ensureCalibrated(model, run);
+    if (calibration) say(`${row.name} is not centred: ${calibration}`);
+  }
+  return model.createContext(options);
 }
 
 /** @returns what the engine really made of the types: bits a value, names, reasons */

@@ -7,6 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { BIN, BUILD } from '../../../native/prepare/paths.mjs';
+import { CommandError } from '../options.mjs';
 import { variantsOf } from './options.mjs';
 
 const SIGNALS = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
@@ -18,16 +19,11 @@ const SIGNALS = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
  */
 const WAIT = { GOMP_SPINCOUNT: '1000' };
 
-/** The program said why; it is on stderr. */
-export class ProgramError extends Error {
-  name = 'ProgramError';
-}
-
 /**
  * @param {import('./options.mjs').Settings} settings
  * @param {(line: string) => void} onProgress
- * @returns {Promise<import('./figures.mjs').Event[]>}
- * @throws {ProgramError}
+ * @returns {Promise<import('./report.mjs').Event[]>}
+ * @throws {CommandError} the program said why on stderr
  */
 export async function measure(settings, onProgress) {
   fs.mkdirSync(BUILD, { recursive: true });
@@ -87,7 +83,7 @@ async function collect(child, onProgress) {
     if (said) onProgress(`${((Date.now() - startedAt) / 1000).toFixed(0).padStart(5)} s  ${said}`);
   }
   const status = await ended;
-  if (status !== 0) throw new ProgramError(`The measuring program ended with ${status}; its reason stands above.`);
+  if (status !== 0) throw new CommandError(`The measuring program ended with ${status}; its reason stands above.`);
   return events;
 }
 

@@ -2,9 +2,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { figuresOf } from '../../bench/speed/figures.mjs';
+import { CommandError } from '../../bench/options.mjs';
 import { parseOptions, type Settings } from '../../bench/speed/options.mjs';
-import { measure, ProgramError } from '../../bench/speed/program.mjs';
+import { measure } from '../../bench/speed/program.mjs';
+import { figuresOf } from '../../bench/speed/report.mjs';
 import { root, tinyModel } from '../support';
 
 const leftovers = () => fs.readdirSync(path.join(root, 'build')).filter((name) => name.startsWith('bench-'));
@@ -40,10 +41,10 @@ it('measures a shape that it makes itself, and leaves no file', async () => {
 it('measures no GPU where there is none', async () => {
   if (process.platform === 'darwin') return;
   const asked = settings('--model', tinyModel, '--types', 'turbo4', '--depths', '0', '--gpu-layers', '99');
-  await expect(measure(asked, () => {})).rejects.toThrow(ProgramError);
+  await expect(measure(asked, () => {})).rejects.toThrow(CommandError);
 });
 
 it('ends with a reason when the model cannot be loaded', async () => {
   const file = path.join(root, 'package.json');
-  await expect(measure(settings('--model', file), () => {})).rejects.toThrow(ProgramError);
+  await expect(measure(settings('--model', file), () => {})).rejects.toThrow(CommandError);
 });

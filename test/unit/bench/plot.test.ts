@@ -1,7 +1,6 @@
 /** Charts as SVG: places of values, ticks, names. */
 import { describe, expect, it } from 'vitest';
-import { plot, plotAll } from '../../bench/plot.mjs';
-import { makeScale } from '../../bench/scale.mjs';
+import { makeScale, plot, plotAll } from '../../bench/plot.mjs';
 
 describe('makeScale', () => {
   it('places values on a linear and on a log axis', () => {
