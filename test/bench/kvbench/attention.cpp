@@ -1,12 +1,12 @@
-#include "attention.h"
+#include "kvbench.h"
 
 #include "ggml-backend.h"
+#include "ggml-cpp.h"
 #include "ggml-cpu.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <random>
 
 namespace {
@@ -60,25 +60,21 @@ double median_of(const std::function<double()> & measure, int n) {
     return seconds[size_t(n) / 2];
 }
 
-} // namespace
+class attention_graph {
+public:
+    // n_tokens query rows at positions depth and on. Ends the process when there is no memory.
+    attention_graph(const attention_shape & shape, ggml_type type_k, ggml_type type_v, int depth, int n_tokens);
 
-bool attention_shape_of(const llama_model * model, const cell_filler & cells, attention_shape & shape) {
-    if (!cells.plain() || cells.v.size() != cells.k.size() || llama_model_n_swa(model) > 0) { return false; }
-    const auto values = [](const cell_rows & rows) {
-        return int(rows.row_size / ggml_type_size(rows.type) * size_t(ggml_blck_size(rows.type)));
-    };
-    shape.n_head = llama_model_n_head(model);
-    shape.n_head_kv = llama_model_n_head_kv(model);
-    shape.n_layer = int(cells.k.size());
-    if (shape.n_head_kv <= 0 || shape.n_head % shape.n_head_kv != 0) { return false; }
-    shape.head_dim_k = values(cells.k[0]) / shape.n_head_kv;
-    shape.head_dim_v = values(cells.v[0]) / shape.n_head_kv;
-    const auto alike = [](const std::vector<cell_rows> & side) {
-        return std::all_of(
-            side.begin(), side.end(), [&](const cell_rows & rows) { return rows.row_size == side[0].row_size; });
-    };
-    return alike(cells.k) && alike(cells.v);
-}
+    // Seconds of one run with the kernels in effect.
+    double run(int n_threads);
+
+private:
+    ggml_context_ptr ctx;
+    ggml_backend_buffer_ptr buffer;
+    ggml_cgraph * graph;
+    ggml_tensor * last;
+    std::vector<uint8_t> work;
+};
 
 attention_graph::attention_graph(
     const attention_shape & shape, ggml_type type_k, ggml_type type_v, int depth, int n_tokens)
@@ -121,6 +117,26 @@ double attention_graph::run(int n_threads) {
         give_up("The attention alone failed or gave a value that is not finite.");
     }
     return seconds;
+}
+
+} // namespace
+
+bool attention_shape_of(const llama_model * model, const cell_filler & cells, attention_shape & shape) {
+    if (!cells.plain() || cells.v.size() != cells.k.size() || llama_model_n_swa(model) > 0) { return false; }
+    const auto values = [](const cell_rows & rows) {
+        return int(rows.row_size / ggml_type_size(rows.type) * size_t(ggml_blck_size(rows.type)));
+    };
+    shape.n_head = llama_model_n_head(model);
+    shape.n_head_kv = llama_model_n_head_kv(model);
+    shape.n_layer = int(cells.k.size());
+    if (shape.n_head_kv <= 0 || shape.n_head % shape.n_head_kv != 0) { return false; }
+    shape.head_dim_k = values(cells.k[0]) / shape.n_head_kv;
+    shape.head_dim_v = values(cells.v[0]) / shape.n_head_kv;
+    const auto alike = [](const std::vector<cell_rows> & side) {
+        return std::all_of(
+            side.begin(), side.end(), [&](const cell_rows & rows) { return rows.row_size == side[0].row_size; });
+    };
+    return alike(cells.k) && alike(cells.v);
 }
 
 void attention_rounds(const round_plan & plan, const attention_shape & shape, int depth, int n_tokens, int n_threads) {

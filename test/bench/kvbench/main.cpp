@@ -1,14 +1,12 @@
 // Measures decode and prefill speed of cache types over depth, all in one process with every context alive, so that the
 // variants can take turns. Started by test/bench/bench.mjs, which checks the options and makes figures of the samples.
 
-#include "attention.h"
+#include "kvbench.h"
+
 #include "ggml-backend.h"
 #include "ggml-turbo.h"
 #include "llama-turbo.h"
 #include "machine/Probe.h"
-#include "model.h"
-#include "protocol.h"
-#include "rounds.h"
 
 #include <algorithm>
 #include <cmath>
@@ -42,9 +40,10 @@ double read_bandwidth(int n_threads) {
 void report_bandwidth(const bench_options & options) {
     const int n_threads = options.n_threads;
     if (options.n_gpu_layers > 0) { return; }
-    event("bandwidth").add("threads", 1).add("bytesPerSecond", read_bandwidth(1));
+    print_event({ { "event", "bandwidth" }, { "threads", 1 }, { "bytesPerSecond", read_bandwidth(1) } });
     if (n_threads > 1) {
-        event("bandwidth").add("threads", n_threads).add("bytesPerSecond", read_bandwidth(n_threads));
+        print_event(
+            { { "event", "bandwidth" }, { "threads", n_threads }, { "bytesPerSecond", read_bandwidth(n_threads) } });
     }
 }
 
@@ -86,15 +85,12 @@ llama_model_ptr load(const bench_options & options) {
     if (!model) { give_up("The model " + path + " could not be loaded."); }
     char text[256] = "";
     llama_model_desc(model.get(), text, sizeof(text));
-    event("model")
-        .add("name", options.shape.empty() ? std::filesystem::path(path).filename().string() : options.shape)
-        .add("what", what.empty() ? text : what)
-        .add("layers", llama_model_n_layer(model.get()))
-        .add("heads", llama_model_n_head(model.get()))
-        .add("headsKv", llama_model_n_head_kv(model.get()))
-        .add("weightBytes", weight_bytes_per_token(path))
-        .add("simd", ggml_turbo_simd_level())
-        .add("device", device_name(options));
+    print_event({ { "event", "model" },
+        { "name", options.shape.empty() ? std::filesystem::path(path).filename().string() : options.shape },
+        { "what", what.empty() ? text : what }, { "layers", llama_model_n_layer(model.get()) },
+        { "heads", llama_model_n_head(model.get()) }, { "headsKv", llama_model_n_head_kv(model.get()) },
+        { "weightBytes", weight_bytes_per_token(path) }, { "simd", ggml_turbo_simd_level() },
+        { "device", device_name(options) } });
     if (!options.shape.empty()) { std::filesystem::remove(path); }
     return model;
 }
@@ -114,6 +110,10 @@ void fill_all(const std::vector<variant> & variants, int depth) {
     }
 }
 
+bool has(const bench_options & options, const std::string & part) {
+    return std::find(options.parts.begin(), options.parts.end(), part) != options.parts.end();
+}
+
 // Part by part, so that what the ratios need is measured first when time is short.
 void measure_depths(
     const bench_options & options, const llama_model * model, const std::vector<variant> & variants, double deadline) {
@@ -129,20 +129,20 @@ void measure_depths(
         run_rounds(plan, "decode", depth, 1, [&](size_t i) { return decode_turn(variants[i], depth); });
     }
     for (const int depth : options.depths) {
-        if (alone && options.has("attention-decode") && in_time(plan, "attention-decode", depth)) {
+        if (alone && has(options, "attention-decode") && in_time(plan, "attention-decode", depth)) {
             attention_rounds(plan, shape, depth, 1, options.n_threads);
         }
     }
     std::vector<llama_token> batch = some_tokens(options.n_batch, n_vocab);
     for (const int depth : options.depths) {
-        if (options.has("prefill") && in_time(plan, "prefill", depth)) {
+        if (has(options, "prefill") && in_time(plan, "prefill", depth)) {
             fill_all(variants, depth);
             run_rounds(plan, "prefill", depth, options.n_batch,
                 [&](size_t i) { return prefill_turn(variants[i], depth, batch); });
         }
     }
     for (const int depth : options.depths) {
-        if (alone && options.has("attention-prefill") && in_time(plan, "attention-prefill", depth)) {
+        if (alone && has(options, "attention-prefill") && in_time(plan, "attention-prefill", depth)) {
             attention_rounds(plan, shape, depth, options.n_batch, options.n_threads);
         }
     }
@@ -150,8 +150,15 @@ void measure_depths(
 
 } // namespace
 
+void print_event(const nlohmann::ordered_json & event) {
+    // names come from files, of which nobody knows that they are UTF-8
+    printf("%s\n", event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+    fflush(stdout);
+}
+
 int main(int argc, char ** argv) {
-    bench_options options = parse_options(argc, argv);
+    if (argc != 2) { give_up("It is started by npm run bench."); }
+    bench_options options = nlohmann::json::parse(argv[1]).get<bench_options>();
     llama_log_set(options.n_gpu_layers > 0 ? log_problems : log_errors, nullptr);
     llama_backend_init();
     const double deadline = options.budget > 0 ? now() + options.budget : HUGE_VAL;
@@ -162,14 +169,14 @@ int main(int argc, char ** argv) {
     int deepest = n_learned;
     for (const int n : options.depths) { deepest = std::max(deepest, n + options.n_batch); }
     for (const int n : options.prompts) { deepest = std::max(deepest, n); }
-    const std::vector<variant> variants = make_variants(model.get(), options.variants, GGML_PAD(deepest, 256),
-        std::max(options.n_batch, n_learned), options.n_threads, some_tokens(n_learned, n_vocab));
+    const std::vector<variant> variants = make_variants(model.get(), options, GGML_PAD(deepest, 256),
+        std::max(options.n_batch, n_learned), some_tokens(n_learned, n_vocab));
 
     std::sort(options.depths.begin(), options.depths.end());
     std::sort(options.prompts.begin(), options.prompts.end());
     measure_depths(options, model.get(), variants, deadline);
     if (!options.prompts.empty()) { prefill_prompts(variants, options.prompts, n_learned, n_vocab, patience_seconds); }
     report_bandwidth(options);
-    event("done");
+    print_event({ { "event", "done" } });
     return 0;
 }

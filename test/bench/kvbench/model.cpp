@@ -1,4 +1,4 @@
-#include "model.h"
+#include "kvbench.h"
 
 #include "ggml-cpp.h"
 #include "gguf.h"
@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstring>
 #include <random>
-#include <vector>
 
 namespace {
 

@@ -1,6 +1,4 @@
-#include "rounds.h"
-
-#include "protocol.h"
+#include "kvbench.h"
 
 #include <algorithm>
 #include <chrono>
@@ -49,13 +47,8 @@ std::vector<llama_token> random_tokens(int n, int n_vocab, unsigned seed) {
 }
 
 void report(const variant & one, int length, double seconds) {
-    event("sample")
-        .add("what", "prompt")
-        .add("depth", length)
-        .add("variant", one.name)
-        .add("round", 1)
-        .add("tokens", length)
-        .add("seconds", seconds);
+    print_event({ { "event", "sample" }, { "what", "prompt" }, { "depth", length }, { "variant", one.name },
+        { "round", 1 }, { "tokens", length }, { "seconds", seconds } });
 }
 
 } // namespace
@@ -64,7 +57,7 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 
 bool in_time(const round_plan & plan, const std::string & what, int depth) {
     if (now() < plan.deadline) { return true; }
-    event("cut").add("what", what).add("depth", depth).add("rounds", 0);
+    print_event({ { "event", "cut" }, { "what", what }, { "depth", depth }, { "rounds", 0 } });
     return false;
 }
 
@@ -73,13 +66,14 @@ void run_rounds(const round_plan & plan, const std::string & what, int depth, in
     const int n_needed = what == "decode" ? 1 : -1; // rounds, the warm-up is number 0
     std::vector<double> seconds(n, 0.0);
     std::vector<double> last(n, 0.0); // what the turn before took in all
-    event("progress").add("what", what).add("depth", depth);
+    print_event({ { "event", "progress" }, { "what", what }, { "depth", depth } });
     for (int round = 0; round <= plan.n_rounds; ++round) {
         for (size_t at = 0; at < n; ++at) {
             const size_t i = (at + size_t(round)) % n;
             const variant & one = plan.variants[i];
             if (now() + last[i] > plan.deadline && round > n_needed) {
-                event("cut").add("what", what).add("depth", depth).add("rounds", std::max(0, round - 1));
+                print_event(
+                    { { "event", "cut" }, { "what", what }, { "depth", depth }, { "rounds", std::max(0, round - 1) } });
                 return;
             }
             const bool slow = what != "decode" && last[i] > patience_seconds;
@@ -91,13 +85,8 @@ void run_rounds(const round_plan & plan, const std::string & what, int depth, in
                 last[i] = now() - start;
             }
             if (round > 0) {
-                event("sample")
-                    .add("what", what)
-                    .add("depth", depth)
-                    .add("variant", one.name)
-                    .add("round", round)
-                    .add("tokens", n_tokens)
-                    .add("seconds", seconds[i]);
+                print_event({ { "event", "sample" }, { "what", what }, { "depth", depth }, { "variant", one.name },
+                    { "round", round }, { "tokens", n_tokens }, { "seconds", seconds[i] } });
             }
         }
     }
@@ -140,7 +129,8 @@ void prefill_prompts(const std::vector<variant> & variants, const std::vector<in
                 }
             }
             n_past += int(batch.size());
-            event("progress").add("what", "prompt").add("done", n_past).add("total", lengths.back());
+            print_event(
+                { { "event", "progress" }, { "what", "prompt" }, { "done", n_past }, { "total", lengths.back() } });
         }
         for (size_t i = 0; i < variants.size(); ++i) {
             if (running[i]) {

@@ -1,8 +1,7 @@
-#include "variant.h"
+#include "kvbench.h"
 
 #include "ggml-turbo.h"
 #include "llama-turbo.h"
-#include "protocol.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -53,12 +52,6 @@ bool decode(llama_context * ctx, std::vector<llama_token> & tokens, size_t from,
         }
     }
     return true;
-}
-
-std::string field(const std::string & spec, int index) {
-    size_t from = 0;
-    for (; index > 0; --index) { from = spec.find(':', from) + 1; }
-    return spec.substr(from, spec.find(':', from) - from);
 }
 
 ggml_type type_of(const std::string & name) {
@@ -128,15 +121,10 @@ std::shared_ptr<kv_context> make_context(llama_model * model, ggml_type type_k, 
 void describe(const llama_model * model, const variant & one) {
     const kv_context & kv = *one.kv;
     const llama_turbo_resolution types = llama_turbo_resolve(model, kv.type_k, kv.type_v, true);
-    event("variant")
-        .add("name", one.name)
-        .add("stock", one.stock)
-        .add("typeK", ggml_type_name(types.type_k))
-        .add("typeV", ggml_type_name(types.type_v))
-        .add("reasonK", types.reason_k ? types.reason_k : "")
-        .add("reasonV", types.reason_v ? types.reason_v : "")
-        .add("plainCache", kv.cells.plain())
-        .add("bytesPerPosition", bytes_per_position(kv.cells));
+    print_event({ { "event", "variant" }, { "name", one.name }, { "stock", one.stock },
+        { "typeK", ggml_type_name(types.type_k) }, { "typeV", ggml_type_name(types.type_v) },
+        { "reasonK", types.reason_k ? types.reason_k : "" }, { "reasonV", types.reason_v ? types.reason_v : "" },
+        { "plainCache", kv.cells.plain() }, { "bytesPerPosition", bytes_per_position(kv.cells) } });
 }
 
 } // namespace
@@ -235,20 +223,20 @@ void give_up(const std::string & why) {
 
 void variant::select() const { ggml_turbo_attention_enable(!stock); }
 
-std::vector<variant> make_variants(llama_model * model, const std::vector<std::string> & specs, int n_ctx, int n_batch,
-    int n_threads, std::vector<llama_token> tokens) {
+std::vector<variant> make_variants(
+    llama_model * model, const bench_options & options, int n_ctx, int n_batch, std::vector<llama_token> tokens) {
     std::vector<variant> variants;
     ggml_turbo_attention_enable(true);
-    for (const std::string & spec : specs) {
-        const ggml_type type_k = type_of(field(spec, 1));
-        const ggml_type type_v = type_of(field(spec, 2));
-        variant one = { field(spec, 0), field(spec, 3) == "stock", nullptr };
+    for (const variant_options & wanted : options.variants) {
+        const ggml_type type_k = type_of(wanted.type_k);
+        const ggml_type type_v = type_of(wanted.type_v);
+        variant one = { wanted.name, wanted.stock, nullptr };
         for (const variant & earlier : variants) {
             if (earlier.kv->type_k == type_k && earlier.kv->type_v == type_v) { one.kv = earlier.kv; }
         }
         if (!one.kv) {
             if (!variants.empty()) { require_memory(2 * n_ctx * bytes_per_position(variants.front().kv->cells)); }
-            one.kv = make_context(model, type_k, type_v, n_ctx, n_batch, n_threads, tokens);
+            one.kv = make_context(model, type_k, type_v, n_ctx, n_batch, options.n_threads, tokens);
         }
         describe(model, one);
         variants.push_back(std::move(one));

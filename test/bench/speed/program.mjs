@@ -29,7 +29,7 @@ export async function measure(settings, onProgress) {
   fs.mkdirSync(BUILD, { recursive: true });
   // the file of a shape has hundreds of megabytes, too many for a /tmp in memory
   const dir = fs.mkdtempSync(path.join(BUILD, 'bench-'));
-  const child = spawn(path.join(BIN, 'kvbench'), argumentsOf(settings, dir), {
+  const child = spawn(path.join(BIN, 'kvbench'), [JSON.stringify(programOptions(settings, dir))], {
     env: { ...WAIT, ...process.env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -47,27 +47,24 @@ export async function measure(settings, onProgress) {
   }
 }
 
-function argumentsOf(settings, dir) {
-  const source = settings.model
-    ? [`--model=${settings.model}`]
-    : [`--shape=${settings.shape}`, `--layers=${settings.layers}`];
-  const variants = variantsOf(settings).map(
-    ({ name, typeK, typeV, stock }) => `${name}:${typeK}:${typeV}:${stock ? 'stock' : 'ours'}`,
-  );
-  return [
-    ...source,
-    `--dir=${dir}`,
-    `--variants=${variants.join(',')}`,
-    `--depths=${settings.depths.join(',')}`,
-    `--prompts=${settings.prompts.join(',')}`,
-    `--threads=${settings.threads}`,
-    `--gpu-layers=${settings.gpuLayers}`,
-    `--rounds=${settings.rounds}`,
-    `--batch=${settings.batch}`,
-    `--parts=${settings.parts.join(',')}`,
-    `--budget=${settings.budget}`,
-  ];
-}
+/** As test/bench/kvbench/kvbench.h declares them. */
+const programOptions = (settings, dir) => ({
+  model: settings.model ?? '',
+  shape: settings.shape ?? '',
+  n_layer: settings.layers,
+  dir,
+  variants: variantsOf(settings).map(({ name, typeK, typeV, stock }) => ({
+    ...{ name, type_k: typeK, type_v: typeV, stock },
+  })),
+  depths: settings.depths,
+  prompts: settings.prompts,
+  n_threads: settings.threads,
+  n_gpu_layers: settings.gpuLayers,
+  n_rounds: settings.rounds,
+  n_batch: settings.batch,
+  budget: settings.budget,
+  parts: settings.parts,
+});
 
 async function collect(child, onProgress) {
   const events = [];
