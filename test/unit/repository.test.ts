@@ -1,0 +1,89 @@
+/** The repository as others use it: the lock file, the workflows, and what is packaged of models. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parseOptions } from '../bench/speed/options.mjs';
+import { smallModel, tinyModel } from '../models.mjs';
+
+interface Locked {
+  version?: string;
+  optionalDependencies?: Record<string, string>;
+}
+
+const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as { packages: Record<string, Locked> };
+
+/** Whether `name` is found from the folder of a package, upwards, as Node looks for it. */
+function resolves(folder: string, name: string): boolean {
+  if (`${folder === '' ? '' : `${folder}/`}node_modules/${name}` in lock.packages) return true;
+  if (folder === '') return false;
+  return resolves(folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/'))), name);
+}
+
+// The lock file names the packages of every platform. npm leaves out optional ones that the registry did not have when it
+// wrote the file; `npm ci` then fails there and here.
+describe('the lock file', () => {
+  it('holds every optional dependency, so that npm ci works on each platform', () => {
+    const missing = Object.entries(lock.packages).flatMap(([folder, { optionalDependencies = {} }]) =>
+      Object.keys(optionalDependencies)
+        .filter((name) => !resolves(folder, name))
+        .map((name) => `${folder} -> ${name}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('names no registry host', () => {
+    expect(Object.entries(lock.packages).filter(([, entry]) => 'resolved' in entry)).toEqual([]);
+  });
+
+  it('leaves out the native canvas of pdf.js, which only drawing needs', () => {
+    // npm puts it back when pdfjs-dist itself is installed anew: take the entries and its `optionalDependencies` out again
+    expect(Object.keys(lock.packages).filter((folder) => folder.includes('@napi-rs/canvas'))).toEqual([]);
+  });
+});
+
+// The workflows run what exists: commands of package.json, stages of the tests, options of the bench.
+
+const folder = join('.github', 'workflows');
+const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
+const stages = [...readFileSync(join('test', 'run.mjs'), 'utf8').matchAll(/^ {2}(\w+): (?:async )?\(\) => /gm)].map(
+  ([, name]) => name,
+);
+
+const commandsOf = (text: string) => [...text.matchAll(/^\s+run: (.*)$/gm)].map(([, command]) => command ?? '');
+
+describe.each(readdirSync(folder))('the workflow %s', (file) => {
+  const text = readFileSync(join(folder, file), 'utf8');
+  const commands = commandsOf(text);
+
+  it('runs commands that exist', () => {
+    expect(commands.length).toBeGreaterThan(0);
+    for (const command of commands) {
+      const [, name = ''] = /^npm (?:run )?([\w:]+)( |$)/.exec(command) ?? [];
+      // npm's own
+      if (command !== 'npm ci') expect(Object.keys(scripts), command).toContain(name);
+    }
+  });
+
+  it('asks for stages and options that exist', () => {
+    for (const command of commands) {
+      const [what = '', asked = ''] = command.split(' -- ');
+      const words = asked.split(' ').filter(Boolean);
+      if (what === 'npm test') expect(stages).toEqual(expect.arrayContaining(words));
+      if (what === 'npm run bench') expect(parseOptions(words).depths.length).toBeGreaterThan(1);
+    }
+  });
+
+  it('names no host', () => {
+    expect(text).not.toMatch(/https?:|\w\.(com|org|net|io)\b/);
+  });
+});
+
+it('CI fails where the Metal kernels cannot be tested', () => {
+  expect(readFileSync(join('.ci', 'run'), 'utf8')).toMatch(/^export CI=/m);
+});
+
+// electron-builder takes the whole of assets/models.
+it('assets/models holds the built-in model, its card and its sources, and no other model', () => {
+  expect(readdirSync(dirname(smallModel)).sort()).toEqual(['README.md', 'SOURCES.md', basename(smallModel)]);
+  expect(existsSync(tinyModel)).toBe(true);
+});
