@@ -12,8 +12,7 @@ import { parseArgs } from 'node:util';
 import { BUILD, ROOT } from '../../native/prepare/paths.mjs';
 import { Progress } from '../../native/prepare/progress.mjs';
 import { modelFile } from '../models.mjs';
-import { table } from './document.mjs';
-import { runCommand, size } from './options.mjs';
+import { runCommand, size, table } from './command.mjs';
 import { CALIBRATION_TEXT, contextOptions, loadEngine, loadTypeScript } from './quality/engine.mjs';
 
 const { values } = parseArgs({

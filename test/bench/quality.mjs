@@ -7,11 +7,18 @@ import os from 'node:os';
 import path from 'node:path';
 import { BUILD, ROOT } from '../../native/prepare/paths.mjs';
 import { Progress } from '../../native/prepare/progress.mjs';
-import { writeRun } from './document.mjs';
-import { runCommand } from './options.mjs';
+import { runCommand, writeRun } from './command.mjs';
 import { loadEngine } from './quality/engine.mjs';
-import { createContext, evaluateDepth, fitInto, newRow, plan } from './quality/measure.mjs';
-import { ask, makeDocuments, SHALLOWEST } from './quality/needles.mjs';
+import {
+  ask,
+  createContext,
+  evaluateDepth,
+  fitInto,
+  makeDocuments,
+  newRow,
+  plan,
+  SHALLOWEST_NEEDLES,
+} from './quality/measure.mjs';
 import { HELP, pairsOf, parseOptions, readResult } from './quality/options.mjs';
 import { charts, markdown, resultOf, writeDocument } from './quality/report.mjs';
 
@@ -80,7 +87,7 @@ async function evaluateAll(setting, rows, steps, budget, progress) {
 
 async function findNeedles({ text, depths, documents, ...setting }, rows, onProgress) {
   const count = (part) => setting.model.tokenize(part).length;
-  const deep = depths.filter((depth) => depth >= SHALLOWEST);
+  const deep = depths.filter((depth) => depth >= SHALLOWEST_NEEDLES);
   const sets = deep.map((depth) => ({ depth, documents: makeDocuments(text, count, depth, documents) }));
   const total = rows.length * sets.reduce((sum, { depth }) => sum + depth, 0);
   let done = 0;

@@ -10,8 +10,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { BUILD, ROOT } from '../../native/prepare/paths.mjs';
 import { modelFile } from '../models.mjs';
-import { table } from './document.mjs';
-import { number, runCommand } from './options.mjs';
+import { number, runCommand, table } from './command.mjs';
 import { contextOptions, loadEngine } from './quality/engine.mjs';
 import { median } from './speed/report.mjs';
 

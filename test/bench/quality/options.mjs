@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { ROOT } from '../../../native/prepare/paths.mjs';
 import { modelFile } from '../../models.mjs';
-import { list, number, OptionError, pairOf, readArgs, sidesOf, size } from '../options.mjs';
+import { list, number, OptionError, pairOf, readArgs, sidesOf, size } from '../command.mjs';
 
 /** The distribution that all others are measured from. */
 export const REFERENCE = 'f16';

@@ -1,9 +1,9 @@
 // The JSON object, the tables and the charts of a measurement.
 
 import path from 'node:path';
-import { depthName, table, writeFigures, writeResult } from '../document.mjs';
+import { depthName, table, writeFigures, writeResult } from '../command.mjs';
 import { COLOURS, plotAll } from '../plot.mjs';
-import { FACTS } from './needles.mjs';
+import { FACTS } from './measure.mjs';
 import { REFERENCE } from './options.mjs';
 
 /**

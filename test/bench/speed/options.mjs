@@ -2,7 +2,7 @@
 
 import fs from 'node:fs';
 import { modelFile } from '../../models.mjs';
-import { list, number, OptionError, pairOf, readArgs, sidesOf, size } from '../options.mjs';
+import { list, number, OptionError, pairOf, readArgs, sidesOf, size } from '../command.mjs';
 
 /** Types a cache may have, as ggml and the app name them. */
 const TYPES = ['f32', 'f16', 'bf16', 'q8_0', 'q5_1', 'q5_0', 'q4_1', 'q4_0', 'iq4_nl', 'turbo4', 'turbo3'];

@@ -7,7 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { BIN, BUILD } from '../../../native/prepare/paths.mjs';
-import { CommandError } from '../options.mjs';
+import { CommandError } from '../command.mjs';
 import { variantsOf } from './options.mjs';
 
 const SIGNALS = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);

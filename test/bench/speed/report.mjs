@@ -2,7 +2,7 @@
 // the same machine, and only then reduced to a median; absolute speeds are medians of their own. Both comparisons stand side by
 // side everywhere: most of what turbo gains on stock llama.cpp is the kernels', and q8_0 has them too.
 
-import { depthName, table, writeFigures, writeResult } from '../document.mjs';
+import { depthName, table, writeFigures, writeResult } from '../command.mjs';
 import { COLOURS, plotAll } from '../plot.mjs';
 import { REFERENCE, stockName } from './options.mjs';
 

@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { CommandError } from '../../bench/options.mjs';
+import { CommandError } from '../../bench/command.mjs';
 import { parseOptions, type Settings } from '../../bench/speed/options.mjs';
 import { measure } from '../../bench/speed/program.mjs';
 import { figuresOf } from '../../bench/speed/report.mjs';

@@ -3,10 +3,18 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createFakeEngine } from '@/test/fixtures/fakeEngine';
-import { replaceFigures } from '../../bench/document.mjs';
+import { replaceFigures } from '../../bench/command.mjs';
 import { contextOptions } from '../../bench/quality/engine.mjs';
-import { describe as describeContext, fitInto, groupsOf, newRow, plan } from '../../bench/quality/measure.mjs';
-import { ask, FACTS, makeDocuments } from '../../bench/quality/needles.mjs';
+import {
+  ask,
+  describe as describeContext,
+  FACTS,
+  fitInto,
+  groupsOf,
+  makeDocuments,
+  newRow,
+  plan,
+} from '../../bench/quality/measure.mjs';
 import { pairsOf, parseOptions, readResult } from '../../bench/quality/options.mjs';
 import { charts, markdown, type Result, resultOf } from '../../bench/quality/report.mjs';
 import { smallModel, tinyModel } from '../../models.mjs';

@@ -1,7 +1,6 @@
 /** `npm run bench`: options, ratios, the JSON object, tables and charts. */
 import { describe, expect, it } from 'vitest';
-import { depthName } from '../../bench/document.mjs';
-import { OptionError } from '../../bench/options.mjs';
+import { depthName, OptionError } from '../../bench/command.mjs';
 import { documentShapes, parseOptions, variantsOf } from '../../bench/speed/options.mjs';
 import type { Event, Result } from '../../bench/speed/report.mjs';
 import { charts, figuresOf, markdown, median, quantile, ratioOf } from '../../bench/speed/report.mjs';
