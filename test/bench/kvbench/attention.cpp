@@ -63,10 +63,48 @@ double median_of(const std::function<double()> & measure, int n) {
 class attention_graph {
 public:
     // n_tokens query rows at positions depth and on. Ends the process when there is no memory.
-    attention_graph(const attention_shape & shape, ggml_type type_k, ggml_type type_v, int depth, int n_tokens);
+    attention_graph(const attention_shape & shape, ggml_type type_k, ggml_type type_v, int depth, int n_tokens)
+        : ctx(ggml_init(
+              { ggml_tensor_overhead() * (16 + 8 * size_t(shape.n_layer)) + ggml_graph_overhead(), nullptr, true })),
+          graph(ggml_new_graph(ctx.get())) {
+        const int64_t n_kv = GGML_PAD(depth + n_tokens, n_kv_pad);
+
+        std::vector<ggml_tensor *> rows;
+        ggml_tensor * q = ggml_new_tensor_3d(ctx.get(), GGML_TYPE_F32, shape.head_dim_k, shape.n_head, n_tokens);
+        ggml_tensor * mask = ggml_new_tensor_2d(ctx.get(), GGML_TYPE_F16, n_kv, n_tokens);
+        for (int il = 0; il < shape.n_layer; ++il) {
+            ggml_tensor * k = ggml_new_tensor_2d(ctx.get(), type_k, int64_t(shape.head_dim_k) * shape.n_head_kv, n_kv);
+            ggml_tensor * v = ggml_new_tensor_2d(ctx.get(), type_v, int64_t(shape.head_dim_v) * shape.n_head_kv, n_kv);
+            rows.insert(rows.end(), { k, v });
+            last = ggml_flash_attn_ext(ctx.get(), ggml_permute(ctx.get(), q, 0, 2, 1, 3),
+                heads(ctx.get(), k, shape.head_dim_k, shape.n_head_kv),
+                heads(ctx.get(), v, shape.head_dim_v, shape.n_head_kv), mask, 1.0f / std::sqrt(float(shape.head_dim_k)),
+                0.0f, 0.0f);
+            ggml_prec_set_acc(last, GGML_PREC_F32);
+            ggml_build_forward_expand(graph, last);
+        }
+
+        buffer.reset(ggml_backend_alloc_ctx_tensors_from_buft(ctx.get(), ggml_backend_cpu_buffer_type()));
+        if (!buffer) { give_up("There is no memory for the attention alone at depth " + std::to_string(depth) + "."); }
+        for (size_t i = 0; i < rows.size(); ++i) { fill_rows(rows[i], unsigned(i)); }
+        fill_causal(mask, depth);
+        const std::vector<float> queries = gaussian(size_t(ggml_nelements(q)), 99);
+        memcpy(q->data, queries.data(), ggml_nbytes(q));
+    }
 
     // Seconds of one run with the kernels in effect.
-    double run(int n_threads);
+    double run(int n_threads) {
+        ggml_cplan plan = ggml_graph_plan(graph, n_threads, nullptr);
+        work.resize(std::max(work.size(), plan.work_size));
+        plan.work_data = work.data();
+        const double start = now();
+        const ggml_status status = ggml_graph_compute(graph, &plan);
+        const double seconds = now() - start;
+        if (status != GGML_STATUS_SUCCESS || !std::isfinite(((const float *) last->data)[0])) {
+            give_up("The attention alone failed or gave a value that is not finite.");
+        }
+        return seconds;
+    }
 
 private:
     ggml_context_ptr ctx;
@@ -75,49 +113,6 @@ private:
     ggml_tensor * last;
     std::vector<uint8_t> work;
 };
-
-attention_graph::attention_graph(
-    const attention_shape & shape, ggml_type type_k, ggml_type type_v, int depth, int n_tokens)
-    : ctx(ggml_init(
-          { ggml_tensor_overhead() * (16 + 8 * size_t(shape.n_layer)) + ggml_graph_overhead(), nullptr, true })),
-      graph(ggml_new_graph(ctx.get())) {
-    const int64_t n_kv = GGML_PAD(depth + n_tokens, n_kv_pad);
-
-    std::vector<ggml_tensor *> rows;
-    ggml_tensor * q = ggml_new_tensor_3d(ctx.get(), GGML_TYPE_F32, shape.head_dim_k, shape.n_head, n_tokens);
-    ggml_tensor * mask = ggml_new_tensor_2d(ctx.get(), GGML_TYPE_F16, n_kv, n_tokens);
-    for (int il = 0; il < shape.n_layer; ++il) {
-        ggml_tensor * k = ggml_new_tensor_2d(ctx.get(), type_k, int64_t(shape.head_dim_k) * shape.n_head_kv, n_kv);
-        ggml_tensor * v = ggml_new_tensor_2d(ctx.get(), type_v, int64_t(shape.head_dim_v) * shape.n_head_kv, n_kv);
-        rows.insert(rows.end(), { k, v });
-        last = ggml_flash_attn_ext(ctx.get(), ggml_permute(ctx.get(), q, 0, 2, 1, 3),
-            heads(ctx.get(), k, shape.head_dim_k, shape.n_head_kv),
-            heads(ctx.get(), v, shape.head_dim_v, shape.n_head_kv), mask, 1.0f / std::sqrt(float(shape.head_dim_k)),
-            0.0f, 0.0f);
-        ggml_prec_set_acc(last, GGML_PREC_F32);
-        ggml_build_forward_expand(graph, last);
-    }
-
-    buffer.reset(ggml_backend_alloc_ctx_tensors_from_buft(ctx.get(), ggml_backend_cpu_buffer_type()));
-    if (!buffer) { give_up("There is no memory for the attention alone at depth " + std::to_string(depth) + "."); }
-    for (size_t i = 0; i < rows.size(); ++i) { fill_rows(rows[i], unsigned(i)); }
-    fill_causal(mask, depth);
-    const std::vector<float> queries = gaussian(size_t(ggml_nelements(q)), 99);
-    memcpy(q->data, queries.data(), ggml_nbytes(q));
-}
-
-double attention_graph::run(int n_threads) {
-    ggml_cplan plan = ggml_graph_plan(graph, n_threads, nullptr);
-    work.resize(std::max(work.size(), plan.work_size));
-    plan.work_data = work.data();
-    const double start = now();
-    const ggml_status status = ggml_graph_compute(graph, &plan);
-    const double seconds = now() - start;
-    if (status != GGML_STATUS_SUCCESS || !std::isfinite(((const float *) last->data)[0])) {
-        give_up("The attention alone failed or gave a value that is not finite.");
-    }
-    return seconds;
-}
 
 } // namespace
 

@@ -60,16 +60,12 @@ void write_metadata(gguf_context * meta, const model_shape & shape, uint32_t n_l
     gguf_set_val_str(meta, "general.architecture", "qwen3");
     gguf_set_val_str(meta, "general.name", shape.name);
     gguf_set_val_str(meta, "tokenizer.ggml.model", "no_vocab");
-    gguf_set_val_u32(meta, "qwen3.vocab_size", n_vocab);
-    gguf_set_val_u32(meta, "qwen3.context_length", n_ctx);
-    gguf_set_val_u32(meta, "qwen3.embedding_length", shape.n_embd);
-    gguf_set_val_u32(meta, "qwen3.block_count", n_layer);
-    gguf_set_val_u32(meta, "qwen3.feed_forward_length", shape.n_ff);
-    gguf_set_val_u32(meta, "qwen3.attention.head_count", shape.n_head);
-    gguf_set_val_u32(meta, "qwen3.attention.head_count_kv", shape.n_head_kv);
-    gguf_set_val_u32(meta, "qwen3.attention.key_length", shape.head_dim);
-    gguf_set_val_u32(meta, "qwen3.attention.value_length", shape.head_dim);
-    gguf_set_val_u32(meta, "qwen3.rope.dimension_count", shape.head_dim);
+    const std::pair<const char *, uint32_t> sizes[] = { { "vocab_size", n_vocab }, { "context_length", n_ctx },
+        { "embedding_length", shape.n_embd }, { "block_count", n_layer }, { "feed_forward_length", shape.n_ff },
+        { "attention.head_count", shape.n_head }, { "attention.head_count_kv", shape.n_head_kv },
+        { "attention.key_length", shape.head_dim }, { "attention.value_length", shape.head_dim },
+        { "rope.dimension_count", shape.head_dim } };
+    for (const auto & [name, size] : sizes) { gguf_set_val_u32(meta, (std::string("qwen3.") + name).c_str(), size); }
     gguf_set_val_f32(meta, "qwen3.rope.freq_base", 1e6f);
     gguf_set_val_f32(meta, "qwen3.attention.layer_norm_rms_epsilon", 1e-6f);
 }

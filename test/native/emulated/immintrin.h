@@ -30,47 +30,23 @@ EMULATED simde__m512i emulated_cvtepi8_epi32(__m128i x) {
     return emulated_join(_mm256_cvtepi8_epi32(x), _mm256_cvtepi8_epi32(_mm_srli_si128(x, 8)));
 }
 
-EMULATED __m128i emulated_cvtepi32_epi8(simde__m512i x) {
-    union {
-        int32_t from[16];
-        simde__m512i x;
-    } u;
-    union {
-        int8_t to[16];
-        __m128i y;
-    } v;
-    u.x = x;
-    for (int i = 0; i < 16; ++i) { v.to[i] = (int8_t) u.from[i]; }
-    return v.y;
-}
+#define EMULATED_NARROW(name, from_t, to_t, n, result) \
+    EMULATED result name(simde__m512i x) { \
+        union { \
+            simde__m512i x; \
+            from_t from[n]; \
+        } u = { x }; \
+        union { \
+            result y; \
+            to_t to[n]; \
+        } v; \
+        for (int i = 0; i < n; ++i) { v.to[i] = (to_t) u.from[i]; } \
+        return v.y; \
+    }
 
-EMULATED __m256i emulated_cvtepi32_epi16(simde__m512i x) {
-    union {
-        int32_t from[16];
-        simde__m512i x;
-    } u;
-    union {
-        int16_t to[16];
-        __m256i y;
-    } v;
-    u.x = x;
-    for (int i = 0; i < 16; ++i) { v.to[i] = (int16_t) u.from[i]; }
-    return v.y;
-}
-
-EMULATED __m128i emulated_cvtepi64_epi16(simde__m512i x) {
-    union {
-        int64_t from[8];
-        simde__m512i x;
-    } u;
-    union {
-        int16_t to[8];
-        __m128i y;
-    } v;
-    u.x = x;
-    for (int i = 0; i < 8; ++i) { v.to[i] = (int16_t) u.from[i]; }
-    return v.y;
-}
+EMULATED_NARROW(emulated_cvtepi32_epi8, int32_t, int8_t, 16, __m128i)
+EMULATED_NARROW(emulated_cvtepi32_epi16, int32_t, int16_t, 16, __m256i)
+EMULATED_NARROW(emulated_cvtepi64_epi16, int64_t, int16_t, 8, __m128i)
 
 // exact where the instruction may be off by 2^-14
 EMULATED simde__m512 emulated_rcp14_ps(simde__m512 x) { return simde_mm512_div_ps(simde_mm512_set1_ps(1.0f), x); }
