@@ -76,8 +76,8 @@ export function markdown(result) {
 
 function heading({ types, pairs, model, text, date, engine, cpu, documents, quick }) {
   const centred = Object.values({ ...types, ...pairs }).some(({ centring }) => centring)
-    ? ' Turbo caches are centered where it is not said otherwise.'
-    : ' Nothing is centered.';
+    ? ' Turbo caches are centred where it is not said otherwise.'
+    : ' Nothing is centred.';
   const needles = documents > 0 ? ` Needles: facts found of ${FACTS * documents} hidden ones, ${FACTS} in a text.` : '';
   const rough = quick ? ' A quick run: the tables of docs/quality.md come from full ones.' : '';
   return `**${model.name}** (${model.file}) on ${text}, K and V of one type, against ${REFERENCE}. ${date.slice(0, 10)}, ${cpu}, SIMD level ${engine.simd}. KLD in nats, ± one standard error.${centred}${needles}${rough}`;
@@ -88,14 +88,10 @@ const scoredText = ({ chunks, tokens }) =>
 
 /** Types, and below a centred one the same without centring. */
 function allTypes({ types, uncentred }) {
-  const rows = Object.entries(types).flatMap(([name, figures]) =>
-    uncentred[name]
-      ? [
-          [name, figures],
-          [`${name}, not centered`, uncentred[name]],
-        ]
-      : [[name, figures]],
-  );
+  const rows = Object.entries(types).flatMap(([name, figures]) => {
+    const without = uncentred[name];
+    return [[name, figures], ...(without ? [[`${name}, not centred`, without]] : [])];
+  });
   return Object.fromEntries(rows);
 }
 
@@ -177,43 +173,24 @@ export function charts(result) {
 const isTurbo = ([name]) => name.includes('turbo');
 
 function frontier({ types, pairs, uncentred }, depth) {
-  const at = (entries, labelled) =>
-    entries
+  const dots = (name, entries, { labelled = false, ...look } = {}) => ({
+    ...{ name, line: false, legend: true, ...look },
+    points: entries
       .filter(([, { kld, bits }]) => kld[depth] > 0 && bits < 9.5)
-      .map(([name, { bits, kld, kldError }]) => ({
-        x: bits,
-        y: kld[depth],
-        ...spread(kld[depth], kldError[depth]),
-        ...(labelled ? { label: name } : {}),
-      }));
+      .map(([label, { bits, kld, kldError }]) => ({
+        ...{ x: bits, y: kld[depth], ...spread(kld[depth], kldError[depth]), ...(labelled ? { label } : {}) },
+      })),
+  });
   const entries = Object.entries(types);
   return [
-    {
-      name: 'llama.cpp',
-      line: false,
-      legend: true,
-      points: at(
-        entries.filter((e) => !isTurbo(e)),
-        true,
-      ),
-    },
-    { name: 'turbo', line: false, legend: true, points: at(entries.filter(isTurbo), true) },
-    {
-      name: 'turbo, not centered',
-      line: false,
-      legend: true,
-      hollow: true,
-      colour: COLOURS[1],
-      points: at(Object.entries(uncentred), false),
-    },
-    {
-      name: 'pairs K/V',
-      line: false,
-      legend: true,
-      hollow: true,
-      colour: COLOURS.at(-1),
-      points: at(Object.entries(pairs), false),
-    },
+    dots(
+      'llama.cpp',
+      entries.filter((entry) => !isTurbo(entry)),
+      { labelled: true },
+    ),
+    dots('turbo', entries.filter(isTurbo), { labelled: true }),
+    dots('turbo, not centred', Object.entries(uncentred), { hollow: true, colour: COLOURS[1] }),
+    dots('pairs K/V', Object.entries(pairs), { hollow: true, colour: COLOURS.at(-1) }),
   ].filter(({ points }) => points.length > 0);
 }
 

@@ -84,18 +84,11 @@ export function figuresOf(events) {
       return describe(samples, depth, entry, bytes, fastest);
     });
   }
-  const ours = Object.keys(figures.decode ?? {}).filter((name) => !variants[name]?.stock);
+  const ours = Object.entries(figures.decode ?? {}).filter(([name]) => !variants[name]?.stock);
+  const medians = (cells, key) =>
+    Object.entries(cells).flatMap(([depth, cell]) => (cell[key] ? [[depth, cell[key].median]] : []));
   const column = (key) =>
-    Object.fromEntries(
-      ours.map((name) => [
-        name,
-        Object.fromEntries(
-          Object.entries(figures.decode[name]).flatMap(([depth, cell]) =>
-            cell[key] ? [[depth, cell[key].median]] : [],
-          ),
-        ),
-      ]),
-    );
+    Object.fromEntries(ours.map(([name, cells]) => [name, Object.fromEntries(medians(cells, key))]));
   return { vsStockQ8_0: column('vsStockQ8_0'), vsSameKernelQ8_0: column('vsSameKernelQ8_0'), ...figures };
 }
 
@@ -161,25 +154,15 @@ function describe(samples, depth, { tokens, seconds }, bytes, bandwidth) {
  * @returns {string} markdown, headings from level 3 on
  */
 export function markdown(result) {
+  const tokens = (cell) => cell.tokensPerSecond;
+  const batch = `Prefill of ${result.settings.batch} tokens at a depth`;
   const sections = [
-    speedSection(result, 'decode', 'Decode, whole model', 'tok/s', (cell) => cell.tokensPerSecond),
+    speedSection(result, 'decode', 'Decode, whole model', 'tok/s', tokens),
     speedSection(result, 'attentionDecode', 'Decode, attention alone', 'GB/s', (cell) => giga(cell.bytesPerSecond)),
     boundSection(result),
-    speedSection(
-      result,
-      'prefill',
-      `Prefill of ${result.settings.batch} tokens at a depth, whole model`,
-      'tok/s',
-      (cell) => cell.tokensPerSecond,
-    ),
-    speedSection(
-      result,
-      'attentionPrefill',
-      `Prefill of ${result.settings.batch} tokens at a depth, attention alone`,
-      'tok/s',
-      (cell) => cell.tokensPerSecond,
-    ),
-    speedSection(result, 'prompt', 'Prefill of a whole prompt', 'tok/s', (cell) => cell.tokensPerSecond),
+    speedSection(result, 'prefill', `${batch}, whole model`, 'tok/s', tokens),
+    speedSection(result, 'attentionPrefill', `${batch}, attention alone`, 'tok/s', tokens),
+    speedSection(result, 'prompt', 'Prefill of a whole prompt', 'tok/s', tokens),
   ];
   return [heading(result), ...sections.filter(Boolean), notes(result)].join('\n\n');
 }

@@ -131,13 +131,8 @@ describe('variantsOf', () => {
   });
 
   it('has no stock row for a type that upstream has not', () => {
-    expect(names(['q8_0', 'q4_0', 'q8_0/turbo4'], false)).toEqual([
-      'q8_0 stock',
-      'q8_0',
-      'q4_0 stock',
-      'q4_0',
-      'q8_0/turbo4',
-    ]);
+    const full = ['q8_0 stock', 'q8_0', 'q4_0 stock', 'q4_0', 'q8_0/turbo4'];
+    expect(names(['q8_0', 'q4_0', 'q8_0/turbo4'], false)).toEqual(full);
     expect(names(['q8_0', 'q4_0'], true)).toEqual(['q8_0 stock', 'q8_0', 'q4_0']);
   });
 });
