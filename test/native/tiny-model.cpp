@@ -56,16 +56,12 @@ void metadata(writer & w, const tiny_model_shape & shape) {
     gguf_set_val_str(w.meta.get(), "general.architecture", arch.c_str());
     gguf_set_val_str(w.meta.get(), "tokenizer.ggml.model", "no_vocab");
     f32("attention.layer_norm_rms_epsilon", 1e-5f);
-    u32("vocab_size", n_vocab);
-    u32("context_length", 512);
-    u32("embedding_length", n_embd);
-    u32("block_count", n_layer);
-    u32("feed_forward_length", n_ff);
-    u32("attention.head_count", n_head);
-    u32("attention.head_count_kv", n_kv);
-    u32("attention.key_length", shape.head_dim);
-    u32("attention.value_length", shape.head_dim);
-    u32("rope.dimension_count", shape.head_dim);
+    const std::pair<const char *, uint32_t> sizes[] = { { "vocab_size", n_vocab }, { "context_length", 512 },
+        { "embedding_length", n_embd }, { "block_count", n_layer }, { "feed_forward_length", n_ff },
+        { "attention.head_count", n_head }, { "attention.head_count_kv", n_kv },
+        { "attention.key_length", shape.head_dim }, { "attention.value_length", shape.head_dim },
+        { "rope.dimension_count", shape.head_dim } };
+    for (const auto & [key, value] : sizes) { u32(key, value); }
     if (shape.kind == TINY_LONGROPE) {
         gguf_set_val_str(w.meta.get(), "llama.rope.scaling.type", "longrope");
         u32("rope.scaling.original_context_length", 256);

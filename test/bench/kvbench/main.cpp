@@ -18,13 +18,9 @@ namespace {
 constexpr int n_learned = 512; // tokens whose cells fill all depths
 constexpr double patience_seconds = 120.0; // of one variant over one prompt length, before it leaves the next out
 
-void log_errors(ggml_log_level level, const char * text, void *) {
-    if (level == GGML_LOG_LEVEL_ERROR) { fputs(text, stderr); }
-}
-
-// Warnings too: one tells that an operation runs on the CPU for want of a kernel.
-void log_problems(ggml_log_level level, const char * text, void *) {
-    if (level == GGML_LOG_LEVEL_ERROR || level == GGML_LOG_LEVEL_WARN) { fputs(text, stderr); }
+// With a GPU warnings too: one tells that an operation runs on the CPU for want of a kernel.
+void log_problems(ggml_log_level level, const char * text, void * with_warnings) {
+    if (level == GGML_LOG_LEVEL_ERROR || (with_warnings && level == GGML_LOG_LEVEL_WARN)) { fputs(text, stderr); }
 }
 
 // Bytes per second of a sequential read by n_threads threads, each over its own contiguous share of a buffer far above
@@ -159,7 +155,7 @@ void print_event(const nlohmann::ordered_json & event) {
 int main(int argc, char ** argv) {
     if (argc != 2) { give_up("It is started by npm run bench."); }
     bench_options options = nlohmann::json::parse(argv[1]).get<bench_options>();
-    llama_log_set(options.n_gpu_layers > 0 ? log_problems : log_errors, nullptr);
+    llama_log_set(log_problems, options.n_gpu_layers > 0 ? &options : nullptr);
     llama_backend_init();
     const double deadline = options.budget > 0 ? now() + options.budget : HUGE_VAL;
     report_bandwidth(options);

@@ -76,8 +76,8 @@ export function markdown(result) {
 
 function heading({ types, pairs, model, text, date, engine, cpu, documents, quick }) {
   const centred = Object.values({ ...types, ...pairs }).some(({ centring }) => centring)
-    ? ' Turbo caches are centred where it is not said otherwise.'
-    : ' Nothing is centred.';
+    ? ' Turbo caches are centered where it is not said otherwise.'
+    : ' Nothing is centered.';
   const needles = documents > 0 ? ` Needles: facts found of ${FACTS * documents} hidden ones, ${FACTS} in a text.` : '';
   const rough = quick ? ' A quick run: the tables of docs/quality.md come from full ones.' : '';
   return `**${model.name}** (${model.file}) on ${text}, K and V of one type, against ${REFERENCE}. ${date.slice(0, 10)}, ${cpu}, SIMD level ${engine.simd}. KLD in nats, ± one standard error.${centred}${needles}${rough}`;
@@ -90,7 +90,7 @@ const scoredText = ({ chunks, tokens }) =>
 function allTypes({ types, uncentred }) {
   const rows = Object.entries(types).flatMap(([name, figures]) => {
     const without = uncentred[name];
-    return [[name, figures], ...(without ? [[`${name}, not centred`, without]] : [])];
+    return [[name, figures], ...(without ? [[`${name}, not centered`, without]] : [])];
   });
   return Object.fromEntries(rows);
 }
@@ -189,7 +189,7 @@ function frontier({ types, pairs, uncentred }, depth) {
       { labelled: true },
     ),
     dots('turbo', entries.filter(isTurbo), { labelled: true }),
-    dots('turbo, not centred', Object.entries(uncentred), { hollow: true, colour: COLOURS[1] }),
+    dots('turbo, not centered', Object.entries(uncentred), { hollow: true, colour: COLOURS[1] }),
     dots('pairs K/V', Object.entries(pairs), { hollow: true, colour: COLOURS.at(-1) }),
   ].filter(({ points }) => points.length > 0);
 }
