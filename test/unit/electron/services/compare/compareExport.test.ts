@@ -56,51 +56,28 @@ function run(changes: Partial<CompareRun> = {}): CompareRun {
 
 test('markdown names model, machine and build, and shows only figures that are there', () => {
   const machine = {
-    os: 'Linux',
-    cpu: 'Test CPU',
-    physicalCores: 2,
-    memoryBytes: 8e9,
-    backend: 'CPU',
-    device: 'x',
-    gpus: [],
+    ...{ os: 'Linux', cpu: 'Test CPU', physicalCores: 2, memoryBytes: 8e9, backend: 'CPU', device: 'x', gpus: [] },
   };
-  const build = {
-    version: '0.1.0',
-    upstream: 'v0.5.0 abc',
-    simd: 'avx2',
-    simdWeights: 'avx2',
-    kernelVariant: 'cpu-avx2',
-  };
+  const simd = { simd: 'avx2', simdWeights: 'avx2', kernelVariant: 'cpu-avx2' };
+  const build = { version: '0.1.0', upstream: 'v0.5.0 abc', ...simd };
   const { fileName, text } = exportRun(run({ machine, build }), 'markdown');
   expect(fileName).toBe('Lamp-lit-by.md');
   for (const part of ['fingerprint f00d', 'Test CPU, 2 cores', 'llama.cpp v0.5.0 abc', 'State: cancelled'])
     expect(text).toContain(part);
   const lines = text.split('\n').filter((line) => line.startsWith('|'));
-  const cells = (line: string) =>
-    line
-      .split('|')
-      .slice(1, -1)
-      .map((cell) => cell.trim());
+  const cells = (line: string) => line.split(/ *\| */).slice(1, -1);
   expect(cells(lines[0] ?? '')).toEqual(['', 'f16', 'turbo4/turbo3', 'turbo3']);
   const [f16, turbo, waiting] = [1, 2, 3];
   const figure = (column: number, name: string) => cells(lines.find((line) => cells(line)[0] === name) ?? '')[column];
   expect(figure(f16, 'KV MiB')).toBe('16.00');
-  expect([figure(turbo, 'TTFT ms'), figure(turbo, 'prompt tok/s'), figure(turbo, 'decode tok/s')]).toEqual([
-    '812',
-    '1260',
-    '101',
-  ]);
-  expect([figure(turbo, 'mean KLD'), figure(turbo, 'same top %'), figure(turbo, 'PPL')]).toEqual([
-    '0.0123',
-    '92.5',
-    '21.500',
-  ]);
+  const speed = ['TTFT ms', 'prompt tok/s', 'decode tok/s'].map((name) => figure(turbo, name));
+  expect(speed).toEqual(['812', '1260', '101']);
+  const quality = ['mean KLD', 'same top %', 'PPL'].map((name) => figure(turbo, name));
+  expect(quality).toEqual(['0.0123', '92.5', '21.500']);
   expect(figure(turbo, 'effective')).toBe('turbo4/q8_0');
   expect(figure(waiting, 'effective')).toBe('(cancelled)');
   expect(text).not.toContain('needles found');
-  expect(text).toContain(
-    'turbo4/turbo3 wrote `" Tom"` (41.0% / 29.0%), f16 wrote the end (not among the likeliest / 29.0%)',
-  );
+  expect(text).toMatch(/turbo4\/turbo3 .*`" Tom"` \(41\.0% \/ 29\.0%\), f16 .*29\.0%\)/);
   expect(text).toContain('- turbo4/turbo3: The model has odd heads.');
   expect(text).toContain('> Tom lit it.\n> He did.');
   expect(text).toContain('| turbo4/turbo3 | 50.5 |');
@@ -108,9 +85,10 @@ test('markdown names model, machine and build, and shows only figures that are t
 
 test('columns that differ in their length are named by it', () => {
   const base = run();
+  const configurations = base.columns.map(({ configuration }, i) => ({ ...configuration, nCtx: 4096 + i }));
   const longer = base.columns.map((column, i) => ({
     ...column,
-    configuration: { ...column.configuration, nCtx: 4096 + i },
+    configuration: configurations[i] ?? column.configuration,
   }));
   expect(exportRun(run({ columns: longer }), 'markdown').text).toContain('| f16 at 4096 | turbo4/turbo3 at 4097 |');
 });

@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { Attachment } from '@/electron/contract/chats';
 import { type CompareRun, compareRunSchema } from '@/electron/contract/compare';
 import type { OperationInput } from '@/electron/contract/contract';
-import { countPrompt, resolvePrompt } from '@/electron/services/compare/comparePrompt';
+import { resolvePrompt } from '@/electron/services/compare/comparePrompt';
 import { createFakeEngine } from '@/test/fixtures/fakeEngine';
 import { Gate } from '@/test/fixtures/gate';
 import { attach, setUpServices } from '@/test/fixtures/services';
@@ -25,6 +25,8 @@ async function setUp(data?: string) {
       ...{ modelId: model?.id ?? '', configurations, prompt: { kind: 'text', text: 'one two three four five' } },
       ...request,
     });
+  const count = (prompt: Request['prompt'], modelId = model?.id ?? '') =>
+    app.call('compare.count', { modelId, prompt });
   const until = (runId: string, test: (run: CompareRun) => boolean) =>
     vi.waitFor(async () => {
       const run = await app.call('compare.get', { runId });
@@ -36,18 +38,16 @@ async function setUp(data?: string) {
     const frames = app.payloads('onCompareFrame').filter(({ index }) => index === column);
     return frames.map(({ text }) => text).join('');
   };
-  return { ...app, words, start, until, textOf };
+  return { ...app, words, start, count, until, textOf };
 }
 
 const ended = (run: CompareRun) => run.state !== 'running';
 
 test('a prompt is counted by the model that is loaded, and by no other', async () => {
-  const { call } = await setUp();
-  const [model] = await call('models.list', undefined);
+  const { count } = await setUp();
   const prompt = { kind: 'text' as const, text: 'one two three four five' };
-  const count = (modelId: string) => call('compare.count', { modelId, prompt });
-  await vi.waitFor(async () => expect((await count(model?.id ?? '')).tokens).toBe(5));
-  expect(await count('another')).toEqual({ tokens: null });
+  await vi.waitFor(async () => expect(await count(prompt)).toEqual({ tokens: 5 }));
+  expect(await count(prompt, 'another')).toEqual({ tokens: null });
 });
 
 describe('a run', () => {
@@ -137,22 +137,25 @@ describe('a run', () => {
 
 describe('prompts', () => {
   test('a chat goes up to its last question', async () => {
-    const { call, start, until, final } = await setUp();
+    const { call, count, start, until, final } = await setUp();
     const { id: chatId } = await call('chats.create', {});
     await expect(start({ prompt: { kind: 'chat', chatId, leafId: null } })).rejects.toMatchObject({
       code: 'bad-request',
     });
     await final(await call('turns.send', { chatId, parentId: null, text: 'tell me more' }));
-    const { runId } = await start({ prompt: { kind: 'chat', chatId, leafId: null } });
-    const run = await until(runId, ended);
+    const prompt = { kind: 'chat' as const, chatId, leafId: null };
+    expect(await count(prompt)).toEqual({ tokens: 3 });
+    const run = await until((await start({ prompt })).runId, ended);
     expect(run.name).toBe('tell me more');
     expect(run.columns[0]?.answer?.text).toBe('tell me more');
   });
 
   test('documents stand before their question; one that is gone is told', async () => {
-    const { call, start, until } = await setUp();
+    const { call, count, start, until } = await setUp();
     const attachment = await attach(call, 'notes.txt', 'The lamp was lit.');
     const prompt = { kind: 'documents' as const, attachments: [attachment], question: 'Who lit it?' };
+    // the name in its mark, the label of its section, the marks themselves
+    expect(await count(prompt)).toEqual({ tokens: 4 + 2 + 1 + 1 + 3 });
     const run = await until((await start({ prompt })).runId, ended);
     expect(run.name).toBe('Who lit it?');
     expect(run.columns[0]?.answer?.text).toMatch(/^<document name="notes.txt">[\s\S]*<\/document>\n\nWho lit it\?$/);
@@ -210,12 +213,11 @@ test('passages are looked up once: those that were found are kept with the run',
   const resolved = await resolvePrompt(asked, first);
   expect(first.fill).toHaveBeenCalledWith(attachment([]), 'Who?');
   expect(resolved).toMatchObject({ material: '<1>', title: 'Who?', asked: { attachments: [attachment(passages)] } });
-  expect(resolved.prompt).toEqual({
-    messages: [
-      { role: 'system', content: 'Be brief.' },
-      { role: 'user', content: '<1>Who?' },
-    ],
-  });
+  const [system, user] = [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: '<1>Who?' },
+  ];
+  expect(resolved.prompt).toEqual({ messages: [system, user] });
   const again = parts();
   expect(await resolvePrompt(resolved.asked, again)).toEqual(resolved);
   expect(again.fill).not.toHaveBeenCalled();
@@ -226,22 +228,4 @@ test('a text as it is has neither system prompt nor template', async () => {
   expect(await resolvePrompt(asked, parts())).toEqual({
     ...{ prompt: { text: 'Once upon a time' }, material: 'Once upon a time', title: 'Once upon a time', asked },
   });
-});
-
-test('a prompt is counted as it will be read', async () => {
-  const counts = { ofTexts: vi.fn(async () => [4]), ofBranch: vi.fn(async () => 70) };
-  expect(await countPrompt({ kind: 'text', text: 'Once upon a time', asIs: true }, parts(), counts)).toBe(4);
-  expect(counts.ofTexts).toHaveBeenCalledWith(['Once upon a time']);
-  const documents = { kind: 'documents' as const, attachments: [attachment([])], question: 'Who?' };
-  expect(await countPrompt(documents, parts(), counts)).toBe(70);
-  const asked = { role: 'user', text: 'Who?', attachments: [attachment(passages)] };
-  expect(counts.ofBranch).toHaveBeenLastCalledWith(null, [asked]);
-  const messages = [
-    { id: 'q', parentId: null, role: 'user', text: 'Why?' },
-    { id: 'a', parentId: 'q', role: 'assistant', text: 'So.' },
-  ];
-  const chat = { id: 'c', leafId: 'a', messages };
-  const withChat = { ...parts(), chats: { open: vi.fn().mockResolvedValue(chat) } };
-  expect(await countPrompt({ kind: 'chat', chatId: 'c', leafId: null }, withChat, counts)).toBe(70);
-  expect(counts.ofBranch).toHaveBeenLastCalledWith(chat, [messages[0]]);
 });

@@ -6,7 +6,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { PartFile, partPath, sidecarPath } from '@/electron/services/downloads/partFile';
+import { PartFile, sidecarPath } from '@/electron/services/downloads/partFile';
 import { chunk, hubClient, received, testHub } from '@/test/fixtures/hub/client';
 import { sampleGguf } from '@/test/fixtures/hub/sampleGguf';
 import { temporaryFolder } from '@/test/fixtures/temporary';
@@ -51,44 +51,6 @@ async function killed(folder: string): Promise<void> {
   await file.write(partContent.subarray(2 * smallChunk, 2 * smallChunk + 50));
   await file.close();
 }
-
-test('what a killed run wrote is used, and right', async () => {
-  const folder = await temporaryFolder();
-  await killed(folder);
-  const file = await openPart(folder, partContent.length, sha256);
-  expect(file.have).toBe(2 * smallChunk + 50);
-  await file.write(partContent.subarray(file.have));
-  expect(file.matches()).toBe(true);
-});
-
-test('what the disk lost behind the last flush is dropped first, then all', async () => {
-  const folder = await temporaryFolder();
-  await killed(folder);
-  await writeFile(
-    partPath(join(folder, path)),
-    Buffer.concat([partContent.subarray(0, 2 * smallChunk), Buffer.alloc(smallChunk)]),
-  );
-  const file = await openPart(folder, partContent.length, sha256);
-  expect(file.have).toBe(3 * smallChunk);
-  await file.write(partContent.subarray(file.have));
-  expect(file.matches()).toBe(false);
-  expect(await file.goBack(never)).toBe(true);
-  expect(file.have).toBe(2 * smallChunk);
-  await file.write(partContent.subarray(file.have));
-  expect(file.matches()).toBe(true);
-  expect(await file.goBack(never)).toBe(false);
-  expect(file.have).toBe(0);
-});
-
-test('a log that promises more than the disk has is not believed', async () => {
-  const folder = await temporaryFolder();
-  await killed(folder);
-  await writeFile(partPath(join(folder, path)), partContent.subarray(0, smallChunk));
-  const file = await openPart(folder, partContent.length, sha256);
-  expect(file.have).toBe(smallChunk);
-  await file.write(partContent.subarray(file.have));
-  expect(file.matches()).toBe(true);
-});
 
 test('a half download of an earlier version goes on with all of its bytes', async () => {
   const folder = await temporaryFolder();
