@@ -1,9 +1,9 @@
-import { describe, expect, it, vi } from 'vitest';
-import { DisposeGuard, toCodedError } from '@/electron/engine/native/guards';
 import path from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
 import { ConcertinaError } from '@/electron/contract/errors';
-import { addonCandidates, loadAddon } from '@/electron/engine/native/engine';
 import { ChunkStream } from '@/electron/engine/native/context';
+import { addonCandidates, loadAddon } from '@/electron/engine/native/engine';
+import { DisposeGuard, toCodedError } from '@/electron/engine/native/guards';
 
 /** a job that ends when it is cancelled */
 function job() {
