@@ -1,11 +1,11 @@
 /** What memory there is: of the machine, and within the limits of control groups, read from a made-up /proc and /sys. */
-import fs from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
 import { pagesOf } from '@/electron/contract/machine';
 import { filePages, groupMemory, residentOf, withProcessMemory } from '@/electron/engine/memory';
+import { put } from '@/test/fixtures/modelTrees';
 import { deviceUse, partMemory } from '@/test/fixtures/samples';
+import { temporaryFolder } from '@/test/fixtures/temporary';
 
 const status = `Name:\tnode
 VmRSS:\t   90000 kB
@@ -43,14 +43,11 @@ test('the figures of this process are in the memory', () => {
 
 const MiB = 1024 * 1024;
 
-function rootWith(files: Record<string, string>): string {
-  const root = fs.mkdtempSync(path.join(os.tmpdir(), 'concertina-groups-'));
-  onTestFinished(() => fs.rmSync(root, { recursive: true, force: true }));
-  for (const [name, text] of Object.entries(files)) {
-    fs.mkdirSync(path.dirname(path.join(root, name)), { recursive: true });
-    fs.writeFileSync(path.join(root, name), `${text}\n`);
-  }
-  return root;
+/** What is read of a machine with these files. */
+async function memoryWith(files: Record<string, string>) {
+  const root = await temporaryFolder();
+  for (const [name, text] of Object.entries(files)) await put(join(root, name), `${text}\n`);
+  return groupMemory(root);
 }
 
 const v2 = (folder: string, limit: string, usage: number, cache = 0) => ({
@@ -59,44 +56,47 @@ const v2 = (folder: string, limit: string, usage: number, cache = 0) => ({
   [`sys/fs/cgroup/${folder}memory.stat`]: `anon 7\ninactive_file ${cache}\nactive_file ${cache}`,
 });
 
-test('a container of version 2: limit less usage, page cache counts as free', () => {
-  const root = rootWith({ 'proc/self/cgroup': '0::/', ...v2('', String(1000 * MiB), 700 * MiB, 100 * MiB) });
-  expect(groupMemory(root)).toEqual({ free: 500 * MiB, total: 1000 * MiB });
+const group = 'sys/fs/cgroup/memory/docker/ab12';
+
+test.each<[string, Record<string, string>, free: number, total: number]>([
+  [
+    'a container of version 2: limit less usage, page cache counts as free',
+    { 'proc/self/cgroup': '0::/', ...v2('', String(1000 * MiB), 700 * MiB, 100 * MiB) },
+    ...([500, 1000] as const),
+  ],
+  [
+    'a unit inside limited slices: the tightest of them counts',
+    {
+      'proc/self/cgroup': '0::/user.slice/app.service',
+      ...v2('user.slice/', String(4000 * MiB), 3900 * MiB),
+      ...v2('user.slice/app.service/', String(1000 * MiB), 100 * MiB),
+    },
+    ...([100, 1000] as const),
+  ],
+  [
+    'version 1, beside controllers that are not about memory',
+    {
+      'proc/self/cgroup': '9:name=systemd:/x\n4:cpu,cpuacct:/docker/ab12\n3:memory:/docker/ab12\n0::/',
+      'sys/fs/cgroup/memory/memory.limit_in_bytes': '9223372036854771712',
+      'sys/fs/cgroup/memory/memory.usage_in_bytes': '12345',
+      [`${group}/memory.limit_in_bytes`]: String(2000 * MiB),
+      [`${group}/memory.usage_in_bytes`]: String(1900 * MiB),
+      [`${group}/memory.stat`]: `cache 1\ntotal_inactive_file ${50 * MiB}\ntotal_active_file ${25 * MiB}`,
+    },
+    ...([175, 2000] as const),
+  ],
+  [
+    'a container that sees the path of the host: what is mounted at the top is its own',
+    { 'proc/self/cgroup': '0::/system.slice/docker-ab12.scope', ...v2('', String(512 * MiB), 12 * MiB) },
+    ...([500, 512] as const),
+  ],
+])('%s', async (_, files, free, total) => {
+  expect(await memoryWith(files)).toEqual({ free: free * MiB, total: total * MiB });
 });
 
-test('a unit inside limited slices: the tightest of them counts', () => {
-  const root = rootWith({
-    'proc/self/cgroup': '0::/user.slice/app.service',
-    ...v2('user.slice/', String(4000 * MiB), 3900 * MiB),
-    ...v2('user.slice/app.service/', String(1000 * MiB), 100 * MiB),
-  });
-  expect(groupMemory(root)).toEqual({ free: 100 * MiB, total: 1000 * MiB });
-});
-
-test('version 1, beside controllers that are not about memory', () => {
-  const group = 'sys/fs/cgroup/memory/docker/ab12';
-  const root = rootWith({
-    'proc/self/cgroup': '9:name=systemd:/x\n4:cpu,cpuacct:/docker/ab12\n3:memory:/docker/ab12\n0::/',
-    'sys/fs/cgroup/memory/memory.limit_in_bytes': '9223372036854771712',
-    'sys/fs/cgroup/memory/memory.usage_in_bytes': '12345',
-    [`${group}/memory.limit_in_bytes`]: String(2000 * MiB),
-    [`${group}/memory.usage_in_bytes`]: String(1900 * MiB),
-    [`${group}/memory.stat`]: `cache 1\ntotal_inactive_file ${50 * MiB}\ntotal_active_file ${25 * MiB}`,
-  });
-  expect(groupMemory(root)).toEqual({ free: 175 * MiB, total: 2000 * MiB });
-});
-
-test('a container that sees the path of the host: what is mounted at the top is its own', () => {
-  const root = rootWith({
-    'proc/self/cgroup': '0::/system.slice/docker-ab12.scope',
-    ...v2('', String(512 * MiB), 12 * MiB),
-  });
-  expect(groupMemory(root)).toEqual({ free: 500 * MiB, total: 512 * MiB });
-});
-
-test('no limit: "max", no files, another system, damaged files', () => {
-  expect(groupMemory(rootWith({ 'proc/self/cgroup': '0::/', ...v2('', 'max', 5) }))).toBeNull();
-  expect(groupMemory(rootWith({ 'proc/self/cgroup': '0::/x' }))).toBeNull();
-  expect(groupMemory(rootWith({}))).toBeNull();
-  expect(groupMemory(rootWith({ 'proc/self/cgroup': '0::/', 'sys/fs/cgroup/memory.max': '100' }))).toBeNull();
-});
+test.each([
+  ['"max"', { 'proc/self/cgroup': '0::/', ...v2('', 'max', 5) }],
+  ['no such folder', { 'proc/self/cgroup': '0::/x' }],
+  ['another system', {}],
+  ['damaged files', { 'proc/self/cgroup': '0::/', 'sys/fs/cgroup/memory.max': '100' }],
+])('no limit: %s', async (_, files) => expect(await memoryWith(files)).toBeNull());

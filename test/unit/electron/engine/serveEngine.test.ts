@@ -1,10 +1,11 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { engineArguments, inspectorArguments, isInspector, selfTestFolder } from '@/electron/contract/engineContract';
 import { ConcertinaError } from '@/electron/contract/errors';
 import type { Engine } from '@/electron/engine/native/types';
 import { serveEngine } from '@/electron/engine/server';
 import { openParentPort, type ParentPort } from '@/electron/workers/parentPort';
 import { createFakeEngine } from '@/test/fixtures/fakeEngine';
+import { Gate } from '@/test/fixtures/gate';
 import { capabilities } from '@/test/fixtures/samples';
 
 function start(engine: Engine): unknown[] {
@@ -21,24 +22,15 @@ function start(engine: Engine): unknown[] {
 const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
 
 test('the kernels are tested before the engine is ready, and what was disabled is in its first message', async () => {
-  const folders: string[] = [];
-  let finish: () => void = () => undefined;
+  const testing = new Gate().hold();
+  const selfTest = vi.fn(() => testing.pass());
   const warnings: string[] = [];
-  const sent = start({
-    ...createFakeEngine(),
-    selfTest: (folder) => {
-      folders.push(folder);
-      return new Promise((resolve) => {
-        finish = resolve;
-      });
-    },
-    capabilities: () => ({ ...capabilities, warnings }),
-  });
+  const sent = start({ ...createFakeEngine(), selfTest, capabilities: () => ({ ...capabilities, warnings }) });
   await settled();
-  expect(folders).toEqual(['/data']);
+  expect(selfTest).toHaveBeenCalledWith('/data');
   expect(sent).toEqual([]);
   warnings.push('Disabled by the self-test: k.');
-  finish();
+  testing.open();
   await settled();
   const payload = { capabilities: { ...capabilities, warnings }, problem: null };
   expect(sent).toEqual([{ type: 'event', name: 'onReady', payload }]);
@@ -50,9 +42,8 @@ test('a self-test that fails as a whole makes the engine unavailable, with its r
     selfTest: () => Promise.reject(new ConcertinaError('internal', 'No memory on the GPU.')),
   });
   await settled();
-  expect(sent).toEqual([
-    { type: 'event', name: 'onReady', payload: { capabilities: null, problem: 'No memory on the GPU.' } },
-  ]);
+  const payload = { capabilities: null, problem: 'No memory on the GPU.' };
+  expect(sent).toEqual([{ type: 'event', name: 'onReady', payload }]);
 });
 
 test('the engine process reads what its parent wrote', () => {

@@ -208,22 +208,35 @@ test('calls go in, answers and events come out', async () => {
   expect(await event).toEqual({ type: 'event', name: 'onChats', payload: [] });
 });
 
-const otherOffers: [what: string, path: string, offer: (token: string, port: number) => Offer][] = [
-  ['nothing', '/ws', () => ({})],
-  ['no key', '/ws', () => ({ protocols: socketProtocols(null) })],
-  ['a wrong key', '/ws', () => ({ protocols: socketProtocols('wrong') })],
-  ['an empty key', '/ws', () => ({ protocols: [socketProtocol, 'key.'] })],
-  ['the key under no name', '/ws', (token) => ({ protocols: [socketProtocol, token] })],
-  // a cookie goes to every server of this machine, whatever its port
-  ['the right cookie only', '/ws', (token, port) => ({ headers: { Cookie: `concertina-${port}=${token}` } })],
-  // an address is written to logs and histories
-  ['the right address only', '/ws?token=TOKEN', () => ({})],
-];
+const withKey = (token: string): Offer => ({ protocols: socketProtocols(token) });
 
-test.each(otherOffers)('a socket that shows %s is refused', async (_, path, offer) => {
+test.each<[what: string, status: number, path: string, offer: (token: string, port: number) => Offer]>([
+  ['nothing', 401, '/ws', () => ({})],
+  ['no key', 401, '/ws', () => ({ protocols: socketProtocols(null) })],
+  ['a wrong key', 401, '/ws', () => withKey('wrong')],
+  ['an empty key', 401, '/ws', () => ({ protocols: [socketProtocol, 'key.'] })],
+  ['the key under no name', 401, '/ws', (token) => ({ protocols: [socketProtocol, token] })],
+  // a cookie goes to every server of this machine, whatever its port
+  ['the right cookie only', 401, '/ws', (token, port) => ({ headers: { Cookie: `concertina-${port}=${token}` } })],
+  // an address is written to logs and histories
+  ['the right address only', 401, '/ws?token=TOKEN', () => ({})],
+  ['the key and another path', 404, '/other', withKey],
+  [
+    'the key and a foreign host name',
+    403,
+    '/ws',
+    (token) => ({ ...withKey(token), headers: { Host: 'evil.example' } }),
+  ],
+  ...['https://example.com', 'http://127.0.0.1:1', 'null', 'http://127.0.0.1'].map(
+    (origin): [string, number, string, (token: string) => Offer] => [
+      ...([`the key and the origin ${origin}`, 403, '/ws'] as const),
+      (token) => ({ ...withKey(token), origin }),
+    ],
+  ),
+])('a socket that shows %s is refused with %i', async (_, status, path, offer) => {
   const { port, token, call } = await setUp();
   const options = { origin: `http://127.0.0.1:${port}`, ...offer(token, port) };
-  expect(await connect(port, path.replace('TOKEN', token), options)).toBe(401);
+  expect(await connect(port, path.replace('TOKEN', token), options)).toBe(status);
   expect(call).not.toHaveBeenCalled();
 });
 
@@ -233,21 +246,6 @@ test('the key is not sent back, and no cookie is set', async () => {
   const { headers } = await get(port, `/?token=${token}`, { Cookie: `concertina-${port}=${token}` });
   expect(headers['set-cookie']).toBeUndefined();
   expect(JSON.stringify(headers)).not.toContain(token);
-});
-
-test.each(['https://example.com', 'http://127.0.0.1:1', 'null', 'http://127.0.0.1'])(
-  'a page of the origin %s is refused, even with the token',
-  async (origin) => {
-    const { port, token } = await setUp();
-    expect(await connect(port, '/ws', { protocols: socketProtocols(token), origin })).toBe(403);
-  },
-);
-
-test('a foreign host name is refused, even with the token', async () => {
-  const { port, token } = await setUp();
-  const protocols = socketProtocols(token);
-  expect(await connect(port, '/ws', { protocols, headers: { Host: `evil.example:${port}` } })).toBe(403);
-  expect(await connect(port, '/other', { protocols })).toBe(404);
 });
 
 test.each([

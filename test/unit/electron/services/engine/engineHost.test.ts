@@ -12,7 +12,7 @@ afterEach(() => void vi.useRealTimers());
 const killed = { code: null, signal: 'SIGKILL' };
 const aborted = { code: null, signal: 'SIGABRT' };
 
-function setUp() {
+function setUp({ ready = true } = {}) {
   const opened: ScriptedTransport[] = [];
   const crashes: CrashReport[] = [];
   const host = new EngineHost(() => {
@@ -24,12 +24,13 @@ function setUp() {
   const stalls: (Stall | null)[] = [];
   host.stalled.on((stall) => stalls.push(stall));
   const last = () => opened.at(-1) as ScriptedTransport;
+  host.start();
+  if (ready) last().ready();
   return { host, opened, crashes, stalls, last };
 }
 
 test('it is ready when the process says so, and calls wait for that', async () => {
-  const { host, last } = setUp();
-  host.start();
+  const { host, last } = setUp({ ready: false });
   const call = host.client.call('capabilities', undefined);
   await vi.advanceTimersByTimeAsync(0);
   expect(last().sent).toEqual([]);
@@ -43,8 +44,6 @@ test('it is ready when the process says so, and calls wait for that', async () =
 
 test('a crash rejects open calls, is reported, and starts the process again', async () => {
   const { host, opened, crashes, last } = setUp();
-  host.start();
-  last().ready();
   const call = host.client.call('memory', undefined);
   call.catch(() => undefined);
   await vi.advanceTimersByTimeAsync(0);
@@ -61,8 +60,6 @@ test('a crash rejects open calls, is reported, and starts the process again', as
 
 test('a second crash within a minute waits for the rest of it; a person can end the wait', async () => {
   const { host, opened, crashes, last } = setUp();
-  host.start();
-  last().ready();
   host.work = { key: 'first', loading: false };
   last().exit(aborted);
   await vi.advanceTimersByTimeAsync(20_000);
@@ -82,8 +79,6 @@ test('a second crash within a minute waits for the rest of it; a person can end 
 
 test('a process that ends while it loads for want of memory is not loaded again', () => {
   const { host, crashes, last } = setUp();
-  host.start();
-  last().ready();
   host.work = { key: 'big', loading: true };
   last().exit(killed);
   expect(crashes).toEqual([
@@ -93,16 +88,13 @@ test('a process that ends while it loads for want of memory is not loaded again'
 
 test('a kill while nothing is loaded is an ordinary crash', () => {
   const { host, crashes, last } = setUp();
-  host.start();
-  last().ready();
   host.work = { key: 'model', loading: false };
   last().exit(killed);
   expect(crashes[0]).toMatchObject({ error: { code: 'engine-crashed' }, reload: true });
 });
 
 test('a process that dies at its start is given up after the second time', async () => {
-  const { host, opened, crashes, last } = setUp();
-  host.start();
+  const { host, opened, crashes, last } = setUp({ ready: false });
   last().exit({ code: 1, signal: null });
   await vi.advanceTimersByTimeAsync(1);
   const ready = host.whenReady();
@@ -116,8 +108,7 @@ test('a process that dies at its start is given up after the second time', async
 });
 
 test('a process without its binary is unavailable and says why', async () => {
-  const { host, last } = setUp();
-  host.start();
+  const { host, last } = setUp({ ready: false });
   const problem = 'concertina.node was not found';
   last().message({ type: 'event', name: 'onReady', payload: { capabilities: null, problem } });
   expect(host.state).toBe('unavailable');
@@ -129,8 +120,6 @@ test('a process without its binary is unavailable and says why', async () => {
 
 test('a message of a process that is gone is ignored', async () => {
   const { host, opened, last } = setUp();
-  host.start();
-  last().ready();
   last().exit(aborted);
   opened[0]?.ready();
   expect(host.state).toBe('waiting');
@@ -141,8 +130,6 @@ test('a message of a process that is gone is ignored', async () => {
 
 test('stop asks first and kills after the limit', async () => {
   const { host, crashes, last } = setUp();
-  host.start();
-  last().ready();
   const stopped = host.stop(3000);
   expect(last().sent).toEqual([{ type: 'shutdown' }]);
   await vi.advanceTimersByTimeAsync(2999);
@@ -155,8 +142,6 @@ test('stop asks first and kills after the limit', async () => {
 
 test('stop does not kill a process that ends in time, and does not start it again', async () => {
   const { host, opened, last } = setUp();
-  host.start();
-  last().ready();
   const stopped = host.stop(3000);
   last().exit({ code: 0, signal: null });
   await stopped;
@@ -179,8 +164,7 @@ test('the environment of the engine holds no secrets, and a failed assertion sta
 const isPing = (message: unknown) => (message as { name?: string }).name === 'ping';
 
 test('a process of another version than the app cannot be used, and says so at once', async () => {
-  const { host, last } = setUp();
-  host.start();
+  const { host, last } = setUp({ ready: false });
   const ready = host.whenReady();
   const { simdBest: _, ...older } = capabilities;
   last().message({ type: 'event', name: 'onReady', payload: { capabilities: older, problem: null } });
@@ -192,8 +176,7 @@ test('a process of another version than the app cannot be used, and says so at o
 });
 
 test('a start that takes more than a minute is told, until it is done', async () => {
-  const { host, stalls, last } = setUp();
-  host.start();
+  const { stalls, last } = setUp({ ready: false });
   await vi.advanceTimersByTimeAsync(59_000);
   expect(stalls).toEqual([]);
   await vi.advanceTimersByTimeAsync(1000);
@@ -204,8 +187,6 @@ test('a start that takes more than a minute is told, until it is done', async ()
 
 test('a process that is silent for half a minute while it is asked something is told, and not ended', async () => {
   const { host, stalls, last } = setUp();
-  host.start();
-  last().ready();
   await vi.advanceTimersByTimeAsync(600_000);
   const call = host.client.call('memory', undefined);
   await vi.advanceTimersByTimeAsync(29_000);
@@ -221,8 +202,6 @@ test('a process that is silent for half a minute while it is asked something is 
 
 test('a long call of a process that answers pings is no stall, whatever it answers', async () => {
   const { host, stalls, last } = setUp();
-  host.start();
-  last().ready();
   host.client.call('load', {} as never).catch(() => undefined);
   const error = { code: 'bad-request', message: 'There is no operation named "ping".', hint: '' };
   const { send } = last();
@@ -238,8 +217,6 @@ test('a long call of a process that answers pings is no stall, whatever it answe
 
 test('what was cancelled and does not end is told, unless the process gets on with something', async () => {
   const { host, stalls, last } = setUp();
-  host.start();
-  last().ready();
   const ended = host.expectEnd();
   await vi.advanceTimersByTimeAsync(50_000);
   last().message({ type: 'event', name: 'onLoadProgress', payload: { step: 'weights', fraction: 0.5 } });
@@ -253,8 +230,6 @@ test('what was cancelled and does not end is told, unless the process gets on wi
 
 test('a person can have it restarted; a load that hung is not begun again', async () => {
   const { host, opened, crashes, stalls, last } = setUp();
-  host.start();
-  last().ready();
   host.work = { key: 'model', loading: true };
   host.client.call('load', {} as never).catch(() => undefined);
   await vi.advanceTimersByTimeAsync(30_000);

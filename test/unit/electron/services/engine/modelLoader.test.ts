@@ -136,10 +136,7 @@ async function withOther() {
   const loads = vi.spyOn(engine, 'loadModel');
   const inspecting = createFakeEngine();
   const parts = await setUp({ engine, inspecting });
-  const path = join(parts.dataFolder, 'other.gguf');
-  await writeFile(path, 'GGUF');
-  const { added } = await parts.call('models.addPaths', { paths: [path] });
-  const other = added[0]?.id ?? '';
+  const other = await parts.addModel();
   const inUse = parts.services.engine.status();
   loads.mockClear();
   return { ...parts, engine, inspecting, loading, words, loads, other, inUse };
@@ -221,11 +218,8 @@ test('a system that ends the process while it loads: the model before it is load
 });
 
 test('a choice that comes while another one fails still falls back to the model that was in use', async () => {
-  const { engine, call, loading, other, inUse, dataFolder } = await withOther();
-  const path = join(dataFolder, 'third.gguf');
-  await writeFile(path, 'GGUF');
-  const { added } = await call('models.addPaths', { paths: [path] });
-  const third = added[0]?.id ?? '';
+  const { engine, call, loading, other, inUse, addModel } = await withOther();
+  const third = await addModel('third.gguf');
   loading.hold();
   void call('models.select', { modelId: other });
   await loading.reached();
