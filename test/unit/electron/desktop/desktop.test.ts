@@ -42,17 +42,13 @@ test.each([
   expect(call).not.toHaveBeenCalled();
 });
 
-test('an embedded frame is refused, even one of our own address', async () => {
-  const event = { ...eventFrom('app://concertina/'), senderFrame: { url: 'app://concertina/' } };
+test.each([
+  ['an embedded frame, even one of our own address,', { url: 'app://concertina/' }],
+  ['a frame that is gone', null],
+])('%s is refused', async (_, senderFrame) => {
+  const event = { ...eventFrom('app://concertina/'), senderFrame };
   expect(await invoke(channels.call, event, 'chats.list', undefined)).toEqual(refused);
 });
-
-test('a frame that is gone is refused', async () => {
-  const event = { ...eventFrom('app://concertina/'), senderFrame: null };
-  expect(await invoke(channels.call, event, 'chats.list', undefined)).toEqual(refused);
-});
-
-vi.mock('electron', () => import('@/test/fixtures/electron'));
 
 function setUp() {
   const opened: ScriptedTransport[] = [];
@@ -100,8 +96,6 @@ test('it gets a new one after a reload and after a restart of the engine, and no
   ready();
   expect(postMessage).toHaveBeenCalledTimes(3);
 });
-
-vi.mock('electron', () => import('@/test/fixtures/electron'));
 
 const screen = { x: 0, y: 0, width: 1920, height: 1080 };
 const bounds = { x: 100, y: 50, width: 900, height: 600 };

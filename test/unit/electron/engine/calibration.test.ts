@@ -47,12 +47,8 @@ test('a model is measured once; later loads read the file', async () => {
   expect(await run()).toEqual(done);
   expect(calibrate).toHaveBeenCalledTimes(1);
   expect(calibrate.mock.calls[0]?.[0]).toMatchObject({ text: 'A text.' });
-  expect(attachCalibration.mock.calls.map(([bytes]) => bytes?.join())).toEqual([
-    undefined,
-    '1,2,3',
-    undefined,
-    '1,2,3',
-  ]);
+  const attached = attachCalibration.mock.calls.map(([bytes]) => bytes?.join());
+  expect(attached).toEqual([undefined, '1,2,3', undefined, '1,2,3']);
 });
 
 test('a damaged file is replaced; another text is another file', async () => {
@@ -99,9 +95,7 @@ test('a folder that cannot be written is told, and the measurements are used', a
 });
 
 test('large models read less text', () => {
-  expect(tokensFor(28e6)).toBe(1024);
-  expect(tokensFor(2e9)).toBe(500);
-  expect(tokensFor(70e9)).toBe(256);
+  expect([28e6, 2e9, 70e9].map(tokensFor)).toEqual([1024, 500, 256]);
 });
 
 test('contexts of about one length share a measurement', () => {

@@ -75,11 +75,8 @@ test('the check refuses what the marks say does not fit, and nothing else', asyn
   const f16 = marks.find(({ typeK }) => typeK === 'f16')?.nCtx ?? 0;
   const at = (nCtx: number) => planner.check('/m', { ...context, typeK: 'f16', typeV: 'f16', nCtx });
   await at(f16);
-  await expect(at(f16 + 256)).rejects.toMatchObject({
-    code: 'out-of-memory',
-    message: expect.stringMatching(/^The (KV cache does|compute buffers do) not fit into RAM: 9\.3 GiB are needed/),
-    hint: expect.stringContaining('shorter context'),
-  });
+  const message = expect.stringMatching(/^The (KV cache|compute buffers) .*RAM: 9\.3 GiB/);
+  await expect(at(f16 + 256)).rejects.toMatchObject({ code: 'out-of-memory', message });
 });
 
 test('what unloading gives back counts as free, but not what is only a mapped file or was never touched', () => {

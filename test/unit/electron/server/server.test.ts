@@ -222,10 +222,10 @@ test.each<[what: string, status: number, path: string, offer: (token: string, po
   ['the right address only', 401, '/ws?token=TOKEN', () => ({})],
   ['the key and another path', 404, '/other', withKey],
   [
-    'the key and a foreign host name',
+    'the key and a foreign host name, without an origin',
     403,
     '/ws',
-    (token) => ({ ...withKey(token), headers: { Host: 'evil.example' } }),
+    (token, port) => ({ ...withKey(token), origin: undefined, headers: { Host: `evil.example:${port}` } }),
   ],
   ...['https://example.com', 'http://127.0.0.1:1', 'null', 'http://127.0.0.1'].map(
     (origin): [string, number, string, (token: string) => Offer] => [

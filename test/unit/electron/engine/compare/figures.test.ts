@@ -25,13 +25,8 @@ test('the first token that differs comes with both choices as both columns held 
   ] as const;
   const found = differenceOf(sides[0], sides[1], textOf);
   expect(found).toMatchObject({ index: 3, offset: 12, referenceOffset: 12 });
-  expect(found?.own).toEqual({
-    token: 4,
-    text: ' out',
-    end: false,
-    probability: 0.6,
-    referenceProbability: expect.closeTo(0.45),
-  });
+  const own4 = { token: 4, text: ' out', end: false, probability: 0.6, referenceProbability: expect.closeTo(0.45) };
+  expect(found?.own).toEqual(own4);
   expect(found?.reference).toMatchObject({ token: 3, text: ' lit', probability: 0.4, referenceProbability: 0.55 });
   // where the text was rewritten, the first character that differs
   const thought = differenceOf({ steps: own, text: 'was out' }, { steps: reference, text: 'was lit' }, textOf);

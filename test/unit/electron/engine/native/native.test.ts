@@ -4,14 +4,12 @@ import { ConcertinaError } from '@/electron/contract/errors';
 import { ChunkStream } from '@/electron/engine/native/context';
 import { addonCandidates, loadAddon } from '@/electron/engine/native/engine';
 import { DisposeGuard, toCodedError } from '@/electron/engine/native/guards';
+import { Gate } from '@/test/fixtures/gate';
 
 /** a job that ends when it is cancelled */
 function job() {
-  let finish = (): void => {};
-  const done = new Promise<string>((resolve) => {
-    finish = () => resolve('ended');
-  });
-  return { cancellation: { cancel: vi.fn(() => finish()) }, start: () => done };
+  const running = new Gate().hold();
+  return { cancellation: { cancel: vi.fn(() => running.open()) }, start: () => running.pass() };
 }
 
 describe('DisposeGuard', () => {
@@ -84,24 +82,19 @@ describe('addonCandidates', () => {
 
 describe('loadAddon', () => {
   it('says engine-unavailable and what to do', () => {
-    const attempt = () => loadAddon(path.join(import.meta.dirname, 'load.test.ts'));
-    expect(attempt).toThrow(
-      expect.objectContaining({ code: 'engine-unavailable', hint: expect.stringContaining('npm run') }),
-    );
+    const attempt = () => loadAddon(path.join(import.meta.dirname, 'none.node'));
+    const hint = expect.stringContaining('npm run');
+    expect(attempt).toThrow(expect.objectContaining({ code: 'engine-unavailable', hint }));
   });
 });
 
 describe('toCodedError', () => {
   it('keeps code, message and hint of the addon', () => {
-    const native = Object.assign(new Error('the file is short'), { code: 'model-invalid', hint: 'get it again' });
+    const parts = { code: 'model-invalid', hint: 'get it again' };
+    const native = Object.assign(new Error('the file is short'), parts);
     const error = toCodedError(native);
     expect(error).toBeInstanceOf(ConcertinaError);
-    expect(error).toMatchObject({
-      code: 'model-invalid',
-      message: 'the file is short',
-      hint: 'get it again',
-      cause: native,
-    });
+    expect(error).toMatchObject({ ...parts, message: 'the file is short', cause: native });
   });
 
   it('leaves everything else as it is', () => {

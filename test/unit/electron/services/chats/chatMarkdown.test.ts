@@ -11,14 +11,12 @@ const stats = {
   ...{ promptTokensPerSecond: 900, contextUsed: 400, contextSize: 8192, typeV: 'turbo3', seed: 7 },
 };
 
-const message = (
-  id: string,
-  parentId: string | null,
-  role: Message['role'],
-  text: string,
-  more: Partial<Message> = {},
-) => sample({ id, parentId, role, text, createdAt: at, ...more });
+type Role = Message['role'];
+const message = (id: string, parentId: string | null, role: Role, text: string, more: Partial<Message> = {}) =>
+  sample({ id, parentId, role, text, createdAt: at, ...more });
 
+const ended = { modelName: 'Tiny', stopReason: 'end-of-turn' } as const;
+const passage = { start: 0, end: 9, label: 'Page 4' };
 const chat: Chat = {
   id: 'c1',
   title: 'The lease',
@@ -34,20 +32,11 @@ const chat: Chat = {
       attachments: [
         { documentId: 'd', name: 'lease.pdf', part: { kind: 'sections', sections: [0, 2] } },
         { documentId: 'gone', name: 'old.txt', part: { kind: 'sections', sections: [1] } },
-        {
-          documentId: 'd',
-          name: 'book.pdf',
-          part: { kind: 'passages', passages: [{ start: 0, end: 9, label: 'Page 4' }] },
-        },
+        { documentId: 'd', name: 'book.pdf', part: { kind: 'passages', passages: [passage] } },
         { documentId: 'd', name: 'all.md', part: { kind: 'whole' } },
       ],
     }),
-    message('a1', 'q', 'assistant', 'In May.', {
-      stats,
-      modelName: 'Tiny',
-      stopReason: 'end-of-turn',
-      thinking: 'Hm.',
-    }),
+    message('a1', 'q', 'assistant', 'In May.', { ...ended, stats, thinking: 'Hm.' }),
     message('a2', 'q', 'assistant', 'On', { modelName: 'Tiny', stopReason: 'cancelled' }),
     message('q2', 'a1', 'user', 'Sure?'),
   ],
@@ -111,12 +100,8 @@ test('what was exported comes back the same, under its own id unless that is tak
   const { call } = await setUpServices({ start: false });
   const exported = (chatId: string) =>
     call('chats.exportText', { chatId, format: 'json', branches: 'all' }).then(({ text }) => JSON.parse(text));
-  expect(await call('chats.import', { chat })).toMatchObject({
-    id: 'c1',
-    title: 'The lease',
-    pinned: true,
-    folder: 'House',
-  });
+  const { title, pinned, folder } = chat;
+  expect(await call('chats.import', { chat })).toMatchObject({ id: 'c1', title, pinned, folder });
   const { damagedLines, ...whole } = chat;
   expect(await exported('c1')).toEqual(whole);
   expect(await call('chats.open', { chatId: 'c1' })).toMatchObject({ damagedLines, updatedAt: chat.updatedAt });
@@ -133,8 +118,6 @@ test('what was exported comes back the same, under its own id unless that is tak
 test('a chat that is none is refused with the place of its fault', async () => {
   const { call } = await setUpServices({ start: false });
   const broken = { ...chat, messages: [{ ...chat.messages[0], role: 'system' }] } as unknown as Chat;
-  await expect(call('chats.import', { chat: broken })).rejects.toMatchObject({
-    code: 'bad-request',
-    message: expect.stringContaining('messages.0.role'),
-  });
+  const refused = { code: 'bad-request', message: expect.stringContaining('messages.0.role') };
+  await expect(call('chats.import', { chat: broken })).rejects.toMatchObject(refused);
 });

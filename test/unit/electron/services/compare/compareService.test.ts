@@ -139,11 +139,9 @@ describe('prompts', () => {
   test('a chat goes up to its last question', async () => {
     const { call, count, start, until, final } = await setUp();
     const { id: chatId } = await call('chats.create', {});
-    await expect(start({ prompt: { kind: 'chat', chatId, leafId: null } })).rejects.toMatchObject({
-      code: 'bad-request',
-    });
-    await final(await call('turns.send', { chatId, parentId: null, text: 'tell me more' }));
     const prompt = { kind: 'chat' as const, chatId, leafId: null };
+    await expect(start({ prompt })).rejects.toMatchObject({ code: 'bad-request' });
+    await final(await call('turns.send', { chatId, parentId: null, text: 'tell me more' }));
     expect(await count(prompt)).toEqual({ tokens: 3 });
     const run = await until((await start({ prompt })).runId, ended);
     expect(run.name).toBe('tell me more');

@@ -1,4 +1,4 @@
-import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { AddProgress } from '@/electron/contract/models';
@@ -14,11 +14,8 @@ test('each app has its places on each platform, and the environment moves them',
   const onMac = knownPlaces({ platform: 'darwin', home: '/Users/me', environment: {} }).map(({ folder }) => folder);
   expect(onMac).toContain('/Users/me/Library/Application Support/Jan/data/models');
   expect(onMac).toContain('/Users/me/Library/Caches/llama.cpp');
-  const machine = {
-    platform: 'linux' as const,
-    home: '/home/me',
-    environment: { OLLAMA_MODELS: '/big/ollama', HF_HOME: '/big/hf', LLAMA_CACHE: '/big/llama' },
-  };
+  const environment = { OLLAMA_MODELS: '/big/ollama', HF_HOME: '/big/hf', LLAMA_CACHE: '/big/llama' };
+  const machine = { platform: 'linux' as const, home: '/home/me', environment };
   expect(appOf('/big/ollama/blobs/sha256-1', machine)).toBe('Ollama');
   expect(appOf('/big/hf/hub/models--a--b/blobs/1', machine)).toBe('Hugging Face');
   expect(appOf('/big/llama/a.gguf', machine)).toBe('llama.cpp');
@@ -38,12 +35,8 @@ async function setUp() {
     read.push(path);
     return modelInfo;
   };
-  return {
-    home,
-    machine,
-    read,
-    library: new ModelLibrary({ embeddedFolder: join(home, 'app'), added, inspector: { inspect }, machine }),
-  };
+  const library = new ModelLibrary({ embeddedFolder: join(home, 'app'), added, inspector: { inspect }, machine });
+  return { machine, read, library };
 }
 
 test('places that are there are offered and nothing of them is read; one that was added is a folder of the list', async () => {
@@ -163,19 +156,10 @@ test('our own half downloads have a list of their own', async () => {
 
 test('a search tells how far it is, and ends where it is cancelled', async () => {
   const folder = await temporaryFolder();
-  for (const name of ['a', 'b', 'c', 'd']) {
-    await mkdir(join(folder, name));
-    await writeFile(join(folder, name, 'm.gguf'), 'GGUF and so on');
-  }
+  for (const name of ['a', 'b', 'c', 'd']) await put(join(folder, name, 'm.gguf'), model('and so on'));
   const steps: AddProgress[] = [];
   await walkModels(folder, { onStep: (step) => steps.push(step) });
-  expect(steps.map(({ folders, models }) => [folders, models])).toEqual([
-    [0, 0],
-    [1, 0],
-    [2, 1],
-    [3, 2],
-    [4, 3],
-  ]);
+  expect(steps.map(({ folders, models }) => `${folders} ${models}`)).toEqual(['0 0', '1 0', '2 1', '3 2', '4 3']);
   const controller = new AbortController();
   let looked = 0;
   const onStep = ({ folders }: AddProgress) => {
