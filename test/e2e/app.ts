@@ -2,12 +2,11 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { _electron, test as base, type ElectronApplication, expect, type Page, type TestInfo } from '@playwright/test';
+import { _electron, test as base, type ElectronApplication, expect, type Page } from '@playwright/test';
 import type { SettingsPatch } from '@/electron/contract/settings';
 import { modelIdOf } from '@/electron/services/models/modelFiles';
 import { EngineGates } from '../fixtures/engineGates';
 import { type Held, heldApp, heldEnvironment } from './appCopies';
-import { call } from './chat';
 import { ensureTestRuntime } from './runtime.mjs';
 
 export { tinyModel } from '../models.mjs';
@@ -150,24 +149,4 @@ export async function resizeWindow(
     height,
   ] as [number, number]);
   await expect.poll(() => page.evaluate(() => [innerWidth, innerHeight])).toEqual([width, height]);
-}
-
-/** Pictures of the window as it is, light and dark, large and small, in the folder of the test: for people to look at. */
-export async function takePictures(
-  { app, page }: Pick<AppWindow, 'app' | 'page'>,
-  info: TestInfo,
-  name: string,
-  before: () => Promise<void> = async () => undefined,
-): Promise<void> {
-  for (const theme of ['light', 'dark'] as const) {
-    await call(page, 'settings.update', { theme });
-    for (const [width, height] of [
-      [1280, 800],
-      [900, 600],
-    ] as const) {
-      await resizeWindow({ app, page }, width, height);
-      await before();
-      await page.screenshot({ path: info.outputPath(`${name}-${theme}-${width}.png`) });
-    }
-  }
 }

@@ -2,8 +2,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type ElectronApplication, expect, type Page } from '@playwright/test';
-import { writeGguf } from '../engine/gguf';
-import { bias, dense, q4_0 } from '../engine/shapeParts';
+import { bias, dense, q4_0, writeShape } from '../engine/shapeParts';
 import { lmStudioTree, ollamaTree } from '../fixtures/modelTrees';
 import { tinyModel } from './app';
 import { ask, call, ready } from './chat';
@@ -28,17 +27,9 @@ export async function writeHome(home: string): Promise<void> {
     bias(`${layer}.attn_q`, 5120),
     ...['k', 'v'].map((side) => bias(`${layer}.attn_${side}`, 1024)),
   ];
-  const { metadata, tensors } = dense('', 'qwen2', sizes, biases);
-  const own = Object.entries(metadata).map(([key, value]) => [`qwen2.${key}`, value]);
-  const general = {
-    'general.architecture': 'qwen2',
-    'general.name': 'Qwen2.5 14B Instruct',
-    'general.license': 'apache-2.0',
-    'general.file_type': 2,
-    'tokenizer.ggml.model': 'no_vocab',
-  };
-  const file = path.join(folder, 'Qwen2.5-14B-Instruct-Q4_0.gguf');
-  writeGguf(file, { ...general, ...Object.fromEntries(own) }, tensors);
+  const shape = dense('Qwen2.5-14B-Instruct-Q4_0', 'qwen2', sizes, biases);
+  const general = { 'general.name': 'Qwen2.5 14B Instruct', 'general.license': 'apache-2.0', 'general.file_type': 2 };
+  writeShape(folder, shape, general);
 }
 
 const row = (page: Page) =>

@@ -34,11 +34,16 @@ export const matrix =
 export const vector = (name: string, ...shape: number[]): TensorSpec => ({ name: `${name}.weight`, shape, type: f32 });
 export const bias = (name: string, ...shape: number[]): TensorSpec => ({ name: `${name}.bias`, shape, type: f32 });
 
-export function writeShape(folder: string, { name, architecture, metadata, tensors }: Shape): string {
-  const file = path.join(folder, `${name}.gguf`);
+/** All keys of its file. */
+export function keysOf({ name, architecture, metadata }: Shape): Record<string, Value> {
   const own = Object.fromEntries(Object.entries(metadata).map(([key, value]) => [`${architecture}.${key}`, value]));
   const general = { 'general.architecture': architecture, 'general.name': name, 'tokenizer.ggml.model': 'no_vocab' };
-  writeGguf(file, { ...general, ...own }, tensors);
+  return { ...general, ...own };
+}
+
+export function writeShape(folder: string, shape: Shape, more: Record<string, Value> = {}): string {
+  const file = path.join(folder, `${shape.name}.gguf`);
+  writeGguf(file, { ...keysOf(shape), ...more }, shape.tensors);
   return file;
 }
 

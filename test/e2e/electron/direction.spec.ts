@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, type Locator } from '@playwright/test';
-import { attachFile, takePictures, test } from '../app';
+import { attachFile, test } from '../app';
 import { answers, questions, ready } from '../chat';
 import { writeChat } from '../chatFiles';
 
@@ -25,7 +25,7 @@ const answer = [
 const directions = (blocks: Locator): Promise<string[]> =>
   blocks.evaluateAll((all) => all.map((block) => getComputedStyle(block).direction));
 
-test('each block by its own letters, code from left to right', async ({ launch, dataDir }, info) => {
+test('each block by its own letters, code from left to right', async ({ launch, dataDir }) => {
   await writeChat(dataDir, title, [
     { id: 'q1', parentId: null, text: `${title}\n${english}` },
     { id: 'a1', parentId: 'q1', text: answer, thinking: arabic },
@@ -101,7 +101,6 @@ test('each block by its own letters, code from left to right', async ({ launch, 
   await expect(text).toHaveCSS('direction', 'rtl');
   // of the lines of one text each is by its own
   await expect(text).toHaveCSS('unicode-bidi', 'plaintext');
-  await takePictures({ app, page }, info, 'direction', () => shown.getByText(english).first().scrollIntoViewIfNeeded());
   await page.getByTestId('document-close').click();
   await page.getByTestId('chat-search').fill('المفتاح');
   const hit = page.getByTestId('search-hit');

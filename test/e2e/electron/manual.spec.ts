@@ -5,7 +5,7 @@ import { expect, type Page } from '@playwright/test';
 import type { Attachment, Message } from '@/electron/contract/chats';
 import type { OperationInput } from '@/electron/contract/contract';
 import { manualFacts, manualPages, plantedManual } from '@/test/fixtures/documents/planted';
-import { attachFile, takePictures, test } from '../app';
+import { attachFile, test } from '../app';
 import { answers, call, greedy, newestChat, questions, ready, send } from '../chat';
 
 const readMs = 120_000;
@@ -44,14 +44,13 @@ function longChat(attachments: Attachment[]): OperationInput<'chats.import'>['ch
   };
 }
 
-test('ten questions about a manual in an 8K context', async ({ launch, dataDir }, info) => {
+test('ten questions about a manual in an 8K context', async ({ launch, dataDir }) => {
   test.setTimeout(600_000);
   const file = path.join(dataDir, 'manual.pdf');
   await writeFile(file, plantedManual());
   const { app, page } = await launch({
     settings: { theme: 'light', context: { nCtx: 8192 }, sampling: { ...greedy, maxTokens: 24 } },
   });
-  const shot = (name: string) => takePictures({ app, page }, info, name);
   await ready(page);
   await attachFile({ app, page }, file);
   await expect(page.getByTestId('card-part')).toHaveText(`whole, ${manualPages} pages`);
@@ -66,7 +65,6 @@ test('ten questions about a manual in an 8K context', async ({ launch, dataDir }
     await expect(page.getByTestId('send')).toBeEnabled();
     const leaves = /the passages of .* will leave the prompt; the words stay\. About [\d,]+ tokens are read again/;
     const foretold = leaves.test((await status.textContent()) ?? '');
-    if (foretold && left === 0) await shot('before');
     const messages = await answered(page, question);
     await expect(page.getByTestId('error-banner')).toHaveCount(0);
     await expect(last).toHaveAttribute('data-state', /^(end-of-turn|max-tokens)$/);
@@ -81,7 +79,6 @@ test('ten questions about a manual in an 8K context', async ({ launch, dataDir }
   }
   expect(left).toBeGreaterThanOrEqual(6);
   expect((await newestChat(page)).messages).toHaveLength(2 * manualFacts.length);
-  await shot('after');
 
   // the passages of the last question are held, those of the first are not, and can still be read
   await expect(questions(page).last().getByTestId('sent-document')).not.toHaveAttribute('data-released', 'true');
@@ -93,7 +90,6 @@ test('ten questions about a manual in an 8K context', async ({ launch, dataDir }
   await chip.click();
   await expect(page.getByTestId('released-note')).toContainText('The model no longer sees these passages');
   await expect(page.getByTestId('used-parts')).toContainText(`Page ${manualFacts[0]?.place}`);
-  await shot('chip');
   await page
     .getByTestId('used-parts')
     .getByRole('button', { name: `Page ${manualFacts[0]?.place}` })
@@ -113,7 +109,6 @@ test('ten questions about a manual in an 8K context', async ({ launch, dataDir }
   await expect(status).toHaveText('No room is left for passages of manual.pdf');
   await expect(page.getByTestId('send')).toBeDisabled();
   await expect(noFit.getByTestId('offer-let-go')).toBeVisible();
-  await shot('full');
   await noFit.getByTestId('offer-new-chat').click();
   await expect(answers(page)).toHaveCount(0);
   await expect(page.getByTestId('document-card')).toHaveAttribute('data-part', 'passages');

@@ -3,7 +3,7 @@ import { expect } from '@playwright/test';
 import { test } from '../app';
 import { answers, call, ended, endless, newestChat, ready, send } from '../chat';
 
-test('a limit, continue, a full context, the oldest messages let go', async ({ launch }, info) => {
+test('a limit, continue, a full context, the oldest messages let go', async ({ launch }) => {
   // one thread: on a busy machine, threads that wait for each other make small work take minutes
   const sampling = { ...endless, maxTokens: 100 };
   const { page } = await launch({
@@ -13,14 +13,12 @@ test('a limit, continue, a full context, the oldest messages let go', async ({ l
   await ready(page);
   const last = answers(page).last();
   const stored = async () => (await newestChat(page)).messages.at(-1);
-  const shot = (name: string) => page.screenshot({ path: info.outputPath(`${name}.png`) });
 
   await send(page, 'Tell me a story.');
   await ended(page);
   const notice = last.getByTestId('stop-reason');
   await expect(notice).toHaveAttribute('data-reason', 'max-tokens');
   const half = await stored();
-  await shot('limit');
   await last.getByTestId('continue').click();
   await expect(last.getByTestId('answer-stats')).toHaveAttribute('data-answer-tokens', '200', { timeout: 30_000 });
   await expect(answers(page)).toHaveCount(1);
@@ -36,12 +34,10 @@ test('a limit, continue, a full context, the oldest messages let go', async ({ l
   await expect(page.getByTestId('no-fit')).toBeVisible();
   await expect(page.getByRole('button', { name: 'To the end' })).toHaveCount(0);
   await expect(notice.getByTestId('let-go')).toBeInViewport({ ratio: 1 });
-  await shot('full');
   await call(page, 'settings.update', { sampling: { maxTokens: 40 } });
   await notice.getByTestId('let-go').click();
   await expect(last.getByTestId('left-out')).toHaveText('The 2 oldest messages were left out.', { timeout: 30_000 });
   await expect(notice).toHaveAttribute('data-reason', 'max-tokens');
-  await shot('left-out');
   expect((await call(page, 'settings.get', undefined)).overflow).toBe('roll');
 
   // before it is asked, the next question is said to do without them too
@@ -52,5 +48,4 @@ test('a limit, continue, a full context, the oldest messages let go', async ({ l
   await page.getByTestId('offer-let-go').click();
   await expect(foretold).toHaveText(/^The \d oldest messages will be left out\.$/);
   await expect(page.getByTestId('no-fit')).toHaveCount(0);
-  await shot('foretold');
 });

@@ -11,8 +11,6 @@ import {
   contextOptions,
   engine,
   engineServer,
-  filler,
-  greedy,
   heldOut,
   loadTiny,
   needles,
@@ -116,21 +114,14 @@ describe('centring', () => {
     }
   });
 
-  it('continues a saved session, and refuses one that was made with other constants', async () => {
+  it('refuses a saved session that was made with other constants', async () => {
     const model = await loadTiny();
     const file = path.join(temporaryFolder(), 'a.session');
     const turbo = contextOptions({ typeK: 'turbo4', typeV: 'turbo4' });
     model.attachCalibration(await model.calibrate(options()));
-    const first = await model.createContext(turbo);
-    const asked = question();
-    const expected = await answer(first, asked);
-    await first.saveSession(file);
-    const second = await model.createContext(turbo);
-    expect(await second.loadSession(file)).toBe(first.contextUsed);
-    const again = await answer(second, asked);
-    expect(again.result.text).toBe(expected.result.text);
-    expect(again.result.cachedTokens).toBeGreaterThan(0);
-
+    const centred = await model.createContext(turbo);
+    await answer(centred, question());
+    await centred.saveSession(file);
     model.attachCalibration(null);
     const plain = await model.createContext(turbo);
     expect(await refusal(plain.loadSession(file))).toMatchObject({
@@ -167,18 +158,5 @@ describe('centring', () => {
     fs.writeFileSync(file, bytes.subarray(0, bytes.length / 2));
     expect((await load('turbo4')).steps).toEqual(['weights', 'calibration']);
     expect(fs.readFileSync(file).equals(bytes)).toBe(true);
-  });
-
-  it('reuses the beginning of a chat', async () => {
-    const model = await loadTiny();
-    model.attachCalibration(await model.calibrate(options()));
-    const turbo = contextOptions({ typeK: 'turbo4', typeV: 'turbo4' });
-    const fresh = await answer(await model.createContext(turbo), question(filler(3)), greedy());
-    const used = await model.createContext(turbo);
-    await answer(used, question('Only the number. '));
-    const reused = await answer(used, question(filler(3)), greedy());
-    expect(reused.result.cachedTokens).toBeGreaterThan(50);
-    expect(reused.result.text).toContain('77763886');
-    expect(fresh.result.text).toContain('77763886');
   });
 });

@@ -12,7 +12,6 @@ import {
   question,
   refusal,
   temporaryFolder,
-  tinyContext,
   tinyModel,
 } from '../support';
 
@@ -20,12 +19,6 @@ const twice = 16_384;
 const done = { calibration: '', notes: [] };
 
 describe('rope', () => {
-  it("'model' cuts the context to the trained length, and tells what was asked", async () => {
-    const { context } = await tinyContext({ nCtx: twice });
-    expect(context.effective).toMatchObject({ nCtx: 8192, nCtxAsked: twice, nCtxTrained: 8192 });
-    expect(context.effective).toMatchObject({ rope: { kind: 'model', factor: 1 }, notes: [] });
-  });
-
   it.each(['linear', 'yarn'] as const)('%s scales nothing up to the trained length', async (rope) => {
     const model = await loadTiny();
     const plain = await answer(await model.createContext(contextOptions()), question());

@@ -104,12 +104,6 @@ describe('bad files', () => {
       (file) => fs.writeFileSync(file, Buffer.concat([Buffer.from('GGUF'), Buffer.alloc(4096, 0xa5)])),
     ],
     ['no architecture', 'model-invalid', (file) => writeGguf(file, { 'general.name': 'x' }, [], 0)],
-    ['no layers', 'model-invalid', (file) => writeGguf(file, { ...llama, 'llama.block_count': 0 }, [], 0)],
-    [
-      'more layers than llama.cpp allows',
-      'model-invalid',
-      (f) => writeGguf(f, { ...llama, 'llama.block_count': 513 }, [], 0),
-    ],
     [
       'a quantisation that llama.cpp removed',
       'model-unsupported',
@@ -220,6 +214,7 @@ describe('createContext', () => {
     expect(small.effective).toMatchObject({ nCtx: 1024, nCtxAsked: 1000, nCtxTrained: 8192 });
     const large = await model.createContext(contextOptions({ nCtx: 100_000, typeK: 'turbo3', typeV: 'turbo3' }));
     expect(large.effective).toMatchObject({ nCtx: 8192, nCtxAsked: 100_000, nCtxTrained: 8192 });
+    expect(large.effective).toMatchObject({ rope: { kind: 'model', factor: 1 }, notes: [] });
   });
 });
 

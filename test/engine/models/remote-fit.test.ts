@@ -13,7 +13,7 @@ import { createInspectorHandlers } from '@/electron/engine/server';
 import { hubClient, testHub } from '../../fixtures/hub/client';
 import type { RepoSpec } from '../../fixtures/hub/repos';
 import { writeGguf } from '../gguf';
-import { type Shape, writeShape } from '../shapeParts';
+import { keysOf, type Shape, writeShape } from '../shapeParts';
 import { shapeOf, shapes } from '../shapes';
 import { engineWithFree, temporaryFolder, tinyModel } from '../support';
 
@@ -101,10 +101,9 @@ it('the grade falls with the length and rises with smaller types', async () => {
 });
 
 /** Two parts as gguf-split writes them: all keys in the first, the tensors in both. */
-function splitInTwo({ architecture, metadata, tensors, name }: Shape): RepoSpec['files'] {
+function splitInTwo(shape: Shape): RepoSpec['files'] {
   const folder = temporaryFolder();
-  const own = Object.fromEntries(Object.entries(metadata).map(([key, value]) => [`${architecture}.${key}`, value]));
-  const general = { 'general.architecture': architecture, 'general.name': name, 'tokenizer.ggml.model': 'no_vocab' };
+  const { architecture, tensors } = shape;
   const split = (number: number) => ({
     'split.no': { uint16: number },
     'split.count': { uint16: 2 },
@@ -113,7 +112,7 @@ function splitInTwo({ architecture, metadata, tensors, name }: Shape): RepoSpec[
   const half = Math.ceil(tensors.length / 2);
   const paths = [1, 2].map((number) => path.join(folder, `model-Q8_0-0000${number}-of-00002.gguf`));
   const [first = '', second = ''] = paths;
-  writeGguf(first, { ...general, ...own, ...split(0) }, tensors.slice(0, half));
+  writeGguf(first, { ...keysOf(shape), ...split(0) }, tensors.slice(0, half));
   writeGguf(second, { 'general.architecture': architecture, ...split(1) }, tensors.slice(half));
   return Object.fromEntries(paths.map((file) => [`big/${path.basename(file)}`, file]));
 }

@@ -21,11 +21,6 @@ it('reads with 1, 2, 4, ... and all cores, and tells how far it is', async () =>
   expect(fractions.at(-1)).toBe(1);
 });
 
-it('ends when it is cancelled', async () => {
-  const error = await refusal(engine().probeBandwidth(smallest, { signal: AbortSignal.abort() }));
-  expect(error).toMatchObject({ code: 'cancelled' });
-});
-
 it('is an operation of the engine process, with the memory of the machine', async () => {
   const fractions: number[] = [];
   const { handlers } = engineServer({ probeProgress: (fraction) => fractions.push(fraction) });

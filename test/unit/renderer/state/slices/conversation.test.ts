@@ -2,7 +2,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Turn } from '@/electron/contract/chatOperations';
 import { pathTo } from '@/renderer/state/lib/messageTree';
-import { selectActiveStats, selectIsAnswering } from '@/renderer/state/slices/live';
+import { selectActiveStats } from '@/renderer/state/slices/live';
 import { selectProblem } from '@/renderer/state/slices/ui';
 import { openWindow, type TestWindow, windowOf } from '@/test/fixtures/renderer/window';
 import { attach, holding, long, waiting } from '@/test/fixtures/services';
@@ -155,15 +155,6 @@ describe('a chat', () => {
     expect(shown(opened)[0]?.text).toBe('Two?');
     await opened.conversation.selectBranch(first?.id ?? '');
     expect(shown(opened).map(({ id }) => id)).toEqual([question?.id, first?.id]);
-  });
-
-  it('stops, and says so', async () => {
-    const opened = await answering();
-    const { id } = opened.get().conversation.chat ?? { id: null };
-    expect(selectIsAnswering(id)(opened.get())).toBe(true);
-    await opened.conversation.stop();
-    await opened.idle();
-    expect(shown(opened)[1]).toMatchObject({ text: 'word word word ', stopReason: 'cancelled' });
   });
 
   it('stops an answer that goes on, before it is known by which request', async () => {
