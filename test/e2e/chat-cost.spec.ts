@@ -4,7 +4,6 @@
  */
 import { expect, type Page } from '@playwright/test';
 import { test } from './app';
-import { copyApp } from './appCopies';
 import { ready, send, streaming } from './chat';
 import { answerOf, writeLongChat } from './chatFiles';
 
@@ -12,13 +11,12 @@ const turns = Number(process.env.MESSAGES ?? 5000) / 2;
 const rounds = Number(process.env.ROUNDS ?? 5);
 const streamMs = 10_000;
 
-test('a long chat', async ({ launch, dataDir }, info) => {
+test('a long chat', async ({ launch, dataDir }) => {
   test.setTimeout(10 * 60_000);
   const chat = await writeLongChat(dataDir, turns);
-  const app = await copyApp(info.outputPath('app'), 'test/fixtures/fakeEngineProcess.ts');
   // 25 words a second, as a model of some size on a laptop
   const context = { nCtx: 524_288, typeK: 'f16', typeV: 'f16' } as const;
-  const { page } = await launch({ app, settings: { context }, env: { CONCERTINA_FAKE_STEP_MS: '40' } });
+  const { page } = await launch({ settings: { context }, held: {}, env: { CONCERTINA_TEST_STEP_MS: '40' } });
   await ready(page);
   await page.getByTestId('chat-item').waitFor();
   const last = chat.messages.at(-1)?.id ?? '';

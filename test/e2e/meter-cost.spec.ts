@@ -3,6 +3,7 @@
  * CONCERTINA_METER=off: idle, and each in turn writing an answer. The difference of their CPU times is the meter.
  */
 import { readdirSync, readFileSync } from 'node:fs';
+import { median } from '../bench/speed/report.mjs';
 import { type AppWindow, enginePid, test } from './app';
 import { ended, endless, ready, send, streaming } from './chat';
 
@@ -12,13 +13,8 @@ const rounds = Number(process.env.ROUNDS ?? 5);
 
 /** Of the engine process only the thread that serves calls and frames: the others compute the answer. */
 const parts = ['main', 'window', 'graphics', 'engine'] as const;
+/** CPU milliseconds */
 type Times = Record<(typeof parts)[number], number>;
-
-interface Measured {
-  /** CPU milliseconds */
-  times: Times;
-  seconds: number;
-}
 
 test('cost of the meter', async ({ launch }) => {
   test.skip(process.platform !== 'linux', 'CPU times are read from /proc');
@@ -36,10 +32,10 @@ test('cost of the meter', async ({ launch }) => {
   await apps.on.page.getByTestId('status-strip').waitFor();
   await apps.off.page.getByTestId('status-strip').waitFor({ state: 'detached' });
 
-  const idle: Record<keyof typeof apps, Measured[]> = { on: [], off: [] };
-  const answering: Record<keyof typeof apps, Measured[]> = { on: [], off: [] };
+  const idle: Record<keyof typeof apps, Times[]> = { on: [], off: [] };
+  const answering: Record<keyof typeof apps, Times[]> = { on: [], off: [] };
   for (let round = 0; round < rounds; round++) {
-    const ends = (['on', 'off'] as const).map(async (name) => idle[name].push(await clocks[name](() => pause(idleMs))));
+    const ends = (['on', 'off'] as const).map(async (name) => idle[name].push(await clocks[name](idleMs)));
     await Promise.all(ends);
     // whoever goes first finds the caches cold
     for (const name of round % 2 === 0 ? (['on', 'off'] as const) : (['off', 'on'] as const)) {
@@ -47,7 +43,7 @@ test('cost of the meter', async ({ launch }) => {
       await page.keyboard.press('Control+N');
       await send(page, 'Write down whatever comes to your mind.');
       await streaming(page);
-      answering[name].push(await clocks[name](() => pause(answerMs)));
+      answering[name].push(await clocks[name](answerMs));
       await page.getByTestId('stop').click();
       await ended(page);
     }
@@ -56,8 +52,8 @@ test('cost of the meter', async ({ launch }) => {
   report('answering', answering.on, answering.off);
 });
 
-/** Runs something and tells the CPU time that the processes of the app took for it. */
-async function clockOf({ app }: AppWindow): Promise<(run: () => Promise<void>) => Promise<Measured>> {
+/** What the processes of the app take in a second, measured over some time. */
+async function clockOf({ app }: AppWindow): Promise<(ms: number) => Promise<Times>> {
   const metrics = await app.evaluate(({ app: main }) => main.getAppMetrics());
   const pid = (type: string) => metrics.find((metric) => metric.type === type)?.pid ?? 0;
   const engine = await enginePid(app);
@@ -67,18 +63,14 @@ async function clockOf({ app }: AppWindow): Promise<(run: () => Promise<void>) =
     graphics: processMs(pid('GPU')),
     engine: threadMs(engine, engine),
   });
-  return async (run) => {
+  return async (ms) => {
     const before = read();
     const start = performance.now();
-    await run();
+    await new Promise((resolve) => setTimeout(resolve, ms));
     const seconds = (performance.now() - start) / 1000;
     const after = read();
-    return { seconds, times: mapParts((part) => after[part] - before[part]) };
+    return Object.fromEntries(parts.map((part) => [part, (after[part] - before[part]) / seconds])) as Times;
   };
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 function processMs(pid: number): number {
@@ -90,42 +82,21 @@ function threadMs(pid: number, thread: number): number {
   return Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
 }
 
-function mapParts(value: (part: keyof Times) => number): Times {
-  return Object.fromEntries(parts.map((part) => [part, value(part)])) as Times;
-}
-
 /** Medians of CPU milliseconds per second, and the differences of the rounds. */
-function report(what: string, on: Measured[], off: Measured[]): void {
-  const perSecond = ({ times, seconds }: Measured, part: keyof Times) => times[part] / seconds;
-  const columns = parts.map((part) => {
-    const differences = on.map((measured, i) => {
-      const other = off[i];
-      return other ? perSecond(measured, part) - perSecond(other, part) : 0;
-    });
+function report(what: string, on: Times[], off: Times[]): void {
+  const rounded = (value: number) => Number(value.toFixed(2));
+  const rows = parts.map((part) => {
+    const [ofOn, ofOff] = [on, off].map((all) => all.map((times) => times[part])) as [number[], number[]];
+    const differences = ofOn.map((value, round) => value - (ofOff[round] ?? 0));
+    const [meter, least, most] = [median(differences), Math.min(...differences), Math.max(...differences)];
+    const figures = { on: median(ofOn), off: median(ofOff), meter, least, most };
     return {
       process: part,
-      on: median(on.map((measured) => perSecond(measured, part))),
-      off: median(off.map((measured) => perSecond(measured, part))),
-      meter: median(differences),
-      least: Math.min(...differences),
-      most: Math.max(...differences),
+      ...Object.fromEntries(Object.entries(figures).map(([key, of]) => [key, rounded(of)])),
+      meter,
     };
   });
-  const seconds = median(on.map((measured) => measured.seconds));
-  console.log(`\n${what}, ${on.length} rounds of ${seconds.toFixed(1)} s, CPU ms per second (10 ms = 1% of a core)`);
-  console.table(columns.map((row) => mapNumbers(row)));
-  const sum = columns.reduce((all, { meter }) => all + meter, 0);
-  console.log(`the meter in all: ${sum.toFixed(2)} ms per second`);
-}
-
-function mapNumbers(row: Record<string, string | number>): Record<string, string | number> {
-  return Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [name, typeof value === 'number' ? Number(value.toFixed(2)) : value]),
-  );
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length / 2;
-  return ((sorted[Math.floor(middle)] ?? 0) + (sorted[Math.ceil(middle) - 1] ?? 0)) / 2;
+  console.log(`\n${what}, ${on.length} rounds, CPU ms per second (10 ms = 1% of a core)`);
+  console.table(rows.map((row) => ({ ...row, meter: rounded(row.meter) })));
+  console.log(`the meter in all: ${rounded(rows.reduce((all, { meter }) => all + meter, 0))} ms per second`);
 }

@@ -4,9 +4,8 @@ import path from 'node:path';
 import { type ElectronApplication, expect, type Page } from '@playwright/test';
 import type { Attachment, PromptBudget } from '@/electron/contract/chats';
 import type { OperationInput } from '@/electron/contract/contract';
-import { endlessPdf } from '@/test/fixtures/documents/bombs';
 import { makePdf } from '@/test/fixtures/documents/pdf';
-import { attachFile, chooseFiles, test, tinyModel } from '../app';
+import { attachFile, test, tinyModel } from '../app';
 import { begin, call, ended, greedy, newestChat, ready } from '../chat';
 import { axe } from '../moments';
 
@@ -56,9 +55,7 @@ test('a document that does not fit, its pages, a longer context, and the answer'
   }));
   pages[41]?.lines.push('The email address of Walter Smith is walter.smith@harbour.net.');
   const pdf = path.join(dataDir, 'lamps.pdf');
-  const endless = path.join(dataDir, 'endless.pdf');
   await writeFile(pdf, makePdf(pages));
-  await writeFile(endless, endlessPdf());
   const { app, page } = await launch({
     model: tinyModel,
     settings: {
@@ -180,13 +177,4 @@ test('a document that does not fit, its pages, a longer context, and the answer'
   await expect(page.getByTestId('document-card')).toHaveCount(0);
   await expect(page.getByTestId('composer')).toHaveValue(`${filler} `.repeat(30));
   await page.getByTestId('composer').fill('');
-
-  await chooseFiles(app, endless);
-  await page.getByTestId('attach').click();
-  await expect(card(page, 'endless.pdf')).toBeVisible();
-  await page.getByRole('button', { name: 'Cancel reading endless.pdf' }).click();
-  await expect(page.getByTestId('document-card')).toHaveCount(0);
-  await expect
-    .poll(async () => (await call(page, 'documents.jobs', undefined)).find(({ name }) => name === 'endless.pdf')?.state)
-    .toBe('cancelled');
 });

@@ -97,11 +97,12 @@ test('a document that nobody wants any more ends with its process', async ({ lau
   const { app, page } = await launch();
   await page.waitForFunction(() => 'concertina' in window);
   await chooseFiles(app, pdf);
-  const [jobId = ''] = await call(page, 'documents.attachFromDialog', undefined);
-  const job = async () => (await call(page, 'documents.jobs', undefined)).find(({ id }) => id === jobId);
+  await page.getByTestId('attach').click();
+  const job = async () => (await call(page, 'documents.jobs', undefined))[0];
   await expect.poll(async () => (await job())?.pages?.all).toBe(2);
   expect(await documentProcesses(app)).toHaveLength(1);
-  await call(page, 'documents.cancel', { jobId });
+  await page.getByRole('button', { name: 'Cancel reading endless.pdf' }).click();
+  await expect(page.getByTestId('document-card')).toHaveCount(0);
   await expect.poll(() => documentProcesses(app)).toEqual([]);
   expect((await job())?.state).toBe('cancelled');
 });

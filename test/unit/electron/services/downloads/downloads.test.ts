@@ -4,8 +4,8 @@ import { appendFile, mkdir, readdir, readFile, rm, truncate, writeFile } from 'n
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { chunk, holdAt, hubClient, ofFile, received, testHub, toldOf } from '@/test/fixtures/hub/client';
-import type { Faults } from '@/test/fixtures/hub/faults';
 import { noise, sampleGguf } from '@/test/fixtures/hub/sampleGguf';
+import type { Faults } from '@/test/fixtures/hub/transfer';
 
 const repo = 'someone/Model-GGUF';
 const file = 'Model-Q4_K_M.gguf';
