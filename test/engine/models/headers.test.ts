@@ -48,10 +48,7 @@ it.runIf(process.platform === 'linux')(
     const before = peak();
     const split = (count: number) => ({ 'split.count': count, 'split.no': 0 });
     const many = await refusal(engine().inspect(header(split(2147483647), 'm-00001-of-2147483647.gguf')));
-    expect(many).toMatchObject({
-      code: 'model-invalid',
-      message: expect.stringContaining('one of 2147483647 parts'),
-    });
+    expect(many).toMatchObject({ code: 'model-invalid', message: expect.stringContaining('one of 2147483647 parts') });
     const alone = await refusal(engine().inspect(header(split(1000), 'm-00001-of-01000.gguf')));
     expect(alone).toMatchObject({ code: 'model-missing', message: expect.stringContaining('m-00002-of-01000.gguf') });
     expect(peak() - before).toBeLessThan(64 * 2 ** 20);

@@ -135,10 +135,7 @@ describe('promptRoom', () => {
       advice: expect.stringContaining('8,192'),
       needed: null,
     });
-    expect(room(8000, 8192, 4096, 8192)).toMatchObject({
-      problems: ['too-short', 192],
-      needed: 8192,
-    });
+    expect(room(8000, 8192, 4096, 8192)).toMatchObject({ problems: ['too-short', 192], needed: 8192 });
     expect(room(8000, 8192, 8192)).toMatchObject({ needed: null });
   });
 

@@ -120,17 +120,9 @@ describe('branches', () => {
 
 describe('withMessages', () => {
   it('replaces, adds, and keeps the other objects', () => {
-    const times = { createdAt: 0, updatedAt: 0 };
     const chat: Chat = {
-      id: '1',
-      title: '',
-      ...times,
-      pinned: false,
-      folder: null,
-      messages: tree,
-      leafId: 'f',
-      systemPrompt: null,
-      damagedLines: 0,
+      ...{ id: '1', title: '', createdAt: 0, updatedAt: 0, pinned: false, folder: null },
+      ...{ messages: tree, leafId: 'f', systemPrompt: null, damagedLines: 0 },
     };
     const changed = { ...node('b', 'a'), text: 'new' };
     const next = withMessages(chat, [changed, node('g', 'f')]);

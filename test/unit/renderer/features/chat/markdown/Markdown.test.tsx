@@ -62,10 +62,3 @@ describe.each([true, false])('an answer, streaming: %s', (streaming) => {
     expect(of(answer, 'code')).toEqual(['ltr', 'ltr']);
   });
 });
-
-it('an answer that has ended tells items and cells apart', () => {
-  const of = render(answer, false);
-  expect(of('li')).toEqual(['rtl', 'ltr']);
-  expect(of('th')).toEqual(['rtl', 'ltr']);
-  expect(of('td')).toEqual(['rtl', 'ltr']);
-});
