@@ -16,10 +16,18 @@ import {
   plantedPdf,
   wordFact,
 } from '@/test/fixtures/documents/planted';
-import { attachFile, test } from '../app';
-import { answerText, call, ended, greedy, newestChat, ready, send } from '../chat';
+import { type AppWindow, test } from '../app';
+import { answerText, call, ended, greedy, ready, send } from '../chat';
 
 const prefillMs = 180_000;
+
+async function attach({ app, page }: AppWindow, file: string): Promise<void> {
+  await app.evaluate(({ dialog }, filePath) => {
+    dialog.showOpenDialog = async () => ({ canceled: false, filePaths: [filePath] });
+  }, file);
+  await page.getByTestId('attach').click();
+  await expect(page.getByTestId('document-card')).toHaveAttribute('data-state', 'ready');
+}
 
 /** Asks in the open chat and returns the answer as it is stored. */
 async function answered(page: Page, { question, answer }: Fact): Promise<Message> {
@@ -27,10 +35,15 @@ async function answered(page: Page, { question, answer }: Fact): Promise<Message
   await send(page, question);
   await ended(page, prefillMs);
   expect(await answerText(page)).toContain(answer);
-  const chat = await newestChat(page);
+  const chat = await newest(page);
   const last = chat.messages.find(({ id }) => id === chat.leafId);
   if (!last?.stats) throw new Error('The answer has no figures.');
   return last;
+}
+
+async function newest(page: Page) {
+  const [summary] = await call(page, 'chats.list', undefined);
+  return call(page, 'chats.open', { chatId: summary?.id ?? '' });
 }
 
 /** The part of the prompt that was not read again. */
@@ -65,7 +78,7 @@ test('facts of a 60-page PDF, a Word file and a source file, and the cache after
   const { page } = first;
   await ready(page);
 
-  await attachFile(first, at(files.pdf));
+  await attach(first, at(files.pdf));
   await expect(page.getByTestId('card-part')).toHaveText(`whole, ${pdfPages} pages`);
   const documentId = (await call(page, 'documents.jobs', undefined))[0]?.document?.id ?? '';
   const attachments = [{ documentId, name: files.pdf, part: { kind: 'whole' as const } }];
@@ -73,7 +86,7 @@ test('facts of a 60-page PDF, a Word file and a source file, and the cache after
   const budget = await call(page, 'turns.budget', { chatId: null, leafId: null, draft: question, attachments });
   expect(budget.fits).toBe(true);
   await askEach(page, 'turbo4', pdfFacts);
-  const asked = await newestChat(page);
+  const asked = await newest(page);
   expect(asked.messages[1]?.stats?.promptTokens).toBe(budget.total);
 
   for (const [file, fact] of [
@@ -81,15 +94,15 @@ test('facts of a 60-page PDF, a Word file and a source file, and the cache after
     [files.code, codeFact],
   ] as const) {
     await page.getByTestId('new-chat').click();
-    await attachFile(first, at(file));
+    await attach(first, at(file));
     await askEach(page, 'turbo4', [fact]);
   }
 
   await useTypes(page, 'turbo3');
   await page.getByTestId('new-chat').click();
-  await attachFile(first, at(files.pdf));
+  await attach(first, at(files.pdf));
   await askEach(page, 'turbo3', pdfFacts);
-  const chatId = (await newestChat(page)).id;
+  const chatId = (await newest(page)).id;
   await first.app.close();
 
   const second = await launch();
