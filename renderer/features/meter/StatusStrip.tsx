@@ -5,8 +5,8 @@ import { type ReactNode, useState } from 'react';
 import type { AnswerStats } from '../../../electron/contract/chats';
 import type { LiveStats } from '../../../electron/contract/engine';
 import type { Power } from '../../../electron/contract/machine';
-import { goingOf, selectDownloads } from '../../state/slices/downloads';
 import { selectEngineState, selectKvBytes } from '../../state/slices/engine';
+import { goingOf, selectDownloads } from '../../state/slices/hub';
 import {
   selectContextSize,
   selectContextUsed,

@@ -1,9 +1,10 @@
 /** Search of the hub, the page of one model, and what its files would take of this machine. */
 
 import { allocationOf } from '../../../electron/contract/fit';
-import type { HubFile, HubFit, HubModelPage, HubSort } from '../../../electron/contract/hub';
+import type { Download, DownloadRequest, HubFile, HubFit, HubModelPage, HubSort } from '../../../electron/contract/hub';
 import type { ContextSettings } from '../../../electron/contract/settings';
-import type { AppState, Outcome, RequestedContext } from '../appState';
+import { errorPayloadOf } from '../../bridge/client';
+import { type AppState, fileKey, type Outcome, type RequestedContext } from '../appState';
 import { outcomeOf, type Tools } from '../slice';
 
 const restMs = 350;
@@ -185,3 +186,52 @@ export const selectHubPage = (state: AppState) => state.hub.page;
 export const selectRequestedContext = (state: AppState) => state.hub.asked;
 export const selectHubFits = (state: AppState) => state.hub.fits;
 export const selectHubAccount = (state: AppState) => state.hub.account;
+
+// Downloads of models: what a person does with them. How they go comes from the services.
+
+export function createDownloadsActions({ client, get, patch }: Tools) {
+  async function change(act: () => Promise<unknown>): Promise<void> {
+    patch('downloads', { problem: null });
+    try {
+      await act();
+    } catch (error) {
+      patch('downloads', { problem: errorPayloadOf(error) });
+    }
+  }
+
+  return {
+    receive: (list: Download[]) => patch('downloads', { list }),
+    closeProblem: () => patch('downloads', { problem: null }),
+
+    async start(request: DownloadRequest): Promise<void> {
+      const key = fileKey(request);
+      patch('downloads', { starting: [...get().downloads.starting, key] });
+      await change(() => client.call('downloads.start', request));
+      patch('downloads', { starting: get().downloads.starting.filter((other) => other !== key) });
+    },
+
+    pause: (id: string) => change(() => client.call('downloads.pause', { id })),
+    resume: (id: string) => change(() => client.call('downloads.resume', { id })),
+    cancel: (id: string) => change(() => client.call('downloads.cancel', { id })),
+    clear: () => change(() => client.call('downloads.clear', undefined)),
+  };
+}
+
+export const selectDownloads = (state: AppState) => state.downloads.list;
+export const selectDownloadProblem = (state: AppState) => state.downloads.problem;
+
+export const selectIsStarting = (repo: string, file: string) => (state: AppState) =>
+  state.downloads.starting.includes(fileKey({ repo, file }));
+
+/** null: nobody has asked for it */
+export const selectDownloadOf =
+  (repo: string, file: string) =>
+  (state: AppState): Download | null =>
+    state.downloads.list?.find((one) => one.repo === repo && one.file === file) ?? null;
+
+/** How many go on or are to go on by themselves. */
+export const selectGoingCount = (state: AppState) => goingOf(state.downloads.list ?? []).length;
+
+export function goingOf(list: readonly Download[]): Download[] {
+  return list.filter(({ state }) => ['queued', 'active', 'waiting', 'checking'].includes(state));
+}

@@ -1,8 +1,7 @@
 import { Download as DownloadIcon, MessageSquare } from 'lucide-react';
 import type { HubFile, HubModelPage } from '../../../../electron/contract/hub';
 import type { ContextSettings } from '../../../../electron/contract/settings';
-import { selectDownloadOf, selectIsStarting } from '../../../state/slices/downloads';
-import { isUsable } from '../../../state/slices/hub';
+import { isUsable, selectDownloadOf, selectIsStarting } from '../../../state/slices/hub';
 import { useActions, useApp } from '../../../state/useApp';
 import { Button } from '../../../ui/Button';
 import { cx } from '../../../ui/cx';
