@@ -45,7 +45,7 @@ describe('the lock file', () => {
 
 const folder = join('.github', 'workflows');
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
-const stages = [...readFileSync(join('test', 'run.mjs'), 'utf8').matchAll(/^ {2}(\w+): (?:async )?\(\) => /gm)].map(
+const stages = [...readFileSync(join('test', 'run.mjs'), 'utf8').matchAll(/^ {2}(\w+): (?:async )?\(\w*\) => /gm)].map(
   ([, name]) => name,
 );
 
