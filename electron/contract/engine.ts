@@ -24,7 +24,7 @@ export const capabilitiesSchema = z.object({
   simdWeights: z.string(),
   /** GPU backends of this build; one whose name no GPU bears found no device */
   gpuBackends: z.array(z.string()),
-  /** memory: what the GPU may use, in bytes; 0 where it is not told */
+  /** memory: what the GPU may use, in bytes; 0 where it is not reported */
   gpus: z.array(z.object({ backend: z.string(), name: z.string(), memoryBytes: z.number() })),
   /** level of the kernels: 'cpu-avx2', 'metal-Apple9'; which one runs in a context is in its `kernels` */
   kernelVariant: z.string(),
@@ -100,10 +100,10 @@ export const memorySchema = partMemorySchema.extend({
   process: z.number(),
   /**
    * The engine process by kind of page: memory of its own, and of the model file what is in memory now. Null where the
-   * system does not tell.
+   * system does not say.
    */
   resident: z.object({ own: z.number(), weights: z.number() }).nullable(),
-  /** own memory of the app's other processes, pages that they share counted once; null where the system does not tell */
+  /** own memory of the app's other processes, pages that they share counted once; null where the system does not say */
   app: z.number().nullable(),
   total: z.number(),
   free: z.number(),
@@ -140,7 +140,7 @@ export const effectiveContextSchema = z.object({
   gpuLayers: z.number().int(),
   /** of the model, and the output layer as one */
   layers: z.number().int(),
-  /** empty where the engine does not tell */
+  /** empty where the engine does not say */
   attention: z.array(attentionPlaceSchema),
   batch: z.number().int(),
   /** why another chat template stands in for the model's own; empty where none does */

@@ -50,7 +50,7 @@ export const machineMemorySchema = z.object({
     total: z.number(),
     /**
      * at most this much of the process comes back when its model is freed: the pages that it has really touched; null where
-     * the system does not tell
+     * the system does not say
      */
     releasable: z.number().nullable(),
   }),

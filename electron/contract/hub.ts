@@ -79,7 +79,7 @@ export type HubPage = z.infer<typeof hubPageSchema>;
 export const hubPartSchema = z.object({
   path: repoPathSchema,
   bytes: countSchema,
-  /** null: the hub does not tell; then size and header are all that can be checked */
+  /** null: the hub does not say; then size and header are all that can be checked */
   sha256: sha256Schema.nullable(),
 });
 export type HubPart = z.infer<typeof hubPartSchema>;
@@ -111,7 +111,7 @@ export const hubModelPageSchema = hubModelSchema.extend({
   url: z.string(),
   /** markdown: what the README begins with, without its header and pictures; empty where there is none */
   summary: z.string(),
-  /** what the hub read of the GGUF headers; null: not told */
+  /** what the hub read of the GGUF headers; null: not reported */
   architecture: z.string().nullable(),
   trained: countSchema.nullable(),
   parameters: countSchema.nullable(),

@@ -28,7 +28,7 @@ export const machineFactsSchema = memoryProbeSchema.extend({
   backend: z.string(),
   /** name of the GPU that models run on; null: none */
   gpu: z.string().nullable(),
-  /** null where the platform does not tell */
+  /** null where the platform does not say */
   onBattery: z.boolean().nullable(),
 });
 export type MachineFacts = z.infer<typeof machineFactsSchema>;
@@ -49,7 +49,7 @@ export type MachineChoice = z.infer<typeof machineChoiceSchema>;
 const machineProfileSchema = z.object({ facts: machineFactsSchema, choice: machineChoiceSchema });
 export type MachineProfile = z.infer<typeof machineProfileSchema>;
 
-/** What a window hears while the machine is measured; null: it is not. */
+/** What a window gets while the machine is measured; null: it is not. */
 const machineProgressSchema = z.object({ fraction: z.number().nullable() });
 export type MachineProgress = z.infer<typeof machineProgressSchema>;
 
@@ -150,14 +150,14 @@ function count(tokens: number): string {
   return tokens.toLocaleString('en-US');
 }
 
-// What the platform tells of heat and power. What it does not tell stays unknown; nothing is guessed.
+// What the platform reports of heat and power. What it does not report stays unknown; nothing is guessed.
 
 export const powerSchema = z.object({
   /** macOS */
   thermal: z.enum(['unknown', 'nominal', 'fair', 'serious', 'critical']),
   /** per cent of the processor's full speed; macOS and Windows, null until they tell */
   speedLimit: z.number().nullable(),
-  /** null: not told */
+  /** null: not reported */
   onBattery: z.boolean().nullable(),
 });
 export type Power = z.infer<typeof powerSchema>;
@@ -198,6 +198,6 @@ export const machineOperations = {
 export const machineEvents = {
   /** while the machine is measured, and once when that has ended */
   onMachine: machineProgressSchema,
-  /** heat and power of the machine, where the platform tells */
+  /** heat and power of the machine, where the platform reports it */
   onPower: powerSchema,
 } as const satisfies EventMap;

@@ -22,7 +22,7 @@ export interface Remote<M extends OperationMap, E extends EventMap> {
 
 /**
  * Numbers calls, matches answers to them, and hands events to listeners after checking their payload.
- * `refused` hears of an event whose payload the contract does not allow: the other end is of another version.
+ * `refused` is called for an event whose payload the contract does not allow: the other end is of another version.
  * Name the operations as the first type argument: `createRemote<Operations, Events>(events, send)`.
  */
 export function createRemote<M extends OperationMap, E extends EventMap>(
@@ -149,7 +149,7 @@ export type EventMessage = z.infer<typeof eventMessageSchema>;
 
 /**
  * Runs one call. Never throws: whatever goes wrong becomes the error of the envelope.
- * `report` hears of errors that are our mistake, with their stack.
+ * `report` gets the errors that are our mistake, with their stack.
  */
 export async function dispatch<M extends OperationMap>(
   operations: M,

@@ -5,10 +5,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 /**
- * Removes the folder of a build that was made for other folders than these, so that CMake begins anew. What a compiler cache
+ * Removes the folder of a build that was made for other folders than these, so that CMake begins again. What a compiler cache
  * (ccache) holds is kept.
  * @param {{source: string, build: string}} folders as they are given to CMake: -S and -B
- * @param {(message: string) => void} onNote hears of it
+ * @param {(message: string) => void} onNote gets a line about it
  */
 export function forgetMovedBuild(folders, onNote) {
   const cache = path.join(folders.build, 'CMakeCache.txt');
@@ -20,7 +20,7 @@ export function forgetMovedBuild(folders, onNote) {
 /**
  * @param {string} cache text of a CMakeCache.txt
  * @param {{source: string, build: string}} folders
- * @returns {boolean} false also where the cache does not tell: configuring was broken off, and goes on
+ * @returns {boolean} false also where the cache does not say: configuring was broken off, and goes on
  */
 export function isOfOtherFolders(cache, { source, build }) {
   const told = (name) => new RegExp(`^${name}:INTERNAL=(.+?)\\r?$`, 'm').exec(cache)?.[1];

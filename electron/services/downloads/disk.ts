@@ -7,7 +7,7 @@ import { isMissing, storageError } from '../lib/files';
 const GiB = 1024 ** 3;
 const full = new Set(['ENOSPC', 'EDQUOT']);
 
-/** Bytes that a person may write there; null where the system does not tell. */
+/** Bytes that a person may write there; null where the system does not say. */
 export async function freeBytes(folder: string): Promise<number | null> {
   for (let at = folder; ; at = dirname(at)) {
     try {

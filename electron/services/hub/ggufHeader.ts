@@ -162,7 +162,7 @@ export function shownText(text: string, most = shownLength): string {
   return [...clean.slice(0, 2 * most)].slice(0, most).join('').replace(/ +$/, '');
 }
 
-// What the header of a model file says and the engine does not tell. Nothing is loaded.
+// What the header of a model file says and the engine does not say. Nothing is loaded.
 
 /** The vocabulary makes a header some megabytes long. */
 const firstBytes = 1024 * 1024;

@@ -6,7 +6,7 @@
 // "Apple9"; empty: no GPU
 std::string turbo_metal_family();
 
-// Tests the kernels that this GPU may run, those that a file in the folder does not tell of yet, and passes over wrong ones from
+// Tests the kernels that this GPU may run, those that a file in the folder does not list yet, and passes over wrong ones from
 // then on. folder: "" keeps nothing. Must come before any other use of Metal by this process.
 void turbo_metal_start(const std::string & folder);
 

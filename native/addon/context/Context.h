@@ -33,7 +33,7 @@ llama_flash_attn_type flashType(const std::string & name);
 struct EffectiveContext : Placement {
     uint32_t nCtx = 0;
     double nCtxAsked = 0;
-    int nCtxTrained = 0; // 0: not told
+    int nCtxTrained = 0; // 0: not reported
     EffectiveType typeK, typeV;
     EffectiveCentering centring;
     RopeScaling rope;

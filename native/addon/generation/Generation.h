@@ -15,7 +15,7 @@
 
 namespace concertina {
 
-// an answer is not continued with a grammar, which would begin anew
+// an answer is not continued with a grammar, which would begin again
 struct GenerateRequest : PromptOptions, GrammarOptions {
     std::vector<ChatMessage> messages; // empty: `tokens` are continued as they are
     std::vector<llama_token> tokens;

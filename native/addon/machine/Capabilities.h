@@ -14,7 +14,7 @@ namespace concertina {
 
 struct Gpu {
     std::string backend, name;
-    uint64_t memoryBytes = 0; // that it may use; 0: not told
+    uint64_t memoryBytes = 0; // that it may use; 0: not reported
 
     CONCERTINA_FIELDS(backend, name, memoryBytes)
 };
@@ -42,7 +42,7 @@ struct DeviceMemory {
     std::string name;
     std::string kind; // ram, unified, gpu
     std::optional<uint64_t> free; // none: the caller asks Node, or the system
-    uint64_t total = 0; // 0: not told
+    uint64_t total = 0; // 0: not reported
 
     CONCERTINA_FIELDS(name, kind, free, total)
 };

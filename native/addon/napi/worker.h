@@ -76,7 +76,7 @@ protected:
         try {
             if (settle) settle(Env());
         } catch (const Napi::Error &) {
-            // the failure of the work itself is what the caller must hear
+            // the failure of the work itself is what the caller must get
         }
         deferred.Reject(errorToJs(Env(), CodedError(code, message, hint)).Value());
     }

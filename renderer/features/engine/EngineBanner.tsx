@@ -196,7 +196,7 @@ function stalled(stall: Stall): BannerText {
   const title = {
     start: 'The engine has been starting for more than a minute.',
     silent: 'The engine has not answered for half a minute.',
-    stop: 'The engine has not stopped yet, a minute after it was told to.',
+    stop: 'The engine has not stopped yet, a minute after it was asked to.',
   }[stall];
   const body =
     stall === 'start'

@@ -231,7 +231,7 @@ export function offloadText({ gpuLayers, layers }: LoadedContext): string {
   return `${gpuLayers}/${layers}`;
 }
 
-/** "Metal", or with the layers of each place where there are several; empty where the engine does not tell. */
+/** "Metal", or with the layers of each place where there are several; empty where the engine does not say. */
 export function attentionText({ attention }: LoadedContext): string {
   if (attention.length === 1) return attention[0]?.backend ?? '';
   return attention

@@ -212,7 +212,7 @@ interface PowerHint {
   slow: boolean;
 }
 
-/** What the strip says of heat and power; null when there is nothing to say, or the platform tells nothing. */
+/** What the strip says of heat and power; null when there is nothing to say, or the platform says nothing. */
 export function powerHint({ thermal, speedLimit, onBattery }: Power): PowerHint | null {
   const limited = speedLimit !== null && speedLimit < 100;
   if (thermal === 'critical' || thermal === 'serious') {

@@ -98,7 +98,7 @@ export function createTransferActions({ client, get, patch, report }: Tools) {
     return { document, sections, text: slices.join('') };
   }
 
-  /** Chats that cannot be taken over stay out and are told of; the others are there. */
+  /** Chats that cannot be taken over stay out and are reported; the others are there. */
   async function importChats(text: string): Promise<ImportOutcome> {
     const file = chatsOfFile(text);
     if ('problem' in file) return { added: 0, refused: [file.problem] };

@@ -54,7 +54,7 @@ export function createFitActions({ client, get, patch }: Tools) {
     return offersOf(outcome.value, { ...context, nCtx: requestedLength(context, outcome.value.trained) });
   }
 
-  /** Whether a context of exactly this length fits, with these types and with smaller ones; null: that cannot be told. */
+  /** Whether a context of exactly this length fits, with these types and with smaller ones; null: that cannot be known. */
   async function askRoom(context: ContextSettings, modelId: string | null, asker: string): Promise<ContextFit | null> {
     const outcome = await ask({ context, modelId, longest: context.nCtx, asker });
     return outcome?.ok ? outcome.value : null;

@@ -55,7 +55,7 @@ export function FitCard({ page, file, context }: FitCardProps) {
         <AskedFields context={context} trained={trained} fit={fit?.fit ?? null} />
         {failed && (
           <p className="mt-3 text-sm text-warn" role="status" data-testid="hub-fit-problem">
-            {locked ? 'This can be told as soon as you have access to it. ' : `${failed.message} ${failed.hint} `}
+            {locked ? 'Available once you have access to this model. ' : `${failed.message} ${failed.hint} `}
             <Button
               size="small"
               tone="quiet"

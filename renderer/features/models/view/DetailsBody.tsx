@@ -27,7 +27,7 @@ export function DetailsBody({ model }: { model: ModelEntry }) {
       {model.problem !== null && <p className="mb-4 text-sm text-warn">{model.problem}</p>}
       {problem && (
         <p role="alert" className="mb-4 text-xs text-warn">
-          Not all can be told: {problem.message} {problem.hint}
+          Some details are missing: {problem.message} {problem.hint}
         </p>
       )}
       <div className="grid gap-x-8 gap-y-6 md:grid-cols-2">
@@ -115,14 +115,14 @@ function modelFacts({ info, fileBytes }: Pick<ModelEntry, 'info' | 'fileBytes'>,
     ['Heads', headCount === headCountKv ? formatCount(headCount) : `${headCount}, of them ${headCountKv} for K and V`],
     ['Head size', headDimK === headDimV ? `${headDimK} values` : `K ${headDimK}, V ${headDimV} values`],
     details?.experts ? ['Experts', expertsText(details.experts)] : null,
-    ['Trained context', info.nCtxTrain > 0 ? `${formatCount(info.nCtxTrain)} tokens` : 'not told'],
+    ['Trained context', info.nCtxTrain > 0 ? `${formatCount(info.nCtxTrain)} tokens` : 'not stated'],
     details?.slidingWindow ? ['Sliding window', `${formatCount(details.slidingWindow)} tokens, in some layers`] : null,
     ['Vocabulary', `${formatCount(info.vocabSize)} tokens`],
     ['Chat template', info.hasChatTemplate ? 'its own' : 'none: ChatML stands in'],
     ['K projection', info.hasKBias ? 'with a bias' : 'without a bias'],
     details?.author ? ['Author', details.author] : null,
     details?.baseModel ? ['Made from', details.baseModel] : null,
-    ['License', info.license ?? details?.licenseLink ?? 'not told'],
+    ['License', info.license ?? details?.licenseLink ?? 'not stated'],
     details?.sha256 ? ['SHA-256', details.sha256] : null,
   ];
   return facts.flatMap((fact) => (fact ? [{ name: fact[0], value: fact[1] }] : []));
