@@ -43,20 +43,15 @@ describe('the token', () => {
   });
 });
 
-describe('the Electron client', () => {
-  it('opens envelopes', async () => {
-    const { bridge, client } = await openWindow({ start: false });
-    expect((await client.call('settings.get', undefined)).theme).toBe('system');
-    const broken = { code: 'data-corrupt', message: 'Broken.', hint: 'Restore it.' } as const;
-    bridge.refuse('settings.get', broken);
-    const error = await client.call('settings.get', undefined).catch((reason: unknown) => reason);
-    expect(errorPayloadOf(error)).toEqual(broken);
-  });
-
-  it('makes a payload of anything', () => {
-    expect(errorPayloadOf('odd')).toEqual({ code: 'internal', message: 'odd', hint: '' });
-    expect(errorPayloadOf(new TypeError('x'))).toEqual({ code: 'internal', message: 'x', hint: '' });
-  });
+it('the Electron client opens envelopes, and makes a payload of anything', async () => {
+  const { bridge, client } = await openWindow({ start: false });
+  expect((await client.call('settings.get', undefined)).theme).toBe('system');
+  const broken = { code: 'data-corrupt', message: 'Broken.', hint: 'Restore it.' } as const;
+  bridge.refuse('settings.get', broken);
+  const error = await client.call('settings.get', undefined).catch((reason: unknown) => reason);
+  expect(errorPayloadOf(error)).toEqual(broken);
+  expect(errorPayloadOf('odd')).toEqual({ code: 'internal', message: 'odd', hint: '' });
+  expect(errorPayloadOf(new TypeError('x'))).toEqual({ code: 'internal', message: 'x', hint: '' });
 });
 
 /** Takes parts as the app does, under the contract, and keeps the bytes of each file. */

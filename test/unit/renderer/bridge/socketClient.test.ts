@@ -74,6 +74,8 @@ describe('the socket client', () => {
     sockets[0]?.onopen?.();
     sockets[0]?.onmessage?.({ data: 'no json' });
     sockets[0]?.receive({ odd: true });
+    sockets[0]?.receive({ type: 'event', name: 'onCommand', payload: { command: 3 } });
+    sockets[0]?.receive({ type: 'event', name: 'onOther', payload: { command: 'stop' } });
     sockets[0]?.receive({ type: 'event', name: 'onCommand', payload: { command: 'search' } });
     off();
     sockets[0]?.receive({ type: 'event', name: 'onCommand', payload: { command: 'stop' } });
@@ -83,10 +85,10 @@ describe('the socket client', () => {
   it('fails open calls with a lost connection, connects again and keeps its listeners', async () => {
     const { client, phases } = start();
     sockets[0]?.onopen?.();
-    const call = client.call('chats.list', undefined);
-    const failure = expect(call).rejects.toThrow(/connection/);
+    const calls = [client.call('chats.list', undefined), client.call('app.info', undefined)];
+    const failures = calls.map((call) => expect(call).rejects.toThrow(/connection/));
     sockets[0]?.close();
-    await failure;
+    await Promise.all(failures);
     expect(phases).toEqual(['connecting', 'open', 'lost']);
     vi.advanceTimersByTime(backoffMs(0));
     expect(sockets).toHaveLength(2);
@@ -129,8 +131,6 @@ describe('the socket client', () => {
   });
 });
 
-describe('backoff', () => {
-  it('doubles up to ten seconds', () => {
-    expect([0, 1, 2, 3, 4, 5, 50].map(backoffMs)).toEqual([400, 800, 1600, 3200, 6400, 10_000, 10_000]);
-  });
+it('the pause doubles up to ten seconds', () => {
+  expect([0, 1, 2, 3, 4, 5, 50].map(backoffMs)).toEqual([400, 800, 1600, 3200, 6400, 10_000, 10_000]);
 });

@@ -87,14 +87,11 @@ describe('typed numbers', () => {
     ['abc', undefined],
     ['', undefined],
   ])('%s is %s', (text, value) => expect(parseNumber(text, range)).toBe(value));
-  it('takes an empty field where that means something', () =>
-    expect(parseNumber('', { ...range, nullable: true })).toBeNull());
-  it('saves an emptied field as empty, and nothing where it has to hold a number', () => {
+  it('are empty where that means something, and brought to the edge of their range', () => {
+    expect(parseNumber('', { ...range, nullable: true })).toBeNull();
     expect(committedNumber('', { ...range, nullable: true })).toBeNull();
     expect(committedNumber('', range)).toBeUndefined();
     expect(committedNumber('9000', range)).toBe(8192);
-  });
-  it('brings what is out of range to its edge', () => {
     expect(clampTyped('99999', range)).toBe(8192);
     expect(clampTyped('1', range)).toBe(512);
     expect(clampTyped('700.6', range)).toBe(701);

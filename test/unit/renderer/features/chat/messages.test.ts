@@ -5,50 +5,37 @@ import { messagesWith, occurrences, stepTo } from '@/renderer/features/chat/foun
 import { foldedPart, lastPart, textBlocks } from '@/renderer/features/chat/UserMessage';
 import { estimateRow, rowsBetween, withKept } from '@/renderer/features/chat/useMessageScroll';
 
-describe('occurrences', () => {
-  it('finds words in any case, the longer of two first', () => {
-    expect(occurrences('Train, trains, TRAIN', ['train', 'trains'])).toEqual([
-      { start: 0, end: 5 },
-      { start: 7, end: 13 },
-      { start: 15, end: 20 },
-    ]);
-  });
-
-  it('takes signs as signs and any white space as one', () => {
-    expect(occurrences('costs 3.50 (net), not 3x50', ['3.50 (net)'])).toEqual([{ start: 6, end: 16 }]);
-    expect(occurrences('the old\n  bridge', ['old bridge'])).toEqual([{ start: 4, end: 16 }]);
-    expect(occurrences('text', ['', ' '])).toEqual([]);
-  });
+it('words are found in any case, the longer of two first, signs as signs and white space as one', () => {
+  expect(occurrences('Train, trains, TRAIN', ['train', 'trains'])).toEqual([
+    { start: 0, end: 5 },
+    { start: 7, end: 13 },
+    { start: 15, end: 20 },
+  ]);
+  expect(occurrences('costs 3.50 (net), not 3x50', ['3.50 (net)'])).toEqual([{ start: 6, end: 16 }]);
+  expect(occurrences('the old\n  bridge', ['old bridge'])).toEqual([{ start: 4, end: 16 }]);
+  expect(occurrences('text', ['', ' '])).toEqual([]);
 });
 
-describe('find in a chat', () => {
+it('find in a chat names the messages with the words, and goes round in both directions', () => {
   const messages = ['The train.', 'No word of it.', 'Two TRAINS', 'a+b'].map((text, i) => ({ id: `m${i}`, text }));
 
-  it('names the messages with the words, in any case', () => {
-    expect(messagesWith(messages, 'train')).toEqual(['m0', 'm2']);
-    expect(messagesWith(messages, 'a+b')).toEqual(['m3']);
-    expect(messagesWith(messages, ' ')).toEqual([]);
-  });
-
-  it('goes round in both directions', () => {
-    const ids = ['a', 'b', 'c'];
-    expect([stepTo(ids, -1, 1), stepTo(ids, 2, 1), stepTo(ids, 0, -1), stepTo(ids, -1, -1)]).toEqual([
-      'a',
-      'a',
-      'c',
-      'c',
-    ]);
-    expect(stepTo([], -1, 1)).toBeNull();
-  });
+  expect(messagesWith(messages, 'train')).toEqual(['m0', 'm2']);
+  expect(messagesWith(messages, 'a+b')).toEqual(['m3']);
+  expect(messagesWith(messages, ' ')).toEqual([]);
+  const ids = ['a', 'b', 'c'];
+  expect([stepTo(ids, -1, 1), stepTo(ids, 2, 1), stepTo(ids, 0, -1), stepTo(ids, -1, -1)]).toEqual([
+    'a',
+    'a',
+    'c',
+    'c',
+  ]);
+  expect(stepTo([], -1, 1)).toBeNull();
 });
 
 describe('rows', () => {
-  it('keep what has the focus, once and in order, and nothing that is not there any more', () => {
+  it('keep what has the focus and a selection, in order, and nothing that is not there any more', () => {
     expect(withKept([4, 5, 6], [5, 1], 10)).toEqual([1, 4, 5, 6]);
     expect(withKept([0, 1], [12, -1], 10)).toEqual([0, 1]);
-  });
-
-  it('keep a selection without holes, and of a huge one only the ends', () => {
     expect(rowsBetween([7, 3])).toEqual([3, 4, 5, 6, 7]);
     expect(rowsBetween([5000, 2])).toEqual([2, 5000]);
     expect(rowsBetween([])).toEqual([]);
@@ -63,14 +50,11 @@ describe('rows', () => {
 });
 
 describe('long questions', () => {
-  it('folds by characters and by lines, with some slack', () => {
+  it('fold by characters and by lines, and show the question at the end', () => {
     expect(foldedPart('short')).toBeNull();
     expect(foldedPart('x'.repeat(1500))).toBeNull();
     expect(foldedPart('x'.repeat(5000))).toHaveLength(1200);
     expect(foldedPart('l\n'.repeat(40))?.split('\n')).toHaveLength(14);
-  });
-
-  it('shows the question at the end of a pasted text', () => {
     expect(lastPart(`${'text '.repeat(900)}\n\nWho is it?\n`)).toBe('Who is it?');
     const rows = lastPart('word '.repeat(900));
     expect(rows).toMatch(/^… word word .* word$/);

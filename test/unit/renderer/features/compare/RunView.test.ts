@@ -50,16 +50,13 @@ describe('figures', () => {
   const figureOf = (id: string) => figures.find((figure) => figure.id === id) as Figure;
   const said = (id: string, of = column(1)) => [figureOf(id).detail?.(of), figureOf(id).rests?.(of)];
 
-  it('say what they rest on', () => {
+  it('say what they rest on, once where it is the same for all that have the figure', () => {
     expect(said('mean-kld')).toEqual(['± 1.0e-4', '2,000 tokens']);
     expect(said('same-top')).toEqual([undefined, '2,000 tokens']);
     expect(said('speed-ratio')).toEqual(['100 tok/s', '2 × 32 tokens']);
     expect(said('bytes-per-token')).toEqual(['68.0 MiB', 'for 4K']);
     const agreement = { prefix: 3, own: 12, reference: 24, share: 0.5 };
     expect(said('agreement', column(1, { agreement }))).toEqual(['first 3 of 24', 'tokens']);
-  });
-
-  it('say it once where it is the same for all that have the figure', () => {
     const columns = [column(0), column(1), column(2, { quality: null })];
     expect(commonBasis(figureOf('same-top'), columns)).toBe('2,000 tokens');
     const shorter = column(2, { quality: { ...quality, tokens: 16 } });
@@ -115,29 +112,24 @@ describe('plots', () => {
   });
 });
 
-describe('a column', () => {
-  it('is named by its types, and by its length where that differs', () => {
-    expect(columnName(column(1), run().columns)).toBe('turbo4');
-    const longer = column(1, { configuration: { typeK: 'turbo4', typeV: 'turbo3', nCtx: 8192 } });
-    expect(columnName(longer, [column(0), longer])).toBe('turbo4 / turbo3, 8K');
-  });
-
-  it('says how far it is, and what runs otherwise than asked', () => {
-    const at = (step: ColumnStep) => column(1, { state: 'running', step, progress: 0.42, speed: null });
-    expect(stateText(at('prompt'))).toContain('42%');
-    const answer = { text: 'Tom', thinking: '', stopReason: 'end-of-turn', stats: null } as const;
-    expect(stateText({ ...at('answer'), answer })).not.toBe(stateText(at('answer')));
-    const typeV = { asked: 'turbo3', effective: 'q8_0', reason: 'The heads are odd.' };
-    const odd = column(1, { context: { ...effective, typeV }, notes: ['Short.', 'Short.'] });
-    expect(warningsOf(odd)).toEqual([expect.stringMatching(/turbo3.*q8_0.*The heads are odd\./), 'Short.']);
-    const columns = [
-      column(0),
-      column(1, { state: 'running', step: 'quality', progress: 0.5 }),
-      column(2, { state: 'waiting' }),
-    ];
-    const progress = runProgress(run(columns, { state: 'running' }));
-    expect(progress.text).toMatch(/turbo4.*50%/);
-    // of four steps the second column has done three and a half
-    expect(progress.share).toBeCloseTo((1 + 3.5 / 4) / 3);
-  });
+it('a column has a name, says how far it is, and what runs otherwise than asked', () => {
+  expect(columnName(column(1), run().columns)).toBe('turbo4');
+  const longer = column(1, { configuration: { typeK: 'turbo4', typeV: 'turbo3', nCtx: 8192 } });
+  expect(columnName(longer, [column(0), longer])).toBe('turbo4 / turbo3, 8K');
+  const at = (step: ColumnStep) => column(1, { state: 'running', step, progress: 0.42, speed: null });
+  expect(stateText(at('prompt'))).toContain('42%');
+  const answer = { text: 'Tom', thinking: '', stopReason: 'end-of-turn', stats: null } as const;
+  expect(stateText({ ...at('answer'), answer })).not.toBe(stateText(at('answer')));
+  const typeV = { asked: 'turbo3', effective: 'q8_0', reason: 'The heads are odd.' };
+  const odd = column(1, { context: { ...effective, typeV }, notes: ['Short.', 'Short.'] });
+  expect(warningsOf(odd)).toEqual([expect.stringMatching(/turbo3.*q8_0.*The heads are odd\./), 'Short.']);
+  const columns = [
+    column(0),
+    column(1, { state: 'running', step: 'quality', progress: 0.5 }),
+    column(2, { state: 'waiting' }),
+  ];
+  const progress = runProgress(run(columns, { state: 'running' }));
+  expect(progress.text).toMatch(/turbo4.*50%/);
+  // of four steps the second column has done three and a half
+  expect(progress.share).toBeCloseTo((1 + 3.5 / 4) / 3);
 });

@@ -49,14 +49,11 @@ describe('the strip', () => {
 });
 
 describe('speed', () => {
-  it('is that of the running answer, else of the last one', () => {
+  it('is that of the running answer, else of the last one, and unknown of one that was stopped while reading or begins', () => {
     expect(speedOf(null, null)).toMatchObject({ now: null, past: true });
     expect(speedOf(null, answerStats)).toMatchObject({ now: 20, ttftMs: 300, promptRate: 500, past: true });
     const reading = { ...liveStats, phase: 'prefill', promptTokens: 110, cachedTokens: 10, prefillDone: 50 } as const;
     expect(speedOf(reading, null)).toMatchObject({ now: null, promptShare: 0.5, past: false });
-  });
-
-  it('is unknown of an answer that was stopped while reading, and of one that begins', () => {
     const none = { now: null, ttftMs: null, promptRate: null };
     expect(speedOf(null, { ...answerStats, answerTokens: 0 })).toMatchObject(none);
     expect(speedOf(null, answerStats, true)).toMatchObject({ ...none, past: false });
@@ -70,21 +67,16 @@ describe('speed', () => {
   });
 });
 
-describe('heat and power', () => {
-  it('are mentioned only when they matter and are known', () => {
-    expect(powerHint(unknownPower)).toBeNull();
-    expect(powerHint({ thermal: 'nominal', speedLimit: 100, onBattery: false })).toBeNull();
-    expect(powerHint({ thermal: 'fair', speedLimit: null, onBattery: false })).toBeNull();
-    expect(powerHint({ thermal: 'fair', speedLimit: null, onBattery: true })?.slow).toBe(false);
-  });
-
-  it('are amber when they slow answers down, with the limit where it is known', () => {
-    const hint = (...[thermal, speedLimit]: ['nominal' | 'serious', number | null]) =>
-      powerHint({ thermal, speedLimit, onBattery: true });
-    expect(hint('nominal', 70)).toMatchObject({ slow: true, text: expect.stringContaining('70%') });
-    expect(hint('serious', 50)).toMatchObject({ slow: true, title: expect.stringContaining('50%') });
-    expect(hint('serious', null)?.title).not.toContain('%');
-  });
+it('heat and power are mentioned only when they matter and are known, and amber when they slow answers down', () => {
+  expect(powerHint(unknownPower)).toBeNull();
+  expect(powerHint({ thermal: 'nominal', speedLimit: 100, onBattery: false })).toBeNull();
+  expect(powerHint({ thermal: 'fair', speedLimit: null, onBattery: false })).toBeNull();
+  expect(powerHint({ thermal: 'fair', speedLimit: null, onBattery: true })?.slow).toBe(false);
+  const hint = (...[thermal, speedLimit]: ['nominal' | 'serious', number | null]) =>
+    powerHint({ thermal, speedLimit, onBattery: true });
+  expect(hint('nominal', 70)).toMatchObject({ slow: true, text: expect.stringContaining('70%') });
+  expect(hint('serious', 50)).toMatchObject({ slow: true, title: expect.stringContaining('50%') });
+  expect(hint('serious', null)?.title).not.toContain('%');
 });
 
 describe('the engine', () => {

@@ -24,33 +24,30 @@ const machine: Memory = {
 };
 const partsOf = (changes: Partial<Memory> = {}) =>
   Object.fromEntries(memoryParts({ ...machine, ...changes }).map(({ id, bytes }) => [id, bytes / gib]));
-const sumOf = (parts: Record<string, number>) => Object.values(parts).reduce((sum, bytes) => sum + bytes, 0);
 
 describe('the parts of the memory', () => {
-  it('are what is in memory; weights on pages of their file are not free, whatever the system calls them', () => {
-    const parts = partsOf();
-    expect(parts).toEqual({ weights: 3.5, kv: 1, compute: 0.25, engine: 0.25, app: 0.5, other: 4, free: 6.5 });
-    expect(sumOf(parts)).toBe(16);
-  });
-
-  it('count weights that were copied to memory of their own there', () => {
-    const parts = partsOf({ weightsMapped: gib, resident: { own: 4.5 * gib, weights: gib } });
-    expect(parts).toMatchObject({ weights: 4, kv: 1, compute: 0.25, engine: 0.25, other: 1, free: 9 });
-    expect(sumOf(parts)).toBe(16);
-  });
-
-  it('are no larger than what has been touched', () => {
-    const parts = partsOf({ resident: { own: 1.1 * gib, weights: 0 } });
-    expect(parts).toMatchObject({ weights: 0, kv: 1, engine: 0 });
-    expect(parts.compute).toBeCloseTo(0.1, 10);
-    expect(sumOf(parts)).toBeCloseTo(16, 10);
-  });
-
-  it('are what was allocated where the system tells no more', () => {
-    const parts = partsOf({ resident: null, app: null, process: 5.5 * gib, free: 5 * gib });
-    expect(parts).toEqual({ weights: 4, kv: 1, compute: 0.25, engine: 0.25, other: 5.5, free: 5 });
-    expect(sumOf(parts)).toBe(16);
-  });
+  it.each<[string, Partial<Memory>, Record<string, number>]>([
+    [
+      'are what is in memory; weights on pages of their file are not free, whatever the system calls them',
+      {},
+      { weights: 3.5, kv: 1, compute: 0.25, engine: 0.25, app: 0.5, other: 4, free: 6.5 },
+    ],
+    [
+      'count weights that were copied to memory of their own there',
+      { weightsMapped: gib, resident: { own: 4.5 * gib, weights: gib } },
+      { weights: 4, kv: 1, compute: 0.25, engine: 0.25, app: 0.5, other: 1, free: 9 },
+    ],
+    [
+      'are no larger than what has been touched',
+      { resident: { own: 1.1 * gib, weights: 0 } },
+      { weights: 0, kv: 1, compute: expect.closeTo(0.1), engine: 0, app: 0.5, other: expect.closeTo(4.4), free: 10 },
+    ],
+    [
+      'are what was allocated where the system tells no more',
+      { resident: null, app: null, process: 5.5 * gib, free: 5 * gib },
+      { weights: 4, kv: 1, compute: 0.25, engine: 0.25, other: 5.5, free: 5 },
+    ],
+  ])('%s', (_, changes, expected) => expect(partsOf(changes)).toEqual(expected));
 
   it('never are negative', () => {
     for (const changes of [{ free: 20 * gib }, { free: 0 }, { resident: { own: 0, weights: 0 } }, { resident: null }]) {
@@ -87,14 +84,12 @@ describe('the plots', () => {
   });
 });
 
-describe('the line in the strip', () => {
-  it('covers the whole answer in a bounded number of values', () => {
-    let line = emptySparkline;
-    for (let i = 0; i < 1000; i++) line = addSample(line, i < 500 ? 10 : 20);
-    expect(line.values.length).toBeLessThan(maxValues);
-    expect([line.values[0], line.values.at(-1)]).toEqual([10, 20]);
-    expect(line.stride * line.values.length + line.open.length).toBe(1000);
-  });
+it('the line in the strip covers the whole answer in a bounded number of values', () => {
+  let line = emptySparkline;
+  for (let i = 0; i < 1000; i++) line = addSample(line, i < 500 ? 10 : 20);
+  expect(line.values.length).toBeLessThan(maxValues);
+  expect([line.values[0], line.values.at(-1)]).toEqual([10, 20]);
+  expect(line.stride * line.values.length + line.open.length).toBe(1000);
 });
 
 it('says how long ago', () => {

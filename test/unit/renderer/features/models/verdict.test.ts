@@ -95,12 +95,10 @@ describe('the picture of the longest contexts', () => {
   });
 });
 
-describe('the slider of the context', () => {
-  it('ends at the trained length, and finds the nearest stop', () => {
-    expect(lengthStops(8192)).toEqual([2048, 3072, 4096, 6144, 8192]);
-    expect(lengthStops(1000)).toEqual([1000]);
-    expect(nearestStop(lengthStops(8192), 5000)).toBe(2);
-  });
+it('the slider of the context ends at the trained length, and finds the nearest stop', () => {
+  expect(lengthStops(8192)).toEqual([2048, 3072, 4096, 6144, 8192]);
+  expect(lengthStops(1000)).toEqual([1000]);
+  expect(nearestStop(lengthStops(8192), 5000)).toBe(2);
 });
 
 it('progress has how far, how fast and how long, each while it is known', () => {

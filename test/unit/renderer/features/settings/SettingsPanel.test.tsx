@@ -33,7 +33,7 @@ describe('the panel', () => {
     fireEvent.click(screen.getByTestId('settings-apply'));
     await waitFor(() => expect(changes()).toBeNull());
     expect(services.settings.get().context.typeV).toBe('turbo3');
-    await waitFor(() => expect(get().engine.status?.state).toBe('ready'));
+    await waitFor(() => expect([get().engine.status?.state, get().settings.applying]).toEqual(['ready', false]));
   });
 
   it('says what does not fit, offers what does, and loads it only when a person insists', async () => {
@@ -70,18 +70,13 @@ describe('the panel', () => {
   });
 });
 
-describe('the defaults', () => {
-  it('are those of the contract', () => {
-    const { context, sampling } = settingsSchema.parse({});
-    expect(defaultContext).toEqual(context);
-    expect(defaultSampling).toEqual(sampling);
-  });
-
-  it('keep to what the model was trained for', () => {
-    expect(defaultContextFor(4096).nCtx).toBe(4096);
-    expect(defaultContextFor(131_072).nCtx).toBe(8192);
-    expect(defaultContextFor(null)).toEqual(defaultContext);
-  });
+it('the defaults are those of the contract, and keep to what the model was trained for', () => {
+  const { context, sampling } = settingsSchema.parse({});
+  expect(defaultContext).toEqual(context);
+  expect(defaultSampling).toEqual(sampling);
+  expect(defaultContextFor(4096).nCtx).toBe(4096);
+  expect(defaultContextFor(131_072).nCtx).toBe(8192);
+  expect(defaultContextFor(null)).toEqual(defaultContext);
 });
 
 describe('what a change costs a chat', () => {
@@ -122,15 +117,10 @@ it('a change is told with the value before and after', () => {
   expect(changes).toEqual([/8,192.*16,384/, /K.*turbo4.*turbo3/, /auto.*4/].map((text) => expect.stringMatching(text)));
 });
 
-describe('stop strings', () => {
-  it('come back as they were', () => {
-    const stop = ['END', '\n\nUser:', 'a\\nb', '\t'];
-    expect(parseStops(printStops(stop))).toEqual(stop);
-  });
-
-  it('drop empty and repeated lines and keep the limits', () => {
-    expect(parseStops('a\n\na\nb')).toEqual(['a', 'b']);
-    expect(parseStops(Array.from({ length: 40 }, (_, i) => `s${i}`).join('\n'))).toHaveLength(16);
-    expect(parseStops('x'.repeat(500))[0]).toHaveLength(200);
-  });
+it('stop strings come back as they were, without empty and repeated lines, within the limits', () => {
+  const stop = ['END', '\n\nUser:', 'a\\nb', '\t'];
+  expect(parseStops(printStops(stop))).toEqual(stop);
+  expect(parseStops('a\n\na\nb')).toEqual(['a', 'b']);
+  expect(parseStops(Array.from({ length: 40 }, (_, i) => `s${i}`).join('\n'))).toHaveLength(16);
+  expect(parseStops('x'.repeat(500))[0]).toHaveLength(200);
 });

@@ -17,12 +17,9 @@ describe('the text in blocks', () => {
       return shownText(read, block, block.end >= end);
     });
 
-  it('shows every character once, and cuts no line', () => {
+  it('shows every character once, and cuts no line but one without a blank', () => {
     expect(shown(text).join('')).toBe(text);
     for (const block of shown(text).slice(2, -1)) expect(block.endsWith('\n')).toBe(true);
-  });
-
-  it('cuts somewhere when there is no blank, and loses nothing', () => {
     const dense = 'x'.repeat(text.length);
     expect(shown(dense).join('')).toBe(dense);
   });

@@ -82,30 +82,25 @@ describe('the depths of the curve', () => {
   });
 });
 
-describe('what is missing', () => {
+it('what is missing is said, each thing in its own words, and nothing where all is there', () => {
   const twice = typed();
   const first = twice.rows[0];
   const reading = draftDocument({ name: 'a', origin: { kind: 'dialog' } });
 
-  it('is said, each thing in its own words', () => {
-    const missing: [CompareForm, Parameters<typeof missingOf>[1]?][] = [
-      [typed({ text: ' ' })],
-      [typed({ kind: 'chat' })],
-      [typed({ kind: 'documents' })],
-      [typed({ kind: 'documents' }), [reading]],
-      [typed({ kind: 'documents' }), [report]],
-      [typed({ rows: typed().rows.slice(0, 1) })],
-      [{ ...twice, rows: first ? [first, { ...first, key: 99 }] : [] }],
-    ];
-    const said = missing.map(([form, documents = []]) => missingOf(form, documents));
-    expect(said).not.toContain(null);
-    expect(new Set(said).size).toBe(missing.length);
-  });
-
-  it('is nothing when all is there', () => {
-    expect(missingOf(typed(), [])).toBeNull();
-    expect(missingOf(typed({ kind: 'documents', question: 'Who?' }), [report])).toBeNull();
-  });
+  const missing: [CompareForm, Parameters<typeof missingOf>[1]?][] = [
+    [typed({ text: ' ' })],
+    [typed({ kind: 'chat' })],
+    [typed({ kind: 'documents' })],
+    [typed({ kind: 'documents' }), [reading]],
+    [typed({ kind: 'documents' }), [report]],
+    [typed({ rows: typed().rows.slice(0, 1) })],
+    [{ ...twice, rows: first ? [first, { ...first, key: 99 }] : [] }],
+  ];
+  const said = missing.map(([form, documents = []]) => missingOf(form, documents));
+  expect(said).not.toContain(null);
+  expect(new Set(said).size).toBe(missing.length);
+  expect(missingOf(typed(), [])).toBeNull();
+  expect(missingOf(typed({ kind: 'documents', question: 'Who?' }), [report])).toBeNull();
 });
 
 it('adds a pair of types that is not there yet', () => {
@@ -120,16 +115,13 @@ describe('promptRoom', () => {
   const room = (tokens: number, longest: number | null, ...lengths: number[]) =>
     promptRoom({ rows: rows(...lengths), maxTokens: 256 }, tokens, longest);
 
-  it('says which contexts are too short, which end the answer early, and what would hold both', () => {
+  it('says which contexts are too short, which end the answer early, and what would hold both where the model can have it', () => {
     expect(room(4000, null, 4000, 4100, 4256, 8192)).toEqual({
       problems: ['too-short', 100, null, null],
       advice: expect.stringMatching(/4,000.*256/),
       needed: 5120,
     });
     expect(room(3840, null, 4096)).toEqual({ problems: [null], advice: null, needed: null });
-  });
-
-  it('offers nothing that the model cannot have', () => {
     expect(room(8192, 8192, 4096, 100_000)).toEqual({
       problems: ['too-short', 'too-short'],
       advice: expect.stringContaining('8,192'),

@@ -79,21 +79,15 @@ const tree = [node('a', null), node('b', 'a'), node('c', 'b'), node('d', 'a'), n
 const ids = (path: Message[]) => path.map((one) => one.id).join('');
 
 describe('pathTo', () => {
-  it('runs from the root to the leaf', () => {
+  it('runs from the root to the leaf, or to the newest message where that is unknown', () => {
     expect(ids(pathTo(tree, 'c'))).toBe('abc');
     expect(ids(pathTo(tree, 'f'))).toBe('adf');
-  });
-
-  it('falls back to the newest message when the leaf is unknown', () => {
     expect(ids(pathTo(tree, 'gone'))).toBe('adf');
     expect(ids(pathTo(tree, null))).toBe('adf');
   });
 
-  it('starts where a parent is missing', () => {
+  it('starts where a parent is missing, and ends in a ring and in an empty chat', () => {
     expect(ids(pathTo([node('x', 'lost'), node('y', 'x')], 'y'))).toBe('xy');
-  });
-
-  it('ends in a ring and in an empty chat', () => {
     expect(pathTo([node('x', 'y'), node('y', 'x')], 'x')).toHaveLength(2);
     expect(pathTo([], 'x')).toEqual([]);
   });
@@ -107,27 +101,22 @@ describe('branches', () => {
     expect(placeOf(children, node('a', null))).toEqual({ index: 0, count: 1, previousId: null, nextId: null });
   });
 
-  it('goes down to the newest leaf', () => {
+  it('goes down to the newest leaf, and leaves a ring', () => {
     expect(leafBelow(children, 'a')).toBe('f');
     expect(leafBelow(children, 'b')).toBe('c');
     expect(leafBelow(children, 'e')).toBe('e');
-  });
-
-  it('leaves a ring', () => {
     expect(leafBelow(indexChildren([node('x', 'y'), node('y', 'x')]), 'x')).toBe('y');
   });
 });
 
-describe('withMessages', () => {
-  it('replaces, adds, and keeps the other objects', () => {
-    const chat: Chat = {
-      ...{ id: '1', title: '', createdAt: 0, updatedAt: 0, pinned: false, folder: null },
-      ...{ messages: tree, leafId: 'f', systemPrompt: null, damagedLines: 0 },
-    };
-    const changed = { ...node('b', 'a'), text: 'new' };
-    const next = withMessages(chat, [changed, node('g', 'f')]);
-    expect(ids(next.messages)).toBe('abcdefg');
-    expect(next.messages[1]).toBe(changed);
-    expect(next.messages[2]).toBe(tree[2]);
-  });
+it('withMessages replaces, adds, and keeps the other objects', () => {
+  const chat: Chat = {
+    ...{ id: '1', title: '', createdAt: 0, updatedAt: 0, pinned: false, folder: null },
+    ...{ messages: tree, leafId: 'f', systemPrompt: null, damagedLines: 0 },
+  };
+  const changed = { ...node('b', 'a'), text: 'new' };
+  const next = withMessages(chat, [changed, node('g', 'f')]);
+  expect(ids(next.messages)).toBe('abcdefg');
+  expect(next.messages[1]).toBe(changed);
+  expect(next.messages[2]).toBe(tree[2]);
 });

@@ -5,21 +5,18 @@ import { hitOf, parseRanges, partText, rangesText, sectionsIn } from '@/renderer
 import { documentInfo, pages } from '@/test/fixtures/samples';
 
 describe('numbers of pages', () => {
-  it('are read as people write them', () => {
+  it('are read as people write them, and written in the shortest way', () => {
     expect(parseRanges('3-5, 12', 60)).toEqual([2, 3, 4, 11]);
     expect(parseRanges(' 12; 3 – 4,3,', 60)).toEqual([2, 3, 11]);
     expect(parseRanges('', 60)).toEqual([]);
+    expect(rangesText([2, 3, 4, 11])).toBe('3-5, 12');
+    expect(rangesText([])).toBe('');
+    expect(parseRanges(rangesText([0, 2, 3, 59]), 60)).toEqual([0, 2, 3, 59]);
   });
 
   it.each(['0', '3-', '61', '5-3', 'a', '1-99999999999'])('are refused: %s', (text) =>
     expect(parseRanges(text, 60)).toBeNull(),
   );
-
-  it('are written in the shortest way, and read back', () => {
-    expect(rangesText([2, 3, 4, 11])).toBe('3-5, 12');
-    expect(rangesText([])).toBe('');
-    expect(parseRanges(rangesText([0, 2, 3, 59]), 60)).toEqual([0, 2, 3, 59]);
-  });
 });
 
 describe('what of a document is in the context', () => {
@@ -78,8 +75,7 @@ describe('a passage that was found', () => {
   it('names the page of its words, not the one where it begins', () => {
     expect(hitOf(passage, 'lamp zebra', sections)).toMatchObject({ label: 'Page 2', at: 122 });
     expect(hitOf(passage, 'lamp', sections).text).toContain('a LAMP burned');
+    // the pages are not known yet
+    expect(hitOf(passage, 'lamp', null).label).toBe('Page 1');
   });
-
-  it('names its beginning while the pages are not known', () =>
-    expect(hitOf(passage, 'lamp', null).label).toBe('Page 1'));
 });

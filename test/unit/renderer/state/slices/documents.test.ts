@@ -196,25 +196,19 @@ describe('the budget', () => {
   });
 });
 
-describe('the panel', () => {
-  it('opens at a place, in place of the settings', async () => {
-    const { documents, actions, call, get } = await start();
-    const { documentId } = await attach(call, 'a.txt', '# One\n# Two\n# Three\n');
-    actions.ui.setSettings(true);
-    documents.openAt(documentId, { section: 2 });
-    expect(get().documents.panel).toMatchObject({ documentId, view: 'text', place: { section: 2 } });
-    expect(get().ui.settingsOpen).toBe(false);
-    await vi.waitFor(() => expect(get().documents.sections[documentId]).toHaveLength(3), waiting);
-    const before = get().documents.panel?.asked;
-    documents.openAt(documentId, { section: 2 });
-    expect(get().documents.panel?.asked).not.toBe(before);
-  });
-
-  it('says when the document is not stored any more', async () => {
-    const { documents, get } = await start();
-    documents.openAt('0d9b5ad4-0000-4000-8000-000000000000');
-    await vi.waitFor(() => expect(get().documents.panelError?.code).toBe('not-found'), waiting);
-  });
+it('the panel opens at a place, in place of the settings, and says when the document is not stored any more', async () => {
+  const { documents, actions, call, get } = await start();
+  const { documentId } = await attach(call, 'a.txt', '# One\n# Two\n# Three\n');
+  actions.ui.setSettings(true);
+  documents.openAt(documentId, { section: 2 });
+  expect(get().documents.panel).toMatchObject({ documentId, view: 'text', place: { section: 2 } });
+  expect(get().ui.settingsOpen).toBe(false);
+  await vi.waitFor(() => expect(get().documents.sections[documentId]).toHaveLength(3), waiting);
+  const before = get().documents.panel?.asked;
+  documents.openAt(documentId, { section: 2 });
+  expect(get().documents.panel?.asked).not.toBe(before);
+  documents.openAt('0d9b5ad4-0000-4000-8000-000000000000');
+  await vi.waitFor(() => expect(get().documents.panelError?.code).toBe('not-found'), waiting);
 });
 
 describe('leaving out the oldest messages', () => {
@@ -227,36 +221,28 @@ describe('leaving out the oldest messages', () => {
     } as unknown as AppState;
   }
 
-  it('is offered once: by the last answer where that ended for want of room, else by the composer', () => {
+  it('is offered once, by the last answer where that ended for want of room, and only where it would do', () => {
     expect(selectOffersLetGo(stateWith({}))).toBe(true);
     expect(selectOffersLetGo(stateWith({ stopReason: 'context-full' }))).toBe(false);
-  });
-
-  it('is offered only where it would do', () => {
     expect(selectOffersLetGo(stateWith({ leaveOut: false }))).toBe(false);
     const fitting = { ...stateWith({}), budget: { key: '', budget: promptBudget(), error: null } };
     expect(selectOffersLetGo(fitting)).toBe(false);
   });
 });
 
-describe('a longer context', () => {
-  it('says how long a context has to be, up to what the model was trained for', () => {
-    const budget = promptBudget({ documents: 9000 });
-    expect(neededLength(budget, 1024, null)).toBe(10_240);
-    expect(neededLength(budget, 1024, 131_072)).toBe(10_240);
-    expect(neededLength(budget, 1024, 10_100)).toBe(10_100);
-    expect(neededLength(budget, 1024, 8192)).toBeNull();
-  });
-
-  it('offers the chosen types first, and only smaller ones below', () => {
-    const offers = (type: CacheType, values: number) => {
-      const context = { nCtx: 16_384, typeK: type, typeV: type };
-      return roomOffers(fitOf(context, { weights: 48e6, values, longest: 16_384 }), 16_384).map(({ typeK }) => typeK);
-    };
-    expect(offers('f16', 2048)).toEqual(['f16', 'turbo4', 'turbo3']);
-    expect(offers('turbo4', 2048)).toEqual(['turbo4', 'turbo3']);
-    expect(offers('turbo3', 2048)).toEqual(['turbo3']);
-    expect(offers('f16', 512_000)).toEqual(['turbo3']);
-    expect(offers('turbo4', 100_000_000)).toEqual([]);
-  });
+it('a longer context is as long as it has to be, and offered with the chosen types first, then with smaller ones', () => {
+  const budget = promptBudget({ documents: 9000 });
+  expect(neededLength(budget, 1024, null)).toBe(10_240);
+  expect(neededLength(budget, 1024, 131_072)).toBe(10_240);
+  expect(neededLength(budget, 1024, 10_100)).toBe(10_100);
+  expect(neededLength(budget, 1024, 8192)).toBeNull();
+  const offers = (type: CacheType, values: number) => {
+    const context = { nCtx: 16_384, typeK: type, typeV: type };
+    return roomOffers(fitOf(context, { weights: 48e6, values, longest: 16_384 }), 16_384).map(({ typeK }) => typeK);
+  };
+  expect(offers('f16', 2048)).toEqual(['f16', 'turbo4', 'turbo3']);
+  expect(offers('turbo4', 2048)).toEqual(['turbo4', 'turbo3']);
+  expect(offers('turbo3', 2048)).toEqual(['turbo3']);
+  expect(offers('f16', 512_000)).toEqual(['turbo3']);
+  expect(offers('turbo4', 100_000_000)).toEqual([]);
 });

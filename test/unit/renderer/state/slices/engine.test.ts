@@ -5,8 +5,10 @@ import { selectProblem } from '@/renderer/state/slices/ui';
 import { openWindow } from '@/test/fixtures/renderer/window';
 import { readyStatus } from '@/test/fixtures/samples';
 
-it('is known to have been restarted until the person has seen it', async () => {
-  const { engineIs, get, actions } = await openWindow({ start: false });
+it('is known to have been restarted until the person has seen it; commands of the menu are handed on', async () => {
+  const { engineIs, get, actions, bridge, commands } = await openWindow({ start: false });
+  bridge.emit('onCommand', { command: 'search' });
+  expect(commands).toHaveBeenCalledWith('search');
   engineIs({ state: 'restarting' });
   expect(get().engine.recovered).toBe(false);
   engineIs({ state: 'ready', restarts: 1 });
@@ -23,12 +25,6 @@ it('tells a failed load once, by its status', async () => {
   await actions.models.select('other');
   expect(selectProblem(get())).toBeNull();
   expect(get().models.selectingId).toBeNull();
-});
-
-it('hands commands of the menu on', async () => {
-  const { bridge, commands } = await openWindow({ start: false });
-  bridge.emit('onCommand', { command: 'search' });
-  expect(commands).toHaveBeenCalledWith('search');
 });
 
 it('is read each second while the services have no news, and not while they are away', async () => {

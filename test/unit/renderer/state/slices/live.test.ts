@@ -1,6 +1,6 @@
 /** An answer while it is written: its text, the strip's figures thinned out, and the history behind the plots. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { AnswerStats, Message, Summary, SummaryPart } from '@/electron/contract/chats';
+import type { Message, Summary, SummaryPart } from '@/electron/contract/chats';
 import type { LiveStats, StreamFrame } from '@/electron/contract/engine';
 import {
   type HistoryPoint,
@@ -25,15 +25,11 @@ import {
   resumeAnswer,
   showEveryMs,
 } from '@/renderer/state/slices/live';
-import { memory, message, readyStatus, liveStats as writing } from '@/test/fixtures/samples';
+import { answerStats, memory, message, readyStatus, liveStats as writing } from '@/test/fixtures/samples';
 
 const ids = { requestId: 'r', chatId: 'c', messageId: 'm' };
 const reading: LiveStats = { ...writing, phase: 'prefill', prefillMsLeft: 500, tokensPerSecondNow: 0 };
-const ended: AnswerStats = {
-  ...{ promptTokens: 10, cachedTokens: 0, restoredTokens: 0, rereadTokens: 0, parts: 1, answerTokens: 5, ttftMs: 100 },
-  ...{ promptTokensPerSecond: 100, tokensPerSecond: 33, contextUsed: 15, contextSize: 512, seed: 1 },
-  ...{ typeK: 'turbo4', typeV: 'turbo4' },
-};
+const ended = { ...answerStats, tokensPerSecond: 33 };
 const frame = (text: string, phase: LiveStats['phase'] = 'decode'): StreamFrame => ({
   ...ids,
   text,
@@ -42,17 +38,10 @@ const frame = (text: string, phase: LiveStats['phase'] = 'decode'): StreamFrame 
 });
 
 describe('the stream of an answer', () => {
-  it('grows by frames', () => {
-    const state = addFrame(addFrame(beginAnswer(initialStream, ids), frame('Hel')), frame('lo'));
-    expect(state.live.m).toMatchObject({ text: 'Hello', fromStart: true });
-  });
-
   it('keeps frames that come before the answer of the call', () => {
     const state = beginAnswer(addFrame(initialStream, frame('Hel')), ids);
     expect(state.live.m).toMatchObject({ text: 'Hel', fromStart: true });
-  });
-
-  it('knows that it joined in the middle', () => {
+    // joined in the middle, and at the start
     expect(addFrame(initialStream, frame('lo')).live.m?.fromStart).toBe(false);
     expect(addFrame(initialStream, frame('', 'prefill')).live.m?.fromStart).toBe(true);
   });
@@ -65,14 +54,11 @@ describe('the stream of an answer', () => {
     expect(state.live.m).toMatchObject({ requestId: 'r', text: 'Hello', thinking: 'Hm', fromStart: true });
   });
 
-  it('does not come back by a late frame or a late answer of the call', () => {
+  it('does not come back by a late frame or a late answer of the call, and leaves other answers alone', () => {
     const ended = endAnswer(beginAnswer(initialStream, ids), 'm', null);
     expect(addFrame(ended, frame('late'))).toBe(ended);
     expect(beginAnswer(ended, ids)).toBe(ended);
     expect(ended.live).toEqual({});
-  });
-
-  it('leaves other answers alone, as the objects that they are', () => {
     const two = addFrame(beginAnswer(initialStream, ids), { ...frame('x'), messageId: 'n' });
     expect(endAnswer(two, 'n', null).live.m).toBe(two.live.m);
   });
@@ -158,14 +144,10 @@ describe('the figures of the strip', () => {
     expect(state().sparkline.values).toEqual([33]);
   });
 
-  it('are not those of an answer that waits', () => {
+  it('are not those of an answer that waits, and leave nothing that runs on when one ends between two of them', () => {
     const { actions, shown } = setUp();
     actions.frame('m', { ...reading, phase: 'queued' });
     expect(shown).toEqual([]);
-  });
-
-  it('leave nothing that runs on when an answer ends between two of them', () => {
-    const { actions, shown } = setUp();
     actions.frame('m', writing);
     actions.frame('m', { ...writing, answerTokens: 4 });
     actions.end('m', null);

@@ -60,22 +60,6 @@ it('a refusal is told where the name is typed', async () => {
   expect(get().ui.problem).toBeNull();
 });
 
-it('a new chat begins with the default preset; what was in no preset can be brought back', async () => {
-  const { get, conversation, presets, settings, save, forAll, prompt } = await start();
-  await settings.update({ systemPrompt: 'Be brief.' });
-  const { id } = await save('Reader');
-  await settings.update({ systemPrompt: 'Be long.' });
-  conversation.startNew();
-  expect(get().settings.saved?.systemPrompt).toBe('Be long.');
-  await presets.setDefault(id);
-  conversation.startNew();
-  await prompt('Be brief.');
-  await vi.waitFor(() => expect(get().presets.replaced).toMatchObject({ by: 'Reader' }), waiting);
-  await presets.restoreReplaced();
-  expect(get().presets.replaced).toBeNull();
-  expect(forAll().systemPrompt).toBe('Be long.');
-});
-
 it('values of another preset are not told of when a new chat begins with the default one', async () => {
   const { get, conversation, presets, settings, save, prompt, bridge } = await start();
   for (const name of ['Brief', 'Long']) {
@@ -91,11 +75,13 @@ it('values of another preset are not told of when a new chat begins with the def
   expect(get().presets.replaced).toBeNull();
 });
 
-it('undo leaves what a model has of its own out of what is set for all models', async () => {
+it('a new chat begins with the default preset; undo brings back what was in no preset, and leaves what a model has of its own', async () => {
   const { get, conversation, presets, settings, save, forAll, call } = await start(true);
   const { id } = await save('Reader');
-  await presets.setDefault(id);
   await settings.update({ systemPrompt: 'Be long.', sampling: { temperature: 0.5 } });
+  conversation.startNew();
+  expect(get().settings.saved?.systemPrompt).toBe('Be long.');
+  await presets.setDefault(id);
   const { sampling } = forAll();
   const modelId = get().models.list?.[0]?.id ?? '';
   const own = { ...sampling, temperature: 0 };
@@ -105,6 +91,7 @@ it('undo leaves what a model has of its own out of what is set for all models', 
   await vi.waitFor(() => expect(get().presets.replaced?.by).toBe('Reader'), waiting);
   expect(forAll().systemPrompt).toBe('');
   await presets.restoreReplaced();
+  expect(get().presets.replaced).toBeNull();
   expect(forAll()).toMatchObject({ systemPrompt: 'Be long.', sampling });
   expect(get().settings.saved?.sampling).toEqual(own);
 });

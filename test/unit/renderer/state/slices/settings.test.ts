@@ -9,68 +9,29 @@ import { fitOf } from '@/test/fixtures/samples';
 
 const defaults = settingsSchema.parse({});
 
-describe('context settings', () => {
-  it('wait for Apply, and then load the model once', async () => {
-    const { actions, get, services, transports } = await openWindow();
-    const loads = () => transports[0]?.sent.filter((sent) => (sent as { name?: string }).name === 'load').length;
-    actions.settings.editContext({ nCtx: 4096 });
-    expect(services.settings.get().context.nCtx).toBe(8192);
-    expect(loads()).toBe(1);
-    await actions.settings.applyContext();
-    expect(services.settings.get().context.nCtx).toBe(4096);
-    expect(get().settings).toMatchObject({ draft: {}, applying: false });
-    expect(get().engine.status?.context?.nCtx).toBe(4096);
-    expect(loads()).toBe(2);
-  });
-
-  it('are loaded although they do not fit where a person insists', async () => {
-    const { actions, bridge } = await openWindow();
-    actions.settings.editContext({ nCtx: 65_536 });
-    await actions.settings.applyContext(true);
-    expect(bridge.inputs('settings.update')).toEqual([{ context: { nCtx: 65_536 }, apply: { force: true } }]);
-    await actions.engine.reload(true);
-    expect(bridge.inputs('engine.reload')).toEqual([{ force: true }]);
-  });
-
-  it('are written down and loaded when an offer is taken', async () => {
-    const { actions, get } = await openWindow();
-    await actions.settings.takeOffer({ typeK: 'turbo3', typeV: 'turbo3' });
-    expect(get().settings).toMatchObject({ draft: {}, saved: { context: { typeK: 'turbo3', typeV: 'turbo3' } } });
-    expect(get().engine.status?.state).toBe('ready');
-  });
-
-  it('hold only what differs from the saved ones while they are edited', () => {
-    const { context } = defaults;
-    const draft = changeDraft({}, { nCtx: 4096, typeK: 'turbo3' }, context);
-    expect(draft).toEqual({ nCtx: 4096, typeK: 'turbo3' });
-    expect(changeDraft(draft, { nCtx: context.nCtx }, context)).toEqual({ typeK: 'turbo3' });
-  });
+it('context settings are written down and loaded when an offer is taken; a draft holds only what differs from the saved ones', async () => {
+  const { actions, get } = await openWindow();
+  await actions.settings.takeOffer({ typeK: 'turbo3', typeV: 'turbo3' });
+  expect(get().settings).toMatchObject({ draft: {}, saved: { context: { typeK: 'turbo3', typeV: 'turbo3' } } });
+  expect(get().engine.status?.state).toBe('ready');
+  const { context } = defaults;
+  const draft = changeDraft({}, { nCtx: 4096, typeK: 'turbo3' }, context);
+  expect(draft).toEqual({ nCtx: 4096, typeK: 'turbo3' });
+  expect(changeDraft(draft, { nCtx: context.nCtx }, context)).toEqual({ typeK: 'turbo3' });
 });
 
-describe('other settings', () => {
-  it('are shown at once, and go back when they are refused', async () => {
-    const { actions, get, bridge } = await openWindow({ start: false });
-    const full = { code: 'storage-failed', message: 'No.', hint: '' } as const;
-    bridge.refuse('settings.update', full);
-    const writing = bridge.hold('settings.update');
-    const updating = actions.settings.update({ theme: 'dark' });
-    expect(get().settings.saved?.theme).toBe('dark');
-    writing.open();
-    await updating;
-    expect(get().settings.saved?.theme).toBe('system');
-    expect(selectProblem(get())).toEqual(full);
-  });
-
-  it('change at every depth and leave the rest', () => {
-    const next = applyPatch(defaults, { theme: 'dark', sampling: { topK: 1 }, context: { nCtx: 512 } });
-    expect(next).toEqual({
-      ...defaults,
-      theme: 'dark',
-      sampling: { ...defaults.sampling, topK: 1 },
-      context: { ...defaults.context, nCtx: 512 },
-    });
-    expect(applyPatch(defaults, { theme: undefined }).theme).toBe('system');
-  });
+it('other settings are shown at once, and go back when they are refused', async () => {
+  const { actions, get, bridge } = await openWindow({ start: false });
+  const full = { code: 'storage-failed', message: 'No.', hint: '' } as const;
+  bridge.refuse('settings.update', full);
+  const writing = bridge.hold('settings.update');
+  const updating = actions.settings.update({ theme: 'dark' });
+  expect(get().settings.saved?.theme).toBe('dark');
+  writing.open();
+  await updating;
+  expect(get().settings.saved?.theme).toBe('system');
+  expect(selectProblem(get())).toEqual(full);
+  expect(applyPatch(defaults, { theme: undefined }).theme).toBe('system');
 });
 
 describe('what fits', () => {

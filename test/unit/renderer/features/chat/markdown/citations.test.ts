@@ -15,15 +15,11 @@ const page = (number: number, start: number): Section => ({
 });
 
 describe('citationsIn', () => {
-  it('reads pages as people and models write them', () => {
+  it('reads pages and other marks as people and models write them', () => {
     expect(cited('It is on page 12, see [Page 3] and p. 7.')).toEqual([pages(12), pages(3), pages(7)]);
-    expect(cited('pages 3-4, pp. 5–6, Pages 7 and 8, [pages 9 to 10]')).toEqual([
-      ...[pages(3, 4), pages(5, 6), pages(7, 8), pages(9, 10)],
-    ]);
+    const ranges = [pages(3, 4), pages(5, 6), pages(7, 8), pages(9, 10)];
+    expect(cited('pages 3-4, pp. 5–6, Pages 7 and 8, [pages 9 to 10]')).toEqual(ranges);
     expect(cited('a homepage 12, page twelve, step 4, page 1234567')).toEqual([]);
-  });
-
-  it('reads other marks by their words', () => {
     expect(cited('As [Lines 201-400] and [Early Years] say')).toEqual([
       { kind: 'mark', label: 'Lines 201-400' },
       { kind: 'mark', label: 'Early Years' },
@@ -32,11 +28,8 @@ describe('citationsIn', () => {
 
   it('keeps every character of the text', () => {
     const text = 'On page 12: "the bridge was closed for the winter" [Page 12].';
-    expect(
-      citationsIn(text)
-        .map((piece) => piece.text)
-        .join(''),
-    ).toBe(text);
+    const pieces = citationsIn(text).map((piece) => piece.text);
+    expect(pieces.join('')).toBe(text);
   });
 
   it('reads quotations of some length, and is not led astray by short ones', () => {
@@ -88,19 +81,17 @@ describe('targetsOf', () => {
   });
 });
 
-describe('documentsAlong', () => {
-  it('adds up along a branch, and stays the same string where nothing is added', () => {
-    const attachment = (documentId: string) => ({
-      documentId,
-      name: `${documentId}.pdf`,
-      part: { kind: 'whole' as const },
-    });
-    const branch = [[], [attachment('a')], [], [attachment('a'), attachment('b')], []];
-    const along = documentsAlong(branch.map((attachments) => ({ attachments })));
-    expect(
-      along.map((text) => (text === '' ? [] : JSON.parse(text).map(({ name }: { name: string }) => name))),
-    ).toEqual([...[[], ['a.pdf'], ['a.pdf'], ['a.pdf', 'b.pdf'], ['a.pdf', 'b.pdf']]]);
+it('documentsAlong adds up along a branch, and stays the same string where nothing is added', () => {
+  const attachment = (documentId: string) => ({
+    documentId,
+    name: `${documentId}.pdf`,
+    part: { kind: 'whole' as const },
   });
+  const branch = [[], [attachment('a')], [], [attachment('a'), attachment('b')], []];
+  const along = documentsAlong(branch.map((attachments) => ({ attachments })));
+  expect(along.map((text) => (text === '' ? [] : JSON.parse(text).map(({ name }: { name: string }) => name)))).toEqual([
+    ...[[], ['a.pdf'], ['a.pdf'], ['a.pdf', 'b.pdf'], ['a.pdf', 'b.pdf']],
+  ]);
 });
 
 describe('citePlugin', () => {
@@ -123,12 +114,8 @@ describe('citePlugin', () => {
 
   it('makes links in words, never in code or in other links', () => {
     const { all, links } = linksIn(
-      ...[
-        text('See page 2 of '),
-        element('code', text('page 3')),
-        text(' in the diary, '),
-        element('a', text('page 4')),
-      ],
+      ...[text('See page 2 of '), element('code', text('page 3'))],
+      ...[text(' in the diary, '), element('a', text('page 4'))],
     );
     expect(all).toBe('<root><p>See page 2 of <code>page 3</code> in the diary, <a>page 4</a></p></root>');
     expect(links).toEqual([{ cites: pages(2), named: 1, shown: 'page 2' }]);

@@ -16,13 +16,10 @@ describe('withFormulas', () => {
     untouched('Escaped: \\$x^2\\$ stays.');
   });
 
-  it('reads formulas between single dollar signs', () => {
+  it('reads formulas between single dollar signs, and the signs of LaTeX', () => {
     expect(written('Let $x$ be $a + b$.')).toBe('Let $$x$$ be $$a + b$$.');
     expect(written('so $E = mc^2$, and $\\alpha_1$.')).toBe('so $$E = mc^2$$, and $$\\alpha_1$$.');
     expect(written('costs $5 where $n^2$ grows')).toBe('costs $5 where $$n^2$$ grows');
-  });
-
-  it('reads the signs of LaTeX', () => {
     expect(written('Where \\(f(x)\\) is')).toBe('Where $$f(x)$$ is');
     expect(written('\\[\n\\int_0^1 x\\,dx\n\n= \\tfrac12\n\\]')).toBe('$$\n\\int_0^1 x\\,dx\n= \\tfrac12\n$$');
     expect(written('1. first\n   \\[ a \\]')).toBe('1. first\n   $$\n   a\n   $$');
@@ -35,14 +32,11 @@ describe('withFormulas', () => {
     expect(written('$$\na\n\\\\[2pt] b\n$$')).toBe('$$\na\n\\\\[2pt] b\n$$');
   });
 
-  it('touches no code', () => {
+  it('touches no code, and waits for the end of a formula that is still being written', () => {
     untouched('`$x^2$` and ``\\(a\\)``');
     untouched('```tex\n$x^2$ \\[ a \\]\n```');
     untouched('~~~\n$x_1$\n');
     expect(written('```\n$a^2$\n```\n$b^2$')).toBe('```\n$a^2$\n```\n$$b^2$$');
-  });
-
-  it('waits for the end of a formula that is still being written', () => {
     untouched('and so \\[ \\frac{1}{2');
     untouched('and so $x^');
   });
@@ -54,7 +48,7 @@ describe('renderFormula', () => {
     expect(renderFormula('\\frac{a}{', true)).toBeNull();
   });
 
-  it('gives a model neither links nor images nor markup', () => {
+  it('gives a model neither links nor images nor markup, and ends what grows without end', () => {
     const tries = [
       '\\href{https://example.com}{x}',
       '\\includegraphics{https://example.com/x.png}',
@@ -62,9 +56,6 @@ describe('renderFormula', () => {
     ];
     for (const tex of tries) expect(renderFormula(tex, false) ?? '').not.toMatch(/href=|<img|class="a"/);
     expect(renderFormula('\\text{<img src=x onerror=alert(1)>}', false)).not.toContain('<img');
-  });
-
-  it('ends what grows without end', () => {
     expect(renderFormula('\\def\\a{\\a\\a}\\a', false)).toBeNull();
     expect(renderFormula('x'.repeat(10_000), false)).toBeNull();
   });
