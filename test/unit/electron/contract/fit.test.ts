@@ -95,12 +95,9 @@ describe('keepsCache', () => {
     ['a length that is cut to the trained one', { nCtx: 100_000 }, 8192, false],
   ])('%s', (_, change, used, kept) => expect(keepsCache(effective, { ...asked, ...change }, used, trained)).toBe(kept));
 
-  test('a type that the model runs as another one is that one', () => {
+  test('a type that the model runs as another one is that one; a stretched context keeps its cache only at its own length', () => {
     const typeK = { asked: 'turbo4', effective: 'q8_0', reason: 'no' };
     expect(keepsCache({ ...effective, typeK }, { ...asked, typeK: 'q8_0' }, 10, trained)).toBe(true);
-  });
-
-  test('a stretched context keeps its cache only at its own length', () => {
     const stretched = { ...effective, nCtx: 16_384, rope: { kind: 'yarn' as const, factor: 2 } };
     const keeps = (change: object) => keepsCache(stretched, { ...asked, rope: 'yarn', ...change }, 10, trained);
     expect(keeps({ nCtx: 16_300, batch: 64 })).toBe(true);

@@ -100,14 +100,14 @@ test('it gets a new one after a reload and after a restart of the engine, and no
 const screen = { x: 0, y: 0, width: 1920, height: 1080 };
 const bounds = { x: 100, y: 50, width: 900, height: 600 };
 
-async function pathOf(): Promise<string> {
-  return join(await temporaryFolder(), 'window.json');
-}
+const pathOf = async () => join(await temporaryFolder(), 'window.json');
 
-test('the window comes back where it was', async () => {
+test('the window comes back where it was, and at the default place where its file is damaged', async () => {
   const path = await pathOf();
   writeWindowState(path, { bounds, maximized: true });
   expect(readWindowState(path, [screen])).toEqual({ bounds, maximized: true });
+  await writeFile(path, '{"bounds":{"x":"left"}}');
+  expect(readWindowState(path, [screen])).toBeNull();
 });
 
 test.each([
@@ -121,10 +121,4 @@ test.each([
   expect(readWindowState(path, [screen])).toBeNull();
   const second = { x: 1920, y: -1000, width: 1920, height: 2080 };
   expect(readWindowState(path, [screen, second]) === null).toBe(odd.x < 1800);
-});
-
-test('a damaged file opens at the default place', async () => {
-  const path = await pathOf();
-  await writeFile(path, '{"bounds":{"x":"left"}}');
-  expect(readWindowState(path, [screen])).toBeNull();
 });

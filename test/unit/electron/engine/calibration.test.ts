@@ -94,10 +94,7 @@ test('a folder that cannot be written is told, and the measurements are used', a
   expect(attachCalibration.mock.lastCall?.[0]?.join()).toBe('1,2,3');
 });
 
-test('large models read less text', () => {
+test('large models read less text; contexts of about one length share a measurement', () => {
   expect([28e6, 2e9, 70e9].map(tokensFor)).toEqual([1024, 500, 256]);
-});
-
-test('contexts of about one length share a measurement', () => {
   expect([1, 512, 8000, 8192, 8193].map(positionsFor)).toEqual([512, 512, 8192, 8192, 16384]);
 });

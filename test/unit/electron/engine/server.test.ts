@@ -111,18 +111,13 @@ test('a changed context on the same weights does not load the file again', async
   expect(spy).toHaveBeenCalledTimes(2);
 });
 
-test('cancelLoad ends a load with the code cancelled', async () => {
+test('cancelLoad ends a load with the code cancelled; a later load replaces an earlier one', async () => {
   const loading = new Gate().hold(1);
   const { handlers, load } = setUp(createFakeEngine({ loading }));
   const loaded = load();
   await loading.reached();
   await handlers.cancelLoad(undefined);
   await expect(loaded).rejects.toMatchObject({ code: 'cancelled' });
-});
-
-test('a later load replaces an earlier one', async () => {
-  const loading = new Gate().hold(1);
-  const { handlers, load } = setUp(createFakeEngine({ loading }));
   const first = load();
   await loading.reached();
   const second = handlers.load({ path: '/second.gguf', context: { ...context, nCtx: 1024 }, calibration });

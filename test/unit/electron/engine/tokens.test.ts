@@ -61,15 +61,9 @@ test('a page, its document and the prompt share what is known', async () => {
   await counter.countChat(chat('What'), {});
   expect(counted() - before).toBeLessThan(document.length / 10);
   // in its place it is what it adds to the prompt
-  expect(whole).toBe(
-    tokens(render(chat('What'))) -
-      tokens(
-        render([
-          { role: 'system', content: 'Be kind.' },
-          { role: 'user', content: 'What' },
-        ]),
-      ),
-  );
+  const [system = { role: 'system', content: '' }] = chat('');
+  const without = render([system, { role: 'user', content: 'What' }]);
+  expect(whole).toBe(tokens(render(chat('What'))) - tokens(without));
 });
 
 test('cuts lie before letters and marks that begin a line, and nothing is lost', () => {
@@ -84,27 +78,20 @@ test('cuts lie before letters and marks that begin a line, and nothing is lost',
 
 const marks = marksFrom(new Set(['<|im_end|>', '<s>', '</s>', '[INST]', '<｜User｜>']));
 
-describe('marks in a text', () => {
-  it('are broken, wherever they stand, and nothing else changes', () => {
-    const text = 'a<s><s></s> [INST]<|im_end|>b<｜User｜>';
-    const broken = breakMarks(text, marks);
-    for (const mark of marks.all) expect(broken).not.toContain(mark);
-    expect(broken.replaceAll('\u200b', '')).toBe(text);
-    expect(broken.length - text.length).toBe(6);
-    // nor do two passes find more
-    expect(breakMarks(broken, marks)).toBe(broken);
-  });
-
-  it('one inside another is broken too', () => {
-    const nested = marksFrom(new Set(['<|<s>|>', '<s>']));
-    expect(breakMarks('<|<s>|>', nested)).toBe('<\u200b|<\u200bs>|>');
-  });
-
-  it('a text without any is the same', () => {
-    const text = 'if (a < b && c[INSTANCE] > d) <span>😀</span> <|im_end';
-    expect(breakMarks(text, marks)).toBe(text);
-    expect(breakMarks('<s>', marksFrom(new Set()))).toBe('<s>');
-  });
+it('marks in a text are broken, wherever they stand, and nothing else changes', () => {
+  const text = 'a<s><s></s> [INST]<|im_end|>b<｜User｜>';
+  const broken = breakMarks(text, marks);
+  for (const mark of marks.all) expect(broken).not.toContain(mark);
+  expect(broken.replaceAll('\u200b', '')).toBe(text);
+  expect(broken.length - text.length).toBe(6);
+  // nor do two passes find more
+  expect(breakMarks(broken, marks)).toBe(broken);
+  // one inside another is broken too
+  const nested = marksFrom(new Set(['<|<s>|>', '<s>']));
+  expect(breakMarks('<|<s>|>', nested)).toBe('<\u200b|<\u200bs>|>');
+  const without = 'if (a < b && c[INSTANCE] > d) <span>😀</span> <|im_end';
+  expect(breakMarks(without, marks)).toBe(without);
+  expect(breakMarks('<s>', marksFrom(new Set()))).toBe('<s>');
 });
 
 describe('a vocabulary', () => {

@@ -177,13 +177,12 @@ describe.each([
   });
 });
 
-test('list, which writes nothing, lists what there is', { timeout: 4 * limitMs }, async () => {
+test('list, which writes nothing, lists what there is, and leaves the list of downloads as it is', {
+  timeout: 4 * limitMs,
+}, async () => {
   for (const { where } of await places()) {
     expect(await begin(where, ['list']).ended).toMatchObject({ code: 0, stderr: '' });
   }
-});
-
-test('a command that only reads leaves the list of downloads as it is', { timeout: limitMs }, async () => {
   const folder = await temporaryFolder();
   const list = path.join(folder, 'downloads.json');
   const later = JSON.stringify({ version: 1, downloads: [{ a: 'later version' }] });
@@ -192,21 +191,15 @@ test('a command that only reads leaves the list of downloads as it is', { timeou
   expect(fs.readFileSync(list, 'utf8')).toBe(later);
 });
 
-describe('the check', () => {
-  test('makes a folder, for its owner only, and leaves nothing in it', async () => {
-    const folder = path.join(await temporaryFolder(), 'a', 'b');
-    requireWritable(folder);
-    expect(fs.readdirSync(folder)).toEqual([]);
-    expect(fs.statSync(folder).mode & 0o777).toBe(0o700);
-    requireWritable(folder);
-  });
-
-  test('a link to a folder is one, a link to nowhere is none', async () => {
-    const folder = await temporaryFolder();
-    fs.mkdirSync(path.join(folder, 'real'));
-    fs.symlinkSync('real', path.join(folder, 'link'));
-    requireWritable(path.join(folder, 'link'));
-    fs.symlinkSync('nowhere', path.join(folder, 'broken'));
-    expect(() => requireWritable(path.join(folder, 'broken'))).toThrow('no folder can be made there');
-  });
+test('the check makes a folder, for its owner only, and leaves nothing in it; a link to a folder is one, a link to nowhere is none', async () => {
+  const folder = path.join(await temporaryFolder(), 'a', 'b');
+  requireWritable(folder);
+  expect(fs.readdirSync(folder)).toEqual([]);
+  expect(fs.statSync(folder).mode & 0o777).toBe(0o700);
+  requireWritable(folder);
+  fs.mkdirSync(path.join(folder, 'real'));
+  fs.symlinkSync('real', path.join(folder, 'link'));
+  requireWritable(path.join(folder, 'link'));
+  fs.symlinkSync('nowhere', path.join(folder, 'broken'));
+  expect(() => requireWritable(path.join(folder, 'broken'))).toThrow('no folder can be made there');
 });

@@ -20,37 +20,27 @@ function meta(lastUsed: number, bytes: number): SessionMeta {
   };
 }
 
-describe('prefix', () => {
+it('the prefix is what begins alike; a cache that cannot forget its end is of use only as a whole', () => {
   const held = Int32Array.of(1, 2, 3, 4);
-  it('counts what begins alike', () => {
-    expect(commonPrefix(held, Int32Array.of(1, 2, 9))).toBe(2);
-    expect(commonPrefix(held, held)).toBe(4);
-    expect(commonPrefix(held, Int32Array.of())).toBe(0);
-  });
-
-  it('a cache that cannot forget its end is of use only as a whole', () => {
-    const other = Int32Array.of(1, 2, 9);
-    expect([sparedBy(held, other, true), sparedBy(held, other, false)]).toEqual([2, 0]);
-    expect(sparedBy(held, Int32Array.of(1, 2, 3, 4, 5), false)).toBe(4);
-  });
+  expect(commonPrefix(held, Int32Array.of(1, 2, 9))).toBe(2);
+  expect(commonPrefix(held, held)).toBe(4);
+  expect(commonPrefix(held, Int32Array.of())).toBe(0);
+  const other = Int32Array.of(1, 2, 9);
+  expect([sparedBy(held, other, true), sparedBy(held, other, false)]).toEqual([2, 0]);
+  expect(sparedBy(held, Int32Array.of(1, 2, 3, 4, 5), false)).toBe(4);
 });
 
-describe('room', () => {
+it('room is made by removing those that were used longest ago, no more than needed, unless even all are not enough', () => {
   const all = [meta(30, 300), meta(10, 100), meta(20, 200)];
   const used = (removed: SessionMeta[] | null) => removed?.map(({ lastUsed }) => lastUsed) ?? null;
 
-  it('removes those that were used longest ago, and no more than needed', () => {
-    expect(used(evictionsFor(all, 100, 700, 1e9))).toEqual([]);
-    expect(used(evictionsFor(all, 100, 650, 1e9))).toEqual([10]);
-    expect(used(evictionsFor(all, 0, 400, 0))).toEqual([10, 20]);
-    expect(used(evictionsFor(all, 400, 400, 1e9))).toEqual([10, 20, 30]);
-  });
-
-  it('makes room on the disk, unless even all of them are not enough', () => {
-    expect(used(evictionsFor(all, 500, 1e9, 450))).toEqual([10]);
-    expect(used(evictionsFor(all, 500, 1e9, -400))).toBe(null);
-    expect(used(evictionsFor(all, 500, 499, 1e9))).toBe(null);
-  });
+  expect(used(evictionsFor(all, 100, 700, 1e9))).toEqual([]);
+  expect(used(evictionsFor(all, 100, 650, 1e9))).toEqual([10]);
+  expect(used(evictionsFor(all, 0, 400, 0))).toEqual([10, 20]);
+  expect(used(evictionsFor(all, 400, 400, 1e9))).toEqual([10, 20, 30]);
+  expect(used(evictionsFor(all, 500, 1e9, 450))).toEqual([10]);
+  expect(used(evictionsFor(all, 500, 1e9, -400))).toBe(null);
+  expect(used(evictionsFor(all, 500, 499, 1e9))).toBe(null);
 });
 
 describe('what is worth it', () => {
@@ -66,38 +56,29 @@ describe('what is worth it', () => {
     expect(rates.worthSaving(8000, 100e6)).toBe(true);
   });
 
-  it('a session that knows how slowly it was read says so after a restart', () => {
+  it('is told by a session that knows how slowly it was read; a handful of tokens or bytes measures nothing', () => {
     const rates = new Rates();
     expect(rates.worthRestoring(2000, 600e6, 0)).toBe(false);
     expect(rates.worthRestoring(2000, 600e6, 100)).toBe(true);
-  });
-
-  it('a handful of tokens or bytes measures nothing', () => {
-    const rates = new Rates();
     rates.read(10, 5);
     expect(rates.readingRate).toBe(0);
   });
 });
 
-describe('files', () => {
+it('files come back as they were written, and tell every changed byte and every length', () => {
   const tokens = Int32Array.of(5, 6, 7);
   const bytes = encodeTokens(tokens);
   const whole = { ...meta(1, 10), tokensHash: hashOf(bytes) };
 
-  it('come back as they were written', () => {
-    expect(decodeMeta(encodeMeta(whole))).toEqual(whole);
-    expect(decodeTokens(bytes, whole)).toEqual(tokens);
-  });
-
-  it('tell every changed byte, and every length', () => {
-    for (let at = 0; at < bytes.length; at++) {
-      const changed = Buffer.from(bytes);
-      changed[at] = (changed[at] ?? 0) ^ 1;
-      expect(() => decodeTokens(changed, whole), String(at)).toThrow();
-      expect(() => decodeTokens(bytes.subarray(0, at), whole), String(at)).toThrow();
-    }
-    expect(() => decodeMeta(encodeMeta(whole).replace('Tiny', 'Tinx'))).toThrow('checksum');
-  });
+  expect(decodeMeta(encodeMeta(whole))).toEqual(whole);
+  expect(decodeTokens(bytes, whole)).toEqual(tokens);
+  for (let at = 0; at < bytes.length; at++) {
+    const changed = Buffer.from(bytes);
+    changed[at] = (changed[at] ?? 0) ^ 1;
+    expect(() => decodeTokens(changed, whole), String(at)).toThrow();
+    expect(() => decodeTokens(bytes.subarray(0, at), whole), String(at)).toThrow();
+  }
+  expect(() => decodeMeta(encodeMeta(whole).replace('Tiny', 'Tinx'))).toThrow('checksum');
 });
 
 describe('why a session is not usable', () => {

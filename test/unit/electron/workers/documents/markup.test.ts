@@ -21,10 +21,6 @@ describe('Markdown', () => {
     expect(found.sections.at(-1)?.end).toBe(text.length);
   });
 
-  it('without headings is found by its lines', async () => {
-    expect(outline(await extract('markdown', 'a\nb\n'))).toEqual(['lines 0 Lines 1-2']);
-  });
-
   it('has headings with marks at their end, or with nothing but marks', async () => {
     const lines = ['# a b # #', '##   c ##  ', '### #', '####', '#\td#', '# e  #f', '#######', '   # g \t', '    # h'];
     const found = outline(await extract('markdown', lines.join('\n\n')));
@@ -80,7 +76,8 @@ a | 1
     expect(await extract('html', russian)).toMatchObject({ text: 'Мир', notices: [] });
   });
 
-  it('without headings is found by its lines', async () => {
+  it('without headings is found by its lines, as other documents are', async () => {
+    expect(outline(await extract('markdown', 'a\nb\n'))).toEqual(['lines 0 Lines 1-2']);
     expect(outline(await extract('html', '<p>a<p>b'))).toEqual(['lines 0 Lines 1-3']);
     expect(outline(await extract('docx', makeDocx([paragraph('only')])))).toEqual(['lines 0 Line 1']);
   });

@@ -21,17 +21,21 @@ describe('a PDF', () => {
     expect(progress).toEqual([...progress].sort((a, b) => a - b));
   });
 
-  it('joins words that a line break cut, and leaves compounds their hyphen', async () => {
-    const lines = 'The well-known state-of-the-|art device gives an exam-|ple of a well-|known, simple rule.'.split(
-      '|',
-    );
-    const { text } = await extract('pdf', makePdf([{ lines }]));
-    expect(text).toBe('The well-known state-of-the-art\ndevice gives an example\nof a well-known,\nsimple rule.');
-  });
-
-  it('knows no word but its own for the broken ones', async () => {
-    const { text } = await extract('pdf', makePdf([{ lines: ['self-', 'made, inter-', 'esting, e-', 'mail'] }]));
-    expect(text).toBe('self-made,\ninteresting,\ne-mail');
+  it.each<[string, string, string]>([
+    [
+      'joins words that a line break cut, and leaves compounds their hyphen',
+      'The well-known state-of-the-|art device gives an exam-|ple of a well-|known, simple rule.',
+      'The well-known state-of-the-art\ndevice gives an example\nof a well-known,\nsimple rule.',
+    ],
+    [
+      'knows no word but its own for the broken ones',
+      'self-|made, inter-|esting, e-|mail',
+      'self-made,\ninteresting,\ne-mail',
+    ],
+    ['in Chinese is read by the maps that come with pdf.js', '\u4e2d\u6587\u4e66', '\u4e2d\u6587\u4e66'],
+  ])('%s', async (what, lines, text) => {
+    const made = makePdf([{ lines: lines.split('|') }], { chinese: what.startsWith('in Chinese') });
+    expect((await extract('pdf', made)).text).toBe(text);
   });
 
   it('keeps the columns of a page apart', async () => {
@@ -40,11 +44,6 @@ describe('a PDF', () => {
     const lines = [...column(72, ['left one', 'left two']), ...column(320, ['right one', 'right two'])];
     const { text } = await extract('pdf', makePdf([{ lines }]));
     expect(text).toBe('left one\nleft two\nright one\nright two');
-  });
-
-  it('in Chinese is read by the maps that come with pdf.js', async () => {
-    const { text } = await extract('pdf', makePdf([{ lines: ['\u4e2d\u6587\u4e66'] }], { chinese: true }));
-    expect(text).toBe('\u4e2d\u6587\u4e66');
   });
 
   it('says which pages are pictures', async () => {

@@ -30,13 +30,10 @@ describe('cutting', () => {
     expect(text.slice(last).trim()).toBe('');
   });
 
-  it('ends passages where paragraphs end', () => {
+  it('ends passages where paragraphs end, and gives nothing of an empty text', () => {
     const passages = cutPassages(book);
     expect(passages.length).toBeGreaterThan(10);
     for (const { start } of passages.slice(1)) expect(book.slice(start - 2, start)).toBe('\n\n');
-  });
-
-  it('gives nothing of an empty text', () => {
     expect(cutPassages('')).toEqual([]);
     expect(cutPassages(' \n ')).toEqual([]);
   });
@@ -102,7 +99,7 @@ describe('a scan', () => {
     expect((await (await textFile(text)).texts(query))[0]).toContain(words);
   });
 
-  it('ranks as the index does, and tells how many there are', async () => {
+  it('ranks as the index does, tells how many there are, and ends when nobody waits any more', async () => {
     const { search } = await textFile(text);
     const index = new PassageIndex(text);
     for (const query of ['lantern', 'lantern whale', 'wall 77', 'marseille']) {
@@ -112,13 +109,11 @@ describe('a scan', () => {
       expect(scanned?.all).toBe(indexed.all);
     }
     expect(await search('zzz')).toEqual({ passages: [], all: 0 });
-  });
-
-  it('finds the parts of no word but its beginning, and of a short word nothing but itself', async () => {
-    const { search } = await textFile(text);
+    // the parts of no word but its beginning, and of a short word nothing but itself
     expect((await search('antern'))?.all).toBe(0);
     expect((await search('lan'))?.all).toBe(0);
     expect((await search('lante'))?.all).toBe(2);
+    expect(await search('lantern', 5, AbortSignal.abort())).toBeNull();
   });
 
   it.each([
@@ -128,11 +123,6 @@ describe('a scan', () => {
     const whole = `${make(`空は青い、海は広い。 ${'😀 '.repeat(50)}`.repeat(40))} 灯台守は鯨油を使う。`;
     const { texts } = await textFile(whole);
     expect((await texts('鯨油'))[0]).toContain('灯台守は鯨油を使う');
-  });
-
-  it('ends when nobody waits any more', async () => {
-    const { search } = await textFile(text);
-    expect(await search('lantern', 5, AbortSignal.abort())).toBeNull();
   });
 
   it('is made of a text that is too long for an index, and once for a question', async () => {
