@@ -3,12 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { makeScale, plot, plotAll } from '../../bench/plot.mjs';
 
 describe('makeScale', () => {
-  it('places values on a linear and on a log axis', () => {
+  it('places values on a linear and on a log axis, with round ticks inside the domain', () => {
     expect(makeScale({ domain: [0, 10] }, [1], [0, 100]).at(2.5)).toBeCloseTo(25);
     expect(makeScale({ kind: 'log', domain: [1, 100] }, [1], [100, 0]).at(10)).toBeCloseTo(50);
-  });
-
-  it('gives round ticks inside the domain', () => {
     expect(makeScale({}, [0.3, 9.1], [0, 1]).ticks).toEqual([0, 2, 4, 6, 8, 10]);
     expect(makeScale({ kind: 'log', domain: [0.004, 0.11] }, [0.1], [0, 1]).ticks).toEqual([
       0.005, 0.01, 0.02, 0.05, 0.1,
@@ -39,13 +36,8 @@ describe('plot', () => {
   });
 
   it('keeps names of points and of lines apart', () => {
-    const near = [1, 1.01, 1.02].map((y) => ({
-      name: `line ${y}`,
-      points: [
-        { x: 1, y: 1 },
-        { x: 2, y },
-      ],
-    }));
+    const start = { x: 1, y: 1 };
+    const near = [1, 1.01, 1.02].map((y) => ({ name: `line ${y}`, points: [start, { x: 2, y }] }));
     const svg = plot({ title: 't', x: axis, y: axis, series: near });
     const rows = [...svg.matchAll(/y="([\d.]+)" style[^>]*>line/g)]
       .map((match) => Number(match[1]))
@@ -60,14 +52,8 @@ describe('plot', () => {
   });
 
   it('puts charts side by side', () => {
-    const chart = {
-      title: 't',
-      x: axis,
-      y: axis,
-      series: [{ name: 's', points: [{ x: 1, y: 1 }] }],
-      width: 300,
-      height: 200,
-    };
+    const series = [{ name: 's', points: [{ x: 1, y: 1 }] }];
+    const chart = { title: 't', x: axis, y: axis, series, width: 300, height: 200 };
     expect(plotAll([chart, chart, chart], 2)).toContain('viewBox="0 0 600 400"');
     expect(() => plot({ ...chart, series: [] })).toThrow('no points');
   });

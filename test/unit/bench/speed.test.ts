@@ -137,28 +137,23 @@ describe('variantsOf', () => {
   });
 });
 
-describe('ratios', () => {
-  it('interpolates quantiles', () => {
-    expect(median([5, 1, 3])).toBe(3);
-    expect(median([4, 1, 3, 2])).toBe(2.5);
-    expect(quantile([0, 10], 0.1)).toBeCloseTo(1);
-    expect(quantile([7], 0.9)).toBe(7);
-  });
-
-  it('compares within rounds, and only those that both have', () => {
-    const samples = new Map([
-      [1, 1],
-      [2, 20],
-      [3, 9],
-    ]);
-    const reference = new Map([
-      [1, 4],
-      [2, 80],
-    ]);
-    expect(ratioOf(samples, reference)).toEqual({ median: 4, p10: 4, p90: 4, rounds: 2 });
-    expect(ratioOf(samples, undefined)).toBeNull();
-    expect(ratioOf(samples, new Map([[7, 1]]))).toBeNull();
-  });
+it('ratios: quantiles are interpolated, and only rounds that both have are compared', () => {
+  expect(median([5, 1, 3])).toBe(3);
+  expect(median([4, 1, 3, 2])).toBe(2.5);
+  expect(quantile([0, 10], 0.1)).toBeCloseTo(1);
+  expect(quantile([7], 0.9)).toBe(7);
+  const samples = new Map([
+    [1, 1],
+    [2, 20],
+    [3, 9],
+  ]);
+  const reference = new Map([
+    [1, 4],
+    [2, 80],
+  ]);
+  expect(ratioOf(samples, reference)).toEqual({ median: 4, p10: 4, p90: 4, rounds: 2 });
+  expect(ratioOf(samples, undefined)).toBeNull();
+  expect(ratioOf(samples, new Map([[7, 1]]))).toBeNull();
 });
 
 describe('figuresOf', () => {
@@ -179,12 +174,9 @@ describe('figuresOf', () => {
     expect(figures.prefill?.turbo4?.[4096]?.bytesPerToken).toBeUndefined();
   });
 
-  it('keeps the order of the variants, whoever had the first turn', () => {
+  it('keeps the order of the variants, whoever had the first turn, and says what time did not allow', () => {
     const late = [...EVENTS].sort((a, b) => Number(b.variant === 'turbo4') - Number(a.variant === 'turbo4'));
     expect(Object.keys(figuresOf(late).decode ?? {})).toEqual(['q8_0 stock', 'q8_0', 'turbo4']);
-  });
-
-  it('says what time did not allow', () => {
     expect(figures.leftOut).toEqual(['prefill at depth 4096: 1 complete rounds only, for want of time']);
   });
 
@@ -238,24 +230,19 @@ describe('markdown', () => {
     expect(markdown({ ...RESULT, variants })).toContain('turbo4 ran as q8_0/turbo4: K has a bias.');
   });
 
-  it('draws a chart of what there is', () => {
+  it('draws a chart of what there is, and names depths', () => {
     const svg = charts(RESULT);
     expect(svg).toMatch(/^<svg[\s\S]*Decode against q8_0 stock[\s\S]*turbo4[\s\S]*<\/svg>\n$/);
     const { attentionDecode: _, ...rest } = RESULT;
     expect(charts(rest)).not.toContain('Attention alone');
-  });
-
-  it('names depths', () => {
     expect([0, '4096', 5000].map(depthName)).toEqual(['0', '4K', '5000']);
   });
 });
 
-describe('the document', () => {
-  it('measures GQA 2, 4 and 8', () => {
-    const shapes = documentShapes(parseOptions(['--write-docs']));
-    expect(shapes.map(({ shape }) => shape)).toEqual(['qwen3-0.6b', 'qwen3-0.6b-gqa4', 'qwen3-0.6b-gqa8']);
-    expect(shapes.map(({ prompts }) => prompts.length > 0)).toEqual([true, false, false]);
-    expect(shapes[0]?.parts).toContain('prefill');
-    expect(shapes.slice(1).map(({ parts }) => parts)).toEqual(Array(2).fill(['decode', 'attention-decode']));
-  });
+it('the document measures GQA 2, 4 and 8', () => {
+  const shapes = documentShapes(parseOptions(['--write-docs']));
+  expect(shapes.map(({ shape }) => shape)).toEqual(['qwen3-0.6b', 'qwen3-0.6b-gqa4', 'qwen3-0.6b-gqa8']);
+  expect(shapes.map(({ prompts }) => prompts.length > 0)).toEqual([true, false, false]);
+  expect(shapes[0]?.parts).toContain('prefill');
+  expect(shapes.slice(1).map(({ parts }) => parts)).toEqual(Array(2).fill(['decode', 'attention-decode']));
 });

@@ -45,16 +45,11 @@ describe('rewriting', () => {
   });
 });
 
-describe('signatures', () => {
-  it('numbers buffers and knows positions', () => {
-    expect(signaturesOf(SOURCE).map(({ name, template }) => [name, template])).toEqual([
-      ['kernel_sum', true],
-      ['kernel_plain', false],
-    ]);
-    expect(signaturesOf(SOURCE)[0]?.parameters.at(-1)).toEqual({ role: 'threadgroup_position_in_grid', index: -1 });
-  });
-
-  it('refuses an attribute that Metal has not', () => {
-    expect(() => signaturesOf('kernel void k(uint i [[thread_id]]) {}')).toThrow('unknown attribute thread_id');
-  });
+it('signatures number buffers and know positions; an attribute that Metal has not is refused', () => {
+  expect(signaturesOf(SOURCE).map(({ name, template }) => [name, template])).toEqual([
+    ['kernel_sum', true],
+    ['kernel_plain', false],
+  ]);
+  expect(signaturesOf(SOURCE)[0]?.parameters.at(-1)).toEqual({ role: 'threadgroup_position_in_grid', index: -1 });
+  expect(() => signaturesOf('kernel void k(uint i [[thread_id]]) {}')).toThrow('unknown attribute thread_id');
 });

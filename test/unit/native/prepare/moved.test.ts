@@ -77,29 +77,27 @@ describe("CMake's cache", () => {
   });
 });
 
-describe('the lock of a set-up', () => {
-  it('is waited for where it is held, and not where it came with a copy of the folder', async () => {
-    const folder = await temporaryFolder();
-    const file = path.join(folder, 'setup.lock');
-    const copy = path.join(folder, 'copy', 'setup.lock');
-    fs.mkdirSync(path.dirname(copy));
-    const order: string[] = [];
-    let release = () => {};
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    const waits = vi.fn(() => release());
-    await withLock(file, async () => {
-      order.push('first');
-      fs.copyFileSync(file, copy);
-      await withLock(copy, async () => void order.push('copy'), waits);
-      expect(waits).not.toHaveBeenCalled();
-      expect(fs.existsSync(copy)).toBe(false);
-    });
-    const first = withLock(file, () => held.then(() => void order.push('held')));
-    const second = withLock(file, async () => void order.push('waited'), waits);
-    await Promise.all([first, second]);
-    expect(waits).toHaveBeenCalledOnce();
-    expect(order).toEqual(['first', 'copy', 'held', 'waited']);
+it('the lock of a set-up is waited for where it is held, and not where it came with a copy of the folder', async () => {
+  const folder = await temporaryFolder();
+  const file = path.join(folder, 'setup.lock');
+  const copy = path.join(folder, 'copy', 'setup.lock');
+  fs.mkdirSync(path.dirname(copy));
+  const order: string[] = [];
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
   });
+  const waits = vi.fn(() => release());
+  await withLock(file, async () => {
+    order.push('first');
+    fs.copyFileSync(file, copy);
+    await withLock(copy, async () => void order.push('copy'), waits);
+    expect(waits).not.toHaveBeenCalled();
+    expect(fs.existsSync(copy)).toBe(false);
+  });
+  const first = withLock(file, () => held.then(() => void order.push('held')));
+  const second = withLock(file, async () => void order.push('waited'), waits);
+  await Promise.all([first, second]);
+  expect(waits).toHaveBeenCalledOnce();
+  expect(order).toEqual(['first', 'copy', 'held', 'waited']);
 });
