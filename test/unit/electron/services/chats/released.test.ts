@@ -133,17 +133,6 @@ test('what left stays out, so a turn that needs nothing begins with the prompt b
   expect(next.prompt.slice(0, last?.prompt.length)).toEqual(last?.prompt);
 }, 40_000);
 
-test('a question without a document needs room too', async () => {
-  const app = await setUp();
-  const { chatId, lookedUp } = await begin(app);
-  const { asked, leafId } = await askMany(app, chatId, lookedUp, 3);
-  expect(asked.at(-1)?.answer.released).toBeUndefined();
-  const { budget, answer, prompt } = await app.ask(chatId, leafId, 'word '.repeat(600).trim(), []);
-  expect(budget).toMatchObject({ fits: true, released: 2 });
-  expect(answer).toMatchObject({ released: 2, error: null });
-  expect(prompt.filter(({ role }) => role === 'user').map(marked)).toEqual([false, false, true, false]);
-}, 40_000);
-
 test('each branch has its own: an edit above a release knows nothing of it, an answer again reads the same', async () => {
   const app = await setUp();
   const { chatId, lookedUp } = await begin(app);

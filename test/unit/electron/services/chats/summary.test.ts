@@ -1,7 +1,7 @@
 /** Summaries by parts over the fake engine, in which a token is a word and an answer begins with the words of its prompt. */
 import { cp } from 'node:fs/promises';
 import { expect, test, vi } from 'vitest';
-import type { Message, Summary } from '@/electron/contract/chats';
+import type { Message, Summary, SummaryPart } from '@/electron/contract/chats';
 import type { Section } from '@/electron/contract/documents';
 import { partsOf, rangeLabel } from '@/electron/services/chats/summaryPlan';
 import { createFakeEngine } from '@/test/fixtures/fakeEngine';
@@ -47,6 +47,10 @@ async function summarize({ call, attachment }: App, kind: Summary['kind'] = 'sum
 
 const documentParts = ({ summary }: Message) => summary?.parts.filter(({ source }) => source.kind === 'document') ?? [];
 
+/** Where in the document it reads. */
+const stretchesOf = ({ source }: Pick<SummaryPart, 'source'>) =>
+  source.kind === 'document' && source.attachment.part.kind === 'passages' ? source.attachment.part.passages : [];
+
 /** The n-th end of this answer: it ends more than once where it was continued. */
 async function ends({ payloads }: App, id: string, count: number): Promise<Message> {
   return vi.waitFor(() => {
@@ -72,9 +76,7 @@ test('each section is in one part, the results are joined, follow-up questions s
   const parts = documentParts(message);
   expect(parts.length).toBeGreaterThan(3);
   expect(message.summary?.parts.every(({ ms, text }) => ms !== null && text !== '')).toBe(true);
-  const stretches = parts.flatMap(({ source }) =>
-    source.kind === 'document' && source.attachment.part.kind === 'passages' ? source.attachment.part.passages : [],
-  );
+  const stretches = parts.flatMap(stretchesOf);
   expect(stretches[0]?.start).toBe(0);
   for (const [i, { start }] of stretches.entries()) expect(start).toBe(stretches[i - 1]?.end ?? 0);
   expect(stretches.at(-1)?.end).toBe(long.length);
@@ -175,10 +177,11 @@ test('a section that is longer than the room is cut between words, at the end of
   };
   const parts = await partsOf(document, 200, false);
   expect(parts.map(({ label }) => label)).toEqual(['All (1 of 4)', 'All (2 of 4)', 'All (3 of 4)', 'All (4 of 4)']);
-  const words = parts.map(({ source }) => {
-    if (source.kind !== 'document' || source.attachment.part.kind !== 'passages') return '';
-    return source.attachment.part.passages.map(({ start, end }) => text.slice(start, end)).join('');
-  });
+  const words = parts.map((part) =>
+    stretchesOf(part)
+      .map(({ start, end }) => text.slice(start, end))
+      .join(''),
+  );
   expect(words.join('')).toBe(text);
   for (const piece of words) {
     expect(piece.endsWith('\n')).toBe(true);
