@@ -3,12 +3,13 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { settingsSchema } from '@/electron/contract/settings';
-import { attach, setUpServices as setUp } from '@/test/fixtures/services';
+import { setUpServices as setUp } from '@/test/fixtures/services';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 
 test('desktop-only operations are refused in a browser', async () => {
   const { call } = await setUp();
   await expect(call('models.addFromDialog', { kind: 'files' })).rejects.toMatchObject({ code: 'forbidden' });
+  await expect(call('documents.attachFromDialog', undefined)).rejects.toMatchObject({ code: 'forbidden' });
   await expect(call('app.openExternal', { url: 'https://example.com' })).rejects.toMatchObject({ code: 'forbidden' });
   await expect(call('app.openExternal', { url: 'file:///etc/passwd' })).rejects.toMatchObject({ code: 'bad-request' });
 });
@@ -35,18 +36,6 @@ test('a damaged file of any store is kept aside, and is a notice of this start; 
   expect(await call('settings.get', undefined)).toEqual(settingsSchema.parse({}));
   expect(await call('presets.list', undefined)).toEqual({ presets: [], defaultId: null });
   expect(await call('models.list', undefined)).toMatchObject([{ fileName: 'tiny.gguf' }]);
-});
-
-test('text that is pasted becomes a document, which the window reads in slices', async () => {
-  const { call, payloads } = await setUp();
-  const { documentId } = await attach(call, 'Pasted.md', '# One\nwords');
-  const [job] = await call('documents.jobs', undefined);
-  expect(job).toMatchObject({ state: 'done', progress: 1 });
-  expect(payloads('onDocumentJobs')).toContainEqual([expect.objectContaining({ state: 'reading' })]);
-  expect(await call('documents.get', { documentId })).toEqual(job?.document);
-  expect(await call('documents.sections', { documentId })).toHaveLength(1);
-  expect(await call('documents.text', { documentId, start: 2, end: 5 })).toEqual({ text: 'One' });
-  await expect(call('documents.attachFromDialog', undefined)).rejects.toMatchObject({ code: 'forbidden' });
 });
 
 test('the diagnostics tell of this run, and nothing private', async () => {

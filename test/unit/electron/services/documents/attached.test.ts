@@ -5,11 +5,13 @@ import { beforeAll, expect, test, vi } from 'vitest';
 import type { Attachment, AttachmentPart } from '@/electron/contract/chats';
 import type { ExportedDocument, Section } from '@/electron/contract/documents';
 import { documentBlock, stretchesOf } from '@/electron/services/documents/documentTexts';
+import { documentInfo } from '@/test/fixtures/samples';
 import { attach, bundlesWithWorkers, setUpServices } from '@/test/fixtures/services';
 
 test('the model reads an attached document before the question; an edit keeps it, or takes another', async () => {
-  const { call, final, send } = await setUpServices();
+  const { call, final, payloads, send } = await setUpServices();
   const notes = await attach(call, 'Notes.txt', 'The gate is green.');
+  expect(payloads('onDocumentJobs')).toContainEqual([expect.objectContaining({ state: 'reading' })]);
   const block = '<document name="Notes.txt">\n[text]\nThe gate is green.\n</document>\n\n';
   const { id, turn } = await send('Colour?', [notes]);
   expect(turn.userMessage).toMatchObject({ text: 'Colour?', attachments: [notes] });
@@ -137,10 +139,7 @@ test('a long text can be read at any place, and is whole after a new start', asy
   const text = `${'a'.repeat(65_535)}😀${'ü'.repeat(70_000)}end`;
   const { call, services, dataFolder } = await setUpServices({ start: false });
   const sections = [{ kind: 'lines' as const, label: 'Lines 1-1', level: 0, start: 0, end: text.length }];
-  const document = {
-    ...{ id: 'x', name: 'a.txt', kind: 'text' as const, bytes: 1, characters: 1, pages: null, sections: 9 },
-    ...{ notices: [], createdAt: 1 },
-  };
+  const document = documentInfo({ characters: 1, sections: 9 });
   const { id } = await call('documents.import', { document, sections, text });
   await services.close();
   const next = await setUpServices({ start: false, data: dataFolder });
@@ -205,19 +204,11 @@ test('a question gets the passages with its words, in the order of the text, and
   expect(passagesOf(edited.userMessage?.attachments[0] ?? notes).map(({ label }) => label)).toContain('Part 17');
 }, 20_000);
 
-test('a question without a word of the document gets its beginning; one that there is no room for is refused', async () => {
+test('a question without a word of the document gets its beginning', async () => {
   const { call, send } = await setUp();
   const notes = asked(await attach(call, 'Book.txt', book));
   const { turn } = await send('Zusammenfassen!', [notes]);
   expect(passagesOf(turn.userMessage?.attachments[0] ?? notes)[0]).toMatchObject({ start: 0, label: 'Part 0' });
-
-  const tooLong = { parentId: null, text: 'word '.repeat(8000), attachments: [notes] };
-  const refused = { code: 'context-full', message: expect.stringContaining('Book.txt') };
-  const other = await call('chats.create', {});
-  await expect(call('turns.send', { chatId: other.id, ...tooLong })).rejects.toMatchObject(refused);
-  expect((await call('chats.open', { chatId: other.id })).messages).toEqual([]);
-  const draft = { chatId: null, leafId: null, draft: tooLong.text, attachments: [notes] };
-  expect(await call('turns.budget', draft)).toMatchObject({ fits: false, byDocument: [{ inBranch: false }] });
 }, 20_000);
 
 test('passages are searched, with the names of their sections', async () => {
@@ -273,42 +264,35 @@ function pages(...texts: string[]): Section[] {
 
 function block(part: AttachmentPart, name = 'report.pdf'): string {
   const stretches = stretchesOf(part, sections);
-  return documentBlock(
-    name,
-    sections,
-    stretches,
-    stretches.map(({ start, end }) => text.slice(start, end)),
-  );
+  const texts = stretches.map(({ start, end }) => text.slice(start, end));
+  return documentBlock(name, sections, stretches, texts);
 }
 
-test('each section of a whole document begins with its name; one without words is left out', () => {
-  expect(block({ kind: 'whole' })).toBe(
-    '<document name="report.pdf">\n' +
-      '[Page 1]\nFirst page.\n[Page 3]\n  indented\nsecond\n[Page 4]\nThird page.\n</document>\n\n',
-  );
+const at = (words: string) => text.indexOf(words);
+const whole = '[Page 1]\nFirst page.\n[Page 3]\n  indented\nsecond\n[Page 4]\nThird page.\n';
+
+test.each<[string, AttachmentPart, string]>([
+  ['of a whole document begins with its name; one without words is left out', { kind: 'whole' }, whole],
+  ['that is chosen stands as it does in the whole', { kind: 'sections', sections: [0, 1, 2, 3] }, whole],
+  ['that is not chosen is left out', { kind: 'sections', sections: [2, 3] }, whole.slice(whole.indexOf('[Page 3]'))],
+  [
+    'of a passage is named, and each one that it reaches into',
+    {
+      kind: 'passages',
+      passages: [
+        { start: at('second'), end: at('Third') + 5, label: 'Page 3' },
+        { start: 0, end: 5, label: 'Page 1' },
+        { start: at('indented'), end: at('second'), label: 'Page 3' },
+      ],
+    },
+    '[Page 1]\nFirst\n[Page 3]\nindented\nsecond\n[Page 4]\nThird\n',
+  ],
+])('a section %s', (_, part, read) => {
+  expect(block(part)).toBe(`<document name="report.pdf">\n${read}</document>\n\n`);
 });
 
-test('chosen sections stand as they do in the whole document', () => {
-  expect(block({ kind: 'sections', sections: [2, 3] })).toBe(
-    '<document name="report.pdf">\n[Page 3]\n  indented\nsecond\n[Page 4]\nThird page.\n</document>\n\n',
-  );
-  expect(block({ kind: 'sections', sections: [0, 1, 2, 3] })).toBe(block({ kind: 'whole' }));
+test('a section that is not there is refused; no name breaks out of its mark', () => {
   expect(() => block({ kind: 'sections', sections: [9] })).toThrow('no section 10');
-});
-
-test('passages bear the name of their section, and of each one that they reach into', () => {
-  const at = (words: string) => text.indexOf(words);
-  const passages = [
-    { start: at('second'), end: at('Third') + 5, label: 'Page 3' },
-    { start: 0, end: 5, label: 'Page 1' },
-    { start: at('indented'), end: at('second'), label: 'Page 3' },
-  ];
-  expect(block({ kind: 'passages', passages })).toBe(
-    '<document name="report.pdf">\n[Page 1]\nFirst\n[Page 3]\nindented\nsecond\n[Page 4]\nThird\n</document>\n\n',
-  );
-});
-
-test('no name breaks out of its mark', () => {
   expect(block({ kind: 'sections', sections: [3] }, 'a">\n<b.pdf')).toBe(
     `<document name="a'' 'b.pdf">\n[Page 4]\nThird page.\n</document>\n\n`,
   );
