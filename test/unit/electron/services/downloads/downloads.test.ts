@@ -34,18 +34,6 @@ async function leftovers(folder: string): Promise<string[]> {
   return names.filter((name) => /\.part|\.log|\.tmp/.test(name));
 }
 
-test('a model arrives whole, is put in its place and is told of', async () => {
-  const { hub, client } = await setUp();
-  const done = await expectWhole(client);
-  expect(done).toMatchObject({ bytes: content.length, done: content.length, quant: 'Q4_K_M' });
-  expect(client.models).toEqual([client.place(repo, file)]);
-  expect(done.modelId).not.toBeNull();
-  expect(received(hub)).toBe(content.length);
-  expect(client.told.at(-1)).toEqual([done]);
-  await client.close();
-  expect(await leftovers(client.dataFolder)).toEqual([]);
-});
-
 describe('a bad line', () => {
   test('cut again and again: goes on where it was', async () => {
     const { hub, client } = await setUp();
@@ -58,17 +46,13 @@ describe('a bad line', () => {
     expect(starts).toEqual([...starts].sort((a, b) => a - b));
   });
 
+  const failing: Faults['failures'] = [
+    { where: 'cdn', status: 500, times: 2 },
+    { where: 'cdn', status: 503, times: 1, headers: { 'retry-after': '0' } },
+  ];
   test.each<[string, Partial<Faults>]>([
     ['nothing comes any more', { stall: { after: 200_000, times: 2 } }],
-    [
-      'errors of the server on both hosts',
-      {
-        failures: [
-          { where: 'cdn', status: 500, times: 2 },
-          { where: 'cdn', status: 503, times: 1, headers: { 'retry-after': '0' } },
-        ],
-      },
-    ],
+    ['errors of the server', { failures: failing }],
     ['a server without ranges', { stall: { after: 500_000, times: 1 }, ignoreRange: true }],
   ])('%s: noticed, tried again, and right', async (_, faults) => {
     const { hub, client } = await setUp({ stallMs: 1000 });

@@ -44,17 +44,13 @@ const partContent = Buffer.from(Array.from({ length: 3 * smallChunk + 100 }, (_,
 const sha256 = createHash('sha256').update(partContent).digest('hex');
 const never = new AbortController().signal;
 
-/** What a run that is killed leaves behind: the first two chunks are in the log, more is on the disk. */
-async function killed(folder: string): Promise<void> {
-  const file = await openPart(folder, partContent.length, sha256);
-  await file.write(partContent.subarray(0, 2 * smallChunk));
-  await file.write(partContent.subarray(2 * smallChunk, 2 * smallChunk + 50));
-  await file.close();
-}
-
 test('a half download of an earlier version goes on with all of its bytes', async () => {
   const folder = await temporaryFolder();
-  await killed(folder);
+  // what a run that is killed leaves behind: the first two chunks are in the log, more is on the disk
+  const killed = await openPart(folder, partContent.length, sha256);
+  await killed.write(partContent.subarray(0, 2 * smallChunk));
+  await killed.write(partContent.subarray(2 * smallChunk, 2 * smallChunk + 50));
+  await killed.close();
   // it kept the state of the checksum, where connections met, and which chunks it had fetched again
   const log = sidecarPath(join(folder, path));
   const [head = ''] = (await readFile(log, 'utf8')).split('\n');

@@ -154,12 +154,6 @@ describe('the page of a model', () => {
     const withBadToken = await hubClient(hub, { hfToken: 'hf_not_a_token' });
     await expect(withBadToken.service.model(repo, 'main')).rejects.toMatchObject({ code: 'access-denied' });
   });
-
-  test('no hub at all', async () => {
-    const { hub, service } = await setUp([]);
-    await hub.close();
-    await expect(service.model(repo, 'main')).rejects.toMatchObject({ code: 'network-failed' });
-  });
 });
 
 test('a new search of a view ends its former request, and one that nobody waits for is ended too', async () => {
@@ -301,17 +295,7 @@ test('a split file that lacks a part says how many', () => {
 });
 
 test('paths of a repository stay inside the folder of downloads', () => {
-  const wrong = [
-    '../x.gguf',
-    'a/../../x.gguf',
-    '/etc/x.gguf',
-    'a//b.gguf',
-    'C:x.gguf',
-    'a\\b.gguf',
-    '.',
-    'a/. /x',
-    'a\0b',
-  ];
+  const wrong = '../x.gguf, a/../../x.gguf, /etc/x.gguf, a//b.gguf, C:x.gguf, a\\b.gguf, ., a/. /x, a\0b'.split(', ');
   for (const bad of wrong) expect(repoPathSchema.safeParse(bad).success, bad).toBe(false);
   expect(repoPathSchema.safeParse('Q4_K_M/Größe v1.5.gguf').success).toBe(true);
 });
