@@ -79,18 +79,14 @@ test('a second crash within a minute waits for the rest of it; a person can end 
   expect(opened).toHaveLength(3);
 });
 
-test('a process that ends while it loads for want of memory is not loaded again', () => {
+test.each([
+  ['while it loads is want of memory, and not loaded again', true, 'out-of-memory'],
+  ['while nothing is loaded is an ordinary crash', false, 'engine-crashed'],
+])('a kill %s', (_, loading, code) => {
   const { host, crashes, last } = setUp();
-  host.work = { key: 'big', loading: true };
+  host.work = { key: 'big', loading };
   last().exit(killed);
-  expect(crashes).toEqual([crashOf('out-of-memory', { reload: false, asked: false })]);
-});
-
-test('a kill while nothing is loaded is an ordinary crash', () => {
-  const { host, crashes, last } = setUp();
-  host.work = { key: 'model', loading: false };
-  last().exit(killed);
-  expect(crashes[0]).toMatchObject({ error: { code: 'engine-crashed' }, reload: true });
+  expect(crashes).toEqual([crashOf(code, { reload: !loading, asked: false })]);
 });
 
 test('a process that dies at its start is given up after the second time', async () => {
@@ -126,7 +122,13 @@ test('a message of a process that is gone is ignored', async () => {
   expect(host.state).toBe('starting');
 });
 
-test('stop asks first and kills after the limit', async () => {
+test('stop asks first and kills after the limit, not before, and does not start it again', async () => {
+  const inTime = setUp();
+  const ended = inTime.host.stop(3000);
+  inTime.last().exit({ code: 0, signal: null });
+  await ended;
+  await vi.advanceTimersByTimeAsync(120_000);
+  expect([inTime.last().killed, inTime.opened.length]).toEqual([false, 1]);
   const { host, crashes, last } = setUp();
   const stopped = host.stop(3000);
   expect(last().sent).toEqual([{ type: 'shutdown' }]);
@@ -136,16 +138,6 @@ test('stop asks first and kills after the limit', async () => {
   await stopped;
   expect(last().killed).toBe(true);
   expect(crashes).toEqual([]);
-});
-
-test('stop does not kill a process that ends in time, and does not start it again', async () => {
-  const { host, opened, last } = setUp();
-  const stopped = host.stop(3000);
-  last().exit({ code: 0, signal: null });
-  await stopped;
-  await vi.advanceTimersByTimeAsync(120_000);
-  expect(last().killed).toBe(false);
-  expect(opened).toHaveLength(1);
 });
 
 test('the environment of the engine holds no secrets, and a failed assertion starts no debugger', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Memory } from '@/electron/contract/engine';
 import { appMemory, besideEngine, looksTheSame } from '@/electron/services/engine/engineMemory';
+import { memory } from '@/test/fixtures/samples';
 
 const status = (anonymousKib: number) => `RssAnon:\t${anonymousKib} kB\nRssFile:\t500000 kB\nRssShmem:\t10 kB\n`;
 
@@ -25,44 +26,33 @@ test('of the processes the engine is left out, and the one that looks at model f
 });
 
 const MiB = 1024 * 1024;
-const GiB = 1024 * MiB;
-const shown: Memory = {
-  weights: 600 * MiB,
-  weightsMapped: 600 * MiB,
-  kvK: 8 * MiB,
-  kvV: 8 * MiB,
-  kvF16: 64 * MiB,
-  compute: 20 * MiB,
-  process: 700 * MiB,
-  resident: { own: 90 * MiB, weights: 600 * MiB },
-  app: 100 * MiB,
-  total: 16 * GiB,
-  free: 9 * GiB,
-};
+const { free, compute, total } = memory;
 
 describe('two readings of the memory', () => {
   it('look the same when no figure changes by what a person could see', () => {
-    expect(looksTheSame(shown, { ...shown })).toBe(true);
-    expect(looksTheSame(shown, { ...shown, free: shown.free - 40 * MiB, process: shown.process + MiB })).toBe(true);
-    expect(looksTheSame({ ...shown, resident: null }, { ...shown, resident: null })).toBe(true);
+    expect(looksTheSame(memory, { ...memory })).toBe(true);
+    expect(looksTheSame(memory, { ...memory, free: free - 15 * MiB, process: 90e6 + MiB })).toBe(true);
+    expect(looksTheSame({ ...memory, resident: null }, { ...memory, resident: null })).toBe(true);
   });
 
-  it.each<[string, Partial<Memory>]>([
-    ['free memory', { free: shown.free - 60 * MiB }],
-    ['the process', { process: shown.process + 5 * MiB }],
-    ['the app', { app: shown.app === null ? 0 : shown.app + 2 * MiB }],
-    ['own pages', { resident: { own: 94 * MiB, weights: 600 * MiB } }],
-    ['pages of the weights', { resident: { own: 90 * MiB, weights: 500 * MiB } }],
-    ['mapped weights', { weightsMapped: 500 * MiB }],
-    ['weights', { weights: 500 * MiB }],
-    ['compute buffers', { compute: 22 * MiB }],
-    ['a byte of the K cache', { kvK: shown.kvK + 1 }],
-    ['a byte of the V cache', { kvV: shown.kvV + 1 }],
-    ['what f16 would take', { kvF16: shown.kvF16 + 1 }],
-    ['the total', { total: shown.total + 1 }],
-    ['what the system tells', { app: null }],
-    ['what the system tells of pages', { resident: null }],
-  ])('differ by %s', (_, change) => {
-    expect(looksTheSame(shown, { ...shown, ...change })).toBe(false);
+  it.each<Partial<Memory>>([
+    { free: free - 60 * MiB },
+    { process: 90e6 + 5 * MiB },
+    { app: 200e6 + 2 * MiB },
+    { resident: { own: 44e6, weights: 30e6 } },
+    { resident: { own: 40e6, weights: 20e6 } },
+    { weightsMapped: 20e6 },
+    { weights: 20e6 },
+    { compute: compute + 2 * MiB },
+    // the caches and the total to the byte
+    { kvK: memory.kvK + 1 },
+    { kvV: memory.kvV + 1 },
+    { kvF16: memory.kvF16 + 1 },
+    { total: total + 1 },
+    // what the system does not tell
+    { app: null },
+    { resident: null },
+  ])('differ by %j', (change) => {
+    expect(looksTheSame(memory, { ...memory, ...change })).toBe(false);
   });
 });

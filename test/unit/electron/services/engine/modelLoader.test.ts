@@ -3,20 +3,13 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { ConcertinaError } from '@/electron/contract/errors';
-import type { AddModelsResult } from '@/electron/contract/models';
 import { createFakeEngine } from '@/test/fixtures/fakeEngine';
 import { Gate } from '@/test/fixtures/gate';
 import { plan } from '@/test/fixtures/samples';
 import { holding, long, setUpServices as setUp } from '@/test/fixtures/services';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 
-test('the first start loads the embedded model and is ready to chat', async () => {
-  const { call } = await setUp();
-  const status = await call('engine.status', undefined);
-  const [embedded] = await call('models.list', undefined);
-  expect(embedded).toMatchObject({ source: 'embedded', fileName: 'tiny.gguf', problem: null });
-  expect(status).toMatchObject({ state: 'ready', modelId: embedded?.id, model: { name: 'Tiny' }, error: null });
-});
+const needs = { name: 'RAM', kind: 'ram' as const, weights: 9e15, mapped: 0, context: 0, compute: 0 };
 
 test('a load that is cancelled while the engine process starts does not happen', async () => {
   const { services, call } = await setUp({ start: false });
@@ -47,25 +40,22 @@ test('cancelling while the model is measured ends the measuring only, and the st
 
 test('a model that fails to load is told and not remembered, and the one before it is loaded again', async () => {
   const engine = createFakeEngine();
-  const { call, dataFolder } = await setUp({ engine });
-  const path = join(dataFolder, 'huge.gguf');
-  await writeFile(path, 'GGUF');
-  const { added }: AddModelsResult = await call('models.addPaths', { paths: [path] });
+  const { addModel, call } = await setUp({ engine });
+  const modelId = await addModel();
   vi.spyOn(engine, 'loadModel').mockRejectedValueOnce(new ConcertinaError('out-of-memory', 'It needs 900 GB.'));
   const [embedded] = await call('models.list', undefined);
-  const status = await call('models.select', { modelId: added[0]?.id ?? '' });
+  const status = await call('models.select', { modelId });
   expect(status).toMatchObject({
     ...{ state: 'ready', modelId: embedded?.id, error: null },
-    refused: { modelId: added[0]?.id, error: { code: 'out-of-memory', message: 'It needs 900 GB.' } },
+    refused: { modelId, error: { code: 'out-of-memory', message: 'It needs 900 GB.' } },
   });
   expect((await call('settings.get', undefined)).modelId).toBeNull();
-  expect(await call('models.select', { modelId: added[0]?.id ?? '' })).toMatchObject({ state: 'ready', refused: null });
-  expect((await call('settings.get', undefined)).modelId).toBe(added[0]?.id);
+  expect(await call('models.select', { modelId })).toMatchObject({ state: 'ready', refused: null });
+  expect((await call('settings.get', undefined)).modelId).toBe(modelId);
 });
 
 test('what does not fit is refused with the figures, told by engine.plan before, and loaded when it is forced', async () => {
   const engine = createFakeEngine();
-  const needs = { name: 'RAM', kind: 'ram' as const, weights: 9e15, mapped: 0, context: 0, compute: 0 };
   vi.spyOn(engine, 'estimate').mockResolvedValue({ ...plan, devices: [needs] });
   const { call, state } = await setUp({ engine, start: false });
   const [embedded] = await call('models.list', undefined);
@@ -125,8 +115,6 @@ test('a model that is chosen while the start still looks for its own is the one 
   expect(states).not.toContain('loading');
   expect(await state('ready')).toMatchObject({ modelId: other?.id });
 });
-
-const needs = { name: 'RAM', kind: 'ram' as const, weights: 9e15, mapped: 0, context: 0, compute: 0 };
 
 /** The embedded model is in use; `other` can be chosen. */
 async function withOther() {
@@ -315,16 +303,9 @@ test('an answer that ends at the close does not bring the engine back for change
   const states = statesOf(services);
   await services.engine.close();
   expect(await final(turn)).toMatchObject({ stopReason: 'interrupted' });
-  expect(states).not.toContain('loading');
-  expect(transports).toHaveLength(1);
-});
-
-test('settings that change after the close do not start the engine', async () => {
-  const { services, call, transports } = await setUp();
-  await services.engine.close();
-  const states = statesOf(services);
+  // nor do settings that change after it
   holdTimers();
-  await call('settings.update', { context: { nCtx: 1024 } });
+  await call('settings.update', { context: { nCtx: 2048 } });
   expect(vi.getTimerCount()).toBe(0);
   await vi.advanceTimersByTimeAsync(500);
   expect(states).not.toContain('loading');

@@ -1,9 +1,9 @@
 /** The engine process dies or goes silent: when it is started again, and what that does to an answer and to the model. */
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { RestartPolicy, startKey } from '@/electron/services/engine/watchdog';
+import { RestartPolicy } from '@/electron/services/engine/watchdog';
 import { holding, long, setUpServices as setUp } from '@/test/fixtures/services';
 
-const crash = (key: string, outOfMemory = false) => ({ key, outOfMemory });
+const crash = (key: string) => ({ key, outOfMemory: false });
 
 /** with these crashes behind it: what crashed, and when */
 function after(...crashes: [key: string, at: number][]): RestartPolicy {
@@ -12,32 +12,19 @@ function after(...crashes: [key: string, at: number][]): RestartPolicy {
   return policy;
 }
 
+const early = after(['a', 0], ['b', 10_000]);
+early.started(11_000);
+const well = after(['a', 0]);
+well.succeeded('a');
+
 test.each([
-  ['the first crash restarts at once and loads again', after(), 'a', 0, 0, true],
-  ['restarts are at least a minute apart', after(['a', 0]), 'b', 10_000, 50_000, true],
-  ['so is the one after a wait', after(['a', 0], ['b', 10_000]), 'c', 61_000, 59_000, true],
+  ['a restart is a minute after the last one, which waited', after(['a', 0], ['b', 10_000]), 'c', 61_000, 59_000, true],
   ['a late one does not wait', after(['a', 0], ['b', 10_000], ['c', 61_000]), 'd', 300_000, 0, true],
   ['the same load is not repeated after its second crash, however late', after(['a', 0]), 'a', 3_600_000, 0, false],
-  ['a process that cannot start is tried once more', after(), startKey, 0, 0, true],
-  ['and then left alone', after([startKey, 0]), startKey, 100, null, false],
+  ['a restart that a person asked for early moves the next one no further away', early, 'c', 20_000, 51_000, true],
+  ['an answer that went well between two crashes makes the second one new', well, 'a', 100_000, 0, true],
 ])('%s', (_, policy, key, at, delayMs, reload) => {
   expect(policy.decide(crash(key), at)).toEqual({ delayMs, reload });
-});
-
-test('a restart that a person asked for early moves the next one no further away', () => {
-  const policy = after(['a', 0], ['b', 10_000]);
-  policy.started(11_000);
-  expect(policy.decide(crash('c'), 20_000).delayMs).toBe(51_000);
-});
-
-test('an answer that went well between two crashes makes the second one new', () => {
-  const policy = after(['a', 0]);
-  policy.succeeded('a');
-  expect(policy.decide(crash('a'), 100_000)).toEqual({ delayMs: 0, reload: true });
-});
-
-test('want of memory is not tried twice', () => {
-  expect(new RestartPolicy().decide(crash('a', true), 0)).toEqual({ delayMs: 0, reload: false });
 });
 
 test('the engine dies in mid-answer: the text is kept, the error told, and the next answer works', async () => {
