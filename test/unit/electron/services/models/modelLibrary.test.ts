@@ -51,26 +51,15 @@ test('headers are read once and follow the list as an event', async () => {
   expect(inspect).toHaveBeenCalledTimes(1);
 });
 
-test('a file is added in place and is there after a restart', async () => {
+test('what cannot be used is refused with its name and a reason; the rest is added in place, for later starts too', async () => {
   const { library, models, open } = await setUp();
-  const { added, refused } = await library.add([join(models, 'a.gguf')]);
-  expect(refused).toEqual([]);
-  expect(added).toMatchObject([
-    { fileName: 'a.gguf', source: 'file', location: models, info: modelInfo, problem: null },
-  ]);
-  const again = await open();
-  expect(names(await again.list())).toEqual(['tiny.gguf', 'a.gguf']);
-  expect(await again.pathOf(added[0]?.id ?? '')).toBe(join(models, 'a.gguf'));
-});
-
-test('what cannot be used is refused with its name and a reason; the rest is added', async () => {
-  const { library, models } = await setUp();
   await writeFile(join(models, 'broken.gguf'), 'GGUF');
   await writeFile(join(models, 'empty.gguf'), '');
   await mkdir(join(models, 'nothing'));
   const tried = ['notes.txt', 'broken.gguf', 'empty.gguf', 'missing.gguf', 'nothing', 'a.gguf'];
   const { added, refused } = await library.add(tried.map((name) => join(models, name)));
-  expect(names(added)).toEqual(['a.gguf']);
+  const facts = { source: 'file', location: models, info: modelInfo, problem: null };
+  expect(added).toMatchObject([{ fileName: 'a.gguf', ...facts }]);
   expect(refused.map(({ name, error }) => [name, error.code])).toEqual([
     ['notes.txt', 'model-invalid'],
     ['broken.gguf', 'model-invalid'],
@@ -79,7 +68,9 @@ test('what cannot be used is refused with its name and a reason; the rest is add
     ['nothing', 'not-found'],
   ]);
   for (const { name, error } of refused) expect(error.message).toContain(name);
-  expect(names(await library.list())).toEqual(['tiny.gguf', 'a.gguf']);
+  const again = await open();
+  for (const one of [library, again]) expect(names(await one.list())).toEqual(['tiny.gguf', 'a.gguf']);
+  expect(await again.pathOf(added[0]?.id ?? '')).toBe(join(models, 'a.gguf'));
 });
 
 test('a folder brings all its models, deeper ones too, and new ones later; a broken one shows its problem', async () => {
@@ -115,22 +106,16 @@ test('a listed file that is gone stays listed with its problem, and its path is 
   await expect(library.pathOf(added[0]?.id ?? '')).rejects.toMatchObject({ code: 'model-missing' });
 });
 
-test('an engine that is not there says nothing about a file', async () => {
+test('a file that was looked at while the engine crashed can be added again; an engine that is not there says nothing', async () => {
   const { library, models, inspect } = await setUp();
+  inspect.mockRejectedValueOnce(new ConcertinaError('out-of-memory', 'The system ended the engine.'));
+  const { refused } = await library.add([join(models, 'a.gguf')]);
+  expect(refused).toMatchObject([{ error: { code: 'out-of-memory' } }]);
   inspect.mockRejectedValueOnce(new ConcertinaError('engine-unavailable', 'Not running.'));
   const { added } = await library.add([join(models, 'a.gguf')]);
   expect(added).toMatchObject([{ info: null, problem: null }]);
   await library.list();
   await vi.waitFor(async () => expect((await library.list())[1]?.info).toEqual(modelInfo));
-});
-
-test('a file that was looked at while the engine crashed can be added once more', async () => {
-  const { library, models, inspect } = await setUp();
-  inspect.mockRejectedValueOnce(new ConcertinaError('out-of-memory', 'The system ended the engine.'));
-  const { refused } = await library.add([join(models, 'a.gguf')]);
-  expect(refused).toMatchObject([{ error: { code: 'out-of-memory' } }]);
-  const { added } = await library.add([join(models, 'a.gguf')]);
-  expect(added).toMatchObject([{ fileName: 'a.gguf', info: modelInfo, problem: null }]);
 });
 
 describe('the list over folders that change, files that are there twice, and the trash', () => {
@@ -150,15 +135,6 @@ describe('the list over folders that change, files that are there twice, and the
     library.changed.on((entries) => told.push(entries.map(({ fileName }) => fileName)));
     return { home, models: join(home, 'models'), library, told };
   }
-
-  const trashed = () => {
-    const names: string[] = [];
-    const trash = async (path: string) => {
-      names.push(basename(path));
-      await rm(path);
-    };
-    return { names, trash };
-  };
 
   test('what changes in an added folder is told, also below it, and when the folder goes', async () => {
     const { models, library, told } = await setUp();
@@ -301,17 +277,19 @@ describe('the list over folders that change, files that are there twice, and the
     const idOf = async (name: string) =>
       (await library.list()).flatMap(({ places }) => places).find(({ fileName }) => fileName === name)?.id ?? '';
 
-    const split = trashed();
-    await library.trash(await idOf('big-00001-of-00002.gguf'), split.trash);
-    expect(split.names).toEqual(['big-00001-of-00002.gguf', 'big-00002-of-00002.gguf']);
-    const linked = trashed();
-    await library.trash(await idOf('linked.gguf'), linked.trash);
-    expect(linked.names).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/), 'linked.gguf']);
-    const tag = trashed();
-    await library.trash(await idOf('same:8b'), tag.trash);
-    expect(tag.names).toEqual(['8b']);
-    await library.trash(await idOf('same:latest'), tag.trash);
-    expect(tag.names.slice(1)).toEqual([expect.stringMatching(/^sha256-/), 'latest']);
+    const gone: string[] = [];
+    const trash = async (path: string) => {
+      gone.push(basename(path));
+      await rm(path);
+    };
+    await library.trash(await idOf('big-00001-of-00002.gguf'), trash);
+    expect(gone.splice(0)).toEqual(['big-00001-of-00002.gguf', 'big-00002-of-00002.gguf']);
+    await library.trash(await idOf('linked.gguf'), trash);
+    expect(gone.splice(0)).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/), 'linked.gguf']);
+    await library.trash(await idOf('same:8b'), trash);
+    expect(gone.splice(0)).toEqual(['8b']);
+    await library.trash(await idOf('same:latest'), trash);
+    expect(gone).toEqual([expect.stringMatching(/^sha256-/), 'latest']);
     expect(await library.list()).toEqual([]);
   });
 

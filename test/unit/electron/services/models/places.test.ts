@@ -6,7 +6,7 @@ import { ModelList } from '@/electron/services/models/modelFiles';
 import { ModelLibrary } from '@/electron/services/models/modelLibrary';
 import { appOf, knownPlaces, placesHere } from '@/electron/services/models/places';
 import { walkModels } from '@/electron/services/models/walk';
-import { hubTree, janTree, lmStudioTree, model, ollamaTree, put } from '@/test/fixtures/modelTrees';
+import { hubTree, lmStudioTree, model, ollamaTree, put } from '@/test/fixtures/modelTrees';
 import { modelInfo } from '@/test/fixtures/samples';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 
@@ -83,21 +83,6 @@ async function seen(folder: string) {
   return files.map(({ name, bytes, problem }) => [name, bytes, problem?.message ?? '']);
 }
 
-test('LM Studio: the model, and a download that has not ended; no projector', async () => {
-  const folder = await temporaryFolder();
-  await lmStudioTree(folder, model('weights'));
-  expect(await seen(folder)).toEqual([
-    ['downloading_tiny-q4_0.gguf.part', 8, 'downloading_tiny-q4_0.gguf.part: its download has not ended.'],
-    ['tiny-q8_0.gguf', 11, ''],
-  ]);
-});
-
-test('Jan: each model in a folder of its own, all of the same name', async () => {
-  const folder = await temporaryFolder();
-  await janTree(folder, model('one'));
-  expect(await seen(folder)).toEqual([['model.gguf', 7, '']]);
-});
-
 test('Ollama: models by their tags, from blobs without an ending', async () => {
   const above = await temporaryFolder();
   const folder = join(above, 'models');
@@ -154,18 +139,10 @@ test('our own half downloads have a list of their own', async () => {
   expect(await seen(folder)).toEqual([]);
 });
 
-test('a search tells how far it is, and ends where it is cancelled', async () => {
+test('a search tells how far it is', async () => {
   const folder = await temporaryFolder();
   for (const name of ['a', 'b', 'c', 'd']) await put(join(folder, name, 'm.gguf'), model('and so on'));
   const steps: AddProgress[] = [];
   await walkModels(folder, { onStep: (step) => steps.push(step) });
   expect(steps.map(({ folders, models }) => `${folders} ${models}`)).toEqual(['0 0', '1 0', '2 1', '3 2', '4 3']);
-  const controller = new AbortController();
-  let looked = 0;
-  const onStep = ({ folders }: AddProgress) => {
-    looked = folders;
-    if (folders === 2) controller.abort();
-  };
-  await expect(walkModels(folder, { onStep, signal: controller.signal })).rejects.toMatchObject({ code: 'cancelled' });
-  expect(looked).toBe(2);
 });
