@@ -27,17 +27,6 @@ test('a task that takes longer tells its asker how far it is, one that does not 
   expect(told).toEqual([0.4, 0.6, 0.8].map((fraction) => ({ asker: 'slow', fraction })));
 });
 
-test('a newer task of an asker ends the older one, and a task can be cancelled; others go on', async () => {
-  const { thread } = start();
-  const other = thread.ask({ steps: 6 }, 'other');
-  const older = thread.ask({ steps: Number.POSITIVE_INFINITY }, 'one');
-  const newer = thread.ask({ steps: Number.POSITIVE_INFINITY }, 'one');
-  await expect(older).rejects.toMatchObject({ code: 'cancelled' });
-  thread.cancel('one');
-  await expect(newer).rejects.toMatchObject({ code: 'cancelled' });
-  expect(await other).toBe('6 steps');
-});
-
 test('a task that fails, and a thread that ends, fail what was asked; the next task is answered', async () => {
   const { thread } = start();
   await expect(thread.ask({ steps: 1, fail: 'task' })).rejects.toMatchObject({ code: 'internal' });

@@ -96,10 +96,13 @@ function monitor(thermal: string, onBattery: boolean) {
   return Object.assign(events, state) as EventEmitter & PowerEvents;
 }
 
-test('a Mac tells its heat, its speed limit and its power supply', () => {
+test('a Mac tells its heat, its speed limit and its power supply; values that are not known stay unknown', () => {
   const events = monitor('nominal', true);
   const watch = new PowerWatch(events, 'darwin');
   expect(watch.current()).toEqual({ thermal: 'nominal', speedLimit: null, onBattery: true });
+  events.emit('thermal-state-change', { state: 'molten' });
+  for (const limit of [Number.NaN, 400]) events.emit('speed-limit-change', { limit });
+  expect(watch.current()).toEqual({ thermal: 'unknown', speedLimit: null, onBattery: true });
   const told: Power[] = [];
   watch.changed.on((power) => told.push(power));
   events.emit('thermal-state-change', { state: 'serious' });
@@ -112,15 +115,6 @@ test('a Mac tells its heat, its speed limit and its power supply', () => {
     { thermal: 'serious', speedLimit: 70, onBattery: false },
   ]);
   expect(watch.current()).toEqual(told[2]);
-});
-
-test('values that are not known stay unknown', () => {
-  const events = monitor('nominal', false);
-  const watch = new PowerWatch(events, 'darwin');
-  events.emit('thermal-state-change', { state: 'molten' });
-  events.emit('speed-limit-change', { limit: Number.NaN });
-  events.emit('speed-limit-change', { limit: 400 });
-  expect(watch.current()).toEqual({ thermal: 'unknown', speedLimit: null, onBattery: false });
 });
 
 test('Linux tells nothing, though its powerMonitor answers; headless mode has none', () => {

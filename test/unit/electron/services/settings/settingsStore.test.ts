@@ -9,23 +9,13 @@ import { temporaryFolder } from '@/test/fixtures/temporary';
 
 const defaults = settingsSchema.parse({});
 
-async function setUp() {
+test('a patch changes the named keys of the defaults only, is announced, and survives a restart', async () => {
   const folder = await temporaryFolder();
   const path = join(folder, 'settings.json');
-  return { folder, path, store: new SettingsStore(path) };
-}
-
-test('without a file the defaults hold, and nothing is written', async () => {
-  const { folder, store } = await setUp();
+  const store = new SettingsStore(path);
   await store.load();
   expect(store.get()).toEqual(defaults);
-  expect(store.get().context).toMatchObject({ nCtx: 8192, typeK: 'turbo4', typeV: 'turbo4' });
   expect(await readdir(folder)).toEqual([]);
-});
-
-test('a patch changes the named keys only, is announced, and survives a restart', async () => {
-  const { path, store } = await setUp();
-  await store.load();
   const listener = vi.fn();
   store.changed.on(listener);
   await store.update({ context: { typeV: 'turbo3' }, theme: 'dark' });
@@ -41,33 +31,12 @@ describe('the service', () => {
   const sampling = { ...samplingSettingsSchema.parse({}), temperature: 0.1 };
   const own: ModelDefaults = { context, sampling, systemPrompt: 'Rhyme.' };
 
-  async function setUp(folder?: string) {
-    const data = folder ?? (await temporaryFolder());
+  test('a change goes to where the value stands; the rest, and what is meant for all, to all models', async () => {
+    const data = await temporaryFolder();
     const store = new SettingsStore(join(data, 'settings.json'));
     const defaults = new ModelDefaultsStore(join(data, 'model-settings.json'));
     await Promise.all([store.load(), defaults.load()]);
-    return { data, store, settings: new SettingsService(store, defaults) };
-  }
-
-  test('what is set for a model counts while it is in use, and after a restart', async () => {
-    const { data, settings } = await setUp();
-    const heard = vi.fn();
-    settings.changed.on(heard);
-    await settings.setDefaults('a', own);
-    expect(heard).not.toHaveBeenCalled();
-    settings.follow('a');
-    expect(heard).toHaveBeenCalledTimes(1);
-    expect(settings.get()).toMatchObject({ context: { ...context, batch: 512 }, sampling, systemPrompt: 'Rhyme.' });
-    settings.follow('b');
-    expect(settings.get()).toMatchObject({ context: { nCtx: 8192 }, systemPrompt: '' });
-    const again = await setUp(data);
-    expect(again.settings.of('a').context.typeV).toBe('turbo3');
-    await again.settings.setDefaults('a', null);
-    expect(again.settings.of('a')).toEqual(again.settings.of(null));
-  });
-
-  test('a change goes to where the value stands; the rest, and what is meant for all, to all models', async () => {
-    const { settings, store } = await setUp();
+    const settings = new SettingsService(store, defaults);
     await settings.setDefaults('a', { ...own, sampling: null });
     settings.follow('a');
     const forAll = { theme: 'dark', sampling: { topK: 3 } } as const;
@@ -81,7 +50,7 @@ describe('the service', () => {
   });
 
   test('a model is loaded with its own settings; taking them away loads it with those of all; both are told to the window', async () => {
-    const { call, events, services, addModel } = await setUpServices();
+    const { call, payloads, services, addModel } = await setUpServices();
     const modelId = await addModel();
     await call('models.setDefaults', { modelId, defaults: { ...own, sampling: null } });
     expect((await call('settings.get', undefined)).context.nCtx).toBe(8192);
@@ -90,12 +59,16 @@ describe('the service', () => {
     expect(status.context?.nCtx).toBe(4096);
     expect(services.engine.loads()).toBe(loads + 1);
     expect(await call('settings.get', undefined)).toMatchObject({ context, systemPrompt: 'Rhyme.' });
+    expect(payloads('onSettings').at(-1)).toMatchObject({
+      context: { ...context, batch: 512 },
+      systemPrompt: 'Rhyme.',
+    });
     expect(await call('settings.get', { scope: 'all' })).toMatchObject({ context: { nCtx: 8192 }, systemPrompt: '' });
     const listed = (await call('models.list', undefined)).find(({ id }) => id === modelId);
     expect(listed?.defaults).toEqual({ ...own, sampling: null });
     await call('models.setDefaults', { modelId, defaults: null });
     await vi.waitFor(() => expect(services.engine.status().context?.nCtx).toBe(8192), 5000);
-    expect(events.findLast(({ name }) => name === 'onSettings')?.payload).toMatchObject({ systemPrompt: '' });
+    expect(payloads('onSettings').at(-1)).toMatchObject({ systemPrompt: '' });
     await call('models.setDefaults', { modelId, defaults: own });
     const embedded = (await call('models.list', undefined)).find(({ source }) => source === 'embedded');
     await call('models.select', { modelId: embedded?.id ?? '' });
