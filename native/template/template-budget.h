@@ -47,7 +47,7 @@ public:
     const std::string & reason() const { return exceeded; }
 
     void spend(uint64_t moreSteps, uint64_t moreBytes) {
-        if (cancel && cancel->load(std::memory_order_relaxed)) end("it was cancelled");
+        if (cancel && cancel->load(std::memory_order_relaxed)) end("it was canceled");
         if (moreSteps > limits.steps - steps) end("it takes more than " + std::to_string(limits.steps) + " steps");
         if (moreBytes > limits.bytes - bytes)
             end("it writes more than " + std::to_string(limits.bytes >> 20) + " MB of text");

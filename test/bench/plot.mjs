@@ -2,8 +2,8 @@
 // A chart paints its own ground and follows the reader's light or dark scheme. Lines are named at their right end, points
 // beside them; names move apart where they would touch, and what finds no room is left to the legend.
 
-/** After Okabe and Ito's colours, which most colour-blind readers tell apart, at a lightness that both grounds bear. */
-export const COLOURS = ['#d55e00', '#1a80c4', '#009e73', '#b8609a', '#a07d00', '#3a9bd1', '#7a7f87'];
+/** After Okabe and Ito's colors, which most color-blind readers tell apart, at a lightness that both grounds bear. */
+export const COLORS = ['#d55e00', '#1a80c4', '#009e73', '#b8609a', '#a07d00', '#3a9bd1', '#7a7f87'];
 
 const STYLE = `text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;fill:#24292f}.title{font-size:14px;font-weight:600}.dim{fill:#59636e}.ground{fill:#fff}.grid{stroke:#d8dee4}.axis{stroke:#8c959f}.ring{stroke:#fff}text{paint-order:stroke;stroke:#fff;stroke-width:3px;stroke-linejoin:round}
 @media(prefers-color-scheme:dark){text{fill:#e6edf3}.dim{fill:#9da7b1}.ground{fill:#0d1117}.grid{stroke:#30363d}.axis{stroke:#656d76}.ring{stroke:#0d1117}text{stroke:#0d1117}}`;
@@ -12,7 +12,7 @@ const LINE = 14;
 
 /**
  * @typedef {{x: number, y: number, low?: number, high?: number, label?: string}} Point low, high: ends of an error bar
- * @typedef {{name: string, points: Point[], colour?: string, line?: boolean, marks?: boolean, dashed?: boolean, hollow?: boolean, legend?: boolean}} Series
+ * @typedef {{name: string, points: Point[], color?: string, line?: boolean, marks?: boolean, dashed?: boolean, hollow?: boolean, legend?: boolean}} Series
  *   line: join the points, default true; marks: a dot on each, default true; legend: name it above the plot even so
  * @typedef {{label: string, kind?: 'linear' | 'log', domain?: [number, number], ticks?: number[], format?: (value: number) => string}} Axis
  * @typedef {{title: string, note?: string, x: Axis, y: Axis, series: Series[], rules?: {y: number, label: string}[], width?: number, height?: number}} Chart
@@ -48,10 +48,10 @@ ${cells.join('\n')}
 }
 
 function drawChart({ title, note, x, y, series, rules = [], width, height }) {
-  const coloured = series.map((one, i) => ({ ...one, colour: one.colour ?? COLOURS[i % COLOURS.length] }));
+  const colored = series.map((one, i) => ({ ...one, color: one.color ?? COLORS[i % COLORS.length] }));
   const points = series.flatMap((one) => one.points);
   if (points.length === 0) throw new Error(`The chart "${title}" has no points`);
-  const named = [...rules.map(asSeries), ...coloured.filter(namedAtEnd)];
+  const named = [...rules.map(asSeries), ...colored.filter(namedAtEnd)];
   const ends = Math.max(0, ...named.map(({ name }) => widthOf(name) + 12));
   const box = {
     left: MARGIN.left,
@@ -74,17 +74,17 @@ function drawChart({ title, note, x, y, series, rules = [], width, height }) {
     note ? text(MARGIN.left, 38, note, 'class="dim"') : '',
     axes(x, y, scales, box, height),
     ...rules.map((rule) => drawRule(rule, scales, box)),
-    ...coloured.map((one) => drawSeries(one, scales)),
-    ...pointLabels(coloured, scales, box, taken),
+    ...colored.map((one) => drawSeries(one, scales)),
+    ...pointLabels(colored, scales, box, taken),
     ...endLabels(named, scales, box),
     legend(
-      coloured.filter((one) => one.legend || (!namedAtEnd(one) && !one.points.some((p) => p.label))),
+      colored.filter((one) => one.legend || (!namedAtEnd(one) && !one.points.some((p) => p.label))),
       box,
     ),
   ].join('');
 }
 
-const asSeries = ({ y, label }) => ({ name: label, colour: COLOURS.at(-1), points: [{ y }] });
+const asSeries = ({ y, label }) => ({ name: label, color: COLORS.at(-1), points: [{ y }] });
 const namedAtEnd = (one) => one.line !== false && !one.legend;
 const escapeXml = (value) => String(value).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 const text = (x, y, value, rest = '') =>
@@ -120,16 +120,16 @@ function drawRule({ y }, scales, { left, right }) {
   return `<path class="axis" stroke-dasharray="5 4" d="M${left} ${at}H${right.toFixed(1)}"/>`;
 }
 
-function drawSeries({ points, colour, line, marks, dashed, hollow }, scales) {
+function drawSeries({ points, color, line, marks, dashed, hollow }, scales) {
   const at = points.map((p) => `${scales.x.at(p.x).toFixed(1)} ${scales.y.at(p.y).toFixed(1)}`);
   const dash = dashed ? ' stroke-dasharray="4 4"' : '';
   const path =
-    line === false ? '' : `<path fill="none" stroke="${colour}" stroke-width="2"${dash} d="M${at.join('L')}"/>`;
+    line === false ? '' : `<path fill="none" stroke="${color}" stroke-width="2"${dash} d="M${at.join('L')}"/>`;
   const bars = points
     .filter((p) => p.low !== undefined && p.high !== undefined)
     .map((p) => `M${scales.x.at(p.x).toFixed(1)} ${scales.y.at(p.low).toFixed(1)}V${scales.y.at(p.high).toFixed(1)}`);
-  const bar = bars.length ? `<path stroke="${colour}" stroke-width="1.5" opacity=".6" d="${bars.join('')}"/>` : '';
-  const skin = hollow ? `class="ground" stroke="${colour}" stroke-width="2"` : `class="ring" fill="${colour}"`;
+  const bar = bars.length ? `<path stroke="${color}" stroke-width="1.5" opacity=".6" d="${bars.join('')}"/>` : '';
+  const skin = hollow ? `class="ground" stroke="${color}" stroke-width="2"` : `class="ring" fill="${color}"`;
   const dots =
     marks === false ? [] : at.map((p) => `<circle cx="${p.split(' ')[0]}" cy="${p.split(' ')[1]}" r="4" ${skin}/>`);
   return path + bar + dots.join('');
@@ -137,7 +137,7 @@ function drawSeries({ points, colour, line, marks, dashed, hollow }, scales) {
 
 /** The first place around a point that touches nothing; without one the point stays unnamed. */
 function pointLabels(series, scales, box, taken) {
-  return series.flatMap(({ points, colour }) =>
+  return series.flatMap(({ points, color }) =>
     points.map(({ x, y, label }) => {
       if (!label) return '';
       const [cx, cy, wide] = [scales.x.at(x), scales.y.at(y), widthOf(label)];
@@ -162,25 +162,25 @@ function pointLabels(series, scales, box, taken) {
       );
       if (!free) return '';
       taken.push(free);
-      return text(free.left, free.bottom - 2, label, `style="fill:${colour}"`);
+      return text(free.left, free.bottom - 2, label, `style="fill:${color}"`);
     }),
   );
 }
 
 /** Names of lines at their last points, pushed down where they would touch. */
 function endLabels(series, scales, box) {
-  const ends = series.map(({ name, colour, points }) => ({ name, colour, y: scales.y.at(points.at(-1).y) }));
+  const ends = series.map(({ name, color, points }) => ({ name, color, y: scales.y.at(points.at(-1).y) }));
   ends.sort((a, b) => a.y - b.y);
   for (const [i, end] of ends.entries()) if (i > 0) end.y = Math.max(end.y, ends[i - 1].y + LINE);
   const over = Math.max(0, (ends.at(-1)?.y ?? 0) - box.bottom);
-  return ends.map(({ name, colour, y }) => text(box.right + 4, y - over + 4, name, `style="fill:${colour}"`));
+  return ends.map(({ name, color, y }) => text(box.right + 4, y - over + 4, name, `style="fill:${color}"`));
 }
 
 function legend(series, { left, top }) {
   let x = left;
   return series
-    .map(({ name, colour, hollow }) => {
-      const skin = hollow ? `class="ground" stroke="${colour}" stroke-width="2"` : `fill="${colour}"`;
+    .map(({ name, color, hollow }) => {
+      const skin = hollow ? `class="ground" stroke="${color}" stroke-width="2"` : `fill="${color}"`;
       const entry = `<circle cx="${x + 5}" cy="${top - 12}" r="4" ${skin}/>${text(x + 14, top - 8, name)}`;
       x += widthOf(name) + 30;
       return entry;

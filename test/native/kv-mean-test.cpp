@@ -326,7 +326,7 @@ TEST("calibrations survive as bytes; damaged ones are refused") {
     }
 }
 
-TEST("a calibration can be cancelled, and reports its progress") {
+TEST("a calibration can be canceled, and reports its progress") {
     const llama_model_ptr model = make_tiny_model({ 128 });
     const std::vector<llama_token> tokens(100, 5);
     struct seen {

@@ -142,18 +142,18 @@ TEST("a constant adds energy at none of the depths of its context") {
 TEST("noise is not taken for a mean") {
     const turbo_rope rope = make_rope(false, 8);
     const turbo_window_stats noise = read(rope, 512, 0.0f, 1.0f).over(rope, { 512 });
-    const turbo_window_stats told = read(rope, 512, 1.0f, 0.1f).over(rope, { 512 });
+    const turbo_window_stats reported = read(rope, 512, 1.0f, 0.1f).over(rope, { 512 });
     double taken = 0, expected = 0;
     for (const float value : noise.constant) { taken += double(value) * value; }
     // the mean of 512 rows of noise has 1/512 of their energy; of that a good part is recognised as noise
     CHECK_LE(taken, 0.6 * total(noise.mean_sq) / 512);
-    for (const float value : told.constant) { expected += double(value) * value; }
-    CHECK_LE(0.95 * (total(told.mean_sq) - total(told.residual)), expected);
-    // a text of one block of rows tells no noise, so it tells nothing
+    for (const float value : reported.constant) { expected += double(value) * value; }
+    CHECK_LE(0.95 * (total(reported.mean_sq) - total(reported.residual)), expected);
+    // a text of one block of rows shows no noise, so it proves nothing
     CHECK(total(read(rope, 20, 1.0f, 0.1f).over(rope, { 512 }).constant) == 0.0);
 }
 
-TEST("the longer mean tells whether rows were turned") {
+TEST("the longer mean shows whether rows were turned") {
     // with YaRN's factor, and a mean that lies in the pairs which hardly turn
     const turbo_rope rope = make_rope(true, 12, 1.2);
     for (const bool turns : { false, true }) {

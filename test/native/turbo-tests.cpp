@@ -1,4 +1,4 @@
-// Runs all cases, or those whose name contains the argument. The first line tells the SIMD level in effect, the last is
+// Runs all cases, or those whose name contains the argument. The first line names the SIMD level in effect, the last is
 // "N passed, N failed, N skipped". Exit status 1 when a case failed.
 
 #include "check.h"

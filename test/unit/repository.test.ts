@@ -36,7 +36,7 @@ describe('the lock file', () => {
   });
 
   it('leaves out the native canvas of pdf.js, which only drawing needs', () => {
-    // npm puts it back when pdfjs-dist itself is installed anew: take the entries and its `optionalDependencies` out again
+    // npm puts it back when pdfjs-dist itself is installed again: take the entries and its `optionalDependencies` out again
     expect(Object.keys(lock.packages).filter((folder) => folder.includes('@napi-rs/canvas'))).toEqual([]);
   });
 });

@@ -71,7 +71,7 @@ public:
     Context & operator=(const Context &) = delete;
 
     // Evaluates tokens behind those in the cache; logits of the last `outputs` are kept. At most one micro-batch.
-    // false: cancelled; the cache then holds the same tokens as before.
+    // false: canceled; the cache then holds the same tokens as before.
     bool decode(const llama_token * tokens, size_t count, size_t outputs);
     // keeps the first `count` tokens, or none where the model cannot forget a part; returns how many are left
     size_t keep(size_t count);

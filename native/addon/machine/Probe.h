@@ -34,7 +34,7 @@ struct Bandwidth {
 };
 
 // Reads a buffer far above the caches with 1, 2, 4, ... and `maxThreads` threads, about a third of a second each and under
-// three in all; the best pass counts. `bytes`: of the buffer. When cancelled it returns what was measured until then.
+// three in all; the best pass counts. `bytes`: of the buffer. When canceled it returns what was measured until then.
 std::vector<Bandwidth> readBandwidths(
     int maxThreads, size_t bytes, const std::atomic<bool> & cancel, const std::function<void(float)> & report);
 

@@ -17,7 +17,7 @@ private:
     uint64_t state = 0x9E3779B97F4A7C15u;
 };
 
-// of the first `bytes` of a file; 0 when it cannot be read that far, or was cancelled
+// of the first `bytes` of a file; 0 when it cannot be read that far, or was canceled
 uint64_t fileChecksum(const std::string & path, uint64_t bytes, const std::atomic<bool> & cancel);
 
 // header, size and samples from all over the file

@@ -13,7 +13,7 @@ namespace concertina {
 
 using CancelFlag = std::shared_ptr<std::atomic<bool>>;
 
-// Jobs on worker threads. At the end of the environment all are cancelled and waited for: a thread that computes while
+// Jobs on worker threads. At the end of the environment all are canceled and waited for: a thread that computes while
 // the process tears llama.cpp down would crash it.
 class Jobs {
 public:

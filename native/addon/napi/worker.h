@@ -1,4 +1,4 @@
-// Jobs of JavaScript: on a worker thread, with events on the way, and cancelled.
+// Jobs of JavaScript: on a worker thread, with events on the way, and canceled.
 #pragma once
 
 #include "LogSink.h"

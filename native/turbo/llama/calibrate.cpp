@@ -115,7 +115,7 @@ public:
         return static_cast<collector *>(self)->visit(node, ask);
     }
 
-    // false: cancelled
+    // false: canceled
     bool report() {
         cancelled = cancelled || (progress && !progress(n_done, n_total, data));
         return !cancelled;

@@ -34,7 +34,7 @@ typedef bool (*llama_turbo_progress)(int32_t n_done, int32_t n_total, void * dat
 // their position, so the constant that is best for a deep context is not for a short one.
 // rope: NULL for the model's own; else n_positions may be more than the model was trained for.
 // No other context of the model may be made meanwhile. progress may be NULL.
-// Returns NULL when cancelled, or with the reason logged.
+// Returns NULL when canceled, or with the reason logged.
 LLAMA_API struct llama_turbo_calibration * llama_turbo_calibrate(struct llama_model * model, const llama_token * tokens,
     int32_t n_tokens, int32_t n_positions, int32_t n_threads, const struct llama_turbo_rope * rope,
     llama_turbo_progress progress, void * data);

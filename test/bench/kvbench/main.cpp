@@ -18,7 +18,7 @@ namespace {
 constexpr int n_learned = 512; // tokens whose cells fill all depths
 constexpr double patience_seconds = 120.0; // of one variant over one prompt length, before it leaves the next out
 
-// With a GPU warnings too: one tells that an operation runs on the CPU for want of a kernel.
+// With a GPU warnings too: one says that an operation runs on the CPU for want of a kernel.
 void log_problems(ggml_log_level level, const char * text, void * with_warnings) {
     if (level == GGML_LOG_LEVEL_ERROR || (with_warnings && level == GGML_LOG_LEVEL_WARN)) { fputs(text, stderr); }
 }

@@ -2,7 +2,7 @@
 
 import path from 'node:path';
 import { depthName, table, writeFigures, writeResult } from '../command.mjs';
-import { COLOURS, plotAll } from '../plot.mjs';
+import { COLORS, plotAll } from '../plot.mjs';
 import { FACTS } from './measure.mjs';
 import { REFERENCE } from './options.mjs';
 
@@ -189,8 +189,8 @@ function frontier({ types, pairs, uncentred }, depth) {
       { labelled: true },
     ),
     dots('turbo', entries.filter(isTurbo), { labelled: true }),
-    dots('turbo, not centered', Object.entries(uncentred), { hollow: true, colour: COLOURS[1] }),
-    dots('pairs K/V', Object.entries(pairs), { hollow: true, colour: COLOURS.at(-1) }),
+    dots('turbo, not centered', Object.entries(uncentred), { hollow: true, color: COLORS[1] }),
+    dots('pairs K/V', Object.entries(pairs), { hollow: true, color: COLORS.at(-1) }),
   ].filter(({ points }) => points.length > 0);
 }
 

@@ -10,7 +10,7 @@ const TYPES = ['f32', 'f16', 'bf16', 'q8_0', 'q5_1', 'q5_0', 'q4_1', 'q4_0', 'iq
 /** test/bench/kvbench/model.cpp has their sizes. */
 export const SHAPES = ['qwen3-0.6b', 'qwen3-0.6b-gqa4', 'qwen3-0.6b-gqa8', 'qwen3-8b'];
 
-/** Every result is told against this one, on upstream's kernels and on ours. */
+/** Every result is compared with this one, on upstream's kernels and on ours. */
 export const REFERENCE = 'q8_0';
 
 const MINIMUM_ROUNDS = 5;

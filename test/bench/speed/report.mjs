@@ -3,7 +3,7 @@
 // side everywhere: most of what turbo gains on stock llama.cpp is the kernels', and q8_0 has them too.
 
 import { depthName, table, writeFigures, writeResult } from '../command.mjs';
-import { COLOURS, plotAll } from '../plot.mjs';
+import { COLORS, plotAll } from '../plot.mjs';
 import { REFERENCE, stockName } from './options.mjs';
 
 /** Parts of a run, by the name the events give them, and their name in the JSON object. */
@@ -274,13 +274,13 @@ export function charts(result) {
   const { decode = {}, attentionDecode = {}, model, variants } = result;
   const note = `${model.what}, ${result.settings.threads} threads`;
   const types = [...new Set(Object.keys(variants).map(typeOf))];
-  const colourOf = (name) => COLOURS[types.indexOf(typeOf(name)) % COLOURS.length];
-  const speed = (title, part) => chart({ title, note, label: 'tok/s', part, colourOf, point: speedPoint });
+  const colorOf = (name) => COLORS[types.indexOf(typeOf(name)) % COLORS.length];
+  const speed = (title, part) => chart({ title, note, label: 'tok/s', part, colorOf, point: speedPoint });
   // the reference itself is the line of parity
   const ratio = (title, part, key, reference, skip = () => false) => {
     const shown = Object.fromEntries(Object.entries(part).filter(([name]) => name !== reference && !skip(name)));
     const point = (cell) => ratioPoint(cell[key]);
-    return chart({ title, note, label: 'times as fast', part: shown, colourOf, point, parity: reference });
+    return chart({ title, note, label: 'times as fast', part: shown, colorOf, point, parity: reference });
   };
   const stock = stockName(REFERENCE);
   return plotAll(
@@ -299,11 +299,11 @@ const typeOf = (name) => name.split(' ')[0];
 const speedPoint = (cell) => ({ y: cell.tokensPerSecond });
 const ratioPoint = (ratio) => ratio && { y: ratio.median, low: ratio.p10, high: ratio.p90 };
 
-function chart({ title, note, label, part, colourOf, point, parity = undefined }) {
+function chart({ title, note, label, part, colorOf, point, parity = undefined }) {
   const series = Object.entries(part)
     .map(([name, byDepth]) => ({
       name,
-      colour: colourOf(name),
+      color: colorOf(name),
       dashed: isStock(name),
       points: Object.entries(byDepth).flatMap(([depth, cell]) => {
         const at = point(cell);

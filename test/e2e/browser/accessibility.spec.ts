@@ -32,7 +32,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
   });
 }
 
-/** Their colours are those of the main screens: one theme tells as much as both. */
+/** Their colors are those of the main screens: one theme shows as much as both. */
 async function smallScreens(page: Page, found: Record<string, unknown>): Promise<void> {
   const chosen = async (action: RegExp) => {
     const chat = page.getByTestId('chat-item').first();
@@ -62,7 +62,7 @@ async function smallScreens(page: Page, found: Record<string, unknown>): Promise
   await page.getByRole('button', { name: 'Back to the chats' }).click();
 }
 
-/** Until the engine has told what the context needs, its marks are dimmed, and nothing is there that says so. */
+/** Until the engine has reported what the context needs, its marks are dimmed, and nothing is there that says so. */
 async function settingsAreFilled(page: Page): Promise<void> {
   await expect(page.getByTestId('settings-context')).toBeVisible();
   await expect(page.getByTestId('memory-need')).toBeVisible();

@@ -85,7 +85,7 @@ test('a long chat and what is in an answer', async ({ launch, dataDir }) => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
   });
 
-  await test.step('tells all figures of an answer', async () => {
+  await test.step('shows all figures of an answer', async () => {
     await answers(page).last().getByTestId('answer-stats').click();
     await expect(page.getByTestId('answer-figures')).toContainText('K turbo4, V turbo4');
     await expect(page.getByTestId('answer-figures')).toContainText('by itself');

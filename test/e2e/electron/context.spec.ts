@@ -37,12 +37,12 @@ test('a model that does not fit: marks, offers and loading anyway', async ({ lau
   const { refused, state } = await status(first.page);
   expect(state).toBe('ready');
   await first.page.keyboard.press('Escape');
-  const told = first.page.getByTestId('engine-banner');
-  await expect(told).toContainText('is still in use');
-  await expect(told.getByTestId('banner-offer').first()).toContainText('fits');
-  await expect(told.getByTestId('banner-force')).toHaveText('Load anyway');
-  await told.getByRole('button', { name: 'Dismiss' }).click();
-  await expect(told).toHaveCount(0);
+  const refusal = first.page.getByTestId('engine-banner');
+  await expect(refusal).toContainText('is still in use');
+  await expect(refusal.getByTestId('banner-offer').first()).toContainText('fits');
+  await expect(refusal.getByTestId('banner-force')).toHaveText('Load anyway');
+  await refusal.getByRole('button', { name: 'Dismiss' }).click();
+  await expect(refusal).toHaveCount(0);
   await first.app.close();
 
   // one that is remembered, and no longer fits when the app starts

@@ -19,7 +19,7 @@ test('it neither navigates away nor opens windows', async ({ launch }) => {
   await ready(page);
   const home = page.url();
   expect(home).toMatch(/^app:\/\//);
-  // told behind the listeners of the app
+  // emitted past the listeners of the app
   await app.evaluate(({ BrowserWindow }) => {
     const asked: unknown[] = [];
     Object.assign(globalThis, { asked });

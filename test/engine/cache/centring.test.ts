@@ -94,7 +94,7 @@ describe('centring', () => {
     expect(fractions).toEqual([...fractions].sort((a, b) => a - b));
   });
 
-  it('can be cancelled, and by dispose', async () => {
+  it('can be canceled, and by dispose', async () => {
     const model = await loadTiny();
     const abort = new AbortController();
     const stopped = model.calibrate(options({ signal: abort.signal, onProgress: () => abort.abort() }));

@@ -88,7 +88,7 @@ describe('a comparison', () => {
     expect(markdown.text).toContain(`| ${types.join(' | ')} |`);
   });
 
-  it('that is cancelled, or loses its engine, keeps what it has', async () => {
+  it('that is canceled, or loses its engine, keeps what it has', async () => {
     const gates = await EngineGates.open();
     onTestFinished(() => gates.close());
     const { services, compare, until, stored, frames, call, state } = await start(gates);

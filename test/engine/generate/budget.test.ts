@@ -36,7 +36,7 @@ async function askInTurn(prepare: (call: Call) => Promise<Asked[]>) {
   return call('chats.open', { chatId });
 }
 
-it('the total is the prompt of the answer that follows, and every part is told', async () => {
+it('the total is the prompt of the answer that follows, and every part is counted', async () => {
   await askInTurn(async (call) => {
     await call('settings.update', { systemPrompt: 'Answer in one word.' });
     const text = heldOut();

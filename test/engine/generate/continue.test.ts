@@ -89,7 +89,7 @@ describe('the prompt of a template with thinking', () => {
     return { prompt, text: join('text'), thinking: join('thinking') };
   }
 
-  it('ends in the thinking where that was stopped, and tells the two apart when it goes on', () => {
+  it('ends in the thinking where that was stopped, and keeps the two apart when it goes on', () => {
     const { prompt, text, thinking } = goOn({ text: '', thinking: 'First I' }, ' look.\n</think>\n\nIt is 4.');
     expect(prompt).toMatch(/<\|im_start\|>assistant\n<think>\nFirst I$/);
     expect(thinking.trimEnd()).toBe(' look.');

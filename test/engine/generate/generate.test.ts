@@ -162,7 +162,7 @@ describe('limits', () => {
   });
 });
 
-describe('cancelling', () => {
+describe('canceling', () => {
   it('stops inside the prefill and leaves a known prefix', async () => {
     const { model, context } = await tinyContext({ nCtx: 8192, batch: 64 });
     const tokens = model.tokenize(filler(60));

@@ -4,8 +4,8 @@ import { answer, greedy, question, refusal, tinyContext } from '../support';
 
 const schema = JSON.stringify({
   type: 'object',
-  properties: { name: { type: 'string', maxLength: 12 }, age: { type: 'integer' }, colour: { enum: ['red', 'blue'] } },
-  required: ['name', 'age', 'colour'],
+  properties: { name: { type: 'string', maxLength: 12 }, age: { type: 'integer' }, color: { enum: ['red', 'blue'] } },
+  required: ['name', 'age', 'color'],
   additionalProperties: false,
 });
 
@@ -19,7 +19,7 @@ describe('grammar', () => {
     expect(JSON.parse(result.text)).toEqual({
       name: expect.any(String),
       age: expect.any(Number),
-      colour: expect.stringMatching(/^(red|blue)$/),
+      color: expect.stringMatching(/^(red|blue)$/),
     });
   });
 

@@ -158,7 +158,7 @@ describe('passages of earlier questions', () => {
     expect(answer.released).toBeUndefined();
 
     await call('settings.update', { sampling: { maxTokens: 16 } });
-    // the first end of it was told already
+    // its first end was reported already
     events.length = 0;
     const longer = await final(await call('turns.continue', { chatId, messageId: answer.id }));
     expect(longer).toMatchObject({ id: answer.id, stopReason: 'max-tokens', error: null });

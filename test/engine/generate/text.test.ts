@@ -102,17 +102,17 @@ describe('thinking', () => {
   });
 });
 
-describe('the time that a template tells the model', () => {
+describe('the time that a template gives the model', () => {
   // noon: the same day in every time zone between -12 and +11
   const now = Date.UTC(2001, 1, 3, 12);
   const dates = '{{ strftime_now("%Y-%m-%d") }}|{{ date_string }}|{{ datetime }}|{{ messages[0].content }}';
 
-  it('is the one that it is told', () => {
+  it('is the one that it is given', () => {
     const { prompt } = raw.splitAnswer(dates, [{ role: 'user', content: 'x' }], [], [], { now });
     expect(prompt).toBe('2001-02-03|03 Feb 2001|Feb 03 2001|x');
   });
 
-  it('is the clock when it is told none', () => {
+  it('is the clock when it is given none', () => {
     const { prompt } = raw.splitAnswer(dates, [{ role: 'user', content: 'x' }], [], []);
     expect(prompt).toContain(`|${new Date().toDateString().slice(4, 7)} `);
   });

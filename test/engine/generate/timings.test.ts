@@ -1,6 +1,6 @@
 /**
  * The figures of the meter against llama.cpp's own clock: two clocks of the same run, read one inside the other. How far they are
- * apart is told and not asserted: a busy machine may take the thread away between two readings.
+ * apart is printed and not asserted: a busy machine may take the thread away between two readings.
  */
 import { expect, it } from 'vitest';
 import { Meter } from '@/electron/engine/meter';
@@ -36,7 +36,7 @@ const runs = 3;
 it('prompt and answer rates are of the tokens that llama.cpp counts, over the times that hold its own', async () => {
   const { model, context } = await tinyContext();
   const prompt = model.tokenize(filler(60)).slice(0, 600);
-  const told: string[] = [];
+  const reported: string[] = [];
   for (let number = 0; number < runs; number++) {
     const { result, prompt: promptRate, answer } = await run(context, prompt, 128);
     const { upstream, promptMs, ttftMs, evalMs, decodeMs, decodeTokens } = result;
@@ -51,9 +51,9 @@ it('prompt and answer rates are of the tokens that llama.cpp counts, over the ti
     // what is shown is how fast the answer grows
     expect(answer).toBeCloseTo(perSecond(decodeTokens, decodeMs), 6);
     const apart = [upstream.promptMs / promptMs, upstream.decodeMs / evalMs, evalMs / decodeMs];
-    told.push(apart.map((share) => `${((1 - share) * 100).toFixed(2)}%`).join(', '));
+    reported.push(apart.map((share) => `${((1 - share) * 100).toFixed(2)}%`).join(', '));
   }
-  console.log(`not llama.cpp's of reading, and of evaluating; choosing of an answer: ${told.join('; ')}`);
+  console.log(`not llama.cpp's of reading, and of evaluating; choosing of an answer: ${reported.join('; ')}`);
 });
 
 it('counts a prompt of one new token and an answer that ends by itself', async () => {

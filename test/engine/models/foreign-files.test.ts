@@ -134,7 +134,7 @@ class Answers {
   private readonly waiting = new Set<() => void>();
 
   constructor(private readonly app: Running) {
-    app.services.events.on((event) => this.hear(event));
+    app.services.events.on((event) => this.onEvent(event));
   }
 
   async begin(): Promise<void> {
@@ -157,7 +157,7 @@ class Answers {
     }, 30_000);
   }
 
-  private hear(event: AppEvent): void {
+  private onEvent(event: AppEvent): void {
     if (event.name === 'onStream' && event.payload.text !== '') {
       for (const resolve of this.waiting) resolve();
       this.waiting.clear();

@@ -175,7 +175,7 @@ describe('createContext', () => {
     expect(await kernels()).toEqual([{ ...use, why: `CONCERTINA_SIMD=${simd}` }]);
   });
 
-  it('tells where layers lie and where attention runs, with flash attention and without', async () => {
+  it('reports where layers lie and where attention runs, with flash attention and without', async () => {
     const { backend, device } = engine().capabilities();
     if (backend !== 'CPU') return;
     const model = await engine().loadModel(tinyModel, { gpuLayers: 5 });
@@ -208,7 +208,7 @@ describe('createContext', () => {
     expect(context.effective.flashAttention).toBe(false);
   });
 
-  it('rounds up and cuts down, and tells what was asked', async () => {
+  it('rounds up and cuts down, and reports what was requested', async () => {
     const model = await loadTiny();
     const small = await model.createContext(contextOptions({ nCtx: 1000 }));
     expect(small.effective).toMatchObject({ nCtx: 1024, nCtxAsked: 1000, nCtxTrained: 8192 });
@@ -222,7 +222,7 @@ describe('a load that is refused beforehand', () => {
   it('leaves the model in use as it is, with what its cache holds', async () => {
     const { handlers } = engineServer();
     const context = contextSettingsSchema.parse({ nCtx: 1024, threads: 1, gpuLayers: 0 });
-    const ask = () => handlers.generate(request({ messages: [{ role: 'user', content: 'Name three colours.' }] }));
+    const ask = () => handlers.generate(request({ messages: [{ role: 'user', content: 'Name three colors.' }] }));
     await handlers.load({ path: tinyModel, context, calibration: noCalibration });
     const first = await ask();
 

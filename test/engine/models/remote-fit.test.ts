@@ -74,7 +74,7 @@ describe('a header says what the whole file says', () => {
   });
 });
 
-it('a bad line on the way to a header is tried again; what is no model is told', async () => {
+it('a bad line on the way to a header is tried again; what is no model is an error', async () => {
   const { ask, hub } = await setUp({ 'tiny-Q8_0.gguf': tinyModel, 'text.gguf': Buffer.from('hello '.repeat(1000)) });
   hub.faults.failures = [{ where: 'cdn', status: 500, times: 2 }];
   hub.faults.cutEvery = 700_000;

@@ -101,7 +101,7 @@ describe('a model with such a template', () => {
     await expect(model.renderChat(looping)).rejects.toMatchObject({ code: 'bad-request' });
   });
 
-  it('hears of a cancellation while it writes the prompt', async () => {
+  it('can be canceled while it writes the prompt', async () => {
     const model = await loadWith('{% for m in messages %}{{ m.content }}{% endfor %}');
     const context = await model.createContext(contextOptions({ nCtx: 512 }));
     const cancelled = greedy({ signal: AbortSignal.abort() });

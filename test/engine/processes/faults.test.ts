@@ -2,7 +2,7 @@
  * The app, or its engine alone, is killed (-9) at random frames of streamed answers while sessions are saved and restored.
  * Afterwards every chat opens, all that had come to the disk is there, and after the end of the engine all that was shown; every
  * file can be read, and nothing half written is left. That text comes to the disk within a second is tested on a clock of its own
- * (turnService.test.ts); here it is told how old what was lost is. ROUNDS kills (10); `npm run test:faults` makes it 100. SEED
+ * (turnService.test.ts); here the age of what was lost is printed. ROUNDS kills (10); `npm run test:faults` makes it 100. SEED
  * repeats a run, as far as a machine can.
  */
 import fs from 'node:fs';

@@ -1,6 +1,6 @@
 /**
  * Documents that unpack to gigabytes, attached to the app (headless mode, a process of its own) while the real engine writes
- * answers: what all processes take together, and what becomes of the answers. Linux: /proc tells the memory.
+ * answers: what all processes take together, and what becomes of the answers. Linux: the memory is read from /proc.
  */
 import fs from 'node:fs';
 import path from 'node:path';

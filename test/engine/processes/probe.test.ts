@@ -5,7 +5,7 @@ import { engine, engineServer, refusal } from '../support';
 
 const smallest = 64 * 2 ** 20;
 
-it('reads with 1, 2, 4, ... and all cores, and tells how far it is', async () => {
+it('reads with 1, 2, 4, ... and all cores, and reports its progress', async () => {
   const fractions: number[] = [];
   const found = await engine().probeBandwidth(smallest, { onProgress: (fraction) => fractions.push(fraction) });
   const { physicalCores } = engine().capabilities();

@@ -71,7 +71,7 @@ describe('a new context on the same model', () => {
     expect(after.text).toContain('77763886');
   });
 
-  it('a cache that cannot be written down is read again, and the person is told', async () => {
+  it('a cache that cannot be written down is read again, and a notice says so', async () => {
     const occupied = path.join(temporaryFolder(), 'file');
     fs.writeFileSync(occupied, '');
     const { load, ask } = setUp(path.join(occupied, 'scratch'));

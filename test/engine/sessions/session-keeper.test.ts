@@ -120,7 +120,7 @@ describe('a switch of chats', () => {
   it('stopped while the other chat is saved or restored: neither is lost', async () => {
     const { ask, list, notices, chats, server, onPhase } = await setUp();
     const stopAt = async (phase: LiveStats['phase'], chatId: string) => {
-      // when it is told, before anything of it is done
+      // when it is reported, before anything of it is done
       onPhase.heard = (now) => {
         if (now === phase) void server.handlers.cancel({ requestId: `${chatId}${chats.get(chatId)?.length}` });
       };
@@ -245,7 +245,7 @@ describe('room', () => {
   it.each([
     ['a full disk', { sessions: { diskRoom: async () => 1000 } }, 'the disk is almost full'],
     ['a quota that is too small', { allow: { maxBytes: 1000 } }, 'sessions may take 0 MiB'],
-  ])('%s is a notice, told once, and the answers are right', async (_, options, why) => {
+  ])('%s is a notice, shown once, and the answers are right', async (_, options, why) => {
     const { ask, list, notices } = await setUp(options);
     for (const chatId of ['A', 'B', 'A']) {
       const { text, number } = await ask(chatId);
@@ -316,7 +316,7 @@ describe('damage', () => {
     expect((await other.list()).some(({ chatIds }) => chatIds.includes('B'))).toBe(false);
   });
 
-  it('a session whose restore ended the process is set aside, not tried again, and the person is told', async () => {
+  it('a session whose restore ended the process is set aside, not tried again, and a notice says so', async () => {
     const first = await setUp();
     for (const chatId of ['A', 'B']) await first.ask(chatId);
     await first.server.close();

@@ -152,7 +152,7 @@ TEST("self-test of one kernel") {
 }
 
 // mac/app.cpp, where one kernel does not compile and two take few threads.
-TEST("self-test: through ggml's Metal backend, with what the app is told") {
+TEST("self-test: through ggml's Metal backend, with what the app gets") {
     const record_file file;
     const fake_gpu gpu;
     CHECK_STR(turbo_metal_family(), "Apple8");

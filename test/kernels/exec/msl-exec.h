@@ -80,7 +80,7 @@ std::string msl_schedule_name(const msl_schedule & schedule);
 struct msl_traffic {
     uint64_t read = 0, written = 0; // bytes, as requested by load and store instructions
     uint64_t loads = 0, stores = 0;
-    uint64_t unique = 0; // bytes read at least once, counted anew per threadgroup
+    uint64_t unique = 0; // bytes read at least once, counted again per threadgroup
 };
 
 struct msl_counters {

@@ -20,7 +20,7 @@ function facts(cores: number, totalGib: number, end: number, changes: Partial<Ma
   };
 }
 
-/** As the engine tells it: asked for 2,048 tokens of turbo4, marks up to the trained length. */
+/** As the engine reports it: asked for 2,048 tokens of turbo4, marks up to the trained length. */
 function fitOf(weightsGib: number, availableGib: number, trained: number): ContextFit {
   const weights = weightsGib * gib;
   const nCtx = 2048;

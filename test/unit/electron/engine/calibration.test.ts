@@ -72,7 +72,7 @@ test('a context that would not be centred costs nothing', async () => {
   expect(attachCalibration.mock.calls).toEqual([[null]]);
 });
 
-test('skipping and failing leave the cache as it is and are told', async () => {
+test('skipping and failing leave the cache as it is and are reported', async () => {
   const failing = await setUp({ calibrate: () => Promise.reject(new Error('no such layer')) });
   expect(await failing.run()).toEqual({ calibration: 'no such layer.', notes: [] });
   expect(() => readdirSync(failing.folder)).toThrow();
@@ -86,7 +86,7 @@ test('skipping and failing leave the cache as it is and are told', async () => {
   expect(await skipped.run()).toEqual({ calibration: 'Measuring the model was skipped.', notes: [] });
 });
 
-test('a folder that cannot be written is told, and the measurements are used', async () => {
+test('a folder that cannot be written is reported, and the measurements are used', async () => {
   const { folder, attachCalibration, run } = await setUp();
   await mkdir(join(folder, '..'), { recursive: true });
   writeFileSync(folder, 'a file in the place of the folder');

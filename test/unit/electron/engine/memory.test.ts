@@ -14,7 +14,7 @@ RssFile:\t   49000 kB
 RssShmem:\t    1000 kB
 `;
 
-test('pages are read from what Linux tells of a process', () => {
+test('pages are read from what Linux reports of a process', () => {
   expect(pagesOf(status)).toEqual({ own: 41_000 * 1024, file: 49_000 * 1024 });
   expect(pagesOf('Name:\tkthreadd\n')).toBeNull();
 });

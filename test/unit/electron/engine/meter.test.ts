@@ -75,7 +75,7 @@ function read(total: number, done: number, msOf: (tokens: number) => number, bat
 const quadratic = (tokens: number): number => 2 * tokens + 0.0005 * tokens ** 2;
 const total = 16_384;
 
-test('where attention makes later batches slower, the rest is told from their trend', () => {
+test('where attention makes later batches slower, the rest is computed from their trend', () => {
   for (const done of [4096, 8192, 12_288]) {
     const trend = read(total, done, quadratic);
     const rest = quadratic(total) - quadratic(done);
@@ -101,7 +101,7 @@ test('constant cost, few batches, a last batch that is smaller, and cached token
   expect(read(1000, 1000, linear).msLeft).toBe(0);
 });
 
-test('it tells nothing before the first batch, and never less than none', () => {
+test('there is no estimate before the first batch, and never less than none', () => {
   const trend = new PrefillTrend();
   expect([trend.msLeft, trend.rateNow]).toEqual([null, 0]);
   trend.add({ promptTokens: 100, cachedTokens: 0, done: 0, elapsedMs: 0 });

@@ -33,7 +33,7 @@ function request(requestId: string, content: string): GenerateRequest {
   };
 }
 
-test('load tells progress and what is loaded; generate streams the text of its result', async () => {
+test('load reports progress and what is loaded; generate streams the text of its result', async () => {
   const { handlers, frames, progress, load } = setUp();
   const loaded = await load();
   expect(progress).toEqual([0.25, 0.5, 1]);
@@ -126,7 +126,7 @@ test('cancelLoad ends a load with the code cancelled; a later load replaces an e
   expect((await second).context.nCtx).toBe(1024);
 });
 
-test('a binary that cannot be loaded is told by every call', async () => {
+test('a binary that cannot be loaded is reported by every call', async () => {
   const { handlers } = createEngineServer(
     () => {
       throw new ConcertinaError('engine-unavailable', 'No such file.');

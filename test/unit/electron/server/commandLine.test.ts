@@ -55,7 +55,7 @@ test.each([
     `--host ${host}`,
     'only addresses of this machine',
   ]),
-  ...['--port many', '--port 70000', '--colour', 'file.gguf', '--context 4096'].map((line) => [line, '']),
+  ...['--port many', '--port 70000', '--color', 'file.gguf', '--context 4096'].map((line) => [line, '']),
   ...['7', 'many'].map((length) => [`--estimate m --context ${length}`, '--context: ']),
   ['--estimate m --type-k q9', '--type-k: '],
 ])('%s is a usage error', (line = '', message = '') => {
@@ -136,7 +136,7 @@ test.each([
   [['--types', 'f16,turbo4', '--text', 'a', '--document', 'b'], /Give --text FILE/],
   [['--types', 'f16,turbo4', '--text', 'a', '--rounds', 'x'], /--rounds: x is not a number/],
   [['none.json'], /cannot be read: no such file/],
-  [['--colour'], /colour/],
+  [['--color'], /color/],
 ])('%j is a usage error', (args, message) => {
   expect(() => parseCompareOptions(args, nothing)).toThrow(UsageError);
   expect(() => parseCompareOptions(args, nothing)).toThrow(message);

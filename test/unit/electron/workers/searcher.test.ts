@@ -52,7 +52,7 @@ test('every word has to be in the title or in one message', () => {
   expect(found('lease', 'rent')).toBeNull();
 });
 
-test('snippets are the newest messages, and the count tells of the others', () => {
+test('snippets are the newest messages, and the count includes the others', () => {
   const messages = messagesOf([1, 2, 3, 4, 5].map((n) => said(`m${n}`, 'user', `needle ${n}`)).join(''));
   const hit = hitOf('c', '', messages, ['needle']);
   expect(hit?.messages).toBe(5);

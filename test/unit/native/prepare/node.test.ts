@@ -9,7 +9,7 @@ const launcher = 'native/prepare/node.mjs';
 const [, version = ''] = /VERSION = '([\d.]+)'/.exec(readFileSync(launcher, 'utf8')) ?? [];
 const old = "data:text/javascript,Object.defineProperty(process.versions, 'node', { value: '20.20.2' })";
 
-/** A repository of which only this is there, with a script that tells how it was run, and `npm` as the test says. */
+/** A repository of which only this is there, with a script that prints how it was run, and `npm` as the test says. */
 async function repository({ npm }: { npm: string }) {
   const root = await temporaryFolder();
   const write = (path: string, text: string) => {

@@ -74,14 +74,14 @@ const bytes = Buffer.from(Array.from({ length: 2_000_001 }, (_, index) => (index
 describe('files from a browser', () => {
   it('arrive whole, in parts, one after the other', async () => {
     const { files, call } = server();
-    const told: number[] = [];
+    const reported: number[] = [];
     const sent = [new File([bytes], 'large.bin'), new File([], 'empty.txt'), new File(['é'], 'small.txt')];
-    const jobs = await uploadFiles(call, sent, { onProgress: (fraction) => told.push(fraction) });
+    const jobs = await uploadFiles(call, sent, { onProgress: (fraction) => reported.push(fraction) });
     expect(jobs).toEqual(['job of large.bin', 'job of empty.txt', 'job of small.txt']);
     expect(files.get('upload of large.bin')?.equals(bytes)).toBe(true);
     expect(files.get('upload of small.txt')?.toString()).toBe('é');
-    expect(told).toEqual([...told].sort((a, b) => a - b));
-    expect(told.at(-1)).toBe(1);
+    expect(reported).toEqual([...reported].sort((a, b) => a - b));
+    expect(reported.at(-1)).toBe(1);
   });
 
   it('stop when they are canceled', async () => {

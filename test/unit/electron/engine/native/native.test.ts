@@ -6,7 +6,7 @@ import { addonCandidates, loadAddon } from '@/electron/engine/native/engine';
 import { DisposeGuard, toCodedError } from '@/electron/engine/native/guards';
 import { Gate } from '@/test/fixtures/gate';
 
-/** a job that ends when it is cancelled */
+/** a job that ends when it is canceled */
 function job() {
   const running = new Gate().hold();
   return { cancellation: { cancel: vi.fn(() => running.open()) }, start: () => running.pass() };

@@ -56,7 +56,7 @@ describe('what is worth it', () => {
     expect(rates.worthSaving(8000, 100e6)).toBe(true);
   });
 
-  it('is told by a session that knows how slowly it was read; a handful of tokens or bytes measures nothing', () => {
+  it('is measured by a session that knows how slowly it was read; a handful of tokens or bytes measures nothing', () => {
     const rates = new Rates();
     expect(rates.worthRestoring(2000, 600e6, 0)).toBe(false);
     expect(rates.worthRestoring(2000, 600e6, 100)).toBe(true);

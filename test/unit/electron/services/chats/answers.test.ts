@@ -117,7 +117,7 @@ test('a stopped answer goes on in the same message, behind what it has, and its 
   const [more] = await Promise.all([goOn(), expect(goOn()).rejects.toMatchObject({ code: 'busy' })]);
   words.open();
   expect(more.assistantMessage).toEqual({ ...half, stopReason: null });
-  // windows that saw it end are told before its next words come
+  // windows that saw it end are notified before its next words come
   expect(events.find(({ name }) => name === 'onMessage' || name === 'onStream')).toEqual({
     name: 'onMessage',
     payload: { chatId: id, message: more.assistantMessage },

@@ -209,7 +209,7 @@ test('a pin and a folder are in the log, survive the index, and do not move the 
   expect(await again.open(id)).toMatchObject({ pinned: false, folder: 'Law' });
 });
 
-test('the trash tells what lies in it, with and without its index, and deletes for good with what was set aside', async () => {
+test('the trash lists what lies in it, with and without its index, and deletes for good with what was set aside', async () => {
   const { data, open, store } = await setUp();
   const [first, second, kept] = [await withTurn(store), await withTurn(store), await withTurn(store)];
   await store.rename(first, 'First');

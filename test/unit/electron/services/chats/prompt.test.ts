@@ -107,7 +107,7 @@ describe('passages of earlier questions', () => {
     expect(await fitted(three, 190)).toMatchObject({ text: 'q0 a0 q1 a1 q2 a2 q3+', released: 3, fits: true });
   });
 
-  it('do not come back, and the beginning that stays is told', async () => {
+  it('do not come back, and the beginning that stays is reported', async () => {
     const later = [...three, gone('a3', 1), question('q4')];
     expect(await fitted(later, 9999)).toMatchObject({ text: 'q0 a0 q1+ a1 q2+ a2 q3+ a3 q4', released: 1, kept: 9 });
     expect(await fitted(later, 409)).toMatchObject({ text: 'q0 a0 q1 a1 q2+ a2 q3+ a3 q4', released: 2, kept: 2 });

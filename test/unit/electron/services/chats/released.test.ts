@@ -159,7 +159,7 @@ test('each branch has its own: an edit above a release knows nothing of it, an a
   expect(second?.answer.released).toBeUndefined();
 }, 40_000);
 
-test('the windows hear of it before the first word; it is in the log before the engine is asked, and survives', async () => {
+test('the windows get it before the first word; it is in the log before the engine is asked, and survives', async () => {
   const words = new Gate();
   const app = await setUp({ words });
   const { chatId, lookedUp } = await begin(app);
@@ -167,8 +167,8 @@ test('the windows hear of it before the first word; it is in the log before the 
   words.hold();
   const turn = await app.call('turns.send', { chatId, parentId, text: questionOf(3), attachments: [lookedUp] });
   await words.reached();
-  const told = app.payloads('onMessage').map(({ message }) => message);
-  expect(told.find(({ id, released }) => id === turn.assistantMessage.id && released === 1)).toMatchObject({
+  const reported = app.payloads('onMessage').map(({ message }) => message);
+  expect(reported.find(({ id, released }) => id === turn.assistantMessage.id && released === 1)).toMatchObject({
     stopReason: null,
     text: '',
   });

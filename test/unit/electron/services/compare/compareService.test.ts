@@ -55,10 +55,10 @@ describe('a run', () => {
       expect(column.memory).toMatchObject({ kvK: 8e6, kvV: 8e6 });
     }
     expect(textOf(1)).toBe('one two three four five');
-    const told = payloads('onCompare');
+    const reported = payloads('onCompare');
     const { request, ...rest } = run;
-    expect(told.at(-1)).toEqual(rest);
-    expect(told[0]).not.toHaveProperty('request');
+    expect(reported.at(-1)).toEqual(rest);
+    expect(reported[0]).not.toHaveProperty('request');
     expect(request.options).toMatchObject({ reference: 0, maxTokens: 256, sampling: { temperature: 0, seed: 0 } });
     const file = await readFile(join(dataFolder, 'compare', `${runId}.json`), 'utf8');
     expect(compareRunSchema.parse(JSON.parse(file))).toEqual(run);
@@ -68,7 +68,7 @@ describe('a run', () => {
     expect(services.engine.status()).toMatchObject({ state: 'ready', comparing: null });
   });
 
-  test('is one at a time, can be cancelled and run again', async () => {
+  test('is one at a time, can be canceled and run again', async () => {
     const { start, until, call, services, words } = await setUp();
     words.hold(1);
     const { runId } = await start();
@@ -143,7 +143,7 @@ describe('prompts', () => {
     expect(run.columns[0]?.answer?.text).toBe('tell me more');
   });
 
-  test('documents stand before their question; one that is gone is told', async () => {
+  test('documents stand before their question; one that is gone is reported', async () => {
     const { call, count, start, until } = await setUp();
     const attachment = await attach(call, 'notes.txt', 'The lamp was lit.');
     const prompt = { kind: 'documents' as const, attachments: [attachment], question: 'Who lit it?' };

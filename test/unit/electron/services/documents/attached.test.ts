@@ -13,18 +13,18 @@ test('the model reads an attached document before the question; an edit keeps it
   const notes = await attach(call, 'Notes.txt', 'The gate is green.');
   expect(payloads('onDocumentJobs')).toContainEqual([expect.objectContaining({ state: 'reading' })]);
   const block = '<document name="Notes.txt">\n[text]\nThe gate is green.\n</document>\n\n';
-  const { id, turn } = await send('Colour?', [notes]);
-  expect(turn.userMessage).toMatchObject({ text: 'Colour?', attachments: [notes] });
+  const { id, turn } = await send('Color?', [notes]);
+  expect(turn.userMessage).toMatchObject({ text: 'Color?', attachments: [notes] });
   // the fake engine answers with its prompt
-  expect((await final(turn)).text).toBe(`${block}Colour?`);
+  expect((await final(turn)).text).toBe(`${block}Color?`);
 
   const messageId = turn.userMessage?.id ?? '';
-  const reworded = await call('turns.edit', { chatId: id, messageId, text: 'Which colour?' });
-  expect((await final(reworded)).text).toBe(`${block}Which colour?`);
-  const without = await call('turns.edit', { chatId: id, messageId, text: 'Colour?', attachments: [] });
-  expect((await final(without)).text).toBe('Colour?');
+  const reworded = await call('turns.edit', { chatId: id, messageId, text: 'Which color?' });
+  expect((await final(reworded)).text).toBe(`${block}Which color?`);
+  const without = await call('turns.edit', { chatId: id, messageId, text: 'Color?', attachments: [] });
+  expect((await final(without)).text).toBe('Color?');
   const again = await call('turns.regenerate', { chatId: id, messageId });
-  expect((await final(again)).text).toBe(`${block}Colour?`);
+  expect((await final(again)).text).toBe(`${block}Color?`);
   const { messages } = await call('chats.open', { chatId: id });
   expect(messages.map(({ attachments }) => attachments.length)).toEqual([1, 0, 1, 0, 0, 0, 0]);
 });
@@ -32,7 +32,7 @@ test('the model reads an attached document before the question; an edit keeps it
 test('a document that is gone is named before anything is written, and attaching it again mends the chat', async () => {
   const { call, final, dataFolder, services, send } = await setUpServices();
   const notes = await attach(call, 'Notes.txt', 'The gate is green.');
-  const { id, turn } = await send('Colour?', [notes]);
+  const { id, turn } = await send('Color?', [notes]);
   await final(turn);
   await services.close();
   await rm(join(dataFolder, 'documents'), { recursive: true });
@@ -115,7 +115,7 @@ test('a chat goes on at another computer with the text of its document, under an
   const here = await setUpServices();
   const notes = await attach(here.call, 'Notes.txt', 'The gate is green.');
   const { id: chatId } = await here.call('chats.create', {});
-  const turn = await here.call('turns.send', { chatId, parentId: null, text: 'Colour?', attachments: [notes] });
+  const turn = await here.call('turns.send', { chatId, parentId: null, text: 'Color?', attachments: [notes] });
   await here.final(turn);
   const file = await exported(here.call, notes.documentId);
   const chat = JSON.parse((await here.call('chats.exportText', { chatId, format: 'json', branches: 'all' })).text);

@@ -21,8 +21,8 @@ async function setUp(options: { folder?: string; silenceMs?: number } = {}) {
   const service = new DocumentService({ ...options, folder: stored, openProcess, cMapFolder: '', log: silentLogger });
   await service.load();
   onTestFinished(() => service.close());
-  const told: DocumentJob[] = [];
-  service.jobs.changed.on((jobs) => told.push(...jobs));
+  const reported: DocumentJob[] = [];
+  service.jobs.changed.on((jobs) => reported.push(...jobs));
 
   async function file(name: string, content: string | Buffer): Promise<string> {
     await writeFile(join(folder, name), content);
@@ -47,7 +47,7 @@ async function setUp(options: { folder?: string; silenceMs?: number } = {}) {
     await vi.waitFor(() => expect(service.jobs.get(id ?? '')?.pages).not.toBeNull(), waiting);
   }
   const leftovers = async () => (await readdir(stored)).filter((name) => name.startsWith('.'));
-  return { folder, stored, service, told, file, attach, attached, ended, reading, leftovers };
+  return { folder, stored, service, reported, file, attach, attached, ended, reading, leftovers };
 }
 
 /** Counts what is done, and the most of it in one turn of the event loop. */
@@ -70,11 +70,11 @@ function countInTurns() {
 
 describe('a document', () => {
   it('is extracted once, kept over a restart, and served in slices', async () => {
-    const { folder, file, attached, service, told, leftovers } = await setUp();
+    const { folder, file, attached, service, reported, leftovers } = await setUp();
     const path = await file('notes.md', 'Äpfel 😀 and pears\n'.repeat(100));
     const document = await attached(path);
     expect(document).toMatchObject({ name: 'notes.md', kind: 'markdown', characters: 1900, pages: null, sections: 1 });
-    expect(told.map(({ state }) => state)).toEqual(expect.arrayContaining(['waiting', 'reading', 'done']));
+    expect(reported.map(({ state }) => state)).toEqual(expect.arrayContaining(['waiting', 'reading', 'done']));
     expect(await service.store.text(document.id, 6, 12)).toBe('😀 and');
     expect(await service.store.text(document.id, 1890, 5000)).toBe('and pears\n');
     expect(await service.store.text(document.id, 9000, 9001)).toBe('');
@@ -184,7 +184,7 @@ describe('the texts of documents', () => {
 });
 
 describe('a job', () => {
-  it('waits for the one before it, and ends when it is cancelled', async () => {
+  it('waits for the one before it, and ends when it is canceled', async () => {
     const { folder, file, service, ended, reading, leftovers } = await setUp();
     const paths = await Promise.all(['slow', 'waiting', 'last'].map((name) => file(`${name}.txt`, name)));
     const ids = service.addPaths(paths);
@@ -208,7 +208,7 @@ describe('a job', () => {
     expect(service.jobs.get(ids[2] ?? '')?.state).toBe('done');
   });
 
-  it('tells what went wrong with its process, and the next one has a new process', async () => {
+  it('reports what went wrong with its process, and the next one has a new process', async () => {
     const { file, attach, attached, leftovers } = await setUp();
     const failures = {
       exit: ['document-invalid', /exit\.txt ended unexpectedly \(code 3\)/],

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { appendFile, mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { chunk, holdAt, hubClient, ofFile, received, testHub, toldOf } from '@/test/fixtures/hub/client';
+import { chunk, holdAt, hubClient, ofFile, received, reportedBytes, testHub } from '@/test/fixtures/hub/client';
 import { noise, sampleGguf } from '@/test/fixtures/hub/sampleGguf';
 import type { Faults } from '@/test/fixtures/hub/transfer';
 
@@ -58,7 +58,7 @@ describe('a bad line', () => {
     const { hub, client } = await setUp({ stallMs: 1000 });
     Object.assign(hub.faults, faults);
     await expectWhole(client);
-    expect(client.told.flat().some(({ error }) => error?.code === 'network-failed')).toBe(true);
+    expect(client.reported.flat().some(({ error }) => error?.code === 'network-failed')).toBe(true);
   });
 
   test('it ends after some attempts that bring nothing, says why, and can be resumed', async () => {
@@ -77,7 +77,7 @@ describe('a bad line', () => {
     hub.faults.failures = [{ where: 'hub', status: 429, times: 1, headers: { 'retry-after': '600' } }];
     const before = Date.now();
     const { id } = await client.downloads.start({ repo, revision: page.revision, file });
-    const waiting = () => client.told.flat().find(({ state }) => state === 'waiting');
+    const waiting = () => client.reported.flat().find(({ state }) => state === 'waiting');
     await vi.waitFor(() => expect(waiting()).toMatchObject({ error: { code: 'rate-limited' } }));
     expect(waiting()?.retryAt).toBeGreaterThanOrEqual(before + 600_000);
     expect(waiting()?.retryAt).toBeLessThanOrEqual(Date.now() + 600_000);
@@ -162,7 +162,7 @@ describe('over restarts', () => {
     const at = 7 * chunk + 5000;
     holdAt(hub, at);
     const { id } = await start();
-    await toldOf(client, at);
+    await reportedBytes(client, at);
     await client.close();
     hub.faults.hold = null;
     const before = received(hub);
@@ -224,13 +224,13 @@ describe('over restarts', () => {
 });
 
 describe('by hand', () => {
-  test('paused, resumed and cancelled', async () => {
+  test('paused, resumed and canceled', async () => {
     const { hub, client, start } = await setUp();
     const gate = holdAt(hub, 10 * chunk);
     const { id } = await start();
     await vi.waitFor(() => {
-      const told = client.told.flat().find(({ speed }) => speed > 0);
-      expect(told?.secondsLeft).toBeGreaterThan(0);
+      const reported = client.reported.flat().find(({ speed }) => speed > 0);
+      expect(reported?.secondsLeft).toBeGreaterThan(0);
     });
     await gate.reached();
     expect(await client.downloads.pause(id)).toMatchObject({ state: 'paused', speed: 0 });
@@ -272,7 +272,7 @@ describe('by hand', () => {
     gate.open();
     const ended = await Promise.all(started.map(({ id }) => client.downloads.settled(id)));
     expect(ended.map(({ state }) => state)).toEqual(['done', 'done', 'done', 'done']);
-    const most = Math.max(...client.told.map((list) => list.filter(({ state }) => state === 'active').length));
+    const most = Math.max(...client.reported.map((list) => list.filter(({ state }) => state === 'active').length));
     expect(most).toBe(2);
     expect(client.models.map((path) => basename(path)).sort()).toEqual(Object.keys(files));
     await vi.waitFor(() => expect(awake).toEqual([true, false]));

@@ -158,7 +158,7 @@ test('a process of another version than the app cannot be used, and says so at o
   await expect(ready).rejects.toMatchObject({ code: 'engine-unavailable', message });
 });
 
-test('a start that takes more than a minute is told, until it is done', async () => {
+test('a start that takes more than a minute is reported, until it is done', async () => {
   const { stalls, last } = setUp({ ready: false });
   await vi.advanceTimersByTimeAsync(59_000);
   expect(stalls).toEqual([]);
@@ -168,7 +168,7 @@ test('a start that takes more than a minute is told, until it is done', async ()
   expect(stalls).toEqual(['start', null]);
 });
 
-test('a process that is silent for half a minute while it is asked something is told, and not ended', async () => {
+test('a process that is silent for half a minute while it is asked something is reported, and not ended', async () => {
   const { host, stalls, last } = setUp();
   await vi.advanceTimersByTimeAsync(600_000);
   const call = host.client.call('memory', undefined);
@@ -198,7 +198,7 @@ test('a long call of a process that answers pings is no stall, whatever it answe
   expect(last().sent.filter(isPing)).toHaveLength(720);
 });
 
-test('what was cancelled and does not end is told, unless the process gets on with something', async () => {
+test('what was canceled and does not end is reported, unless the process gets on with something', async () => {
   const { host, stalls, last } = setUp();
   const ended = host.expectEnd();
   await vi.advanceTimersByTimeAsync(50_000);

@@ -14,7 +14,7 @@ test.runIf(process.platform === 'linux')('sums up what each process has of its o
   expect(appMemory([process.pid])).toBeGreaterThan(10e6);
 });
 
-test.runIf(process.platform !== 'linux')('tells nothing where resident sizes hold shared pages', () =>
+test.runIf(process.platform !== 'linux')('reports nothing where resident sizes hold shared pages', () =>
   expect(appMemory([process.pid])).toBeNull(),
 );
 

@@ -11,7 +11,7 @@ import { temporaryFolder } from '@/test/fixtures/temporary';
 
 const needs = { name: 'RAM', kind: 'ram' as const, weights: 9e15, mapped: 0, context: 0, compute: 0 };
 
-test('a load that is cancelled while the engine process starts does not happen', async () => {
+test('a load that is canceled while the engine process starts does not happen', async () => {
   const { services, call } = await setUp({ start: false });
   const [embedded] = await call('models.list', undefined);
   const off = services.engine.changed.on((status) => {
@@ -23,7 +23,7 @@ test('a load that is cancelled while the engine process starts does not happen',
   expect(services.engine.status()).toMatchObject({ model: null, error: null });
 });
 
-test('cancelling while the model is measured ends the measuring only, and the status says so', async () => {
+test('canceling while the model is measured ends the measuring only, and the status says so', async () => {
   const { services, call } = await setUp({ start: false, engine: createFakeEngine({ measuring: true }) });
   const [embedded] = await call('models.list', undefined);
   const steps: (string | null)[] = [];
@@ -38,7 +38,7 @@ test('cancelling while the model is measured ends the measuring only, and the st
   expect(new Set(steps)).toEqual(new Set(['weights', 'calibration']));
 });
 
-test('a model that fails to load is told and not remembered, and the one before it is loaded again', async () => {
+test('a model that fails to load is reported and not remembered, and the one before it is loaded again', async () => {
   const engine = createFakeEngine();
   const { addModel, call } = await setUp({ engine });
   const modelId = await addModel();
@@ -54,7 +54,7 @@ test('a model that fails to load is told and not remembered, and the one before 
   expect((await call('settings.get', undefined)).modelId).toBe(modelId);
 });
 
-test('what does not fit is refused with the figures, told by engine.plan before, and loaded when it is forced', async () => {
+test('what does not fit is refused with the figures, shown by engine.plan before, and loaded when it is forced', async () => {
   const engine = createFakeEngine();
   vi.spyOn(engine, 'estimate').mockResolvedValue({ ...plan, devices: [needs] });
   const { call, state } = await setUp({ engine, start: false });
@@ -146,7 +146,7 @@ test('what does not fit is refused while the model in use stays as it is, and ca
   });
 });
 
-test('a file that ends the process that looks at it is refused before the model in use, and the answer it writes, hear of it', async () => {
+test('a file that ends the process that looks at it is refused before the model in use, and the answer it writes, are affected', async () => {
   const { call, final, loads, other, inUse, services, transports, words, begin, ...parts } = await withOther();
   words.hold(3);
   const { turn } = await begin('word '.repeat(200).trim());
@@ -221,7 +221,7 @@ test('a choice that comes while another one fails still falls back to the model 
   });
 });
 
-test('where neither can be had, the one that was asked for is told, and nothing is loaded', async () => {
+test('where neither can be had, the requested one is reported, and nothing is loaded', async () => {
   const { call, loads, other } = await withOther();
   loads.mockRejectedValueOnce(new ConcertinaError('model-invalid', 'Damaged.'));
   loads.mockRejectedValueOnce(new ConcertinaError('model-missing', 'Gone.'));

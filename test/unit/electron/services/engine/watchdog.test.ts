@@ -27,7 +27,7 @@ test.each([
   expect(policy.decide(crash(key), at)).toEqual({ delayMs, reload });
 });
 
-test('the engine dies in mid-answer: the text is kept, the error told, and the next answer works', async () => {
+test('the engine dies in mid-answer: the text is kept, the error reported, and the next answer works', async () => {
   const { engine, words } = holding();
   const { call, final, state, transports, begin } = await setUp({ engine });
   const { id, turn } = await begin(long);
@@ -45,7 +45,7 @@ test('the engine dies in mid-answer: the text is kept, the error told, and the n
   expect(await final(next)).toMatchObject({ text: 'again', stopReason: 'end-of-turn' });
 });
 
-test('an engine that goes silent in mid-answer is told and can be restarted; the text is kept, and the model is loaded', async () => {
+test('an engine that goes silent in mid-answer is reported and can be restarted; the text is kept, and the model is loaded', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
   const { call, final, state, transports, services, begin } = await setUp(holding());

@@ -7,7 +7,7 @@ import { writeGguf } from '@/test/engine/gguf';
 import { shownCases } from '@/test/fixtures/shownText';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 
-test('a header tells experts, sliding window, the template as it is and, in short, where it comes from', async () => {
+test('a header gives experts, sliding window, the template as it is and, in short, where it comes from', async () => {
   const file = join(await temporaryFolder(), 'a.gguf');
   const template = '{{ "\u202e" }}'.repeat(2000);
   const metadata = {

@@ -230,7 +230,7 @@ describe('the token', () => {
     expect(hub.seen.filter(({ where, headers }) => where === 'cdn' && headers.authorization)).toEqual([]);
     hub.tokens.clear();
     const refused = await client.service.model(repo, 'main').catch((error: Error) => error);
-    const state = JSON.stringify([client.told, client.logged, client.service.account(), client.notices]);
+    const state = JSON.stringify([client.reported, client.logged, client.service.account(), client.notices]);
     const error = refused as Error;
     expect(`${state} ${error.message} ${error.stack} ${JSON.stringify(error)} ${String(error.cause)}`).not.toContain(
       token,
@@ -331,7 +331,7 @@ test('the catalog that is shipped is whole, and claims nothing that nobody check
   }
 });
 
-test('the proxy of the environment is told without its password, and not where NO_PROXY spares the hub', () => {
+test('the proxy of the environment is shown without its password, and not where NO_PROXY spares the hub', () => {
   const hub = new URL('https://hub.example/');
   const HTTPS_PROXY = 'http://me:secret@proxy.example:3128';
   expect(proxyFor(hub, {})).toBeNull();

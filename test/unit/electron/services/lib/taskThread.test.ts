@@ -14,17 +14,17 @@ function start() {
     lost: (cause) => new ConcertinaError('internal', `Lost: ${cause.message}.`),
   });
   onTestFinished(() => thread.close());
-  const told: { asker: string; fraction: number }[] = [];
-  thread.progress.on((one) => told.push(one));
-  return { thread, told };
+  const reported: { asker: string; fraction: number }[] = [];
+  thread.progress.on((one) => reported.push(one));
+  return { thread, reported };
 }
 
-test('a task that takes longer tells its asker how far it is, one that does not tells nothing', async () => {
-  const { thread, told } = start();
+test('a task that takes longer reports its progress to its asker, one that does not is silent', async () => {
+  const { thread, reported } = start();
   expect(await thread.ask({ steps: 8 }, 'quick')).toBe('8 steps');
   expect(await thread.ask({ steps: 20 }, 'slow')).toBe('20 steps');
   // from 400 ms on, every 200
-  expect(told).toEqual([0.4, 0.6, 0.8].map((fraction) => ({ asker: 'slow', fraction })));
+  expect(reported).toEqual([0.4, 0.6, 0.8].map((fraction) => ({ asker: 'slow', fraction })));
 });
 
 test('a task that fails, and a thread that ends, fail what was asked; the next task is answered', async () => {

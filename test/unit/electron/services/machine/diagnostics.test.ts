@@ -53,9 +53,9 @@ it.each([
   ['Kernel of CPU from 0: cpu-scalar (the best of this processor)'],
   ['KV cache: K 8000000 bytes, V 8000000 bytes'],
   ['simd: The turbo caches run with scalar code.'],
-])('tells %s', (line) => expect(reportOf()).toContain(line));
+])('shows %s', (line) => expect(reportOf()).toContain(line));
 
-it('tells what happened in this run, newest last', () => {
+it('lists what happened in this run, newest last', () => {
   const record = new RunRecord(() => at.getTime());
   for (let i = 0; i < 60; i++) record.addLine('warn', `line ${i}`);
   record.addLine('error', 'line 60');

@@ -1,4 +1,4 @@
-/** The measured machine: kept, shared, cancelled, set aside when damaged, and never over what a person has set. */
+/** The measured machine: kept, shared, canceled, set aside when damaged, and never over what a person has set. */
 import { EventEmitter } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ async function setUp(probe: () => Promise<unknown> = async () => found) {
   return { path, parts, service, progress, calls, report: (fraction: number) => onProgress({ fraction }) };
 }
 
-it('measures, tells how far it is, and finds it again at the next start', async () => {
+it('measures, reports its progress, and finds it again at the next start', async () => {
   const { path, parts, service, progress } = await setUp();
   expect(await service.profile()).toBeNull();
   const { facts, choice } = await service.probe();
@@ -59,7 +59,7 @@ it('measures, tells how far it is, and finds it again at the next start', async 
   expect(machineLines(next.measured())).toEqual(['Memory bandwidth in GB/s by threads: 1: 10.0, 2: 10.1']);
 });
 
-it('shares one measurement, passes its progress on, and keeps the last result when it is cancelled', async () => {
+it('shares one measurement, passes its progress on, and keeps the last result when it is canceled', async () => {
   let end: (error: Error) => void = () => undefined;
   const slow = () =>
     new Promise<never>((_, reject) => {
@@ -96,28 +96,28 @@ function monitor(thermal: string, onBattery: boolean) {
   return Object.assign(events, state) as EventEmitter & PowerEvents;
 }
 
-test('a Mac tells its heat, its speed limit and its power supply; values that are not known stay unknown', () => {
+test('a Mac reports its heat, its speed limit and its power supply; values that are not known stay unknown', () => {
   const events = monitor('nominal', true);
   const watch = new PowerWatch(events, 'darwin');
   expect(watch.current()).toEqual({ thermal: 'nominal', speedLimit: null, onBattery: true });
   events.emit('thermal-state-change', { state: 'molten' });
   for (const limit of [Number.NaN, 400]) events.emit('speed-limit-change', { limit });
   expect(watch.current()).toEqual({ thermal: 'unknown', speedLimit: null, onBattery: true });
-  const told: Power[] = [];
-  watch.changed.on((power) => told.push(power));
+  const reported: Power[] = [];
+  watch.changed.on((power) => reported.push(power));
   events.emit('thermal-state-change', { state: 'serious' });
   events.emit('thermal-state-change', { state: 'serious' });
   events.emit('speed-limit-change', { limit: 70 });
   events.emit('on-ac');
-  expect(told).toEqual([
+  expect(reported).toEqual([
     { thermal: 'serious', speedLimit: null, onBattery: true },
     { thermal: 'serious', speedLimit: 70, onBattery: true },
     { thermal: 'serious', speedLimit: 70, onBattery: false },
   ]);
-  expect(watch.current()).toEqual(told[2]);
+  expect(watch.current()).toEqual(reported[2]);
 });
 
-test('Linux tells nothing, though its powerMonitor answers; headless mode has none', () => {
+test('Linux reports nothing, though its powerMonitor answers; headless mode has none', () => {
   const unknown = { thermal: 'unknown', speedLimit: null, onBattery: null };
   expect(new PowerWatch(monitor('nominal', false), 'linux').current()).toEqual(unknown);
   expect(new PowerWatch(monitor('nominal', false), 'win32').current()).toEqual({ ...unknown, onBattery: false });

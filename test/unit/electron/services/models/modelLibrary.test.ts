@@ -131,21 +131,21 @@ describe('the list over folders that change, files that are there twice, and the
       machine: { platform: 'linux', home, environment: {} },
     });
     onTestFinished(() => library.close());
-    const told: string[][] = [];
-    library.changed.on((entries) => told.push(entries.map(({ fileName }) => fileName)));
-    return { home, models: join(home, 'models'), library, told };
+    const reported: string[][] = [];
+    library.changed.on((entries) => reported.push(entries.map(({ fileName }) => fileName)));
+    return { home, models: join(home, 'models'), library, reported };
   }
 
-  test('what changes in an added folder is told, also below it, and when the folder goes', async () => {
-    const { models, library, told } = await setUp();
+  test('what changes in an added folder is reported, also below it, and when the folder goes', async () => {
+    const { models, library, reported } = await setUp();
     await put(join(models, 'a.gguf'), model('a'));
     await library.add([models]);
     await put(join(models, 'new', 'b.gguf'), model('b'));
-    await vi.waitFor(() => expect(told.at(-1)).toEqual(['a.gguf', 'b.gguf']));
+    await vi.waitFor(() => expect(reported.at(-1)).toEqual(['a.gguf', 'b.gguf']));
     await put(join(models, 'new', 'c.gguf'), model('c'));
-    await vi.waitFor(() => expect(told.at(-1)).toEqual(['a.gguf', 'b.gguf', 'c.gguf']));
+    await vi.waitFor(() => expect(reported.at(-1)).toEqual(['a.gguf', 'b.gguf', 'c.gguf']));
     await rename(models, `${models}-away`);
-    await vi.waitFor(() => expect(told.at(-1)).toEqual([]));
+    await vi.waitFor(() => expect(reported.at(-1)).toEqual([]));
     expect((await library.places()).folders).toMatchObject([{ there: false, models: 0 }]);
   });
 
@@ -156,15 +156,15 @@ describe('the list over folders that change, files that are there twice, and the
       onTestFinished(() => void vi.useRealTimers());
     }
 
-    /** A system that watches what is `there`, and tells when the test says so. */
+    /** A system that watches what is `there`, and reports a change when the test says so. */
     function fakeSystem(...there: string[]) {
-      const told = new Map<string, () => void>();
+      const reported = new Map<string, () => void>();
       const open = (folder: string, _: unknown, onChange: () => void) => {
         if (!there.includes(folder)) throw new Error('ENOSPC');
-        told.set(folder, onChange);
-        return { on: () => undefined, close: () => told.delete(folder) };
+        reported.set(folder, onChange);
+        return { on: () => undefined, close: () => reported.delete(folder) };
       };
-      return { there, open: open as never, change: (folder: string) => told.get(folder)?.() };
+      return { there, open: open as never, change: (folder: string) => reported.get(folder)?.() };
     }
 
     test('where the system does not watch, it is looked at every now and then', () => {
@@ -192,7 +192,7 @@ describe('the list over folders that change, files that are there twice, and the
       seeing.set(['gone']);
       vi.advanceTimersByTime(60);
       expect(changed).toHaveBeenCalledTimes(1);
-      // a copy goes on: told when it rests, and every now and then before
+      // a copy goes on: reported when it rests, and every now and then before
       system.change('gone');
       vi.advanceTimersByTime(4);
       system.change('gone');
@@ -293,7 +293,7 @@ describe('the list over folders that change, files that are there twice, and the
     expect(await library.list()).toEqual([]);
   });
 
-  test('what the trash refuses is told and stays on the list', async () => {
+  test('what the trash refuses is reported and stays on the list', async () => {
     const { models, library } = await setUp();
     const { added } = await library.add([await put(join(models, 'a.gguf'), model('a'))]);
     const refusal = () => Promise.reject(new Error('no trash on this disk'));
@@ -302,14 +302,14 @@ describe('the list over folders that change, files that are there twice, and the
     expect(await library.list()).toHaveLength(1);
   });
 
-  test('a folder whose search was cancelled is not added, and what was added before it is', async () => {
+  test('a folder whose search was canceled is not added, and what was added before it is', async () => {
     const { home, models, library } = await setUp();
     await writeFile(join(models, 'm.gguf'), 'GGUF and so on');
     const large = join(home, 'large');
     for (const name of ['a', 'b']) await put(join(large, name, `${name}.gguf`), 'GGUF and so on');
     let searches = 0;
     const off = library.addProgress.on(({ folders, models: found }) => {
-      // the first folder is searched too fast to be told twice
+      // the first folder is searched too fast to be reported twice
       if (folders === 0 && found === 0 && ++searches === 2) library.cancelAdd();
     });
     const { added, refused } = await library.add([models, large]);

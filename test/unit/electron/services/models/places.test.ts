@@ -103,7 +103,7 @@ test('Ollama: models by their tags, from blobs without an ending', async () => {
   expect(await seen(above)).toHaveLength(3);
 });
 
-test('the cache of the hub: links are followed, also to a folder; a half blob is told by the name of its model', async () => {
+test('the cache of the hub: links are followed, also to a folder; a half blob is reported by the name of its model', async () => {
   const folder = await temporaryFolder();
   await hubTree(join(folder, 'hub'), 'org/Tiny-GGUF', 'tiny.gguf', model('linked'));
   await put(join(folder, 'hub', 'models--org--Half', 'blobs', `${'b'.repeat(64)}.incomplete`), model('half'));
@@ -122,7 +122,7 @@ test('the cache of the hub: links are followed, also to a folder; a half blob is
   ]);
 });
 
-test('a split file is one; a part without the first is told', async () => {
+test('a split file is one; a part without the first is reported', async () => {
   const folder = await temporaryFolder();
   for (const number of [1, 2, 3]) await put(join(folder, `big-0000${number}-of-00003.gguf`), model('part'));
   for (const number of [2, 3]) await put(join(folder, `cut-0000${number}-of-00003.gguf`), model('part'));
@@ -139,7 +139,7 @@ test('our own half downloads have a list of their own', async () => {
   expect(await seen(folder)).toEqual([]);
 });
 
-test('a search tells how far it is', async () => {
+test('a search reports its progress', async () => {
   const folder = await temporaryFolder();
   for (const name of ['a', 'b', 'c', 'd']) await put(join(folder, name, 'm.gguf'), model('and so on'));
   const steps: AddProgress[] = [];

@@ -49,7 +49,7 @@ describe('the service', () => {
     expect([settings.get().systemPrompt, store.get().systemPrompt]).toEqual(['Count.', 'From afar.']);
   });
 
-  test('a model is loaded with its own settings; taking them away loads it with those of all; both are told to the window', async () => {
+  test('a model is loaded with its own settings; taking them away loads it with those of all; both are sent to the window', async () => {
     const { call, payloads, services, addModel } = await setUpServices();
     const modelId = await addModel();
     await call('models.setDefaults', { modelId, defaults: { ...own, sampling: null } });

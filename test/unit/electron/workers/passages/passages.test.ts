@@ -51,7 +51,7 @@ describe('searching', () => {
     },
   );
 
-  it('tells the best first, at most as many as are asked for, and nothing without a word', () => {
+  it('returns the best first, at most as many as are asked for, and nothing without a word', () => {
     const { passages: found, all } = index.search('wall 7 keeper', 5);
     expect(found).toHaveLength(5);
     expect(all).toBeGreaterThan(10);
@@ -99,7 +99,7 @@ describe('a scan', () => {
     expect((await (await textFile(text)).texts(query))[0]).toContain(words);
   });
 
-  it('ranks as the index does, tells how many there are, and ends when nobody waits any more', async () => {
+  it('ranks as the index does, counts them all, and ends when nobody waits any more', async () => {
     const { search } = await textFile(text);
     const index = new PassageIndex(text);
     for (const query of ['lantern', 'lantern whale', 'wall 77', 'marseille']) {
@@ -128,19 +128,21 @@ describe('a scan', () => {
   it('is made of a text that is too long for an index, and once for a question', async () => {
     const { textPath } = await textFile(text);
     const indexes = new PassageIndexes();
-    const told: number[] = [];
+    const reported: number[] = [];
     const search = (documentId: string, query: string) =>
-      indexes.search({ documentId, textPath, query, limit: 3 }, new AbortController().signal, (one) => told.push(one));
+      indexes.search({ documentId, textPath, query, limit: 3 }, new AbortController().signal, (one) =>
+        reported.push(one),
+      );
     const found = await search('d', 'lantern');
     expect(found?.all).toBe(2);
-    expect(told).toEqual([...told].sort((a, b) => a - b));
-    const pieces = told.length;
+    expect(reported).toEqual([...reported].sort((a, b) => a - b));
+    const pieces = reported.length;
     expect(pieces).toBeGreaterThan(1);
     expect(await search('d', 'lantern')).toEqual(found);
-    expect(told).toHaveLength(pieces);
+    expect(reported).toHaveLength(pieces);
     await search('d', 'whale');
     await search('other', 'lantern');
-    expect(told).toHaveLength(3 * pieces);
+    expect(reported).toHaveLength(3 * pieces);
   });
 
   it('begins with the beginning', async () => {

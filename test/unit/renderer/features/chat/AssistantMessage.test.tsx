@@ -98,8 +98,9 @@ describe('an answer', () => {
 });
 
 describe('its figures', () => {
-  const told = { stats: answerStats, stopReason: 'end-of-turn', modelName: 'tiny', createdAt: 0 } as const;
-  const rows = (change: object) => statsRows({ ...told, ...change }).map(({ label, value }) => `${label}: ${value}`);
+  const reported = { stats: answerStats, stopReason: 'end-of-turn', modelName: 'tiny', createdAt: 0 } as const;
+  const rows = (change: object) =>
+    statsRows({ ...reported, ...change }).map(({ label, value }) => `${label}: ${value}`);
 
   it('tell where each token of the prompt came from', () => {
     const stats = { ...answerStats, promptTokens: 4220, cachedTokens: 4000, restoredTokens: 3900, rereadTokens: 200 };

@@ -99,7 +99,7 @@ describe('the engine', () => {
     ]);
   });
 
-  it('tells which sides are centered, of turbo types alone, and why one is not', () => {
+  it('shows which sides are centered, of turbo types alone, and why one is not', () => {
     const text = (typeK: string, typeV: string, centring: Partial<Centering>) =>
       centeringText({
         ...loadedContext,

@@ -43,7 +43,7 @@ describe('the parts of the memory', () => {
       { weights: 0, kv: 1, compute: expect.closeTo(0.1), engine: 0, app: 0.5, other: expect.closeTo(4.4), free: 10 },
     ],
     [
-      'are what was allocated where the system tells no more',
+      'are what was allocated where the system reports no more',
       { resident: null, app: null, process: 5.5 * gib, free: 5 * gib },
       { weights: 4, kv: 1, compute: 0.25, engine: 0.25, other: 5.5, free: 5 },
     ],

@@ -30,7 +30,7 @@ describe('the verdict on a file', () => {
     expect(verdictText(verdict(chosen, fit))).toMatch(/5\.00 GiB.*7\.54 GiB/);
   });
 
-  it('is reckoned from it for the others: only the size of the file differs', () => {
+  it('is computed from it for the others: only the size of the file differs', () => {
     const fit = fitFor();
     const needed = fit.fit.budgets[0]?.needed ?? 0;
     const larger = verdict(hubFile({ quant: 'Q8_0', bytes: chosen.bytes + gib }), fit);
@@ -47,7 +47,7 @@ describe('the verdict on a file', () => {
     expect(found.grade).toBe('reduced');
   });
 
-  it('is not reckoned where a GPU has a part in it, nor without an answer', () => {
+  it('is not computed where a GPU has a part in it, nor without an answer', () => {
     const fit = fitFor();
     const gpu = { kind: 'gpu' as const, name: 'GPU', needed: gib, available: 2 * gib, total: 2 * gib };
     const shared = { ...fit, fit: { ...fit.fit, budgets: [...fit.fit.budgets, gpu] } };

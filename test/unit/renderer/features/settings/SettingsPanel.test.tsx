@@ -99,7 +99,7 @@ describe('what a change costs a chat', () => {
   it('is too much where the chat does not fit into the context', () =>
     expect(cost({ edited: { ...context, nCtx: 2048 } }).kind).toBe('too-short'));
 
-  it('is told by the answer that read the most of the last ones of this model', () => {
+  it('is given by the answer that read the most of the last ones of this model', () => {
     const stats = (promptTokens: number, promptTokensPerSecond: number, cachedTokens = 0): AnswerStats => ({
       ...answerStats,
       ...{ promptTokens, cachedTokens, promptTokensPerSecond },
@@ -112,7 +112,7 @@ describe('what a change costs a chat', () => {
   });
 });
 
-it('a change is told with the value before and after', () => {
+it('a change is shown with the value before and after', () => {
   const changes = changesText(defaultContext, { nCtx: 16_384, typeK: 'turbo3', threads: 4 });
   expect(changes).toEqual([/8,192.*16,384/, /K.*turbo4.*turbo3/, /auto.*4/].map((text) => expect.stringMatching(text)));
 });

@@ -122,7 +122,7 @@ describe('places on the scale', () => {
 describe('memory', () => {
   const budget = { kind: 'ram', name: 'RAM', needed: 2 ** 31, available: 2 ** 33, total: 2 ** 34 } as const;
 
-  it('is told by what is needed and what is free, which is never less than nothing', () => {
+  it('is computed from what is needed and what is free, which is never less than nothing', () => {
     const fits = needText(budget, true);
     expect(fits).toMatch(/2\.00 GiB.*8\.00 GiB/);
     const not = needText({ ...budget, available: 2 ** 30 }, true);

@@ -131,7 +131,7 @@ describe('promptRoom', () => {
     expect(room(8000, 8192, 8192)).toMatchObject({ needed: null });
   });
 
-  it('is told beside the start, after what does not fit into the memory', () => {
+  it('is shown beside the start, after what does not fit into the memory', () => {
     const form = { ...newForm(8192), rows: rows(4000, 4100), together: true };
     const column = (fits: boolean) => ({ estimate: null, fits, problem: '', longest: null });
     const plan = (...fits: boolean[]) => ({

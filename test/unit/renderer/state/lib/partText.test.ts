@@ -41,7 +41,7 @@ describe('what of a document is in the context', () => {
     expect(usedOf({ kind: 'whole' }, pages)).toEqual([]);
   });
 
-  it('is told by its pages where they are few, and by their number where they are scattered', () => {
+  it('is named by its pages where they are few, and by their number where they are scattered', () => {
     const info = documentInfo({ pages: 60, sections: 60 });
     const sections = (...chosen: number[]) => partText({ kind: 'sections', sections: chosen }, info);
     expect(partText({ kind: 'whole' }, info)).toContain('60');

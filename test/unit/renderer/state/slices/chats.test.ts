@@ -60,7 +60,7 @@ describe('the search', () => {
     expect(list()).toMatchObject({ searching: false, found: null });
   });
 
-  it('says nothing of a search that a newer one ended, and tells of one that failed', async () => {
+  it('says nothing of a search that a newer one ended, and reports one that failed', async () => {
     const { bridge, chats, list, problem } = await start();
     bridge.refuse('chats.search', { code: 'cancelled', message: 'Another search was begun.', hint: '' });
     chats.search('lea');

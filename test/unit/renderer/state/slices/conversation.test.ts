@@ -124,7 +124,7 @@ describe('a chat', () => {
     });
   });
 
-  it('keeps what left the prompt for an answer, when that is told before the answer of the call', async () => {
+  it('keeps what left the prompt for an answer, when that is reported before the answer of the call', async () => {
     const opened = await answering();
     await opened.conversation.stop();
     await opened.idle();

@@ -80,7 +80,7 @@ describe('a document of a draft', () => {
     };
     bridge.answer('documents.attachFromDialog', () => [job.id]);
     bridge.answer('documents.jobs', () => {
-      // the event overtakes the answer, which tells the state before it
+      // the event overtakes the answer, which holds the state before it
       bridge.emit('onDocumentJobs', [{ ...job, state: 'done', document: documentInfo() }]);
       return [job];
     });
@@ -146,7 +146,7 @@ describe('a document of a draft', () => {
 });
 
 describe('the search in a document', () => {
-  it('gives each passage with its words; one that failed is told from one without hits', async () => {
+  it('gives each passage with its words; one that failed is distinct from one without hits', async () => {
     const { documents, bridge, paste } = await start();
     const id = await paste('0123456789abcdefghij');
     const passage = { start: 10, end: 14, label: 'Page 1', score: 2 };

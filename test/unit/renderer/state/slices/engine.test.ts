@@ -17,7 +17,7 @@ it('is known to have been restarted until the person has seen it; commands of th
   expect(get().engine.recovered).toBe(false);
 });
 
-it('tells a failed load once, by its status', async () => {
+it('reports a failed load once, by its status', async () => {
   const { engineIs, get, actions, bridge } = await openWindow({ start: false });
   const error = { code: 'model-invalid', message: 'Broken file.', hint: '' } as const;
   bridge.refuse('models.select', error);

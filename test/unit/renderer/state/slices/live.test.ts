@@ -133,7 +133,7 @@ describe('the figures of the strip', () => {
     expect(shown.at(-1)?.phase).toBe('prefill');
   });
 
-  it('draw the speed of an answer that was over before it was told', () => {
+  it('draw the speed of an answer that was over before it was reported', () => {
     const { actions, state } = setUp();
     actions.frame('m', { ...writing, tokensPerSecondNow: 0 });
     actions.end('m', ended);

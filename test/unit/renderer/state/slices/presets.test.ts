@@ -53,14 +53,14 @@ it('a preset with a context loads it, one with another model loads that', async 
   await vi.waitFor(() => expect(get().engine.status).toMatchObject({ state: 'ready', modelId: other }), waiting);
 });
 
-it('a refusal is told where the name is typed', async () => {
+it('a refusal is shown where the name is typed', async () => {
   const { get, save, presets } = await start();
   await save('Reader');
   expect(await presets.save(null, 'Reader', false)).toEqual(expect.any(String));
   expect(get().ui.problem).toBeNull();
 });
 
-it('values of another preset are not told of when a new chat begins with the default one', async () => {
+it('values of another preset are not shown when a new chat begins with the default one', async () => {
   const { get, conversation, presets, settings, save, prompt, bridge } = await start();
   for (const name of ['Brief', 'Long']) {
     await settings.update({ systemPrompt: `Be ${name}.` });
@@ -96,7 +96,7 @@ it('a new chat begins with the default preset; undo brings back what was in no p
   expect(get().settings.saved?.sampling).toEqual(own);
 });
 
-it('settings are told from changed ones', () => {
+it('settings are distinguished from changed ones', () => {
   const { sampling } = settingsSchema.parse({});
   expect(isSame({ ...sampling, stop: [] }, sampling)).toBe(true);
   expect(isSame({ ...sampling, stop: ['x'] }, sampling)).toBe(false);
