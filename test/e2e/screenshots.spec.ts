@@ -146,11 +146,6 @@ const scenes: Record<string, (stage: Stage) => Promise<unknown>> = {
       .toBeGreaterThan(8);
   },
 
-  memory: async ({ page }) => {
-    await askExample(page);
-    await page.getByTestId('meter-memory').click();
-  },
-
   settings: async ({ page }) => {
     await page.getByTestId('settings-open').click();
     await page.getByTestId('settings-type-v').selectOption('turbo3');
@@ -280,18 +275,6 @@ const scenes: Record<string, (stage: Stage) => Promise<unknown>> = {
     await expect(stage.page.getByTestId('hub-longest')).toBeVisible({ timeout: 30_000 });
   },
 
-  'own-settings': async ({ page }) => {
-    await page.getByTestId('settings-open').click();
-    await page.getByTestId('settings-scope').getByText('This model').click();
-    await expect(page.getByTestId('settings-scope')).toHaveAttribute('data-own', 'true');
-    await expect(page.getByTestId('context-mark').first()).toBeVisible();
-  },
-
-  offline: async ({ page }) => {
-    await page.getByTestId('sidebar-models').click();
-    await expect(page.getByTestId('hub-problem')).toBeVisible();
-  },
-
   error: async ({ app, page, dataDir }) => {
     const file = path.join(dataDir, 'half-downloaded-8b-q4_k_m.gguf');
     await copyFile(tinyModel, file);
@@ -331,7 +314,6 @@ const starts: Record<
   downloads: { hub: true },
   imported: { home: true, prepare: (dataDir) => writeHome(path.join(dataDir, 'home')) },
   details: { home: true, prepare: (dataDir) => writeHome(path.join(dataDir, 'home')) },
-  offline: { env: { HF_ENDPOINT: 'http://127.0.0.1:9' } },
   badge: { settings: { context: { gpuLayers: 9 } }, env: { CONCERTINA_SIMD: 'scalar' } },
 };
 

@@ -46,15 +46,8 @@ describe('inspect', () => {
       architecture: 'qwen3',
       fileBytes: fs.statSync(tinyModel).size,
       quantization: 'Q8_0',
-      layers: 8,
-      headCount: 6,
-      headCountKv: 2,
-      headDimK: 128,
-      headDimV: 128,
-      nCtxTrain: 8192,
-      vocabSize: 8192,
-      hasChatTemplate: true,
-      hasKBias: false,
+      ...{ layers: 8, headCount: 6, headCountKv: 2, headDimK: 128, headDimV: 128 },
+      ...{ nCtxTrain: 8192, vocabSize: 8192, hasChatTemplate: true, hasKBias: false },
     });
   });
 

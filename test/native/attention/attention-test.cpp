@@ -41,6 +41,7 @@ void check_case(const attention_case & c) {
         "error " + std::to_string(error / expected) + " of its variance: " + describe(c));
 }
 
+// the first two are for heads of 128 values at least
 const ggml_type TYPES_128[] = {
     GGML_TYPE_TURBO4,
     GGML_TYPE_TURBO3,
@@ -52,17 +53,12 @@ const ggml_type TYPES_128[] = {
     GGML_TYPE_Q4_0,
     GGML_TYPE_F16,
 };
-const ggml_type TYPES_64[] = {
-    GGML_TYPE_TURBO4_64,
-    GGML_TYPE_TURBO3_64,
-    GGML_TYPE_Q8_0,
-    GGML_TYPE_Q5_0,
-    GGML_TYPE_IQ4_NL,
-    GGML_TYPE_Q4_0,
-    GGML_TYPE_F16,
-};
-
 template <typename T, size_t N> T pick(const T (&list)[N], std::mt19937 & rng) { return list[rng() % N]; }
+
+ggml_type pick_type(int head_dim, std::mt19937 & rng) {
+    const size_t first = head_dim == 64 ? 2 : 0;
+    return TYPES_128[first + rng() % (std::size(TYPES_128) - first)];
+}
 
 attention_case random_case(unsigned seed) {
     static const int dims[] = { 64, 128, 128, 256 };
@@ -77,8 +73,8 @@ attention_case random_case(unsigned seed) {
     c.seed = seed;
     c.dim_k = pick(dims, rng);
     c.dim_v = rng() % 4 == 0 ? pick(dims, rng) : c.dim_k;
-    c.type_k = c.dim_k == 64 ? pick(TYPES_64, rng) : pick(TYPES_128, rng);
-    c.type_v = c.dim_v == 64 ? pick(TYPES_64, rng) : pick(TYPES_128, rng);
+    c.type_k = pick_type(c.dim_k, rng);
+    c.type_v = pick_type(c.dim_v, rng);
     c.gqa = pick(groups, rng);
     c.n_head_kv = 1 + rng() % 3;
     c.n_kv = pick(lengths, rng);

@@ -19,6 +19,16 @@ async function setUp(options: Parameters<typeof hubClient>[1] = {}) {
   return { hub, client, start };
 }
 
+/** A download whose line is cut every so many bytes, held at the first cut. */
+async function cutAt(bytes: number) {
+  const { hub, client, start } = await setUp();
+  hub.faults.cutEvery = bytes;
+  const gate = holdAt(hub, bytes);
+  const { id } = await start();
+  await gate.reached();
+  return { hub, client, gate, id };
+}
+
 type Client = Awaited<ReturnType<typeof hubClient>>;
 
 /** `id`: of a download that has begun; else it is begun here */
@@ -88,11 +98,7 @@ describe('a bad line', () => {
   });
 
   test('signed addresses that run out are asked for again', async () => {
-    const { hub, client, start } = await setUp();
-    hub.faults.cutEvery = 300_000;
-    const gate = holdAt(hub, 300_000);
-    const { id } = await start();
-    await gate.reached();
+    const { hub, client, gate, id } = await cutAt(300_000);
     // with the cut one attempt less than ends a download
     hub.faults.expired = 2;
     gate.open();
@@ -104,11 +110,7 @@ describe('a bad line', () => {
   });
 
   test('another entity tag for the same content goes on where it was', async () => {
-    const { hub, client, start } = await setUp();
-    hub.faults.cutEvery = 400_000;
-    const gate = holdAt(hub, 400_000);
-    const { id } = await start();
-    await gate.reached();
+    const { hub, client, gate, id } = await cutAt(400_000);
     hub.faults.etagSuffix = '-other';
     gate.open();
     // once is enough
@@ -319,11 +321,7 @@ describe('what the hub refuses', () => {
   });
 
   test('another file under the same name in the middle of it', async () => {
-    const { hub, client, start } = await setUp();
-    hub.faults.cutEvery = 300_000;
-    const gate = holdAt(hub, 300_000);
-    const { id } = await start();
-    await gate.reached();
+    const { hub, client, gate, id } = await cutAt(300_000);
     hub.put({ id: repo, files: { [file]: sampleGguf(bytes - (bytes % 4), 'other') } });
     gate.open();
     const failed = await client.downloads.settled(id);
