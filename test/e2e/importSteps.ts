@@ -53,7 +53,7 @@ export async function addOtherApps(page: Page): Promise<void> {
   await page.getByTestId('models-offer').click();
   await expect(page.getByTestId('models-folder')).toHaveCount(2);
   await expect(row(page)).toContainText('and in 1 more', { timeout: 30_000 });
-  await expect(page.getByTestId('models-here')).toContainText('its download has not ended');
+  await expect(page.getByTestId('models-here')).toContainText('its download is not complete');
 }
 
 /** Set in the panel, kept over the choice of another model. */

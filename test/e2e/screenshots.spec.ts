@@ -83,6 +83,12 @@ async function askExample(page: Page): Promise<void> {
   await expect(page.getByTestId('answer-stats')).toHaveCount(1, { timeout: 60_000 });
 }
 
+/** A small window hides the chats. */
+async function openCircles(page: Page): Promise<void> {
+  if (await page.getByTestId('sidebar-open').isVisible()) await page.getByTestId('sidebar-open').click();
+  await page.getByRole('button', { name: 'Circles', exact: true }).click();
+}
+
 /** Where a comparison lies that was made for one picture: the others show the same one. */
 let comparisons: string | null = null;
 
@@ -227,14 +233,14 @@ const scenes: Record<string, (stage: Stage) => Promise<unknown>> = {
   },
 
   answers: async ({ page }) => {
-    await page.getByRole('button', { name: 'Circles', exact: true }).click();
+    await openCircles(page);
     await answers(page).last().locator('.katex').first().waitFor();
     await answers(page).last().getByTestId('answer-stats').click();
     await expect(page.getByTestId('answer-figures')).toBeVisible();
   },
 
   compare: async ({ page }) => {
-    await page.getByRole('button', { name: 'Circles', exact: true }).click();
+    await openCircles(page);
     await page.getByTestId('compare-open').click();
     await expect(page.getByTestId('compare').locator('mark').first()).toBeVisible();
   },

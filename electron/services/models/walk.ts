@@ -129,8 +129,8 @@ async function halfAt(path: string, names: ReadonlySet<string>): Promise<FoundFi
   if (names.has(`${name}.log`)) return null;
   if (!(await isGguf(path).catch(() => false))) return null;
   const title = hubName(path) ?? name;
-  const message = `${title}: its download has not ended.`;
-  const hint = 'Let the app that began it end it, or download the model here.';
+  const message = `${title}: its download is not complete.`;
+  const hint = 'Finish it in the app that started it, or download the model here.';
   return foundFile(path, { name: title, problem: { code: 'model-invalid', message, hint } });
 }
 

@@ -68,7 +68,7 @@ test('a model of Ollama that was taken off the list stays off; what is not whole
   const { offered } = await library.places();
   const { added } = await library.addPlaces(offered.map(({ id }) => id));
   const half = added.find(({ problem }) => problem !== null);
-  expect(half?.problem).toContain('its download has not ended');
+  expect(half?.problem).toContain('its download is not complete');
   await expect(library.pathOf(half?.id ?? '')).rejects.toMatchObject({ code: 'model-invalid' });
   await library.remove(added.find(({ fileName }) => fileName === 'tiny:latest')?.id ?? '');
   expect((await library.list()).map(({ fileName }) => fileName)).toEqual([
@@ -115,7 +115,7 @@ test('the cache of the hub: links are followed, also to a folder; a half blob is
   await symlink(join(folder, 'far'), join(folder, 'hub', 'more', 'link'));
   await symlink(folder, join(folder, 'hub', 'more', 'loop'));
   expect(await seen(join(folder, 'hub'))).toEqual([
-    ['org/Half', 8, 'org/Half: its download has not ended.'],
+    ['org/Half', 8, 'org/Half: its download is not complete.'],
     ['tiny.gguf', 10, ''],
     ['away.gguf', 12, ''],
     ['broken.gguf', 0, 'broken.gguf leads to a file that is not there any more.'],
