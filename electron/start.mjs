@@ -27,7 +27,7 @@ try {
   console.log(
     `${error.message} Starting headless mode instead; open the address below in a browser of this machine.\n`,
   );
-  await run(process.execPath, [path.join(APP, 'serve.cjs'), ...appArgs]);
+  await run(process.execPath, [path.join(APP, 'serve.cjs'), 'serve', ...appArgs]);
 }
 
 async function openWindow() {

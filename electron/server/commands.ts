@@ -1,90 +1,200 @@
-/** Runs one command over the same services as the window's. Answers go to stdout, everything else to stderr. */
-
+/** Commands about models, over the same services as the window's: answers go to stdout, everything else to stderr. */
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ConcertinaError, sizeText } from '../contract/errors';
-import { type Download, type HubFile, type HubModelPage, type HubPage, repoSchema } from '../contract/hub';
-import type { ModelEntry, ModelInfo } from '../contract/models';
+import { ConcertinaError } from '../contract/errors';
+import { type HubFile, type HubSort, hubSortSchema, repoSchema } from '../contract/hub';
+import type { ContextSettings } from '../contract/settings';
 import type { Downloads } from '../services/downloads/downloads';
-import type { ProcessTransport } from '../services/engine/engineTransport';
 import { ModelInspector } from '../services/engine/modelInspector';
 import { quantOf } from '../services/hub/api';
 import { downloadFolderOf, type Hub, setUpHub } from '../services/hub/hubService';
+import { requireWritable } from '../services/lib/dataFolder';
 import { silentLogger } from '../services/lib/logger';
 import { ModelList } from '../services/models/modelFiles';
 import { ModelLibrary } from '../services/models/modelLibrary';
 import { SettingsStore } from '../services/settings/settingsStore';
-import { type Command, type Target, targetOf } from './commandLine';
-import { fitText, table } from './estimate';
+import { fileText, fitText, infoText, listText, pageText, progressText } from './answerTexts';
+import {
+  type CommandSpec,
+  contextOf,
+  contextOptions,
+  dataFolderOf,
+  dataOption,
+  exitCodes,
+  jsonOption,
+  parseLine,
+  type Status,
+  UsageError,
+} from './commandLine';
+import type { Command, Surroundings } from './commandServices';
+import { entryNamed, type Target, targetOf } from './modelNames';
+import { lockFolder } from './options';
 
-interface CommandParts {
-  openInspector: () => ProcessTransport;
-  embeddedModels: string;
-  catalog: string;
-  version: string;
-  /** takes the data folder for this process; throws where another one has it */
-  lock: () => void;
-  /** throws where the data folder cannot be written */
-  requireWritable: () => void;
-  print: (text: string) => void;
-  /** of stderr */
-  note: (text: string) => void;
-  /** aborted by Ctrl-C */
-  signal: AbortSignal;
+const revisionOption = {
+  revision: { type: 'string', value: 'COMMIT', about: 'of the model on the hub (main)' },
+} as const;
+const common = { ...jsonOption, ...dataOption } as const;
+
+const specs = [
+  {
+    name: 'estimate',
+    takes: 'FILE | OWNER/NAME[:QUANT]',
+    about: 'shows what a model takes of the memory, and the longest contexts that fit now',
+    details:
+      "The figures come from the engine's own dry run; nothing is loaded, and of a model on the hub only the header is read.\nThe exit code is 3 when the context does not fit.",
+    options: { ...contextOptions, ...revisionOption, ...common },
+    examples: [
+      ['estimate model.gguf --context 32768', 'whether 32,768 tokens fit with the usual cache types'],
+      ['estimate someone/Model-GGUF:Q4_K_M --type-k q8_0 --type-v turbo4', 'before it is downloaded'],
+    ],
+  },
+  {
+    name: 'inspect',
+    takes: 'FILE | OWNER/NAME[:QUANT]',
+    about: 'shows what is in the header of a model file, or which files a model on the hub has',
+    details: '',
+    options: { ...revisionOption, ...common },
+    examples: [
+      ['inspect model.gguf', 'layers, heads, trained length, license'],
+      ['inspect someone/Model-GGUF', 'the files and quants of a model on the hub'],
+    ],
+  },
+  {
+    name: 'models search',
+    takes: 'WORDS',
+    about: 'searches the hub for GGUF models',
+    details: '',
+    options: {
+      sort: { type: 'string', value: 'ORDER', values: hubSortSchema.options, about: hubSortSchema.options.join(', ') },
+      ...common,
+    },
+    examples: [['models search qwen 3 --sort downloads', 'the models with these words, the most loaded first']],
+  },
+  {
+    name: 'models pull',
+    takes: 'OWNER/NAME[:QUANT | /FILE]',
+    about: 'downloads a model from the hub and checks it',
+    details: 'Without a quant it takes Q4_K_M. A download that was stopped goes on with the same command.',
+    options: { ...revisionOption, ...common },
+    examples: [
+      ['models pull someone/Model-GGUF:Q6_K', 'one quant of a model'],
+      ['run "Hello" --model someone/Model-GGUF:Q6_K', 'and a question to it'],
+    ],
+  },
+  {
+    name: 'models list',
+    takes: '',
+    about: 'lists the models on this machine',
+    details: '',
+    options: common,
+    examples: [['models list --json', 'with ids and headers']],
+  },
+  {
+    name: 'models rm',
+    takes: 'MODEL',
+    about: 'deletes a model that was downloaded; a file of your own only leaves the list',
+    details: 'MODEL is a file name, the name it was pulled by, or an id; `concertina models list` shows them.',
+    options: common,
+    examples: [['models rm someone/Model-GGUF:Q6_K', 'what `models pull` downloaded']],
+  },
+] as const satisfies CommandSpec[];
+
+type ModelCommandName = (typeof specs)[number]['name'];
+
+export const modelCommands: Command[] = specs.map((spec) => ({
+  ...spec,
+  run: (args, surroundings) => runCommand(parseModelCommand(spec.name, args), surroundings),
+}));
+
+interface ModelCommand {
+  name: ModelCommandName;
+  words: string[];
+  json: boolean;
+  dataFolder: string;
+  revision: string;
+  sort: HubSort;
+  context: ContextSettings;
+}
+
+/** Throws `UsageError` with one sentence when the line makes no sense. */
+export function parseModelCommand(name: ModelCommandName, args: readonly string[]): ModelCommand {
+  const spec: CommandSpec = specs.find((one) => one.name === name) ?? specs[0];
+  type All = typeof contextOptions &
+    typeof revisionOption &
+    typeof common & { sort: { type: 'string'; about: string } };
+  const { values, positionals: words } = parseLine(spec as CommandSpec & { options: All }, args);
+  if (name === 'models list' && words.length > 0) throw new UsageError(`${name} takes no name, and not ${words[0]}.`);
+  if (words.length === 0 && spec.takes !== '') {
+    throw new UsageError(name === 'models search' ? 'Name what to search for.' : `${name}: name a model.`);
+  }
+  if (words.length > 1 && name !== 'models search') throw new UsageError(`${name} takes one model at a time.`);
+  const sort = hubSortSchema.safeParse(values.sort ?? 'trending');
+  if (!sort.success) throw new UsageError(`--sort ${values.sort}: there are ${hubSortSchema.options.join(', ')}.`);
+  return {
+    ...{ name, words, json: values.json ?? false, dataFolder: dataFolderOf(values) },
+    ...{ revision: values.revision ?? 'main', sort: sort.data, context: contextOf(values) },
+  };
 }
 
 type HubTarget = Extract<Target, { kind: 'hub' }>;
-
-/** Exit code: 0 done, 3 does not fit. Rejects with a coded error for all else. */
-export async function runCommand(command: Command, parts: CommandParts): Promise<number> {
-  const settings = new SettingsStore(join(command.dataFolder, 'settings.json'));
-  const added = new ModelList(join(command.dataFolder, 'models.json'));
-  await Promise.all([settings.load(), added.load()]);
-  const inspector = new ModelInspector(parts.openInspector, silentLogger);
-  const folder = () => downloadFolderOf(command.dataFolder, settings.get().downloads);
-  const library = new ModelLibrary({
-    ...{ embeddedFolder: parts.embeddedModels, added, downloadFolder: folder },
-    inspector: { inspect: notHere },
-  });
-  const hub = await setUpHub({
-    ...{ dataFolder: command.dataFolder, catalogFile: parts.catalog, version: parts.version, keyring: null },
-    judge: inspector,
-    downloadSettings: () => settings.get().downloads,
-    onModel: (path) => library.adopt(path),
-    log: silentLogger,
-  });
-  for (const notice of hub.notices) parts.note(notice);
-  try {
-    return await run(command, parts, { hub, inspector, library });
-  } finally {
-    await hub.close();
-    await inspector.close();
-  }
-}
 
 interface Tools {
   hub: Hub;
   inspector: ModelInspector;
   library: ModelLibrary;
+  settings: SettingsStore;
 }
 
-async function run(command: Command, parts: CommandParts, tools: Tools): Promise<number> {
+async function runCommand(command: ModelCommand, around: Surroundings): Promise<number> {
+  const { dataFolder } = command;
+  const settings = new SettingsStore(join(dataFolder, 'settings.json'));
+  const added = new ModelList(join(dataFolder, 'models.json'));
+  await Promise.all([settings.load(), added.load()]);
+  const inspector = new ModelInspector(() => around.openInspector(dataFolder), silentLogger);
+  const library = new ModelLibrary({
+    ...{ embeddedFolder: around.embeddedModels, added, inspector: { inspect: notHere } },
+    downloadFolder: () => downloadFolderOf(dataFolder, settings.get().downloads),
+  });
+  const hub = await setUpHub({
+    ...{ dataFolder, catalogFile: around.catalog, version: around.version, keyring: null },
+    judge: inspector,
+    downloadSettings: () => settings.get().downloads,
+    onModel: (path) => library.adopt(path),
+    log: silentLogger,
+  });
+  for (const notice of hub.notices) around.status.line(notice);
+  try {
+    return await run(command, around, { hub, inspector, library, settings });
+  } finally {
+    around.status.clear();
+    await hub.close();
+    await inspector.close();
+  }
+}
+
+async function run(command: ModelCommand, around: Surroundings, tools: Tools): Promise<number> {
   const { json } = command;
-  const give = (value: unknown, text: string) => parts.print(json ? JSON.stringify(value, null, 2) : text);
+  const give = (value: unknown, text: string) => around.print(json ? JSON.stringify(value, null, 2) : text);
   const target = targetOf(command.words[0] ?? '.');
   switch (command.name) {
-    case 'search': {
+    case 'models search': {
       const page = await tools.hub.service.search({ query: command.words.join(' '), sort: command.sort, cursor: null });
       give(page, pageText(page));
-      return 0;
+      return exitCodes.done;
     }
-    case 'list': {
+    case 'models list': {
       const models = await tools.library.list();
       give(models, listText(models));
-      return 0;
+      return exitCodes.done;
     }
-    case 'pull':
-      give(await pull(command, parts, tools, hubTarget(target)), 'Done.');
-      return 0;
+    case 'models rm': {
+      const { id, fileName, deleted } = await remove(command, tools);
+      give({ id, fileName, deleted }, `${fileName} ${deleted ? 'is deleted' : 'is off the list; the file stays'}.`);
+      return exitCodes.done;
+    }
+    case 'models pull':
+      give(await pull(command, around, tools, hubTarget(target)), 'Done.');
+      return exitCodes.done;
     case 'inspect': {
       if (target.kind === 'path') {
         const info = await tools.inspector.inspect(target.path);
@@ -93,38 +203,48 @@ async function run(command: Command, parts: CommandParts, tools: Tools): Promise
         const page = await tools.hub.service.model(target.repo, command.revision);
         give(page, fileText(page));
       } else {
-        const { info } = await hubFit(command, parts, tools, target);
+        const { info } = await hubFit(command, tools, target);
         give(info, infoText(info));
       }
-      return 0;
+      return exitCodes.done;
     }
     case 'estimate':
-      return estimate(command, parts, tools, target, give);
+      return estimate(command, tools, target, give);
   }
 }
 
-async function pull(command: Command, parts: CommandParts, { hub }: Tools, target: HubTarget) {
-  parts.lock();
+/** What was downloaded is deleted; a file that was added stays where it is. */
+async function remove({ dataFolder, words: [word = ''] }: ModelCommand, { library, settings }: Tools) {
+  lockFolder(dataFolder);
+  const { id, fileName, source } = entryNamed(await library.list(), word);
+  const deleted = source === 'downloaded';
+  if (deleted) await library.trash(id, (path) => rm(path));
+  else await library.remove(id);
+  if (settings.get().modelId === id) await settings.update({ modelId: null });
+  return { id, fileName, deleted };
+}
+
+async function pull(command: ModelCommand, { signal, status }: Surroundings, { hub }: Tools, target: HubTarget) {
+  lockFolder(command.dataFolder);
   const { revision, file } = await chooseFile(hub, target, command.revision);
   await hub.downloads.open({ only: { repo: target.repo, file: file.file } });
   const { id } = await hub.downloads.start({ repo: target.repo, revision, file: file.file });
   const stop = () => void hub.downloads.pause(id).catch(() => undefined);
-  parts.signal.addEventListener('abort', stop);
-  const hide = showProgress(hub.downloads, id, parts.note);
+  signal.addEventListener('abort', stop);
+  const hide = showProgress(hub.downloads, id, status);
   try {
     const ended = await hub.downloads.settled(id);
     if (ended.state === 'done') return ended;
     if (ended.error) throw ConcertinaError.fromPayload(ended.error);
     throw new ConcertinaError('cancelled', 'The download was stopped.', 'The same command goes on with it.');
   } finally {
-    parts.signal.removeEventListener('abort', stop);
+    signal.removeEventListener('abort', stop);
     hide();
   }
 }
 
 async function estimate(
-  command: Command,
-  parts: CommandParts,
+  command: ModelCommand,
   tools: Tools,
   target: Target,
   give: (value: unknown, text: string) => void,
@@ -133,18 +253,18 @@ async function estimate(
   if (target.kind === 'path') {
     const fit = await tools.inspector.fit({ path: target.path, context });
     give(fit, fitText({ path: target.path, context }, fit));
-    return fit.fits ? 0 : 3;
+    return fit.fits ? exitCodes.done : exitCodes.doesNotFit;
   }
-  const answer = await hubFit(command, parts, tools, target);
+  const answer = await hubFit(command, tools, target);
   const text = fitText({ path: `${target.repo} ${target.quant ?? target.file ?? ''}`, context }, answer.fit);
   give(answer, text);
-  return answer.grade === 'full' || answer.grade === 'partial' ? 0 : 3;
+  return answer.grade === 'full' || answer.grade === 'partial' ? exitCodes.done : exitCodes.doesNotFit;
 }
 
-async function hubFit(command: Command, parts: CommandParts, { hub }: Tools, target: HubTarget) {
+async function hubFit(command: ModelCommand, { hub }: Tools, target: HubTarget) {
+  const { context, dataFolder, revision: asked } = command;
   // the header of the file is kept there
-  parts.requireWritable();
-  const { context, revision: asked } = command;
+  requireWritable(dataFolder);
   const { revision, file } = await chooseFile(hub, target, asked);
   return hub.service.fit({ repo: target.repo, revision, file: file.file, context });
 }
@@ -185,12 +305,7 @@ function notHere(): Promise<never> {
 const everyMs = 5000;
 
 /** Until the returned function is called. */
-function showProgress(
-  downloads: Downloads,
-  id: string,
-  note: (text: string) => void,
-  terminal = process.stderr.isTTY,
-): () => void {
+function showProgress(downloads: Downloads, id: string, status: Status, terminal = process.stderr.isTTY): () => void {
   let lastAt = 0;
   let lastState = '';
   return downloads.changed.on((list) => {
@@ -200,83 +315,6 @@ function showProgress(
     if (!due) return;
     lastAt = Date.now();
     lastState = one.state;
-    note(progressText(one));
+    status.show(progressText(one));
   });
-}
-
-function progressText({ title, state, done, bytes, speed, secondsLeft, error }: Download): string {
-  const share = bytes === 0 ? 100 : Math.floor((done / bytes) * 100);
-  const parts = [`${title}: ${share} % of ${sizeText(bytes)}`];
-  if (state === 'active') {
-    if (speed > 0) parts.push(`${sizeText(speed)}/s`);
-    if (secondsLeft !== null) parts.push(`${timeText(secondsLeft)} left`);
-  } else parts.push(state);
-  if (error) parts.push(error.message);
-  return parts.join(', ');
-}
-
-function timeText(seconds: number): string {
-  if (seconds < 90) return `${Math.ceil(seconds)} s`;
-  return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
-}
-
-// Answers of the commands for people.
-
-function pageText({ models, next }: HubPage): string {
-  if (models.length === 0) return 'No GGUF model has these words in its name.';
-  const rows = models.map(({ repo, downloads, likes, updatedAt, license, gated }) => [
-    repo,
-    `${downloads} downloads`,
-    `${likes} likes`,
-    updatedAt?.slice(0, 10) ?? '',
-    license ?? '',
-    gated === 'open' ? '' : 'gated',
-  ]);
-  return [table(rows), ...(next === null ? [] : ['  There are more: use more words.'])].join('\n');
-}
-
-function fileText({ repo, license, gated, architecture, trained, quants, refused }: HubModelPage): string {
-  const facts = [
-    architecture,
-    trained ? `trained for ${trained} tokens` : null,
-    license,
-    gated === 'open' ? null : 'gated',
-  ];
-  const rows = quants.flatMap(({ quant, files }) =>
-    files.map(({ file, bytes, parts, kind }) => [
-      quant ?? '',
-      sizeText(bytes),
-      file,
-      ...[parts.length > 1 ? `${parts.length} parts` : '', kind === 'model' ? '' : kind],
-    ]),
-  );
-  const leftOut = refused.map(({ file, why }) => `  left out: ${file}. ${why}`);
-  return [[repo, ...facts.filter(Boolean)].join(', '), table(rows), ...leftOut].join('\n');
-}
-
-function listText(models: readonly ModelEntry[]): string {
-  const rows = models.map(({ fileName, fileBytes, location, problem }) => [
-    fileName,
-    sizeText(fileBytes),
-    location,
-    problem ?? '',
-  ]);
-  return table(rows);
-}
-
-function infoText(info: ModelInfo): string {
-  const rows = Object.entries({
-    name: info.name,
-    architecture: info.architecture,
-    parameters: info.parameters,
-    quantization: info.quantization,
-    size: sizeText(info.fileBytes),
-    layers: info.layers,
-    'attention heads': `${info.headCount}, for K and V ${info.headCountKv}`,
-    'head size': `K ${info.headDimK}, V ${info.headDimV}`,
-    'trained for': info.nCtxTrain > 0 ? `${info.nCtxTrain} tokens` : 'not stated',
-    'chat template': info.hasChatTemplate ? 'yes' : 'no',
-    license: info.license ?? 'not stated',
-  });
-  return table(rows.map(([name, value]) => [name, String(value)]));
 }

@@ -1,10 +1,9 @@
-/** `npm run compare`: one comparison without a window; its run as Markdown, CSV and JSON. */
+/** `concertina compare`: one comparison without a window; its run as Markdown, CSV and JSON. */
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import { basename, join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import {
   type CompareConfiguration,
@@ -14,84 +13,71 @@ import {
   compareFormatSchema,
   compareRequestSchema,
 } from '../contract/compare';
-import type { OperationInput, OperationName, OperationOutput } from '../contract/contract';
 import { ConcertinaError, messageOf } from '../contract/errors';
 import { cacheTypeSchema, cacheTypes } from '../contract/settings';
 import type { Services } from '../services/services';
-import { lockFolder, UsageError } from './options';
+import { type CommandSpec, exitCodes, parseLine, UsageError, type ValuesOf } from './commandLine';
+import { type Call, type Command, callOf, modelIdOf, readDocuments, type Surroundings } from './commandServices';
+import { lockFolder } from './options';
 
-/** @returns the exit code: 0 when every column was measured */
-export async function runCompare(args: string[], open: (dataFolder: string) => Promise<Services>): Promise<number> {
+/** The exit code is 0 when every column was measured. */
+async function runCompare(args: readonly string[], { openServices, print, signal }: Surroundings): Promise<number> {
   const order = parseCompareOptions(args, (path) => readFileSync(path, 'utf8'));
   const dataFolder = order.dataFolder ?? mkdtempSync(join(os.tmpdir(), 'concertina-compare-'));
   if (order.dataFolder) lockFolder(dataFolder);
-  const services = await open(dataFolder);
+  const services = await openServices(dataFolder);
   try {
-    return await compare(services, order);
-  } catch (error) {
-    if (!(error instanceof ConcertinaError)) throw error;
-    console.error(`${error.message.replace(/\.$/, '')}. ${error.hint}`.trim());
-    return 1;
+    return await compare(services, order, print, signal);
   } finally {
     await services.close();
     if (!order.dataFolder) rmSync(dataFolder, { recursive: true, force: true });
   }
 }
 
-async function compare(services: Services, order: CompareOrder): Promise<number> {
+async function compare(
+  services: Services,
+  order: CompareOrder,
+  print: (text: string) => void,
+  signal: AbortSignal,
+): Promise<number> {
   services.engine.startEmpty();
   const call = callOf(services);
-  const modelId = await modelIdOf(call, order.model);
-  const prompt = await promptOf(services, order.prompt);
+  const modelId = await (order.model === null ? embeddedModelId(call) : modelIdOf(call, order.model));
+  const prompt = await promptOf(services, order.prompt, signal);
   const ended = untilEnded(services);
   const { runId } = await call('compare.start', { ...order.request, modelId, prompt });
   const cancel = () => void call('compare.cancel', { runId });
-  process.on('SIGINT', cancel);
+  signal.addEventListener('abort', cancel);
+  if (signal.aborted) cancel();
   await ended;
-  process.off('SIGINT', cancel);
+  signal.removeEventListener('abort', cancel);
   await mkdir(order.out, { recursive: true });
   for (const format of compareFormatSchema.options) {
     const { fileName, text } = await call('compare.export', { runId, format });
     await writeFile(join(order.out, fileName), text);
     console.error(`wrote ${join(order.out, fileName)}`);
-    if (format === 'markdown') console.log(text);
+    if (format === 'markdown') print(text);
   }
+  if (signal.aborted) return exitCodes.canceled;
   const run = await call('compare.get', { runId });
-  return run.columns.every(({ state }) => state === 'done') ? 0 : 1;
+  return run.columns.every(({ state }) => state === 'done') ? exitCodes.done : exitCodes.failed;
 }
 
-type Call = <N extends OperationName>(name: N, input: OperationInput<N>) => Promise<OperationOutput<N>>;
-
-function callOf(services: Services): Call {
-  return async (name, input) => {
-    const envelope = await services.call(name, input);
-    if (!envelope.ok) throw ConcertinaError.fromPayload(envelope.error);
-    return envelope.value as never;
-  };
-}
-
-async function modelIdOf(call: Call, path: string | null): Promise<string> {
-  if (path !== null) {
-    const { added, refused } = await call('models.addPaths', { paths: [path] });
-    if (added[0]) return added[0].id;
-    throw refused[0]
-      ? ConcertinaError.fromPayload(refused[0].error)
-      : new ConcertinaError('not-found', `No model ${path}`);
-  }
+async function embeddedModelId(call: Call): Promise<string> {
   const embedded = (await call('models.list', undefined)).find(({ source }) => source === 'embedded');
   if (embedded) return embedded.id;
   throw new ConcertinaError('model-missing', 'There is no model.', 'Name one with --model.');
 }
 
-async function promptOf(services: Services, prompt: CompareOrder['prompt']): Promise<ComparePrompt> {
+async function promptOf(
+  services: Services,
+  prompt: CompareOrder['prompt'],
+  signal: AbortSignal,
+): Promise<ComparePrompt> {
   if (prompt.kind === 'text') return prompt;
   if (prompt.kind === 'file') return { kind: 'text', text: textOf(prompt.path), asIs: false };
-  const jobIds = services.documents.addPaths(prompt.files);
-  const attachments = [];
-  for (const jobId of jobIds) {
-    const { id, name } = await documentOf(services, jobId);
-    attachments.push({ documentId: id, name, part: { kind: 'whole' as const } });
-  }
+  const documents = await readDocuments(services, prompt.files, { signal });
+  const attachments = documents.map(({ id, name }) => ({ documentId: id, name, part: { kind: 'whole' as const } }));
   return { kind: 'documents', attachments, question: prompt.question };
 }
 
@@ -101,20 +87,6 @@ function textOf(path: string): string {
   } catch (error) {
     throw new ConcertinaError('not-found', `${path} cannot be read: ${(error as Error).message}`);
   }
-}
-
-function documentOf({ documents: { jobs } }: Services, jobId: string) {
-  return new Promise<{ id: string; name: string }>((resolve, reject) => {
-    function look(): void {
-      const job = jobs.list().find(({ id }) => id === jobId);
-      if (!job || job.state === 'waiting' || job.state === 'reading') return;
-      off();
-      if (job.document) resolve({ id: job.document.id, name: job.document.name });
-      else reject(ConcertinaError.fromPayload(job.error ?? { code: 'cancelled', message: job.name, hint: '' }));
-    }
-    const off = jobs.changed.on(look);
-    look();
-  });
 }
 
 /** Says on stderr what is done, a line for each step of each column. */
@@ -151,26 +123,51 @@ function linesOf({ step, columns, state, error, notes }: CompareProgress): strin
   ];
 }
 
-// Command line of `npm run compare`: a request as a file, or as flags.
+// Its line: a request as a file, or as flags.
 
-export const compareUsage = `usage: npm run compare -- REQUEST.json [--model FILE] [--out DIR] [--data DIR]
-       npm run compare -- --types f16,turbo4,q8_0/turbo3 (--text FILE | --document FILE --question TEXT) [options]
+const compareSpec = {
+  name: 'compare',
+  takes: '[REQUEST.json]',
+  about: 'runs a prompt or documents under several cache types, side by side',
+  details: `REQUEST.json is what the window asks for, or a run that it exported, with "files" of documents in place of their ids.
+Without it: --types, and --text FILE, or --document FILE with --question TEXT. What is written is explained in docs/compare.md.`,
+  options: {
+    types: {
+      ...{ type: 'string', value: 'LIST' },
+      about: `2 to 6 cache types, or K/V pairs; the first one is the reference: \${cacheTypes.join(', ')}`,
+    },
+    text: { type: 'string', value: 'FILE', about: 'a file with the whole prompt' },
+    document: { type: 'string', value: 'FILE', multiple: true, about: 'a file to ask about' },
+    question: { type: 'string', value: 'TEXT', about: 'about the documents' },
+    model: {
+      type: 'string',
+      value: 'MODEL',
+      about: 'file, or a model of `models list` (the one that comes with the app)',
+    },
+    context: { type: 'string', value: 'TOKENS', about: 'length of each context (8192)' },
+    tokens: { type: 'string', value: 'N', about: 'of each answer at the most (256)' },
+    rounds: { type: 'string', value: 'N', about: 'measure decoding so many times in turns (0)' },
+    needles: { type: 'string', value: 'LIST', about: 'hide facts at these depths and ask for them: 0.1,0.5,0.9' },
+    curve: { type: 'string', value: 'LIST', about: 'measure decoding with so many tokens in the cache: 0,2048,8192' },
+    'no-quality': { type: 'boolean', about: 'leaves perplexity and KL divergence out' },
+    name: { type: 'string', value: 'TEXT', about: 'of the run' },
+    out: { type: 'string', value: 'DIR', about: 'folder for the run as Markdown, CSV and JSON (.)' },
+    data: {
+      type: 'string',
+      value: 'DIR',
+      about: 'data folder whose settings are used and where the run is kept (a temporary one)',
+    },
+  },
+  examples: [
+    ['compare --types f16,turbo4,q8_0/turbo3 --text prompt.txt', 'one prompt under three caches'],
+    [
+      'compare --types f16,turbo3 --document report.pdf --question "What was agreed?" --out results',
+      'about a document',
+    ],
+  ],
+} as const satisfies CommandSpec;
 
-  REQUEST.json  what the window asks for, or a run that it exported; "files" of documents in place of their ids
-  --types       2 to 6 cache types, or K/V pairs: ${cacheTypes.join(', ')}; the first one is the reference
-  --text        a file with the whole prompt
-  --document    a file to ask about; may be given several times
-  --question    about the documents
-  --model       GGUF file (the model that comes with the app)
-  --context     tokens (8192)
-  --tokens      of each answer at the most (256)
-  --rounds      measure decoding so many times in turns (0)
-  --needles     hide facts at these depths and ask for them: 0.1,0.5,0.9
-  --curve       measure decoding with so many tokens in the cache: 0,2048,8192
-  --no-quality  leaves perplexity and KL divergence out
-  --name        of the run
-  --out         folder for the run as Markdown, CSV and JSON (.)
-  --data        data folder whose settings are used and where the run is kept (a temporary one)`;
+export const compareCommand: Command = { ...compareSpec, run: runCompare };
 
 const documentsPrompt = z.object({
   kind: z.literal('documents'),
@@ -200,11 +197,10 @@ interface CompareOrder {
 }
 
 /** `read`: the text of a file. Throws `UsageError` with one sentence when the line makes no sense. */
-export function parseCompareOptions(args: string[], read: (path: string) => string): CompareOrder {
-  const { values, positionals } = parse(args);
-  if (values.help) throw new UsageError('');
+export function parseCompareOptions(args: readonly string[], read: (path: string) => string): CompareOrder {
+  const { values, positionals } = parseLine(compareSpec, args);
   const common = {
-    model: values.model === undefined ? null : resolve(values.model),
+    model: values.model ?? null,
     out: resolve(values.out ?? '.'),
     dataFolder: values.data === undefined ? null : resolve(values.data),
   };
@@ -214,26 +210,7 @@ export function parseCompareOptions(args: string[], read: (path: string) => stri
   return { ...common, ...fromFlags(values) };
 }
 
-function parse(args: string[]) {
-  const text = { type: 'string' } as const;
-  try {
-    return parseArgs({
-      args,
-      allowPositionals: true,
-      options: {
-        ...{ types: text, text, question: text, model: text, context: text, tokens: text, rounds: text },
-        ...{ needles: text, curve: text, name: text, out: text, data: text },
-        document: { type: 'string', multiple: true },
-        'no-quality': { type: 'boolean' },
-        help: { type: 'boolean' },
-      },
-    });
-  } catch (error) {
-    throw new UsageError(messageOf(error));
-  }
-}
-
-type Values = ReturnType<typeof parse>['values'];
+type Values = ValuesOf<(typeof compareSpec)['options']>;
 
 function fromFile(path: string, read: (path: string) => string): Pick<CompareOrder, 'request' | 'prompt'> {
   let value: unknown;

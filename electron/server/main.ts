@@ -1,33 +1,68 @@
-/** Headless mode: `npm run serve`, the same app in a browser of this machine; `npm run compare`, one comparison and no page. */
+/** The command line `concertina`: headless mode, the same app in a browser of this machine, and commands without a page. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AppInfo } from '../contract/contract';
 import { engineArguments, inspectorArguments } from '../contract/engineContract';
 import { ConcertinaError, stackOf } from '../contract/errors';
 import { forkProcess, type ProcessTransport } from '../services/engine/engineTransport';
-import { requireWritable } from '../services/lib/dataFolder';
 import { createFileLogger, type Logger, logUnhandled } from '../services/lib/logger';
 import { PowerWatch } from '../services/machine/power';
 import { createServices, type Services } from '../services/services';
-import { commandUsage, isCommand, parseCommand } from './commandLine';
-import { runCommand } from './commands';
-import { compareUsage, runCompare } from './compareCommand';
-import { type EstimateQuestion, estimateText } from './estimate';
-import { keptToken, lockFolder, parseServeOptions, type ServeOptions, UsageError, usage } from './options';
+import { askCommands } from './askCommands';
+import { createStatus, exitCodeOf, exitCodes, findCommand, helpFor, inOneLine, UsageError } from './commandLine';
+import type { Command, Surroundings } from './commandServices';
+import { modelCommands } from './commands';
+import { compareCommand } from './compareCommand';
+import { completionCommand } from './completion';
+import { keptToken, lockFolder, parseServeOptions, type ServeOptions, serveSpec } from './options';
 import { type RunningServer, type ServerOptions, startServer } from './server';
 
 const appFolder = __dirname;
 const root = join(appFolder, '..', '..');
 
-async function main(): Promise<void> {
-  const args = process.argv.slice(2);
-  if (args[0] === 'compare') {
-    process.exitCode = await runCompare(args.slice(1), (dataFolder) => openServices(dataFolder, false));
-    return;
+const serveCommand: Command = { ...serveSpec, run: (args) => serve(parseServeOptions(args)) };
+const others = [...askCommands, serveCommand, compareCommand, ...modelCommands];
+const commands = [...others, completionCommand(others)];
+
+async function main(args: string[]): Promise<void> {
+  if (args[0] === '--version') return console.log(appInfo().version);
+  const help = helpFor(commands, args);
+  if (help !== null) return console.log(help);
+  const { command, rest } = findCommand(commands, args);
+  const interrupted = new AbortController();
+  const status = createStatus();
+  const surroundings: Surroundings = {
+    ...{ openInspector, openServices: (dataFolder) => openServices(dataFolder, false), status },
+    embeddedModels: join(root, 'assets', 'models'),
+    catalog: join(root, 'assets', 'catalog', 'models.json'),
+    version: appInfo().version,
+    print: (text) => console.log(text),
+    signal: interrupted.signal,
+  };
+  // the page is served until a signal closes it in its own way
+  if (command !== serveCommand) abortOnSignals(interrupted);
+  try {
+    process.exitCode = await command.run(rest, surroundings);
+  } catch (error) {
+    status.clear();
+    if (error instanceof UsageError) error.command ||= command.name;
+    if (!(error instanceof ConcertinaError)) throw error;
+    console.error(inOneLine(error));
+    process.exitCode = interrupted.signal.aborted ? exitCodes.canceled : exitCodeOf(error);
   }
-  if (isCommand(args[0])) return endAfter(args);
-  const options = parseServeOptions(args);
-  if (options.estimate) return printEstimate(options.estimate, options.dataFolder);
+}
+
+function abortOnSignals(interrupted: AbortController): void {
+  function onSignal(): void {
+    // a second Ctrl-C does not wait
+    if (interrupted.signal.aborted) process.exit(exitCodes.canceled);
+    interrupted.abort();
+  }
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+}
+
+async function serve(options: ReturnType<typeof parseServeOptions>): Promise<number> {
   lockFolder(options.dataFolder);
   const page = join(appFolder, 'renderer');
   if (!existsSync(join(page, 'index.html')))
@@ -42,32 +77,7 @@ async function main(): Promise<void> {
   );
   if (options.model) await selectModel(options.model, services);
   else services.engine.start();
-}
-
-/** One command, and the exit code that it ends with. */
-async function endAfter(args: string[]): Promise<void> {
-  const command = parseCommand(args);
-  const interrupted = new AbortController();
-  process.once('SIGINT', () => interrupted.abort());
-  process.once('SIGTERM', () => interrupted.abort());
-  try {
-    process.exitCode = await runCommand(command, {
-      openInspector: () => openInspector(command.dataFolder),
-      embeddedModels: join(root, 'assets', 'models'),
-      catalog: join(root, 'assets', 'catalog', 'models.json'),
-      version: appInfo().version,
-      lock: () => lockFolder(command.dataFolder),
-      requireWritable: () => requireWritable(command.dataFolder),
-      print: (text) => console.log(text),
-      note: (text) => void process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${text}` : `${text}\n`),
-      signal: interrupted.signal,
-    });
-  } catch (error) {
-    if (!(error instanceof ConcertinaError)) throw error;
-    if (process.stderr.isTTY) process.stderr.write('\n');
-    console.error(inOneLine(error));
-    process.exitCode = interrupted.signal.aborted ? 130 : 1;
-  }
+  return exitCodes.done;
 }
 
 function openInspector(selfTestFolder: string): ProcessTransport {
@@ -98,18 +108,6 @@ function openServices(dataFolder: string, firstProbe: boolean, log = logOf(dataF
     log,
     streamAsEvents: true,
   });
-}
-
-/** Needs no lock: it may run beside an app that uses the data folder. What llama.cpp logs would be noise here. */
-async function printEstimate(question: EstimateQuestion, selfTestFolder: string): Promise<void> {
-  const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
-  try {
-    console.log(await estimateText(question, () => openInspector(selfTestFolder), silent));
-  } catch (error) {
-    if (!(error instanceof ConcertinaError)) throw error;
-    console.error(inOneLine(error));
-    process.exitCode = 1;
-  }
 }
 
 function appInfo(): AppInfo {
@@ -160,16 +158,14 @@ function closeOnSignals(server: RunningServer, services: Services, log: Logger):
   process.on('SIGTERM', () => void close());
 }
 
-function inOneLine({ message, hint }: ConcertinaError): string {
-  return `${message.replace(/\.$/, '')}. ${hint}`.trim();
-}
-
-main().catch((error: unknown) => {
+main(process.argv.slice(2)).catch((error: unknown) => {
   if (error instanceof UsageError) {
-    const help = process.argv[2] === 'compare' ? compareUsage : `${usage}\n\n${commandUsage}`;
-    console.error(error.message ? `${error.message}\n\n${help}` : help);
-    process.exit(error.message === '' ? 0 : 2);
+    const help = error.command
+      ? `concertina ${error.command} --help explains the command`
+      : 'concertina --help lists the commands';
+    console.error(`${error.message}\n${help}.`);
+    process.exit(exitCodes.usage);
   }
   console.error(error instanceof ConcertinaError ? inOneLine(error) : error);
-  process.exit(1);
+  process.exit(exitCodes.failed);
 });

@@ -1,14 +1,10 @@
-/** Command line of headless mode. */
+/** `concertina serve`: its line, and the lock and the key of a data folder. */
 
 import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
-import { messageOf } from '../contract/errors';
-import { cacheTypes, contextSettingsSchema } from '../contract/settings';
 import { cannotWrite, requireWritable } from '../services/lib/dataFolder';
-import type { EstimateQuestion } from './estimate';
+import { type CommandSpec, dataFolderOf, dataOption, parseLine, UsageError } from './commandLine';
 
 export interface ServeOptions {
   port: number;
@@ -16,31 +12,41 @@ export interface ServeOptions {
   dataFolder: string;
   /** a model file to load at start, in place of the remembered one */
   model: string | null;
-  /** prints what this model and context take, and ends; nothing is served */
-  estimate: EstimateQuestion | null;
 }
-
-export const usage = `usage: npm run serve -- [--port N] [--data DIR] [--model FILE] [--host 127.0.0.1]
-       npm run serve -- --estimate FILE [--context N] [--type-k TYPE] [--type-v TYPE]
-
-  --port   port on this machine (8170; another free one when it is taken and not asked for)
-  --data   folder of chats and settings (~/.concertina)
-  --model  GGUF file to add and load
-  --host   loopback address to listen on
-
-  --estimate  says what a GGUF file would take of the memory, whether that fits and how long its context can be
-  --context   tokens (8192)
-  --type-k, --type-v  cache types (turbo4): ${cacheTypes.join(', ')}`;
 
 export const defaultPort = 8170;
 const loopback = new Set(['127.0.0.1', 'localhost', '::1']);
 
-export class UsageError extends Error {}
+export const serveSpec = {
+  name: 'serve',
+  takes: '',
+  about: 'serves the app to a browser on this machine',
+  details: 'Prints the address to open, which includes an access key. Stop it with Ctrl-C.',
+  options: {
+    port: { type: 'string', value: 'N', about: 'port on this machine (8170; another free one when that is taken)' },
+    host: {
+      type: 'string',
+      value: 'ADDRESS',
+      values: [...loopback],
+      about: 'loopback address to listen on (127.0.0.1)',
+    },
+    model: { type: 'string', value: 'FILE', about: 'GGUF file to add and load' },
+    ...dataOption,
+  },
+  examples: [
+    ['serve', 'the app at http://127.0.0.1:8170'],
+    ['serve --model ~/models/qwen.gguf --port 9000', 'with this model, on another port'],
+  ],
+} as const satisfies CommandSpec;
 
 /** Throws `UsageError` with one sentence when the line makes no sense. */
-export function parseServeOptions(args: string[]): ServeOptions & { portAsked: boolean } {
-  const values = parse(args);
-  if (values.help) throw new UsageError('');
+export function parseServeOptions(args: readonly string[]): ServeOptions & { portAsked: boolean } {
+  const { values, positionals } = parseLine(serveSpec, args);
+  if (positionals.length > 0) {
+    throw new UsageError(
+      `serve takes options only, and not ${positionals[0]}. \`concertina --help\` lists the commands.`,
+    );
+  }
   const host = values.host ?? '127.0.0.1';
   if (!loopback.has(host)) {
     throw new UsageError(`--host ${host}: only addresses of this machine are served (127.0.0.1, localhost, ::1).`);
@@ -49,44 +55,9 @@ export function parseServeOptions(args: string[]): ServeOptions & { portAsked: b
     host,
     port: values.port === undefined ? defaultPort : parsePort(values.port),
     portAsked: values.port !== undefined,
-    dataFolder: resolve(values.data ?? join(os.homedir(), '.concertina')),
+    dataFolder: dataFolderOf(values),
     model: values.model === undefined ? null : resolve(values.model),
-    estimate: parseEstimate(values),
   };
-}
-
-function parse(args: string[]) {
-  try {
-    return parseArgs({
-      args,
-      options: {
-        port: { type: 'string' },
-        host: { type: 'string' },
-        data: { type: 'string' },
-        model: { type: 'string' },
-        estimate: { type: 'string' },
-        context: { type: 'string' },
-        'type-k': { type: 'string' },
-        'type-v': { type: 'string' },
-        help: { type: 'boolean' },
-      },
-    }).values;
-  } catch (error) {
-    throw new UsageError(messageOf(error));
-  }
-}
-
-function parseEstimate(values: ReturnType<typeof parse>): EstimateQuestion | null {
-  const { estimate, context: nCtx, 'type-k': typeK, 'type-v': typeV } = values;
-  if (estimate === undefined) {
-    if ([nCtx, typeK, typeV].every((value) => value === undefined)) return null;
-    throw new UsageError('--context, --type-k and --type-v belong to --estimate FILE.');
-  }
-  const context = contextSettingsSchema.safeParse({ nCtx: nCtx === undefined ? nCtx : Number(nCtx), typeK, typeV });
-  if (context.success) return { path: resolve(estimate), context: context.data };
-  const names: Record<string, string> = { nCtx: '--context', typeK: '--type-k', typeV: '--type-v' };
-  const issue = context.error.issues[0];
-  throw new UsageError(`${names[String(issue?.path[0])]}: ${issue?.message}.`);
 }
 
 function parsePort(text: string): number {

@@ -36,6 +36,7 @@ export class SettingsService {
   readonly changed = new Emitter<Settings>();
   private inUse: string | null;
   private emitted: string;
+  private overriding: SettingsPatch = {};
 
   constructor(
     private readonly store: SettingsStore,
@@ -54,7 +55,14 @@ export class SettingsService {
 
   /** For a model; null: for one that has nothing of its own. */
   of(modelId: string | null): Settings {
-    return withDefaults(this.store.get(), modelId === null ? null : this.defaults.of(modelId));
+    const set = withDefaults(this.store.get(), modelId === null ? null : this.defaults.of(modelId));
+    return applyPatch(set, this.overriding);
+  }
+
+  /** Goes before everything that is set, until the app ends, and is not written down: the options of a command. */
+  override(patch: SettingsPatch): void {
+    this.overriding = patch;
+    this.emitIfChanged();
   }
 
   /** Called when a model is loaded, and already while it is. */

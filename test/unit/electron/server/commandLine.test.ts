@@ -3,10 +3,14 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { contextSettingsSchema } from '@/electron/contract/settings';
-import { parseCommand, targetOf } from '@/electron/server/commandLine';
+import { ConcertinaError } from '@/electron/contract/errors';
+import type { ModelEntry } from '@/electron/contract/models';
+import { parseChat, parseRun } from '@/electron/server/askCommands';
+import { type CommandSpec, exitCodeOf, findCommand, helpFor, UsageError } from '@/electron/server/commandLine';
+import { parseModelCommand } from '@/electron/server/commands';
 import { parseCompareOptions } from '@/electron/server/compareCommand';
-import { defaultPort, keptToken, lockFolder, parseServeOptions, UsageError } from '@/electron/server/options';
+import { entryNamed, targetOf } from '@/electron/server/modelNames';
+import { defaultPort, keptToken, lockFolder, parseServeOptions } from '@/electron/server/options';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 import { smallModel } from '../../../models.mjs';
 
@@ -23,20 +27,120 @@ test('a model of the hub, or a file of this disk', () => {
   expect(targetOf(relative('.', smallModel))).toEqual({ kind: 'path', path: smallModel });
 });
 
-test('options, and sentences for lines that make no sense', () => {
-  const command = parseCommand('estimate a/b:Q8_0 --context 4096 --type-v turbo3 --json --data d'.split(' '));
+test('a model of the list: id, file name, its beginning, or as it was pulled', () => {
+  const of = (id: string, fileName: string, location: string) => ({ id, fileName, location }) as ModelEntry;
+  const entries = [
+    of('a1', 'Tiny-Q4_K_M.gguf', '~/.concertina/models/owner/Tiny-GGUF'),
+    of('b2', 'Tiny-Q8_0.gguf', '~/.concertina/models/owner/Tiny-GGUF'),
+    of('c3', 'other.gguf', '~/models'),
+  ];
+  const idOf = (word: string) => entryNamed(entries, word).id;
+  expect(
+    ['b2', 'tiny-q8_0.gguf', 'Tiny-Q8_0', 'owner/Tiny-GGUF:q8_0', 'owner/Tiny-GGUF/Tiny-Q8_0.gguf'].map(idOf),
+  ).toEqual(Array(5).fill('b2'));
+  expect(idOf('oth')).toBe('c3');
+  expect(() => idOf('Tiny')).toThrow(expect.objectContaining({ hint: expect.stringMatching(/a1.*b2/) }));
+  expect(() => idOf('owner/Tiny-GGUF')).toThrow('2 models');
+  for (const word of ['none', 'owner/Tiny-GGUF:Q2_K', 'wner/Tiny-GGUF:Q8_0']) {
+    expect(() => idOf(word), word).toThrow(expect.objectContaining({ code: 'not-found' }));
+  }
+});
+
+test('options of the model commands, and sentences for lines that make no sense', () => {
+  const command = parseModelCommand('estimate', 'a/b:Q8_0 --context 4096 --type-v turbo3 --json --data d'.split(' '));
   expect(command).toMatchObject({ name: 'estimate', words: ['a/b:Q8_0'], json: true, dataFolder: resolve('d') });
   expect(command.context).toMatchObject({ nCtx: 4096, typeK: 'turbo4', typeV: 'turbo3' });
-  expect(parseCommand(['search', 'two', 'words']).words).toEqual(['two', 'words']);
-  for (const [line, message] of [
-    ['pull', 'name a model'],
-    ['pull a/b c/d', 'one model at a time'],
-    ['search x --sort size', '--sort size'],
-    ['estimate a/b --context 3', '--context'],
-    ['list --what', '--what'],
+  expect(parseModelCommand('estimate', ['m.gguf']).context.nCtx).toBe(8192);
+  expect(parseModelCommand('models search', ['two', 'words']).words).toEqual(['two', 'words']);
+  for (const [name, line, message] of [
+    ['models pull', '', 'name a model'],
+    ['models pull', 'a/b c/d', 'one model at a time'],
+    ['models search', 'x --sort size', '--sort size'],
+    ['estimate', 'a/b --context 3', '--context: '],
+    ['estimate', 'a/b --context many', '--context: '],
+    ['estimate', 'a/b --type-k q9', '--type-k: '],
+    ['models list', '--what', '--what'],
+    ['models list', 'x', 'and not x'],
   ] as const) {
-    expect(() => parseCommand(line.split(' ')), line).toThrow(message);
+    const parse = () => parseModelCommand(name, line.split(' ').filter(Boolean));
+    expect(parse, line).toThrow(UsageError);
+    expect(parse, line).toThrow(message);
   }
+});
+
+test('run and chat: options count for the settings of this answer alone', () => {
+  const line = [
+    'Why?',
+    '--doc',
+    'a.pdf',
+    '--doc',
+    'b.md',
+    '--context',
+    '4096',
+    '--type-k',
+    'f16',
+    '--temperature',
+    '0',
+  ];
+  const order = parseRun([...line, '--max-tokens', '9', '--system', 'Be brief.', '--json']);
+  expect(order).toMatchObject({ prompt: 'Why?', documents: ['a.pdf', 'b.md'], model: null, json: true });
+  expect(order.settings).toEqual({
+    systemPrompt: 'Be brief.',
+    context: { nCtx: 4096, typeK: 'f16' },
+    sampling: { temperature: 0, maxTokens: 9 },
+  });
+  expect(parseRun([]).prompt).toBeNull();
+  expect(parseRun(['-']).prompt).toBeNull();
+  expect(parseRun(['--', '--help?']).prompt).toBe('--help?');
+  expect(parseChat(['--model', 'm']).model).toBe('m');
+  expect(() => parseRun(['two', 'words'])).toThrow('quotation marks');
+  expect(() => parseRun([' '])).toThrow('empty');
+  expect(() => parseRun(['x', '--temperature', 'hot'])).toThrow('--temperature: ');
+  expect(() => parseRun(['x', '--context', ''])).toThrow('--context: ');
+  expect(() => parseRun(['x', '--modle', 'm'])).toThrow('Did you mean --model?');
+  expect(() => parseChat(['Hello'])).toThrow(UsageError);
+});
+
+const specOf = (name: string): CommandSpec => ({
+  ...{ name, takes: '', about: '', details: '' },
+  options: {},
+  examples: [],
+});
+const some = ['run', 'serve', 'models search', 'models list'].map(specOf);
+
+test('a line finds its command, also one of two words; an unknown one names the nearest', () => {
+  expect(findCommand(some, ['run', 'Hello', '--json'])).toEqual({ command: some[0], rest: ['Hello', '--json'] });
+  expect(findCommand(some, ['models', 'list', 'x'])).toEqual({ command: some[3], rest: ['x'] });
+  expect(findCommand(some, ['run'])).toEqual({ command: some[0], rest: [] });
+  for (const [line, hint] of [
+    ['rnu', 'concertina run?'],
+    ['serach', 'concertina models search?'],
+    ['list', 'concertina models list?'],
+    ['models lst', 'concertina models list?'],
+  ]) {
+    expect(() => findCommand(some, line?.split(' ') ?? []), line).toThrow(`Did you mean ${hint}`);
+  }
+  expect(() => findCommand(some, ['launch'])).toThrow(/^There is no command launch\.$/);
+});
+
+test('help is asked for in several ways, and never by what follows --', () => {
+  for (const line of ['', '--help', 'help', '-h']) {
+    expect(helpFor(some, line.split(' ').filter(Boolean)), line).toContain('models search');
+  }
+  expect(helpFor(some, ['models'])).not.toContain('serve');
+  for (const line of ['help run', 'run --help', 'run Hello -h']) {
+    expect(helpFor(some, line.split(' ')), line).toContain('Usage: concertina run');
+  }
+  expect(helpFor(some, ['models', 'list', '--help'])).toContain('Usage: concertina models list');
+  expect(helpFor(some, ['run', '--', '--help'])).toBeNull();
+  expect(helpFor(some, ['models', 'list'])).toBeNull();
+});
+
+test('the exit code says whether it failed, did not fit or was canceled', () => {
+  const codes = (['not-found', 'out-of-memory', 'context-full', 'cancelled'] as const).map((code) =>
+    exitCodeOf(new ConcertinaError(code, '')),
+  );
+  expect(codes).toEqual([1, 3, 3, 130]);
 });
 
 test('without arguments it serves this machine from the home folder', () => {
@@ -46,7 +150,6 @@ test('without arguments it serves this machine from the home folder', () => {
     portAsked: false,
     dataFolder: join(os.homedir(), '.concertina'),
     model: null,
-    estimate: null,
   });
 });
 
@@ -55,20 +158,10 @@ test.each([
     `--host ${host}`,
     'only addresses of this machine',
   ]),
-  ...['--port many', '--port 70000', '--color', 'file.gguf', '--context 4096'].map((line) => [line, '']),
-  ...['7', 'many'].map((length) => [`--estimate m --context ${length}`, '--context: ']),
-  ['--estimate m --type-k q9', '--type-k: '],
+  ...['--port many', '--port 70000', '--color', 'file.gguf', '--estimate m'].map((line) => [line, '']),
 ])('%s is a usage error', (line = '', message = '') => {
   expect(() => parseServeOptions(line.split(' '))).toThrow(UsageError);
   expect(() => parseServeOptions(line.split(' '))).toThrow(message);
-});
-
-test('an estimate: file, length and types', () => {
-  expect(parseServeOptions('--estimate m.gguf --context 4096 --type-v turbo3'.split(' ')).estimate).toEqual({
-    path: resolve('m.gguf'),
-    context: contextSettingsSchema.parse({ nCtx: 4096, typeV: 'turbo3' }),
-  });
-  expect(parseServeOptions(['--estimate', 'm.gguf']).estimate?.context.nCtx).toBe(8192);
 });
 
 test('a data folder serves one process at a time; the lock of a dead one is taken over', async () => {
@@ -120,7 +213,7 @@ test('a request file, and a run that was exported, are the same request', () => 
   const plain = parsed({ ...request, name: 'N' });
   expect(plain.request).toMatchObject({ name: 'N', configurations, options: { rounds: 2 } });
   expect(plain.prompt).toEqual({ kind: 'text', text: 'Hello', asIs: false });
-  expect(plain.model).toBe(resolve('m.gguf'));
+  expect(plain.model).toBe('m.gguf');
   expect(parsed({ version: 1, name: 'N', request })).toEqual(plain);
   const files = { ...request, prompt: { kind: 'documents', files: ['a.txt'], question: 'Who?' } };
   expect(parsed(files).prompt).toEqual({ kind: 'documents', files: [resolve('a.txt')], question: 'Who?' });

@@ -58,25 +58,51 @@ async function until(condition: () => boolean, ended: Promise<unknown>): Promise
   while (!gone && !condition()) await new Promise((done) => setTimeout(done, 3));
 }
 
-test('search, pull and list: answers on stdout, progress on stderr, codes at the end', async () => {
+test('search, pull, list and rm: answers on stdout, progress on stderr, codes at the end', async () => {
   const { run, place } = await setUp();
-  const found = await run('search', 'tiny', '--json').ended;
+  const found = await run('models', 'search', 'tiny', '--json').ended;
   expect(JSON.parse(found.stdout)).toMatchObject({ models: [{ repo, license: 'mit' }], next: null });
   const page = await run('inspect', repo).ended;
   expect(page.stdout).toContain(file);
-  const pulled = await run('pull', `${repo}:q8_0`, '--json').ended;
+  const pulled = await run('models', 'pull', `${repo}:q8_0`, '--json').ended;
   expect(pulled).toMatchObject({ code: 0 });
   expect(JSON.parse(pulled.stdout)).toMatchObject({ state: 'done', repo, file });
   expect(pulled.stderr).toContain('100 %');
   expect(digest(fs.readFileSync(place))).toBe(digest(fs.readFileSync(tinyModel)));
-  const listed = await run('list', '--json').ended;
+  const listed = await run('models', 'list', '--json').ended;
   expect(JSON.parse(listed.stdout)).toEqual(
     expect.arrayContaining([expect.objectContaining({ fileName: file, source: 'downloaded' })]),
   );
-  const missing = await run('pull', `${repo}:Q2_K`).ended;
+  const missing = await run('models', 'pull', `${repo}:Q2_K`).ended;
   expect(missing.code).toBe(1);
   expect(missing.stderr).toContain(`${repo}:F16`);
-  expect((await run('pull').ended).code).toBe(2);
+  expect((await run('models', 'pull').ended).code).toBe(2);
+  const removed = await run('models', 'rm', `${repo}:Q8_0`, '--json').ended;
+  expect(JSON.parse(removed.stdout)).toMatchObject({ fileName: file, deleted: true });
+  expect(fs.existsSync(place)).toBe(false);
+  expect((await run('models', 'rm', `${repo}:Q8_0`).ended).code).toBe(1);
+});
+
+test('a file of a person leaves the list and stays; the built-in model stays on it', async () => {
+  const { data, run } = await setUp();
+  const own = path.join(data, 'own.gguf');
+  fs.copyFileSync(tinyModel, own);
+  const list = { version: 1, files: [own], folders: [], hidden: [] };
+  fs.writeFileSync(path.join(data, 'models.json'), JSON.stringify(list));
+  expect(await run('models', 'rm', 'own').ended).toMatchObject({ code: 0 });
+  expect((await run('models', 'list').ended).stdout).not.toContain('own.gguf');
+  expect(fs.existsSync(own)).toBe(true);
+  expect((await run('models', 'rm', 'concertina-small').ended).code).toBe(1);
+});
+
+test('help goes to stdout, what is wrong with a line to stderr', async () => {
+  const data = await temporaryFolder();
+  const help = await begin(data, ['run', '--help']).ended;
+  expect(help).toMatchObject({ code: 0, stderr: '' });
+  expect(help.stdout).toContain('--doc FILE');
+  for (const line of [['serach'], ['run', 'Hello', '--context', '3'], ['serve', 'list'], ['completion', 'cmd']]) {
+    expect(await begin(data, line).ended, line[0]).toMatchObject({ code: 2, stdout: '' });
+  }
 });
 
 test('a file of which the hub says what cannot be is refused by its name, and the others can be had', {
@@ -88,11 +114,11 @@ test('a file of which the hub says what cannot be is refused by its name, and th
   expect(page.stdout).toContain(file);
   expect(page.stdout).toContain('left out: tiny-F16.gguf. The hub gives its size as -5.');
   for (const target of [`${repo}:F16`, `${repo}/tiny-F16.gguf`]) {
-    const refused = await run('pull', target).ended;
+    const refused = await run('models', 'pull', target).ended;
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain('tiny-F16.gguf cannot be downloaded. The hub gives its size as -5.');
   }
-  expect(await run('pull', repo).ended).toMatchObject({ code: 0 });
+  expect(await run('models', 'pull', repo).ended).toMatchObject({ code: 0 });
 });
 
 test(`${rounds} times killed: the file is whole at the end, and nothing else is left`, {
@@ -118,7 +144,7 @@ test(`${rounds} times killed: the file is whole at the end, and nothing else is 
     // it stays there until it is killed, or until the process has all of it
     const at = Math.min(size - 1, there() + Math.floor(Math.random() * 6_000_000));
     hub.faults.hold = kind === 'end' ? null : { at, gate };
-    const { child, ended } = run('pull', `${repo}/${file}`);
+    const { child, ended } = run('models', 'pull', `${repo}/${file}`);
     // whatever moment that is: what is asserted below holds after any
     if (kind === 'startUp') await new Promise((done) => setTimeout(done, 100 + Math.random() * 600));
     if (kind === 'middle') await Promise.race([gate.reached(), ended]);
@@ -134,7 +160,7 @@ test(`${rounds} times killed: the file is whole at the end, and nothing else is 
     if (fs.existsSync(place)) expect(digest(fs.readFileSync(place))).toBe(whole);
   }
   hub.faults.hold = null;
-  const last = await run('pull', `${repo}/${file}`).ended;
+  const last = await run('models', 'pull', `${repo}/${file}`).ended;
   expect(last, last.stderr).toMatchObject({ code: 0 });
   expect(digest(fs.readFileSync(place))).toBe(whole);
   const left = fs
@@ -159,8 +185,10 @@ async function places(): Promise<{ where: string; why: string }[]> {
 }
 
 describe.each([
-  ['the page', []],
-  ['pull', ['pull', 'owner/name:Q8_0']],
+  ['the page', ['serve']],
+  ['run', ['run', 'Hello']],
+  ['chat', ['chat']],
+  ['models pull', ['models', 'pull', 'owner/name:Q8_0']],
   ['inspect of a model of the hub', ['inspect', 'owner/name:Q8_0']],
   ['estimate of a model of the hub', ['estimate', 'owner/name:Q8_0']],
   ['compare', ['compare', '--types', 'f16,q8_0', '--text', import.meta.filename]],
@@ -181,13 +209,13 @@ test('list, which writes nothing, lists what there is, and leaves the list of do
   timeout: 4 * limitMs,
 }, async () => {
   for (const { where } of await places()) {
-    expect(await begin(where, ['list']).ended).toMatchObject({ code: 0, stderr: '' });
+    expect(await begin(where, ['models', 'list']).ended).toMatchObject({ code: 0, stderr: '' });
   }
   const folder = await temporaryFolder();
   const list = path.join(folder, 'downloads.json');
   const later = JSON.stringify({ version: 1, downloads: [{ a: 'later version' }] });
   fs.writeFileSync(list, later);
-  expect(await begin(folder, ['list']).ended).toMatchObject({ code: 0 });
+  expect(await begin(folder, ['models', 'list']).ended).toMatchObject({ code: 0 });
   expect(fs.readFileSync(list, 'utf8')).toBe(later);
 });
 

@@ -49,6 +49,21 @@ describe('the service', () => {
     expect([settings.get().systemPrompt, store.get().systemPrompt]).toEqual(['Count.', 'From afar.']);
   });
 
+  test('options of a command go before what is set, for one model too, and are never written down', async () => {
+    const data = await temporaryFolder();
+    const store = new SettingsStore(join(data, 'settings.json'));
+    const defaults = new ModelDefaultsStore(join(data, 'model-settings.json'));
+    await Promise.all([store.load(), defaults.load()]);
+    const settings = new SettingsService(store, defaults);
+    await settings.setDefaults('a', own);
+    settings.override({ modelId: 'a', context: { nCtx: 2048 } });
+    expect(settings.get()).toMatchObject({ modelId: 'a', context: { nCtx: 2048, typeK: 'turbo4' } });
+    expect(settings.of('a').context).toEqual({ ...settings.get().context, ...context, nCtx: 2048 });
+    await settings.update({ theme: 'dark' });
+    expect(store.get()).toMatchObject({ theme: 'dark', modelId: null, context: { nCtx: 8192 } });
+    expect(defaults.of('a')).toEqual(own);
+  });
+
   test('a model is loaded with its own settings; taking them away loads it with those of all; both are sent to the window', async () => {
     const { call, payloads, services, addModel } = await setUpServices();
     const modelId = await addModel();

@@ -1,14 +1,10 @@
 import { expect, test } from 'vitest';
 import { contextSettingsSchema } from '@/electron/contract/settings';
-import { estimateText, fitText } from '@/electron/server/estimate';
-import type { ProcessExit } from '@/electron/services/engine/engineTransport';
-import { createFakeEngine } from '@/test/fixtures/fakeEngine';
+import { fitText } from '@/electron/server/answerTexts';
 import { plan } from '@/test/fixtures/samples';
-import { InspectorTransport } from '@/test/fixtures/transports';
 
 const GiB = 2 ** 30;
 const context = contextSettingsSchema.parse({ nCtx: 32_768, typeK: 'q8_0', typeV: 'turbo4' });
-const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 test('parts, memories and longest contexts, each once', () => {
   const estimate = { ...plan, weights: 4 * GiB, kvK: GiB, kvV: GiB / 2, kvF16: 4 * GiB, compute: GiB / 4 };
@@ -41,18 +37,4 @@ The longest contexts that fit now
   q8_0    q8_0    16384   1.0 GiB
   f16     f16     none
   turbo4  turbo4  65536   4.0 GiB`);
-});
-
-test('asks a process of its own and ends it', async () => {
-  const exits: ProcessExit[] = [];
-  // made when it is asked for: it says that it is ready in the next turn of the event loop
-  const open = () => {
-    const transport = new InspectorTransport(createFakeEngine());
-    transport.onExit((exit) => exits.push(exit));
-    return transport;
-  };
-  const text = await estimateText({ path: '/m.gguf', context }, open, silent);
-  expect(exits).toHaveLength(1);
-  expect(text).toContain('m.gguf, trained for 8192 tokens');
-  expect(text).toContain('A context of 8192 tokens');
 });
