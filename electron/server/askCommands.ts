@@ -3,9 +3,10 @@
  * window's. The answer goes to stdout, everything else to stderr.
  */
 import { createInterface } from 'node:readline';
+import { addAbortSignal } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
+import type { Attachment } from '../contract/chats';
 import { ConcertinaError } from '../contract/errors';
-import type { SettingsPatch } from '../contract/settings';
 import {
   type CommandSpec,
   contextOptions,
@@ -20,7 +21,7 @@ import {
   UsageError,
 } from './commandLine';
 import type { Command, Surroundings } from './commandServices';
-import { Conversation, reportEnd } from './conversation';
+import { type Asked, Conversation, reportEnd } from './conversation';
 import { lockFolder } from './options';
 
 const askOptions = {
@@ -67,11 +68,7 @@ export const askCommands: Command[] = [
   { ...runSpec, run: (args, around) => answerOnce(parseRun(args), around) },
 ];
 
-interface ChatOrder {
-  /** as a person names it; null: the one of the settings */
-  model: string | null;
-  documents: readonly string[];
-  settings: SettingsPatch;
+interface ChatOrder extends Asked {
   dataFolder: string;
 }
 
@@ -115,11 +112,10 @@ async function answerOnce(order: RunOrder, around: Surroundings): Promise<number
   if (order.prompt === null && process.stdin.isTTY) {
     throw new UsageError('Give a prompt, or pipe one in. `concertina chat` talks in the terminal.');
   }
-  const prompt = order.prompt ?? (await textOf(process.stdin));
+  const prompt = order.prompt ?? (await stdinText(around.signal));
   if (prompt.trim() === '') throw new UsageError('The prompt on stdin is empty.');
-  return withConversation(order, around, async (conversation) => {
+  return withConversation(order, around, async (conversation, attachments) => {
     const { status, signal } = around;
-    const attachments = await conversation.attach(order.documents, signal);
     const write = order.json ? () => undefined : (text: string) => void process.stdout.write(text);
     try {
       const message = await conversation.ask(prompt, attachments, write, signal);
@@ -131,6 +127,15 @@ async function answerOnce(order: RunOrder, around: Surroundings): Promise<number
   });
 }
 
+async function stdinText(signal: AbortSignal): Promise<string> {
+  try {
+    return await textOf(addAbortSignal(signal, process.stdin));
+  } catch (cause) {
+    if (!signal.aborted) throw cause;
+    throw new ConcertinaError('cancelled', 'Nothing was asked.');
+  }
+}
+
 const chatHelp = `/doc FILE  attaches a document to the next question
 /new       begins a new chat
 /exit      ends, as Ctrl-D does
@@ -138,9 +143,9 @@ Ctrl-C     stops an answer`;
 
 /** Lines of stdin are questions, on a terminal and in a pipe. */
 async function chat(order: ChatOrder, around: Surroundings): Promise<number> {
-  return withConversation(order, around, async (conversation) => {
+  return withConversation(order, around, async (conversation, firstAttachments) => {
     const { status, signal } = around;
-    let attachments = await conversation.attach(order.documents, signal);
+    let attachments = firstAttachments;
     const terminal = Boolean(process.stdin.isTTY && process.stdout.isTTY);
     if (terminal) around.print(`${conversation.title()}. /help shows what you can do, Ctrl-D ends the chat.`);
     const lines = createInterface({
@@ -207,14 +212,13 @@ async function chat(order: ChatOrder, around: Surroundings): Promise<number> {
 async function withConversation(
   order: ChatOrder,
   { openServices, status, signal }: Surroundings,
-  body: (conversation: Conversation) => Promise<number>,
+  body: (conversation: Conversation, attachments: Attachment[]) => Promise<number>,
 ): Promise<number> {
   lockFolder(order.dataFolder);
   const services = await openServices(order.dataFolder);
   try {
     const conversation = new Conversation(services, status);
-    await conversation.load(order, signal);
-    return await body(conversation);
+    return await body(conversation, await conversation.open(order, signal));
   } finally {
     status.clear();
     await services.close();

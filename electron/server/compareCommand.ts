@@ -134,7 +134,7 @@ Without it: --types, and --text FILE, or --document FILE with --question TEXT. W
   options: {
     types: {
       ...{ type: 'string', value: 'LIST' },
-      about: `2 to 6 cache types, or K/V pairs; the first one is the reference: \${cacheTypes.join(', ')}`,
+      about: `2 to 6 cache types, or K/V pairs; the first one is the reference: ${cacheTypes.join(', ')}`,
     },
     text: { type: 'string', value: 'FILE', about: 'a file with the whole prompt' },
     document: { type: 'string', value: 'FILE', multiple: true, about: 'a file to ask about' },

@@ -9,9 +9,10 @@ import type { Services } from '../services/services';
 import { exitCodes, type Status } from './commandLine';
 import { type Call, callOf, modelIdOf, readDocuments } from './commandServices';
 
-interface Asked {
+export interface Asked {
   /** as a person names it; null: the one of the settings */
   model: string | null;
+  documents: readonly string[];
   /** for this run alone */
   settings: SettingsPatch;
 }
@@ -32,13 +33,14 @@ export class Conversation {
     this.call = callOf(services);
   }
 
-  /** Loads the model with these settings, of which nothing is written down. */
-  async load({ model, settings: patch }: Asked, signal: AbortSignal): Promise<void> {
+  /** Reads the documents, then loads the model with these settings, of which nothing is written down. */
+  async open({ model, settings: patch, documents }: Asked, signal: AbortSignal): Promise<Attachment[]> {
     const { engine, settings } = this.services;
+    const named = model === null ? {} : { modelId: await modelIdOf(this.call, model) };
+    settings.override({ ...patch, ...named });
+    const attachments = await this.attach(documents, signal);
     const off = engine.changed.on((status) => this.showLoading(status));
     try {
-      const named = model === null ? {} : { modelId: await modelIdOf(this.call, model) };
-      settings.override({ ...patch, ...named });
       engine.start();
       await engine.whenReady(signal);
     } finally {
@@ -47,6 +49,7 @@ export class Conversation {
     }
     const { context, capabilities } = engine.status();
     for (const { what, why } of fallbacksOf(context, capabilities)) this.status.line(`Note: ${what} ${why}`.trim());
+    return attachments;
   }
 
   private showLoading({ state, loadStep, loadProgress }: EngineStatus): void {
@@ -149,7 +152,10 @@ export class Conversation {
     if (phase !== 'prefill') return;
     const all = promptTokens - cachedTokens;
     const left = prefillMsLeft === null ? '' : `, ${Math.ceil(prefillMsLeft / 1000)} s left`;
-    this.status.show(`reading ${count(all)} tokens`, `${percent(prefillDone / Math.max(1, all))}${left}`);
+    this.status.show(
+      'reading the prompt',
+      `of ${count(all)} tokens, ${percent(prefillDone / Math.max(1, all))}${left}`,
+    );
   }
 
   /** The window shows before a question whether it fits; here it is refused with the length that would do. */
@@ -200,7 +206,7 @@ export function reportEnd({ error, stopReason, stats }: Message, status: Status)
       [
         `${count(promptTokens)} tokens read${cached} at ${rate(stats.promptTokensPerSecond)}`,
         `${count(answerTokens)} written at ${rate(stats.tokensPerSecond)}`,
-        `the first after ${(stats.ttftMs / 1000).toFixed(1)} s`,
+        `the first after ${(stats.ttftMs / 1000).toFixed(stats.ttftMs < 1000 ? 2 : 1)} s`,
         `context ${count(contextUsed)} of ${count(contextSize)}`,
         `K ${typeK}, V ${typeV}`,
       ].join('; '),

@@ -20,7 +20,7 @@ import { type RunningServer, type ServerOptions, startServer } from './server';
 const appFolder = __dirname;
 const root = join(appFolder, '..', '..');
 
-const serveCommand: Command = { ...serveSpec, run: (args) => serve(parseServeOptions(args)) };
+const serveCommand: Command = { ...serveSpec, run: serve };
 const others = [...askCommands, serveCommand, compareCommand, ...modelCommands];
 const commands = [...others, completionCommand(others)];
 
@@ -41,6 +41,8 @@ async function main(args: string[]): Promise<void> {
   };
   // the page is served until a signal closes it in its own way
   if (command !== serveCommand) abortOnSignals(interrupted);
+  // nobody reads the rest: `concertina run ... | head -1`
+  process.stdout.on('error', () => interrupted.abort());
   try {
     process.exitCode = await command.run(rest, surroundings);
   } catch (error) {
@@ -62,7 +64,8 @@ function abortOnSignals(interrupted: AbortController): void {
   process.on('SIGTERM', onSignal);
 }
 
-async function serve(options: ReturnType<typeof parseServeOptions>): Promise<number> {
+async function serve(args: readonly string[]): Promise<number> {
+  const options = parseServeOptions(args);
   lockFolder(options.dataFolder);
   const page = join(appFolder, 'renderer');
   if (!existsSync(join(page, 'index.html')))

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { ConcertinaError } from '../contract/errors';
 import { cannotWrite, requireWritable } from '../services/lib/dataFolder';
 import { type CommandSpec, dataFolderOf, dataOption, parseLine, UsageError } from './commandLine';
 
@@ -44,7 +45,7 @@ export function parseServeOptions(args: readonly string[]): ServeOptions & { por
   const { values, positionals } = parseLine(serveSpec, args);
   if (positionals.length > 0) {
     throw new UsageError(
-      `serve takes options only, and not ${positionals[0]}. \`concertina --help\` lists the commands.`,
+      `serve takes options only, and not ${positionals[0]}. Commands stand alone: concertina --help lists them.`,
     );
   }
   const host = values.host ?? '127.0.0.1';
@@ -69,14 +70,16 @@ function parsePort(text: string): number {
 
 // Two servers on one data folder would each overwrite what the other knows.
 
-/** Takes the folder for this process, until it exits. Throws where it cannot be written, and `UsageError` when another one has it. */
+/** Takes the folder for this process, until it exits. Throws where it cannot be written, and `busy` when another one has it. */
 export function lockFolder(folder: string): void {
   requireWritable(folder);
   const path = join(folder, 'serve.lock');
   const owner = readOwner(path);
   if (owner !== null && owner !== process.pid && isAlive(owner)) {
-    throw new UsageError(
-      `Concertina already runs with the folder ${folder} (process ${owner}). Choose another with --data.`,
+    throw new ConcertinaError(
+      'busy',
+      `Concertina already runs with the folder ${folder} (process ${owner}).`,
+      'Choose another with --data.',
     );
   }
   try {
