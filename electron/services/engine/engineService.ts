@@ -71,6 +71,8 @@ export class EngineService {
   }
 
   async close(): Promise<void> {
+    // a load that is on its way to the engine is overtaken: it would start the process again
+    this.loading.sequence.begin();
     this.reloading.close();
     this.memory.close();
     await this.host.stop();

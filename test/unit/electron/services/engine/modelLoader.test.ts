@@ -318,3 +318,20 @@ function statesOf({ engine }: Awaited<ReturnType<typeof setUp>>['services']): st
   engine.changed.on(({ state }) => states.push(state));
   return states;
 }
+
+test('a load that is on its way when the app closes does not start the process again', async () => {
+  const { services, transports } = await setUp({ start: false });
+  const closed = new Promise<void>((resolve, reject) => {
+    const off = services.engine.changed.on(({ state, modelId }) => {
+      if (state !== 'loading' || modelId === null) return;
+      off();
+      services.close().then(resolve, reject);
+    });
+  });
+  services.engine.start();
+  await closed;
+  // as long as the load itself looks for its file
+  const id = (await services.models.defaultModelId()) ?? '';
+  for (let times = 0; times < 3; times++) await services.models.pathOf(id);
+  expect(transports).toHaveLength(1);
+});
