@@ -124,8 +124,6 @@ export const generateResultSchema = z.object({
   decodeMs: z.number(),
   /** tokens after the first one, the mark of the end included: what `decodeMs` was spent on */
   decodeTokens: z.number().int(),
-  /** of `decodeMs`: evaluating, by our clock; the rest is choosing tokens and making text of them */
-  evalMs: z.number(),
   /** llama.cpp's own count and clock of this answer (`llama_perf_context`): evaluating only */
   upstream: z.object({
     promptMs: z.number(),

@@ -100,6 +100,11 @@ std::shared_ptr<Context> Context::create(std::shared_ptr<Model> model, const Con
     }
     describe(*context, options);
     if (!dry) static_cast<Placement &>(context->effective) = placementOf(context->handle);
+    if (!dry) {
+        const std::lock_guard<std::mutex> making(context->model->makingContext);
+        const TrainedContextGuard trained(context->model->handle, llama_n_ctx(context->handle));
+        context->scheduler = std::make_unique<Scheduler>(context->handle, 1);
+    }
     context->effective.kernels = kernelUses(*context->model, params.type_k, params.type_v, context->effective.nCtx);
     context->lastBytes = partBytes(context->handle);
     context->lastDevices = deviceUse(context->handle);
@@ -107,6 +112,7 @@ std::shared_ptr<Context> Context::create(std::shared_ptr<Model> model, const Con
 }
 
 Context::~Context() {
+    scheduler.reset();
     if (handle) llama_free(handle);
 }
 
@@ -149,26 +155,23 @@ void Context::settle() {
     if (!partial || last + 1 != static_cast<llama_pos>(tokens.size())) clear();
 }
 
-size_t Context::keep(size_t count) {
-    if (count >= tokens.size()) return tokens.size();
-    llama_memory_t memory = llama_get_memory(handle);
-    const auto position = static_cast<llama_pos>(count);
-    // a sliding window must still reach back from the first token that is evaluated again
-    const llama_pos oldest = llama_memory_seq_pos_min(memory, 0);
-    const bool windowGone = oldest > 0 && oldest > std::max(0, position - llama_model_n_swa(model->handle));
-    if (count == 0 || windowGone || !llama_memory_seq_rm(memory, 0, position, -1)) {
-        clear();
-        return 0;
-    }
-    tokens.resize(count);
-    usedTokens = count;
-    return count;
+size_t Context::commonPrefix(const std::vector<llama_token> & prompt) const {
+    const auto end = tokens.begin() + static_cast<ptrdiff_t>(std::min(tokens.size(), prompt.size()));
+    const auto common = static_cast<size_t>(std::mismatch(tokens.begin(), end, prompt.begin()).first - tokens.begin());
+    return std::min(common, prompt.size() - 1);
+}
+
+void Context::synchronize() {
+    scheduler->call([this] { llama_synchronize(handle); }); // counts what an aborted batch evaluated
+    tokens = scheduler->tokens();
+    usedTokens = tokens.size();
 }
 
 void Context::clear() {
-    llama_memory_clear(llama_get_memory(handle), false);
-    tokens.clear();
-    usedTokens = 0;
+    adopt([this] {
+        llama_memory_clear(llama_get_memory(handle), false);
+        return std::vector<llama_token>();
+    });
 }
 
 bool Context::rewinds() const {
@@ -176,9 +179,9 @@ bool Context::rewinds() const {
     return !llama_model_is_recurrent(weights) && !llama_model_is_hybrid(weights) && llama_model_n_swa(weights) == 0;
 }
 
-void Context::adopt(std::vector<llama_token> restored) {
-    tokens = std::move(restored);
-    usedTokens = tokens.size();
+void Context::adopt(const std::function<std::vector<llama_token>()> & restore) {
+    scheduler->adopt(restore);
+    synchronize();
 }
 
 PartBytes Context::bytes() {

@@ -7,8 +7,10 @@
 #include "generation/AnswerStream.h"
 #include "machine/Kernels.h"
 #include "model/Model.h"
+#include "server/Scheduler.h"
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -73,15 +75,19 @@ public:
     // Evaluates tokens behind those in the cache; logits of the last `outputs` are kept. At most one micro-batch.
     // false: canceled; the cache then holds the same tokens as before.
     bool decode(const llama_token * tokens, size_t count, size_t outputs);
-    // keeps the first `count` tokens, or none where the model cannot forget a part; returns how many are left
-    size_t keep(size_t count);
+    // how many tokens of a prompt are in the cache; the last one is always evaluated
+    size_t commonPrefix(const std::vector<llama_token> & prompt) const;
+    // `tokens` are those of the slot: after an answer
+    void synchronize();
     void clear();
     // any number of tokens can be forgotten; else a prompt that does not continue them all is read from its start
     bool rewinds() const;
-    // cells agree with `tokens`: after a restore
-    void adopt(std::vector<llama_token> restored);
+    // runs `restore`, which writes cells and returns their tokens; none: the cache is empty
+    void adopt(const std::function<std::vector<llama_token>()> & restore);
 
     size_t used() const { return usedTokens; }
+    // of an answer that is being written
+    void setUsed(size_t count) { usedTokens = count; }
     PartBytes bytes();
     std::vector<DeviceUse> devices();
 
@@ -89,6 +95,7 @@ public:
     llama_context * handle = nullptr;
     EffectiveContext effective;
     std::vector<llama_token> tokens; // in the cache
+    std::unique_ptr<Scheduler> scheduler; // none in a dry run
     WrittenAnswer written;
 
     // one job at a time: see Lease

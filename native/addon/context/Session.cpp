@@ -106,8 +106,11 @@ uint64_t saveSession(Context & context, const std::string & path) {
     const std::string part = path + ".part";
     const LogSink::Capture log;
     std::error_code error;
-    const size_t bytes =
-        llama_state_seq_save_file(context.handle, part.c_str(), 0, context.tokens.data(), context.tokens.size());
+    size_t bytes = 0;
+    context.scheduler->call([&] {
+        bytes =
+            llama_state_seq_save_file(context.handle, part.c_str(), 0, context.tokens.data(), context.tokens.size());
+    });
     try {
         if (!bytes)
             throw CodedError("storage-failed", withLog(path + " cannot be written", log.errors()),
@@ -135,15 +138,17 @@ uint64_t loadSession(Context & context, const std::string & path) {
                 std::to_string(context.effective.nCtx),
             "Choose a longer context.");
     }
-    context.clear();
-    if (!llama_state_seq_load_file(context.handle, path.c_str(), 0, tokens.data(), tokens.size(), &count)) {
-        context.clear();
-        corrupt(path, withLog("it cannot be restored", log.errors()));
-    }
-    if (context.cancel->load()) context.clear();
+    bool restored = false;
+    context.adopt([&] {
+        llama_memory_clear(llama_get_memory(context.handle), false);
+        restored = llama_state_seq_load_file(context.handle, path.c_str(), 0, tokens.data(), tokens.size(), &count);
+        const bool kept = restored && !context.cancel->load();
+        if (!kept) llama_memory_clear(llama_get_memory(context.handle), false);
+        tokens.resize(kept ? count : 0);
+        return tokens;
+    });
+    if (!restored) corrupt(path, withLog("it cannot be restored", log.errors()));
     throwIfCancelled(context);
-    tokens.resize(count);
-    context.adopt(std::move(tokens));
     return count;
 }
 

@@ -182,7 +182,10 @@ bool headDimsFit(const llama_model * model, ggml_type typeK, ggml_type typeV) {
     return true;
 }
 
-TrainedContextGuard::TrainedContextGuard(llama_model * made) : model(made), trained(made->hparams.n_ctx_train) {}
+TrainedContextGuard::TrainedContextGuard(llama_model * made, uint32_t atLeast)
+    : model(made), trained(made->hparams.n_ctx_train) {
+    model->hparams.n_ctx_train = std::max(trained, atLeast);
+}
 
 TrainedContextGuard::~TrainedContextGuard() { model->hparams.n_ctx_train = trained; }
 

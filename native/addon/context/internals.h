@@ -47,10 +47,11 @@ bool usesFlashAttention(const llama_context * context);
 bool headDimsFit(const llama_model * model, ggml_type typeK, ggml_type typeV);
 
 // While a context is made: with YaRN upstream raises what the model says it was trained for, and the next context of the
-// model would not know better. Puts it back.
+// model would not know better. Puts it back. `atLeast`: what the model says meanwhile, for the server core, which gives no slot
+// more cells.
 class TrainedContextGuard {
 public:
-    explicit TrainedContextGuard(llama_model * model);
+    explicit TrainedContextGuard(llama_model * model, uint32_t atLeast = 0);
     ~TrainedContextGuard();
     TrainedContextGuard(const TrainedContextGuard &) = delete;
     TrainedContextGuard & operator=(const TrainedContextGuard &) = delete;

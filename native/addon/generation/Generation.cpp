@@ -30,17 +30,24 @@ GenerateResult Generation::run() {
         return std::move(result);
     }
     context.written = {};
-    Sampler sampler(context.model->handle, request.sampling, request, prompt);
-    sampler.see(tokens);
+    sampling = samplingParams(context.model->handle, request.sampling, request, prompt);
+    sampling.n_probs = request.candidates;
     AnswerStream answer = exact ? AnswerStream(prompt, request.stop, before) : AnswerStream(prompt, request.stop);
-    result.seed = sampler.seed();
+    result.seed = sampling.seed;
     result.promptTokens = tokens.size();
-    reusePrefix();
+    wanted = context.commonPrefix(tokens);
     llama_perf_context_reset(context.handle);
-    const bool whole = prefill();
-    readUpstream(result.upstream.promptMs, result.upstream.promptTokens);
-    result.stopReason = whole ? decode(sampler, answer) : "cancelled";
-    readUpstream(result.upstream.decodeMs, result.upstream.decodeTokens);
+    try {
+        server_response_reader reader = context.scheduler->reader();
+        posted = Clock::now();
+        reader.post_task(taskFor(reader));
+        result.stopReason = follow(reader, answer);
+    } catch (...) {
+        context.synchronize();
+        throw;
+    }
+    context.synchronize();
+    readUpstream();
     const bool goesOn = result.stopReason != "end-of-turn" && result.stopReason != "stop-string";
     emit(answer.finish(goesOn));
     result.text = answer.text();
@@ -67,7 +74,7 @@ void Generation::preparePrompt() {
         if (token < 0 || token >= vocabulary)
             throw CodedError("bad-request", "Token " + std::to_string(token) + " is not in the vocabulary");
     }
-    if (tokens.size() <= context.effective.nCtx) return;
+    if (tokens.size() < context.effective.nCtx) return;
     throw CodedError("context-full",
         "The prompt has " + std::to_string(tokens.size()) + " tokens, the context holds " +
             std::to_string(context.effective.nCtx),
@@ -101,88 +108,88 @@ void Generation::remember(const AnswerStream & answer) {
     written.shown = { request.continueFrom.text + result.text, request.continueFrom.thinking + result.thinking };
 }
 
-void Generation::reusePrefix() {
-    const auto & cached = context.tokens;
-    const auto end = cached.begin() + static_cast<ptrdiff_t>(std::min(cached.size(), tokens.size()));
-    const auto common = static_cast<size_t>(std::mismatch(cached.begin(), end, tokens.begin()).first - cached.begin());
-    // logits are needed for the first answer token: the last prompt token is always evaluated
-    const size_t wanted = std::min(common, tokens.size() - 1);
-    result.cachedTokens = context.keep(wanted);
-    result.rereadTokens = wanted - std::min(wanted, result.cachedTokens);
+server_task Generation::taskFor(server_response_reader & reader) {
+    server_task task(SERVER_TASK_TYPE_COMPLETION);
+    task.id = reader.get_new_id();
+    task.id_slot = 0;
+    task.tokens = server_tokens(tokens, false);
+    task.params.stream = true;
+    task.params.return_progress = true;
+    task.params.return_tokens = true;
+    task.params.n_predict = request.maxTokens > 0 ? request.maxTokens : -1;
+    task.params.antiprompt = request.stop;
+    task.params.antiprompt.insert(task.params.antiprompt.end(), prompt.stops.begin(), prompt.stops.end());
+    task.params.sampling = sampling;
+    return task;
 }
 
-// Upstream counts a batch of one token as a step of an answer, whatever it is part of; it says 1 where it counted none.
-void Generation::readUpstream(double & ms, size_t & tokens) {
-    const llama_perf_context_data perf = llama_perf_context(context.handle);
-    llama_perf_context_reset(context.handle);
-    ms = perf.t_p_eval_ms + perf.t_eval_ms;
-    if (perf.t_p_eval_ms > 0) tokens += perf.n_p_eval;
-    if (perf.t_eval_ms > 0) tokens += perf.n_eval;
-}
-
-bool Generation::prefill() {
-    const auto start = Clock::now();
-    const size_t first = result.cachedTokens;
-    bool whole = true;
-    if (events.prefill) events.prefill({ tokens.size(), first, 0, 0 });
-    for (size_t at = first; whole && at < tokens.size();) {
-        const size_t count = std::min<size_t>(context.effective.batch, tokens.size() - at);
-        const bool last = at + count == tokens.size();
-        whole = !cancelled() && context.decode(tokens.data() + at, count, last ? 1 : 0);
-        if (!whole) break;
-        at += count;
-        if (events.prefill) events.prefill({ tokens.size(), first, at - first, since(start) });
-    }
-    result.promptMs = since(start);
-    return whole;
-}
-
-std::string Generation::decode(Sampler & sampler, AnswerStream & answer) {
-    double evalMs = 0;
-    while (!cancelled()) {
-        const llama_token token = choose(sampler, evalMs);
-        std::string reason = take(token, sampler, answer);
-        if (!reason.empty()) return reason;
-        const auto start = Clock::now();
-        if (!context.decode(&token, 1, 1)) break;
-        evalMs = since(start);
+std::string Generation::follow(server_response_reader & reader, AnswerStream & answer) {
+    while (reader.has_next()) {
+        const server_task_result_ptr next = reader.next([this] { return cancelled(); });
+        if (!next || cancelled()) return "cancelled";
+        if (next->is_error()) explain(*next);
+        if (auto * step = dynamic_cast<server_task_result_cmpl_partial *>(next.get())) {
+            if (step->is_progress)
+                prefilled(step->progress);
+            else if (!step->is_begin)
+                take(*step, answer);
+        } else if (auto * end = dynamic_cast<server_task_result_cmpl_final *>(next.get())) {
+            if (end->stop == STOP_TYPE_EOS) return "end-of-turn";
+            if (end->stop == STOP_TYPE_WORD || answer.stopped())
+                return answer.stoppedByTemplate() ? "end-of-turn" : "stop-string";
+            return end->truncated ? "context-full" : "max-tokens";
+        }
     }
     return "cancelled";
 }
 
-llama_token Generation::choose(Sampler & sampler, double evalMs) {
-    const llama_token token = sampler.next(context.handle);
+void Generation::prefilled(const result_prompt_progress & progress) {
+    result.cachedTokens = progress.cache;
+    result.rereadTokens = wanted - std::min(wanted, result.cachedTokens);
+    result.promptMs = announced ? since(posted) : 0;
+    announced = true;
+    context.setUsed(progress.processed);
+    if (!events.prefill) return;
+    const auto done = static_cast<size_t>(progress.processed - progress.cache);
+    events.prefill({ tokens.size(), result.cachedTokens, done, result.promptMs });
+}
+
+bool Generation::take(const server_task_result_cmpl_partial & step, AnswerStream & answer) {
+    const llama_vocab * vocab = context.model->vocab();
+    const llama_token token = step.tokens.at(0);
     chosenMs = since(request.called);
     if (result.ttftMs == 0) {
         result.ttftMs = chosenMs;
     } else {
         result.decodeTokens++;
         result.decodeMs = chosenMs - result.ttftMs;
-        result.evalMs += evalMs;
     }
     chosen = token;
-    if (request.candidates > 0) noteCandidates();
-    return token;
-}
-
-// Looking at the whole vocabulary takes about a millisecond, which is no part of the answer: the clock stands still.
-void Generation::noteCandidates() {
-    const auto start = Clock::now();
-    const int vocabulary = llama_vocab_n_tokens(context.model->vocab());
-    candidates = likeliest(llama_get_logits_ith(context.handle, -1), vocabulary, request.candidates);
-    request.called += Clock::now() - start;
-}
-
-std::string Generation::take(llama_token token, Sampler & sampler, AnswerStream & answer) {
-    const llama_vocab * vocab = context.model->vocab();
-    if (llama_vocab_is_eog(vocab, token) && !request.ignoreEnd) return "end-of-turn";
+    candidates.clear();
+    for (const auto & one : step.prob_output.probs) candidates.push_back({ one.tok, one.prob });
+    if (llama_vocab_is_eog(vocab, token) && !request.ignoreEnd) return false;
     result.answerTokens++;
     answered.push_back(token);
-    emit(answer.push(common_token_to_piece(vocab, token, sampler.isPreserved(token))));
-    if (answer.stopped()) return answer.stoppedByTemplate() ? "end-of-turn" : "stop-string";
-    if (request.maxTokens > 0 && result.answerTokens >= static_cast<size_t>(request.maxTokens)) return "max-tokens";
-    if (context.used() >= context.effective.nCtx) return "context-full";
-    return "";
+    context.setUsed(tokens.size() + result.answerTokens - 1);
+    emit(answer.push(common_token_to_piece(vocab, token, sampling.preserved_tokens.count(token) > 0)));
+    return true;
+}
+
+void Generation::explain(server_task_result & error) const {
+    const auto & failed = dynamic_cast<server_task_result_error &>(error);
+    if (failed.err_type == ERROR_TYPE_INVALID_REQUEST)
+        throw CodedError("bad-request", failed.err_msg, "Check the grammar.");
+    throw CodedError("internal", failed.err_msg);
+}
+
+// It says 1 where it counted none.
+void Generation::readUpstream() {
+    const llama_perf_context_data perf = llama_perf_context(context.handle);
+    UpstreamTimings & upstream = result.upstream;
+    upstream.promptMs = perf.t_p_eval_ms;
+    upstream.decodeMs = perf.t_eval_ms;
+    if (perf.t_p_eval_ms > 0) upstream.promptTokens = perf.n_p_eval;
+    if (perf.t_eval_ms > 0) upstream.decodeTokens = perf.n_eval;
 }
 
 void Generation::emit(const AnswerDelta & delta) {

@@ -1,10 +1,12 @@
-// One answer: prompt, prefix reuse, prefill in micro-batches, decode loop. Runs on a worker thread.
+// One answer: a prompt for upstream's server core, and what it sends back as events of ours. Runs on a worker thread, while the
+// core decodes on its own.
 #pragma once
 
 #include "fields.h"
 #include "context/Context.h"
 #include "generation/AnswerStream.h"
 #include "generation/Sampler.h"
+#include "server/Scheduler.h"
 
 #include <atomic>
 #include <chrono>
@@ -22,7 +24,7 @@ struct GenerateRequest : PromptOptions, GrammarOptions {
     SamplingOptions sampling;
     std::vector<std::string> stop;
     int maxTokens = 0;
-    int candidates = 0;     // likeliest tokens to report at each step
+    int candidates = 0; // likeliest tokens to report at each step
     bool ignoreEnd = false; // a mark of the end is a token like any other: for measurements
     std::chrono::steady_clock::time_point called = std::chrono::steady_clock::now();
 
@@ -46,7 +48,7 @@ struct GenerateChunk {
     CONCERTINA_FIELDS(text, thinking, answerTokens, contextUsed, elapsedMs, token, candidates)
 };
 
-// llama_perf_context of this answer alone
+// llama_perf_context of this answer alone. A batch of one token counts as a step of the answer, whatever it is part of.
 struct UpstreamTimings {
     double promptMs = 0, decodeMs = 0;
     size_t promptTokens = 0, decodeTokens = 0;
@@ -63,13 +65,11 @@ struct GenerateResult {
     // from the first token to the last one, the mark of the end included, and how many came after the first
     double decodeMs = 0;
     size_t decodeTokens = 0;
-    // of decodeMs: evaluating; the rest is choosing tokens and making text of them
-    double evalMs = 0;
     UpstreamTimings upstream;
     uint32_t seed = 0;
 
     CONCERTINA_FIELDS(stopReason, text, thinking, promptTokens, cachedTokens, rereadTokens, answerTokens, contextUsed,
-        ttftMs, promptMs, decodeMs, decodeTokens, evalMs, upstream, seed)
+        ttftMs, promptMs, decodeMs, decodeTokens, upstream, seed)
 };
 
 class Generation {
@@ -89,16 +89,15 @@ private:
     void preparePrompt();
     void goOn();
     void remember(const AnswerStream & answer);
-    void reusePrefix();
-    void readUpstream(double & ms, size_t & tokens);
-    bool prefill();
-    std::string decode(Sampler & sampler, AnswerStream & answer);
-    // evalMs: of the step that gave the logits
-    llama_token choose(Sampler & sampler, double evalMs);
-    // empty: goes on; else the stop reason
-    std::string take(llama_token token, Sampler & sampler, AnswerStream & answer);
-    void noteCandidates();
+    server_task taskFor(server_response_reader & reader);
+    // what the core sends, until the answer ends; returns the stop reason
+    std::string follow(server_response_reader & reader, AnswerStream & answer);
+    void prefilled(const result_prompt_progress & progress);
+    // false: a mark of the end
+    bool take(const server_task_result_cmpl_partial & step, AnswerStream & answer);
     void emit(const AnswerDelta & delta);
+    [[noreturn]] void explain(server_task_result & error) const;
+    void readUpstream();
 
     Context & context;
     GenerateRequest request;
@@ -108,6 +107,10 @@ private:
     bool exact = false;
     std::vector<llama_token> tokens; // of the prompt
     std::vector<llama_token> answered;
+    common_params_sampling sampling;
+    Clock::time_point posted;
+    bool announced = false; // the beginning of the prefill
+    size_t wanted = 0; // of the prompt, in the cache when the answer was asked for
     GenerateResult result;
     double chosenMs = 0; // when the last token was chosen, from the call
     std::optional<llama_token> chosen; // not reported yet, with its candidates

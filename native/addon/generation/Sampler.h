@@ -33,23 +33,10 @@ struct GrammarOptions {
 // throws `bad-request` for a schema that cannot be used, or when there is more than one constraint
 void checkGrammar(const GrammarOptions & options);
 
-class Sampler {
-public:
-    // throws `bad-request` for a schema or grammar that cannot be used
-    Sampler(const llama_model * model, const SamplingOptions & options, const GrammarOptions & grammar,
-        const ChatPrompt & prompt);
-
-    // the end of the prompt counts for the repeat penalty
-    void see(const std::vector<llama_token> & promptTokens);
-    llama_token next(llama_context * context);
-    uint32_t seed() const;
-    // control tokens that are part of the text
-    bool isPreserved(llama_token token) const;
-
-private:
-    common_params_sampling params;
-    common_sampler_ptr sampler;
-};
+// What the server core samples with. Throws `bad-request` for a schema or grammar that cannot be used. A random seed is chosen
+// here.
+common_params_sampling samplingParams(const llama_model * model, const SamplingOptions & options,
+    const GrammarOptions & grammar, const ChatPrompt & prompt);
 
 struct Candidate {
     llama_token token = LLAMA_TOKEN_NULL;
@@ -57,8 +44,5 @@ struct Candidate {
 
     CONCERTINA_FIELDS(token, probability)
 };
-
-// at most `count`, likeliest first; of equal ones the lower token comes first
-std::vector<Candidate> likeliest(const float * logits, int vocabulary, int count);
 
 } // namespace concertina

@@ -15,6 +15,8 @@ const MAX_ADDED_LINES = 50;
 const MAX_METAL_LINES = 20;
 /** And to its interpreter of chat templates: one include and calls of the hooks in native/template. */
 const MAX_TEMPLATE_LINES = 16;
+/** And to its server core: a context of ours in place of its own, and the way to its slots (native/server). */
+const MAX_SERVER_LINES = 40;
 
 let scratch = '';
 beforeEach(() => {
@@ -47,6 +49,7 @@ describe('patch series', () => {
     expect(seriesSize().engine.added).toBeLessThanOrEqual(MAX_ADDED_LINES);
     expect(seriesSize().metal.added).toBeLessThanOrEqual(MAX_METAL_LINES);
     expect(seriesSize().template.added).toBeLessThanOrEqual(MAX_TEMPLATE_LINES);
+    expect(seriesSize().server.added).toBeLessThanOrEqual(MAX_SERVER_LINES);
   });
 
   /** A work tree with the pinned versions of the files that the patches change. */

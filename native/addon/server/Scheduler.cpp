@@ -1,0 +1,41 @@
+#include "server/Scheduler.h"
+
+#include "LogSink.h"
+#include "errors.h"
+
+namespace concertina {
+
+Scheduler::Scheduler(llama_context * context, int slots) {
+    params.context_shared = context;
+    params.n_parallel = slots;
+    params.kv_unified = true;
+    params.warmup = false;
+    params.fit_params = false;
+    params.cache_ram_mib = 0; // our session files keep what leaves the slots
+    params.n_ctx_checkpoints = 0; // of windows and recurrent states, in memory that no estimate counts yet
+    params.ctx_shift = false; // what leaves a chat is chosen by message, not by token
+    params.use_jinja = true;
+    const LogSink::Capture log;
+    if (!server.load_model(params))
+        throw CodedError(
+            "context-invalid", withLog("The context cannot answer", log.errors()), "Choose another model.");
+    loop = std::thread([this] { server.start_loop(); });
+    call([] {}); // terminate() before the loop runs would be lost
+}
+
+Scheduler::~Scheduler() {
+    server.terminate();
+    loop.join();
+}
+
+std::vector<llama_token> Scheduler::tokens(int slot) {
+    std::vector<llama_token> found;
+    call([&] { found = server_slots_access::tokens(server, slot); });
+    return found;
+}
+
+void Scheduler::adopt(const std::function<std::vector<llama_token>()> & change, int slot) {
+    call([&] { server_slots_access::set_tokens(server, slot, change()); });
+}
+
+} // namespace concertina

@@ -1,0 +1,55 @@
+// Bodies of server-slots.h. Included at the end of upstream's server-context.cpp, where the private structs are known.
+
+#include <future>
+
+void server_slots_access::call(server_context & server, const std::function<void()> & body) {
+    auto done = std::make_shared<std::promise<void>>();
+    auto result = done->get_future();
+    server_task task(SERVER_TASK_TYPE_CALL);
+    task.call = [&body, done] {
+        try {
+            body();
+            done->set_value();
+        } catch (...) { done->set_exception(std::current_exception()); }
+    };
+    task.id = server.impl->queue_tasks.get_new_id();
+    server.impl->queue_tasks.post(std::move(task));
+    result.get();
+}
+
+std::vector<llama_token> server_slots_access::tokens(const server_context & server, int id_slot) {
+    return server.impl->slots.at(id_slot).prompt.tokens.get_text_tokens();
+}
+
+void server_slots_access::set_tokens(server_context & server, int id_slot, const std::vector<llama_token> & tokens) {
+    server_prompt & prompt = server.impl->slots.at(id_slot).prompt;
+    prompt.clear();
+    prompt.tokens.insert(tokens);
+}
+
+bool server_slots_access::abort(server_context_impl & server) {
+    const llama_model * model = server.model_tgt;
+    const bool whole = llama_model_is_recurrent(model) || llama_model_is_hybrid(model);
+    for (server_slot & slot : server.slots) {
+        if (!slot.is_processing()) { continue; }
+        const auto last = llama_memory_seq_pos_max(llama_get_memory(server.ctx_tgt), slot.id);
+        const bool known = !whole && last < slot.prompt.n_tokens();
+        if (known) {
+            slot.prompt.tokens.keep_first(last + 1);
+        } else {
+            slot.prompt_clear();
+        }
+        slot.i_batch = -1;
+        server.send_error(slot, "aborted");
+        slot.release();
+    }
+    return true;
+}
+
+bool server_slots_access::allowed(server_context_impl & server, server_slot & slot) {
+    const llama_token_data_array * from = common_sampler_get_candidates(slot.smpl.get(), false);
+    if (from->selected < 0 || from->data[from->selected].logit != -INFINITY) { return true; }
+    server.send_error(slot, "The grammar allows no further token", ERROR_TYPE_INVALID_REQUEST);
+    slot.release();
+    return false;
+}
