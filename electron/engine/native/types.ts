@@ -68,7 +68,7 @@ export interface GenerateOptions extends PromptOptions {
   signal?: AbortSignal;
   /** likeliest tokens that each chunk brings; default 0: none, at no cost */
   candidates?: number;
-  /** a mark of the end is a token like any other: for measuring a number of steps */
+  /** no mark of the end is chosen: for measuring a number of steps */
   ignoreEnd?: boolean;
   /** after each micro-batch of the prefill */
   onPrefill?: (progress: PrefillProgress) => void;

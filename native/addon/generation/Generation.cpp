@@ -5,6 +5,7 @@
 #include "common.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace concertina {
@@ -32,6 +33,7 @@ GenerateResult Generation::run() {
     context.written = {};
     sampling = samplingParams(context.model->handle, request.sampling, request, prompt);
     sampling.n_probs = request.candidates;
+    if (request.ignoreEnd) forbidEnd();
     AnswerStream answer = exact ? AnswerStream(prompt, request.stop, before) : AnswerStream(prompt, request.stop);
     result.seed = sampling.seed;
     result.promptTokens = tokens.size();
@@ -108,6 +110,13 @@ void Generation::remember(const AnswerStream & answer) {
     written.shown = { request.continueFrom.text + result.text, request.continueFrom.thinking + result.thinking };
 }
 
+void Generation::forbidEnd() {
+    const llama_vocab * vocab = context.model->vocab();
+    for (llama_token token = 0; token < llama_vocab_n_tokens(vocab); token++) {
+        if (llama_vocab_is_eog(vocab, token)) sampling.logit_bias.push_back({ token, -INFINITY });
+    }
+}
+
 server_task Generation::taskFor(server_response_reader & reader) {
     server_task task(SERVER_TASK_TYPE_COMPLETION);
     task.id = reader.get_new_id();
@@ -167,7 +176,7 @@ bool Generation::take(const server_task_result_cmpl_partial & step, AnswerStream
     chosen = token;
     candidates.clear();
     for (const auto & one : step.prob_output.probs) candidates.push_back({ one.tok, one.prob });
-    if (llama_vocab_is_eog(vocab, token) && !request.ignoreEnd) return false;
+    if (llama_vocab_is_eog(vocab, token)) return false;
     result.answerTokens++;
     answered.push_back(token);
     context.setUsed(tokens.size() + result.answerTokens - 1);

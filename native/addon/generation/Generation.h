@@ -25,7 +25,7 @@ struct GenerateRequest : PromptOptions, GrammarOptions {
     std::vector<std::string> stop;
     int maxTokens = 0;
     int candidates = 0; // likeliest tokens to report at each step
-    bool ignoreEnd = false; // a mark of the end is a token like any other: for measurements
+    bool ignoreEnd = false; // no mark of the end is chosen: for measurements
     std::chrono::steady_clock::time_point called = std::chrono::steady_clock::now();
 
     CONCERTINA_FIELDS(sampling, now, jsonSchema, grammar, continueFrom, stop, maxTokens, candidates, ignoreEnd)
@@ -89,6 +89,7 @@ private:
     void preparePrompt();
     void goOn();
     void remember(const AnswerStream & answer);
+    void forbidEnd();
     server_task taskFor(server_response_reader & reader);
     // what the core sends, until the answer ends; returns the stop reason
     std::string follow(server_response_reader & reader, AnswerStream & answer);
