@@ -31,6 +31,10 @@ const NATIVE = [
   { name: 'Parts of others in JSON for Modern C++', license: 'MIT', file: kept('json-parts.txt') },
   { name: 'Abseil, integer sequences (in JSON for Modern C++)', license: 'Apache-2.0', file: kept('abseil.txt') },
   { name: 'cpp-httplib (Yuji Hirose)', license: 'MIT', file: upstream('vendor/cpp-httplib/LICENSE') },
+  { name: 'stb_image (Sean Barrett)', license: 'MIT', file: kept('stb-image.txt') },
+  { name: 'miniaudio (David Reid)', license: 'MIT-0', file: kept('miniaudio.txt') },
+  { name: 'xxHash (Yann Collet)', license: 'BSD-2-Clause', file: upstream('vendor/hash/xxhash/LICENSE') },
+  { name: 'rotate-bits (William Casarin)', license: 'MIT', file: upstream('vendor/hash/rotate-bits/LICENSE.md') },
   { name: 'node-addon-api', license: 'MIT', file: installed('node-addon-api/LICENSE.md') },
   { name: 'node-api-headers', license: 'MIT', file: installed('node-api-headers/LICENSE') },
 ];

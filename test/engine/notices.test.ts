@@ -104,6 +104,9 @@ describe('the native binary', () => {
     const known: Record<string, string> = {
       nlohmann: 'JSON for Modern C++',
       'cpp-httplib': 'cpp-httplib (Yuji Hirose)',
+      miniaudio: 'miniaudio (David Reid)',
+      stb: 'stb_image (Sean Barrett)',
+      hash: 'xxHash (Yann Collet)',
     };
     expect([...vendored].filter((name) => !notices.includes(`${known[name]}: `))).toEqual([]);
     const packages = new Set(files.flatMap((file) => file.match(/^node_modules\/([^/]+)/)?.[1] ?? []));
