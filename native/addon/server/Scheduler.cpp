@@ -14,7 +14,8 @@ Scheduler::Scheduler(llama_context * context, int slots) {
     params.cache_ram_mib = 0; // our session files keep what leaves the slots
     params.n_ctx_checkpoints = 0; // of windows and recurrent states, in memory that no estimate counts yet
     params.ctx_shift = false; // what leaves a chat is chosen by message, not by token
-    params.use_jinja = true;
+    // never the model's own, which may run without end: prompts come in as tokens (model/TemplateLimits.h)
+    params.chat_template = "chatml";
     const LogSink::Capture log;
     if (!server.load_model(params))
         throw CodedError(
