@@ -1,5 +1,5 @@
 // The addon's way to the slots of upstream's server_context (tools/server/server-context.cpp), which keeps them private.
-// Included by server-context.cpp (patch slots-server) and by the addon; the bodies are in server-slots.inl.
+// Included by server-context.cpp (patch server-slots) and by the addon; the bodies are in server-slots.inl.
 #pragma once
 
 #include "llama.h"

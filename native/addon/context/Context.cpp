@@ -99,8 +99,8 @@ std::shared_ptr<Context> Context::create(std::shared_ptr<Model> model, const Con
             context->model->path + " cannot write text: it is an embedding or diffusion model", "Choose a chat model.");
     }
     describe(*context, options);
-    if (!dry) static_cast<Placement &>(context->effective) = placementOf(context->handle);
     if (!dry) {
+        static_cast<Placement &>(context->effective) = placementOf(context->handle);
         const std::lock_guard<std::mutex> making(context->model->makingContext);
         const TrainedContextGuard trained(context->model->handle, llama_n_ctx(context->handle));
         context->scheduler = std::make_unique<Scheduler>(context->handle, 1);
@@ -162,7 +162,6 @@ size_t Context::commonPrefix(const std::vector<llama_token> & prompt) const {
 }
 
 void Context::synchronize() {
-    scheduler->call([this] { llama_synchronize(handle); }); // counts what an aborted batch evaluated
     tokens = scheduler->tokens();
     usedTokens = tokens.size();
 }
@@ -180,8 +179,8 @@ bool Context::rewinds() const {
 }
 
 void Context::adopt(const std::function<std::vector<llama_token>()> & restore) {
-    scheduler->adopt(restore);
-    synchronize();
+    tokens = scheduler->adopt(restore);
+    usedTokens = tokens.size();
 }
 
 PartBytes Context::bytes() {

@@ -163,7 +163,7 @@ void Generation::prefilled(const result_prompt_progress & progress) {
     events.prefill({ tokens.size(), result.cachedTokens, done, result.promptMs });
 }
 
-bool Generation::take(const server_task_result_cmpl_partial & step, AnswerStream & answer) {
+void Generation::take(const server_task_result_cmpl_partial & step, AnswerStream & answer) {
     const llama_vocab * vocab = context.model->vocab();
     const llama_token token = step.tokens.at(0);
     chosenMs = since(request.called);
@@ -176,12 +176,11 @@ bool Generation::take(const server_task_result_cmpl_partial & step, AnswerStream
     chosen = token;
     candidates.clear();
     for (const auto & one : step.prob_output.probs) candidates.push_back({ one.tok, one.prob });
-    if (llama_vocab_is_eog(vocab, token)) return false;
+    if (llama_vocab_is_eog(vocab, token)) return;
     result.answerTokens++;
     answered.push_back(token);
     context.setUsed(tokens.size() + result.answerTokens - 1);
     emit(answer.push(common_token_to_piece(vocab, token, sampling.preserved_tokens.count(token) > 0)));
-    return true;
 }
 
 void Generation::explain(server_task_result & error) const {

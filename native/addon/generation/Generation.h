@@ -94,8 +94,7 @@ private:
     // what the core sends, until the answer ends; returns the stop reason
     std::string follow(server_response_reader & reader, AnswerStream & answer);
     void prefilled(const result_prompt_progress & progress);
-    // false: a mark of the end
-    bool take(const server_task_result_cmpl_partial & step, AnswerStream & answer);
+    void take(const server_task_result_cmpl_partial & step, AnswerStream & answer);
     void emit(const AnswerDelta & delta);
     [[noreturn]] void explain(server_task_result & error) const;
     void readUpstream();

@@ -31,12 +31,20 @@ Scheduler::~Scheduler() {
 
 std::vector<llama_token> Scheduler::tokens(int slot) {
     std::vector<llama_token> found;
-    call([&] { found = server_slots_access::tokens(server, slot); });
+    call([&] {
+        llama_synchronize(server.get_llama_context());
+        found = server_slots_access::tokens(server, slot);
+    });
     return found;
 }
 
-void Scheduler::adopt(const std::function<std::vector<llama_token>()> & change, int slot) {
-    call([&] { server_slots_access::set_tokens(server, slot, change()); });
+std::vector<llama_token> Scheduler::adopt(const std::function<std::vector<llama_token>()> & change, int slot) {
+    std::vector<llama_token> left;
+    call([&] {
+        left = change();
+        server_slots_access::set_tokens(server, slot, left);
+    });
+    return left;
 }
 
 } // namespace concertina

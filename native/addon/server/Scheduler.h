@@ -25,10 +25,11 @@ public:
     // on the thread that decodes, between two batches; returns when `body` has
     void call(const std::function<void()> & body) { server_slots_access::call(server, body); }
 
-    // Tokens whose cells are in a slot.
+    // Tokens whose cells are in a slot, when all work on them is done: also what an aborted batch evaluated is counted then.
     std::vector<llama_token> tokens(int slot = 0);
-    // Runs `change`, which writes or removes cells of the slot's sequence, and returns the tokens of what is there afterward.
-    void adopt(const std::function<std::vector<llama_token>()> & change, int slot = 0);
+    // Runs `change`, which writes or removes cells of the slot's sequence, and returns the tokens of what is there afterward;
+    // so does this.
+    std::vector<llama_token> adopt(const std::function<std::vector<llama_token>()> & change, int slot = 0);
 
 private:
     common_params params;
