@@ -18,6 +18,14 @@ struct server_slots_access {
 
     // Inside `body` only. The tokens whose cells the slot holds, in the order of their positions; text alone.
     static std::vector<llama_token> tokens(const server_context & server, int id_slot);
+    // Inside `body` only. No task runs in the slot.
+    static bool is_idle(const server_context & server, int id_slot);
+    // Inside `body` only. Empties all slots in which no task runs; what they held goes to the prompt cache in RAM, where there is
+    // one. Returns one of them, -1: a task runs in each.
+    static int clear_idle(server_context & server);
+    // Inside `body` only. The slot for a task with this prompt: `id_slot` if no task runs in it, else one that is idle, else
+    // `id_slot` all the same. Into an empty one comes what the prompt cache in RAM has of the prompt.
+    static int prepare(server_context & server, int id_slot, const std::vector<llama_token> & prompt);
     // Inside `body` only. After the cells of the slot's sequence were written, as by llama_state_seq_load_file, or removed.
     static void set_tokens(server_context & server, int id_slot, const std::vector<llama_token> & tokens);
 

@@ -21,6 +21,34 @@ std::vector<llama_token> server_slots_access::tokens(const server_context & serv
     return server.impl->slots.at(id_slot).prompt.tokens.get_text_tokens();
 }
 
+bool server_slots_access::is_idle(const server_context & server, int id_slot) {
+    return !server.impl->slots.at(id_slot).is_processing();
+}
+
+int server_slots_access::clear_idle(server_context & server) {
+    int found = -1;
+    for (server_slot & slot : server.impl->slots) {
+        if (slot.is_processing()) { continue; }
+        if (server.impl->prompt_cache) { slot.prompt_save(*server.impl->prompt_cache); }
+        slot.prompt_clear();
+        if (found < 0) { found = slot.id; }
+    }
+    return found;
+}
+
+int server_slots_access::prepare(server_context & server, int id_slot, const std::vector<llama_token> & prompt) {
+    auto & slots = server.impl->slots;
+    auto slot = slots.begin() + id_slot;
+    if (slot->is_processing()) {
+        slot = std::find_if(slots.begin(), slots.end(), [](const server_slot & one) { return !one.is_processing(); });
+        if (slot == slots.end()) { return id_slot; }
+    }
+    if (slot->prompt.tokens.empty() && server.impl->prompt_cache) {
+        slot->prompt_load(*server.impl->prompt_cache, server_tokens(prompt, false));
+    }
+    return slot->id;
+}
+
 void server_slots_access::set_tokens(server_context & server, int id_slot, const std::vector<llama_token> & tokens) {
     server_prompt & prompt = server.impl->slots.at(id_slot).prompt;
     prompt.clear();

@@ -29,18 +29,22 @@ uint32_t cells(const ContextOptions & options, const Model & model, std::vector<
     return trained;
 }
 
-llama_context_params paramsFor(const ContextOptions & options, Context & context) {
+llama_context_params paramsFor(const ContextOptions & options, const common_params & core, Context & context) {
     llama_context_params params = llama_context_default_params();
     params.n_ctx = cells(options, *context.model, context.effective.notes);
     context.effective.rope = ropeFor(*context.model, options.rope, params.n_ctx);
     applyRope(context.effective.rope, params);
-    params.n_ubatch = params.n_batch =
-        std::min<uint32_t>(params.n_ctx, static_cast<uint32_t>(std::max(1, options.batch)));
-    params.n_outputs_max = std::min(maxOutputs, params.n_batch);
+    params.n_batch = std::min<uint32_t>(params.n_ctx, static_cast<uint32_t>(core.n_batch));
+    params.n_ubatch = std::min<uint32_t>(params.n_batch, static_cast<uint32_t>(core.n_ubatch));
+    params.n_seq_max = static_cast<uint32_t>(core.n_parallel);
+    params.kv_unified = core.kv_unified;
+    params.embeddings = core.embedding;
+    params.pooling_type = core.pooling_type;
+    params.n_outputs_max = params.embeddings ? params.n_batch : std::min(maxOutputs, params.n_batch);
     const int threads = options.threads > 0 ? options.threads : common_cpu_get_num_math();
     params.n_threads = params.n_threads_batch = std::min(threads, GGML_MAX_N_THREADS);
     params.flash_attn_type = flashType(options.flashAttention);
-    params.swa_full = false;
+    params.swa_full = core.swa_full;
     params.no_perf = false;
     const EffectiveTypes types =
         resolveTypes(context.model->handle, options.typeK, options.typeV, params.flash_attn_type);
@@ -83,7 +87,8 @@ llama_flash_attn_type flashType(const std::string & name) {
 
 std::shared_ptr<Context> Context::create(std::shared_ptr<Model> model, const ContextOptions & options, bool dry) {
     std::shared_ptr<Context> context(new Context(std::move(model)));
-    llama_context_params params = paramsFor(options, *context);
+    common_params core = coreParams(options, std::max(1, options.batch));
+    llama_context_params params = paramsFor(options, core, *context);
     params.abort_callback = aborted;
     params.abort_callback_data = context.get();
     const LogSink::Capture log;
@@ -103,7 +108,10 @@ std::shared_ptr<Context> Context::create(std::shared_ptr<Model> model, const Con
         static_cast<Placement &>(context->effective) = placementOf(context->handle);
         const std::lock_guard<std::mutex> making(context->model->makingContext);
         const TrainedContextGuard trained(context->model->handle, llama_n_ctx(context->handle));
-        context->scheduler = std::make_unique<Scheduler>(context->handle, 1);
+        core.model.path = context->model->path; // what answers name; it is not read
+        if (options.api && !context->effective.chatTemplate.empty() && core.chat_template.empty())
+            core.chat_template = "chatml"; // the model's own was refused
+        context->scheduler = std::make_unique<Scheduler>(context->handle, std::move(core));
     }
     context->effective.kernels = kernelUses(*context->model, params.type_k, params.type_v, context->effective.nCtx);
     context->lastBytes = partBytes(context->handle);
@@ -117,8 +125,9 @@ Context::~Context() {
 }
 
 bool Context::aborted(void * self) {
-    const auto & cancel = static_cast<Context *>(self)->cancel;
-    return cancel && cancel->load();
+    const auto * context = static_cast<Context *>(self);
+    // requests of the API in the same batch would end with the job
+    return context->requests == 0 && context->cancel && context->cancel->load();
 }
 
 bool Context::decode(const llama_token * added, size_t count, size_t outputs) {
@@ -127,7 +136,7 @@ bool Context::decode(const llama_token * added, size_t count, size_t outputs) {
         batch.token[i] = added[i];
         batch.pos[i] = static_cast<llama_pos>(tokens.size() + i);
         batch.n_seq_id[i] = 1;
-        batch.seq_id[i][0] = 0;
+        batch.seq_id[i][0] = slot;
         batch.logits[i] = i + outputs >= count;
     }
     batch.n_tokens = static_cast<int32_t>(count);
@@ -151,7 +160,7 @@ bool Context::decode(const llama_token * added, size_t count, size_t outputs) {
 // state), or the cells do not agree, nothing is kept.
 void Context::settle() {
     const bool partial = !llama_model_is_recurrent(model->handle) && !llama_model_is_hybrid(model->handle);
-    const auto last = llama_memory_seq_pos_max(llama_get_memory(handle), 0);
+    const auto last = llama_memory_seq_pos_max(llama_get_memory(handle), slot);
     if (!partial || last + 1 != static_cast<llama_pos>(tokens.size())) clear();
 }
 
@@ -162,15 +171,12 @@ size_t Context::commonPrefix(const std::vector<llama_token> & prompt) const {
 }
 
 void Context::synchronize() {
-    tokens = scheduler->tokens();
+    tokens = scheduler->tokens(slot);
     usedTokens = tokens.size();
 }
 
 void Context::clear() {
-    adopt([this] {
-        llama_memory_clear(llama_get_memory(handle), false);
-        return std::vector<llama_token>();
-    });
+    adopt([](llama_seq_id) { return std::vector<llama_token>(); });
 }
 
 bool Context::rewinds() const {
@@ -178,33 +184,48 @@ bool Context::rewinds() const {
     return !llama_model_is_recurrent(weights) && !llama_model_is_hybrid(weights) && llama_model_n_swa(weights) == 0;
 }
 
-void Context::adopt(const std::function<std::vector<llama_token>()> & restore) {
-    tokens = scheduler->adopt(restore);
+void Context::adopt(const std::function<std::vector<llama_token>(llama_seq_id sequence)> & restore) {
+    slot = scheduler->adopt([&](int free) { return tokens = restore(free); });
     usedTokens = tokens.size();
 }
 
 PartBytes Context::bytes() {
-    if (!busy) lastBytes = partBytes(handle); // a running job may grow the buffers under our hands
+    if (!busy && requests == 0) lastBytes = partBytes(handle); // a running job may grow the buffers under our hands
     return lastBytes;
 }
 
 std::vector<DeviceUse> Context::devices() {
-    if (!busy) lastDevices = deviceUse(handle);
+    if (!busy && requests == 0) lastDevices = deviceUse(handle);
     return lastDevices;
 }
 
-Lease::Lease(std::shared_ptr<Context> held, std::shared_ptr<std::atomic<bool>> cancel) : context(std::move(held)) {
-    if (context->busy.exchange(true)) {
+Lease::Lease(std::shared_ptr<Context> held, std::shared_ptr<std::atomic<bool>> cancel, bool alone)
+    : context(std::move(held)) {
+    if ((alone && context->requests > 0) || context->busy.exchange(true)) {
         context.reset();
         throw CodedError("busy", "This context is at work", "Wait for the answer, or stop it.");
     }
+    context->alone = alone;
     context->cancel = std::move(cancel);
 }
 
 Lease::~Lease() {
     if (!context) return;
     context->cancel.reset();
+    context->alone = false;
     context->busy = false;
+}
+
+ApiShare::ApiShare(std::shared_ptr<Context> held) : context(std::move(held)) {
+    if (context->alone) {
+        context.reset();
+        throw CodedError("busy", "A measurement uses this context", "Wait until it ends, or stop it.");
+    }
+    context->requests++;
+}
+
+ApiShare::~ApiShare() {
+    if (context) context->requests--;
 }
 
 MemoryEstimate Estimator::estimate(const std::string & path, int gpuLayers, const ContextOptions & options) {

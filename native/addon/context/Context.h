@@ -7,6 +7,7 @@
 #include "generation/AnswerStream.h"
 #include "machine/Kernels.h"
 #include "model/Model.h"
+#include "server/CoreOptions.h"
 #include "server/Scheduler.h"
 
 #include <atomic>
@@ -18,7 +19,7 @@
 
 namespace concertina {
 
-struct ContextOptions {
+struct ContextOptions : CoreOptions {
     double nCtx = 0;
     std::string typeK, typeV;
     std::string flashAttention;
@@ -26,7 +27,7 @@ struct ContextOptions {
     int batch = 512;
     std::string rope = "model"; // see effective.h
 
-    CONCERTINA_FIELDS(nCtx, typeK, typeV, flashAttention, threads, batch, rope)
+    CONCERTINA_FIELDS(nCtx, typeK, typeV, flashAttention, threads, batch, rope, slots, api, core)
 };
 
 // throws `context-invalid`
@@ -82,8 +83,9 @@ public:
     void clear();
     // any number of tokens can be forgotten; else a prompt that does not continue them all is read from its start
     bool rewinds() const;
-    // runs `restore`, which writes cells and returns their tokens; none: the cache is empty
-    void adopt(const std::function<std::vector<llama_token>()> & restore);
+    // Runs `restore`, which writes cells of a sequence and returns their tokens; none: it has no cells. Other sequences that no
+    // request of the API uses lose theirs. Throws `busy` when there is no other.
+    void adopt(const std::function<std::vector<llama_token>(llama_seq_id sequence)> & restore);
 
     size_t used() const { return usedTokens; }
     // of an answer that is being written
@@ -94,12 +96,16 @@ public:
     const std::shared_ptr<Model> model;
     llama_context * handle = nullptr;
     EffectiveContext effective;
-    std::vector<llama_token> tokens; // in the cache
+    // in the cache, of this context's own sequence; others belong to requests of the API, which may take this one's cells too
+    std::vector<llama_token> tokens;
+    int slot = 0; // that they are in, and their sequence
     std::unique_ptr<Scheduler> scheduler; // none in a dry run
     WrittenAnswer written;
 
-    // one job at a time: see Lease
+    // one job at a time, see Lease; beside it requests of the API, see ApiShare
     std::atomic<bool> busy{ false };
+    std::atomic<bool> alone{ false };
+    std::atomic<int> requests{ 0 };
     std::shared_ptr<std::atomic<bool>> cancel;
 
 private:
@@ -115,12 +121,27 @@ private:
 // The right to use a context. Taken on the JavaScript thread (throws `busy`), given back when the job ends.
 class Lease {
 public:
-    Lease(std::shared_ptr<Context> context, std::shared_ptr<std::atomic<bool>> cancel);
+    // alone: the job decodes by itself, beside which the core may not
+    Lease(std::shared_ptr<Context> context, std::shared_ptr<std::atomic<bool>> cancel, bool alone = false);
     ~Lease();
     Lease(Lease && other) noexcept = default;
     Lease & operator=(Lease && other) = delete;
 
     Context & operator*() const { return *context; }
+    Context * operator->() const { return context.get(); }
+
+private:
+    std::shared_ptr<Context> context;
+};
+
+// The right to send the core a request; any number beside a job that is not alone. Taken on the JavaScript thread (throws `busy`).
+class ApiShare {
+public:
+    explicit ApiShare(std::shared_ptr<Context> context);
+    ~ApiShare();
+    ApiShare(ApiShare && other) noexcept = default;
+    ApiShare & operator=(ApiShare && other) = delete;
+
     Context * operator->() const { return context.get(); }
 
 private:

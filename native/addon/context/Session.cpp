@@ -108,8 +108,10 @@ uint64_t saveSession(Context & context, const std::string & path) {
     std::error_code error;
     size_t bytes = 0;
     context.scheduler->call([&] {
-        bytes =
-            llama_state_seq_save_file(context.handle, part.c_str(), 0, context.tokens.data(), context.tokens.size());
+        if (!context.scheduler->holds(context.slot, context.tokens))
+            throw CodedError("busy", "A request of the API has taken the cells of this chat", "");
+        bytes = llama_state_seq_save_file(
+            context.handle, part.c_str(), context.slot, context.tokens.data(), context.tokens.size());
     });
     try {
         if (!bytes)
@@ -139,11 +141,11 @@ uint64_t loadSession(Context & context, const std::string & path) {
             "Choose a longer context.");
     }
     bool restored = false;
-    context.adopt([&] {
-        llama_memory_clear(llama_get_memory(context.handle), false);
-        restored = llama_state_seq_load_file(context.handle, path.c_str(), 0, tokens.data(), tokens.size(), &count);
+    context.adopt([&](llama_seq_id sequence) {
+        restored =
+            llama_state_seq_load_file(context.handle, path.c_str(), sequence, tokens.data(), tokens.size(), &count);
         const bool kept = restored && !context.cancel->load();
-        if (!kept) llama_memory_clear(llama_get_memory(context.handle), false);
+        if (!kept) llama_memory_seq_rm(llama_get_memory(context.handle), sequence, -1, -1);
         tokens.resize(kept ? count : 0);
         return tokens;
     });

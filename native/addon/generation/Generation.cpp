@@ -37,6 +37,10 @@ GenerateResult Generation::run() {
     AnswerStream answer = exact ? AnswerStream(prompt, request.stop, before) : AnswerStream(prompt, request.stop);
     result.seed = sampling.seed;
     result.promptTokens = tokens.size();
+    if (context.scheduler->shared()) {
+        context.slot = context.scheduler->prepare(context.slot, tokens);
+        context.synchronize();
+    }
     wanted = context.commonPrefix(tokens);
     llama_perf_context_reset(context.handle);
     try {
@@ -120,7 +124,7 @@ void Generation::forbidEnd() {
 server_task Generation::taskFor(server_response_reader & reader) {
     server_task task(SERVER_TASK_TYPE_COMPLETION);
     task.id = reader.get_new_id();
-    task.id_slot = 0;
+    task.id_slot = context.slot;
     task.tokens = server_tokens(tokens, false);
     task.params.stream = true;
     task.params.return_progress = true;

@@ -3,12 +3,37 @@
 #include "measure/Evaluate.h"
 #include "napi/handles.h"
 
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <vector>
 
 namespace concertina {
 namespace {
 
 CancelFlag newFlag() { return std::make_shared<std::atomic<bool>>(false); }
+
+// Bytes of a response on their way to the client, so that one that does not read holds up its own request and no memory.
+class Flow {
+public:
+    void give(size_t bytes, const std::atomic<bool> & cancel) {
+        std::unique_lock<std::mutex> lock(mutex);
+        while (waiting > mostBytes && !cancel) room.wait_for(lock, std::chrono::milliseconds(100));
+        waiting += bytes;
+    }
+    void take(size_t bytes) {
+        const std::lock_guard<std::mutex> lock(mutex);
+        waiting -= std::min(bytes, waiting);
+        room.notify_one();
+    }
+
+private:
+    static constexpr size_t mostBytes = 256 * 1024;
+    std::mutex mutex;
+    std::condition_variable room;
+    size_t waiting = 0;
+};
 
 } // namespace
 
@@ -21,6 +46,7 @@ Napi::Function ContextHandle::define(Napi::Env env) {
             InstanceMethod<&ContextHandle::devices>("devices"),
             InstanceMethod<&ContextHandle::clear>("clear"),
             InstanceMethod<&ContextHandle::generate>("generate"),
+            InstanceMethod<&ContextHandle::respond>("respond"),
             InstanceMethod<&ContextHandle::evaluate>("evaluate"),
             InstanceMethod<&ContextHandle::compare>("compare"),
             InstanceMethod<&ContextHandle::evaluateFile>("evaluateFile"),
@@ -85,6 +111,30 @@ Napi::Value ContextHandle::generate(const Napi::CallbackInfo & info) {
     });
 }
 
+Napi::Value ContextHandle::respond(const Napi::CallbackInfo & info) {
+    return guarded(info.Env(), [&] {
+        const Napi::Env env = info.Env();
+        const CancelFlag cancel = Cancellation::flagOf(info[2]);
+        auto request = fromJs<ApiRequest>(info[0], "request");
+        ApiShare share(open());
+        auto parts = emitterFor<ApiPart>(info[1]);
+        auto flow = std::make_shared<Flow>();
+        const auto work = [share = std::make_shared<ApiShare>(std::move(share)), request = std::move(request), parts,
+                              flow, cancel] {
+            const auto send = [&](ApiPart part) {
+                flow->give(part.data.size(), *cancel);
+                parts->push(std::move(part));
+            };
+            (*share)->scheduler->respond(request, *cancel, send);
+        };
+        Napi::Object response = Napi::Object::New(env);
+        response.Set("done", runOnWorker(env, "respond", cancel, work, closing(parts), ToJs(), true));
+        const auto taken = [flow](const Napi::CallbackInfo & call) { flow->take(readInteger<size_t>(call[0], "bytes")); };
+        response.Set("taken", Napi::Function::New(env, taken, "taken"));
+        return response;
+    });
+}
+
 std::shared_ptr<Context> ContextHandle::peer(const Napi::Value & value) const {
     const Napi::Object object = value.IsObject() ? value.As<Napi::Object>() : Napi::Object();
     if (object.IsEmpty() || !object.InstanceOf(Instance::of(value.Env()).contextHandle.Value())) {
@@ -104,10 +154,10 @@ Napi::Value ContextHandle::evaluate(const Napi::CallbackInfo & info) {
         EvaluateRequest request;
         request.tokens = fromJs<std::vector<llama_token>>(info[0], "tokens");
         std::vector<Lease> leases;
-        leases.emplace_back(held, cancel);
+        leases.emplace_back(held, cancel, true);
         request.contexts = { &*leases[0] };
         if (!info[1].IsNull()) {
-            leases.emplace_back(peer(info[1]), cancel);
+            leases.emplace_back(peer(info[1]), cancel, true);
             request.reference = &*leases[1];
         }
         return runOnWorker(info.Env(), "evaluate", cancel, [leases = std::move(leases), request = std::move(request)] {
@@ -124,11 +174,11 @@ Napi::Value ContextHandle::compare(const Napi::CallbackInfo & info) {
         request.tokens = fromJs<std::vector<llama_token>>(info[1], "tokens");
         request.chunk = readInteger<size_t>(info[2], "chunk");
         std::vector<Lease> leases;
-        leases.emplace_back(held, cancel);
+        leases.emplace_back(held, cancel, true);
         request.reference = &*leases[0];
         const Napi::Array others = info[0].IsArray() ? info[0].As<Napi::Array>() : Napi::Array::New(info.Env());
         for (uint32_t i = 0; i < others.Length(); i++) {
-            leases.emplace_back(peer(others.Get(i)), cancel);
+            leases.emplace_back(peer(others.Get(i)), cancel, true);
             request.contexts.push_back(&*leases.back());
         }
         if (request.contexts.empty()) throw CodedError("bad-request", "There is no context to compare");
@@ -146,7 +196,7 @@ Napi::Value ContextHandle::evaluateFile(const Napi::CallbackInfo & info) {
         const CancelFlag cancel = Cancellation::flagOf(info[3]);
         auto request = fromJs<EvaluateRequest>(info[1], "evaluation options");
         request.tokens = fromJs<std::vector<llama_token>>(info[0], "tokens");
-        Lease lease(open(), cancel);
+        Lease lease(open(), cancel, true);
         request.contexts = { &*lease };
         auto progress = emitterFor<float>(info[2]);
         request.progress = [progress](float fraction) { progress->push(fraction); };

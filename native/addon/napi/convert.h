@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -27,6 +28,7 @@ template <typename T> struct IsOptional : std::false_type {};
 template <typename T> struct IsOptional<std::optional<T>> : std::true_type {};
 template <typename T> struct IsVector : std::false_type {};
 template <typename T> struct IsVector<std::vector<T>> : std::true_type {};
+using Texts = std::map<std::string, std::string>;
 
 template <typename T>
 constexpr bool inTypedArray = std::is_same_v<T, int32_t> || std::is_same_v<T, uint8_t> || std::is_same_v<T, float>;
@@ -122,6 +124,12 @@ template <typename T> T fromJs(const Napi::Value & value, const char * name) {
             for (uint32_t i = 0; i < array.Length(); i++) items.push_back(fromJs<Item>(array.Get(i), name));
             return items;
         }
+    } else if constexpr (std::is_same_v<T, Texts>) {
+        if (!value.IsObject()) wrongType(name, "an object");
+        Texts texts;
+        for (const auto & [key, text] : value.As<Napi::Object>())
+            texts[readText(key, name)] = readText(Napi::Value(text), name);
+        return texts;
     } else if constexpr (std::is_same_v<T, bool>) {
         return value.ToBoolean();
     } else if constexpr (std::is_same_v<T, double>) {

@@ -87,6 +87,8 @@ private:
     Napi::Value clear(const Napi::CallbackInfo & info);
     // generate(prompt, options, onChunks, onPrefill, cancellation): Promise<GenerateResult>
     Napi::Value generate(const Napi::CallbackInfo & info);
+    // respond(request, onParts(parts), cancellation): {done: Promise<void>, taken(bytes)}
+    Napi::Value respond(const Napi::CallbackInfo & info);
     // evaluate(tokens, reference | null, cancellation)
     Napi::Value evaluate(const Napi::CallbackInfo & info);
     // compare(contexts, tokens, chunk, onProgress, cancellation): this context is the reference of all others

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -40,6 +41,17 @@ public:
           convert(std::move(convert)), settle(std::move(settle)) {}
 
     Napi::Promise promise() const { return deferred.Promise(); }
+
+    // In place of Queue(), which takes one of the few threads of libuv's pool: for a job that mostly waits.
+    void runOnThread() {
+        auto end = Napi::ThreadSafeFunction::New(
+            Env(), Napi::Function::New(Env(), [](const Napi::CallbackInfo &) {}), "concertina job", 0, 1);
+        std::thread([this, end]() mutable {
+            OnExecute(nullptr);
+            end.BlockingCall([this](Napi::Env env, Napi::Function) { OnWorkComplete(env, napi_ok); });
+            end.Release();
+        }).detach();
+    }
 
 protected:
     void Execute() override {
@@ -107,14 +119,18 @@ struct ToJs {
 // The one way from JavaScript to a worker thread: runs `work`, turns its result into a value with `convert`, and every
 // exception into a rejection {code, message, hint} that names the failing call. What `work` needs it owns. `settle` runs on
 // the JavaScript thread before the promise settles, however the work ended.
+// `waits`: the job mostly waits, and gets a thread of its own.
 template <typename Work, typename Convert = ToJs>
 Napi::Promise runOnWorker(Napi::Env env, const char * call, CancelFlag cancel, Work work,
-    std::function<void(Napi::Env)> settle = {}, Convert convert = {}) {
+    std::function<void(Napi::Env)> settle = {}, Convert convert = {}, bool waits = false) {
     if (!cancel) cancel = std::make_shared<std::atomic<bool>>(false);
     auto * worker =
         new Worker<Work, Convert>(env, call, std::move(cancel), std::move(work), std::move(convert), std::move(settle));
     const Napi::Promise promise = worker->promise();
-    worker->Queue();
+    if (waits)
+        worker->runOnThread();
+    else
+        worker->Queue();
     return promise;
 }
 

@@ -2,24 +2,69 @@
 
 #include "LogSink.h"
 #include "errors.h"
+#include "model/TemplateLimits.h"
+
+#include <stdexcept>
+#include <utility>
 
 namespace concertina {
+namespace {
 
-Scheduler::Scheduler(llama_context * context, int slots) {
+using Handler = server_http_context::handler_t server_routes::*;
+
+const std::map<std::string, Handler> handlers = {
+    { "get_health", &server_routes::get_health },
+    { "get_metrics", &server_routes::get_metrics },
+    { "get_slots", &server_routes::get_slots },
+    { "post_slots", &server_routes::post_slots },
+    { "get_props", &server_routes::get_props },
+    { "post_props", &server_routes::post_props },
+    { "get_models", &server_routes::get_models },
+    { "post_infill", &server_routes::post_infill },
+    { "post_completions", &server_routes::post_completions },
+    { "post_completions_oai", &server_routes::post_completions_oai },
+    { "post_chat_completions", &server_routes::post_chat_completions },
+    { "post_chat_completions_tok", &server_routes::post_chat_completions_tok },
+    { "post_control", &server_routes::post_control },
+    { "post_responses_oai", &server_routes::post_responses_oai },
+    { "post_responses_tok_oai", &server_routes::post_responses_tok_oai },
+    { "post_anthropic_messages", &server_routes::post_anthropic_messages },
+    { "post_anthropic_count_tokens", &server_routes::post_anthropic_count_tokens },
+    { "post_apply_template", &server_routes::post_apply_template },
+    { "post_tokenize", &server_routes::post_tokenize },
+    { "post_detokenize", &server_routes::post_detokenize },
+    { "post_embeddings", &server_routes::post_embeddings },
+    { "post_embeddings_oai", &server_routes::post_embeddings_oai },
+    { "post_rerank", &server_routes::post_rerank },
+    { "get_lora_adapters", &server_routes::get_lora_adapters },
+    { "post_lora_adapters", &server_routes::post_lora_adapters },
+};
+
+// in the form of llama-server's own errors
+ApiPart failure(const std::string & message, error_type type) {
+    const json error = format_error_response(message, type);
+    return { json_value(error, "code", 500), "application/json; charset=utf-8", safe_json_to_str({ { "error", error } }) };
+}
+
+// at least as many as a chat in this body has
+size_t messagesIn(const std::string & body) {
+    size_t count = 1;
+    for (size_t at = body.find("\"role\""); at != std::string::npos; at = body.find("\"role\"", at + 1)) count++;
+    return count;
+}
+
+} // namespace
+
+Scheduler::Scheduler(llama_context * context, common_params wanted)
+    : context(context), params(std::move(wanted)), routes(params, server) {
     params.context_shared = context;
-    params.n_parallel = slots;
-    params.kv_unified = true;
-    params.warmup = false;
-    params.fit_params = false;
-    params.cache_ram_mib = 0; // our session files keep what leaves the slots
-    params.n_ctx_checkpoints = 0; // of windows and recurrent states, in memory that no estimate counts yet
-    params.ctx_shift = false; // what leaves a chat is chosen by message, not by token
-    // never the model's own, which may run without end: prompts come in as tokens (model/TemplateLimits.h)
-    params.chat_template = "chatml";
     const LogSink::Capture log;
+    // a template of --chat-template was not tried before; the model's own has these limits when the model is loaded
+    const template_budget::Budget budget(loadLimits, nullptr);
     if (!server.load_model(params))
         throw CodedError(
             "context-invalid", withLog("The context cannot answer", log.errors()), "Choose another model.");
+    routes.update_meta(server);
     loop = std::thread([this] { server.start_loop(); });
     call([] {}); // terminate() before the loop runs would be lost
 }
@@ -32,19 +77,61 @@ Scheduler::~Scheduler() {
 std::vector<llama_token> Scheduler::tokens(int slot) {
     std::vector<llama_token> found;
     call([&] {
-        llama_synchronize(server.get_llama_context());
+        llama_synchronize(context);
         found = server_slots_access::tokens(server, slot);
     });
     return found;
 }
 
-std::vector<llama_token> Scheduler::adopt(const std::function<std::vector<llama_token>()> & change, int slot) {
-    std::vector<llama_token> left;
+int Scheduler::prepare(int slot, const std::vector<llama_token> & prompt) {
+    call([&] { slot = server_slots_access::prepare(server, slot, prompt); });
+    return slot;
+}
+
+bool Scheduler::holds(int slot, const std::vector<llama_token> & tokens) const {
+    return server_slots_access::is_idle(server, slot) && server_slots_access::tokens(server, slot) == tokens;
+}
+
+int Scheduler::adopt(const std::function<std::vector<llama_token>(int slot)> & change) {
+    int slot = -1;
     call([&] {
-        left = change();
-        server_slots_access::set_tokens(server, slot, left);
+        slot = server_slots_access::clear_idle(server);
+        if (slot < 0) throw CodedError("busy", "All slots are at work", "Wait for an answer, or stop one.");
+        server_slots_access::set_tokens(server, slot, change(slot));
     });
-    return left;
+    return slot;
+}
+
+server_http_context::handler_t & Scheduler::handlerOf(const std::string & name) {
+    const auto handler = handlers.find(name);
+    if (handler == handlers.end()) throw CodedError("bad-request", "llama-server has no handler " + name);
+    return routes.*handler->second;
+}
+
+void Scheduler::respond(
+    const ApiRequest & request, const std::atomic<bool> & cancel, const std::function<void(ApiPart)> & send) {
+    const auto & handler = handlerOf(request.handler);
+    const std::function<bool()> stop = [&cancel] { return cancel.load(); };
+    const server_http_req given{ request.params, {}, request.path, request.query, request.body, {}, stop };
+    server_http_res_ptr response;
+    {
+        const template_budget::Budget budget(renderLimits(messagesIn(request.body), request.body.size()), &cancel);
+        try {
+            response = handler(given);
+        } catch (const std::invalid_argument & error) {
+            return send(failure(error.what(), ERROR_TYPE_INVALID_REQUEST));
+        } catch (const std::exception & error) {
+            if (budget.reason().empty()) return send(failure(error.what(), ERROR_TYPE_SERVER));
+            return send(failure("The chat template was ended: " + budget.reason(), ERROR_TYPE_INVALID_REQUEST));
+        }
+    }
+    send({ response->status, response->content_type, response->is_stream() ? "" : std::move(response->data) });
+    for (bool more = response->is_stream(); more;) {
+        std::string data;
+        more = response->next(data);
+        if (!data.empty()) send({ std::nullopt, "", std::move(data) });
+    }
+    response->on_complete();
 }
 
 } // namespace concertina

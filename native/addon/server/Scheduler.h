@@ -2,38 +2,75 @@
 // common prefix of a prompt in its slot, samples and streams. One thread of its own decodes.
 #pragma once
 
+#include "fields.h"
+
 #include "server-context.h"
 #include "server-slots.h"
 
+#include <atomic>
 #include <functional>
+#include <map>
+#include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
 namespace concertina {
 
+// To one of the HTTP handlers of llama-server.
+struct ApiRequest {
+    std::string handler; // of upstream's server_routes: "post_chat_completions"
+    std::string path, query;
+    std::map<std::string, std::string> params; // of path and query: "id_slot"
+    std::string body;
+
+    CONCERTINA_FIELDS(handler, path, query, params, body)
+};
+
+struct ApiPart {
+    std::optional<int> status; // of the first part alone
+    std::string contentType; // of the first part alone
+    std::string data;
+
+    CONCERTINA_FIELDS(status, contentType, data)
+};
+
 class Scheduler {
 public:
-    // `context` and its model belong to the caller and outlive the scheduler. Its cells are cleared. `slots`: answers at a time, at
-    // most llama_n_seq_max(context). Throws `context-invalid`.
-    Scheduler(llama_context * context, int slots);
+    // `context` and its model belong to the caller and outlive the scheduler. Its cells are cleared. `params`: see coreParams;
+    // n_parallel at most llama_n_seq_max(context). Throws `context-invalid`.
+    Scheduler(llama_context * context, common_params params);
     // waits for the batch that is being decoded
     ~Scheduler();
     Scheduler(const Scheduler &) = delete;
     Scheduler & operator=(const Scheduler &) = delete;
 
     server_response_reader reader() { return server.get_response_reader(); }
+    bool shared() const { return params.n_parallel > 1; } // with requests of the API
     // on the thread that decodes, between two batches; returns when `body` has
     void call(const std::function<void()> & body) { server_slots_access::call(server, body); }
 
     // Tokens whose cells are in a slot, when all work on them is done: also what an aborted batch evaluated is counted then.
-    std::vector<llama_token> tokens(int slot = 0);
-    // Runs `change`, which writes or removes cells of the slot's sequence, and returns the tokens of what is there afterward;
-    // so does this.
-    std::vector<llama_token> adopt(const std::function<std::vector<llama_token>()> & change, int slot = 0);
+    std::vector<llama_token> tokens(int slot);
+    // The slot for an answer to this prompt, `slot` if no request uses it, with what there is in RAM of the prompt.
+    int prepare(int slot, const std::vector<llama_token> & prompt);
+    // Inside `call` only. Whether a slot holds these tokens and no request changes them.
+    bool holds(int slot, const std::vector<llama_token> & tokens) const;
+    // Runs `change` with a slot that no request uses, all others of which are emptied. It writes or removes cells of the slot's
+    // sequence and returns the tokens of what is there afterward. Returns the slot. Throws `busy` when all slots are in use.
+    int adopt(const std::function<std::vector<llama_token>(int slot)> & change);
+
+    // Blocks until the response is complete, or until `cancel` is set: then up to a second longer. Throws `bad-request` for a
+    // handler that there is not.
+    void respond(const ApiRequest & request, const std::atomic<bool> & cancel, const std::function<void(ApiPart)> & send);
 
 private:
+    server_http_context::handler_t & handlerOf(const std::string & name);
+
+    llama_context * const context;
     common_params params;
     server_context server;
+    server_routes routes;
     std::thread loop;
 };
 
