@@ -49,6 +49,14 @@ export type LoadResult = z.infer<typeof loadResultSchema>;
 const calibrationPlacesSchema = z.object({ folder: z.string(), textFile: z.string() });
 export type CalibrationPlaces = z.infer<typeof calibrationPlacesSchema>;
 
+const apiSettingsSchema = z.object({
+  /** answers that are written at the same time */
+  slots: z.number().int().min(1),
+  /** options of llama-server for its core: `--ctx-shift` */
+  options: z.array(z.string()),
+});
+export type ApiSettings = z.infer<typeof apiSettingsSchema>;
+
 const loadRequestSchema = z.object({
   path: z.string(),
   context: contextSettingsSchema,
@@ -57,6 +65,8 @@ const loadRequestSchema = z.object({
   scratch: z.string().optional(),
   /** leaves the load check out */
   force: z.boolean().optional(),
+  /** what the handlers of llama-server are to have; null: they are not wanted, and the context has one slot */
+  api: apiSettingsSchema.nullish(),
 });
 export type LoadRequest = z.infer<typeof loadRequestSchema>;
 
@@ -90,6 +100,30 @@ const generateRequestSchema = z.object({
 });
 export type PromptOptions = Pick<GenerateRequest, 'now' | 'continueFrom'>;
 export type GenerateRequest = z.infer<typeof generateRequestSchema>;
+
+/** A request of the API as a handler of llama-server takes it (`server_http_req`). */
+export const apiRequestSchema = z.object({
+  /** member of `server_routes`: `post_chat_completions` */
+  handler: z.string(),
+  path: z.string(),
+  /** without the question mark */
+  query: z.string(),
+  /** of the path (`id_slot`) and of the query (`action`) */
+  params: z.record(z.string(), z.string()),
+  headers: z.record(z.string(), z.string()),
+  body: z.string(),
+});
+export type ApiRequest = z.infer<typeof apiRequestSchema>;
+
+/** A piece of a response, in order. */
+const apiPartSchema = z.object({
+  /** of HTTP, on the first part; null on the others */
+  status: z.number().int().nullable(),
+  /** '' after the first part */
+  contentType: z.string(),
+  data: z.string(),
+});
+export type ApiPart = z.infer<typeof apiPartSchema>;
 
 /** A comparison as the engine process is asked for it: files and texts in place of ids. */
 const compareTaskSchema = z.object({
@@ -139,6 +173,13 @@ export const engineOperations = {
   /** queued behind the answer that is being written; ends when the answer has */
   generate: operation(generateRequestSchema, generationResultSchema),
   cancel: operation(z.object({ requestId: idSchema }), nothing),
+  /**
+   * A request of the API, beside others and beside answers. Ends when the response has, whose parts come as events, and soon
+   * after `cancel`. Ended by a load, a comparison and the measuring of the machine; refused with `busy` during the first two.
+   */
+  respond: operation(apiRequestSchema.extend({ requestId: idSchema }), nothing),
+  /** so many bytes (UTF-8) of the response have gone to the client: with too many that have not, it waits */
+  responseTaken: operation(z.object({ requestId: idSchema, bytes: z.number().int() }), nothing),
   /** of the prompt that they make; not held up by an answer that is written */
   countTokens: operation(
     z.object({ messages: z.array(promptMessageSchema), ...promptOptions }),
@@ -169,6 +210,7 @@ export const engineEvents = {
   onReady: z.object({ capabilities: capabilitiesSchema.nullable(), problem: z.string().nullable() }),
   /** frames for the main process (which writes them down); windows get the same over their own ports */
   onFrame: streamFrameSchema,
+  onResponse: apiPartSchema.extend({ requestId: idSchema }),
   onCompareFacts: compareFactsSchema,
   /** a column as it is now */
   onCompareColumn: z.object({ runId: idSchema, index: z.number().int(), column: compareColumnSchema }),

@@ -195,7 +195,9 @@ export class ModelHolder {
     // Cells that are kept were centered with the measurements that are attached now.
     if (!carry?.saved) this.measured = await this.calibrate(model, request, report, signal);
     throwIfCanceled(signal);
-    const context = await model.createContext(options);
+    const { api } = request;
+    const forApi = api ? { slots: api.slots, api: true, core: api.options } : {};
+    const context = await model.createContext({ ...options, ...forApi });
     this.context = context;
     this.request = request;
     const notes = [...context.effective.notes, ...this.measured.notes];

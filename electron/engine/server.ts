@@ -5,6 +5,7 @@
 
 import type { GenerationResult, LoadStep, StreamFrame } from '../contract/engine';
 import {
+  type ApiPart,
   type CompareTask,
   type EngineEvents,
   type EngineHandlers,
@@ -26,6 +27,7 @@ import { queuedStats } from './meter';
 import { ModelHolder, type ReportLoad } from './modelHolder';
 import type { Engine, Model } from './native/types';
 import { MemoryPlanner } from './planner';
+import { Responder } from './responder';
 import { type KeeperOptions, SessionKeeper } from './sessions/keeper';
 import { IdleTimer } from './sessions/rates';
 import { TokenCounter } from './tokenCounter';
@@ -37,6 +39,7 @@ interface EngineOutput {
   probeProgress?(fraction: number): void;
   /** a sentence for the person */
   notice?(text: string): void;
+  response?(part: ApiPart & { requestId: string }): void;
   compare?: CompareOutput;
 }
 
@@ -71,11 +74,15 @@ export function createEngineServer(
   const holder = new ModelHolder(engine, {
     async beforeFree() {
       idle.stop();
-      await queue.drain();
+      await Promise.all([queue.drain(), responder.drain()]);
     },
     checkMemory: (path, context) => planner.check(path, context),
     beforeLoss: async (loaded, onSaving) => void (await sessions.keep(loaded, { onStep: onSaving })),
   });
+  const responder = new Responder(
+    () => holder.require(),
+    (part) => output.response?.(part),
+  );
   const idle = new IdleTimer(options.idleMs ?? idleMs, () => void keepWhenIdle());
 
   /** In the queue, so that the context is used by one at a time; a question ends it. */
@@ -122,11 +129,14 @@ export function createEngineServer(
   async function compare(task: CompareTask): Promise<void> {
     prober.cancel();
     idle.stop();
-    const run = queue.run(task.runId, async (signal) => {
-      await serveComparison(task, holder, planner, output.compare ?? silent, signal).catch((error: unknown) => {
-        if (!signal.aborted) throw error;
-      });
-    });
+    const run = queue.run(task.runId, (signal) =>
+      responder.closedFor(async () => {
+        await responder.drain();
+        await serveComparison(task, holder, planner, output.compare ?? silent, signal).catch((error: unknown) => {
+          if (!signal.aborted) throw error;
+        });
+      }),
+    );
     return run.finally(() => idle.start());
   }
 
@@ -140,7 +150,7 @@ export function createEngineServer(
 
   async function close(): Promise<void> {
     idle.stop();
-    await queue.drain();
+    await Promise.all([queue.drain(), responder.drain()]);
     if (holder.current) await sessions.keep(holder.current, { withinMs: lastSaveMs });
     sessions.close();
     await holder.unload();
@@ -149,15 +159,26 @@ export function createEngineServer(
   const handlers: EngineHandlers = {
     ping: async () => undefined,
     capabilities: async () => engine().capabilities(),
-    load: (request) => holder.load(request, inSteps(output.loadProgress)),
-    probe: () => prober.probe(),
+    load: (request) => responder.closedFor(() => holder.load(request, inSteps(output.loadProgress))),
+    async probe() {
+      await responder.drain();
+      return prober.probe();
+    },
     cancelProbe: async () => prober.cancel(),
     cancelLoad: async () => holder.cancelLoad(),
     skipCalibration: async () => holder.skipCalibration(),
-    unload: () => holder.unload(),
+    unload: () => responder.closedFor(() => holder.unload()),
     generate,
     compare,
-    cancel: async ({ requestId }) => queue.cancel(requestId),
+    async cancel({ requestId }) {
+      queue.cancel(requestId);
+      responder.cancel(requestId);
+    },
+    async respond(request) {
+      prober.cancel();
+      await responder.respond(request);
+    },
+    responseTaken: async ({ requestId, bytes }) => responder.taken(requestId, bytes),
     async countTokens({ messages, ...options }) {
       const model = holder.requireModel();
       return { tokens: await counterOf(model).countChat(await withoutMarks(model, messages), options) };
@@ -257,6 +278,7 @@ export function serveEngine(parent: ParentPort, loadEngine: () => Engine, selfTe
     loadProgress: (step, fraction) => emit('onLoadProgress', { step, fraction }),
     probeProgress: (fraction) => emit('onProbeProgress', { fraction }),
     notice: (text) => emit('onNotice', { text }),
+    response: (part) => emit('onResponse', part),
     compare: {
       compareFacts: (facts) => emit('onCompareFacts', facts),
       compareColumn: (runId, index, column) => emit('onCompareColumn', { runId, index, column }),

@@ -2,11 +2,13 @@
 
 import type { Quality } from '../../contract/compareFigures';
 import type { EffectiveContext, PartMemory } from '../../contract/engine';
+import type { ApiPart, ApiRequest } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
 import type { DeviceUse } from '../../contract/fit';
 import { cancellationOf, coded, codedAsync, DisposeGuard, withProgress } from './guards';
 import type { RawAddon, RawCancellation, RawContext } from './raw';
 import type {
+  ApiResponse,
   ChatMessage,
   CompareOptions,
   Comparison,
@@ -74,6 +76,17 @@ export class NativeContext implements Context {
       release();
       await answer.catch(() => {});
     }
+  }
+
+  respond(request: ApiRequest, onParts: (parts: ApiPart[]) => void, signal?: AbortSignal): ApiResponse {
+    const { cancellation, release } = cancellationOf(this.#addon, signal);
+    let response: ApiResponse | null = null;
+    const start = () => {
+      response = this.#raw.respond(request, onParts, cancellation);
+      return response.done;
+    };
+    const done = codedAsync(() => this.#guard.track(cancellation, start)).finally(release);
+    return { done, taken: (bytes) => response?.taken(bytes) };
   }
 
   async evaluate(tokens: Int32Array, reference?: Context, signal?: AbortSignal): Promise<Quality> {

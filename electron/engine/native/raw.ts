@@ -1,7 +1,9 @@
 /** The `.node` as it is (native/addon/addon.cpp). Only this folder sees it; everyone else uses `types.ts`. */
 import type { Quality } from '../../contract/compareFigures';
+import type { ApiPart, ApiRequest } from '../../contract/engineContract';
 import type { Bandwidth } from '../../contract/machine';
 import type {
+  ApiResponse,
   CalibrateOptions,
   ChatMessage,
   Comparison,
@@ -35,6 +37,7 @@ export interface RawContext
     onPrefill: (progress: PrefillProgress[]) => void,
     cancellation: RawCancellation,
   ): Promise<GenerateResult>;
+  respond(request: ApiRequest, onParts: (parts: ApiPart[]) => void, cancellation: RawCancellation): ApiResponse;
   evaluate(tokens: Int32Array, reference: RawContext | null, cancellation: RawCancellation): Promise<Quality>;
   /** this context is the reference; chunk 0: as long as the contexts */
   compare(

@@ -8,7 +8,12 @@ import { z } from 'zod';
 import { stopReasonSchema } from '../../contract/chats';
 import { type Quality, qualitySchema } from '../../contract/compareFigures';
 import { type Capabilities, type EffectiveContext, memoryEstimateSchema, type PartMemory } from '../../contract/engine';
-import type { PromptMessage, PromptOptions as PromptSettings } from '../../contract/engineContract';
+import type {
+  ApiPart,
+  ApiRequest,
+  PromptMessage,
+  PromptOptions as PromptSettings,
+} from '../../contract/engineContract';
 import { type DeviceMemory, type DeviceUse, deviceUseSchema } from '../../contract/fit';
 import type { Bandwidth } from '../../contract/machine';
 import type { ModelInfo } from '../../contract/models';
@@ -30,6 +35,12 @@ export type ContextOptions = Pick<ContextSettings, 'nCtx' | 'flashAttention' | '
     /** any type name of `Capabilities.cacheTypes` */
     typeK: string;
     typeV: string;
+    /** answers that are written at the same time; left out: 1 */
+    slots?: number;
+    /** whether `Context.respond` is wanted; left out: not */
+    api?: boolean;
+    /** options of llama-server for its core */
+    core?: string[];
   };
 
 /** Of a call that takes long. */
@@ -157,6 +168,12 @@ export const comparisonSchema = z.object({
 });
 export type Comparison = z.infer<typeof comparisonSchema>;
 
+export interface ApiResponse {
+  done: Promise<void>;
+  /** bytes (UTF-8) of parts that have gone on their way */
+  taken(bytes: number): void;
+}
+
 export interface Context {
   readonly effective: EffectiveContext;
   /** tokens in the KV cache */
@@ -169,6 +186,11 @@ export interface Context {
     prompt: ChatMessage[] | Int32Array,
     options: GenerateOptions,
   ): AsyncGenerator<GenerateChunk, GenerateResult, void>;
+  /**
+   * A request of the API through a handler of llama-server, any number at a time. Parts come in order; with more than 256 KiB
+   * (UTF-8) of them not taken, no more are made. `done` resolves when the response is complete, and soon after the signal.
+   */
+  respond(request: ApiRequest, onParts: (parts: ApiPart[]) => void, signal?: AbortSignal): ApiResponse;
   /** log-probabilities stay inside: pass another context of the same model as reference for KL divergence */
   evaluate(tokens: Int32Array, reference?: Context, signal?: AbortSignal): Promise<Quality>;
   /** evaluates several contexts of the same model with this one as the reference, which runs once for all */

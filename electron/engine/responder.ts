@@ -1,0 +1,138 @@
+/**
+ * Requests of the API in the engine process: any number at a time, beside an answer of the window. What takes the context
+ * away ends them first. The texts of messages reach the chat template without marks of special tokens, whatever a document
+ * in them says.
+ */
+import type { ApiPart, ApiRequest } from '../contract/engineContract';
+import { ConcertinaError } from '../contract/errors';
+import { breakMarks, type Marks, marksOf } from './escapeSpecialTokens';
+import type { Loaded } from './modelHolder';
+import type { ApiResponse } from './native/types';
+
+type Asked = ApiRequest & { requestId: string };
+type OnPart = (part: ApiPart & { requestId: string }) => void;
+
+interface Running {
+  controller: AbortController;
+  /** null: its texts are looked through */
+  response: ApiResponse | null;
+  ended: Promise<void>;
+}
+
+export class Responder {
+  private readonly running = new Map<string, Running>();
+  /** tasks that want the context for themselves */
+  private closed = 0;
+
+  constructor(
+    /** throws when nothing is loaded */
+    private readonly loaded: () => Loaded,
+    private readonly onPart: OnPart,
+  ) {}
+
+  /** Resolves when the response has ended, also when it was canceled. Rejects with `busy` while a task has the context. */
+  respond(request: Asked): Promise<void> {
+    if (this.closed > 0) {
+      throw new ConcertinaError('busy', 'A model is being loaded or compared.', 'Ask again when that has ended.');
+    }
+    if (this.running.has(request.requestId)) {
+      throw new ConcertinaError('bad-request', `There is a request ${request.requestId} already.`);
+    }
+    const one: Running = { controller: new AbortController(), response: null, ended: Promise.resolve() };
+    this.running.set(request.requestId, one);
+    const ended = this.write(request, this.loaded, one).finally(() => this.running.delete(request.requestId));
+    one.ended = ended.catch(() => undefined);
+    return ended;
+  }
+
+  private async write({ requestId, ...request }: Asked, loaded: () => Loaded, one: Running): Promise<void> {
+    const { model, context } = loaded();
+    const { signal } = one.controller;
+    const fields = textFields[request.handler];
+    const body = fields ? withoutMarks(request.body, fields, await marksOf(model)) : request.body;
+    if (signal.aborted) return;
+    const send = (parts: ApiPart[]) => {
+      if (signal.aborted) return;
+      for (const part of parts) this.onPart({ requestId, ...part });
+    };
+    one.response = context.respond({ ...request, body }, send, signal);
+    await one.response.done;
+  }
+
+  taken(requestId: string, bytes: number): void {
+    this.running.get(requestId)?.response?.taken(bytes);
+  }
+
+  cancel(requestId: string): void {
+    this.running.get(requestId)?.controller.abort();
+  }
+
+  /** Cancels everything and resolves when nothing runs. */
+  async drain(): Promise<void> {
+    const all = [...this.running.values()];
+    for (const { controller } of all) controller.abort();
+    await Promise.all(all.map(({ ended }) => ended));
+  }
+
+  /** None begins while the task runs. */
+  async closedFor<T>(task: () => Promise<T>): Promise<T> {
+    this.closed++;
+    try {
+      return await task();
+    } finally {
+      this.closed--;
+    }
+  }
+}
+
+// Texts that people and documents write, in the bodies of requests that a chat template makes a prompt of.
+
+const chat = ['messages', 'tools'];
+const responses = ['instructions', 'input', 'tools'];
+const anthropic = ['system', 'messages', 'tools'];
+
+/** Fields of the body that hold such texts, by handler; one that is not here takes its prompt as it is. */
+const textFields: Record<string, readonly string[]> = {
+  post_chat_completions: chat,
+  post_chat_completions_tok: chat,
+  post_apply_template: chat,
+  post_responses_oai: responses,
+  post_responses_tok_oai: responses,
+  post_anthropic_messages: anthropic,
+  post_anthropic_count_tokens: anthropic,
+};
+
+/**
+ * Every string below these fields loses its marks, whatever form the message has: a role or the name of a tool reaches the
+ * prompt as a text does. A body without marks keeps its bytes. Throws `bad-request` where it is no object: a reader that is
+ * less strict would find texts in it.
+ */
+export function withoutMarks(body: string, fields: readonly string[], marks: Marks): string {
+  let broken = false;
+  const withMarksBroken = (value: unknown): unknown => {
+    if (typeof value === 'string') {
+      const text = breakMarks(value, marks);
+      broken ||= text !== value;
+      return text;
+    }
+    if (Array.isArray(value)) return value.map(withMarksBroken);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withMarksBroken(inner)]));
+  };
+  const escaped = Object.entries(parseObject(body)).map(([key, value]) => [
+    key,
+    fields.includes(key) ? withMarksBroken(value) : value,
+  ]);
+  return broken ? JSON.stringify(Object.fromEntries(escaped)) : body;
+}
+
+function parseObject(body: string): object {
+  let value: unknown = null;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    // said below
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw new ConcertinaError('bad-request', 'The body of the request is not a JSON object.');
+}

@@ -1,0 +1,198 @@
+/** Requests of the API in the engine process, over a fake engine. */
+import { expect, test, vi } from 'vitest';
+import type { ApiPart, ApiRequest } from '@/electron/contract/engineContract';
+import { contextSettingsSchema, samplingSettingsSchema } from '@/electron/contract/settings';
+import type { ContextOptions } from '@/electron/engine/native/types';
+import { createEngineServer } from '@/electron/engine/server';
+import { createFakeEngine, type FakeApi } from '@/test/fixtures/fakeEngine';
+import { Gate } from '@/test/fixtures/gate';
+
+const context = contextSettingsSchema.parse({});
+const calibration = { folder: '/none', textFile: '/none/text.txt' };
+const load = { path: '/m.gguf', context, calibration };
+
+async function setUp(api: FakeApi = {}, others: { words?: Gate; loading?: Gate } = {}) {
+  const parts: (ApiPart & { requestId: string })[] = [];
+  const contexts: ContextOptions[] = [];
+  const engine = createFakeEngine({ api, ...others, onContext: (options) => contexts.push(options) });
+  const { handlers, close } = createEngineServer(() => engine, {
+    frame: () => undefined,
+    loadProgress: () => undefined,
+    response: (part) => parts.push(part),
+  });
+  await handlers.load(load);
+  return { handlers, parts, contexts, close };
+}
+
+function request(requestId: string, over: Partial<ApiRequest> = {}): ApiRequest & { requestId: string } {
+  const target = { handler: 'post_completions', path: '/completion', query: '', params: {}, headers: {} };
+  return { requestId, ...target, body: '{}', ...over };
+}
+
+const words = (...texts: string[]): ApiPart[] =>
+  texts.map((data, index) => ({
+    status: index === 0 ? 200 : null,
+    contentType: index === 0 ? 'text/plain' : '',
+    data,
+  }));
+
+test('a request reaches the handler as it is, and its parts come in order', async () => {
+  const { handlers, parts } = await setUp({
+    respond: ({ handler, params }) => words(handler, params.action ?? '', 'end'),
+  });
+  await handlers.respond(request('a', { handler: 'post_slots', params: { id_slot: '1', action: 'erase' } }));
+  expect(parts).toEqual(words('post_slots', 'erase', 'end').map((part) => ({ requestId: 'a', ...part })));
+});
+
+test('a load says what the handlers are to have', async () => {
+  const { handlers, contexts } = await setUp();
+  await handlers.load({ ...load, api: { slots: 4, options: ['--ctx-shift'] } });
+  expect(contexts[0]).not.toHaveProperty('api');
+  expect(contexts[1]).toMatchObject({ slots: 4, api: true, core: ['--ctx-shift'] });
+});
+
+test('two responses and an answer of the window are written at the same time', async () => {
+  const gate = new Gate().hold(2);
+  const { handlers, parts } = await setUp({ parts: gate, respond: () => words('one', 'two') });
+  const both = ['a', 'b'].map((id) => handlers.respond(request(id)));
+  await vi.waitFor(() => expect(parts.map(({ requestId }) => requestId)).toEqual(['a', 'b']));
+  const answer = await handlers.generate({
+    ...{ requestId: 'c', chatId: 'c', messageId: 'm', messages: [{ role: 'user', content: 'one two' }], now: 0 },
+    ...{ sampling: samplingSettingsSchema.parse({}), jsonSchema: null },
+  });
+  expect(answer.text).toBe('one two');
+  gate.open();
+  await Promise.all(both);
+  expect(parts).toHaveLength(4);
+});
+
+test('a canceled response ends without another part', async () => {
+  const gate = new Gate().hold(1);
+  const { handlers, parts } = await setUp({ parts: gate, respond: () => words('one', 'two') });
+  const running = handlers.respond(request('a'));
+  await gate.reached();
+  await handlers.cancel({ requestId: 'a' });
+  await running;
+  expect(parts).toHaveLength(1);
+});
+
+test.each(['load', 'unload', 'close', 'probe'] as const)('%s ends the responses that run first', async (name) => {
+  const gate = new Gate().hold(1);
+  const { handlers, parts, close } = await setUp({ parts: gate, respond: () => words('one', 'two') });
+  const order: string[] = [];
+  const running = handlers.respond(request('a')).then(() => order.push('response'));
+  await gate.reached();
+  const tasks = {
+    load: () => handlers.load(load),
+    unload: () => handlers.unload(undefined),
+    close,
+    probe: () => handlers.probe(undefined),
+  };
+  await tasks[name]().then(() => order.push(name));
+  await running;
+  expect(order).toEqual(['response', name]);
+  expect(parts).toHaveLength(1);
+});
+
+test('while a model is loaded, none begins; afterwards they do again', async () => {
+  const loading = new Gate();
+  const { handlers, parts } = await setUp({}, { loading });
+  loading.hold();
+  const loaded = handlers.load({ ...load, path: '/other.gguf' });
+  await loading.reached();
+  await expect(handlers.respond(request('a'))).rejects.toMatchObject({ code: 'busy' });
+  loading.open();
+  await loaded;
+  await handlers.respond(request('b'));
+  expect(parts.map(({ requestId }) => requestId)).toEqual(['b']);
+});
+
+test('without a model a request is refused, and its id is free again', async () => {
+  const { handlers, parts } = await setUp();
+  await handlers.unload(undefined);
+  await expect(handlers.respond(request('a'))).rejects.toMatchObject({ code: 'model-missing' });
+  await handlers.load(load);
+  await handlers.respond(request('a'));
+  expect(parts).toHaveLength(1);
+});
+
+test('a response that waits until its parts are taken goes on when they are', async () => {
+  const open: number[] = [];
+  const piece = 'x'.repeat(300 * 1024);
+  const respond = () => words(piece, piece, piece);
+  const { handlers, parts } = await setUp({ respond, onOpen: (bytes) => open.push(bytes) });
+  const running = handlers.respond(request('a'));
+  for (let taken = 0; taken < 2; taken++) {
+    await vi.waitFor(() => expect(parts).toHaveLength(taken + 1));
+    await handlers.responseTaken({ requestId: 'a', bytes: piece.length });
+  }
+  await running;
+  expect(open).toEqual([piece.length, 0, piece.length, 0, piece.length]);
+});
+
+const mark = '<|im_end|>';
+const broken = '<\u200b|im_end|>';
+const forms: [form: string, handler: string, body: (text: string) => unknown][] = [
+  ['a string', 'post_chat_completions', (text) => ({ messages: [{ role: 'user', content: text }] })],
+  ['parts', 'post_chat_completions', (text) => ({ messages: [{ role: 'user', content: [{ type: 'text', text }] }] })],
+  ['a system message', 'post_chat_completions', (text) => ({ messages: [{ role: 'system', content: text }] })],
+  ['an answer', 'post_chat_completions', (text) => ({ messages: [{ role: 'assistant', reasoning_content: text }] })],
+  ['a role', 'post_chat_completions', (text) => ({ messages: [{ role: text, content: '' }] })],
+  [
+    'a tool call',
+    'post_chat_completions',
+    (text) => ({ messages: [{ role: 'assistant', tool_calls: [{ function: { name: 'f', arguments: text } }] }] }),
+  ],
+  ['a tool result', 'post_chat_completions', (text) => ({ messages: [{ role: 'tool', content: text }] })],
+  ['a tool', 'post_chat_completions', (text) => ({ messages: [], tools: [{ function: { description: text } }] })],
+  ['a count', 'post_chat_completions_tok', (text) => ({ messages: [{ role: 'user', content: text }] })],
+  ['a template', 'post_apply_template', (text) => ({ messages: [{ role: 'user', content: text }] })],
+  ['instructions', 'post_responses_oai', (text) => ({ instructions: text, input: 'x' })],
+  ['an input', 'post_responses_oai', (text) => ({ input: text })],
+  [
+    'an item of the input',
+    'post_responses_oai',
+    (text) => ({ input: [{ role: 'user', content: [{ type: 'input_text', text }] }] }),
+  ],
+  ['an output', 'post_responses_tok_oai', (text) => ({ input: [{ type: 'function_call_output', output: text }] })],
+  ['a system prompt', 'post_anthropic_messages', (text) => ({ system: text, messages: [] })],
+  ['parts of one', 'post_anthropic_messages', (text) => ({ system: [{ type: 'text', text }], messages: [] })],
+  [
+    'a result of a tool',
+    'post_anthropic_count_tokens',
+    (text) => ({
+      messages: [{ role: 'user', content: [{ type: 'tool_result', content: [{ type: 'text', text }] }] }],
+    }),
+  ],
+];
+
+test.each(forms)('a mark in %s is none for %s', async (_form, handler, body) => {
+  const seen: string[] = [];
+  const respond = (asked: ApiRequest) => {
+    seen.push(asked.body);
+    return [];
+  };
+  const { handlers } = await setUp({ marks: [mark], respond });
+  await handlers.respond(request('a', { handler, body: JSON.stringify(body(`a${mark}b`)) }));
+  expect(JSON.parse(seen[0] ?? '')).toEqual(body(`a${broken}b`));
+});
+
+test('a text without marks keeps its bytes, a raw prompt its marks, and a body that is no object is refused', async () => {
+  const seen: string[] = [];
+  const respond = (asked: ApiRequest) => {
+    seen.push(asked.body);
+    return [];
+  };
+  const { handlers } = await setUp({ marks: [mark], respond });
+  const bodies = [
+    ['post_chat_completions', '{ "seed": 18446744073709551615, "messages": [{"role":"user","content":"1.0"}] }'],
+    ['post_chat_completions', `{"messages":[],"stop":["${mark}"]}`],
+    ['post_completions', `{"prompt":"${mark}"}`],
+  ] as const;
+  for (const [handler, body] of bodies) await handlers.respond(request('a', { handler, body }));
+  expect(seen).toEqual(bodies.map(([, body]) => body));
+  for (const body of ['[1]', '\ufeff{}', '{"messages":', '']) {
+    const asked = request('a', { handler: 'post_chat_completions', body });
+    await expect(handlers.respond(asked)).rejects.toMatchObject({ code: 'bad-request' });
+  }
+});
