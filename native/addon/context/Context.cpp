@@ -40,7 +40,12 @@ llama_context_params paramsFor(const ContextOptions & options, const common_para
     params.kv_unified = core.kv_unified;
     params.embeddings = core.embedding;
     params.pooling_type = core.pooling_type;
-    params.n_outputs_max = params.embeddings ? params.n_batch : std::min(maxOutputs, params.n_batch);
+    params.n_outputs_max = std::min(maxOutputs, params.n_batch);
+    if (params.embeddings) {
+        // of every token, and a text in one micro-batch; llama_context aborts unless its sequences divide it
+        params.n_batch -= params.n_batch % params.n_seq_max;
+        params.n_outputs_max = params.n_ubatch = params.n_batch;
+    }
     const int threads = options.threads > 0 ? options.threads : common_cpu_get_num_math();
     params.n_threads = params.n_threads_batch = std::min(threads, GGML_MAX_N_THREADS);
     params.flash_attn_type = flashType(options.flashAttention);
