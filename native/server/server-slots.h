@@ -23,6 +23,12 @@ struct server_slots_access {
     // Inside `body` only. Empties all slots in which no task runs; what they held goes to the prompt cache in RAM, where there is
     // one. Returns one of them, -1: a task runs in each.
     static int clear_idle(server_context & server);
+    // whether the server can draft tokens at all (speculative decoding)
+    static bool can_speculate(const server_context & server);
+    // Inside `body` only. Whether tokens are drafted for the slot's answer, also in its midst; upstream switches all slots on.
+    // Returns how many tokens of the answer were written before, -1: not now, as a draft is being verified.
+    static int64_t speculate(server_context & server, int id_slot, bool on);
+
     // Inside `body` only. The slot for a task with this prompt: `id_slot` if no task runs in it, else one that is idle, else
     // `id_slot` all the same. Into an empty one comes what the prompt cache in RAM has of the prompt.
     static int prepare(server_context & server, int id_slot, const std::vector<llama_token> & prompt);

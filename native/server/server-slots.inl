@@ -36,6 +36,18 @@ int server_slots_access::clear_idle(server_context & server) {
     return found;
 }
 
+bool server_slots_access::can_speculate(const server_context & server) { return server.impl->spec != nullptr; }
+
+int64_t server_slots_access::speculate(server_context & server, int id_slot, bool on) {
+    server_slot & slot = server.impl->slots.at(id_slot);
+    if (!slot.spec_draft.empty()) { return -1; }
+    if (on && !slot.spec && slot.state == SLOT_STATE_GENERATING) {
+        common_speculative_begin(server.impl->spec.get(), slot.id, slot.prompt.tokens.get_text_tokens());
+    }
+    slot.spec = on ? server.impl->spec.get() : nullptr;
+    return slot.stats.n_gen;
+}
+
 int server_slots_access::prepare(server_context & server, int id_slot, const std::vector<llama_token> & prompt) {
     auto & slots = server.impl->slots;
     auto slot = slots.begin() + id_slot;

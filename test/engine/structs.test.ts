@@ -45,7 +45,7 @@ it('every setting of a context is read', async () => {
     },
   });
   await engine().estimate(tinyModel, gpuLayers, watched);
-  expect([...read].sort()).toEqual(Object.keys(settings).sort());
+  expect([...read].sort()).toEqual([...Object.keys(settings), 'slots', 'api', 'core'].sort());
 });
 
 it('model, context and answer', async () => {

@@ -81,6 +81,8 @@ export interface GenerateOptions extends PromptOptions {
   candidates?: number;
   /** no mark of the end is chosen: for measuring a number of steps */
   ignoreEnd?: boolean;
+  /** of the chat, where the context drafts tokens; left out: nothing is measured yet */
+  trial?: DraftTrial;
   /** after each micro-batch of the prefill */
   onPrefill?: (progress: PrefillProgress) => void;
 }
@@ -101,6 +103,21 @@ const tokenProbabilitySchema = z.object({
 });
 export type TokenProbability = z.infer<typeof tokenProbabilitySchema>;
 
+/** Speculative decoding: tokens that were drafted for the answer so far, and how many of them stand in it. */
+export const draftsSchema = z.object({ drafted: z.number().int(), accepted: z.number().int() });
+
+/**
+ * Tokens of a chat with drafts and without them, and their time: whether drafting pays. Given to the chat's next answer, the
+ * measurement goes on there; after 200 and 64 tokens the faster way is kept.
+ */
+export const draftTrialSchema = z.object({
+  withTokens: z.number().int(),
+  withoutTokens: z.number().int(),
+  withMs: z.number(),
+  withoutMs: z.number(),
+});
+export type DraftTrial = z.infer<typeof draftTrialSchema>;
+
 /** What one decode step added. Text holds whole characters only; a step inside a character or a possible stop string adds none. */
 export const generateChunkSchema = z.object({
   text: z.string(),
@@ -115,6 +132,7 @@ export const generateChunkSchema = z.object({
   token: z.number().int().nullable(),
   /** likeliest first; what the model says, before temperature, penalties and grammar */
   candidates: z.array(tokenProbabilitySchema),
+  drafts: draftsSchema,
 });
 export type GenerateChunk = z.infer<typeof generateChunkSchema>;
 
@@ -144,6 +162,8 @@ export const generateResultSchema = z.object({
   }),
   contextUsed: z.number().int(),
   seed: z.number().int(),
+  drafts: draftsSchema,
+  trial: draftTrialSchema,
 });
 export type GenerateResult = z.infer<typeof generateResultSchema>;
 

@@ -5,6 +5,7 @@
 #include "errors.h"
 
 #include "common.h"
+#include "speculative.h"
 
 #include <algorithm>
 #include <cmath>
@@ -40,7 +41,9 @@ llama_context_params paramsFor(const ContextOptions & options, const common_para
     params.kv_unified = core.kv_unified;
     params.embeddings = core.embedding;
     params.pooling_type = core.pooling_type;
-    params.n_outputs_max = std::min(maxOutputs, params.n_batch);
+    const auto drafts = static_cast<uint32_t>(common_speculative_n_max(&core.speculative));
+    params.n_outputs_max = std::min(std::max(maxOutputs, params.n_seq_max * (drafts + 1)), params.n_batch);
+    params.n_rs_seq = core.speculative.need_n_rs_seq();
     if (params.embeddings) {
         // of every token, and a text in one micro-batch; llama_context aborts unless its sequences divide it
         params.n_batch -= params.n_batch % params.n_seq_max;

@@ -41,6 +41,9 @@ GenerateResult Generation::run() {
         context.slot = context.scheduler->prepare(context.slot, tokens);
         context.synchronize();
     }
+    result.trial = request.trial;
+    drafting = context.scheduler->speculates() && mayDraft() && result.trial.wantsDrafts();
+    if (context.scheduler->speculates()) context.scheduler->speculate(context.slot, drafting);
     wanted = context.commonPrefix(tokens);
     llama_perf_context_reset(context.handle);
     try {
@@ -53,6 +56,7 @@ GenerateResult Generation::run() {
         throw;
     }
     context.synchronize();
+    if (context.scheduler->speculates()) context.scheduler->speculate(context.slot, true); // for requests of the API
     readUpstream();
     const bool goesOn = result.stopReason != "end-of-turn" && result.stopReason != "stop-string";
     emit(answer.finish(goesOn));
@@ -129,6 +133,7 @@ server_task Generation::taskFor(server_response_reader & reader) {
     task.params.stream = true;
     task.params.return_progress = true;
     task.params.return_tokens = true;
+    task.params.timings_per_token = context.scheduler->speculates(); // brings the counts of drafts
     task.params.n_predict = request.maxTokens > 0 ? request.maxTokens : -1;
     task.params.antiprompt = request.stop;
     task.params.antiprompt.insert(task.params.antiprompt.end(), prompt.stops.begin(), prompt.stops.end());
@@ -175,8 +180,10 @@ void Generation::take(const server_task_result_cmpl_partial & step, AnswerStream
         result.ttftMs = chosenMs;
     } else {
         result.decodeTokens++;
+        speculate(step.n_decoded, chosenMs - result.ttftMs - result.decodeMs);
         result.decodeMs = chosenMs - result.ttftMs;
     }
+    if (step.stats.n_draft_tokens > 0) result.drafts = { step.stats.n_draft_tokens, step.stats.n_draft_accepted };
     chosen = token;
     candidates.clear();
     for (const auto & one : step.prob_output.probs) candidates.push_back({ one.tok, one.prob });
@@ -185,6 +192,23 @@ void Generation::take(const server_task_result_cmpl_partial & step, AnswerStream
     answered.push_back(token);
     context.setUsed(tokens.size() + result.answerTokens - 1);
     emit(answer.push(common_token_to_piece(vocab, token, sampling.preserved_tokens.count(token) > 0)));
+}
+
+// A draft that a grammar refuses would end the process.
+bool Generation::mayDraft() const {
+    return request.jsonSchema.empty() && request.grammar.empty() && prompt.grammar.empty();
+}
+
+// written: tokens of the answer, with this one. What was written before a switch may arrive after it.
+void Generation::speculate(int64_t written, double stepMs) {
+    if (!context.scheduler->speculates() || !mayDraft()) return;
+    result.trial.add(written > draftingFrom ? drafting : !drafting, stepMs);
+    const bool wanted = result.trial.wantsDrafts();
+    if (wanted == drafting || written <= draftingFrom) return;
+    const int64_t before = context.scheduler->speculate(context.slot, wanted);
+    if (before < written) return; // or the answer has ended meanwhile
+    drafting = wanted;
+    draftingFrom = before;
 }
 
 void Generation::explain(server_task_result & error) const {
@@ -206,8 +230,8 @@ void Generation::readUpstream() {
 
 void Generation::emit(const AnswerDelta & delta) {
     if (!events.chunk) return;
-    events.chunk(
-        { delta.text, delta.thinking, result.answerTokens, context.used(), chosenMs, chosen, std::move(candidates) });
+    events.chunk({ delta.text, delta.thinking, result.answerTokens, context.used(), chosenMs, chosen,
+        std::move(candidates), result.drafts });
     chosen.reset();
     candidates.clear();
 }

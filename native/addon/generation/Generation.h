@@ -6,6 +6,7 @@
 #include "context/Context.h"
 #include "generation/AnswerStream.h"
 #include "generation/Sampler.h"
+#include "generation/Speculation.h"
 #include "server/Scheduler.h"
 
 #include <atomic>
@@ -26,9 +27,10 @@ struct GenerateRequest : PromptOptions, GrammarOptions {
     int maxTokens = 0;
     int candidates = 0; // likeliest tokens to report at each step
     bool ignoreEnd = false; // no mark of the end is chosen: for measurements
+    DraftTrial trial; // of the chat, where the context can draft tokens
     std::chrono::steady_clock::time_point called = std::chrono::steady_clock::now();
 
-    CONCERTINA_FIELDS(sampling, now, jsonSchema, grammar, continueFrom, stop, maxTokens, candidates, ignoreEnd)
+    CONCERTINA_FIELDS(sampling, now, jsonSchema, grammar, continueFrom, stop, maxTokens, candidates, ignoreEnd, trial)
 };
 
 struct PrefillProgress {
@@ -44,8 +46,9 @@ struct GenerateChunk {
     double elapsedMs = 0; // from the call to the choice of the last token
     std::optional<llama_token> token; // chosen in this step; none: text that was held back, and no step
     std::vector<Candidate> candidates;
+    Drafts drafts; // so far
 
-    CONCERTINA_FIELDS(text, thinking, answerTokens, contextUsed, elapsedMs, token, candidates)
+    CONCERTINA_FIELDS(text, thinking, answerTokens, contextUsed, elapsedMs, token, candidates, drafts)
 };
 
 // llama_perf_context of this answer alone. A batch of one token counts as a step of the answer, whatever it is part of.
@@ -67,9 +70,11 @@ struct GenerateResult {
     size_t decodeTokens = 0;
     UpstreamTimings upstream;
     uint32_t seed = 0;
+    Drafts drafts;
+    DraftTrial trial;
 
     CONCERTINA_FIELDS(stopReason, text, thinking, promptTokens, cachedTokens, rereadTokens, answerTokens, contextUsed,
-        ttftMs, promptMs, decodeMs, decodeTokens, upstream, seed)
+        ttftMs, promptMs, decodeMs, decodeTokens, upstream, seed, drafts, trial)
 };
 
 class Generation {
@@ -95,6 +100,8 @@ private:
     std::string follow(server_response_reader & reader, AnswerStream & answer);
     void prefilled(const result_prompt_progress & progress);
     void take(const server_task_result_cmpl_partial & step, AnswerStream & answer);
+    bool mayDraft() const;
+    void speculate(int64_t written, double stepMs);
     void emit(const AnswerDelta & delta);
     [[noreturn]] void explain(server_task_result & error) const;
     void readUpstream();
@@ -115,6 +122,8 @@ private:
     double chosenMs = 0; // when the last token was chosen, from the call
     std::optional<llama_token> chosen; // not reported yet, with its candidates
     std::vector<Candidate> candidates;
+    bool drafting = false; // behind the first `draftingFrom` tokens; before them, the opposite
+    int64_t draftingFrom = 0;
 };
 
 } // namespace concertina

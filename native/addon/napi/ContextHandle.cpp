@@ -129,7 +129,8 @@ Napi::Value ContextHandle::respond(const Napi::CallbackInfo & info) {
         };
         Napi::Object response = Napi::Object::New(env);
         response.Set("done", runOnWorker(env, "respond", cancel, work, closing(parts), ToJs(), true));
-        const auto taken = [flow](const Napi::CallbackInfo & call) { flow->take(readInteger<size_t>(call[0], "bytes")); };
+        const auto taken = [flow](
+                               const Napi::CallbackInfo & call) { flow->take(readInteger<size_t>(call[0], "bytes")); };
         response.Set("taken", Napi::Function::New(env, taken, "taken"));
         return response;
     });

@@ -11,8 +11,8 @@ namespace concertina {
 namespace {
 
 // what is printed instead of a server ends the process
-const std::set<std::string> ending = { "-h", "--help", "--usage", "--version", "-cl", "--cache-list", "--completion-bash",
-    "--list-devices", "--license" };
+const std::set<std::string> ending = { "-h", "--help", "--usage", "--version", "-cl", "--cache-list",
+    "--completion-bash", "--list-devices", "--license" };
 
 struct Option {
     common_arg arg;
@@ -31,8 +31,7 @@ Option find(const std::vector<common_arg> & options, std::string name) {
 
 // Upstream's own parser (common_params_parse) also reads the environment and a configuration file, and ends the process
 // over a value that it cannot use.
-void apply(
-    common_params & params, const std::vector<common_arg> & options, const std::vector<std::string> & words) {
+void apply(common_params & params, const std::vector<common_arg> & options, const std::vector<std::string> & words) {
     size_t at = 0;
     const auto value = [&](const std::string & name) {
         if (at == words.size()) throw CodedError("bad-request", name + " needs a value");

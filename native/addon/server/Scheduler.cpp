@@ -43,7 +43,8 @@ const std::map<std::string, Handler> handlers = {
 // in the form of llama-server's own errors
 ApiPart failure(const std::string & message, error_type type) {
     const json error = format_error_response(message, type);
-    return { json_value(error, "code", 500), "application/json; charset=utf-8", safe_json_to_str({ { "error", error } }) };
+    return { json_value(error, "code", 500), "application/json; charset=utf-8",
+        safe_json_to_str({ { "error", error } }) };
 }
 
 // at least as many as a chat in this body has
@@ -86,6 +87,12 @@ std::vector<llama_token> Scheduler::tokens(int slot) {
 int Scheduler::prepare(int slot, const std::vector<llama_token> & prompt) {
     call([&] { slot = server_slots_access::prepare(server, slot, prompt); });
     return slot;
+}
+
+int64_t Scheduler::speculate(int slot, bool on) {
+    int64_t before = -1;
+    call([&] { before = server_slots_access::speculate(server, slot, on); });
+    return before;
 }
 
 bool Scheduler::holds(int slot, const std::vector<llama_token> & tokens) const {

@@ -54,6 +54,9 @@ public:
     std::vector<llama_token> tokens(int slot);
     // The slot for an answer to this prompt, `slot` if no request uses it, with what there is in RAM of the prompt.
     int prepare(int slot, const std::vector<llama_token> & prompt);
+    bool speculates() const { return server_slots_access::can_speculate(server); }
+    // Whether tokens are drafted for the answer in this slot. Returns how many were written before, -1: not now.
+    int64_t speculate(int slot, bool on);
     // Inside `call` only. Whether a slot holds these tokens and no request changes them.
     bool holds(int slot, const std::vector<llama_token> & tokens) const;
     // Runs `change` with a slot that no request uses, all others of which are emptied. It writes or removes cells of the slot's
@@ -62,7 +65,8 @@ public:
 
     // Blocks until the response is complete, or until `cancel` is set: then up to a second longer. Throws `bad-request` for a
     // handler that there is not.
-    void respond(const ApiRequest & request, const std::atomic<bool> & cancel, const std::function<void(ApiPart)> & send);
+    void respond(
+        const ApiRequest & request, const std::atomic<bool> & cancel, const std::function<void(ApiPart)> & send);
 
 private:
     server_http_context::handler_t & handlerOf(const std::string & name);
