@@ -4,9 +4,9 @@ import type { OperationInput, OperationName, OperationOutput } from '../contract
 import type { DocumentInfo, DocumentJob } from '../contract/documents';
 import { ConcertinaError } from '../contract/errors';
 import type { ProcessTransport } from '../services/engine/engineTransport';
+import { entryNamed } from '../services/models/modelNames';
 import type { Services } from '../services/services';
 import type { CommandSpec, Status } from './commandLine';
-import { entryNamed } from './modelNames';
 
 export interface Surroundings {
   openInspector: (dataFolder: string) => ProcessTransport;

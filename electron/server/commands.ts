@@ -12,6 +12,7 @@ import { requireWritable } from '../services/lib/dataFolder';
 import { silentLogger } from '../services/lib/logger';
 import { ModelList } from '../services/models/modelFiles';
 import { ModelLibrary } from '../services/models/modelLibrary';
+import { entryNamed, type Target, targetOf } from '../services/models/modelNames';
 import { SettingsStore } from '../services/settings/settingsStore';
 import { fileText, fitText, infoText, listText, pageText, progressText } from './answerTexts';
 import {
@@ -27,7 +28,6 @@ import {
   UsageError,
 } from './commandLine';
 import type { Command, Surroundings } from './commandServices';
-import { entryNamed, type Target, targetOf } from './modelNames';
 import { lockFolder } from './options';
 
 const revisionOption = {

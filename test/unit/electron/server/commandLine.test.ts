@@ -9,7 +9,7 @@ import { parseChat, parseRun } from '@/electron/server/askCommands';
 import { type CommandSpec, exitCodeOf, findCommand, helpFor, UsageError } from '@/electron/server/commandLine';
 import { parseModelCommand } from '@/electron/server/commands';
 import { parseCompareOptions } from '@/electron/server/compareCommand';
-import { entryNamed, targetOf } from '@/electron/server/modelNames';
+import { entryNamed, targetOf } from '@/electron/services/models/modelNames';
 import { defaultPort, keptToken, lockFolder, parseServeOptions } from '@/electron/server/options';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 import { smallModel } from '../../../models.mjs';

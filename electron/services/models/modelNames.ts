@@ -1,9 +1,9 @@
 /** How people name models on a line: a file, a model of the hub, or one of the list. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { ConcertinaError } from '../contract/errors';
-import type { ModelEntry } from '../contract/models';
-import { quantOf } from '../services/hub/api';
+import { ConcertinaError } from '../../contract/errors';
+import type { ModelEntry } from '../../contract/models';
+import { quantOf } from '../hub/api';
 
 /** `file` and `quant`: null where the line does not say */
 export type Target =
@@ -37,7 +37,8 @@ export function entryNamed(entries: readonly ModelEntry[], word: string): ModelE
   );
 }
 
-function isNamed({ id, fileName, location }: ModelEntry, word: string): boolean {
+/** Whether a word is its id or its file name, or what it was pulled as. */
+export function isNamed({ id, fileName, location }: ModelEntry, word: string): boolean {
   const file = fileName.toLowerCase();
   if (id === word || file === word.toLowerCase() || file === `${word.toLowerCase()}.gguf`) return true;
   const target = targetOf(word);
