@@ -2,6 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AppInfo, EventName, EventPayload } from '../contract/contract';
+import { ApiService } from './api/apiService';
 import { ChatSearch } from './chats/chatSearch';
 import { ChatStore } from './chats/chatStore';
 import { setUpTurns } from './chats/turnService';
@@ -69,6 +70,8 @@ export interface Services {
   events: Emitter<AppEvent>;
   host: EngineHost;
   engine: EngineService;
+  /** answers requests of programs, which come over a gateway (services/api/gateway.ts) */
+  api: ApiService;
   models: ModelLibrary;
   settings: SettingsService;
   documents: DocumentService;
@@ -158,7 +161,8 @@ export async function createServices(options: ServicesOptions): Promise<Services
   }
 
   await hub.downloads.open();
-  return { call, events, host, engine, models, settings, documents, downloads: hub.downloads, close };
+  const api = new ApiService({ engine, models });
+  return { call, events, host, engine, api, models, settings, documents, downloads: hub.downloads, close };
 }
 
 /** What a run that was killed left half done; documents and sessions see to their own. */

@@ -49,7 +49,7 @@ interface AfterExit extends RestartDecision {
 
 /** signs that it gets on with something */
 const progressEvents = [
-  ...(['onFrame', 'onLoadProgress'] as const),
+  ...(['onFrame', 'onResponse', 'onLoadProgress'] as const),
   ...(['onCompareFacts', 'onCompareColumn', 'onCompareFrame'] as const),
 ];
 

@@ -1,8 +1,12 @@
 /** The engine as the other services ask for it: which model it has, and what that does: answers, counts and comparisons. */
 
+import { randomUUID } from 'node:crypto';
 import type { OperationInput } from '../../contract/contract';
 import type { EngineStatus, GenerationResult, StreamFrame } from '../../contract/engine';
 import type {
+  ApiPart,
+  ApiRequest,
+  ApiSettings,
   CalibrationPlaces,
   CompareTask,
   GenerateRequest,
@@ -17,7 +21,7 @@ import type { ModelLibrary } from '../models/modelLibrary';
 import type { SettingsService } from '../settings/settingsStore';
 import type { EngineHost } from './engineHost';
 import { EngineMemory } from './engineMemory';
-import { LiveStatus } from './engineStatus';
+import { LiveStatus, nothingLoaded } from './engineStatus';
 import type { ModelInspector } from './modelInspector';
 import { ModelLoads } from './modelLoader';
 
@@ -34,6 +38,9 @@ export class EngineService {
   private readonly idle = new Emitter<void>();
   /** answers and comparisons that run or wait in the engine */
   private running = 0;
+  /** responses of the API that run */
+  private responding = 0;
+  private resting = false;
 
   constructor(
     private readonly host: EngineHost,
@@ -53,7 +60,8 @@ export class EngineService {
     this.loading.wentBack.on(() => {
       if (this.running > 0) live.update({ state: 'generating' });
     });
-    this.reloading = new ContextReload(live, this.loading, { idle, running: () => this.running > 0 }, settings);
+    this.reloading = new ContextReload(live, this.loading, { idle, running: () => this.isBusy() }, settings);
+    this.loading.began.on(() => (this.resting = false));
     host.stalled.on((stalled) => live.update({ stalled }));
     host.client.on('onNotice', ({ text }) => live.update({ notes: [...live.current.notes, text].slice(-maxNotes) }));
     host.client.on('onFrame', (frame) => this.frames.emit(frame));
@@ -68,6 +76,11 @@ export class EngineService {
   startEmpty(): void {
     this.loading.beginEmpty();
     this.host.start();
+  }
+
+  /** What contexts that are made from now on have for the API; null: nothing. */
+  offerApi(api: ApiSettings | null): void {
+    this.loading.api = api;
   }
 
   async close(): Promise<void> {
@@ -154,6 +167,49 @@ export class EngineService {
     await this.live.whenLoaded(signal);
   }
 
+  /** Frees the memory of the model in use, which nobody has needed for a while; not while it is used. `reload` loads it again. */
+  async rest(): Promise<void> {
+    if (this.live.current.state !== 'ready' || this.isBusy()) return;
+    this.resting = true;
+    this.live.update({ ...nothingLoaded, state: 'empty' });
+    await this.host.client.call('unload', undefined);
+  }
+
+  /** Whether the memory of the model in use was freed by `rest`, and no load has begun since. */
+  get rests(): boolean {
+    return this.resting;
+  }
+
+  private isBusy(): boolean {
+    return this.running + this.responding > 0;
+  }
+
+  /**
+   * A request of the API to the model in use. Parts come in order; `taken` says how many bytes (UTF-8) of them are on their
+   * way. Resolves when the response is complete. Rejects with what the engine refuses it for, with `cancelled`, and with
+   * `engine-crashed`.
+   */
+  async respond(
+    request: ApiRequest,
+    onPart: (part: ApiPart, taken: (bytes: number) => void) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (signal.aborted) throw new ConcertinaError('cancelled', 'The request was canceled before it began.');
+    const { client } = this.host;
+    const requestId = randomUUID();
+    const taken = (bytes: number) => void client.call('responseTaken', { requestId, bytes }).catch(() => undefined);
+    const off = client.on('onResponse', ({ requestId: id, ...part }) => id === requestId && onPart(part, taken));
+    this.responding++;
+    try {
+      await this.cancelable(requestId, signal, client.call('respond', { ...request, requestId }));
+      this.host.reportSuccess();
+    } finally {
+      off();
+      this.responding--;
+      if (!this.isBusy()) this.idle.emit();
+    }
+  }
+
   /**
    * Writes an answer, after the model is loaded and earlier answers have ended. Rejects as `whenReady` does, with what
    * the engine refuses it for, and with `engine-crashed`; one that is canceled while it is written resolves.
@@ -229,7 +285,7 @@ export class EngineService {
   private onEnded(): void {
     if (this.running > 0) return;
     if (this.live.current.state === 'generating') this.live.update({ state: 'ready' });
-    this.idle.emit();
+    if (!this.isBusy()) this.idle.emit();
   }
 
   /** of the named model, or of the one that is loaded or would be */

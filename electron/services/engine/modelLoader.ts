@@ -4,7 +4,7 @@
  */
 
 import type { EngineStatus } from '../../contract/engine';
-import type { CalibrationPlaces, LoadResult } from '../../contract/engineContract';
+import type { ApiSettings, CalibrationPlaces, LoadResult } from '../../contract/engineContract';
 import { ConcertinaError, type ErrorPayload, toErrorPayload } from '../../contract/errors';
 import type { ContextSettings } from '../../contract/settings';
 import { Emitter } from '../lib/emitter';
@@ -41,6 +41,8 @@ export class ModelLoads {
   private readonly fallback = new FallbackModel();
   /** whether a process that starts is given a model at once */
   private loadWithProcess = true;
+  /** what contexts that are made from now on have for the API; null: nothing */
+  api: ApiSettings | null = null;
 
   constructor(private readonly parts: LoadParts) {
     const { host, status } = parts;
@@ -132,7 +134,7 @@ export class ModelLoads {
   private request(path: string, context: ContextSettings, force: boolean): Promise<LoadResult> {
     const { host, calibration, scratch } = this.parts;
     host.work = { key: `${path}|${JSON.stringify(context)}`, loading: true };
-    return host.client.call('load', { path, context, calibration, scratch, force });
+    return host.client.call('load', { path, context, calibration, scratch, force, api: this.api });
   }
 
   private onLoaded(result: LoadResult): void {

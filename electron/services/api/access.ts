@@ -1,0 +1,81 @@
+/** Who may talk to a server of ours: by the name that it was reached under, the page that asks, and the key that it shows. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import { isIP } from 'node:net';
+import os from 'node:os';
+
+const loopback = ['127.0.0.1', 'localhost', '::1'];
+
+export function isLoopback(host: string): boolean {
+  return loopback.includes(host);
+}
+
+/** Against DNS rebinding: a foreign name that resolves to this machine is not ours. `host`: that the server listens on. */
+export function isOwnHost(request: IncomingMessage, port: number, host = '127.0.0.1'): boolean {
+  const asked = request.headers.host ?? '';
+  if (ownHosts(port).includes(asked)) return true;
+  if (isLoopback(host) || !asked.endsWith(`:${port}`)) return false;
+  const name = asked.slice(0, -`:${port}`.length);
+  // an address cannot be bound to another machine, as a name can
+  return name === host || isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0 || isNameOfThisMachine(name);
+}
+
+function isNameOfThisMachine(name: string): boolean {
+  const own = os.hostname().toLowerCase();
+  return [own, `${own}.local`].includes(name.toLowerCase());
+}
+
+/** A page that this server served. Browsers send an Origin with every WebSocket; other programs on this machine may send none. */
+export function isOwnOrigin({ headers: { origin } }: IncomingMessage, port: number): boolean {
+  return origin === undefined || ownHosts(port).some((host) => origin === `http://${host}`);
+}
+
+function ownHosts(port: number): string[] {
+  return ['127.0.0.1', 'localhost', '[::1]'].map((name) => `${name}:${port}`);
+}
+
+/** In constant time: hashes have one length, whatever was sent. */
+export function isSame(a: string, b: string): boolean {
+  const hash = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(hash(a), hash(b));
+}
+
+/** The key is where llama-server looks for it: `Authorization`, with or without "Bearer", and else `X-Api-Key`. */
+export function hasKey({ headers }: IncomingMessage, key: string | null): boolean {
+  if (key === null) return true;
+  const other = headers['x-api-key'];
+  const shown = headers.authorization || (typeof other === 'string' ? other : '');
+  return isSame(shown.replace(/^Bearer /, ''), key);
+}
+
+// Pages of other servers, which a browser lets read an answer only where its headers say so.
+
+/**
+ * Origins that may use the API besides the page of this server, each as a browser sends it (`http://localhost:3000`);
+ * `localhost`: any page of this machine, `*`: any page at all.
+ */
+export type Cors = readonly string[];
+
+export function mayAsk(request: IncomingMessage, port: number, cors: Cors): boolean {
+  const { origin } = request.headers;
+  if (origin === undefined || isOwnOrigin(request, port) || cors.includes('*') || cors.includes(origin)) return true;
+  return cors.includes('localhost') && isOfThisMachine(origin);
+}
+
+/** Of an answer to a page that may ask; the same for every page, so that a cache keeps them apart. */
+export function corsHeaders({ headers: { origin } }: IncomingMessage, allowed: boolean): OutgoingHttpHeaders {
+  return { Vary: 'Origin', ...(origin !== undefined && allowed ? { 'Access-Control-Allow-Origin': origin } : {}) };
+}
+
+/** Of the answer to a browser that asks beforehand, as llama-server's. */
+export const preflightHeaders: OutgoingHttpHeaders = {
+  'Access-Control-Allow-Credentials': 'true',
+  'Access-Control-Allow-Methods': 'GET, POST, DELETE, OPTIONS',
+  'Access-Control-Allow-Headers': '*',
+  'Content-Length': 0,
+};
+
+function isOfThisMachine(origin: string): boolean {
+  const host = URL.canParse(origin) ? new URL(origin).hostname : '';
+  return isLoopback(host.replace(/^\[(.*)\]$/, '$1'));
+}
