@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { AppInfo } from '../contract/contract';
 import { engineArguments, inspectorArguments } from '../contract/engineContract';
 import { ConcertinaError, stackOf } from '../contract/errors';
+import { createGateway, type Gateway } from '../services/api/gateway';
 import { forkProcess, type ProcessTransport } from '../services/engine/engineTransport';
 import { createFileLogger, type Logger, logUnhandled } from '../services/lib/logger';
 import { PowerWatch } from '../services/machine/power';
@@ -72,15 +73,24 @@ async function serve(args: readonly string[]): Promise<number> {
     throw new UsageError('The app is not built yet. Run `npm run build` first.');
   const log = logOf(options.dataFolder);
   const services = await openServices(options.dataFolder, process.env.CONCERTINA_FIRST_PROBE !== 'off', log);
-  const server = await listen(options, { page, services, log });
+  const server = await listen(options, { page, services, log, gateway: gatewayOf(options, services, log) });
   logUnhandled(log, (text) => console.error(`${text}. Concertina goes on; the log in ${options.dataFolder} has more.`));
   closeOnSignals(server, services, log);
-  console.log(
-    `Concertina runs at\n\n  ${server.url}\n\nChats and settings: ${options.dataFolder}\nStop it with Ctrl-C.`,
-  );
+  if (server.url) console.log(`Concertina runs at\n\n  ${server.url}\n`);
+  console.log(`Chats and settings: ${options.dataFolder}\nStop it with Ctrl-C.`);
+  services.engine.offerApi({ slots: options.slots, options: options.coreOptions });
+  services.api.restAfter(options.idleMs);
+  services.settings.override(options.settings);
   if (options.model) await selectModel(options.model, services);
   else services.engine.start();
+  console.log(`API ${server.api}${options.key === 'kept' ? ` (key: ${join(options.dataFolder, 'serve.key')})` : ''}`);
   return exitCodes.done;
+}
+
+/** The key of the page is that of the API too, unless the line says otherwise. */
+function gatewayOf({ host, cors, key, dataFolder }: ServeOptions, services: Services, log: Logger): Gateway {
+  const given = key === 'kept' ? keptToken(dataFolder) : (key?.given ?? null);
+  return createGateway({ service: services.api, host, cors, log, key: given });
 }
 
 function openInspector(selfTestFolder: string): ProcessTransport {
@@ -121,7 +131,7 @@ function appInfo(): AppInfo {
 /** The usual port may be taken by another Concertina; a port that was asked for is not replaced silently. */
 async function listen(
   options: ServeOptions & { portAsked: boolean },
-  served: Pick<ServerOptions, 'page' | 'services' | 'log'>,
+  served: Pick<ServerOptions, 'page' | 'services' | 'log' | 'gateway'>,
 ): Promise<RunningServer> {
   const { host, port } = options;
   const token = keptToken(options.dataFolder);

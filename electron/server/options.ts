@@ -2,10 +2,22 @@
 
 import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { ConcertinaError } from '../contract/errors';
+import type { SettingsPatch } from '../contract/settings';
+import { isLoopback } from '../services/api/access';
 import { cannotWrite, requireWritable } from '../services/lib/dataFolder';
-import { type CommandSpec, dataFolderOf, dataOption, parseLine, UsageError } from './commandLine';
+import {
+  type CommandSpec,
+  contextOptions,
+  dataFolderOf,
+  dataOption,
+  parseLine,
+  settingsOf,
+  UsageError,
+  type ValuesOf,
+} from './commandLine';
 
 export interface ServeOptions {
   port: number;
@@ -13,52 +25,129 @@ export interface ServeOptions {
   dataFolder: string;
   /** a model file to load at start, in place of the remembered one */
   model: string | null;
+  /** for this run alone */
+  settings: SettingsPatch;
+  /** that clients of the API show; `kept`: the one of the data folder, null: none */
+  key: { given: string } | 'kept' | null;
+  /** origins of pages that may use the API */
+  cors: string[];
+  /** milliseconds; null: the model stays loaded */
+  idleMs: number | null;
+  /** answers of the API that are written at the same time */
+  slots: number;
+  /** for the core of llama-server */
+  coreOptions: string[];
 }
 
 export const defaultPort = 8170;
-const loopback = new Set(['127.0.0.1', 'localhost', '::1']);
+const defaultSlots = 4;
+const mostSlots = 64;
+/** a week */
+const mostIdleMinutes = 10_080;
 
 export const serveSpec = {
   name: 'serve',
-  takes: '',
-  about: 'serves the app to a browser on this machine',
-  details: 'Prints the address to open, which includes an access key. Stop it with Ctrl-C.',
+  takes: '[-- OPTIONS]',
+  about: 'serves the app to a browser on this machine, and the API of llama-server to programs',
+  details: `Prints the address of the app, which includes an access key, and that of the API, which wants the same key unless
+--key or --no-key says otherwise. A request that names another model of \`models list\` has it loaded. OPTIONS are those of
+llama-server for its core. Options of the context count for this run alone. Stop it with Ctrl-C.`,
   options: {
     port: { type: 'string', value: 'N', about: 'port on this machine (8170; another free one when that is taken)' },
     host: {
       type: 'string',
       value: 'ADDRESS',
-      values: [...loopback],
-      about: 'loopback address to listen on (127.0.0.1)',
+      about: 'to listen on (127.0.0.1); one that other machines reach only with --key, and for the API alone',
     },
     model: { type: 'string', value: 'FILE', about: 'GGUF file to add and load' },
+    key: { type: 'string', value: 'KEY', about: 'that clients of the API show, in place of the kept one' },
+    'no-key': { type: 'boolean', about: 'every program of this machine may use the API' },
+    cors: {
+      type: 'string',
+      value: 'ORIGIN[,ORIGIN]',
+      about: 'pages that may use the API; localhost: any of this machine',
+    },
+    'idle-unload': {
+      type: 'string',
+      value: 'MINUTES',
+      about: 'frees the memory of a model that was not used for so long',
+    },
+    slots: { type: 'string', value: 'N', about: `answers of the API at the same time (${defaultSlots})` },
+    ...contextOptions,
     ...dataOption,
   },
   examples: [
     ['serve', 'the app at http://127.0.0.1:8170'],
     ['serve --model ~/models/qwen.gguf --port 9000', 'with this model, on another port'],
+    ['serve --no-key --context 32768 --slots 2', 'the API for programs that can show no key'],
+    ['serve --host 0.0.0.0 --key "$KEY" -- --ctx-shift', 'the API for other machines, with an option of llama-server'],
   ],
 } as const satisfies CommandSpec;
 
 /** Throws `UsageError` with one sentence when the line makes no sense. */
 export function parseServeOptions(args: readonly string[]): ServeOptions & { portAsked: boolean } {
-  const { values, positionals } = parseLine(serveSpec, args);
+  const end = args.indexOf('--');
+  const { values, positionals } = parseLine(serveSpec, end < 0 ? args : args.slice(0, end));
   if (positionals.length > 0) {
     throw new UsageError(
       `serve takes options only, and not ${positionals[0]}. Commands stand alone: concertina --help lists them.`,
     );
   }
-  const host = values.host ?? '127.0.0.1';
-  if (!loopback.has(host)) {
-    throw new UsageError(`--host ${host}: only addresses of this machine are served (127.0.0.1, localhost, ::1).`);
-  }
   return {
-    host,
+    ...accessOf(values),
     port: values.port === undefined ? defaultPort : parsePort(values.port),
     portAsked: values.port !== undefined,
     dataFolder: dataFolderOf(values),
     model: values.model === undefined ? null : resolve(values.model),
+    settings: settingsOf(values),
+    cors: (values.cors ?? '').split(',').filter(Boolean).map(parseOrigin),
+    idleMs:
+      values['idle-unload'] === undefined
+        ? null
+        : numberOf('idle-unload', values['idle-unload'], mostIdleMinutes) * 60_000,
+    slots: values.slots === undefined ? defaultSlots : numberOf('slots', values.slots, mostSlots),
+    coreOptions: end < 0 ? [] : coreOptionsOf(args.slice(end + 1)),
   };
+}
+
+/** Whoever reaches the API from another machine must show a key that somebody chose for that. */
+function accessOf(values: ValuesOf<typeof serveSpec.options>): Pick<ServeOptions, 'host' | 'key'> {
+  const { host = '127.0.0.1', key, 'no-key': noKey } = values;
+  if (key !== undefined && noKey) throw new UsageError('--key and --no-key say the opposite of each other.');
+  if (key !== undefined && !/^[\x21-\x7e]{8,}$/.test(key)) {
+    throw new UsageError('--key: at least 8 characters, without spaces and letters beyond ASCII.');
+  }
+  if (!isLoopback(host) && isIP(host) === 0)
+    throw new UsageError(`--host ${host}: an address of this machine is needed.`);
+  if (!isLoopback(host) && key === undefined) {
+    throw new UsageError(`--host ${host}: other machines reach this address. Give the API a key with --key.`);
+  }
+  return { host, key: key === undefined ? (noKey ? null : 'kept') : { given: key } };
+}
+
+function parseOrigin(text: string): string {
+  if (text === '*' || text === 'localhost' || (URL.canParse(text) && new URL(text).origin === text)) return text;
+  throw new UsageError(
+    `--cors ${text} is no origin. One looks like http://localhost:3000; localhost and * stand for many.`,
+  );
+}
+
+function numberOf(option: string, text: string, most: number): number {
+  const number = Number(text);
+  if (Number.isInteger(number) && number > 0 && number <= most) return number;
+  throw new UsageError(`--${option} ${text}: a whole number from 1 to ${most}.`);
+}
+
+/** They print something and end the process, which is the engine's. */
+const endsTheProcess = new Set(
+  '-h --help --usage --version --license -cl --cache-list --list-devices --completion-bash'.split(' '),
+);
+
+function coreOptionsOf(options: readonly string[]): string[] {
+  const refused = options.find((option) => endsTheProcess.has(option.replace(/=.*$/s, '').replaceAll('_', '-')));
+  if (refused)
+    throw new UsageError(`${refused} is no option of the core of llama-server: it prints something and ends.`);
+  return [...options];
 }
 
 function parsePort(text: string): number {

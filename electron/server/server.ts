@@ -1,9 +1,8 @@
-/** The headless server: the built page over HTTP and the contract over one WebSocket, on the loopback interface only. */
+/** The headless server: the built page over HTTP and the contract over one WebSocket, for this machine only; and the API, which may listen further. */
 
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, isIPv6 } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { stackOf, toErrorPayload } from '../contract/errors';
@@ -16,6 +15,8 @@ import {
   socketProtocols,
   toServerSchema,
 } from '../contract/rpc';
+import { isLoopback, isOwnHost, isOwnOrigin, isSame } from '../services/api/access';
+import { type Gateway, slowClients } from '../services/api/gateway';
 import type { Logger } from '../services/lib/logger';
 import { securityHeaders, staticFile, urlPath } from '../services/lib/staticFiles';
 import type { Services } from '../services/services';
@@ -31,21 +32,26 @@ export interface ServerOptions {
   page: string;
   /** what a page must show to use the app */
   token: string;
+  /** answers what is of the API, on the same port */
+  gateway?: Gateway;
   services: Pick<Services, 'call' | 'events' | 'engine'>;
   log: Logger;
 }
 
 export interface RunningServer {
   port: number;
-  /** with the token: whoever has it can use the app. The page takes it out of the address bar (renderer/bridge/createClient.ts) */
+  /** with the token: whoever has it can use the app. The page takes it out of the address bar (renderer/bridge/createClient.ts); '': this machine does not reach it */
   url: string;
+  /** of the API, for clients of OpenAI */
+  api: string;
   close(): Promise<void>;
 }
 
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { page, services, log } = options;
+  const { page, services, log, gateway } = options;
   const access: Access = { token: options.token, port: 0 };
-  const server = createServer((request, response) => {
+  const server = createServer(slowClients, (request, response) => {
+    if (gateway?.handle(request, response, access.port)) return;
     // anything on this machine, and any page in a browser, may send a request: none may end the server
     servePage(page, access, request, response).catch((error: unknown) => {
       log.error(`a request failed: ${stackOf(error)}`);
@@ -70,10 +76,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     server.listen(options.port, options.host, resolve);
   });
   access.port = (server.address() as AddressInfo).port;
-  const host = options.host === '::1' ? '[::1]' : options.host;
+  const host = reachable[options.host] ?? options.host;
+  const base = `http://${isIPv6(host) ? `[${host}]` : host}:${access.port}`;
   return {
     port: access.port,
-    url: `http://${host}:${access.port}/?token=${access.token}`,
+    url: isLoopback(host) ? `${base}/?token=${access.token}` : '',
+    api: `${base}/v1`,
     close: async () => {
       for (const client of sockets.clients) client.terminate();
       server.closeAllConnections();
@@ -82,6 +90,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
 }
 
+/** where this machine reaches a server that listens on all of its addresses */
+const reachable: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+
 /** The page itself is no secret; the token opens only the socket behind it. */
 async function servePage(
   page: string,
@@ -89,7 +100,7 @@ async function servePage(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  if (!isOwnHost(request, access.port)) return answer(response, 403, 'This host name is not served.');
+  if (!isFromHere(request, access.port)) return answer(response, 403, 'This host name is not served.');
   if (request.method !== 'GET' && request.method !== 'HEAD') return answer(response, 405, 'Only GET is served.');
   const path = urlPath(request.url ?? '/');
   if (path === null) return answer(response, 400, 'This is not the path of a file of the app.');
@@ -110,7 +121,7 @@ function answer(response: ServerResponse, status: number, text: string): void {
 
 function refuseUpgrade(request: IncomingMessage, access: Access): string | null {
   if (urlPath(request.url ?? '') !== '/ws') return '404 Not Found';
-  if (!isOwnHost(request, access.port) || !isOwnOrigin(request, access.port)) return '403 Forbidden';
+  if (!isFromHere(request, access.port) || !isOwnOrigin(request, access.port)) return '403 Forbidden';
   return hasToken(request, access) ? null : '401 Unauthorized';
 }
 
@@ -125,31 +136,16 @@ interface Access {
   port: number;
 }
 
-/** Against DNS rebinding: a foreign name that resolves to this machine is not ours. */
-function isOwnHost(request: IncomingMessage, port: number): boolean {
-  return ownHosts(port).includes(request.headers.host ?? '');
-}
-
-/** Browsers send an Origin with every WebSocket; other programs on this machine may send none. */
-function isOwnOrigin(request: IncomingMessage, port: number): boolean {
-  const { origin } = request.headers;
-  return origin === undefined || ownHosts(port).some((host) => origin === `http://${host}`);
+/** The page is for this machine, wherever the API listens. */
+function isFromHere(request: IncomingMessage, port: number): boolean {
+  const own = request.socket.localAddress?.replace('::ffff:', '') ?? '';
+  return isLoopback(own) && isOwnHost(request, port);
 }
 
 /** Among the subprotocols that the WebSocket offers; nowhere else, whatever a cookie or the address says. */
 function hasToken(request: IncomingMessage, access: Access): boolean {
   const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
   return socketProtocols(access.token).every((wanted) => offered.some((name) => isSame(name, wanted)));
-}
-
-function ownHosts(port: number): string[] {
-  return ['127.0.0.1', 'localhost', '[::1]'].map((name) => `${name}:${port}`);
-}
-
-/** In constant time: hashes have one length, whatever was sent. */
-function isSame(a: string, b: string): boolean {
-  const hash = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(hash(a), hash(b));
 }
 
 // One page in a browser: its calls in, answers and events out, each a line of JSON.

@@ -6,11 +6,18 @@ import { expect, test } from 'vitest';
 import { ConcertinaError } from '@/electron/contract/errors';
 import type { ModelEntry } from '@/electron/contract/models';
 import { parseChat, parseRun } from '@/electron/server/askCommands';
-import { type CommandSpec, exitCodeOf, findCommand, helpFor, UsageError } from '@/electron/server/commandLine';
+import {
+  type CommandSpec,
+  exitCodeOf,
+  findCommand,
+  helpFor,
+  settingsOf,
+  UsageError,
+} from '@/electron/server/commandLine';
 import { parseModelCommand } from '@/electron/server/commands';
 import { parseCompareOptions } from '@/electron/server/compareCommand';
-import { entryNamed, targetOf } from '@/electron/services/models/modelNames';
 import { defaultPort, keptToken, lockFolder, parseServeOptions } from '@/electron/server/options';
+import { entryNamed, targetOf } from '@/electron/services/models/modelNames';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 import { smallModel } from '../../../models.mjs';
 
@@ -150,14 +157,34 @@ test('without arguments it serves this machine from the home folder', () => {
     portAsked: false,
     dataFolder: join(os.homedir(), '.concertina'),
     model: null,
+    settings: settingsOf({}),
+    key: 'kept',
+    cors: [],
+    idleMs: null,
+    slots: 4,
+    coreOptions: [],
   });
 });
 
+test('what is said of the API is read from the line', () => {
+  const line = '--host 0.0.0.0 --key secret-key --cors http://localhost:3000,localhost --idle-unload 30 --slots 2';
+  expect(parseServeOptions(`${line} --context 4096 -- --ctx-shift --alias -m`.split(' '))).toMatchObject({
+    ...{ host: '0.0.0.0', key: { given: 'secret-key' }, cors: ['http://localhost:3000', 'localhost'] },
+    ...{ idleMs: 1_800_000, slots: 2, settings: { context: { nCtx: 4096 } } },
+    coreOptions: ['--ctx-shift', '--alias', '-m'],
+  });
+  expect(parseServeOptions(['--no-key']).key).toBeNull();
+});
+
 test.each([
-  ...['0.0.0.0', '::', '192.168.1.5', 'example.com'].map((host) => [
-    `--host ${host}`,
-    'only addresses of this machine',
-  ]),
+  ...['0.0.0.0', '::', '192.168.1.5'].map((host) => [`--host ${host}`, 'Give the API a key']),
+  ['--host 0.0.0.0 --no-key', 'Give the API a key'],
+  ['--host example.com --key secret-key', 'an address of this machine'],
+  ['--key secret-key --no-key', 'the opposite'],
+  ['--key short', 'at least 8'],
+  ...['example.com', 'http://a.b/path', 'null'].map((origin) => [`--cors ${origin}`, 'is no origin']),
+  ...['--idle-unload 0', '--idle-unload soon', '--slots 65', '--slots 1.5'].map((line) => [line, 'a whole number']),
+  ...['-h', '--version', '--list-devices', '--cache_list', '--completion-bash=x'].map((one) => [`-- ${one}`, 'prints']),
   ...['--port many', '--port 70000', '--color', 'file.gguf', '--estimate m'].map((line) => [line, '']),
 ])('%s is a usage error', (line = '', message = '') => {
   expect(() => parseServeOptions(line.split(' '))).toThrow(UsageError);

@@ -1,20 +1,20 @@
 /** The real server on a loopback port, over HTTP and WebSocket. */
 import { mkdir, writeFile } from 'node:fs/promises';
-import { request } from 'node:http';
-import { connect as connectTcp } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type ClientOptions, WebSocket } from 'ws';
 import { limits } from '@/electron/contract/limits';
 import { type Envelope, socketProtocol, socketProtocols } from '@/electron/contract/rpc';
 import { startServer } from '@/electron/server/server';
+import { createGateway, type Gateway } from '@/electron/services/api/gateway';
 import { Emitter } from '@/electron/services/lib/emitter';
 import * as staticFiles from '@/electron/services/lib/staticFiles';
 import { securityHeaders, staticFile, urlPath } from '@/electron/services/lib/staticFiles';
 import type { AppEvent, Services } from '@/electron/services/services';
+import { ask, raw } from '@/test/fixtures/httpClient';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 
-async function setUp() {
+async function setUp(gateway?: Gateway, host = '127.0.0.1') {
   const folder = await temporaryFolder();
   const page = join(folder, 'page');
   await mkdir(page);
@@ -27,53 +27,35 @@ async function setUp() {
   );
   const services = { call, events, engine: { memory: { watch: () => release } } } as unknown as Services;
   const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
-  const server = await startServer({ host: '127.0.0.1', port: 0, page, token: 'a-token-of-the-test', services, log });
+  const server = await startServer({
+    host,
+    port: 0,
+    page,
+    token: 'a-token-of-the-test',
+    gateway,
+    services,
+    log,
+  });
   onTestFinished(() => server.close());
   const token = new URL(server.url).searchParams.get('token') ?? '';
   return { ...server, token, events, call, release, log };
 }
 
-interface Answer {
-  status: number;
-  body: string;
-  headers: Record<string, string | string[] | undefined>;
-}
-
-/** fetch would tidy the path and the Host header up. */
-function get(port: number, path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const open = request({ host: '127.0.0.1', port, path, headers, method }, (response) => {
-      let body = '';
-      response.setEncoding('utf8').on('data', (text: string) => {
-        body += text;
-      });
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, body, headers: response.headers }));
-    });
-    open.on('error', reject).end();
-  });
-}
-
-/** One connection, byte for byte: no client library would send such a request. @returns what came back until it was closed */
-function raw(port: number, head: string, { resetAfterAnswer = false } = {}): Promise<string> {
-  return new Promise((resolve) => {
-    const socket = connectTcp(port, '127.0.0.1', () => socket.write(head));
-    let text = '';
-    socket.setEncoding('latin1').on('data', (chunk: string) => {
-      text += chunk;
-      if (resetAfterAnswer) socket.resetAndDestroy();
-    });
-    socket.on('error', () => undefined);
-    socket.on('close', () => resolve(text));
-  });
-}
+const get = (port: number, path: string, headers: Record<string, string> = {}, method = 'GET') =>
+  ask(port, path, { headers, method });
 
 interface Offer extends ClientOptions {
   protocols?: string[];
 }
 
 /** The open socket, or the status with which it was refused. */
-function connect(port: number, path: string, { protocols, ...options }: Offer = {}): Promise<WebSocket | number> {
-  const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, protocols, options);
+function connect(
+  port: number,
+  path: string,
+  { protocols, ...options }: Offer = {},
+  host = '127.0.0.1',
+): Promise<WebSocket | number> {
+  const socket = new WebSocket(`ws://${host}:${port}${path}`, protocols, options);
   onTestFinished(() => socket.terminate());
   return new Promise((resolve) => {
     socket.on('open', () => resolve(socket));
@@ -118,6 +100,28 @@ test('the page comes with the content policy; other paths, methods and host name
   expect((await get(port, '/', { Host: `evil.example:${port}` })).status).toBe(403);
   expect((await get(port, '/', { Host: '127.0.0.1:1' })).status).toBe(403);
   expect((await get(port, '/', { Host: `localhost:${port}` })).status).toBe(200);
+});
+
+test('the API answers on the port of the page, which keeps its paths', async () => {
+  const service = { answer: vi.fn(), look: vi.fn(), models: async () => ({ data: [] }), isReady: () => true };
+  const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
+  const gateway = createGateway({ service, key: 'the key', cors: [], host: '127.0.0.1', log });
+  const { port, token, api } = await setUp(gateway);
+  expect(api).toBe(`http://127.0.0.1:${port}/v1`);
+  expect((await get(port, '/v1/models')).status).toBe(401);
+  expect(await get(port, '/v1/models', { 'X-Api-Key': 'the key' })).toMatchObject({ status: 200, body: '{"data":[]}' });
+  await expectAlive(port, token);
+});
+
+// an address of this machine that is no name of it: macOS has none without being asked
+test.runIf(process.platform === 'linux')('a server that other machines reach has no page for them', async () => {
+  const { port, token, url } = await setUp(undefined, '0.0.0.0');
+  expect(url).toBe(`http://127.0.0.1:${port}/?token=${token}`);
+  await expectAlive(port, token);
+  const headers = { Host: `127.0.0.1:${port}` };
+  expect((await ask(port, '/', { host: '127.0.0.2', headers })).status).toBe(403);
+  const offer = { protocols: socketProtocols(token), headers };
+  expect(await connect(port, '/ws', offer, '127.0.0.2')).toBe(403);
 });
 
 // what `new URL` throws at, followed by a path that is a file of the page: any web page can send these, as the address of a picture
