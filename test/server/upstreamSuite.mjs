@@ -2,9 +2,11 @@
 // project's tests' model stands for the models that upstream's tests download (model_variants.py); tests that need more are
 // left out, each with a reason (leftOut.json). What upstream's own server passes (baseline.json) must pass: the exit status
 // is 1 when a test of it does not.
-// CLI: node test/server/upstreamSuite.mjs --server PATH [--files chat_completion,slot_save] [--json OUT] [--repeat N]
+// CLI: node test/server/upstreamSuite.mjs [--server PATH] [--files chat_completion,slot_save] [--json OUT] [--repeat N]
 //        [--upstream DIR] [--model FILE] [--python PATH] [--threads N] [--file-limit SECONDS] [--test-limit SECONDS]
-//        [--baseline FILE | --write-baseline]     --repeat: a test that fails in one round has failed
+//        [--baseline FILE | --write-baseline]
+//   --server: llama-server; left out: `concertina serve` with the same options (concertinaServer.mjs)
+//   --repeat: a test that fails in one round has failed
 
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -92,6 +94,8 @@ async function runFile(file, { folder, python, server, threads, fileLimit, testL
     PYTHONDONTWRITEBYTECODE: '1',
     LLAMA_SERVER_BIN_PATH: server,
     LLAMA_CACHE: path.join(SCRATCH, 'cache'),
+    CONCERTINA_SUITE_DATA: SCRATCH,
+    PATH: [path.dirname(process.execPath), process.env.PATH].join(path.delimiter),
     PORT: String(await freePort()),
     SUITE_MODELS: SCRATCH,
     SUITE_LEFT_OUT: path.join(HERE, 'leftOut.json'),
@@ -274,8 +278,7 @@ async function main(args) {
       'test-limit': { type: 'string', default: '60' },
     },
   });
-  if (!values.server) throw new PrepareError('which server is tested? --server PATH');
-  const server = path.resolve(values.server);
+  const server = path.resolve(values.server ?? path.join(HERE, 'concertinaServer.mjs'));
   if (!fs.existsSync(server))
     throw new PrepareError(`${server} does not exist. Build it, or name another by --server.`);
   const python = await findPython(values.python);

@@ -93,9 +93,12 @@ llama_flash_attn_type flashType(const std::string & name) {
     throw CodedError("context-invalid", "Flash attention is \"" + name + "\"", "Use auto, on or off.");
 }
 
-std::shared_ptr<Context> Context::create(std::shared_ptr<Model> model, const ContextOptions & options, bool dry) {
+std::shared_ptr<Context> Context::create(std::shared_ptr<Model> model, const ContextOptions & asked, bool dry) {
     std::shared_ptr<Context> context(new Context(std::move(model)));
-    common_params core = coreParams(options, std::max(1, options.batch));
+    common_params core = coreParams(asked, std::max(1, asked.batch));
+    ContextOptions options = asked;
+    if (core.n_ctx > 0) options.nCtx = core.n_ctx;
+    if (core.cpuparams.n_threads > 0) options.threads = core.cpuparams.n_threads;
     llama_context_params params = paramsFor(options, core, *context);
     params.abort_callback = aborted;
     params.abort_callback_data = context.get();

@@ -115,9 +115,10 @@ private:
 };
 
 std::vector<AttentionPlace> attentionOf(llama_context * context) {
-    // the graph of one token, divided among the backends but not allocated: what the scheduler forgets when it reserves
+    // the graph of one token of each sequence, as upstream reserves it, divided among the backends but not allocated: what the scheduler forgets when it reserves
     const llama_memory_context_ptr memory = context->get_memory()->init_full();
-    if (!context->graph_reserve(1, 1, 1, memory.get(), true)) return {};
+    const uint32_t sequences = context->get_cparams().n_seq_max;
+    if (!context->graph_reserve(sequences, sequences, sequences, memory.get(), true)) return {};
     const llm_graph_result * graph = context->get_gf_res_reserve();
     Groups groups(context);
     for (const llm_graph_fused_node & node : graph->get_fused_nodes()) {

@@ -52,6 +52,10 @@ template <typename T> Napi::Value toJs(Napi::Env env, const T & value) {
         Napi::Object object = Napi::Object::New(env);
         eachField(value, [&](const char * name, const auto & field) { object.Set(name, toJs(env, field)); });
         return object;
+    } else if constexpr (std::is_same_v<T, Texts>) {
+        Napi::Object object = Napi::Object::New(env);
+        for (const auto & [key, text] : value) object.Set(key, text);
+        return object;
     } else if constexpr (IsOptional<T>::value) {
         return value ? toJs(env, *value) : env.Null();
     } else if constexpr (IsVector<T>::value) {

@@ -18,7 +18,8 @@ struct CoreOptions {
     CONCERTINA_FIELDS(slots, api, core)
 };
 
-// `batch`: tokens of a batch and of a micro-batch, unless an option says otherwise. Throws `bad-request` for an option that
+// `batch`: tokens of a batch and of a micro-batch, unless an option says otherwise. n_ctx is 0 and the number of threads -1 where no
+// option says them. Throws `bad-request` for an option that
 // llama-server does not know, or that ends it (--help, --version, ...).
 common_params coreParams(const CoreOptions & options, int batch);
 

@@ -43,7 +43,7 @@ const std::map<std::string, Handler> handlers = {
 // in the form of llama-server's own errors
 ApiPart failure(const std::string & message, error_type type) {
     const json error = format_error_response(message, type);
-    return { json_value(error, "code", 500), "application/json; charset=utf-8",
+    return { json_value(error, "code", 500), "application/json; charset=utf-8", {},
         safe_json_to_str({ { "error", error } }) };
 }
 
@@ -132,11 +132,12 @@ void Scheduler::respond(
             return send(failure("The chat template was ended: " + budget.reason(), ERROR_TYPE_INVALID_REQUEST));
         }
     }
-    send({ response->status, response->content_type, response->is_stream() ? "" : std::move(response->data) });
+    send({ response->status, response->content_type, response->headers,
+        response->is_stream() ? "" : std::move(response->data) });
     for (bool more = response->is_stream(); more;) {
         std::string data;
         more = response->next(data);
-        if (!data.empty()) send({ std::nullopt, "", std::move(data) });
+        if (!data.empty()) send({ std::nullopt, "", {}, std::move(data) });
     }
     response->on_complete();
 }

@@ -30,9 +30,10 @@ struct ApiRequest {
 struct ApiPart {
     std::optional<int> status; // of the first part alone
     std::string contentType; // of the first part alone
+    std::map<std::string, std::string> headers; // of the first part alone
     std::string data;
 
-    CONCERTINA_FIELDS(status, contentType, data)
+    CONCERTINA_FIELDS(status, contentType, headers, data)
 };
 
 class Scheduler {

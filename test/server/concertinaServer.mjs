@@ -1,0 +1,43 @@
+#!/usr/bin/env node
+// `concertina serve` that takes the options of llama-server, for upstream's server tests: those that are ours under another name
+// are translated, the rest goes to the core. The process is the server itself, so that a signal reaches it.
+// CLI: concertinaServer.mjs --port N --model FILE [options of llama-server]
+// Environment: CONCERTINA_SUITE_DATA, the folder in which a data folder is made
+
+import fs from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { BUILD } from '../../native/prepare/paths.mjs';
+
+const ours = {
+  '--port': 'port',
+  '--host': 'host',
+  '--model': 'model',
+  '--ctx-size': 'context',
+  '--parallel': 'slots',
+  '--api-key': 'key',
+  '--cors-origins': 'cors',
+  '-ctk': 'type-k',
+  '-ctv': 'type-v',
+};
+/** what the settings of the app say */
+const dropped = new Set(['--threads', '--n-gpu-layers', '-fa']);
+
+// an answer is compared with others: nothing is drafted, and the cache has llama-server's types
+const values = { 'type-k': 'f16', 'type-v': 'f16' };
+const core = [];
+const args = process.argv.slice(2);
+for (let at = 0; at < args.length; at++) {
+  if (dropped.has(args[at])) at++;
+  else if (ours[args[at]]) values[ours[args[at]]] = args[++at];
+  else core.push(args[at]);
+}
+// llama-server divides the context when it is told how many slots there are
+if (values.slots && !core.includes('--kv-unified')) core.push('--no-kv-unified');
+
+const data = fs.mkdtempSync(path.join(process.env.CONCERTINA_SUITE_DATA ?? '/tmp', 'data-'));
+const line = Object.entries({ ...values, data }).flatMap(([name, value]) => [`--${name}`, value]);
+const program = path.join(BUILD, 'app', 'serve.cjs');
+process.env.CONCERTINA_FIRST_PROBE = 'off';
+process.argv = [process.argv[0], program, 'serve', ...line, ...(values.key ? [] : ['--no-key']), '--', ...core];
+createRequire(import.meta.url)(program);
