@@ -174,8 +174,9 @@ export const engineOperations = {
   generate: operation(generateRequestSchema, generationResultSchema),
   cancel: operation(z.object({ requestId: idSchema }), nothing),
   /**
-   * A request of the API, beside others and beside answers. Ends when the response has, whose parts come as events, and soon
-   * after `cancel`. Ended by a load, a comparison and the measuring of the machine; refused with `busy` during the first two.
+   * A request of the API, beside others and beside answers. Ends when the response is complete, whose parts come as events;
+   * with `cancelled` after `cancel`, and where a load, a comparison or the measuring of the machine ends it. During the first
+   * two it is refused with `busy`.
    */
   respond: operation(apiRequestSchema.extend({ requestId: idSchema }), nothing),
   /** so many bytes (UTF-8) of the response have gone to the client: with too many that have not, it waits */

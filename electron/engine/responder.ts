@@ -30,7 +30,7 @@ export class Responder {
     private readonly onPart: OnPart,
   ) {}
 
-  /** Resolves when the response has ended, also when it was canceled. Rejects with `busy` while a task has the context. */
+  /** Resolves when the response is complete. Rejects with `cancelled`, and with `busy` while a task has the context. */
   respond(request: Asked): Promise<void> {
     if (this.closed > 0) {
       throw new ConcertinaError('busy', 'A model is being loaded or compared.', 'Ask again when that has ended.');
@@ -50,13 +50,14 @@ export class Responder {
     const { signal } = one.controller;
     const fields = textFields[request.handler];
     const body = fields ? withoutMarks(request.body, fields, await marksOf(model)) : request.body;
-    if (signal.aborted) return;
+    if (signal.aborted) throw ended();
     const send = (parts: ApiPart[]) => {
       if (signal.aborted) return;
       for (const part of parts) this.onPart({ requestId, ...part });
     };
     one.response = context.respond({ ...request, body }, send, signal);
     await one.response.done;
+    if (signal.aborted) throw ended();
   }
 
   taken(requestId: string, bytes: number): void {
@@ -83,6 +84,10 @@ export class Responder {
       this.closed--;
     }
   }
+}
+
+function ended(): ConcertinaError {
+  return new ConcertinaError('cancelled', 'The response was ended before it was complete.', 'Ask again.');
 }
 
 // Texts that people and documents write, in the bodies of requests that a chat template makes a prompt of.

@@ -72,7 +72,7 @@ test('a canceled response ends without another part', async () => {
   const running = handlers.respond(request('a'));
   await gate.reached();
   await handlers.cancel({ requestId: 'a' });
-  await running;
+  await expect(running).rejects.toMatchObject({ code: 'cancelled' });
   expect(parts).toHaveLength(1);
 });
 
@@ -80,7 +80,7 @@ test.each(['load', 'unload', 'close', 'probe'] as const)('%s ends the responses 
   const gate = new Gate().hold(1);
   const { handlers, parts, close } = await setUp({ parts: gate, respond: () => words('one', 'two') });
   const order: string[] = [];
-  const running = handlers.respond(request('a')).then(() => order.push('response'));
+  const running = handlers.respond(request('a')).catch(({ code }) => order.push(code));
   await gate.reached();
   const tasks = {
     load: () => handlers.load(load),
@@ -90,7 +90,7 @@ test.each(['load', 'unload', 'close', 'probe'] as const)('%s ends the responses 
   };
   await tasks[name]().then(() => order.push(name));
   await running;
-  expect(order).toEqual(['response', name]);
+  expect(order).toEqual(['cancelled', name]);
   expect(parts).toHaveLength(1);
 });
 
