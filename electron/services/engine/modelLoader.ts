@@ -3,6 +3,7 @@
  * has the engine load. A load that fails shows in the status; the model that was in use before it is used on.
  */
 
+import { basename } from 'node:path';
 import type { EngineStatus } from '../../contract/engine';
 import type { ApiSettings, CalibrationPlaces, LoadResult } from '../../contract/engineContract';
 import { ConcertinaError, type ErrorPayload, toErrorPayload } from '../../contract/errors';
@@ -134,7 +135,7 @@ export class ModelLoads {
   private request(path: string, context: ContextSettings, force: boolean): Promise<LoadResult> {
     const { host, calibration, scratch } = this.parts;
     host.work = { key: `${path}|${JSON.stringify(context)}`, loading: true };
-    return host.client.call('load', { path, context, calibration, scratch, force, api: this.api });
+    return host.client.call('load', { path, context, calibration, scratch, force, api: named(this.api, path) });
   }
 
   private onLoaded(result: LoadResult): void {
@@ -231,6 +232,13 @@ export class ModelLoads {
       restarts: status.current.restarts + (report.restartInMs === null || report.asked ? 0 : 1),
     });
   }
+}
+
+/** The name of the file is that of the model, unless an option says otherwise: clients are not told where it lies. */
+function named(api: ApiSettings | null, path: string): ApiSettings | null {
+  if (!api || api.options.some((option) => option === '--alias' || option === '-a')) return api;
+  // an alias ends at a comma
+  return { ...api, options: ['--alias', basename(path).replaceAll(',', ' '), ...api.options] };
 }
 
 // The model that was in use when another one was requested: it goes on being used where that one cannot be had.

@@ -3,6 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { ConcertinaError } from '@/electron/contract/errors';
+import type { ContextOptions } from '@/electron/engine/native/types';
 import { createFakeEngine } from '@/test/fixtures/fakeEngine';
 import { Gate } from '@/test/fixtures/gate';
 import { plan } from '@/test/fixtures/samples';
@@ -334,4 +335,20 @@ test('a load that is on its way when the app closes does not start the process a
   const id = (await services.models.defaultModelId()) ?? '';
   for (let times = 0; times < 3; times++) await services.models.pathOf(id);
   expect(transports).toHaveLength(1);
+});
+
+test('what the API is to have goes to each context, with the name of the file as that of the model', async () => {
+  const contexts: ContextOptions[] = [];
+  const engine = createFakeEngine({ onContext: (options) => contexts.push(options) });
+  const { services, call, addModel, state } = await setUp({ engine, start: false });
+  services.engine.offerApi({ slots: 2, options: ['--ctx-shift'] });
+  services.engine.start();
+  await state('ready');
+  expect(contexts.at(-1)).toMatchObject({ slots: 2, api: true, core: ['--alias', 'tiny.gguf', '--ctx-shift'] });
+  services.engine.offerApi({ slots: 4, options: ['--alias', 'mine'] });
+  await call('models.select', { modelId: await addModel() });
+  expect(contexts.at(-1)).toMatchObject({ slots: 4, core: ['--alias', 'mine'] });
+  services.engine.offerApi(null);
+  await services.engine.reload();
+  expect(contexts.at(-1)).not.toHaveProperty('api');
 });
