@@ -47,11 +47,11 @@ const mostIdleMinutes = 10_080;
 
 export const serveSpec = {
   name: 'serve',
-  takes: '[-- OPTIONS]',
+  takes: '',
   about: 'serves the app to a browser on this machine, and the API of llama-server to programs',
   details: `Prints the address of the app, which includes an access key, and that of the API, which wants the same key unless
---key or --no-key says otherwise. A request that names another model of \`models list\` has it loaded. OPTIONS are those of
-llama-server for its core. Options of the context count for this run alone. Stop it with Ctrl-C.`,
+--key or --no-key says otherwise. A request that names another model of \`models list\` has it loaded. What follows --
+are options of llama-server for its core. Options of the context count for this run alone. Stop it with Ctrl-C.`,
   options: {
     port: { type: 'string', value: 'N', about: 'port on this machine (8170; another free one when that is taken)' },
     host: {

@@ -10,14 +10,16 @@ export function isLoopback(host: string): boolean {
   return loopback.includes(host);
 }
 
-/** Against DNS rebinding: a foreign name that resolves to this machine is not ours. `host`: that the server listens on. */
+/**
+ * Against DNS rebinding: a foreign name that resolves to this machine is not ours. `host`: that the server listens on. Where
+ * other machines reach it, the port may be another one on their way; an address is no name that somebody could rebind.
+ */
 export function isOwnHost(request: IncomingMessage, port: number, host = '127.0.0.1'): boolean {
   const asked = request.headers.host ?? '';
   if (ownHosts(port).includes(asked)) return true;
-  if (isLoopback(host) || !asked.endsWith(`:${port}`)) return false;
-  const name = asked.slice(0, -`:${port}`.length);
-  // an address cannot be bound to another machine, as a name can
-  return name === host || isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0 || isNameOfThisMachine(name);
+  if (isLoopback(host)) return false;
+  const name = asked.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
+  return isLoopback(name) || isIP(name) !== 0 || isNameOfThisMachine(name);
 }
 
 function isNameOfThisMachine(name: string): boolean {

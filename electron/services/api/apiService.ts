@@ -137,6 +137,7 @@ export class ApiService {
   /** Until the model is in use. One that is on its way for the window is not disturbed. */
   private async load(modelId: string | null, signal: AbortSignal): Promise<void> {
     const { engine } = this.options;
+    if (signal.aborted) return;
     if (engine.status().comparing !== null) throw notLoaded('A comparison runs. Ask again when it has ended.');
     const wanted = modelId ?? engine.status().modelId;
     if (isLoaded(engine.status()) && engine.status().modelId === wanted) return;
