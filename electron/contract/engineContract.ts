@@ -121,6 +121,8 @@ const apiPartSchema = z.object({
   status: z.number().int().nullable(),
   /** '' after the first part */
   contentType: z.string(),
+  /** others that the handler sets, on the first part */
+  headers: z.record(z.string(), z.string()).optional(),
   data: z.string(),
 });
 export type ApiPart = z.infer<typeof apiPartSchema>;

@@ -80,6 +80,7 @@ async function serve(args: readonly string[]): Promise<number> {
   console.log(`Chats and settings: ${options.dataFolder}\nStop it with Ctrl-C.`);
   services.engine.offerApi({ slots: options.slots, options: options.coreOptions });
   services.api.restAfter(options.idleMs);
+  services.api.oneModel = options.oneModel;
   services.settings.override(options.settings);
   if (options.model) await selectModel(options.model, services);
   else services.engine.start();
@@ -88,9 +89,9 @@ async function serve(args: readonly string[]): Promise<number> {
 }
 
 /** The key of the page is that of the API too, unless the line says otherwise. */
-function gatewayOf({ host, cors, key, dataFolder }: ServeOptions, services: Services, log: Logger): Gateway {
+function gatewayOf({ hosts, cors, key, dataFolder }: ServeOptions, services: Services, log: Logger): Gateway {
   const given = key === 'kept' ? keptToken(dataFolder) : (key?.given ?? null);
-  return createGateway({ service: services.api, host, cors, log, key: given });
+  return createGateway({ service: services.api, hosts, cors, log, key: given });
 }
 
 function openInspector(selfTestFolder: string): ProcessTransport {
@@ -133,14 +134,14 @@ async function listen(
   options: ServeOptions & { portAsked: boolean },
   served: Pick<ServerOptions, 'page' | 'services' | 'log' | 'gateway'>,
 ): Promise<RunningServer> {
-  const { host, port } = options;
+  const { hosts, port } = options;
   const token = keptToken(options.dataFolder);
   try {
-    return await startServer({ host, port, token, ...served });
+    return await startServer({ hosts, port, token, ...served });
   } catch (error) {
     if ((error as { code?: unknown }).code !== 'EADDRINUSE') throw error;
     if (options.portAsked) throw new UsageError(`Port ${port} is taken. Choose another one with --port.`);
-    return startServer({ host, port: 0, token, ...served });
+    return startServer({ hosts, port: 0, token, ...served });
   }
 }
 

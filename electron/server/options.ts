@@ -21,7 +21,8 @@ import {
 
 export interface ServeOptions {
   port: number;
-  host: string;
+  /** addresses, at least one */
+  hosts: string[];
   dataFolder: string;
   /** a model file to load at start, in place of the remembered one */
   model: string | null;
@@ -33,6 +34,8 @@ export interface ServeOptions {
   cors: string[];
   /** milliseconds; null: the model stays loaded */
   idleMs: number | null;
+  /** requests cannot have another model loaded */
+  oneModel: boolean;
   /** answers of the API that are written at the same time */
   slots: number;
   /** for the core of llama-server */
@@ -56,7 +59,7 @@ are options of llama-server for its core. Options of the context count for this 
     port: { type: 'string', value: 'N', about: 'port on this machine (8170; another free one when that is taken)' },
     host: {
       type: 'string',
-      value: 'ADDRESS',
+      value: 'ADDRESS[,ADDRESS]',
       about: 'to listen on (127.0.0.1); one that other machines reach only with --key, and for the API alone',
     },
     model: { type: 'string', value: 'FILE', about: 'GGUF file to add and load' },
@@ -72,6 +75,7 @@ are options of llama-server for its core. Options of the context count for this 
       value: 'MINUTES',
       about: 'frees the memory of a model that was not used for so long',
     },
+    'one-model': { type: 'boolean', about: 'requests cannot have another model loaded' },
     slots: { type: 'string', value: 'N', about: `answers of the API at the same time (${defaultSlots})` },
     ...contextOptions,
     ...dataOption,
@@ -105,24 +109,27 @@ export function parseServeOptions(args: readonly string[]): ServeOptions & { por
       values['idle-unload'] === undefined
         ? null
         : numberOf('idle-unload', values['idle-unload'], mostIdleMinutes) * 60_000,
+    oneModel: values['one-model'] ?? false,
     slots: values.slots === undefined ? defaultSlots : numberOf('slots', values.slots, mostSlots),
     coreOptions: end < 0 ? [] : coreOptionsOf(args.slice(end + 1)),
   };
 }
 
 /** Whoever reaches the API from another machine must show a key that somebody chose for that. */
-function accessOf(values: ValuesOf<typeof serveSpec.options>): Pick<ServeOptions, 'host' | 'key'> {
+function accessOf(values: ValuesOf<typeof serveSpec.options>): Pick<ServeOptions, 'hosts' | 'key'> {
   const { host = '127.0.0.1', key, 'no-key': noKey } = values;
+  const hosts = host.split(',');
+  const open = hosts.find((one) => !isLoopback(one));
   if (key !== undefined && noKey) throw new UsageError('--key and --no-key say the opposite of each other.');
   if (key !== undefined && !/^[\x21-\x7e]{8,}$/.test(key)) {
     throw new UsageError('--key: at least 8 characters, without spaces and letters beyond ASCII.');
   }
-  if (!isLoopback(host) && isIP(host) === 0)
-    throw new UsageError(`--host ${host}: an address of this machine is needed.`);
-  if (!isLoopback(host) && key === undefined) {
-    throw new UsageError(`--host ${host}: other machines reach this address. Give the API a key with --key.`);
+  const unknown = hosts.find((one) => !isLoopback(one) && isIP(one) === 0);
+  if (unknown !== undefined) throw new UsageError(`--host ${unknown}: an address of this machine is needed.`);
+  if (open !== undefined && key === undefined) {
+    throw new UsageError(`--host ${open}: other machines reach this address. Give the API a key with --key.`);
   }
-  return { host, key: key === undefined ? (noKey ? null : 'kept') : { given: key } };
+  return { hosts, key: key === undefined ? (noKey ? null : 'kept') : { given: key } };
 }
 
 function parseOrigin(text: string): string {

@@ -1,7 +1,7 @@
 /** The headless server: the built page over HTTP and the contract over one WebSocket, for this machine only; and the API, which may listen further. */
 
 import { readFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, isIPv6 } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
@@ -25,7 +25,8 @@ import type { Services } from '../services/services';
 const maxMessageBytes = limits.maxMessage * 6 + 65_536;
 
 export interface ServerOptions {
-  host: string;
+  /** addresses to listen on, at least one */
+  hosts: string[];
   /** 0: any free one */
   port: number;
   /** folder of the built page */
@@ -50,7 +51,7 @@ export interface RunningServer {
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { page, services, log, gateway } = options;
   const access: Access = { token: options.token, port: 0 };
-  const server = createServer(slowClients, (request, response) => {
+  const listener: RequestListener = (request, response) => {
     if (gateway?.handle(request, response, access.port)) return;
     // anything on this machine, and any page in a browser, may send a request: none may end the server
     servePage(page, access, request, response).catch((error: unknown) => {
@@ -58,36 +59,54 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       if (response.headersSent) response.destroy();
       else answer(response, 500, 'This request could not be answered.');
     });
-  });
+  };
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: maxMessageBytes,
     handleProtocols: () => socketProtocol,
   });
-  server.on('upgrade', (request, socket, head) => {
+  function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     // Node hands the connection over without any listener: one that is reset would otherwise end the server
     socket.on('error', () => socket.destroy());
     const refusal = refuseUpgrade(request, access);
-    if (refusal) return refuse(socket, refusal);
-    sockets.handleUpgrade(request, socket, head, (webSocket) => serveSocket(webSocket, services, log));
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port, options.host, resolve);
-  });
-  access.port = (server.address() as AddressInfo).port;
-  const host = reachable[options.host] ?? options.host;
+    if (refusal) refuse(socket, refusal);
+    else sockets.handleUpgrade(request, socket, head, (webSocket) => serveSocket(webSocket, services, log));
+  }
+  const servers: Server[] = [];
+  async function close(): Promise<void> {
+    for (const client of sockets.clients) client.terminate();
+    for (const server of servers) {
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    }
+  }
+  try {
+    for (const host of options.hosts) {
+      const server = createServer(slowClients, listener).on('upgrade', upgrade);
+      await listen(server, access.port || options.port, host);
+      servers.push(server);
+      access.port = (server.address() as AddressInfo).port;
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const first = options.hosts[0] ?? '';
+  const host = reachable[first] ?? first;
   const base = `http://${isIPv6(host) ? `[${host}]` : host}:${access.port}`;
   return {
     port: access.port,
     url: isLoopback(host) ? `${base}/?token=${access.token}` : '',
     api: `${base}/v1`,
-    close: async () => {
-      for (const client of sockets.clients) client.terminate();
-      server.closeAllConnections();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
-    },
+    close,
   };
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
 }
 
 /** where this machine reaches a server that listens on all of its addresses */

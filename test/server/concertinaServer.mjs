@@ -13,23 +13,19 @@ const ours = {
   '--port': 'port',
   '--host': 'host',
   '--model': 'model',
-  '--ctx-size': 'context',
   '--parallel': 'slots',
   '--api-key': 'key',
   '--cors-origins': 'cors',
   '-ctk': 'type-k',
   '-ctv': 'type-v',
 };
-/** what the settings of the app say */
-const dropped = new Set(['--threads', '--n-gpu-layers', '-fa']);
 
-// an answer is compared with others: nothing is drafted, and the cache has llama-server's types
-const values = { 'type-k': 'f16', 'type-v': 'f16' };
+// what llama-server does unless it is told otherwise
+const values = { 'type-k': 'f16', 'type-v': 'f16', cors: '*' };
 const core = [];
 const args = process.argv.slice(2);
 for (let at = 0; at < args.length; at++) {
-  if (dropped.has(args[at])) at++;
-  else if (ours[args[at]]) values[ours[args[at]]] = args[++at];
+  if (ours[args[at]]) values[ours[args[at]]] = args[++at];
   else core.push(args[at]);
 }
 // llama-server divides the context when it is told how many slots there are
@@ -39,5 +35,14 @@ const data = fs.mkdtempSync(path.join(process.env.CONCERTINA_SUITE_DATA ?? '/tmp
 const line = Object.entries({ ...values, data }).flatMap(([name, value]) => [`--${name}`, value]);
 const program = path.join(BUILD, 'app', 'serve.cjs');
 process.env.CONCERTINA_FIRST_PROBE = 'off';
-process.argv = [process.argv[0], program, 'serve', ...line, ...(values.key ? [] : ['--no-key']), '--', ...core];
+process.argv = [
+  process.argv[0],
+  program,
+  'serve',
+  ...line,
+  ...(values.key ? [] : ['--no-key']),
+  '--one-model',
+  '--',
+  ...core,
+];
 createRequire(import.meta.url)(program);

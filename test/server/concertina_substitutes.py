@@ -6,7 +6,9 @@ A skip whose reason starts with "left out: " is counted apart from upstream's ow
 
 Environment, all set by upstreamSuite.mjs:
   SUITE_MODELS    folder of the models that model_variants.py makes
-  SUITE_LEFT_OUT  path of leftOut.json: a list of {"reason": text, "tests": [prefix of a test id, ...]}
+  SUITE_LEFT_OUT  path of leftOut.json: a list of {"reason": text, "tests": [prefix of a test id, ...]}; with "server", of that
+                  one alone
+  SUITE_SERVER    concertina or llama-server
   SUITE_REPORT    path of the file that gets one JSON object a line: {"collected": [id, ...]}, then for each test
                   {"test": id, "outcome": "passed" | "failed" | "skipped" | "left out", "seconds": s, "reason": text}
   SUITE_THREADS   threads of a server
@@ -22,6 +24,7 @@ import sys
 import pytest
 
 MODELS = os.environ["SUITE_MODELS"]
+SERVER = os.environ["SUITE_SERVER"]
 TEST_LIMIT = float(os.environ["SUITE_TEST_LIMIT"])
 LEFT_OUT = "left out: "
 
@@ -132,7 +135,7 @@ def write_line(entry):
 
 def pytest_collection_modifyitems(items):
     with open(os.environ["SUITE_LEFT_OUT"], encoding="utf-8") as file:
-        reasons = json.load(file)
+        reasons = [one for one in json.load(file) if one.get("server", SERVER) == SERVER]
     for item in items:
         for entry in reasons:
             if any(is_named(item.nodeid, prefix) for prefix in entry["tests"]):

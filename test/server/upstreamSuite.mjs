@@ -19,6 +19,8 @@ import { twoAtATime } from '../programs.mjs';
 
 const HERE = import.meta.dirname;
 const BASELINE = path.join(HERE, 'baseline.json');
+const LEFT_OUT = path.join(HERE, 'leftOut.json');
+const OURS = path.join(HERE, 'concertinaServer.mjs');
 const SCRATCH = path.join(BUILD, 'upstream-suite');
 const MODULES = ['pytest', 'requests', 'filelock', 'wget'];
 const OUTCOMES = /** @type {const} */ (['passed', 'failed', 'skipped', 'left out']);
@@ -98,7 +100,8 @@ async function runFile(file, { folder, python, server, threads, fileLimit, testL
     PATH: [path.dirname(process.execPath), process.env.PATH].join(path.delimiter),
     PORT: String(await freePort()),
     SUITE_MODELS: SCRATCH,
-    SUITE_LEFT_OUT: path.join(HERE, 'leftOut.json'),
+    SUITE_LEFT_OUT: LEFT_OUT,
+    SUITE_SERVER: server === OURS ? 'concertina' : 'llama-server',
     SUITE_REPORT: report,
     SUITE_THREADS: threads,
     SUITE_TEST_LIMIT: testLimit,
@@ -207,6 +210,13 @@ function outcomesOf(results) {
   return baseline;
 }
 
+/** What our server does not offer: the reasons of leftOut.json that are its own. */
+const ownReasons = new Set(
+  JSON.parse(fs.readFileSync(LEFT_OUT, 'utf8'))
+    .filter(({ server }) => server)
+    .map(({ reason }) => reason),
+);
+
 /** Tests that pass in the baseline and not here, or fail here alone. @returns {string[]} one line each, with the reason */
 function lostTests(baseline, results) {
   return Object.entries(results).flatMap(([file, { tests }]) => {
@@ -214,6 +224,7 @@ function lostTests(baseline, results) {
     const gone = { outcome: 'gone', reason: 'no such test in this tree' };
     return [...new Set([...Object.keys(before), ...Object.keys(tests)])].flatMap((name) => {
       const { outcome, reason } = tests[name] ?? gone;
+      if (outcome === 'left out' && ownReasons.has(reason)) return [];
       const lost = outcome === 'failed' ? before[name] !== 'failed' : outcome !== 'passed' && before[name] === 'passed';
       return lost ? [`${file}::${name}: ${reason}`] : [];
     });
@@ -278,7 +289,7 @@ async function main(args) {
       'test-limit': { type: 'string', default: '60' },
     },
   });
-  const server = path.resolve(values.server ?? path.join(HERE, 'concertinaServer.mjs'));
+  const server = path.resolve(values.server ?? OURS);
   if (!fs.existsSync(server))
     throw new PrepareError(`${server} does not exist. Build it, or name another by --server.`);
   const python = await findPython(values.python);

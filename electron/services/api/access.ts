@@ -11,13 +11,13 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * Against DNS rebinding: a foreign name that resolves to this machine is not ours. `host`: that the server listens on. Where
+ * Against DNS rebinding: a foreign name that resolves to this machine is not ours. `hosts`: that the server listens on. Where
  * other machines reach it, the port may be another one on their way; an address is no name that somebody could rebind.
  */
-export function isOwnHost(request: IncomingMessage, port: number, host = '127.0.0.1'): boolean {
+export function isOwnHost(request: IncomingMessage, port: number, hosts: readonly string[] = ['127.0.0.1']): boolean {
   const asked = request.headers.host ?? '';
   if (ownHosts(port).includes(asked)) return true;
-  if (isLoopback(host)) return false;
+  if (hosts.every(isLoopback)) return false;
   const name = asked.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
   return isLoopback(name) || isIP(name) !== 0 || isNameOfThisMachine(name);
 }

@@ -45,6 +45,8 @@ export interface RunningRequest {
 export type OnPart = (part: ApiPart, taken: (bytes: number) => void) => void;
 
 export class ApiService {
+  /** requests cannot have another model loaded, and see no other */
+  oneModel = false;
   /** a request has begun or ended */
   readonly changed = new Emitter<RunningRequest[]>();
   private readonly running = new Map<string, RunningRequest>();
@@ -116,6 +118,7 @@ export class ApiService {
 
   /** Null: the model in use answers, whatever the name says, as llama-server does. Rejects where none is. */
   private async idOf(name: string): Promise<string | null> {
+    if (this.oneModel) return null;
     const { modelId } = this.options.engine.status();
     const found = (await this.usable()).filter((entry) => isNamed(entry, name));
     const entry = found.find(({ id }) => id === modelId) ?? found[0];
@@ -165,7 +168,9 @@ export class ApiService {
   async models(signal: AbortSignal): Promise<unknown> {
     const status = this.options.engine.status();
     const ours = isLoaded(status) ? await this.ownList(signal) : null;
-    const others = (await this.usable()).filter(({ id }) => ours === null || id !== status.modelId);
+    const others = (this.oneModel && ours !== null ? [] : await this.usable()).filter(
+      ({ id }) => ours === null || id !== status.modelId,
+    );
     const names = others.map(({ fileName }) => fileName);
     const listed = others.map((entry) => ({
       // a name that several have says nothing

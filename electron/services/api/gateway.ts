@@ -16,7 +16,7 @@ export interface GatewayOptions {
   key: string | null;
   cors: Cors;
   /** that the server listens on */
-  host: string;
+  hosts: readonly string[];
   log: Logger;
   limits?: Partial<GatewayLimits>;
   after?: After;
@@ -45,13 +45,13 @@ export interface Gateway {
 }
 
 export function createGateway(options: GatewayOptions): Gateway {
-  const { service, key, cors, host, log, after = afterTimer } = options;
+  const { service, key, cors, hosts, log, after = afterTimer } = options;
   const limits = { ...usualLimits, ...options.limits };
   let running = 0;
 
   async function answer(request: IncomingMessage, response: ServerResponse, port: number): Promise<void> {
     const { method = '', url = '' } = request;
-    if (!isOwnHost(request, port, host)) throw forbidden('This host name is not served.');
+    if (!isOwnHost(request, port, hosts)) throw forbidden('This host name is not served.');
     const allowed = mayAsk(request, port, cors);
     for (const [name, value] of Object.entries(corsHeaders(request, allowed))) response.setHeader(name, value ?? '');
     // browsers show no key when they ask beforehand
@@ -238,10 +238,10 @@ class Sender {
     response.on('close', () => this.stopWatch?.());
   }
 
-  add({ status, contentType, data }: Parameters<OnPart>[0], taken: (bytes: number) => void): void {
+  add({ status, contentType, headers, data }: Parameters<OnPart>[0], taken: (bytes: number) => void): void {
     if (this.response.destroyed) return;
     this.tell = taken;
-    if (status !== null) this.begin(status, contentType);
+    if (status !== null) this.begin(status, { ...headers, 'Content-Type': contentType });
     this.untold += Buffer.byteLength(data);
     if (status !== null && !this.isStream) {
       this.held = data;
@@ -265,11 +265,11 @@ class Sender {
     else this.response.destroy();
   }
 
-  private begin(status: number, contentType: string): void {
+  private begin(status: number, headers: Record<string, string>): void {
     this.hasBegun = true;
-    this.isStream = contentType.startsWith('text/event-stream');
+    this.isStream = headers['Content-Type']?.startsWith('text/event-stream') === true;
     this.response.statusCode = status;
-    this.response.setHeader('Content-Type', contentType);
+    this.response.setHeaders(new Map(Object.entries(headers)));
     this.response.setHeader('X-Content-Type-Options', 'nosniff');
     // a proxy in between is not to wait for the end
     if (this.isStream) this.response.setHeader('X-Accel-Buffering', 'no');

@@ -99,6 +99,8 @@ std::shared_ptr<Context> Context::create(std::shared_ptr<Model> model, const Con
     ContextOptions options = asked;
     if (core.n_ctx > 0) options.nCtx = core.n_ctx;
     if (core.cpuparams.n_threads > 0) options.threads = core.cpuparams.n_threads;
+    if (core.flash_attn_type != LLAMA_FLASH_ATTN_TYPE_AUTO)
+        options.flashAttention = core.flash_attn_type == LLAMA_FLASH_ATTN_TYPE_ENABLED ? "on" : "off";
     llama_context_params params = paramsFor(options, core, *context);
     params.abort_callback = aborted;
     params.abort_callback_data = context.get();

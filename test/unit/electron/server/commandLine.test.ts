@@ -152,7 +152,8 @@ test('the exit code says whether it failed, did not fit or was canceled', () => 
 
 test('without arguments it serves this machine from the home folder', () => {
   expect(parseServeOptions([])).toEqual({
-    host: '127.0.0.1',
+    hosts: ['127.0.0.1'],
+    oneModel: false,
     port: defaultPort,
     portAsked: false,
     dataFolder: join(os.homedir(), '.concertina'),
@@ -169,7 +170,7 @@ test('without arguments it serves this machine from the home folder', () => {
 test('what is said of the API is read from the line', () => {
   const line = '--host 0.0.0.0 --key secret-key --cors http://localhost:3000,localhost --idle-unload 30 --slots 2';
   expect(parseServeOptions(`${line} --context 4096 -- --ctx-shift --alias -m`.split(' '))).toMatchObject({
-    ...{ host: '0.0.0.0', key: { given: 'secret-key' }, cors: ['http://localhost:3000', 'localhost'] },
+    ...{ hosts: ['0.0.0.0'], key: { given: 'secret-key' }, cors: ['http://localhost:3000', 'localhost'] },
     ...{ idleMs: 1_800_000, slots: 2, settings: { context: { nCtx: 4096 } } },
     coreOptions: ['--ctx-shift', '--alias', '-m'],
   });

@@ -28,7 +28,7 @@ async function setUp(gateway?: Gateway, host = '127.0.0.1') {
   const services = { call, events, engine: { memory: { watch: () => release } } } as unknown as Services;
   const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
   const server = await startServer({
-    host,
+    hosts: [host],
     port: 0,
     page,
     token: 'a-token-of-the-test',
@@ -105,7 +105,7 @@ test('the page comes with the content policy; other paths, methods and host name
 test('the API answers on the port of the page, which keeps its paths', async () => {
   const service = { answer: vi.fn(), look: vi.fn(), models: async () => ({ data: [] }), isReady: () => true };
   const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
-  const gateway = createGateway({ service, key: 'the key', cors: [], host: '127.0.0.1', log });
+  const gateway = createGateway({ service, key: 'the key', cors: [], hosts: ['127.0.0.1'], log });
   const { port, token, api } = await setUp(gateway);
   expect(api).toBe(`http://127.0.0.1:${port}/v1`);
   expect((await get(port, '/v1/models')).status).toBe(401);

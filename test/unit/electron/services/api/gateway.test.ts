@@ -30,7 +30,7 @@ async function setUp(options: Partial<GatewayOptions> & { answer?: Answer; ready
     models: async () => ({ object: 'list', data: [] }),
     isReady: () => ready,
   };
-  const gateway = createGateway({ service, key, cors: [], host: '127.0.0.1', log, ...others });
+  const gateway = createGateway({ service, key, cors: [], hosts: ['127.0.0.1'], log, ...others });
   const server = createServer((request, response) => {
     if (!gateway.handle(request, response, port)) response.writeHead(200).end('the page');
   });
@@ -171,7 +171,7 @@ test('a foreign host name is refused, with the key too', async () => {
 });
 
 test('a server that other machines reach is reached by address, and still by no foreign name', async () => {
-  const { port } = await setUp({ host: '0.0.0.0' });
+  const { port } = await setUp({ hosts: ['0.0.0.0'] });
   const status = async (host: string) =>
     (await ask(port, '/v1/models', { headers: { ...withKey, Host: host } })).status;
   expect(await status(`192.168.1.5:${port}`)).toBe(200);
