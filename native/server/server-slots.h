@@ -9,6 +9,7 @@
 
 struct server_context;
 struct server_context_impl;
+struct server_queue;
 struct server_slot;
 
 struct server_slots_access {
@@ -34,6 +35,11 @@ struct server_slots_access {
     static int prepare(server_context & server, int id_slot, const std::vector<llama_token> & prompt);
     // Inside `body` only. After the cells of the slot's sequence were written, as by llama_state_seq_load_file, or removed.
     static void set_tokens(server_context & server, int id_slot, const std::vector<llama_token> & tokens);
+
+    // Does `work` on the thread of the loop. `long_work`: a second thread answers questions about the state meanwhile, as in
+    // server_queue::yield_to_queue(). Waking it and waiting until it rests again costs more than the next step of an answer is worth
+    // to such a question, so short work goes without.
+    static void yield(server_queue & queue, bool long_work, std::function<void()> && work);
 
     // llama_decode() returned 2: its abort callback said so. The tasks in the batch end with an error, their slots keep the
     // tokens that were evaluated before. Returns true: the batch is done.

@@ -67,6 +67,11 @@ void server_slots_access::set_tokens(server_context & server, int id_slot, const
     prompt.tokens.insert(tokens);
 }
 
+void server_slots_access::yield(server_queue & queue, bool long_work, std::function<void()> && work) {
+    if (!long_work) { return work(); }
+    queue.yield_to_queue(std::move(work));
+}
+
 bool server_slots_access::abort(server_context_impl & server) {
     const llama_model * model = server.model_tgt;
     const bool whole = llama_model_is_recurrent(model) || llama_model_is_hybrid(model);
