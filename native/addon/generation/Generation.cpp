@@ -5,15 +5,20 @@
 #include "common.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <thread>
 #include <utility>
 
 namespace concertina {
 namespace {
 
-double since(std::chrono::steady_clock::time_point start) {
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-}
+// How long tokens gather before they are handed on: half a frame of a window. To wake this thread and that of JavaScript for each
+// token takes time from the threads that compute the next one, which may need all cores.
+constexpr auto gathering = std::chrono::milliseconds(8);
+
+// times of ggml_time_us(), which is the core's clock
+double milliseconds(int64_t from, int64_t to) { return static_cast<double>(to - from) / 1000; }
 
 } // namespace
 
@@ -48,8 +53,9 @@ GenerateResult Generation::run() {
     llama_perf_context_reset(context.handle);
     try {
         server_response_reader reader = context.scheduler->reader();
-        posted = Clock::now();
+        posted = ggml_time_us();
         reader.post_task(taskFor(reader));
+        reader.states.clear(); // it would parse the whole answer at each token, for the JSON of an API
         result.stopReason = follow(reader, answer);
     } catch (...) {
         context.synchronize();
@@ -133,7 +139,7 @@ server_task Generation::taskFor(server_response_reader & reader) {
     task.params.stream = true;
     task.params.return_progress = true;
     task.params.return_tokens = true;
-    task.params.timings_per_token = context.scheduler->speculates(); // brings the counts of drafts
+    task.params.timings_per_token = true;
     task.params.n_predict = request.maxTokens > 0 ? request.maxTokens : -1;
     task.params.antiprompt = request.stop;
     task.params.antiprompt.insert(task.params.antiprompt.end(), prompt.stops.begin(), prompt.stops.end());
@@ -143,15 +149,17 @@ server_task Generation::taskFor(server_response_reader & reader) {
 
 std::string Generation::follow(server_response_reader & reader, AnswerStream & answer) {
     while (reader.has_next()) {
-        const server_task_result_ptr next = reader.next([this] { return cancelled(); });
-        if (!next || cancelled()) return "cancelled";
-        if (next->is_error()) explain(*next);
-        if (auto * step = dynamic_cast<server_task_result_cmpl_partial *>(next.get())) {
+        const server_task_result_ptr result = next(reader);
+        auto * step = dynamic_cast<server_task_result_cmpl_partial *>(result.get());
+        // tokens that were chosen before the stop still count
+        if (!result || (cancelled() && !step)) return "cancelled";
+        if (result->is_error()) explain(*result);
+        if (step) {
             if (step->is_progress)
-                prefilled(step->progress);
+                prefilled(*step);
             else if (!step->is_begin)
                 take(*step, answer);
-        } else if (auto * end = dynamic_cast<server_task_result_cmpl_final *>(next.get())) {
+        } else if (auto * end = dynamic_cast<server_task_result_cmpl_final *>(result.get())) {
             if (end->stop == STOP_TYPE_EOS) return "end-of-turn";
             if (end->stop == STOP_TYPE_WORD || answer.stopped())
                 return answer.stoppedByTemplate() ? "end-of-turn" : "stop-string";
@@ -161,10 +169,22 @@ std::string Generation::follow(server_response_reader & reader, AnswerStream & a
     return "cancelled";
 }
 
-void Generation::prefilled(const result_prompt_progress & progress) {
+// What comes next; none: canceled, and everything was taken. Behind the first token what is there is taken at once, and then, after
+// a while, what came in it.
+server_task_result_ptr Generation::next(server_response_reader & reader) const {
+    const int patience = std::exchange(reader.polling_interval_seconds, 0);
+    server_task_result_ptr waiting = reader.next([] { return true; });
+    reader.polling_interval_seconds = patience;
+    if (waiting || cancelled()) return waiting;
+    if (result.ttftMs > 0) std::this_thread::sleep_for(gathering);
+    return reader.next([this] { return cancelled(); });
+}
+
+void Generation::prefilled(const server_task_result_cmpl_partial & step) {
+    const result_prompt_progress & progress = step.progress;
     result.cachedTokens = progress.cache;
     result.rereadTokens = wanted - std::min(wanted, result.cachedTokens);
-    result.promptMs = announced ? since(posted) : 0;
+    result.promptMs = announced ? milliseconds(posted, step.stats.t_prompt_last) : 0;
     announced = true;
     context.setUsed(progress.processed);
     if (!events.prefill) return;
@@ -175,7 +195,7 @@ void Generation::prefilled(const result_prompt_progress & progress) {
 void Generation::take(const server_task_result_cmpl_partial & step, AnswerStream & answer) {
     const llama_vocab * vocab = context.model->vocab();
     const llama_token token = step.tokens.at(0);
-    chosenMs = since(request.called);
+    chosenMs = milliseconds(request.called, step.stats.t_gen_last);
     if (result.ttftMs == 0) {
         result.ttftMs = chosenMs;
     } else {

@@ -10,7 +10,6 @@
 #include "server/Scheduler.h"
 
 #include <atomic>
-#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -28,7 +27,7 @@ struct GenerateRequest : PromptOptions, GrammarOptions {
     int candidates = 0; // likeliest tokens to report at each step
     bool ignoreEnd = false; // no mark of the end is chosen: for measurements
     DraftTrial trial; // of the chat, where the context can draft tokens
-    std::chrono::steady_clock::time_point called = std::chrono::steady_clock::now();
+    int64_t called = ggml_time_us();
 
     CONCERTINA_FIELDS(sampling, now, jsonSchema, grammar, continueFrom, stop, maxTokens, candidates, ignoreEnd, trial)
 };
@@ -88,8 +87,6 @@ public:
     GenerateResult run();
 
 private:
-    using Clock = std::chrono::steady_clock;
-
     bool cancelled() const;
     void preparePrompt();
     void goOn();
@@ -98,7 +95,8 @@ private:
     server_task taskFor(server_response_reader & reader);
     // what the core sends, until the answer ends; returns the stop reason
     std::string follow(server_response_reader & reader, AnswerStream & answer);
-    void prefilled(const result_prompt_progress & progress);
+    server_task_result_ptr next(server_response_reader & reader) const;
+    void prefilled(const server_task_result_cmpl_partial & step);
     void take(const server_task_result_cmpl_partial & step, AnswerStream & answer);
     bool mayDraft() const;
     void speculate(int64_t written, double stepMs);
@@ -115,7 +113,7 @@ private:
     std::vector<llama_token> tokens; // of the prompt
     std::vector<llama_token> answered;
     common_params_sampling sampling;
-    Clock::time_point posted;
+    int64_t posted = 0;
     bool announced = false; // the beginning of the prefill
     size_t wanted = 0; // of the prompt, in the cache when the answer was asked for
     GenerateResult result;
