@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import { BUILD, ROOT } from '../../native/prepare/paths.mjs';
 import { modelFile } from '../models.mjs';
 import { number, runCommand, table } from './command.mjs';
-import { contextOptions, loadEngine } from './quality/engine.mjs';
+import { contextOptions, fill, loadEngine } from './quality/engine.mjs';
 import { median } from './speed/report.mjs';
 
 const CONTINUED = 64;
@@ -37,7 +37,10 @@ async function main() {
   const engine = await loadEngine();
   const model = await engine.loadModel(modelFile(values.model), { gpuLayers: -1 });
   try {
-    const tokens = fill(model, fs.readFileSync(values.text, 'utf8'), number('--tokens', values.tokens, 1, 1 << 20));
+    const tokens = fill(
+      model.tokenize(fs.readFileSync(values.text, 'utf8')),
+      number('--tokens', values.tokens, 1, 1 << 20),
+    );
     const rows = values.types.split(',').map((type) => ({ type, rounds: [] }));
     for (let round = 0; round < rounds; round++) {
       for (const row of rows) {
@@ -50,12 +53,6 @@ async function main() {
     await model.dispose();
     fs.rmSync(folder, { recursive: true, force: true });
   }
-}
-
-/** The text, over and over, until there is enough of it. */
-function fill(model, text, wanted) {
-  const once = model.tokenize(text);
-  return Int32Array.from({ length: wanted }, (_, at) => once[at % once.length] ?? 0);
 }
 
 async function measure(model, type, tokens, file) {

@@ -23,3 +23,8 @@ export async function loadEngine() {
 export function contextOptions({ typeK, typeV }, nCtx, threads) {
   return { nCtx, typeK, typeV, flashAttention: /** @type {const} */ ('auto'), threads, batch: 512 };
 }
+
+/** The tokens of a text, over and over, until there are enough. @param {Int32Array} once at least one @param {number} wanted */
+export function fill(once, wanted) {
+  return Int32Array.from({ length: wanted }, (_, at) => once[at % once.length] ?? 0);
+}
