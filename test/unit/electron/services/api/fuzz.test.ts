@@ -99,7 +99,7 @@ function requestOf(random: Random, port: number): Buffer {
 
 test('1000 requests of chance end, and the server serves on', { timeout: 120_000 }, async () => {
   const { services } = await setUpServices({ engine: createFakeEngine({ api: { marks: ['<|im_end|>'] } }) });
-  const gateway = createGateway({ service: services.api, key, cors: [], host: '127.0.0.1', log: silentLogger });
+  const gateway = createGateway({ service: services.api, key, cors: [], hosts: ['127.0.0.1'], log: silentLogger });
   const server = createServer((request, response) => {
     if (!gateway.handle(request, response, port)) response.writeHead(404).end();
   });
