@@ -42,6 +42,10 @@ const STAGES = {
     return withExit(code, closingLine(output));
   },
   engine: (patterns) => vitest('engine', patterns),
+  server: async () => {
+    const { code, output } = await node([path.join(ROOT, 'test', 'server', 'upstreamSuite.mjs')], { capture: true });
+    return withExit(code, closingLine(output));
+  },
   e2e: async (patterns) => {
     const report = path.join(RESULTS, 'e2e.json');
     fs.rmSync(report, { force: true });

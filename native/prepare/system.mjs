@@ -80,6 +80,12 @@ const TESTS = [
     found: () => ['liberation', 'liberation2'].some((name) => fs.existsSync(`/usr/share/fonts/truetype/${name}`)),
     apt: ['fonts-liberation'],
   },
+  ...['pytest', 'requests', 'filelock', 'wget'].map((module) => ({
+    what: `Python 3 with ${module}`,
+    why: "runs llama.cpp's own tests of its server against ours",
+    found: () => hasPython(module),
+    apt: [`python3-${module}`],
+  })),
   // SIMD levels that this CPU has not: test/native/run.mjs skips what is missing
   {
     what: 'a C++ compiler for 64-bit Arm',
@@ -111,6 +117,15 @@ const TESTS = [
     optional: true,
   },
 ];
+
+function hasPython(module) {
+  try {
+    execFileSync('python3', ['-c', `import ${module}`], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** @returns {Requirement} */
 function library(soname, apt) {
