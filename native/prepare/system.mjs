@@ -57,6 +57,8 @@ const BUILD = [
   { what: 'ccache', why: 'rebuilds faster', found: () => hasCommand('ccache'), apt: ['ccache'], optional: true },
 ];
 
+export const PYTHON_MODULES = ['pytest', 'requests', 'filelock', 'wget'];
+
 const ELECTRON_LIBRARY = 'loaded by Electron';
 
 /** @type {Requirement[]} Needed where the Electron window tests run: Linux. */
@@ -80,10 +82,10 @@ const TESTS = [
     found: () => ['liberation', 'liberation2'].some((name) => fs.existsSync(`/usr/share/fonts/truetype/${name}`)),
     apt: ['fonts-liberation'],
   },
-  ...['pytest', 'requests', 'filelock', 'wget'].map((module) => ({
+  ...PYTHON_MODULES.map((module) => ({
     what: `Python 3 with ${module}`,
     why: "runs llama.cpp's own tests of its server against ours",
-    found: () => hasPython(module),
+    found: () => findPython() !== undefined,
     apt: [`python3-${module}`],
   })),
   // SIMD levels that this CPU has not: test/native/run.mjs skips what is missing
@@ -118,13 +120,16 @@ const TESTS = [
   },
 ];
 
-function hasPython(module) {
-  try {
-    execFileSync('python3', ['-c', `import ${module}`], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
+/** The first Python that has all of what the tests import: packages of apt are those of the system's own. */
+export function findPython(candidates = ['python3', '/usr/bin/python3']) {
+  return candidates.find((python) => {
+    try {
+      execFileSync(python, ['-c', `import ${PYTHON_MODULES.join(', ')}`], { stdio: 'ignore' });
+      return true;
+    } catch {
+      return false;
+    }
+  });
 }
 
 /** @returns {Requirement} */

@@ -2,9 +2,11 @@
 // Included by server-context.cpp (patch server-slots) and by the addon; the bodies are in server-slots.inl.
 #pragma once
 
+#include "common.h"
 #include "llama.h"
 
 #include <functional>
+#include <list>
 #include <vector>
 
 struct server_context;
@@ -33,7 +35,11 @@ struct server_slots_access {
     // Inside `body` only. The slot for a task with this prompt: `id_slot` if no task runs in it, else one that is idle, else
     // `id_slot` all the same. Into an empty one comes what the prompt cache in RAM has of the prompt.
     static int prepare(server_context & server, int id_slot, const std::vector<llama_token> & prompt);
-    // Inside `body` only. After the cells of the slot's sequence were written, as by llama_state_seq_load_file, or removed.
+    // Inside `body` only. States of the slot's sequence at former lengths, the shortest first, of what cannot be rolled back
+    // (sliding windows, recurrent layers): the next prompt goes on from the longest of which it begins with the tokens.
+    static std::list<common_prompt_checkpoint> & checkpoints(server_context & server, int id_slot);
+    // Inside `body` only. After the cells of the slot's sequence were written, as by llama_state_seq_load_file, or removed. It
+    // has no checkpoints then.
     static void set_tokens(server_context & server, int id_slot, const std::vector<llama_token> & tokens);
 
     // Does `work` on the thread of the loop. `long_work`: a second thread answers questions about the state meanwhile, as in

@@ -61,6 +61,10 @@ int server_slots_access::prepare(server_context & server, int id_slot, const std
     return slot->id;
 }
 
+std::list<common_prompt_checkpoint> & server_slots_access::checkpoints(server_context & server, int id_slot) {
+    return server.impl->slots.at(id_slot).prompt.checkpoints;
+}
+
 void server_slots_access::set_tokens(server_context & server, int id_slot, const std::vector<llama_token> & tokens) {
     server_prompt & prompt = server.impl->slots.at(id_slot).prompt;
     prompt.clear();

@@ -14,7 +14,8 @@ import net from 'node:net';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { BUILD, ROOT, TREE } from '../../native/prepare/paths.mjs';
-import { cli, must, PrepareError, run, withLock } from '../../native/prepare/process.mjs';
+import { cli, must, PrepareError, withLock } from '../../native/prepare/process.mjs';
+import { findPython, PYTHON_MODULES } from '../../native/prepare/system.mjs';
 import { twoAtATime } from '../programs.mjs';
 
 const HERE = import.meta.dirname;
@@ -22,7 +23,6 @@ const BASELINE = path.join(HERE, 'baseline.json');
 const LEFT_OUT = path.join(HERE, 'leftOut.json');
 const OURS = path.join(HERE, 'concertinaServer.mjs');
 const SCRATCH = path.join(BUILD, 'upstream-suite');
-const MODULES = ['pytest', 'requests', 'filelock', 'wget'];
 const OUTCOMES = /** @type {const} */ (['passed', 'failed', 'skipped', 'left out']);
 
 /**
@@ -34,14 +34,12 @@ const OUTCOMES = /** @type {const} */ (['passed', 'failed', 'skipped', 'left out
  *   folder: where pytest runs; limits in seconds
  */
 
-/** The first Python that has what upstream's tests import. */
-async function findPython(wanted) {
-  const candidates = wanted ? [wanted] : ['python3', '/usr/bin/python3'];
-  for (const python of candidates)
-    if ((await run(python, ['-c', `import ${MODULES.join(', ')}`])).code === 0) return python;
-  const packages = MODULES.map((name) => `python3-${name}`).join(' ');
+function pythonFor(wanted) {
+  const python = findPython(wanted ? [wanted] : undefined);
+  if (python) return python;
+  const packages = PYTHON_MODULES.map((name) => `python3-${name}`).join(' ');
   throw new PrepareError(
-    `${candidates.join(' and ')} cannot import ${MODULES.join(', ')}. On Debian: apt-get install ${packages}`,
+    `${wanted ?? 'python3'} cannot import ${PYTHON_MODULES.join(', ')}. On Debian: apt-get install ${packages}`,
   );
 }
 
@@ -292,7 +290,7 @@ async function main(args) {
   const server = path.resolve(values.server ?? OURS);
   if (!fs.existsSync(server))
     throw new PrepareError(`${server} does not exist. Build it, or name another by --server.`);
-  const python = await findPython(values.python);
+  const python = pythonFor(values.python);
   if (values['write-baseline'] && values.files) throw new PrepareError('a baseline has all files: leave out --files');
   const startedAt = Date.now();
   const results = await withLock(`${SCRATCH}.lock`, () => runFiles({ ...values, server, python }), console.error);

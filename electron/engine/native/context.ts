@@ -136,6 +136,11 @@ export class NativeContext implements Context {
     return this.#raw.rewinds;
   }
 
+  checkpoints(): Int32Array {
+    this.#guard.check();
+    return coded(() => this.#raw.checkpoints());
+  }
+
   get sessionLabel(): string {
     this.#guard.check();
     return this.#raw.sessionLabel;

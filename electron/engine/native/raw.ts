@@ -28,7 +28,16 @@ type OnProgress = (fractions: number[]) => void;
 export interface RawContext
   extends Pick<
     Context,
-    'effective' | 'contextUsed' | 'rewinds' | 'sessionLabel' | 'tokens' | 'clear' | 'memory' | 'devices' | 'dispose'
+    | 'effective'
+    | 'contextUsed'
+    | 'rewinds'
+    | 'checkpoints'
+    | 'sessionLabel'
+    | 'tokens'
+    | 'clear'
+    | 'memory'
+    | 'devices'
+    | 'dispose'
   > {
   generate(
     prompt: ChatMessage[] | Int32Array,

@@ -224,8 +224,10 @@ export interface Context {
   evaluateAgainst(tokens: Int32Array, path: string, options?: FileEvaluation): Promise<Quality>;
   /** the tokens in the KV cache; code `busy` during an answer */
   tokens(): Int32Array;
-  /** any number of its last tokens can be forgotten; else a prompt that does not continue them all is read from its start */
+  /** any number of its last tokens can be forgotten; else a prompt that does not continue them all goes on from a checkpoint */
   readonly rewinds: boolean;
+  /** lengths of `tokens()` to which a cache that does not rewind can go back, the shortest first; code `busy` during an answer */
+  checkpoints(): Int32Array;
   /** what a session must agree in to be restored here: one "name value" a line */
   readonly sessionLabel: string;
   /** KV cache and its tokens to a file; bytes written. Code `cancelled`: there is no file */

@@ -104,7 +104,7 @@ export class SessionKeeper {
     const held = context.tokens();
     // an answer that goes on has all of its own tokens here still, which its text need not give again
     if (continueFrom && continues(held, await model.chatTokens(request.messages, { now }))) return false;
-    const kept = sparedBy(held, prompt, context.rewinds);
+    const kept = sparedBy(held, prompt, context.rewinds, context.checkpoints());
     let found = await this.best(store, context, prompt, kept);
     const lost = held.length - (found ? 0 : kept);
     if (held.length >= minTokens && lost >= Math.min(minTokens, held.length / 2)) {
@@ -170,7 +170,7 @@ export class SessionKeeper {
     for (const meta of store.list()) {
       if (meta.label !== label || meta.tokens > context.effective.nCtx) continue;
       const tokens = await store.tokensOf(meta);
-      const spared = tokens ? sparedBy(tokens, prompt, context.rewinds) : 0;
+      const spared = tokens ? sparedBy(tokens, prompt, context.rewinds, meta.checkpoints) : 0;
       if (spared > (best?.spared ?? kept)) best = { meta, spared };
     }
     if (!best || !this.options) return null;
@@ -244,7 +244,7 @@ export class SessionKeeper {
       if (meta.label !== label) continue;
       const saved = await store.tokensOf(meta);
       if (!saved) continue;
-      const spared = sparedBy(saved, tokens, context.rewinds);
+      const spared = sparedBy(saved, tokens, context.rewinds, meta.checkpoints);
       if (spared > (covering?.spared ?? 0)) covering = { meta, spared };
       if (saved.length - spared <= saved.length * slack) replaced.push(meta);
     }

@@ -67,11 +67,17 @@ export function commonPrefix(a: Int32Array, b: Int32Array): number {
 
 /**
  * Tokens of the prompt that need not be read again when the cache holds `held`. `rewinds`: the cache can forget its last
- * tokens; where it cannot (sliding window, recurrent state) all of them must be continued.
+ * tokens; where it cannot (sliding window, recurrent state) all of them must be continued, or those up to a checkpoint.
  */
-export function sparedBy(held: Int32Array, prompt: Int32Array, rewinds: boolean): number {
+export function sparedBy(
+  held: Int32Array,
+  prompt: Int32Array,
+  rewinds: boolean,
+  checkpoints: ArrayLike<number> = [],
+): number {
   const common = commonPrefix(held, prompt);
-  return rewinds || common === held.length ? common : 0;
+  if (rewinds || common === held.length) return common;
+  return Math.max(0, ...Array.from(checkpoints).filter((length) => length <= common));
 }
 
 // Runs a task once nothing has been asked for a while.

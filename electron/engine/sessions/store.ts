@@ -82,6 +82,7 @@ export class SessionStore {
       const at = this.now();
       const meta: SessionMeta = {
         ...{ version: 1, id, ...made, label: context.sessionLabel, bytes },
+        ...(context.rewinds ? {} : { checkpoints: [...context.checkpoints()] }),
         ...{ tokens: tokens.length, tokensHash: hashOf(encoded), createdAt: at, lastUsed: at },
       };
       await this.writeMeta(meta);
@@ -219,6 +220,8 @@ const sessionMetaSchema = z.object({
   lastUsed: z.number(),
   /** tokens per second at which its text was read; 0: not measured */
   readingRate: z.number().nonnegative(),
+  /** of a cache that does not rewind: lengths to which it can go back */
+  checkpoints: z.array(z.number().int().nonnegative()).optional(),
 });
 export type SessionMeta = z.infer<typeof sessionMetaSchema>;
 

@@ -117,6 +117,7 @@ std::shared_ptr<Context> Context::create(std::shared_ptr<Model> model, const Con
             context->model->path + " cannot write text: it is an embedding or diffusion model", "Choose a chat model.");
     }
     describe(*context, options);
+    context->checkpointBytes = core.n_ctx_checkpoints * core.n_parallel * bytesOfCheckpoint(context->handle);
     if (!dry) {
         static_cast<Placement &>(context->effective) = placementOf(context->handle);
         const std::lock_guard<std::mutex> making(context->model->makingContext);
@@ -127,8 +128,8 @@ std::shared_ptr<Context> Context::create(std::shared_ptr<Model> model, const Con
         context->scheduler = std::make_unique<Scheduler>(context->handle, std::move(core));
     }
     context->effective.kernels = kernelUses(*context->model, params.type_k, params.type_v, context->effective.nCtx);
-    context->lastBytes = partBytes(context->handle);
-    context->lastDevices = deviceUse(context->handle);
+    context->lastBytes = partBytes(context->handle, context->checkpointBytes);
+    context->lastDevices = deviceUse(context->handle, context->checkpointBytes);
     return context;
 }
 
@@ -186,6 +187,13 @@ size_t Context::commonPrefix(const std::vector<llama_token> & prompt) const {
 void Context::synchronize() {
     tokens = scheduler->tokens(slot);
     usedTokens = tokens.size();
+    scheduler->call([this] { listCheckpoints(); });
+}
+
+// Inside Scheduler::call only.
+void Context::listCheckpoints() {
+    checkpoints.clear();
+    for (const auto & one : scheduler->checkpoints(slot)) checkpoints.push_back(static_cast<int32_t>(one.n_tokens));
 }
 
 void Context::clear() {
@@ -197,18 +205,25 @@ bool Context::rewinds() const {
     return !llama_model_is_recurrent(weights) && !llama_model_is_hybrid(weights) && llama_model_n_swa(weights) == 0;
 }
 
-void Context::adopt(const std::function<std::vector<llama_token>(llama_seq_id sequence)> & restore) {
+void Context::adopt(const std::function<std::vector<llama_token>(llama_seq_id sequence)> & restore,
+    std::list<common_prompt_checkpoint> states) {
     slot = scheduler->adopt([&](int free) { return tokens = restore(free); });
     usedTokens = tokens.size();
+    scheduler->call([&] {
+        if (!tokens.empty() && !states.empty() && scheduler->holds(slot, tokens))
+            scheduler->checkpoints(slot) = std::move(states);
+        listCheckpoints();
+    });
 }
 
 PartBytes Context::bytes() {
-    if (!busy && requests == 0) lastBytes = partBytes(handle); // a running job may grow the buffers under our hands
+    // a running job may grow the buffers under our hands
+    if (!busy && requests == 0) lastBytes = partBytes(handle, checkpointBytes);
     return lastBytes;
 }
 
 std::vector<DeviceUse> Context::devices() {
-    if (!busy && requests == 0) lastDevices = deviceUse(handle);
+    if (!busy && requests == 0) lastDevices = deviceUse(handle, checkpointBytes);
     return lastDevices;
 }
 

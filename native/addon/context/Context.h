@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -85,7 +86,8 @@ public:
     bool rewinds() const;
     // Runs `restore`, which writes cells of a sequence and returns their tokens; none: it has no cells. Other sequences that no
     // request of the API uses lose theirs. Throws `busy` when there is no other.
-    void adopt(const std::function<std::vector<llama_token>(llama_seq_id sequence)> & restore);
+    void adopt(const std::function<std::vector<llama_token>(llama_seq_id sequence)> & restore,
+        std::list<common_prompt_checkpoint> checkpoints = {});
 
     size_t used() const { return usedTokens; }
     // of an answer that is being written
@@ -99,6 +101,8 @@ public:
     // in the cache, of this context's own sequence; others belong to requests of the API, which may take this one's cells too
     std::vector<llama_token> tokens;
     int slot = 0; // that they are in, and their sequence
+    // lengths to which a cache that does not rewind can go back
+    std::vector<int32_t> checkpoints;
     std::unique_ptr<Scheduler> scheduler; // none in a dry run
     WrittenAnswer written;
 
@@ -112,8 +116,10 @@ private:
     explicit Context(std::shared_ptr<Model> model) : model(std::move(model)) {}
     static bool aborted(void * self);
     void settle();
+    void listCheckpoints();
 
     std::atomic<size_t> usedTokens{ 0 };
+    uint64_t checkpointBytes = 0; // of all that may be kept
     PartBytes lastBytes;
     std::vector<DeviceUse> lastDevices;
 };

@@ -55,6 +55,18 @@ std::vector<const llama_kv_cache *> cachesOf(const llama_memory_i * memory) {
     return {};
 }
 
+const llama_kv_cache * windowOf(const llama_memory_i * memory) {
+    if (const auto * window = dynamic_cast<const llama_kv_cache_iswa *>(memory)) return window->get_swa();
+    const auto * hybrid = dynamic_cast<const llama_memory_hybrid_iswa *>(memory);
+    return hybrid ? hybrid->get_mem_attn()->get_swa() : nullptr;
+}
+
+const llama_memory_recurrent * recurrentOf(const llama_memory_i * memory) {
+    if (const auto * hybrid = dynamic_cast<const llama_memory_hybrid *>(memory)) return hybrid->get_mem_recr();
+    if (const auto * hybrid = dynamic_cast<const llama_memory_hybrid_iswa *>(memory)) return hybrid->get_mem_recr();
+    return dynamic_cast<const llama_memory_recurrent *>(memory);
+}
+
 // upstream's name for a buffer over a mapped file ("CPU_Mapped")
 bool isMapped(ggml_backend_buffer_type_t type) {
     const std::string name = ggml_backend_buft_name(type), suffix = "_Mapped";
@@ -133,8 +145,26 @@ std::vector<AttentionPlace> attentionOf(llama_context * context) {
 
 } // namespace
 
-PartBytes partBytes(const llama_context * context) {
+uint64_t bytesOfCheckpoint(const llama_context * context) {
+    const llama_memory_i * memory = llama_get_memory(context);
+    const llama_model & model = *llama_get_model(context);
+    uint64_t bytes = 0;
+    if (const llama_kv_cache * window = windowOf(memory)) {
+        PartBytes parts;
+        addTensors(window, !model.hparams.is_mla(), parts);
+        const uint64_t cells = std::min(window->get_size(), model.hparams.n_swa);
+        bytes += (parts.kvK + parts.kvV) * cells / std::max(1u, window->get_size());
+    }
+    if (const llama_memory_recurrent * recurrent = recurrentOf(memory)) {
+        for (const auto & [type, held] : recurrent->memory_breakdown()) bytes += held;
+        bytes /= std::max(1u, context->get_cparams().n_seq_max);
+    }
+    return bytes;
+}
+
+PartBytes partBytes(const llama_context * context, uint64_t kept) {
     PartBytes bytes;
+    bytes.compute = kept;
     uint64_t held = 0;
     for (const auto & [type, part] : llama_get_memory_breakdown(context)) {
         bytes.weights += weightsOf(*llama_get_model(context), type, part.model);
@@ -155,7 +185,7 @@ PartBytes partBytes(const llama_context * context) {
     return bytes;
 }
 
-std::vector<DeviceUse> deviceUse(const llama_context * context) {
+std::vector<DeviceUse> deviceUse(const llama_context * context, uint64_t kept) {
     std::vector<DeviceUse> uses;
     for (const auto & [type, part] : llama_get_memory_breakdown(context)) {
         // host memory that a GPU's driver pins is RAM
@@ -168,6 +198,9 @@ std::vector<DeviceUse> deviceUse(const llama_context * context) {
         if (isMapped(type)) use->mapped += weights;
         use->context += part.context;
         use->compute += part.compute;
+    }
+    for (DeviceUse & use : uses) {
+        if (use.kind == kindOf(nullptr)) use.compute += kept;
     }
     return uses;
 }

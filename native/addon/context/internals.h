@@ -20,13 +20,18 @@ struct PartBytes {
     uint64_t kvV = 0;
     // the same cells at f16
     uint64_t kvF16 = 0;
-    // buffers of the computation, and state that is not a KV cache (recurrent layers)
+    // buffers of the computation, state that is not a KV cache (recurrent layers), and checkpoints
     uint64_t compute = 0;
 
     CONCERTINA_FIELDS(weights, kvK, kvV, kvF16, compute)
 };
 
-PartBytes partBytes(const llama_context * context);
+// `kept`: bytes of checkpoints, in RAM
+PartBytes partBytes(const llama_context * context, uint64_t kept);
+
+// Most bytes of a state from which a prompt goes on, of one sequence: the cells of sliding windows and the state of recurrent layers. 0
+// where the whole cache rewinds.
+uint64_t bytesOfCheckpoint(const llama_context * context);
 
 // what the model and a context take of one memory
 struct DeviceUse {
@@ -39,7 +44,7 @@ struct DeviceUse {
     CONCERTINA_FIELDS(name, kind, weights, mapped, context, compute)
 };
 
-std::vector<DeviceUse> deviceUse(const llama_context * context);
+std::vector<DeviceUse> deviceUse(const llama_context * context, uint64_t kept);
 
 bool usesFlashAttention(const llama_context * context);
 

@@ -136,6 +136,8 @@ server_task Generation::taskFor(server_response_reader & reader) {
     task.id = reader.get_new_id();
     task.id_slot = context.slot;
     task.tokens = server_tokens(tokens, false);
+    prompt.delimiters.tokenize(context.model->vocab());
+    task.params.message_spans = task.tokens.find_message_spans(prompt.delimiters);
     task.params.stream = true;
     task.params.return_progress = true;
     task.params.return_tokens = true;

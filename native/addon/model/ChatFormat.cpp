@@ -138,6 +138,7 @@ ChatPrompt ChatFormat::apply(const std::vector<ChatMessage> & messages, const st
     prompt.open = !soFar.empty();
     prompt.thinking = params.supports_thinking;
     prompt.stops = params.additional_stops;
+    prompt.delimiters = std::move(params.message_delimiters);
     if (!prompt.thinking) return prompt;
     prompt.parser = common_chat_parser_params(params);
     prompt.parser.reasoning_format = inputs.reasoning_format;

@@ -51,6 +51,8 @@ struct ChatPrompt {
     std::string generationPrompt;
     // end the turn beside the end token
     std::vector<std::string> stops;
+    // begin a message: where a cache that does not rewind keeps a checkpoint
+    common_chat_msg_delimiters delimiters;
     // the prompt ends inside an answer
     bool open = false;
     // special tokens that belong to the text (thinking marks)

@@ -51,6 +51,7 @@ Napi::Function ContextHandle::define(Napi::Env env) {
             InstanceMethod<&ContextHandle::compare>("compare"),
             InstanceMethod<&ContextHandle::evaluateFile>("evaluateFile"),
             InstanceAccessor<&ContextHandle::rewinds>("rewinds"),
+            InstanceMethod<&ContextHandle::checkpoints>("checkpoints"),
             InstanceAccessor<&ContextHandle::sessionLabel>("sessionLabel"),
             InstanceMethod<&ContextHandle::tokens>("tokens"),
             InstanceMethod<&ContextHandle::saveSession>("saveSession"),
@@ -210,6 +211,10 @@ Napi::Value ContextHandle::evaluateFile(const Napi::CallbackInfo & info) {
 
 Napi::Value ContextHandle::rewinds(const Napi::CallbackInfo & info) {
     return guarded(info.Env(), [&] { return open()->rewinds(); });
+}
+
+Napi::Value ContextHandle::checkpoints(const Napi::CallbackInfo & info) {
+    return guarded(info.Env(), [&] { return Lease(open(), newFlag())->checkpoints; });
 }
 
 Napi::Value ContextHandle::sessionLabel(const Napi::CallbackInfo & info) {

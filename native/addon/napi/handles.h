@@ -96,6 +96,7 @@ private:
     // evaluateFile(tokens, {chunk, score, record?, against?}, onProgress, cancellation)
     Napi::Value evaluateFile(const Napi::CallbackInfo & info);
     Napi::Value rewinds(const Napi::CallbackInfo & info);
+    Napi::Value checkpoints(const Napi::CallbackInfo & info);
     Napi::Value sessionLabel(const Napi::CallbackInfo & info);
     Napi::Value tokens(const Napi::CallbackInfo & info);
     Napi::Value saveSession(const Napi::CallbackInfo & info);

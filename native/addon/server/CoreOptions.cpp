@@ -66,8 +66,10 @@ common_params coreParams(const CoreOptions & options, int batch) {
     params.kv_unified = true;
     params.ctx_shift = false; // what leaves a chat is chosen by message, not by token
     params.cache_ram_mib = options.api ? 1024 : 0; // without the API, our session files keep what leaves the slot
-    // of windows and recurrent states
-    params.n_ctx_checkpoints = options.api ? 8 : 0;
+    // Of sliding windows and recurrent states; estimates count them. A turn makes up to three: where its question begins, and
+    // a little before its end. Upstream's usual distance would drop the first of them.
+    params.n_ctx_checkpoints = 6;
+    params.checkpoint_min_step = 64;
     params.endpoint_slots = params.endpoint_metrics = true;
     apply(params, known.options, options.core);
     params.warmup = false;

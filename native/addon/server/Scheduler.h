@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <functional>
+#include <list>
 #include <map>
 #include <optional>
 #include <string>
@@ -53,6 +54,10 @@ public:
 
     // Tokens whose cells are in a slot, when all work on them is done: also what an aborted batch evaluated is counted then.
     std::vector<llama_token> tokens(int slot);
+    // Inside `call` only. See server_slots_access.
+    std::list<common_prompt_checkpoint> & checkpoints(int slot) {
+        return server_slots_access::checkpoints(server, slot);
+    }
     // The slot for an answer to this prompt, `slot` if no request uses it, with what there is in RAM of the prompt.
     int prepare(int slot, const std::vector<llama_token> & prompt);
     bool speculates() const { return server_slots_access::can_speculate(server); }

@@ -1,0 +1,86 @@
+/** Models whose cache cannot forget its last tokens (sliding windows, recurrent layers): an edited or regenerated turn reads only itself. */
+import path from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { ChatMessage, Context } from '@/electron/engine/native/types';
+import { sparedBy } from '@/electron/engine/sessions/rates';
+import { readGguf, stringsOf, type Value } from '../gguf';
+import { writeShape } from '../shapeParts';
+import { shapeOf } from '../shapes';
+import { answer, contextOptions, engine, filler, greedy, temporaryFolder, tinyModel } from '../support';
+
+/** The tiny model's tokenizer, with the tokens that the shapes have rows for, and its template. */
+function tokenizer(size: number): Record<string, Value> {
+  const { metadata } = readGguf(tinyModel);
+  const kept = [...metadata].filter(([key]) => key.startsWith('tokenizer.'));
+  const tokens = stringsOf(metadata.get('tokenizer.ggml.tokens') as Buffer).slice(0, size);
+  const types = Buffer.from(metadata.get('tokenizer.ggml.token_type')?.subarray(0, 16 + 4 * size) ?? []);
+  types.writeBigUInt64LE(BigInt(size), 8);
+  const merges = stringsOf(metadata.get('tokenizer.ggml.merges') as Buffer);
+  return {
+    ...(Object.fromEntries(kept) as Record<string, Value>),
+    'tokenizer.ggml.tokens': tokens,
+    'tokenizer.ggml.token_type': types,
+    'tokenizer.ggml.merges': merges.filter((merge) => tokens.includes(merge.replace(' ', ''))),
+  };
+}
+
+const few = greedy({ maxTokens: 8, ignoreEnd: true });
+const document: ChatMessage[] = [
+  { role: 'user', content: `${filler(120)}What is this about?` },
+  { role: 'assistant', content: 'A village and a clock.' },
+];
+const ask = (content: string): ChatMessage[] => [...document, { role: 'user', content }];
+
+describe.each(['gemma-3-1b', 'mamba', 'jamba', 'lfm2-1.2b', 'qwen3.5'])('%s', (name) => {
+  async function setUp() {
+    const model = await engine().loadModel(writeShape(temporaryFolder(), shapeOf(name), tokenizer(1024)), {
+      gpuLayers: 0,
+    });
+    onTestFinished(() => model.dispose());
+    const make = () => model.createContext(contextOptions({ nCtx: 4096 }));
+    const length = async (messages: ChatMessage[]) => (await model.chatTokens(messages)).length;
+    return { model, make, length, context: await make() };
+  }
+
+  /** the question and the marks around it, and what stands between a checkpoint and the end */
+  const turn = 64;
+
+  async function expectReread(context: Context, messages: ChatMessage[], length: number) {
+    const { result } = await answer(context, messages, few);
+    expect(result.promptTokens).toBe(length);
+    expect(length - result.cachedTokens).toBeLessThan(turn);
+    expect(length - result.cachedTokens).toBeGreaterThan(0);
+    return result;
+  }
+
+  it('an edited and a regenerated turn are read alone, also after a restart', async () => {
+    const { model, make, length, context } = await setUp();
+    expect(context.rewinds).toBe(false);
+    const first = await answer(context, ask('Who lives there?'), few);
+    expect(first.result.cachedTokens).toBe(0);
+    expect(context.checkpoints().length).toBeGreaterThan(0);
+
+    const again = await expectReread(context, ask('Who lives there?'), await length(ask('Who lives there?')));
+    expect(again.text).toBe(first.result.text);
+    const edited = ask('When does it rain?');
+    const second = await expectReread(context, edited, await length(edited));
+
+    const file = path.join(temporaryFolder(), 'session');
+    await context.saveSession(file);
+    const restored = await make();
+    await restored.loadSession(file);
+    expect([...restored.tokens()]).toEqual([...context.tokens()]);
+    expect([...restored.checkpoints()]).toEqual([...context.checkpoints()]);
+    const third = ask('Where is the clock?');
+    const tokens = await model.chatTokens(third, {});
+    const spared = sparedBy(restored.tokens(), tokens, false, restored.checkpoints());
+    expect(tokens.length - spared).toBeLessThan(turn);
+    await expectReread(restored, third, tokens.length);
+    const secondAgain = await expectReread(restored, edited, await length(edited));
+    expect(secondAgain.text).toBe(second.text);
+
+    // what was read anew gives the same
+    const fresh = await make();
+    expect((await answer(fresh, edited, few)).result.text).toBe(second.text);
+  });
+});
