@@ -1,5 +1,6 @@
 /** settings.json, and the settings as they count for the model in use. */
 
+import { SerialQueue } from '../../contract/serialQueue';
 import {
   applyPatch,
   type ModelDefaults,
@@ -37,6 +38,8 @@ export class SettingsService {
   private inUse: string | null;
   private emitted: string;
   private overriding: SettingsPatch = {};
+  /** each begins with what the one before it has written */
+  private readonly changes = new SerialQueue();
 
   constructor(
     private readonly store: SettingsStore,
@@ -72,17 +75,19 @@ export class SettingsService {
   }
 
   /** Changes the named keys only, where they stand. @returns the settings of the model in use */
-  async update(change: SettingsPatch, scope?: SettingsScope): Promise<Settings> {
+  update(change: SettingsPatch, scope?: SettingsScope): Promise<Settings> {
     const modelId = scope === 'all' ? null : (scope?.modelId ?? this.inUse);
-    const { own, rest } = splitPatch(change, modelId === null ? null : this.defaults.of(modelId));
-    if (own && modelId !== null) await this.defaults.set(modelId, own);
-    await this.store.update(rest);
-    return this.get();
+    return this.changes.run(async () => {
+      const { own, rest } = splitPatch(change, modelId === null ? null : this.defaults.of(modelId));
+      if (own && modelId !== null) await this.defaults.set(modelId, own);
+      await this.store.update(rest);
+      return this.get();
+    });
   }
 
   /** null: nothing of its own any more. */
   setDefaults(modelId: string, defaults: ModelDefaults | null): Promise<void> {
-    return this.defaults.set(modelId, defaults);
+    return this.changes.run(() => this.defaults.set(modelId, defaults));
   }
 
   /** What people wrote into them, for all models and for single ones: no report may have it. */

@@ -49,6 +49,19 @@ describe('the service', () => {
     expect([settings.get().systemPrompt, store.get().systemPrompt]).toEqual(['Count.', 'From afar.']);
   });
 
+  test('two changes at once of what a model has of its own are both kept', async () => {
+    const data = await temporaryFolder();
+    const store = new SettingsStore(join(data, 'settings.json'));
+    const defaults = new ModelDefaultsStore(join(data, 'model-settings.json'));
+    await Promise.all([store.load(), defaults.load()]);
+    const settings = new SettingsService(store, defaults);
+    await settings.setDefaults('a', own);
+    settings.follow('a');
+    const changes = [{ context: { nCtx: 2048 } }, { sampling: { topK: 5 } }, { systemPrompt: 'Count.' }];
+    await Promise.all(changes.map((change) => settings.update(change)));
+    expect(defaults.of('a')).toMatchObject({ context: { nCtx: 2048 }, sampling: { topK: 5 }, systemPrompt: 'Count.' });
+  });
+
   test('options of a command go before what is set, for one model too, and are never written down', async () => {
     const data = await temporaryFolder();
     const store = new SettingsStore(join(data, 'settings.json'));
