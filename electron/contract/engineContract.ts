@@ -27,7 +27,7 @@ import { idSchema, nothing, operation } from './limits';
 import { memoryProbeSchema } from './machine';
 import { modelInfoSchema } from './models';
 import type { ClientOf, HandlersOf, OperationMap } from './rpc';
-import { contextSettingsSchema, samplingSettingsSchema, sessionSettingsSchema } from './settings';
+import { contextSettingsSchema, ownSamplingSchema, sessionSettingsSchema } from './settings';
 
 /** One message as the chat template sees it. */
 const promptMessageSchema = z.object({
@@ -92,7 +92,8 @@ const generateRequestSchema = z.object({
   messageId: idSchema,
   messages: z.array(promptMessageSchema).min(1),
   ...promptOptions,
-  sampling: samplingSettingsSchema,
+  /** the rest is as the model recommends, or the default */
+  sampling: ownSamplingSchema,
   /** constrains the answer; null: free text */
   jsonSchema: z.record(z.string(), z.unknown()).nullable().default(null),
   /** no later prompt begins like this one: its cache is not worth keeping */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { errorPayloadSchema } from './errors';
 import { idSchema, limits, nothing, operation, pathSchema } from './limits';
 import type { EventMap, OperationMap } from './rpc';
-import { applySchema, contextSettingsSchema, modelDefaultsSchema } from './settings';
+import { applySchema, contextSettingsSchema, modelDefaultsSchema, modelSamplingSchema } from './settings';
 
 /** Models that were built into earlier versions: chats, settings and presets of those name them. */
 export const formerBuiltIn = [{ name: 'concertina-tiny', fileName: 'concertina-tiny-q8_0.gguf' }] as const;
@@ -29,6 +29,8 @@ export const modelInfoSchema = z.object({
   /** K projection carries a bias: quantized K breaks such models */
   hasKBias: z.boolean(),
   license: z.string().nullable(),
+  /** sampling that its author recommends */
+  sampling: modelSamplingSchema.partial().default({}),
 });
 export type ModelInfo = z.infer<typeof modelInfoSchema>;
 

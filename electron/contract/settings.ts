@@ -48,6 +48,20 @@ const samplingFields = {
   topP: z.number().min(0).max(1),
   minP: z.number().min(0).max(1),
   repeatPenalty: z.number().min(0.1).max(3),
+  presencePenalty: z.number().min(-2).max(2),
+  frequencyPenalty: z.number().min(-2).max(2),
+  /** of the last tokens, how many the three penalties look at; 0: off */
+  penaltyTokens: z.number().int().min(0).max(limits.maxContext),
+  /** DRY, against repeated phrases: multiplier * base ^ (tokens repeated - allowed). 0: off */
+  dryMultiplier: z.number().min(0).max(5),
+  dryBase: z.number().min(1).max(4),
+  dryAllowed: z.number().int().min(1).max(100),
+  /** of the last tokens, how many are searched for repetitions; 0: off */
+  dryTokens: z.number().int().min(0).max(limits.maxContext),
+  /** XTC: with this probability the likeliest tokens go, all but the last of those above the threshold. 0: off */
+  xtcProbability: z.number().min(0).max(1),
+  /** over 0.5: off */
+  xtcThreshold: z.number().min(0).max(1),
   /** null: a new one for each answer */
   seed: z.number().int().min(0).max(0xffff_fffe).nullable(),
   /** tokens of one answer at the most; 0: until the context is full */
@@ -68,17 +82,41 @@ export const contextSettingsSchema = z.object({
 });
 export type ContextSettings = z.infer<typeof contextSettingsSchema>;
 
-export const samplingSettingsSchema = z.object({
-  temperature: samplingFields.temperature.default(0.7),
-  topK: samplingFields.topK.default(40),
-  topP: samplingFields.topP.default(0.95),
-  minP: samplingFields.minP.default(0.05),
-  repeatPenalty: samplingFields.repeatPenalty.default(1),
-  seed: samplingFields.seed.default(null),
-  maxTokens: samplingFields.maxTokens.default(0),
-  stop: samplingFields.stop.default([]),
+/** What a person has set; the rest is as the author of the model says, or as in `defaultSampling`. */
+export const ownSamplingSchema = z.object(samplingFields).partial();
+export type OwnSampling = z.infer<typeof ownSamplingSchema>;
+
+/** What a sampler is run with. */
+export type SamplingSettings = Required<OwnSampling>;
+
+export const defaultSampling: SamplingSettings = {
+  ...{ temperature: 0.7, topK: 40, topP: 0.95, minP: 0.05, repeatPenalty: 1 },
+  ...{ presencePenalty: 0, frequencyPenalty: 0, penaltyTokens: 64 },
+  ...{ dryMultiplier: 0, dryBase: 1.75, dryAllowed: 2, dryTokens: 64, xtcProbability: 0, xtcThreshold: 0.1 },
+  ...{ seed: null, maxTokens: 0, stop: [] },
+};
+
+/** All of it: what is missing is as in `defaultSampling`. */
+export const samplingSettingsSchema = ownSamplingSchema.transform((own) => samplingOf(own, null));
+
+/** What the author of a model recommends, in its file (`general.sampling.*`); null, and a value out of bounds: nothing. */
+export const modelSamplingSchema = z.object({
+  temperature: samplingFields.temperature.nullable().catch(null),
+  topK: samplingFields.topK.nullable().catch(null),
+  topP: samplingFields.topP.nullable().catch(null),
+  minP: samplingFields.minP.nullable().catch(null),
+  repeatPenalty: samplingFields.repeatPenalty.nullable().catch(null),
+  penaltyTokens: samplingFields.penaltyTokens.nullable().catch(null),
+  xtcProbability: samplingFields.xtcProbability.nullable().catch(null),
+  xtcThreshold: samplingFields.xtcThreshold.nullable().catch(null),
 });
-export type SamplingSettings = z.infer<typeof samplingSettingsSchema>;
+export type ModelSampling = z.infer<typeof modelSamplingSchema>;
+
+/** The person's values go before the model's, and those before the defaults. */
+export function samplingOf(own: OwnSampling, model: Partial<ModelSampling> | null): SamplingSettings {
+  const recommended = Object.entries(model ?? {}).filter(([, value]) => value !== null);
+  return { ...defaultSampling, ...Object.fromEntries(recommended), ...defined(own) };
+}
 
 const sessionFields = {
   /** caches of chats are saved and restored */
@@ -127,13 +165,13 @@ const overflowSchema = z.enum(['stop', 'roll']);
 const themeSchema = z.enum(['system', 'light', 'dark']);
 
 export const settingsSchema = z.object({
-  version: z.literal(1).default(1),
+  version: z.literal(2).default(2),
   theme: themeSchema.default('system'),
   /** id of the model that is loaded at start; null: the embedded one */
   modelId: z.string().max(limits.maxIdLength).nullable().default(null),
   systemPrompt: z.string().max(limits.maxSystemPrompt).default(''),
   context: contextSettingsSchema.prefault({}),
-  sampling: samplingSettingsSchema.prefault({}),
+  sampling: ownSamplingSchema.default({}),
   sessions: sessionSettingsSchema.prefault({}),
   documents: documentSettingsSchema.prefault({}),
   downloads: downloadSettingsSchema.prefault({}),
@@ -141,13 +179,13 @@ export const settingsSchema = z.object({
 });
 export type Settings = z.infer<typeof settingsSchema>;
 
-/** A change of some settings: only the keys that are named change. */
+/** A change of some settings: only the keys that are named change. A value of the sampling that is null is not set any more. */
 const settingsPatchSchema = z.object({
   theme: themeSchema.optional(),
   modelId: z.string().max(limits.maxIdLength).nullable().optional(),
   systemPrompt: z.string().max(limits.maxSystemPrompt).optional(),
   context: z.object(contextFields).partial().optional(),
-  sampling: z.object(samplingFields).partial().optional(),
+  sampling: z.object(nullable(samplingFields)).partial().optional(),
   sessions: z.object(sessionFields).partial().optional(),
   documents: z.object(documentFields).partial().optional(),
   downloads: z.object(downloadFields).partial().optional(),
@@ -155,13 +193,19 @@ const settingsPatchSchema = z.object({
 });
 export type SettingsPatch = z.infer<typeof settingsPatchSchema>;
 
+/** Each field can be null, too. */
+function nullable<S extends z.ZodRawShape>(shape: S): { [K in keyof S]: z.ZodNullable<S[K]> } {
+  const fields = Object.entries(shape).map(([key, field]) => [key, z.nullable(field)]);
+  return Object.fromEntries(fields) as { [K in keyof S]: z.ZodNullable<S[K]> };
+}
+
 // What a person has set for one model alone. It goes before what is set for all models.
 
 const ownContextSchema = contextSettingsSchema.pick({ nCtx: true, typeK: true, typeV: true, gpuLayers: true });
 /** Of each part, null: as for all models. */
 export const modelDefaultsSchema = z.object({
   context: ownContextSchema.nullable().default(null),
-  sampling: samplingSettingsSchema.nullable().default(null),
+  sampling: ownSamplingSchema.nullable().default(null),
   systemPrompt: z.string().max(limits.maxSystemPrompt).nullable().default(null),
 });
 export type ModelDefaults = z.infer<typeof modelDefaultsSchema>;
@@ -201,16 +245,26 @@ export function withDefaults(settings: Settings, own: ModelDefaults | null): Set
 
 /** The settings with what a change names; a key that is undefined changes nothing. */
 export function applyPatch(settings: Settings, patch: SettingsPatch): Settings {
-  const { context = {}, sampling = {}, sessions = {}, documents = {}, downloads = {}, ...rest } = patch;
+  const { context = {}, sampling, sessions = {}, documents = {}, downloads = {}, ...rest } = patch;
   return {
     ...settings,
     ...defined(rest),
     context: { ...settings.context, ...defined(context) },
-    sampling: { ...settings.sampling, ...defined(sampling) },
+    sampling: patchSampling(settings.sampling, sampling),
     sessions: { ...settings.sessions, ...defined(sessions) },
     documents: { ...settings.documents, ...defined(documents) },
     downloads: { ...settings.downloads, ...defined(downloads) },
   };
+}
+
+function patchSampling(own: OwnSampling, change: SettingsPatch['sampling'] = {}): OwnSampling {
+  const merged = Object.entries({ ...own, ...defined(change) });
+  return Object.fromEntries(merged.filter(([, value]) => value !== null));
+}
+
+/** A change after which these values, and no others, are set. */
+export function replaceSampling(own: OwnSampling): NonNullable<SettingsPatch['sampling']> {
+  return { ...Object.fromEntries(Object.keys(samplingFields).map((key) => [key, null])), ...own };
 }
 
 /** Parts a change: what the model has of its own changes there, the rest for all models. `own` null: nothing of it does. */
@@ -224,7 +278,7 @@ export function splitPatch(
   const asked = defined({ nCtx, typeK, typeV, gpuLayers });
   const own: ModelDefaults = {
     context: before.context && { ...before.context, ...asked },
-    sampling: before.sampling && { ...before.sampling, ...defined(sampling ?? {}) },
+    sampling: before.sampling && patchSampling(before.sampling, sampling),
     systemPrompt: before.systemPrompt === null ? null : (systemPrompt ?? before.systemPrompt),
   };
   const shared = {
@@ -245,7 +299,7 @@ function defined<T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K
 const presetContentSchema = z.object({
   name: z.string().trim().min(1).max(limits.maxPresetName),
   systemPrompt: z.string().max(limits.maxSystemPrompt),
-  sampling: samplingSettingsSchema,
+  sampling: ownSamplingSchema,
   /** null: it says nothing of the model and the context */
   engine: z
     .object({

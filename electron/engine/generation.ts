@@ -3,8 +3,11 @@
 import type { AnswerStats } from '../contract/chats';
 import type { GenerationResult, LiveStats, StreamFrame } from '../contract/engine';
 import type { GenerateRequest } from '../contract/engineContract';
+import type { ModelInfo } from '../contract/models';
 import { SerialQueue } from '../contract/serialQueue';
+import { samplingOf } from '../contract/settings';
 import { Meter } from './meter';
+import type { Loaded } from './modelHolder';
 import type { Context, GenerateOptions, GenerateResult } from './native/types';
 import type { OnStep } from './sessions/keeper';
 
@@ -12,7 +15,7 @@ import type { OnStep } from './sessions/keeper';
 export type Prepare = (onStep: OnStep) => Promise<boolean>;
 
 export async function writeAnswer(
-  context: Context,
+  { model, context }: Pick<Loaded, 'model' | 'context'>,
   request: GenerateRequest,
   signal: AbortSignal,
   send: (frame: StreamFrame) => void,
@@ -22,7 +25,7 @@ export async function writeAnswer(
   const frames = new FrameBatcher(frameIds(request), () => meter.stats(), send);
   const started = performance.now();
   const options: GenerateOptions = {
-    ...generateOptions(request),
+    ...generateOptions(request, model.info),
     signal,
     onPrefill(progress) {
       meter.onPrefill(progress);
@@ -83,10 +86,10 @@ export function frameIds(request: GenerateRequest): Pick<StreamFrame, 'requestId
   return { requestId: request.requestId, chatId: request.chatId, messageId: request.messageId };
 }
 
-function generateOptions(request: GenerateRequest): GenerateOptions {
-  const { temperature, topK, topP, minP, repeatPenalty, seed, stop, maxTokens } = request.sampling;
+function generateOptions(request: GenerateRequest, model: ModelInfo): GenerateOptions {
+  const { seed, stop, maxTokens, ...sampling } = samplingOf(request.sampling, model.sampling);
   return {
-    sampling: { temperature, topK, topP, minP, repeatPenalty, seed: seed ?? randomSeed() },
+    sampling: { ...sampling, seed: seed ?? randomSeed() },
     stop,
     maxTokens,
     now: request.now,

@@ -118,7 +118,7 @@ export function createEngineServer(
       if (signal.aborted) return canceledResult(loaded.context, asked);
       const request = { ...asked, messages: await withoutMarks(loaded.model, asked.messages) };
       const prepare: Prepare = (onStep) => sessions.prepare(loaded, request, signal, onStep);
-      const result = await writeAnswer(loaded.context, request, signal, (frame) => output.frame(frame), prepare);
+      const result = await writeAnswer(loaded, request, signal, (frame) => output.frame(frame), prepare);
       const { promptTokens, cachedTokens, promptTokensPerSecond } = result.stats;
       sessions.learn(promptTokens - cachedTokens, promptTokensPerSecond);
       return result;

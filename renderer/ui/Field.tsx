@@ -3,6 +3,8 @@ import { cx } from './cx';
 
 interface FieldProps {
   label: string;
+  /** what stands beside the label */
+  tag?: ReactNode;
   htmlFor: string;
   /** one short sentence below */
   help?: ReactNode;
@@ -13,13 +15,16 @@ interface FieldProps {
   inline?: boolean;
 }
 
-export function Field({ label, htmlFor, help, aside, children, inline = false }: FieldProps) {
+export function Field({ label, tag, htmlFor, help, aside, children, inline = false }: FieldProps) {
   return (
     <div className="grid gap-1.5">
       <div className={cx('flex items-center gap-3', inline ? 'justify-between' : 'flex-wrap justify-between')}>
-        <label htmlFor={htmlFor} className="text-sm font-medium text-ink">
-          {label}
-        </label>
+        <span className="flex min-w-0 flex-wrap items-baseline gap-x-1.5">
+          <label htmlFor={htmlFor} className="text-sm font-medium text-ink">
+            {label}
+          </label>
+          {tag}
+        </span>
         {inline ? children : aside}
       </div>
       {!inline && children}

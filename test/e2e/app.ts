@@ -78,7 +78,7 @@ export const test = base.extend<{ dataDir: string; gates: EngineGates; launch: L
 
 /** Settings that a test starts with, as if an earlier run of the app had left them; missing keys get their defaults. */
 export async function writeSettings(dataDir: string, settings: SettingsPatch): Promise<void> {
-  await writeFile(path.join(dataDir, 'settings.json'), JSON.stringify({ version: 1, ...settings }));
+  await writeFile(path.join(dataDir, 'settings.json'), JSON.stringify(settings));
 }
 
 async function start(appDir: string, dataDir: string, env: Record<string, string> = {}): Promise<AppWindow> {

@@ -168,7 +168,7 @@ export async function writeColumn(
   }
 }
 
-function generateOptions({ sampling, maxTokens }: CompareOptions): GenerateOptions {
-  const { temperature, topK, topP, minP, repeatPenalty, seed, stop } = sampling;
-  return { sampling: { temperature, topK, topP, minP, repeatPenalty, seed: seed ?? 0 }, stop, maxTokens };
+function generateOptions({ sampling: all, maxTokens }: CompareOptions): GenerateOptions {
+  const { seed, stop, maxTokens: _, ...sampling } = all;
+  return { sampling: { ...sampling, seed: seed ?? 0 }, stop, maxTokens };
 }

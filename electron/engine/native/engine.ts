@@ -9,6 +9,7 @@ import { ConcertinaError, messageOf } from '../../contract/errors';
 import type { DeviceMemory } from '../../contract/fit';
 import type { Bandwidth } from '../../contract/machine';
 import type { ModelInfo } from '../../contract/models';
+import { modelSamplingSchema } from '../../contract/settings';
 import { NativeContext } from './context';
 import { coded, codedAsync, DisposeGuard, withProgress } from './guards';
 import type { RawAddon, RawModel } from './raw';
@@ -53,7 +54,7 @@ class NativeEngine implements Engine {
   }
 
   inspect(path: string): Promise<ModelInfo> {
-    return codedAsync(() => this.#addon.inspect(path));
+    return codedAsync(async () => checked(await this.#addon.inspect(path)));
   }
 
   estimate(path: string, gpuLayers: number, options: ContextOptions): Promise<MemoryPlan> {
@@ -72,6 +73,11 @@ class NativeEngine implements Engine {
   }
 }
 
+/** A file may recommend any number. */
+function checked(info: ModelInfo): ModelInfo {
+  return { ...info, sampling: modelSamplingSchema.parse(info.sampling) };
+}
+
 // A loaded model.
 
 class NativeModel implements Model {
@@ -83,7 +89,7 @@ class NativeModel implements Model {
   constructor(addon: RawAddon, raw: RawModel) {
     this.#addon = addon;
     this.#raw = raw;
-    this.info = raw.info;
+    this.info = checked(raw.info);
   }
 
   get fingerprint(): string {

@@ -69,7 +69,9 @@ export type ChatMessage = PromptMessage;
 export type PromptOptions = Partial<PromptSettings>;
 
 export interface GenerateOptions extends PromptOptions {
-  sampling: Omit<SamplingSettings, 'seed' | 'maxTokens' | 'stop'> & { seed: number };
+  /** what is left out is off */
+  sampling: Pick<SamplingSettings, 'temperature' | 'topK' | 'topP' | 'minP' | 'repeatPenalty'> &
+    Partial<Omit<SamplingSettings, 'maxTokens' | 'stop'>> & { seed: number };
   /** JSON schema as text, or a GBNF grammar; at most one of the two */
   jsonSchema?: string;
   grammar?: string;

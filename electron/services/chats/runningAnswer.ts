@@ -125,7 +125,7 @@ export class AnswerWriter {
 
   /** What is written is in `answer`; the result says how it ended. */
   async write(answer: RunningAnswer, prompt: BranchPrompt): Promise<StopReason> {
-    let left = this.settings().sampling.maxTokens;
+    let left = this.settings().sampling.maxTokens ?? 0;
     for (let part = 1; ; part++) {
       const rolls = this.settings().overflow === 'roll';
       const fits = rolls || holdsEarlier(prompt.branch);

@@ -154,7 +154,7 @@ export class SummaryWriter {
   }
 
   private mostOfPart(): number {
-    const { maxTokens } = this.settings().sampling;
+    const { maxTokens = 0 } = this.settings().sampling;
     return maxTokens === 0 ? this.reserve() : Math.min(maxTokens, this.reserve());
   }
 }

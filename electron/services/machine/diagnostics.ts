@@ -8,7 +8,7 @@ import type { AnswerStats } from '../../contract/chats';
 import type { AppInfo } from '../../contract/contract';
 import type { EngineStatus, Memory } from '../../contract/engine';
 import { fallbacksOf } from '../../contract/fallbacks';
-import type { Settings } from '../../contract/settings';
+import { type Settings, samplingOf } from '../../contract/settings';
 import type { TurnService } from '../chats/turnService';
 import type { EngineHost } from '../engine/engineHost';
 import { appMemory } from '../engine/engineMemory';
@@ -53,7 +53,7 @@ export function diagnosticsText(facts: DiagnosticFacts): string {
     ['Concertina', app(facts)],
     ['Computer', computer(facts)],
     ['Engine', engine(facts.status, clean)],
-    ['Settings', settings(facts.settings)],
+    ['Settings', settings(facts)],
     ['Model', model(facts.status, clean)],
     ['Context', context(facts.status, clean)],
     ['Memory', [...(facts.status.memory ? memory(facts.status.memory) : []), inspector(facts)]],
@@ -112,11 +112,13 @@ function engine(
 }
 
 /** Nothing that a person wrote: of the system prompt and the stop strings only that they are there. */
-function settings({ context: asked, sampling, systemPrompt }: Settings): Line[] {
-  const { stop, ...numbers } = sampling;
+function settings({ settings: set, status }: DiagnosticFacts): Line[] {
+  const { context: asked, sampling, systemPrompt } = set;
+  const { stop, ...numbers } = samplingOf(sampling, status.model?.sampling ?? null);
   return [
     ['Context', pairs(asked)],
     ['Sampling', `${pairs(numbers)}, stop strings ${stop.length}`],
+    ['Set by the person', Object.keys(sampling).join(', ') || 'none of the sampling'],
     ['System prompt', systemPrompt === '' ? 'none' : `${systemPrompt.length} characters`],
   ];
 }
@@ -307,7 +309,7 @@ export function setUpDiagnostics(parts: DiagnosticParts): () => string {
   return () => {
     const secrets = privateFactsOf(process.env, [
       ...settings.privateTexts(),
-      ...presets.get().presets.flatMap(({ systemPrompt, sampling }) => [systemPrompt, ...sampling.stop]),
+      ...presets.get().presets.flatMap(({ systemPrompt, sampling }) => [systemPrompt, ...(sampling.stop ?? [])]),
     ]);
     return diagnosticsText({
       info: parts.info(),

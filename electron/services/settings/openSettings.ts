@@ -1,6 +1,7 @@
 /** Everything that is set, read from the data folder at the start of the app. */
 import { basename, join } from 'node:path';
 import { formerBuiltIn } from '../../contract/models';
+import { replaceSampling } from '../../contract/settings';
 import type { Logger } from '../lib/logger';
 import { builtInIdOf } from '../models/modelFiles';
 import { walkModels } from '../models/walk';
@@ -27,7 +28,7 @@ export async function openSettings({ dataFolder, embeddedModels, log }: Settings
   if (preset) {
     const { systemPrompt, sampling } = preset;
     await settings
-      .update({ systemPrompt, sampling }, 'all')
+      .update({ systemPrompt, sampling: replaceSampling(sampling) }, 'all')
       .catch((error) => log.warn(`The default preset: ${String(error)}`));
   }
   return { settings, modelDefaults, presets, notices: [renewed, ...stores].flatMap((one) => one.notices) };

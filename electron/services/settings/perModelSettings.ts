@@ -4,7 +4,13 @@
  */
 
 import { z } from 'zod';
-import { type ModelDefaults, modelDefaultsSchema } from '../../contract/settings';
+import {
+  defaultSampling,
+  type ModelDefaults,
+  modelDefaultsSchema,
+  type OwnSampling,
+  type SamplingSettings,
+} from '../../contract/settings';
 import { JsonFile } from '../lib/jsonFile';
 
 const ownSchema = z.object({
@@ -20,6 +26,13 @@ const listSchema = z.object({ models: z.array(ownSchema) });
 /** as it was while settings stayed with the place of a file */
 const byPlaceSchema = z.object({ models: z.record(z.string(), modelDefaultsSchema) });
 
+/** Settings of older versions held every value: what differs from the default was chosen. */
+export function chosenSampling(all: OwnSampling): OwnSampling {
+  const isDefault = (key: string, value: unknown) =>
+    JSON.stringify(value) === JSON.stringify(defaultSampling[key as keyof SamplingSettings]);
+  return Object.fromEntries(Object.entries(all).filter(([key, value]) => !isDefault(key, value)));
+}
+
 /** A file of the library. */
 interface SeenModel {
   id: string;
@@ -32,11 +45,19 @@ interface SeenModel {
 export class ModelDefaultsStore extends JsonFile<z.infer<typeof listSchema>> {
   constructor(path: string, now?: () => Date) {
     super({
-      ...{ path, version: 2, schema: listSchema, initial: { models: [] }, now },
+      ...{ path, version: 3, schema: listSchema, initial: { models: [] }, now },
       migrations: {
         1: (old) => {
           const { models } = byPlaceSchema.parse(old);
           return { models: Object.entries(models).map(([id, defaults]) => ({ ids: [id], content: null, defaults })) };
+        },
+        2: (old) => {
+          const chosen = ({ sampling, ...rest }: ModelDefaults) => ({
+            ...rest,
+            sampling: sampling && chosenSampling(sampling),
+          });
+          const { models } = listSchema.parse(old);
+          return { models: models.map((one) => ({ ...one, defaults: chosen(one.defaults) })) };
         },
       },
       asideNotice: (name) =>

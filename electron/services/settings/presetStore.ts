@@ -4,11 +4,19 @@ import { ConcertinaError } from '../../contract/errors';
 import { limits } from '../../contract/limits';
 import { type Preset, type PresetContent, type Presets, presetsSchema } from '../../contract/settings';
 import { JsonFile } from '../lib/jsonFile';
+import { chosenSampling } from './perModelSettings';
 
 export class PresetStore extends JsonFile<Presets> {
   constructor(path: string, now?: () => Date) {
     super({
-      ...{ path, version: 1, schema: presetsSchema, initial: presetsSchema.parse({}), now },
+      ...{ path, version: 2, schema: presetsSchema, initial: presetsSchema.parse({}), now },
+      migrations: {
+        1: (old) => {
+          const { presets, defaultId } = presetsSchema.parse(old);
+          const chosen = presets.map((one) => ({ ...one, sampling: chosenSampling(one.sampling) }));
+          return { presets: chosen, defaultId };
+        },
+      },
       asideNotice: (name) => `The presets could not be read. Their file was kept as ${name}.`,
     });
   }

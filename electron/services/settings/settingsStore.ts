@@ -4,6 +4,7 @@ import { SerialQueue } from '../../contract/serialQueue';
 import {
   applyPatch,
   type ModelDefaults,
+  ownSamplingSchema,
   type Settings,
   type SettingsPatch,
   type SettingsScope,
@@ -12,13 +13,14 @@ import {
   withDefaults,
 } from '../../contract/settings';
 import { Emitter } from '../lib/emitter';
-import { JsonFile, type Migrations } from '../lib/jsonFile';
-import type { ModelDefaultsStore } from './perModelSettings';
+import { JsonFile } from '../lib/jsonFile';
+import { chosenSampling, type ModelDefaultsStore } from './perModelSettings';
 
 export class SettingsStore extends JsonFile<Settings> {
-  constructor(path: string, now?: () => Date, migrations: Migrations = {}) {
+  constructor(path: string, now?: () => Date) {
     super({
-      ...{ path, version: 1, schema: settingsSchema, initial: settingsSchema.parse({}), migrations, now },
+      ...{ path, version: 2, schema: settingsSchema, initial: settingsSchema.parse({}), now },
+      migrations: { 1: (old) => ({ ...old, sampling: chosenSampling(ownSamplingSchema.parse(old.sampling ?? {})) }) },
       asideNotice: (name) =>
         `The settings file could not be read. It was kept as ${name}, and the default settings are used.`,
     });
@@ -92,9 +94,10 @@ export class SettingsService {
 
   /** What people wrote into them, for all models and for single ones: no report may have it. */
   privateTexts(): string[] {
-    const { systemPrompt, sampling } = this.store.get();
-    const own = this.defaults.all().flatMap((one) => [one.systemPrompt ?? '', ...(one.sampling?.stop ?? [])]);
-    return [systemPrompt, ...sampling.stop, ...own];
+    const texts = ({ systemPrompt, sampling }: Pick<ModelDefaults, 'systemPrompt' | 'sampling'>) => [
+      ...[systemPrompt ?? '', ...(sampling?.stop ?? [])],
+    ];
+    return [this.store.get(), ...this.defaults.all()].flatMap(texts);
   }
 
   private emitIfChanged(): void {

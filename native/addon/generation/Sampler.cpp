@@ -47,10 +47,19 @@ common_params_sampling samplingParams(const llama_model * model, const SamplingO
     params.top_p = options.topP;
     params.min_p = options.minP;
     params.penalty_repeat = options.repeatPenalty;
+    params.penalty_present = options.presencePenalty;
+    params.penalty_freq = options.frequencyPenalty;
+    params.penalty_last_n = options.penaltyTokens;
+    params.dry_multiplier = options.dryMultiplier;
+    params.dry_base = options.dryBase;
+    params.dry_allowed_length = options.dryAllowed;
+    params.dry_penalty_last_n = options.dryTokens;
+    params.xtc_probability = options.xtcProbability;
+    params.xtc_threshold = options.xtcThreshold;
     params.no_perf = true;
     if (options.temperature <= 0) {
         params.top_k = 1;
-        params.samplers = { COMMON_SAMPLER_TYPE_PENALTIES, COMMON_SAMPLER_TYPE_TOP_K };
+        params.samplers = { COMMON_SAMPLER_TYPE_PENALTIES, COMMON_SAMPLER_TYPE_DRY, COMMON_SAMPLER_TYPE_TOP_K };
     }
     params.grammar = grammarOf(grammar, prompt);
     if (!params.grammar.empty() && params.grammar.type == COMMON_GRAMMAR_TYPE_OUTPUT_FORMAT) {

@@ -20,9 +20,19 @@ struct SamplingOptions {
     float topP = 0.95f;
     float minP = 0.05f;
     float repeatPenalty = 1.0f;
+    float presencePenalty = 0.0f;
+    float frequencyPenalty = 0.0f;
+    int penaltyTokens = 64; // how many of the last tokens the three penalties look at
+    float dryMultiplier = 0.0f;
+    float dryBase = 1.75f;
+    int dryAllowed = 2;
+    int dryTokens = 64;
+    float xtcProbability = 0.0f;
+    float xtcThreshold = 0.1f;
     uint32_t seed = LLAMA_DEFAULT_SEED;
 
-    CONCERTINA_FIELDS(temperature, topK, topP, minP, repeatPenalty, seed)
+    CONCERTINA_FIELDS(temperature, topK, topP, minP, repeatPenalty, presencePenalty, frequencyPenalty, penaltyTokens,
+        dryMultiplier, dryBase, dryAllowed, dryTokens, xtcProbability, xtcThreshold, seed)
 };
 
 struct GrammarOptions {

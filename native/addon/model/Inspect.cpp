@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -65,6 +66,33 @@ uint64_t number(const gguf_context * header, const std::string & key, uint64_t m
     const auto * values = static_cast<const uint32_t *>(gguf_get_arr_data(header, id));
     const size_t count = gguf_get_arr_n(header, id);
     return count ? *std::max_element(values, values + count) : missing;
+}
+
+std::optional<double> real(const gguf_context * header, llama_model_meta_key name) {
+    const std::string key = llama_model_meta_key_str(name);
+    const int64_t id = find(header, key);
+    if (id < 0) return std::nullopt;
+    const gguf_type type = gguf_get_kv_type(header, id);
+    // 0.6 in single precision is 0.60000002
+    if (type == GGUF_TYPE_FLOAT32) return std::round(double(gguf_get_val_f32(header, id)) * 1e6) / 1e6;
+    if (type == GGUF_TYPE_FLOAT64) return gguf_get_val_f64(header, id);
+    if (type == GGUF_TYPE_INT32) return gguf_get_val_i32(header, id);
+    if (type == GGUF_TYPE_UINT32) return gguf_get_val_u32(header, id);
+    return std::nullopt;
+}
+
+// its sampler sequence and Mirostat are not among the settings here
+ModelSampling recommendedSampling(const gguf_context * header) {
+    ModelSampling sampling;
+    sampling.temperature = real(header, LLAMA_MODEL_META_KEY_SAMPLING_TEMP);
+    sampling.topK = real(header, LLAMA_MODEL_META_KEY_SAMPLING_TOP_K);
+    sampling.topP = real(header, LLAMA_MODEL_META_KEY_SAMPLING_TOP_P);
+    sampling.minP = real(header, LLAMA_MODEL_META_KEY_SAMPLING_MIN_P);
+    sampling.repeatPenalty = real(header, LLAMA_MODEL_META_KEY_SAMPLING_PENALTY_REPEAT);
+    sampling.penaltyTokens = real(header, LLAMA_MODEL_META_KEY_SAMPLING_PENALTY_LAST_N);
+    sampling.xtcProbability = real(header, LLAMA_MODEL_META_KEY_SAMPLING_XTC_PROBABILITY);
+    sampling.xtcThreshold = real(header, LLAMA_MODEL_META_KEY_SAMPLING_XTC_THRESHOLD);
+    return sampling;
 }
 
 Header open(const std::string & path) {
@@ -296,6 +324,7 @@ ModelInfo inspect(const std::string & path) {
     info.hasChatTemplate = find(header.get(), "tokenizer.chat_template") >= 0;
     const uint64_t unknown = LLAMA_FTYPE_GUESSED;
     info.quantization = llama_ftype_name(static_cast<llama_ftype>(number(header.get(), "general.file_type", unknown)));
+    info.sampling = recommendedSampling(header.get());
     readShape(header.get(), info);
     HeaderCheck(header.get(), path, info).run();
     addFile(header.get(), path, info);

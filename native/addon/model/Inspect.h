@@ -9,6 +9,13 @@
 
 namespace concertina {
 
+// What the author of a model recommends (`general.sampling.*`), as the file has it: the numbers may be any.
+struct ModelSampling {
+    std::optional<double> temperature, topK, topP, minP, repeatPenalty, penaltyTokens, xtcProbability, xtcThreshold;
+
+    CONCERTINA_FIELDS(temperature, topK, topP, minP, repeatPenalty, penaltyTokens, xtcProbability, xtcThreshold)
+};
+
 struct ModelInfo {
     std::string name;
     std::string architecture;
@@ -25,9 +32,10 @@ struct ModelInfo {
     bool hasChatTemplate = false;
     bool hasKBias = false;
     std::optional<std::string> license;
+    ModelSampling sampling;
 
     CONCERTINA_FIELDS(name, architecture, fileBytes, parameters, quantization, layers, headCount, headCountKv, headDimK,
-        headDimV, nCtxTrain, vocabSize, hasChatTemplate, hasKBias, license)
+        headDimV, nCtxTrain, vocabSize, hasChatTemplate, hasKBias, license, sampling)
 };
 
 // throws `model-missing` or `model-invalid`

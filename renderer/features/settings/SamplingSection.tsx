@@ -1,15 +1,37 @@
+import { ChevronRight, RotateCcw } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { limits } from '../../../electron/contract/limits';
-import type { SamplingSettings } from '../../../electron/contract/settings';
-import { useActions } from '../../state/useApp';
+import {
+  type ModelSampling,
+  type OwnSampling,
+  type SamplingSettings,
+  samplingOf,
+} from '../../../electron/contract/settings';
+import { selectLoadedModel } from '../../state/slices/engine';
+import { selectCurrentModel } from '../../state/slices/models';
+import { useActions, useApp } from '../../state/useApp';
+import { cx } from '../../ui/cx';
 import { Field } from '../../ui/Field';
 import { NumberField } from '../../ui/NumberField';
 import { Slider } from '../../ui/Slider';
+import { Tooltip } from '../../ui/Tooltip';
 import { areaClass } from './areaClass';
 
-type ScaleKey = 'temperature' | 'topP' | 'minP' | 'repeatPenalty';
+/** Settings that are one number. Where a person sets none, the model's author may have a say. */
+type NumberKey = Exclude<keyof SamplingSettings, 'seed' | 'maxTokens' | 'stop'>;
 
-const scales: readonly (Omit<Scale, 'id'> & { key: ScaleKey })[] = [
+interface Scale {
+  key: NumberKey;
+  label: string;
+  help: string;
+  min: number;
+  max: number;
+  integer?: true;
+  /** with a slider, which covers the useful part; the number takes all that is allowed */
+  sliderMax?: number;
+}
+
+const scales: readonly Scale[] = [
   {
     key: 'temperature',
     label: 'Temperature',
@@ -35,33 +57,108 @@ const scales: readonly (Omit<Scale, 'id'> & { key: ScaleKey })[] = [
     sliderMax: 1,
   },
   { key: 'repeatPenalty', label: 'Repeat penalty', help: '1 is off.', min: 0.1, max: 3, sliderMax: 2 },
+  {
+    key: 'topK',
+    label: 'Top-k',
+    help: 'Keeps this many of the likeliest tokens. 0 is off.',
+    min: 0,
+    max: 1000,
+    integer: true,
+  },
 ];
 
-export function SamplingSection({ sampling }: { sampling: SamplingSettings }) {
+const advancedScales: readonly Scale[] = [
+  {
+    key: 'presencePenalty',
+    label: 'Presence penalty',
+    help: 'Against every token that occurred, however often. 0 is off.',
+    min: -2,
+    max: 2,
+  },
+  {
+    key: 'frequencyPenalty',
+    label: 'Frequency penalty',
+    help: 'Against tokens by how often they occurred. 0 is off.',
+    min: -2,
+    max: 2,
+  },
+  {
+    key: 'penaltyTokens',
+    label: 'Penalty range',
+    help: 'How many of the last tokens the three penalties look at.',
+    min: 0,
+    max: limits.maxContext,
+    integer: true,
+  },
+  {
+    key: 'dryMultiplier',
+    label: 'DRY multiplier',
+    help: 'Against repeated phrases; 0.8 is usual, 0 is off.',
+    min: 0,
+    max: 5,
+  },
+  {
+    key: 'dryBase',
+    label: 'DRY base',
+    help: 'How fast the penalty grows with each repeated token.',
+    min: 1,
+    max: 4,
+  },
+  {
+    key: 'dryAllowed',
+    label: 'DRY allowed length',
+    help: 'Tokens that may be repeated without a penalty.',
+    min: 1,
+    max: 100,
+    integer: true,
+  },
+  {
+    key: 'dryTokens',
+    label: 'DRY range',
+    help: 'How many of the last tokens are searched for repetitions.',
+    min: 0,
+    max: limits.maxContext,
+    integer: true,
+  },
+  {
+    key: 'xtcProbability',
+    label: 'XTC probability',
+    help: 'How often the likeliest tokens are left out. 0 is off.',
+    min: 0,
+    max: 1,
+  },
+  {
+    key: 'xtcThreshold',
+    label: 'XTC threshold',
+    help: 'How likely those have to be. Over 0.5 is off.',
+    min: 0,
+    max: 1,
+  },
+];
+
+export function SamplingSection({ sampling: own }: { sampling: OwnSampling }) {
   const { settings } = useActions();
+  const loaded = useApp(selectLoadedModel);
+  const listed = useApp(selectCurrentModel)?.info;
+  const model = (loaded ?? listed)?.sampling ?? null;
+  const [open, setOpen] = useState(() => advancedScales.some(({ key }) => originOf(key, own, model) !== 'default'));
   const set = (change: Partial<SamplingSettings>) => void settings.update({ sampling: change });
+  const sampling = samplingOf(own, model);
+  const field = (scale: Scale) => (
+    <ScaleField
+      key={scale.key}
+      scale={scale}
+      value={sampling[scale.key]}
+      origin={originOf(scale.key, own, model)}
+      back={samplingOf({}, model)[scale.key]}
+      backTo={originOf(scale.key, {}, model)}
+      onCommit={(value) => void settings.update({ sampling: { [scale.key]: value } })}
+    />
+  );
 
   return (
     <>
-      {scales.map(({ key, ...scale }) => (
-        <ScaleField
-          key={key}
-          scale={{ ...scale, id: `settings-${key}` }}
-          value={sampling[key]}
-          onCommit={(value) => set({ [key]: value })}
-        />
-      ))}
-      <Field label="Top-k" htmlFor="settings-topK" inline help="Keeps this many of the likeliest tokens. 0 is off.">
-        <NumberField
-          id="settings-topK"
-          data-testid="settings-topK"
-          integer
-          min={0}
-          max={1000}
-          value={sampling.topK}
-          onCommit={(topK) => topK !== null && set({ topK })}
-        />
-      </Field>
+      {scales.map(field)}
       <Field
         label="Seed"
         htmlFor="settings-seed"
@@ -78,7 +175,7 @@ export function SamplingSection({ sampling }: { sampling: SamplingSettings }) {
           min={0}
           max={0xffff_fffe}
           value={sampling.seed}
-          onCommit={(seed) => set({ seed })}
+          onCommit={(seed) => void settings.update({ sampling: { seed } })}
         />
       </Field>
       <Field
@@ -100,31 +197,81 @@ export function SamplingSection({ sampling }: { sampling: SamplingSettings }) {
         />
       </Field>
       <StopStrings stop={sampling.stop} onStop={(stop) => set({ stop })} />
+      <button
+        type="button"
+        aria-expanded={open}
+        onClick={() => setOpen(!open)}
+        data-testid="settings-sampling-advanced"
+        className="-ml-1 flex items-center gap-1 justify-self-start rounded-md px-1 py-0.5 text-sm font-medium text-ink-2 hover:text-ink"
+      >
+        <ChevronRight className={cx('size-4 transition-transform', open && 'rotate-90')} aria-hidden="true" />
+        Penalties, DRY and XTC
+      </button>
+      {open && advancedScales.map(field)}
     </>
   );
 }
 
-interface Scale {
-  id: string;
-  label: string;
-  help: string;
-  min: number;
-  max: number;
-  /** the slider covers the useful part; the number takes all that is allowed */
-  sliderMax: number;
+/** Who decided a value. */
+type Origin = 'own' | 'model' | 'default';
+
+export function originOf(key: NumberKey, own: OwnSampling, model: Partial<ModelSampling> | null): Origin {
+  if (own[key] !== undefined) return 'own';
+  const recommended = model?.[key as keyof ModelSampling] ?? null;
+  return recommended === null ? 'default' : 'model';
 }
 
-interface ScaleFieldProps {
+const originText: Record<Origin, string> = { own: 'yours', model: 'from the model', default: 'default' };
+
+interface OriginTagProps {
+  scale: Pick<Scale, 'key' | 'label'>;
+  origin: Origin;
+  /** what counts without a person's own value, and whose that is */
+  back: number;
+  backTo: Origin;
+  onBack: () => void;
+}
+
+/** Beside the label: where the value comes from, and of a person's own the way back. */
+function OriginTag({ scale: { key, label }, origin, back, backTo, onBack }: OriginTagProps) {
+  const shared = { 'data-testid': `settings-${key}-origin`, 'data-origin': origin };
+  if (origin !== 'own') {
+    return (
+      <span {...shared} className={cx('text-xs', origin === 'model' ? 'text-ink-2' : 'text-ink-3')}>
+        {originText[origin]}
+      </span>
+    );
+  }
+  const way = `Back to ${back}, ${backTo === 'model' ? 'from the model' : 'the default'}`;
+  return (
+    <Tooltip label={way}>
+      <button
+        type="button"
+        {...shared}
+        aria-label={`${label} is yours. ${way}`}
+        onClick={onBack}
+        className="-mx-1 inline-flex items-center gap-1 rounded px-1 text-xs font-medium text-accent hover:bg-hover"
+      >
+        {originText.own}
+        <RotateCcw className="size-3" aria-hidden="true" />
+      </button>
+    </Tooltip>
+  );
+}
+
+interface ScaleFieldProps extends Omit<OriginTagProps, 'onBack'> {
   scale: Scale;
   value: number;
-  onCommit: (value: number) => void;
+  /** null: not set any more */
+  onCommit: (value: number | null) => void;
 }
 
 const restMs = 250;
 
-/** A number with a slider. A slider that moves is saved when it rests: every save is written to the disk. */
-function ScaleField({ scale, value, onCommit }: ScaleFieldProps) {
-  const { id, label, help, min, max, sliderMax } = scale;
+/** A number, some with a slider. A slider that moves is saved when it rests: every save is written to the disk. */
+function ScaleField({ scale, value, onCommit, ...origin }: ScaleFieldProps) {
+  const { key, label, help, min, max, integer = false, sliderMax } = scale;
+  const id = `settings-${key}`;
   const [moving, setMoving] = useState<number | null>(null);
   const commit = useRef(onCommit);
   commit.current = onCommit;
@@ -139,23 +286,26 @@ function ScaleField({ scale, value, onCommit }: ScaleFieldProps) {
   }, [moving]);
 
   const shown = moving ?? value;
+  const number = (
+    <NumberField
+      id={id}
+      data-testid={id}
+      className="w-20!"
+      {...{ min, max, integer }}
+      value={shown}
+      onCommit={(next) => next !== null && onCommit(next)}
+    />
+  );
+  const tag = <OriginTag scale={scale} {...origin} onBack={() => onCommit(null)} />;
+  if (sliderMax === undefined) {
+    return (
+      <Field label={label} tag={tag} htmlFor={id} help={help} inline>
+        {number}
+      </Field>
+    );
+  }
   return (
-    <Field
-      label={label}
-      htmlFor={id}
-      help={help}
-      aside={
-        <NumberField
-          id={id}
-          data-testid={id}
-          className="w-20!"
-          min={min}
-          max={max}
-          value={shown}
-          onCommit={(next) => next !== null && onCommit(next)}
-        />
-      }
-    >
+    <Field label={label} tag={tag} htmlFor={id} help={help} aside={number}>
       <Slider
         aria-label={`${label}, as a slider`}
         min={min}

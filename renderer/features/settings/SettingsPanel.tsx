@@ -2,7 +2,13 @@ import { type ReactNode, useEffect } from 'react';
 import { toast } from 'sonner';
 import { useShallow } from 'zustand/shallow';
 import type { ContextFit } from '../../../electron/contract/fit';
-import type { CacheType, ContextSettings, SamplingSettings, Settings } from '../../../electron/contract/settings';
+import {
+  type CacheType,
+  type ContextSettings,
+  type OwnSampling,
+  replaceSampling,
+  type Settings,
+} from '../../../electron/contract/settings';
 import { selectLoadedModel } from '../../state/slices/engine';
 import { selectCurrentModel } from '../../state/slices/models';
 import { isSame, selectReplaced } from '../../state/slices/presets';
@@ -255,10 +261,11 @@ function ResetContext() {
   return <Reset testId="settings-reset-context" onReset={() => settings.editContext(defaults)} />;
 }
 
-function ResetSampling({ sampling }: { sampling: SamplingSettings }) {
+function ResetSampling({ sampling }: { sampling: OwnSampling }) {
   const { settings } = useActions();
-  if (isSame(sampling, defaultSampling)) return null;
-  return <Reset testId="settings-reset-sampling" onReset={() => void settings.update({ sampling: defaultSampling })} />;
+  if (Object.keys(sampling).length === 0) return null;
+  const none = replaceSampling({});
+  return <Reset testId="settings-reset-sampling" onReset={() => void settings.update({ sampling: none })} />;
 }
 
 function Reset({ testId, onReset }: { testId: string; onReset: () => void }) {
@@ -280,17 +287,6 @@ export const defaultContext: ContextSettings = {
   gpuLayers: -1,
   batch: 512,
   rope: 'model',
-};
-
-export const defaultSampling: SamplingSettings = {
-  temperature: 0.7,
-  topK: 40,
-  topP: 0.95,
-  minP: 0.05,
-  repeatPenalty: 1,
-  seed: null,
-  maxTokens: 0,
-  stop: [],
 };
 
 /** The default context, in what the model was trained for. */

@@ -1,4 +1,11 @@
-import type { Preset, PresetContent, Presets, Settings, SettingsPatch } from '../../../electron/contract/settings';
+import {
+  type Preset,
+  type PresetContent,
+  type Presets,
+  replaceSampling,
+  type Settings,
+  type SettingsPatch,
+} from '../../../electron/contract/settings';
 import { errorPayloadOf } from '../../bridge/client';
 import type { AppState } from '../appState';
 import type { Tools } from '../slice';
@@ -54,7 +61,8 @@ export function createPresetsActions(
 
   /** Takes over everything that a preset names; a model or a context that it names is loaded. */
   async function apply({ systemPrompt, sampling, engine }: PresetContent): Promise<void> {
-    const change: SettingsPatch = { systemPrompt, sampling, ...(engine ? { context: engine.context } : {}) };
+    const values = { systemPrompt, sampling: replaceSampling(sampling) };
+    const change: SettingsPatch = { ...values, ...(engine ? { context: engine.context } : {}) };
     const scope = engine?.modelId ? { modelId: engine.modelId } : undefined;
     await settings.update(change, scope, engine ? {} : undefined);
   }
@@ -68,7 +76,7 @@ export function createPresetsActions(
     // what is set for all models, past what the model in use has of its own: that is what the preset takes the place of
     const [values, done] = await Promise.all([
       client.call('settings.get', { scope: 'all' }).catch(() => null),
-      settings.update({ systemPrompt: preset.systemPrompt, sampling: preset.sampling }, 'all'),
+      settings.update({ systemPrompt: preset.systemPrompt, sampling: replaceSampling(preset.sampling) }, 'all'),
     ]);
     if (!done || !values || presets.some((one) => isInUse(one, values))) return;
     const { systemPrompt, sampling } = values;
@@ -80,7 +88,8 @@ export function createPresetsActions(
     const { replaced } = get().presets;
     if (!replaced) return;
     const { systemPrompt, sampling } = replaced.values;
-    if (await settings.update({ systemPrompt, sampling }, 'all')) patch('presets', { replaced: null });
+    const values = { systemPrompt, sampling: replaceSampling(sampling) };
+    if (await settings.update(values, 'all')) patch('presets', { replaced: null });
   }
 
   return {
@@ -100,7 +109,8 @@ export function createPresetsActions(
 
 /** The prompt and the sampling are those of the preset; what it says of the model does not count. */
 function isInUse({ systemPrompt, sampling }: Pick<Preset, 'systemPrompt' | 'sampling'>, settings: Settings): boolean {
-  return systemPrompt === settings.systemPrompt && isSame(sampling, settings.sampling);
+  const same = isSame(sampling, settings.sampling) && isSame(settings.sampling, sampling);
+  return systemPrompt === settings.systemPrompt && same;
 }
 
 export function isSame<T extends object>(a: T, b: T): boolean {

@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Context, GenerateChunk, PrefillProgress } from '@/electron/engine/native/types';
+import type { Context, GenerateChunk, GenerateOptions, PrefillProgress } from '@/electron/engine/native/types';
 import {
   answer,
   contextOptions,
@@ -21,6 +21,7 @@ import {
 } from '../support';
 
 const warm = { temperature: 0.9, topK: 40, topP: 0.95, minP: 0.05, repeatPenalty: 1, seed: 7 };
+const story = [{ role: 'user' as const, content: 'Tell me a story about an old clock and the rain.' }];
 
 describe('streaming', () => {
   it('gives the answer in pieces that add up, with live counts', async () => {
@@ -99,6 +100,35 @@ describe('sampling', () => {
       texts.add((await answer(context, [{ role: 'user', content: 'Tell me a story.' }], options)).result.text);
     }
     expect(texts.size).toBeGreaterThan(2);
+  });
+
+  it.each([
+    ['presence', { presencePenalty: 2 }],
+    ['frequency', { frequencyPenalty: 2 }],
+    ['DRY', { dryMultiplier: 5, dryAllowed: 1, dryBase: 4, dryTokens: 512 }],
+  ])('is turned away from repetition by %s, within its range', async (_, penalty) => {
+    const { model, context } = await tinyContext();
+    const sentences = model.tokenize(filler(12), { addSpecial: true });
+    const write = async (change: Partial<GenerateOptions['sampling']>) => {
+      const options = greedy({ maxTokens: 24 });
+      const sampling = { ...options.sampling, ...change };
+      return (await answer(context, sentences, { ...options, sampling })).result.text;
+    };
+    const plain = await write({});
+    expect(await write(penalty)).not.toBe(plain);
+    expect(await write({ ...penalty, penaltyTokens: 0, dryTokens: 0 })).toBe(plain);
+  });
+
+  it('leaves the likeliest tokens out by XTC', async () => {
+    const { context } = await tinyContext();
+    const write = async (change: Partial<GenerateOptions['sampling']>) => {
+      // of two tokens, the likelier one always goes
+      const sampling = { ...greedy().sampling, temperature: 0.01, topK: 2, topP: 1, minP: 0, ...change };
+      return (await answer(context, story, greedy({ sampling, maxTokens: 12 }))).result.text;
+    };
+    const plain = await write({});
+    expect(await write({ xtcProbability: 1, xtcThreshold: 0 })).not.toBe(plain);
+    expect(await write({ xtcProbability: 1, xtcThreshold: 0.6 })).toBe(plain);
   });
 
   it('writes what llama-completion writes, greedy with an f16 cache', async () => {

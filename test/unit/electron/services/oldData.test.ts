@@ -65,11 +65,15 @@ test('chats with their branches, the trash, documents, settings, presets and com
   expect((await call('documents.sections', { documentId })).map(({ label }) => label)).toEqual(['Rent', 'Deposit']);
 
   const all = await call('settings.get', { scope: 'all' });
-  expect(all).toMatchObject({ theme: 'dark', systemPrompt: 'Be brief.', sampling: { temperature: 0.3 } });
+  expect(all).toMatchObject({ theme: 'dark', systemPrompt: 'Be brief.' });
+  // what was the default then is nobody's choice
+  expect(all.sampling).toEqual({ temperature: 0.3 });
   expect(all.context).toMatchObject({ nCtx: 4096, typeK: 'turbo4', typeV: 'turbo3' });
   const [model] = await call('models.list', undefined);
   expect(model?.defaults?.context).toMatchObject({ nCtx: 8192, typeK: 'q8_0', typeV: 'turbo4' });
-  expect((await call('presets.list', undefined)).presets).toMatchObject([{ name: 'Careful' }]);
+  const { presets } = await call('presets.list', undefined);
+  expect(presets).toMatchObject([{ name: 'Careful', sampling: { temperature: 0.3 } }]);
+  expect(Object.keys(presets[0]?.sampling ?? {})).toEqual(['temperature']);
 
   const [listed] = await call('compare.list', undefined);
   const run = await call('compare.get', { runId: listed?.id ?? '' });
@@ -140,7 +144,8 @@ test('what is set for the new one goes before what was set for the former one', 
   const data = await formerData();
   const file = join(data, 'model-settings.json');
   const kept = JSON.parse(await readFile(file, 'utf8'));
-  const own = { ...kept.models[0], ids: [current], defaults: { context: null, sampling: null, systemPrompt: 'Mine.' } };
+  const nothing = { context: null, sampling: null };
+  const own = { ...kept.models[0], ids: [current], defaults: { ...nothing, systemPrompt: 'Mine.' } };
   await writeFile(file, JSON.stringify({ ...kept, models: [...kept.models, own] }));
   const { call } = await setUpServices({ data });
   expect(await call('settings.get', undefined)).toMatchObject({ systemPrompt: 'Mine.', context: { nCtx: 8192 } });

@@ -107,7 +107,7 @@ test('those of a place, as older versions kept them, count at once and follow th
   const { prompt } = await open();
   expect([prompt('a.gguf'), prompt('b.gguf'), prompt('gone.gguf')]).toEqual(['Of a.', null, 'Of one away.']);
   expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({
-    version: 2,
+    version: 3,
     models: [
       { ids: [a], content: expect.stringMatching(/^\d+-[0-9a-f]{64}$/) },
       { ids: [b], content: null },

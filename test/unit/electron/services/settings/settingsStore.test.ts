@@ -1,7 +1,14 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
-import { type ModelDefaults, samplingSettingsSchema, settingsSchema } from '@/electron/contract/settings';
+import {
+  type ModelDefaults,
+  modelSamplingSchema,
+  replaceSampling,
+  samplingOf,
+  samplingSettingsSchema,
+  settingsSchema,
+} from '@/electron/contract/settings';
 import { ModelDefaultsStore } from '@/electron/services/settings/perModelSettings';
 import { SettingsService, SettingsStore } from '@/electron/services/settings/settingsStore';
 import { setUpServices } from '@/test/fixtures/services';
@@ -26,9 +33,41 @@ test('a patch changes the named keys of the defaults only, is announced, and sur
   expect(again.get()).toEqual(expected);
 });
 
+describe('sampling', () => {
+  const model = { temperature: 0.6, topK: 20, minP: null };
+
+  test('a value of the person goes before that of the model, and that before the default', () => {
+    const { temperature, topK, topP, minP } = samplingOf({ topK: 7 }, model);
+    expect([temperature, topK, topP, minP]).toEqual([0.6, 7, 0.95, 0.05]);
+    // also where it is the default
+    expect(samplingOf({ temperature: 0.7 }, model).temperature).toBe(0.7);
+    expect(samplingOf({ temperature: undefined }, model).temperature).toBe(0.6);
+    expect(samplingOf({}, null)).toEqual(samplingSettingsSchema.parse({}));
+  });
+
+  test('null takes a value back, on disk too; others stay', async () => {
+    const path = join(await temporaryFolder(), 'settings.json');
+    const store = new SettingsStore(path);
+    await store.load();
+    await store.update({ sampling: { temperature: 0.7, topK: 3, seed: 5 } });
+    expect(store.get().sampling).toEqual({ temperature: 0.7, topK: 3, seed: 5 });
+    await store.update({ sampling: { temperature: null, seed: null } });
+    expect(JSON.parse(await readFile(path, 'utf8')).sampling).toEqual({ topK: 3 });
+    await store.update({ sampling: replaceSampling({ dryBase: 2 }) });
+    expect(store.get().sampling).toEqual({ dryBase: 2 });
+  });
+
+  test('a model recommends only what is within the bounds', () => {
+    const wild = { temperature: Number.NaN, topK: 2.5, topP: 7, minP: 0.1, repeatPenalty: Number.POSITIVE_INFINITY };
+    const rest = { penaltyTokens: -1, xtcProbability: null, xtcThreshold: 0.5 };
+    const kept = Object.entries(modelSamplingSchema.parse({ ...wild, ...rest })).filter(([, value]) => value !== null);
+    expect(Object.fromEntries(kept)).toEqual({ minP: 0.1, xtcThreshold: 0.5 });
+  });
+});
+
 describe('the service', () => {
   const context = { nCtx: 4096, typeK: 'q8_0', typeV: 'turbo3', gpuLayers: 3 } as const;
-  const sampling = { ...samplingSettingsSchema.parse({}), temperature: 0.1 };
+  const sampling = { temperature: 0.1 };
   const own: ModelDefaults = { context, sampling, systemPrompt: 'Rhyme.' };
 
   test('a change goes to where the value stands; the rest, and what is meant for all, to all models', async () => {

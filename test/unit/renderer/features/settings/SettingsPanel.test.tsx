@@ -1,20 +1,15 @@
 // @vitest-environment happy-dom
 /** What in the settings waits for Apply, what it would cost, and what applies at once. */
-import { act, fireEvent, screen, waitFor } from '@testing-library/react';
+import { act, cleanup, fireEvent, screen, waitFor } from '@testing-library/react';
 import { describe, expect, it } from 'vitest';
 import type { AnswerStats } from '@/electron/contract/chats';
 import { cacheTypes, settingsSchema } from '@/electron/contract/settings';
 import { applyCost, measuredRate } from '@/renderer/features/settings/ApplyBar';
 import { changesText } from '@/renderer/features/settings/changesText';
 import { parseStops, printStops } from '@/renderer/features/settings/SamplingSection';
-import {
-  defaultContext,
-  defaultContextFor,
-  defaultSampling,
-  SettingsPanel,
-} from '@/renderer/features/settings/SettingsPanel';
+import { defaultContext, defaultContextFor, SettingsPanel } from '@/renderer/features/settings/SettingsPanel';
 import { rendered } from '@/test/fixtures/renderer/rendered';
-import { answerStats, fitOf, loadedContext, message } from '@/test/fixtures/samples';
+import { answerStats, fitOf, loadedContext, message, modelInfo, readyStatus } from '@/test/fixtures/samples';
 
 const changes = () => screen.queryByTestId('settings-changes');
 const typeOf = (side: string) => screen.getByRole<HTMLSelectElement>('combobox', { name: new RegExp(`^${side} `) });
@@ -70,10 +65,52 @@ describe('the panel', () => {
   });
 });
 
+describe('sampling', () => {
+  const author = { ...readyStatus, model: { ...modelInfo, sampling: { temperature: 0.6, topK: 20, minP: null } } };
+  const field = (key: string) => screen.getByTestId<HTMLInputElement>(`settings-${key}`);
+  const origin = (key: string) => screen.getByTestId(`settings-${key}-origin`);
+  const shown = (key: string) => [field(key).value, origin(key).dataset.origin];
+
+  it('says of each value whose it is, and goes back to that of the model, or the default', async () => {
+    const { services, actions } = await rendered(<SettingsPanel />, { start: false }, ({ engineIs }) =>
+      engineIs(author),
+    );
+    expect([shown('temperature'), shown('minP')]).toEqual([
+      ['0.6', 'model'],
+      ['0.05', 'default'],
+    ]);
+    await act(() => actions.settings.update({ sampling: { temperature: 0.7, minP: 0.2 } }));
+    expect([shown('temperature'), shown('minP')]).toEqual([
+      ['0.7', 'own'],
+      ['0.2', 'own'],
+    ]);
+    expect(origin('temperature').getAttribute('aria-label')).toMatch(/Temperature is yours.*0\.6, from the model/);
+    expect(origin('minP').getAttribute('aria-label')).toMatch(/0\.05, the default/);
+    fireEvent.click(origin('temperature'));
+    await waitFor(() => expect(shown('temperature')).toEqual(['0.6', 'model']));
+    await waitFor(() => expect(services.settings.get().sampling).toEqual({ minP: 0.2 }));
+    fireEvent.click(screen.getByTestId('settings-reset-sampling'));
+    await waitFor(() => expect(services.settings.get().sampling).toEqual({}));
+    expect(screen.queryByTestId('settings-reset-sampling')).toBeNull();
+  });
+
+  it('has penalties, DRY and XTC behind a click, and open where one is set', async () => {
+    const { services } = await rendered(<SettingsPanel />, { start: false });
+    expect(screen.queryByTestId('settings-dryMultiplier')).toBeNull();
+    fireEvent.click(screen.getByTestId('settings-sampling-advanced'));
+    fireEvent.change(field('dryMultiplier'), { target: { value: '0.8' } });
+    fireEvent.blur(field('dryMultiplier'));
+    await waitFor(() => expect(services.settings.get().sampling).toEqual({ dryMultiplier: 0.8 }));
+    cleanup();
+    const set = { xtcProbability: 0.5 };
+    await rendered(<SettingsPanel />, { start: false }, ({ actions }) => actions.settings.update({ sampling: set }));
+    expect(shown('xtcProbability')).toEqual(['0.5', 'own']);
+  });
+});
+
 it('the defaults are those of the contract, and keep to what the model was trained for', () => {
-  const { context, sampling } = settingsSchema.parse({});
+  const { context } = settingsSchema.parse({});
   expect(defaultContext).toEqual(context);
-  expect(defaultSampling).toEqual(sampling);
   expect(defaultContextFor(4096).nCtx).toBe(4096);
   expect(defaultContextFor(131_072).nCtx).toBe(8192);
   expect(defaultContextFor(null)).toEqual(defaultContext);

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { settingsSchema } from '@/electron/contract/settings';
+import { samplingSettingsSchema } from '@/electron/contract/settings';
 import { isSame, selectPresetInUse } from '@/renderer/state/slices/presets';
 import { openWindow } from '@/test/fixtures/renderer/window';
 import { waiting } from '@/test/fixtures/services';
@@ -25,7 +25,7 @@ async function start(engine = false) {
 }
 
 it('a preset is what was set when it was saved, and comes back when it is chosen', async () => {
-  const { inUse, save, bridge, presets, settings } = await start();
+  const { inUse, save, bridge, forAll, presets, settings } = await start();
   await settings.update({ systemPrompt: 'Be brief.', sampling: { temperature: 0.1 } });
   const reader = await save('Reader');
   expect(inUse()).toBe('Reader');
@@ -33,6 +33,11 @@ it('a preset is what was set when it was saved, and comes back when it is chosen
   expect(inUse()).toBeNull();
   await presets.apply(reader);
   expect(inUse()).toBe('Reader');
+  // a value that it says nothing of is not set any more
+  await settings.update({ sampling: { dryMultiplier: 0.8 } });
+  expect(inUse()).toBeNull();
+  await presets.apply(reader);
+  expect(forAll().sampling).toEqual({ temperature: 0.1 });
   expect(bridge.inputs('settings.update')).not.toContainEqual(expect.objectContaining({ apply: {} }));
 });
 
@@ -97,7 +102,7 @@ it('a new chat begins with the default preset; undo brings back what was in no p
 });
 
 it('settings are distinguished from changed ones', () => {
-  const { sampling } = settingsSchema.parse({});
+  const sampling = samplingSettingsSchema.parse({});
   expect(isSame({ ...sampling, stop: [] }, sampling)).toBe(true);
   expect(isSame({ ...sampling, stop: ['x'] }, sampling)).toBe(false);
   expect(isSame({ ...sampling, seed: 1 }, sampling)).toBe(false);
