@@ -116,6 +116,19 @@ export const memoryEstimateSchema = partMemorySchema.extend({
 });
 export type MemoryEstimate = z.infer<typeof memoryEstimateSchema>;
 
+/** What the chat template in use can be told; see `TemplateSettings`. */
+const templateSupportSchema = z.object({
+  /** it marks thinking, which comes apart from the answer */
+  thinking: z.boolean(),
+  /** it can be told that the model shall not think */
+  thinkingSwitch: z.boolean(),
+  /** thinking has marks of its beginning and end: a budget can end it */
+  thinkingBudget: z.boolean(),
+  /** it reads `reasoning_effort` */
+  effort: z.boolean(),
+});
+export type TemplateSupport = z.infer<typeof templateSupportSchema>;
+
 /**
  * A context as the native engine made it, beside what was asked of it. Kept with comparisons (`compare/<id>.json` of the data
  * folder): a new field needs a default, or older ones do not open.
@@ -145,6 +158,9 @@ export const effectiveContextSchema = z.object({
   batch: z.number().int(),
   /** why another chat template stands in for the model's own; empty where none does */
   chatTemplate: z.string(),
+  templateSupport: templateSupportSchema.default({
+    ...{ thinking: false, thinkingSwitch: false, thinkingBudget: false, effort: false },
+  }),
   /** other things that differ from what was asked, as sentences */
   notes: z.array(z.string()),
 });

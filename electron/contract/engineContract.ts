@@ -27,7 +27,7 @@ import { idSchema, nothing, operation } from './limits';
 import { memoryProbeSchema } from './machine';
 import { modelInfoSchema } from './models';
 import type { ClientOf, HandlersOf, OperationMap } from './rpc';
-import { contextSettingsSchema, ownSamplingSchema, sessionSettingsSchema } from './settings';
+import { contextSettingsSchema, ownSamplingSchema, sessionSettingsSchema, type TemplateSettings } from './settings';
 
 /** One message as the chat template sees it. */
 const promptMessageSchema = z.object({
@@ -78,10 +78,28 @@ const answerSoFarSchema = z.object({ text: z.string(), thinking: z.string() });
 
 const chatIds = z.object({ chatIds: z.array(idSchema) });
 
+/** What a chat template is told; left out: what it does by itself. */
+const templateOptions = {
+  /** false: the model shall answer without thinking */
+  thinking: z.boolean().optional(),
+  /** a JSON object: what else the template is told, by name */
+  templateVariables: z.string().optional(),
+};
+export type TemplateOptions = Pick<GenerateRequest, keyof typeof templateOptions>;
+
+export function templateOptionsOf({ thinking, effort, variables }: TemplateSettings): TemplateOptions {
+  const all = { ...(effort && { reasoning_effort: effort }), ...variables };
+  return {
+    ...(thinking ? {} : { thinking }),
+    ...(Object.keys(all).length > 0 ? { templateVariables: JSON.stringify(all) } : {}),
+  };
+}
+
 /** What decides a prompt beside its messages. */
 const promptOptions = {
   /** milliseconds since 1970 that a template tells the model as the time: the same for all turns of a chat */
   now: z.number(),
+  ...templateOptions,
   /** text that the answer has already: it goes on behind it, and only what is new comes back */
   continueFrom: answerSoFarSchema.optional(),
 };
@@ -94,13 +112,24 @@ const generateRequestSchema = z.object({
   ...promptOptions,
   /** the rest is as the model recommends, or the default */
   sampling: ownSamplingSchema,
+  /** tokens of thinking at the most; left out: no limit */
+  thinkingBudget: z.number().int().min(0).optional(),
   /** constrains the answer; null: free text */
   jsonSchema: z.record(z.string(), z.unknown()).nullable().default(null),
   /** no later prompt begins like this one: its cache is not worth keeping */
   passing: z.boolean().optional(),
 });
-export type PromptOptions = Pick<GenerateRequest, 'now' | 'continueFrom'>;
+export type PromptOptions = Pick<GenerateRequest, keyof typeof promptOptions>;
 export type GenerateRequest = z.infer<typeof generateRequestSchema>;
+
+/** Of a request: what its prompt hangs on beside its messages. */
+export function promptOptionsIn({ now, continueFrom, ...asked }: PromptOptions): PromptOptions {
+  return { now, ...templateOptionsIn(asked), ...(continueFrom && { continueFrom }) };
+}
+
+export function templateOptionsIn({ thinking, templateVariables }: TemplateOptions): TemplateOptions {
+  return { thinking, templateVariables };
+}
 
 /** A request of the API as a handler of llama-server takes it (`server_http_req`). */
 export const apiRequestSchema = z.object({
@@ -142,6 +171,8 @@ const compareTaskSchema = z.object({
     /** without the chat template */
     z.object({ text: z.string().min(1) }),
   ]),
+  /** of the chat template, where the prompt has messages */
+  ...templateOptions,
   /** the words of the prompt: facts are hidden in them, and they fill the caches of curves */
   material: z.string(),
   configurations: z.array(compareConfigurationSchema),

@@ -12,6 +12,8 @@ export const limits = {
   maxPresetName: 80,
   maxPresets: 200,
   maxSystemPrompt: 200_000,
+  /** characters of the variables of a chat template, as JSON */
+  maxTemplateVariables: 4000,
   /** characters of one message: a pasted book of 4 million characters passes */
   maxMessage: 8_000_000,
   maxPathLength: 4096,

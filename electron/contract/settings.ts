@@ -118,6 +118,46 @@ export function samplingOf(own: OwnSampling, model: Partial<ModelSampling> | nul
   return { ...defaultSampling, ...Object.fromEntries(recommended), ...defined(own) };
 }
 
+// What the chat template of a model is told. Models differ in what they make of it, so it is set for each alone.
+
+/** Given by the app, or by a setting of their own. */
+const takenVariables = ['messages', 'tools', 'bos_token', 'eos_token', 'add_generation_prompt', 'enable_thinking'];
+
+/** Why a template cannot be told these, as a sentence; null: it can. */
+export function variablesProblem(variables: Record<string, unknown>): string | null {
+  const names = Object.keys(variables);
+  const odd = names.find((name) => !/^[A-Za-z_]\w{0,63}$/.test(name));
+  if (odd !== undefined) return `“${odd}” is no name: letters, digits and _ only, 64 at most.`;
+  const taken = names.find((name) => takenVariables.includes(name));
+  if (taken === 'enable_thinking') return 'enable_thinking is set by the switch for thinking.';
+  if (taken) return `${taken} is given by the app. Take it out.`;
+  const most = limits.maxTemplateVariables;
+  return JSON.stringify(variables).length > most ? `They have more than ${most} characters together.` : null;
+}
+
+/** `chat_template_kwargs`: what else a template reads, by name. */
+const variablesSchema = z.record(z.string(), z.json()).superRefine((variables, context) => {
+  const message = variablesProblem(variables);
+  if (message) context.addIssue({ code: 'custom', message });
+});
+
+const templateFields = {
+  /** false: the template is told that the model shall answer without thinking */
+  thinking: z.boolean(),
+  /** `reasoning_effort`; null: what the template takes by itself */
+  effort: z.enum(['low', 'medium', 'high']).nullable(),
+  /** tokens of thinking at the most, then its end is forced; null: no limit */
+  thinkingBudget: z.number().int().min(0).max(limits.maxContext).nullable(),
+  variables: variablesSchema,
+};
+const templateSettingsSchema = z.object({
+  thinking: templateFields.thinking.default(true),
+  effort: templateFields.effort.default(null),
+  thinkingBudget: templateFields.thinkingBudget.default(null),
+  variables: templateFields.variables.default({}),
+});
+export type TemplateSettings = z.infer<typeof templateSettingsSchema>;
+
 const sessionFields = {
   /** caches of chats are saved and restored */
   enabled: z.boolean(),
@@ -172,6 +212,7 @@ export const settingsSchema = z.object({
   systemPrompt: z.string().max(limits.maxSystemPrompt).default(''),
   context: contextSettingsSchema.prefault({}),
   sampling: ownSamplingSchema.default({}),
+  template: templateSettingsSchema.prefault({}),
   sessions: sessionSettingsSchema.prefault({}),
   documents: documentSettingsSchema.prefault({}),
   downloads: downloadSettingsSchema.prefault({}),
@@ -186,6 +227,7 @@ const settingsPatchSchema = z.object({
   systemPrompt: z.string().max(limits.maxSystemPrompt).optional(),
   context: z.object(contextFields).partial().optional(),
   sampling: z.object(nullable(samplingFields)).partial().optional(),
+  template: z.object(templateFields).partial().optional(),
   sessions: z.object(sessionFields).partial().optional(),
   documents: z.object(documentFields).partial().optional(),
   downloads: z.object(downloadFields).partial().optional(),
@@ -207,6 +249,8 @@ export const modelDefaultsSchema = z.object({
   context: ownContextSchema.nullable().default(null),
   sampling: ownSamplingSchema.nullable().default(null),
   systemPrompt: z.string().max(limits.maxSystemPrompt).nullable().default(null),
+  /** a change of it always stands here */
+  template: templateSettingsSchema.nullable().default(null),
 });
 export type ModelDefaults = z.infer<typeof modelDefaultsSchema>;
 
@@ -240,17 +284,19 @@ export function withDefaults(settings: Settings, own: ModelDefaults | null): Set
     context: { ...settings.context, ...own.context },
     sampling: own.sampling ?? settings.sampling,
     systemPrompt: own.systemPrompt ?? settings.systemPrompt,
+    template: own.template ?? settings.template,
   };
 }
 
 /** The settings with what a change names; a key that is undefined changes nothing. */
 export function applyPatch(settings: Settings, patch: SettingsPatch): Settings {
-  const { context = {}, sampling, sessions = {}, documents = {}, downloads = {}, ...rest } = patch;
+  const { context = {}, sampling, template = {}, sessions = {}, documents = {}, downloads = {}, ...rest } = patch;
   return {
     ...settings,
     ...defined(rest),
     context: { ...settings.context, ...defined(context) },
     sampling: patchSampling(settings.sampling, sampling),
+    template: { ...settings.template, ...defined(template) },
     sessions: { ...settings.sessions, ...defined(sessions) },
     documents: { ...settings.documents, ...defined(documents) },
     downloads: { ...settings.downloads, ...defined(downloads) },
@@ -267,26 +313,32 @@ export function replaceSampling(own: OwnSampling): NonNullable<SettingsPatch['sa
   return { ...Object.fromEntries(Object.keys(samplingFields).map((key) => [key, null])), ...own };
 }
 
-/** Parts a change: what the model has of its own changes there, the rest for all models. `own` null: nothing of it does. */
+/**
+ * Parts a change for a model: what it has of its own changes there, as does what its template is told; the rest for all
+ * models. `own` null: nothing of it does.
+ */
 export function splitPatch(
   patch: SettingsPatch,
   before: ModelDefaults | null,
+  { template: general }: Pick<Settings, 'template'>,
 ): { own: ModelDefaults | null; rest: SettingsPatch } {
-  if (!before) return { own: null, rest: patch };
-  const { context = {}, sampling, systemPrompt, ...rest } = patch;
+  const { context = {}, sampling, systemPrompt, template, ...rest } = patch;
   const { nCtx, typeK, typeV, gpuLayers, ...others } = context;
   const asked = defined({ nCtx, typeK, typeV, gpuLayers });
+  const { context: ownContext = null, sampling: ownSampling = null, systemPrompt: ownPrompt = null } = before ?? {};
+  const ownTemplate = before?.template ?? null;
   const own: ModelDefaults = {
-    context: before.context && { ...before.context, ...asked },
-    sampling: before.sampling && patchSampling(before.sampling, sampling),
-    systemPrompt: before.systemPrompt === null ? null : (systemPrompt ?? before.systemPrompt),
+    context: ownContext && { ...ownContext, ...asked },
+    sampling: ownSampling && patchSampling(ownSampling, sampling),
+    systemPrompt: ownPrompt === null ? null : (systemPrompt ?? ownPrompt),
+    template: template ? { ...(ownTemplate ?? general), ...defined(template) } : ownTemplate,
   };
   const shared = {
-    context: before.context ? others : context,
-    ...(sampling && !before.sampling ? { sampling } : {}),
-    ...(systemPrompt !== undefined && before.systemPrompt === null ? { systemPrompt } : {}),
+    context: ownContext ? others : context,
+    ...(sampling && !ownSampling ? { sampling } : {}),
+    ...(systemPrompt !== undefined && ownPrompt === null ? { systemPrompt } : {}),
   };
-  const same = JSON.stringify(own) === JSON.stringify(before);
+  const same = JSON.stringify(own) === JSON.stringify(before ?? { ...own, template: null });
   return { own: same ? null : own, rest: { ...rest, ...shared } };
 }
 

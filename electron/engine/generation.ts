@@ -2,7 +2,7 @@
 
 import type { AnswerStats } from '../contract/chats';
 import type { GenerationResult, LiveStats, StreamFrame } from '../contract/engine';
-import type { GenerateRequest } from '../contract/engineContract';
+import { type GenerateRequest, promptOptionsIn } from '../contract/engineContract';
 import type { ModelInfo } from '../contract/models';
 import { SerialQueue } from '../contract/serialQueue';
 import { samplingOf } from '../contract/settings';
@@ -87,13 +87,13 @@ export function frameIds(request: GenerateRequest): Pick<StreamFrame, 'requestId
 }
 
 function generateOptions(request: GenerateRequest, model: ModelInfo): GenerateOptions {
+  const { thinkingBudget } = request;
   const { seed, stop, maxTokens, ...sampling } = samplingOf(request.sampling, model.sampling);
   return {
-    sampling: { ...sampling, seed: seed ?? randomSeed() },
+    sampling: { ...sampling, seed: seed ?? randomSeed(), thinkingBudget },
     stop,
     maxTokens,
-    now: request.now,
-    ...(request.continueFrom ? { continueFrom: request.continueFrom } : {}),
+    ...promptOptionsIn(request),
     ...(request.jsonSchema ? { jsonSchema: JSON.stringify(request.jsonSchema) } : {}),
   };
 }

@@ -150,6 +150,7 @@ export const samplingOptions = {
   temperature: { type: 'string', value: 'N', about: '0: always the likeliest token' },
   seed: { type: 'string', value: 'N', about: 'the same answer again' },
   'max-tokens': { type: 'string', value: 'N', about: 'of an answer at the most; 0: until the context is full' },
+  'no-thinking': { type: 'boolean', about: 'answers at once, where the model can do without thinking' },
 } as const satisfies OptionSpecs;
 
 type SettingValues = ValuesOf<typeof contextOptions & typeof samplingOptions>;
@@ -166,6 +167,7 @@ export function settingsOf(values: SettingValues): SettingsPatch {
       seed: number(values.seed),
       maxTokens: number(values['max-tokens']),
     },
+    template: values['no-thinking'] ? { thinking: false } : undefined,
   });
   if (parsed.success) return parsed.data;
   const names: Record<string, string> = { nCtx: 'context', typeK: 'type-k', typeV: 'type-v', maxTokens: 'max-tokens' };

@@ -85,7 +85,7 @@ Napi::Value exportSplitAnswer(const Napi::CallbackInfo & info) {
         const auto options = fromJs<PromptOptions>(info[4], "prompt options");
         if (!source.empty()) {
             const auto messages = fromJs<std::vector<ChatMessage>>(info[1], "messages");
-            prompt = ChatFormat::ofTemplate(source)->apply(messages, "", options.now, options.continueFrom);
+            prompt = ChatFormat::ofTemplate(source)->apply(messages, "", options, options.continueFrom);
         }
         AnswerStream answer(prompt, fromJs<std::vector<std::string>>(info[3], "stops"));
         SplitAnswer split;

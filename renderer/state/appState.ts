@@ -451,7 +451,7 @@ export const initialMeter: MeterState = {
 };
 
 /** A model with nothing set for it alone. */
-export const nothingOwn: ModelDefaults = { context: null, sampling: null, systemPrompt: null };
+export const nothingOwn: ModelDefaults = { context: null, sampling: null, systemPrompt: null, template: null };
 
 interface ModelsState {
   /** null until the services have answered */

@@ -168,6 +168,21 @@ export function writeForPositions(original: string, file: string, positions: num
   return writeChanged(gguf, file, changes, true);
 }
 
+/** A chat template. Thinking begins in the prompt, unless it is switched off; reads an effort, and a variable of its own. */
+export const thinkingTemplate = `{%- if style %}{{- 'Style: ' + style + '\\n' }}{%- endif %}
+{%- if reasoning_effort %}{{- 'Effort: ' + reasoning_effort + '\\n' }}{%- endif %}
+{%- for message in messages %}
+{%- if message.role == 'assistant' %}
+{%- set reasoning = message.reasoning_content if message.reasoning_content is string else '' %}
+{{- '<|im_start|>assistant\\n<think>\\n' + reasoning + '\\n</think>\\n\\n' + message.content + '<|im_end|>\\n' }}
+{%- else %}
+{{- '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>\\n' }}
+{%- endif %}
+{%- endfor %}
+{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n<think>\\n' }}
+{%- if enable_thinking is defined and not enable_thinking %}{{- '\\n</think>\\n\\n' }}{%- endif %}
+{%- endif %}`;
+
 function typed(value: Value): Buffer {
   if (Buffer.isBuffer(value)) return value;
   if (typeof value === 'boolean') return Buffer.concat([uint32(typeBool), Buffer.from([Number(value)])]);

@@ -4,7 +4,7 @@
  */
 
 import type { CompareColumn, CompareFrame } from '../../contract/compare';
-import type { CompareFacts, CompareTask } from '../../contract/engineContract';
+import { type CompareFacts, type CompareTask, templateOptionsIn } from '../../contract/engineContract';
 import { messageOf } from '../../contract/errors';
 import type { ContextSettings } from '../../contract/settings';
 import { ensureCalibrated } from '../calibration';
@@ -77,7 +77,10 @@ class Comparison {
       'text' in prompt
         ? this.model.tokenize(prompt.text, { addSpecial: true })
         : await withoutMarks(this.model, prompt.messages);
-    this.tokens = this.prompt instanceof Int32Array ? this.prompt : await this.model.chatTokens(this.prompt);
+    this.tokens =
+      this.prompt instanceof Int32Array
+        ? this.prompt
+        : await this.model.chatTokens(this.prompt, templateOptionsIn(this.task));
     this.output.promptTokens(this.tokens.length);
     if (options.curve) await this.findLongest();
     if (options.quality) await this.prepareQuality(scratch, options.quality.tokens);
@@ -203,7 +206,15 @@ class Comparison {
     const context = alive(column);
     const { options, runId } = this.task;
     const send = (frame: CompareFrame) => this.output.frame(frame);
-    await writeColumn(column, context, this.prompt, options, { runId, index: column.index }, send, this.signal);
+    await writeColumn(
+      column,
+      context,
+      this.prompt,
+      { ...options, ...templateOptionsIn(this.task) },
+      { runId, index: column.index },
+      send,
+      this.signal,
+    );
     if (compare) this.compareAnswer(column);
   }
 

@@ -2,6 +2,7 @@
 
 import type { CompareFrame, CompareOptions } from '../../contract/compare';
 import { type CurvePoint, candidatesKept, type Speed } from '../../contract/compareFigures';
+import { type TemplateOptions, templateOptionsIn } from '../../contract/engineContract';
 import { answerStats, FrameBatcher } from '../generation';
 import { Meter } from '../meter';
 import type { ChatMessage, Context, GenerateOptions } from '../native/types';
@@ -128,7 +129,7 @@ export async function writeColumn(
   column: Column,
   context: Context,
   prompt: Prompt,
-  options: CompareOptions,
+  options: CompareOptions & TemplateOptions,
   ids: { runId: string; index: number },
   send: (frame: CompareFrame) => void,
   signal: AbortSignal,
@@ -168,7 +169,7 @@ export async function writeColumn(
   }
 }
 
-function generateOptions({ sampling: all, maxTokens }: CompareOptions): GenerateOptions {
+function generateOptions({ sampling: all, maxTokens, ...asked }: CompareOptions & TemplateOptions): GenerateOptions {
   const { seed, stop, maxTokens: _, ...sampling } = all;
-  return { sampling: { ...sampling, seed: seed ?? 0 }, stop, maxTokens };
+  return { sampling: { ...sampling, seed: seed ?? 0 }, stop, maxTokens, ...templateOptionsIn(asked) };
 }

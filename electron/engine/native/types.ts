@@ -69,9 +69,9 @@ export type ChatMessage = PromptMessage;
 export type PromptOptions = Partial<PromptSettings>;
 
 export interface GenerateOptions extends PromptOptions {
-  /** what is left out is off */
+  /** `thinkingBudget`: tokens of thinking, then its end is forced; left out: no limit. The rest left out: off */
   sampling: Pick<SamplingSettings, 'temperature' | 'topK' | 'topP' | 'minP' | 'repeatPenalty'> &
-    Partial<Omit<SamplingSettings, 'maxTokens' | 'stop'>> & { seed: number };
+    Partial<Omit<SamplingSettings, 'maxTokens' | 'stop'>> & { seed: number; thinkingBudget?: number };
   /** JSON schema as text, or a GBNF grammar; at most one of the two */
   jsonSchema?: string;
   grammar?: string;

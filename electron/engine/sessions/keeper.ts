@@ -4,7 +4,7 @@
  */
 
 import type { SavedSession } from '../../contract/engine';
-import type { GenerateRequest, SessionOptions } from '../../contract/engineContract';
+import { type GenerateRequest, promptOptionsIn, type SessionOptions } from '../../contract/engineContract';
 import { messageOf } from '../../contract/errors';
 import { SerialQueue } from '../../contract/serialQueue';
 import { expectedBytes } from '../contextReuse';
@@ -97,13 +97,13 @@ export class SessionKeeper {
   ): Promise<boolean> {
     if (this.context !== context) this.rates.forgetReading();
     this.context = context;
-    const { now, continueFrom } = request;
-    const prompt = await model.chatTokens(request.messages, { now, continueFrom });
+    const { continueFrom, ...options } = promptOptionsIn(request);
+    const prompt = await model.chatTokens(request.messages, { ...options, continueFrom });
     // a prompt that does not fit is refused, and changes nothing
     if (prompt.length > context.effective.nCtx) return false;
     const held = context.tokens();
     // an answer that goes on has all of its own tokens here still, which its text need not give again
-    if (continueFrom && continues(held, await model.chatTokens(request.messages, { now }))) return false;
+    if (continueFrom && continues(held, await model.chatTokens(request.messages, options))) return false;
     const kept = sparedBy(held, prompt, context.rewinds, context.checkpoints());
     let found = await this.best(store, context, prompt, kept);
     const lost = held.length - (found ? 0 : kept);

@@ -13,7 +13,7 @@ import type {
   CompareSummary,
 } from '../../contract/compare';
 import type { Capabilities } from '../../contract/engine';
-import type { CompareTask, EngineClient } from '../../contract/engineContract';
+import { type CompareTask, type EngineClient, templateOptionsOf } from '../../contract/engineContract';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
 import type { Settings } from '../../contract/settings';
 import type { ChatStore } from '../chats/chatStore';
@@ -97,7 +97,7 @@ export class CompareService {
     }
     this.starting = true;
     try {
-      const { systemPrompt, context: settings } = this.parts.settings(request.modelId);
+      const { systemPrompt, context: settings, template } = this.parts.settings(request.modelId);
       const path = await this.parts.pathOf(request.modelId);
       const resolved = await resolvePrompt(request.prompt, { ...this.parts.prompts, systemPrompt });
       const id = randomUUID();
@@ -108,7 +108,8 @@ export class CompareService {
       const { prompt, material } = resolved;
       const { calibration, scratch } = this.parts;
       const { configurations, options } = request;
-      this.begin(run, { runId: id, path, settings, calibration, scratch, prompt, material, configurations, options });
+      const task = { runId: id, path, settings, calibration, scratch, prompt, material, configurations, options };
+      this.begin(run, { ...task, ...templateOptionsOf(template) });
       this.listed.emit(this.list());
       return { runId: id };
     } finally {

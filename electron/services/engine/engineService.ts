@@ -3,19 +3,20 @@
 import { randomUUID } from 'node:crypto';
 import type { OperationInput } from '../../contract/contract';
 import type { EngineStatus, GenerationResult, StreamFrame } from '../../contract/engine';
-import type {
-  ApiPart,
-  ApiRequest,
-  ApiSettings,
-  CalibrationPlaces,
-  CompareTask,
-  GenerateRequest,
-  PromptMessage,
-  PromptOptions,
+import {
+  type ApiPart,
+  type ApiRequest,
+  type ApiSettings,
+  type CalibrationPlaces,
+  type CompareTask,
+  type GenerateRequest,
+  type PromptMessage,
+  type PromptOptions,
+  templateOptionsOf,
 } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
 import type { ContextFit } from '../../contract/fit';
-import type { ContextSettings } from '../../contract/settings';
+import type { ContextSettings, TemplateSettings } from '../../contract/settings';
 import { Emitter } from '../lib/emitter';
 import type { ModelLibrary } from '../models/modelLibrary';
 import type { SettingsService } from '../settings/settingsStore';
@@ -152,8 +153,14 @@ export class EngineService {
     return this.inspector.fit({ path: await this.pathOf(modelId), context: requested, ...question });
   }
 
-  countTokens(messages: PromptMessage[], options: PromptOptions): Promise<{ tokens: number }> {
-    return this.host.client.call('countTokens', { messages, ...options });
+  async countTokens(messages: PromptMessage[], options: PromptOptions): Promise<{ tokens: number }> {
+    await this.settings.settled();
+    return this.host.client.call('countTokens', { messages, ...options, ...templateOptionsOf(this.template()) });
+  }
+
+  /** of the model in use: part of every prompt, whoever asks for it */
+  private template(): TemplateSettings {
+    return this.settings.of(this.live.current.modelId).template;
   }
 
   async countTexts(texts: string[]): Promise<number[]> {
@@ -215,11 +222,16 @@ export class EngineService {
    * the engine refuses it for, and with `engine-crashed`; one that is canceled while it is written resolves.
    */
   async generate(request: GenerateRequest, signal: AbortSignal): Promise<GenerationResult> {
+    await this.settings.settled();
     await this.whenReady(signal);
     this.running++;
     if (this.live.current.state === 'ready') this.live.update({ state: 'generating' });
+    const template = this.template();
+    const thinkingBudget = template.thinkingBudget ?? undefined;
     try {
-      const answer = this.host.client.call('generate', request);
+      const answer = this.host.client.call('generate', {
+        ...{ ...request, ...templateOptionsOf(template), thinkingBudget },
+      });
       const result = await this.cancelable(request.requestId, signal, answer);
       this.host.reportSuccess();
       this.live.update({ contextUsed: result.stats.contextUsed });

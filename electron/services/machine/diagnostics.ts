@@ -111,14 +111,16 @@ function engine(
   ];
 }
 
-/** Nothing that a person wrote: of the system prompt and the stop strings only that they are there. */
+/** Nothing that a person wrote: of the system prompt, the stop strings and template variables only that they are there. */
 function settings({ settings: set, status }: DiagnosticFacts): Line[] {
-  const { context: asked, sampling, systemPrompt } = set;
+  const { context: asked, sampling, systemPrompt, template } = set;
   const { stop, ...numbers } = samplingOf(sampling, status.model?.sampling ?? null);
+  const { variables, ...told } = template;
   return [
     ['Context', pairs(asked)],
     ['Sampling', `${pairs(numbers)}, stop strings ${stop.length}`],
     ['Set by the person', Object.keys(sampling).join(', ') || 'none of the sampling'],
+    ['Chat template', `${pairs(told)}, variables ${Object.keys(variables).length}`],
     ['System prompt', systemPrompt === '' ? 'none' : `${systemPrompt.length} characters`],
   ];
 }

@@ -80,11 +80,19 @@ export class SettingsService {
   update(change: SettingsPatch, scope?: SettingsScope): Promise<Settings> {
     const modelId = scope === 'all' ? null : (scope?.modelId ?? this.inUse);
     return this.changes.run(async () => {
-      const { own, rest } = splitPatch(change, modelId === null ? null : this.defaults.of(modelId));
+      const { own, rest } =
+        modelId === null
+          ? { own: null, rest: change }
+          : splitPatch(change, this.defaults.of(modelId), this.store.get());
       if (own && modelId !== null) await this.defaults.set(modelId, own);
       await this.store.update(rest);
       return this.get();
     });
+  }
+
+  /** Changes that were asked for by now are in force. */
+  settled(): Promise<void> {
+    return this.changes.idle();
   }
 
   /** null: nothing of its own any more. */
@@ -94,8 +102,13 @@ export class SettingsService {
 
   /** What people wrote into them, for all models and for single ones: no report may have it. */
   privateTexts(): string[] {
-    const texts = ({ systemPrompt, sampling }: Pick<ModelDefaults, 'systemPrompt' | 'sampling'>) => [
+    const texts = ({
+      systemPrompt,
+      sampling,
+      template,
+    }: Pick<ModelDefaults, 'systemPrompt' | 'sampling' | 'template'>) => [
       ...[systemPrompt ?? '', ...(sampling?.stop ?? [])],
+      ...Object.values(template?.variables ?? {}).filter((value) => typeof value === 'string'),
     ];
     return [this.store.get(), ...this.defaults.all()].flatMap(texts);
   }

@@ -74,6 +74,7 @@ void describe(Context & context, const ContextOptions & options) {
     effective.flashAttention = usesFlashAttention(context.handle);
     effective.flashAttentionAsked = options.flashAttention;
     if (context.model->chat) effective.chatTemplate = context.model->chat->fallback;
+    if (context.model->chat) effective.templateSupport = context.model->chat->supports();
 }
 
 [[noreturn]] void explain(const std::string & log) {

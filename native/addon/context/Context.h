@@ -48,10 +48,12 @@ struct EffectiveContext : Placement {
     int gpuLayersAsked = 0; // negative: all
     uint32_t batch = 0;
     std::string chatTemplate; // why another one stands in for the model's; empty: the model's own
+    TemplateSupport templateSupport;
     std::vector<std::string> notes; // other things that are not as asked, as sentences
 
     CONCERTINA_FIELDS(nCtx, nCtxAsked, nCtxTrained, typeK, typeV, centring, rope, kernels, flashAttention,
-        flashAttentionAsked, threads, gpuLayersAsked, gpuLayers, layers, attention, batch, chatTemplate, notes)
+        flashAttentionAsked, threads, gpuLayersAsked, gpuLayers, layers, attention, batch, chatTemplate,
+        templateSupport, notes)
 };
 
 // Most outputs of one decode. Buffers for them are reserved for every context, and evaluation asks for many: 64 is the

@@ -36,7 +36,7 @@ GenerateResult Generation::run() {
         return std::move(result);
     }
     context.written = {};
-    sampling = samplingParams(context.model->handle, request.sampling, request, prompt);
+    sampling = samplingParams(context.model->handle, request.sampling, request, prompt, before.raw);
     sampling.n_probs = request.candidates;
     if (request.ignoreEnd) forbidEnd();
     AnswerStream answer = exact ? AnswerStream(prompt, request.stop, before) : AnswerStream(prompt, request.stop);
@@ -79,8 +79,7 @@ void Generation::preparePrompt() {
     if (request.messages.empty()) {
         tokens = std::move(request.tokens);
     } else {
-        prompt =
-            context.model->chat->apply(request.messages, request.jsonSchema, request.now, {}, context.cancel.get());
+        prompt = context.model->chat->apply(request.messages, request.jsonSchema, request, {}, context.cancel.get());
         tokens = context.model->chatTokens(prompt);
         if (!request.continueFrom.empty()) goOn();
     }
@@ -111,7 +110,7 @@ void Generation::goOn() {
         tokens = std::move(last.tokens);
         return;
     }
-    prompt = context.model->chat->apply(request.messages, "", request.now, request.continueFrom, context.cancel.get());
+    prompt = context.model->chat->apply(request.messages, "", request, request.continueFrom, context.cancel.get());
     tokens = context.model->chatTokens(prompt);
 }
 

@@ -29,7 +29,8 @@ struct GenerateRequest : PromptOptions, GrammarOptions {
     DraftTrial trial; // of the chat, where the context can draft tokens
     int64_t called = ggml_time_us();
 
-    CONCERTINA_FIELDS(sampling, now, jsonSchema, grammar, continueFrom, stop, maxTokens, candidates, ignoreEnd, trial)
+    CONCERTINA_FIELDS(sampling, now, thinking, templateVariables, jsonSchema, grammar, continueFrom, stop, maxTokens,
+        candidates, ignoreEnd, trial)
 };
 
 struct PrefillProgress {

@@ -30,9 +30,10 @@ struct SamplingOptions {
     float xtcProbability = 0.0f;
     float xtcThreshold = 0.1f;
     uint32_t seed = LLAMA_DEFAULT_SEED;
+    int thinkingBudget = -1; // tokens of thinking, then its end is forced; negative: no limit
 
     CONCERTINA_FIELDS(temperature, topK, topP, minP, repeatPenalty, presencePenalty, frequencyPenalty, penaltyTokens,
-        dryMultiplier, dryBase, dryAllowed, dryTokens, xtcProbability, xtcThreshold, seed)
+        dryMultiplier, dryBase, dryAllowed, dryTokens, xtcProbability, xtcThreshold, seed, thinkingBudget)
 };
 
 struct GrammarOptions {
@@ -44,9 +45,9 @@ struct GrammarOptions {
 void checkGrammar(const GrammarOptions & options);
 
 // What the server core samples with. Throws `bad-request` for a schema or grammar that cannot be used. A random seed is chosen
-// here.
+// here. `written`: of the answer behind the prompt, when it goes on.
 common_params_sampling samplingParams(const llama_model * model, const SamplingOptions & options,
-    const GrammarOptions & grammar, const ChatPrompt & prompt);
+    const GrammarOptions & grammar, const ChatPrompt & prompt, const std::string & written);
 
 struct Candidate {
     llama_token token = LLAMA_TOKEN_NULL;

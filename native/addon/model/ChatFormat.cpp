@@ -48,6 +48,28 @@ std::string quotedDate(TimePoint now, const char * format) {
     return '"' + std::string(text, std::strftime(text, sizeof(text), format, std::localtime(&time))) + '"';
 }
 
+void addVariables(common_chat_templates_inputs & inputs, const std::string & variables) {
+    if (variables.empty()) return;
+    common_json parsed;
+    try {
+        parsed = common_json::parse(variables);
+    } catch (const std::exception &) {
+        // below
+    }
+    if (!parsed.is_object())
+        throw CodedError("bad-request", "The template variables are no JSON object", "Write {\"name\": value}.");
+    for (const auto & [name, value] : parsed.items()) inputs.chat_template_kwargs[name] = value.dump();
+}
+
+common_chat_templates_inputs greeting() {
+    common_chat_templates_inputs inputs;
+    inputs.messages.emplace_back();
+    inputs.messages.back().role = "user";
+    inputs.messages.back().content = "Hello";
+    inputs.reasoning_format = COMMON_REASONING_FORMAT_DEEPSEEK;
+    return inputs;
+}
+
 } // namespace
 
 std::unique_ptr<ChatFormat> ChatFormat::make(
@@ -85,21 +107,37 @@ std::unique_ptr<ChatFormat> ChatFormat::ofModel(const llama_model * model, const
     }
     std::string problem = refused(model);
     auto format = problem.empty() ? limited(model, "", cancel, problem) : nullptr;
-    if (problem.empty()) return format;
+    if (problem.empty()) {
+        format->tryWithoutThinking(cancel);
+        return format;
+    }
     return make(model, "chatml",
         "The model's chat template cannot be used: " + problem + ". ChatML is used, answers may be poor.");
 }
 
-void ChatFormat::tryOut() const {
-    common_chat_templates_inputs inputs;
-    inputs.messages.emplace_back();
-    inputs.messages.back().role = "user";
-    inputs.messages.back().content = "Hello";
-    common_chat_templates_apply(templates.get(), inputs);
+void ChatFormat::tryOut() {
+    const common_chat_params tried = common_chat_templates_apply(templates.get(), greeting());
+    const auto caps = common_chat_templates_get_caps(templates.get());
+    support.thinking = tried.supports_thinking;
+    support.thinkingBudget = !tried.thinking_start_tag.empty() && !tried.thinking_end_tags.empty();
+    support.effort = caps.count("supports_reasoning_effort") && caps.at("supports_reasoning_effort");
+    triedPrompt = tried.prompt;
 }
 
-ChatPrompt ChatFormat::apply(const std::vector<ChatMessage> & messages, const std::string & jsonSchema, TimePoint now,
-    const AnswerSoFar & soFar, const std::atomic<bool> * cancel) const {
+void ChatFormat::tryWithoutThinking(const std::atomic<bool> & cancel) {
+    if (!support.thinking) return;
+    const template_budget::Budget budget(loadLimits, &cancel);
+    try {
+        auto inputs = greeting();
+        inputs.enable_thinking = false;
+        support.thinkingSwitch = common_chat_templates_apply(templates.get(), inputs).prompt != triedPrompt;
+    } catch (const std::exception &) {
+        // it cannot do without: no switch is offered
+    }
+}
+
+ChatPrompt ChatFormat::apply(const std::vector<ChatMessage> & messages, const std::string & jsonSchema,
+    const TemplateOptions & options, const AnswerSoFar & soFar, const std::atomic<bool> * cancel) const {
     if (messages.empty()) throw CodedError("bad-request", "The chat is empty", "Write a message first.");
     common_chat_templates_inputs inputs;
     for (const ChatMessage & message : messages) {
@@ -111,14 +149,17 @@ ChatPrompt ChatFormat::apply(const std::vector<ChatMessage> & messages, const st
     inputs.json_schema = jsonSchema;
     inputs.reasoning_format = COMMON_REASONING_FORMAT_DEEPSEEK;
     inputs.add_generation_prompt = true;
-    inputs.now = now;
+    inputs.now = options.now;
+    inputs.enable_thinking = options.thinking;
     // upstream sets both from its own clock
-    inputs.chat_template_kwargs["date_string"] = quotedDate(now, "%d %b %Y");
-    inputs.chat_template_kwargs["datetime"] = quotedDate(now, "%b %d %Y");
+    inputs.chat_template_kwargs["date_string"] = quotedDate(options.now, "%d %b %Y");
+    inputs.chat_template_kwargs["datetime"] = quotedDate(options.now, "%b %d %Y");
+    addVariables(inputs, options.templateVariables);
     if (!soFar.empty()) leaveOpen(inputs, soFar);
 
     common_chat_params params;
-    const template_budget::Budget budget(renderLimits(messages.size(), bytesOf(messages, soFar)), cancel);
+    const size_t bytes = bytesOf(messages, soFar) + options.templateVariables.size();
+    const template_budget::Budget budget(renderLimits(messages.size(), bytes), cancel);
     try {
         const std::lock_guard<std::mutex> lock(mutex);
         params = common_chat_templates_apply(templates.get(), inputs);
@@ -130,7 +171,9 @@ ChatPrompt ChatFormat::apply(const std::vector<ChatMessage> & messages, const st
         }
         throw CodedError("bad-request",
             std::string("The model's chat template refuses these messages: ") + error.what(),
-            "Some models need user and assistant messages in turn, or take no system prompt.");
+            "Some models need user and assistant messages in turn, or take no system prompt. Template variables that "
+            "you set "
+            "count, too.");
     }
 
     ChatPrompt prompt;
@@ -145,6 +188,8 @@ ChatPrompt ChatFormat::apply(const std::vector<ChatMessage> & messages, const st
     if (!params.parser.empty()) prompt.parser.parser.load(params.parser);
     prompt.grammar = params.grammar;
     prompt.generationPrompt = params.generation_prompt;
+    prompt.thinkingStart = params.thinking_start_tag;
+    prompt.thinkingEnds = params.thinking_end_tags;
     prompt.preserved = params.preserved_tokens;
     return prompt;
 }

@@ -33,12 +33,28 @@ struct AnswerSoFar {
     CONCERTINA_FIELDS(text, thinking)
 };
 
-// What decides a prompt beside its messages.
-struct PromptOptions {
+// What a template is told beside the messages.
+struct TemplateOptions {
     TimePoint now = std::chrono::system_clock::now(); // what a template gives the model as the time
+    bool thinking = true; // false: the model shall answer at once
+    std::string templateVariables; // what else it is told, by name: a JSON object; empty: nothing
+};
+
+// What decides a prompt beside its messages.
+struct PromptOptions : TemplateOptions {
     AnswerSoFar continueFrom; // the prompt ends inside this answer, whose turn stays open
 
-    CONCERTINA_FIELDS(now, continueFrom)
+    CONCERTINA_FIELDS(now, thinking, templateVariables, continueFrom)
+};
+
+// Which options a template heeds.
+struct TemplateSupport {
+    bool thinking = false; // it marks thinking: that comes apart from the answer
+    bool thinkingSwitch = false; // its prompt is another one without thinking
+    bool thinkingBudget = false; // thinking has a mark of its end, which can be forced
+    bool effort = false; // it reads `reasoning_effort`
+
+    CONCERTINA_FIELDS(thinking, thinkingSwitch, thinkingBudget, effort)
 };
 
 struct ChatPrompt {
@@ -49,6 +65,9 @@ struct ChatPrompt {
     // grammar of an answer that may think first; empty: none, or the caller's own
     std::string grammar;
     std::string generationPrompt;
+    // marks around thinking; empty: the template has none. The first mark of its end is the one to write
+    std::string thinkingStart;
+    std::vector<std::string> thinkingEnds;
     // end the turn beside the end token
     std::vector<std::string> stops;
     // begin a message: where a cache that does not rewind keeps a checkpoint
@@ -66,12 +85,15 @@ public:
     // throws `bad-request` when it cannot be used
     static std::unique_ptr<ChatFormat> ofTemplate(const std::string & source);
 
-    // `now`: the time that a template tells the model; `soFar`: the prompt ends inside this answer, whose turn stays open.
-    // Throws `bad-request` when the template refuses the messages or takes too much (TemplateLimits.h), and `cancelled`
-    ChatPrompt apply(const std::vector<ChatMessage> & messages, const std::string & jsonSchema, TimePoint now,
-        const AnswerSoFar & soFar = {}, const std::atomic<bool> * cancel = nullptr) const;
+    // `soFar`: the prompt ends inside this answer, whose turn stays open. Throws `bad-request` when the template refuses the
+    // messages or the variables, or takes too much (TemplateLimits.h), and `cancelled`
+    ChatPrompt apply(const std::vector<ChatMessage> & messages, const std::string & jsonSchema,
+        const TemplateOptions & options, const AnswerSoFar & soFar = {},
+        const std::atomic<bool> * cancel = nullptr) const;
 
     const std::string fallback;
+    // of a template that refuses every test: nothing
+    TemplateSupport supports() const { return support; }
 
 private:
     ChatFormat(common_chat_templates_ptr templates, std::string fallback);
@@ -81,8 +103,12 @@ private:
     // within the limits of a load; `problem`: why it cannot be used
     static std::unique_ptr<ChatFormat> limited(
         const llama_model * model, const std::string & source, const std::atomic<bool> & cancel, std::string & problem);
-    void tryOut() const;
+    void tryOut();
+    // renders it once more, within limits of its own
+    void tryWithoutThinking(const std::atomic<bool> & cancel);
 
+    TemplateSupport support;
+    std::string triedPrompt;
     common_chat_templates_ptr templates;
     mutable std::mutex mutex; // a Jinja program keeps state while it renders
 };

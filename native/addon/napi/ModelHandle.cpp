@@ -116,7 +116,7 @@ Napi::Value ModelHandle::renderChat(const Napi::CallbackInfo & call) {
         return runOnWorker(call.Env(), "renderChat", nullptr,
             [model = open(), messages = fromJs<std::vector<ChatMessage>>(call[0], "messages"),
                 options = fromJs<PromptOptions>(call[1], "prompt options")] {
-                return model->chat->apply(messages, "", options.now, options.continueFrom).text;
+                return model->chat->apply(messages, "", options, options.continueFrom).text;
             });
     });
 }
@@ -126,7 +126,7 @@ Napi::Value ModelHandle::chatTokens(const Napi::CallbackInfo & call) {
         return runOnWorker(call.Env(), "chatTokens", nullptr,
             [model = open(), messages = fromJs<std::vector<ChatMessage>>(call[0], "messages"),
                 options = fromJs<PromptOptions>(call[1], "prompt options")] {
-                return model->chatTokens(model->chat->apply(messages, "", options.now, options.continueFrom));
+                return model->chatTokens(model->chat->apply(messages, "", options, options.continueFrom));
             });
     });
 }

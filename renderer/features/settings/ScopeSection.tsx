@@ -1,8 +1,12 @@
-/** Whether the model in use has settings of its own. What it has goes before what is set for all models. */
+/**
+ * Whether the model in use has settings of its own. What it has goes before what is set for all models. What its template is
+ * told is always its own, and not among them here.
+ */
 
 import { toast } from 'sonner';
 import type { ModelEntry } from '../../../electron/contract/models';
 import type { ModelDefaults, Settings } from '../../../electron/contract/settings';
+import { nothingOwn } from '../../state/appState';
 import { selectCurrentModel } from '../../state/slices/models';
 import { selectSettings } from '../../state/slices/settings';
 import { useActions, useApp } from '../../state/useApp';
@@ -20,21 +24,22 @@ export function ScopeSection() {
   const { models } = useActions();
   if (!model || !settings) return null;
   const { id, defaults } = model;
-  const saveAll = () => void models.setDefaults(id, defaultsOf(settings));
+  const own = defaults !== null && sharable(defaults).some((part) => part !== null);
+  const saveAll = () => void models.setDefaults(id, defaultsOf(settings, defaults));
 
   return (
-    <div className="grid justify-items-start gap-2" data-testid="settings-scope" data-own={defaults !== null}>
+    <div className="grid justify-items-start gap-2" data-testid="settings-scope" data-own={own}>
       <Segmented
         name="settings-scope"
         label="Settings of"
-        value={defaults ? 'model' : 'all'}
+        value={own ? 'model' : 'all'}
         options={scopes}
         onValue={(scope) => (scope === 'model' ? saveAll() : void reset(model))}
       />
       <p className="text-xs leading-relaxed text-ink-3" role="status" data-testid="settings-scope-text">
         {scopeText(model)}
       </p>
-      {defaults && !isWhole(defaults) && (
+      {own && !isWhole(defaults) && (
         <Button size="small" onClick={saveAll} data-testid="settings-scope-whole">
           Sampling and system prompt, too
         </Button>
@@ -44,7 +49,8 @@ export function ScopeSection() {
 
   /** Nothing is lost: what the model had can be put back. */
   async function reset({ id, defaults }: ModelEntry): Promise<void> {
-    if (!(await models.setDefaults(id, null))) return;
+    const template = defaults?.template ?? null;
+    if (!(await models.setDefaults(id, template && { ...nothingOwn, template }))) return;
     toast('This model now uses the settings of all models', {
       duration: 10_000,
       action: { label: 'Undo', onClick: () => void models.setDefaults(id, defaults) },
@@ -55,18 +61,23 @@ export function ScopeSection() {
 // What a model has of its own, as data and in words.
 
 /** The settings as they are, as those of one model. */
-function defaultsOf({ context, sampling, systemPrompt }: Settings): ModelDefaults {
+function defaultsOf({ context, sampling, systemPrompt }: Settings, before: ModelDefaults | null): ModelDefaults {
   const { nCtx, typeK, typeV, gpuLayers } = context;
-  return { context: { nCtx, typeK, typeV, gpuLayers }, sampling, systemPrompt };
+  const template = before?.template ?? null;
+  return { context: { nCtx, typeK, typeV, gpuLayers }, sampling, systemPrompt, template };
+}
+
+function sharable({ context, sampling, systemPrompt }: ModelDefaults) {
+  return [context, sampling, systemPrompt];
 }
 
 function isWhole(defaults: ModelDefaults): boolean {
-  return Object.values(defaults).every((part) => part !== null);
+  return sharable(defaults).every((part) => part !== null);
 }
 
 function scopeText({ info, fileName, defaults }: Pick<ModelEntry, 'info' | 'fileName' | 'defaults'>): string {
   const name = info?.name || fileName;
-  if (!defaults) return `${name} has what is set for all models.`;
+  if (!defaults || sharable(defaults).every((part) => part === null)) return `${name} has what is set for all models.`;
   const parts = [
     ...(defaults.context ? ['context, cache types and GPU layers'] : []),
     ...(defaults.sampling ? ['sampling'] : []),

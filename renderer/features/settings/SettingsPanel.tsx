@@ -32,6 +32,7 @@ import { PresetSection } from './PresetSection';
 import { PromptSection } from './PromptSection';
 import { SamplingSection } from './SamplingSection';
 import { ScopeSection } from './ScopeSection';
+import { TemplateSection } from './TemplateSection';
 import { useFit } from './useFit';
 
 export function SettingsPanel() {
@@ -65,6 +66,9 @@ export function SettingsPanel() {
           </Section>
           <Section title="This machine">
             <MachineSection />
+          </Section>
+          <Section title="Thinking and chat template">
+            <TemplateSection template={settings.template} />
           </Section>
           <Section title="Presets">
             <PresetSection />

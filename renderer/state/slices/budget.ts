@@ -49,11 +49,12 @@ export function budgetKey(state: AppState): string {
   const { chat } = state.conversation;
   const draft = selectDraftOfOpenChat(state);
   const shown = [status?.modelId, status?.context?.nCtx, chat?.id, chat?.leafId, chat?.systemPrompt];
-  const parts = [...shown, saved?.systemPrompt, saved?.documents, saved?.overflow, draft];
+  const set = [saved?.systemPrompt, saved?.template, saved?.documents, saved?.overflow];
+  const parts = [...shown, ...set, draft];
   if (parts.length === lastParts.length && parts.every((part, index) => part === lastParts[index])) return lastKey;
   const attached = attachmentsOf(draft.documents).map(({ documentId, part }) => [documentId, part]);
   lastParts = parts;
-  lastKey = `${JSON.stringify([...shown, attached, saved?.systemPrompt, saved?.documents, saved?.overflow])}\n${draft.text}`;
+  lastKey = `${JSON.stringify([...shown, attached, ...set])}\n${draft.text}`;
   return lastKey;
 }
 

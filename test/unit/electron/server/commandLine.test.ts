@@ -96,6 +96,7 @@ test('run and chat: options count for the settings of this answer alone', () => 
     context: { nCtx: 4096, typeK: 'f16' },
     sampling: { temperature: 0, maxTokens: 9 },
   });
+  expect(parseRun(['Why?', '--no-thinking']).settings).toMatchObject({ template: { thinking: false } });
   expect(parseRun([]).prompt).toBeNull();
   expect(parseRun(['-']).prompt).toBeNull();
   expect(parseRun(['--', '--help?']).prompt).toBe('--help?');

@@ -5,6 +5,7 @@ import { describe, expect, test, vi } from 'vitest';
 import type { Attachment } from '@/electron/contract/chats';
 import { type CompareRun, compareRunSchema } from '@/electron/contract/compare';
 import type { OperationInput } from '@/electron/contract/contract';
+import type { GenerateOptions } from '@/electron/engine/native/types';
 import { resolvePrompt } from '@/electron/services/compare/comparePrompt';
 import { createFakeEngine } from '@/test/fixtures/fakeEngine';
 import { Gate } from '@/test/fixtures/gate';
@@ -18,7 +19,9 @@ const configurations: Request['configurations'] = [
 
 async function setUp(data?: string) {
   const words = new Gate();
-  const app = await setUpServices({ engine: createFakeEngine({ words }), ...(data && { data }) });
+  const prompts: GenerateOptions[] = [];
+  const engine = createFakeEngine({ words, onPrompt: (_, options) => prompts.push(options) });
+  const app = await setUpServices({ engine, ...(data && { data }) });
   const [model] = await app.call('models.list', undefined);
   const start = (request: Partial<Request> = {}) =>
     app.call('compare.start', {
@@ -38,7 +41,7 @@ async function setUp(data?: string) {
     const frames = app.payloads('onCompareFrame').filter(({ index }) => index === column);
     return frames.map(({ text }) => text).join('');
   };
-  return { ...app, words, start, count, until, textOf };
+  return { ...app, words, prompts, start, count, until, textOf };
 }
 
 const ended = (run: CompareRun) => run.state !== 'running';
@@ -66,6 +69,16 @@ describe('a run', () => {
       { id: runId, name: 'First', createdAt: run.createdAt, state: 'done', modelName: 'Tiny', configurations },
     ]);
     expect(services.engine.status()).toMatchObject({ state: 'ready', comparing: null });
+  });
+
+  test('tells the chat template what is set for its model, in the count and in every column', async () => {
+    const { start, until, call, prompts } = await setUp();
+    await call('settings.update', { template: { thinking: false, variables: { style: 'plain' } } });
+    const run = await until((await start()).runId, ended);
+    // "at once", and the variables
+    expect(run.promptTokens).toBe(5 + 3);
+    const told = { thinking: false, templateVariables: '{"style":"plain"}' };
+    expect(prompts).toMatchObject([told, told]);
   });
 
   test('is one at a time, can be canceled and run again', async () => {

@@ -12,7 +12,7 @@ import { model, put } from '@/test/fixtures/modelTrees';
 import { modelInfo } from '@/test/fixtures/samples';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 
-const own = (systemPrompt: string): ModelDefaults => ({ context: null, sampling: null, systemPrompt });
+const own = (systemPrompt: string): ModelDefaults => ({ context: null, sampling: null, systemPrompt, template: null });
 
 async function setUp() {
   const home = await temporaryFolder();

@@ -9,8 +9,10 @@ import {
   samplingSettingsSchema,
   settingsSchema,
 } from '@/electron/contract/settings';
+import type { GenerateOptions } from '@/electron/engine/native/types';
 import { ModelDefaultsStore } from '@/electron/services/settings/perModelSettings';
 import { SettingsService, SettingsStore } from '@/electron/services/settings/settingsStore';
+import { createFakeEngine } from '@/test/fixtures/fakeEngine';
 import { setUpServices } from '@/test/fixtures/services';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 
@@ -65,10 +67,62 @@ describe('sampling', () => {
   });
 });
 
+describe('what a chat template is told', () => {
+  test('stands with the model in use, and is in its answers and in every count', async () => {
+    const prompts: GenerateOptions[] = [];
+    const engine = createFakeEngine({ onPrompt: (_, options) => prompts.push(options) });
+    const { call, final, send, addModel, state, services } = await setUpServices({ engine });
+    const other = await addModel();
+    const tokens = async () => {
+      const asked = { chatId: null, leafId: null, draft: 'x', attachments: [] };
+      return (await call('turns.budget', asked)).total;
+    };
+    const before = await tokens();
+    const template = { thinking: false, thinkingBudget: 9, effort: 'low', variables: { a: 1 } } as const;
+    expect((await call('settings.update', { template })).template).toEqual(template);
+    // "at once", and the variables
+    expect(await tokens()).toBe(before + 3);
+    await final((await send('one')).turn);
+    const said = { thinking: false, templateVariables: '{"reasoning_effort":"low","a":1}' };
+    expect(prompts.at(-1)).toMatchObject({ ...said, sampling: { thinkingBudget: 9 } });
+
+    await call('models.select', { modelId: other });
+    await state('ready');
+    expect(services.settings.get().template).toMatchObject({ thinking: true, variables: {} });
+    expect(await tokens()).toBe(before);
+    await final((await send('two')).turn);
+    expect(prompts.at(-1)?.thinking).toBeUndefined();
+    expect(prompts.at(-1)?.sampling.thinkingBudget).toBeUndefined();
+    const listed = await call('models.list', undefined);
+    expect(listed.map(({ defaults }) => defaults?.template?.effort)).toEqual(['low', undefined]);
+  });
+
+  test('is in a count that is asked for while it is written down', async () => {
+    const { call, services } = await setUpServices();
+    const messages = [{ role: 'user' as const, content: 'one two' }];
+    const { tokens: before } = await services.engine.countTokens(messages, { now: 0 });
+    const writing = call('settings.update', { template: { thinking: false } });
+    const counting = services.engine.countTokens(messages, { now: 0 });
+    await writing;
+    // "at once"
+    expect((await counting).tokens).toBe(before + 2);
+  });
+
+  test('what it cannot be told is refused with the reason', async () => {
+    const { call } = await setUpServices({ start: false });
+    const set = (variables: Record<string, string>) => call('settings.update', { template: { variables } });
+    await expect(set({ messages: 'none' })).rejects.toThrow(/messages is given by the app/);
+    await expect(set({ enable_thinking: 'no' })).rejects.toThrow(/switch/);
+    await expect(set({ 'a b': 'x' })).rejects.toThrow(/no name/);
+    await expect(set({ a: 'x'.repeat(4000) })).rejects.toThrow(/4000/);
+    expect((await set({ a: 'x' })).template.variables).toEqual({ a: 'x' });
+  });
+});
+
 describe('the service', () => {
   const context = { nCtx: 4096, typeK: 'q8_0', typeV: 'turbo3', gpuLayers: 3 } as const;
   const sampling = { temperature: 0.1 };
-  const own: ModelDefaults = { context, sampling, systemPrompt: 'Rhyme.' };
+  const own: ModelDefaults = { context, sampling, systemPrompt: 'Rhyme.', template: null };
 
   test('a change goes to where the value stands; the rest, and what is meant for all, to all models', async () => {
     const data = await temporaryFolder();

@@ -1,13 +1,15 @@
 // @vitest-environment happy-dom
 /** What in the settings waits for Apply, what it would cost, and what applies at once. */
-import { act, cleanup, fireEvent, screen, waitFor } from '@testing-library/react';
+import { act, cleanup, fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { describe, expect, it } from 'vitest';
 import type { AnswerStats } from '@/electron/contract/chats';
+import type { TemplateSupport } from '@/electron/contract/engine';
 import { cacheTypes, settingsSchema } from '@/electron/contract/settings';
 import { applyCost, measuredRate } from '@/renderer/features/settings/ApplyBar';
 import { changesText } from '@/renderer/features/settings/changesText';
 import { parseStops, printStops } from '@/renderer/features/settings/SamplingSection';
 import { defaultContext, defaultContextFor, SettingsPanel } from '@/renderer/features/settings/SettingsPanel';
+import { parseVariables } from '@/renderer/features/settings/TemplateSection';
 import { rendered } from '@/test/fixtures/renderer/rendered';
 import { answerStats, fitOf, loadedContext, message, modelInfo, readyStatus } from '@/test/fixtures/samples';
 
@@ -105,6 +107,72 @@ describe('sampling', () => {
     const set = { xtcProbability: 0.5 };
     await rendered(<SettingsPanel />, { start: false }, ({ actions }) => actions.settings.update({ sampling: set }));
     expect(shown('xtcProbability')).toEqual(['0.5', 'own']);
+  });
+});
+
+describe('thinking and the chat template', () => {
+  const withSupport = (templateSupport: Partial<TemplateSupport>) => ({
+    context: { ...loadedContext, templateSupport: { ...loadedContext.templateSupport, ...templateSupport } },
+  });
+  const all = { thinking: true, thinkingSwitch: true, thinkingBudget: true, effort: true };
+  const text = () => screen.getByTestId('settings-template-text').textContent;
+
+  it('has what the template heeds, kept with the model alone', async () => {
+    const { services, engineIs, get } = await rendered(<SettingsPanel />, { start: false });
+    const controls = () =>
+      ['thinking', 'effort', 'thinkingBudget', 'variables'].filter((id) => screen.queryByTestId(`settings-${id}`));
+    expect(controls()).toEqual(['variables']);
+    act(() => engineIs(withSupport({})));
+    expect([controls(), text()]).toEqual([['variables'], expect.stringMatching(/^For Tiny alone\. .*no thinking/)]);
+    act(() => engineIs(withSupport({ thinking: true, thinkingBudget: true })));
+    expect([controls(), text()]).toEqual([['thinkingBudget', 'variables'], expect.stringContaining('no switch')]);
+    act(() => engineIs(withSupport(all)));
+    expect(controls()).toEqual(['thinking', 'effort', 'thinkingBudget', 'variables']);
+
+    services.settings.follow(get().models.list?.[0]?.id ?? '');
+    fireEvent.change(screen.getByTestId('settings-effort'), { target: { value: 'high' } });
+    fireEvent.change(screen.getByTestId('settings-thinkingBudget'), { target: { value: '512' } });
+    fireEvent.blur(screen.getByTestId('settings-thinkingBudget'));
+    await waitFor(() =>
+      expect(services.settings.get().template).toMatchObject({ effort: 'high', thinkingBudget: 512 }),
+    );
+    const panel = within(screen.getByTestId('settings-thinking'));
+    fireEvent.click(panel.getByRole('radio', { name: 'Off' }));
+    await waitFor(() => expect(services.settings.get().template.thinking).toBe(false));
+    expect(controls()).toEqual(['thinking', 'effort', 'variables']);
+    expect(services.settings.of(null).template).toMatchObject({ thinking: true, effort: null });
+    // what is its own anyway makes nothing else of it its own
+    expect(screen.getByTestId('settings-scope').dataset.own).toBe('false');
+  });
+
+  it('keeps variables that cannot be used in the field, with the reason', async () => {
+    const { services } = await rendered(<SettingsPanel />, { start: false });
+    const field = screen.getByTestId<HTMLTextAreaElement>('settings-variables');
+    const type = (value: string) => {
+      fireEvent.change(field, { target: { value } });
+      fireEvent.blur(field);
+    };
+    type('{ style: plain }');
+    expect(screen.getByRole('alert').textContent).toMatch(/Not saved.*JSON/);
+    expect(field.value).toBe('{ style: plain }');
+    type('{ "style": "plain" }');
+    expect(screen.queryByRole('alert')).toBeNull();
+    await waitFor(() => expect(services.settings.get().template.variables).toEqual({ style: 'plain' }));
+    type('');
+    await waitFor(() => expect(services.settings.get().template.variables).toEqual({}));
+  });
+
+  it.each([
+    ['[1]', /object/],
+    ['"x"', /object/],
+    ['null', /object/],
+    ['{"a":', /no JSON/],
+    ['{"messages": []}', /given by the app/],
+    ['{"enable_thinking": false}', /switch/],
+    ['{"a b": 1}', /no name/],
+    [`{"a": "${'x'.repeat(4000)}"}`, /4000/],
+  ])('refuses %s', (typed, reason) => {
+    expect(parseVariables(typed)).toEqual({ problem: expect.stringMatching(reason) });
   });
 });
 
