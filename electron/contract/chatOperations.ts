@@ -11,9 +11,9 @@ import {
   summaryKindSchema,
   trashedChatSchema,
 } from './chats';
+import { chatSearchAnswerSchema, chatSearchSchema } from './lib/textSearch';
 import { idSchema, limits, nothing, operation, textSchema } from './limits';
 import type { EventMap, OperationMap } from './rpc';
-import { chatSearchAnswerSchema, chatSearchSchema } from './textSearch';
 
 // Exported chats. One chat is Markdown, to be read, or JSON, which is complete; a file of JSON holds any number of chats:
 // {"format":"concertina-chats","version":1,"exportedAt":ISO time,"app":version,"chats":[...]}, each as `exportedChatSchema`

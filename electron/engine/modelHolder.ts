@@ -4,7 +4,7 @@ import type { LoadStep, Memory } from '../contract/engine';
 import type { LoadRequest, LoadResult } from '../contract/engineContract';
 import { ConcertinaError } from '../contract/errors';
 import { keepsCache } from '../contract/fit';
-import { SerialQueue } from '../contract/serialQueue';
+import { SerialQueue } from '../contract/lib/serialQueue';
 import type { ContextSettings } from '../contract/settings';
 import { type CalibrationOutcome, ensureCalibrated } from './calibration';
 import { CarryOver } from './contextReuse';

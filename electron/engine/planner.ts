@@ -17,8 +17,8 @@ import {
   type FitMark,
   type MachineMemory,
 } from '../contract/fit';
+import { SerialQueue } from '../contract/lib/serialQueue';
 import { limits } from '../contract/limits';
-import { SerialQueue } from '../contract/serialQueue';
 import { type CacheType, type ContextSettings, cacheTypes } from '../contract/settings';
 import { freeMemory } from './memory';
 import type { Engine, MemoryPlan } from './native/types';

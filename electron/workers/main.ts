@@ -1,6 +1,6 @@
 /** Entry of the worker threads: one bundle for all of them, and `workerData` says which work a thread is for. */
 import { workerData } from 'node:worker_threads';
-import { SerialQueue } from '../contract/serialQueue';
+import { SerialQueue } from '../contract/lib/serialQueue';
 import type { HashTask, WorkerName } from '../contract/workerTasks';
 import { answerTasks } from './answerTasks';
 import { hashFiles } from './hashFiles';

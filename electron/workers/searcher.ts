@@ -2,8 +2,15 @@
 
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import {
+  type ChatHit,
+  type ChatSearchAnswer,
+  fold,
+  marksIn,
+  type SearchTask,
+  snippetOf,
+} from '../contract/lib/textSearch';
 import { limits } from '../contract/limits';
-import { type ChatHit, type ChatSearchAnswer, fold, marksIn, type SearchTask, snippetOf } from '../contract/textSearch';
 
 /** Of all texts that are kept; about twice as many bytes, for mostly Latin texts. */
 const keptCharacters = 24_000_000;

@@ -24,6 +24,7 @@ import type {
   HubModelPage,
   HubSort,
 } from '../../electron/contract/hub';
+import type { ChatSearchAnswer } from '../../electron/contract/lib/textSearch';
 import { type MachineProfile, type Power, unknownPower } from '../../electron/contract/machine';
 import type { AddModelsResult, AddProgress, ModelEntry, ModelPlaces } from '../../electron/contract/models';
 import type {
@@ -34,7 +35,6 @@ import type {
   Presets,
   Settings,
 } from '../../electron/contract/settings';
-import type { ChatSearchAnswer } from '../../electron/contract/textSearch';
 import type { Connection } from '../bridge/client';
 import { emptySparkline, type Sparkline } from './lib/sparkline';
 

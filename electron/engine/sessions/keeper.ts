@@ -6,7 +6,7 @@
 import type { SavedSession } from '../../contract/engine';
 import { type GenerateRequest, promptOptionsIn, type SessionOptions } from '../../contract/engineContract';
 import { messageOf } from '../../contract/errors';
-import { SerialQueue } from '../../contract/serialQueue';
+import { SerialQueue } from '../../contract/lib/serialQueue';
 import { expectedBytes } from '../contextReuse';
 import type { Loaded } from '../modelHolder';
 import type { Context } from '../native/types';

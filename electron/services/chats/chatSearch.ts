@@ -6,7 +6,7 @@ import {
   type ChatSearchQuestion,
   type SearchTask,
   searchWords,
-} from '../../contract/textSearch';
+} from '../../contract/lib/textSearch';
 import { TaskThread } from '../lib/taskThread';
 
 const idleMs = 60_000;

@@ -4,7 +4,7 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ChatSummary, Message, Summary, TrashedChat } from '../../contract/chats';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
-import { SerialQueue } from '../../contract/serialQueue';
+import { SerialQueue } from '../../contract/lib/serialQueue';
 import { Emitter } from '../lib/emitter';
 import { appendText, readTextIfThere, writeFileAtomic } from '../lib/files';
 import {

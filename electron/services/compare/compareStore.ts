@@ -11,7 +11,7 @@ import {
   compareRunSchema,
 } from '../../contract/compare';
 import { ConcertinaError, type ErrorPayload } from '../../contract/errors';
-import { SerialQueue } from '../../contract/serialQueue';
+import { SerialQueue } from '../../contract/lib/serialQueue';
 import type { ContextSettings } from '../../contract/settings';
 import { isMissing, storageError, writeFileAtomic } from '../lib/files';
 import { readOrSetAside } from '../lib/jsonFile';

@@ -6,7 +6,7 @@ import { copyFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { ConcertinaError } from '../../contract/errors';
-import { SerialQueue } from '../../contract/serialQueue';
+import { SerialQueue } from '../../contract/lib/serialQueue';
 import { Emitter } from './emitter';
 import { readTextIfThere, setAside, writeFileAtomic } from './files';
 

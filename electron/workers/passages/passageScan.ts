@@ -4,7 +4,7 @@
  */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { fold } from '../../contract/textSearch';
+import { fold } from '../../contract/lib/textSearch';
 import type { FoundPassage, FoundPassages, PassageTask } from '../../contract/workerTasks';
 import { cutPassages, isUnspaced, lettersOfPrefix, termsOf, weights } from './terms';
 

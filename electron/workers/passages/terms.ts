@@ -1,6 +1,6 @@
 /** The words of a text as passages are found by them. */
 
-import { fold } from '../../contract/textSearch';
+import { fold } from '../../contract/lib/textSearch';
 
 const word = /[\p{L}\p{N}\p{M}]+/gu;
 /** scripts that are written without blanks between words */

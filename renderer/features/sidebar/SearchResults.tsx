@@ -1,7 +1,7 @@
 /** What a search found: chats by title at once, their texts as soon as those were searched. */
 import { useMemo } from 'react';
 import type { ChatSummary } from '../../../electron/contract/chats';
-import { type ChatHit, marksIn, searchWords } from '../../../electron/contract/textSearch';
+import { type ChatHit, marksIn, searchWords } from '../../../electron/contract/lib/textSearch';
 import { searchChats } from '../../state/lib/chatList';
 import { selectFound, selectSearched, selectSearching } from '../../state/slices/chats';
 import { useApp } from '../../state/useApp';

@@ -4,8 +4,8 @@ import { Boxes, Download, Ellipsis, PanelLeftClose, Search, SquarePen, Trash2, U
 import { useEffect, useRef, useState } from 'react';
 import { toast } from 'sonner';
 import type { ChatSummary } from '../../../electron/contract/chats';
+import { searchWords } from '../../../electron/contract/lib/textSearch';
 import { limits } from '../../../electron/contract/limits';
-import { searchWords } from '../../../electron/contract/textSearch';
 import { folderNames } from '../../state/lib/chatList';
 import { selectChatId } from '../../state/lib/openChat';
 import { selectChatList, selectChatQuery, selectTransfer, selectTrash } from '../../state/slices/chats';

@@ -1,6 +1,6 @@
 /** Pure work on the list of chats: search by title, order, grouping by date. */
 import type { ChatSummary } from '../../../electron/contract/chats';
-import { fold, searchWords } from '../../../electron/contract/textSearch';
+import { fold, searchWords } from '../../../electron/contract/lib/textSearch';
 
 export interface ChatGroup {
   label: string;

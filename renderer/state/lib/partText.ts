@@ -9,7 +9,7 @@ import {
   withoutReleased,
 } from '../../../electron/contract/chats';
 import type { DocumentInfo, DocumentKind, Section } from '../../../electron/contract/documents';
-import { fold, type Snippet, searchWords, snippetOf } from '../../../electron/contract/textSearch';
+import { fold, type Snippet, searchWords, snippetOf } from '../../../electron/contract/lib/textSearch';
 import type { FoundPassage } from '../appState';
 
 export const kindNames: Record<DocumentKind, string> = {

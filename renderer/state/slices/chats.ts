@@ -1,6 +1,6 @@
 import type { ChatSummary } from '../../../electron/contract/chats';
 import type { EventPayload } from '../../../electron/contract/contract';
-import type { ChatHit } from '../../../electron/contract/textSearch';
+import type { ChatHit } from '../../../electron/contract/lib/textSearch';
 import type { AppState } from '../appState';
 import { createTransferActions } from '../lib/chatTransfer';
 import type { Tools } from '../slice';

@@ -1,9 +1,9 @@
 import { describe, expect, it, test, vi } from 'vitest';
 import { z } from 'zod';
 import { ConcertinaError } from '@/electron/contract/errors';
+import { SerialQueue } from '@/electron/contract/lib/serialQueue';
 import { operation } from '@/electron/contract/limits';
 import { createRemote, dispatch } from '@/electron/contract/rpc';
-import { SerialQueue } from '@/electron/contract/serialQueue';
 
 const operations = {
   double: operation(z.object({ value: z.number() }), z.number()),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { titleFrom } from '@/electron/contract/chats';
-import { fold, type Mark, marksIn, searchWords, snippetOf } from '@/electron/contract/textSearch';
+import { fold, type Mark, marksIn, searchWords, snippetOf } from '@/electron/contract/lib/textSearch';
 
 const marked = (text: string, marks: Mark[]) => marks.map(([start, end]) => text.slice(start, end));
 

@@ -1,8 +1,8 @@
 /** Finding words in texts whatever their case and accents; the same in the window (titles) and in the search of all chats. */
 
 import { z } from 'zod';
-import { roleSchema } from './chats';
-import { idSchema, limits } from './limits';
+import { roleSchema } from '../chats';
+import { idSchema, limits } from '../limits';
 
 /** From and to, as `String.slice` takes them. */
 export type Mark = [start: number, end: number];
