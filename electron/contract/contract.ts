@@ -3,6 +3,7 @@
  * domain, and joined here. The preload bridge, the gate in main, the WebSocket server and its client all derive from these maps.
  */
 import { z } from 'zod';
+import { apiEvents, apiOperations } from './api';
 import { chatEvents, chatOperations } from './chatOperations';
 import { compareEvents, compareOperations } from './compare';
 import { documentEvents, documentOperations } from './documents';
@@ -43,6 +44,7 @@ export const operations = {
   ...machineOperations,
   ...fitOperations,
   ...engineOperations,
+  ...apiOperations,
 } as const satisfies OperationMap;
 
 export const events = {
@@ -59,6 +61,7 @@ export const events = {
   ...compareEvents,
   ...machineEvents,
   ...engineEvents,
+  ...apiEvents,
 } as const satisfies EventMap;
 
 export type Operations = typeof operations;

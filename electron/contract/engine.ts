@@ -215,6 +215,8 @@ const engineStatusSchema = z.object({
   stalled: stallSchema.nullable().default(null),
   /** the model that was asked for last and could not be had, while the one before it is used on */
   refused: z.object({ modelId: idSchema, error: errorPayloadSchema }).nullable().default(null),
+  /** the memory of the model was freed because nobody used it: the next question or request loads it again */
+  resting: z.boolean().default(false),
   /** times the process was restarted after a crash since the app started */
   restarts: z.number().int(),
   /** id of the comparison that runs: answers wait until it has ended; null: none does */

@@ -1,6 +1,7 @@
 /** Settings of the app. Missing keys take their defaults, so a file of an older version always parses. */
 
 import { z } from 'zod';
+import { localApiFields, localApiSchema } from './lib/localApi';
 import { idSchema, limits, nothing, operation } from './limits';
 import type { EventMap, OperationMap } from './rpc';
 
@@ -216,6 +217,7 @@ export const settingsSchema = z.object({
   sessions: sessionSettingsSchema.prefault({}),
   documents: documentSettingsSchema.prefault({}),
   downloads: downloadSettingsSchema.prefault({}),
+  api: localApiSchema.prefault({}),
   overflow: overflowSchema.default('stop'),
 });
 export type Settings = z.infer<typeof settingsSchema>;
@@ -231,6 +233,7 @@ const settingsPatchSchema = z.object({
   sessions: z.object(sessionFields).partial().optional(),
   documents: z.object(documentFields).partial().optional(),
   downloads: z.object(downloadFields).partial().optional(),
+  api: z.object(localApiFields).partial().optional(),
   overflow: overflowSchema.optional(),
 });
 export type SettingsPatch = z.infer<typeof settingsPatchSchema>;
@@ -290,7 +293,7 @@ export function withDefaults(settings: Settings, own: ModelDefaults | null): Set
 
 /** The settings with what a change names; a key that is undefined changes nothing. */
 export function applyPatch(settings: Settings, patch: SettingsPatch): Settings {
-  const { context = {}, sampling, template = {}, sessions = {}, documents = {}, downloads = {}, ...rest } = patch;
+  const { context, sampling, template, sessions, documents, downloads, api, ...rest } = patch;
   return {
     ...settings,
     ...defined(rest),
@@ -300,6 +303,7 @@ export function applyPatch(settings: Settings, patch: SettingsPatch): Settings {
     sessions: { ...settings.sessions, ...defined(sessions) },
     documents: { ...settings.documents, ...defined(documents) },
     downloads: { ...settings.downloads, ...defined(downloads) },
+    api: { ...settings.api, ...defined(api) },
   };
 }
 
@@ -342,7 +346,7 @@ export function splitPatch(
   return { own: same ? null : own, rest: { ...rest, ...shared } };
 }
 
-function defined<T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K]> | Extract<T[K], null> } {
+function defined<T extends object>(value: T = {} as T): { [K in keyof T]?: NonNullable<T[K]> | Extract<T[K], null> } {
   return Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as never;
 }
 

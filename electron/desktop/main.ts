@@ -62,6 +62,8 @@ async function start(dataFolder: string): Promise<void> {
   setUpWindows(services, dataFolder);
   powerMonitor.on('resume', () => services.downloads.wake());
   setUpQuit(services);
+  // before the engine: a context is then made with what the API needs
+  await services.localApi.open();
   services.engine.start();
 }
 

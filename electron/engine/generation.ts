@@ -3,8 +3,8 @@
 import type { AnswerStats } from '../contract/chats';
 import type { GenerationResult, LiveStats, StreamFrame } from '../contract/engine';
 import { type GenerateRequest, promptOptionsIn } from '../contract/engineContract';
-import type { ModelInfo } from '../contract/models';
 import { SerialQueue } from '../contract/lib/serialQueue';
+import type { ModelInfo } from '../contract/models';
 import { samplingOf } from '../contract/settings';
 import { Meter } from './meter';
 import type { Loaded } from './modelHolder';

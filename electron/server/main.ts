@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import type { AppInfo } from '../contract/contract';
 import { engineArguments, inspectorArguments } from '../contract/engineContract';
 import { ConcertinaError, stackOf } from '../contract/errors';
+import { keptKey } from '../services/api/access';
 import { createGateway, type Gateway } from '../services/api/gateway';
+import type { Served } from '../services/api/localApi';
 import { forkProcess, type ProcessTransport } from '../services/engine/engineTransport';
 import { createFileLogger, type Logger, logUnhandled } from '../services/lib/logger';
 import { PowerWatch } from '../services/machine/power';
@@ -15,7 +17,7 @@ import type { Command, Surroundings } from './commandServices';
 import { modelCommands } from './commands';
 import { compareCommand } from './compareCommand';
 import { completionCommand } from './completion';
-import { keptToken, lockFolder, parseServeOptions, type ServeOptions, serveSpec } from './options';
+import { lockFolder, parseServeOptions, type ServeOptions, serveSpec } from './options';
 import { type RunningServer, type ServerOptions, startServer } from './server';
 
 const appFolder = __dirname;
@@ -82,15 +84,27 @@ async function serve(args: readonly string[]): Promise<number> {
   services.api.restAfter(options.idleMs);
   services.api.oneModel = options.oneModel;
   services.settings.override(options.settings);
+  services.localApi.serve(servedOf(options, server));
   if (options.model) await selectModel(options.model, services);
   else services.engine.start();
-  console.log(`API ${server.api}${options.key === 'kept' ? ` (key: ${join(options.dataFolder, 'serve.key')})` : ''}`);
+  console.log(`API ${server.api}${options.key === 'kept' ? ` (key: ${keyFileOf(options.dataFolder)})` : ''}`);
   return exitCodes.done;
+}
+
+function servedOf({ key, dataFolder, slots, cors, oneModel, idleMs }: ServeOptions, { api }: RunningServer): Served {
+  return {
+    ...{ address: api, needsKey: key !== null, keyFile: key === 'kept' ? keyFileOf(dataFolder) : null },
+    rules: { slots, origins: cors, loadOnRequest: !oneModel, idleMinutes: idleMs === null ? null : idleMs / 60_000 },
+  };
+}
+
+function keyFileOf(dataFolder: string): string {
+  return join(dataFolder, 'serve.key');
 }
 
 /** The key of the page is that of the API too, unless the line says otherwise. */
 function gatewayOf({ hosts, cors, key, dataFolder }: ServeOptions, services: Services, log: Logger): Gateway {
-  const given = key === 'kept' ? keptToken(dataFolder) : (key?.given ?? null);
+  const given = key === 'kept' ? keptKey(keyFileOf(dataFolder)) : (key?.given ?? null);
   return createGateway({ service: services.api, hosts, cors, log, key: given });
 }
 
@@ -135,7 +149,7 @@ async function listen(
   served: Pick<ServerOptions, 'page' | 'services' | 'log' | 'gateway'>,
 ): Promise<RunningServer> {
   const { hosts, port } = options;
-  const token = keptToken(options.dataFolder);
+  const token = keptKey(keyFileOf(options.dataFolder));
   try {
     return await startServer({ hosts, port, token, ...served });
   } catch (error) {

@@ -1,10 +1,10 @@
 /** `concertina serve`: its line, and the lock and the key of a data folder. */
 
-import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { ConcertinaError } from '../contract/errors';
+import { defaultApiPort, isOrigin, mostIdleMinutes } from '../contract/lib/localApi';
 import type { SettingsPatch } from '../contract/settings';
 import { isLoopback } from '../services/api/access';
 import { cannotWrite, requireWritable } from '../services/lib/dataFolder';
@@ -42,11 +42,8 @@ export interface ServeOptions {
   coreOptions: string[];
 }
 
-export const defaultPort = 8170;
 const defaultSlots = 4;
 const mostSlots = 64;
-/** a week */
-const mostIdleMinutes = 10_080;
 
 export const serveSpec = {
   name: 'serve',
@@ -99,7 +96,7 @@ export function parseServeOptions(args: readonly string[]): ServeOptions & { por
   }
   return {
     ...accessOf(values),
-    port: values.port === undefined ? defaultPort : parsePort(values.port),
+    port: values.port === undefined ? defaultApiPort : parsePort(values.port),
     portAsked: values.port !== undefined,
     dataFolder: dataFolderOf(values),
     model: values.model === undefined ? null : resolve(values.model),
@@ -133,7 +130,7 @@ function accessOf(values: ValuesOf<typeof serveSpec.options>): Pick<ServeOptions
 }
 
 function parseOrigin(text: string): string {
-  if (text === '*' || text === 'localhost' || (URL.canParse(text) && new URL(text).origin === text)) return text;
+  if (isOrigin(text)) return text;
   throw new UsageError(
     `--cors ${text} is no origin. One looks like http://localhost:3000; localhost and * stand for many.`,
   );
@@ -200,31 +197,5 @@ function isAlive(pid: number): boolean {
     return true;
   } catch (error) {
     return (error as { code?: unknown }).code === 'EPERM';
-  }
-}
-
-// The key of headless mode: made once and stored with the chats it opens, so that an open tab, or a bookmark of the whole printed address, works again.
-
-const shape = /^[A-Za-z0-9_-]{32}$/;
-
-/** The key of this data folder; a new one when there is none yet or the file is damaged. Only its owner may read the file. */
-export function keptToken(folder: string): string {
-  const path = join(folder, 'serve.key');
-  const stored = read(path);
-  if (shape.test(stored)) return stored;
-  const token = randomBytes(24).toString('base64url');
-  try {
-    writeFileSync(path, token, { mode: 0o600 });
-  } catch (error) {
-    throw cannotWrite(folder, error);
-  }
-  return token;
-}
-
-function read(path: string): string {
-  try {
-    return readFileSync(path, 'utf8').trim();
-  } catch {
-    return '';
   }
 }

@@ -1,6 +1,7 @@
 /** One handler for each operation of the contract, and the emitters of each event: the gate and the WebSocket server serve both. */
 
 import { randomUUID } from 'node:crypto';
+import type { apiOperations } from '../contract/api';
 import type { ExportedChat } from '../contract/chatOperations';
 import type { ChatSummary } from '../contract/chats';
 import type { compareOperations } from '../contract/compare';
@@ -8,6 +9,8 @@ import { type AppInfo, type EventName, type EventPayload, type Handlers, operati
 import { ConcertinaError, stackOf } from '../contract/errors';
 import type { hubOperations } from '../contract/hub';
 import { dispatch, type Envelope, type HandlersOf } from '../contract/rpc';
+import type { ApiService } from './api/apiService';
+import type { LocalApi } from './api/localApi';
 import { exportedText, recordsOf, withDocuments } from './chats/chatMarkdown';
 import type { ChatSearch } from './chats/chatSearch';
 import { type ChatStore, isChatId } from './chats/chatStore';
@@ -66,6 +69,8 @@ interface HandlerParts {
   hub: Hub;
   presets: PresetStore;
   compare: CompareService;
+  api: ApiService;
+  localApi: LocalApi;
 }
 
 /** Runs one call of the contract, wherever it came from; never throws. */
@@ -178,6 +183,7 @@ function createHandlers(parts: HandlerParts): Handlers {
     'documents.countTokens': ({ documentId, part }) => budgets.countDocument(documentId, part),
 
     ...createCompareHandlers(parts.compare),
+    ...createApiHandlers(parts),
 
     'sessions.list': () => sessions.list(),
     'sessions.remove': ({ sessionId }) => sessions.remove(sessionId),
@@ -219,6 +225,7 @@ export function eventSources(
     onCompareRuns: [compare.listed],
     onMachine: [machine.progress],
     onPower: [power.changed],
+    onApi: [parts.localApi.changed],
   };
 }
 
@@ -309,6 +316,18 @@ function createCompareHandlers(compare: CompareService): HandlersOf<typeof compa
     'compare.export': async ({ runId, format }) => exportRun(await compare.get(runId), format),
     'compare.estimate': ({ modelId, configurations }) => compare.estimate(modelId, configurations),
     'compare.count': async ({ modelId, prompt }) => ({ tokens: await compare.count(modelId, prompt) }),
+  };
+}
+
+function createApiHandlers({
+  api,
+  localApi,
+}: Pick<HandlerParts, 'api' | 'localApi'>): HandlersOf<typeof apiOperations> {
+  return {
+    'api.status': async () => localApi.status(),
+    'api.key': async () => ({ key: localApi.key() }),
+    'api.renewKey': async () => ({ key: localApi.renewKey() }),
+    'api.endRequest': async ({ id }) => api.end(id),
   };
 }
 

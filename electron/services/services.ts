@@ -2,7 +2,9 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AppInfo, EventName, EventPayload } from '../contract/contract';
+import { storedKey } from './api/access';
 import { ApiService } from './api/apiService';
+import { LocalApi } from './api/localApi';
 import { ChatSearch } from './chats/chatSearch';
 import { ChatStore } from './chats/chatStore';
 import { setUpTurns } from './chats/turnService';
@@ -72,6 +74,8 @@ export interface Services {
   engine: EngineService;
   /** answers requests of programs, which come over a gateway (services/api/gateway.ts) */
   api: ApiService;
+  /** the API that a person switches on in the window; shut until it is opened */
+  localApi: LocalApi;
   models: ModelLibrary;
   settings: SettingsService;
   documents: DocumentService;
@@ -132,16 +136,19 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const firstProbe = options.firstProbe ?? false;
   const machine = await setUpMachine({ dataFolder, host, engine, settings, power, firstProbe, log });
 
+  const keyFile = join(dataFolder, 'api.key');
+  const api = new ApiService({ engine, models });
+  const localApi = new LocalApi({ service: api, engine, settings, keyFile, log });
   const notices = [app, set, chats, library, machine.file, hub, comparisons].flatMap((one) => one.notices);
   for (const notice of notices) log.warn(notice);
   const info = () => ({ ...app, notices });
   const diagnostics = setUpDiagnostics({
     ...{ info, host, inspector, engine, turns, settings, presets, machine },
-    secrets: () => hub.token.secrets(),
+    secrets: () => [...hub.token.secrets(), storedKey(keyFile) ?? []].flat(),
   });
   const parts = {
     ...{ info, diagnostics, machine, desktop, power, settings, presets, chats, models, host, engine, hub, sessions },
-    ...{ ...reading, ...asking, search, compare },
+    ...{ ...reading, ...asking, search, compare, api, localApi },
     thirdPartyNotices: () => readTextIfThere(options.thirdPartyNotices),
   };
   const call = createCall(parts, log);
@@ -151,7 +158,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   }
 
   async function close(): Promise<void> {
-    const others = [documents.close(), hub.close(), library.close()];
+    const others = [localApi.close(), documents.close(), hub.close(), library.close()];
     const answersClosed = () => Promise.all([turns.close(), compare.close()]);
     await Promise.race([answersClosed(), new Promise((resolve) => setTimeout(resolve, stopAnswersMs).unref())]);
     await Promise.all([engine.close(), inspector.close()]);
@@ -161,8 +168,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   }
 
   await hub.downloads.open();
-  const api = new ApiService({ engine, models });
-  return { call, events, host, engine, api, models, settings, documents, downloads: hub.downloads, close };
+  return { call, events, host, engine, api, localApi, models, settings, documents, downloads: hub.downloads, close };
 }
 
 /** What a run that was killed left half done; documents and sessions see to their own. */

@@ -1,8 +1,11 @@
 /** Who may talk to a server of ours: by the name that it was reached under, the page that asks, and the key that it shows. */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 import os from 'node:os';
+import { dirname } from 'node:path';
+import { cannotWrite } from '../lib/dataFolder';
 
 const loopback = ['127.0.0.1', 'localhost', '::1'];
 
@@ -48,6 +51,38 @@ export function hasKey({ headers }: IncomingMessage, key: string | null): boolea
   const other = headers['x-api-key'];
   const shown = headers.authorization || (typeof other === 'string' ? other : '');
   return isSame(shown.replace(/^Bearer /, ''), key);
+}
+
+// Keys that are kept in a data folder: made once, so that clients, an open tab, or a bookmark of a whole address work again.
+
+const keyShape = /^[A-Za-z0-9_-]{32}$/;
+
+/** The key in this file; a new one when there is none yet or the file is damaged. Only its owner may read the file. */
+export function keptKey(path: string): string {
+  return storedKey(path) ?? newKey(path);
+}
+
+/** null: the file is not there, or damaged */
+export function storedKey(path: string): string | null {
+  try {
+    const stored = readFileSync(path, 'utf8').trim();
+    return keyShape.test(stored) ? stored : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Takes the place of the one in the file. */
+export function newKey(path: string): string {
+  const key = randomBytes(24).toString('base64url');
+  try {
+    // a file that is there keeps its mode
+    rmSync(path, { force: true });
+    writeFileSync(path, key, { mode: 0o600 });
+  } catch (error) {
+    throw cannotWrite(dirname(path), error);
+  }
+  return key;
 }
 
 // Pages of other servers, which a browser lets read an answer only where its headers say so.

@@ -3,6 +3,7 @@
  * requests run, the list of models, and the end of a model that nobody has asked for a while.
  */
 import { randomUUID } from 'node:crypto';
+import type { RunningRequest } from '../../contract/api';
 import type { EngineStatus } from '../../contract/engine';
 import type { ApiPart, ApiRequest } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
@@ -23,23 +24,12 @@ export const afterTimer: After = (ms, task) => {
 };
 
 export interface ApiServiceOptions {
-  engine: Pick<EngineService, 'status' | 'changed' | 'select' | 'reload' | 'rest' | 'rests' | 'respond'>;
+  engine: Pick<
+    EngineService,
+    'status' | 'changed' | 'select' | 'reload' | 'rest' | 'rests' | 'respond' | 'hasOfferedApi'
+  >;
   models: Pick<ModelLibrary, 'list' | 'changed'>;
   after?: After;
-}
-
-/** A request that runs or waits, for people to see. */
-export interface RunningRequest {
-  id: string;
-  path: string;
-  /** as the client names it; null: it names none */
-  model: string | null;
-  /** milliseconds since 1970 */
-  since: number;
-  /** of the client's `User-Agent` */
-  client: string;
-  /** bytes (UTF-8) of the response so far */
-  bytes: number;
 }
 
 export type OnPart = (part: ApiPart, taken: (bytes: number) => void) => void;
@@ -49,7 +39,9 @@ export class ApiService {
   oneModel = false;
   /** a request has begun or ended */
   readonly changed = new Emitter<RunningRequest[]>();
-  private readonly running = new Map<string, RunningRequest>();
+  /** a part of a response has come */
+  readonly progressed = new Emitter<void>();
+  private readonly running = new Map<string, RunningRequest & { ending: AbortController }>();
   private readonly turns: ModelTurns;
   private readonly loads = new SerialQueue();
   private entries: Promise<ModelEntry[]> | null = null;
@@ -64,7 +56,12 @@ export class ApiService {
 
   /** Requests that run or wait, the oldest first. */
   requests(): RunningRequest[] {
-    return [...this.running.values()];
+    return [...this.running.values()].map(({ ending: _, ...one }) => one);
+  }
+
+  /** By a person: its client is told so. */
+  end(id: string): void {
+    this.running.get(id)?.ending.abort();
   }
 
   /** Whether a request would be answered now: a model is in use, and be it that its memory was freed. */
@@ -81,7 +78,8 @@ export class ApiService {
   /** Asks how things are, which neither needs a turn nor keeps a model in memory. Rejects where none is. */
   async look(request: ApiRequest, onPart: OnPart, signal: AbortSignal): Promise<void> {
     const { engine } = this.options;
-    if (!isLoaded(engine.status())) throw notLoaded(engine.rests ? 'The model rests until it is asked.' : undefined);
+    if (!isLoaded(engine.status()) || !engine.hasOfferedApi)
+      throw notLoaded(engine.rests ? 'The model rests until it is asked.' : undefined);
     await engine.respond(request, onPart, signal);
   }
 
@@ -90,25 +88,31 @@ export class ApiService {
    * response is complete. Rejects with an `ApiError`, with a coded error, and with `cancelled`.
    */
   async answer(request: ApiRequest, named: string | null, onPart: OnPart, signal: AbortSignal): Promise<void> {
-    const one: RunningRequest = {
+    const ending = new AbortController();
+    const ended = AbortSignal.any([signal, ending.signal]);
+    const one = {
       ...{ id: randomUUID(), path: request.path, model: named, since: Date.now() },
-      ...{ client: request.headers['user-agent'] ?? '', bytes: 0 },
+      ...{ client: request.headers['user-agent'] ?? '', bytes: 0, ending },
     };
     this.running.set(one.id, one);
     this.changed.emit(this.requests());
     try {
       const modelId = named === null ? null : await this.idOf(named);
-      await this.turns.during(modelId, signal, async () => {
-        await this.loads.run(() => this.load(modelId, signal));
+      await this.turns.during(modelId, ended, async () => {
+        await this.loads.run(() => this.load(modelId, ended));
         await this.options.engine.respond(
           request,
           (part, taken) => {
             one.bytes += Buffer.byteLength(part.data);
+            this.progressed.emit();
             onPart(part, taken);
           },
-          signal,
+          ended,
         );
       });
+    } catch (error) {
+      if (!ending.signal.aborted) throw error;
+      throw new ConcertinaError('cancelled', 'The request was ended in the window of Concertina.');
     } finally {
       this.running.delete(one.id);
       this.changed.emit(this.requests());
@@ -143,9 +147,11 @@ export class ApiService {
     if (signal.aborted) return;
     if (engine.status().comparing !== null) throw notLoaded('A comparison runs. Ask again when it has ended.');
     const wanted = modelId ?? engine.status().modelId;
-    if (isLoaded(engine.status()) && engine.status().modelId === wanted) return;
+    // what is loaded may be from before the API was switched on
+    const isThere = isLoaded(engine.status());
+    if (isThere && engine.status().modelId === wanted && engine.hasOfferedApi) return;
     if (isMoving(engine.status())) throw notLoaded();
-    if (wanted === null || (modelId === null && !engine.rests)) throw notLoaded('No model is loaded.');
+    if (wanted === null || (modelId === null && !engine.rests && !isThere)) throw notLoaded('No model is loaded.');
     await waitUntil(engine.changed, signal, () => {
       if (signal.aborted) throw new ConcertinaError('cancelled', 'The request was canceled before it began.');
       return engine.status().state !== 'generating';

@@ -56,7 +56,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     for (const [name, value] of Object.entries(corsHeaders(request, allowed))) response.setHeader(name, value ?? '');
     // browsers show no key when they ask beforehand
     if (method === 'OPTIONS') return void response.writeHead(200, preflightHeaders).end();
-    if (!allowed) throw forbidden('Pages of this origin may not ask. `concertina serve --cors ORIGIN` lets them.');
+    if (!allowed)
+      throw forbidden(
+        'Pages of this origin may not ask. `concertina serve --cors ORIGIN` lets them, and so does the window.',
+      );
     const route = routeOf(method, url);
     if (!(route && isPublic(route)) && !hasKey(request, key)) {
       throw new ApiError(401, 'authentication_error', 'Invalid API Key');

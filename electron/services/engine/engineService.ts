@@ -41,7 +41,6 @@ export class EngineService {
   private running = 0;
   /** responses of the API that run */
   private responding = 0;
-  private resting = false;
 
   constructor(
     private readonly host: EngineHost,
@@ -62,7 +61,6 @@ export class EngineService {
       if (this.running > 0) live.update({ state: 'generating' });
     });
     this.reloading = new ContextReload(live, this.loading, { idle, running: () => this.isBusy() }, settings);
-    this.loading.began.on(() => (this.resting = false));
     host.stalled.on((stalled) => live.update({ stalled }));
     host.client.on('onNotice', ({ text }) => live.update({ notes: [...live.current.notes, text].slice(-maxNotes) }));
     host.client.on('onFrame', (frame) => this.frames.emit(frame));
@@ -79,9 +77,15 @@ export class EngineService {
     this.host.start();
   }
 
-  /** What contexts that are made from now on have for the API; null: nothing. */
+  /** What contexts have for the API; null: nothing. The one in use is made again, after a pause and when it is not used. */
   offerApi(api: ApiSettings | null): void {
     this.loading.api = api;
+    this.reloading.look();
+  }
+
+  /** Whether the context in use, or on its way, was made with what is offered now. */
+  get hasOfferedApi(): boolean {
+    return this.loading.hasOfferedApi;
   }
 
   async close(): Promise<void> {
@@ -171,20 +175,20 @@ export class EngineService {
   async whenReady(signal: AbortSignal): Promise<void> {
     // somebody waits for an answer: the pause before an automatic restart is over
     if (this.host.state === 'waiting') this.host.start();
+    if (this.rests) await Promise.race([this.reload(), aborted(signal)]);
     await this.live.whenLoaded(signal);
   }
 
   /** Frees the memory of the model in use, which nobody has needed for a while; not while it is used. `reload` loads it again. */
   async rest(): Promise<void> {
     if (this.live.current.state !== 'ready' || this.isBusy()) return;
-    this.resting = true;
-    this.live.update({ ...nothingLoaded, state: 'empty' });
+    this.live.update({ ...nothingLoaded, state: 'empty', resting: true });
     await this.host.client.call('unload', undefined);
   }
 
   /** Whether the memory of the model in use was freed by `rest`, and no load has begun since. */
   get rests(): boolean {
-    return this.resting;
+    return this.live.current.resting;
   }
 
   private isBusy(): boolean {
@@ -308,6 +312,13 @@ export class EngineService {
   }
 }
 
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
 // Loads the model in use again when settings of its context change: at once when a person applies them, else after a pause
 // and after answers that are being written.
 
@@ -325,9 +336,9 @@ class ContextReload {
     private readonly tasks: { idle: Emitter<void>; running: () => boolean },
     private readonly settings: SettingsService,
   ) {
-    settings.changed.on(() => this.onSettings());
+    settings.changed.on(() => this.look());
     // they may have changed while the other model was tried
-    loads.wentBack.on(() => this.onSettings());
+    loads.wentBack.on(() => this.look());
     loads.began.on(() => (this.whenIdle = false));
     tasks.idle.on(() => {
       if (this.whenIdle) void this.reload();
@@ -348,7 +359,8 @@ class ContextReload {
     if (wanted !== null && (force || !inUse)) await this.loads.load(wanted, force);
   }
 
-  private onSettings(): void {
+  /** What a context should have may be another now. */
+  look(): void {
     if (this.closed || !this.loads.requestedContext || !this.hasChanged()) return;
     if (this.timer) clearTimeout(this.timer);
     this.timer = setTimeout(() => void this.reload(), delayMs);
@@ -364,7 +376,8 @@ class ContextReload {
   }
 
   private hasChanged(): boolean {
-    return JSON.stringify(this.loads.requestedContext) !== JSON.stringify(this.wantedContext());
+    const { requestedContext, hasOfferedApi } = this.loads;
+    return !hasOfferedApi || JSON.stringify(requestedContext) !== JSON.stringify(this.wantedContext());
   }
 
   /** of the model in use, as they are set now */

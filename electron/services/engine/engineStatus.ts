@@ -10,6 +10,7 @@ export const nothingLoaded = {
   contextUsed: 0,
   loadProgress: null,
   loadStep: null,
+  resting: false,
 } as const;
 
 export class LiveStatus {
@@ -42,7 +43,9 @@ export class LiveStatus {
    * still for, or `engine-unavailable`, or `model-missing`.
    */
   requireUsable(): void {
-    const { state, error } = this.status;
+    const { state, error, resting } = this.status;
+    // whoever waits for a model has it loaded again
+    if (resting) return;
     if (state === 'unavailable' || state === 'failed') {
       throw error
         ? ConcertinaError.fromPayload(error)

@@ -39,6 +39,8 @@ export class ModelLoads {
   private done = 0;
   /** settings of the context as it was last requested */
   private requested: ContextSettings | null = null;
+  /** `api` as it was then */
+  private requestedApi: ApiSettings | null = null;
   private readonly fallback = new FallbackModel();
   /** whether a process that starts is given a model at once */
   private loadWithProcess = true;
@@ -70,6 +72,10 @@ export class ModelLoads {
     return this.requested;
   }
 
+  get hasOfferedApi(): boolean {
+    return JSON.stringify(this.requestedApi) === JSON.stringify(this.api);
+  }
+
   /** The next process begins without a model: something else is loaded then. */
   beginEmpty(): void {
     this.loadWithProcess = false;
@@ -92,7 +98,7 @@ export class ModelLoads {
   private async run(modelId: string, force: boolean, refused: Refused): Promise<EngineStatus> {
     const { host, inspector, status, library } = this.parts;
     const number = this.sequence.begin();
-    this.fallback.keep(status.current, this.requested, host.work);
+    this.fallback.keep(status.current, this.requested, this.requestedApi, host.work);
     await this.sequence.endRunning().catch(() => undefined);
     const context = this.show(modelId, refused);
     try {
@@ -119,6 +125,7 @@ export class ModelLoads {
   private show(modelId: string, refused: Refused): ContextSettings {
     const { context } = this.parts.settings.of(modelId);
     this.requested = context;
+    this.requestedApi = this.api;
     this.began.emit();
     this.parts.status.update({
       ...nothingLoaded,
@@ -135,7 +142,14 @@ export class ModelLoads {
   private request(path: string, context: ContextSettings, force: boolean): Promise<LoadResult> {
     const { host, calibration, scratch } = this.parts;
     host.work = { key: `${path}|${JSON.stringify(context)}`, loading: true };
-    return host.client.call('load', { path, context, calibration, scratch, force, api: named(this.api, path) });
+    return host.client.call('load', {
+      path,
+      context,
+      calibration,
+      scratch,
+      force,
+      api: named(this.requestedApi, path),
+    });
   }
 
   private onLoaded(result: LoadResult): void {
@@ -193,6 +207,7 @@ export class ModelLoads {
     if (!memory) return void (await this.run(last.status.modelId, false, refused));
     this.fallback.forget();
     this.requested = last.requestedContext;
+    this.requestedApi = last.requestedApi;
     host.work = last.work;
     const shown = this.parts.memory.withApp(memory);
     status.update({ ...nothingLoaded, ...last.status, state: 'ready', memory: shown, contextUsed, refused });
@@ -246,6 +261,7 @@ function named(api: ApiSettings | null, path: string): ApiSettings | null {
 interface LastLoaded {
   status: Pick<EngineStatus, 'model' | 'context' | 'memory' | 'contextUsed'> & { modelId: string };
   requestedContext: ContextSettings | null;
+  requestedApi: ApiSettings | null;
   work: EngineWork | null;
 }
 
@@ -253,10 +269,15 @@ class FallbackModel {
   private last: LastLoaded | null = null;
 
   /** Before another one is loaded. While nothing is in use, as where one load overtakes another, the one kept stays. */
-  keep(inUse: EngineStatus, requestedContext: ContextSettings | null, work: EngineWork | null): void {
+  keep(
+    inUse: EngineStatus,
+    requestedContext: ContextSettings | null,
+    requestedApi: ApiSettings | null,
+    work: EngineWork | null,
+  ): void {
     const { modelId, model, context, memory, contextUsed } = inUse;
     if (modelId === null || model === null) return;
-    this.last = { status: { modelId, model, context, memory, contextUsed }, requestedContext, work };
+    this.last = { status: { modelId, model, context, memory, contextUsed }, requestedContext, requestedApi, work };
   }
 
   forget(): void {

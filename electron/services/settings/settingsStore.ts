@@ -1,6 +1,6 @@
 /** settings.json, and the settings as they count for the model in use. */
 
-import { SerialQueue } from '../../contract/serialQueue';
+import { SerialQueue } from '../../contract/lib/serialQueue';
 import {
   applyPatch,
   type ModelDefaults,

@@ -1,9 +1,10 @@
 /** The lines of commands: what they name, and what makes no sense; the lock and the key of a data folder. */
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { ConcertinaError } from '@/electron/contract/errors';
+import { defaultApiPort } from '@/electron/contract/lib/localApi';
 import type { ModelEntry } from '@/electron/contract/models';
 import { parseChat, parseRun } from '@/electron/server/askCommands';
 import {
@@ -16,7 +17,7 @@ import {
 } from '@/electron/server/commandLine';
 import { parseModelCommand } from '@/electron/server/commands';
 import { parseCompareOptions } from '@/electron/server/compareCommand';
-import { defaultPort, keptToken, lockFolder, parseServeOptions } from '@/electron/server/options';
+import { lockFolder, parseServeOptions } from '@/electron/server/options';
 import { entryNamed, targetOf } from '@/electron/services/models/modelNames';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 import { smallModel } from '../../../models.mjs';
@@ -155,7 +156,7 @@ test('without arguments it serves this machine from the home folder', () => {
   expect(parseServeOptions([])).toEqual({
     hosts: ['127.0.0.1'],
     oneModel: false,
-    port: defaultPort,
+    port: defaultApiPort,
     portAsked: false,
     dataFolder: join(os.homedir(), '.concertina'),
     model: null,
@@ -200,17 +201,6 @@ test('a data folder serves one process at a time; the lock of a dead one is take
   await writeFile(join(folder, 'serve.lock'), '4194305');
   lockFolder(folder);
   expect(await readFile(join(folder, 'serve.lock'), 'utf8')).toBe(String(process.pid));
-});
-
-test('the key of a data folder stays, and only its owner may read it; a damaged one is replaced', async () => {
-  const folder = await temporaryFolder();
-  const token = keptToken(folder);
-  expect(token).toMatch(/^[A-Za-z0-9_-]{32}$/);
-  expect(keptToken(folder)).toBe(token);
-  expect(keptToken(await temporaryFolder())).not.toBe(token);
-  expect((await stat(join(folder, 'serve.key'))).mode & 0o777).toBe(0o600);
-  await writeFile(join(folder, 'serve.key'), '');
-  expect(keptToken(folder)).toMatch(/^[A-Za-z0-9_-]{32}$/);
 });
 
 const nothing = () => {
