@@ -3,6 +3,7 @@
 import { Columns3, PanelLeftOpen, Settings2, SquarePen } from 'lucide-react';
 import { type ReactNode, useEffect, useLayoutEffect } from 'react';
 import { Toaster } from 'sonner';
+import { ApiView } from '../features/api/ApiView';
 import { ChatView } from '../features/chat/ChatView';
 import { AnswerText, preloadMarkdown } from '../features/chat/markdown/AnswerText';
 import { CompareView } from '../features/compare/CompareView';
@@ -101,6 +102,7 @@ export function App({ app }: { app: AppParts }) {
       <DropZone />
       <DiagnosticsDialog />
       <ThirdPartyDialog />
+      <ApiView />
       <ModelsView renderText={(markdown) => <AnswerText text={markdown} />} />
       <Toaster
         theme={theme}

@@ -1,5 +1,6 @@
 /** The whole state of the window: data only. Actions live beside it (`store.ts`), never inside. */
 
+import type { ApiStatus } from '../../electron/contract/api';
 import type {
   AnswerStats,
   AttachmentPart,
@@ -58,6 +59,7 @@ export interface AppState {
   downloads: DownloadsState;
   kept: KeptState;
   machine: MachineSlice;
+  api: ApiSlice;
   ui: UiState;
 }
 
@@ -415,6 +417,20 @@ interface MachineSlice {
   /** 0..1 while the machine is measured; null otherwise */
   fraction: number | null;
 }
+
+/** The API for other programs. */
+interface ApiSlice {
+  /** null until the services have answered */
+  status: ApiStatus | null;
+  /** its page is open */
+  open: boolean;
+  /** the key, while it is shown */
+  key: string | null;
+  /** why something that was asked of it here was not done */
+  problem: ErrorPayload | null;
+}
+
+export const initialApi: ApiSlice = { status: null, open: false, key: null, problem: null };
 
 export const initialMachine: MachineSlice = { profile: undefined, fraction: null };
 

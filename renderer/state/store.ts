@@ -4,6 +4,7 @@ import { type AppClient, errorPayloadOf } from '../bridge/client';
 import {
   type AppState,
   emptyDraft,
+  initialApi,
   initialBudget,
   initialChats,
   initialCitations,
@@ -23,6 +24,7 @@ import {
   initialUi,
 } from './appState';
 import type { Tools } from './slice';
+import { createApiActions } from './slices/api';
 import { createBudgetActions } from './slices/budget';
 import { createChatsActions } from './slices/chats';
 import { createCitationsActions } from './slices/citations';
@@ -55,6 +57,7 @@ const initialState: AppState = {
   downloads: initialDownloads,
   kept: initialKept,
   machine: initialMachine,
+  api: initialApi,
   ui: initialUi,
 };
 
@@ -102,6 +105,7 @@ function createActions(tools: Tools) {
     downloads: createDownloadsActions(tools),
     kept: createKeptActions(tools),
     machine: createMachineActions(tools),
+    api: createApiActions(tools),
     ui: createUiActions(tools),
   };
 }

@@ -1,5 +1,7 @@
+import { Check, Copy } from 'lucide-react';
 import type { ComponentProps, ReactNode } from 'react';
 import { cx } from './cx';
+import { useCopy } from './hooks';
 import { Tooltip } from './Tooltip';
 
 type ButtonTone = 'primary' | 'quiet' | 'outline' | 'danger';
@@ -58,5 +60,17 @@ export function IconButton({ label, icon, keys, side, size = 'normal', className
         {icon}
       </button>
     </Tooltip>
+  );
+}
+
+export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
+  const { copied, copy } = useCopy();
+  return (
+    <IconButton
+      label={copied ? 'Copied' : label}
+      icon={copied ? <Check className="text-good" /> : <Copy />}
+      size="small"
+      onClick={() => copy(text)}
+    />
   );
 }

@@ -40,7 +40,7 @@ const windows: { suffix: string; size: [number, number]; scenes?: string }[] = [
     suffix: '-small',
     size: [720, 640],
     scenes:
-      'chat settings too-large meter badge diagnostics machine documents no-fit answers compare discover imported details',
+      'chat settings api too-large meter badge diagnostics machine documents no-fit answers compare discover imported details',
   },
   { suffix: '-large', size: [1920, 1080], scenes: 'cache-types' },
 ];
@@ -198,6 +198,22 @@ const scenes: Record<string, (stage: Stage) => Promise<unknown>> = {
     await page.getByTestId('machine-measure').click();
     await expect(page.getByTestId('machine-choice')).toBeVisible({ timeout: 60_000 });
     await page.getByTestId('machine-choice').scrollIntoViewIfNeeded();
+  },
+
+  // a program asks, for as long as the picture takes
+  api: async ({ page, after }) => {
+    await call(page, 'settings.update', { api: { on: true, origins: ['http://localhost:3000'] } });
+    await expect(page.getByTestId('meter-api')).toBeVisible();
+    const { key } = await call(page, 'api.key', undefined);
+    const { address } = await call(page, 'api.status', undefined);
+    const headers = { Authorization: `Bearer ${key}`, 'User-Agent': 'my-notes/2.1' };
+    const gone = new AbortController();
+    const body = JSON.stringify({ prompt: 'Once', stream: true, n_predict: -1, ignore_eos: true });
+    const asked = fetch(`${address}/completions`, { method: 'POST', headers, body, signal: gone.signal });
+    await asked.then(({ status }) => expect(status).toBe(200));
+    after.push(() => gone.abort());
+    await page.getByTestId('meter-api').click();
+    await expect(page.getByTestId('api-request')).toBeVisible();
   },
 
   // pages are chosen, and the figures of the context are open

@@ -4,11 +4,10 @@ import { type Message, openPart, partMessageId, type Summary } from '../../../el
 import { selectEmbeddedModel } from '../../state/slices/models';
 import { useActions, useApp } from '../../state/useApp';
 import { Bellows } from '../../ui/Bellows';
-import { IconButton } from '../../ui/Button';
+import { CopyButton, IconButton } from '../../ui/Button';
 import { cx } from '../../ui/cx';
 import { formatCount, formatPercent, formatTimeLeft, leftOutText, releasedText } from '../../ui/format';
 import { BranchSwitcher } from './BranchSwitcher';
-import { CopyButton } from './CopyButton';
 import { LiveText } from './LiveText';
 import { AnswerText } from './markdown/AnswerText';
 import { AnswerSources, useAnswerSources } from './markdown/answerSources';

@@ -8,12 +8,11 @@ import { partText, sectionsIn } from '../../state/lib/partText';
 import { selectInfo, selectSections } from '../../state/slices/documents';
 import { selectIsAnswering } from '../../state/slices/live';
 import { useActions, useApp } from '../../state/useApp';
-import { Button, IconButton } from '../../ui/Button';
+import { Button, CopyButton, IconButton } from '../../ui/Button';
 import { cx } from '../../ui/cx';
 import { formatCount } from '../../ui/format';
 import { Popover } from '../../ui/Popover';
 import { BranchSwitcher } from './BranchSwitcher';
-import { CopyButton } from './CopyButton';
 import { type RowProps, useRowState } from './rowState';
 
 export function UserMessage({ message, index, count, previousId, nextId, released }: RowProps) {

@@ -20,6 +20,7 @@ import {
   selectConnection,
   selectEngineState,
   selectHeadless,
+  selectResting,
   waitsFor,
 } from '../../state/slices/engine';
 import { selectIsAnswering, selectPhase } from '../../state/slices/live';
@@ -117,6 +118,7 @@ function useSendFacts(): SendFacts {
   return {
     connection: useApp(selectConnection).phase,
     engine: useApp(selectEngineState),
+    resting: useApp(selectResting),
     empty: text.trim() === '',
     sending: useApp(selectSending),
     documents,
@@ -225,7 +227,7 @@ function AttachButton() {
 /** The line below the field: why nothing can be sent, or how; and the tokens that the next question makes. */
 function ComposerFoot({ block, answering }: { block: SendBlock | null; answering: boolean }) {
   const { ui } = useActions();
-  const waits = waitsFor(useApp(selectEngineState));
+  const waits = waitsFor(useApp(selectEngineState), useApp(selectResting));
   const reason = statusText(block, waits, useLeaving());
   const reading = useApp(selectPhase(useApp(selectChatId))) === 'prefill';
 
@@ -302,6 +304,8 @@ interface SendBlock {
 interface SendFacts {
   connection: ConnectionPhase;
   engine: EngineState | null;
+  /** its model's memory was freed: a question brings it back */
+  resting: boolean;
   /** nothing is written */
   empty: boolean;
   sending: boolean;
@@ -314,7 +318,7 @@ interface SendFacts {
 
 function sendBlock(facts: SendFacts): SendBlock | null {
   if (facts.connection !== 'open') return block('Not connected');
-  const engine = engineBlock(facts.engine);
+  const engine = engineBlock(facts.engine, facts.resting);
   if (engine) return engine;
   if (facts.sending) return block('Sending');
   const documents = documentsBlock(facts.documents);
@@ -327,7 +331,7 @@ function sendBlock(facts: SendFacts): SendBlock | null {
 }
 
 /** While a model is on its way the services take the question and answer it afterwards. */
-function engineBlock(state: EngineState | null): SendBlock | null {
+function engineBlock(state: EngineState | null, resting: boolean): SendBlock | null {
   switch (state) {
     case 'starting':
     case 'loading':
@@ -338,7 +342,7 @@ function engineBlock(state: EngineState | null): SendBlock | null {
     case null:
       return block('Concertina is starting. You can type while you wait');
     case 'empty':
-      return { reason: 'No model is loaded', action: 'models' };
+      return resting ? null : { reason: 'No model is loaded', action: 'models' };
     case 'failed':
       return { reason: 'The model could not be loaded', action: 'models' };
     case 'unavailable':

@@ -141,6 +141,7 @@ function bannerText(status: EngineStatus | null, facts: Facts): BannerText | nul
     case 'restarting':
       return restarting(status.error);
     case 'empty':
+      if (status.resting) return null;
       return { ...info('No model is loaded.', 'Choose one to begin.'), actions: ['models', 'embedded'] };
     case 'failed':
       return failed(status.error, name);

@@ -13,6 +13,7 @@ import {
   selectConnection,
   selectEngineState,
   selectLoadedContext,
+  selectResting,
 } from '../../state/slices/engine';
 import { selectActivePhase } from '../../state/slices/live';
 import { useActions, useApp } from '../../state/useApp';
@@ -266,7 +267,8 @@ export function StateMeter() {
   // An answer begins with reading; its first figures come only after the first part has been read.
   const reading =
     ['prefill', 'saving', 'restoring'].includes(phase ?? '') || (state === 'generating' && phase === null);
-  const word = !open ? 'Offline' : reading ? 'Reading' : words[state];
+  const resting = useApp(selectResting);
+  const word = !open ? 'Offline' : reading ? 'Reading' : resting ? 'Resting' : words[state];
   return (
     <p role="status" data-testid="meter-state" data-state={state} className="flex items-center gap-2 px-2">
       <span

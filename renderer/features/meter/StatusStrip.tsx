@@ -1,10 +1,11 @@
 /** The strip at the bottom: what the engine does, how fast, how full, in how much memory, on what. Nothing silent. */
 
-import { ArrowDownToLine, BatteryMedium, ChartLine, Thermometer } from 'lucide-react';
+import { ArrowDownToLine, BatteryMedium, ChartLine, Plug, Thermometer } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { AnswerStats } from '../../../electron/contract/chats';
 import type { LiveStats } from '../../../electron/contract/engine';
 import type { Power } from '../../../electron/contract/machine';
+import { selectApiStatus } from '../../state/slices/api';
 import { selectEngineState, selectKvBytes } from '../../state/slices/engine';
 import { goingOf, selectDownloads } from '../../state/slices/hub';
 import {
@@ -41,6 +42,7 @@ export function StatusStrip() {
       <HistoryMeter />
       <span className="flex-1" />
       <DownloadMeter />
+      <ApiMeter />
       <PowerMeter />
       <ContextMeter />
       <MemoryMeter />
@@ -95,6 +97,30 @@ function DownloadMeter() {
     >
       <ArrowDownToLine className="size-3.5" aria-hidden="true" />
       <b>{formatPercent(share)}</b>
+    </StripButton>
+  );
+}
+
+/** Other programs may ask, and so many do. */
+function ApiMeter() {
+  const status = useApp(selectApiStatus);
+  const { api } = useActions();
+  if (!status || (status.address === null && !status.problem)) return null;
+  const count = status.requests.length;
+  const asked = count === 0 ? 'no requests run' : count === 1 ? '1 request runs' : `${count} requests run`;
+  const title = status.problem ? status.problem.message : `Other programs can use this model: ${asked}`;
+  return (
+    <StripButton
+      data-testid="meter-api"
+      data-requests={count}
+      aria-label={`API: ${title}. Show the API`}
+      title={title}
+      className={status.problem ? 'text-warn' : undefined}
+      onClick={api.show}
+    >
+      <Plug className={cx('size-3.5', count > 0 && 'text-accent')} aria-hidden="true" />
+      API
+      {count > 0 && <b>{count}</b>}
     </StripButton>
   );
 }

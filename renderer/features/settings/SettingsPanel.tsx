@@ -9,6 +9,7 @@ import {
   replaceSampling,
   type Settings,
 } from '../../../electron/contract/settings';
+import { selectApiStatus } from '../../state/slices/api';
 import { selectLoadedModel } from '../../state/slices/engine';
 import { selectCurrentModel } from '../../state/slices/models';
 import { isSame, selectReplaced } from '../../state/slices/presets';
@@ -83,6 +84,9 @@ export function SettingsPanel() {
           <Section title="Model hub">
             <HubSection />
           </Section>
+          <Section title="API for other programs">
+            <ApiSection />
+          </Section>
           <Section title="Appearance">
             <AppearanceSection theme={settings.theme} />
           </Section>
@@ -120,6 +124,20 @@ function AppearanceSection({ theme }: { theme: Settings['theme'] }) {
         options={themes}
         onValue={(next) => void settings.update({ theme: next })}
       />
+    </div>
+  );
+}
+
+function ApiSection() {
+  const status = useApp(selectApiStatus);
+  const { api } = useActions();
+  const listens = status?.address ? `It listens at ${status.address}.` : 'It is off: no other program can ask.';
+  return (
+    <div className="flex items-center justify-between gap-3">
+      <p className="min-w-0 text-sm [overflow-wrap:anywhere] text-ink-2">{status?.problem?.message ?? listens}</p>
+      <Button size="small" onClick={api.show} data-testid="api-open">
+        Show
+      </Button>
     </div>
   );
 }

@@ -92,6 +92,7 @@ export const selectRefusal = ({ engine }: AppState) => {
   return refused === engine.closedRefusal ? null : refused;
 };
 export const selectHeadless = (state: AppState) => state.engine.info?.headless ?? false;
+export const selectResting = (state: AppState) => state.engine.status?.resting ?? false;
 export const selectContextUsed = (state: AppState) => state.engine.status?.contextUsed ?? 0;
 /** The engine process is there to be asked about a model, whether one is loaded or not. */
 export const selectCanAsk = (state: AppState) =>
@@ -101,7 +102,8 @@ export const selectCanAnswer = (state: AppState) =>
   state.engine.status?.state === 'ready' || state.engine.status?.state === 'generating';
 
 /** What a question that is sent now has to wait for; null: nothing. */
-export function waitsFor(state: EngineState | null): string | null {
+export function waitsFor(state: EngineState | null, resting = false): string | null {
+  if (resting) return 'The memory of the model was freed. A question loads it again.';
   if (state === 'loading') return 'The model is loading. A question waits for it.';
   if (state === 'starting' || state === 'restarting') return 'The engine is starting. A question waits for it.';
   return null;

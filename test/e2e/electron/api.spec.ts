@@ -1,0 +1,61 @@
+/** The API that a person switches on in the window: another program asks it over HTTP, and the window shows that. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from '@playwright/test';
+import { ask as http, open } from '../../fixtures/httpClient';
+import { test, tinyModel } from '../app';
+import { ask, greedy, ready } from '../chat';
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+test('a person switches the API on, a program asks it, and the chat goes on beside it', async ({ launch, gates }) => {
+  const port = await freePort();
+  const { page } = await launch({
+    ...{ model: tinyModel, held: { endless: true }, env: gates.env },
+    settings: { api: { port }, context: { nCtx: 4096 }, sampling: { ...greedy, maxTokens: 8 } },
+  });
+  await ready(page);
+  await ask(page, 'Hello');
+  await expect(page.getByTestId('meter-api')).toBeHidden();
+  await page.getByTestId('settings-open').click();
+  await page.getByTestId('api-open').click();
+  const view = page.getByTestId('api-view');
+  await view.getByText('On', { exact: true }).click();
+  await expect(page.getByTestId('api-address')).toHaveText(`http://127.0.0.1:${port}/v1`);
+  await expect(page.getByTestId('meter-api')).toHaveAttribute('data-requests', '0');
+  await page.getByTestId('api-key-show').click();
+  const key = page.getByTestId('api-key');
+  await expect(key).toHaveText(/^[\w-]{32}$/);
+  const headers = { Authorization: `Bearer ${await key.textContent()}`, 'User-Agent': 'e2e/1.0' };
+
+  const question = (maxTokens: number) =>
+    JSON.stringify({ messages: [{ role: 'user', content: 'Count.' }], max_tokens: maxTokens, stream: true });
+  const path = '/v1/chat/completions';
+  expect((await http(port, path, { body: question(4) })).status).toBe(401);
+  const answer = await http(port, path, { body: question(4), headers });
+  expect([answer.status, answer.body.trimEnd().endsWith('data: [DONE]')]).toEqual([200, true]);
+
+  // one that has no end is on the list until the person ends it
+  const long = open(port, path, { body: question(-1), headers });
+  expect((await long.answer).statusCode).toBe(200);
+  await expect(page.getByTestId('api-request')).toContainText('e2e/1.0');
+  await expect(page.getByTestId('meter-api')).toHaveAttribute('data-requests', '1');
+  const rest = long.answer.then(async (response) => {
+    let text = '';
+    for await (const chunk of response) text += String(chunk);
+    return text;
+  });
+  await page.getByTestId('api-request-end').click();
+  expect(await rest).toContain('The request was ended in the window');
+  await expect(page.getByTestId('meter-api')).toHaveAttribute('data-requests', '0');
+
+  await page.keyboard.press('Escape');
+  await page.getByTestId('settings-close').click();
+  expect(await ask(page, 'And again')).not.toBe('');
+});
