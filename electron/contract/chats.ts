@@ -172,6 +172,17 @@ export function canGoOn(reason: StopReason | null): boolean {
 }
 
 /** Figures of one answer, as the engine timed them. Times in milliseconds, rates in tokens per second. */
+/**
+ * Speculative decoding: tokens that were drafted for an answer, and how many of them stand in it. `slower`: nothing more is
+ * drafted in the chat, because it was faster without.
+ */
+export const draftsSchema = z.object({
+  drafted: z.number().int(),
+  accepted: z.number().int(),
+  slower: z.boolean(),
+});
+export type Drafts = z.infer<typeof draftsSchema>;
+
 export const answerStatsSchema = z.object({
   promptTokens: z.number().int(),
   /** prompt tokens that were still in the KV cache and were not evaluated again */
@@ -192,6 +203,8 @@ export const answerStatsSchema = z.object({
   seed: z.number().int(),
   /** times that the engine wrote at it: more than 1 where the answer was continued, and the figures are those of all */
   parts: z.number().int().default(1),
+  /** not there where nothing was drafted */
+  drafts: draftsSchema.optional(),
 });
 export type AnswerStats = z.infer<typeof answerStatsSchema>;
 

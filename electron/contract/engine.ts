@@ -1,7 +1,7 @@
 /** The engine as the app sees it: state, what it runs on, memory by part, and the stream of an answer. */
 
 import { z } from 'zod';
-import { answerStatsSchema, stopReasonSchema } from './chats';
+import { answerStatsSchema, draftsSchema, stopReasonSchema } from './chats';
 import { errorPayloadSchema } from './errors';
 import { idSchema, nothing, operation } from './limits';
 import { modelInfoSchema } from './models';
@@ -156,6 +156,8 @@ export const effectiveContextSchema = z.object({
   /** empty where the engine does not say */
   attention: z.array(attentionPlaceSchema),
   batch: z.number().int(),
+  /** `off`, `ngram`, or `options`: options of llama-server choose it */
+  speculation: effectiveTypeSchema.default({ asked: 'off', effective: 'off', reason: '' }),
   /** why another chat template stands in for the model's own; empty where none does */
   chatTemplate: z.string(),
   templateSupport: templateSupportSchema.default({
@@ -245,6 +247,8 @@ export const liveStatsSchema = z.object({
   /** over the last second */
   tokensPerSecondNow: z.number(),
   tokensPerSecondAverage: z.number(),
+  /** not there where nothing is drafted */
+  drafts: draftsSchema.optional(),
   contextUsed: z.number().int(),
   contextSize: z.number().int(),
 });

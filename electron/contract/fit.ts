@@ -168,8 +168,11 @@ function distinct(marks: readonly FitMark[]): FitMark[] {
 // Whether what the KV cache holds can be kept when a context is created again: the engine decides by it, the window says it
 // beforehand. Cells mean the same when types, centering, RoPE and the attention path agree; how many there are does not matter.
 
-/** The settings that decide how much memory a context takes: a new one is a type error here until it is placed. */
-export function allocationOf(context: ContextSettings): Omit<ContextSettings, 'threads'> {
+/**
+ * The settings that decide how much memory a context takes: a new one is a type error here until it is placed. Drafts go into the
+ * outputs that every context has.
+ */
+export function allocationOf(context: ContextSettings): Omit<ContextSettings, 'threads' | 'speculation'> {
   const { nCtx, typeK, typeV, flashAttention, batch, gpuLayers, rope } = context;
   return { nCtx, typeK, typeV, flashAttention, batch, gpuLayers, rope };
 }

@@ -40,6 +40,8 @@ const contextFields = {
   /** tokens of one micro-batch of the prefill */
   batch: z.number().int().min(32).max(4096),
   rope: ropeSchema,
+  /** tokens are drafted from the text before and checked together; a model that cannot go back in its cache drafts none */
+  speculation: z.enum(['off', 'ngram']),
 };
 
 const samplingFields = {
@@ -80,6 +82,7 @@ export const contextSettingsSchema = z.object({
   gpuLayers: contextFields.gpuLayers.default(-1),
   batch: contextFields.batch.default(512),
   rope: contextFields.rope.default('model'),
+  speculation: contextFields.speculation.default('ngram'),
 });
 export type ContextSettings = z.infer<typeof contextSettingsSchema>;
 

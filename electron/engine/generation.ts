@@ -8,7 +8,7 @@ import type { ModelInfo } from '../contract/models';
 import { samplingOf } from '../contract/settings';
 import { Meter } from './meter';
 import type { Loaded } from './modelHolder';
-import type { Context, GenerateOptions, GenerateResult } from './native/types';
+import type { Context, DraftTrial, GenerateOptions, GenerateResult } from './native/types';
 import type { OnStep } from './sessions/keeper';
 
 /** What is done before the prompt is read; true: a saved session was restored. */
@@ -21,11 +21,12 @@ export async function writeAnswer(
   send: (frame: StreamFrame) => void,
   prepare: Prepare,
 ): Promise<GenerationResult> {
-  const meter = new Meter(context.effective.nCtx);
+  const meter = new Meter(context.effective.nCtx, undefined, drafts(context));
   const frames = new FrameBatcher(frameIds(request), () => meter.stats(), send);
   const started = performance.now();
   const options: GenerateOptions = {
     ...generateOptions(request, model.info),
+    ...trialOf(context, request.chatId),
     signal,
     onPrefill(progress) {
       meter.onPrefill(progress);
@@ -48,7 +49,8 @@ export async function writeAnswer(
       frames.add(step.value.text, step.value.thinking);
       step = await generator.next();
     }
-    const { stopReason, text, thinking, cachedTokens, ttftMs } = step.value;
+    const { stopReason, text, thinking, cachedTokens, ttftMs, trial } = step.value;
+    keepTrial(context, request.chatId, trial);
     const stats = {
       ...answerStats(step.value, meter.evaluated, context),
       restoredTokens: restored ? cachedTokens : 0,
@@ -119,7 +121,28 @@ export function answerStats(result: GenerateResult, evaluated: number, context: 
     typeV: context.effective.typeV.effective,
     seed: result.seed,
     parts: 1,
+    ...(drafts(context) && { drafts: result.drafts }),
   };
+}
+
+/** Whether tokens are drafted in this context at all. */
+function drafts({ effective }: Context): boolean {
+  return effective.speculation.effective !== 'off';
+}
+
+// Whether drafting pays is measured over the answers of a chat. Another context has other speeds, and measures anew.
+
+const trials = new WeakMap<Context, Map<string, DraftTrial>>();
+
+function trialOf(context: Context, chatId: string): Pick<GenerateOptions, 'trial'> {
+  const trial = trials.get(context)?.get(chatId);
+  return trial ? { trial } : {};
+}
+
+function keepTrial(context: Context, chatId: string, trial: DraftTrial): void {
+  if (!drafts(context)) return;
+  const ofContext = trials.get(context) ?? new Map<string, DraftTrial>();
+  trials.set(context, ofContext.set(chatId, trial));
 }
 
 function perSecond(count: number, ms: number): number {

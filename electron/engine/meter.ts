@@ -3,6 +3,7 @@
  * are the addon's: when they reach this thread depends on what else it does.
  */
 
+import type { Drafts } from '../contract/chats';
 import type { LiveStats } from '../contract/engine';
 import type { GenerateChunk, PrefillProgress } from './native/types';
 
@@ -23,12 +24,15 @@ export class Meter {
   private readonly trend = new PrefillTrend();
   private answerTokens = 0;
   private contextUsed = 0;
+  private drafts: Drafts = { drafted: 0, accepted: 0, slower: false };
   /** token counts with their times, oldest first; the first one may lie before the window, as its base */
   private samples: Sample[] = [];
 
   constructor(
     private readonly contextSize: number,
     private readonly now: () => number = () => performance.now(),
+    /** tokens are drafted in the context */
+    private readonly drafting = false,
   ) {
     this.startedAt = now();
   }
@@ -50,8 +54,9 @@ export class Meter {
     return this.prefill?.done ?? 0;
   }
 
-  onTokens(chunk: Pick<GenerateChunk, 'answerTokens' | 'contextUsed' | 'elapsedMs'>): void {
+  onTokens(chunk: Pick<GenerateChunk, 'answerTokens' | 'contextUsed' | 'elapsedMs' | 'drafts'>): void {
     this.contextUsed = chunk.contextUsed;
+    this.drafts = chunk.drafts;
     // the last chunk of an answer brings text that was held back, and no token
     if (chunk.answerTokens === this.answerTokens) return;
     const at = chunk.elapsedMs;
@@ -77,6 +82,7 @@ export class Meter {
       tokensPerSecondAverage: this.rateAverage(),
       contextUsed: this.contextUsed,
       contextSize: this.contextSize,
+      ...(this.drafting && { drafts: this.drafts }),
     };
   }
 

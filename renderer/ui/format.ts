@@ -125,3 +125,15 @@ export function releasedText(questions: number, verb: 'left' | 'will leave'): st
     return `To make room, the passages of ${whose} left the prompt. The chat was read again from there.`;
   return `To make room, the passages of ${whose} will leave the prompt; the words stay.`;
 }
+
+interface DraftWords {
+  drafted: number;
+  accepted: number;
+  slower: boolean;
+}
+
+/** "12 of 16 tokens accepted": of those that were drafted from the text. */
+export function draftsText({ drafted, accepted, slower }: DraftWords): string {
+  const count = drafted === 0 ? 'no tokens' : `${formatCount(accepted)} of ${formatCount(drafted)} tokens accepted`;
+  return slower ? `${count}; off for this chat, because it was slower` : count;
+}

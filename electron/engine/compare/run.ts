@@ -298,7 +298,8 @@ class Comparison {
   }
 
   private settingsOf({ value }: Column): ContextSettings {
-    return { ...this.task.settings, ...value.configuration };
+    // the speed of a cache type is that of single tokens
+    return { ...this.task.settings, speculation: 'off', ...value.configuration };
   }
 }
 

@@ -5,7 +5,7 @@
  * thread for long: every call that computes runs on a worker and takes an AbortSignal.
  */
 import { z } from 'zod';
-import { stopReasonSchema } from '../../contract/chats';
+import { draftsSchema, stopReasonSchema } from '../../contract/chats';
 import { type Quality, qualitySchema } from '../../contract/compareFigures';
 import { type Capabilities, type EffectiveContext, memoryEstimateSchema, type PartMemory } from '../../contract/engine';
 import type {
@@ -29,9 +29,9 @@ export const memoryPlanSchema = memoryEstimateSchema.extend({
 });
 export type MemoryPlan = z.infer<typeof memoryPlanSchema>;
 
-/** `rope` left out: `model`. `nCtx` is rounded up by the engine, see `Context.effective.nCtx` */
+/** `rope` left out: `model`; `speculation`: `off`. `nCtx` is rounded up by the engine, see `Context.effective.nCtx` */
 export type ContextOptions = Pick<ContextSettings, 'nCtx' | 'flashAttention' | 'threads' | 'batch'> &
-  Partial<Pick<ContextSettings, 'rope'>> & {
+  Partial<Pick<ContextSettings, 'rope' | 'speculation'>> & {
     /** any type name of `Capabilities.cacheTypes` */
     typeK: string;
     typeV: string;
@@ -104,9 +104,6 @@ const tokenProbabilitySchema = z.object({
   probability: z.number(),
 });
 export type TokenProbability = z.infer<typeof tokenProbabilitySchema>;
-
-/** Speculative decoding: tokens that were drafted for the answer so far, and how many of them stand in it. */
-export const draftsSchema = z.object({ drafted: z.number().int(), accepted: z.number().int() });
 
 /**
  * Tokens of a chat with drafts and without them, and their time: whether drafting pays. Given to the chat's next answer, the

@@ -2,6 +2,7 @@
 
 import {
   type AnswerStats,
+  type Drafts,
   holdsPassages,
   type Message,
   releasedOf,
@@ -220,7 +221,13 @@ export function addStats(before: AnswerStats | null, now: AnswerStats): AnswerSt
       [now.answerTokens, now.tokensPerSecond],
     ]),
     parts: before.parts + now.parts,
+    ...(now.drafts && { drafts: addDrafts(before.drafts, now.drafts) }),
   };
+}
+
+function addDrafts(before: Drafts | undefined, now: Drafts): Drafts {
+  if (!before) return now;
+  return { ...now, drafted: before.drafted + now.drafted, accepted: before.accepted + now.accepted };
 }
 
 /** Of all tokens over all the time; parts whose rate was not measured are left out. */

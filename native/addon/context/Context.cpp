@@ -30,6 +30,23 @@ uint32_t cells(const ContextOptions & options, const Model & model, std::vector<
     return trained;
 }
 
+// A draft of 8 tokens behind the last 4, wherever these stood before: the outputs of every context (`maxOutputs`) are enough
+// for it, so it takes no memory, and what is drafted in vain costs little.
+EffectiveType draftFromText(const std::string & asked, bool rewinds, common_params_speculative & core) {
+    if (asked != "off" && asked != "ngram")
+        throw CodedError("context-invalid", "Speculation is \"" + asked + "\"", "Use off or ngram.");
+    const bool chosen = core.types != common_params_speculative().types; // by an option of llama-server
+    if (asked == "off" || chosen) return { asked, chosen ? "options" : asked, "" };
+    if (!rewinds)
+        return { asked, "off",
+            "This model (sliding window or recurrent state) cannot go back in its cache, so no draft could be taken "
+            "back." };
+    core.types = { COMMON_SPECULATIVE_TYPE_NGRAM_SIMPLE };
+    core.ngram_simple.size_n = 4;
+    core.ngram_simple.size_m = 8;
+    return { asked, asked, "" };
+}
+
 llama_context_params paramsFor(const ContextOptions & options, const common_params & core, Context & context) {
     llama_context_params params = llama_context_default_params();
     params.n_ctx = cells(options, *context.model, context.effective.notes);
@@ -102,6 +119,7 @@ std::shared_ptr<Context> Context::create(std::shared_ptr<Model> model, const Con
     if (core.cpuparams.n_threads > 0) options.threads = core.cpuparams.n_threads;
     if (core.flash_attn_type != LLAMA_FLASH_ATTN_TYPE_AUTO)
         options.flashAttention = core.flash_attn_type == LLAMA_FLASH_ATTN_TYPE_ENABLED ? "on" : "off";
+    context->effective.speculation = draftFromText(options.speculation, context->rewinds(), core.speculative);
     llama_context_params params = paramsFor(options, core, *context);
     params.abort_callback = aborted;
     params.abort_callback_data = context.get();

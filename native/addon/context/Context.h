@@ -27,8 +27,9 @@ struct ContextOptions : CoreOptions {
     int threads = 0;
     int batch = 512;
     std::string rope = "model"; // see effective.h
+    std::string speculation = "off"; // or "ngram": tokens are drafted from the text before
 
-    CONCERTINA_FIELDS(nCtx, typeK, typeV, flashAttention, threads, batch, rope, slots, api, core)
+    CONCERTINA_FIELDS(nCtx, typeK, typeV, flashAttention, threads, batch, rope, speculation, slots, api, core)
 };
 
 // throws `context-invalid`
@@ -47,12 +48,13 @@ struct EffectiveContext : Placement {
     int threads = 0;
     int gpuLayersAsked = 0; // negative: all
     uint32_t batch = 0;
+    EffectiveType speculation;
     std::string chatTemplate; // why another one stands in for the model's; empty: the model's own
     TemplateSupport templateSupport;
     std::vector<std::string> notes; // other things that are not as asked, as sentences
 
     CONCERTINA_FIELDS(nCtx, nCtxAsked, nCtxTrained, typeK, typeV, centring, rope, kernels, flashAttention,
-        flashAttentionAsked, threads, gpuLayersAsked, gpuLayers, layers, attention, batch, chatTemplate,
+        flashAttentionAsked, threads, gpuLayersAsked, gpuLayers, layers, attention, batch, speculation, chatTemplate,
         templateSupport, notes)
 };
 

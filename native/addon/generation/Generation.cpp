@@ -204,7 +204,11 @@ void Generation::take(const server_task_result_cmpl_partial & step, AnswerStream
         speculate(step.n_decoded, chosenMs - result.ttftMs - result.decodeMs);
         result.decodeMs = chosenMs - result.ttftMs;
     }
-    if (step.stats.n_draft_tokens > 0) result.drafts = { step.stats.n_draft_tokens, step.stats.n_draft_accepted };
+    if (step.stats.n_draft_tokens > 0) {
+        result.drafts.drafted = step.stats.n_draft_tokens;
+        result.drafts.accepted = step.stats.n_draft_accepted;
+    }
+    result.drafts.slower = context.scheduler->speculates() && result.trial.slower();
     chosen = token;
     candidates.clear();
     for (const auto & one : step.prob_output.probs) candidates.push_back({ one.tok, one.prob });

@@ -7,11 +7,13 @@
 
 namespace concertina {
 
-// What was drafted for an answer so far, and how much of it the model would have written too.
+// What was drafted for an answer so far, and how much of it the model would have written too; slower: nothing more is drafted
+// in this chat, because it was faster without.
 struct Drafts {
     size_t drafted = 0, accepted = 0;
+    bool slower = false;
 
-    CONCERTINA_FIELDS(drafted, accepted)
+    CONCERTINA_FIELDS(drafted, accepted, slower)
 };
 
 // Tokens of a chat that were written with drafts and without them, and the time that they took. The first ones come with
@@ -22,6 +24,7 @@ struct DraftTrial {
     size_t withTokens = 0, withoutTokens = 0;
     double withMs = 0, withoutMs = 0;
 
+    bool slower() const { return decided() && !wantsDrafts(); }
     bool decided() const { return withTokens >= tokensWith && withoutTokens >= tokensWithout; }
     bool wantsDrafts() const {
         if (!decided()) return withTokens < tokensWith;

@@ -1,5 +1,5 @@
 import type { AnswerStats, Message, StopReason } from '../../../electron/contract/chats';
-import { formatCount, formatDuration, formatPercent, formatRate } from '../../ui/format';
+import { draftsText, formatCount, formatDuration, formatPercent, formatRate } from '../../ui/format';
 import { Popover } from '../../ui/Popover';
 
 const rereadText =
@@ -86,6 +86,7 @@ export function statsRows({ stats, stopReason, modelName, createdAt }: Told): St
   const rows: (StatsRow | null)[] = [
     stats && answerRow(stats),
     stopReason && { label: 'Ended', value: endings[stopReason] },
+    stats?.drafts ? { label: 'Drafted', value: draftsText(stats.drafts) } : null,
     stats && stats.answerTokens > 0 ? { label: 'First token', value: `after ${formatDuration(stats.ttftMs)}` } : null,
     stats && { label: 'Prompt', value: tokens(stats.promptTokens) },
     stats && cachedRow(stats),

@@ -129,6 +129,12 @@ function ContextRows({ context }: { context: LoadedContext }) {
           <span className="block text-ink-3">{why}</span>
         </Row>
       ))}
+      {context.speculation.asked !== 'off' && (
+        <Row name="Drafting">
+          {context.speculation.effective === 'off' ? 'none' : 'from the text'}
+          {context.speculation.reason && <span className="block text-ink-3">{context.speculation.reason}</span>}
+        </Row>
+      )}
       <Row name="Context">
         {formatCount(context.nCtx)} tokens
         {context.rope.kind !== 'model' && <span className="block text-warn">{stretchText(context.rope)}</span>}

@@ -2,7 +2,7 @@
 
 import { ArrowDownToLine, BatteryMedium, ChartLine, Plug, Thermometer } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
-import type { AnswerStats } from '../../../electron/contract/chats';
+import type { AnswerStats, Drafts } from '../../../electron/contract/chats';
 import type { LiveStats } from '../../../electron/contract/engine';
 import type { Power } from '../../../electron/contract/machine';
 import { selectApiStatus } from '../../state/slices/api';
@@ -21,7 +21,15 @@ import {
 import { useActions, useApp } from '../../state/useApp';
 import { Bellows } from '../../ui/Bellows';
 import { cx } from '../../ui/cx';
-import { formatBytes, formatContext, formatCount, formatDuration, formatPercent, formatRate } from '../../ui/format';
+import {
+  draftsText,
+  formatBytes,
+  formatContext,
+  formatCount,
+  formatDuration,
+  formatPercent,
+  formatRate,
+} from '../../ui/format';
 import { Popover } from '../../ui/Popover';
 import { Segmented } from '../../ui/Segmented';
 import { EngineMeter, StateMeter } from './EngineMeter';
@@ -260,17 +268,20 @@ export function powerHint({ thermal, speedLimit, onBattery }: Power): PowerHint 
 
 function SpeedMeter() {
   const speed = speedOf(useApp(selectLiveFigures), useApp(selectLastStats), useApp(selectEngineState) === 'generating');
-  const { now, average, ttftMs, promptRate, promptShare, past } = speed;
+  const { now, average, ttftMs, promptRate, promptShare, drafts, past } = speed;
   const title = past ? 'of the last answer' : 'of this answer';
 
   return (
     <div className={cx('flex min-w-0 items-stretch', past && 'text-ink-3')}>
       <Figure
         testId="meter-toks"
-        title={`Tokens per second ${title}: ${now === null ? 'none yet' : formatRate(now)} now, ${average === null ? 'none yet' : formatRate(average)} on average`}
+        title={`Tokens per second ${title}: ${now === null ? 'none yet' : formatRate(now)} now, ${average === null ? 'none yet' : formatRate(average)} on average${drafts ? `. Drafted: ${draftsText(drafts)}` : ''}`}
         data={{ toks: now ?? '', 'toks-average': average ?? '' }}
       >
         <b>{now === null ? '–' : formatRate(now)}</b> tok/s
+        {drafts && drafts.drafted > 0 && !past && (
+          <span className="text-ink-3 max-lg:hidden"> {`${drafts.accepted}/${drafts.drafted} drafted`}</span>
+        )}
         {average !== null && !past && <span className="text-ink-3 max-lg:hidden"> avg {formatRate(average)}</span>}
       </Figure>
       <Figure testId="meter-ttft" title={`Time to the first token ${title}`} data={{ ttft: ttftMs ?? '' }}>
@@ -322,6 +333,8 @@ interface Speed {
   promptRate: number | null;
   /** 0..1 while a prompt is read */
   promptShare: number | null;
+  /** undefined: nothing is drafted */
+  drafts: Drafts | undefined;
   /** the figures belong to an answer that has ended */
   past: boolean;
 }
@@ -337,6 +350,7 @@ export function speedOf(live: LiveStats | null, last: AnswerStats | null, atWork
       ttftMs: live.ttftMs,
       promptRate: live.promptTokensPerSecond,
       promptShare: live.phase === 'prefill' ? Math.min(1, live.prefillDone / toRead) : null,
+      drafts: live.drafts,
       past: false,
     };
   }
@@ -349,6 +363,7 @@ export function speedOf(live: LiveStats | null, last: AnswerStats | null, atWork
     ttftMs: past?.ttftMs ?? null,
     promptRate: past?.promptTokensPerSecond ?? null,
     promptShare: null,
+    drafts: past?.drafts,
     past: !atWork,
   };
 }

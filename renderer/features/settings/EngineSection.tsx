@@ -1,11 +1,12 @@
 import { useShallow } from 'zustand/shallow';
 import { limits } from '../../../electron/contract/limits';
-import { selectCapabilities, selectLoadedModel } from '../../state/slices/engine';
+import { selectCapabilities, selectLoadedContext, selectLoadedModel } from '../../state/slices/engine';
 import { selectEditedContext } from '../../state/slices/settings';
 import { useActions, useApp } from '../../state/useApp';
 import { Field } from '../../ui/Field';
 import { NumberField } from '../../ui/NumberField';
 import { Segmented } from '../../ui/Segmented';
+import { speculationNames } from './changesText';
 
 const flashOptions = [
   { value: 'auto', label: 'Auto' },
@@ -13,10 +14,16 @@ const flashOptions = [
   { value: 'off', label: 'Off' },
 ] as const;
 
+const speculationOptions = [
+  { value: 'off', label: speculationNames.off },
+  { value: 'ngram', label: speculationNames.ngram },
+] as const;
+
 export function EngineSection() {
   const context = useApp(useShallow(selectEditedContext));
   const cores = useApp(selectCapabilities)?.physicalCores;
   const layers = useApp(selectLoadedModel)?.layers;
+  const effective = useApp(selectLoadedContext)?.speculation;
   const { settings } = useActions();
   if (!context) return null;
   const edit = settings.editContext;
@@ -32,6 +39,23 @@ export function EngineSection() {
           options={flashOptions}
           onValue={(flashAttention) => edit({ flashAttention })}
         />
+      </div>
+      <div className="grid gap-1.5">
+        <div className="flex items-center justify-between gap-3">
+          <span className="text-sm font-medium text-ink">Draft from the text</span>
+          <Segmented
+            name="speculation"
+            label="Draft from the text"
+            value={context.speculation}
+            options={speculationOptions}
+            onValue={(speculation) => edit({ speculation })}
+          />
+        </div>
+        <p className="text-xs leading-relaxed text-ink-3">
+          Where an answer quotes a document or the chat, several tokens are guessed and checked at once. The answer
+          stays the same; a chat that is slower with it goes on without.
+          {effective && effective.reason !== '' && <span className="mt-1 block text-warn">{effective.reason}</span>}
+        </p>
       </div>
       <Field
         label="Threads"

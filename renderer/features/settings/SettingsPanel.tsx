@@ -309,6 +309,7 @@ export const defaultContext: ContextSettings = {
   gpuLayers: -1,
   batch: 512,
   rope: 'model',
+  speculation: 'ngram',
 };
 
 /** The default context, in what the model was trained for. */

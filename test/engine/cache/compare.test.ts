@@ -158,6 +158,7 @@ describe('a comparison', () => {
     });
     expect(mixed?.speed?.ratio?.low).toBeLessThanOrEqual(mixed?.speed?.ratio?.median ?? 0);
     expect(mixed?.context).toMatchObject({ typeK: { effective: 'q8_0' }, typeV: { effective: 'turbo4' } });
+    expect(mixed?.context?.speculation).toMatchObject({ asked: 'off', effective: 'off' });
     expect(f16?.curve.map(({ depth }) => depth)).toEqual([0, 256, 800]);
     expect(mixed?.curve.map(({ depth }) => depth)).toEqual([0, 256]);
     for (const point of f16?.curve ?? []) expect(point).toMatchObject({ tokens: 16 });

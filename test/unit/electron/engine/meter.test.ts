@@ -3,9 +3,11 @@ import type { StreamFrame } from '@/electron/contract/engine';
 import { FrameBatcher, flushMs } from '@/electron/engine/generation';
 import { Meter, PrefillTrend, queuedStats } from '@/electron/engine/meter';
 
-function metered() {
+const drafts = { drafted: 0, accepted: 0, slower: false };
+
+function metered(drafting = false) {
   let time = 1000;
-  const meter = new Meter(8192, () => time);
+  const meter = new Meter(8192, () => time, drafting);
   return {
     meter,
     at(ms: number) {
@@ -13,7 +15,7 @@ function metered() {
     },
     token(answerTokens: number, elapsedMs: number) {
       time = 1000 + elapsedMs;
-      meter.onTokens({ answerTokens, contextUsed: 100 + answerTokens, elapsedMs });
+      meter.onTokens({ answerTokens, contextUsed: 100 + answerTokens, elapsedMs, drafts });
     },
   };
 }
@@ -50,13 +52,23 @@ test('the rate of now falls while no token comes', () => {
   expect(meter.stats().tokensPerSecondNow).toBe(0);
 });
 
+test('what was drafted is told where tokens are drafted, and nowhere else', () => {
+  const some = { drafted: 8, accepted: 6, slower: false };
+  const chunk = { answerTokens: 1, contextUsed: 101, elapsedMs: 10, drafts: some };
+  for (const drafting of [true, false]) {
+    const { meter } = metered(drafting);
+    meter.onTokens(chunk);
+    expect(meter.stats().drafts).toEqual(drafting ? some : undefined);
+  }
+});
+
 test('times are those of the engine, whenever its chunks arrive, and text that was held back is no token', () => {
   const { meter, at } = metered();
   at(900);
   for (let step = 1; step <= 11; step++) {
-    meter.onTokens({ answerTokens: step, contextUsed: step, elapsedMs: 300 + step * 20 });
+    meter.onTokens({ answerTokens: step, contextUsed: step, elapsedMs: 300 + step * 20, drafts });
   }
-  meter.onTokens({ answerTokens: 11, contextUsed: 11, elapsedMs: 900 });
+  meter.onTokens({ answerTokens: 11, contextUsed: 11, elapsedMs: 900, drafts });
   expect(meter.stats()).toMatchObject({ ttftMs: 320, phase: 'decode', prefillMsLeft: null });
   expect(meter.stats().tokensPerSecondAverage).toBeCloseTo(50, 5);
 });

@@ -56,6 +56,16 @@ test('without a model every call that needs one says so', async () => {
   expect(await handlers.memory(undefined)).toEqual({ memory: null, contextUsed: 0 });
 });
 
+test('whether drafting pays is measured over the answers of a chat, and anew in another context', async () => {
+  const { handlers, load } = setUp(createFakeEngine({ drafts: true }));
+  await load();
+  const draftedIn = async (chatId: string) =>
+    (await handlers.generate({ ...request('a', 'one two three'), chatId })).stats.drafts?.drafted;
+  expect([await draftedIn('chat'), await draftedIn('chat'), await draftedIn('other')]).toEqual([3, 6, 3]);
+  await load();
+  expect(await draftedIn('chat')).toBe(3);
+});
+
 test('answers are written one after the other; the waiting one says that it is queued', async () => {
   const words = new Gate().hold(2);
   const { handlers, frames, load } = setUp(createFakeEngine({ words }));

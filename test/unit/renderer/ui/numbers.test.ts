@@ -1,6 +1,7 @@
 /** Numbers as they are shown and typed, and names of files. */
 import { describe, expect, it } from 'vitest';
 import {
+  draftsText,
   formatBytes,
   formatContext,
   formatDuration,
@@ -12,6 +13,13 @@ import {
 } from '@/renderer/ui/format';
 import { clampTyped, committedNumber, parseNumber } from '@/renderer/ui/NumberField';
 import { fileName } from '@/renderer/ui/saveFile';
+
+it('says how many of the drafted tokens were accepted, and that a chat goes on without', () => {
+  expect(draftsText({ drafted: 1600, accepted: 1200, slower: false })).toBe('1,200 of 1,600 tokens accepted');
+  expect(draftsText({ drafted: 0, accepted: 0, slower: true })).toBe(
+    'no tokens; off for this chat, because it was slower',
+  );
+});
 
 describe('formatBytes', () => {
   it.each([

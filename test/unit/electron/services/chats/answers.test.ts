@@ -28,6 +28,13 @@ test('figures of two parts: tokens add up, rates are over all the time, the cach
   });
 });
 
+test('drafts of two parts add up, and it counts whether the chat goes on without', () => {
+  const drafts = { drafted: 16, accepted: 10, slower: false };
+  const later = { ...part, drafts: { drafted: 8, accepted: 0, slower: true } };
+  expect(addStats({ ...part, drafts }, later).drafts).toEqual({ drafted: 24, accepted: 10, slower: true });
+  expect(addStats(part, later).drafts).toEqual(later.drafts);
+});
+
 test('a turn appends question and answer, streams, and ends with the whole text on disk', async () => {
   const { call, payloads, final, send } = await setUp();
   const { id, turn } = await send('Echo this please');
