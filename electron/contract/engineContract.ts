@@ -52,7 +52,7 @@ export type CalibrationPlaces = z.infer<typeof calibrationPlacesSchema>;
 const apiSettingsSchema = z.object({
   /** answers that are written at the same time */
   slots: z.number().int().min(1),
-  /** options of llama-server for its core: `--ctx-shift` */
+  /** options of llama-server for its core: `--context-shift` */
   options: z.array(z.string()),
 });
 export type ApiSettings = z.infer<typeof apiSettingsSchema>;

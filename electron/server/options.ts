@@ -81,7 +81,10 @@ are options of llama-server for its core. Options of the context count for this 
     ['serve', 'the app at http://127.0.0.1:8170'],
     ['serve --model ~/models/qwen.gguf --port 9000', 'with this model, on another port'],
     ['serve --no-key --context 32768 --slots 2', 'the API for programs that can show no key'],
-    ['serve --host 0.0.0.0 --key "$KEY" -- --ctx-shift', 'the API for other machines, with an option of llama-server'],
+    [
+      'serve --host 0.0.0.0 --key "$KEY" -- --context-shift',
+      'the API for other machines, with an option of llama-server',
+    ],
   ],
 } as const satisfies CommandSpec;
 

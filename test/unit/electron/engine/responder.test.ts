@@ -46,9 +46,9 @@ test('a request reaches the handler as it is, and its parts come in order', asyn
 
 test('a load says what the handlers are to have', async () => {
   const { handlers, contexts } = await setUp();
-  await handlers.load({ ...load, api: { slots: 4, options: ['--ctx-shift'] } });
+  await handlers.load({ ...load, api: { slots: 4, options: ['--context-shift'] } });
   expect(contexts[0]).not.toHaveProperty('api');
-  expect(contexts[1]).toMatchObject({ slots: 4, api: true, core: ['--ctx-shift'] });
+  expect(contexts[1]).toMatchObject({ slots: 4, api: true, core: ['--context-shift'] });
 });
 
 test('two responses and an answer of the window are written at the same time', async () => {

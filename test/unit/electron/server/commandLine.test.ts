@@ -171,10 +171,10 @@ test('without arguments it serves this machine from the home folder', () => {
 
 test('what is said of the API is read from the line', () => {
   const line = '--host 0.0.0.0 --key secret-key --cors http://localhost:3000,localhost --idle-unload 30 --slots 2';
-  expect(parseServeOptions(`${line} --context 4096 -- --ctx-shift --alias -m`.split(' '))).toMatchObject({
+  expect(parseServeOptions(`${line} --context 4096 -- --context-shift --alias -m`.split(' '))).toMatchObject({
     ...{ hosts: ['0.0.0.0'], key: { given: 'secret-key' }, cors: ['http://localhost:3000', 'localhost'] },
     ...{ idleMs: 1_800_000, slots: 2, settings: { context: { nCtx: 4096 } } },
-    coreOptions: ['--ctx-shift', '--alias', '-m'],
+    coreOptions: ['--context-shift', '--alias', '-m'],
   });
   expect(parseServeOptions(['--no-key']).key).toBeNull();
 });

@@ -341,10 +341,10 @@ test('what the API is to have goes to each context, with the name of the file as
   const contexts: ContextOptions[] = [];
   const engine = createFakeEngine({ onContext: (options) => contexts.push(options) });
   const { services, call, addModel, state } = await setUp({ engine, start: false });
-  services.engine.offerApi({ slots: 2, options: ['--ctx-shift'] });
+  services.engine.offerApi({ slots: 2, options: ['--context-shift'] });
   services.engine.start();
   await state('ready');
-  expect(contexts.at(-1)).toMatchObject({ slots: 2, api: true, core: ['--alias', 'tiny.gguf', '--ctx-shift'] });
+  expect(contexts.at(-1)).toMatchObject({ slots: 2, api: true, core: ['--alias', 'tiny.gguf', '--context-shift'] });
   services.engine.offerApi({ slots: 4, options: ['--alias', 'mine'] });
   await call('models.select', { modelId: await addModel() });
   expect(contexts.at(-1)).toMatchObject({ slots: 4, core: ['--alias', 'mine'] });
