@@ -49,7 +49,8 @@ export class Responder {
     const { model, context } = loaded();
     const { signal } = one.controller;
     const fields = textFields[request.handler];
-    const body = fields ? withoutMarks(request.body, fields, await marksOf(model)) : request.body;
+    const asked = fields === anthropic ? asHandlersRead(request.body) : request.body;
+    const body = fields ? withoutMarks(asked, fields, await marksOf(model)) : asked;
     if (signal.aborted) throw ended();
     const send = (parts: ApiPart[]) => {
       if (signal.aborted) return;
@@ -129,6 +130,26 @@ export function withoutMarks(body: string, fields: readonly string[], marks: Mar
     fields.includes(key) ? withMarksBroken(value) : value,
   ]);
   return broken ? JSON.stringify(Object.fromEntries(escaped)) : body;
+}
+
+// What clients of the Messages API say in words that the handlers do not know.
+
+interface MessagesBody {
+  output_config?: { format?: { type?: string; schema?: unknown } };
+  thinking?: { type?: string };
+  chat_template_kwargs?: Record<string, unknown>;
+}
+
+/** The schema of an answer under the name that the handlers know, and no thinking where the client wants none. */
+export function asHandlersRead(body: string): string {
+  const asked: MessagesBody = parseObject(body);
+  const more: Record<string, unknown> = {};
+  const { type, schema } = asked.output_config?.format ?? {};
+  if (type === 'json_schema') more.response_format = { type, json_schema: { schema } };
+  if (asked.thinking?.type === 'disabled') {
+    more.chat_template_kwargs = { enable_thinking: false, ...asked.chat_template_kwargs };
+  }
+  return Object.keys(more).length === 0 ? body : JSON.stringify({ ...asked, ...more });
 }
 
 function parseObject(body: string): object {

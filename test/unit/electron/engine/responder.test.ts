@@ -196,3 +196,27 @@ test('a text without marks keeps its bytes, a raw prompt its marks, and a body t
     await expect(handlers.respond(asked)).rejects.toMatchObject({ code: 'bad-request' });
   }
 });
+
+test('a schema and the wish for no thinking reach the handlers of the Messages API in words that they know', async () => {
+  const seen: unknown[] = [];
+  const respond = (asked: ApiRequest) => {
+    seen.push(JSON.parse(asked.body));
+    return [];
+  };
+  const { handlers } = await setUp({ respond });
+  const format = { type: 'json_schema', schema: { type: 'object' } };
+  const asked = { messages: [], output_config: { format, effort: 'low' }, thinking: { type: 'disabled' } };
+  const answered = { ...asked, chat_template_kwargs: { enable_thinking: true } };
+  const other = { messages: [], output_config: { effort: 'low' }, thinking: { type: 'adaptive' } };
+  for (const body of [asked, answered, other]) {
+    await handlers.respond(request('a', { handler: 'post_anthropic_messages', body: JSON.stringify(body) }));
+  }
+  await handlers.respond(request('a', { handler: 'post_chat_completions', body: JSON.stringify(asked) }));
+  const response_format = { type: 'json_schema', json_schema: { schema: format.schema } };
+  expect(seen).toEqual([
+    { ...asked, response_format, chat_template_kwargs: { enable_thinking: false } },
+    { ...answered, response_format },
+    other,
+    asked,
+  ]);
+});
