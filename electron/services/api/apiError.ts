@@ -70,6 +70,37 @@ const types: Record<number, ErrorType> = {
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const status = (error instanceof ConcertinaError && statuses[error.code]) || 500;
-  const message = error instanceof ConcertinaError ? `${error.message} ${error.hint}`.trim() : messageOf(error);
+  const message =
+    error instanceof ConcertinaError ? `${error.message.replace(/\.$/, '')}. ${error.hint}`.trim() : messageOf(error);
   return new ApiError(status, types[status] ?? 'server_error', message);
+}
+
+// What the handlers of llama-server say is wrong, for clients of the Messages API: they read the form, and of one message the words.
+
+interface TheirError {
+  type?: string;
+  message?: string;
+  n_prompt_tokens?: number;
+  n_ctx?: number;
+}
+
+/** `text`: the body of an error as llama-server writes it. */
+export function inDialect(text: string, dialect: Dialect): string {
+  const { error } = dialect === 'anthropic' ? parsed(text) : {};
+  return error ? JSON.stringify({ type: 'error', error: asClientsKnow(error) }) : text;
+}
+
+function parsed(text: string): { error?: TheirError } {
+  try {
+    return JSON.parse(text) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+/** Claude Code shortens its conversation where it reads this sentence with its two numbers, and gives up on another one. */
+function asClientsKnow(error: TheirError): TheirError {
+  if (error.type !== 'exceed_context_size_error') return error;
+  const message = `prompt is too long: ${error.n_prompt_tokens} tokens > ${error.n_ctx} maximum`;
+  return { ...error, type: 'invalid_request_error' satisfies ErrorType, message };
 }

@@ -6,8 +6,9 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerOptions, ServerRespons
 import { messageOf, stackOf } from '../../contract/errors';
 import type { Logger } from '../lib/logger';
 import { type Cors, corsHeaders, hasKey, isOwnHost, mayAsk, preflightHeaders } from './access';
-import { ApiError, noSuchPath, notLoaded, toApiError } from './apiError';
+import { ApiError, inDialect, noSuchPath, notLoaded, toApiError } from './apiError';
 import { type After, type ApiService, afterTimer, type OnPart } from './apiService';
+import { ResponsesEvents } from './responsesEvents';
 import { type Dialect, dialectOf, isApiTarget, isPublic, mayBeBodiless, type Route, routeOf } from './routes';
 
 export interface GatewayOptions {
@@ -90,7 +91,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     const body = route.method === 'POST' ? await readBody(request, limits.bodyBytes) : '';
     const needed = route.method === 'POST' && !(body === '' && mayBeBodiless(route));
     const model = needed ? modelNamedIn(body) : null;
-    const sender = new Sender(response, route.dialect, () => after(limits.stallMs, () => response.destroy()));
+    const sender = new Sender(response, route, () => after(limits.stallMs, () => response.destroy()));
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://host');
     const asked = {
       ...{ handler: route.handler, path: pathname, query: searchParams.toString(), body },
@@ -230,13 +231,18 @@ class Sender {
   private untold = 0;
   private tell: (bytes: number) => void = () => undefined;
   private stopWatch: (() => void) | null = null;
+  private readonly dialect: Dialect;
+  /** null: the events go on as they come */
+  private readonly events: ResponsesEvents | null;
 
   constructor(
     private readonly response: ServerResponse,
-    private readonly dialect: Dialect,
+    { dialect, handler }: Route,
     /** drops the client unless the result is called before */
     private readonly watch: () => () => void,
   ) {
+    this.dialect = dialect;
+    this.events = handler === 'post_responses_oai' ? new ResponsesEvents() : null;
     response.on('drain', () => this.onRead());
     response.on('close', () => this.stopWatch?.());
   }
@@ -247,17 +253,17 @@ class Sender {
     if (status !== null) this.begin(status, { ...headers, 'Content-Type': contentType });
     this.untold += Buffer.byteLength(data);
     if (status !== null && !this.isStream) {
-      this.held = data;
+      this.held = status >= 400 ? inDialect(data, this.dialect) : data;
       this.report(true);
     } else {
-      this.write(`${this.held ?? ''}${data}`);
+      this.write(`${this.held ?? ''}${this.isStream && this.events ? this.events.add(data) : data}`);
       this.held = null;
     }
   }
 
   end(): void {
     if (!this.hasBegun) throw new Error('The engine gave no response.');
-    this.response.end(this.held ?? undefined);
+    this.response.end(this.held ?? this.events?.end());
     if (!this.response.writableFinished) this.stopWatch ??= this.watch();
   }
 
