@@ -11,6 +11,8 @@ import type { CommandSpec, Status } from './commandLine';
 export interface Surroundings {
   openInspector: (dataFolder: string) => ProcessTransport;
   openServices: (dataFolder: string) => Promise<Services>;
+  /** this one, for another command of it */
+  program: string;
   embeddedModels: string;
   catalog: string;
   version: string;

@@ -17,14 +17,15 @@ import type { Command, Surroundings } from './commandServices';
 import { modelCommands } from './commands';
 import { compareCommand } from './compareCommand';
 import { completionCommand } from './completion';
-import { lockFolder, parseServeOptions, type ServeOptions, serveSpec } from './options';
+import { launchCommand } from './launchCommand';
+import { keyFileOf, lockFolder, parseServeOptions, type ServeOptions, serveSpec } from './options';
 import { type RunningServer, type ServerOptions, startServer } from './server';
 
 const appFolder = __dirname;
 const root = join(appFolder, '..', '..');
 
 const serveCommand: Command = { ...serveSpec, run: serve };
-const others = [...askCommands, serveCommand, compareCommand, ...modelCommands];
+const others = [...askCommands, serveCommand, launchCommand, compareCommand, ...modelCommands];
 const commands = [...others, completionCommand(others)];
 
 async function main(args: string[]): Promise<void> {
@@ -36,6 +37,7 @@ async function main(args: string[]): Promise<void> {
   const status = createStatus();
   const surroundings: Surroundings = {
     ...{ openInspector, openServices: (dataFolder) => openServices(dataFolder, false), status },
+    program: __filename,
     embeddedModels: join(root, 'assets', 'models'),
     catalog: join(root, 'assets', 'catalog', 'models.json'),
     version: appInfo().version,
@@ -96,10 +98,6 @@ function servedOf({ key, dataFolder, slots, cors, oneModel, idleMs }: ServeOptio
     ...{ address: api, needsKey: key !== null, keyFile: key === 'kept' ? keyFileOf(dataFolder) : null },
     rules: { slots, origins: cors, loadOnRequest: !oneModel, idleMinutes: idleMs === null ? null : idleMs / 60_000 },
   };
-}
-
-function keyFileOf(dataFolder: string): string {
-  return join(dataFolder, 'serve.key');
 }
 
 /** The key of the page is that of the API too, unless the line says otherwise. */

@@ -88,6 +88,11 @@ are options of llama-server for its core. Options of the context count for this 
   ],
 } as const satisfies CommandSpec;
 
+/** Where headless mode keeps the key of the page and the API. */
+export function keyFileOf(dataFolder: string): string {
+  return join(dataFolder, 'serve.key');
+}
+
 /** Throws `UsageError` with one sentence when the line makes no sense. */
 export function parseServeOptions(args: readonly string[]): ServeOptions & { portAsked: boolean } {
   const end = args.indexOf('--');
