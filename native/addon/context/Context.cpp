@@ -119,6 +119,7 @@ std::shared_ptr<Context> Context::create(std::shared_ptr<Model> model, const Con
     if (core.cpuparams.n_threads > 0) options.threads = core.cpuparams.n_threads;
     if (core.flash_attn_type != LLAMA_FLASH_ATTN_TYPE_AUTO)
         options.flashAttention = core.flash_attn_type == LLAMA_FLASH_ATTN_TYPE_ENABLED ? "on" : "off";
+    const bool requestsDraft = common_speculative_n_max(&core.speculative) > 0; // by an option of llama-server
     context->effective.speculation = draftFromText(options.speculation, context->rewinds(), core.speculative);
     llama_context_params params = paramsFor(options, core, *context);
     params.abort_callback = aborted;
@@ -144,7 +145,7 @@ std::shared_ptr<Context> Context::create(std::shared_ptr<Model> model, const Con
         core.model.path = context->model->path; // what answers name; it is not read
         if (options.api && !context->effective.chatTemplate.empty() && core.chat_template.empty())
             core.chat_template = "chatml"; // the model's own was refused
-        context->scheduler = std::make_unique<Scheduler>(context->handle, std::move(core));
+        context->scheduler = std::make_unique<Scheduler>(context->handle, std::move(core), requestsDraft);
     }
     context->effective.kernels = kernelUses(*context->model, params.type_k, params.type_v, context->effective.nCtx);
     context->lastBytes = partBytes(context->handle, context->checkpointBytes);

@@ -62,7 +62,7 @@ GenerateResult Generation::run() {
         throw;
     }
     context.synchronize();
-    if (context.scheduler->speculates()) context.scheduler->speculate(context.slot, true); // for requests of the API
+    if (context.scheduler->speculates()) context.scheduler->speculateAsRequests(context.slot);
     readUpstream();
     const bool goesOn = result.stopReason != "end-of-turn" && result.stopReason != "stop-string";
     emit(answer.finish(goesOn));

@@ -56,8 +56,8 @@ size_t messagesIn(const std::string & body) {
 
 } // namespace
 
-Scheduler::Scheduler(llama_context * context, common_params wanted)
-    : context(context), params(std::move(wanted)), routes(params, server) {
+Scheduler::Scheduler(llama_context * context, common_params wanted, bool requestsDraft)
+    : context(context), requestsDraft(requestsDraft), params(std::move(wanted)), routes(params, server) {
     params.context_shared = context;
     const LogSink::Capture log;
     // a template of --chat-template was not tried before; the model's own has these limits when the model is loaded
@@ -67,7 +67,11 @@ Scheduler::Scheduler(llama_context * context, common_params wanted)
             "context-invalid", withLog("The context cannot answer", log.errors()), "Choose another model.");
     routes.update_meta(server);
     loop = std::thread([this] { server.start_loop(); });
-    call([] {}); // terminate() before the loop runs would be lost
+    // terminate() before the loop runs would be lost
+    call([&] {
+        for (int slot = 0; slot < params.n_parallel && speculates(); slot++)
+            server_slots_access::speculate(server, slot, requestsDraft);
+    });
 }
 
 Scheduler::~Scheduler() {

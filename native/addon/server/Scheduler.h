@@ -40,8 +40,9 @@ struct ApiPart {
 class Scheduler {
 public:
     // `context` and its model belong to the caller and outlive the scheduler. Its cells are cleared. `params`: see coreParams;
-    // n_parallel at most llama_n_seq_max(context). Throws `context-invalid`.
-    Scheduler(llama_context * context, common_params params);
+    // n_parallel at most llama_n_seq_max(context). `requestsDraft`: tokens of requests of the API are drafted, too, where there is
+    // speculative decoding; nothing measures whether that pays. Throws `context-invalid`.
+    Scheduler(llama_context * context, common_params params, bool requestsDraft);
     // waits for the batch that is being decoded
     ~Scheduler();
     Scheduler(const Scheduler &) = delete;
@@ -63,6 +64,8 @@ public:
     bool speculates() const { return server_slots_access::can_speculate(server); }
     // Whether tokens are drafted for the answer in this slot. Returns how many were written before, -1: not now.
     int64_t speculate(int slot, bool on);
+    // after an answer
+    void speculateAsRequests(int slot) { speculate(slot, requestsDraft); }
     // Inside `call` only. Whether a slot holds these tokens and no request changes them.
     bool holds(int slot, const std::vector<llama_token> & tokens) const;
     // Runs `change` with a slot that no request uses, all others of which are emptied. It writes or removes cells of the slot's
@@ -78,6 +81,7 @@ private:
     server_http_context::handler_t & handlerOf(const std::string & name);
 
     llama_context * const context;
+    const bool requestsDraft;
     common_params params;
     server_context server;
     server_routes routes;
