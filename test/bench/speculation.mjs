@@ -85,8 +85,10 @@ async function measureTask(contexts, task, tokens, { prompt, generate, rounds },
     for (const side of round % 2 ? [0, 1] : [1, 0]) {
       answers[side] = await answer(contexts[side], asked, task.sampling, generate, ALWAYS);
     }
-    // one chat, which finds out by itself
-    trial = (await answer(contexts[1], asked, task.sampling, generate, trial)).result.trial;
+    // one chat, until it has found out by itself
+    if (!trial || trial.withoutTokens < ALWAYS.withoutTokens) {
+      trial = (await answer(contexts[1], asked, task.sampling, generate, trial)).result.trial;
+    }
     if (round === 0) continue;
     for (const [side, { result }] of answers.entries()) {
       seconds[side].set(round, result.decodeMs / 1000 / result.decodeTokens);
@@ -99,7 +101,10 @@ async function measureTask(contexts, task, tokens, { prompt, generate, rounds },
   const rate = (side) => 1 / median([...seconds[side].values()]);
   return {
     ...{ without: rate(0), with: rate(1), timesAsFast: ratioOf(seconds[1], seconds[0]), ...sums },
-    keeps: trial.withMs / trial.withTokens <= trial.withoutMs / trial.withoutTokens,
+    keeps:
+      trial.withoutTokens < ALWAYS.withoutTokens
+        ? null
+        : trial.withMs / trial.withTokens <= trial.withoutMs / trial.withoutTokens,
   };
 }
 
@@ -132,7 +137,7 @@ function report({ model, prompt, generate, rounds }, results) {
     ...[one.type, one.task, one.without.toFixed(1), one.with.toFixed(1)],
     `${one.timesAsFast.median.toFixed(2)} (${one.timesAsFast.p10.toFixed(2)}-${one.timesAsFast.p90.toFixed(2)})`,
     one.drafted === 0 ? 'none' : `${one.accepted} of ${one.drafted}`,
-    one.keeps ? 'on' : 'off',
+    one.keeps === null ? 'undecided' : one.keeps ? 'on' : 'off',
     one.compared === 0 ? '' : `${one.divergences.length} in ${one.compared}`,
   ]);
   const head = ['cache', 'task', 'tok/s, off', 'on', 'times as fast', 'accepted', 'the chat keeps it', 'other tokens'];
