@@ -18,7 +18,7 @@ test('a person switches the API on, a program asks it, and the chat goes on besi
   const port = await freePort();
   const { page } = await launch({
     ...{ model: tinyModel, held: { endless: true }, env: gates.env },
-    settings: { api: { port }, context: { nCtx: 4096 }, sampling: { ...greedy, maxTokens: 8 } },
+    settings: { api: { port }, context: { nCtx: 8192 }, sampling: { ...greedy, maxTokens: 8 } },
   });
   await ready(page);
   await ask(page, 'Hello');
@@ -34,15 +34,16 @@ test('a person switches the API on, a program asks it, and the chat goes on besi
   await expect(key).toHaveText(/^[\w-]{32}$/);
   const headers = { Authorization: `Bearer ${await key.textContent()}`, 'User-Agent': 'e2e/1.0' };
 
-  const question = (maxTokens: number) =>
-    JSON.stringify({ messages: [{ role: 'user', content: 'Count.' }], max_tokens: maxTokens, stream: true });
+  const question = (more: object) =>
+    JSON.stringify({ messages: [{ role: 'user', content: 'Count.' }], max_tokens: 4, stream: true, ...more });
   const path = '/v1/chat/completions';
-  expect((await http(port, path, { body: question(4) })).status).toBe(401);
-  const answer = await http(port, path, { body: question(4), headers });
+  expect((await http(port, path, { body: question({}) })).status).toBe(401);
+  const answer = await http(port, path, { body: question({}), headers });
   expect([answer.status, answer.body.trimEnd().endsWith('data: [DONE]')]).toEqual([200, true]);
 
-  // one that has no end is on the list until the person ends it
-  const long = open(port, path, { body: question(-1), headers });
+  // one that goes on, to a client that reads nothing of it yet, is on the list until the person ends it
+  const endlessly = { max_tokens: -1, ignore_eos: true, logprobs: true, top_logprobs: 20 };
+  const long = open(port, path, { body: question(endlessly), headers });
   expect((await long.answer).statusCode).toBe(200);
   await expect(page.getByTestId('api-request')).toContainText('e2e/1.0');
   await expect(page.getByTestId('meter-api')).toHaveAttribute('data-requests', '1');
