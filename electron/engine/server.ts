@@ -97,6 +97,7 @@ export function createEngineServer(
   const prober = new Prober(
     engine,
     () => queue.length > 0,
+    () => responder.drain(),
     (fraction) => output.probeProgress?.(fraction),
   );
 
@@ -160,10 +161,7 @@ export function createEngineServer(
     ping: async () => undefined,
     capabilities: async () => engine().capabilities(),
     load: (request) => responder.closedFor(() => holder.load(request, inSteps(output.loadProgress))),
-    async probe() {
-      await responder.drain();
-      return prober.probe();
-    },
+    probe: () => prober.probe(),
     cancelProbe: async () => prober.cancel(),
     cancelLoad: async () => holder.cancelLoad(),
     skipCalibration: async () => holder.skipCalibration(),
@@ -230,6 +228,8 @@ class Prober {
   constructor(
     private readonly engine: () => Engine,
     private readonly isBusy: () => boolean,
+    /** ends what else computes */
+    private readonly clear: () => Promise<void>,
     private readonly report: (fraction: number) => void,
   ) {}
 
@@ -241,6 +241,7 @@ class Prober {
     const controller = new AbortController();
     this.running = controller;
     try {
+      await this.clear();
       // no burden for a machine that is short of memory
       const { free, total } = freeMemory(this.engine().memories());
       const bytes = Math.floor(Math.min(wantedBytes, free / 8) / 4096) * 4096;
