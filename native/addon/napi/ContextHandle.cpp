@@ -162,9 +162,12 @@ Napi::Value ContextHandle::evaluate(const Napi::CallbackInfo & info) {
             leases.emplace_back(peer(info[1]), cancel, true);
             request.reference = &*leases[1];
         }
-        return runOnWorker(info.Env(), "evaluate", cancel, [leases = std::move(leases), request = std::move(request)] {
-            return concertina::evaluate(request).front();
-        });
+        return runOnWorker(
+            info.Env(), "evaluate", cancel,
+            [leases = std::move(leases), request = std::move(request)] {
+                return concertina::evaluate(request).front();
+            },
+            {}, ToJs(), true);
     });
 }
 
@@ -189,7 +192,7 @@ Napi::Value ContextHandle::compare(const Napi::CallbackInfo & info) {
         return runOnWorker(
             info.Env(), "compare", cancel,
             [leases = std::move(leases), request = std::move(request)] { return concertina::compare(request); },
-            closing(progress));
+            closing(progress), ToJs(), true);
     });
 }
 
@@ -205,7 +208,7 @@ Napi::Value ContextHandle::evaluateFile(const Napi::CallbackInfo & info) {
         return runOnWorker(
             info.Env(), "evaluate", cancel,
             [lease = std::move(lease), request = std::move(request)] { return concertina::evaluate(request).front(); },
-            closing(progress));
+            closing(progress), ToJs(), true);
     });
 }
 

@@ -65,7 +65,7 @@ Napi::Value ModelHandle::calibrate(const Napi::CallbackInfo & call) {
                 return concertina::calibrate(
                     model, options, *cancel, [&](float fraction) { progress->push(fraction); });
             },
-            closing(progress));
+            closing(progress), ToJs(), true);
     });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "LogSink.h"
+#include "Thread.h"
 #include "errors.h"
 #include "napi/convert.h"
 #include "napi/instance.h"
@@ -13,7 +14,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -42,11 +42,12 @@ public:
 
     Napi::Promise promise() const { return deferred.Promise(); }
 
-    // In place of Queue(), which takes one of the few threads of libuv's pool: for a job that mostly waits.
+    // In place of Queue(), which takes one of the few threads of libuv's pool: for a job that mostly waits, and one that computes.
+    // OpenMP keeps a team for each thread that has computed, until it ends; with more of them than cores they sleep at barriers.
     void runOnThread() {
         auto end = Napi::ThreadSafeFunction::New(
             Env(), Napi::Function::New(Env(), [](const Napi::CallbackInfo &) {}), "concertina job", 0, 1);
-        std::thread([this, end]() mutable {
+        Thread([this, end]() mutable {
             OnExecute(nullptr);
             end.BlockingCall([this](Napi::Env env, Napi::Function) { OnWorkComplete(env, napi_ok); });
             end.Release();
@@ -119,15 +120,15 @@ struct ToJs {
 // The one way from JavaScript to a worker thread: runs `work`, turns its result into a value with `convert`, and every
 // exception into a rejection {code, message, hint} that names the failing call. What `work` needs it owns. `settle` runs on
 // the JavaScript thread before the promise settles, however the work ended.
-// `waits`: the job mostly waits, and gets a thread of its own.
+// `own`: on a thread of its own, see runOnThread.
 template <typename Work, typename Convert = ToJs>
 Napi::Promise runOnWorker(Napi::Env env, const char * call, CancelFlag cancel, Work work,
-    std::function<void(Napi::Env)> settle = {}, Convert convert = {}, bool waits = false) {
+    std::function<void(Napi::Env)> settle = {}, Convert convert = {}, bool own = false) {
     if (!cancel) cancel = std::make_shared<std::atomic<bool>>(false);
     auto * worker =
         new Worker<Work, Convert>(env, call, std::move(cancel), std::move(work), std::move(convert), std::move(settle));
     const Napi::Promise promise = worker->promise();
-    if (waits)
+    if (own)
         worker->runOnThread();
     else
         worker->Queue();

@@ -4,6 +4,7 @@
 #include "errors.h"
 #include "model/TemplateLimits.h"
 
+#include <memory>
 #include <stdexcept>
 #include <utility>
 
@@ -59,19 +60,41 @@ size_t messagesIn(const std::string & body) {
 Scheduler::Scheduler(llama_context * context, common_params wanted, bool requestsDraft)
     : context(context), requestsDraft(requestsDraft), params(std::move(wanted)), routes(params, server) {
     params.context_shared = context;
-    const LogSink::Capture log;
-    // a template of --chat-template was not tried before; the model's own has these limits when the model is loaded
-    const template_budget::Budget budget(loadLimits, nullptr);
-    if (!server.load_model(params))
-        throw CodedError(
-            "context-invalid", withLog("The context cannot answer", log.errors()), "Choose another model.");
-    routes.update_meta(server);
-    loop = std::thread([this] { server.start_loop(); });
+    // The core decodes two tokens when it is made. On the thread that goes on decoding: OpenMP keeps a team of threads for each
+    // thread that has computed, and with more of them than cores they sleep at every barrier.
+    const auto made =
+        std::make_shared<std::promise<void>>(); // that thread may still be setting it when this one goes on
+    loop = Thread([this, made] {
+        if (make(*made)) server.start_loop();
+    });
+    try {
+        made->get_future().get();
+    } catch (...) {
+        loop.join();
+        throw;
+    }
     // terminate() before the loop runs would be lost
     call([&] {
         for (int slot = 0; slot < params.n_parallel && speculates(); slot++)
             server_slots_access::speculate(server, slot, requestsDraft);
     });
+}
+
+bool Scheduler::make(std::promise<void> & made) {
+    const LogSink::Capture log;
+    // a template of --chat-template was not tried before; the model's own has these limits when the model is loaded
+    const template_budget::Budget budget(loadLimits, nullptr);
+    try {
+        if (!server.load_model(params))
+            throw CodedError(
+                "context-invalid", withLog("The context cannot answer", log.errors()), "Choose another model.");
+        routes.update_meta(server);
+    } catch (...) {
+        made.set_exception(std::current_exception());
+        return false;
+    }
+    made.set_value();
+    return true;
 }
 
 Scheduler::~Scheduler() {

@@ -3,17 +3,18 @@
 #pragma once
 
 #include "fields.h"
+#include "Thread.h"
 
 #include "server-context.h"
 #include "server-slots.h"
 
 #include <atomic>
 #include <functional>
+#include <future>
 #include <list>
 #include <map>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace concertina {
@@ -78,6 +79,8 @@ public:
         const ApiRequest & request, const std::atomic<bool> & cancel, const std::function<void(ApiPart)> & send);
 
 private:
+    // on the thread of the loop; false: `made` has the reason
+    bool make(std::promise<void> & made);
     server_http_context::handler_t & handlerOf(const std::string & name);
 
     llama_context * const context;
@@ -85,7 +88,7 @@ private:
     common_params params;
     server_context server;
     server_routes routes;
-    std::thread loop;
+    Thread loop;
 };
 
 } // namespace concertina
