@@ -90,8 +90,15 @@ void describe(Context & context, const ContextOptions & options) {
     effective.gpuLayersAsked = context.model->gpuLayersAsked;
     effective.flashAttention = usesFlashAttention(context.handle);
     effective.flashAttentionAsked = options.flashAttention;
-    if (context.model->chat) effective.chatTemplate = context.model->chat->fallback;
-    if (context.model->chat) effective.templateSupport = context.model->chat->supports();
+    if (!context.model->chat) return;
+    effective.chatTemplate = context.model->chat->fallback;
+    effective.templateSupport = context.model->chat->supports();
+}
+
+std::vector<int32_t> lengthsOf(const std::list<common_prompt_checkpoint> & checkpoints) {
+    std::vector<int32_t> lengths;
+    for (const auto & one : checkpoints) lengths.push_back(static_cast<int32_t>(one.n_tokens));
+    return lengths;
 }
 
 [[noreturn]] void explain(const std::string & log) {
@@ -119,7 +126,6 @@ std::shared_ptr<Context> Context::create(std::shared_ptr<Model> model, const Con
     if (core.cpuparams.n_threads > 0) options.threads = core.cpuparams.n_threads;
     if (core.flash_attn_type != LLAMA_FLASH_ATTN_TYPE_AUTO)
         options.flashAttention = core.flash_attn_type == LLAMA_FLASH_ATTN_TYPE_ENABLED ? "on" : "off";
-    const bool requestsDraft = common_speculative_n_max(&core.speculative) > 0; // by an option of llama-server
     context->effective.speculation = draftFromText(options.speculation, context->rewinds(), core.speculative);
     llama_context_params params = paramsFor(options, core, *context);
     params.abort_callback = aborted;
@@ -137,6 +143,7 @@ std::shared_ptr<Context> Context::create(std::shared_ptr<Model> model, const Con
             context->model->path + " cannot write text: it is an embedding or diffusion model", "Choose a chat model.");
     }
     describe(*context, options);
+    const bool requestsDraft = context->effective.speculation.effective == "options";
     context->checkpointBytes = core.n_ctx_checkpoints * core.n_parallel * bytesOfCheckpoint(context->handle);
     if (!dry) {
         static_cast<Placement &>(context->effective) = placementOf(context->handle);
@@ -205,15 +212,11 @@ size_t Context::commonPrefix(const std::vector<llama_token> & prompt) const {
 }
 
 void Context::synchronize() {
-    tokens = scheduler->tokens(slot);
+    scheduler->call([this] {
+        tokens = scheduler->tokens(slot);
+        checkpoints = lengthsOf(scheduler->checkpoints(slot));
+    });
     usedTokens = tokens.size();
-    scheduler->call([this] { listCheckpoints(); });
-}
-
-// Inside Scheduler::call only.
-void Context::listCheckpoints() {
-    checkpoints.clear();
-    for (const auto & one : scheduler->checkpoints(slot)) checkpoints.push_back(static_cast<int32_t>(one.n_tokens));
 }
 
 void Context::clear() {
@@ -227,13 +230,10 @@ bool Context::rewinds() const {
 
 void Context::adopt(const std::function<std::vector<llama_token>(llama_seq_id sequence)> & restore,
     std::list<common_prompt_checkpoint> states) {
-    slot = scheduler->adopt([&](int free) { return tokens = restore(free); });
+    checkpoints = lengthsOf(states);
+    slot = scheduler->adopt([&](int free) { return tokens = restore(free); }, std::move(states));
+    if (tokens.empty()) checkpoints.clear();
     usedTokens = tokens.size();
-    scheduler->call([&] {
-        if (!tokens.empty() && !states.empty() && scheduler->holds(slot, tokens))
-            scheduler->checkpoints(slot) = std::move(states);
-        listCheckpoints();
-    });
 }
 
 PartBytes Context::bytes() {

@@ -120,7 +120,6 @@ private:
     explicit Context(std::shared_ptr<Model> model) : model(std::move(model)) {}
     static bool aborted(void * self);
     void settle();
-    void listCheckpoints();
 
     std::atomic<size_t> usedTokens{ 0 };
     uint64_t checkpointBytes = 0; // of all that may be kept

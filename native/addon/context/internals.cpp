@@ -127,7 +127,8 @@ private:
 };
 
 std::vector<AttentionPlace> attentionOf(llama_context * context) {
-    // the graph of one token of each sequence, as upstream reserves it, divided among the backends but not allocated: what the scheduler forgets when it reserves
+    // the graph of one token of each sequence, as upstream reserves it, divided among the backends but not allocated: what the
+    // scheduler forgets when it reserves
     const llama_memory_context_ptr memory = context->get_memory()->init_full();
     const uint32_t sequences = context->get_cparams().n_seq_max;
     if (!context->graph_reserve(sequences, sequences, sequences, memory.get(), true)) return {};
@@ -156,8 +157,9 @@ uint64_t bytesOfCheckpoint(const llama_context * context) {
         bytes += (parts.kvK + parts.kvV) * cells / std::max(1u, window->get_size());
     }
     if (const llama_memory_recurrent * recurrent = recurrentOf(memory)) {
-        for (const auto & [type, held] : recurrent->memory_breakdown()) bytes += held;
-        bytes /= std::max(1u, context->get_cparams().n_seq_max);
+        uint64_t all = 0; // sequences
+        for (const auto & [type, held] : recurrent->memory_breakdown()) all += held;
+        bytes += all / context->get_cparams().n_seq_max;
     }
     return bytes;
 }

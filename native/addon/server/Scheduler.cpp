@@ -102,13 +102,9 @@ Scheduler::~Scheduler() {
     loop.join();
 }
 
-std::vector<llama_token> Scheduler::tokens(int slot) {
-    std::vector<llama_token> found;
-    call([&] {
-        llama_synchronize(context);
-        found = server_slots_access::tokens(server, slot);
-    });
-    return found;
+std::vector<llama_token> Scheduler::tokens(int slot) const {
+    llama_synchronize(context);
+    return server_slots_access::tokens(server, slot);
 }
 
 int Scheduler::prepare(int slot, const std::vector<llama_token> & prompt) {
@@ -126,12 +122,15 @@ bool Scheduler::holds(int slot, const std::vector<llama_token> & tokens) const {
     return server_slots_access::is_idle(server, slot) && server_slots_access::tokens(server, slot) == tokens;
 }
 
-int Scheduler::adopt(const std::function<std::vector<llama_token>(int slot)> & change) {
+int Scheduler::adopt(
+    const std::function<std::vector<llama_token>(int slot)> & change, std::list<common_prompt_checkpoint> states) {
     int slot = -1;
     call([&] {
         slot = server_slots_access::clear_idle(server);
         if (slot < 0) throw CodedError("busy", "All slots are at work", "Wait for an answer, or stop one.");
-        server_slots_access::set_tokens(server, slot, change(slot));
+        const std::vector<llama_token> tokens = change(slot);
+        server_slots_access::set_tokens(server, slot, tokens);
+        if (!tokens.empty()) checkpoints(slot) = std::move(states);
     });
     return slot;
 }

@@ -54,8 +54,9 @@ public:
     // on the thread that decodes, between two batches; returns when `body` has
     void call(const std::function<void()> & body) { server_slots_access::call(server, body); }
 
-    // Tokens whose cells are in a slot, when all work on them is done: also what an aborted batch evaluated is counted then.
-    std::vector<llama_token> tokens(int slot);
+    // Inside `call` only. Tokens whose cells are in a slot, when all work on them is done: also what an aborted batch evaluated is
+    // counted then.
+    std::vector<llama_token> tokens(int slot) const;
     // Inside `call` only. See server_slots_access.
     std::list<common_prompt_checkpoint> & checkpoints(int slot) {
         return server_slots_access::checkpoints(server, slot);
@@ -70,8 +71,10 @@ public:
     // Inside `call` only. Whether a slot holds these tokens and no request changes them.
     bool holds(int slot, const std::vector<llama_token> & tokens) const;
     // Runs `change` with a slot that no request uses, all others of which are emptied. It writes or removes cells of the slot's
-    // sequence and returns the tokens of what is there afterward. Returns the slot. Throws `busy` when all slots are in use.
-    int adopt(const std::function<std::vector<llama_token>(int slot)> & change);
+    // sequence and returns the tokens of what is there afterward; `states` are checkpoints of these. Returns the slot. Throws
+    // `busy` when all slots are in use.
+    int adopt(
+        const std::function<std::vector<llama_token>(int slot)> & change, std::list<common_prompt_checkpoint> states);
 
     // Blocks until the response is complete, or until `cancel` is set: then up to a second longer. Throws `bad-request` for a
     // handler that there is not.
