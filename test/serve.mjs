@@ -2,8 +2,19 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import net from 'node:net';
 import path from 'node:path';
 import { BUILD } from '../native/prepare/paths.mjs';
+
+/** A port of this machine that nobody listens on now. @returns {Promise<number>} */
+export async function freePort() {
+  const probe = net.createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = /** @type {net.AddressInfo} */ (probe.address());
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
 
 /** that its clients show */
 export const KEY = 'a-key-of-the-tests';

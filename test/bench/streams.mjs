@@ -7,12 +7,12 @@
 
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
-import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { ROOT } from '../../native/prepare/paths.mjs';
 import { modelFile } from '../models.mjs';
+import { freePort } from '../serve.mjs';
 import { number, runCommand } from './command.mjs';
 import { median } from './speed/report.mjs';
 
@@ -35,14 +35,6 @@ function readOptions(args) {
     rounds: number('--rounds', values.rounds, 1, 1000),
     threads: number('--threads', values.threads, 1, 512),
   };
-}
-
-async function freePort() {
-  const probe = net.createServer();
-  await new Promise((resolve) => probe.listen(0, '127.0.0.1', () => resolve(undefined)));
-  const { port } = /** @type {net.AddressInfo} */ (probe.address());
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }
 
 /** A server with llama-server's options, when it answers. @returns {Promise<{ask: Function, pid: number, stop: () => void}>} */

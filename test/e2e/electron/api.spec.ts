@@ -1,18 +1,9 @@
 /** The API that a person switches on in the window: another program asks it over HTTP, and the window shows that. */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect } from '@playwright/test';
 import { ask as http, open } from '../../fixtures/httpClient';
+import { freePort } from '../../serve.mjs';
 import { test, tinyModel } from '../app';
 import { ask, greedy, ready } from '../chat';
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 test('a person switches the API on, a program asks it, and the chat goes on beside it', async ({ launch, gates }) => {
   const port = await freePort();

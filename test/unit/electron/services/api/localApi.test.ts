@@ -10,6 +10,7 @@ import { createFakeEngine } from '@/test/fixtures/fakeEngine';
 import { Gate } from '@/test/fixtures/gate';
 import { ask } from '@/test/fixtures/httpClient';
 import { setUpServices, waiting } from '@/test/fixtures/services';
+import { freePort } from '@/test/serve.mjs';
 
 async function setUp() {
   const parts = new Gate();
@@ -39,13 +40,6 @@ async function setUp() {
 }
 
 /** Of this machine, that nobody listens on. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  const port = await listenOn(server, 0);
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 async function listenOn(server: ReturnType<typeof createServer>, port: number): Promise<number> {
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   return (server.address() as AddressInfo).port;
