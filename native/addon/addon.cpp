@@ -1,6 +1,5 @@
 // What the addon exports; electron/engine/native/types.ts has the typed view of it.
 #include "context/Context.h"
-#include "generation/Generation.h"
 #include "machine/Capabilities.h"
 #include "machine/Kernels.h"
 #include "machine/Probe.h"
@@ -68,41 +67,18 @@ void exportSetLogListener(const Napi::CallbackInfo & info) {
     Instance::of(info.Env()).listen(info.Env(), info[0].As<Napi::Function>(), minimum);
 }
 
-struct SplitAnswer {
-    std::string prompt;
-    std::vector<GenerateChunk> chunks;
-    bool stopped = false;
-
-    CONCERTINA_FIELDS(prompt, chunks, stopped)
-};
-
-// splitAnswer(template | '', messages, pieces, stops, options): how an answer that arrives in these pieces is shown; for tests
-// of what the embedded model cannot be made to say
-Napi::Value exportSplitAnswer(const Napi::CallbackInfo & info) {
+// applyTemplate(template, body): the completion's parameters; for templates that no model of ours has
+Napi::Value exportApplyTemplate(const Napi::CallbackInfo & info) {
     return guarded(info.Env(), [&] {
-        ChatPrompt prompt;
-        const std::string source = readText(info[0], "template");
-        const auto options = fromJs<PromptOptions>(info[4], "prompt options");
-        if (!source.empty()) {
-            const auto messages = fromJs<std::vector<ChatMessage>>(info[1], "messages");
-            prompt = ChatFormat::ofTemplate(source)->apply(messages, "", options, options.continueFrom);
-        }
-        AnswerStream answer(prompt, fromJs<std::vector<std::string>>(info[3], "stops"));
-        SplitAnswer split;
-        const auto add = [&](const AnswerDelta & delta) {
-            GenerateChunk chunk;
-            chunk.text = delta.text;
-            chunk.thinking = delta.thinking;
-            split.chunks.push_back(std::move(chunk));
-        };
-        for (const auto & piece : fromJs<std::vector<std::vector<uint8_t>>>(info[2], "pieces")) {
-            if (!answer.stopped()) add(answer.push({ piece.begin(), piece.end() }));
-        }
-        add(answer.finish());
-        split.prompt = prompt.text;
-        split.stopped = answer.stopped();
-        return split;
+        const auto format = ChatFormat::ofTemplate(readText(info[0], "template"));
+        return safe_json_to_str(format->apply(readText(info[1], "body")));
     });
+}
+
+// parseAnswer(params, text, partial): see ChatFormat.h
+Napi::Value exportParseAnswer(const Napi::CallbackInfo & info) {
+    return guarded(info.Env(),
+        [&] { return parseAnswer(readText(info[0], "params"), readText(info[1], "text"), info[2].ToBoolean()); });
 }
 
 // process.exit() runs no cleanup hooks, it joins the worker threads: without this it would wait for the end of an answer
@@ -128,7 +104,8 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
     exports.Set("probeBandwidth", Napi::Function::New<exportProbeBandwidth>(env));
     exports.Set("loadModel", Napi::Function::New<ModelHandle::load>(env));
     exports.Set("setLogListener", Napi::Function::New<exportSetLogListener>(env));
-    exports.Set("splitAnswer", Napi::Function::New<exportSplitAnswer>(env));
+    exports.Set("applyTemplate", Napi::Function::New<exportApplyTemplate>(env));
+    exports.Set("parseAnswer", Napi::Function::New<exportParseAnswer>(env));
     return exports;
 }
 

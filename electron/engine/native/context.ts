@@ -5,8 +5,9 @@ import type { EffectiveContext, PartMemory } from '../../contract/engine';
 import type { ApiPart, ApiRequest } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
 import type { DeviceUse } from '../../contract/fit';
+import { Answers } from './answer';
 import { cancellationOf, coded, codedAsync, DisposeGuard, withProgress } from './guards';
-import type { RawAddon, RawCancellation, RawContext } from './raw';
+import type { RawAddon, RawCancellation, RawContext, RawModel } from './raw';
 import type {
   ApiResponse,
   ChatMessage,
@@ -24,13 +25,15 @@ export class NativeContext implements Context {
   readonly effective: EffectiveContext;
   readonly #addon: RawAddon;
   readonly #raw: RawContext;
+  readonly #answers: Answers;
   readonly #guard = new DisposeGuard('context');
   readonly #forget: () => void;
 
-  constructor(addon: RawAddon, raw: RawContext, adopt: (dispose: () => Promise<void>) => () => void) {
+  constructor(addon: RawAddon, model: RawModel, raw: RawContext, adopt: (dispose: () => Promise<void>) => () => void) {
     this.#addon = addon;
     this.#raw = raw;
     this.effective = raw.effective;
+    this.#answers = new Answers({ addon, model, context: raw, effective: this.effective });
     this.#forget = adopt(() => this.dispose());
   }
 
@@ -46,24 +49,19 @@ export class NativeContext implements Context {
     const { cancellation, release } = cancellationOf(this.#addon, options.signal);
     const chunks = new ChunkStream<GenerateChunk>();
     let failure: unknown;
-    const answer = codedAsync(() =>
-      this.#guard.track(cancellation, () =>
-        this.#raw.generate(
-          prompt,
-          options,
-          (added) => chunks.push(added),
-          (progress) => {
-            try {
-              for (const step of progress) options.onPrefill?.(step);
-            } catch (error) {
-              failure ??= error;
-              cancellation.cancel();
-            }
-          },
-          cancellation,
-        ),
-      ),
-    ).finally(() => chunks.end());
+    const passedOn: GenerateOptions = {
+      ...options,
+      onPrefill: (progress) => {
+        try {
+          options.onPrefill?.(progress);
+        } catch (error) {
+          failure ??= error;
+          cancellation.cancel();
+        }
+      },
+    };
+    const write = () => this.#answers.write(prompt, passedOn, cancellation, (chunk) => chunks.push([chunk]));
+    const answer = codedAsync(() => this.#guard.track(cancellation, write)).finally(() => chunks.end());
     answer.catch(() => {}); // seen below, unless the reader leaves before
     try {
       yield* chunks.read();
@@ -127,7 +125,7 @@ export class NativeContext implements Context {
   }
 
   tokens(): Int32Array {
-    this.#guard.check();
+    this.#check();
     return coded(() => this.#raw.tokens());
   }
 
@@ -137,7 +135,7 @@ export class NativeContext implements Context {
   }
 
   checkpoints(): Int32Array {
-    this.#guard.check();
+    this.#check();
     return coded(() => this.#raw.checkpoints());
   }
 
@@ -155,7 +153,7 @@ export class NativeContext implements Context {
   }
 
   clear(): void {
-    this.#guard.check();
+    this.#check();
     coded(() => this.#raw.clear());
   }
 
@@ -182,10 +180,20 @@ export class NativeContext implements Context {
     options: Progress,
     others: NativeContext[] = [],
   ): Promise<T> {
-    const guards = [this, ...others].map((context) => context.#guard);
+    const all = [this, ...others];
+    const guards = all.map((context) => context.#guard);
+    const run = (cancellation: RawCancellation, onProgress: (fractions: number[]) => void): Promise<T> => {
+      for (const context of all) context.#answers.checkIdle();
+      return start(cancellation, onProgress);
+    };
     return withProgress(this.#addon, options, (onProgress, cancellation) =>
-      codedAsync(() => trackAll(guards, cancellation, () => start(cancellation, onProgress))),
+      codedAsync(() => trackAll(guards, cancellation, () => run(cancellation, onProgress))),
     );
+  }
+
+  #check(): void {
+    this.#guard.check();
+    this.#answers.checkIdle();
   }
 }
 

@@ -10,6 +10,7 @@ import type { DeviceMemory } from '../../contract/fit';
 import type { Bandwidth } from '../../contract/machine';
 import type { ModelInfo } from '../../contract/models';
 import { modelSamplingSchema } from '../../contract/settings';
+import { chatBody } from './chatRequest';
 import { NativeContext } from './context';
 import { coded, codedAsync, DisposeGuard, withProgress } from './guards';
 import type { RawAddon, RawModel } from './raw';
@@ -116,7 +117,7 @@ class NativeModel implements Model {
   createContext(options: ContextOptions): Promise<Context> {
     const create = async (): Promise<Context> => {
       const raw = await this.#raw.createContext(options);
-      return new NativeContext(this.#addon, raw, (dispose) => this.#guard.adopt(dispose));
+      return new NativeContext(this.#addon, this.#raw, raw, (dispose) => this.#guard.adopt(dispose));
     };
     return codedAsync(() => this.#guard.track(new this.#addon.Cancellation(), create));
   }
@@ -140,11 +141,13 @@ class NativeModel implements Model {
   }
 
   renderChat(messages: ChatMessage[], options: PromptOptions = {}): Promise<string> {
-    return this.#whenOpen(() => this.#raw.renderChat(messages, options));
+    const render = () => this.#raw.renderChat(chatBody(messages, options), new this.#addon.Cancellation());
+    return this.#whenOpen(async () => JSON.parse(await render()).prompt);
   }
 
   chatTokens(messages: ChatMessage[], options: PromptOptions = {}): Promise<Int32Array> {
-    return this.#whenOpen(() => this.#raw.chatTokens(messages, options));
+    const read = () => this.#raw.chatTokens(chatBody(messages, options), new this.#addon.Cancellation());
+    return this.#whenOpen(async () => (await read()).tokens);
   }
 
   dispose(): Promise<void> {

@@ -5,17 +5,12 @@ import type { Bandwidth } from '../../contract/machine';
 import type {
   ApiResponse,
   CalibrateOptions,
-  ChatMessage,
   Comparison,
   Context,
   ContextOptions,
   Engine,
-  GenerateChunk,
-  GenerateOptions,
   GenerateResult,
   Model,
-  PrefillProgress,
-  PromptOptions,
 } from './types';
 
 export interface RawCancellation {
@@ -23,6 +18,13 @@ export interface RawCancellation {
 }
 
 type OnProgress = (fractions: number[]) => void;
+
+/** `result`: a line of the stream of POST /completion; `elapsedMs`: from the call to the choice of its token; `end`: a mark of the end */
+export interface RawCompletionStep {
+  result: string;
+  elapsedMs: number;
+  end: boolean;
+}
 
 /** Of the options it reads what is data. */
 export interface RawContext
@@ -39,13 +41,16 @@ export interface RawContext
     | 'devices'
     | 'dispose'
   > {
-  generate(
-    prompt: ChatMessage[] | Int32Array,
-    options: GenerateOptions,
-    onChunks: (chunks: GenerateChunk[]) => void,
-    onPrefill: (progress: PrefillProgress[]) => void,
+  /** `params`: JSON of llama-server's POST /completion; `draft`: whether tokens are drafted from the first one on */
+  complete(
+    tokens: Int32Array,
+    params: string,
+    draft: boolean,
+    onSteps: (steps: RawCompletionStep[]) => void,
     cancellation: RawCancellation,
-  ): Promise<GenerateResult>;
+  ): Promise<{ kept: number; upstream: GenerateResult['upstream'] }>;
+  /** during `complete`: how many tokens of the answer were written before; -1: not now */
+  speculate(on: boolean): Promise<number>;
   respond(request: ApiRequest, onParts: (parts: ApiPart[]) => void, cancellation: RawCancellation): ApiResponse;
   evaluate(tokens: Int32Array, reference: RawContext | null, cancellation: RawCancellation): Promise<Quality>;
   /** this context is the reference; chunk 0: as long as the contexts */
@@ -69,19 +74,15 @@ export interface RawContext
 export interface RawModel
   extends Pick<
     Model,
-    | 'info'
-    | 'fingerprint'
-    | 'wantsCalibration'
-    | 'detokenize'
-    | 'splitsAtLines'
-    | 'countTexts'
-    | 'renderChat'
-    | 'chatTokens'
-    | 'dispose'
+    'info' | 'fingerprint' | 'wantsCalibration' | 'detokenize' | 'splitsAtLines' | 'countTexts' | 'dispose'
   > {
   calibrate(options: CalibrateOptions, onProgress: OnProgress, cancellation: RawCancellation): Promise<Uint8Array>;
   attachCalibration(bytes: Uint8Array): void;
   createContext(options: ContextOptions): Promise<RawContext>;
+  /** `body`: JSON of POST /v1/chat/completions, and `now`; the parameters of its completion, with `prompt` */
+  renderChat(body: string, cancellation: RawCancellation): Promise<string>;
+  /** the same without `prompt`, and its tokens */
+  chatTokens(body: string, cancellation: RawCancellation): Promise<{ params: string; tokens: Int32Array }>;
   tokenize(text: string, addSpecial: boolean, parseSpecial: boolean): Int32Array;
 }
 
@@ -93,12 +94,8 @@ export interface RawAddon extends Pick<Engine, 'capabilities' | 'selfTest' | 'me
     listener: (level: 'info' | 'warn' | 'error', text: string) => void,
     minimum: 'info' | 'warn' | 'error',
   ): void;
-  /** how an answer that arrives in these pieces is shown; `template`: Jinja, or '' for none */
-  splitAnswer(
-    template: string,
-    messages: ChatMessage[],
-    pieces: Uint8Array[],
-    stops: string[],
-    options?: PromptOptions,
-  ): { prompt: string; chunks: GenerateChunk[]; stopped: boolean };
+  /** `renderChat` of a template (Jinja) that no model has */
+  applyTemplate(template: string, body: string): string;
+  /** what an answer so far shows; `params`: JSON of what `renderChat` says of the parser. Throws when it does not follow the template */
+  parseAnswer(params: string, text: string, partial: boolean): { text: string; thinking: string };
 }

@@ -4,7 +4,6 @@
 #include "fields.h"
 #include "context/effective.h"
 #include "context/internals.h"
-#include "generation/AnswerStream.h"
 #include "machine/Kernels.h"
 #include "model/Model.h"
 #include "server/CoreOptions.h"
@@ -62,15 +61,6 @@ struct EffectiveContext : Placement {
 // smallest number that takes upstream's tiled attention, as llama-perplexity does.
 constexpr uint32_t maxOutputs = 64;
 
-// The answer that was written last, for going on with it exactly where it stopped: its own tokens, not those that its
-// text would make. Empty when it came to its end.
-struct WrittenAnswer {
-    ChatPrompt prompt;
-    std::vector<llama_token> tokens; // of prompt and answer; the last one may not be in the cache
-    StreamState stream;
-    AnswerSoFar shown; // as the caller was given it, with what went before
-};
-
 class Context {
 public:
     static std::shared_ptr<Context> create(std::shared_ptr<Model> model, const ContextOptions & options, bool dry);
@@ -108,7 +98,6 @@ public:
     // lengths to which a cache that does not rewind can go back
     std::vector<int32_t> checkpoints;
     std::unique_ptr<Scheduler> scheduler; // none in a dry run
-    WrittenAnswer written;
 
     // one job at a time, see Lease; beside it requests of the API, see ApiShare
     std::atomic<bool> busy{ false };

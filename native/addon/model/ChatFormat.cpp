@@ -3,33 +3,19 @@
 #include "model/TemplateLimits.h"
 #include "errors.h"
 
-#include <ctime>
+#include "json-schema-to-grammar.h"
+
 #include <utility>
 
 namespace concertina {
 
-ChatFormat::ChatFormat(common_chat_templates_ptr templates, std::string fallback)
-    : fallback(std::move(fallback)), templates(std::move(templates)) {}
+ChatFormat::ChatFormat(common_chat_templates_ptr templates, std::string fallback) : fallback(std::move(fallback)) {
+    params.use_jinja = true;
+    params.reasoning_format = COMMON_REASONING_FORMAT_DEEPSEEK;
+    params.tmpls = std::move(templates);
+}
 
 namespace {
-
-// Upstream writes the turn's beginning and what follows it itself, so no end of a turn comes behind the text.
-void leaveOpen(common_chat_templates_inputs & inputs, const AnswerSoFar & soFar) {
-    common_chat_msg answer;
-    answer.role = "assistant";
-    answer.content = soFar.text;
-    answer.reasoning_content = soFar.thinking;
-    inputs.messages.push_back(std::move(answer));
-    inputs.add_generation_prompt = false;
-    inputs.continue_final_message =
-        soFar.text.empty() ? COMMON_CHAT_CONTINUATION_REASONING : COMMON_CHAT_CONTINUATION_CONTENT;
-}
-
-size_t bytesOf(const std::vector<ChatMessage> & messages, const AnswerSoFar & soFar) {
-    size_t bytes = soFar.text.size() + soFar.thinking.size();
-    for (const ChatMessage & message : messages) bytes += message.role.size() + message.content.size();
-    return bytes;
-}
 
 // of the model's own template, and of the one that it has for tools
 std::string refused(const llama_model * model) {
@@ -41,24 +27,15 @@ std::string refused(const llama_model * model) {
     return "";
 }
 
-// as JSON; local time, as upstream tells it
-std::string quotedDate(TimePoint now, const char * format) {
-    const std::time_t time = std::chrono::system_clock::to_time_t(now);
-    char text[32];
-    return '"' + std::string(text, std::strftime(text, sizeof(text), format, std::localtime(&time))) + '"';
-}
-
-void addVariables(common_chat_templates_inputs & inputs, const std::string & variables) {
-    if (variables.empty()) return;
-    common_json parsed;
+// before the template sees it: its own failures are others
+void checkSchema(const common_json & body) {
+    if (!body.contains("json_schema")) return;
     try {
-        parsed = common_json::parse(variables);
-    } catch (const std::exception &) {
-        // below
+        json_schema_to_grammar(body.at("json_schema"));
+    } catch (const std::exception & error) {
+        throw CodedError(
+            "bad-request", std::string("The JSON schema cannot be used: ") + error.what(), "Check the schema.");
     }
-    if (!parsed.is_object())
-        throw CodedError("bad-request", "The template variables are no JSON object", "Write {\"name\": value}.");
-    for (const auto & [name, value] : parsed.items()) inputs.chat_template_kwargs[name] = value.dump();
 }
 
 common_chat_templates_inputs greeting() {
@@ -116,8 +93,8 @@ std::unique_ptr<ChatFormat> ChatFormat::ofModel(const llama_model * model, const
 }
 
 void ChatFormat::tryOut() {
-    const common_chat_params tried = common_chat_templates_apply(templates.get(), greeting());
-    const auto caps = common_chat_templates_get_caps(templates.get());
+    const common_chat_params tried = common_chat_templates_apply(params.tmpls.get(), greeting());
+    const auto caps = common_chat_templates_get_caps(params.tmpls.get());
     support.thinking = tried.supports_thinking;
     support.thinkingBudget = !tried.thinking_start_tag.empty() && !tried.thinking_end_tags.empty();
     support.effort = caps.count("supports_reasoning_effort") && caps.at("supports_reasoning_effort");
@@ -130,39 +107,22 @@ void ChatFormat::tryWithoutThinking(const std::atomic<bool> & cancel) {
     try {
         auto inputs = greeting();
         inputs.enable_thinking = false;
-        support.thinkingSwitch = common_chat_templates_apply(templates.get(), inputs).prompt != triedPrompt;
+        support.thinkingSwitch = common_chat_templates_apply(params.tmpls.get(), inputs).prompt != triedPrompt;
     } catch (const std::exception &) {
         // it cannot do without: no switch is offered
     }
 }
 
-ChatPrompt ChatFormat::apply(const std::vector<ChatMessage> & messages, const std::string & jsonSchema,
-    const TemplateOptions & options, const AnswerSoFar & soFar, const std::atomic<bool> * cancel) const {
-    if (messages.empty()) throw CodedError("bad-request", "The chat is empty", "Write a message first.");
-    common_chat_templates_inputs inputs;
-    for (const ChatMessage & message : messages) {
-        common_chat_msg converted;
-        converted.role = message.role;
-        converted.content = message.content;
-        inputs.messages.push_back(std::move(converted));
-    }
-    inputs.json_schema = jsonSchema;
-    inputs.reasoning_format = COMMON_REASONING_FORMAT_DEEPSEEK;
-    inputs.add_generation_prompt = true;
-    inputs.now = options.now;
-    inputs.enable_thinking = options.thinking;
-    // upstream sets both from its own clock
-    inputs.chat_template_kwargs["date_string"] = quotedDate(options.now, "%d %b %Y");
-    inputs.chat_template_kwargs["datetime"] = quotedDate(options.now, "%b %d %Y");
-    addVariables(inputs, options.templateVariables);
-    if (!soFar.empty()) leaveOpen(inputs, soFar);
-
-    common_chat_params params;
-    const size_t bytes = bytesOf(messages, soFar) + options.templateVariables.size();
-    const template_budget::Budget budget(renderLimits(messages.size(), bytes), cancel);
+common_json ChatFormat::apply(const std::string & body, const std::atomic<bool> * cancel) const {
+    const template_budget::Budget budget(renderLimits(body), cancel);
+    common_json asked = common_json::parse(body);
+    checkSchema(asked);
     try {
         const std::lock_guard<std::mutex> lock(mutex);
-        params = common_chat_templates_apply(templates.get(), inputs);
+        std::vector<raw_buffer> files;
+        common_json completion = oaicompat_chat_params_parse(asked, params, files);
+        completion.erase("messages");
+        return completion;
     } catch (const std::exception & error) {
         if (cancel && *cancel) throw CodedError("cancelled", "The answer was cancelled");
         if (!budget.reason().empty()) {
@@ -175,23 +135,17 @@ ChatPrompt ChatFormat::apply(const std::vector<ChatMessage> & messages, const st
             "you set "
             "count, too.");
     }
+}
 
-    ChatPrompt prompt;
-    prompt.text = params.prompt;
-    prompt.open = !soFar.empty();
-    prompt.thinking = params.supports_thinking;
-    prompt.stops = params.additional_stops;
-    prompt.delimiters = std::move(params.message_delimiters);
-    if (!prompt.thinking) return prompt;
-    prompt.parser = common_chat_parser_params(params);
-    prompt.parser.reasoning_format = inputs.reasoning_format;
-    if (!params.parser.empty()) prompt.parser.parser.load(params.parser);
-    prompt.grammar = params.grammar;
-    prompt.generationPrompt = params.generation_prompt;
-    prompt.thinkingStart = params.thinking_start_tag;
-    prompt.thinkingEnds = params.thinking_end_tags;
-    prompt.preserved = params.preserved_tokens;
-    return prompt;
+ParsedAnswer parseAnswer(const std::string & params, const std::string & text, bool partial) {
+    const common_json given = common_json::parse(params);
+    common_chat_parser_params parser;
+    parser.reasoning_format = COMMON_REASONING_FORMAT_DEEPSEEK;
+    parser.format = static_cast<common_chat_format>(given.at("chat_format").get<int>());
+    parser.generation_prompt = json_value(given, "generation_prompt", std::string());
+    if (given.contains("chat_parser")) parser.parser.load(given.at("chat_parser").get<std::string>());
+    const common_chat_msg message = common_chat_parse(text, partial, parser);
+    return { message.content, message.reasoning_content };
 }
 
 } // namespace concertina

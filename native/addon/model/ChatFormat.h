@@ -1,51 +1,16 @@
-// Chat templates through common/chat: messages to a prompt, and what is needed to read the answer back.
+// Chat templates through upstream's server and common/chat: the body of a chat request to a completion, and the answer read back.
 #pragma once
 
 #include "fields.h"
 
-#include "chat.h"
+#include "server-common.h"
 
 #include <atomic>
-#include <chrono>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
-#include <vector>
 
 namespace concertina {
-
-using TimePoint = std::chrono::system_clock::time_point;
-
-struct ChatMessage {
-    std::string role;
-    std::string content;
-
-    CONCERTINA_FIELDS(role, content)
-};
-
-// What is there of an answer that was stopped, as it was shown. Both empty: nothing.
-struct AnswerSoFar {
-    std::string text, thinking;
-
-    bool empty() const { return text.empty() && thinking.empty(); }
-
-    CONCERTINA_FIELDS(text, thinking)
-};
-
-// What a template is told beside the messages.
-struct TemplateOptions {
-    TimePoint now = std::chrono::system_clock::now(); // what a template gives the model as the time
-    bool thinking = true; // false: the model shall answer at once
-    std::string templateVariables; // what else it is told, by name: a JSON object; empty: nothing
-};
-
-// What decides a prompt beside its messages.
-struct PromptOptions : TemplateOptions {
-    AnswerSoFar continueFrom; // the prompt ends inside this answer, whose turn stays open
-
-    CONCERTINA_FIELDS(now, thinking, templateVariables, continueFrom)
-};
 
 // Which options a template heeds.
 struct TemplateSupport {
@@ -57,25 +22,10 @@ struct TemplateSupport {
     CONCERTINA_FIELDS(thinking, thinkingSwitch, thinkingBudget, effort)
 };
 
-struct ChatPrompt {
-    std::string text;
-    // the template marks thinking: the answer goes through `parser`
-    bool thinking = false;
-    common_chat_parser_params parser;
-    // grammar of an answer that may think first; empty: none, or the caller's own
-    std::string grammar;
-    std::string generationPrompt;
-    // marks around thinking; empty: the template has none. The first mark of its end is the one to write
-    std::string thinkingStart;
-    std::vector<std::string> thinkingEnds;
-    // end the turn beside the end token
-    std::vector<std::string> stops;
-    // begin a message: where a cache that does not rewind keeps a checkpoint
-    common_chat_msg_delimiters delimiters;
-    // the prompt ends inside an answer
-    bool open = false;
-    // special tokens that belong to the text (thinking marks)
-    std::vector<std::string> preserved;
+struct ParsedAnswer {
+    std::string text, thinking;
+
+    CONCERTINA_FIELDS(text, thinking)
 };
 
 class ChatFormat {
@@ -85,11 +35,10 @@ public:
     // throws `bad-request` when it cannot be used
     static std::unique_ptr<ChatFormat> ofTemplate(const std::string & source);
 
-    // `soFar`: the prompt ends inside this answer, whose turn stays open. Throws `bad-request` when the template refuses the
-    // messages or the variables, or takes too much (TemplateLimits.h), and `cancelled`
-    ChatPrompt apply(const std::vector<ChatMessage> & messages, const std::string & jsonSchema,
-        const TemplateOptions & options, const AnswerSoFar & soFar = {},
-        const std::atomic<bool> * cancel = nullptr) const;
+    // `body`: JSON of llama-server's POST /v1/chat/completions, and `now`, which the template is given as the time (ms since 1970).
+    // Returns the parameters of its completion, `prompt` among them, without the messages. Throws `bad-request` when the template
+    // refuses the messages, takes too much (TemplateLimits.h), or a JSON schema cannot be used; and `cancelled`.
+    common_json apply(const std::string & body, const std::atomic<bool> * cancel = nullptr) const;
 
     const std::string fallback;
     // of a template that refuses every test: nothing
@@ -109,8 +58,12 @@ private:
 
     TemplateSupport support;
     std::string triedPrompt;
-    common_chat_templates_ptr templates;
+    server_chat_params params{};
     mutable std::mutex mutex; // a Jinja program keeps state while it renders
 };
+
+// What `text`, all of an answer so far, shows. `params`: JSON with chat_format, chat_parser and generation_prompt of `apply`'s.
+// Throws when the answer does not follow the template. `partial`: its end is missing.
+ParsedAnswer parseAnswer(const std::string & params, const std::string & text, bool partial);
 
 } // namespace concertina

@@ -77,10 +77,6 @@ std::string Model::detokenize(const std::vector<llama_token> & tokens) const {
     return common_detokenize(vocab(), tokens, true);
 }
 
-std::vector<llama_token> Model::chatTokens(const ChatPrompt & prompt) const {
-    return tokenize(prompt.text, true, true);
-}
-
 bool Model::splitsAtLines() const {
     const int32_t count = llama_vocab_n_tokens(vocab());
     for (llama_token token = 0; token < count; token++) {

@@ -33,8 +33,6 @@ struct Model {
     const llama_vocab * vocab() const { return llama_model_get_vocab(handle); }
     std::vector<llama_token> tokenize(const std::string & text, bool addSpecial, bool parseSpecial) const;
     std::string detokenize(const std::vector<llama_token> & tokens) const;
-    // the prompt that an answer to these messages starts from
-    std::vector<llama_token> chatTokens(const ChatPrompt & prompt) const;
     // no token holds a line break and a letter, digit or '[' behind it: text that is cut there has as many tokens as whole
     bool splitsAtLines() const;
 };

@@ -76,10 +76,12 @@ private:
 
 const template_budget::Limits loadLimits = { 1'000'000, uint64_t(64) << 20, maxDepth };
 
-template_budget::Limits renderLimits(size_t messages, size_t bytes) {
+template_budget::Limits renderLimits(const std::string & body) {
+    uint64_t messages = 1; // or more
+    for (size_t at = body.find("\"role\""); at != std::string::npos; at = body.find("\"role\"", at + 1)) messages++;
+    messages = std::min<uint64_t>(messages, 1 << 20);
     // some templates look through all messages for each message
-    const uint64_t count = std::min<uint64_t>(messages, 1 << 20);
-    return { loadLimits.steps + 20'000 * count + 200 * count * count, loadLimits.bytes + 100 * uint64_t(bytes),
+    return { loadLimits.steps + 20'000 * messages + 200 * messages * messages, loadLimits.bytes + 100 * body.size(),
         maxDepth };
 }
 

@@ -10,8 +10,8 @@ namespace concertina {
 // Making sense of a template: upstream renders it some fifty times with a few short messages.
 extern const template_budget::Limits loadLimits;
 
-// Rendering the messages of a chat: what is fair grows with them. `bytes`: of the messages.
-template_budget::Limits renderLimits(size_t messages, size_t bytes);
+// Rendering the chat in the body of a request (JSON): what is fair grows with it.
+template_budget::Limits renderLimits(const std::string & body);
 
 // Why this template is not given to the interpreter: it is too long, or nested so deeply that reading it would take the whole
 // stack. Empty: it is.

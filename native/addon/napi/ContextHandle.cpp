@@ -1,7 +1,7 @@
 #include "context/Session.h"
-#include "generation/Generation.h"
 #include "measure/Evaluate.h"
 #include "napi/handles.h"
+#include "server/Completion.h"
 
 #include <algorithm>
 #include <chrono>
@@ -45,7 +45,8 @@ Napi::Function ContextHandle::define(Napi::Env env) {
             InstanceMethod<&ContextHandle::memory>("memory"),
             InstanceMethod<&ContextHandle::devices>("devices"),
             InstanceMethod<&ContextHandle::clear>("clear"),
-            InstanceMethod<&ContextHandle::generate>("generate"),
+            InstanceMethod<&ContextHandle::complete>("complete"),
+            InstanceMethod<&ContextHandle::speculate>("speculate"),
             InstanceMethod<&ContextHandle::respond>("respond"),
             InstanceMethod<&ContextHandle::evaluate>("evaluate"),
             InstanceMethod<&ContextHandle::compare>("compare"),
@@ -88,27 +89,29 @@ Napi::Value ContextHandle::clear(const Napi::CallbackInfo & info) {
     return guarded(info.Env(), [&] { Lease(open(), newFlag())->clear(); });
 }
 
-Napi::Value ContextHandle::generate(const Napi::CallbackInfo & info) {
+Napi::Value ContextHandle::complete(const Napi::CallbackInfo & info) {
     return guarded(info.Env(), [&] {
-        open();
         const CancelFlag cancel = Cancellation::flagOf(info[4]);
-        auto request = fromJs<GenerateRequest>(info[1], "generate options");
-        if (info[0].IsArray())
-            request.messages = fromJs<std::vector<ChatMessage>>(info[0], "messages");
-        else
-            request.tokens = fromJs<std::vector<llama_token>>(info[0], "tokens");
-        Lease lease(held, cancel);
-        auto chunks = emitterFor<GenerateChunk>(info[2]);
-        auto prefill = emitterFor<PrefillProgress>(info[3]);
+        CompletionRequest request{ fromJs<std::vector<llama_token>>(info[0], "tokens"), readText(info[1], "params"),
+            info[2].ToBoolean() };
+        Lease lease(open(), cancel);
+        auto steps = emitterFor<CompletionStep>(info[3]);
         return runOnWorker(
-            info.Env(), "generate", cancel,
-            [lease = std::move(lease), request = std::move(request), chunks, prefill]() mutable {
-                Generation::Events events;
-                events.chunk = [&](GenerateChunk chunk) { chunks->push(std::move(chunk)); };
-                events.prefill = [&](PrefillProgress progress) { prefill->push(progress); };
-                return Generation(*lease, std::move(request), std::move(events)).run();
+            info.Env(), "complete", cancel,
+            [lease = std::move(lease), request = std::move(request), steps]() mutable {
+                return concertina::complete(
+                    *lease, std::move(request), [&](CompletionStep step) { steps->push(std::move(step)); });
             },
-            closing(prefill, chunks));
+            closing(steps));
+    });
+}
+
+Napi::Value ContextHandle::speculate(const Napi::CallbackInfo & info) {
+    return guarded(info.Env(), [&] {
+        return runOnWorker(
+            info.Env(), "speculate", nullptr, [context = open(), on = info[0].ToBoolean().Value()]() -> int64_t {
+                return context->busy ? context->scheduler->speculate(context->slot, on) : -1;
+            });
     });
 }
 

@@ -4,6 +4,16 @@
 #include <sstream>
 
 namespace concertina {
+namespace {
+
+struct ChatTokens {
+    std::string params;
+    std::vector<llama_token> tokens;
+
+    CONCERTINA_FIELDS(params, tokens)
+};
+
+} // namespace
 
 Napi::Function ModelHandle::define(Napi::Env env) {
     return DefineClass(env, "ModelHandle",
@@ -113,21 +123,22 @@ Napi::Value ModelHandle::countTexts(const Napi::CallbackInfo & call) {
 
 Napi::Value ModelHandle::renderChat(const Napi::CallbackInfo & call) {
     return guarded(call.Env(), [&] {
-        return runOnWorker(call.Env(), "renderChat", nullptr,
-            [model = open(), messages = fromJs<std::vector<ChatMessage>>(call[0], "messages"),
-                options = fromJs<PromptOptions>(call[1], "prompt options")] {
-                return model->chat->apply(messages, "", options, options.continueFrom).text;
-            });
+        const CancelFlag cancel = Cancellation::flagOf(call[1]);
+        return runOnWorker(call.Env(), "renderChat", cancel, [=, model = open(), body = readText(call[0], "body")] {
+            return safe_json_to_str(model->chat->apply(body, cancel.get()));
+        });
     });
 }
 
 Napi::Value ModelHandle::chatTokens(const Napi::CallbackInfo & call) {
     return guarded(call.Env(), [&] {
-        return runOnWorker(call.Env(), "chatTokens", nullptr,
-            [model = open(), messages = fromJs<std::vector<ChatMessage>>(call[0], "messages"),
-                options = fromJs<PromptOptions>(call[1], "prompt options")] {
-                return model->chatTokens(model->chat->apply(messages, "", options, options.continueFrom));
-            });
+        const CancelFlag cancel = Cancellation::flagOf(call[1]);
+        return runOnWorker(call.Env(), "chatTokens", cancel, [=, model = open(), body = readText(call[0], "body")] {
+            common_json completion = model->chat->apply(body, cancel.get());
+            const std::string prompt = completion.at("prompt").get<std::string>();
+            completion.erase("prompt");
+            return ChatTokens{ safe_json_to_str(completion), model->tokenize(prompt, true, true) };
+        });
     });
 }
 

@@ -27,11 +27,4 @@ std::string readText(const Napi::Value & value, const char * name) {
     return value.As<Napi::String>().Utf8Value();
 }
 
-std::chrono::system_clock::time_point readTime(const Napi::Value & value, const char * name) {
-    using Time = std::chrono::system_clock::time_point;
-    const double ms = readNumber(value, name);
-    if (!(std::abs(ms) < 1e14)) wrongType(name, "a time"); // year 5138
-    return Time(std::chrono::duration_cast<Time::duration>(std::chrono::duration<double, std::milli>(ms)));
-}
-
 } // namespace concertina

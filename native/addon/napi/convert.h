@@ -8,7 +8,6 @@
 #include <napi.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -86,8 +85,6 @@ template <typename T> Napi::Value toJs(Napi::Env env, const T & value) {
 // A number that is no finite one is for the receiver to judge.
 double readNumber(const Napi::Value & value, const char * name);
 std::string readText(const Napi::Value & value, const char * name);
-// milliseconds since 1970
-std::chrono::system_clock::time_point readTime(const Napi::Value & value, const char * name);
 
 template <typename T> T readInteger(const Napi::Value & value, const char * name) {
     const double number = readNumber(value, name);
@@ -144,10 +141,8 @@ template <typename T> T fromJs(const Napi::Value & value, const char * name) {
         return static_cast<float>(number);
     } else if constexpr (std::is_integral_v<T>) {
         return readInteger<T>(value, name);
-    } else if constexpr (std::is_same_v<T, std::string>) {
-        return readText(value, name);
     } else {
-        return readTime(value, name);
+        return readText(value, name);
     }
 }
 

@@ -64,9 +64,9 @@ private:
     Napi::Value splitsAtLines(const Napi::CallbackInfo & call);
     // countTexts(texts): Promise<Int32Array>; marks of special tokens are read as such
     Napi::Value countTexts(const Napi::CallbackInfo & call);
-    // renderChat(messages, options): Promise<string>
+    // renderChat(body, cancellation): Promise<string>; see ChatFormat::apply
     Napi::Value renderChat(const Napi::CallbackInfo & call);
-    // chatTokens(messages, options): Promise<Int32Array>
+    // chatTokens(body, cancellation): the same without `prompt`, and its tokens
     Napi::Value chatTokens(const Napi::CallbackInfo & call);
 };
 
@@ -85,8 +85,10 @@ private:
     Napi::Value devices(const Napi::CallbackInfo & info);
     Napi::Value memory(const Napi::CallbackInfo & info);
     Napi::Value clear(const Napi::CallbackInfo & info);
-    // generate(prompt, options, onChunks, onPrefill, cancellation): Promise<GenerateResult>
-    Napi::Value generate(const Napi::CallbackInfo & info);
+    // complete(tokens, params, draft, onSteps, cancellation): Promise<Completed>
+    Napi::Value complete(const Napi::CallbackInfo & info);
+    // speculate(on): Promise<number>, during `complete`; see Scheduler
+    Napi::Value speculate(const Napi::CallbackInfo & info);
     // respond(request, onParts(parts), cancellation): {done: Promise<void>, taken(bytes)}
     Napi::Value respond(const Napi::CallbackInfo & info);
     // evaluate(tokens, reference | null, cancellation)

@@ -4,6 +4,8 @@
 #include "errors.h"
 #include "model/TemplateLimits.h"
 
+#include "server-schema.h"
+
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -46,13 +48,6 @@ ApiPart failure(const std::string & message, error_type type) {
     const json error = format_error_response(message, type);
     return { json_value(error, "code", 500), "application/json; charset=utf-8", {},
         safe_json_to_str({ { "error", error } }) };
-}
-
-// at least as many as a chat in this body has
-size_t messagesIn(const std::string & body) {
-    size_t count = 1;
-    for (size_t at = body.find("\"role\""); at != std::string::npos; at = body.find("\"role\"", at + 1)) count++;
-    return count;
 }
 
 } // namespace
@@ -135,6 +130,22 @@ int Scheduler::adopt(
     return slot;
 }
 
+server_task Scheduler::task(const std::string & body, std::vector<llama_token> tokens, int slot) const {
+    const llama_vocab * vocab = llama_model_get_vocab(llama_get_model(context));
+    server_task task(SERVER_TASK_TYPE_COMPLETION);
+    task.id_slot = slot;
+    task.tokens = server_tokens(tokens, false);
+    try {
+        const json asked = json::parse(body);
+        task.params = server_schema::eval_llama_cmpl_schema(vocab, params, server.get_meta().logit_bias_eog, asked);
+        common_chat_msg_delimiters delimiters =
+            common_chat_msg_delimiters_parse(json_value(asked, "message_delimiters", json::array()));
+        delimiters.tokenize(vocab);
+        task.params.message_spans = task.tokens.find_message_spans(delimiters);
+    } catch (const std::exception & error) { throw CodedError("bad-request", error.what(), "Check the settings."); }
+    return task;
+}
+
 server_http_context::handler_t & Scheduler::handlerOf(const std::string & name) {
     const auto handler = handlers.find(name);
     if (handler == handlers.end()) throw CodedError("bad-request", "llama-server has no handler " + name);
@@ -148,7 +159,7 @@ void Scheduler::respond(
     const server_http_req given{ request.params, {}, request.path, request.query, request.body, {}, stop };
     server_http_res_ptr response;
     {
-        const template_budget::Budget budget(renderLimits(messagesIn(request.body), request.body.size()), &cancel);
+        const template_budget::Budget budget(renderLimits(request.body), &cancel);
         try {
             response = handler(given);
         } catch (const std::invalid_argument & error) {

@@ -49,6 +49,8 @@ public:
     Scheduler(const Scheduler &) = delete;
     Scheduler & operator=(const Scheduler &) = delete;
 
+    // An answer to the prompt, streamed. `body`: JSON of llama-server's POST /completion. Throws `bad-request`.
+    server_task task(const std::string & body, std::vector<llama_token> tokens, int slot) const;
     server_response_reader reader() { return server.get_response_reader(); }
     bool shared() const { return params.n_parallel > 1; } // with requests of the API
     // on the thread that decodes, between two batches; returns when `body` has

@@ -1,5 +1,6 @@
 /** An answer that is stopped and continued is the answer that would have been written at once. */
 import { describe, expect, it } from 'vitest';
+import { chatBody } from '@/electron/engine/native/chatRequest';
 import type { Context, GenerateOptions } from '@/electron/engine/native/types';
 import { answer, greedy, question, raw, refusal, tinyContext } from '../support';
 
@@ -80,13 +81,17 @@ describe('the prompt of a template with thinking', () => {
 {%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{%- endif %}`;
 
   function goOn(continueFrom: { text: string; thinking: string }, more: string) {
-    const pieces = [...Buffer.from(more)].map((byte) => Uint8Array.of(byte));
-    const { prompt, chunks } = raw.splitAnswer(template, [{ role: 'user', content: 'Hello' }], pieces, [], {
-      now: 0,
-      continueFrom,
-    });
-    const join = (part: 'text' | 'thinking') => chunks.map((chunk) => chunk[part]).join('');
-    return { prompt, text: join('text'), thinking: join('thinking') };
+    const params = raw.applyTemplate(
+      template,
+      chatBody([{ role: 'user', content: 'Hello' }], { now: 0, continueFrom }),
+    );
+    const before = raw.parseAnswer(params, '', true);
+    const whole = raw.parseAnswer(params, more, false);
+    const added = (part: 'text' | 'thinking') => {
+      expect(whole[part].startsWith(before[part])).toBe(true);
+      return whole[part].slice(before[part].length);
+    };
+    return { prompt: JSON.parse(params).prompt, text: added('text'), thinking: added('thinking') };
   }
 
   it('ends in the thinking where that was stopped, and keeps the two apart when it goes on', () => {

@@ -12,7 +12,6 @@ import {
   greedy,
   loadTiny,
   question,
-  raw,
   refusal,
   tinyContext,
   tinyModel,
@@ -50,18 +49,11 @@ describe('streaming', () => {
   });
 
   it('reports the prefill by micro-batch, and its times hold those of upstream', async () => {
-    const model = await loadTiny();
-    const rawModel = await raw.loadModel(tinyModel, 0, () => {}, new raw.Cancellation());
-    const context = await rawModel.createContext(contextOptions({ batch: 64 }));
+    const { model, context } = await tinyContext({ batch: 64 });
     const prompt = model.tokenize(filler(40)).slice(0, 256 + 10);
     const steps: PrefillProgress[] = [];
-    const result = await context.generate(
-      prompt,
-      greedy({ maxTokens: 32 }),
-      () => {},
-      (progress) => steps.push(...progress),
-      new raw.Cancellation(),
-    );
+    const onPrefill = (progress: PrefillProgress) => steps.push(progress);
+    const { result } = await answer(context, prompt, greedy({ maxTokens: 32, onPrefill }));
     const { upstream, promptMs, ttftMs } = result;
     expect(steps.map(({ done }) => done)).toEqual([0, 64, 128, 192, 256, 266]);
     expect(upstream.promptTokens).toBe(266);
@@ -70,8 +62,6 @@ describe('streaming', () => {
     expect(times[0]).toBe(0);
     expectToGrow([...times, promptMs, ttftMs]);
     expectToGrow([upstream.promptMs - 5 * upstreamStepMs, times.at(-1) ?? 0]);
-    await context.dispose();
-    await rawModel.dispose();
   });
 });
 
@@ -317,8 +307,10 @@ describe('one at a time', () => {
       const model = await addon.loadModel(${JSON.stringify(tinyModel)}, 0, () => {}, new addon.Cancellation());
       const context = await model.createContext(${JSON.stringify(contextOptions({ nCtx: 65_536, rope: 'yarn' }))});
       const tokens = model.tokenize('A word and another. '.repeat(12_000), false, false);
-      const begun = (progress) => progress.some(({ done }) => done > 0) && process.exit(7);
-      context.generate(tokens, ${JSON.stringify(greedy())}, () => {}, begun, new addon.Cancellation());
+      const begun = (steps) =>
+        steps.some(({ result }) => JSON.parse(result)?.prompt_progress?.processed > 0) && process.exit(7);
+      const params = '{"stream":true,"return_progress":true}';
+      context.complete(tokens, params, false, begun, new addon.Cancellation());
     `;
     // its prompt alone would take many minutes
     const options = { stdio: 'ignore', timeout: 120_000 } as const;

@@ -1,8 +1,7 @@
-/** Tokens are handed on in groups (native/addon/generation/Generation.cpp): none is lost, and none changes its place. */
+/** Tokens are handed on in groups (native/addon/server/Completion.cpp): none is lost, and none changes its place. */
 import { expect, it } from 'vitest';
-import type { RawContext } from '@/electron/engine/native/raw';
-import type { GenerateChunk, GenerateResult } from '@/electron/engine/native/types';
-import { contextOptions, expectToGrow, filler, greedy, raw, tinyModel } from '../support';
+import type { Context, GenerateChunk, GenerateResult } from '@/electron/engine/native/types';
+import { expectToGrow, filler, greedy, tinyContext } from '../support';
 
 interface Run {
   chunks: GenerateChunk[];
@@ -11,21 +10,22 @@ interface Run {
 
 /** `onFirst` holds the thread of JavaScript while the answer grows. */
 async function run(
-  context: RawContext,
+  context: Context,
   prompt: Int32Array,
   maxTokens: number,
   onFirst: (cancel: () => void) => void = () => {},
 ): Promise<Run> {
-  const cancellation = new raw.Cancellation();
-  const chunks: GenerateChunk[] = [];
-  const onChunks = (added: GenerateChunk[]) => {
-    if (chunks.length === 0) onFirst(() => cancellation.cancel());
-    chunks.push(...added);
-  };
+  const stop = new AbortController();
   // no mark of the end is chosen
-  const options = { ...greedy({ maxTokens, candidates: 1 }), ignoreEnd: true };
-  const result = await context.generate(prompt, options, onChunks, () => {}, cancellation);
-  return { chunks, result };
+  const options = { ...greedy({ maxTokens, candidates: 1, signal: stop.signal }), ignoreEnd: true };
+  const generator = context.generate(prompt, options);
+  const chunks: GenerateChunk[] = [];
+  for (;;) {
+    const step = await generator.next();
+    if (step.done) return { chunks, result: step.value };
+    if (chunks.length === 0) onFirst(() => stop.abort());
+    chunks.push(step.value);
+  }
 }
 
 /** That the chunks are the result, token by token. */
@@ -43,12 +43,9 @@ function expectWhole({ chunks, result }: Run): void {
   expect((steps.at(-1)?.elapsedMs ?? 0) - result.ttftMs).toBeCloseTo(result.decodeMs, 6);
 }
 
-async function tiny(test: (context: RawContext, prompt: Int32Array) => Promise<void>): Promise<void> {
-  const model = await raw.loadModel(tinyModel, 0, () => {}, new raw.Cancellation());
-  const context = await model.createContext({ ...contextOptions(), rope: 'model' });
-  await test(context, model.tokenize(filler(4), false, false));
-  await context.dispose();
-  await model.dispose();
+async function tiny(test: (context: Context, prompt: Int32Array) => Promise<void>): Promise<void> {
+  const { model, context } = await tinyContext();
+  await test(context, model.tokenize(filler(4)));
 }
 
 it('every token comes once and in its place, from the first one to the limit', () =>

@@ -2,6 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { chatBody } from '@/electron/engine/native/chatRequest';
 import { type Gguf, readGguf, writeChanged } from '../gguf';
 import { answer, contextOptions, engine, greedy, raw, root, temporaryFolder, tinyModel } from '../support';
 
@@ -18,7 +19,7 @@ async function loadWith(template: string) {
 
 const ended = (template: string) => {
   try {
-    raw.splitAnswer(template, [{ role: 'user', content: 'Hello' }], [], []);
+    raw.applyTemplate(template, chatBody([{ role: 'user', content: 'Hello' }], {}));
     return 'rendered';
   } catch (error) {
     return (error as Error).message;
@@ -122,6 +123,6 @@ it("the templates of known models, which are upstream's, are within the limits, 
   const messages = [...turns, { role: 'user' as const, content: 'And now?' }];
   for (const name of names) {
     const template = fs.readFileSync(path.join(folder, name), 'utf8');
-    expect(raw.splitAnswer(template, messages, [], []).prompt, name).toContain('And now?');
+    expect(JSON.parse(raw.applyTemplate(template, chatBody(messages, {}))).prompt, name).toContain('And now?');
   }
 });

@@ -1,0 +1,111 @@
+/**
+ * What an answer is asked for, in the words of llama-server's API (llama.cpp, tools/server/README.md): the chat as the body of
+ * POST /v1/chat/completions, and the choice of tokens as parameters of POST /completion.
+ */
+import { ConcertinaError } from '../../contract/errors';
+import type { ChatMessage, GenerateOptions, PromptOptions } from './types';
+
+/** Of a completion, as the server makes them of a chat: what is used here. The template's own ends of a turn are in `stop`. */
+export interface ChatParams {
+  stop: string[];
+  message_delimiters: unknown;
+  json_schema?: unknown;
+  /** only of templates that mark thinking, from here */
+  chat_format?: number;
+  generation_prompt?: string;
+  chat_parser?: string;
+  /** of an answer that may think first and then follows the schema */
+  grammar?: string;
+  /** marks around thinking; the first mark of its end is the one that is forced */
+  reasoning_budget_start_tag?: string;
+  reasoning_budget_end_tags?: string[];
+}
+
+export const noChat: ChatParams = { stop: [], message_delimiters: [] };
+
+/** Throws `bad-request` for a constraint that cannot be used. */
+export function checkConstraint({ jsonSchema, grammar, continueFrom }: GenerateOptions): void {
+  if (grammar && jsonSchema) {
+    throw new ConcertinaError('bad-request', 'A grammar and a JSON schema were both given', 'Give one of them.');
+  }
+  // upstream ends the process over this prefix when it is built without llguidance
+  if (grammar?.startsWith('%llguidance')) {
+    throw new ConcertinaError('bad-request', 'llguidance grammars are not supported', 'Write the grammar as GBNF.');
+  }
+  if ((grammar || jsonSchema) && (continueFrom?.text || continueFrom?.thinking)) {
+    // it would begin again
+    throw new ConcertinaError('bad-request', 'An answer that a grammar constrains cannot be continued', 'Ask again.');
+  }
+}
+
+/** JSON. The prompt ends inside `continueFrom`, whose turn stays open. */
+export function chatBody(messages: ChatMessage[], options: PromptOptions & { jsonSchema?: string }): string {
+  if (messages.length === 0) throw new ConcertinaError('bad-request', 'The chat is empty', 'Write a message first.');
+  const { now = Date.now(), thinking = true, templateVariables = '', jsonSchema, continueFrom } = options;
+  const { text = '', thinking: thought = '' } = continueFrom ?? {};
+  const open = text !== '' || thought !== '';
+  const soFar = { role: 'assistant', content: text, ...(thought && { reasoning_content: thought }) };
+  return JSON.stringify({
+    messages: open ? [...messages, soFar] : messages,
+    ...(open && { add_generation_prompt: false, continue_final_message: text ? 'content' : 'reasoning_content' }),
+    ...(jsonSchema && { json_schema: parsedSchema(jsonSchema) }),
+    now: Math.floor(now),
+    // upstream sets the dates from its own clock
+    chat_template_kwargs: { ...datesOf(now), enable_thinking: thinking, ...variablesIn(templateVariables) },
+  });
+}
+
+function parsedSchema(schema: string): unknown {
+  try {
+    return JSON.parse(schema);
+  } catch (error) {
+    throw new ConcertinaError('bad-request', `The JSON schema cannot be used: ${error}`, 'Check the schema.');
+  }
+}
+
+/** Local time, as templates have it: 03 Feb 2001, Feb 03 2001. */
+function datesOf(now: number): { date_string: string; datetime: string } {
+  const [, month, day, year] = new Date(now).toDateString().split(' ');
+  return { date_string: `${day} ${month} ${year}`, datetime: `${month} ${day} ${year}` };
+}
+
+function variablesIn(variables: string): object {
+  if (variables === '') return {};
+  let value: unknown = null;
+  try {
+    value = JSON.parse(variables);
+  } catch {
+    // said below
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw new ConcertinaError(
+    'bad-request',
+    'The template variables are no JSON object',
+    'Write {"name": value} in the settings of the model.',
+  );
+}
+
+/** What the core chooses tokens by. Nothing of it is left to what a model's file or an option of the server says. */
+export function completionFields(options: GenerateOptions): object {
+  const { sampling, maxTokens, candidates = 0, ignoreEnd = false, grammar } = options;
+  const { temperature } = sampling;
+  return {
+    ...{ temperature, top_k: sampling.topK, top_p: sampling.topP, min_p: sampling.minP, seed: sampling.seed },
+    repeat_penalty: sampling.repeatPenalty,
+    presence_penalty: sampling.presencePenalty ?? 0,
+    frequency_penalty: sampling.frequencyPenalty ?? 0,
+    repeat_last_n: sampling.penaltyTokens ?? 64,
+    dry_multiplier: sampling.dryMultiplier ?? 0,
+    dry_base: sampling.dryBase ?? 1.75,
+    dry_allowed_length: sampling.dryAllowed ?? 2,
+    dry_penalty_last_n: sampling.dryTokens ?? 64,
+    xtc_probability: sampling.xtcProbability ?? 0,
+    xtc_threshold: sampling.xtcThreshold ?? 0.1,
+    ...{ typical_p: 1, top_n_sigma: -1, mirostat: 0, dynatemp_range: 0 },
+    ...(temperature <= 0 && { top_k: 1, samplers: ['penalties', 'dry', 'top_k'] }),
+    ...(grammar && { grammar, grammar_type: '', grammar_lazy: false }),
+    ...{ n_predict: maxTokens > 0 ? maxTokens : -1, n_probs: candidates, ignore_eos: ignoreEnd },
+    ...{ stream: true, return_progress: true, return_tokens: true, timings_per_token: true },
+    response_fields: ['stop', 'stop_type', 'stopping_word', 'truncated'],
+  };
+}
