@@ -6,6 +6,7 @@
 //      [--against LLAMA_SERVER] [--rounds 5] [--threads 2]
 
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -17,6 +18,8 @@ import { number, runCommand } from './command.mjs';
 import { median } from './speed/report.mjs';
 
 const COUNTS = [1, 4, 8, 16];
+/** of batches in which the same tokens are repeated, to see by how much chance moves a logit */
+const SIZES = [2, 3, 4, 8, 16];
 
 function readOptions(args) {
   const text = (preset) => /** @type {const} */ ({ type: 'string', ...(preset ? { default: preset } : {}) });
@@ -37,7 +40,7 @@ function readOptions(args) {
   };
 }
 
-/** A server with llama-server's options, when it answers. @returns {Promise<{ask: Function, pid: number, stop: () => void}>} */
+/** A server with llama-server's options, when it answers. @returns {Promise<{ask: Function, pid: number, stop: () => Promise<void>}>} */
 async function start(program, { model, type, threads }, slots) {
   const port = await freePort();
   const ours = program.endsWith('.mjs');
@@ -51,10 +54,12 @@ async function start(program, { model, type, threads }, slots) {
     stdio: 'ignore',
     env: { ...process.env, CONCERTINA_SUITE_DATA: data },
   });
-  const stop = () => {
+  const ended = once(child, 'exit');
+  const stop = async () => {
     // llama-server may wait for its connections when it is asked to end
     child.kill(ours ? 'SIGTERM' : 'SIGKILL');
-    fs.rmSync(data, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    await ended;
+    fs.rmSync(data, { recursive: true, force: true });
   };
   process.once('exit', () => child.kill('SIGKILL'));
   const address = `http://127.0.0.1:${port}`;
@@ -114,11 +119,14 @@ async function check(server, { streams, seconds, tokens }) {
   const alone = [];
   for (const index of all) alone.push(stepsOf(await server.ask(bodyOf(index, tokens))));
   let bound = 0;
-  for (const size of [2, 4, 8].filter((one) => one <= streams)) {
-    const answers = await Promise.all(all.slice(0, size).map((index) => server.ask(bodyOf(index, tokens))));
-    answers.forEach((answer, index) => {
-      bound = Math.max(bound, noiseOf(alone[index], stepsOf(answer)));
-    });
+  for (const size of [...SIZES, ...SIZES].filter((one) => one <= streams)) {
+    for (let first = 0; first + size <= streams; first += size) {
+      const indices = all.slice(first, first + size);
+      const answers = await Promise.all(indices.map((index) => server.ask(bodyOf(index, tokens))));
+      answers.forEach((answer, at) => {
+        bound = Math.max(bound, noiseOf(alone[indices[at]], stepsOf(answer)));
+      });
+    }
   }
   const counts = { answers: 0, tokens: 0, same: 0, parted: 0, wrong: 0, crossed: 0 };
   const memory = [residentBytes(server.pid)];
@@ -199,8 +207,7 @@ async function main(args) {
     await compare([ours, theirs], options);
     process.exitCode = counts.wrong + counts.crossed > 0 ? 1 : 0;
   } finally {
-    ours.stop();
-    theirs?.stop();
+    await Promise.all([ours.stop(), theirs?.stop()]);
   }
 }
 
