@@ -3,6 +3,7 @@
 #include "machine/Capabilities.h"
 #include "machine/Kernels.h"
 #include "machine/Probe.h"
+#include "model/Fingerprint.h"
 #include "napi/handles.h"
 
 #include "llama.h"
@@ -58,6 +59,17 @@ Napi::Value exportProbeBandwidth(const Napi::CallbackInfo & info) {
     });
 }
 
+// checksum(path, bytes, cancellation): Promise<string>, see fileChecksum
+Napi::Value exportChecksum(const Napi::CallbackInfo & info) {
+    return guarded(info.Env(), [&] {
+        const CancelFlag cancel = Cancellation::flagOf(info[2]);
+        return runOnWorker(info.Env(), "checksum", cancel,
+            [cancel, path = readText(info[0], "path"), bytes = readInteger<uint64_t>(info[1], "bytes")] {
+                return checksumText(fileChecksum(path, bytes, *cancel));
+            });
+    });
+}
+
 // setLogListener(listener(level, text), 'info' | 'warn' | 'error')
 void exportSetLogListener(const Napi::CallbackInfo & info) {
     const std::string level = info[1].As<Napi::String>();
@@ -102,6 +114,9 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
     exports.Set("memories", Napi::Function::New<exportMemories>(env));
     exports.Set("estimate", Napi::Function::New<exportEstimate>(env));
     exports.Set("probeBandwidth", Napi::Function::New<exportProbeBandwidth>(env));
+    exports.Set("checksum", Napi::Function::New<exportChecksum>(env));
+    // lines of a session's label: the code that wrote its cells
+    exports.Set("cellsMadeBy", "llama.cpp " CONCERTINA_UPSTREAM_COMMIT "\ncells " CONCERTINA_CELLS "\n");
     exports.Set("loadModel", Napi::Function::New<ModelHandle::load>(env));
     exports.Set("setLogListener", Napi::Function::New<exportSetLogListener>(env));
     exports.Set("applyTemplate", Napi::Function::New<exportApplyTemplate>(env));

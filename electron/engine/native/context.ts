@@ -8,6 +8,7 @@ import type { DeviceUse } from '../../contract/fit';
 import { Answers } from './answer';
 import { cancellationOf, coded, codedAsync, DisposeGuard, withProgress } from './guards';
 import type { RawAddon, RawCancellation, RawContext, RawModel } from './raw';
+import { labelOf, loadSession, type SessionOwner, saveSession } from './sessionFile';
 import type {
   ApiResponse,
   ChatMessage,
@@ -23,6 +24,7 @@ import type {
 
 export class NativeContext implements Context {
   readonly effective: EffectiveContext;
+  readonly sessionLabel: string;
   readonly #addon: RawAddon;
   readonly #raw: RawContext;
   readonly #answers: Answers;
@@ -33,6 +35,7 @@ export class NativeContext implements Context {
     this.#addon = addon;
     this.#raw = raw;
     this.effective = raw.effective;
+    this.sessionLabel = labelOf(addon, raw, model.fingerprint);
     this.#answers = new Answers({ addon, model, context: raw, effective: this.effective });
     this.#forget = adopt(() => this.dispose());
   }
@@ -139,17 +142,16 @@ export class NativeContext implements Context {
     return coded(() => this.#raw.checkpoints());
   }
 
-  get sessionLabel(): string {
-    this.#guard.check();
-    return this.#raw.sessionLabel;
-  }
-
   saveSession(path: string, signal?: AbortSignal): Promise<number> {
-    return this.#job((cancellation) => this.#raw.saveSession(path, cancellation), { signal });
+    return this.#job((cancellation) => saveSession(this.#session, path, cancellation), { signal });
   }
 
   loadSession(path: string, signal?: AbortSignal): Promise<number> {
-    return this.#job((cancellation) => this.#raw.loadSession(path, cancellation), { signal });
+    return this.#job((cancellation) => loadSession(this.#session, path, cancellation), { signal });
+  }
+
+  get #session(): SessionOwner {
+    return { addon: this.#addon, raw: this.#raw, label: this.sessionLabel, nCtx: this.effective.nCtx };
   }
 
   clear(): void {

@@ -17,6 +17,11 @@ export interface RawCancellation {
   cancel(): void;
 }
 
+interface CellBytes {
+  state: number;
+  checkpoints: number;
+}
+
 type OnProgress = (fractions: number[]) => void;
 
 /** `result`: a line of the stream of POST /completion; `elapsedMs`: from the call to the choice of its token; `end`: a mark of the end */
@@ -30,16 +35,7 @@ export interface RawCompletionStep {
 export interface RawContext
   extends Pick<
     Context,
-    | 'effective'
-    | 'contextUsed'
-    | 'rewinds'
-    | 'checkpoints'
-    | 'sessionLabel'
-    | 'tokens'
-    | 'clear'
-    | 'memory'
-    | 'devices'
-    | 'dispose'
+    'effective' | 'contextUsed' | 'rewinds' | 'checkpoints' | 'tokens' | 'clear' | 'memory' | 'devices' | 'dispose'
   > {
   /** `params`: JSON of llama-server's POST /completion; `draft`: whether tokens are drafted from the first one on */
   complete(
@@ -67,8 +63,11 @@ export interface RawContext
     onProgress: OnProgress,
     cancellation: RawCancellation,
   ): Promise<Quality>;
-  saveSession(path: string, cancellation: RawCancellation): Promise<number>;
-  loadSession(path: string, cancellation: RawCancellation): Promise<number>;
+  /** hexadecimal, of the measurements that cells are centered with; 0: none */
+  readonly centringHash: string;
+  /** bytes of two parts, one behind the other; see native/addon/context/Session.h for both */
+  saveCells(path: string, cancellation: RawCancellation): Promise<CellBytes>;
+  restoreCells(path: string, parts: CellBytes, cancellation: RawCancellation): Promise<number>;
 }
 
 export interface RawModel
@@ -88,6 +87,10 @@ export interface RawModel
 
 export interface RawAddon extends Pick<Engine, 'capabilities' | 'selfTest' | 'memories' | 'inspect' | 'estimate'> {
   Cancellation: new () => RawCancellation;
+  /** "name value" lines of a session's label: llama.cpp and the code of the cache types */
+  readonly cellsMadeBy: string;
+  /** hexadecimal, 64 bits, of the first `bytes` of a file; 0: they cannot be read */
+  checksum(path: string, bytes: number, cancellation: RawCancellation): Promise<string>;
   probeBandwidth(bytes: number, onProgress: OnProgress, cancellation: RawCancellation): Promise<Bandwidth[]>;
   loadModel(path: string, gpuLayers: number, onProgress: OnProgress, cancellation: RawCancellation): Promise<RawModel>;
   setLogListener(

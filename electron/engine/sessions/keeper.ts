@@ -9,17 +9,10 @@ import { messageOf } from '../../contract/errors';
 import { SerialQueue } from '../../contract/lib/serialQueue';
 import { expectedBytes } from '../contextReuse';
 import type { Loaded } from '../modelHolder';
+import { differenceOf, parseLabel } from '../native/sessionFile';
 import type { Context } from '../native/types';
 import { commonPrefix, Rates, sparedBy } from './rates';
-import {
-  type DiskRoom,
-  differenceOf,
-  diskRoom,
-  evictionsFor,
-  parseLabel,
-  type SessionMeta,
-  SessionStore,
-} from './store';
+import { type DiskRoom, diskRoom, evictionsFor, type SessionMeta, SessionStore } from './store';
 
 /** A session that lacks less than this share of what the context holds is as good as new, and is not written again. */
 const slack = 0.05;

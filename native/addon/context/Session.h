@@ -1,6 +1,8 @@
-// KV cache and its tokens in a file: llama.cpp's own sequence file, and behind it what it belongs to and a checksum.
+// Cells of a context's sequence in a file, and its checkpoints behind them. What else a session file has, and whether one may be
+// restored, electron/engine/native/sessionFile.ts knows.
 #pragma once
 
+#include "fields.h"
 #include "context/Context.h"
 
 #include <cstdint>
@@ -8,17 +10,21 @@
 
 namespace concertina {
 
-// Everything that must agree for cells to mean the same, one "name value" a line; types, RoPE and the build among it.
-std::string sessionLabel(const Context & context);
+struct CellBytes {
+    uint64_t state = 0; // llama.cpp's own sequence file: tokens and cells
+    uint64_t checkpoints = 0;
+
+    CONCERTINA_FIELDS(state, checkpoints)
+};
 
 // Both end with `cancelled` soon after the context's job is cancelled; a restore that upstream has begun ends first, and
 // leaves the context empty.
 
-// bytes written; the file appears whole or not at all
-uint64_t saveSession(Context & context, const std::string & path);
+// Throws `busy` when a request of the API has taken the cells, and `storage-failed`, behind which a part of the file may be left.
+CellBytes saveCells(Context & context, const std::string & path);
 
-// Tokens restored. Throws `data-corrupt` for a damaged file or one of another model, cache type or build; the context is
-// then empty or, when the file was refused before it was read, as it was.
-uint64_t loadSession(Context & context, const std::string & path);
+// Tokens restored. Throws `data-corrupt` for cells that are not those of such a context, which is then empty, or checkpoints that
+// are damaged, which leave it as it was.
+uint64_t restoreCells(Context & context, const std::string & path, const CellBytes & written);
 
 } // namespace concertina

@@ -1,9 +1,12 @@
 #include "model/Fingerprint.h"
 
+#include "errors.h"
+
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <vector>
 
 namespace concertina {
@@ -33,11 +36,18 @@ uint64_t fileChecksum(const std::string & path, uint64_t bytes, const std::atomi
     Checksum sum;
     while (bytes > 0) {
         const auto step = static_cast<std::streamsize>(std::min<uint64_t>(bytes, block.size()));
-        if (cancel || !file.read(block.data(), step)) return 0;
+        if (cancel) throw CodedError("cancelled", "The checksum was stopped");
+        if (!file.read(block.data(), step)) return 0;
         sum.add(block.data(), static_cast<size_t>(step));
         bytes -= static_cast<uint64_t>(step);
     }
     return sum.value();
+}
+
+std::string checksumText(uint64_t checksum) {
+    std::ostringstream text;
+    text << std::hex << checksum;
+    return text.str();
 }
 
 uint64_t fingerprint(const std::string & path) {

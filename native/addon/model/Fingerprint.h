@@ -17,8 +17,11 @@ private:
     uint64_t state = 0x9E3779B97F4A7C15u;
 };
 
-// of the first `bytes` of a file; 0 when it cannot be read that far, or was canceled
+// of the first `bytes` of a file; 0 when it cannot be read that far. Throws `cancelled`.
 uint64_t fileChecksum(const std::string & path, uint64_t bytes, const std::atomic<bool> & cancel);
+
+// as JavaScript is given it: hexadecimal
+std::string checksumText(uint64_t checksum);
 
 // header, size and samples from all over the file
 uint64_t fingerprint(const std::string & path);

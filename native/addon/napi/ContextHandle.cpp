@@ -1,5 +1,6 @@
 #include "context/Session.h"
 #include "measure/Evaluate.h"
+#include "model/Fingerprint.h"
 #include "napi/handles.h"
 #include "server/Completion.h"
 
@@ -53,10 +54,10 @@ Napi::Function ContextHandle::define(Napi::Env env) {
             InstanceMethod<&ContextHandle::evaluateFile>("evaluateFile"),
             InstanceAccessor<&ContextHandle::rewinds>("rewinds"),
             InstanceMethod<&ContextHandle::checkpoints>("checkpoints"),
-            InstanceAccessor<&ContextHandle::sessionLabel>("sessionLabel"),
+            InstanceAccessor<&ContextHandle::centringHash>("centringHash"),
             InstanceMethod<&ContextHandle::tokens>("tokens"),
-            InstanceMethod<&ContextHandle::saveSession>("saveSession"),
-            InstanceMethod<&ContextHandle::loadSession>("loadSession"),
+            InstanceMethod<&ContextHandle::saveCells>("saveCells"),
+            InstanceMethod<&ContextHandle::restoreCells>("restoreCells"),
             InstanceMethod("dispose", &ContextHandle::dispose),
         });
 }
@@ -223,30 +224,33 @@ Napi::Value ContextHandle::checkpoints(const Napi::CallbackInfo & info) {
     return guarded(info.Env(), [&] { return Lease(open(), newFlag())->checkpoints; });
 }
 
-Napi::Value ContextHandle::sessionLabel(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&] { return concertina::sessionLabel(*open()); });
+Napi::Value ContextHandle::centringHash(const Napi::CallbackInfo & info) {
+    return guarded(info.Env(), [&] { return checksumText(open()->effective.centring.hash); });
 }
 
 Napi::Value ContextHandle::tokens(const Napi::CallbackInfo & info) {
     return guarded(info.Env(), [&] { return Lease(open(), newFlag())->tokens; }); // a job adds to them
 }
 
-Napi::Value ContextHandle::session(
-    const Napi::CallbackInfo & info, const char * call, uint64_t (*work)(Context &, const std::string &)) {
+Napi::Value ContextHandle::saveCells(const Napi::CallbackInfo & info) {
     return guarded(info.Env(), [&] {
-        const std::string path = readText(info[0], "path");
         const CancelFlag cancel = Cancellation::flagOf(info[1]);
         return runOnWorker(
-            info.Env(), call, cancel, [lease = Lease(open(), cancel), path, work] { return work(*lease, path); });
+            info.Env(), "saveCells", cancel, [lease = Lease(open(), cancel), path = readText(info[0], "path")] {
+                return concertina::saveCells(*lease, path);
+            });
     });
 }
 
-Napi::Value ContextHandle::saveSession(const Napi::CallbackInfo & info) {
-    return session(info, "saveSession", concertina::saveSession);
-}
-
-Napi::Value ContextHandle::loadSession(const Napi::CallbackInfo & info) {
-    return session(info, "loadSession", concertina::loadSession);
+Napi::Value ContextHandle::restoreCells(const Napi::CallbackInfo & info) {
+    return guarded(info.Env(), [&] {
+        const CancelFlag cancel = Cancellation::flagOf(info[2]);
+        return runOnWorker(info.Env(), "restoreCells", cancel,
+            [lease = Lease(open(), cancel), path = readText(info[0], "path"),
+                written = fromJs<CellBytes>(info[1], "bytes of the parts")] {
+                return concertina::restoreCells(*lease, path, written);
+            });
+    });
 }
 
 } // namespace concertina

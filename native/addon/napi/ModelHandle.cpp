@@ -1,7 +1,6 @@
 #include "context/Calibration.h"
+#include "model/Fingerprint.h"
 #include "napi/handles.h"
-
-#include <sstream>
 
 namespace concertina {
 namespace {
@@ -57,11 +56,7 @@ Napi::Value ModelHandle::info(const Napi::CallbackInfo & call) {
 }
 
 Napi::Value ModelHandle::fingerprint(const Napi::CallbackInfo & call) {
-    return guarded(call.Env(), [&] {
-        std::ostringstream text;
-        text << std::hex << open()->fingerprint;
-        return text.str();
-    });
+    return guarded(call.Env(), [&] { return checksumText(open()->fingerprint); });
 }
 
 Napi::Value ModelHandle::calibrate(const Napi::CallbackInfo & call) {

@@ -99,14 +99,14 @@ private:
     Napi::Value evaluateFile(const Napi::CallbackInfo & info);
     Napi::Value rewinds(const Napi::CallbackInfo & info);
     Napi::Value checkpoints(const Napi::CallbackInfo & info);
-    Napi::Value sessionLabel(const Napi::CallbackInfo & info);
+    // hexadecimal, of the measurements in use
+    Napi::Value centringHash(const Napi::CallbackInfo & info);
     Napi::Value tokens(const Napi::CallbackInfo & info);
-    Napi::Value saveSession(const Napi::CallbackInfo & info);
-    Napi::Value loadSession(const Napi::CallbackInfo & info);
+    // saveCells(path, cancellation): Promise<{state, checkpoints}>
+    Napi::Value saveCells(const Napi::CallbackInfo & info);
+    // restoreCells(path, {state, checkpoints}, cancellation): Promise<number>
+    Napi::Value restoreCells(const Napi::CallbackInfo & info);
 
-    // (path, cancellation): Promise<number>
-    Napi::Value session(
-        const Napi::CallbackInfo & info, const char * call, uint64_t (*work)(Context &, const std::string &));
     // a context that can be measured beside this one
     std::shared_ptr<Context> peer(const Napi::Value & value) const;
 };

@@ -151,6 +151,74 @@ describe('sessions', () => {
   });
 });
 
+/** native/addon/model/Fingerprint.cpp in other words: 8 bytes at a time, the last ones filled up with zeros */
+function checksumOf(data: Buffer): bigint {
+  const padded = Buffer.concat([data, Buffer.alloc(-data.length & 7)]);
+  let state = 0x9e3779b97f4a7c15n;
+  for (let at = 0; at < padded.length; at += 8) {
+    state = ((state ^ padded.readBigUInt64LE(at)) * 0xff51afd7ed558ccdn) & 0xffffffffffffffffn;
+    state ^= state >> 32n;
+  }
+  return state;
+}
+
+describe('the file of a session', () => {
+  async function written() {
+    const { model, context } = await tinyContext({ nCtx: 256, typeK: 'turbo4', typeV: 'turbo3' });
+    await answer(context, model.tokenize(filler(3)), greedy({ maxTokens: 2 }));
+    const file = path.join(temporaryFolder(), 'session.bin');
+    return { model, context, file, names: () => fs.readdirSync(path.dirname(file)) };
+  }
+
+  it('has the parts, the lengths and the checksum of every version that writes CNCTKV02', async () => {
+    const { context, file } = await written();
+    await context.saveSession(file);
+    const data = fs.readFileSync(file);
+    const footer = data.subarray(-40);
+    const [state, checkpoints, label] = [0, 8, 16].map((at) => Number(footer.readBigUInt64LE(at)));
+    expect(footer.toString('latin1', 32)).toBe('CNCTKV02');
+    expect([checkpoints, label]).toEqual([0, context.sessionLabel.length]);
+    expect(data.subarray(state, -40).toString()).toBe(context.sessionLabel);
+    expect(footer.readBigUInt64LE(24)).toBe(checksumOf(data.subarray(0, -40)));
+    expect([data.toString('latin1', 0, 4), data.readUInt32LE(8)]).toEqual(['qsgg', context.contextUsed]);
+  });
+
+  it('is refused when its bytes are those of no session, though its checksum is right', async () => {
+    const { model, context, file } = await written();
+    await context.saveSession(file);
+    const data = fs.readFileSync(file);
+    data.fill(0xff, 16, 4096);
+    data.writeBigUInt64LE(checksumOf(data.subarray(0, -40)), data.length - 16);
+    fs.writeFileSync(file, data);
+    const other = await model.createContext(contextOptions({ nCtx: 256, typeK: 'turbo4', typeV: 'turbo3' }));
+    expect(await refusal(other.loadSession(file))).toMatchObject({ code: 'data-corrupt' });
+    expect(other.contextUsed).toBe(0);
+    expect(other.tokens()).toEqual(new Int32Array());
+  });
+
+  it('stopped: a save leaves no file, a load leaves the context as it is', async () => {
+    const { model, context, file, names } = await written();
+    const stopped = AbortSignal.abort();
+    expect(await refusal(context.saveSession(file, stopped))).toMatchObject({ code: 'cancelled' });
+    expect(names()).toEqual([]);
+    await context.saveSession(file);
+    const used = context.contextUsed;
+    await answer(context, model.tokenize(filler(5)), greedy({ maxTokens: 2 }));
+    const more = context.tokens();
+    expect(more.length).toBeGreaterThan(used);
+    expect(await refusal(context.loadSession(file, stopped))).toMatchObject({ code: 'cancelled' });
+    expect(context.tokens()).toEqual(more);
+  });
+
+  it('saved twice at once is whole, and nothing else is left', async () => {
+    const { context, file, names } = await written();
+    const saves = await Promise.allSettled([context.saveSession(file), context.saveSession(file)]);
+    expect(saves.map(({ status }) => status)).toContain('fulfilled');
+    expect(names()).toEqual(['session.bin']);
+    expect(await context.loadSession(file)).toBe(context.contextUsed);
+  });
+});
+
 const asked: ChatMessage[] = [{ role: 'user', content: `${filler(14)}What strikes once an hour?` }];
 const places = 50;
 

@@ -1,10 +1,10 @@
 /** The small rules of saved sessions: prefixes, room, what is worth its time, files that tell when they were changed. */
 import { describe, expect, it } from 'vitest';
+import { differenceOf } from '@/electron/engine/native/sessionFile';
 import { commonPrefix, Rates, sparedBy } from '@/electron/engine/sessions/rates';
 import {
   decodeMeta,
   decodeTokens,
-  differenceOf,
   encodeMeta,
   encodeTokens,
   evictionsFor,
