@@ -7,7 +7,7 @@ import { ConcertinaError } from '../../contract/errors';
 import type { DeviceUse } from '../../contract/fit';
 import { Answers } from './answer';
 import { cancellationOf, coded, codedAsync, DisposeGuard, withProgress } from './guards';
-import type { RawAddon, RawCancellation, RawContext, RawModel } from './raw';
+import type { EvaluationOptions, RawAddon, RawCancellation, RawContext, RawEvaluation, RawModel } from './raw';
 import { labelOf, loadSession, type SessionOwner, saveSession } from './sessionFile';
 import type {
   ApiResponse,
@@ -91,20 +91,16 @@ export class NativeContext implements Context {
   }
 
   async evaluate(tokens: Int32Array, reference?: Context, signal?: AbortSignal): Promise<Quality> {
-    const other = reference ? native(reference) : null;
-    const raw = other ? other.#raw : null;
-    const start = (cancellation: RawCancellation) => this.#raw.evaluate(tokens, raw, cancellation);
-    return this.#job(start, { signal }, other ? [other] : []);
+    const judge = reference ? native(reference) : this;
+    const [own] = await judge.#evaluate(reference ? [this] : [], tokens, {}, { signal });
+    return qualityOf(own);
   }
 
   async compare(contexts: Context[], tokens: Int32Array, options: CompareOptions = {}): Promise<Comparison> {
-    const others = contexts.map(native);
-    const raws = others.map((other) => other.#raw);
-    return this.#job(
-      (cancellation, onProgress) => this.#raw.compare(raws, tokens, options.chunk ?? 0, onProgress, cancellation),
-      options,
-      others,
-    );
+    if (contexts.length === 0) throw new ConcertinaError('bad-request', 'There is no context to compare');
+    const found = await this.#evaluate(contexts.map(native), tokens, { chunk: options.chunk }, options);
+    const reference = qualityOf(found.pop());
+    return { reference, results: found.map(qualityOf), klds: found.map(({ klds }) => klds) };
   }
 
   recordEvaluation(tokens: Int32Array, path: string, options: FileEvaluation = {}): Promise<Quality> {
@@ -115,15 +111,27 @@ export class NativeContext implements Context {
     return this.#evaluateFile(tokens, { against: path }, options);
   }
 
-  #evaluateFile(
+  async #evaluateFile(
     tokens: Int32Array,
-    file: { record?: string; against?: string },
+    file: Pick<EvaluationOptions, 'record' | 'against'>,
     options: FileEvaluation,
   ): Promise<Quality> {
     const { chunk, score } = options;
+    const [own] = await this.#evaluate([], tokens, { chunk, score, ...file }, options);
+    return qualityOf(own);
+  }
+
+  #evaluate(
+    others: NativeContext[],
+    tokens: Int32Array,
+    asked: EvaluationOptions,
+    options: Progress,
+  ): Promise<RawEvaluation[]> {
+    const raws = others.map((other) => other.#raw);
     return this.#job(
-      (cancellation, onProgress) => this.#raw.evaluateFile(tokens, { chunk, score, ...file }, onProgress, cancellation),
+      (cancellation, onProgress) => this.#raw.evaluate(tokens, raws, asked, onProgress, cancellation),
       options,
+      others,
     );
   }
 
@@ -202,6 +210,12 @@ export class NativeContext implements Context {
 function native(context: Context): NativeContext {
   if (context instanceof NativeContext) return context;
   throw new ConcertinaError('bad-request', 'What is compared is not a context of this engine');
+}
+
+function qualityOf(evaluation?: RawEvaluation): Quality {
+  if (!evaluation) throw new ConcertinaError('internal', 'The addon returned fewer figures than contexts');
+  const { klds: _, ...quality } = evaluation;
+  return quality;
 }
 
 /** `start` as the job of every guard: whichever is disposed stops it and waits for it */

@@ -17,6 +17,17 @@ export interface RawCancellation {
   cancel(): void;
 }
 
+/** `klds`: of each scored token, in nats */
+export type RawEvaluation = Quality & { klds: Comparison['klds'][number] };
+
+/** chunk left out: as long as the contexts; files of log-probabilities that are written, or stand in for a reference */
+export interface EvaluationOptions {
+  chunk?: number | undefined;
+  score?: number | undefined;
+  record?: string;
+  against?: string;
+}
+
 interface CellBytes {
   state: number;
   checkpoints: number;
@@ -48,21 +59,14 @@ export interface RawContext
   /** during `complete`: how many tokens of the answer were written before; -1: not now */
   speculate(on: boolean): Promise<number>;
   respond(request: ApiRequest, onParts: (parts: ApiPart[]) => void, cancellation: RawCancellation): ApiResponse;
-  evaluate(tokens: Int32Array, reference: RawContext | null, cancellation: RawCancellation): Promise<Quality>;
-  /** this context is the reference; chunk 0: as long as the contexts */
-  compare(
+  /** of these contexts with this one as their reference, whose figures come last; without any, of this one */
+  evaluate(
+    tokens: Int32Array,
     contexts: RawContext[],
-    tokens: Int32Array,
-    chunk: number,
+    options: EvaluationOptions,
     onProgress: OnProgress,
     cancellation: RawCancellation,
-  ): Promise<Comparison>;
-  evaluateFile(
-    tokens: Int32Array,
-    options: { chunk?: number; score?: number; record?: string; against?: string },
-    onProgress: OnProgress,
-    cancellation: RawCancellation,
-  ): Promise<Quality>;
+  ): Promise<RawEvaluation[]>;
   /** hexadecimal, of the measurements that cells are centered with; 0: none */
   readonly centringHash: string;
   /** bytes of two parts, one behind the other; see native/addon/context/Session.h for both */

@@ -26,81 +26,68 @@ struct Header {
     uint64_t rows = 0;
 };
 
-std::streamsize rowBytes(int vocabulary) { return static_cast<std::streamsize>(sizeof(float)) * vocabulary; }
-
-[[noreturn]] void notWritten(const std::string & path) {
-    throw CodedError("storage-failed", path + " could not be written", "Check the free space of the disk.");
-}
-
 // Log-probabilities of all tokens at each scored place, on disk: a reference that does not fit into memory beside the
 // context that is judged by it. Rows of float32 behind a header, in the machine's own byte order: a file of one run.
 class LogProbWriter {
 public:
     // throws `storage-failed`, here and below
-    LogProbWriter(const std::string & path, int vocabulary);
-    void add(const std::vector<float> & row);
+    LogProbWriter(const std::string & path, int vocabulary)
+        : path(path), file(fs::u8path(path), std::ios::binary | std::ios::trunc) {
+        write(&header, sizeof header); // without its mark until all rows are there
+        header.vocabulary = static_cast<uint64_t>(vocabulary);
+    }
+
+    void add(const std::vector<float> & row) {
+        write(row.data(), row.size() * sizeof(float));
+        header.rows++;
+    }
+
     // everything is on its way to the disk; without it the file is not one
-    void finish();
+    void finish() {
+        std::memcpy(header.mark, magic, sizeof magic);
+        file.seekp(0);
+        write(&header, sizeof header);
+        file.close();
+        if (!file) notWritten();
+    }
 
 private:
+    void write(const void * data, size_t bytes) {
+        if (!file.write(static_cast<const char *>(data), static_cast<std::streamsize>(bytes))) notWritten();
+    }
+
+    [[noreturn]] void notWritten() const {
+        throw CodedError("storage-failed", path + " could not be written", "Check the free space of the disk.");
+    }
+
     std::string path;
     std::ofstream file;
-    uint64_t rows = 0;
-    int vocabulary;
+    Header header;
 };
 
 class LogProbReader {
 public:
     // throws `data-corrupt` for a file that is not whole, or of another number of rows or tokens
-    LogProbReader(const std::string & path, int vocabulary, size_t rows);
-    void next(std::vector<float> & row);
+    LogProbReader(const std::string & path, int vocabulary, size_t rows)
+        : path(path), file(fs::u8path(path), std::ios::binary) {
+        Header header;
+        file.read(reinterpret_cast<char *>(&header), sizeof header);
+        if (!file || std::memcmp(header.mark, magic, sizeof magic) != 0)
+            throw CodedError("data-corrupt", path + " holds no log-probabilities, or not all of them");
+        if (header.vocabulary != static_cast<uint64_t>(vocabulary) || header.rows != rows)
+            throw CodedError("data-corrupt", path + " holds the log-probabilities of another text or model");
+    }
+
+    // `row`: as many as the vocabulary has tokens
+    void next(std::vector<float> & row) {
+        if (!file.read(reinterpret_cast<char *>(row.data()), static_cast<std::streamsize>(row.size() * sizeof(float))))
+            throw CodedError("data-corrupt", path + " is cut short");
+    }
 
 private:
     std::string path;
     std::ifstream file;
-    int vocabulary;
 };
-
-LogProbWriter::LogProbWriter(const std::string & path, int vocabulary)
-    : path(path), file(fs::u8path(path), std::ios::binary | std::ios::trunc), vocabulary(vocabulary) {
-    const Header empty; // without its mark until all rows are there
-    if (!file.write(reinterpret_cast<const char *>(&empty), sizeof empty)) notWritten(path);
-}
-
-void LogProbWriter::add(const std::vector<float> & row) {
-    if (!file.write(reinterpret_cast<const char *>(row.data()), rowBytes(vocabulary))) notWritten(path);
-    rows++;
-}
-
-void LogProbWriter::finish() {
-    Header header;
-    std::memcpy(header.mark, magic, sizeof magic);
-    header.vocabulary = static_cast<uint64_t>(vocabulary);
-    header.rows = rows;
-    file.seekp(0);
-    file.write(reinterpret_cast<const char *>(&header), sizeof header);
-    file.close();
-    if (!file) notWritten(path);
-}
-
-LogProbReader::LogProbReader(const std::string & path, int vocabulary, size_t rows)
-    : path(path), file(fs::u8path(path), std::ios::binary), vocabulary(vocabulary) {
-    Header header;
-    file.read(reinterpret_cast<char *>(&header), sizeof header);
-    if (!file || std::memcmp(header.mark, magic, sizeof magic) != 0) {
-        throw CodedError("data-corrupt", path + " holds no log-probabilities, or not all of them");
-    }
-    if (header.vocabulary != static_cast<uint64_t>(vocabulary) || header.rows != rows) {
-        throw CodedError("data-corrupt", path + " holds the log-probabilities of another text or model");
-    }
-}
-
-void LogProbReader::next(std::vector<float> & row) {
-    row.resize(static_cast<size_t>(vocabulary));
-    if (!file.read(reinterpret_cast<char *>(row.data()), rowBytes(vocabulary))) {
-        throw CodedError("data-corrupt", path + " is cut short");
-    }
-}
 
 constexpr size_t minChunk = 8;
 // llama-perplexity leaves out tokens that the reference holds for less likely than this
@@ -266,7 +253,7 @@ private:
 
     // valid until the next call
     std::vector<Distribution> recorded(size_t known) {
-        rows.resize(known);
+        rows.assign(known, std::vector<float>(static_cast<size_t>(vocabulary)));
         std::vector<Distribution> found;
         for (std::vector<float> & row : rows) {
             against->next(row);
@@ -323,11 +310,7 @@ std::vector<Evaluation> evaluate(const EvaluateRequest & request) {
     const size_t length = chunkLength(request);
     if (length < minChunk)
         throw CodedError("bad-request", "There are too few tokens to evaluate", "Give a longer text.");
-    const int32_t vocabulary = llama_vocab_n_tokens(request.contexts[0]->model->vocab());
-    for (const llama_token token : request.tokens) {
-        if (token < 0 || token >= vocabulary)
-            throw CodedError("bad-request", "Token " + std::to_string(token) + " is not in the vocabulary");
-    }
+    request.contexts[0]->model->checkTokens(request.tokens);
     Run run(request, length);
     try {
         std::vector<Evaluation> results = run.all();
@@ -337,15 +320,6 @@ std::vector<Evaluation> evaluate(const EvaluateRequest & request) {
         run.clear();
         throw;
     }
-}
-
-Comparison compare(const EvaluateRequest & request) {
-    Comparison found;
-    found.results = evaluate(request);
-    found.reference = std::move(found.results.back());
-    found.results.pop_back();
-    for (Evaluation & result : found.results) found.klds.push_back(std::move(result.klds));
-    return found;
 }
 
 } // namespace concertina

@@ -20,15 +20,7 @@ struct Evaluation {
     std::optional<double> meanKldError; // standard error, tokens taken as independent (as llama-perplexity prints it)
     std::vector<float> klds; // nats, of each scored token, in the order of the text
 
-    CONCERTINA_FIELDS(tokens, perplexity, meanKld, meanKldError, kld999, sameTop)
-};
-
-struct Comparison {
-    Evaluation reference;
-    std::vector<Evaluation> results;
-    std::vector<std::vector<float>> klds; // of the results
-
-    CONCERTINA_FIELDS(reference, results, klds)
+    CONCERTINA_FIELDS(tokens, perplexity, meanKld, meanKldError, kld999, sameTop, klds)
 };
 
 struct EvaluateRequest {
@@ -48,7 +40,5 @@ struct EvaluateRequest {
 // In the order of the contexts; behind them the reference's own, where there is one. Chunk by chunk and batch by batch the
 // reference runs once for all contexts. All caches end empty.
 std::vector<Evaluation> evaluate(const EvaluateRequest & request);
-// of a request with a reference
-Comparison compare(const EvaluateRequest & request);
 
 } // namespace concertina

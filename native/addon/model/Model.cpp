@@ -68,12 +68,16 @@ std::vector<llama_token> Model::tokenize(const std::string & text, bool addSpeci
     return common_tokenize(vocab(), text, addSpecial, parseSpecial);
 }
 
-std::string Model::detokenize(const std::vector<llama_token> & tokens) const {
+void Model::checkTokens(const std::vector<llama_token> & tokens) const {
     const int32_t count = llama_vocab_n_tokens(vocab());
     for (const llama_token token : tokens) {
         if (token < 0 || token >= count)
             throw CodedError("bad-request", "Token " + std::to_string(token) + " is not in the vocabulary");
     }
+}
+
+std::string Model::detokenize(const std::vector<llama_token> & tokens) const {
+    checkTokens(tokens);
     return common_detokenize(vocab(), tokens, true);
 }
 

@@ -32,6 +32,8 @@ struct Model {
 
     const llama_vocab * vocab() const { return llama_model_get_vocab(handle); }
     std::vector<llama_token> tokenize(const std::string & text, bool addSpecial, bool parseSpecial) const;
+    // throws `bad-request` for a number that is no token
+    void checkTokens(const std::vector<llama_token> & tokens) const;
     std::string detokenize(const std::vector<llama_token> & tokens) const;
     // no token holds a line break and a letter, digit or '[' behind it: text that is cut there has as many tokens as whole
     bool splitsAtLines() const;

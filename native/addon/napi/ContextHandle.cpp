@@ -50,8 +50,6 @@ Napi::Function ContextHandle::define(Napi::Env env) {
             InstanceMethod<&ContextHandle::speculate>("speculate"),
             InstanceMethod<&ContextHandle::respond>("respond"),
             InstanceMethod<&ContextHandle::evaluate>("evaluate"),
-            InstanceMethod<&ContextHandle::compare>("compare"),
-            InstanceMethod<&ContextHandle::evaluateFile>("evaluateFile"),
             InstanceAccessor<&ContextHandle::rewinds>("rewinds"),
             InstanceMethod<&ContextHandle::checkpoints>("checkpoints"),
             InstanceAccessor<&ContextHandle::centringHash>("centringHash"),
@@ -155,63 +153,26 @@ std::shared_ptr<Context> ContextHandle::peer(const Napi::Value & value) const {
 
 Napi::Value ContextHandle::evaluate(const Napi::CallbackInfo & info) {
     return guarded(info.Env(), [&] {
-        open();
-        const CancelFlag cancel = Cancellation::flagOf(info[2]);
-        EvaluateRequest request;
+        const CancelFlag cancel = Cancellation::flagOf(info[4]);
+        auto request = fromJs<EvaluateRequest>(info[2], "evaluation options");
         request.tokens = fromJs<std::vector<llama_token>>(info[0], "tokens");
         std::vector<Lease> leases;
-        leases.emplace_back(held, cancel, true);
-        request.contexts = { &*leases[0] };
-        if (!info[1].IsNull()) {
-            leases.emplace_back(peer(info[1]), cancel, true);
-            request.reference = &*leases[1];
-        }
-        return runOnWorker(
-            info.Env(), "evaluate", cancel,
-            [leases = std::move(leases), request = std::move(request)] {
-                return concertina::evaluate(request).front();
-            },
-            {}, ToJs(), true);
-    });
-}
-
-Napi::Value ContextHandle::compare(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&] {
-        open();
-        const CancelFlag cancel = Cancellation::flagOf(info[4]);
-        EvaluateRequest request;
-        request.tokens = fromJs<std::vector<llama_token>>(info[1], "tokens");
-        request.chunk = readInteger<size_t>(info[2], "chunk");
-        std::vector<Lease> leases;
-        leases.emplace_back(held, cancel, true);
-        request.reference = &*leases[0];
-        const Napi::Array others = info[0].IsArray() ? info[0].As<Napi::Array>() : Napi::Array::New(info.Env());
+        leases.emplace_back(open(), cancel, true);
+        if (!info[1].IsArray()) wrongType("contexts", "an array");
+        const Napi::Array others = info[1].As<Napi::Array>();
         for (uint32_t i = 0; i < others.Length(); i++) {
             leases.emplace_back(peer(others.Get(i)), cancel, true);
             request.contexts.push_back(&*leases.back());
         }
-        if (request.contexts.empty()) throw CodedError("bad-request", "There is no context to compare");
+        if (request.contexts.empty())
+            request.contexts = { &*leases[0] };
+        else
+            request.reference = &*leases[0];
         auto progress = emitterFor<float>(info[3]);
         request.progress = [progress](float fraction) { progress->push(fraction); };
         return runOnWorker(
-            info.Env(), "compare", cancel,
-            [leases = std::move(leases), request = std::move(request)] { return concertina::compare(request); },
-            closing(progress), ToJs(), true);
-    });
-}
-
-Napi::Value ContextHandle::evaluateFile(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&] {
-        const CancelFlag cancel = Cancellation::flagOf(info[3]);
-        auto request = fromJs<EvaluateRequest>(info[1], "evaluation options");
-        request.tokens = fromJs<std::vector<llama_token>>(info[0], "tokens");
-        Lease lease(open(), cancel, true);
-        request.contexts = { &*lease };
-        auto progress = emitterFor<float>(info[2]);
-        request.progress = [progress](float fraction) { progress->push(fraction); };
-        return runOnWorker(
             info.Env(), "evaluate", cancel,
-            [lease = std::move(lease), request = std::move(request)] { return concertina::evaluate(request).front(); },
+            [leases = std::move(leases), request = std::move(request)] { return concertina::evaluate(request); },
             closing(progress), ToJs(), true);
     });
 }

@@ -91,12 +91,9 @@ private:
     Napi::Value speculate(const Napi::CallbackInfo & info);
     // respond(request, onParts(parts), cancellation): {done: Promise<void>, taken(bytes)}
     Napi::Value respond(const Napi::CallbackInfo & info);
-    // evaluate(tokens, reference | null, cancellation)
+    // evaluate(tokens, contexts, {chunk?, score?, record?, against?}, onProgress, cancellation): these contexts with this one as
+    // their reference, whose figures come last; none: this one alone
     Napi::Value evaluate(const Napi::CallbackInfo & info);
-    // compare(contexts, tokens, chunk, onProgress, cancellation): this context is the reference of all others
-    Napi::Value compare(const Napi::CallbackInfo & info);
-    // evaluateFile(tokens, {chunk, score, record?, against?}, onProgress, cancellation)
-    Napi::Value evaluateFile(const Napi::CallbackInfo & info);
     Napi::Value rewinds(const Napi::CallbackInfo & info);
     Napi::Value checkpoints(const Napi::CallbackInfo & info);
     // hexadecimal, of the measurements in use
