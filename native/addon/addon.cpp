@@ -13,61 +13,55 @@
 namespace concertina {
 namespace {
 
-Napi::Value exportCapabilities(const Napi::CallbackInfo & info) { return guarded(info.Env(), capabilities); }
+// What the body returns or throws, see guarded.
+template <auto body> Napi::Function function(Napi::Env env) {
+    return Napi::Function::New(
+        env, [](const Napi::CallbackInfo & info) { return guarded(info.Env(), [&] { return body(info); }); });
+}
+
+Capabilities exportCapabilities(const Napi::CallbackInfo &) { return capabilities(); }
+
+std::vector<DeviceMemory> exportMemories(const Napi::CallbackInfo &) { return deviceMemories(); }
 
 // selfTest(folder): see Kernels.h
-Napi::Value exportSelfTest(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&] {
-        return runOnWorker(
-            info.Env(), "selfTest", nullptr, [folder = readText(info[0], "folder")] { selfTest(folder); });
-    });
+Napi::Promise exportSelfTest(const Napi::CallbackInfo & info) {
+    return runOnWorker(info.Env(), "selfTest", nullptr, [folder = readText(info[0], "folder")] { selfTest(folder); });
 }
 
-Napi::Value exportInspect(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&] {
-        return runOnWorker(
-            info.Env(), "inspect", nullptr, [path = readText(info[0], "path")] { return inspect(path); });
-    });
+Napi::Promise exportInspect(const Napi::CallbackInfo & info) {
+    return runOnWorker(info.Env(), "inspect", nullptr, [path = readText(info[0], "path")] { return inspect(path); });
 }
 
-Napi::Value exportMemories(const Napi::CallbackInfo & info) { return guarded(info.Env(), deviceMemories); }
-
-Napi::Value exportEstimate(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&] {
-        const std::string path = readText(info[0], "path");
-        const int gpuLayers = readInteger<int>(info[1], "gpuLayers");
-        const auto options = fromJs<ContextOptions>(info[2], "context options");
-        auto estimator = Instance::of(info.Env()).estimator;
-        return runOnWorker(
-            info.Env(), "estimate", nullptr, [=] { return estimator->estimate(path, gpuLayers, options); });
-    });
+Napi::Promise exportEstimate(const Napi::CallbackInfo & info) {
+    return runOnWorker(info.Env(), "estimate", nullptr,
+        [estimator = Instance::of(info.Env()).estimator, path = readText(info[0], "path"),
+            gpuLayers = readInteger<int>(info[1], "gpuLayers"),
+            options = fromJs<ContextOptions>(info[2], "context options")] {
+            return estimator->estimate(path, gpuLayers, options);
+        });
 }
 
 // probeBandwidth(bytes, onProgress, cancellation): see Probe.h
-Napi::Value exportProbeBandwidth(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&] {
-        const auto bytes = readInteger<size_t>(info[0], "bytes");
-        const CancelFlag cancel = Cancellation::flagOf(info[2]);
-        auto progress = emitterFor<float>(info[1]);
-        return runOnWorker(
-            info.Env(), "probeBandwidth", cancel,
-            [=] {
-                return readBandwidths(
-                    capabilities().physicalCores, bytes, *cancel, [&](float fraction) { progress->push(fraction); });
-            },
-            closing(progress));
-    });
+Napi::Promise exportProbeBandwidth(const Napi::CallbackInfo & info) {
+    const auto bytes = readInteger<size_t>(info[0], "bytes");
+    const CancelFlag cancel = Cancellation::flagOf(info[2]);
+    auto progress = emitterFor<float>(info[1]);
+    return runOnWorker(
+        info.Env(), "probeBandwidth", cancel,
+        [=] {
+            return readBandwidths(
+                capabilities().physicalCores, bytes, *cancel, [&](float fraction) { progress->push(fraction); });
+        },
+        closing(progress));
 }
 
 // checksum(path, bytes, cancellation): Promise<string>, see fileChecksum
-Napi::Value exportChecksum(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&] {
-        const CancelFlag cancel = Cancellation::flagOf(info[2]);
-        return runOnWorker(info.Env(), "checksum", cancel,
-            [cancel, path = readText(info[0], "path"), bytes = readInteger<uint64_t>(info[1], "bytes")] {
-                return checksumText(fileChecksum(path, bytes, *cancel));
-            });
-    });
+Napi::Promise exportChecksum(const Napi::CallbackInfo & info) {
+    const CancelFlag cancel = Cancellation::flagOf(info[2]);
+    return runOnWorker(info.Env(), "checksum", cancel,
+        [cancel, path = readText(info[0], "path"), bytes = readInteger<uint64_t>(info[1], "bytes")] {
+            return checksumText(fileChecksum(path, bytes, *cancel));
+        });
 }
 
 // setLogListener(listener(level, text), 'info' | 'warn' | 'error')
@@ -108,16 +102,16 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
     instance->contextHandle = Napi::Persistent(ContextHandle::define(env));
     instance->cancellation = Napi::Persistent(Cancellation::define(env));
     exports.Set("Cancellation", instance->cancellation.Value());
-    exports.Set("capabilities", Napi::Function::New<exportCapabilities>(env));
-    exports.Set("selfTest", Napi::Function::New<exportSelfTest>(env));
-    exports.Set("inspect", Napi::Function::New<exportInspect>(env));
-    exports.Set("memories", Napi::Function::New<exportMemories>(env));
-    exports.Set("estimate", Napi::Function::New<exportEstimate>(env));
-    exports.Set("probeBandwidth", Napi::Function::New<exportProbeBandwidth>(env));
-    exports.Set("checksum", Napi::Function::New<exportChecksum>(env));
+    exports.Set("capabilities", function<exportCapabilities>(env));
+    exports.Set("selfTest", function<exportSelfTest>(env));
+    exports.Set("inspect", function<exportInspect>(env));
+    exports.Set("memories", function<exportMemories>(env));
+    exports.Set("estimate", function<exportEstimate>(env));
+    exports.Set("probeBandwidth", function<exportProbeBandwidth>(env));
+    exports.Set("checksum", function<exportChecksum>(env));
     // lines of a session's label: the code that wrote its cells
     exports.Set("cellsMadeBy", "llama.cpp " CONCERTINA_UPSTREAM_COMMIT "\ncells " CONCERTINA_CELLS "\n");
-    exports.Set("loadModel", Napi::Function::New<ModelHandle::load>(env));
+    exports.Set("loadModel", function<ModelHandle::load>(env));
     exports.Set("setLogListener", Napi::Function::New<exportSetLogListener>(env));
     exports.Set("applyTemplate", Napi::Function::New<exportApplyTemplate>(env));
     exports.Set("parseAnswer", Napi::Function::New<exportParseAnswer>(env));

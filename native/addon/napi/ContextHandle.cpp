@@ -36,26 +36,55 @@ private:
     size_t waiting = 0;
 };
 
+// saveCells(path, cancellation): Promise<{state, checkpoints}>
+Napi::Promise save(const std::shared_ptr<Context> & context, const Napi::CallbackInfo & info) {
+    const CancelFlag cancel = Cancellation::flagOf(info[1]);
+    return runOnWorker(info.Env(), "saveCells", cancel,
+        [lease = Lease(context, cancel), path = readText(info[0], "path")] { return saveCells(*lease, path); });
+}
+
+// restoreCells(path, {state, checkpoints}, cancellation): Promise<number>
+Napi::Promise restore(const std::shared_ptr<Context> & context, const Napi::CallbackInfo & info) {
+    const CancelFlag cancel = Cancellation::flagOf(info[2]);
+    return runOnWorker(info.Env(), "restoreCells", cancel,
+        [lease = Lease(context, cancel), path = readText(info[0], "path"),
+            written = fromJs<CellBytes>(info[1], "bytes of the parts")] {
+            return restoreCells(*lease, path, written);
+        });
+}
+
+// speculate(on): Promise<number>
+Napi::Promise speculate(const std::shared_ptr<Context> & held, const Napi::CallbackInfo & info) {
+    return runOnWorker(
+        info.Env(), "speculate", nullptr, [context = held, on = info[0].ToBoolean().Value()]() -> int64_t {
+            return context->busy ? context->scheduler->speculate(context->slot, on) : -1;
+        });
+}
+
 } // namespace
 
 Napi::Function ContextHandle::define(Napi::Env env) {
     return DefineClass(env, "ContextHandle",
         {
-            InstanceAccessor<&ContextHandle::effective>("effective"),
-            InstanceAccessor<&ContextHandle::contextUsed>("contextUsed"),
-            InstanceMethod<&ContextHandle::memory>("memory"),
-            InstanceMethod<&ContextHandle::devices>("devices"),
-            InstanceMethod<&ContextHandle::clear>("clear"),
+            getter("effective", [](const Shared & context, Info) { return context->effective; }),
+            getter("contextUsed", [](const Shared & context, Info) { return context->used(); }),
+            method("memory", [](const Shared & context, Info) { return context->bytes(); }),
+            method("devices", [](const Shared & context, Info) { return context->devices(); }),
+            method("clear", [](const Shared & context, Info) { Lease(context, newFlag())->clear(); }),
             InstanceMethod<&ContextHandle::complete>("complete"),
-            InstanceMethod<&ContextHandle::speculate>("speculate"),
+            // during `complete`; see Scheduler
+            method("speculate", speculate),
             InstanceMethod<&ContextHandle::respond>("respond"),
-            InstanceMethod<&ContextHandle::evaluate>("evaluate"),
-            InstanceAccessor<&ContextHandle::rewinds>("rewinds"),
-            InstanceMethod<&ContextHandle::checkpoints>("checkpoints"),
-            InstanceAccessor<&ContextHandle::centringHash>("centringHash"),
-            InstanceMethod<&ContextHandle::tokens>("tokens"),
-            InstanceMethod<&ContextHandle::saveCells>("saveCells"),
-            InstanceMethod<&ContextHandle::restoreCells>("restoreCells"),
+            method("evaluate", evaluate),
+            getter("rewinds", [](const Shared & context, Info) { return context->rewinds(); }),
+            method("checkpoints", [](const Shared & context, Info) { return Lease(context, newFlag())->checkpoints; }),
+            // hexadecimal, of the measurements in use
+            getter("centringHash",
+                [](const Shared & context, Info) { return checksumText(context->effective.centring.hash); }),
+            // a job adds to them
+            method("tokens", [](const Shared & context, Info) { return Lease(context, newFlag())->tokens; }),
+            method("saveCells", save),
+            method("restoreCells", restore),
             InstanceMethod("dispose", &ContextHandle::dispose),
         });
 }
@@ -66,26 +95,6 @@ Napi::Promise ContextHandle::create(Napi::Env env, std::shared_ptr<Model> model,
         [](Napi::Env env, Shared & context) -> Napi::Value {
             return Instance::of(env).contextHandle.New({ Napi::External<Shared>::New(env, &context) });
         });
-}
-
-Napi::Value ContextHandle::effective(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&] { return open()->effective; });
-}
-
-Napi::Value ContextHandle::contextUsed(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&] { return open()->used(); });
-}
-
-Napi::Value ContextHandle::memory(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&] { return open()->bytes(); });
-}
-
-Napi::Value ContextHandle::devices(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&] { return open()->devices(); });
-}
-
-Napi::Value ContextHandle::clear(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&] { Lease(open(), newFlag())->clear(); });
 }
 
 Napi::Value ContextHandle::complete(const Napi::CallbackInfo & info) {
@@ -102,15 +111,6 @@ Napi::Value ContextHandle::complete(const Napi::CallbackInfo & info) {
                     *lease, std::move(request), [&](CompletionStep step) { steps->push(std::move(step)); });
             },
             closing(steps));
-    });
-}
-
-Napi::Value ContextHandle::speculate(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&] {
-        return runOnWorker(
-            info.Env(), "speculate", nullptr, [context = open(), on = info[0].ToBoolean().Value()]() -> int64_t {
-                return context->busy ? context->scheduler->speculate(context->slot, on) : -1;
-            });
     });
 }
 
@@ -139,79 +139,40 @@ Napi::Value ContextHandle::respond(const Napi::CallbackInfo & info) {
     });
 }
 
-std::shared_ptr<Context> ContextHandle::peer(const Napi::Value & value) const {
+ContextHandle::Shared ContextHandle::peer(const Shared & context, const Napi::Value & value) {
     const Napi::Object object = value.IsObject() ? value.As<Napi::Object>() : Napi::Object();
     if (object.IsEmpty() || !object.InstanceOf(Instance::of(value.Env()).contextHandle.Value())) {
         throw CodedError("bad-request", "What is compared is no context");
     }
     const Shared other = Unwrap(object)->held;
-    if (!other || other == held || other->model->fingerprint != held->model->fingerprint) {
+    if (!other || other == context || other->model->fingerprint != context->model->fingerprint) {
         throw CodedError("bad-request", "What is compared must be another context of the same model");
     }
     return other;
 }
 
-Napi::Value ContextHandle::evaluate(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&] {
-        const CancelFlag cancel = Cancellation::flagOf(info[4]);
-        auto request = fromJs<EvaluateRequest>(info[2], "evaluation options");
-        request.tokens = fromJs<std::vector<llama_token>>(info[0], "tokens");
-        std::vector<Lease> leases;
-        leases.emplace_back(open(), cancel, true);
-        if (!info[1].IsArray()) wrongType("contexts", "an array");
-        const Napi::Array others = info[1].As<Napi::Array>();
-        for (uint32_t i = 0; i < others.Length(); i++) {
-            leases.emplace_back(peer(others.Get(i)), cancel, true);
-            request.contexts.push_back(&*leases.back());
-        }
-        if (request.contexts.empty())
-            request.contexts = { &*leases[0] };
-        else
-            request.reference = &*leases[0];
-        auto progress = emitterFor<float>(info[3]);
-        request.progress = [progress](float fraction) { progress->push(fraction); };
-        return runOnWorker(
-            info.Env(), "evaluate", cancel,
-            [leases = std::move(leases), request = std::move(request)] { return concertina::evaluate(request); },
-            closing(progress), ToJs(), true);
-    });
-}
-
-Napi::Value ContextHandle::rewinds(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&] { return open()->rewinds(); });
-}
-
-Napi::Value ContextHandle::checkpoints(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&] { return Lease(open(), newFlag())->checkpoints; });
-}
-
-Napi::Value ContextHandle::centringHash(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&] { return checksumText(open()->effective.centring.hash); });
-}
-
-Napi::Value ContextHandle::tokens(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&] { return Lease(open(), newFlag())->tokens; }); // a job adds to them
-}
-
-Napi::Value ContextHandle::saveCells(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&] {
-        const CancelFlag cancel = Cancellation::flagOf(info[1]);
-        return runOnWorker(
-            info.Env(), "saveCells", cancel, [lease = Lease(open(), cancel), path = readText(info[0], "path")] {
-                return concertina::saveCells(*lease, path);
-            });
-    });
-}
-
-Napi::Value ContextHandle::restoreCells(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&] {
-        const CancelFlag cancel = Cancellation::flagOf(info[2]);
-        return runOnWorker(info.Env(), "restoreCells", cancel,
-            [lease = Lease(open(), cancel), path = readText(info[0], "path"),
-                written = fromJs<CellBytes>(info[1], "bytes of the parts")] {
-                return concertina::restoreCells(*lease, path, written);
-            });
-    });
+Napi::Promise ContextHandle::evaluate(const Shared & context, const Napi::CallbackInfo & info) {
+    const CancelFlag cancel = Cancellation::flagOf(info[4]);
+    auto request = fromJs<EvaluateRequest>(info[2], "evaluation options");
+    request.tokens = fromJs<std::vector<llama_token>>(info[0], "tokens");
+    std::vector<Lease> leases;
+    leases.emplace_back(context, cancel, true);
+    if (!info[1].IsArray()) wrongType("contexts", "an array");
+    const Napi::Array others = info[1].As<Napi::Array>();
+    for (uint32_t i = 0; i < others.Length(); i++) {
+        leases.emplace_back(peer(context, others.Get(i)), cancel, true);
+        request.contexts.push_back(&*leases.back());
+    }
+    if (request.contexts.empty())
+        request.contexts = { &*leases[0] };
+    else
+        request.reference = &*leases[0];
+    auto progress = emitterFor<float>(info[3]);
+    request.progress = [progress](float fraction) { progress->push(fraction); };
+    return runOnWorker(
+        info.Env(), "evaluate", cancel,
+        [leases = std::move(leases), request = std::move(request)] { return concertina::evaluate(request); },
+        closing(progress), ToJs(), true);
 }
 
 } // namespace concertina

@@ -14,106 +14,82 @@ struct ChatTokens {
 
 } // namespace
 
+namespace {
+
+// calibrate(options, onProgress(fractions), cancellation): Promise<Uint8Array>
+Napi::Promise calibrateModel(const std::shared_ptr<Model> & model, const Napi::CallbackInfo & call) {
+    const auto options = fromJs<CalibrationOptions>(call[0], "calibration options");
+    const CancelFlag cancel = Cancellation::flagOf(call[2]);
+    auto progress = emitterFor<float>(call[1]);
+    return runOnWorker(
+        call.Env(), "calibrate", cancel,
+        [=] { return calibrate(model, options, *cancel, [&](float fraction) { progress->push(fraction); }); },
+        closing(progress), ToJs(), true);
+}
+
+// countTexts(texts): Promise<Int32Array>; marks of special tokens are read as such
+Napi::Promise countTexts(const std::shared_ptr<Model> & model, const Napi::CallbackInfo & call) {
+    return runOnWorker(
+        call.Env(), "countTexts", nullptr, [model, texts = fromJs<std::vector<std::string>>(call[0], "texts")] {
+            std::vector<int32_t> counts;
+            for (const std::string & text : texts)
+                counts.push_back(static_cast<int32_t>(model->tokenize(text, false, true).size()));
+            return counts;
+        });
+}
+
+ContextOptions optionsIn(const Napi::CallbackInfo & call) { return fromJs<ContextOptions>(call[0], "context options"); }
+
+} // namespace
+
 Napi::Function ModelHandle::define(Napi::Env env) {
+    const auto tokenize = [](const Shared & model, Info call) {
+        return model->tokenize(readText(call[0], "text"), call[1].ToBoolean(), call[2].ToBoolean());
+    };
+    const auto detokenize = [](const Shared & model, Info call) {
+        return model->detokenize(fromJs<std::vector<llama_token>>(call[0], "tokens"));
+    };
+    const auto attach = [](const Shared & model, Info call) {
+        attachCalibration(*model, fromJs<std::vector<uint8_t>>(call[0], "the calibration"));
+    };
+    const auto create = [](const Shared & model, Info call) {
+        return ContextHandle::create(call.Env(), model, optionsIn(call));
+    };
+    const auto splitsAtLines = [](const Shared & model, Info call) {
+        return runOnWorker(call.Env(), "splitsAtLines", nullptr, [model] { return model->splitsAtLines(); });
+    };
     return DefineClass(env, "ModelHandle",
         {
-            InstanceAccessor<&ModelHandle::info>("info"),
-            InstanceAccessor<&ModelHandle::fingerprint>("fingerprint"),
-            InstanceMethod<&ModelHandle::calibrate>("calibrate"),
-            InstanceMethod<&ModelHandle::wantsCalibration>("wantsCalibration"),
-            InstanceMethod<&ModelHandle::attachCalibration>("attachCalibration"),
-            InstanceMethod<&ModelHandle::createContext>("createContext"),
-            InstanceMethod<&ModelHandle::tokenize>("tokenize"),
-            InstanceMethod<&ModelHandle::detokenize>("detokenize"),
-            InstanceMethod<&ModelHandle::splitsAtLines>("splitsAtLines"),
-            InstanceMethod<&ModelHandle::countTexts>("countTexts"),
+            getter("info", [](const Shared & model, Info) { return model->info; }),
+            // hexadecimal: tells model files apart
+            getter("fingerprint", [](const Shared & model, Info) { return checksumText(model->fingerprint); }),
+            method("calibrate", calibrateModel),
+            method("wantsCalibration",
+                [](const Shared & model, Info call) { return wantsCalibration(*model, optionsIn(call)); }),
+            method("attachCalibration", attach),
+            method("createContext", create),
+            method("tokenize", tokenize),
+            method("detokenize", detokenize),
+            method("splitsAtLines", splitsAtLines),
+            method("countTexts", countTexts),
             InstanceMethod<&ModelHandle::renderChat>("renderChat"),
             InstanceMethod<&ModelHandle::chatTokens>("chatTokens"),
             InstanceMethod("dispose", &ModelHandle::dispose),
         });
 }
 
-Napi::Value ModelHandle::load(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&] {
-        const std::string path = readText(info[0], "path");
-        const int gpuLayers = readInteger<int>(info[1], "gpuLayers");
-        const CancelFlag cancel = Cancellation::flagOf(info[3]);
-        auto progress = emitterFor<float>(info[2]);
-        return runOnWorker(
-            info.Env(), "loadModel", cancel,
-            [=] {
-                return loadModel(path, gpuLayers, false, *cancel, [&](float fraction) { progress->push(fraction); });
-            },
-            closing(progress),
-            [](Napi::Env env, Shared & model) -> Napi::Value {
-                return Instance::of(env).modelHandle.New({ Napi::External<Shared>::New(env, &model) });
-            });
-    });
-}
-
-Napi::Value ModelHandle::info(const Napi::CallbackInfo & call) {
-    return guarded(call.Env(), [&] { return open()->info; });
-}
-
-Napi::Value ModelHandle::fingerprint(const Napi::CallbackInfo & call) {
-    return guarded(call.Env(), [&] { return checksumText(open()->fingerprint); });
-}
-
-Napi::Value ModelHandle::calibrate(const Napi::CallbackInfo & call) {
-    return guarded(call.Env(), [&] {
-        const auto options = fromJs<CalibrationOptions>(call[0], "calibration options");
-        const CancelFlag cancel = Cancellation::flagOf(call[2]);
-        auto progress = emitterFor<float>(call[1]);
-        return runOnWorker(
-            call.Env(), "calibrate", cancel,
-            [=, model = open()] {
-                return concertina::calibrate(
-                    model, options, *cancel, [&](float fraction) { progress->push(fraction); });
-            },
-            closing(progress), ToJs(), true);
-    });
-}
-
-Napi::Value ModelHandle::wantsCalibration(const Napi::CallbackInfo & call) {
-    return guarded(call.Env(),
-        [&] { return concertina::wantsCalibration(*open(), fromJs<ContextOptions>(call[0], "context options")); });
-}
-
-Napi::Value ModelHandle::attachCalibration(const Napi::CallbackInfo & call) {
-    return guarded(call.Env(),
-        [&] { concertina::attachCalibration(*open(), fromJs<std::vector<uint8_t>>(call[0], "the calibration")); });
-}
-
-Napi::Value ModelHandle::createContext(const Napi::CallbackInfo & call) {
-    return guarded(call.Env(),
-        [&] { return ContextHandle::create(call.Env(), open(), fromJs<ContextOptions>(call[0], "context options")); });
-}
-
-Napi::Value ModelHandle::tokenize(const Napi::CallbackInfo & call) {
-    return guarded(call.Env(),
-        [&] { return open()->tokenize(readText(call[0], "text"), call[1].ToBoolean(), call[2].ToBoolean()); });
-}
-
-Napi::Value ModelHandle::detokenize(const Napi::CallbackInfo & call) {
-    return guarded(call.Env(), [&] { return open()->detokenize(fromJs<std::vector<llama_token>>(call[0], "tokens")); });
-}
-
-Napi::Value ModelHandle::splitsAtLines(const Napi::CallbackInfo & call) {
-    return guarded(call.Env(), [&] {
-        return runOnWorker(call.Env(), "splitsAtLines", nullptr, [model = open()] { return model->splitsAtLines(); });
-    });
-}
-
-Napi::Value ModelHandle::countTexts(const Napi::CallbackInfo & call) {
-    return guarded(call.Env(), [&] {
-        return runOnWorker(call.Env(), "countTexts", nullptr,
-            [model = open(), texts = fromJs<std::vector<std::string>>(call[0], "texts")] {
-                std::vector<int32_t> counts;
-                for (const std::string & text : texts)
-                    counts.push_back(static_cast<int32_t>(model->tokenize(text, false, true).size()));
-                return counts;
-            });
-    });
+Napi::Promise ModelHandle::load(const Napi::CallbackInfo & info) {
+    const std::string path = readText(info[0], "path");
+    const int gpuLayers = readInteger<int>(info[1], "gpuLayers");
+    const CancelFlag cancel = Cancellation::flagOf(info[3]);
+    auto progress = emitterFor<float>(info[2]);
+    return runOnWorker(
+        info.Env(), "loadModel", cancel,
+        [=] { return loadModel(path, gpuLayers, false, *cancel, [&](float fraction) { progress->push(fraction); }); },
+        closing(progress),
+        [](Napi::Env env, Shared & model) -> Napi::Value {
+            return Instance::of(env).modelHandle.New({ Napi::External<Shared>::New(env, &model) });
+        });
 }
 
 Napi::Value ModelHandle::renderChat(const Napi::CallbackInfo & call) {

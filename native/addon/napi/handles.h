@@ -24,10 +24,20 @@ public:
     }
 
 protected:
+    using Info = const Napi::CallbackInfo &;
+
     // throws when disposed
     const Shared & open() const {
         if (!held) throw CodedError("bad-request", Self::closed);
         return held;
+    }
+
+    // Entries of the class. `body`: a function of what is held and the call; what it returns or throws, see guarded.
+    template <typename Body> static auto method(const char * name, Body body) {
+        return Self::InstanceMethod(name, &Handle::template run<Body>, napi_default, plain<Body>(body));
+    }
+    template <typename Body> static auto getter(const char * name, Body body) {
+        return Self::InstanceAccessor(name, &Handle::template run<Body>, nullptr, napi_default, plain<Body>(body));
     }
 
     // The binding stops the running job and waits for it first. A job that still runs keeps the object until it ends.
@@ -37,6 +47,16 @@ protected:
     }
 
     Shared held;
+
+private:
+    template <typename Body> using Plain = std::invoke_result_t<Body, const Shared &, Info> (*)(const Shared &, Info);
+
+    template <typename Body> static void * plain(Plain<Body> body) { return reinterpret_cast<void *>(body); }
+
+    template <typename Body> Napi::Value run(const Napi::CallbackInfo & info) {
+        const auto body = reinterpret_cast<Plain<Body>>(info.Data());
+        return guarded(info.Env(), [&] { return body(open(), info); });
+    }
 };
 
 class ModelHandle : public Handle<ModelHandle, Model> {
@@ -45,25 +65,11 @@ public:
 
     static Napi::Function define(Napi::Env env);
     // loadModel(path, gpuLayers, onProgress(fractions), cancellation): Promise<ModelHandle>
-    static Napi::Value load(const Napi::CallbackInfo & info);
+    static Napi::Promise load(const Napi::CallbackInfo & info);
 
     explicit ModelHandle(const Napi::CallbackInfo & info) : Handle(info, "loadModel") {}
 
 private:
-    Napi::Value info(const Napi::CallbackInfo & call);
-    // hexadecimal: tells model files apart
-    Napi::Value fingerprint(const Napi::CallbackInfo & call);
-    // calibrate(options, onProgress(fractions), cancellation): Promise<Uint8Array>
-    Napi::Value calibrate(const Napi::CallbackInfo & call);
-    Napi::Value wantsCalibration(const Napi::CallbackInfo & call);
-    Napi::Value attachCalibration(const Napi::CallbackInfo & call);
-    Napi::Value createContext(const Napi::CallbackInfo & call);
-    Napi::Value tokenize(const Napi::CallbackInfo & call);
-    Napi::Value detokenize(const Napi::CallbackInfo & call);
-    // splitsAtLines(): Promise<boolean>
-    Napi::Value splitsAtLines(const Napi::CallbackInfo & call);
-    // countTexts(texts): Promise<Int32Array>; marks of special tokens are read as such
-    Napi::Value countTexts(const Napi::CallbackInfo & call);
     // renderChat(body, cancellation): Promise<string>; see ChatFormat::apply
     Napi::Value renderChat(const Napi::CallbackInfo & call);
     // chatTokens(body, cancellation): the same without `prompt`, and its tokens
@@ -80,32 +86,16 @@ public:
     explicit ContextHandle(const Napi::CallbackInfo & info) : Handle(info, "createContext") {}
 
 private:
-    Napi::Value effective(const Napi::CallbackInfo & info);
-    Napi::Value contextUsed(const Napi::CallbackInfo & info);
-    Napi::Value devices(const Napi::CallbackInfo & info);
-    Napi::Value memory(const Napi::CallbackInfo & info);
-    Napi::Value clear(const Napi::CallbackInfo & info);
     // complete(tokens, params, draft, onSteps, cancellation): Promise<Completed>
     Napi::Value complete(const Napi::CallbackInfo & info);
-    // speculate(on): Promise<number>, during `complete`; see Scheduler
-    Napi::Value speculate(const Napi::CallbackInfo & info);
     // respond(request, onParts(parts), cancellation): {done: Promise<void>, taken(bytes)}
     Napi::Value respond(const Napi::CallbackInfo & info);
     // evaluate(tokens, contexts, {chunk?, score?, record?, against?}, onProgress, cancellation): these contexts with this one as
     // their reference, whose figures come last; none: this one alone
-    Napi::Value evaluate(const Napi::CallbackInfo & info);
-    Napi::Value rewinds(const Napi::CallbackInfo & info);
-    Napi::Value checkpoints(const Napi::CallbackInfo & info);
-    // hexadecimal, of the measurements in use
-    Napi::Value centringHash(const Napi::CallbackInfo & info);
-    Napi::Value tokens(const Napi::CallbackInfo & info);
-    // saveCells(path, cancellation): Promise<{state, checkpoints}>
-    Napi::Value saveCells(const Napi::CallbackInfo & info);
-    // restoreCells(path, {state, checkpoints}, cancellation): Promise<number>
-    Napi::Value restoreCells(const Napi::CallbackInfo & info);
+    static Napi::Promise evaluate(const Shared & context, const Napi::CallbackInfo & info);
 
     // a context that can be measured beside this one
-    std::shared_ptr<Context> peer(const Napi::Value & value) const;
+    static Shared peer(const Shared & context, const Napi::Value & value);
 };
 
 } // namespace concertina
