@@ -39,7 +39,17 @@ class NativeEngine implements Engine {
   }
 
   capabilities(): Capabilities {
-    return coded(() => this.#addon.capabilities());
+    const { cpu, chipFamily, ...found } = coded(() => this.#addon.capabilities());
+    const [gpu] = found.gpus;
+    return {
+      ...found,
+      backend: gpu?.backend ?? 'CPU',
+      device: gpu?.name ?? cpu,
+      chipFamily: chipFamily || null,
+      kernelVariant: chipFamily ? `metal-${chipFamily}` : `cpu-${found.simd}`,
+      // a control group may allow less
+      totalMemoryBytes: Math.min(os.totalmem(), process.constrainedMemory() || Infinity),
+    };
   }
 
   probeBandwidth(bytes: number, options: Progress): Promise<Bandwidth[]> {

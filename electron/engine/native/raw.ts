@@ -1,5 +1,6 @@
 /** The `.node` as it is (native/addon/addon.cpp). Only this folder sees it; everyone else uses `types.ts`. */
 import type { Quality } from '../../contract/compareFigures';
+import type { Capabilities } from '../../contract/engine';
 import type { ApiPart, ApiRequest } from '../../contract/engineContract';
 import type { Bandwidth } from '../../contract/machine';
 import type {
@@ -89,8 +90,13 @@ export interface RawModel
   tokenize(text: string, addSpecial: boolean, parseSpecial: boolean): Int32Array;
 }
 
-export interface RawAddon extends Pick<Engine, 'capabilities' | 'selfTest' | 'memories' | 'inspect' | 'estimate'> {
+/** the rest is made of them and of what Node knows */
+type Derived = 'backend' | 'device' | 'chipFamily' | 'kernelVariant' | 'totalMemoryBytes';
+
+export interface RawAddon extends Pick<Engine, 'selfTest' | 'memories' | 'inspect' | 'estimate'> {
   Cancellation: new () => RawCancellation;
+  /** `cpu`: its name; `chipFamily`: empty where there is none */
+  capabilities(): Omit<Capabilities, Derived> & { cpu: string; chipFamily: string };
   /** "name value" lines of a session's label: llama.cpp and the code of the cache types */
   readonly cellsMadeBy: string;
   /** hexadecimal, 64 bits, of the first `bytes` of a file; 0: they cannot be read */

@@ -2,12 +2,10 @@
 
 #include "context/effective.h"
 #include "context/internals.h"
-#include "machine/Kernels.h"
 
 #include "common.h"
 
 #include <algorithm>
-#include <fstream>
 
 #ifdef __APPLE__
 #include <mach/mach.h>
@@ -15,14 +13,6 @@
 
 namespace concertina {
 namespace {
-
-ggml_backend_dev_t bestDevice() {
-    for (size_t i = 0; i < ggml_backend_dev_count(); i++) {
-        ggml_backend_dev_t device = ggml_backend_dev_get(i);
-        if (isGpu(device)) return device;
-    }
-    return ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
-}
 
 std::vector<Gpu> gpus() {
     std::vector<Gpu> found;
@@ -69,24 +59,15 @@ DeviceMemory ramOfMachine() {
 } // namespace
 
 Capabilities capabilities() {
-    ggml_backend_dev_t device = bestDevice();
-    Capabilities found;
-    found.backend = backendName(device);
-    found.device = ggml_backend_dev_description(device);
-    if (const std::string family = chipFamily(); !family.empty()) found.chipFamily = family;
-    const SimdLevels simd = simdLevels();
-    found.simd = simd.inEffect;
-    found.simdBest = simd.best;
-    found.simdAsked = simd.asked;
-    found.simdWeights = simd.weights;
+    Capabilities found{ simdLevels() };
+    found.cpu = ggml_backend_dev_description(ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU));
+    found.chipFamily = chipFamily();
     found.gpuBackends = gpuBackends();
     found.gpus = gpus();
-    found.kernelVariant = found.chipFamily ? "metal-" + *found.chipFamily : "cpu-" + found.simd;
     found.warnings = kernelWarnings();
     found.cacheTypes = cacheTypeNames();
-    found.upstream = std::string(CONCERTINA_UPSTREAM_TAG) + " " + CONCERTINA_UPSTREAM_COMMIT;
+    found.upstream = CONCERTINA_UPSTREAM_TAG " " CONCERTINA_UPSTREAM_COMMIT;
     found.physicalCores = common_cpu_get_num_math();
-    found.totalMemoryBytes = totalMemory();
     return found;
 }
 
@@ -118,13 +99,6 @@ std::vector<DeviceMemory> deviceMemories() {
         found.push_back({ nameOf(device), kindOf(device), free, total });
     }
     return found;
-}
-
-uint64_t totalMemory() {
-    std::ifstream file("/sys/fs/cgroup/memory.max");
-    uint64_t limit = 0;
-    const uint64_t total = ramOfMachine().total;
-    return file >> limit && limit > 0 ? std::min(limit, total) : total;
 }
 
 } // namespace concertina

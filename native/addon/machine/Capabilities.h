@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fields.h"
+#include "machine/Kernels.h"
 
 #include "ggml-backend.h"
 
@@ -19,21 +20,18 @@ struct Gpu {
     CONCERTINA_FIELDS(backend, name, memoryBytes)
 };
 
-struct Capabilities {
-    std::string backend, device;
-    std::optional<std::string> chipFamily;
-    std::string simd, kernelVariant;
-    std::string simdBest, simdAsked, simdWeights; // see Kernels.h
+struct Capabilities : SimdLevels {
+    std::string cpu; // as ggml describes it
+    std::string chipFamily; // of the GPU, see Kernels.h
     std::vector<std::string> gpuBackends; // of this build; one without a device did not start, or there is no such GPU
     std::vector<Gpu> gpus;
     std::vector<std::string> cacheTypes;
     std::vector<std::string> warnings; // of the self-test
     std::string upstream;
     int physicalCores = 0;
-    uint64_t totalMemoryBytes = 0;
 
-    CONCERTINA_FIELDS(backend, device, chipFamily, simd, simdBest, simdAsked, simdWeights, gpuBackends, gpus,
-        kernelVariant, cacheTypes, warnings, upstream, physicalCores, totalMemoryBytes)
+    CONCERTINA_FIELDS(cpu, chipFamily, simd, simdBest, simdAsked, simdWeights, gpuBackends, gpus, cacheTypes, warnings,
+        upstream, physicalCores)
 };
 
 Capabilities capabilities();
@@ -49,9 +47,6 @@ struct DeviceMemory {
 
 // RAM first, then those of the GPUs
 std::vector<DeviceMemory> deviceMemories();
-
-// RAM, or less where a control group allows less
-uint64_t totalMemory();
 
 // of `deviceMemories`: where a buffer of this type lies
 std::string kindOf(ggml_backend_dev_t device);

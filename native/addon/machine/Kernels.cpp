@@ -16,10 +16,10 @@ namespace {
 
 KernelUse cpuKernel() {
     const SimdLevels levels = simdLevels();
-    const std::string why = !levels.asked.empty()            ? "CONCERTINA_SIMD=" + levels.asked
-                            : levels.inEffect == levels.best ? "the best of this processor"
+    const std::string why = !levels.simdAsked.empty()        ? "CONCERTINA_SIMD=" + levels.simdAsked
+                            : levels.simd == levels.simdBest ? "the best of this processor"
                                                              : "the best of this build";
-    return { "CPU", 0, "cpu-" + levels.inEffect, why };
+    return { "CPU", 0, "cpu-" + levels.simd, why };
 }
 
 #ifdef CONCERTINA_METAL

@@ -34,10 +34,10 @@ std::string chipFamily();
 
 // 'avx512', 'avx2', 'neon' or 'scalar'
 struct SimdLevels {
-    std::string inEffect; // of the turbo kernels
-    std::string best; // that the processor has instructions for, whatever this build was compiled for
-    std::string asked; // CONCERTINA_SIMD, which caps the level in effect; empty: not set
-    std::string weights; // that llama.cpp's own kernels were compiled for: they have no choice at run time
+    std::string simd; // in effect: of the turbo kernels
+    std::string simdBest; // that the processor has instructions for, whatever this build was compiled for
+    std::string simdAsked; // CONCERTINA_SIMD, which caps the level in effect; empty: not set
+    std::string simdWeights; // that llama.cpp's own kernels were compiled for: they have no choice at run time
 };
 
 SimdLevels simdLevels();
