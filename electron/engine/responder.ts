@@ -8,6 +8,7 @@ import { ConcertinaError } from '../contract/errors';
 import { breakMarks, type Marks, marksOf } from './escapeSpecialTokens';
 import type { Loaded } from './modelHolder';
 import type { ApiResponse } from './native/types';
+import { asRefusal, requireSafe } from './requestChecks';
 
 type Asked = ApiRequest & { requestId: string };
 type OnPart = (part: ApiPart & { requestId: string }) => void;
@@ -51,10 +52,11 @@ export class Responder {
     const fields = textFields[request.handler];
     const asked = fields === anthropic ? asHandlersRead(request.body) : request.body;
     const body = fields ? withoutMarks(asked, fields, await marksOf(model)) : asked;
+    if (request.handler !== 'post_lora_adapters' && body !== '') requireSafe(parseObject(body));
     if (signal.aborted) throw ended();
     const send = (parts: ApiPart[]) => {
       if (signal.aborted) return;
-      for (const part of parts) this.onPart({ requestId, ...part });
+      for (const part of parts) this.onPart({ requestId, ...asRefusal(part) });
     };
     one.response = context.respond({ ...request, body }, send, signal);
     await one.response.done;
@@ -152,13 +154,13 @@ export function asHandlersRead(body: string): string {
   return Object.keys(more).length === 0 ? body : JSON.stringify({ ...asked, ...more });
 }
 
-function parseObject(body: string): object {
+function parseObject(body: string): Record<string, unknown> {
   let value: unknown = null;
   try {
     value = JSON.parse(body);
   } catch {
     // said below
   }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   throw new ConcertinaError('bad-request', 'The body of the request is not a JSON object.');
 }

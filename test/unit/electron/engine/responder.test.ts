@@ -220,3 +220,63 @@ test('a schema and the wish for no thinking reach the handlers of the Messages A
     asked,
   ]);
 });
+
+const deep = '('.repeat(101);
+const chain = Array.from({ length: 2001 }, (_, at) => `r${at} ::= r${at + 1}`).join('\n');
+const huge = { type: 'object', properties: { a: { type: 'integer', minimum: -(2 ** 63) } } };
+const swapped = { anyOf: [{ type: 'string', minLength: 5, maxLength: 1 }] };
+
+test.each([
+  ['groups too deep for the reader of grammars', { grammar: `root ::= ${deep}"a"` }],
+  ['too many rules', { grammar: chain }],
+  ['a grammar that is too long', { grammar: 'x'.repeat(1_000_001) }],
+  ['less at most than at least', { grammar: 'root ::= "a"{2,1}' }],
+  ['too many repetitions', { grammar: `root ::= ${'"a"? '.repeat(201)}` }],
+  ['the same in the pattern of a schema', { json_schema: { type: 'string', pattern: '^a{2,1}$' } }],
+  ['a schema of nothing', { response_format: { type: 'json_schema', json_schema: { schema: swapped } } }],
+  ['a number that overflows', { tools: [{ type: 'function', function: { name: 'a', parameters: huge } }] }],
+  ['an expression as a trigger', { grammar_triggers: [{ type: 2, value: '(' }] }],
+  ['a trigger of no kind', { grammar_triggers: [{ type: 9, value: 'a' }] }],
+  ['more memory than there is', { dry_penalty_last_n: 2 ** 31 - 1 }],
+  ['a number that is none for the samplers', { temperature: 1e308 }],
+  ['what the server sets', { chat_parser: '{}' }],
+])('%s never reaches a handler', async (_what, body) => {
+  const respond = vi.fn(() => []);
+  const { handlers } = await setUp({ respond });
+  const field = Object.keys(body)[0];
+  await expect(handlers.respond(request('a', { body: JSON.stringify(body) }))).rejects.toMatchObject({
+    ...{ code: 'bad-request', message: expect.stringContaining(` ${field} `) },
+  });
+  expect(respond).not.toHaveBeenCalled();
+});
+
+test('what only looks like that does', async () => {
+  const respond = vi.fn(() => []);
+  const { handlers } = await setUp({ respond });
+  const bodies = [
+    {
+      grammar: `root ::= "${deep}{2,1}" [(((] # ${deep}\nb ::= "\\"(" | ("a"{1,2} "b"{3,})`,
+      grammar_triggers: [{ type: 1 }],
+    },
+    { json_schema: { enum: [{ minLength: 5, maxLength: 1 }], minItems: 1, maxItems: 1, properties: { minimum: {} } } },
+    { repeat_last_n: -1, dry_penalty_last_n: 64, chat_parser: null },
+  ];
+  for (const body of bodies) await handlers.respond(request('a', { body: JSON.stringify(body) }));
+  expect(respond).toHaveBeenCalledTimes(bodies.length);
+});
+
+test.each([
+  ['[json.exception.type_error.302] type must be string', 400],
+  ["'messages' is required", 400],
+  ['Cannot use both json_schema and grammar', 400],
+  ['vector::_M_range_check: __n (which is 9) >= this->size() (which is 8)', 400],
+  ['Context size has been exceeded.', 500],
+  ['image input is not supported - hint: if this is unexpected, you may need to provide the mmproj', 500],
+])('a failure that says "%s" has the status %i', async (message, status) => {
+  const data = JSON.stringify({ error: { code: 500, message, type: 'server_error' } });
+  const respond = () => [{ status: 500, contentType: 'application/json', data }];
+  const { handlers, parts } = await setUp({ respond });
+  await handlers.respond(request('a'));
+  expect(parts[0]).toMatchObject({ status });
+  expect(JSON.parse(parts[0]?.data ?? '').error.code).toBe(status);
+});
