@@ -49,6 +49,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   const { service, key, cors, hosts, log, after = afterTimer } = options;
   const limits = { ...usualLimits, ...options.limits };
   let running = 0;
+  /** ends each request whose body is still on its way, the one that has come for the longest first */
+  const coming: Coming = new Set();
 
   async function answer(request: IncomingMessage, response: ServerResponse, port: number): Promise<void> {
     const { method = '', url = '' } = request;
@@ -70,7 +72,10 @@ export function createGateway(options: GatewayOptions): Gateway {
       if (!service.isReady()) throw notLoaded();
       return sendJson(response, 200, JSON.stringify({ status: 'ok' }));
     }
-    if (running >= limits.requests) {
+    // whoever sends slowly keeps nobody out
+    const [slowest] = running >= limits.requests ? coming : [];
+    if (slowest) slowest();
+    else if (running >= limits.requests) {
       const message = `${limits.requests} requests run already. Ask again when one of them has ended.`;
       throw new ApiError(429, 'rate_limit_error', message, 429, { 'Retry-After': '1' });
     }
@@ -88,7 +93,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     if (route.handler === 'models') {
       return sendJson(response, 200, JSON.stringify(await service.models(gone.signal)));
     }
-    const body = route.method === 'POST' ? await readBody(request, limits.bodyBytes) : '';
+    const body = route.method === 'POST' ? await readBody(request, limits.bodyBytes, coming) : '';
     const needed = route.method === 'POST' && !(body === '' && mayBeBodiless(route));
     const model = needed ? modelNamedIn(body) : null;
     const sender = new Sender(response, route, () => after(limits.stallMs, () => response.destroy()));
@@ -145,12 +150,23 @@ const json = { 'Content-Type': 'application/json; charset=utf-8', 'X-Content-Typ
 
 // The body of a request: read within limits, and checked before anything is done with it.
 
-/** Also where the client does not say how long it is. Rejects with an `ApiError`, and when the client goes. */
-async function readBody(request: IncomingMessage, maxBytes: number): Promise<string> {
+type Coming = Set<() => void>;
+
+/**
+ * Also where the client does not say how long it is. Rejects with an `ApiError`, when the client goes, and when another one wants
+ * its place.
+ */
+async function readBody(request: IncomingMessage, maxBytes: number, coming: Coming): Promise<string> {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
   const chunks: Buffer[] = [];
   let bytes = 0;
+  let giveWay = (): void => undefined;
   await new Promise<void>((resolve, reject) => {
+    giveWay = () => {
+      coming.delete(giveWay);
+      reject(tooSlow());
+    };
+    coming.add(giveWay);
     request.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes <= maxBytes) chunks.push(chunk);
@@ -159,7 +175,7 @@ async function readBody(request: IncomingMessage, maxBytes: number): Promise<str
     request.on('end', resolve);
     request.on('error', reject);
     request.on('close', () => reject(new ApiError(400, 'invalid_request_error', 'The request ended early.')));
-  });
+  }).finally(() => coming.delete(giveWay));
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
   } catch {
@@ -171,6 +187,11 @@ function tooLarge(maxBytes: number): ApiError {
   const message = `The body of the request is larger than ${Math.round(maxBytes / 2 ** 20)} MiB.`;
   // the rest of it is not waited for
   return new ApiError(413, 'request_too_large', message, 413, { Connection: 'close' });
+}
+
+function tooSlow(): ApiError {
+  const message = 'The body of the request came too slowly, and others wait. Send it again.';
+  return new ApiError(408, 'invalid_request_error', message, 408, { Connection: 'close' });
 }
 
 /** of arrays and objects in one another: readers that call themselves for each level have an end */

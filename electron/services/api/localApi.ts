@@ -3,7 +3,7 @@
  * `concertina serve`. Follows the settings, and tells windows whether it listens and who asks. Where the API is served by the
  * command line, it tells what that was started with.
  */
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerOptions } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ApiStatus } from '../../contract/api';
 import { ConcertinaError, type ErrorPayload, toErrorPayload } from '../../contract/errors';
@@ -15,7 +15,7 @@ import type { Logger } from '../lib/logger';
 import type { SettingsService } from '../settings/settingsStore';
 import { keptKey, newKey } from './access';
 import { type After, type ApiService, afterTimer } from './apiService';
-import { createGateway, type Gateway, slowClients } from './gateway';
+import { createGateway, type Gateway, type GatewayOptions, slowClients } from './gateway';
 
 const host = '127.0.0.1';
 /** between two reports of bytes */
@@ -32,6 +32,9 @@ interface LocalApiParts {
   keyFile: string;
   log: Logger;
   after?: After;
+  /** of connections and of requests, in place of the usual ones */
+  connections?: ServerOptions;
+  limits?: GatewayOptions['limits'];
 }
 
 export class LocalApi {
@@ -126,7 +129,7 @@ export class LocalApi {
     this.gateway = this.createGateway(wanted);
     if (this.server && portOf(this.server) === wanted.port) return;
     await this.stop();
-    const server = createServer(slowClients, (request, response) => {
+    const server = createServer({ ...slowClients, ...this.parts.connections }, (request, response) => {
       if (this.gateway?.handle(request, response, wanted.port)) return;
       response.writeHead(404, { 'Content-Type': 'text/plain' }).end('The API is under /v1.');
     });
@@ -135,8 +138,8 @@ export class LocalApi {
   }
 
   private createGateway({ origins }: LocalApiSettings): Gateway {
-    const { service, keyFile, log } = this.parts;
-    return createGateway({ service, key: keptKey(keyFile), cors: origins, hosts: [host], log });
+    const { service, keyFile, log, limits } = this.parts;
+    return createGateway({ service, key: keptKey(keyFile), cors: origins, hosts: [host], log, limits });
   }
 
   /** Requests that run end with their connections. */
