@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Capabilities } from '../../contract/engine';
-import { ConcertinaError, messageOf } from '../../contract/errors';
+import { ConcertinaError, messageOf, shownText } from '../../contract/errors';
 import type { DeviceMemory } from '../../contract/fit';
 import type { Bandwidth } from '../../contract/machine';
 import type { ModelInfo } from '../../contract/models';
@@ -13,7 +13,7 @@ import { modelSamplingSchema } from '../../contract/settings';
 import { chatBody } from './chatRequest';
 import { NativeContext } from './context';
 import { coded, codedAsync, DisposeGuard, withProgress } from './guards';
-import type { RawAddon, RawModel } from './raw';
+import type { RawAddon, RawModel, RawModelInfo } from './raw';
 import type {
   CalibrateOptions,
   ChatMessage,
@@ -65,7 +65,7 @@ class NativeEngine implements Engine {
   }
 
   inspect(path: string): Promise<ModelInfo> {
-    return codedAsync(async () => checked(await this.#addon.inspect(path)));
+    return codedAsync(async () => checked(await this.#addon.inspect(path), path));
   }
 
   estimate(path: string, gpuLayers: number, options: ContextOptions): Promise<MemoryPlan> {
@@ -76,17 +76,25 @@ class NativeEngine implements Engine {
     const raw = await withProgress(this.#addon, options, (onProgress, cancellation) =>
       codedAsync(() => this.#addon.loadModel(path, options.gpuLayers, onProgress, cancellation)),
     );
-    return new NativeModel(this.#addon, raw);
+    return new NativeModel(this.#addon, raw, path);
   }
 
   onLog(listener: (level: 'warn' | 'error', text: string) => void): void {
-    this.#addon.setLogListener((level, text) => listener(level === 'error' ? 'error' : 'warn', text), 'warn');
+    const shown = (level: string, text: string) =>
+      listener(level === 'error' ? 'error' : 'warn', shownText(text, 2000));
+    this.#addon.setLogListener(shown, 'warn');
   }
 }
 
-/** A file may recommend any number. */
-function checked(info: ModelInfo): ModelInfo {
-  return { ...info, sampling: modelSamplingSchema.parse(info.sampling) };
+/** A file may recommend any number and say anything. */
+function checked(info: RawModelInfo, file: string): ModelInfo {
+  return {
+    ...info,
+    name: shownText(info.name) || shownText(path.parse(file).name),
+    architecture: shownText(info.architecture),
+    license: shownText(info.license) || null,
+    sampling: modelSamplingSchema.parse(info.sampling),
+  };
 }
 
 // A loaded model.
@@ -97,10 +105,10 @@ class NativeModel implements Model {
   readonly #raw: RawModel;
   readonly #guard = new DisposeGuard('model');
 
-  constructor(addon: RawAddon, raw: RawModel) {
+  constructor(addon: RawAddon, raw: RawModel, file: string) {
     this.#addon = addon;
     this.#raw = raw;
-    this.info = checked(raw.info);
+    this.info = checked(raw.info, file);
   }
 
   get fingerprint(): string {

@@ -1,6 +1,6 @@
 /** Life of a native object: no use after dispose, dispose once, running work and children end first. */
 
-import { ConcertinaError, errorCodeSchema } from '../../contract/errors';
+import { ConcertinaError, errorCodeSchema, shownMessage } from '../../contract/errors';
 import type { RawAddon, RawCancellation } from './raw';
 import type { Progress } from './types';
 
@@ -98,14 +98,17 @@ export async function withProgress<T>(
   }
 }
 
-// Errors of the addon carry `code` and `hint` as plain properties; here they become the one error class of the app.
+// Errors of the addon carry `code` and `hint` as plain properties, and may quote foreign files as they are; here they become the
+// one error class of the app, with a message that can be shown.
 
 export function toCodedError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof ConcertinaError) return error;
   const { code, hint } = error as Error & { code?: unknown; hint?: unknown };
   const known = errorCodeSchema.safeParse(code);
   if (!known.success) return error;
-  return new ConcertinaError(known.data, error.message, typeof hint === 'string' ? hint : '', { cause: error });
+  return new ConcertinaError(known.data, shownMessage(error.message), typeof hint === 'string' ? hint : '', {
+    cause: error,
+  });
 }
 
 export function coded<T>(call: () => T): T {

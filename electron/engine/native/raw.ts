@@ -3,6 +3,7 @@ import type { Quality } from '../../contract/compareFigures';
 import type { Capabilities } from '../../contract/engine';
 import type { ApiPart, ApiRequest } from '../../contract/engineContract';
 import type { Bandwidth } from '../../contract/machine';
+import type { ModelInfo } from '../../contract/models';
 import type {
   ApiResponse,
   CalibrateOptions,
@@ -76,10 +77,8 @@ export interface RawContext
 }
 
 export interface RawModel
-  extends Pick<
-    Model,
-    'info' | 'fingerprint' | 'wantsCalibration' | 'detokenize' | 'splitsAtLines' | 'countTexts' | 'dispose'
-  > {
+  extends Pick<Model, 'fingerprint' | 'wantsCalibration' | 'detokenize' | 'splitsAtLines' | 'countTexts' | 'dispose'> {
+  readonly info: RawModelInfo;
   calibrate(options: CalibrateOptions, onProgress: OnProgress, cancellation: RawCancellation): Promise<Uint8Array>;
   attachCalibration(bytes: Uint8Array): void;
   createContext(options: ContextOptions): Promise<RawContext>;
@@ -93,8 +92,12 @@ export interface RawModel
 /** the rest is made of them and of what Node knows */
 type Derived = 'backend' | 'device' | 'chipFamily' | 'kernelVariant' | 'totalMemoryBytes';
 
-export interface RawAddon extends Pick<Engine, 'selfTest' | 'memories' | 'inspect' | 'estimate'> {
+/** Texts as they are in the file, empty where they are not. */
+export type RawModelInfo = Omit<ModelInfo, 'license'> & { license: string };
+
+export interface RawAddon extends Pick<Engine, 'selfTest' | 'memories' | 'estimate'> {
   Cancellation: new () => RawCancellation;
+  inspect(path: string): Promise<RawModelInfo>;
   /** `cpu`: its name; `chipFamily`: empty where there is none */
   capabilities(): Omit<Capabilities, Derived> & { cpu: string; chipFamily: string };
   /** "name value" lines of a session's label: llama.cpp and the code of the cache types */

@@ -229,8 +229,7 @@ private:
     void heads() const {
         const std::string scaling = text(header, arch + ".rope.scaling.type");
         static const std::set<std::string> scalings = { "", "none", "linear", "yarn", "longrope" };
-        require(
-            scalings.count(scaling) > 0, "its header names an unknown position scaling (" + shownText(scaling) + ")");
+        require(scalings.count(scaling) > 0, "its header names an unknown position scaling (" + quoted(scaling) + ")");
         // test/engine/models/headers.test.ts compares this list with llama.cpp's sources
         static const std::set<std::string> wholeHeads = {
             "granite",
@@ -281,7 +280,7 @@ private:
         for (size_t token = 0; token < count; token++) {
             const std::string_view name = gguf_get_arr_str(header, id, token);
             require(name.empty() || known.insert(name).second,
-                "its vocabulary has a token twice (" + shownText(std::string(name)) + ")");
+                "its vocabulary has a token twice (" + quoted(std::string(name)) + ")");
         }
     }
 
@@ -312,15 +311,13 @@ void readShape(const gguf_context * header, ModelInfo & info) {
 ModelInfo inspect(const std::string & path) {
     const Header header = open(path);
     ModelInfo info;
-    info.architecture = shownText(text(header.get(), "general.architecture"));
+    info.architecture = text(header.get(), "general.architecture");
     if (info.architecture.empty()) {
         throw CodedError(
             "model-invalid", path + " names no architecture: it is not a language model", "Choose another .gguf file.");
     }
-    info.name = shownText(text(header.get(), "general.name"));
-    if (info.name.empty()) info.name = shownText(fs::u8path(path).stem().u8string());
-    if (const std::string license = shownText(text(header.get(), "general.license")); !license.empty())
-        info.license = license;
+    info.name = text(header.get(), "general.name");
+    info.license = text(header.get(), "general.license");
     info.hasChatTemplate = find(header.get(), "tokenizer.chat_template") >= 0;
     const uint64_t unknown = LLAMA_FTYPE_GUESSED;
     info.quantization = llama_ftype_name(static_cast<llama_ftype>(number(header.get(), "general.file_type", unknown)));

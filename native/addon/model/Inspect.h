@@ -1,4 +1,5 @@
-// What the header of a GGUF file says. Weights are not read; that the file is long enough for them is checked.
+// What the header of a GGUF file says, its texts as they are there. Weights are not read; that the file is long enough for them is
+// checked.
 #pragma once
 
 #include "fields.h"
@@ -31,7 +32,7 @@ struct ModelInfo {
     int vocabSize = 0;
     bool hasChatTemplate = false;
     bool hasKBias = false;
-    std::optional<std::string> license;
+    std::string license;
     ModelSampling sampling;
 
     CONCERTINA_FIELDS(name, architecture, fileBytes, parameters, quantization, layers, headCount, headCountKv, headDimK,

@@ -12,7 +12,7 @@
 namespace concertina {
 namespace {
 
-constexpr size_t longestLine = 2000; // a line may quote from a file as much as it holds
+constexpr size_t longestLine = 8000; // a line may quote from a file as much as it holds
 constexpr auto closeLimit = std::chrono::seconds(10);
 
 const char * levelName(ggml_log_level level) {
@@ -66,8 +66,7 @@ void Instance::listen(Napi::Env env, const Napi::Function & listener, int minimu
     logId = LogSink::shared().add([this, minimum](ggml_log_level level, const std::string & text) {
         if (level < minimum) return;
         log.NonBlockingCall([level, text](Napi::Env env, Napi::Function call) {
-            call.Call(
-                { Napi::String::New(env, levelName(level)), Napi::String::New(env, shownText(text, longestLine)) });
+            call.Call({ Napi::String::New(env, levelName(level)), Napi::String::New(env, quoted(text, longestLine)) });
         });
     });
 }

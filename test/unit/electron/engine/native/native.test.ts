@@ -92,6 +92,9 @@ it('toCodedError keeps code, message and hint of the addon, and leaves everythin
   const error = toCodedError(native);
   expect(error).toBeInstanceOf(ConcertinaError);
   expect(error).toMatchObject({ ...parts, message: 'the file is short', cause: native });
+  // what it quotes of a foreign file steers no terminal; its own line breaks stay
+  const quoting = Object.assign(new Error('\u001b[31mred\u202e\n  ^ here\ufffd'), parts);
+  expect(toCodedError(quoting)).toMatchObject({ ...parts, message: '[31mred\n  ^ here' });
   const plain = Object.assign(new Error('x'), { code: 'ENOENT' });
   expect(toCodedError(plain)).toBe(plain);
   expect(toCodedError('text')).toBe('text');

@@ -2,7 +2,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readHeaderFacts, shownText } from '@/electron/services/hub/ggufHeader';
+import { shownText } from '@/electron/contract/errors';
+import { readHeaderFacts } from '@/electron/services/hub/ggufHeader';
 import { writeGguf } from '@/test/engine/gguf';
 import { shownCases } from '@/test/fixtures/shownText';
 import { temporaryFolder } from '@/test/fixtures/temporary';
