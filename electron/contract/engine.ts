@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { answerStatsSchema, draftsSchema, stopReasonSchema } from './chats';
 import { errorPayloadSchema } from './errors';
+import { partMemorySchema } from './lib/memory';
 import { idSchema, nothing, operation } from './limits';
 import { modelInfoSchema } from './models';
 import type { EventMap, OperationMap } from './rpc';
@@ -80,17 +81,6 @@ const kernelUseSchema = z.object({
   why: z.string(),
 });
 export type KernelUse = z.infer<typeof kernelUseSchema>;
-
-/** Bytes by part. KV figures are the allocation of the engine, to the byte. */
-export const partMemorySchema = z.object({
-  weights: z.number(),
-  kvK: z.number(),
-  kvV: z.number(),
-  /** what the same cache would take at f16 */
-  kvF16: z.number(),
-  compute: z.number(),
-});
-export type PartMemory = z.infer<typeof partMemorySchema>;
 
 /** Of a loaded model and its context, and what only the process knows. */
 export const memorySchema = partMemorySchema.extend({

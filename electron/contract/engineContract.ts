@@ -57,6 +57,9 @@ const apiSettingsSchema = z.object({
 });
 export type ApiSettings = z.infer<typeof apiSettingsSchema>;
 
+/** What the handlers of llama-server are to have; null: they are not wanted, and the context has one slot. */
+const apiField = { api: apiSettingsSchema.nullish() };
+
 const loadRequestSchema = z.object({
   path: z.string(),
   context: contextSettingsSchema,
@@ -65,8 +68,7 @@ const loadRequestSchema = z.object({
   scratch: z.string().optional(),
   /** leaves the load check out */
   force: z.boolean().optional(),
-  /** what the handlers of llama-server are to have; null: they are not wanted, and the context has one slot */
-  api: apiSettingsSchema.nullish(),
+  ...apiField,
 });
 export type LoadRequest = z.infer<typeof loadRequestSchema>;
 
@@ -300,12 +302,13 @@ const fitRequestSchema = file.extend({
   longest: z.number().int().optional(),
   sides: z.boolean().optional(),
   asker: idSchema.optional(),
+  ...apiField,
 });
 export type FitRequest = z.infer<typeof fitRequestSchema>;
 
 export const inspectorOperations = {
   inspect: operation(file, modelInfoSchema),
-  estimate: operation(file.extend({ context: contextSettingsSchema }), memoryEstimateSchema),
+  estimate: operation(file.extend({ context: contextSettingsSchema, ...apiField }), memoryEstimateSchema),
   fit: operation(fitRequestSchema.extend({ machine }), contextFitSchema),
   planComparison: operation(
     file.extend({

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import type { ContextFit } from './fit';
+import { allocatedBytes } from './lib/memory';
 import { limits, nothing, operation } from './limits';
 import type { EventMap, OperationMap } from './rpc';
 import { cacheTypeSchema } from './settings';
@@ -132,7 +133,7 @@ function contextOf(longest: number, type: string, spare: number, fit: ContextFit
 function longestLeaving(spare: number, { estimate, budgets, marks, trained }: ContextFit, type: string): number {
   const mark = marks.find(({ typeK, typeV }) => typeK === type && typeV === type);
   if (!mark || mark.nCtx === 0) return 0;
-  const asked = estimate.weights + estimate.compute + estimate.kvK + estimate.kvV;
+  const asked = allocatedBytes(estimate);
   const room = Math.min(...budgets.map(({ available, needed }) => available - needed)) + asked - spare;
   const base = estimate.weights + estimate.compute;
   const perToken = (mark.bytes - base) / mark.nCtx;

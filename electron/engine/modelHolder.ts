@@ -5,11 +5,10 @@ import type { LoadRequest, LoadResult } from '../contract/engineContract';
 import { ConcertinaError } from '../contract/errors';
 import { keepsCache } from '../contract/fit';
 import { SerialQueue } from '../contract/lib/serialQueue';
-import type { ContextSettings } from '../contract/settings';
 import { type CalibrationOutcome, ensureCalibrated } from './calibration';
 import { CarryOver } from './contextReuse';
 import { filePages, withProcessMemory } from './memory';
-import type { Context, Engine, Model } from './native/types';
+import type { Context, CoreOptions, Engine, Model } from './native/types';
 
 /** fraction: of the step, 0..1 */
 export type ReportLoad = (step: LoadStep, fraction: number) => void;
@@ -19,11 +18,16 @@ export interface Loaded {
   context: Context;
 }
 
+type CheckedLoad = LoadRequest & { core: CoreOptions };
+
 export interface LoadSteps {
   /** ends what still uses the context */
   beforeFree(): Promise<void>;
-  /** throws `out-of-memory` when a load would not fit; runs while the former model is still loaded */
-  checkMemory(path: string, context: ContextSettings): Promise<void>;
+  /**
+   * throws `out-of-memory` when a load would not fit and is not forced; runs while the former model is still loaded.
+   * Returns what the context has for the API.
+   */
+  checkMemory(request: Pick<LoadRequest, 'path' | 'context' | 'api' | 'force'>): Promise<CoreOptions>;
   /** the cache of this context is about to go; never throws. `onSaving`: it is written down first */
   beforeLoss(loaded: Loaded, onSaving: () => void): Promise<void>;
 }
@@ -88,7 +92,7 @@ export class ModelHolder {
     await Promise.race([this.queue.idle(), aborted(signal)]);
     throwIfCanceled(signal);
     if (this.weightsKey !== weightsKey(path, context.gpuLayers)) {
-      await this.steps.checkMemory(path, context);
+      await this.steps.checkMemory({ path, context });
       await this.release(report);
     }
     const model = await this.weights(path, context.gpuLayers, (fraction) => report('weights', fraction), signal);
@@ -123,9 +127,9 @@ export class ModelHolder {
     return this.queue.run(async () => {
       try {
         await this.steps.beforeFree();
-        if (!request.force) await this.steps.checkMemory(request.path, request.context);
+        const core = await this.steps.checkMemory(request);
         throwIfCanceled(controller.signal);
-        return await this.loadOrDispose(request, report, controller.signal);
+        return await this.loadOrDispose({ ...request, core }, report, controller.signal);
       } finally {
         if (this.loading === controller) this.loading = null;
       }
@@ -149,7 +153,7 @@ export class ModelHolder {
     });
   }
 
-  private async loadOrDispose(request: LoadRequest, report: ReportLoad, signal: AbortSignal): Promise<LoadResult> {
+  private async loadOrDispose(request: CheckedLoad, report: ReportLoad, signal: AbortSignal): Promise<LoadResult> {
     try {
       return await this.loadNow(request, report, signal);
     } catch (error) {
@@ -159,7 +163,7 @@ export class ModelHolder {
     }
   }
 
-  private async loadNow(request: LoadRequest, report: ReportLoad, signal: AbortSignal): Promise<LoadResult> {
+  private async loadNow(request: CheckedLoad, report: ReportLoad, signal: AbortSignal): Promise<LoadResult> {
     const carry = request.scratch ? new CarryOver(request.scratch) : null;
     try {
       if (carry) await this.saveCache(carry, request, report);
@@ -182,7 +186,7 @@ export class ModelHolder {
   }
 
   private async makeContext(
-    request: LoadRequest,
+    request: CheckedLoad,
     carry: CarryOver | null,
     report: ReportLoad,
     signal: AbortSignal,
@@ -195,9 +199,7 @@ export class ModelHolder {
     // Cells that are kept were centered with the measurements that are attached now.
     if (!carry?.saved) this.measured = await this.calibrate(model, request, report, signal);
     throwIfCanceled(signal);
-    const { api } = request;
-    const forApi = api ? { slots: api.slots, api: true, core: api.options } : {};
-    const context = await model.createContext({ ...options, ...forApi });
+    const context = await model.createContext({ ...options, ...request.core });
     this.context = context;
     this.request = request;
     const notes = [...context.effective.notes, ...this.measured.notes];

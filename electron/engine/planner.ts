@@ -7,8 +7,8 @@
 import { statSync } from 'node:fs';
 import type { ComparePlan } from '../contract/compare';
 import type { MemoryEstimate } from '../contract/engine';
-import type { FitRequest } from '../contract/engineContract';
-import { ConcertinaError, messageOf, sizeText } from '../contract/errors';
+import type { ApiSettings, FitRequest, LoadRequest } from '../contract/engineContract';
+import { ConcertinaError, messageOf } from '../contract/errors';
 import {
   allocationOf,
   type Budget,
@@ -17,17 +17,27 @@ import {
   type FitMark,
   type MachineMemory,
 } from '../contract/fit';
+import { allocatedBytes } from '../contract/lib/memory';
 import { SerialQueue } from '../contract/lib/serialQueue';
 import { limits } from '../contract/limits';
 import { type CacheType, type ContextSettings, cacheTypes } from '../contract/settings';
+import { allFit, budgetsOf, promptCacheIn, refusal, roomIn } from './budgets';
 import { freeMemory } from './memory';
-import type { Engine, MemoryPlan } from './native/types';
+import type { CoreOptions, Engine, MemoryPlan } from './native/types';
 
 const markTypes: CacheType[] = ['f16', 'q8_0', 'turbo4', 'turbo3'];
 /** longest context offered where the model does not say what it was trained for */
 const untrainedLongest = 131_072;
 /** dry runs that are kept: some models, types and lengths */
 const maxPlans = 512;
+
+/** What a context is made for. */
+type Wanted = ContextSettings & Pick<LoadRequest, 'api'>;
+
+/** What a context has of the API. `promptCache`: bytes, unless one of the options sets it */
+function coreOptions(api: ApiSettings | null | undefined, promptCache: number): CoreOptions {
+  return api ? { slots: api.slots, api: true, promptCache, core: api.options } : {};
+}
 
 export class MemoryPlanner {
   /** dry runs by model file and settings; the oldest go first */
@@ -50,15 +60,25 @@ export class MemoryPlanner {
     return { memories, ram: this.ram(memories), held: this.held() };
   }
 
-  async estimate(path: string, context: ContextSettings): Promise<MemoryEstimate> {
+  async estimate(path: string, context: Wanted): Promise<MemoryEstimate> {
     return this.plan(path, context);
   }
 
-  /** Throws `out-of-memory`, with the figures, when these settings do not fit. */
-  async check(path: string, context: ContextSettings): Promise<void> {
-    const { devices } = await this.plan(path, context);
-    const budgets = budgetsOf(devices, this.machine());
-    if (!allFit(budgets)) throw refusal(devices, budgets);
+  /**
+   * Throws `out-of-memory`, with the figures, when these settings do not fit, unless forced to.
+   * @returns what the context has for the API
+   */
+  async check({
+    path,
+    context,
+    api,
+    force,
+  }: Pick<LoadRequest, 'path' | 'context' | 'api' | 'force'>): Promise<CoreOptions> {
+    if (force && !api) return {};
+    const plan = await this.plan(path, { ...context, api });
+    const budgets = budgetsOf(plan.devices, this.machine());
+    if (!force && !allFit(budgets)) throw refusal(plan.devices, budgets);
+    return coreOptions(api, promptCacheIn(budgets, plan, api));
   }
 
   async fit(question: FitRequest, machine?: MachineMemory): Promise<ContextFit> {
@@ -131,13 +151,15 @@ export class MemoryPlanner {
   }
 
   private async answer(
-    { path, context, longest, sides }: FitRequest,
+    { path, context: asked, api, longest, sides }: FitRequest,
     given: MachineMemory | undefined,
     throwIfOld: () => void,
   ): Promise<ContextFit> {
-    const estimate = await this.plan(path, context);
+    const context: Wanted = { ...asked, api };
+    const plan = await this.plan(path, context);
     const machine = given ?? this.machine();
-    const budgets = budgetsOf(estimate.devices, machine);
+    const budgets = budgetsOf(plan.devices, machine);
+    const estimate = { ...plan, promptCache: promptCacheIn(budgets, plan, api) };
     const room = (plan: MemoryPlan) => roomIn(budgetsOf(plan.devices, machine));
     const end = longest ?? (estimate.trained || untrainedLongest);
     const marks: FitMark[] = [];
@@ -156,7 +178,7 @@ export class MemoryPlanner {
 
   private async sides(
     path: string,
-    context: ContextSettings,
+    context: Wanted,
     throwIfOld: () => void,
   ): Promise<NonNullable<ContextFit['sides']>> {
     const sides: NonNullable<ContextFit['sides']> = { K: {}, V: {} };
@@ -176,7 +198,7 @@ export class MemoryPlanner {
   /** null: the model cannot have these types at all */
   private async mark(
     path: string,
-    context: ContextSettings,
+    context: Wanted,
     longest: number,
     room: (plan: MemoryPlan) => number,
     throwIfOld: () => void,
@@ -192,7 +214,7 @@ export class MemoryPlanner {
       // the engine makes no context that is longer than this
       const nCtx = await longestThatFits(roomFor, Math.min(longest, last.nCtx), this.knownLengths(path, context));
       const plan = nCtx > 0 ? await planOf(nCtx) : last;
-      const bytes = nCtx > 0 ? plan.weights + plan.kvK + plan.kvV + plan.compute : 0;
+      const bytes = nCtx > 0 ? allocatedBytes(plan) : 0;
       return { typeK, typeV, effectiveK: plan.typeK.effective, effectiveV: plan.typeV.effective, nCtx, bytes };
     } catch (error) {
       if ((error as { code?: unknown }).code === 'cache-type-unsupported') return null;
@@ -200,11 +222,12 @@ export class MemoryPlanner {
     }
   }
 
-  private plan(path: string, context: ContextSettings): Promise<MemoryPlan> {
+  private plan(path: string, context: Wanted): Promise<MemoryPlan> {
     const key = keyOf(path, context);
     const kept = this.plans.get(key);
     if (kept) return kept;
-    const { gpuLayers, ...options } = context;
+    const { gpuLayers, api, ...settings } = context;
+    const options = { ...settings, ...coreOptions(api, 0) };
     const plan = this.dryRuns.run(() => this.engine().estimate(path, gpuLayers, options));
     this.plans.set(key, plan);
     plan.catch(() => this.plans.delete(key));
@@ -212,7 +235,7 @@ export class MemoryPlanner {
     return plan;
   }
 
-  private knownLengths(path: string, context: ContextSettings): number[] {
+  private knownLengths(path: string, context: Wanted): number[] {
     const prefix = keyOf(path, context).replace(/\d+$/, '');
     const lengths: number[] = [];
     for (const key of this.plans.keys()) if (key.startsWith(prefix)) lengths.push(Number(key.slice(prefix.length)));
@@ -240,95 +263,10 @@ function added(uses: DeviceUse[]): DeviceUse[] {
 }
 
 /** Everything that decides the allocation, the length last. */
-function keyOf(path: string, context: ContextSettings): string {
+function keyOf(path: string, context: Wanted): string {
   const { nCtx, ...rest } = allocationOf(context);
   const stat = statSync(path, { throwIfNoEntry: false });
-  return `${path}|${stat?.size}|${stat?.mtimeMs}|${JSON.stringify(rest)}|${nCtx}`;
-}
-
-// What a load needs of each memory of the machine, what that memory can give, and the text of a refusal.
-
-const MiB = 1024 * 1024;
-
-/**
- * Kept for everything else. In RAM: what this app adds after the check (text, tokens, an answer's samplers: some 100 MB), and
- * other programs, which go on growing; without it a context that just fits would make the system swap. More on a larger
- * machine, where more runs. On a GPU: the driver's context and the scratch space of its libraries, which no dry run sees,
- * and the screen.
- */
-export function reserveOf(kind: Budget['kind'], total: number): number {
-  return kind === 'ram' ? 256 * MiB + total / 32 : Math.min(512 * MiB, total / 16);
-}
-
-const bytesOf = ({ weights, context, compute }: DeviceUse) => weights + context + compute;
-const inRam = ({ kind }: DeviceUse) => kind !== 'gpu';
-
-export function budgetsOf(needs: DeviceUse[], { ram, memories, held }: MachineMemory): Budget[] {
-  const fromRam = sum(
-    held.filter(inRam),
-    ({ weights, mapped, context, compute }) => weights - mapped + context + compute,
-  );
-  const budgets: Budget[] = [
-    {
-      kind: 'ram',
-      name: 'RAM',
-      needed: sum(needs.filter(inRam), bytesOf),
-      available: left(ram.free + Math.min(fromRam, ram.releasable ?? fromRam), reserveOf('ram', ram.total)),
-      total: ram.total,
-    },
-  ];
-  for (const need of needs) {
-    const { kind, name } = need;
-    const memory = memories.find((candidate) => candidate.name === name);
-    // a GPU that does not report its memory cannot be checked
-    if (kind === 'ram' || !memory?.total) continue;
-    const { free, total } = memory;
-    const given = sum(
-      held.filter((use) => use.name === name),
-      bytesOf,
-    );
-    const available = left(Math.min(total, (free ?? 0) + given), reserveOf(kind, total));
-    budgets.push({ kind, name, needed: bytesOf(need), available, total });
-  }
-  return budgets;
-}
-
-function allFit(budgets: Budget[]): boolean {
-  return roomIn(budgets) >= 0;
-}
-
-/** Bytes left in the memory that is shortest of them; negative: it does not fit. */
-function roomIn(budgets: Budget[]): number {
-  return Math.min(...budgets.map(({ needed, available }) => available - needed));
-}
-
-/** Names the memory and the part that do not fit. */
-export function refusal(needs: DeviceUse[], budgets: Budget[]): ConcertinaError {
-  const tight = budgets.reduce((worst, next) => (roomIn([next]) < roomIn([worst]) ? next : worst));
-  const uses = needs.filter((use) => (tight.kind === 'ram' ? inRam(use) : use.name === tight.name));
-  const weights = sum(uses, (use) => use.weights);
-  const cache = sum(uses, (use) => use.context);
-  const compute = sum(uses, (use) => use.compute);
-  const [part, hint] =
-    weights > tight.available
-      ? ['The weights do', 'Choose a smaller model or quantization, or close other programs.']
-      : [
-          weights + cache > tight.available ? 'The KV cache does' : 'The compute buffers do',
-          'Choose a shorter context or a smaller cache type, or close other programs.',
-        ];
-  const message =
-    `${part} not fit into ${tight.name}: ${sizeText(tight.needed)} are needed (weights ${sizeText(weights)}, KV cache ${sizeText(cache)}, ` +
-    `compute buffers ${sizeText(compute)}), ${sizeText(tight.available)} are free beside ${sizeText(reserveOf(tight.kind, tight.total))} ` +
-    'kept for everything else.';
-  return new ConcertinaError('out-of-memory', message, hint);
-}
-
-function left(bytes: number, reserve: number): number {
-  return Math.max(0, Math.floor(bytes - reserve));
-}
-
-function sum<T>(items: T[], of: (item: T) => number): number {
-  return items.reduce((total, item) => total + of(item), 0);
+  return `${path}|${stat?.size}|${stat?.mtimeMs}|${JSON.stringify([rest, context.api])}|${nCtx}`;
 }
 
 // The longest context that fits, found with few dry runs: what a context takes grows almost in proportion to its length.

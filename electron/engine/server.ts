@@ -76,7 +76,7 @@ export function createEngineServer(
       idle.stop();
       await Promise.all([queue.drain(), responder.drain()]);
     },
-    checkMemory: (path, context) => planner.check(path, context),
+    checkMemory: (request) => planner.check(request),
     beforeLoss: async (loaded, onSaving) => void (await sessions.keep(loaded, { onStep: onSaving })),
   });
   const responder = new Responder(
@@ -366,7 +366,7 @@ export function createInspectorHandlers(engine: () => Engine): InspectorHandlers
   const planner = new MemoryPlanner(engine, () => []);
   return withCodedErrors<InspectorHandlers>({
     inspect: async ({ path }) => engine().inspect(path),
-    estimate: ({ path, context }) => planner.estimate(path, context),
+    estimate: ({ path, context, api }) => planner.estimate(path, { ...context, api }),
     fit: ({ machine, ...question }) => planner.fit(question, machine),
     planComparison: ({ path, settings, configurations, machine }) =>
       planner.comparison(

@@ -1,8 +1,10 @@
 /** Answers of the commands for people. */
+
 import { basename } from 'node:path';
 import { sizeText } from '../contract/errors';
 import { type ContextFit, requestedLength } from '../contract/fit';
 import type { Download, HubModelPage, HubPage } from '../contract/hub';
+import { allocatedBytes } from '../contract/lib/memory';
 import type { ModelEntry, ModelInfo } from '../contract/models';
 import type { ContextSettings } from '../contract/settings';
 import { columns } from './commandLine';
@@ -16,13 +18,14 @@ export function fitText(
   { path, context }: EstimateQuestion,
   { estimate, budgets, trained, marks }: ContextFit,
 ): string {
-  const { weights, kvK, kvV, kvF16, compute, typeK, typeV } = estimate;
+  const { weights, kvK, kvV, kvF16, compute, promptCache, typeK, typeV } = estimate;
   const reasons = [typeK.reason && `K: ${typeK.reason}`, typeV.reason && `V: ${typeV.reason}`].filter(Boolean);
   const parts = [
     ['weights', sizeText(weights)],
     ['KV cache', sizeText(kvK + kvV), kvF16 > kvK + kvV ? `${sizeText(kvF16)} as f16` : ''],
     ['compute buffers', sizeText(compute), 'with recurrent state, where there is any'],
-    ['together', sizeText(weights + kvK + kvV + compute)],
+    ['together', sizeText(allocatedBytes(estimate))],
+    ...(promptCache > 0 ? [['prompt cache', `up to ${sizeText(promptCache)}`, 'what requests leave behind']] : []),
   ];
   const verdicts = budgets.map(({ name, needed, available, total }) => [
     name,

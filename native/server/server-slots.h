@@ -26,6 +26,8 @@ struct server_slots_access {
     // Inside `body` only. Empties all slots in which no task runs; what they held goes to the prompt cache in RAM, where there is
     // one. Returns one of them, -1: a task runs in each.
     static int clear_idle(server_context & server);
+    // Inside `body` only. What the prompt cache in RAM holds.
+    static size_t prompt_cache_bytes(const server_context & server);
     // whether the server can draft tokens at all (speculative decoding)
     static bool can_speculate(const server_context & server);
     // Inside `body` only. Whether tokens are drafted for the slot's answer, also in its midst; upstream switches all slots on.

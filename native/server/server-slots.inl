@@ -36,6 +36,10 @@ int server_slots_access::clear_idle(server_context & server) {
     return found;
 }
 
+size_t server_slots_access::prompt_cache_bytes(const server_context & server) {
+    return server.impl->prompt_cache ? server.impl->prompt_cache->size() : 0;
+}
+
 bool server_slots_access::can_speculate(const server_context & server) { return server.impl->spec != nullptr; }
 
 int64_t server_slots_access::speculate(server_context & server, int id_slot, bool on) {

@@ -1,9 +1,11 @@
 /** What the addon returns is what electron/engine/native/types.ts and the contract describe: no field is missing, and none is extra. */
+
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { qualitySchema } from '@/electron/contract/compareFigures';
-import { capabilitiesSchema, effectiveContextSchema, partMemorySchema } from '@/electron/contract/engine';
+import { capabilitiesSchema, effectiveContextSchema } from '@/electron/contract/engine';
 import { deviceMemorySchema, deviceUseSchema } from '@/electron/contract/fit';
+import { partMemorySchema } from '@/electron/contract/lib/memory';
 import { bandwidthSchema } from '@/electron/contract/machine';
 import { modelInfoSchema } from '@/electron/contract/models';
 import { contextSettingsSchema } from '@/electron/contract/settings';
@@ -45,7 +47,7 @@ it('every setting of a context is read', async () => {
     },
   });
   await engine().estimate(tinyModel, gpuLayers, watched);
-  expect([...read].sort()).toEqual([...Object.keys(settings), 'slots', 'api', 'core'].sort());
+  expect([...read].sort()).toEqual([...Object.keys(settings), 'slots', 'api', 'promptCache', 'core'].sort());
 });
 
 it('model, context and answer', async () => {

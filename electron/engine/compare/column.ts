@@ -8,10 +8,11 @@ import {
 } from '../../contract/compare';
 import { toErrorPayload } from '../../contract/errors';
 import type { ContextSettings } from '../../contract/settings';
+import { refusal } from '../budgets';
 import { toEngineError } from '../hints';
 import type { Loan } from '../modelHolder';
 import type { Context, TokenProbability } from '../native/types';
-import { type MemoryPlanner, refusal } from '../planner';
+import type { MemoryPlanner } from '../planner';
 
 /** of news that are only progress */
 const everyMs = 250;

@@ -1,10 +1,11 @@
 /** A context of a model: answers, evaluation, sessions. */
 
 import type { Quality } from '../../contract/compareFigures';
-import type { EffectiveContext, PartMemory } from '../../contract/engine';
+import type { EffectiveContext } from '../../contract/engine';
 import type { ApiPart, ApiRequest } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
 import type { DeviceUse } from '../../contract/fit';
+import type { PartMemory } from '../../contract/lib/memory';
 import { Answers } from './answer';
 import { cancellationOf, coded, codedAsync, DisposeGuard, withProgress } from './guards';
 import type { EvaluationOptions, RawAddon, RawCancellation, RawContext, RawEvaluation, RawModel } from './raw';

@@ -4,10 +4,11 @@
  * its fields under the same names (CONCERTINA_FIELDS). Units: bytes, milliseconds, tokens. Nothing here blocks the calling
  * thread for long: every call that computes runs on a worker and takes an AbortSignal.
  */
+
 import { z } from 'zod';
 import { draftsSchema, stopReasonSchema } from '../../contract/chats';
 import { type Quality, qualitySchema } from '../../contract/compareFigures';
-import { type Capabilities, type EffectiveContext, memoryEstimateSchema, type PartMemory } from '../../contract/engine';
+import { type Capabilities, type EffectiveContext, memoryEstimateSchema } from '../../contract/engine';
 import type {
   ApiPart,
   ApiRequest,
@@ -15,6 +16,7 @@ import type {
   PromptOptions as PromptSettings,
 } from '../../contract/engineContract';
 import { type DeviceMemory, type DeviceUse, deviceUseSchema } from '../../contract/fit';
+import type { PartMemory } from '../../contract/lib/memory';
 import type { Bandwidth } from '../../contract/machine';
 import type { ModelInfo } from '../../contract/models';
 import type { ContextSettings, SamplingSettings } from '../../contract/settings';
@@ -29,18 +31,25 @@ export const memoryPlanSchema = memoryEstimateSchema.extend({
 });
 export type MemoryPlan = z.infer<typeof memoryPlanSchema>;
 
+/** What upstream's server core is asked for. */
+export interface CoreOptions {
+  /** answers that are written at the same time; left out: 1 */
+  slots?: number;
+  /** whether `Context.respond` is wanted; left out: not */
+  api?: boolean;
+  /** bytes of RAM that what requests leave behind may take; left out: none is kept */
+  promptCache?: number;
+  /** options of llama-server for its core */
+  core?: string[];
+}
+
 /** `rope` left out: `model`; `speculation`: `off`. `nCtx` is rounded up by the engine, see `Context.effective.nCtx` */
 export type ContextOptions = Pick<ContextSettings, 'nCtx' | 'flashAttention' | 'threads' | 'batch'> &
-  Partial<Pick<ContextSettings, 'rope' | 'speculation'>> & {
+  Partial<Pick<ContextSettings, 'rope' | 'speculation'>> &
+  CoreOptions & {
     /** any type name of `Capabilities.cacheTypes` */
     typeK: string;
     typeV: string;
-    /** answers that are written at the same time; left out: 1 */
-    slots?: number;
-    /** whether `Context.respond` is wanted; left out: not */
-    api?: boolean;
-    /** options of llama-server for its core */
-    core?: string[];
   };
 
 /** Of a call that takes long. */

@@ -2,6 +2,7 @@
 
 import type { CompareColumn, CompareFormat, CompareRun } from '../../contract/compare';
 import type { Candidate } from '../../contract/compareFigures';
+import { allocatedBytes } from '../../contract/lib/memory';
 
 function markdownOf(run: CompareRun): string {
   const parts = [
@@ -178,11 +179,7 @@ export const figures: readonly Figure[] = [
   figure('KV bytes', mebibytes, ({ memory }) => memory && memory.kvK + memory.kvV),
   figure('KV K bytes', mebibytes, ({ memory }) => memory?.kvK ?? null),
   figure('KV V bytes', mebibytes, ({ memory }) => memory?.kvV ?? null),
-  figure(
-    'memory bytes',
-    mebibytes,
-    ({ memory }) => memory && memory.weights + memory.kvK + memory.kvV + memory.compute,
-  ),
+  figure('memory bytes', mebibytes, ({ memory }) => memory && allocatedBytes(memory)),
   figure('TTFT ms', whole, ({ answer }) => answer?.stats?.ttftMs ?? null),
   figure('prompt tok/s', rate, ({ answer }) => answer?.stats?.promptTokensPerSecond ?? null),
   figure('decode tok/s', rate, ({ answer }) => answer?.stats?.tokensPerSecond ?? null),

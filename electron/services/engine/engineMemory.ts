@@ -56,6 +56,8 @@ export function looksTheSame(shown: Memory, now: Memory): boolean {
     shown.kvV === now.kvV &&
     shown.kvF16 === now.kvF16 &&
     alike(shown.compute, now.compute) &&
+    shown.promptCache === now.promptCache &&
+    alike(shown.promptCacheUsed, now.promptCacheUsed) &&
     alike(shown.process, now.process) &&
     alike(shown.resident?.own ?? null, now.resident?.own ?? null) &&
     alike(shown.resident?.weights ?? null, now.resident?.weights ?? null) &&

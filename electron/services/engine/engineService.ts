@@ -44,7 +44,7 @@ export class EngineService {
 
   constructor(
     private readonly host: EngineHost,
-    private readonly inspector: Pick<ModelInspector, 'estimate' | 'fit' | 'requireHarmless'>,
+    private readonly inspector: Pick<ModelInspector, 'api' | 'estimate' | 'fit' | 'requireHarmless'>,
     private readonly library: ModelLibrary,
     private readonly settings: SettingsService,
     calibration: CalibrationPlaces,
@@ -79,7 +79,7 @@ export class EngineService {
 
   /** What contexts have for the API; null: nothing. The one in use is made again, after a pause and when it is not used. */
   offerApi(api: ApiSettings | null): void {
-    this.loading.api = api;
+    this.loading.api = this.inspector.api = api;
     this.reloading.look();
   }
 

@@ -7,7 +7,12 @@ import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { ComparePlan } from '../../contract/compare';
 import type { MemoryEstimate } from '../../contract/engine';
-import { type InspectorEvents, type InspectorOperations, inspectorEvents } from '../../contract/engineContract';
+import {
+  type ApiSettings,
+  type InspectorEvents,
+  type InspectorOperations,
+  inspectorEvents,
+} from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
 import type { ContextFit, MachineMemory } from '../../contract/fit';
 import { SerialQueue } from '../../contract/lib/serialQueue';
@@ -75,6 +80,8 @@ export class ModelInspector {
   private limit: NodeJS.Timeout | null = null;
   private tookTooLong = false;
   private closed = false;
+  /** what contexts would have for the API; null: nothing */
+  api: ApiSettings | null = null;
   private ends = 0;
   private readonly arrivals = new SerialQueue();
 
@@ -100,11 +107,11 @@ export class ModelInspector {
   }
 
   estimate(path: string, context: ContextSettings): Promise<MemoryEstimate> {
-    return this.call('estimate', { path, context });
+    return this.call('estimate', { path, context, api: this.api });
   }
 
   async fit(question: Omit<InputOf<InspectorOperations['fit']>, 'machine'>): Promise<ContextFit> {
-    return this.call('fit', { ...question, ...(await this.machine()) });
+    return this.call('fit', { api: this.api, ...question, ...(await this.machine()) });
   }
 
   async planComparison(

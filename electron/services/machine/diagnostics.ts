@@ -169,6 +169,7 @@ function memory(parts: Memory): Line[] {
     ['Weights', bytes(parts.weights)],
     ['KV cache', `K ${parts.kvK} bytes, V ${parts.kvV} bytes, at f16 ${parts.kvF16} bytes`],
     ['Compute buffers', bytes(parts.compute)],
+    ['Prompt cache', `${bytes(parts.promptCacheUsed)} of ${bytes(parts.promptCache)} at most`],
     ['Engine process', bytes(parts.process)],
     ['Free of all', `${bytes(parts.free)} of ${bytes(parts.total)}`],
   ];

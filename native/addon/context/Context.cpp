@@ -145,6 +145,9 @@ std::shared_ptr<Context> Context::create(std::shared_ptr<Model> model, const Con
     describe(*context, options);
     const bool requestsDraft = context->effective.speculation.effective == "options";
     context->checkpointBytes = core.n_ctx_checkpoints * core.n_parallel * bytesOfCheckpoint(context->handle);
+    context->promptCache = static_cast<uint64_t>(std::max(0, core.cache_ram_mib)) << 20;
+    if (core.cache_ram_mib < 0)
+        context->effective.notes.emplace_back("--cache-ram sets no limit, so no estimate counts it.");
     if (!dry) {
         static_cast<Placement &>(context->effective) = placementOf(context->handle);
         const std::lock_guard<std::mutex> making(context->model->makingContext);
@@ -155,8 +158,7 @@ std::shared_ptr<Context> Context::create(std::shared_ptr<Model> model, const Con
         context->scheduler = std::make_unique<Scheduler>(context->handle, std::move(core), requestsDraft);
     }
     context->effective.kernels = kernelUses(*context->model, params.type_k, params.type_v, context->effective.nCtx);
-    context->lastBytes = partBytes(context->handle, context->checkpointBytes);
-    context->lastDevices = deviceUse(context->handle, context->checkpointBytes);
+    context->measure();
     return context;
 }
 
@@ -236,14 +238,22 @@ void Context::adopt(const std::function<std::vector<llama_token>(llama_seq_id se
     usedTokens = tokens.size();
 }
 
+void Context::measure() {
+    uint64_t prompts = 0;
+    if (scheduler && promptCache > 0) scheduler->call([&] { prompts = scheduler->promptCacheBytes(); });
+    lastBytes = partBytes(handle, checkpointBytes);
+    lastBytes.promptCache = promptCache;
+    lastBytes.promptCacheUsed = prompts;
+    lastDevices = deviceUse(handle, checkpointBytes + (scheduler ? prompts : promptCache));
+}
+
 PartBytes Context::bytes() {
-    // a running job may grow the buffers under our hands
-    if (!busy && requests == 0) lastBytes = partBytes(handle, checkpointBytes);
+    if (!busy && requests == 0) measure();
     return lastBytes;
 }
 
 std::vector<DeviceUse> Context::devices() {
-    if (!busy && requests == 0) lastDevices = deviceUse(handle, checkpointBytes);
+    if (!busy && requests == 0) measure();
     return lastDevices;
 }
 

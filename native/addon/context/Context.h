@@ -28,7 +28,8 @@ struct ContextOptions : CoreOptions {
     std::string rope = "model"; // see effective.h
     std::string speculation = "off"; // or "ngram": tokens are drafted from the text before
 
-    CONCERTINA_FIELDS(nCtx, typeK, typeV, flashAttention, threads, batch, rope, speculation, slots, api, core)
+    CONCERTINA_FIELDS(
+        nCtx, typeK, typeV, flashAttention, threads, batch, rope, speculation, slots, api, promptCache, core)
 };
 
 // throws `context-invalid`
@@ -109,9 +110,12 @@ private:
     explicit Context(std::shared_ptr<Model> model) : model(std::move(model)) {}
     static bool aborted(void * self);
     void settle();
+    // while nothing runs, which may grow the buffers under our hands
+    void measure();
 
     std::atomic<size_t> usedTokens{ 0 };
     uint64_t checkpointBytes = 0; // of all that may be kept
+    uint64_t promptCache = 0; // bytes, at most
     PartBytes lastBytes;
     std::vector<DeviceUse> lastDevices;
 };
@@ -154,7 +158,8 @@ struct MemoryEstimate : PartBytes {
     int trained = 0;
     std::vector<DeviceUse> devices;
 
-    CONCERTINA_FIELDS(weights, kvK, kvV, kvF16, compute, typeK, typeV, nCtx, trained, devices)
+    CONCERTINA_FIELDS(
+        weights, kvK, kvV, kvF16, compute, promptCache, promptCacheUsed, typeK, typeV, nCtx, trained, devices)
 };
 
 // Keeps the header and vocabulary of the last model, so that a slider can ask again and again.

@@ -22,8 +22,11 @@ struct PartBytes {
     uint64_t kvF16 = 0;
     // buffers of the computation, state that is not a KV cache (recurrent layers), and checkpoints
     uint64_t compute = 0;
+    // what requests of the API leave in RAM, at most and now
+    uint64_t promptCache = 0;
+    uint64_t promptCacheUsed = 0;
 
-    CONCERTINA_FIELDS(weights, kvK, kvV, kvF16, compute)
+    CONCERTINA_FIELDS(weights, kvK, kvV, kvF16, compute, promptCache, promptCacheUsed)
 };
 
 // `kept`: bytes of checkpoints, in RAM
@@ -44,6 +47,7 @@ struct DeviceUse {
     CONCERTINA_FIELDS(name, kind, weights, mapped, context, compute)
 };
 
+// `kept`: bytes of checkpoints and of the prompt cache
 std::vector<DeviceUse> deviceUse(const llama_context * context, uint64_t kept);
 
 bool usesFlashAttention(const llama_context * context);

@@ -65,7 +65,8 @@ common_params coreParams(const CoreOptions & options, int batch) {
     params.n_parallel = std::max(1, options.slots);
     params.kv_unified = true;
     params.ctx_shift = false; // what leaves a chat is chosen by message, not by token
-    params.cache_ram_mib = options.api ? 1024 : 0; // without the API, our session files keep what leaves the slot
+    params.cache_ram_mib =
+        static_cast<int>(options.promptCache / (1 << 20)); // else our session files keep what leaves the slot
     // Of sliding windows and recurrent states; estimates count them. A turn makes up to three: where its question begins, and
     // a little before its end. Upstream's usual distance would drop the first of them.
     params.n_ctx_checkpoints = 6;

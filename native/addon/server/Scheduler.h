@@ -70,6 +70,8 @@ public:
     int64_t speculate(int slot, bool on);
     // after an answer
     void speculateAsRequests(int slot) { speculate(slot, requestsDraft); }
+    // Inside `call` only. What the prompt cache in RAM holds now.
+    size_t promptCacheBytes() const { return server_slots_access::prompt_cache_bytes(server); }
     // Inside `call` only. Whether a slot holds these tokens and no request changes them.
     bool holds(int slot, const std::vector<llama_token> & tokens) const;
     // Runs `change` with a slot that no request uses, all others of which are emptied. It writes or removes cells of the slot's

@@ -3,6 +3,7 @@
 import { Plus, X } from 'lucide-react';
 import { useEffect } from 'react';
 import { type ComparePlan, maxConfigurations, minConfigurations } from '../../../electron/contract/compare';
+import { allocatedBytes } from '../../../electron/contract/lib/memory';
 import { limits } from '../../../electron/contract/limits';
 import { type CacheType, cacheTypes } from '../../../electron/contract/settings';
 import type { CompareForm, FormRow, Outcome } from '../../state/appState';
@@ -155,7 +156,7 @@ interface RowProps {
 function Row({ row, number, lengthProblem, plan, isReference, onReference, onChange, onRemove }: RowProps) {
   const estimate = plan?.estimate ?? null;
   const kv = estimate && estimate.kvK + estimate.kvV;
-  const all = estimate && kv !== null ? estimate.weights + kv + estimate.compute : null;
+  const all = estimate && allocatedBytes(estimate);
   const asOther = [estimate?.typeK, estimate?.typeV].find((type) => type && type.reason !== '');
   const problem = plan?.problem || (asOther ? `${asOther.asked} runs as ${asOther.effective}: ${asOther.reason}` : '');
   return (

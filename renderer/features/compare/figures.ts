@@ -1,5 +1,7 @@
 /** The figures of the result table, each with what it rests on. */
+
 import type { CompareColumn } from '../../../electron/contract/compare';
+import { allocatedBytes } from '../../../electron/contract/lib/memory';
 import { formatBytes, formatContext, formatCount, formatPercent, formatRate, formatRatio } from '../../ui/format';
 
 export interface Figure {
@@ -29,7 +31,7 @@ export function bytesPerToken(column: CompareColumn): number | null {
 }
 
 export function totalBytes({ memory }: CompareColumn): number | null {
-  return memory && memory.weights + memory.kvK + memory.kvV + memory.compute;
+  return memory && allocatedBytes(memory);
 }
 
 const tokens = (count: number | undefined) => (count === undefined ? '' : `${formatCount(count)} tokens`);

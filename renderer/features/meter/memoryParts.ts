@@ -1,7 +1,8 @@
 import type { Memory } from '../../../electron/contract/engine';
-import { formatRatio } from '../../ui/format';
+import { allocatedBytes } from '../../../electron/contract/lib/memory';
+import { formatBytes, formatRatio } from '../../ui/format';
 
-export type MemoryPartId = 'weights' | 'kv' | 'compute' | 'engine' | 'app' | 'other' | 'free';
+export type MemoryPartId = 'weights' | 'kv' | 'compute' | 'prompts' | 'engine' | 'app' | 'other' | 'free';
 
 export interface MemoryPart {
   id: MemoryPartId;
@@ -17,13 +18,14 @@ export function memoryParts(memory: Memory): MemoryPart[] {
     weights: 'Weights',
     kv: 'KV cache',
     compute: 'Compute buffers',
+    prompts: `Prompt cache (up to ${formatBytes(memory.promptCache)})`,
     engine: 'Rest of the engine',
     app: 'Window and app',
     other: 'Everything else',
     free: 'Free',
   };
   return Object.entries(parts)
-    .filter(([id]) => id !== 'app' || memory.app !== null)
+    .filter(([id]) => (id === 'app' ? memory.app !== null : id !== 'prompts' || memory.promptCache > 0))
     .map(([id, bytes]) => ({ id: id as MemoryPartId, label: labels[id as MemoryPartId], bytes }));
 }
 
@@ -39,23 +41,25 @@ function residentParts(memory: Memory, resident: NonNullable<Memory['resident']>
     kv: memory.kvK + memory.kvV,
     weights: memory.weights - memory.weightsMapped,
     compute: memory.compute,
+    prompts: memory.promptCacheUsed,
   });
   const weights = own.weights + resident.weights;
   const free = clamp(memory.free - resident.weights, total);
   const app = memory.app ?? 0;
   const other = Math.max(0, total - free - resident.weights - resident.own - app);
-  return { weights, kv: own.kv, compute: own.compute, engine: own.rest, app, other, free };
+  return { weights, kv: own.kv, compute: own.compute, prompts: own.prompts, engine: own.rest, app, other, free };
 }
 
 /** Where the system tells of no pages: what the engine allocated, and of its process what is more than that. */
 function allocatedParts(memory: Memory): Parts {
-  const { weights, compute, total } = memory;
+  const { weights, compute, promptCacheUsed: prompts, total } = memory;
   const kv = memory.kvK + memory.kvV;
-  const engine = Math.max(0, memory.process - weights - kv - compute);
+  const held = allocatedBytes(memory) + prompts;
+  const engine = Math.max(0, memory.process - held);
   const app = memory.app ?? 0;
   const free = clamp(memory.free, total);
-  const other = Math.max(0, total - free - weights - kv - compute - engine - app);
-  return { weights, kv, compute, engine, app, other, free };
+  const other = Math.max(0, total - free - held - engine - app);
+  return { weights, kv, compute, prompts, engine, app, other, free };
 }
 
 /** Deals bytes out to the parts in turn; each takes what it allocated or what is left. */

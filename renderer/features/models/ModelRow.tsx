@@ -1,6 +1,7 @@
 import { Check, TriangleAlert, X } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
 import { type ContextFit, shortBudget } from '../../../electron/contract/fit';
+import { allocatedBytes } from '../../../electron/contract/lib/memory';
 import type { ModelEntry } from '../../../electron/contract/models';
 import { selectCanAsk, selectLoadedModelId, selectLoadProgress, selectStatus } from '../../state/slices/engine';
 import { selectSelectingId } from '../../state/slices/models';
@@ -159,8 +160,7 @@ function useModelFit({ id, problem, defaults }: ModelEntry): ContextFit | null {
 
 /** "Takes 5.60 GiB with these settings: fits." */
 function modelFitText({ estimate, budgets, fits }: ContextFit): string {
-  const { weights, kvK, kvV, compute } = estimate;
-  const takes = `Takes ${formatBytes(weights + kvK + kvV + compute)} with the settings as they are`;
+  const takes = `Takes ${formatBytes(allocatedBytes(estimate))} with the settings as they are`;
   const short = shortBudget(budgets);
   if (short) return `${takes}: does not fit, ${formatBytes(Math.max(0, short.available))} are free.`;
   return fits ? `${takes}: fits.` : `${takes}.`;

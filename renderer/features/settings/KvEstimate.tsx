@@ -1,5 +1,6 @@
 import type { MemoryEstimate } from '../../../electron/contract/engine';
 import type { Budget, ContextFit } from '../../../electron/contract/fit';
+import { allocatedBytes } from '../../../electron/contract/lib/memory';
 import { Bellows } from '../../ui/Bellows';
 import { cx } from '../../ui/cx';
 import { formatBytes, formatCount, formatRatio } from '../../ui/format';
@@ -60,13 +61,13 @@ const colors = { weights: 'bg-plate', kv: 'bg-accent', compute: 'bg-brass' } as 
 
 function MemoryNeed({ fit, stale }: { fit: ContextFit; stale: boolean }) {
   const parts = needParts(fit.estimate);
-  const needed = parts.reduce((sum, part) => sum + part.bytes, 0);
+  const { promptCache } = fit.estimate;
   return (
     <div
       className={cx('mt-3 border-t border-line pt-3 transition-opacity', stale && 'opacity-60')}
       data-testid="memory-need"
       data-fits={fit.fits}
-      data-needed={needed}
+      data-needed={allocatedBytes(fit.estimate)}
       data-stale={stale || undefined}
     >
       <dl className="grid gap-1">
@@ -79,6 +80,15 @@ function MemoryNeed({ fit, stale }: { fit: ContextFit; stale: boolean }) {
             </dd>
           </div>
         ))}
+        {promptCache > 0 && (
+          <div className="flex items-center gap-2" data-testid="prompt-cache">
+            <span className="size-2" aria-hidden="true" />
+            <dt className="flex-1 text-ink-2">Prompts of the API, where there is room</dt>
+            <dd className="text-ink" title={`${formatCount(promptCache)} bytes`}>
+              up to {formatBytes(promptCache)}
+            </dd>
+          </div>
+        )}
       </dl>
       {fit.budgets.map((budget) => (
         <BudgetBar key={`${budget.kind} ${budget.name}`} budget={budget} alone={fit.budgets.length === 1} />

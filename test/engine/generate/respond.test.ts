@@ -22,6 +22,7 @@ const api = (changes: Partial<ContextOptions> = {}) => ({
   typeV: 'turbo4',
   slots: 3,
   api: true,
+  promptCache: 2 ** 30,
   ...changes,
 });
 const apiContext = async (changes: Partial<ContextOptions> = {}) => (await tinyContext(api(changes))).context;

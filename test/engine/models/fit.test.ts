@@ -14,8 +14,8 @@ import { engine, engineServer, engineWithFree, noCalibration, refusal, temporary
 const calibration = noCalibration;
 const machine = engineWithFree(os.totalmem() / 2);
 
-function server() {
-  const { handlers } = engineServer({}, {}, machine);
+function server(of = machine) {
+  const { handlers } = engineServer({}, {}, of);
   const inspector = createInspectorHandlers(engine);
   // as the app asks: with the engine's view of the machine
   const fit = async (question: FitRequest) =>
@@ -42,6 +42,33 @@ describe('fit', () => {
     ]);
     const short = await handlers.fit({ path: tinyModel, context, longest: 3000 });
     expect(new Set(short.marks.map(({ nCtx }) => nCtx))).toEqual(new Set([2816]));
+  });
+
+  it('counts what requests of the API leave behind up to what is left, and the slots', async () => {
+    const context = settings({ nCtx: 4096 });
+    const api = { slots: 4, options: [] };
+    const roomy = server();
+    const fit = await roomy.fit({ path: tinyModel, context, api });
+    expect(fit.estimate.promptCache).toBe(2 ** 30);
+    expect(fit.marks).toEqual(
+      (await roomy.fit({ path: tinyModel, context })).marks.map((mark) => ({ ...mark, bytes: expect.any(Number) })),
+    );
+    const { memory } = await roomy.load({ path: tinyModel, context, calibration, api });
+    const { weights, kvK, kvV, compute, promptCache } = memory;
+    expect(fit.estimate).toMatchObject({ weights, kvK, kvV, compute, promptCache });
+
+    const [budget] = fit.budgets;
+    const spare = 300 * 2 ** 20;
+    const free = os.totalmem() / 2 - (budget?.available ?? 0) + (budget?.needed ?? 0) + spare;
+    const tight = server(engineWithFree(free));
+    const less = await tight.fit({ path: tinyModel, context, api });
+    expect(less).toMatchObject({ fits: true, estimate: { promptCache: spare } });
+    const asked = { ...api, options: ['--cache-ram', '301'] };
+    expect(await tight.fit({ path: tinyModel, context, api: asked })).toMatchObject({ fits: false });
+    expect(await refusal(tight.load({ path: tinyModel, context, calibration, api: asked }))).toMatchObject({
+      code: 'out-of-memory',
+    });
+    expect((await tight.load({ path: tinyModel, context, calibration, api })).memory.promptCache).toBe(spare);
   });
 
   it('a newer question of the same view ends the older one', async () => {

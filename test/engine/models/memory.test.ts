@@ -1,8 +1,11 @@
 /** Memory by part: exact against llama.cpp's own log, and the estimate equal to the allocation. */
 import { describe, expect, it, vi } from 'vitest';
-import { contextOptions, engine, loadTiny, raw, tinyModel } from '../support';
+import type { DeviceUse } from '@/electron/contract/fit';
+import { contextOptions, engine, filler, loadTiny, raw, tinyModel } from '../support';
 
 const MiB = 1024 * 1024;
+const ramOf = (uses: DeviceUse[]) =>
+  uses.filter(({ kind }) => kind === 'ram').reduce((sum, { context, compute }) => sum + context + compute, 0);
 const buffer = /KV buffer size = +([\d.]+) MiB/;
 const sides = /K \((\w+)\): +([\d.]+) MiB, V \((\w+)\): +([\d.]+) MiB/;
 
@@ -61,5 +64,37 @@ describe('memory', () => {
       const { typeK, typeV } = context.effective;
       expect(await engine().estimate(tinyModel, 0, options)).toMatchObject({ ...context.memory(), typeK, typeV });
     }
+  });
+
+  it('counts what requests of the API leave behind: at most, and what there is', async () => {
+    const model = await loadTiny();
+    const options = contextOptions({ slots: 2, api: true, promptCache: 3 * MiB });
+    const context = await model.createContext(options);
+    const before = context.memory();
+    expect(before).toMatchObject({ promptCache: 3 * MiB, promptCacheUsed: 0 });
+    const dry = await engine().estimate(tinyModel, 0, options);
+    expect(dry).toMatchObject(before);
+    expect(ramOf(dry.devices) - ramOf(context.devices())).toBe(3 * MiB);
+    // what an idle slot holds is kept when the other one gets work
+    const tokens = 96;
+    for (const first of ['Rain', 'Snow', 'Wind', 'Hail']) {
+      const prompt = [...model.tokenize(first + filler(20))].slice(0, tokens);
+      const body = JSON.stringify({ prompt, n_predict: 1 });
+      const request = { handler: 'post_completions', path: '/', query: '', params: {}, headers: {}, body };
+      await context.respond(request, () => {}).done;
+    }
+    const { promptCacheUsed, kvK, kvV } = context.memory();
+    const cells = (tokens * (kvK + kvV)) / context.effective.nCtx;
+    expect(promptCacheUsed).toBeGreaterThan(cells);
+    expect(promptCacheUsed).toBeLessThanOrEqual(3 * MiB);
+    expect(ramOf(dry.devices) - ramOf(context.devices())).toBe(3 * MiB - promptCacheUsed);
+  });
+
+  it('leaves the limit to an option of llama-server, and says so where that sets none', async () => {
+    const of = (size: string) => contextOptions({ api: true, promptCache: MiB, core: ['--cache-ram', size] });
+    expect(await engine().estimate(tinyModel, 0, of('5'))).toMatchObject({ promptCache: 5 * MiB });
+    const context = await (await loadTiny()).createContext(of('-1'));
+    expect(context.memory().promptCache).toBe(0);
+    expect(context.effective.notes).toEqual([expect.stringContaining('no limit')]);
   });
 });

@@ -2,6 +2,7 @@
 
 import { useState } from 'react';
 import type { HubFile, HubFit, HubModelPage } from '../../../../electron/contract/hub';
+import { allocatedBytes } from '../../../../electron/contract/lib/memory';
 import type { ContextSettings } from '../../../../electron/contract/settings';
 import { selectCanAsk } from '../../../state/slices/engine';
 import { fitKey, selectHubFits } from '../../../state/slices/hub';
@@ -105,7 +106,7 @@ function NeedBar({ fit, stale }: { fit: HubFit; stale: boolean }) {
     { id: 'cache', label: 'KV cache', bytes: kvK + kvV },
     { id: 'buffers', label: 'Buffers', bytes: compute },
   ] as const;
-  const needed = weights + kvK + kvV + compute;
+  const needed = allocatedBytes(fit.fit.estimate);
   const whole = Math.max(needed, budget.available, 1);
   return (
     <div className={cx('mt-3.5 transition-opacity', stale && 'opacity-60')}>

@@ -26,7 +26,17 @@ function budget(needed: number, available: number): Budget {
 
 function fitOf(marks: FitMark[], fits = false): ContextFit {
   const type = { asked: 'f16', effective: 'f16', reason: '' };
-  const estimate = { weights: 1, kvK: 1, kvV: 1, kvF16: 2, compute: 1, typeK: type, typeV: type };
+  const estimate = {
+    weights: 1,
+    kvK: 1,
+    kvV: 1,
+    kvF16: 2,
+    compute: 1,
+    promptCache: 0,
+    promptCacheUsed: 0,
+    typeK: type,
+    typeV: type,
+  };
   return { estimate, fits, budgets: [budget(2, 1)], trained: 131_072, marks };
 }
 

@@ -37,7 +37,17 @@ function fitOf(weightsGib: number, availableGib: number, trained: number): Conte
     };
   };
   return {
-    estimate: { weights, kvK: kv, kvV: kv, kvF16: 4 * kv, compute, typeK: same, typeV: same },
+    estimate: {
+      weights,
+      kvK: kv,
+      kvV: kv,
+      kvF16: 4 * kv,
+      compute,
+      promptCache: 0,
+      promptCacheUsed: 0,
+      typeK: same,
+      typeV: same,
+    },
     fits: needed <= available,
     budgets: [{ kind: 'ram', name: 'RAM', needed, available, total: availableGib * gib * 1.4 }],
     trained,

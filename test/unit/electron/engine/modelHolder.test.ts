@@ -26,7 +26,7 @@ function setUp() {
       for (const run of runs) run.abort();
       await Promise.allSettled([...ended]);
     },
-    checkMemory: async () => undefined,
+    checkMemory: async () => ({}),
     beforeLoss,
   });
   const ended: Promise<unknown>[] = [];

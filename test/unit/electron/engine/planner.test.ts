@@ -2,8 +2,9 @@
 import { expect, test, vi } from 'vitest';
 import type { DeviceUse } from '@/electron/contract/fit';
 import { contextSettingsSchema } from '@/electron/contract/settings';
+import { budgetsOf, refusal, reserveOf } from '@/electron/engine/budgets';
 import type { Engine } from '@/electron/engine/native/types';
-import { budgetsOf, longestThatFits, MemoryPlanner, refusal, reserveOf } from '@/electron/engine/planner';
+import { longestThatFits, MemoryPlanner } from '@/electron/engine/planner';
 import { createFakeEngine } from '@/test/fixtures/fakeEngine';
 import { plan } from '@/test/fixtures/samples';
 
@@ -73,7 +74,7 @@ test('the check refuses what the marks say does not fit, and nothing else', asyn
   const planner = plannerOf(engineOf(), () => 10 * GiB);
   const { marks } = await planner.fit({ path: '/m', context });
   const f16 = marks.find(({ typeK }) => typeK === 'f16')?.nCtx ?? 0;
-  const at = (nCtx: number) => planner.check('/m', { ...context, typeK: 'f16', typeV: 'f16', nCtx });
+  const at = (nCtx: number) => planner.check({ path: '/m', context: { ...context, typeK: 'f16', typeV: 'f16', nCtx } });
   await at(f16);
   const message = expect.stringMatching(/^The (KV cache|compute buffers) .*RAM: 9\.3 GiB/);
   await expect(at(f16 + 256)).rejects.toMatchObject({ code: 'out-of-memory', message });

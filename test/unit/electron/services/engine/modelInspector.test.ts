@@ -217,12 +217,14 @@ test('whether a model fits is asked with the view of the engine, where there is 
   engineStarted();
   await started(1);
   last().ready();
-  expect((await asked(1))[0]?.input).toEqual({ path: paths[0], context, machine });
+  expect((await asked(1))[0]?.input).toEqual({ path: paths[0], context, machine, api: null });
   view = null;
+  const api = { slots: 4, options: [] };
+  inspector.api = api;
   void codeOf(inspector.fit({ path: paths[0], context }));
   await until(() => expect((inspector as unknown as { asked: Set<unknown> }).asked.size).toBe(2));
   engineStarted();
-  expect((await asked(2))[1]?.input).toEqual({ path: paths[0], context });
+  expect((await asked(2))[1]?.input).toEqual({ path: paths[0], context, api });
 });
 
 test('closing ends the process and whatever waits for it', async () => {

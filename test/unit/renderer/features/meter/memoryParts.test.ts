@@ -16,6 +16,8 @@ const machine: Memory = {
   kvV: gib / 2,
   kvF16: 4 * gib,
   compute: gib / 4,
+  promptCache: 0,
+  promptCacheUsed: 0,
   process: 5 * gib,
   resident: { own: 1.5 * gib, weights: 3.5 * gib },
   app: gib / 2,
@@ -36,6 +38,11 @@ describe('the parts of the memory', () => {
       'count weights that were copied to memory of their own there',
       { weightsMapped: gib, resident: { own: 4.5 * gib, weights: gib } },
       { weights: 4, kv: 1, compute: 0.25, engine: 0.25, app: 0.5, other: 1, free: 9 },
+    ],
+    [
+      'have what requests left behind, and name its limit by the way',
+      { promptCache: gib, promptCacheUsed: gib / 8 },
+      { weights: 3.5, kv: 1, compute: 0.25, prompts: 0.125, engine: 0.125, app: 0.5, other: 4, free: 6.5 },
     ],
     [
       'are no larger than what has been touched',

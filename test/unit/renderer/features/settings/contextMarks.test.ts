@@ -15,7 +15,17 @@ function mark(typeK: CacheType, nCtx: number, typeV = typeK): FitMark {
 function fitWith(...marks: FitMark[]): ContextFit {
   const type = { asked: 'f16', effective: 'f16', reason: '' };
   return {
-    estimate: { weights: 100, kvK: 10, kvV: 20, kvF16: 60, compute: 5, typeK: type, typeV: type },
+    estimate: {
+      weights: 100,
+      kvK: 10,
+      kvV: 20,
+      kvF16: 60,
+      compute: 5,
+      promptCache: 0,
+      promptCacheUsed: 0,
+      typeK: type,
+      typeV: type,
+    },
     fits: true,
     budgets: [{ kind: 'ram', name: 'RAM', needed: 135, available: 1000, total: 2000 }],
     trained: 131_072,

@@ -1,0 +1,98 @@
+/** What a load needs of each memory of the machine, what that memory can give, and the text of a refusal. */
+import type { LoadRequest } from '../contract/engineContract';
+import { ConcertinaError, sizeText } from '../contract/errors';
+import type { Budget, DeviceUse, MachineMemory } from '../contract/fit';
+import type { MemoryPlan } from './native/types';
+
+const MiB = 1024 * 1024;
+
+/**
+ * Kept for everything else. In RAM: what this app adds after the check (text, tokens, an answer's samplers: some 100 MB), and
+ * other programs, which go on growing; without it a context that just fits would make the system swap. More on a larger
+ * machine, where more runs. On a GPU: the driver's context and the scratch space of its libraries, which no dry run sees,
+ * and the screen.
+ */
+export function reserveOf(kind: Budget['kind'], total: number): number {
+  return kind === 'ram' ? 256 * MiB + total / 32 : Math.min(512 * MiB, total / 16);
+}
+
+const bytesOf = ({ weights, context, compute }: DeviceUse) => weights + context + compute;
+const inRam = ({ kind }: DeviceUse) => kind !== 'gpu';
+
+export function budgetsOf(needs: DeviceUse[], { ram, memories, held }: MachineMemory): Budget[] {
+  const fromRam = sum(
+    held.filter(inRam),
+    ({ weights, mapped, context, compute }) => weights - mapped + context + compute,
+  );
+  const budgets: Budget[] = [
+    {
+      kind: 'ram',
+      name: 'RAM',
+      needed: sum(needs.filter(inRam), bytesOf),
+      available: left(ram.free + Math.min(fromRam, ram.releasable ?? fromRam), reserveOf('ram', ram.total)),
+      total: ram.total,
+    },
+  ];
+  for (const need of needs) {
+    const { kind, name } = need;
+    const memory = memories.find((candidate) => candidate.name === name);
+    // a GPU that does not report its memory cannot be checked
+    if (kind === 'ram' || !memory?.total) continue;
+    const { free, total } = memory;
+    const given = sum(
+      held.filter((use) => use.name === name),
+      bytesOf,
+    );
+    const available = left(Math.min(total, (free ?? 0) + given), reserveOf(kind, total));
+    budgets.push({ kind, name, needed: bytesOf(need), available, total });
+  }
+  return budgets;
+}
+
+export function allFit(budgets: Budget[]): boolean {
+  return roomIn(budgets) >= 0;
+}
+
+/** Bytes left in the memory that is shortest of them; negative: it does not fit. */
+export function roomIn(budgets: Budget[]): number {
+  return Math.min(...budgets.map(({ needed, available }) => available - needed));
+}
+
+/** Names the memory and the part that do not fit. */
+export function refusal(needs: DeviceUse[], budgets: Budget[]): ConcertinaError {
+  const tight = budgets.reduce((worst, next) => (roomIn([next]) < roomIn([worst]) ? next : worst));
+  const uses = needs.filter((use) => (tight.kind === 'ram' ? inRam(use) : use.name === tight.name));
+  const weights = sum(uses, (use) => use.weights);
+  const cache = sum(uses, (use) => use.context);
+  const compute = sum(uses, (use) => use.compute);
+  const [part, hint] =
+    weights > tight.available
+      ? ['The weights do', 'Choose a smaller model or quantization, or close other programs.']
+      : [
+          weights + cache > tight.available ? 'The KV cache does' : 'The compute buffers do',
+          'Choose a shorter context or a smaller cache type, or close other programs.',
+        ];
+  const message =
+    `${part} not fit into ${tight.name}: ${sizeText(tight.needed)} are needed (weights ${sizeText(weights)}, KV cache ${sizeText(cache)}, ` +
+    `compute buffers ${sizeText(compute)}), ${sizeText(tight.available)} are free beside ${sizeText(reserveOf(tight.kind, tight.total))} ` +
+    'kept for everything else.';
+  return new ConcertinaError('out-of-memory', message, hint);
+}
+
+/** What requests of the API leave behind is kept up to this. */
+const mostPromptCache = 1024 * MiB;
+
+/** Its limit: what is left of the RAM, so that it makes no context shorter. Where an option sets it, it is in the plan. */
+export function promptCacheIn(budgets: Budget[], plan: MemoryPlan, api: LoadRequest['api']): number {
+  if (!api || api.options.some((word) => /^(-cram|--cache[-_]ram)$/.test(word))) return plan.promptCache;
+  const free = roomIn(budgets.filter(({ kind }) => kind === 'ram'));
+  return Math.min(mostPromptCache, Math.max(0, Math.floor(free / MiB) * MiB));
+}
+
+function left(bytes: number, reserve: number): number {
+  return Math.max(0, Math.floor(bytes - reserve));
+}
+
+function sum<T>(items: T[], of: (item: T) => number): number {
+  return items.reduce((total, item) => total + of(item), 0);
+}
