@@ -10,6 +10,7 @@ import { documentEvents, documentOperations } from './documents';
 import { engineEvents, engineOperations } from './engine';
 import { fitOperations } from './fit';
 import { hubEvents, hubOperations } from './hub';
+import { presetEvents, presetOperations } from './lib/presets';
 import { nothing, operation } from './limits';
 import { machineEvents, machineOperations } from './machine';
 import { modelEvents, modelOperations } from './models';
@@ -36,6 +37,7 @@ export const operations = {
   'app.openExternal': operation(z.object({ url: z.url({ protocol: /^https$/ }) }), nothing),
 
   ...settingsOperations,
+  ...presetOperations,
   ...chatOperations,
   ...modelOperations,
   ...hubOperations,
@@ -54,6 +56,7 @@ export const events = {
   }),
 
   ...settingsEvents,
+  ...presetEvents,
   ...chatEvents,
   ...modelEvents,
   ...hubEvents,

@@ -46,6 +46,7 @@ const effectiveTypeSchema = z.object({
   reason: z.string(),
 });
 export type EffectiveType = z.infer<typeof effectiveTypeSchema>;
+const noType: EffectiveType = { asked: '', effective: '', reason: '' };
 
 /**
  * Whether K and V are centered: constants of the model (measured once) are taken off before they are quantized, which
@@ -103,6 +104,8 @@ export type Memory = z.infer<typeof memorySchema>;
 export const memoryEstimateSchema = partMemorySchema.extend({
   typeK: effectiveTypeSchema,
   typeV: effectiveTypeSchema,
+  /** as `effectiveContextSchema` has it */
+  speculation: effectiveTypeSchema,
 });
 export type MemoryEstimate = z.infer<typeof memoryEstimateSchema>;
 
@@ -146,8 +149,12 @@ export const effectiveContextSchema = z.object({
   /** empty where the engine does not say */
   attention: z.array(attentionPlaceSchema),
   batch: z.number().int(),
-  /** `off`, `ngram`, or `options`: options of llama-server choose it */
+  /** a choice of the settings, or `options`: options of llama-server choose it */
   speculation: effectiveTypeSchema.default({ asked: 'off', effective: 'off', reason: '' }),
+  /** the model that drafts: its file, '' for layers of the model itself, and the types of its cache, '' where none drafts */
+  draft: z
+    .object({ file: z.string(), typeK: effectiveTypeSchema, typeV: effectiveTypeSchema })
+    .default({ file: '', typeK: noType, typeV: noType }),
   /** why another chat template stands in for the model's own; empty where none does */
   chatTemplate: z.string(),
   templateSupport: templateSupportSchema.default({

@@ -24,6 +24,7 @@ export type FallbackId =
   | 'centering'
   | 'calibration'
   | 'chat-template'
+  | 'drafting'
   | 'note';
 
 /** Whole sentences; `why` is empty where `what` says it already. */
@@ -202,8 +203,13 @@ function measuring({ calibration, centring, typeK, typeV }: LoadedContext): Fall
   ];
 }
 
-function others({ chatTemplate, notes }: LoadedContext): Fallback[] {
+function others({ chatTemplate, notes, speculation: { asked, effective, reason } }: LoadedContext): Fallback[] {
   const found: Fallback[] = notes.map((note) => ({ id: 'note', what: sentence(note), why: '', advice: '' }));
+  if (reason !== '' && (asked === 'draft' || asked === 'mtp')) {
+    const what = effective === 'off' ? 'Nothing is drafted.' : 'Tokens are drafted from the text.';
+    const advice = 'Choose another draft model in Settings → Engine → Drafting: a small one of the same family.';
+    found.push({ id: 'drafting', what, why: sentence(reason), advice });
+  }
   if (chatTemplate) {
     const advice = 'Choose a file of this model that brings its own template, or a chat model.';
     found.push({ id: 'chat-template', what: 'The chat template ChatML is used.', why: sentence(chatTemplate), advice });

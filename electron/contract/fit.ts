@@ -169,12 +169,14 @@ function distinct(marks: readonly FitMark[]): FitMark[] {
 // beforehand. Cells mean the same when types, centering, RoPE and the attention path agree; how many there are does not matter.
 
 /**
- * The settings that decide how much memory a context takes: a new one is a type error here until it is placed. Drafts go into the
- * outputs that every context has.
+ * The settings that decide how much memory a context takes: a new one is a type error here until it is placed. Drafts from the text
+ * go into the outputs that every context has.
  */
-export function allocationOf(context: ContextSettings): Omit<ContextSettings, 'threads' | 'speculation'> {
+export function allocationOf(context: ContextSettings): Omit<ContextSettings, 'threads'> {
   const { nCtx, typeK, typeV, flashAttention, batch, gpuLayers, rope } = context;
-  return { nCtx, typeK, typeV, flashAttention, batch, gpuLayers, rope };
+  const speculation = context.speculation === 'off' ? 'ngram' : context.speculation;
+  const draftModel = speculation === 'draft' ? context.draftModel : '';
+  return { nCtx, typeK, typeV, flashAttention, batch, gpuLayers, rope, speculation, draftModel };
 }
 
 type RequestedContext = Pick<ContextSettings, 'nCtx' | 'typeK' | 'typeV' | 'flashAttention' | 'rope'>;

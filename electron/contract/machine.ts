@@ -135,7 +135,7 @@ function longestLeaving(spare: number, { estimate, budgets, marks, trained }: Co
   if (!mark || mark.nCtx === 0) return 0;
   const asked = allocatedBytes(estimate);
   const room = Math.min(...budgets.map(({ available, needed }) => available - needed)) + asked - spare;
-  const base = estimate.weights + estimate.compute;
+  const base = asked - estimate.kvK - estimate.kvV - estimate.draft.kv;
   const perToken = (mark.bytes - base) / mark.nCtx;
   const byMemory = perToken > 0 ? (room - base) / perToken : mark.nCtx;
   const most = Math.min(mark.nCtx, trained || mark.nCtx, byMemory);

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { localApiFields, localApiSchema } from './lib/localApi';
-import { idSchema, limits, nothing, operation } from './limits';
+import { idSchema, limits, operation } from './limits';
 import type { EventMap, OperationMap } from './rpc';
 
 // KV cache types that a person can choose, in the order of their size. Bytes come from the engine, never from here.
@@ -40,8 +40,13 @@ const contextFields = {
   /** tokens of one micro-batch of the prefill */
   batch: z.number().int().min(32).max(4096),
   rope: ropeSchema,
-  /** tokens are drafted from the text before and checked together; a model that cannot go back in its cache drafts none */
-  speculation: z.enum(['off', 'ngram']),
+  /**
+   * Tokens are drafted and checked together. `ngram`: from the text before; `draft`: by `draftModel`; `mtp`: by layers of the model
+   * that are made for it. A model that cannot go back in its cache drafts none but by the last.
+   */
+  speculation: z.enum(['off', 'ngram', 'draft', 'mtp']),
+  /** model that drafts: its id or its name on the list, or the whole path of a file; '': none */
+  draftModel: z.string().max(limits.maxPathLength),
 };
 
 const samplingFields = {
@@ -83,6 +88,7 @@ export const contextSettingsSchema = z.object({
   batch: contextFields.batch.default(512),
   rope: contextFields.rope.default('model'),
   speculation: contextFields.speculation.default('ngram'),
+  draftModel: contextFields.draftModel.default(''),
 });
 export type ContextSettings = z.infer<typeof contextSettingsSchema>;
 
@@ -353,48 +359,10 @@ function defined<T extends object>(value: T = {} as T): { [K in keyof T]?: NonNu
   return Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as never;
 }
 
-// Presets: a system prompt and the sampling under a name, and if the person wishes the model and its context too.
-
-const presetContentSchema = z.object({
-  name: z.string().trim().min(1).max(limits.maxPresetName),
-  systemPrompt: z.string().max(limits.maxSystemPrompt),
-  sampling: ownSamplingSchema,
-  /** null: it says nothing of the model and the context */
-  engine: z
-    .object({
-      modelId: idSchema.nullable(),
-      context: contextSettingsSchema.pick({ nCtx: true, typeK: true, typeV: true }),
-    })
-    .nullable()
-    .default(null),
-});
-export type PresetContent = z.infer<typeof presetContentSchema>;
-
-const presetSchema = presetContentSchema.extend({ id: idSchema });
-export type Preset = z.infer<typeof presetSchema>;
-
-export const presetsSchema = z.object({
-  /** in the order of their making */
-  presets: z.array(presetSchema).default([]),
-  /** new chats begin with its system prompt and sampling; null: with what was set last */
-  defaultId: idSchema.nullable().default(null),
-});
-export type Presets = z.infer<typeof presetsSchema>;
-
 export const settingsOperations = {
   /** as they count for the model in use; `all`: what is set for all models */
   'settings.get': operation(z.object({ scope: z.literal('all') }).optional(), settingsSchema),
   'settings.update': operation(settingsUpdateSchema, settingsSchema),
-
-  'presets.list': operation(nothing, presetsSchema),
-  /** `presetId`: the one that is replaced; null: a new one */
-  'presets.save': operation(z.object({ presetId: idSchema.nullable(), preset: presetContentSchema }), presetsSchema),
-  'presets.remove': operation(z.object({ presetId: idSchema }), presetsSchema),
-  /** the one that new chats begin with; null: none */
-  'presets.setDefault': operation(z.object({ presetId: idSchema.nullable() }), presetsSchema),
 } as const satisfies OperationMap;
 
-export const settingsEvents = {
-  onSettings: settingsSchema,
-  onPresets: presetsSchema,
-} as const satisfies EventMap;
+export const settingsEvents = { onSettings: settingsSchema } as const satisfies EventMap;

@@ -58,8 +58,8 @@ export class CarryOver {
 
 /** of a file with what the cache holds */
 export function expectedBytes(context: Context): number {
-  const { kvK, kvV } = context.memory();
-  return (kvK + kvV) * Math.min(1, context.contextUsed / context.effective.nCtx);
+  const { kvK, kvV, draft } = context.memory();
+  return (kvK + kvV + draft.kv) * Math.min(1, context.contextUsed / context.effective.nCtx);
 }
 
 function mebibytes(bytes: number): number {

@@ -91,11 +91,14 @@ export class ModelHolder {
   ): Promise<T> {
     await Promise.race([this.queue.idle(), aborted(signal)]);
     throwIfCanceled(signal);
-    if (this.weightsKey !== weightsKey(path, context.gpuLayers)) {
-      await this.steps.checkMemory({ path, context });
+    const { gpuLayers } = context;
+    // with its drafting layers it is the same model
+    const mtp = this.weightsKey === weightsKey({ path, gpuLayers, mtp: true });
+    if (!mtp && this.weightsKey !== weightsKey({ path, gpuLayers, mtp })) {
+      await this.steps.checkMemory({ path, context: { ...context, speculation: 'off' } });
       await this.release(report);
     }
-    const model = await this.weights(path, context.gpuLayers, (fraction) => report('weights', fraction), signal);
+    const model = await this.weights({ path, gpuLayers, mtp }, (fraction) => report('weights', fraction), signal);
     try {
       return await task({ model, release: () => this.release(report) });
     } finally {
@@ -175,9 +178,10 @@ export class ModelHolder {
   }
 
   /** Writes the cache down when the next context can use it. */
-  private async saveCache(carry: CarryOver, { path, context: asked }: LoadRequest, report: ReportLoad): Promise<void> {
+  private async saveCache(carry: CarryOver, request: LoadRequest, report: ReportLoad): Promise<void> {
     const loaded = this.current;
-    if (!loaded || this.weightsKey !== weightsKey(path, asked.gpuLayers)) return;
+    const { context: asked } = request;
+    if (!loaded || this.weightsKey !== weightsKey(weightsOf(request))) return;
     const { effective, contextUsed } = loaded.context;
     if (!keepsCache(effective, asked, contextUsed, loaded.model.info.nCtxTrain)) return;
     report('cache', 0);
@@ -194,7 +198,7 @@ export class ModelHolder {
     await this.disposeContext();
     throwIfCanceled(signal);
     const { gpuLayers, ...options } = request.context;
-    const model = await this.weights(request.path, gpuLayers, (fraction) => report('weights', fraction), signal);
+    const model = await this.weights(weightsOf(request), (fraction) => report('weights', fraction), signal);
     throwIfCanceled(signal);
     // Cells that are kept were centered with the measurements that are attached now.
     if (!carry?.saved) this.measured = await this.calibrate(model, request, report, signal);
@@ -241,17 +245,13 @@ export class ModelHolder {
     return withProcessMemory(context, this.engine().memories(), this.filePagesBefore);
   }
 
-  private async weights(
-    path: string,
-    gpuLayers: number,
-    onProgress: (fraction: number) => void,
-    signal: AbortSignal,
-  ): Promise<Model> {
-    const key = weightsKey(path, gpuLayers);
+  private async weights(wanted: Weights, onProgress: (fraction: number) => void, signal: AbortSignal): Promise<Model> {
+    const key = weightsKey(wanted);
+    const { path, ...options } = wanted;
     if (this.model && key === this.weightsKey) return this.model;
     await this.dispose();
     this.filePagesBefore = filePages();
-    this.model = await this.engine().loadModel(path, { gpuLayers, onProgress, signal });
+    this.model = await this.engine().loadModel(path, { ...options, onProgress, signal });
     this.weightsKey = key;
     return this.model;
   }
@@ -282,8 +282,20 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
+interface Weights {
+  path: string;
+  gpuLayers: number;
+  /** with the layers that draft */
+  mtp: boolean;
+}
+
+function weightsOf({ path, context, api }: LoadRequest): Weights {
+  const mtp = context.speculation === 'mtp' || (api?.options.includes('draft-mtp') ?? false);
+  return { path, gpuLayers: context.gpuLayers, mtp };
+}
+
 /** A file that was replaced in place is another model. */
-function weightsKey(path: string, gpuLayers: number): string {
+function weightsKey({ path, gpuLayers, mtp }: Weights): string {
   const stat = statSync(path, { throwIfNoEntry: false });
-  return `${path}|${stat?.size}|${stat?.mtimeMs}|${gpuLayers}`;
+  return `${path}|${stat?.size}|${stat?.mtimeMs}|${gpuLayers}|${mtp}`;
 }

@@ -264,9 +264,13 @@ function added(uses: DeviceUse[]): DeviceUse[] {
 
 /** Everything that decides the allocation, the length last. */
 function keyOf(path: string, context: Wanted): string {
-  const { nCtx, ...rest } = allocationOf(context);
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return `${path}|${stat?.size}|${stat?.mtimeMs}|${JSON.stringify([rest, context.api])}|${nCtx}`;
+  const { nCtx, draftModel, ...rest } = allocationOf(context);
+  return `${identityOf(path)}|${identityOf(draftModel)}|${JSON.stringify([rest, context.api])}|${nCtx}`;
+}
+
+function identityOf(path: string): string {
+  const stat = path === '' ? undefined : statSync(path, { throwIfNoEntry: false });
+  return `${path}|${stat?.size}|${stat?.mtimeMs}`;
 }
 
 // The longest context that fits, found with few dry runs: what a context takes grows almost in proportion to its length.

@@ -371,7 +371,7 @@ export function createInspectorHandlers(engine: () => Engine): InspectorHandlers
     planComparison: ({ path, settings, configurations, machine }) =>
       planner.comparison(
         path,
-        configurations.map((one) => ({ ...settings, ...one })),
+        configurations.map((one) => ({ ...settings, speculation: 'off', ...one })),
         machine,
       ),
   });

@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { sizeText } from '../contract/errors';
 import { type ContextFit, requestedLength } from '../contract/fit';
 import type { Download, HubModelPage, HubPage } from '../contract/hub';
-import { allocatedBytes } from '../contract/lib/memory';
+import { allocatedBytes, draftBytes } from '../contract/lib/memory';
 import type { ModelEntry, ModelInfo } from '../contract/models';
 import type { ContextSettings } from '../contract/settings';
 import { columns } from './commandLine';
@@ -18,12 +18,25 @@ export function fitText(
   { path, context }: EstimateQuestion,
   { estimate, budgets, trained, marks }: ContextFit,
 ): string {
-  const { weights, kvK, kvV, kvF16, compute, promptCache, typeK, typeV } = estimate;
-  const reasons = [typeK.reason && `K: ${typeK.reason}`, typeV.reason && `V: ${typeV.reason}`].filter(Boolean);
+  const { weights, kvK, kvV, kvF16, compute, draft, promptCache, typeK, typeV, speculation } = estimate;
+  const reasons = [
+    typeK.reason && `K: ${typeK.reason}`,
+    typeV.reason && `V: ${typeV.reason}`,
+    speculation.reason && `Drafting: ${speculation.reason}`,
+  ].filter(Boolean);
   const parts = [
     ['weights', sizeText(weights)],
     ['KV cache', sizeText(kvK + kvV), kvF16 > kvK + kvV ? `${sizeText(kvF16)} as f16` : ''],
     ['compute buffers', sizeText(compute), 'with recurrent state, where there is any'],
+    ...(draftBytes(draft) > 0
+      ? [
+          [
+            'drafting',
+            sizeText(draftBytes(draft)),
+            `weights ${sizeText(draft.weights)}, KV cache ${sizeText(draft.kv)}, buffers ${sizeText(draft.compute)}`,
+          ],
+        ]
+      : []),
     ['together', sizeText(allocatedBytes(estimate))],
     ...(promptCache > 0 ? [['prompt cache', `up to ${sizeText(promptCache)}`, 'what requests leave behind']] : []),
   ];

@@ -1,4 +1,5 @@
 /** What every command shares: how it is described, found and read from a line; its help, and the code that it ends with. */
+import { existsSync } from 'node:fs';
 import os from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -139,10 +140,19 @@ export const jsonOption = {
   json: { type: 'boolean', about: 'prints the answer as JSON, for programs' },
 } as const satisfies OptionSpecs;
 
+/** `text`: from the text before, which is the usual way; `mtp`: by layers of the model that are made for it */
+const draftingWays = ['off', 'text', 'mtp'];
+
 export const contextOptions = {
   context: { type: 'string', value: 'TOKENS', about: 'length of the context' },
   'type-k': { type: 'string', value: 'TYPE', values: cacheTypes, about: 'cache type of the keys' },
   'type-v': { type: 'string', value: 'TYPE', values: cacheTypes, about: `of the values: ${cacheTypes.join(', ')}` },
+  drafting: { type: 'string', value: 'HOW', values: draftingWays, about: `tokens ahead: ${draftingWays.join(', ')}` },
+  'draft-model': {
+    type: 'string',
+    value: 'MODEL',
+    about: 'a small model that drafts: a file, or one of `models list`',
+  },
 } as const satisfies OptionSpecs;
 
 export const samplingOptions = {
@@ -161,7 +171,10 @@ export function settingsOf(values: SettingValues): SettingsPatch {
     text === undefined ? undefined : text.trim() === '' ? Number.NaN : Number(text);
   const parsed = settingsOperations['settings.update'].input.safeParse({
     systemPrompt: values.system,
-    context: { nCtx: number(values.context), typeK: values['type-k'], typeV: values['type-v'] },
+    context: {
+      ...{ nCtx: number(values.context), typeK: values['type-k'], typeV: values['type-v'] },
+      ...draftingOf(values),
+    },
     sampling: {
       temperature: number(values.temperature),
       seed: number(values.seed),
@@ -170,10 +183,22 @@ export function settingsOf(values: SettingValues): SettingsPatch {
     template: values['no-thinking'] ? { thinking: false } : undefined,
   });
   if (parsed.success) return parsed.data;
-  const names: Record<string, string> = { nCtx: 'context', typeK: 'type-k', typeV: 'type-v', maxTokens: 'max-tokens' };
+  const names: Record<string, string> = {
+    speculation: 'drafting',
+    nCtx: 'context',
+    typeK: 'type-k',
+    typeV: 'type-v',
+    maxTokens: 'max-tokens',
+  };
   const issue = parsed.error.issues[0];
   const setting = String(issue?.path.at(-1));
   throw new UsageError(`--${names[setting] ?? setting}: ${issue?.message}.`);
+}
+
+function draftingOf({ drafting, 'draft-model': model }: SettingValues) {
+  if (model === undefined) return { speculation: drafting === 'text' ? 'ngram' : drafting };
+  if (drafting !== undefined) throw new UsageError('--draft-model and --drafting choose two different ways to draft.');
+  return { speculation: 'draft', draftModel: existsSync(model) ? resolve(model) : model };
 }
 
 /** A whole context: what is not named is as in a new data folder. */

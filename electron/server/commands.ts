@@ -249,13 +249,13 @@ async function estimate(
   target: Target,
   give: (value: unknown, text: string) => void,
 ): Promise<number> {
-  const { context } = command;
+  const context = await tools.library.withDraft(command.context);
   if (target.kind === 'path') {
     const fit = await tools.inspector.fit({ path: target.path, context });
     give(fit, fitText({ path: target.path, context }, fit));
     return fit.fits ? exitCodes.done : exitCodes.doesNotFit;
   }
-  const answer = await hubFit(command, tools, target);
+  const answer = await hubFit({ ...command, context }, tools, target);
   const text = fitText({ path: `${target.repo} ${target.quant ?? target.file ?? ''}`, context }, answer.fit);
   give(answer, text);
   return answer.grade === 'full' || answer.grade === 'partial' ? exitCodes.done : exitCodes.doesNotFit;

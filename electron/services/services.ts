@@ -108,7 +108,10 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const hub = await setUpHub({
     ...{ dataFolder, log, catalogFile: options.catalog, version: app.version, keyring: options.keyring },
     ...(options.keepAwake ? { keepAwake: options.keepAwake } : {}),
-    judge: inspector,
+    judge: {
+      inspect: (path) => inspector.inspect(path),
+      fit: async (question) => inspector.fit({ ...question, context: await models.withDraft(question.context) }),
+    },
     downloadSettings: () => settings.get().downloads,
     onModel: (path) => models.adopt(path),
   });

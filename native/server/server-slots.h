@@ -28,6 +28,8 @@ struct server_slots_access {
     static int clear_idle(server_context & server);
     // Inside `body` only. What the prompt cache in RAM holds.
     static size_t prompt_cache_bytes(const server_context & server);
+    // of the model that drafts; nullptr: no model does
+    static llama_context * draft(const server_context & server);
     // whether the server can draft tokens at all (speculative decoding)
     static bool can_speculate(const server_context & server);
     // Inside `body` only. Whether tokens are drafted for the slot's answer, also in its midst; upstream switches all slots on.

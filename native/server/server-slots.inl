@@ -40,6 +40,8 @@ size_t server_slots_access::prompt_cache_bytes(const server_context & server) {
     return server.impl->prompt_cache ? server.impl->prompt_cache->size() : 0;
 }
 
+llama_context * server_slots_access::draft(const server_context & server) { return server.impl->ctx_dft; }
+
 bool server_slots_access::can_speculate(const server_context & server) { return server.impl->spec != nullptr; }
 
 int64_t server_slots_access::speculate(server_context & server, int id_slot, bool on) {
@@ -85,7 +87,11 @@ bool server_slots_access::abort(server_context_impl & server) {
     const bool whole = llama_model_is_recurrent(model) || llama_model_is_hybrid(model);
     for (server_slot & slot : server.slots) {
         if (!slot.is_processing()) { continue; }
-        const auto last = llama_memory_seq_pos_max(llama_get_memory(server.ctx_tgt), slot.id);
+        auto last = llama_memory_seq_pos_max(llama_get_memory(server.ctx_tgt), slot.id);
+        // what drafts has not read the batch: the next one goes on behind what both have
+        if (server.ctx_dft) {
+            last = std::min(last, llama_memory_seq_pos_max(llama_get_memory(server.ctx_dft), slot.id));
+        }
         const bool known = !whole && last < slot.prompt.n_tokens();
         if (known) {
             slot.prompt.tokens.keep_first(last + 1);

@@ -25,17 +25,11 @@ import type {
   HubModelPage,
   HubSort,
 } from '../../electron/contract/hub';
+import type { PresetContent, Presets } from '../../electron/contract/lib/presets';
 import type { ChatSearchAnswer } from '../../electron/contract/lib/textSearch';
 import { type MachineProfile, type Power, unknownPower } from '../../electron/contract/machine';
 import type { AddModelsResult, AddProgress, ModelEntry, ModelPlaces } from '../../electron/contract/models';
-import type {
-  CacheType,
-  ContextSettings,
-  ModelDefaults,
-  PresetContent,
-  Presets,
-  Settings,
-} from '../../electron/contract/settings';
+import type { CacheType, ContextSettings, ModelDefaults, Settings } from '../../electron/contract/settings';
 import type { Connection } from '../bridge/client';
 import { emptySparkline, type Sparkline } from './lib/sparkline';
 

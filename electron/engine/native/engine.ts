@@ -74,7 +74,7 @@ class NativeEngine implements Engine {
 
   async loadModel(path: string, options: LoadOptions): Promise<Model> {
     const raw = await withProgress(this.#addon, options, (onProgress, cancellation) =>
-      codedAsync(() => this.#addon.loadModel(path, options.gpuLayers, onProgress, cancellation)),
+      codedAsync(() => this.#addon.loadModel(path, options.gpuLayers, onProgress, cancellation, options.mtp)),
     );
     return new NativeModel(this.#addon, raw, path);
   }

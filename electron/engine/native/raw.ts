@@ -105,7 +105,13 @@ export interface RawAddon extends Pick<Engine, 'selfTest' | 'memories' | 'estima
   /** hexadecimal, 64 bits, of the first `bytes` of a file; 0: they cannot be read */
   checksum(path: string, bytes: number, cancellation: RawCancellation): Promise<string>;
   probeBandwidth(bytes: number, onProgress: OnProgress, cancellation: RawCancellation): Promise<Bandwidth[]>;
-  loadModel(path: string, gpuLayers: number, onProgress: OnProgress, cancellation: RawCancellation): Promise<RawModel>;
+  loadModel(
+    path: string,
+    gpuLayers: number,
+    onProgress: OnProgress,
+    cancellation: RawCancellation,
+    mtp?: boolean,
+  ): Promise<RawModel>;
   setLogListener(
     listener: (level: 'info' | 'warn' | 'error', text: string) => void,
     minimum: 'info' | 'warn' | 'error',

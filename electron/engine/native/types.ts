@@ -43,9 +43,9 @@ export interface CoreOptions {
   core?: string[];
 }
 
-/** `rope` left out: `model`; `speculation`: `off`. `nCtx` is rounded up by the engine, see `Context.effective.nCtx` */
+/** `rope` left out: `model`; `speculation`: `off`; `draftModel`: a path. `nCtx` is rounded up by the engine, see `Context.effective.nCtx` */
 export type ContextOptions = Pick<ContextSettings, 'nCtx' | 'flashAttention' | 'threads' | 'batch'> &
-  Partial<Pick<ContextSettings, 'rope' | 'speculation'>> &
+  Partial<Pick<ContextSettings, 'rope' | 'speculation' | 'draftModel'>> &
   CoreOptions & {
     /** any type name of `Capabilities.cacheTypes` */
     typeK: string;
@@ -62,6 +62,8 @@ export interface Progress {
 export interface LoadOptions extends Progress {
   /** layers on the GPU; -1: as many as fit */
   gpuLayers: number;
+  /** with the layers that draft, where the file has some; left out: without */
+  mtp?: boolean;
 }
 
 export interface CalibrateOptions extends Progress, Pick<ContextOptions, 'rope' | 'threads'> {

@@ -56,6 +56,9 @@ export function looksTheSame(shown: Memory, now: Memory): boolean {
     shown.kvV === now.kvV &&
     shown.kvF16 === now.kvF16 &&
     alike(shown.compute, now.compute) &&
+    shown.draft.kv === now.draft.kv &&
+    alike(shown.draft.weights, now.draft.weights) &&
+    alike(shown.draft.compute, now.draft.compute) &&
     shown.promptCache === now.promptCache &&
     alike(shown.promptCacheUsed, now.promptCacheUsed) &&
     alike(shown.process, now.process) &&

@@ -154,7 +154,8 @@ export class EngineService {
 
   async plan({ modelId, context, ...question }: OperationInput<'engine.plan'>): Promise<ContextFit> {
     const requested = context ?? this.settings.of(modelId ?? this.live.current.modelId).context;
-    return this.inspector.fit({ path: await this.pathOf(modelId), context: requested, ...question });
+    const path = await this.pathOf(modelId);
+    return this.inspector.fit({ path, context: await this.library.withDraft(requested), ...question });
   }
 
   async countTokens(messages: PromptMessage[], options: PromptOptions): Promise<{ tokens: number }> {

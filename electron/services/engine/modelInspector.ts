@@ -126,7 +126,7 @@ export class ModelInspector {
    */
   async requireHarmless(path: string, context: ContextSettings): Promise<void> {
     await this.estimate(path, context).catch(() => undefined);
-    const ended = this.endedBy.get(await identityOf(path));
+    const ended = this.endedBy.get(await identityOf(path, context));
     if (ended) throw ended.error;
   }
 
@@ -149,11 +149,11 @@ export class ModelInspector {
 
   private async call<N extends keyof InspectorOperations & string>(
     name: N,
-    input: InputOf<InspectorOperations[N]> & { path: string },
+    input: InputOf<InspectorOperations[N]> & { path: string; context?: Partial<ContextSettings> },
   ): Promise<OutputOf<InspectorOperations[N]>> {
-    const { path } = input;
+    const { path, context } = input;
     // in the order in which they were asked, however long the disk takes for each
-    const identity = await this.arrivals.run(() => identityOf(path));
+    const identity = await this.arrivals.run(() => identityOf(path, context));
     return new Promise((resolve, reject) => {
       const ask: Question['ask'] = (client) => client.call(name, input);
       this.waiting.push({ path, identity, ask, resolve: resolve as Question['resolve'], reject });
@@ -301,9 +301,13 @@ export class ModelInspector {
 }
 
 /** A replaced file is another one. */
-async function identityOf(path: string): Promise<string> {
+/** Of the file, and of the one that drafts for it: either may end a process. */
+async function identityOf(path: string, context?: Partial<ContextSettings>): Promise<string> {
   const info = await stat(path).catch(() => null);
-  return `${path}|${info?.size}|${info?.mtimeMs}`;
+  const own = `${path}|${info?.size}|${info?.mtimeMs}`;
+  return context?.speculation === 'draft' && context.draftModel
+    ? `${own}|${await identityOf(context.draftModel)}`
+    : own;
 }
 
 const endMs = 2000;

@@ -108,10 +108,11 @@ export class ModelLoads {
       host.start();
       await host.whenReady();
       this.sequence.requireWanted(number);
-      if (this.fallback.otherThan(modelId)) await inspector.requireHarmless(path, context);
+      const given = await library.withDraft(context);
+      if (this.fallback.otherThan(modelId)) await inspector.requireHarmless(path, given);
       if (!this.sequence.isLatest(number)) return status.current;
       this.sequence.requireWanted(number);
-      const result = await this.request(path, context, force);
+      const result = await this.request(path, given, force);
       if (this.sequence.isLatest(number)) this.onLoaded(result);
       this.sequence.reportEnded();
     } catch (error) {

@@ -161,6 +161,7 @@ function context({ context: of, contextUsed }: EngineStatus, clean: (text: strin
       ({ backend, from, name, why }): Line => [`Kernel of ${backend} from ${from}`, `${name} (${why})`],
     ),
     ['Threads, batch', `${of.threads}, ${of.batch}`],
+    ['Drafting', `${of.speculation.effective}, asked ${of.speculation.asked} ${of.speculation.reason}`.trim()],
   ];
 }
 
@@ -169,6 +170,10 @@ function memory(parts: Memory): Line[] {
     ['Weights', bytes(parts.weights)],
     ['KV cache', `K ${parts.kvK} bytes, V ${parts.kvV} bytes, at f16 ${parts.kvF16} bytes`],
     ['Compute buffers', bytes(parts.compute)],
+    [
+      'Draft',
+      `weights ${bytes(parts.draft.weights)}, KV cache ${bytes(parts.draft.kv)}, buffers ${bytes(parts.draft.compute)}`,
+    ],
     ['Prompt cache', `${bytes(parts.promptCacheUsed)} of ${bytes(parts.promptCache)} at most`],
     ['Engine process', bytes(parts.process)],
     ['Free of all', `${bytes(parts.free)} of ${bytes(parts.total)}`],

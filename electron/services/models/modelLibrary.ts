@@ -1,7 +1,8 @@
 /** The models that a person can choose: the embedded one, added files, and the GGUF files of added folders. Read only. */
-import { basename, join, resolve } from 'node:path';
+import { basename, isAbsolute, join, resolve } from 'node:path';
 import { ConcertinaError, type ErrorPayload, messageOf, toErrorPayload } from '../../contract/errors';
 import type { AddModelsResult, AddProgress, ModelDetails, ModelEntry, ModelPlaces } from '../../contract/models';
+import type { ContextSettings } from '../../contract/settings';
 import type { ModelInspector } from '../engine/modelInspector';
 import { type HeaderFacts, readHeaderFacts } from '../hub/ggufHeader';
 import { Emitter } from '../lib/emitter';
@@ -9,6 +10,7 @@ import type { ModelDefaultsStore } from '../settings/perModelSettings';
 import { Duplicates, HashWorker } from './duplicates';
 import { FolderWatch } from './folderWatch';
 import { checkModelFile, type FoundFile, kindOf, ModelList, modelIdOf, shownFolder } from './modelFiles';
+import { entryNamed } from './modelNames';
 import { appOf, filesToTrash, type Machine, placesHere, thisMachine } from './places';
 import { entriesOf, type Inspection, type Known, scanModels } from './scan';
 import { walkModels } from './walk';
@@ -67,6 +69,21 @@ export class ModelLibrary {
     if (file?.problem) throw ConcertinaError.fromPayload(file.problem);
     await checkModelFile(path);
     return path;
+  }
+
+  /**
+   * The settings with the path of the model that drafts, which they name as a person does: by its id, its name or as a whole path. One
+   * that is not there is for the engine to refuse.
+   */
+  async withDraft<C extends Partial<ContextSettings>>(context: C): Promise<C> {
+    const { speculation, draftModel = '' } = context;
+    if (speculation !== 'draft' || draftModel === '' || isAbsolute(draftModel)) return context;
+    try {
+      const id = this.known.has(draftModel) ? draftModel : entryNamed(await this.list(), draftModel).id;
+      return { ...context, draftModel: await this.pathOf(id) };
+    } catch {
+      return context;
+    }
   }
 
   async details(modelId: string): Promise<HeaderFacts & Pick<ModelDetails, 'sha256'>> {

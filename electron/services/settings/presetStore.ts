@@ -1,8 +1,8 @@
 /** presets.json */
 import { randomUUID } from 'node:crypto';
 import { ConcertinaError } from '../../contract/errors';
+import { type Preset, type PresetContent, type Presets, presetsSchema } from '../../contract/lib/presets';
 import { limits } from '../../contract/limits';
-import { type Preset, type PresetContent, type Presets, presetsSchema } from '../../contract/settings';
 import { JsonFile } from '../lib/jsonFile';
 import { chosenSampling } from './perModelSettings';
 

@@ -5,6 +5,7 @@
 #include "errors.h"
 
 #include "common.h"
+#include "ggml-cpu.h"
 #include "speculative.h"
 
 #include <algorithm>
@@ -28,23 +29,6 @@ uint32_t cells(const ContextOptions & options, const Model & model, std::vector<
     if (trained == 0 || wanted <= trained || ropeFor(model, options.rope, wanted).kind != "model") return wanted;
     if (options.rope != "model") notes.emplace_back("This model has no rotary positions that could be stretched.");
     return trained;
-}
-
-// A draft of 8 tokens behind the last 4, wherever these stood before: the outputs of every context (`maxOutputs`) are enough
-// for it, so it takes no memory, and what is drafted in vain costs little.
-EffectiveType draftFromText(const std::string & asked, bool rewinds, common_params_speculative & core) {
-    if (asked != "off" && asked != "ngram")
-        throw CodedError("context-invalid", "Speculation is \"" + asked + "\"", "Use off or ngram.");
-    const bool chosen = core.types != common_params_speculative().types; // by an option of llama-server
-    if (asked == "off" || chosen) return { asked, chosen ? "options" : asked, "" };
-    if (!rewinds)
-        return { asked, "off",
-            "This model (sliding window or recurrent state) cannot go back in its cache, so no draft could be taken "
-            "back." };
-    core.types = { COMMON_SPECULATIVE_TYPE_NGRAM_SIMPLE };
-    core.ngram_simple.size_n = 4;
-    core.ngram_simple.size_m = 8;
-    return { asked, asked, "" };
 }
 
 llama_context_params paramsFor(const ContextOptions & options, const common_params & core, Context & context) {
@@ -118,7 +102,22 @@ llama_flash_attn_type flashType(const std::string & name) {
     throw CodedError("context-invalid", "Flash attention is \"" + name + "\"", "Use auto, on or off.");
 }
 
-std::shared_ptr<Context> Context::create(std::shared_ptr<Model> model, const ContextOptions & asked, bool dry) {
+std::shared_ptr<Context> Context::create(
+    const std::shared_ptr<Model> & model, const ContextOptions & options, bool dry, const DryModels & models) {
+    try {
+        return make(model, options, dry, models);
+    } catch (const DraftRefusal & refusal) {
+        ContextOptions other = options;
+        other.speculation = "ngram";
+        const auto context = make(model, other, dry, models);
+        context->effective.speculation.asked = options.speculation;
+        context->effective.speculation.reason = refusal.what();
+        return context;
+    }
+}
+
+std::shared_ptr<Context> Context::make(
+    std::shared_ptr<Model> model, const ContextOptions & asked, bool dry, const DryModels & models) {
     std::shared_ptr<Context> context(new Context(std::move(model)));
     common_params core = coreParams(asked, std::max(1, asked.batch));
     ContextOptions options = asked;
@@ -126,7 +125,8 @@ std::shared_ptr<Context> Context::create(std::shared_ptr<Model> model, const Con
     if (core.cpuparams.n_threads > 0) options.threads = core.cpuparams.n_threads;
     if (core.flash_attn_type != LLAMA_FLASH_ATTN_TYPE_AUTO)
         options.flashAttention = core.flash_attn_type == LLAMA_FLASH_ATTN_TYPE_ENABLED ? "on" : "off";
-    context->effective.speculation = draftFromText(options.speculation, context->rewinds(), core.speculative);
+    const DraftRequest request{ options.speculation, options.draftModel, options.typeK, options.typeV };
+    auto draft = std::make_unique<Draft>(request, *context->model, context->rewinds(), core, models);
     llama_context_params params = paramsFor(options, core, *context);
     params.abort_callback = aborted;
     params.abort_callback_data = context.get();
@@ -142,13 +142,27 @@ std::shared_ptr<Context> Context::create(std::shared_ptr<Model> model, const Con
         throw CodedError("model-unsupported",
             context->model->path + " cannot write text: it is an embedding or diffusion model", "Choose a chat model.");
     }
+    // what drafts gets the same
+    core.n_batch = static_cast<int32_t>(params.n_batch);
+    core.n_ubatch = static_cast<int32_t>(params.n_ubatch);
+    core.cpuparams.n_threads = params.n_threads;
+    core.flash_attn_type = params.flash_attn_type;
+    core.no_extra_bufts = ggml_cpu_has_amx_int8() != 0; // see loadModel
+    draft->tryWith(context->handle, core);
+    context->effective.speculation = draft->speculation;
+    context->effective.draft = { draft->file, draft->typeK, draft->typeV };
     describe(*context, options);
     const bool requestsDraft = context->effective.speculation.effective == "options";
-    context->checkpointBytes = core.n_ctx_checkpoints * core.n_parallel * bytesOfCheckpoint(context->handle);
+    const uint64_t checkpoint =
+        bytesOfCheckpoint(context->handle) + (draft->context ? bytesOfCheckpoint(draft->context) : 0);
+    context->checkpointBytes = core.n_ctx_checkpoints * core.n_parallel * checkpoint;
     context->promptCache = static_cast<uint64_t>(std::max(0, core.cache_ram_mib)) << 20;
     if (core.cache_ram_mib < 0)
         context->effective.notes.emplace_back("--cache-ram sets no limit, so no estimate counts it.");
-    if (!dry) {
+    if (dry) {
+        context->draft = std::move(draft);
+    } else {
+        draft.reset();
         static_cast<Placement &>(context->effective) = placementOf(context->handle);
         const std::lock_guard<std::mutex> making(context->model->makingContext);
         const TrainedContextGuard trained(context->model->handle, llama_n_ctx(context->handle));
@@ -164,6 +178,7 @@ std::shared_ptr<Context> Context::create(std::shared_ptr<Model> model, const Con
 
 Context::~Context() {
     scheduler.reset();
+    draft.reset();
     if (handle) llama_free(handle);
 }
 
@@ -245,6 +260,8 @@ void Context::measure() {
     lastBytes.promptCache = promptCache;
     lastBytes.promptCacheUsed = prompts;
     lastDevices = deviceUse(handle, checkpointBytes + (scheduler ? prompts : promptCache));
+    const llama_context * drafting = scheduler ? scheduler->draft() : draft ? draft->context : nullptr;
+    if (drafting) addDraft(handle, drafting, lastBytes, lastDevices);
 }
 
 PartBytes Context::bytes() {
@@ -288,23 +305,27 @@ ApiShare::~ApiShare() {
 
 MemoryEstimate Estimator::estimate(const std::string & path, int gpuLayers, const ContextOptions & options) {
     const std::lock_guard<std::mutex> lock(mutex);
-    const auto context = Context::create(modelFor(path, gpuLayers), options, true);
+    const DryModels drafts = [this](const std::string & file, int layers, bool mtp) {
+        return modelFor(lastDraft, file, layers, mtp);
+    };
+    const auto context = Context::create(modelFor(last, path, gpuLayers, options.loadsMtp()), options, true, drafts);
     const EffectiveContext & made = context->effective;
     const int trained = static_cast<int>(trainedContext(*context->model));
-    return { context->bytes(), made.typeK, made.typeV, made.nCtx, trained, context->devices() };
+    return { context->bytes(), made.typeK, made.typeV, made.speculation, made.nCtx, trained, context->devices() };
 }
 
-std::shared_ptr<Model> Estimator::modelFor(const std::string & path, int gpuLayers) {
+std::shared_ptr<Model> Estimator::modelFor(Kept & kept, const std::string & path, int gpuLayers, bool mtp) {
     std::error_code error;
     const auto name = std::filesystem::u8path(path);
     const auto changed = std::filesystem::last_write_time(name, error).time_since_epoch().count();
-    const std::string key = path + '\n' + std::to_string(changed) + '\n' + std::to_string(gpuLayers);
-    if (last && key == lastKey) return last;
-    last.reset();
+    const std::string key =
+        path + '\n' + std::to_string(changed) + '\n' + std::to_string(gpuLayers) + (mtp ? " mtp" : "");
+    if (kept.model && key == kept.key) return kept.model;
+    kept.model.reset();
     const std::atomic<bool> cancel{ false };
-    last = loadModel(path, gpuLayers, true, cancel, {});
-    lastKey = key;
-    return last;
+    kept.model = loadModel(path, gpuLayers, true, mtp, cancel, {});
+    kept.key = key;
+    return kept.model;
 }
 
 } // namespace concertina

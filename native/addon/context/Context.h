@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fields.h"
+#include "context/Draft.h"
 #include "context/effective.h"
 #include "context/internals.h"
 #include "machine/Kernels.h"
@@ -9,6 +10,7 @@
 #include "server/CoreOptions.h"
 #include "server/Scheduler.h"
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <list>
@@ -26,14 +28,27 @@ struct ContextOptions : CoreOptions {
     int threads = 0;
     int batch = 512;
     std::string rope = "model"; // see effective.h
-    std::string speculation = "off"; // or "ngram": tokens are drafted from the text before
+    std::string speculation = "off", draftModel; // see DraftRequest
 
-    CONCERTINA_FIELDS(
-        nCtx, typeK, typeV, flashAttention, threads, batch, rope, speculation, slots, api, promptCache, core)
+    CONCERTINA_FIELDS(nCtx, typeK, typeV, flashAttention, threads, batch, rope, speculation, draftModel, slots, api,
+        promptCache, core)
+
+    // layers of the model draft, which are left out otherwise
+    bool loadsMtp() const {
+        return speculation == "mtp" || std::find(core.begin(), core.end(), "draft-mtp") != core.end();
+    }
 };
 
 // throws `context-invalid`
 llama_flash_attn_type flashType(const std::string & name);
+
+// The model that drafts; empty where none does. Without a file it is the context's own.
+struct DraftInUse {
+    std::string file;
+    EffectiveType typeK, typeV;
+
+    CONCERTINA_FIELDS(file, typeK, typeV)
+};
 
 struct EffectiveContext : Placement {
     uint32_t nCtx = 0;
@@ -49,13 +64,14 @@ struct EffectiveContext : Placement {
     int gpuLayersAsked = 0; // negative: all
     uint32_t batch = 0;
     EffectiveType speculation;
+    DraftInUse draft;
     std::string chatTemplate; // why another one stands in for the model's; empty: the model's own
     TemplateSupport templateSupport;
     std::vector<std::string> notes; // other things that are not as asked, as sentences
 
     CONCERTINA_FIELDS(nCtx, nCtxAsked, nCtxTrained, typeK, typeV, centring, rope, kernels, flashAttention,
-        flashAttentionAsked, threads, gpuLayersAsked, gpuLayers, layers, attention, batch, speculation, chatTemplate,
-        templateSupport, notes)
+        flashAttentionAsked, threads, gpuLayersAsked, gpuLayers, layers, attention, batch, speculation, draft,
+        chatTemplate, templateSupport, notes)
 };
 
 // Most outputs of one decode. Buffers for them are reserved for every context, and evaluation asks for many: 64 is the
@@ -64,7 +80,9 @@ constexpr uint32_t maxOutputs = 64;
 
 class Context {
 public:
-    static std::shared_ptr<Context> create(std::shared_ptr<Model> model, const ContextOptions & options, bool dry);
+    // What cannot draft gives way to drafting from the text, and `effective` says why.
+    static std::shared_ptr<Context> create(
+        const std::shared_ptr<Model> & model, const ContextOptions & options, bool dry, const DryModels & models);
     ~Context();
     Context(const Context &) = delete;
     Context & operator=(const Context &) = delete;
@@ -108,6 +126,9 @@ public:
 
 private:
     explicit Context(std::shared_ptr<Model> model) : model(std::move(model)) {}
+    // throws DraftRefusal
+    static std::shared_ptr<Context> make(
+        std::shared_ptr<Model> model, const ContextOptions & options, bool dry, const DryModels & models);
     static bool aborted(void * self);
     void settle();
     // while nothing runs, which may grow the buffers under our hands
@@ -116,6 +137,7 @@ private:
     std::atomic<size_t> usedTokens{ 0 };
     uint64_t checkpointBytes = 0; // of all that may be kept
     uint64_t promptCache = 0; // bytes, at most
+    std::unique_ptr<Draft> draft; // in a dry run
     PartBytes lastBytes;
     std::vector<DeviceUse> lastDevices;
 };
@@ -153,25 +175,28 @@ private:
 // What a model and a context would allocate: upstream's dry run, in which nothing is allocated but the state of recurrent
 // layers, for which upstream has no dry run.
 struct MemoryEstimate : PartBytes {
-    EffectiveType typeK, typeV;
+    EffectiveType typeK, typeV, speculation;
     uint32_t nCtx = 0;
     int trained = 0;
     std::vector<DeviceUse> devices;
 
-    CONCERTINA_FIELDS(
-        weights, kvK, kvV, kvF16, compute, promptCache, promptCacheUsed, typeK, typeV, nCtx, trained, devices)
+    CONCERTINA_FIELDS(weights, kvK, kvV, kvF16, compute, draft, promptCache, promptCacheUsed, typeK, typeV, speculation,
+        nCtx, trained, devices)
 };
 
-// Keeps the header and vocabulary of the last model, so that a slider can ask again and again.
+// Keeps the header and vocabulary of the last model and of the last one that drafted, so that a slider can ask again and again.
 struct Estimator {
     MemoryEstimate estimate(const std::string & path, int gpuLayers, const ContextOptions & options);
 
 private:
-    std::shared_ptr<Model> modelFor(const std::string & path, int gpuLayers);
+    struct Kept {
+        std::string key;
+        std::shared_ptr<Model> model;
+    };
+    static std::shared_ptr<Model> modelFor(Kept & kept, const std::string & path, int gpuLayers, bool mtp);
 
     std::mutex mutex;
-    std::shared_ptr<Model> last;
-    std::string lastKey;
+    Kept last, lastDraft;
 };
 
 } // namespace concertina

@@ -26,6 +26,25 @@ void throwIfCancelled(const Context & context) {
     if (context.cancel->load()) throw CodedError("cancelled", "The session was stopped");
 }
 
+// Of the model that drafts: among the checkpoints, as one of no length. Without it, drafts would know nothing of the text.
+constexpr int draftMark = -1;
+
+common_prompt_checkpoint draftState(llama_context * draft, llama_seq_id sequence) {
+    common_prompt_checkpoint state;
+    state.update_pos(draftMark, draftMark, draftMark);
+    state.data_tgt.resize(llama_state_seq_get_size_ext(draft, sequence, 0));
+    llama_state_seq_get_data_ext(draft, state.data_tgt.data(), state.data_tgt.size(), sequence, 0);
+    return state;
+}
+
+// Another draft's, or that of other tokens, is not used: it would only cost drafts.
+void restoreDraft(llama_context * draft, const std::vector<uint8_t> & state, llama_seq_id sequence, size_t tokens) {
+    const size_t read = llama_state_seq_set_data_ext(draft, state.data(), state.size(), sequence, 0);
+    llama_memory_t memory = llama_get_memory(draft);
+    const bool whole = read > 0 && llama_memory_seq_pos_max(memory, sequence) + 1 == static_cast<llama_pos>(tokens);
+    if (!whole) llama_memory_seq_rm(memory, sequence, -1, -1);
+}
+
 std::list<common_prompt_checkpoint> readCheckpoints(const std::string & path, const CellBytes & written) {
     std::list<common_prompt_checkpoint> checkpoints;
     std::ifstream file(fs::u8path(path), std::ios::binary);
@@ -56,6 +75,7 @@ CellBytes saveCells(Context & context, const std::string & path) {
         written.state = llama_state_seq_save_file(
             context.handle, path.c_str(), context.slot, context.tokens.data(), context.tokens.size());
         checkpoints = context.scheduler->checkpoints(context.slot);
+        if (llama_context * draft = context.scheduler->draft()) checkpoints.push_back(draftState(draft, context.slot));
     });
     std::ofstream file(fs::u8path(path), std::ios::binary | std::ios::app);
     for (const common_prompt_checkpoint & one : checkpoints) {
@@ -73,6 +93,11 @@ CellBytes saveCells(Context & context, const std::string & path) {
 
 uint64_t restoreCells(Context & context, const std::string & path, const CellBytes & written) {
     std::list<common_prompt_checkpoint> checkpoints = readCheckpoints(path, written);
+    std::vector<uint8_t> draft;
+    if (!checkpoints.empty() && checkpoints.back().n_tokens == draftMark) {
+        draft = std::move(checkpoints.back().data_tgt);
+        checkpoints.pop_back();
+    }
     std::vector<llama_token> tokens(context.effective.nCtx);
     size_t count = 0;
     bool restored = false;
@@ -83,6 +108,8 @@ uint64_t restoreCells(Context & context, const std::string & path, const CellByt
             const bool kept = restored && !context.cancel->load();
             if (!kept) llama_memory_seq_rm(llama_get_memory(context.handle), sequence, -1, -1);
             tokens.resize(kept ? count : 0);
+            llama_context * drafting = context.scheduler->draft();
+            if (kept && drafting && !draft.empty()) restoreDraft(drafting, draft, sequence, count);
             return tokens;
         },
         std::move(checkpoints));

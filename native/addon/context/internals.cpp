@@ -207,6 +207,24 @@ std::vector<DeviceUse> deviceUse(const llama_context * context, uint64_t kept) {
     return uses;
 }
 
+void addDraft(
+    const llama_context * target, const llama_context * draft, PartBytes & bytes, std::vector<DeviceUse> & devices) {
+    const bool ownWeights = llama_get_model(draft) != llama_get_model(target);
+    const PartBytes all = partBytes(draft, 0);
+    bytes.draft = { ownWeights ? all.weights : 0, all.kvK + all.kvV, all.compute };
+    for (const DeviceUse & use : deviceUse(draft, 0)) {
+        auto known = std::find_if(
+            devices.begin(), devices.end(), [&](const DeviceUse & other) { return other.name == use.name; });
+        if (known == devices.end()) known = devices.insert(known, { use.name, use.kind });
+        if (ownWeights) known->weights += use.weights;
+        if (ownWeights) known->mapped += use.mapped;
+        known->context += use.context;
+        known->compute += use.compute;
+    }
+}
+
+void reserve(llama_context * context) { context->sched_reserve(); }
+
 bool usesFlashAttention(const llama_context * context) { return context->get_cparams().flash_attn; }
 
 bool headDimsFit(const llama_model * model, ggml_type typeK, ggml_type typeV) {

@@ -14,6 +14,16 @@
 
 namespace concertina {
 
+// of what drafts beside the text: a model with its context, or a context of layers of the model itself
+struct DraftBytes {
+    uint64_t weights = 0;
+    uint64_t kv = 0;
+    uint64_t compute = 0;
+
+    CONCERTINA_FIELDS(weights, kv, compute)
+};
+
+// the draft apart
 struct PartBytes {
     uint64_t weights = 0;
     uint64_t kvK = 0;
@@ -25,8 +35,9 @@ struct PartBytes {
     // what requests of the API leave in RAM, at most and now
     uint64_t promptCache = 0;
     uint64_t promptCacheUsed = 0;
+    DraftBytes draft;
 
-    CONCERTINA_FIELDS(weights, kvK, kvV, kvF16, compute, promptCache, promptCacheUsed)
+    CONCERTINA_FIELDS(weights, kvK, kvV, kvF16, compute, draft, promptCache, promptCacheUsed)
 };
 
 // `kept`: bytes of checkpoints, in RAM
@@ -49,6 +60,13 @@ struct DeviceUse {
 
 // `kept`: bytes of checkpoints and of the prompt cache
 std::vector<DeviceUse> deviceUse(const llama_context * context, uint64_t kept);
+
+// what drafts for `target` comes to both
+void addDraft(
+    const llama_context * target, const llama_context * draft, PartBytes & bytes, std::vector<DeviceUse> & devices);
+
+// plans the buffers of the computation anew where a setting of the context asks for that, as its next batch would
+void reserve(llama_context * context);
 
 bool usesFlashAttention(const llama_context * context);
 

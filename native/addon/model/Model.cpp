@@ -93,8 +93,8 @@ bool Model::splitsAtLines() const {
     return true;
 }
 
-std::shared_ptr<Model> loadModel(const std::string & path, int gpuLayers, bool dry, const std::atomic<bool> & cancel,
-    const std::function<void(float)> & report) {
+std::shared_ptr<Model> loadModel(const std::string & path, int gpuLayers, bool dry, bool mtp,
+    const std::atomic<bool> & cancel, const std::function<void(float)> & report) {
     auto model = std::make_shared<Model>();
     model->path = path;
     model->gpuLayersAsked = gpuLayers;
@@ -109,6 +109,7 @@ std::shared_ptr<Model> loadModel(const std::string & path, int gpuLayers, bool d
     params.progress_callback = onProgress;
     params.progress_callback_user_data = &progress;
     params.no_alloc = dry;
+    params.load_mtp = mtp;
     if (dry) params.load_mode = LLAMA_LOAD_MODE_NONE;
 
     const LogSink::Capture log;

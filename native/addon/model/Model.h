@@ -39,8 +39,8 @@ struct Model {
     bool splitsAtLines() const;
 };
 
-// `dry`: only the header and the vocabulary; contexts of such a model allocate nothing
-std::shared_ptr<Model> loadModel(const std::string & path, int gpuLayers, bool dry, const std::atomic<bool> & cancel,
-    const std::function<void(float)> & onProgress);
+// `dry`: only the header and the vocabulary; contexts of such a model allocate nothing. `mtp`: with the layers that draft
+std::shared_ptr<Model> loadModel(const std::string & path, int gpuLayers, bool dry, bool mtp,
+    const std::atomic<bool> & cancel, const std::function<void(float)> & onProgress);
 
 } // namespace concertina

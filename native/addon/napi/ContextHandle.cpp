@@ -91,7 +91,14 @@ Napi::Function ContextHandle::define(Napi::Env env) {
 
 Napi::Promise ContextHandle::create(Napi::Env env, std::shared_ptr<Model> model, const ContextOptions & options) {
     return runOnWorker(
-        env, "createContext", nullptr, [model, options] { return Context::create(model, options, false); }, {},
+        env, "createContext", nullptr,
+        [model, options] {
+            const std::atomic<bool> cancel{ false };
+            return Context::create(model, options, false, [&](const std::string & path, int gpuLayers, bool mtp) {
+                return loadModel(path, gpuLayers, true, mtp, cancel, {});
+            });
+        },
+        {},
         [](Napi::Env env, Shared & context) -> Napi::Value {
             return Instance::of(env).contextHandle.New({ Napi::External<Shared>::New(env, &context) });
         });

@@ -82,10 +82,13 @@ Napi::Promise ModelHandle::load(const Napi::CallbackInfo & info) {
     const std::string path = readText(info[0], "path");
     const int gpuLayers = readInteger<int>(info[1], "gpuLayers");
     const CancelFlag cancel = Cancellation::flagOf(info[3]);
+    const bool mtp = info[4].ToBoolean();
     auto progress = emitterFor<float>(info[2]);
     return runOnWorker(
         info.Env(), "loadModel", cancel,
-        [=] { return loadModel(path, gpuLayers, false, *cancel, [&](float fraction) { progress->push(fraction); }); },
+        [=] {
+            return loadModel(path, gpuLayers, false, mtp, *cancel, [&](float fraction) { progress->push(fraction); });
+        },
         closing(progress),
         [](Napi::Env env, Shared & model) -> Napi::Value {
             return Instance::of(env).modelHandle.New({ Napi::External<Shared>::New(env, &model) });

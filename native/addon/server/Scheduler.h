@@ -65,6 +65,8 @@ public:
     }
     // The slot for an answer to this prompt, `slot` if no request uses it, with what there is in RAM of the prompt.
     int prepare(int slot, const std::vector<llama_token> & prompt);
+    // of the model that drafts; none: no model does
+    llama_context * draft() const { return server_slots_access::draft(server); }
     bool speculates() const { return server_slots_access::can_speculate(server); }
     // Whether tokens are drafted for the answer in this slot. Returns how many were written before, -1: not now.
     int64_t speculate(int slot, bool on);

@@ -131,7 +131,7 @@ function ContextRows({ context }: { context: LoadedContext }) {
       ))}
       {context.speculation.asked !== 'off' && (
         <Row name="Drafting">
-          {context.speculation.effective === 'off' ? 'none' : 'from the text'}
+          {draftingText(context)}
           {context.speculation.reason && <span className="block text-ink-3">{context.speculation.reason}</span>}
         </Row>
       )}
@@ -144,6 +144,19 @@ function ContextRows({ context }: { context: LoadedContext }) {
       <Row name="Batch">{context.batch}</Row>
     </>
   );
+}
+
+function draftingText({ speculation: { effective }, draft }: LoadedContext): string {
+  const names: Record<string, string> = {
+    off: 'none',
+    ngram: 'from the text',
+    options: 'as options of llama-server say',
+  };
+  const by = draft.file === '' ? 'layers of the model (MTP)' : draft.file.replace(/^.*[\\/]/, '');
+  if (draft.typeK.effective === '') return names[effective] ?? effective;
+  const { typeK, typeV } = draft;
+  const reason = typeK.reason || typeV.reason;
+  return `by ${by}, cache K ${typeK.effective}, V ${typeV.effective}${reason && `: ${reason}`}`;
 }
 
 function stretchText({ kind, factor }: LoadedContext['rope']): string {

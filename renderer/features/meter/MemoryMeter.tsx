@@ -1,4 +1,5 @@
 import type { Memory } from '../../../electron/contract/engine';
+import { draftBytes } from '../../../electron/contract/lib/memory';
 import { selectLoadedContext, selectMemory } from '../../state/slices/engine';
 import { selectContextUsed } from '../../state/slices/live';
 import { useApp } from '../../state/useApp';
@@ -84,6 +85,12 @@ function MemoryDetails({ memory, parts }: { memory: Memory; parts: readonly Memo
         <br />
         in use <span className="text-ink-2">{formatBytes(inUse)}</span>, the share of {formatCount(used)} of{' '}
         {formatCount(context?.nCtx ?? 0)} cells
+        {draftBytes(memory.draft) > 0 && (
+          <span className="block" data-testid="meter-draft" data-bytes={draftBytes(memory.draft)}>
+            draft: weights {formatBytes(memory.draft.weights)}, cache {formatBytes(memory.draft.kv)}, buffers{' '}
+            {formatBytes(memory.draft.compute)}
+          </span>
+        )}
       </p>
       <h2 className="mt-4 font-serif text-base text-ink">This computer, {formatBytes(memory.total)}</h2>
       <StackedBar parts={parts} className="mt-2 h-2.5 w-full" />

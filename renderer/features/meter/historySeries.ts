@@ -11,7 +11,16 @@ const gapMs = 5000;
 export type PlotId = 'answer' | 'prompt' | 'context' | 'memory';
 
 /** Stacked from the bottom up. */
-export const stackedParts: readonly MemoryPartId[] = ['weights', 'kv', 'compute', 'prompts', 'engine', 'app', 'other'];
+export const stackedParts: readonly MemoryPartId[] = [
+  'weights',
+  'kv',
+  'compute',
+  'draft',
+  'prompts',
+  'engine',
+  'app',
+  'other',
+];
 
 const valuesOf: Record<PlotId, (point: HistoryPoint) => number[]> = {
   answer: ({ answerRate }) => [answerRate],

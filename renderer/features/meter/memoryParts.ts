@@ -1,8 +1,8 @@
 import type { Memory } from '../../../electron/contract/engine';
-import { allocatedBytes } from '../../../electron/contract/lib/memory';
+import { allocatedBytes, draftBytes } from '../../../electron/contract/lib/memory';
 import { formatBytes, formatRatio } from '../../ui/format';
 
-export type MemoryPartId = 'weights' | 'kv' | 'compute' | 'prompts' | 'engine' | 'app' | 'other' | 'free';
+export type MemoryPartId = 'weights' | 'kv' | 'compute' | 'draft' | 'prompts' | 'engine' | 'app' | 'other' | 'free';
 
 export interface MemoryPart {
   id: MemoryPartId;
@@ -14,10 +14,16 @@ export interface MemoryPart {
 /** Where a part is smaller than what was allocated: pages that nobody has touched yet, or weights not in memory now. */
 export function memoryParts(memory: Memory): MemoryPart[] {
   const parts = memory.resident ? residentParts(memory, memory.resident) : allocatedParts(memory);
+  const shown: Partial<Record<MemoryPartId, boolean>> = {
+    app: memory.app !== null,
+    draft: draftBytes(memory.draft) > 0,
+    prompts: memory.promptCache > 0,
+  };
   const labels: Record<MemoryPartId, string> = {
-    weights: 'Weights',
+    weights: memory.draft.weights > 0 ? 'Weights, with those of the draft' : 'Weights',
     kv: 'KV cache',
     compute: 'Compute buffers',
+    draft: 'Cache and buffers of the draft',
     prompts: `Prompt cache (up to ${formatBytes(memory.promptCache)})`,
     engine: 'Rest of the engine',
     app: 'Window and app',
@@ -25,7 +31,7 @@ export function memoryParts(memory: Memory): MemoryPart[] {
     free: 'Free',
   };
   return Object.entries(parts)
-    .filter(([id]) => (id === 'app' ? memory.app !== null : id !== 'prompts' || memory.promptCache > 0))
+    .filter(([id]) => shown[id as MemoryPartId] ?? true)
     .map(([id, bytes]) => ({ id: id as MemoryPartId, label: labels[id as MemoryPartId], bytes }));
 }
 
@@ -39,27 +45,31 @@ function residentParts(memory: Memory, resident: NonNullable<Memory['resident']>
   const { total } = memory;
   const own = fill(resident.own, {
     kv: memory.kvK + memory.kvV,
-    weights: memory.weights - memory.weightsMapped,
+    weights: memory.weights + memory.draft.weights - memory.weightsMapped,
     compute: memory.compute,
+    draft: memory.draft.kv + memory.draft.compute,
     prompts: memory.promptCacheUsed,
   });
   const weights = own.weights + resident.weights;
   const free = clamp(memory.free - resident.weights, total);
   const app = memory.app ?? 0;
   const other = Math.max(0, total - free - resident.weights - resident.own - app);
-  return { weights, kv: own.kv, compute: own.compute, prompts: own.prompts, engine: own.rest, app, other, free };
+  const { kv, compute, draft, prompts, rest: engine } = own;
+  return { weights, kv, compute, draft, prompts, engine, app, other, free };
 }
 
 /** Where the system tells of no pages: what the engine allocated, and of its process what is more than that. */
 function allocatedParts(memory: Memory): Parts {
-  const { weights, compute, promptCacheUsed: prompts, total } = memory;
+  const { compute, promptCacheUsed: prompts, total } = memory;
+  const weights = memory.weights + memory.draft.weights;
+  const draft = memory.draft.kv + memory.draft.compute;
   const kv = memory.kvK + memory.kvV;
   const held = allocatedBytes(memory) + prompts;
   const engine = Math.max(0, memory.process - held);
   const app = memory.app ?? 0;
   const free = clamp(memory.free, total);
   const other = Math.max(0, total - free - held - engine - app);
-  return { weights, kv, compute, prompts, engine, app, other, free };
+  return { weights, kv, compute, draft, prompts, engine, app, other, free };
 }
 
 /** Deals bytes out to the parts in turn; each takes what it allocated or what is left. */

@@ -1,12 +1,18 @@
 import { useShallow } from 'zustand/shallow';
+import { draftBytes } from '../../../electron/contract/lib/memory';
 import { limits } from '../../../electron/contract/limits';
+import type { ContextSettings } from '../../../electron/contract/settings';
 import { selectCapabilities, selectLoadedContext, selectLoadedModel } from '../../state/slices/engine';
-import { selectEditedContext } from '../../state/slices/settings';
+import { selectModels } from '../../state/slices/models';
+import { selectEditedContext, selectSavedContext } from '../../state/slices/settings';
 import { useActions, useApp } from '../../state/useApp';
 import { Field } from '../../ui/Field';
+import { formatBytes } from '../../ui/format';
 import { NumberField } from '../../ui/NumberField';
 import { Segmented } from '../../ui/Segmented';
+import { Select } from '../../ui/Select';
 import { speculationNames } from './changesText';
+import { useFit } from './useFit';
 
 const flashOptions = [
   { value: 'auto', label: 'Auto' },
@@ -14,16 +20,10 @@ const flashOptions = [
   { value: 'off', label: 'Off' },
 ] as const;
 
-const speculationOptions = [
-  { value: 'off', label: speculationNames.off },
-  { value: 'ngram', label: speculationNames.ngram },
-] as const;
-
 export function EngineSection() {
   const context = useApp(useShallow(selectEditedContext));
   const cores = useApp(selectCapabilities)?.physicalCores;
   const layers = useApp(selectLoadedModel)?.layers;
-  const effective = useApp(selectLoadedContext)?.speculation;
   const { settings } = useActions();
   if (!context) return null;
   const edit = settings.editContext;
@@ -40,23 +40,7 @@ export function EngineSection() {
           onValue={(flashAttention) => edit({ flashAttention })}
         />
       </div>
-      <div className="grid gap-1.5">
-        <div className="flex items-center justify-between gap-3">
-          <span className="text-sm font-medium text-ink">Draft from the text</span>
-          <Segmented
-            name="speculation"
-            label="Draft from the text"
-            value={context.speculation}
-            options={speculationOptions}
-            onValue={(speculation) => edit({ speculation })}
-          />
-        </div>
-        <p className="text-xs leading-relaxed text-ink-3">
-          Where an answer quotes a document or the chat, several tokens are guessed and checked at once. The answer
-          stays the same; a chat that is slower with it goes on without.
-          {effective && effective.reason !== '' && <span className="mt-1 block text-warn">{effective.reason}</span>}
-        </p>
-      </div>
+      <DraftingField context={context} />
       <Field
         label="Threads"
         htmlFor="settings-threads"
@@ -110,5 +94,91 @@ export function EngineSection() {
         />
       </Field>
     </>
+  );
+}
+
+// What drafts tokens: nothing, the text, another model of the list, or layers of the model itself; and the memory of the last two.
+
+const draftingOptions = (['off', 'ngram', 'draft', 'mtp'] as const).map((value) => ({
+  value,
+  label: speculationNames[value],
+}));
+
+const draftingHelp: Record<ContextSettings['speculation'], string> = {
+  off: 'One token after the other.',
+  ngram:
+    'Where an answer quotes a document or the chat, several tokens are guessed and checked at once. The answer stays the ' +
+    'same; a chat that is slower with it goes on without.',
+  draft:
+    'A small model of the same family guesses several tokens, which the model checks at once. The answer stays the same; ' +
+    'a chat that is slower with it goes on without.',
+  mtp:
+    'Layers of the model itself that are made for it (multi-token prediction) guess several tokens, which are checked at ' +
+    'once. Few files have them.',
+};
+
+function DraftingField({ context }: { context: ContextSettings }) {
+  const { settings } = useActions();
+  const { speculation } = context;
+  return (
+    <div className="grid gap-1.5">
+      <div className="flex items-center justify-between gap-3">
+        <span className="text-sm font-medium text-ink">Drafting</span>
+        <Segmented
+          name="speculation"
+          label="Drafting"
+          value={speculation}
+          options={draftingOptions}
+          onValue={(value) => settings.editContext({ speculation: value })}
+        />
+      </div>
+      {speculation === 'draft' && <DraftModel value={context.draftModel} />}
+      <p className="text-xs leading-relaxed text-ink-3">
+        {draftingHelp[speculation]}
+        <Outcome context={context} />
+      </p>
+    </div>
+  );
+}
+
+function DraftModel({ value }: { value: string }) {
+  const models = useApp(selectModels) ?? [];
+  const { settings } = useActions();
+  const known = models.some(({ id }) => id === value);
+  return (
+    <Select
+      className="w-full"
+      aria-label="Draft model"
+      data-testid="settings-draft-model"
+      value={value}
+      onChange={(event) => settings.editContext({ draftModel: event.target.value })}
+    >
+      {value === '' && <option value="">Choose a model…</option>}
+      {value !== '' && !known && <option value={value}>{value.replace(/^.*[\\/]/, '')}</option>}
+      {models.map(({ id, fileName, fileBytes }) => (
+        <option key={id} value={id}>
+          {fileName} ({formatBytes(fileBytes)})
+        </option>
+      ))}
+    </Select>
+  );
+}
+
+/** What it takes, or why something else drafts: of these settings, and else of what is loaded. */
+function Outcome({ context }: { context: ContextSettings }) {
+  const { fit, stale } = useFit(context);
+  const saved = useApp(useShallow(selectSavedContext));
+  const loaded = useApp(selectLoadedContext)?.speculation;
+  const edited = saved?.speculation !== context.speculation || saved.draftModel !== context.draftModel;
+  const planned = stale ? undefined : fit?.estimate.speculation;
+  const reason = (planned ?? (edited ? undefined : loaded))?.reason;
+  const bytes = fit && !stale ? draftBytes(fit.estimate.draft) : 0;
+  if (context.speculation === 'draft' && context.draftModel === '') return null;
+  if (reason) return <span className="mt-1 block text-warn">{reason}</span>;
+  if (bytes === 0) return null;
+  return (
+    <span className="mt-1 block text-ink-2" data-testid="draft-bytes" data-bytes={bytes}>
+      Takes {formatBytes(bytes)} beside the model.
+    </span>
   );
 }

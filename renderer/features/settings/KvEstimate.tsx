@@ -1,6 +1,6 @@
 import type { MemoryEstimate } from '../../../electron/contract/engine';
 import type { Budget, ContextFit } from '../../../electron/contract/fit';
-import { allocatedBytes } from '../../../electron/contract/lib/memory';
+import { allocatedBytes, draftBytes } from '../../../electron/contract/lib/memory';
 import { Bellows } from '../../ui/Bellows';
 import { cx } from '../../ui/cx';
 import { formatBytes, formatCount, formatRatio } from '../../ui/format';
@@ -57,7 +57,7 @@ export function KvEstimate({ fit, problem, stale }: CurrentFit) {
 
 // What a load would take of each memory, beside what it may take.
 
-const colors = { weights: 'bg-plate', kv: 'bg-accent', compute: 'bg-brass' } as const;
+const colors = { weights: 'bg-plate', kv: 'bg-accent', compute: 'bg-brass', draft: 'bg-good' } as const;
 
 function MemoryNeed({ fit, stale }: { fit: ContextFit; stale: boolean }) {
   const parts = needParts(fit.estimate);
@@ -118,7 +118,7 @@ function BudgetBar({ budget, alone }: { budget: Budget; alone: boolean }) {
 // Memory that a load needs, in parts and in words.
 
 interface NeedPart {
-  id: 'weights' | 'kv' | 'compute';
+  id: 'weights' | 'kv' | 'compute' | 'draft';
   label: string;
   bytes: number;
 }
@@ -128,11 +128,14 @@ export function needParts({
   kvK,
   kvV,
   compute,
-}: Pick<MemoryEstimate, 'weights' | 'kvK' | 'kvV' | 'compute'>): NeedPart[] {
+  draft,
+}: Pick<MemoryEstimate, 'weights' | 'kvK' | 'kvV' | 'compute' | 'draft'>): NeedPart[] {
+  const drafting = draftBytes(draft);
   return [
     { id: 'weights', label: 'Weights', bytes: weights },
     { id: 'kv', label: 'KV cache', bytes: kvK + kvV },
     { id: 'compute', label: 'Compute buffers', bytes: compute },
+    ...(drafting > 0 ? [{ id: 'draft' as const, label: 'Drafting', bytes: drafting }] : []),
   ];
 }
 

@@ -3,8 +3,8 @@
 import { Ellipsis, Pencil, Save, Star, StarOff, Trash2 } from 'lucide-react';
 import { useId, useState } from 'react';
 import { toast } from 'sonner';
+import type { Preset } from '../../../electron/contract/lib/presets';
 import { limits } from '../../../electron/contract/limits';
-import type { Preset } from '../../../electron/contract/settings';
 import { selectDefaultPresetId, selectPresetInUse, selectPresets } from '../../state/slices/presets';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';

@@ -310,6 +310,7 @@ export const defaultContext: ContextSettings = {
   batch: 512,
   rope: 'model',
   speculation: 'ngram',
+  draftModel: '',
 };
 
 /** The default context, in what the model was trained for. */

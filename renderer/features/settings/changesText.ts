@@ -10,10 +10,16 @@ const labels: Record<keyof ContextSettings, string> = {
   gpuLayers: 'GPU layers',
   batch: 'Batch',
   rope: 'Longer than trained',
-  speculation: 'Draft from the text',
+  speculation: 'Drafting',
+  draftModel: 'Draft model',
 };
 
-export const speculationNames: Record<ContextSettings['speculation'], string> = { off: 'Off', ngram: 'On' };
+export const speculationNames: Record<ContextSettings['speculation'], string> = {
+  off: 'Off',
+  ngram: 'Text',
+  draft: 'Model',
+  mtp: 'MTP',
+};
 export const ropeNames: Record<ContextSettings['rope'], string> = { model: 'No', yarn: 'YaRN', linear: 'Linear' };
 
 /** One line for each edited setting: "Context 8,192 → 16,384". */
@@ -24,6 +30,7 @@ export function changesText(saved: ContextSettings, draft: Partial<ContextSettin
 
 function print(key: keyof ContextSettings, value: string | number | undefined): string {
   if ((key === 'threads' && value === 0) || (key === 'gpuLayers' && value === -1)) return 'auto';
+  if (key === 'draftModel') return value === '' ? 'none' : String(value).replace(/^.*[\\/]/, '');
   if (key === 'speculation') return speculationNames[value as ContextSettings['speculation']];
   if (key === 'rope') return ropeNames[value as ContextSettings['rope']];
   return typeof value === 'number' ? formatCount(value) : String(value);

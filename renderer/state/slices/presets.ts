@@ -1,11 +1,5 @@
-import {
-  type Preset,
-  type PresetContent,
-  type Presets,
-  replaceSampling,
-  type Settings,
-  type SettingsPatch,
-} from '../../../electron/contract/settings';
+import type { Preset, PresetContent, Presets } from '../../../electron/contract/lib/presets';
+import { replaceSampling, type Settings, type SettingsPatch } from '../../../electron/contract/settings';
 import { errorPayloadOf } from '../../bridge/client';
 import type { AppState } from '../appState';
 import type { Tools } from '../slice';

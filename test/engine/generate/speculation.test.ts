@@ -123,6 +123,6 @@ it('takes no memory of its own: not when it is loaded, and not in the estimate',
 it('leaves the choice to options of llama-server, and refuses what there is not', async () => {
   const { context, model } = await tinyContext({ speculation: 'ngram', core: ngrams });
   expect(context.effective.speculation).toEqual({ asked: 'ngram', effective: 'options', reason: '' });
-  const other = contextOptions({ speculation: 'draft' as 'ngram' });
+  const other = contextOptions({ speculation: 'all' as 'ngram' });
   await expect(model.createContext(other)).rejects.toMatchObject({ code: 'context-invalid' });
 });

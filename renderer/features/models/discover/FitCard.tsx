@@ -2,7 +2,7 @@
 
 import { useState } from 'react';
 import type { HubFile, HubFit, HubModelPage } from '../../../../electron/contract/hub';
-import { allocatedBytes } from '../../../../electron/contract/lib/memory';
+import { allocatedBytes, draftBytes } from '../../../../electron/contract/lib/memory';
 import type { ContextSettings } from '../../../../electron/contract/settings';
 import { selectCanAsk } from '../../../state/slices/engine';
 import { fitKey, selectHubFits } from '../../../state/slices/hub';
@@ -94,17 +94,18 @@ export function FitCard({ page, file, context }: FitCardProps) {
 
 // What the chosen file takes with the asked settings, in parts, against the memory that decides.
 
-const colors = { weights: 'bg-plate', cache: 'bg-accent', buffers: 'bg-brass' } as const;
+const colors = { weights: 'bg-plate', cache: 'bg-accent', buffers: 'bg-brass', draft: 'bg-good' } as const;
 
 function NeedBar({ fit, stale }: { fit: HubFit; stale: boolean }) {
   const verdict = exactVerdict(fit);
   const budget = decidingBudget(fit.fit.budgets);
   if (!verdict || !budget) return null;
-  const { weights, kvK, kvV, compute } = fit.fit.estimate;
+  const { weights, kvK, kvV, compute, draft } = fit.fit.estimate;
   const parts = [
     { id: 'weights', label: 'Weights', bytes: weights },
     { id: 'cache', label: 'KV cache', bytes: kvK + kvV },
     { id: 'buffers', label: 'Buffers', bytes: compute },
+    { id: 'draft', label: 'Drafting', bytes: draftBytes(draft) },
   ] as const;
   const needed = allocatedBytes(fit.fit.estimate);
   const whole = Math.max(needed, budget.available, 1);

@@ -34,6 +34,8 @@ function fitOf(marks: FitMark[], fits = false): ContextFit {
     compute: 1,
     promptCache: 0,
     promptCacheUsed: 0,
+    draft: { weights: 0, kv: 0, compute: 0 },
+    speculation: type,
     typeK: type,
     typeV: type,
   };

@@ -45,6 +45,8 @@ function fitOf(weightsGib: number, availableGib: number, trained: number): Conte
       compute,
       promptCache: 0,
       promptCacheUsed: 0,
+      draft: { weights: 0, kv: 0, compute: 0 },
+      speculation: same,
       typeK: same,
       typeV: same,
     },

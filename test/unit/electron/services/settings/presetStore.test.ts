@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { type PresetContent, settingsSchema } from '@/electron/contract/settings';
+import type { PresetContent } from '@/electron/contract/lib/presets';
+import { settingsSchema } from '@/electron/contract/settings';
 import { PresetStore } from '@/electron/services/settings/presetStore';
 import { setUpServices } from '@/test/fixtures/services';
 import { temporaryFolder } from '@/test/fixtures/temporary';

@@ -16,6 +16,7 @@ const machine: Memory = {
   kvV: gib / 2,
   kvF16: 4 * gib,
   compute: gib / 4,
+  draft: { weights: 0, kv: 0, compute: 0 },
   promptCache: 0,
   promptCacheUsed: 0,
   process: 5 * gib,

@@ -23,6 +23,8 @@ function fitWith(...marks: FitMark[]): ContextFit {
       compute: 5,
       promptCache: 0,
       promptCacheUsed: 0,
+      draft: { weights: 0, kv: 0, compute: 0 },
+      speculation: type,
       typeK: type,
       typeV: type,
     },
