@@ -1,9 +1,12 @@
-// `npm run bench:speculation`: what drafting from the text (the setting "Draft from the text") brings where an answer quotes and
-// where it does not, and whether greedy texts stay the same. In each round both contexts answer the same prompt from an empty
-// cache, and take turns at being first; a ratio is made within a round. `quotes`: a passage, then its beginning once more, greedy.
-// `writes`: the same passage without that, at temperature 1, so that no answer repeats itself.
-// CLI: npm run bench:speculation -- [--model FILE|small|tiny] [--prompt 512] [--generate 256] [--rounds 6]
-//      [--types f16,q8_0,turbo4,turbo3] [--threads 0] [--json]
+// `npm run bench:speculation`: whether greedy texts stay the same when tokens are drafted from the text (the setting "Draft from the
+// text"), over every cache type, and what drafting brings where an answer quotes and where it does not.
+// The same: a text that parts counts as another one where the two likeliest tokens lie further apart than chance moves them, which
+// is measured beforehand by reading the same tokens in batches of other sizes. Speed: in each round both contexts answer the same
+// prompt from an empty cache, and take turns at being first; a ratio is made within a round. `quotes`: a passage, then its beginning
+// once more, greedy. `writes`: the same passage without that, at temperature 1, so that no answer repeats itself.
+// CLI: npm run bench:speculation -- [--model FILE|small|tiny] [--prompt 512] [--generate 256] [--rounds 6] [--types turbo4,f16]
+//      [--same 5000] [--same-types all] [--threads 0] [--json]
+//      --rounds 0: no speed; --same: tokens that are compared, in all types together; 0: none
 
 import fs from 'node:fs';
 import os from 'node:os';
@@ -33,6 +36,7 @@ function readOptions(args) {
     options: {
       ...{ model: text('small'), text: text(path.join(ROOT, 'test', 'fixtures', 'heldout.txt')), types: text() },
       ...{ prompt: text('512'), generate: text('256'), rounds: text('6'), threads: text('0') },
+      ...{ same: text('5000'), 'same-types': text() },
       json: { type: 'boolean', default: false },
     },
   });
@@ -40,8 +44,10 @@ function readOptions(args) {
     ...{ model: modelFile(values.model), text: values.text, json: values.json },
     prompt: number('--prompt', values.prompt, BEGUN, 1 << 20),
     generate: number('--generate', values.generate, 2, 1 << 20),
-    rounds: number('--rounds', values.rounds, 1, 1000),
-    types: list('--types', values.types, ['f16', 'q8_0', 'turbo4', 'turbo3'], pairOf),
+    rounds: number('--rounds', values.rounds, 0, 1000),
+    types: list('--types', values.types, ['turbo4', 'f16'], pairOf),
+    same: number('--same', values.same, 0, 1 << 24),
+    sameTypes: list('--same-types', values['same-types'], [], pairOf),
     threads: number('--threads', values.threads, 0, 512),
   };
 }
@@ -51,19 +57,94 @@ async function main(args) {
   const engine = await loadEngine();
   const model = await engine.loadModel(options.model, { gpuLayers: -1 });
   const tokens = model.tokenize(fs.readFileSync(options.text, 'utf8'));
+  const known = engine.capabilities().cacheTypes;
+  const wanted = options.sameTypes.length > 0 ? options.sameTypes : known;
+  const same = [];
+  for (const type of options.same > 0 ? wanted : []) {
+    same.push({
+      type,
+      ...(await compareType(model, type, tokens, { ...options, least: options.same / wanted.length })),
+    });
+  }
   const results = [];
-  for (const type of options.types) results.push(...(await measureType(model, type, tokens, options)));
+  for (const type of options.rounds > 0 ? options.types : [])
+    results.push(...(await measureType(model, type, tokens, options)));
   await model.dispose();
-  if (options.json) return console.log(JSON.stringify({ ...options, results }, null, 2));
-  report(options, results);
+  if (options.json) console.log(JSON.stringify({ ...options, same, results }, null, 2));
+  else report(options, same, results);
+  process.exitCode = same.some(({ divergences }) => divergences.length > 0) ? 1 : 0;
 }
 
-async function measureType(model, type, tokens, options) {
+/** A context without drafts, and one with them. */
+async function contextsOf(model, type, { prompt, generate, threads }) {
   const [typeK, typeV = typeK] = type.split('/');
-  const nCtx = Math.ceil((options.prompt + BEGUN + options.generate + 1) / 512) * 512;
-  const settings = contextOptions({ typeK, typeV }, nCtx, options.threads);
+  const nCtx = Math.ceil((prompt + BEGUN + generate + 1) / 512) * 512;
+  const settings = contextOptions({ typeK, typeV }, nCtx, threads);
   const contexts = [];
   for (const speculation of ['off', 'ngram']) contexts.push(await model.createContext({ ...settings, speculation }));
+  return contexts;
+}
+
+/** Another passage of the text in each round. */
+const passageOf = (tokens, round, prompt) => {
+  const from = (round * prompt) % Math.max(1, tokens.length - prompt);
+  return tokens.slice(from, from + prompt);
+};
+
+// Whether the texts are the same.
+
+/** Sizes of the batches in which an answer is read again; a draft is checked in one of some such size. */
+const BATCHES = [2, 4, 8, 16];
+
+/** Greedy answers until so many tokens were compared; `bound`: the most that chance moves a log-probability */
+async function compareType(model, type, tokens, options) {
+  const contexts = await contextsOf(model, type, options);
+  const sums = { compared: 0, accepted: 0, bound: 0 };
+  const parts = [];
+  for (let round = 0; sums.compared < options.least; round++) {
+    const prompt = TASKS[0].prompt(passageOf(tokens, round, options.prompt));
+    const plain = await answer(contexts[0], prompt, GREEDY, options.generate, undefined, 2);
+    sums.bound = Math.max(sums.bound, await noiseOf(contexts[0], prompt, plain));
+    const drafted = await answer(contexts[1], prompt, GREEDY, options.generate, ALWAYS);
+    sums.accepted += drafted.result.drafts.accepted;
+    const at = plain.tokens.findIndex((token, index) => token !== drafted.tokens[index]);
+    sums.compared += at < 0 ? plain.tokens.length : at + 1;
+    if (at >= 0) parts.push({ at, apart: apartAt(plain, at) });
+    console.error(`${type}: ${sums.compared} of ${Math.ceil(options.least)} tokens compared`);
+  }
+  for (const context of contexts) await context.dispose();
+  // both may move, each the other way
+  const isDivergence = ({ apart }) => apart > 2 * sums.bound;
+  return { ...sums, parted: parts.filter((one) => !isDivergence(one)), divergences: parts.filter(isDivergence) };
+}
+
+/** By how much the likeliest token was ahead of the second. */
+function apartAt({ steps }, at) {
+  const [first, second] = steps[at]?.candidates ?? [];
+  return first && second ? Math.log(first.probability / second.probability) : Number.POSITIVE_INFINITY;
+}
+
+/** Largest difference of the log-probability of the token that was chosen one at a time, when the same tokens are read in batches. */
+async function noiseOf(context, prompt, { tokens, steps }) {
+  let most = 0;
+  for (const size of BATCHES) {
+    context.clear();
+    for (let at = size; at < tokens.length; at += size) {
+      // what is in the cache is kept: the last tokens of this are one batch
+      const whole = Int32Array.from([...prompt, ...tokens.slice(0, at)]);
+      const [again] = (await generateOn(context, whole, GREEDY, 1, undefined, 8)).steps;
+      const [first] = steps[at]?.candidates ?? [];
+      const same = again?.candidates.find(({ token }) => token === first?.token);
+      if (first && same) most = Math.max(most, Math.abs(Math.log(first.probability / same.probability)));
+    }
+  }
+  return most;
+}
+
+// Speed.
+
+async function measureType(model, type, tokens, options) {
+  const contexts = await contextsOf(model, type, options);
   const results = [];
   for (const task of TASKS) {
     results.push({ type, task: task.name, ...(await measureTask(contexts, task, tokens, options, type)) });
@@ -72,15 +153,13 @@ async function measureType(model, type, tokens, options) {
   return results;
 }
 
-/** Another passage of the text in each round. */
 async function measureTask(contexts, task, tokens, { prompt, generate, rounds }, type) {
   const seconds = [new Map(), new Map()];
-  const sums = { drafted: 0, accepted: 0, compared: 0, divergences: [] };
+  const sums = { drafted: 0, accepted: 0 };
   let trial;
   // the first round, which also reads weights and touches new memory, does not count
   for (let round = 0; round <= rounds; round++) {
-    const from = (round * prompt) % Math.max(1, tokens.length - prompt);
-    const asked = task.prompt(tokens.slice(from, from + prompt));
+    const asked = task.prompt(passageOf(tokens, round, prompt));
     const answers = [];
     for (const side of round % 2 ? [0, 1] : [1, 0]) {
       answers[side] = await answer(contexts[side], asked, task.sampling, generate, ALWAYS);
@@ -95,7 +174,6 @@ async function measureTask(contexts, task, tokens, { prompt, generate, rounds },
     }
     sums.drafted += answers[1].result.drafts.drafted;
     sums.accepted += answers[1].result.drafts.accepted;
-    if (task.sampling === GREEDY) await compare(answers, asked, contexts[0], generate, sums);
     console.error(`${type}, ${task.name}, round ${round} of ${rounds}`);
   }
   const rate = (side) => 1 / median([...seconds[side].values()]);
@@ -108,46 +186,47 @@ async function measureTask(contexts, task, tokens, { prompt, generate, rounds },
   };
 }
 
-/** Up to the first token that differs; there, by how much the likeliest one was ahead of the second in the context without drafts. */
-async function compare([plain, drafted], prompt, context, maxTokens, sums) {
-  const at = plain.tokens.findIndex((token, index) => token !== drafted.tokens[index]);
-  sums.compared += at < 0 ? plain.tokens.length : at + 1;
-  if (at < 0) return;
-  const { chunks } = await answer(context, prompt, GREEDY, maxTokens, undefined, 2);
-  const [first, second] = chunks.filter(({ token }) => token !== null)[at]?.candidates ?? [];
-  sums.divergences.push({ at, logitsApart: first && second ? Math.log(first.probability / second.probability) : null });
+/** From an empty cache. */
+function answer(context, ...asked) {
+  context.clear();
+  return generateOn(context, ...asked);
 }
 
-async function answer(context, prompt, sampling, maxTokens, trial, candidates = 0) {
-  context.clear();
+/** @returns `steps`: the chunks that brought a token, one for each of `tokens` */
+async function generateOn(context, prompt, sampling, maxTokens, trial, candidates = 0) {
   const options = { sampling, stop: [], maxTokens, ignoreEnd: true, candidates, ...(trial && { trial }) };
-  const chunks = [];
+  const steps = [];
   const generator = context.generate(prompt, options);
   let step = await generator.next();
-  for (; !step.done; step = await generator.next()) chunks.push(step.value);
-  const tokens = chunks.flatMap(({ token }) => (token === null ? [] : [token]));
-  return { chunks, tokens, result: step.value };
+  for (; !step.done; step = await generator.next()) if (step.value.token !== null) steps.push(step.value);
+  return { steps, tokens: steps.map(({ token }) => token), result: step.value };
 }
 
-function report({ model, prompt, generate, rounds }, results) {
+function report({ model, prompt, generate, rounds }, same, results) {
   const load = os.loadavg()[0].toFixed(2);
   console.log(`${path.basename(model)}, passage of ${prompt} tokens, answers of ${generate}, ${rounds} rounds`);
   console.log(`${os.cpus()[0]?.model.trim()}, ${os.availableParallelism()} cores, load average ${load} at the end\n`);
+  if (same.length > 0) {
+    const gaps = (parts) =>
+      parts.length === 0 ? '0' : `${parts.length} (${parts.map(({ apart }) => apart.toFixed(3)).join(', ')})`;
+    const rows = same.map((one) => [
+      ...[one.type, one.compared, one.accepted, (2 * one.bound).toFixed(4), gaps(one.parted), gaps(one.divergences)],
+    ]);
+    console.log(table(['cache', 'tokens compared', 'drafted', 'chance', 'part by chance', 'divergences'], rows));
+    const sum = (of) => same.reduce((total, one) => total + of(one), 0);
+    console.log(
+      `\n${sum(({ compared }) => compared)} greedy tokens compared: ${sum(({ divergences }) => divergences.length)} divergences, ` +
+        `${sum(({ parted }) => parted.length)} partings by chance (logits apart there)\n`,
+    );
+  }
+  if (results.length === 0) return;
   const rows = results.map((one) => [
     ...[one.type, one.task, one.without.toFixed(1), one.with.toFixed(1)],
     `${one.timesAsFast.median.toFixed(2)} (${one.timesAsFast.p10.toFixed(2)}-${one.timesAsFast.p90.toFixed(2)})`,
     one.drafted === 0 ? 'none' : `${one.accepted} of ${one.drafted}`,
     one.keeps === null ? 'undecided' : one.keeps ? 'on' : 'off',
-    one.compared === 0 ? '' : `${one.divergences.length} in ${one.compared}`,
   ]);
-  const head = ['cache', 'task', 'tok/s, off', 'on', 'times as fast', 'accepted', 'the chat keeps it', 'other tokens'];
-  console.log(table(head, rows));
-  const all = results.flatMap(({ divergences }) => divergences);
-  const compared = results.reduce((sum, one) => sum + one.compared, 0);
-  const gaps = all.map(({ logitsApart }) => (logitsApart ?? Number.NaN).toFixed(3)).join(', ');
-  console.log(
-    `\n${compared} greedy tokens compared, ${all.length} divergences${gaps && `; logits apart there: ${gaps}`}`,
-  );
+  console.log(table(['cache', 'task', 'tok/s, off', 'on', 'times as fast', 'accepted', 'the chat keeps it'], rows));
 }
 
 await runCommand(main);
