@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants, readFileSync } from 'node:fs';
 import os from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { ConcertinaError, messageOf } from '../contract/errors';
 import {
   type CommandSpec,
@@ -174,17 +174,35 @@ async function launch(order: Launch, around: Surroundings): Promise<number> {
   }
 }
 
+/** What is started, and what stands before its options. */
+interface Program {
+  file: string;
+  before: string[];
+}
+
 /** Looked for before anything is started. Throws `not-found`. */
-function programOf(name: string, client: Client): string {
-  const file = process.platform === 'win32' ? `${name}.exe` : name;
+function programOf(name: string, client: Client): Program {
+  const files = process.platform === 'win32' ? [`${name}.exe`, `${name}.cmd`] : [name];
   const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean);
-  const found = folders.map((folder) => join(folder, file)).find(isProgram);
-  if (found) return found;
+  const found = folders.flatMap((folder) => files.map((file) => join(folder, file))).find(isProgram);
+  const program = found?.endsWith('.cmd') ? behindShim(found) : found && { file: found, before: [] };
+  if (program) return program;
   throw new ConcertinaError(
     'not-found',
-    `No folder of PATH has the program ${file}.`,
+    `No folder of PATH has the program ${files.join(' or ')}.`,
     `Install it with: npm install -g ${client.package}`,
   );
+}
+
+/**
+ * npm installs a script for cmd.exe on Windows, which Node does not start, and which would read signs of its own in the options:
+ * what it starts is started in its place. Null: it is not npm's.
+ */
+function behindShim(shim: string): Program | null {
+  const named = /"%(?:~?dp0%?)\\?([^"%]+)"\s+%\*/i.exec(readFileSync(shim, 'utf8'))?.[1];
+  if (named === undefined) return null;
+  const target = join(dirname(shim), ...named.split('\\'));
+  return /\.[cm]?js$/.test(target) ? { file: process.execPath, before: [target] } : { file: target, before: [] };
 }
 
 function isProgram(file: string): boolean {
@@ -268,13 +286,13 @@ async function askModel(url: string, key: string): Promise<Served> {
 }
 
 /** @returns its exit code, as a shell tells it */
-function runClient(program: string, args: string[], changes: Record<string, string | null>): Promise<number> {
+function runClient({ file, before }: Program, args: string[], changes: Record<string, string | null>): Promise<number> {
   const env: NodeJS.ProcessEnv = { ...process.env };
   for (const [name, value] of Object.entries(changes)) {
     if (value === null) delete env[name];
     else env[name] = value;
   }
-  const child = spawn(program, args, { stdio: 'inherit', env });
+  const child = spawn(file, [...before, ...args], { stdio: 'inherit', env });
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', (code, signal) => resolve(code ?? 128 + (signal ? os.constants.signals[signal] : 0)));

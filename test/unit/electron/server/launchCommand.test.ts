@@ -111,6 +111,33 @@ test('codex and opencode get a provider of their own for a server that runs, wit
   expect(hasEnded()).toBe(false);
 });
 
+/** as npm writes it (cmd-shim) */
+const shim = (target: string) => `@ECHO off\r
+IF EXIST "%dp0%\\node.exe" (\r
+  SET "_prog=%dp0%\\node.exe"\r
+) ELSE (\r
+  SET "_prog=node"\r
+)\r
+endLocal & goto #_undefined_# 2>NUL || title %COMSPEC% & "%_prog%"  "%dp0%\\${target}" %*\r
+`;
+
+test('on Windows, where npm installs a script for cmd.exe, the program behind it is started with its options as they are', async () => {
+  const { folder, run, given, around } = await setUp([]);
+  const bin = join(folder, 'bin');
+  mkdirSync(join(bin, 'node_modules', 'codex'), { recursive: true });
+  writeFileSync(join(bin, 'node_modules', 'codex', 'codex.js'), client);
+  writeFileSync(join(bin, 'codex.cmd'), shim('node_modules\\codex\\codex.js'));
+  writeFileSync(join(bin, 'claude.cmd'), '@ECHO off\r\nREM of somebody else\r\n');
+  for (const name of ['codex.cmd', 'claude.cmd']) chmodSync(join(bin, name), 0o755);
+  const platform = vi.spyOn(process, 'platform', 'get').mockReturnValue('win32');
+  onTestFinished(() => platform.mockRestore());
+  const port = await running(folder, [{ id: 'm.gguf' }]);
+  const odd = 'say "a & b" %PATH%';
+  expect(await launchCommand.run(['codex', '--port', port, '--data', folder, '--', odd], around)).toBe(7);
+  expect(given().args).toEqual(expect.arrayContaining(['model="m.gguf"', odd]));
+  await expect(run(['claude', '--port', port])).rejects.toMatchObject({ code: 'not-found' });
+});
+
 test('what is missing is said with what to do, before anything is started', async () => {
   const { folder, run, hasEnded } = await setUp(['claude']);
   await expect(run(['codex'])).rejects.toMatchObject({
