@@ -30,8 +30,9 @@ export async function startServe(data, options) {
   const program = path.join(BUILD, 'app', 'serve.cjs');
   const line = [program, 'serve', '--port', '0', '--key', KEY, '--data', data, ...options];
   const child = spawn(process.execPath, line, {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, CONCERTINA_FIRST_PROBE: 'off' },
+    stdio: 'pipe',
+    // it ends with this process, also when that is killed
+    env: { ...process.env, CONCERTINA_FIRST_PROBE: 'off', CONCERTINA_END_WITH_STDIN: '1' },
   });
   const stop = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;

@@ -18,7 +18,7 @@ import {
   UsageError,
 } from './commandLine';
 import type { Command, Surroundings } from './commandServices';
-import { keyFileOf } from './options';
+import { endWithStdin, keyFileOf } from './options';
 
 /** What a client is told. */
 interface Served {
@@ -214,12 +214,16 @@ function isProgram(file: string): boolean {
   }
 }
 
-/** Resolves when its model is loaded. It gets no Ctrl-C of the terminal, which is for the client, and ends with this process. */
+/**
+ * Resolves when its model is loaded. It gets no Ctrl-C of the terminal, which is for the client, and ends with this process,
+ * however that does: its stdin is a pipe that closes then.
+ */
 async function startServer({ dataFolder, serveOptions }: Launch, { program, status, signal }: Surroundings) {
   const key = randomBytes(24).toString('base64url');
   const line = [program, 'serve', '--port', '0', '--key', key, '--data', dataFolder, ...serveOptions];
   status.show('Loading the model');
-  const child = spawn(process.execPath, line, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  const env = { ...process.env, [endWithStdin]: '1' };
+  const child = spawn(process.execPath, line, { stdio: 'pipe', detached: true, env });
   const kill = () => void child.kill();
   process.on('exit', kill);
   signal.addEventListener('abort', kill);

@@ -18,7 +18,7 @@ import { modelCommands } from './commands';
 import { compareCommand } from './compareCommand';
 import { completionCommand } from './completion';
 import { launchCommand } from './launchCommand';
-import { keyFileOf, lockFolder, parseServeOptions, type ServeOptions, serveSpec } from './options';
+import { endWithStdin, keyFileOf, lockFolder, parseServeOptions, type ServeOptions, serveSpec } from './options';
 import { type RunningServer, type ServerOptions, startServer } from './server';
 
 const appFolder = __dirname;
@@ -182,6 +182,7 @@ function closeOnSignals(server: RunningServer, services: Services, log: Logger):
   }
   process.on('SIGINT', () => void close());
   process.on('SIGTERM', () => void close());
+  if (process.env[endWithStdin]) process.stdin.on('close', () => void close()).resume();
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {

@@ -88,6 +88,9 @@ are options of llama-server for its core. Options of the context count for this 
   ],
 } as const satisfies CommandSpec;
 
+/** Variable of the environment with which the server ends when its stdin does: whoever started it holds the other end. */
+export const endWithStdin = 'CONCERTINA_END_WITH_STDIN';
+
 /** Where headless mode keeps the key of the page and the API. */
 export function keyFileOf(dataFolder: string): string {
   return join(dataFolder, 'serve.key');
