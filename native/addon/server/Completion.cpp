@@ -13,15 +13,18 @@ namespace {
 // token takes time from the threads that compute the next one, which may need all cores.
 constexpr auto gathering = std::chrono::milliseconds(8);
 
-// What comes next; none: canceled, and everything was taken. Behind the first token what is there is taken at once, and then, after
-// a while, what came in it.
+// What comes next; none: canceled, and what was chosen before that was taken. Behind the first token what is there is taken at once,
+// and then, after a while, what came in it.
 server_task_result_ptr next(server_response_reader & reader, const std::atomic<bool> & cancel, bool begun) {
-    const int patience = std::exchange(reader.polling_interval_seconds, 0);
-    server_task_result_ptr waiting = reader.next([] { return true; });
-    reader.polling_interval_seconds = patience;
-    if (waiting || cancel) return waiting;
-    if (begun) std::this_thread::sleep_for(gathering);
-    return reader.next([&cancel] { return cancel.load(); });
+    for (;;) {
+        const bool stopped = cancel; // read first: a token may come before the next line
+        const int patience = std::exchange(reader.polling_interval_seconds, 0);
+        server_task_result_ptr waiting = reader.next([] { return true; });
+        reader.polling_interval_seconds = patience;
+        if (waiting || stopped) return waiting;
+        if (begun) std::this_thread::sleep_for(gathering);
+        if (auto come = reader.next([&cancel] { return cancel.load(); })) return come;
+    }
 }
 
 [[noreturn]] void explain(server_task_result & error) {
