@@ -5,14 +5,9 @@
 #include "arg.h"
 
 #include <algorithm>
-#include <set>
 
 namespace concertina {
 namespace {
-
-// what is printed instead of a server ends the process
-const std::set<std::string> ending = { "-h", "--help", "--usage", "--version", "-cl", "--cache-list",
-    "--completion-bash", "--list-devices", "--license" };
 
 struct Option {
     common_arg arg;
@@ -30,7 +25,8 @@ Option find(const std::vector<common_arg> & options, std::string name) {
 }
 
 // Upstream's own parser (common_params_parse) also reads the environment and a configuration file, and ends the process
-// over a value that it cannot use.
+// over a value that it cannot use. Options that print something and end it were refused where they came in
+// (electron/server/options.ts).
 void apply(common_params & params, const std::vector<common_arg> & options, const std::vector<std::string> & words) {
     size_t at = 0;
     const auto value = [&](const std::string & name) {
@@ -39,7 +35,6 @@ void apply(common_params & params, const std::vector<common_arg> & options, cons
     };
     while (at < words.size()) {
         const std::string name = words[at++];
-        if (ending.count(name)) throw CodedError("bad-request", name + " is not an option of the core");
         const auto [option, positive] = find(options, name);
         try {
             if (option.handler_void) option.handler_void(params);
