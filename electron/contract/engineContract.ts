@@ -142,7 +142,6 @@ export const apiRequestSchema = z.object({
   query: z.string(),
   /** of the path (`id_slot`) and of the query (`action`) */
   params: z.record(z.string(), z.string()),
-  headers: z.record(z.string(), z.string()),
   body: z.string(),
 });
 export type ApiRequest = z.infer<typeof apiRequestSchema>;

@@ -84,15 +84,20 @@ export class ApiService {
   }
 
   /**
-   * Has the model answer that the request names, or the one in use. `named`: of the body; null: none. Resolves when the
-   * response is complete. Rejects with an `ApiError`, with a coded error, and with `cancelled`.
+   * Has the model answer that the request names, or the one in use. `named`: of the body; null: none. `client`: as it
+   * calls itself. Resolves when the response is complete. Rejects with an `ApiError`, with a coded error, and with `cancelled`.
    */
-  async answer(request: ApiRequest, named: string | null, onPart: OnPart, signal: AbortSignal): Promise<void> {
+  async answer(
+    request: ApiRequest,
+    { named, client }: { named: string | null; client: string },
+    onPart: OnPart,
+    signal: AbortSignal,
+  ): Promise<void> {
     const ending = new AbortController();
     const ended = AbortSignal.any([signal, ending.signal]);
     const one = {
       ...{ id: randomUUID(), path: request.path, model: named, since: Date.now() },
-      ...{ client: request.headers['user-agent'] ?? '', bytes: 0, ending },
+      ...{ client, bytes: 0, ending },
     };
     this.running.set(one.id, one);
     this.changed.emit(this.requests());
@@ -192,7 +197,7 @@ export class ApiService {
   }
 
   private async ownList(signal: AbortSignal): Promise<OwnList | null> {
-    const request = { handler: 'get_models', path: '/v1/models', query: '', params: {}, headers: {}, body: '' };
+    const request = { handler: 'get_models', path: '/v1/models', query: '', params: {}, body: '' };
     let text = '';
     let isGood = false;
     const read: OnPart = ({ status, data }, taken) => {

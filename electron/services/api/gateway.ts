@@ -37,9 +37,6 @@ const usualLimits: GatewayLimits = { bodyBytes: 64 * 2 ** 20, requests: 64, stal
 /** Of a server that the gateway is part of: a client that sends slowly must not keep its connection for ever. */
 export const slowClients = { headersTimeout: 30_000, requestTimeout: 300_000 } satisfies ServerOptions;
 
-/** What is no business of the engine process. */
-const secrets = ['authorization', 'x-api-key', 'cookie', 'proxy-authorization'];
-
 export interface Gateway {
   /** False: the request is none of the API, and somebody else answers it. `port`: that the server listens on */
   handle(request: IncomingMessage, response: ServerResponse, port: number): boolean;
@@ -95,18 +92,17 @@ export function createGateway(options: GatewayOptions): Gateway {
     }
     const body = route.method === 'POST' ? await readBody(request, limits.bodyBytes, coming) : '';
     const needed = route.method === 'POST' && !(body === '' && mayBeBodiless(route));
-    const model = needed ? modelNamedIn(body) : null;
+    const named = needed ? modelNamedIn(body) : null;
     const sender = new Sender(response, route, () => after(limits.stallMs, () => response.destroy()));
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://host');
     const asked = {
       ...{ handler: route.handler, path: pathname, query: searchParams.toString(), body },
       params: { ...Object.fromEntries(searchParams), ...route.params },
-      headers: headersOf(request),
     };
     try {
       const onPart: OnPart = (part, taken) => sender.add(part, taken);
       if (route.method === 'GET') await service.look(asked, onPart, gone.signal);
-      else await service.answer(asked, model, onPart, gone.signal);
+      else await service.answer(asked, { named, client: request.headers['user-agent'] ?? '' }, onPart, gone.signal);
       sender.end();
     } catch (error) {
       if (!sender.hasBegun) throw error;
@@ -135,11 +131,6 @@ export function createGateway(options: GatewayOptions): Gateway {
 
 function forbidden(message: string): ApiError {
   return new ApiError(403, 'permission_error', message);
-}
-
-function headersOf({ headers }: IncomingMessage): Record<string, string> {
-  const told = Object.entries(headers).filter(([name]) => !secrets.includes(name));
-  return Object.fromEntries(told.map(([name, value]) => [name, String(value)]));
 }
 
 function sendJson(response: ServerResponse, status: number, text: string, headers: OutgoingHttpHeaders = {}): void {

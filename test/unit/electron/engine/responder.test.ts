@@ -25,7 +25,7 @@ async function setUp(api: FakeApi = {}, others: { words?: Gate; loading?: Gate }
 }
 
 function request(requestId: string, over: Partial<ApiRequest> = {}): ApiRequest & { requestId: string } {
-  const target = { handler: 'post_completions', path: '/completion', query: '', params: {}, headers: {} };
+  const target = { handler: 'post_completions', path: '/completion', query: '', params: {} };
   return { requestId, ...target, body: '{}', ...over };
 }
 

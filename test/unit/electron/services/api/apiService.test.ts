@@ -39,11 +39,10 @@ async function setUp({
   /** The id of the model that answered. */
   async function ask(model: string | null, signal = new AbortController().signal): Promise<string> {
     let text = '';
-    const request = { handler: 'post_completions', path: '/completion', query: '', params: {}, headers: {}, body: '' };
-    const headers = { 'user-agent': 'a test' };
+    const request = { handler: 'post_completions', path: '/completion', query: '', params: {}, body: '' };
     await service.answer(
-      { ...request, headers },
-      model,
+      request,
+      { named: model, client: 'a test' },
       ({ data }, taken) => {
         text += data;
         taken(data.length);
@@ -241,7 +240,7 @@ test('who only looks neither wakes a model nor keeps it in memory', async () => 
   const seen: string[] = [];
   const look = (handler: string) =>
     service.look(
-      { handler, path: '/', query: '', params: {}, headers: {}, body: '' },
+      { handler, path: '/', query: '', params: {}, body: '' },
       ({ data }) => seen.push(data),
       new AbortController().signal,
     );

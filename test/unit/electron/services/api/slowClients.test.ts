@@ -1,12 +1,10 @@
 /** Clients that send byte by byte, or read nothing: over real sockets, with limits as short as a test wants them. */
-import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { ApiRequest } from '@/electron/contract/engineContract';
 import { settingsSchema } from '@/electron/contract/settings';
 import { keptKey } from '@/electron/services/api/access';
-import type { OnPart } from '@/electron/services/api/apiService';
+import type { ApiService } from '@/electron/services/api/apiService';
 import { LocalApi } from '@/electron/services/api/localApi';
 import { Emitter } from '@/electron/services/lib/emitter';
 import { silentLogger } from '@/electron/services/lib/logger';
@@ -15,9 +13,9 @@ import { ask, open } from '@/test/fixtures/httpClient';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 import { freePort } from '@/test/serve.mjs';
 
-type Answer = (request: ApiRequest, named: string | null, onPart: OnPart, signal: AbortSignal) => Promise<void>;
+type Answer = ApiService['answer'];
 const json = 'application/json; charset=utf-8';
-const echo: Answer = async ({ body }, _named, onPart) =>
+const echo: Answer = async ({ body }, _asker, onPart) =>
   onPart({ status: 200, contentType: json, data: body }, () => undefined);
 
 /** Listens as the window's API does. */
@@ -57,9 +55,10 @@ function drip(port: number, first: string) {
   const next = () => {
     if (socket.writable) socket.write('a', () => setTimeout(next, 1));
   };
-  const sent = once(socket, 'connect').then(() => new Promise<void>((resolve) => socket.write(first, () => resolve())));
+  const sent = new Promise<void>((resolve) => socket.write(first, () => resolve()));
   void sent.then(next);
-  return { sent, ended: once(socket, 'close').then(() => answer) };
+  // a connection that is reset ends as well
+  return { sent, ended: new Promise<string>((resolve) => socket.once('close', () => resolve(answer))) };
 }
 
 /** no limit of these may end what a test does not mean */
@@ -94,8 +93,8 @@ test('where all places are taken by bodies that come slowly, the oldest gives wa
 
 test('a client that reads nothing is ended, and its place is free again', async () => {
   const ended = new Gate().hold();
-  const answer: Answer = async (request, named, onPart, signal) => {
-    if (request.body === '{}') return echo(request, named, onPart, signal);
+  const answer: Answer = async (request, asker, onPart, signal) => {
+    if (request.body === '{}') return echo(request, asker, onPart, signal);
     onPart({ status: 200, contentType: 'text/event-stream', data: 'x'.repeat(48 * 2 ** 20) }, () => undefined);
     await ended.pass(signal);
   };
