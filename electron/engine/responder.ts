@@ -7,8 +7,8 @@ import type { ApiPart, ApiRequest } from '../contract/engineContract';
 import { ConcertinaError } from '../contract/errors';
 import { breakMarks, type Marks, marksOf } from './escapeSpecialTokens';
 import type { Loaded } from './modelHolder';
+import { asRefusal, requireSafe } from './native/requestChecks';
 import type { ApiResponse } from './native/types';
-import { asRefusal, requireSafe } from './requestChecks';
 
 type Asked = ApiRequest & { requestId: string };
 type OnPart = (part: ApiPart & { requestId: string }) => void;

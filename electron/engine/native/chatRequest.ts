@@ -3,6 +3,7 @@
  * POST /v1/chat/completions, and the choice of tokens as parameters of POST /completion.
  */
 import { ConcertinaError } from '../../contract/errors';
+import { requireSafe } from './requestChecks';
 import type { ChatMessage, GenerateOptions, PromptOptions } from './types';
 
 /** Of a completion, as the server makes them of a chat: what is used here. The template's own ends of a turn are in `stop`. */
@@ -28,10 +29,7 @@ export function checkConstraint({ jsonSchema, grammar, continueFrom }: GenerateO
   if (grammar && jsonSchema) {
     throw new ConcertinaError('bad-request', 'A grammar and a JSON schema were both given', 'Give one of them.');
   }
-  // upstream ends the process over this prefix when it is built without llguidance
-  if (grammar?.startsWith('%llguidance')) {
-    throw new ConcertinaError('bad-request', 'llguidance grammars are not supported', 'Write the grammar as GBNF.');
-  }
+  requireSafe({ ...(grammar && { grammar }), ...(jsonSchema && { json_schema: parsedSchema(jsonSchema) }) });
   if ((grammar || jsonSchema) && (continueFrom?.text || continueFrom?.thinking)) {
     // it would begin again
     throw new ConcertinaError('bad-request', 'An answer that a grammar constrains cannot be continued', 'Ask again.');

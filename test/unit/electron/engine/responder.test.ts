@@ -228,6 +228,7 @@ const swapped = { anyOf: [{ type: 'string', minLength: 5, maxLength: 1 }] };
 
 test.each([
   ['groups too deep for the reader of grammars', { grammar: `root ::= ${deep}"a"` }],
+  ['a grammar of another kind', { grammar: '%llguidance {}\nstart: "x"' }],
   ['too many rules', { grammar: chain }],
   ['a grammar that is too long', { grammar: 'x'.repeat(1_000_001) }],
   ['less at most than at least', { grammar: 'root ::= "a"{2,1}' }],

@@ -3,8 +3,8 @@
  * which the reader ends the process or never ends, and fields that are meant for the server itself. Also what they answer as
  * if they had failed where it is the request that is wrong.
  */
-import type { ApiPart } from '../contract/engineContract';
-import { ConcertinaError } from '../contract/errors';
+import type { ApiPart } from '../../contract/engineContract';
+import { ConcertinaError } from '../../contract/errors';
 
 /** of a grammar; the reader calls itself for each group inside of another, and for each rule that begins with another one */
 const mostGrammarLength = 1_000_000;
@@ -48,6 +48,9 @@ function refused(field: string, what: string, hint: string): ConcertinaError {
 const literals = /"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]|#[^\n]*/gs;
 
 function requireSafeGrammar(grammar: string): void {
+  // a build without llguidance ends the process over it
+  if (grammar.startsWith('%llguidance'))
+    throw refused('grammar', 'is written for llguidance, which is not in this build', 'Write it as GBNF.');
   if (grammar.length > mostGrammarLength)
     throw refused('grammar', `may have ${mostGrammarLength} characters at most`, 'Make it shorter.');
   const bare = grammar.replace(literals, ' ');
