@@ -9,29 +9,15 @@ namespace concertina {
 namespace {
 
 // what upstream's own tools allow for a KV cache, and ours
-const struct {
-    const char * name;
-    ggml_type type;
-} knownTypes[] = {
-    { "f32", GGML_TYPE_F32 },
-    { "f16", GGML_TYPE_F16 },
-    { "bf16", GGML_TYPE_BF16 },
-    { "q8_0", GGML_TYPE_Q8_0 },
-    { "q5_1", GGML_TYPE_Q5_1 },
-    { "q5_0", GGML_TYPE_Q5_0 },
-    { "iq4_nl", GGML_TYPE_IQ4_NL },
-    { "q4_1", GGML_TYPE_Q4_1 },
-    { "q4_0", GGML_TYPE_Q4_0 },
-    { "turbo4", GGML_TYPE_TURBO4 },
-    { "turbo3", GGML_TYPE_TURBO3 },
-};
+constexpr ggml_type knownTypes[] = { GGML_TYPE_F32, GGML_TYPE_F16, GGML_TYPE_BF16, GGML_TYPE_Q8_0, GGML_TYPE_Q5_1,
+    GGML_TYPE_Q5_0, GGML_TYPE_IQ4_NL, GGML_TYPE_Q4_1, GGML_TYPE_Q4_0, GGML_TYPE_TURBO4, GGML_TYPE_TURBO3 };
 
 ggml_type typeOf(const std::string & name, const char * side) {
-    for (const auto & known : knownTypes) {
-        if (name == known.name) return known.type;
-    }
     std::string names;
-    for (const auto & known : knownTypes) names += (names.empty() ? "" : ", ") + std::string(known.name);
+    for (const ggml_type known : knownTypes) {
+        if (name == ggml_type_name(known)) return known;
+        names += (names.empty() ? "" : ", ") + std::string(ggml_type_name(known));
+    }
     throw CodedError("cache-type-unsupported", std::string("There is no cache type \"") + name + "\" for " + side,
         "Types: " + names + ".");
 }
@@ -47,7 +33,7 @@ constexpr uint32_t cellStep = 256; // upstream rounds contexts up to it
 
 std::vector<std::string> cacheTypeNames() {
     std::vector<std::string> names;
-    for (const auto & known : knownTypes) names.emplace_back(known.name);
+    for (const ggml_type known : knownTypes) names.emplace_back(ggml_type_name(known));
     return names;
 }
 

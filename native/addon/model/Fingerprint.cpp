@@ -16,19 +16,23 @@ constexpr size_t blockBytes = size_t(1) << 20;
 constexpr int samples = 32;
 constexpr size_t sampleBytes = size_t(1) << 14;
 
-} // namespace
+struct Checksum {
+    uint64_t state = 0x9E3779B97F4A7C15u;
 
-void Checksum::add(const void * data, size_t bytes) {
-    const auto * at = static_cast<const unsigned char *>(data);
-    for (; bytes > 0; at += 8) {
-        uint64_t word = 0;
-        const size_t step = std::min<size_t>(bytes, sizeof word);
-        std::memcpy(&word, at, step);
-        state = (state ^ word) * 0xFF51AFD7ED558CCDu;
-        state ^= state >> 32;
-        bytes -= step;
+    void add(const void * data, size_t bytes) {
+        const auto * at = static_cast<const unsigned char *>(data);
+        for (; bytes > 0; at += 8) {
+            uint64_t word = 0;
+            const size_t step = std::min<size_t>(bytes, sizeof word);
+            std::memcpy(&word, at, step);
+            state = (state ^ word) * 0xFF51AFD7ED558CCDu;
+            state ^= state >> 32;
+            bytes -= step;
+        }
     }
-}
+};
+
+} // namespace
 
 uint64_t fileChecksum(const std::string & path, uint64_t bytes, const std::atomic<bool> & cancel) {
     std::ifstream file(std::filesystem::u8path(path), std::ios::binary);
@@ -41,7 +45,7 @@ uint64_t fileChecksum(const std::string & path, uint64_t bytes, const std::atomi
         sum.add(block.data(), static_cast<size_t>(step));
         bytes -= static_cast<uint64_t>(step);
     }
-    return sum.value();
+    return sum.state;
 }
 
 std::string checksumText(uint64_t checksum) {
@@ -65,7 +69,7 @@ uint64_t fingerprint(const std::string & path) {
     };
     addAt(0, blockBytes);
     for (int i = 1; i <= samples; i++) addAt(size / (samples + 1) * i, sampleBytes);
-    return sum.value();
+    return sum.state;
 }
 
 } // namespace concertina

@@ -2,20 +2,10 @@
 #pragma once
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <string>
 
 namespace concertina {
-
-class Checksum {
-public:
-    void add(const void * data, size_t bytes);
-    uint64_t value() const { return state; }
-
-private:
-    uint64_t state = 0x9E3779B97F4A7C15u;
-};
 
 // of the first `bytes` of a file; 0 when it cannot be read that far. Throws `cancelled`.
 uint64_t fileChecksum(const std::string & path, uint64_t bytes, const std::atomic<bool> & cancel);
