@@ -151,7 +151,7 @@ export const effectiveContextSchema = z.object({
   batch: z.number().int(),
   /** a choice of the settings, or `options`: options of llama-server choose it */
   speculation: effectiveTypeSchema.default({ asked: 'off', effective: 'off', reason: '' }),
-  /** the model that drafts: its file, '' for layers of the model itself, and the types of its cache, '' where none drafts */
+  /** the model that drafts: the name of its file, '' for layers of the model itself, and the types of its cache, '' where none drafts */
   draft: z
     .object({ file: z.string(), typeK: effectiveTypeSchema, typeV: effectiveTypeSchema })
     .default({ file: '', typeK: noType, typeV: noType }),

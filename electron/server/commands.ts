@@ -1,6 +1,7 @@
 /** Commands about models, over the same services as the window's: answers go to stdout, everything else to stderr. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ApiSettings } from '../contract/engineContract';
 import { ConcertinaError } from '../contract/errors';
 import { type HubFile, type HubSort, hubSortSchema, repoSchema } from '../contract/hub';
 import type { ContextSettings } from '../contract/settings';
@@ -28,7 +29,7 @@ import {
   UsageError,
 } from './commandLine';
 import type { Command, Surroundings } from './commandServices';
-import { lockFolder } from './options';
+import { coreOptionsOf, defaultSlots, lockFolder } from './options';
 
 const revisionOption = {
   revision: { type: 'string', value: 'COMMIT', about: 'of the model on the hub (main)' },
@@ -41,10 +42,11 @@ const specs = [
     takes: 'FILE | OWNER/NAME[:QUANT]',
     about: 'shows what a model takes of the memory, and the longest contexts that fit now',
     details:
-      "The figures come from the engine's own dry run; nothing is loaded, and of a model on the hub only the header is read.\nThe exit code is 3 when the context does not fit.",
+      "The figures come from the engine's own dry run; nothing is loaded, and of a model on the hub only the header is read.\nWith -- it is what `concertina serve` takes with the options of llama-server that follow. The exit code is 3 when the context does not fit.",
     options: { ...contextOptions, ...revisionOption, ...common },
     examples: [
       ['estimate model.gguf --context 32768', 'whether 32,768 tokens fit with the usual cache types'],
+      ['estimate model.gguf -- --model-draft small.gguf', 'with another model that drafts for requests of the API'],
       ['estimate someone/Model-GGUF:Q4_K_M --type-k q8_0 --type-v turbo4', 'before it is downloaded'],
     ],
   },
@@ -114,6 +116,8 @@ interface ModelCommand {
   revision: string;
   sort: HubSort;
   context: ContextSettings;
+  /** of `estimate`; null: without the API */
+  api: ApiSettings | null;
 }
 
 /** Throws `UsageError` with one sentence when the line makes no sense. */
@@ -122,7 +126,9 @@ export function parseModelCommand(name: ModelCommandName, args: readonly string[
   type All = typeof contextOptions &
     typeof revisionOption &
     typeof common & { sort: { type: 'string'; about: string } };
-  const { values, positionals: words } = parseLine(spec as CommandSpec & { options: All }, args);
+  const end = name === 'estimate' ? args.indexOf('--') : -1;
+  const own = end < 0 ? args : args.slice(0, end);
+  const { values, positionals: words } = parseLine(spec as CommandSpec & { options: All }, own);
   if (name === 'models list' && words.length > 0) throw new UsageError(`${name} takes no name, and not ${words[0]}.`);
   if (words.length === 0 && spec.takes !== '') {
     throw new UsageError(name === 'models search' ? 'Name what to search for.' : `${name}: name a model.`);
@@ -133,6 +139,7 @@ export function parseModelCommand(name: ModelCommandName, args: readonly string[
   return {
     ...{ name, words, json: values.json ?? false, dataFolder: dataFolderOf(values) },
     ...{ revision: values.revision ?? 'main', sort: sort.data, context: contextOf(values) },
+    api: end < 0 ? null : { slots: defaultSlots, options: coreOptionsOf(args.slice(end + 1)) },
   };
 }
 
@@ -250,6 +257,7 @@ async function estimate(
   give: (value: unknown, text: string) => void,
 ): Promise<number> {
   const context = await tools.library.withDraft(command.context);
+  tools.inspector.api = command.api;
   if (target.kind === 'path') {
     const fit = await tools.inspector.fit({ path: target.path, context });
     give(fit, fitText({ path: target.path, context }, fit));

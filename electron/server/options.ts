@@ -42,7 +42,7 @@ export interface ServeOptions {
   coreOptions: string[];
 }
 
-const defaultSlots = 4;
+export const defaultSlots = 4;
 const mostSlots = 64;
 
 export const serveSpec = {
@@ -158,7 +158,8 @@ const endsTheProcess = new Set(
   '-h --help --usage --version --license -cl --cache-list --list-devices --completion-bash'.split(' '),
 );
 
-function coreOptionsOf(options: readonly string[]): string[] {
+/** What follows `--` on a line. Throws `UsageError` for those that would end the process. */
+export function coreOptionsOf(options: readonly string[]): string[] {
   const refused = options.find((option) => endsTheProcess.has(option.replace(/=.*$/s, '').replaceAll('_', '-')));
   if (refused)
     throw new UsageError(`${refused} is no option of the core of llama-server: it prints something and ends.`);

@@ -1,5 +1,5 @@
-// `npm run bench:speculation`: whether greedy texts stay the same when tokens are drafted from the text (the setting "Draft from the
-// text"), over every cache type, and what drafting brings where an answer quotes and where it does not.
+// `npm run bench:speculation`: whether greedy texts stay the same when tokens are drafted from the text (the setting
+// Drafting → Text), over every cache type, and what drafting brings where an answer quotes and where it does not.
 // The same: a text that parts counts as another one where the two likeliest tokens lie further apart than chance moves them, which
 // is measured beforehand by reading the same tokens in batches of other sizes. Speed: in each round both contexts answer the same
 // prompt from an empty cache, and take turns at being first; a ratio is made within a round. `quotes`: a passage, then its beginning

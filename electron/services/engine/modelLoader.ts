@@ -109,7 +109,8 @@ export class ModelLoads {
       await host.whenReady();
       this.sequence.requireWanted(number);
       const given = await library.withDraft(context);
-      if (this.fallback.otherThan(modelId)) await inspector.requireHarmless(path, given);
+      const drafts = given.speculation === 'draft' || given.speculation === 'mtp';
+      if (drafts || this.fallback.otherThan(modelId)) await inspector.requireHarmless(path, given);
       if (!this.sequence.isLatest(number)) return status.current;
       this.sequence.requireWanted(number);
       const result = await this.request(path, given, force);

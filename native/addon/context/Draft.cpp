@@ -7,6 +7,7 @@
 #include "speculative.h"
 
 #include <algorithm>
+#include <filesystem>
 
 namespace concertina {
 namespace {
@@ -51,25 +52,30 @@ Draft::Draft(
     if (!chosen && how == "draft" && request.draftModel.empty()) refuse("No model was chosen that drafts.");
     if (spec.draft.n_gpu_layers == none.draft.n_gpu_layers) spec.draft.n_gpu_layers = model.gpuLayersAsked;
     if (spec.has_dft()) {
-        file = spec.draft.mparams.path;
+        path = spec.draft.mparams.path;
+        file = std::filesystem::u8path(path).filename().u8string();
         try {
-            other = models(file, spec.draft.n_gpu_layers, true);
-        } catch (const CodedError & error) { refuse(error.what()); }
-        if (!typed) spec.types = common_speculative_types_from_gguf(file);
+            other = models(path, spec.draft.n_gpu_layers, true);
+        } catch (const CodedError & error) { refuse(std::string("The draft model cannot be used: ") + error.what()); }
+        if (!typed) spec.types = common_speculative_types_from_gguf(path);
         if (spec.types.empty()) spec.types = { COMMON_SPECULATIVE_TYPE_DRAFT_SIMPLE };
-    } else if (isMtp(core) && llama_model_n_layer_nextn(model.handle) == 0) {
+    } else if (isMtp(core) && !hasMtp(model.handle)) {
         refuse("The file of this model has no layers that draft (MTP).");
     }
     const bool fits =
-        !other || !isMtp(core) || llama_model_n_embd_out(other->handle) == llama_model_n_embd_out(model.handle);
-    if (!fits) refuse(file + " has drafting layers (MTP) of another model.");
+        !other || !isMtp(core) ||
+        (hasMtp(other->handle) && llama_model_n_embd_out(other->handle) == llama_model_n_embd_out(model.handle));
+    if (!fits) refuse("The draft model " + file + " has drafting layers (MTP) of another model.");
 }
 
 Draft::~Draft() {
     if (context) llama_free(context);
 }
 
-void Draft::refuse(const std::string & why) const {
+// The window is told the names of files, not where they are.
+void Draft::refuse(std::string why) const {
+    if (const size_t at = path.empty() ? std::string::npos : why.find(path); at != std::string::npos)
+        why.replace(at, path.size(), file);
     if (speculation.effective != "options") throw DraftRefusal(why);
     throw CodedError("context-invalid", why, "Change the options of llama-server that choose what drafts.");
 }
@@ -105,7 +111,10 @@ void Draft::tryWith(llama_context * target, common_params & core) {
     params.ctx_other = target;
     const LogSink::Capture log;
     context = llama_init_from_model(const_cast<llama_model *>(drafting), params);
-    if (!context) refuse(withLog((file.empty() ? "What drafts" : file) + " cannot be set up", log.errors()));
+    if (!context)
+        refuse(withLog(
+            (file.empty() ? "The drafting layers of this model" : "The draft model " + file) + " cannot be set up",
+            log.errors()));
     draft.ctx_tgt = target;
     draft.ctx_dft = context;
     try {
@@ -114,8 +123,9 @@ void Draft::tryWith(llama_context * target, common_params & core) {
         reserve(context);
     } catch (const std::exception & error) {
         const bool vocabulary = std::string(error.what()).find("vocab") != std::string::npos;
-        refuse(vocabulary ? file + " has another vocabulary than this model, so it cannot draft for it."
-                          : withLog(file + " cannot draft for this model", error.what()));
+        refuse(vocabulary
+                   ? "The draft model " + file + " has another vocabulary than this model, so it cannot draft for it."
+                   : withLog("The draft model " + file + " cannot draft for this model", error.what()));
     }
     draft.ctx_tgt = draft.ctx_dft = nullptr;
 }

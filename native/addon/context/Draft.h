@@ -44,17 +44,18 @@ public:
     void tryWith(llama_context * target, common_params & core);
 
     EffectiveType speculation;
-    std::string file; // of the model that drafts; empty: none of its own
+    std::string file; // name of the model's that drafts; empty: none of its own
     EffectiveType typeK, typeV; // of its cache; empty where no model drafts
     llama_context * context = nullptr;
 
 private:
     // throws DraftRefusal, or an error where an option chose it
-    [[noreturn]] void refuse(const std::string & why) const;
+    [[noreturn]] void refuse(std::string why) const;
     bool draftsByModel(const common_params & core) const;
 
     const DraftRequest request;
     const Model & model;
+    std::string path;
     std::shared_ptr<Model> other;
 };
 

@@ -227,6 +227,13 @@ void reserve(llama_context * context) { context->sched_reserve(); }
 
 bool usesFlashAttention(const llama_context * context) { return context->get_cparams().flash_attn; }
 
+bool hasMtp(const llama_model * model) {
+    const llama_hparams & hparams = model->hparams;
+    const uint32_t layers = hparams.n_layer_nextn;
+    if (layers == 0 || hparams.router_layer >= 0 || (layers > 1 && model->arch != LLM_ARCH_STEP35)) return false;
+    return model->layers.at(hparams.n_layer()).nextn.eh_proj != nullptr;
+}
+
 bool headDimsFit(const llama_model * model, ggml_type typeK, ggml_type typeV) {
     const llama_hparams & hparams = model->hparams;
     for (uint32_t layer = 0; layer < hparams.n_layer(); layer++) {

@@ -70,6 +70,9 @@ void reserve(llama_context * context);
 
 bool usesFlashAttention(const llama_context * context);
 
+// The model has layers that draft (MTP), they are loaded, and upstream can run them: where it cannot, it ends the process.
+bool hasMtp(const llama_model * model);
+
 // every layer's head size is a multiple of the block of the type
 bool headDimsFit(const llama_model * model, ggml_type typeK, ggml_type typeV);
 

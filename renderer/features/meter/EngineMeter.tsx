@@ -152,7 +152,7 @@ function draftingText({ speculation: { effective }, draft }: LoadedContext): str
     ngram: 'from the text',
     options: 'as options of llama-server say',
   };
-  const by = draft.file === '' ? 'layers of the model (MTP)' : draft.file.replace(/^.*[\\/]/, '');
+  const by = draft.file === '' ? 'layers of the model (MTP)' : draft.file;
   if (draft.typeK.effective === '') return names[effective] ?? effective;
   const { typeK, typeV } = draft;
   const reason = typeK.reason || typeV.reason;

@@ -87,8 +87,9 @@ function MemoryDetails({ memory, parts }: { memory: Memory; parts: readonly Memo
         {formatCount(context?.nCtx ?? 0)} cells
         {draftBytes(memory.draft) > 0 && (
           <span className="block" data-testid="meter-draft" data-bytes={draftBytes(memory.draft)}>
-            draft: weights {formatBytes(memory.draft.weights)}, cache {formatBytes(memory.draft.kv)}, buffers{' '}
-            {formatBytes(memory.draft.compute)}
+            draft: <span className="whitespace-nowrap">weights {formatBytes(memory.draft.weights)},</span>{' '}
+            <span className="whitespace-nowrap">cache {formatBytes(memory.draft.kv)},</span>{' '}
+            <span className="whitespace-nowrap">buffers {formatBytes(memory.draft.compute)}</span>
           </span>
         )}
       </p>

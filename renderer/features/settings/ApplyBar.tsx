@@ -13,6 +13,7 @@ import {
   selectLoadedModelId,
 } from '../../state/slices/engine';
 import { selectLastStats } from '../../state/slices/live';
+import { selectModels } from '../../state/slices/models';
 import { selectApplying, selectDraft, selectEditedContext, selectSavedContext } from '../../state/slices/settings';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
@@ -30,8 +31,9 @@ export function ApplyBar() {
   const state = useApp(selectEngineState);
   const cost = useApplyCost();
   const { fit, stale } = useFit(edited);
+  const models = useApp(selectModels);
   const { settings } = useActions();
-  const changes = saved ? changesText(saved, draft) : [];
+  const changes = saved ? changesText(saved, draft, models ?? []) : [];
   if (changes.length === 0) return null;
   const writing = state === 'generating';
   const refused = fit !== null && !stale && !fit.fits;

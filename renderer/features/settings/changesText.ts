@@ -1,3 +1,4 @@
+import type { ModelEntry } from '../../../electron/contract/models';
 import type { ContextSettings } from '../../../electron/contract/settings';
 import { formatCount } from '../../ui/format';
 
@@ -22,15 +23,24 @@ export const speculationNames: Record<ContextSettings['speculation'], string> = 
 };
 export const ropeNames: Record<ContextSettings['rope'], string> = { model: 'No', yarn: 'YaRN', linear: 'Linear' };
 
-/** One line for each edited setting: "Context 8,192 → 16,384". */
-export function changesText(saved: ContextSettings, draft: Partial<ContextSettings>): string[] {
+type Named = Pick<ModelEntry, 'id' | 'fileName'>;
+
+/** One line for each edited setting: "Context 8,192 → 16,384". `models`: those that a draft model may be of */
+export function changesText(
+  saved: ContextSettings,
+  draft: Partial<ContextSettings>,
+  models: readonly Named[] = [],
+): string[] {
   const keys = (Object.keys(labels) as (keyof ContextSettings)[]).filter((key) => draft[key] !== undefined);
-  return keys.map((key) => `${labels[key]} ${print(key, saved[key])} → ${print(key, draft[key])}`);
+  return keys.map((key) => `${labels[key]} ${print(key, saved[key], models)} → ${print(key, draft[key], models)}`);
 }
 
-function print(key: keyof ContextSettings, value: string | number | undefined): string {
+function print(key: keyof ContextSettings, value: string | number | undefined, models: readonly Named[]): string {
   if ((key === 'threads' && value === 0) || (key === 'gpuLayers' && value === -1)) return 'auto';
-  if (key === 'draftModel') return value === '' ? 'none' : String(value).replace(/^.*[\\/]/, '');
+  if (key === 'draftModel') {
+    const listed = models.find(({ id }) => id === value)?.fileName;
+    return listed ?? (value === '' ? 'none' : String(value).replace(/^.*[\\/]/, ''));
+  }
   if (key === 'speculation') return speculationNames[value as ContextSettings['speculation']];
   if (key === 'rope') return ropeNames[value as ContextSettings['rope']];
   return typeof value === 'number' ? formatCount(value) : String(value);

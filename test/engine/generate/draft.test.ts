@@ -1,11 +1,22 @@
 /** Drafts of another model, with the real engine: the text stays the same, all memory is in the estimate, and what cannot draft is refused. */
 import fs from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { type ContextSettings, contextSettingsSchema } from '@/electron/contract/settings';
 import type { Context, ContextOptions } from '@/electron/engine/native/types';
 import { readGguf } from '../gguf';
-import { dense, writeShape } from '../shapeParts';
+import {
+  attention,
+  bias,
+  dense,
+  experts,
+  feedForward,
+  matrix,
+  type Shape,
+  shape,
+  vector,
+  writeShape,
+} from '../shapeParts';
 import {
   answer,
   contextOptions,
@@ -30,6 +41,73 @@ const drafting = (changes: Partial<ContextOptions> = {}) =>
 const sum = (context: Pick<Context, 'devices'>) =>
   context.devices().reduce((all, { weights, context: cache, compute }) => all + weights + cache + compute, 0);
 
+/** With the vocabulary of the tiny model. */
+function writeWithWords(made: Shape): string {
+  const words = [...readGguf(tinyModel).metadata].filter(([key]) => key.startsWith('tokenizer.'));
+  return writeShape(temporaryFolder(), made, Object.fromEntries(words));
+}
+
+/** Two layers, and one that drafts, as GLM-4.5 has them; all weights are zeros. `nextn`: whether its tensors are there */
+function glm(nextn = true): Shape {
+  const sizes = { layers: nextn ? 3 : 2, embd: 256, heads: 4, headsKv: 2, headDim: 128, ff: 256, vocab: 8192 };
+  const { embd } = sizes;
+  const make = matrix();
+  const layer = (at: string, index: number) => [
+    ...attention(at, sizes),
+    vector(`${at}.post_attention_norm`, embd),
+    ...(index < 2
+      ? feedForward(at, sizes).filter(({ name }) => !name.includes('ffn_norm'))
+      : [
+          ...[...experts(at, embd, 64, 4), bias(`${at}.exp_probs_b`, 4)],
+          ...[make(`${at}.ffn_gate_shexp`, [embd, 64]), make(`${at}.ffn_up_shexp`, [embd, 64])],
+          ...[make(`${at}.ffn_down_shexp`, [64, embd]), make(`${at}.nextn.eh_proj`, [2 * embd, embd])],
+          ...[vector(`${at}.nextn.enorm`, embd), vector(`${at}.nextn.hnorm`, embd)],
+        ]),
+  ];
+  const metadata = {
+    ...{ block_count: 3, nextn_predict_layers: 1, leading_dense_block_count: 2 },
+    ...{ expert_count: 4, expert_used_count: 2, expert_shared_count: 1, expert_feed_forward_length: 64 },
+  };
+  return shape(nextn ? 'glm-mtp' : 'glm-trunk', 'glm4moe', sizes, layer, { metadata });
+}
+
+describe('layers of the model that draft (MTP)', () => {
+  it('write what is written without them, and take what is estimated', async () => {
+    const file = writeWithWords(glm());
+    const model = await engine().loadModel(file, { gpuLayers: 0, mtp: true });
+    onTestFinished(() => model.dispose());
+    for (const more of [{}, { slots: 2, api: true }]) {
+      const options = drafting({ speculation: 'mtp', draftModel: '', ...more });
+      const context = await model.createContext(options);
+      const { speculation, draft } = context.effective;
+      expect(speculation).toEqual({ asked: 'mtp', effective: 'mtp', reason: '' });
+      expect(draft).toMatchObject({ file: '', typeK: { effective: 'turbo4' } });
+      const made = context.memory();
+      expect(made.draft).toMatchObject({ weights: 0, kv: (made.kvK + made.kvV) / 2 });
+      expect(made.draft.compute).toBeGreaterThan(0);
+      expect(await engine().estimate(file, 0, options)).toMatchObject(made);
+      const plain = await model.createContext(drafting({ speculation: 'off', ...more }));
+      const write = greedy({ maxTokens: 40, ignoreEnd: true });
+      const prompt = model.tokenize(filler(8));
+      const { result } = await answer(context, prompt, write);
+      expect(result.text).toBe((await answer(plain, prompt, write)).result.text);
+      expect(result.drafts.drafted).toBeGreaterThan(0);
+      await context.dispose();
+      await plain.dispose();
+    }
+    const without = await engine().estimate(file, 0, drafting({ speculation: 'off' }));
+    const layers = await engine().estimate(file, 0, drafting({ speculation: 'mtp' }));
+    expect(layers.weights).toBeGreaterThan(without.weights);
+  });
+
+  it('are not used where the file names them and has none', async () => {
+    const model = await engine().loadModel(writeWithWords(glm(false)), { gpuLayers: 0, mtp: true });
+    onTestFinished(() => model.dispose());
+    const { speculation } = (await model.createContext(drafting({ speculation: 'mtp' }))).effective;
+    expect(speculation).toMatchObject({ effective: 'ngram', reason: expect.stringContaining('no layers that draft') });
+  });
+});
+
 describe('a model that drafts', () => {
   it.each(['f16', 'q8_0', 'turbo4', 'turbo3'])('writes what is written without it: %s', async (type) => {
     const types = { typeK: type, typeV: type };
@@ -37,7 +115,7 @@ describe('a model that drafts', () => {
     const drafted = await model.createContext(drafting(types));
     expect(drafted.effective.speculation).toEqual({ asked: 'draft', effective: 'draft', reason: '' });
     const { typeK, typeV } = context.effective;
-    expect(drafted.effective.draft).toEqual({ file: tinyModel, typeK, typeV });
+    expect(drafted.effective.draft).toEqual({ file: path.basename(tinyModel), typeK, typeV });
     for (const prompt of [question(), model.tokenize(filler(20))]) {
       const expected = await answer(context, prompt, greedy({ maxTokens: 120, ignoreEnd: true }));
       const { result } = await answer(drafted, prompt, greedy({ maxTokens: 120, ignoreEnd: true }));
@@ -98,7 +176,7 @@ describe('a model that drafts', () => {
     const core = ['-md', tinyModel, '--spec-draft-n-max', '5'];
     const { context } = await tinyContext({ core });
     expect(context.effective.speculation).toEqual({ asked: 'off', effective: 'options', reason: '' });
-    expect(context.effective.draft).toMatchObject({ file: tinyModel, typeK: { effective: 'f16' } });
+    expect(context.effective.draft).toMatchObject({ file: path.basename(tinyModel), typeK: { effective: 'f16' } });
     const made = context.memory();
     expect(made.draft.kv).toBe(made.kvK + made.kvV);
     expect(await engine().estimate(tinyModel, 0, contextOptions({ core }))).toMatchObject(made);
@@ -118,8 +196,12 @@ describe('what cannot draft gives way to the text, with the reason', () => {
     return file;
   };
   it.each<[string, () => Partial<ContextOptions>, RegExp]>([
-    ['another vocabulary', () => ({ draftModel: smallModel }), /small.*another vocabulary than this model/],
-    ['no file', () => ({ draftModel: '/nowhere/model.gguf' }), /nowhere/],
+    [
+      'another vocabulary',
+      () => ({ draftModel: smallModel }),
+      /^The draft model concertina-small\S* has another vocabulary than this model/,
+    ],
+    ['no file', () => ({ draftModel: '/nowhere/model.gguf' }), /^(?!.*nowhere).*model\.gguf/],
     ['a file that is no model', () => ({ draftModel: damaged() }), /damaged/],
     ['nothing chosen', () => ({ draftModel: '' }), /No model was chosen/],
     ['a model without drafting layers', () => ({ speculation: 'mtp' }), /no layers that draft/],
@@ -142,8 +224,7 @@ describe('what cannot draft gives way to the text, with the reason', () => {
   it('types that its heads cannot have are others, with the reason, and drafts that are all wrong change nothing', async () => {
     const { model, context } = await tinyContext({ typeK: 'turbo4', typeV: 'turbo4' });
     const sizes = { layers: 1, embd: 256, heads: 4, headsKv: 2, headDim: 80, vocab: 8192 };
-    const words = [...readGguf(tinyModel).metadata].filter(([key]) => key.startsWith('tokenizer.'));
-    const file = writeShape(temporaryFolder(), dense('narrow', 'llama', sizes), Object.fromEntries(words));
+    const file = writeWithWords(dense('narrow', 'llama', sizes));
     const drafted = await model.createContext(drafting({ draftModel: file }));
     const { speculation, draft } = drafted.effective;
     expect(speculation).toEqual({ asked: 'draft', effective: 'draft', reason: '' });

@@ -72,6 +72,13 @@ it.each<[string, Partial<LoadedContext>, Partial<Capabilities>, RegExp | null]>(
   ['SIMD of the weights is lower', {}, wide, /^simd-weights: .*AVX2.*AVX-512/],
   ['SIMD of the weights is the best', {}, { ...wide, simdWeights: 'avx512' }, null],
   ['a stand-in for the chat template', { chatTemplate: 'ChatML is used.' }, {}, /^chat-template: .*ChatML/],
+  [
+    'a draft that is refused',
+    { speculation: { asked: 'draft', effective: 'ngram', reason: 'The draft model a.gguf has another vocabulary.' } },
+    {},
+    /^drafting: .*from the text.*vocabulary.*Settings/,
+  ],
+  ['drafts from the text', { speculation: { asked: 'ngram', effective: 'off', reason: 'No.' } }, {}, null],
 ])('%s', (_, changes, of, expected) => {
   const [only, ...others] = fallbacksOf({ ...context, ...changes }, { ...capabilities, ...of });
   expect(others).toEqual([]);

@@ -253,3 +253,23 @@ test.each([
   expect(() => parseCompareOptions(args, nothing)).toThrow(UsageError);
   expect(() => parseCompareOptions(args, nothing)).toThrow(message);
 });
+
+test('an estimate takes options of llama-server, as serve does', () => {
+  const { words, api } = parseModelCommand('estimate', ['m.gguf', '--', '-md', 'small.gguf']);
+  expect({ words, api }).toEqual({ words: ['m.gguf'], api: { slots: 4, options: ['-md', 'small.gguf'] } });
+  expect(parseModelCommand('estimate', ['m.gguf']).api).toBeNull();
+  expect(() => parseModelCommand('estimate', ['m.gguf', '--', '--help'])).toThrow('--help');
+});
+
+test('a line chooses what drafts: a way, or a model by its name or its file', () => {
+  const context = (values: Parameters<typeof settingsOf>[0]) => settingsOf(values).context;
+  expect(context({ drafting: 'text' })).toEqual({ speculation: 'ngram' });
+  expect(context({ drafting: 'mtp' })).toEqual({ speculation: 'mtp' });
+  expect(context({ 'draft-model': 'qwen' })).toEqual({ speculation: 'draft', draftModel: 'qwen' });
+  expect(context({ 'draft-model': 'package.json' })).toEqual({
+    speculation: 'draft',
+    draftModel: resolve('package.json'),
+  });
+  expect(() => context({ drafting: 'off', 'draft-model': 'qwen' })).toThrow('two different ways');
+  expect(() => context({ drafting: 'often' })).toThrow('--drafting');
+});

@@ -97,6 +97,17 @@ test('remove takes a model off the list and leaves its file; adding it again bri
   await expect(library.remove((await library.list())[0]?.id ?? '')).rejects.toMatchObject({ code: 'forbidden' });
 });
 
+test('the model that drafts is named by its id, its name or a path; one that is not there is left to the engine', async () => {
+  const { library, models } = await setUp();
+  const { added } = await library.add([join(models, 'a.gguf')]);
+  const path = join(models, 'a.gguf');
+  const of = async (draftModel: string, speculation: 'draft' | 'ngram' = 'draft') =>
+    (await library.withDraft({ speculation, draftModel })).draftModel;
+  const id = added[0]?.id ?? '';
+  expect([await of(id), await of('a.gguf'), await of('a'), await of(path)]).toEqual([path, path, path, path]);
+  expect([await of('nothing'), await of(''), await of(id, 'ngram')]).toEqual(['nothing', '', id]);
+});
+
 test('a listed file that is gone stays listed with its problem, and its path is refused', async () => {
   const { library, models } = await setUp();
   const { added } = await library.add([join(models, 'a.gguf')]);

@@ -220,6 +220,11 @@ describe('what a change costs a chat', () => {
 it('a change is shown with the value before and after', () => {
   const changes = changesText(defaultContext, { nCtx: 16_384, typeK: 'turbo3', threads: 4 });
   expect(changes).toEqual([/8,192.*16,384/, /K.*turbo4.*turbo3/, /auto.*4/].map((text) => expect.stringMatching(text)));
+  const drafting = { speculation: 'draft', draftModel: 'id' } as const;
+  expect(changesText(defaultContext, drafting, [{ id: 'id', fileName: 'small.gguf' }])).toEqual([
+    'Drafting Text → Model',
+    'Draft model none → small.gguf',
+  ]);
 });
 
 it('stop strings come back as they were, without empty and repeated lines, within the limits', () => {
