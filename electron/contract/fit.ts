@@ -170,11 +170,11 @@ function distinct(marks: readonly FitMark[]): FitMark[] {
 
 /**
  * The settings that decide how much memory a context takes: a new one is a type error here until it is placed. Drafts from the text
- * go into the outputs that every context has.
+ * take none, but a plan says, too, whether the model can draft.
  */
 export function allocationOf(context: ContextSettings): Omit<ContextSettings, 'threads'> {
   const { nCtx, typeK, typeV, flashAttention, batch, gpuLayers, rope } = context;
-  const speculation = context.speculation === 'off' ? 'ngram' : context.speculation;
+  const { speculation } = context;
   const draftModel = speculation === 'draft' ? context.draftModel : '';
   return { nCtx, typeK, typeV, flashAttention, batch, gpuLayers, rope, speculation, draftModel };
 }

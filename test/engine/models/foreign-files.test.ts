@@ -255,7 +255,11 @@ it('the process that looks at files says of a model what the engine allocates fo
     expect(estimate).toMatchObject({ kvK, kvV, kvF16, typeK: context?.typeK, typeV: context?.typeV });
     // the model was measured for its turbo caches, which no dry run is
     expect(Math.abs(estimate.weights + estimate.compute - weights - compute) / (weights + compute)).toBeLessThan(0.1);
-    const here = await engine().estimate(tinyModel, -1, contextOptions({ nCtx: 4096, typeK, typeV, rope: 'model' }));
+    const here = await engine().estimate(
+      tinyModel,
+      -1,
+      contextOptions({ nCtx: 4096, typeK, typeV, rope: 'model', speculation: 'ngram' }),
+    );
     expect(here).toMatchObject(estimate);
     // what the loaded model holds counts as free, as the load check of the engine has it
     const { held, ram } = await services.host.client.call('machineMemory', undefined);

@@ -64,10 +64,17 @@ test('a slider that asks again starts no dry run twice', async () => {
   const first = engine.estimate.mock.calls.length;
   await planner.fit({ path: '/m', context: { ...context, threads: 7 } });
   expect(engine.estimate).toHaveBeenCalledTimes(first);
+  // what drafts decides it too, by its file
+  const drafting = { ...context, speculation: 'draft' as const, draftModel: '/draft' };
+  await planner.fit({ path: '/m', context: drafting });
+  expect(engine.estimate.mock.calls.length).toBeGreaterThan(first);
+  const drafted = engine.estimate.mock.calls.length;
+  await planner.fit({ path: '/m', context: { ...context, draftModel: '/draft' } });
+  expect(engine.estimate).toHaveBeenCalledTimes(drafted);
   // the mark moves, and is found between those that are known
   free -= 0.1 * GiB;
   await planner.fit({ path: '/m', context });
-  expect(engine.estimate.mock.calls.length - first).toBeLessThanOrEqual(6);
+  expect(engine.estimate.mock.calls.length - drafted).toBeLessThanOrEqual(6);
 });
 
 test('the check refuses what the marks say does not fit, and nothing else', async () => {
