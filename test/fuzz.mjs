@@ -367,8 +367,8 @@ export function hostileRequest(seed, index, port, key) {
   return { path, bytes, client: odd ? 'ends' : pick(random, [...Array(8).fill('waits'), 'cuts', 'leaves']) };
 }
 
-/** What llama-server answers with 500 and its tests want so: what is wrong is said, and ours to see. */
-const explained = ['image input is not supported', 'Context size has been exceeded'];
+/** What llama-server answers with 500, as its tests want it, or 503: what is wrong is said. */
+const explained = ['image input is not supported', 'Context size has been exceeded', 'no slot available'];
 
 /** @param {number} port @param {Hostile} request @param {number} boundMs @returns {Promise<string | null>} null: it was not over by then */
 function send(port, { bytes, client }, boundMs) {
