@@ -135,7 +135,7 @@ function parts(module, fast) {
 
 /** The part of the addon that only a build with Metal has. @returns {Promise<string>} what is wrong; empty: nothing */
 export function checkAddon() {
-  const llama = ['include', 'common', 'vendor'].map((name) => path.join(TREE, name));
+  const llama = ['include', 'common', 'vendor', 'tools/server', 'tools/mtmd'].map((name) => path.join(TREE, name));
   // template: the patched headers of llama-common include it
   const ours = ['template', 'addon', path.join('turbo', 'llama')].map((name) => path.join(NATIVE, name));
   const file = path.join(NATIVE, 'addon', 'machine', 'Kernels.cpp');
