@@ -51,6 +51,10 @@ struct server_slots_access {
     // to such a question, so short work goes without.
     static void yield(server_queue & queue, bool long_work, std::function<void()> && work);
 
+    // Lets one of the tasks go on that wait for a slot. Upstream does so when an answer leaves its slot, and not when a task ends that
+    // took one without answering: saving, restoring and erasing. Any thread.
+    static void resume(server_context & server);
+
     // llama_decode() returned 2: its abort callback said so. The tasks in the batch end with an error, their slots keep the
     // tokens that were evaluated before. Returns true: the batch is done.
     static bool abort(server_context_impl & server);

@@ -82,6 +82,8 @@ void server_slots_access::yield(server_queue & queue, bool long_work, std::funct
     queue.yield_to_queue(std::move(work));
 }
 
+void server_slots_access::resume(server_context & server) { server.impl->queue_tasks.pop_deferred_task(-1); }
+
 bool server_slots_access::abort(server_context_impl & server) {
     const llama_model * model = server.model_tgt;
     const bool whole = llama_model_is_recurrent(model) || llama_model_is_hybrid(model);

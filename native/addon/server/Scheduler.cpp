@@ -177,6 +177,7 @@ void Scheduler::respond(
         if (!data.empty()) send({ std::nullopt, "", {}, std::move(data) });
     }
     response->on_complete();
+    if (request.handler == "post_slots") server_slots_access::resume(server);
 }
 
 } // namespace concertina

@@ -35,7 +35,7 @@ interface Asked {
 
 function open(context: Context, { handler = 'post_chat_completions', body, params = {} }: Asked, signal?: AbortSignal) {
   const parts: ApiPart[] = [];
-  const request = { handler, path: '/', query: '', params, headers: {}, body: JSON.stringify(body) };
+  const request = { handler, path: '/', query: '', params, body: JSON.stringify(body) };
   const response = context.respond(request, (added) => parts.push(...added), signal);
   return { ...response, parts, text: () => parts.map(({ data }) => data).join('') };
 }
@@ -104,6 +104,25 @@ describe('a request', () => {
     const { status, text } = await ask(context, { body: chat(filler(80)) });
     expect(status).toBe(400);
     expect(JSON.parse(text).error).toMatchObject({ type: 'exceed_context_size_error', n_ctx: 512 });
+  });
+
+  it('that waits for a slot behind one that saves it goes on when that is done', async () => {
+    const context = await apiContext({ slots: 1, core: ['--slot-save-path', temporaryFolder(), '--metrics'] });
+    const stop = new AbortController();
+    const first = open(
+      context,
+      { body: chat('Tell me a story.', { max_tokens: 1500, stream: true, ignore_eos: true }) },
+      stop.signal,
+    );
+    await expect.poll(() => first.parts.length, { timeout: 20_000 }).toBeGreaterThan(3);
+    const save = { handler: 'post_slots', params: { id_slot: '0', action: 'save' }, body: { filename: 'slot.bin' } };
+    const waiting = [ask(context, save), ask(context, { body: chat(clear) })];
+    const deferred = async () =>
+      /requests_deferred (\d)/.exec((await ask(context, { handler: 'get_metrics', body: {} })).text)?.[1];
+    await expect.poll(deferred, { timeout: 20_000 }).toBe('2');
+    stop.abort();
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200]);
+    await first.done.catch(() => undefined);
   });
 
   it('stops soon after its signal, and leaves the slot to others', async () => {
@@ -224,7 +243,7 @@ it('takes options of llama-server, and says which it does not know', async () =>
   const context = await apiContext({ core: ['--alias', 'mine', '--no-slots'] });
   expect(JSON.parse((await ask(context, { handler: 'get_models', body: {} })).text).data[0].id).toBe('mine');
   expect((await ask(context, { handler: 'get_slots', body: {} })).status).toBe(501);
-  for (const core of [['--nonsense'], ['--version'], ['--temp', 'warm'], ['--alias']]) {
+  for (const core of [['--nonsense'], ['--temp', 'warm'], ['--alias']]) {
     expect(await refusal(apiContext({ core }))).toMatchObject({ code: 'bad-request' });
   }
 });
