@@ -7,7 +7,7 @@ import type { EffectiveContext } from '../../contract/engine';
 import { ConcertinaError } from '../../contract/errors';
 import { AnswerText, nothing, type Parts } from './answerText';
 import { type ChatParams, chatBody, checkConstraint, completionFields, noChat } from './chatRequest';
-import { isSlower, noTrial, wantsDrafts, withStep } from './draftTrial';
+import { Drafting, noTrial } from './drafting';
 import type { RawAddon, RawCancellation, RawCompletionStep, RawContext, RawModel } from './raw';
 import type { ChatMessage, GenerateChunk, GenerateOptions, GenerateResult, TokenProbability } from './types';
 
@@ -86,7 +86,7 @@ export class Answers {
     const answer = new Answer(this.#native, ready, options, called, push);
     const asked = JSON.stringify(answer.asked());
     const take = (steps: RawCompletionStep[]) => answer.take(steps);
-    const { kept, upstream } = await context.complete(ready.tokens, asked, answer.drafting, take, cancellation);
+    const { kept, upstream } = await context.complete(ready.tokens, asked, answer.drafting.on, take, cancellation);
     const result = answer.finish();
     const { stopReason, text, thinking } = result;
     if (canGoOn(stopReason) && !(prompt instanceof Int32Array)) {
@@ -158,10 +158,7 @@ class Answer {
   #end: End | null = null;
   #chosen: { token: number; candidates: TokenProbability[] } | null = null;
   #elapsedMs = 0;
-  /** behind the first `#draftingFrom` tokens; before them, the opposite */
-  drafting: boolean;
-  #draftingFrom = 0;
-  #switching = false;
+  readonly drafting: Drafting;
 
   constructor(
     native: Native,
@@ -177,7 +174,11 @@ class Answer {
     this.#preparedMs = performance.now() - called;
     this.#result = { ...emptyResult(options), promptTokens: prompt.tokens.length };
     this.#text = new AnswerText(native.addon, prompt.params, prompt.raw);
-    this.drafting = this.#mayDraft() && wantsDrafts(this.#result.trial);
+    const { context, effective } = native;
+    // a draft that a grammar refuses would end the process
+    const free = !options.jsonSchema && !options.grammar && !prompt.params.grammar;
+    const drafts = effective.speculation.effective !== 'off';
+    this.drafting = new Drafting(context, drafts, free, this.#result.trial);
   }
 
   asked(): object {
@@ -205,7 +206,7 @@ class Answer {
     const stopReason = this.#stopReason();
     this.#result.contextUsed = this.#native.context.contextUsed;
     this.#give(this.#text.finish(canGoOn(stopReason)));
-    return { ...this.#result, stopReason, ...this.#text.added() };
+    return { ...this.#result, stopReason, ...this.#text.added(), trial: this.drafting.trial };
   }
 
   /** Up to the last token whose text was given: one inside a character comes again when the answer goes on. */
@@ -233,9 +234,9 @@ class Answer {
       const stepMs = this.#elapsedMs - result.ttftMs - result.decodeMs;
       result.decodeTokens++;
       result.decodeMs += stepMs;
-      this.#speculate(part.tokens_predicted, stepMs);
+      this.drafting.step(part.tokens_predicted, stepMs);
     }
-    result.drafts = { drafted: draft_n, accepted: draft_n_accepted, slower: this.#drafts() && isSlower(result.trial) };
+    result.drafts = { drafted: draft_n, accepted: draft_n_accepted, slower: this.drafting.slower };
     const [token = -1] = part.tokens;
     const found = part.completion_probabilities?.[0]?.top_logprobs ?? [];
     const candidates = found.map(({ id, logprob }) => ({ token: id, probability: Math.exp(logprob) }));
@@ -291,34 +292,6 @@ class Answer {
     const thought = written.slice(at + start.length);
     if (ends.some((end) => thought.includes(end))) return '';
     return start + model.detokenize(model.tokenize(thought, false, true).slice(0, budget));
-  }
-
-  #drafts(): boolean {
-    return this.#native.effective.speculation.effective !== 'off';
-  }
-
-  /** A draft that a grammar refuses would end the process. */
-  #mayDraft(): boolean {
-    const { jsonSchema, grammar } = this.#options;
-    return this.#drafts() && !jsonSchema && !grammar && !this.#prompt.params.grammar;
-  }
-
-  /** written: tokens of the answer, with this one. What was written before a switch may arrive after it. */
-  #speculate(written: number, stepMs: number): void {
-    if (!this.#mayDraft()) return;
-    const result = this.#result;
-    result.trial = withStep(result.trial, written > this.#draftingFrom ? this.drafting : !this.drafting, stepMs);
-    const wanted = wantsDrafts(result.trial);
-    if (wanted === this.drafting || written <= this.#draftingFrom || this.#switching) return;
-    this.#switching = true;
-    const switched = (before: number): void => {
-      this.#switching = false;
-      // a draft is being verified, or the answer has ended meanwhile
-      if (before < written) return;
-      this.drafting = wanted;
-      this.#draftingFrom = before;
-    };
-    this.#native.context.speculate(wanted).then(switched, () => switched(-1));
   }
 }
 
