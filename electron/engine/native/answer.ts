@@ -112,11 +112,13 @@ export class Answers {
       };
     };
     const { continueFrom = nothing, ...asked } = options;
-    const prompt = await read(chatBody(messages, asked));
-    if (continueFrom.text === '' && continueFrom.thinking === '') return prompt;
-    const { text, thinking } = this.#stopped?.shown ?? nothing;
-    const same = text === continueFrom.text && thinking === continueFrom.thinking;
-    if (this.#stopped && same && begins(this.#stopped.tokens, prompt.tokens)) return this.#stopped;
+    const stopped = this.#stopped;
+    const { text, thinking } = continueFrom;
+    const goesOn = text !== '' || thinking !== '';
+    if (goesOn && stopped && stopped.shown.text === text && stopped.shown.thinking === thinking) {
+      const { tokens } = await read(chatBody(messages, asked));
+      if (begins(stopped.tokens, tokens)) return stopped;
+    }
     return read(chatBody(messages, options));
   }
 }
