@@ -9,6 +9,7 @@
 // | turbo_v_decoder             | ops.cpp, ggml_compute_forward_flash_attn_ext_f16_one_chunk | turbo-dispatch.cpp |
 // | turbo_flash_attn_ext        | ops.cpp, ggml_compute_forward_flash_attn_ext            | attention/attention.cpp |
 // | turbo_flash_attn_work       | ggml-cpu.c, ggml_graph_plan                             | attention/attention.cpp |
+// | turbo_mul_mat               | ggml-cpu.c, ggml_compute_forward_mul_mat                | matmul/q6-k.cpp   |
 // | ggml_turbo_is_turbo         | ops.cpp, ggml_compute_forward_get_rows                  | turbo-types.c     |
 // | turbo_set_rows              | ops.cpp, ggml_compute_forward_set_rows                  | turbo-dispatch.cpp|
 // | llama_turbo_apply           | llama-context.cpp, llama_init_from_model                | llama-turbo.cpp   |
@@ -88,6 +89,11 @@ bool turbo_flash_attn_ext(const struct ggml_compute_params * params, struct ggml
 
 // Bytes of scratch memory that turbo_flash_attn_ext may want for the operation.
 size_t turbo_flash_attn_work(const struct ggml_tensor * dst, int n_threads);
+
+// Computes a MUL_MAT operation of q6_K weights with the kernels of native/turbo/matmul. To be called where the activations
+// are in params->wdata as q8_K, and the next chunk that the threadpool deals out is the number of threads. Returns false, in
+// every thread alike and before anything is written, when upstream's path must do it.
+bool turbo_mul_mat(const struct ggml_compute_params * params, struct ggml_tensor * dst);
 
 // Width of the Hadamard rotation of V for a cache type: the group for turbo types, so that one scale covers
 // values of one energy; 64, upstream's choice, for all others. The width divides head_dim when the type does.

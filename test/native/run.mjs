@@ -17,12 +17,12 @@ import { runProgram, twoAtATime } from '../programs.mjs';
  *   gpu: one that supports none of the cases is no failure
  */
 
-/** test-backend-ops: only the cases whose parameters name a turbo type. */
+/** test-backend-ops: only the cases whose parameters name a turbo type; of matrix products, those of q6_K weights. */
 const backendOps = (op, program = 'test-backend-ops', backend = 'CPU') => [
-  ...[program, 'test', '-o', op, '-b', backend, '-p', 'turbo'],
+  ...[program, 'test', '-o', op, '-b', backend, '-p', op === 'MUL_MAT' ? 'type_a=q6_K' : 'turbo'],
 ];
 
-const OPS = ['SET_ROWS', 'GET_ROWS', 'CPY', 'FLASH_ATTN_EXT'];
+const OPS = ['SET_ROWS', 'GET_ROWS', 'CPY', 'FLASH_ATTN_EXT', 'MUL_MAT'];
 
 /** @type {Run[]} */
 const RUNS = [
@@ -32,7 +32,7 @@ const RUNS = [
   // levels below the machine's own, through ggml's dispatch
   ...['scalar', 'avx2'].flatMap((level) => [
     { command: ['turbo-tests'], env: { CONCERTINA_SIMD: level } },
-    { command: backendOps('FLASH_ATTN_EXT'), env: { CONCERTINA_SIMD: level } },
+    ...['FLASH_ATTN_EXT', 'MUL_MAT'].map((op) => ({ command: backendOps(op), env: { CONCERTINA_SIMD: level } })),
   ]),
 ];
 
@@ -51,7 +51,7 @@ const EMULATED = ['turbo-tests-avx512', 'test-backend-ops-avx512'];
 /** @type {Run[]} */
 const EMULATED_RUNS = [
   { command: ['turbo-tests-avx512'], level: 'avx512' },
-  ...['SET_ROWS', 'FLASH_ATTN_EXT'].map((op) => ({ command: backendOps(op, 'test-backend-ops-avx512') })),
+  ...['SET_ROWS', 'FLASH_ATTN_EXT', 'MUL_MAT'].map((op) => ({ command: backendOps(op, 'test-backend-ops-avx512') })),
 ];
 
 // The kernels for Arm on an x86-64 machine: cross-compiled without llama (arm64/CMakeLists.txt) and run by qemu's user mode.

@@ -1,0 +1,60 @@
+// The hook of matrix products: which of them the kernels take, and how the threads share it.
+
+#include "q6-k.h"
+#include "turbo-hooks.h"
+
+#include "ggml-cpu-impl.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace {
+
+struct family {
+    turbo_q6_k_kernel kernel;
+    int64_t least; // columns; with fewer, upstream's path is as fast
+};
+
+family choose() {
+#ifdef TURBO_X86_KERNELS
+    const char * level = ggml_turbo_simd_level();
+    if (strcmp(level, "avx512") == 0) { return { turbo_q6_k_avx512, 1 }; }
+    if (strcmp(level, "avx2") == 0) { return { turbo_q6_k_avx2, 3 }; }
+#endif
+    return { nullptr, 0 };
+}
+
+// Of a tile that a thread takes at once: rows whose weights stay in the second cache for all columns, and few enough for
+// every thread to have some to the end.
+constexpr int64_t ROWS = 32, COLUMNS = 64;
+
+int64_t tiles(int64_t n, int64_t size) { return (n + size - 1) / size; }
+
+} // namespace
+
+extern "C" bool turbo_mul_mat(const ggml_compute_params * params, ggml_tensor * dst) {
+    const ggml_tensor * x = dst->src[0];
+    const ggml_tensor * y = dst->src[1];
+    static const family chosen = choose();
+    if (x->type != GGML_TYPE_Q6_K || y->type != GGML_TYPE_F32 || params->use_ref) { return false; }
+    if (x->ne[2] * x->ne[3] != 1 || y->ne[2] * y->ne[3] != 1) { return false; }
+    if (chosen.kernel == nullptr || y->ne[1] < chosen.least) { return false; }
+
+    const int64_t n_row = x->ne[1], n_column = y->ne[1], n_block = x->ne[0] / QK_K;
+    const int64_t down = tiles(n_row, ROWS), count = down * tiles(n_column, COLUMNS);
+    for (int64_t i = params->ith; i < count; i = ggml_threadpool_chunk_add(params->threadpool, 1)) {
+        const int64_t row = i % down * ROWS, column = i / down * COLUMNS;
+        turbo_q6_k_tile tile;
+        tile.n_block = n_block;
+        tile.n_row = std::min(ROWS, n_row - row);
+        tile.n_column = std::min(COLUMNS, n_column - column);
+        tile.x_stride = x->nb[1] / sizeof(block_q6_K);
+        tile.x = (const block_q6_K *) x->data + row * tile.x_stride;
+        tile.y_stride = n_block;
+        tile.y = (const block_q8_K *) params->wdata + column * n_block;
+        tile.dst_stride = dst->nb[1] / sizeof(float);
+        tile.dst = (float *) dst->data + column * tile.dst_stride + row;
+        chosen.kernel(tile);
+    }
+    return true;
+}
