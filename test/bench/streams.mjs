@@ -1,7 +1,8 @@
 // `npm run bench:streams`: many answers of the API at once. For so many seconds, streams of greedy completions run against
 // `concertina serve` and each is held against its sequential text: up to the first place where they part, which must be one where
 // the two likeliest tokens lie closer than the same tokens differ by chance at other batch sizes. A marker in each prompt shows
-// that nothing crossed. With --against, aggregate tokens per second of 1, 4, 8 and 16 streams, in turns with llama-server.
+// that nothing crossed. Then aggregate tokens per second of 1, 4, 8 and 16 streams that write answers to prompts which their slots
+// hold already; with --against in turns with llama-server, whose turbo caches are not centered.
 // CLI: npm run bench:streams -- [--streams 16] [--seconds 60] [--tokens 64] [--model FILE|small|tiny] [--type turbo4]
 //      [--against LLAMA_SERVER] [--rounds 5] [--threads 2]
 
@@ -160,31 +161,41 @@ function residentBytes(pid) {
   return children.reduce((sum, child) => sum + residentBytes(Number(child)), own);
 }
 
-/** Tokens per second of so many streams together, each of one answer. */
+/** Tokens per second of so many streams together, each of one answer to a prompt that was read before. */
 async function rate(server, streams, tokens) {
+  const bodies = [...Array(streams).keys()].map((index) => ({
+    ...{ prompt: prompt(index), n_predict: tokens, temperature: 0, ignore_eos: true, cache_prompt: true },
+  }));
   const started = performance.now();
-  const plain = [...Array(streams).keys()].map((index) => ({ ...bodyOf(index, tokens), n_probs: 0 }));
-  await Promise.all(plain.map((body) => server.ask(body)));
+  await Promise.all(bodies.map((body) => server.ask(body)));
   return (streams * tokens) / ((performance.now() - started) / 1000);
 }
 
+const listed = (ratios) => `${median(ratios).toFixed(3)} (${ratios.map((one) => one.toFixed(2)).join(' ')})`;
+
+/** In each round every server answers every number of streams, so that all ratios are within a round. */
 async function compare(servers, { rounds, tokens }) {
-  for (const streams of COUNTS) {
-    const samples = servers.map(() => /** @type {number[]} */ ([]));
-    for (let round = 0; round <= rounds; round++) {
-      for (const side of round % 2 ? [0, 1] : [1, 0]) {
-        if (!servers[side]) continue;
-        const perSecond = await rate(servers[side], streams, tokens);
-        if (round > 0) samples[side].push(perSecond); // the first one warms up
+  const present = servers.filter(Boolean);
+  const samples = present.map(() => COUNTS.map(() => /** @type {number[]} */ ([])));
+  for (let round = 0; round <= rounds; round++) {
+    for (const [at, streams] of COUNTS.entries()) {
+      const turns = [...present.keys()];
+      for (const side of round % 2 ? turns : turns.reverse()) {
+        const perSecond = await rate(present[side], streams, tokens);
+        if (round > 0) samples[side][at].push(perSecond); // the first one warms up and reads the prompts
       }
     }
-    const [ours = [], theirs = []] = samples;
-    const ratios = ours.map((value, round) => value / (theirs[round] ?? Number.NaN)).sort((a, b) => a - b);
-    const beside =
-      theirs.length === 0
-        ? ''
-        : `, llama-server ${median(theirs).toFixed(0)}; ${median(ratios).toFixed(3)} times as fast (${ratios.map((one) => one.toFixed(2)).join(' ')})`;
-    console.log(`${streams} streams: ${median(ours).toFixed(0)} tokens per second${beside}`);
+  }
+  for (const [at, streams] of COUNTS.entries()) {
+    const ours = samples[0][at];
+    const times = (others) => listed(ours.map((value, round) => value / others[round]));
+    const theirs = samples[1]?.[at];
+    console.log(
+      `${streams} streams: ${median(ours).toFixed(0)} tokens per second, ${times(samples[0][0])} times one stream` +
+        (theirs
+          ? `; llama-server ${median(theirs).toFixed(0)}, ${median(theirs.map((value, round) => value / samples[1][0][round])).toFixed(3)} times one; ${times(theirs)} times as fast as it`
+          : ''),
+    );
   }
 }
 
