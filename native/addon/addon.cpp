@@ -28,17 +28,19 @@ Napi::Promise exportSelfTest(const Napi::CallbackInfo & info) {
     return runOnWorker(info.Env(), "selfTest", nullptr, [folder = readText(info[0], "folder")] { selfTest(folder); });
 }
 
-Napi::Promise exportInspect(const Napi::CallbackInfo & info) {
-    return runOnWorker(info.Env(), "inspect", nullptr, [path = readText(info[0], "path")] { return inspect(path); });
+// fileTypeName(fileType)
+std::string exportFileTypeName(const Napi::CallbackInfo & info) {
+    return llama_ftype_name(static_cast<llama_ftype>(readInteger<int>(info[0], "file type")));
 }
+
+// draftFile(options): see Context.h
+std::string exportDraftFile(const Napi::CallbackInfo & info) { return draftFile(contextOptions(info[0])); }
 
 Napi::Promise exportEstimate(const Napi::CallbackInfo & info) {
     return runOnWorker(info.Env(), "estimate", nullptr,
         [estimator = Instance::of(info.Env()).estimator, path = readText(info[0], "path"),
             gpuLayers = readInteger<int>(info[1], "gpuLayers"),
-            options = fromJs<ContextOptions>(info[2], "context options")] {
-            return estimator->estimate(path, gpuLayers, options);
-        });
+            options = contextOptions(info[2], info[3])] { return estimator->estimate(path, gpuLayers, options); });
 }
 
 // probeBandwidth(bytes, onProgress, cancellation): see Probe.h
@@ -104,7 +106,9 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
     exports.Set("Cancellation", instance->cancellation.Value());
     exports.Set("capabilities", function<exportCapabilities>(env));
     exports.Set("selfTest", function<exportSelfTest>(env));
-    exports.Set("inspect", function<exportInspect>(env));
+    exports.Set("modelLimits", toJs(env, modelLimits()));
+    exports.Set("fileTypeName", function<exportFileTypeName>(env));
+    exports.Set("draftFile", function<exportDraftFile>(env));
     exports.Set("memories", function<exportMemories>(env));
     exports.Set("estimate", function<exportEstimate>(env));
     exports.Set("probeBandwidth", function<exportProbeBandwidth>(env));

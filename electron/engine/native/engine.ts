@@ -1,6 +1,7 @@
 /** The engine over a loaded addon. */
 
 import fs from 'node:fs';
+import { stat } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,11 +10,11 @@ import { ConcertinaError, messageOf, shownText } from '../../contract/errors';
 import type { DeviceMemory } from '../../contract/fit';
 import type { Bandwidth } from '../../contract/machine';
 import type { ModelInfo } from '../../contract/models';
-import { modelSamplingSchema } from '../../contract/settings';
 import { chatBody } from './chatRequest';
 import { NativeContext } from './context';
 import { coded, codedAsync, DisposeGuard, withProgress } from './guards';
-import type { RawAddon, RawModel, RawModelInfo } from './raw';
+import { inspectModel } from './inspect';
+import type { RawAddon, RawModel } from './raw';
 import type {
   CalibrateOptions,
   ChatMessage,
@@ -29,6 +30,8 @@ import type {
 
 class NativeEngine implements Engine {
   readonly #addon: RawAddon;
+  /** files that were looked at for a dry run, and all parts of each as they were then */
+  readonly #seen = new Map<string, { files: string[]; state: string }>();
 
   constructor(addon: RawAddon) {
     this.#addon = addon;
@@ -64,19 +67,37 @@ class NativeEngine implements Engine {
     return coded(() => this.#addon.memories());
   }
 
-  inspect(path: string): Promise<ModelInfo> {
-    return codedAsync(async () => checked(await this.#addon.inspect(path), path));
+  async inspect(path: string): Promise<ModelInfo> {
+    return (await inspectModel(this.#addon, path)).info;
   }
 
   estimate(path: string, gpuLayers: number, options: ContextOptions): Promise<MemoryPlan> {
-    return codedAsync(() => this.#addon.estimate(path, gpuLayers, options));
+    return codedAsync(async () => {
+      await this.#requireLoadable(path);
+      return this.#addon.estimate(path, gpuLayers, options, await this.#draftProblem(options));
+    });
   }
 
   async loadModel(path: string, options: LoadOptions): Promise<Model> {
+    const { info } = await inspectModel(this.#addon, path, options.signal);
     const raw = await withProgress(this.#addon, options, (onProgress, cancellation) =>
       codedAsync(() => this.#addon.loadModel(path, options.gpuLayers, onProgress, cancellation, options.mtp)),
     );
-    return new NativeModel(this.#addon, raw, path);
+    return new NativeModel(this.#addon, raw, info, (context) => this.#draftProblem(context));
+  }
+
+  /** A slider asks again and again: what has not changed is not read again. */
+  async #requireLoadable(file: string): Promise<void> {
+    const seen = this.#seen.get(file);
+    if (seen && seen.state === (await stateOf(seen.files))) return;
+    const { files } = await inspectModel(this.#addon, file);
+    this.#seen.set(file, { files, state: await stateOf(files) });
+  }
+
+  /** Why the model that is to draft may not be loaded; empty: it may, or there is none. */
+  async #draftProblem(options: ContextOptions): Promise<string> {
+    const file = this.#addon.draftFile(options);
+    return file === '' ? '' : this.#requireLoadable(file).then(() => '', messageOf);
   }
 
   onLog(listener: (level: 'warn' | 'error', text: string) => void): void {
@@ -86,15 +107,9 @@ class NativeEngine implements Engine {
   }
 }
 
-/** A file may recommend any number and say anything. */
-function checked(info: RawModelInfo, file: string): ModelInfo {
-  return {
-    ...info,
-    name: shownText(info.name) || shownText(path.parse(file).name),
-    architecture: shownText(info.architecture),
-    license: shownText(info.license) || null,
-    sampling: modelSamplingSchema.parse(info.sampling),
-  };
+async function stateOf(files: string[]): Promise<string> {
+  const stats = await Promise.all(files.map((file) => stat(file).catch(() => null)));
+  return stats.map((one) => `${one?.size} ${one?.mtimeMs}`).join();
 }
 
 // A loaded model.
@@ -103,12 +118,19 @@ class NativeModel implements Model {
   readonly info: ModelInfo;
   readonly #addon: RawAddon;
   readonly #raw: RawModel;
+  readonly #draftProblem: (options: ContextOptions) => Promise<string>;
   readonly #guard = new DisposeGuard('model');
 
-  constructor(addon: RawAddon, raw: RawModel, file: string) {
+  constructor(
+    addon: RawAddon,
+    raw: RawModel,
+    info: ModelInfo,
+    draftProblem: (options: ContextOptions) => Promise<string>,
+  ) {
     this.#addon = addon;
     this.#raw = raw;
-    this.info = checked(raw.info, file);
+    this.info = info;
+    this.#draftProblem = draftProblem;
   }
 
   get fingerprint(): string {
@@ -134,7 +156,7 @@ class NativeModel implements Model {
 
   createContext(options: ContextOptions): Promise<Context> {
     const create = async (): Promise<Context> => {
-      const raw = await this.#raw.createContext(options);
+      const raw = await this.#raw.createContext(options, await this.#draftProblem(options));
       return new NativeContext(this.#addon, this.#raw, raw, (dispose) => this.#guard.adopt(dispose));
     };
     return codedAsync(() => this.#guard.track(new this.#addon.Cancellation(), create));

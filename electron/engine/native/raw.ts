@@ -3,7 +3,6 @@ import type { Quality } from '../../contract/compareFigures';
 import type { Capabilities } from '../../contract/engine';
 import type { ApiPart, ApiRequest } from '../../contract/engineContract';
 import type { Bandwidth } from '../../contract/machine';
-import type { ModelInfo } from '../../contract/models';
 import type {
   ApiResponse,
   CalibrateOptions,
@@ -12,6 +11,7 @@ import type {
   ContextOptions,
   Engine,
   GenerateResult,
+  MemoryPlan,
   Model,
 } from './types';
 
@@ -78,10 +78,10 @@ export interface RawContext
 
 export interface RawModel
   extends Pick<Model, 'fingerprint' | 'wantsCalibration' | 'detokenize' | 'splitsAtLines' | 'countTexts' | 'dispose'> {
-  readonly info: RawModelInfo;
   calibrate(options: CalibrateOptions, onProgress: OnProgress, cancellation: RawCancellation): Promise<Uint8Array>;
   attachCalibration(bytes: Uint8Array): void;
-  createContext(options: ContextOptions): Promise<RawContext>;
+  /** `draftProblem`: why the file of `draftFile` may not be read; empty: it may */
+  createContext(options: ContextOptions, draftProblem: string): Promise<RawContext>;
   /** `body`: JSON of POST /v1/chat/completions, and `now`; the parameters of its completion, with `prompt` */
   renderChat(body: string, cancellation: RawCancellation): Promise<string>;
   /** the same without `prompt`, and its tokens */
@@ -92,12 +92,23 @@ export interface RawModel
 /** the rest is made of them and of what Node knows */
 type Derived = 'backend' | 'device' | 'chipFamily' | 'kernelVariant' | 'totalMemoryBytes';
 
-/** Texts as they are in the file, empty where they are not. */
-export type RawModelInfo = Omit<ModelInfo, 'license'> & { license: string };
+/** What llama.cpp's loader takes. It ends the process over some of what it does not take: see inspect.ts. */
+interface ModelLimits {
+  /** by ggml's id; a block of 0 values: files with this type are not read any more */
+  types: { name: string; blockSize: number; blockBytes: number }[];
+  maxLayers: number;
+  maxExperts: number;
+}
 
-export interface RawAddon extends Pick<Engine, 'selfTest' | 'memories' | 'estimate'> {
+export interface RawAddon extends Pick<Engine, 'selfTest' | 'memories'> {
   Cancellation: new () => RawCancellation;
-  inspect(path: string): Promise<RawModelInfo>;
+  readonly modelLimits: ModelLimits;
+  /** "Q4_K - Medium"; `fileType`: `general.file_type` of a header */
+  fileTypeName(fileType: number): string;
+  /** of the model that is to draft in such a context; empty: there is none of its own */
+  draftFile(options: ContextOptions): string;
+  /** `draftProblem`: as in `createContext` */
+  estimate(path: string, gpuLayers: number, options: ContextOptions, draftProblem: string): Promise<MemoryPlan>;
   /** `cpu`: its name; `chipFamily`: empty where there is none */
   capabilities(): Omit<Capabilities, Derived> & { cpu: string; chipFamily: string };
   /** "name value" lines of a session's label: llama.cpp and the code of the cache types */

@@ -8,7 +8,7 @@ import { basename, dirname, join } from 'node:path';
 import type { HubPart } from '../../contract/hub';
 import { storageError } from '../lib/files';
 import { resolvePath } from './api';
-import { type GgufHeader, readGgufHeader, requireRoom } from './ggufHeader';
+import { type HeaderEnd, readGgufHeader, requireRoom } from './ggufHeader';
 import { connectionError, HubError, type HubHttp } from './http';
 
 const firstBytes = 512 * 1024;
@@ -100,7 +100,7 @@ export class HeaderStore {
   private headerIn(pieces: Buffer[], bytes: number, whole: boolean): Buffer | null {
     const data = Buffer.concat(pieces);
     pieces.splice(0, pieces.length, data);
-    const header: GgufHeader | null = readGgufHeader(data);
+    const header: HeaderEnd | null = readGgufHeader(data);
     if (header) requireRoom(header, bytes);
     else if (whole) requireRoom({ dataStart: bytes, tensors: 1, lastOffset: 0 }, bytes);
     return header && data.subarray(0, Math.min(header.dataStart, data.length));

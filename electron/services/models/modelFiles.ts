@@ -60,7 +60,7 @@ export async function foundFile(path: string, change: Partial<FoundFile> = {}): 
   };
 }
 
-/** as many as native/addon/model/Inspect.cpp takes */
+/** as many as electron/engine/native/inspect.ts takes */
 const maxParts = 1000;
 
 /** Every file of a model: llama.cpp takes the first part of a split one and finds the others by its name. */

@@ -30,9 +30,8 @@ bool onProgress(int32_t done, int32_t total, void * data) {
 std::vector<uint8_t> calibrate(const std::shared_ptr<Model> & model, const CalibrationOptions & options,
     const std::atomic<bool> & cancel, const std::function<void(float)> & report) {
     std::vector<llama_token> tokens = model->tokenize(options.text, true, false);
-    const uint32_t trained = trainedContext(*model);
     size_t count = std::min<size_t>(tokens.size(), static_cast<size_t>(std::max(1, options.maxTokens)));
-    if (trained > 0) count = std::min<size_t>(count, trained);
+    if (model->trained > 0) count = std::min<size_t>(count, model->trained);
     const int threads = options.threads > 0 ? options.threads : common_cpu_get_num_math();
 
     const RopeScaling rope = ropeFor(*model, options.rope, static_cast<uint32_t>(std::max(0, options.positions)));

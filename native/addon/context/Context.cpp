@@ -25,10 +25,10 @@ uint32_t cells(const ContextOptions & options, const Model & model, std::vector<
             "Choose 512 or more.");
     }
     const auto wanted = static_cast<uint32_t>(asked);
-    const uint32_t trained = trainedContext(model);
-    if (trained == 0 || wanted <= trained || ropeFor(model, options.rope, wanted).kind != "model") return wanted;
+    if (model.trained == 0 || wanted <= model.trained || ropeFor(model, options.rope, wanted).kind != "model")
+        return wanted;
     if (options.rope != "model") notes.emplace_back("This model has no rotary positions that could be stretched.");
-    return trained;
+    return model.trained;
 }
 
 llama_context_params paramsFor(const ContextOptions & options, const common_params & core, Context & context) {
@@ -68,7 +68,7 @@ void describe(Context & context, const ContextOptions & options) {
     EffectiveContext & effective = context.effective;
     effective.nCtx = llama_n_ctx(context.handle);
     effective.nCtxAsked = options.nCtx;
-    effective.nCtxTrained = static_cast<int>(trainedContext(*context.model));
+    effective.nCtxTrained = static_cast<int>(context.model->trained);
     effective.batch = llama_n_ubatch(context.handle);
     effective.threads = llama_n_threads(context.handle);
     effective.gpuLayersAsked = context.model->gpuLayersAsked;
@@ -94,6 +94,12 @@ std::vector<int32_t> lengthsOf(const std::list<common_prompt_checkpoint> & check
 }
 
 } // namespace
+
+std::string draftFile(const ContextOptions & options) {
+    const common_params_speculative chosen = coreParams(options, options.batch).speculative;
+    if (chosen.has_dft() || chosen.types != common_params_speculative().types) return chosen.draft.mparams.path;
+    return options.speculation == "draft" ? options.draftModel : "";
+}
 
 llama_flash_attn_type flashType(const std::string & name) {
     if (name == "auto") return LLAMA_FLASH_ATTN_TYPE_AUTO;
@@ -125,7 +131,8 @@ std::shared_ptr<Context> Context::make(
     if (core.cpuparams.n_threads > 0) options.threads = core.cpuparams.n_threads;
     if (core.flash_attn_type != LLAMA_FLASH_ATTN_TYPE_AUTO)
         options.flashAttention = core.flash_attn_type == LLAMA_FLASH_ATTN_TYPE_ENABLED ? "on" : "off";
-    const DraftRequest request{ options.speculation, options.draftModel, options.typeK, options.typeV };
+    const DraftRequest request{ options.speculation, options.draftModel, options.draftProblem, options.typeK,
+        options.typeV };
     auto draft = std::make_unique<Draft>(request, *context->model, context->rewinds(), core, models);
     llama_context_params params = paramsFor(options, core, *context);
     params.abort_callback = aborted;
@@ -310,8 +317,8 @@ MemoryEstimate Estimator::estimate(const std::string & path, int gpuLayers, cons
     };
     const auto context = Context::create(modelFor(last, path, gpuLayers, options.loadsMtp()), options, true, drafts);
     const EffectiveContext & made = context->effective;
-    const int trained = static_cast<int>(trainedContext(*context->model));
-    return { context->bytes(), made.typeK, made.typeV, made.speculation, made.nCtx, trained, context->devices() };
+    return { context->bytes(), made.typeK, made.typeV, made.speculation, made.nCtx, context->model->trained,
+        context->devices() };
 }
 
 std::shared_ptr<Model> Estimator::modelFor(Kept & kept, const std::string & path, int gpuLayers, bool mtp) {

@@ -28,7 +28,7 @@ struct ContextOptions : CoreOptions {
     int threads = 0;
     int batch = 512;
     std::string rope = "model"; // see effective.h
-    std::string speculation = "off", draftModel; // see DraftRequest
+    std::string speculation = "off", draftModel, draftProblem; // see DraftRequest
 
     CONCERTINA_FIELDS(nCtx, typeK, typeV, flashAttention, threads, batch, rope, speculation, draftModel, slots, api,
         promptCache, core)
@@ -38,6 +38,9 @@ struct ContextOptions : CoreOptions {
         return speculation == "mtp" || std::find(core.begin(), core.end(), "draft-mtp") != core.end();
     }
 };
+
+// of the model that is to draft: what is asked, unless options of llama-server choose it; empty: none of its own
+std::string draftFile(const ContextOptions & options);
 
 // throws `context-invalid`
 llama_flash_attn_type flashType(const std::string & name);
@@ -177,7 +180,7 @@ private:
 struct MemoryEstimate : PartBytes {
     EffectiveType typeK, typeV, speculation;
     uint32_t nCtx = 0;
-    int trained = 0;
+    uint32_t trained = 0;
     std::vector<DeviceUse> devices;
 
     CONCERTINA_FIELDS(weights, kvK, kvV, kvF16, compute, draft, promptCache, promptCacheUsed, typeK, typeV, speculation,

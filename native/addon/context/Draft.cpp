@@ -28,32 +28,35 @@ Draft::Draft(
     common_params_speculative & spec = core.speculative;
     const common_params_speculative none;
     const bool typed = spec.types != none.types;
-    if (typed || spec.has_dft()) speculation.effective = "options";
-    const bool chosen = speculation.effective == "options";
-    if (!chosen && how == "off") return;
-    if (!chosen && how != "mtp" && !rewinds) {
+    if (typed || spec.has_dft()) {
+        speculation.effective = "options";
+    } else if (how == "off") {
+        return;
+    } else if (how == "mtp") {
+        spec.types = { COMMON_SPECULATIVE_TYPE_DRAFT_MTP };
+    } else if (!rewinds) {
         const char * why =
             "This model (sliding window or recurrent state) cannot go back in its cache, so no draft could "
             "be taken back.";
         if (how == "draft") refuse(why);
         speculation = { how, "off", why };
         return;
-    }
-    if (!chosen && how == "ngram") {
+    } else if (how == "ngram") {
         // 8 tokens behind the last 4, wherever these stood before: the outputs of every context (`maxOutputs`) are enough for it,
         // so it takes no memory, and what is drafted in vain costs little
         spec.types = { COMMON_SPECULATIVE_TYPE_NGRAM_SIMPLE };
         spec.ngram_simple.size_n = 4;
         spec.ngram_simple.size_m = 8;
         return;
+    } else {
+        spec.draft.mparams.path = request.draftModel;
+        if (request.draftModel.empty()) refuse("No model was chosen that drafts.");
     }
-    if (!chosen && how == "mtp") spec.types = { COMMON_SPECULATIVE_TYPE_DRAFT_MTP };
-    if (!chosen && how == "draft") spec.draft.mparams.path = request.draftModel;
-    if (!chosen && how == "draft" && request.draftModel.empty()) refuse("No model was chosen that drafts.");
     if (spec.draft.n_gpu_layers == none.draft.n_gpu_layers) spec.draft.n_gpu_layers = model.gpuLayersAsked;
     if (spec.has_dft()) {
         path = spec.draft.mparams.path;
         file = std::filesystem::u8path(path).filename().u8string();
+        if (!request.draftProblem.empty()) refuse("The draft model cannot be used: " + request.draftProblem);
         try {
             other = models(path, spec.draft.n_gpu_layers, true);
         } catch (const CodedError & error) { refuse(std::string("The draft model cannot be used: ") + error.what()); }

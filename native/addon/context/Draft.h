@@ -26,6 +26,7 @@ using DryModels = std::function<std::shared_ptr<Model>(const std::string & path,
 struct DraftRequest {
     std::string speculation = "off"; // or "ngram": from the text before, "draft": by draftModel, "mtp"
     std::string draftModel; // a file
+    std::string draftProblem; // why the file that drafts may not be loaded (see loadModel); empty: it may
     std::string typeK, typeV; // of the context
 };
 

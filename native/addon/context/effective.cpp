@@ -60,16 +60,12 @@ EffectiveTypes resolveTypes(const llama_model * model, const std::string & typeK
     return types;
 }
 
-uint32_t trainedContext(const Model & model) {
-    return model.info.nCtxTrain > 0 ? static_cast<uint32_t>(model.info.nCtxTrain) : 0;
-}
-
 RopeScaling ropeFor(const Model & model, const std::string & asked, uint32_t cells) {
     RopeScaling rope;
     if (asked != "model" && asked != "linear" && asked != "yarn") {
         throw CodedError("context-invalid", "There is no RoPE scaling \"" + asked + "\"", "Use model, linear or yarn.");
     }
-    const uint32_t trained = trainedContext(model);
+    const uint32_t trained = model.trained;
     const bool turns = llama_model_rope_type(model.handle) != LLAMA_ROPE_TYPE_NONE;
     if (asked == "model" || !turns || trained == 0 || cells <= trained) return rope;
     // a model may have been stretched already: what it was made with is stretched once more

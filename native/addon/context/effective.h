@@ -55,9 +55,6 @@ struct RopeScaling {
     CONCERTINA_FIELDS(kind, factor)
 };
 
-// tokens that the file of the model says it was trained for; 0: it does not say
-uint32_t trainedContext(const Model & model);
-
 // `asked`: a kind; cells: of the context. Kind "model" where the model is long enough or has no rotary positions. Throws
 // `context-invalid` for an unknown kind.
 RopeScaling ropeFor(const Model & model, const std::string & asked, uint32_t cells);

@@ -2,6 +2,7 @@
 
 #include "machine/Capabilities.h"
 
+#include "ggml-turbo.h"
 #include "llama-context.h"
 #include "llama-ext.h"
 #include "llama-graph.h"
@@ -227,11 +228,35 @@ void reserve(llama_context * context) { context->sched_reserve(); }
 
 bool usesFlashAttention(const llama_context * context) { return context->get_cparams().flash_attn; }
 
+ModelLimits modelLimits() {
+    ModelLimits limits{ {}, LLAMA_MAX_LAYERS, LLAMA_MAX_EXPERTS };
+    for (int id = 0; id < GGML_TYPE_COUNT; id++) {
+        const auto type = static_cast<ggml_type>(id);
+        const char * name = ggml_type_name(type);
+        // ours lie in the slots of removed types, and are in no file
+        limits.types.push_back(
+            { name ? name : "", ggml_turbo_is_turbo(type) ? 0 : ggml_blck_size(type), ggml_type_size(type) });
+    }
+    return limits;
+}
+
 bool hasMtp(const llama_model * model) {
     const llama_hparams & hparams = model->hparams;
     const uint32_t layers = hparams.n_layer_nextn;
     if (layers == 0 || hparams.router_layer >= 0 || (layers > 1 && model->arch != LLM_ARCH_STEP35)) return false;
     return model->layers.at(hparams.n_layer()).nextn.eh_proj != nullptr;
+}
+
+HeadShape headShape(const llama_model * model) {
+    const llama_hparams & hparams = model->hparams;
+    HeadShape most;
+    for (uint32_t layer = 0; layer < hparams.n_layer(); layer++) {
+        most.dimK = std::max(most.dimK, hparams.n_embd_head_k(layer));
+        most.dimV = std::max(most.dimV, hparams.n_embd_head_v(layer));
+        most.heads = std::max(most.heads, hparams.n_head(layer));
+        most.headsKv = std::max(most.headsKv, hparams.n_head_kv(layer));
+    }
+    return most;
 }
 
 bool headDimsFit(const llama_model * model, ggml_type typeK, ggml_type typeV) {

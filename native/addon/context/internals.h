@@ -70,8 +70,31 @@ void reserve(llama_context * context);
 
 bool usesFlashAttention(const llama_context * context);
 
+// What llama.cpp's loader takes; for more layers or experts it ends the process.
+struct ModelLimits {
+    struct TensorType {
+        std::string name;
+        int64_t blockSize = 0; // values; 0: files with this type are not read any more
+        size_t blockBytes = 0;
+
+        CONCERTINA_FIELDS(name, blockSize, blockBytes)
+    };
+    std::vector<TensorType> types; // by ggml's id
+    int maxLayers = 0, maxExperts = 0;
+
+    CONCERTINA_FIELDS(types, maxLayers, maxExperts)
+};
+ModelLimits modelLimits();
+
 // The model has layers that draft (MTP), they are loaded, and upstream can run them: where it cannot, it ends the process.
 bool hasMtp(const llama_model * model);
+
+// of attention; where layers differ, the most
+struct HeadShape {
+    uint32_t dimK = 0, dimV = 0;
+    uint32_t heads = 0, headsKv = 1;
+};
+HeadShape headShape(const llama_model * model);
 
 // every layer's head size is a multiple of the block of the type
 bool headDimsFit(const llama_model * model, ggml_type typeK, ggml_type typeV);

@@ -1,5 +1,7 @@
 #include "machine/Kernels.h"
 
+#include "context/internals.h"
+
 #include "ggml-cpu.h"
 #include "ggml-turbo.h"
 #include "llama-turbo.h"
@@ -27,12 +29,11 @@ std::vector<KernelUse> gpuKernels(const Model & model, ggml_type typeK, ggml_typ
     const std::string backend = "Metal";
     if (!ggml_turbo_is_turbo(typeK) && !ggml_turbo_is_turbo(typeV))
         return { { backend, 0, "llama.cpp", "no turbo cache" } };
-    const ModelInfo & info = model.info;
+    const HeadShape shape = headShape(model.handle);
     std::vector<KernelUse> uses;
     const auto isTurbo4 = [](ggml_type type) { return type == GGML_TYPE_TURBO4 || type == GGML_TYPE_TURBO4_64; };
-    const int gqa = info.headCount / std::max(1, info.headCountKv);
-    for (const turbo_metal_use & use :
-        turbo_metal_uses_here(info.headDimK, info.headDimV, gqa, nCtx, isTurbo4(typeK) || isTurbo4(typeV))) {
+    for (const turbo_metal_use & use : turbo_metal_uses_here(static_cast<int>(shape.dimK), static_cast<int>(shape.dimV),
+             static_cast<int>(shape.heads / shape.headsKv), nCtx, isTurbo4(typeK) || isTurbo4(typeV))) {
         uses.push_back({ backend, static_cast<uint32_t>(use.from), use.name, use.why });
     }
     return uses;

@@ -98,7 +98,6 @@ std::shared_ptr<Model> loadModel(const std::string & path, int gpuLayers, bool d
     auto model = std::make_shared<Model>();
     model->path = path;
     model->gpuLayersAsked = gpuLayers;
-    model->info = inspect(path);
 
     Progress progress{ cancel, report };
     llama_model_params params = llama_model_default_params();
@@ -122,6 +121,8 @@ std::shared_ptr<Model> loadModel(const std::string & path, int gpuLayers, bool d
         throw CodedError("model-unsupported", path + " cannot write text", "Choose a chat model.");
     }
     checkVocabulary(model->vocab(), path);
+    // later it is raised now and then, see TrainedContextGuard
+    model->trained = static_cast<uint32_t>(std::max(0, llama_model_n_ctx_train(model->handle)));
     const int layers = llama_model_n_layer(model->handle) + 1; // the output layer counts as one
     model->gpuLayers = !llama_supports_gpu_offload() ? 0 : gpuLayers < 0 ? layers : std::min(gpuLayers, layers);
     if (dry) return model;

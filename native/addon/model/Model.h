@@ -2,7 +2,6 @@
 #pragma once
 
 #include "model/ChatFormat.h"
-#include "model/Inspect.h"
 
 #include "llama.h"
 
@@ -18,7 +17,7 @@ namespace concertina {
 struct Model {
     llama_model * handle = nullptr;
     std::string path;
-    ModelInfo info;
+    uint32_t trained = 0; // tokens that it says it was trained for; 0: it does not say
     int gpuLayers = 0; // effective
     int gpuLayersAsked = 0; // negative: all
     std::unique_ptr<ChatFormat> chat;
@@ -39,6 +38,7 @@ struct Model {
     bool splitsAtLines() const;
 };
 
+// The file was looked at before (electron/engine/native/inspect.ts): llama.cpp ends the process over some.
 // `dry`: only the header and the vocabulary; contexts of such a model allocate nothing. `mtp`: with the layers that draft
 std::shared_ptr<Model> loadModel(const std::string & path, int gpuLayers, bool dry, bool mtp,
     const std::atomic<bool> & cancel, const std::function<void(float)> & onProgress);

@@ -63,6 +63,12 @@ Napi::Promise speculate(const std::shared_ptr<Context> & held, const Napi::Callb
 
 } // namespace
 
+ContextOptions contextOptions(const Napi::Value & options, const Napi::Value & draftProblem) {
+    auto read = fromJs<ContextOptions>(options, "context options");
+    if (!draftProblem.IsEmpty()) read.draftProblem = readText(draftProblem, "draftProblem");
+    return read;
+}
+
 Napi::Function ContextHandle::define(Napi::Env env) {
     return DefineClass(env, "ContextHandle",
         {

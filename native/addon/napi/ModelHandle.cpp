@@ -38,8 +38,6 @@ Napi::Promise countTexts(const std::shared_ptr<Model> & model, const Napi::Callb
         });
 }
 
-ContextOptions optionsIn(const Napi::CallbackInfo & call) { return fromJs<ContextOptions>(call[0], "context options"); }
-
 } // namespace
 
 Napi::Function ModelHandle::define(Napi::Env env) {
@@ -53,19 +51,18 @@ Napi::Function ModelHandle::define(Napi::Env env) {
         attachCalibration(*model, fromJs<std::vector<uint8_t>>(call[0], "the calibration"));
     };
     const auto create = [](const Shared & model, Info call) {
-        return ContextHandle::create(call.Env(), model, optionsIn(call));
+        return ContextHandle::create(call.Env(), model, contextOptions(call[0], call[1]));
     };
     const auto splitsAtLines = [](const Shared & model, Info call) {
         return runOnWorker(call.Env(), "splitsAtLines", nullptr, [model] { return model->splitsAtLines(); });
     };
     return DefineClass(env, "ModelHandle",
         {
-            getter("info", [](const Shared & model, Info) { return model->info; }),
             // hexadecimal: tells model files apart
             getter("fingerprint", [](const Shared & model, Info) { return checksumText(model->fingerprint); }),
             method("calibrate", calibrateModel),
             method("wantsCalibration",
-                [](const Shared & model, Info call) { return wantsCalibration(*model, optionsIn(call)); }),
+                [](const Shared & model, Info call) { return wantsCalibration(*model, contextOptions(call[0])); }),
             method("attachCalibration", attach),
             method("createContext", create),
             method("tokenize", tokenize),

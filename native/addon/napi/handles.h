@@ -12,6 +12,9 @@
 
 namespace concertina {
 
+// `draftProblem`: left out where nothing is loaded
+ContextOptions contextOptions(const Napi::Value & options, const Napi::Value & draftProblem = {});
+
 // A hold on an object of the engine, until `dispose`.
 template <typename Self, typename Held> class Handle : public Napi::ObjectWrap<Self> {
 public:

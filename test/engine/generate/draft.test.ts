@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type ContextSettings, contextSettingsSchema } from '@/electron/contract/settings';
 import type { Context, ContextOptions } from '@/electron/engine/native/types';
-import { readGguf } from '../gguf';
+import { readGguf, writeChanged } from '../gguf';
 import {
   attention,
   bias,
@@ -195,6 +195,17 @@ describe('what cannot draft gives way to the text, with the reason', () => {
     fs.writeFileSync(file, 'GGUF and nothing more');
     return file;
   };
+  const deep = () => {
+    const file = path.join(temporaryFolder(), 'deep.gguf');
+    return writeChanged(readGguf(tinyModel), file, { 'qwen3.block_count': 513 });
+  };
+  it('and not where options of llama-server name it', async () => {
+    const core = ['-md', deep()];
+    const said = { code: 'context-invalid', message: expect.stringMatching(/The draft model .* 513 layers/) };
+    expect(await refusal(engine().estimate(tinyModel, 0, contextOptions({ core })))).toMatchObject(said);
+    expect(await refusal((await loadTiny()).createContext(contextOptions({ core })))).toMatchObject(said);
+  });
+
   it.each<[string, () => Partial<ContextOptions>, RegExp]>([
     [
       'another vocabulary',
@@ -203,6 +214,7 @@ describe('what cannot draft gives way to the text, with the reason', () => {
     ],
     ['no file', () => ({ draftModel: '/nowhere/model.gguf' }), /^(?!.*nowhere).*model\.gguf/],
     ['a file that is no model', () => ({ draftModel: damaged() }), /damaged/],
+    ['a file over which llama.cpp ends the process', () => ({ draftModel: deep() }), /deep\.gguf is .* 513 layers/],
     ['nothing chosen', () => ({ draftModel: '' }), /No model was chosen/],
     ['a model without drafting layers', () => ({ speculation: 'mtp' }), /no layers that draft/],
   ])('%s', async (_, changes, reason) => {

@@ -1,4 +1,4 @@
-/** What is shown of a foreign file's texts; test/engine/models/headers.test.ts holds the engine to the same cases. */
+/** What is shown of a foreign file's texts; test/unit/electron/engine/native/inspect.test.ts holds the engine to the same cases. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
