@@ -33,7 +33,7 @@ std::string exportFileTypeName(const Napi::CallbackInfo & info) {
     return llama_ftype_name(static_cast<llama_ftype>(readInteger<int>(info[0], "file type")));
 }
 
-// draftFile(options): see Context.h
+// draftFile(options): see Draft.h
 std::string exportDraftFile(const Napi::CallbackInfo & info) { return draftFile(contextOptions(info[0])); }
 
 Napi::Promise exportEstimate(const Napi::CallbackInfo & info) {

@@ -95,12 +95,6 @@ std::vector<int32_t> lengthsOf(const std::list<common_prompt_checkpoint> & check
 
 } // namespace
 
-std::string draftFile(const ContextOptions & options) {
-    const common_params_speculative chosen = coreParams(options, options.batch).speculative;
-    if (chosen.has_dft() || chosen.types != common_params_speculative().types) return chosen.draft.mparams.path;
-    return options.speculation == "draft" ? options.draftModel : "";
-}
-
 llama_flash_attn_type flashType(const std::string & name) {
     if (name == "auto") return LLAMA_FLASH_ATTN_TYPE_AUTO;
     if (name == "on") return LLAMA_FLASH_ATTN_TYPE_ENABLED;
@@ -125,15 +119,13 @@ std::shared_ptr<Context> Context::create(
 std::shared_ptr<Context> Context::make(
     std::shared_ptr<Model> model, const ContextOptions & asked, bool dry, const DryModels & models) {
     std::shared_ptr<Context> context(new Context(std::move(model)));
-    common_params core = coreParams(asked, std::max(1, asked.batch));
+    common_params core = coreParams(asked);
     ContextOptions options = asked;
     if (core.n_ctx > 0) options.nCtx = core.n_ctx;
     if (core.cpuparams.n_threads > 0) options.threads = core.cpuparams.n_threads;
     if (core.flash_attn_type != LLAMA_FLASH_ATTN_TYPE_AUTO)
         options.flashAttention = core.flash_attn_type == LLAMA_FLASH_ATTN_TYPE_ENABLED ? "on" : "off";
-    const DraftRequest request{ options.speculation, options.draftModel, options.draftProblem, options.typeK,
-        options.typeV };
-    auto draft = std::make_unique<Draft>(request, *context->model, context->rewinds(), core, models);
+    auto draft = std::make_unique<Draft>(options, *context->model, context->rewinds(), core, models);
     llama_context_params params = paramsFor(options, core, *context);
     params.abort_callback = aborted;
     params.abort_callback_data = context.get();

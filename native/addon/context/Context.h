@@ -7,7 +7,6 @@
 #include "context/internals.h"
 #include "machine/Kernels.h"
 #include "model/Model.h"
-#include "server/CoreOptions.h"
 #include "server/Scheduler.h"
 
 #include <algorithm>
@@ -20,27 +19,6 @@
 #include <vector>
 
 namespace concertina {
-
-struct ContextOptions : CoreOptions {
-    double nCtx = 0;
-    std::string typeK, typeV;
-    std::string flashAttention;
-    int threads = 0;
-    int batch = 512;
-    std::string rope = "model"; // see effective.h
-    std::string speculation = "off", draftModel, draftProblem; // see DraftRequest
-
-    CONCERTINA_FIELDS(nCtx, typeK, typeV, flashAttention, threads, batch, rope, speculation, draftModel, slots, api,
-        promptCache, core)
-
-    // layers of the model draft, which are left out otherwise
-    bool loadsMtp() const {
-        return speculation == "mtp" || std::find(core.begin(), core.end(), "draft-mtp") != core.end();
-    }
-};
-
-// of the model that is to draft: what is asked, unless options of llama-server choose it; empty: none of its own
-std::string draftFile(const ContextOptions & options);
 
 // throws `context-invalid`
 llama_flash_attn_type flashType(const std::string & name);

@@ -19,8 +19,14 @@ bool isMtp(const common_params & core) {
 
 } // namespace
 
+std::string draftFile(const ContextOptions & options) {
+    const common_params_speculative chosen = coreParams(options).speculative;
+    if (chosen.has_dft() || chosen.types != common_params_speculative().types) return chosen.draft.mparams.path;
+    return options.speculation == "draft" ? options.draftModel : "";
+}
+
 Draft::Draft(
-    const DraftRequest & asked, const Model & model, bool rewinds, common_params & core, const DryModels & models)
+    const ContextOptions & asked, const Model & model, bool rewinds, common_params & core, const DryModels & models)
     : speculation{ asked.speculation, asked.speculation, "" }, request(asked), model(model) {
     const std::string & how = request.speculation;
     if (how != "off" && how != "ngram" && how != "draft" && how != "mtp")
@@ -83,10 +89,8 @@ void Draft::refuse(std::string why) const {
     throw CodedError("context-invalid", why, "Change the options of llama-server that choose what drafts.");
 }
 
-bool Draft::draftsByModel(const common_params & core) const { return other || isMtp(core); }
-
 void Draft::tryWith(llama_context * target, common_params & core) {
-    if (!draftsByModel(core)) return;
+    if (!other && !isMtp(core)) return;
     const llama_model * drafting = other ? other->handle : model.handle;
     common_params_speculative_draft & draft = core.speculative.draft;
     if (speculation.effective != "options") {

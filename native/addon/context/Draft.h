@@ -2,6 +2,7 @@
 // is chosen, tried against the model and measured, in a dry run.
 #pragma once
 
+#include "context/ContextOptions.h"
 #include "context/effective.h"
 #include "fields.h"
 #include "model/Model.h"
@@ -23,18 +24,14 @@ struct DraftRefusal : std::runtime_error {
 // a model without its weights
 using DryModels = std::function<std::shared_ptr<Model>(const std::string & path, int gpuLayers, bool mtp)>;
 
-struct DraftRequest {
-    std::string speculation = "off"; // or "ngram": from the text before, "draft": by draftModel, "mtp"
-    std::string draftModel; // a file
-    std::string draftProblem; // why the file that drafts may not be loaded (see loadModel); empty: it may
-    std::string typeK, typeV; // of the context
-};
+// of the model that is to draft: what is asked, unless options of llama-server choose it; empty: none of its own
+std::string draftFile(const ContextOptions & options);
 
 class Draft {
 public:
     // Sets what the core drafts by: what is asked, unless options of llama-server choose it. `rewinds`: the cache can forget any
     // number of its last tokens. Throws DraftRefusal.
-    Draft(const DraftRequest & request, const Model & model, bool rewinds, common_params & core,
+    Draft(const ContextOptions & request, const Model & model, bool rewinds, common_params & core,
         const DryModels & models);
     ~Draft();
     Draft(const Draft &) = delete;
@@ -52,9 +49,8 @@ public:
 private:
     // throws DraftRefusal, or an error where an option chose it
     [[noreturn]] void refuse(std::string why) const;
-    bool draftsByModel(const common_params & core) const;
 
-    const DraftRequest request;
+    const ContextOptions request;
     const Model & model;
     std::string path;
     std::shared_ptr<Model> other;

@@ -1,4 +1,4 @@
-#include "server/CoreOptions.h"
+#include "context/ContextOptions.h"
 
 #include "errors.h"
 
@@ -53,10 +53,10 @@ void apply(common_params & params, const std::vector<common_arg> & options, cons
 
 } // namespace
 
-common_params coreParams(const CoreOptions & options, int batch) {
+common_params coreParams(const ContextOptions & options) {
     common_params params;
     const common_params_context known = common_params_parser_init(params, LLAMA_EXAMPLE_SERVER, nullptr);
-    params.n_batch = params.n_ubatch = batch;
+    params.n_batch = params.n_ubatch = std::max(1, options.batch);
     params.n_parallel = std::max(1, options.slots);
     params.kv_unified = true;
     params.ctx_shift = false; // what leaves a chat is chosen by message, not by token

@@ -1,0 +1,42 @@
+// What a context is asked for, and upstream's server core on it: slots, its HTTP handlers, and options of llama-server.
+#pragma once
+
+#include "fields.h"
+
+#include "common.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace concertina {
+
+struct ContextOptions {
+    double nCtx = 0;
+    std::string typeK, typeV;
+    std::string flashAttention;
+    int threads = 0;
+    int batch = 512;
+    std::string rope = "model"; // see context/effective.h
+    std::string speculation = "off"; // or "ngram": from the text before, "draft": by draftModel, "mtp"
+    std::string draftModel; // a file
+    std::string draftProblem; // why the file that drafts may not be loaded (see loadModel); empty: it may
+    int slots = 1; // answers at a time, over one unified KV cache
+    bool api = false; // upstream's handlers answer requests, with the model's own chat template
+    double promptCache = 0; // bytes of RAM for what requests of the API leave behind, at most; 0: none
+    std::vector<std::string> core; // options of llama-server for its core, as { "--slot-save-path", "/tmp" }
+
+    CONCERTINA_FIELDS(nCtx, typeK, typeV, flashAttention, threads, batch, rope, speculation, draftModel, slots, api,
+        promptCache, core)
+
+    // layers of the model draft, which are left out otherwise
+    bool loadsMtp() const {
+        return speculation == "mtp" || std::find(core.begin(), core.end(), "draft-mtp") != core.end();
+    }
+};
+
+// For upstream's core. n_ctx is 0 and the number of threads -1 where no option of llama-server says them. Throws `bad-request` for an
+// option that llama-server does not know, or that ends it (--help, --version, ...).
+common_params coreParams(const ContextOptions & options);
+
+} // namespace concertina
