@@ -58,7 +58,7 @@ export class CarryOver {
 
 /** of a file with what the cache holds */
 export function expectedBytes(context: Context): number {
-  const { kvK, kvV, draft } = context.memory();
+  const { kvK, kvV, draft } = context.memory().parts;
   return (kvK + kvV + draft.kv) * Math.min(1, context.contextUsed / context.effective.nCtx);
 }
 

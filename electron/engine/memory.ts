@@ -24,15 +24,16 @@ export function freeMemory(memories: DeviceMemory[]): FreeMemory {
 
 /** `filePagesBefore`: what `filePages` returned before the weights were mapped. The app's other processes are added by their parent. */
 export function withProcessMemory(
-  context: Pick<Context, 'memory' | 'devices'>,
+  context: Pick<Context, 'memory'>,
   memories: DeviceMemory[],
   filePagesBefore: number | null,
 ): Memory {
   const { free, total } = freeMemory(memories);
-  const weightsMapped = context.devices().reduce((sum, { mapped }) => sum + mapped, 0);
+  const { parts, devices } = context.memory();
+  const weightsMapped = devices.reduce((sum, { mapped }) => sum + mapped, 0);
   const resident = residentOf(ownPages(), filePagesBefore, weightsMapped);
   return {
-    ...context.memory(),
+    ...parts,
     weightsMapped,
     process: process.memoryUsage.rss(),
     resident,

@@ -70,7 +70,7 @@ export function createEngineServer(
 ): EngineServer {
   const queue = new GenerationQueue();
   const sessions = new SessionKeeper({ notice: (text) => output.notice?.(text), ...options.sessions });
-  const planner = new MemoryPlanner(engine, () => holder.current?.context.devices() ?? []);
+  const planner = new MemoryPlanner(engine, () => holder.current?.context.memory().devices ?? []);
   const holder = new ModelHolder(engine, {
     async beforeFree() {
       idle.stop();

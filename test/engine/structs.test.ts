@@ -55,8 +55,8 @@ it('model, context and answer', async () => {
   expectDescribed(modelInfoSchema, model.info);
   const context = await model.createContext(contextOptions({ typeK: 'turbo4' }));
   expectDescribed(effectiveContextSchema, context.effective);
-  expectDescribed(partMemorySchema, context.memory());
-  expectAll(deviceUseSchema, context.devices());
+  expectDescribed(partMemorySchema, context.memory().parts);
+  expectAll(deviceUseSchema, context.memory().devices);
 
   const prefill: PrefillProgress[] = [];
   const options = greedy({ candidates: 2, onPrefill: (progress) => prefill.push(progress) });

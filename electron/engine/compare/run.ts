@@ -195,7 +195,7 @@ class Comparison {
     this.signal.throwIfAborted();
     const context = await this.model.createContext(options);
     column.context = context;
-    const { weights, kvK, kvV, kvF16, compute } = context.memory();
+    const { weights, kvK, kvV, kvF16, compute } = context.memory().parts;
     column.set({ context: context.effective, memory: { weights, kvK, kvV, kvF16, compute } });
     for (const note of [...context.effective.notes, measured.calibration, ...measured.notes]) {
       if (note) column.note(note);

@@ -4,8 +4,6 @@ import type { Quality } from '../../contract/compareFigures';
 import type { EffectiveContext } from '../../contract/engine';
 import type { ApiPart, ApiRequest } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
-import type { DeviceUse } from '../../contract/fit';
-import type { PartMemory } from '../../contract/lib/memory';
 import { Answers } from './answer';
 import { cancellationOf, coded, codedAsync, DisposeGuard, withProgress } from './guards';
 import type { EvaluationOptions, RawAddon, RawCancellation, RawContext, RawEvaluation, RawModel } from './raw';
@@ -20,6 +18,7 @@ import type {
   GenerateChunk,
   GenerateOptions,
   GenerateResult,
+  MemoryUse,
   Progress,
 } from './types';
 
@@ -168,14 +167,9 @@ export class NativeContext implements Context {
     coded(() => this.#raw.clear());
   }
 
-  memory(): PartMemory {
+  memory(): MemoryUse {
     this.#guard.check();
     return coded(() => this.#raw.memory());
-  }
-
-  devices(): DeviceUse[] {
-    this.#guard.check();
-    return coded(() => this.#raw.devices());
   }
 
   dispose(): Promise<void> {

@@ -48,7 +48,7 @@ export interface RawCompletionStep {
 export interface RawContext
   extends Pick<
     Context,
-    'effective' | 'contextUsed' | 'rewinds' | 'checkpoints' | 'tokens' | 'clear' | 'memory' | 'devices' | 'dispose'
+    'effective' | 'contextUsed' | 'rewinds' | 'checkpoints' | 'tokens' | 'clear' | 'memory' | 'dispose'
   > {
   /** `params`: JSON of llama-server's POST /completion; `draft`: whether tokens are drafted from the first one on */
   complete(

@@ -31,6 +31,13 @@ export const memoryPlanSchema = memoryEstimateSchema.extend({
 });
 export type MemoryPlan = z.infer<typeof memoryPlanSchema>;
 
+/** What a model and a context take now; during a job, when it began. */
+export interface MemoryUse {
+  parts: PartMemory;
+  /** the same bytes, with what the prompt cache holds */
+  devices: DeviceUse[];
+}
+
 /** What upstream's server core is asked for. */
 export interface CoreOptions {
   /** answers that are written at the same time; left out: 1 */
@@ -248,9 +255,7 @@ export interface Context {
    */
   loadSession(path: string, signal?: AbortSignal): Promise<number>;
   clear(): void;
-  memory(): PartMemory;
-  /** the same bytes by device */
-  devices(): DeviceUse[];
+  memory(): MemoryUse;
   /** idempotent */
   dispose(): Promise<void>;
 }

@@ -255,22 +255,15 @@ void Context::adopt(const std::function<std::vector<llama_token>(llama_seq_id se
 void Context::measure() {
     uint64_t prompts = 0;
     if (scheduler && promptCache > 0) scheduler->call([&] { prompts = scheduler->promptCacheBytes(); });
-    lastBytes = partBytes(handle, checkpointBytes);
-    lastBytes.promptCache = promptCache;
-    lastBytes.promptCacheUsed = prompts;
-    lastDevices = deviceUse(handle, checkpointBytes + (scheduler ? prompts : promptCache));
     const llama_context * drafting = scheduler ? scheduler->draft() : draft ? draft->context : nullptr;
-    if (drafting) addDraft(handle, drafting, lastBytes, lastDevices);
+    lastUse = memoryUse(handle, drafting, checkpointBytes, scheduler ? prompts : promptCache);
+    lastUse.parts.promptCache = promptCache;
+    lastUse.parts.promptCacheUsed = prompts;
 }
 
-PartBytes Context::bytes() {
+const MemoryUse & Context::memory() {
     if (!busy && requests == 0) measure();
-    return lastBytes;
-}
-
-std::vector<DeviceUse> Context::devices() {
-    if (!busy && requests == 0) measure();
-    return lastDevices;
+    return lastUse;
 }
 
 Lease::Lease(std::shared_ptr<Context> held, std::shared_ptr<std::atomic<bool>> cancel, bool alone)
@@ -309,8 +302,8 @@ MemoryEstimate Estimator::estimate(const std::string & path, int gpuLayers, cons
     };
     const auto context = Context::create(modelFor(last, path, gpuLayers, options.loadsMtp()), options, true, drafts);
     const EffectiveContext & made = context->effective;
-    return { context->bytes(), made.typeK, made.typeV, made.speculation, made.nCtx, context->model->trained,
-        context->devices() };
+    const auto & [parts, devices] = context->memory();
+    return { parts, made.typeK, made.typeV, made.speculation, made.nCtx, context->model->trained, devices };
 }
 
 std::shared_ptr<Model> Estimator::modelFor(Kept & kept, const std::string & path, int gpuLayers, bool mtp) {

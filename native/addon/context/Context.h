@@ -86,8 +86,7 @@ public:
     size_t used() const { return usedTokens; }
     // of an answer that is being written
     void setUsed(size_t count) { usedTokens = count; }
-    PartBytes bytes();
-    std::vector<DeviceUse> devices();
+    const MemoryUse & memory();
 
     const std::shared_ptr<Model> model;
     llama_context * handle = nullptr;
@@ -119,8 +118,7 @@ private:
     uint64_t checkpointBytes = 0; // of all that may be kept
     uint64_t promptCache = 0; // bytes, at most
     std::unique_ptr<Draft> draft; // in a dry run
-    PartBytes lastBytes;
-    std::vector<DeviceUse> lastDevices;
+    MemoryUse lastUse;
 };
 
 // The right to use a context. Taken on the JavaScript thread (throws `busy`), given back when the job ends.

@@ -88,8 +88,39 @@ uint64_t mappedBytes(const llama_model & model, ggml_backend_buffer_type_t type)
     return bytes;
 }
 
-uint64_t weightsOf(const llama_model & model, ggml_backend_buffer_type_t type, uint64_t counted) {
-    return isMapped(type) ? std::min(counted, mappedBytes(model, type)) : counted;
+DeviceUse & entryOf(std::vector<DeviceUse> & uses, const std::string & name, const std::string & kind) {
+    for (DeviceUse & use : uses) {
+        if (use.name == name) return use;
+    }
+    return uses.emplace_back(DeviceUse{ name, kind });
+}
+
+MemoryUse useOf(const llama_context * context) {
+    const llama_model & model = *llama_get_model(context);
+    MemoryUse use;
+    PartBytes & parts = use.parts;
+    uint64_t held = 0;
+    for (const auto & [type, part] : llama_get_memory_breakdown(context)) {
+        // host memory that a GPU's driver pins is RAM
+        ggml_backend_dev_t device = ggml_backend_buft_is_host(type) ? nullptr : ggml_backend_buft_get_device(type);
+        DeviceUse & there = entryOf(use.devices, nameOf(device), kindOf(device));
+        const uint64_t weights = isMapped(type) ? std::min<uint64_t>(part.model, mappedBytes(model, type)) : part.model;
+        if (isMapped(type)) there.mapped += weights;
+        there.weights += weights;
+        there.context += part.context;
+        there.compute += part.compute;
+        parts.weights += weights;
+        parts.compute += part.compute;
+        held += part.context;
+    }
+    const llama_memory_i * memory = llama_get_memory(context);
+    for (const llama_kv_cache * cache : cachesOf(memory)) addTensors(cache, !model.hparams.is_mla(), parts);
+    const uint64_t cache = parts.kvK + parts.kvV;
+    if (parts.kvK > 0 || dynamic_cast<const llama_memory_recurrent *>(memory))
+        parts.compute += held > cache ? held - cache : 0;
+    else
+        parts.kvK = parts.kvF16 = held; // latent caches of newer architectures: one store for both sides
+    return use;
 }
 
 // "kq_soft_max-12" -> 12; -1: another node
@@ -165,63 +196,25 @@ uint64_t bytesOfCheckpoint(const llama_context * context) {
     return bytes;
 }
 
-PartBytes partBytes(const llama_context * context, uint64_t kept) {
-    PartBytes bytes;
-    bytes.compute = kept;
-    uint64_t held = 0;
-    for (const auto & [type, part] : llama_get_memory_breakdown(context)) {
-        bytes.weights += weightsOf(*llama_get_model(context), type, part.model);
-        bytes.compute += part.compute;
-        held += part.context;
+MemoryUse memoryUse(
+    const llama_context * context, const llama_context * draft, uint64_t checkpoints, uint64_t promptCache) {
+    MemoryUse use = useOf(context);
+    use.parts.compute += checkpoints;
+    for (DeviceUse & device : use.devices) {
+        if (device.kind == kindOf(nullptr)) device.compute += checkpoints + promptCache;
     }
-    const llama_memory_i * memory = llama_get_memory(context);
-    const bool hasV = !llama_get_model(context)->hparams.is_mla();
-    for (const llama_kv_cache * cache : cachesOf(memory)) addTensors(cache, hasV, bytes);
-    const bool known = bytes.kvK > 0 || dynamic_cast<const llama_memory_recurrent *>(memory) != nullptr;
-    if (!known) {
-        // latent caches of newer architectures: one store for both sides
-        bytes.kvK = bytes.kvF16 = held;
-        return bytes;
+    if (!draft) return use;
+    const bool ownWeights = llama_get_model(draft) != llama_get_model(context);
+    const auto [parts, devices] = useOf(draft);
+    use.parts.draft = { ownWeights ? parts.weights : 0, parts.kvK + parts.kvV, parts.compute };
+    for (const DeviceUse & drafting : devices) {
+        DeviceUse & device = entryOf(use.devices, drafting.name, drafting.kind);
+        if (ownWeights) device.weights += drafting.weights;
+        if (ownWeights) device.mapped += drafting.mapped;
+        device.context += drafting.context;
+        device.compute += drafting.compute;
     }
-    const uint64_t cache = bytes.kvK + bytes.kvV;
-    bytes.compute += held > cache ? held - cache : 0;
-    return bytes;
-}
-
-std::vector<DeviceUse> deviceUse(const llama_context * context, uint64_t kept) {
-    std::vector<DeviceUse> uses;
-    for (const auto & [type, part] : llama_get_memory_breakdown(context)) {
-        // host memory that a GPU's driver pins is RAM
-        ggml_backend_dev_t device = ggml_backend_buft_is_host(type) ? nullptr : ggml_backend_buft_get_device(type);
-        const std::string name = nameOf(device);
-        auto use = std::find_if(uses.begin(), uses.end(), [&](const DeviceUse & known) { return known.name == name; });
-        if (use == uses.end()) use = uses.insert(use, { name, kindOf(device) });
-        const uint64_t weights = weightsOf(*llama_get_model(context), type, part.model);
-        use->weights += weights;
-        if (isMapped(type)) use->mapped += weights;
-        use->context += part.context;
-        use->compute += part.compute;
-    }
-    for (DeviceUse & use : uses) {
-        if (use.kind == kindOf(nullptr)) use.compute += kept;
-    }
-    return uses;
-}
-
-void addDraft(
-    const llama_context * target, const llama_context * draft, PartBytes & bytes, std::vector<DeviceUse> & devices) {
-    const bool ownWeights = llama_get_model(draft) != llama_get_model(target);
-    const PartBytes all = partBytes(draft, 0);
-    bytes.draft = { ownWeights ? all.weights : 0, all.kvK + all.kvV, all.compute };
-    for (const DeviceUse & use : deviceUse(draft, 0)) {
-        auto known = std::find_if(
-            devices.begin(), devices.end(), [&](const DeviceUse & other) { return other.name == use.name; });
-        if (known == devices.end()) known = devices.insert(known, { use.name, use.kind });
-        if (ownWeights) known->weights += use.weights;
-        if (ownWeights) known->mapped += use.mapped;
-        known->context += use.context;
-        known->compute += use.compute;
-    }
+    return use;
 }
 
 void reserve(llama_context * context) { context->sched_reserve(); }

@@ -1,6 +1,6 @@
 // The only file pair that includes headers of llama.cpp's src/: upstream has no public call for the K and V parts of the cache,
-// for the attention path of a context, for head sizes by layer, or for where layers lie and their attention runs. What would
-// replace it: such calls in llama.h.
+// for the attention path of a context, for head sizes by layer, for where layers lie and their attention runs, or for what its
+// loader takes. What would replace it: such calls in llama.h.
 #pragma once
 
 #include "fields.h"
@@ -40,9 +40,6 @@ struct PartBytes {
     CONCERTINA_FIELDS(weights, kvK, kvV, kvF16, compute, draft, promptCache, promptCacheUsed)
 };
 
-// `kept`: bytes of checkpoints, in RAM
-PartBytes partBytes(const llama_context * context, uint64_t kept);
-
 // Most bytes of a state from which a prompt goes on, of one sequence: the cells of sliding windows and the state of recurrent layers. 0
 // where the whole cache rewinds.
 uint64_t bytesOfCheckpoint(const llama_context * context);
@@ -58,12 +55,17 @@ struct DeviceUse {
     CONCERTINA_FIELDS(name, kind, weights, mapped, context, compute)
 };
 
-// `kept`: bytes of checkpoints and of the prompt cache
-std::vector<DeviceUse> deviceUse(const llama_context * context, uint64_t kept);
+// the same bytes by part and by device, but the prompt cache: no part says what is kept of it
+struct MemoryUse {
+    PartBytes parts;
+    std::vector<DeviceUse> devices;
 
-// what drafts for `target` comes to both
-void addDraft(
-    const llama_context * target, const llama_context * draft, PartBytes & bytes, std::vector<DeviceUse> & devices);
+    CONCERTINA_FIELDS(parts, devices)
+};
+
+// `draft`: of what drafts for the context; null: nothing does. In RAM beside them: checkpoints, and what the prompt cache takes
+MemoryUse memoryUse(
+    const llama_context * context, const llama_context * draft, uint64_t checkpoints, uint64_t promptCache);
 
 // plans the buffers of the computation anew where a setting of the context asks for that, as its next batch would
 void reserve(llama_context * context);

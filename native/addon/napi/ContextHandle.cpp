@@ -74,8 +74,7 @@ Napi::Function ContextHandle::define(Napi::Env env) {
         {
             getter("effective", [](const Shared & context, Info) { return context->effective; }),
             getter("contextUsed", [](const Shared & context, Info) { return context->used(); }),
-            method("memory", [](const Shared & context, Info) { return context->bytes(); }),
-            method("devices", [](const Shared & context, Info) { return context->devices(); }),
+            method("memory", [](const Shared & context, Info) { return context->memory(); }),
             method("clear", [](const Shared & context, Info) { Lease(context, newFlag())->clear(); }),
             InstanceMethod<&ContextHandle::complete>("complete"),
             // during `complete`; see Scheduler

@@ -115,7 +115,7 @@ export async function createContext({ model, folder, say, threads }, row, nCtx) 
 
 /** @returns what the engine really made of the types: bits a value, names, reasons */
 export function describe(context) {
-  const { kvK, kvV, kvF16 } = context.memory();
+  const { kvK, kvV, kvF16 } = context.memory().parts;
   const { typeK, typeV, centring } = context.effective;
   const effective = typeK.effective === typeV.effective ? typeK.effective : `${typeK.effective}/${typeV.effective}`;
   const reasons = [...new Set([typeK.reason, typeV.reason].filter(Boolean))];

@@ -38,8 +38,8 @@ import {
 const drafting = (changes: Partial<ContextOptions> = {}) =>
   contextOptions({ typeK: 'turbo4', typeV: 'turbo4', speculation: 'draft', draftModel: tinyModel, ...changes });
 
-const sum = (context: Pick<Context, 'devices'>) =>
-  context.devices().reduce((all, { weights, context: cache, compute }) => all + weights + cache + compute, 0);
+const sum = (context: Pick<Context, 'memory'>) =>
+  context.memory().devices.reduce((all, { weights, context: cache, compute }) => all + weights + cache + compute, 0);
 
 /** With the vocabulary of the tiny model. */
 function writeWithWords(made: Shape): string {
@@ -82,7 +82,7 @@ describe('layers of the model that draft (MTP)', () => {
       const { speculation, draft } = context.effective;
       expect(speculation).toEqual({ asked: 'mtp', effective: 'mtp', reason: '' });
       expect(draft).toMatchObject({ file: '', typeK: { effective: 'turbo4' } });
-      const made = context.memory();
+      const made = context.memory().parts;
       expect(made.draft).toMatchObject({ weights: 0, kv: (made.kvK + made.kvV) / 2 });
       expect(made.draft.compute).toBeGreaterThan(0);
       expect(await engine().estimate(file, 0, options)).toMatchObject(made);
@@ -132,15 +132,17 @@ describe('a model that drafts', () => {
       const plain = await model.createContext(drafting({ ...more, speculation: 'off' }));
       const context = await model.createContext(drafting(more));
       const dry = await engine().estimate(tinyModel, 0, drafting(more));
-      const made = context.memory();
+      const made = context.memory().parts;
       expect(dry).toMatchObject(made);
       const { kvK, kvV, weights } = made;
       expect(made.draft).toMatchObject({ weights, kv: kvK + kvV });
       expect(made.draft.compute).toBeGreaterThan(0);
-      expect(made).toEqual({ ...plain.memory(), draft: made.draft });
+      expect(made).toEqual({ ...plain.memory().parts, draft: made.draft });
       const { draft } = made;
       expect(sum(context) - sum(plain)).toBe(draft.weights + draft.kv + draft.compute);
-      expect(dry.devices.map(({ mapped, ...use }) => use)).toEqual(context.devices().map(({ mapped, ...use }) => use));
+      expect(dry.devices.map(({ mapped, ...use }) => use)).toEqual(
+        context.memory().devices.map(({ mapped, ...use }) => use),
+      );
       await plain.dispose();
       await context.dispose();
     }
@@ -177,7 +179,7 @@ describe('a model that drafts', () => {
     const { context } = await tinyContext({ core });
     expect(context.effective.speculation).toEqual({ asked: 'off', effective: 'options', reason: '' });
     expect(context.effective.draft).toMatchObject({ file: path.basename(tinyModel), typeK: { effective: 'f16' } });
-    const made = context.memory();
+    const made = context.memory().parts;
     expect(made.draft.kv).toBe(made.kvK + made.kvV);
     expect(await engine().estimate(tinyModel, 0, contextOptions({ core }))).toMatchObject(made);
     expect((await answer(context, question())).result.drafts.accepted).toBeGreaterThan(0);
@@ -229,8 +231,8 @@ describe('what cannot draft gives way to the text, with the reason', () => {
     });
     expect(draft.typeK.effective).toBe('');
     const plain = await model.createContext(drafting({ speculation: 'ngram' }));
-    expect(context.memory()).toEqual(plain.memory());
-    expect(await engine().estimate(tinyModel, 0, options)).toMatchObject({ ...plain.memory(), speculation });
+    expect(context.memory().parts).toEqual(plain.memory().parts);
+    expect(await engine().estimate(tinyModel, 0, options)).toMatchObject({ ...plain.memory().parts, speculation });
   });
 
   it('types that its heads cannot have are others, with the reason, and drafts that are all wrong change nothing', async () => {
@@ -242,7 +244,7 @@ describe('what cannot draft gives way to the text, with the reason', () => {
     expect(speculation).toEqual({ asked: 'draft', effective: 'draft', reason: '' });
     expect(draft.typeK).toMatchObject({ asked: 'turbo4', reason: expect.stringMatching(/./) });
     expect(draft.typeK.effective).not.toBe('turbo4');
-    expect(await engine().estimate(tinyModel, 0, drafting({ draftModel: file }))).toMatchObject(drafted.memory());
+    expect(await engine().estimate(tinyModel, 0, drafting({ draftModel: file }))).toMatchObject(drafted.memory().parts);
     const { result } = await answer(drafted, question());
     expect(result.text).toBe((await answer(context, question())).result.text);
     expect(result.drafts.drafted).toBeGreaterThan(result.drafts.accepted);

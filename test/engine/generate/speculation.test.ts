@@ -109,7 +109,7 @@ it('takes no memory of its own: not when it is loaded, and not in the estimate',
     const bytes = async (speculation: 'off' | 'ngram') => {
       const options = contextOptions({ typeK: 'turbo4', typeV: 'turbo4', nCtx: 4096, speculation, ...more });
       const context = await model.createContext(options);
-      const made = context.memory();
+      const made = context.memory().parts;
       await context.dispose();
       const { weights, kvK, kvV, kvF16, compute } = await engine().estimate(tinyModel, 0, options);
       return { made, planned: { weights, kvK, kvV, kvF16, compute } };

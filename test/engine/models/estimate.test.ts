@@ -34,7 +34,7 @@ async function load(shape: Shape): Promise<{ file: string; model: Model }> {
 async function allocated(model: Model, options: ContextOptions) {
   const context = await model.createContext(options);
   const { effective } = context;
-  const { weights, kvK, kvV, kvF16, compute } = context.memory();
+  const { weights, kvK, kvV, kvF16, compute } = context.memory().parts;
   await context.dispose();
   return { kvK, kvV, kvF16, types: [effective.typeK, effective.typeV], nCtx: effective.nCtx, rest: weights + compute };
 }
@@ -78,7 +78,7 @@ describe('beside the shapes', () => {
     const options = contextOptions({ nCtx: 8192, typeK: 'turbo4', typeV: 'turbo3' });
     const context = await model.createContext(options);
     expect(context.effective.centring).toMatchObject({ k: true, v: true });
-    const real = context.memory();
+    const real = context.memory().parts;
     const dry = await engine().estimate(tinyModel, 0, options);
     expect([dry.kvK, dry.kvV]).toEqual([real.kvK, real.kvV]);
     const total = real.weights + real.kvK + real.kvV + real.compute;

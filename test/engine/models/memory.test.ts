@@ -33,7 +33,7 @@ describe('memory', () => {
   ])('K %s and V %s: what llama.cpp says it allocated', async (typeK, typeV) => {
     const options = contextOptions({ nCtx: 8192, typeK, typeV });
     const context = await (await loadTiny()).createContext(options);
-    const { kvK, kvV, kvF16, compute, weights } = context.memory();
+    const { kvK, kvV, kvF16, compute, weights } = context.memory().parts;
     const log = await logOf(options);
 
     const allocated = buffer.exec(log);
@@ -62,7 +62,7 @@ describe('memory', () => {
     for (const options of cases) {
       const context = await model.createContext(options);
       const { typeK, typeV } = context.effective;
-      expect(await engine().estimate(tinyModel, 0, options)).toMatchObject({ ...context.memory(), typeK, typeV });
+      expect(await engine().estimate(tinyModel, 0, options)).toMatchObject({ ...context.memory().parts, typeK, typeV });
     }
   });
 
@@ -70,11 +70,11 @@ describe('memory', () => {
     const model = await loadTiny();
     const options = contextOptions({ slots: 2, api: true, promptCache: 3 * MiB });
     const context = await model.createContext(options);
-    const before = context.memory();
+    const before = context.memory().parts;
     expect(before).toMatchObject({ promptCache: 3 * MiB, promptCacheUsed: 0 });
     const dry = await engine().estimate(tinyModel, 0, options);
     expect(dry).toMatchObject(before);
-    expect(ramOf(dry.devices) - ramOf(context.devices())).toBe(3 * MiB);
+    expect(ramOf(dry.devices) - ramOf(context.memory().devices)).toBe(3 * MiB);
     // what an idle slot holds is kept when the other one gets work
     const tokens = 96;
     for (const first of ['Rain', 'Snow', 'Wind', 'Hail']) {
@@ -83,18 +83,18 @@ describe('memory', () => {
       const request = { handler: 'post_completions', path: '/', query: '', params: {}, headers: {}, body };
       await context.respond(request, () => {}).done;
     }
-    const { promptCacheUsed, kvK, kvV } = context.memory();
+    const { promptCacheUsed, kvK, kvV } = context.memory().parts;
     const cells = (tokens * (kvK + kvV)) / context.effective.nCtx;
     expect(promptCacheUsed).toBeGreaterThan(cells);
     expect(promptCacheUsed).toBeLessThanOrEqual(3 * MiB);
-    expect(ramOf(dry.devices) - ramOf(context.devices())).toBe(3 * MiB - promptCacheUsed);
+    expect(ramOf(dry.devices) - ramOf(context.memory().devices)).toBe(3 * MiB - promptCacheUsed);
   });
 
   it('leaves the limit to an option of llama-server, and says so where that sets none', async () => {
     const of = (size: string) => contextOptions({ api: true, promptCache: MiB, core: ['--cache-ram', size] });
     expect(await engine().estimate(tinyModel, 0, of('5'))).toMatchObject({ promptCache: 5 * MiB });
     const context = await (await loadTiny()).createContext(of('-1'));
-    expect(context.memory().promptCache).toBe(0);
+    expect(context.memory().parts.promptCache).toBe(0);
     expect(context.effective.notes).toEqual([expect.stringContaining('no limit')]);
   });
 });

@@ -107,7 +107,8 @@ describe('measuring', () => {
 
   it('takes bits and types from the engine', () => {
     const side = (asked: string, effective = asked, reason = '') => ({ asked, effective, reason });
-    const memory = () => ({ weights: 0, kvK: 425, kvV: 850, kvF16: 3200, compute: 0 });
+    const parts = { weights: 0, kvK: 425, kvV: 850, kvF16: 3200, compute: 0 };
+    const memory = () => ({ parts, devices: [] });
     const centring = { k: true, v: false, reasonK: '', reasonV: 'Not turbo.' };
     const effective = { centring, typeK: side('turbo4'), typeV: side('turbo4', 'q8_0', 'The head does not fit.') };
     expect(describeContext({ memory, effective } as unknown as Parameters<typeof describeContext>[0])).toEqual({

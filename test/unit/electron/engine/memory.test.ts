@@ -29,7 +29,7 @@ test('pages of files that came with the weights are weights, up to what is mappe
 });
 
 test('the figures of this process are in the memory', () => {
-  const context = { memory: () => partMemory, devices: () => [deviceUse] };
+  const context = { memory: () => ({ parts: partMemory, devices: [deviceUse] }) };
   const memory = withProcessMemory(context, [], filePages());
   expect(memory).toMatchObject({ ...partMemory, weightsMapped: 30e6, app: null });
   expect(memory.free).toBeLessThanOrEqual(memory.total);
