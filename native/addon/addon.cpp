@@ -76,17 +76,13 @@ void exportSetLogListener(const Napi::CallbackInfo & info) {
 }
 
 // applyTemplate(template, body): the completion's parameters; for templates that no model of ours has
-Napi::Value exportApplyTemplate(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&] {
-        const auto format = ChatFormat::ofTemplate(readText(info[0], "template"));
-        return safe_json_to_str(format->apply(readText(info[1], "body")));
-    });
+std::string exportApplyTemplate(const Napi::CallbackInfo & info) {
+    return safe_json_to_str(ChatFormat::ofTemplate(readText(info[0], "template"))->apply(readText(info[1], "body")));
 }
 
 // parseAnswer(params, text, partial): see ChatFormat.h
-Napi::Value exportParseAnswer(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(),
-        [&] { return parseAnswer(readText(info[0], "params"), readText(info[1], "text"), info[2].ToBoolean()); });
+ParsedAnswer exportParseAnswer(const Napi::CallbackInfo & info) {
+    return parseAnswer(readText(info[0], "params"), readText(info[1], "text"), info[2].ToBoolean());
 }
 
 // process.exit() runs no cleanup hooks, it joins the worker threads: without this it would wait for the end of an answer
@@ -117,8 +113,8 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
     exports.Set("cellsMadeBy", "llama.cpp " CONCERTINA_UPSTREAM_COMMIT "\ncells " CONCERTINA_CELLS "\n");
     exports.Set("loadModel", function<ModelHandle::load>(env));
     exports.Set("setLogListener", Napi::Function::New<exportSetLogListener>(env));
-    exports.Set("applyTemplate", Napi::Function::New<exportApplyTemplate>(env));
-    exports.Set("parseAnswer", Napi::Function::New<exportParseAnswer>(env));
+    exports.Set("applyTemplate", function<exportApplyTemplate>(env));
+    exports.Set("parseAnswer", function<exportParseAnswer>(env));
     return exports;
 }
 

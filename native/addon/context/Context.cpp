@@ -266,33 +266,22 @@ const MemoryUse & Context::memory() {
     return lastUse;
 }
 
-Lease::Lease(std::shared_ptr<Context> held, std::shared_ptr<std::atomic<bool>> cancel, bool alone)
-    : context(std::move(held)) {
-    if ((alone && context->requests > 0) || context->busy.exchange(true)) {
-        context.reset();
+Lease lease(const std::shared_ptr<Context> & context, std::shared_ptr<std::atomic<bool>> cancel, bool alone) {
+    if ((alone && context->requests > 0) || context->busy.exchange(true))
         throw CodedError("busy", "This context is at work", "Wait for the answer, or stop it.");
-    }
     context->alone = alone;
     context->cancel = std::move(cancel);
+    return Lease(context.get(), [context](Context *) {
+        context->cancel.reset();
+        context->alone = false;
+        context->busy = false;
+    });
 }
 
-Lease::~Lease() {
-    if (!context) return;
-    context->cancel.reset();
-    context->alone = false;
-    context->busy = false;
-}
-
-ApiShare::ApiShare(std::shared_ptr<Context> held) : context(std::move(held)) {
-    if (context->alone) {
-        context.reset();
-        throw CodedError("busy", "A measurement uses this context", "Wait until it ends, or stop it.");
-    }
+Lease shareForApi(const std::shared_ptr<Context> & context) {
+    if (context->alone) throw CodedError("busy", "A measurement uses this context", "Wait until it ends, or stop it.");
     context->requests++;
-}
-
-ApiShare::~ApiShare() {
-    if (context) context->requests--;
+    return Lease(context.get(), [context](Context *) { context->requests--; });
 }
 
 MemoryEstimate Estimator::estimate(const std::string & path, int gpuLayers, const ContextOptions & options) {

@@ -98,7 +98,7 @@ public:
     std::vector<int32_t> checkpoints;
     std::unique_ptr<Scheduler> scheduler; // none in a dry run
 
-    // one job at a time, see Lease; beside it requests of the API, see ApiShare
+    // one job at a time, see Lease; beside it requests of the API, see shareForApi
     std::atomic<bool> busy{ false };
     std::atomic<bool> alone{ false };
     std::atomic<int> requests{ 0 };
@@ -121,35 +121,13 @@ private:
     MemoryUse lastUse;
 };
 
-// The right to use a context. Taken on the JavaScript thread (throws `busy`), given back when the job ends.
-class Lease {
-public:
-    // alone: the job decodes by itself, beside which the core may not
-    Lease(std::shared_ptr<Context> context, std::shared_ptr<std::atomic<bool>> cancel, bool alone = false);
-    ~Lease();
-    Lease(Lease && other) noexcept = default;
-    Lease & operator=(Lease && other) = delete;
+// The right to use a context, given back with its last copy: when the job ends. Taken on the JavaScript thread (throws `busy`).
+// alone: the job decodes by itself, beside which the core may not
+using Lease = std::shared_ptr<Context>;
+Lease lease(const std::shared_ptr<Context> & context, std::shared_ptr<std::atomic<bool>> cancel, bool alone = false);
 
-    Context & operator*() const { return *context; }
-    Context * operator->() const { return context.get(); }
-
-private:
-    std::shared_ptr<Context> context;
-};
-
-// The right to send the core a request; any number beside a job that is not alone. Taken on the JavaScript thread (throws `busy`).
-class ApiShare {
-public:
-    explicit ApiShare(std::shared_ptr<Context> context);
-    ~ApiShare();
-    ApiShare(ApiShare && other) noexcept = default;
-    ApiShare & operator=(ApiShare && other) = delete;
-
-    Context * operator->() const { return context.get(); }
-
-private:
-    std::shared_ptr<Context> context;
-};
+// The right to send the core a request, likewise; any number beside a job that is not alone.
+Lease shareForApi(const std::shared_ptr<Context> & context);
 
 // What a model and a context would allocate: upstream's dry run, in which nothing is allocated but the state of recurrent
 // layers, for which upstream has no dry run.

@@ -40,14 +40,14 @@ private:
 Napi::Promise save(const std::shared_ptr<Context> & context, const Napi::CallbackInfo & info) {
     const CancelFlag cancel = Cancellation::flagOf(info[1]);
     return runOnWorker(info.Env(), "saveCells", cancel,
-        [lease = Lease(context, cancel), path = readText(info[0], "path")] { return saveCells(*lease, path); });
+        [lease = lease(context, cancel), path = readText(info[0], "path")] { return saveCells(*lease, path); });
 }
 
 // restoreCells(path, {state, checkpoints}, cancellation): Promise<number>
 Napi::Promise restore(const std::shared_ptr<Context> & context, const Napi::CallbackInfo & info) {
     const CancelFlag cancel = Cancellation::flagOf(info[2]);
     return runOnWorker(info.Env(), "restoreCells", cancel,
-        [lease = Lease(context, cancel), path = readText(info[0], "path"),
+        [lease = lease(context, cancel), path = readText(info[0], "path"),
             written = fromJs<CellBytes>(info[1], "bytes of the parts")] {
             return restoreCells(*lease, path, written);
         });
@@ -59,6 +59,43 @@ Napi::Promise speculate(const std::shared_ptr<Context> & held, const Napi::Callb
         info.Env(), "speculate", nullptr, [context = held, on = info[0].ToBoolean().Value()]() -> int64_t {
             return context->busy ? context->scheduler->speculate(context->slot, on) : -1;
         });
+}
+
+// complete(tokens, params, draft, onSteps, cancellation): Promise<Completed>
+Napi::Promise answer(const std::shared_ptr<Context> & context, const Napi::CallbackInfo & info) {
+    const CancelFlag cancel = Cancellation::flagOf(info[4]);
+    CompletionRequest request{ fromJs<std::vector<llama_token>>(info[0], "tokens"), readText(info[1], "params"),
+        info[2].ToBoolean() };
+    Lease held = lease(context, cancel);
+    auto steps = emitterFor<CompletionStep>(info[3]);
+    return runOnWorker(
+        info.Env(), "complete", cancel,
+        [held = std::move(held), request = std::move(request), steps]() mutable {
+            return complete(*held, std::move(request), [&](CompletionStep step) { steps->push(std::move(step)); });
+        },
+        closing(steps));
+}
+
+// respond(request, onParts(parts), cancellation): {done: Promise<void>, taken(bytes)}
+Napi::Value respond(const std::shared_ptr<Context> & context, const Napi::CallbackInfo & info) {
+    const Napi::Env env = info.Env();
+    const CancelFlag cancel = Cancellation::flagOf(info[2]);
+    auto request = fromJs<ApiRequest>(info[0], "request");
+    Lease share = shareForApi(context);
+    auto parts = emitterFor<ApiPart>(info[1]);
+    auto flow = std::make_shared<Flow>();
+    auto work = [share = std::move(share), request = std::move(request), parts, flow, cancel] {
+        const auto send = [&](ApiPart part) {
+            flow->give(part.data.size(), *cancel);
+            parts->push(std::move(part));
+        };
+        share->scheduler->respond(request, *cancel, send);
+    };
+    const auto taken = [flow](const Napi::CallbackInfo & call) { flow->take(readInteger<size_t>(call[0], "bytes")); };
+    Napi::Object response = Napi::Object::New(env);
+    response.Set("done", runOnWorker(env, "respond", cancel, std::move(work), closing(parts), ToJs(), true));
+    response.Set("taken", Napi::Function::New(env, taken, "taken"));
+    return response;
 }
 
 } // namespace
@@ -75,19 +112,19 @@ Napi::Function ContextHandle::define(Napi::Env env) {
             getter("effective", [](const Shared & context, Info) { return context->effective; }),
             getter("contextUsed", [](const Shared & context, Info) { return context->used(); }),
             method("memory", [](const Shared & context, Info) { return context->memory(); }),
-            method("clear", [](const Shared & context, Info) { Lease(context, newFlag())->clear(); }),
-            InstanceMethod<&ContextHandle::complete>("complete"),
+            method("clear", [](const Shared & context, Info) { lease(context, newFlag())->clear(); }),
+            method("complete", answer),
             // during `complete`; see Scheduler
             method("speculate", speculate),
-            InstanceMethod<&ContextHandle::respond>("respond"),
+            method("respond", respond),
             method("evaluate", evaluate),
             getter("rewinds", [](const Shared & context, Info) { return context->rewinds(); }),
-            method("checkpoints", [](const Shared & context, Info) { return Lease(context, newFlag())->checkpoints; }),
+            method("checkpoints", [](const Shared & context, Info) { return lease(context, newFlag())->checkpoints; }),
             // hexadecimal, of the measurements in use
             getter("centringHash",
                 [](const Shared & context, Info) { return checksumText(context->effective.centring.hash); }),
             // a job adds to them
-            method("tokens", [](const Shared & context, Info) { return Lease(context, newFlag())->tokens; }),
+            method("tokens", [](const Shared & context, Info) { return lease(context, newFlag())->tokens; }),
             method("saveCells", save),
             method("restoreCells", restore),
             InstanceMethod("dispose", &ContextHandle::dispose),
@@ -109,48 +146,6 @@ Napi::Promise ContextHandle::create(Napi::Env env, std::shared_ptr<Model> model,
         });
 }
 
-Napi::Value ContextHandle::complete(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&] {
-        const CancelFlag cancel = Cancellation::flagOf(info[4]);
-        CompletionRequest request{ fromJs<std::vector<llama_token>>(info[0], "tokens"), readText(info[1], "params"),
-            info[2].ToBoolean() };
-        Lease lease(open(), cancel);
-        auto steps = emitterFor<CompletionStep>(info[3]);
-        return runOnWorker(
-            info.Env(), "complete", cancel,
-            [lease = std::move(lease), request = std::move(request), steps]() mutable {
-                return concertina::complete(
-                    *lease, std::move(request), [&](CompletionStep step) { steps->push(std::move(step)); });
-            },
-            closing(steps));
-    });
-}
-
-Napi::Value ContextHandle::respond(const Napi::CallbackInfo & info) {
-    return guarded(info.Env(), [&] {
-        const Napi::Env env = info.Env();
-        const CancelFlag cancel = Cancellation::flagOf(info[2]);
-        auto request = fromJs<ApiRequest>(info[0], "request");
-        ApiShare share(open());
-        auto parts = emitterFor<ApiPart>(info[1]);
-        auto flow = std::make_shared<Flow>();
-        const auto work = [share = std::make_shared<ApiShare>(std::move(share)), request = std::move(request), parts,
-                              flow, cancel] {
-            const auto send = [&](ApiPart part) {
-                flow->give(part.data.size(), *cancel);
-                parts->push(std::move(part));
-            };
-            (*share)->scheduler->respond(request, *cancel, send);
-        };
-        Napi::Object response = Napi::Object::New(env);
-        response.Set("done", runOnWorker(env, "respond", cancel, work, closing(parts), ToJs(), true));
-        const auto taken = [flow](
-                               const Napi::CallbackInfo & call) { flow->take(readInteger<size_t>(call[0], "bytes")); };
-        response.Set("taken", Napi::Function::New(env, taken, "taken"));
-        return response;
-    });
-}
-
 ContextHandle::Shared ContextHandle::peer(const Shared & context, const Napi::Value & value) {
     const Napi::Object object = value.IsObject() ? value.As<Napi::Object>() : Napi::Object();
     if (object.IsEmpty() || !object.InstanceOf(Instance::of(value.Env()).contextHandle.Value())) {
@@ -168,17 +163,17 @@ Napi::Promise ContextHandle::evaluate(const Shared & context, const Napi::Callba
     auto request = fromJs<EvaluateRequest>(info[2], "evaluation options");
     request.tokens = fromJs<std::vector<llama_token>>(info[0], "tokens");
     std::vector<Lease> leases;
-    leases.emplace_back(context, cancel, true);
+    leases.push_back(lease(context, cancel, true));
     if (!info[1].IsArray()) wrongType("contexts", "an array");
     const Napi::Array others = info[1].As<Napi::Array>();
     for (uint32_t i = 0; i < others.Length(); i++) {
-        leases.emplace_back(peer(context, others.Get(i)), cancel, true);
-        request.contexts.push_back(&*leases.back());
+        leases.push_back(lease(peer(context, others.Get(i)), cancel, true));
+        request.contexts.push_back(leases.back().get());
     }
     if (request.contexts.empty())
-        request.contexts = { &*leases[0] };
+        request.contexts = { leases[0].get() };
     else
-        request.reference = &*leases[0];
+        request.reference = leases[0].get();
     auto progress = emitterFor<float>(info[3]);
     request.progress = [progress](float fraction) { progress->push(fraction); };
     return runOnWorker(

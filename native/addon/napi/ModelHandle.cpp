@@ -12,10 +12,6 @@ struct ChatTokens {
     CONCERTINA_FIELDS(params, tokens)
 };
 
-} // namespace
-
-namespace {
-
 // calibrate(options, onProgress(fractions), cancellation): Promise<Uint8Array>
 Napi::Promise calibrateModel(const std::shared_ptr<Model> & model, const Napi::CallbackInfo & call) {
     const auto options = fromJs<CalibrationOptions>(call[0], "calibration options");
@@ -36,6 +32,24 @@ Napi::Promise countTexts(const std::shared_ptr<Model> & model, const Napi::Callb
                 counts.push_back(static_cast<int32_t>(model->tokenize(text, false, true).size()));
             return counts;
         });
+}
+
+// renderChat(body, cancellation): Promise<string>; see ChatFormat::apply
+Napi::Promise renderChat(const std::shared_ptr<Model> & model, const Napi::CallbackInfo & call) {
+    const CancelFlag cancel = Cancellation::flagOf(call[1]);
+    return runOnWorker(call.Env(), "renderChat", cancel,
+        [=, body = readText(call[0], "body")] { return safe_json_to_str(model->chat->apply(body, cancel.get())); });
+}
+
+// chatTokens(body, cancellation): the same without `prompt`, and its tokens
+Napi::Promise chatTokens(const std::shared_ptr<Model> & model, const Napi::CallbackInfo & call) {
+    const CancelFlag cancel = Cancellation::flagOf(call[1]);
+    return runOnWorker(call.Env(), "chatTokens", cancel, [=, body = readText(call[0], "body")] {
+        common_json completion = model->chat->apply(body, cancel.get());
+        const std::string prompt = completion.at("prompt").get<std::string>();
+        completion.erase("prompt");
+        return ChatTokens{ safe_json_to_str(completion), model->tokenize(prompt, true, true) };
+    });
 }
 
 } // namespace
@@ -69,8 +83,8 @@ Napi::Function ModelHandle::define(Napi::Env env) {
             method("detokenize", detokenize),
             method("splitsAtLines", splitsAtLines),
             method("countTexts", countTexts),
-            InstanceMethod<&ModelHandle::renderChat>("renderChat"),
-            InstanceMethod<&ModelHandle::chatTokens>("chatTokens"),
+            method("renderChat", renderChat),
+            method("chatTokens", chatTokens),
             InstanceMethod("dispose", &ModelHandle::dispose),
         });
 }
@@ -90,27 +104,6 @@ Napi::Promise ModelHandle::load(const Napi::CallbackInfo & info) {
         [](Napi::Env env, Shared & model) -> Napi::Value {
             return Instance::of(env).modelHandle.New({ Napi::External<Shared>::New(env, &model) });
         });
-}
-
-Napi::Value ModelHandle::renderChat(const Napi::CallbackInfo & call) {
-    return guarded(call.Env(), [&] {
-        const CancelFlag cancel = Cancellation::flagOf(call[1]);
-        return runOnWorker(call.Env(), "renderChat", cancel, [=, model = open(), body = readText(call[0], "body")] {
-            return safe_json_to_str(model->chat->apply(body, cancel.get()));
-        });
-    });
-}
-
-Napi::Value ModelHandle::chatTokens(const Napi::CallbackInfo & call) {
-    return guarded(call.Env(), [&] {
-        const CancelFlag cancel = Cancellation::flagOf(call[1]);
-        return runOnWorker(call.Env(), "chatTokens", cancel, [=, model = open(), body = readText(call[0], "body")] {
-            common_json completion = model->chat->apply(body, cancel.get());
-            const std::string prompt = completion.at("prompt").get<std::string>();
-            completion.erase("prompt");
-            return ChatTokens{ safe_json_to_str(completion), model->tokenize(prompt, true, true) };
-        });
-    });
 }
 
 } // namespace concertina

@@ -71,12 +71,6 @@ public:
     static Napi::Promise load(const Napi::CallbackInfo & info);
 
     explicit ModelHandle(const Napi::CallbackInfo & info) : Handle(info, "loadModel") {}
-
-private:
-    // renderChat(body, cancellation): Promise<string>; see ChatFormat::apply
-    Napi::Value renderChat(const Napi::CallbackInfo & call);
-    // chatTokens(body, cancellation): the same without `prompt`, and its tokens
-    Napi::Value chatTokens(const Napi::CallbackInfo & call);
 };
 
 class ContextHandle : public Handle<ContextHandle, Context> {
@@ -89,10 +83,6 @@ public:
     explicit ContextHandle(const Napi::CallbackInfo & info) : Handle(info, "createContext") {}
 
 private:
-    // complete(tokens, params, draft, onSteps, cancellation): Promise<Completed>
-    Napi::Value complete(const Napi::CallbackInfo & info);
-    // respond(request, onParts(parts), cancellation): {done: Promise<void>, taken(bytes)}
-    Napi::Value respond(const Napi::CallbackInfo & info);
     // evaluate(tokens, contexts, {chunk?, score?, record?, against?}, onProgress, cancellation): these contexts with this one as
     // their reference, whose figures come last; none: this one alone
     static Napi::Promise evaluate(const Shared & context, const Napi::CallbackInfo & info);
