@@ -77,6 +77,21 @@ const turnSchema = z.object({
 });
 export type Turn = z.infer<typeof turnSchema>;
 
+/** A question that is sent when the answer before it has ended. */
+const waitingSchema = z.object({
+  id: idSchema,
+  chatId: idSchema,
+  text: textSchema.min(1),
+  attachments,
+  /** why it is not sent by itself any more, as a sentence; null: it goes when its turn has come */
+  held: z.string().nullable(),
+});
+export type WaitingMessage = z.infer<typeof waitingSchema>;
+
+/** Of all chats, those of one chat in the order in which they are sent. */
+export const waitingListSchema = z.object({ messages: z.array(waitingSchema).default([]) });
+export type WaitingList = z.infer<typeof waitingListSchema>;
+
 export const chatOperations = {
   'chats.list': operation(nothing, z.array(chatSummarySchema)),
   'chats.create': operation(z.object({ title: title.optional() }), chatSummarySchema),
@@ -145,6 +160,14 @@ export const chatOperations = {
     z.object({ chatId: idSchema.nullable(), leafId: idSchema.nullable(), draft: textSchema, attachments }),
     budgetSchema,
   ),
+
+  'waiting.list': operation(nothing, waitingListSchema),
+  /** behind those of the chat that wait already; where no answer is being written it is sent at once */
+  'waiting.add': operation(waitingSchema.pick({ chatId: true, text: true, attachments: true }), nothing),
+  /** refused when it was sent or removed in the meantime */
+  'waiting.remove': operation(z.object({ id: idSchema }), nothing),
+  /** one that is held: now, or when the answer that is being written has ended */
+  'waiting.send': operation(z.object({ id: idSchema }), nothing),
 } as const satisfies OperationMap;
 
 export const chatEvents = {
@@ -157,5 +180,11 @@ export const chatEvents = {
    * Without a stop reason also when passages of earlier questions left the prompt for it, before its first word; and of a summary
    * each time a part begins: frames of part `i` have `partMessageId(message.id, i)`.
    */
-  onMessage: z.object({ chatId: idSchema, message: messageSchema }),
+  onMessage: z.object({
+    chatId: idSchema,
+    message: messageSchema,
+    /** of an answer that begins: what it is stopped by */
+    requestId: idSchema.optional(),
+  }),
+  onWaiting: waitingListSchema,
 } as const satisfies EventMap;

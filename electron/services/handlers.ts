@@ -16,6 +16,7 @@ import type { ChatSearch } from './chats/chatSearch';
 import { type ChatStore, isChatId } from './chats/chatStore';
 import type { BudgetService } from './chats/promptBuilder';
 import type { TurnService } from './chats/turnService';
+import type { WaitingMessages } from './chats/waitingMessages';
 import { exportRun } from './compare/compareExport';
 import type { CompareService } from './compare/compareService';
 import { importDocument } from './documents/documentImport';
@@ -59,6 +60,7 @@ interface HandlerParts {
   host: EngineHost;
   engine: EngineService;
   turns: TurnService;
+  waiting: WaitingMessages;
   retrieval: Retrieval;
   passages: PassageSearch;
   budgets: BudgetService;
@@ -84,7 +86,7 @@ export function createCall(parts: HandlerParts, log: Logger): Call {
 
 function createHandlers(parts: HandlerParts): Handlers {
   const { info, diagnostics, thirdPartyNotices, machine, desktop, power, settings, chats, models } = parts;
-  const { engine, turns, retrieval, budgets, documents, documentUse, sessions } = parts;
+  const { engine, turns, waiting, retrieval, budgets, documents, documentUse, sessions } = parts;
 
   async function removeModel(modelId: string): Promise<void> {
     await models.remove(modelId);
@@ -144,6 +146,11 @@ function createHandlers(parts: HandlerParts): Handlers {
     'turns.continue': ({ chatId, messageId }) => turns.continue(chatId, messageId),
     'turns.stop': ({ requestId }) => turns.stop(requestId),
     'turns.budget': (question) => budgets.budget(question),
+
+    'waiting.list': async () => waiting.get(),
+    'waiting.add': (message) => waiting.add(message),
+    'waiting.remove': ({ id }) => waiting.remove(id),
+    'waiting.send': ({ id }) => waiting.send(id),
 
     'models.list': () => models.list(),
     'models.addFromDialog': async ({ kind }) => models.add(await requireDesktop(desktop).chooseModels(kind)),
@@ -206,8 +213,8 @@ export function eventSources(
   parts: HandlerParts,
   streams: boolean,
 ): { [N in Exclude<EventName, 'onCommand'>]: Pick<Emitter<EventPayload<N>>, 'on'>[] } {
-  const { settings, chats, presets, models, engine, documents, search, passages, hub, compare, machine, power, turns } =
-    parts;
+  const { settings, chats, presets, models, engine, documents, search, passages, hub, compare, machine, power } = parts;
+  const { turns, waiting } = parts;
   return {
     onSettings: [settings.changed],
     onChats: [chats.changed],
@@ -217,6 +224,7 @@ export function eventSources(
     onEngine: [engine.changed],
     onStream: streams ? [engine.frames] : [],
     onMessage: [turns.begun, turns.progressed, turns.finished],
+    onWaiting: [waiting.changed],
     onDocumentJobs: [documents.jobs.changed],
     onSearch: [search.progress, passages.progress],
     onDownloads: [hub.downloads.changed],
@@ -241,6 +249,7 @@ interface LibraryParts {
   search: ChatSearch;
   sessions: SessionService;
   turns: TurnService;
+  waiting: WaitingMessages;
   documents: DocumentService;
   presets: PresetStore;
   documentUse: DocumentUse;
@@ -262,7 +271,7 @@ type LibraryNames =
   | 'chats.destroy';
 
 function createLibraryHandlers(parts: LibraryParts): Pick<Handlers, LibraryNames> {
-  const { chats, search, sessions, turns, documents, documentUse, presets } = parts;
+  const { chats, search, sessions, turns, waiting, documents, documentUse, presets } = parts;
 
   async function labelsOf(documentId: string): Promise<string[] | null> {
     const sections = await documents.store.sections(documentId).catch(() => null);
@@ -276,6 +285,7 @@ function createLibraryHandlers(parts: LibraryParts): Pick<Handlers, LibraryNames
   }
 
   async function destroy(chatIds: string[]): Promise<void> {
+    await waiting.removeOf(chatIds);
     await documentUse.whileDestroying(chatIds, () => chats.destroy(chatIds));
     // without an engine they go when the next one starts (`retainSessions`)
     await Promise.allSettled(chatIds.map((chatId) => sessions.removeOfChat(chatId)));

@@ -8,6 +8,7 @@ import { LocalApi } from './api/localApi';
 import { ChatSearch } from './chats/chatSearch';
 import { ChatStore } from './chats/chatStore';
 import { setUpTurns } from './chats/turnService';
+import { WaitingMessages } from './chats/waitingMessages';
 import { setUpCompare } from './compare/compareService';
 import { CompareStore } from './compare/compareStore';
 import { type DocumentService, setUpDocuments } from './documents/documentService';
@@ -120,9 +121,10 @@ export async function createServices(options: ServicesOptions): Promise<Services
   );
   engine.changed.on(({ modelId }) => modelId !== null && settings.follow(modelId));
 
+  const waitingFile = join(dataFolder, 'waiting.json');
   const reading = await setUpDocuments({
     ...{ dataFolder, bundles: options.bundles, workerFile, openProcess: options.openDocuments, log, engine, chats },
-    comparisons: () => comparisons.files(),
+    others: async () => [...(await comparisons.files()), waitingFile],
   });
   const { documents, texts } = reading;
   const asking = setUpTurns({
@@ -130,6 +132,8 @@ export async function createServices(options: ServicesOptions): Promise<Services
     settings: () => settings.get(),
   });
   const { turns, questions } = asking;
+  const waiting = new WaitingMessages(waitingFile, chats, turns);
+  await waiting.load();
   const sessions = new SessionService(host, settings, join(dataFolder, 'sessions'), () => chats.allIds(), log);
   const search = new ChatSearch(workerFile, join(dataFolder, 'chats'), () => chats.list());
   const compare = await setUpCompare({
@@ -142,7 +146,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const keyFile = join(dataFolder, 'api.key');
   const api = new ApiService({ engine, models });
   const localApi = new LocalApi({ service: api, engine, settings, keyFile, log });
-  const notices = [app, set, chats, library, machine.file, hub, comparisons].flatMap((one) => one.notices);
+  const notices = [app, set, chats, library, machine.file, hub, comparisons, waiting].flatMap((one) => one.notices);
   for (const notice of notices) log.warn(notice);
   const info = () => ({ ...app, notices });
   const diagnostics = setUpDiagnostics({
@@ -151,7 +155,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   });
   const parts = {
     ...{ info, diagnostics, machine, desktop, power, settings, presets, chats, models, host, engine, hub, sessions },
-    ...{ ...reading, ...asking, search, compare, api, localApi },
+    ...{ ...reading, ...asking, waiting, search, compare, api, localApi },
     thirdPartyNotices: () => readTextIfThere(options.thirdPartyNotices),
   };
   const call = createCall(parts, log);
@@ -161,6 +165,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
   }
 
   async function close(): Promise<void> {
+    waiting.close();
     const others = [localApi.close(), documents.close(), hub.close(), library.close()];
     const answersClosed = () => Promise.all([turns.close(), compare.close()]);
     await Promise.race([answersClosed(), new Promise((resolve) => setTimeout(resolve, stopAnswersMs).unref())]);

@@ -1,6 +1,7 @@
 /** The whole state of the window: data only. Actions live beside it (`store.ts`), never inside. */
 
 import type { ApiStatus } from '../../electron/contract/api';
+import type { WaitingList } from '../../electron/contract/chatOperations';
 import type {
   AnswerStats,
   AttachmentPart,
@@ -41,6 +42,7 @@ export interface AppState {
   presets: PresetsState;
   chats: ChatsState;
   conversation: ConversationState;
+  waiting: WaitingList;
   compare: CompareState;
   documents: DocumentsState;
   budget: BudgetState;
@@ -221,6 +223,8 @@ export const initialConversation: ConversationState = {
   sending: false,
   drafts: {},
 };
+
+export const initialWaiting: WaitingList = { messages: [] };
 
 /** How a document came into the draft, which says how it is tried again. */
 type Origin =

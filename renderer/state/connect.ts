@@ -34,6 +34,7 @@ export function connect(client: AppClient, app: AppStore, onCommand: (command: C
     client.on('onApi', actions.api.receive),
     client.on('onPower', actions.meter.receivePower),
     client.on('onMessage', actions.conversation.receive),
+    client.on('onWaiting', actions.waiting.receive),
     client.on('onStream', actions.stream.frame),
     client.on('onCommand', ({ command }) => onCommand(command)),
     client.onConnection((connection) => {
@@ -64,6 +65,7 @@ async function refresh(client: AppClient, { store, actions }: AppStore, again: b
     client.call('models.list', undefined).then(actions.models.receive),
     client.call('downloads.list', undefined).then(actions.downloads.receive),
     client.call('chats.list', undefined).then(actions.chats.receive),
+    client.call('waiting.list', undefined).then(actions.waiting.receive),
     client.call('compare.list', undefined).then(actions.compare.receiveRuns),
     client.call('documents.jobs', undefined).then(actions.documents.receiveJobs),
     again && openRunId ? actions.compare.refresh(openRunId) : undefined,

@@ -22,6 +22,7 @@ import {
   initialSettings,
   initialStream,
   initialUi,
+  initialWaiting,
 } from './appState';
 import type { Tools } from './slice';
 import { createApiActions } from './slices/api';
@@ -39,12 +40,14 @@ import { createModelsActions } from './slices/models';
 import { createPresetsActions } from './slices/presets';
 import { createSettingsActions } from './slices/settings';
 import { createUiActions } from './slices/ui';
+import { createWaitingActions } from './slices/waiting';
 
 const initialState: AppState = {
   settings: initialSettings,
   presets: initialPresets,
   chats: initialChats,
   conversation: initialConversation,
+  waiting: initialWaiting,
   compare: initialCompare,
   documents: initialDocuments,
   budget: initialBudget,
@@ -93,6 +96,7 @@ function createActions(tools: Tools) {
     presets,
     chats: createChatsActions(tools),
     conversation: createConversationActions(tools, stream, documents, () => void presets.begin()),
+    waiting: createWaitingActions(tools, documents),
     documents,
     compare: createCompareActions(tools, documents, models),
     budget: createBudgetActions(tools),

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState, useSyncExternalStore } from 'react';
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useState, useSyncExternalStore } from 'react';
 
 /** Copies a text and says so for a moment. */
 export function useCopy(): { copied: boolean; copy: (text: string) => void } {
@@ -55,4 +55,17 @@ export function useMediaQuery(query: string): boolean {
     [query],
   );
   return useSyncExternalStore(subscribe, () => window.matchMedia(query).matches);
+}
+
+/** Above this, measuring the text costs more than it tells: the field has its full height anyway. */
+const measured = 20_000;
+
+/** Lets a text field grow with its text; its CSS says up to where. */
+export function useAutoHeight(field: RefObject<HTMLTextAreaElement | null>, text: string): void {
+  useLayoutEffect(() => {
+    const element = field.current;
+    if (!element) return;
+    element.style.height = 'auto';
+    element.style.height = text.length > measured ? '100vh' : `${element.scrollHeight}px`;
+  }, [field, text]);
 }

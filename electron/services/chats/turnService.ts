@@ -39,7 +39,7 @@ type Write = (answer: RunningAnswer) => Promise<StopReason>;
 
 export class TurnService {
   /** a question as it was written down, and an answer that is being written from now on: a new one, or one that goes on */
-  readonly begun = new Emitter<{ chatId: string; message: Message }>();
+  readonly begun = new Emitter<{ chatId: string; message: Message; requestId?: string }>();
   /** the final state of an answer */
   readonly finished = new Emitter<{ chatId: string; message: Message }>();
   /** a part of a summary begins, or passages left the prompt for an answer */
@@ -147,6 +147,10 @@ export class TurnService {
     this.running.get(requestId)?.answer.controller.abort();
   }
 
+  isAnswering(chatId: string): boolean {
+    return [...this.running.values()].some(({ answer }) => answer.chatId === chatId);
+  }
+
   /** Stops the answers of a chat and waits for their final records. */
   async stopChat(chatId: string): Promise<void> {
     await this.stopWhere((answer) => answer.chatId === chatId);
@@ -228,7 +232,8 @@ export class TurnService {
 
   private begin(chatId: string, write: Write, userMessage: Message | null, assistantMessage: Message): Turn {
     const requestId = randomUUID();
-    for (const message of [userMessage, assistantMessage]) if (message) this.begun.emit({ chatId, message });
+    if (userMessage) this.begun.emit({ chatId, message: userMessage });
+    this.begun.emit({ chatId, message: assistantMessage, requestId });
     const answer = new RunningAnswer(requestId, chatId, assistantMessage, this.store, (error) =>
       this.log.error(`A partial answer could not be saved: ${String(error)}`),
     );
@@ -248,17 +253,21 @@ export class TurnService {
       return failedEnd(answer, error);
     });
     const final: FinalPart = { ...ended, modelName: writersOf(answer.message, ended, this.engine.modelName()) };
+    const message = await this.stored(answer, final);
+    // before anyone hears of the end, who may send the next question
+    this.running.delete(answer.requestId);
+    this.finished.emit({ chatId: answer.chatId, message });
+  }
+
+  /** The final state; never rejects. */
+  private async stored(answer: RunningAnswer, final: FinalPart): Promise<Message> {
     try {
       await answer.close();
-      const message = await this.store.finish(answer.chatId, answer.message.id, final);
-      this.finished.emit({ chatId: answer.chatId, message });
+      return await this.store.finish(answer.chatId, answer.message.id, final);
     } catch (error) {
       this.log.error(`An answer could not be saved: ${String(error)}`);
-      const unsaved = { ...answer.message, ...final, error: toErrorPayload(error) };
       // the window shows the answer and says that it is not on disk
-      this.finished.emit({ chatId: answer.chatId, message: unsaved });
-    } finally {
-      this.running.delete(answer.requestId);
+      return { ...answer.message, ...final, error: toErrorPayload(error) };
     }
   }
 

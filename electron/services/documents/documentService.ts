@@ -288,8 +288,8 @@ interface DocumentsSetUp extends Pick<DocumentServiceOptions, 'openProcess' | 'l
   workerFile: string;
   engine: Pick<EngineService, 'countTexts' | 'loads'>;
   chats: ConstructorParameters<typeof DocumentUse>[0];
-  /** files of comparisons, which name documents too */
-  comparisons: () => Promise<string[]>;
+  /** other files that name documents: comparisons, and questions that wait */
+  others: () => Promise<string[]>;
 }
 
 /** The documents that are stored, what their texts are used for, and by whom. */
@@ -301,7 +301,7 @@ export async function setUpDocuments(parts: DocumentsSetUp) {
   const texts = new DocumentTexts(documents.store);
   const passages = new PassageSearch(parts.workerFile);
   const retrieval = new Retrieval(passages, documents.store, texts, (some) => engine.countTexts(some));
-  const documentUse = new DocumentUse(parts.chats, documents.store, log, parts.comparisons);
+  const documentUse = new DocumentUse(parts.chats, documents.store, log, parts.others);
   void documentUse.sweep();
   return { documents, texts, counts: new DocumentCounts(texts, engine), passages, retrieval, documentUse };
 }

@@ -1,5 +1,5 @@
-/** Which documents the chats and comparisons name. The logs are looked through as they are, without parsing them. */
-import { createReadStream } from 'node:fs';
+/** Which documents the chats, the questions that wait and the comparisons name. The logs are looked through as they are, without parsing them. */
+import { createReadStream, existsSync } from 'node:fs';
 import type { DocumentUsage } from '../../contract/documents';
 import type { ChatStore } from '../chats/chatStore';
 import { storageError } from '../lib/files';
@@ -17,7 +17,7 @@ export class DocumentUse {
     private readonly chats: Pick<ChatStore, 'files'>,
     private readonly store: DocumentStore,
     private readonly log: Logger,
-    /** other files that name documents: comparisons */
+    /** other files that name documents, of which some may not be there */
     private readonly others: () => Promise<string[]> = async () => [],
   ) {}
 
@@ -60,7 +60,8 @@ export class DocumentUse {
   }
 
   private async inUse(): Promise<Set<string>> {
-    return documentsIn([...(await this.chats.files()), ...(await this.others())]);
+    const others = (await this.others()).filter((path) => existsSync(path));
+    return documentsIn([...(await this.chats.files()), ...others]);
   }
 
   private async quietly(task: () => Promise<void>): Promise<void> {

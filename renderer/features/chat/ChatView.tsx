@@ -12,6 +12,7 @@ import { Banner } from '../../ui/Banner';
 import { Button, IconButton } from '../../ui/Button';
 import { messagesWith, stepTo } from './found';
 import { MessageList } from './MessageList';
+import { WaitingMessages } from './WaitingMessages';
 import { Welcome } from './Welcome';
 
 export function ChatView({ composer }: { composer: ReactNode }) {
@@ -53,6 +54,7 @@ export function ChatView({ composer }: { composer: ReactNode }) {
           </p>
         )}
         <ProblemBanner />
+        {chat && <WaitingMessages chatId={chat.id} />}
         {composer}
       </div>
     </div>

@@ -1,18 +1,11 @@
 /** The field for the next question, and its documents. It keeps both until the services have taken them. */
 
 import { ArrowUp, Paperclip, Square } from 'lucide-react';
-import {
-  type ClipboardEvent,
-  type KeyboardEvent,
-  type RefObject,
-  useEffect,
-  useLayoutEffect,
-  useMemo,
-  useRef,
-} from 'react';
-import type { EngineState } from '../../../electron/contract/engine';
+import { type ClipboardEvent, type KeyboardEvent, useEffect, useMemo, useRef } from 'react';
+import type { EngineState, LiveStats } from '../../../electron/contract/engine';
 import type { ConnectionPhase, DraftDocument } from '../../state/appState';
 import { choosesNothing } from '../../state/lib/attach';
+import { pathTo } from '../../state/lib/messageTree';
 import { longPaste, selectChat, selectChatId, selectDraftOfOpenChat, selectSending } from '../../state/lib/openChat';
 import { budgetKey, selectBudget, selectBudgetStale } from '../../state/slices/budget';
 import {
@@ -27,6 +20,7 @@ import { selectIsAnswering, selectPhase } from '../../state/slices/live';
 import { selectFocusComposer } from '../../state/slices/ui';
 import { useActions, useApp } from '../../state/useApp';
 import { IconButton } from '../../ui/Button';
+import { useAutoHeight } from '../../ui/hooks';
 import { keyLabel, Tooltip } from '../../ui/Tooltip';
 import { BudgetBar, BudgetMeter, leavingText, readingRate } from './BudgetBar';
 import { DocumentCards } from './DocumentCard';
@@ -40,7 +34,8 @@ export function Composer() {
   const actions = useActions();
   const field = useRef<HTMLTextAreaElement>(null);
   const facts = useSendFacts();
-  const block = sendBlock(facts);
+  // what follows the answer that is being written is not counted yet: it may fit when its turn comes
+  const block = sendBlock(answering ? { ...facts, fits: null } : facts);
   // what does not fit can still be read part by part
   const refused = sendBlock({ ...facts, empty: false, fits: null });
   const focusRequest = useApp(selectFocusComposer);
@@ -52,8 +47,9 @@ export function Composer() {
 
   /** With documents a question that does not fit is found out before it leaves the field. */
   async function send(): Promise<void> {
-    if (block || answering) return;
-    await sendIfFits();
+    if (block) return;
+    if (answering) await actions.conversation.send();
+    else await sendIfFits();
   }
 
   async function sendIfFits(): Promise<void> {
@@ -103,10 +99,11 @@ export function Composer() {
           onPaste={onPaste}
           className="max-h-[38vh] min-h-8 flex-1 resize-none bg-transparent py-1 text-base outline-none"
         />
-        {answering ? <StopButton /> : <SendButton block={block} />}
+        {(!answering || !facts.empty) && <SendButton block={block} waits={answering} />}
+        {answering && <StopButton />}
       </div>
       {!answering && <BudgetBar />}
-      <ComposerFoot block={block} answering={answering} />
+      <ComposerFoot block={block} answering={answering} written={!facts.empty} />
     </form>
   );
 }
@@ -144,13 +141,15 @@ function StopButton() {
   );
 }
 
-function SendButton({ block }: { block: SendBlock | null }) {
+/** `waits`: what is sent goes behind the answer that is being written. */
+function SendButton({ block, waits }: { block: SendBlock | null; waits: boolean }) {
+  const label = waits ? 'Send after this answer' : 'Send';
   return (
-    <Tooltip label={block?.reason || 'Send'} keys={block?.reason ? undefined : 'Enter'}>
+    <Tooltip label={block?.reason || label} keys={block?.reason ? undefined : 'Enter'}>
       <button
         type="submit"
         data-testid="send"
-        aria-label="Send"
+        aria-label={label}
         aria-disabled={block !== null || undefined}
         disabled={block !== null}
         className="flex size-8 shrink-0 items-center justify-center rounded-lg bg-accent text-on-accent transition-colors hover:bg-accent-strong disabled:bg-line disabled:text-ink-3"
@@ -224,17 +223,24 @@ function AttachButton() {
   );
 }
 
+interface FootProps {
+  block: SendBlock | null;
+  answering: boolean;
+  written: boolean;
+}
+
 /** The line below the field: why nothing can be sent, or how; and the tokens that the next question makes. */
-function ComposerFoot({ block, answering }: { block: SendBlock | null; answering: boolean }) {
+function ComposerFoot({ block, answering, written }: FootProps) {
   const { ui } = useActions();
   const waits = waitsFor(useApp(selectEngineState), useApp(selectResting));
   const reason = statusText(block, waits, useLeaving());
-  const reading = useApp(selectPhase(useApp(selectChatId))) === 'prefill';
+  const now = useAnsweringText();
+  const after = block?.reason ?? `${keyLabel('Enter')} sends the message after it`;
 
   return (
     <div className="flex min-h-6 items-start justify-between gap-4 px-4 pb-2 text-xs text-ink-3">
       <p id="composer-status" role="status" data-testid="composer-status">
-        {answering ? answeringText(reading) : reason || hint}
+        {answering ? `${now}${written ? ` ${after}.` : ''}` : reason || hint}
         {!answering && block?.action === 'models' && (
           <>
             {'. '}
@@ -261,9 +267,22 @@ function useLeaving(): string | null {
   return budget && leavingText(budget, rate);
 }
 
-function answeringText(reading: boolean): string {
-  const what = reading ? 'Reading, then answering' : 'An answer is being written';
-  return `${what}. ${keyLabel('Esc')} stops it.`;
+/** What the answer of the open chat is at, and how it is stopped. */
+function useAnsweringText(): string {
+  const chat = useApp(selectChat);
+  const phase = useApp(selectPhase(chat?.id ?? null));
+  const question = useMemo(
+    () => chat && pathTo(chat.messages, chat.leafId).findLast(({ role }) => role === 'user'),
+    [chat],
+  );
+  return `${answeringText(phase, question?.attachments.length ?? 0)} ${keyLabel('Esc')} stops.`;
+}
+
+function answeringText(phase: LiveStats['phase'] | null, documents: number): string {
+  if (phase === 'queued') return 'Waiting for another answer.';
+  if (phase !== 'prefill') return 'Writing the answer.';
+  if (documents === 0) return 'Reading, then answering.';
+  return `Reading the ${documents === 1 ? 'document' : 'documents'}, then answering.`;
 }
 
 const hint = `${keyLabel('Enter')} sends, ${keyLabel('Shift+Enter')} starts a new line`;
@@ -278,19 +297,6 @@ export function pasteOf(clipboard: Clipboard): { text: string } | { files: File[
   const text = clipboard.getData('text/plain');
   if (text.length > longPaste) return { text };
   return text === '' && clipboard.files.length > 0 ? { files: [...clipboard.files] } : null;
-}
-
-/** Above this, measuring the text costs more than it tells: the field has its full height anyway. */
-const measured = 20_000;
-
-/** Lets a text field grow with its text; its CSS says up to where. */
-function useAutoHeight(field: RefObject<HTMLTextAreaElement | null>, text: string): void {
-  useLayoutEffect(() => {
-    const element = field.current;
-    if (!element) return;
-    element.style.height = 'auto';
-    element.style.height = text.length > measured ? '100vh' : `${element.scrollHeight}px`;
-  }, [field, text]);
 }
 
 // Why a question cannot be sent now. Every reason is shown, none is guessed by the person.

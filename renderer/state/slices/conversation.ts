@@ -78,12 +78,14 @@ export function createConversationActions(
     return true;
   }
 
-  function receive({ chatId, message }: EventPayload<'onMessage'>): void {
+  function receive({ chatId, message, requestId }: EventPayload<'onMessage'>): void {
     if (message.role === 'assistant' && message.stopReason !== null) stream.end(message.id, message.stats);
     // another window lets an answer go on that this one has seen end
     else if (get().stream.ended.includes(message.id)) {
       stream.resume({ chatId, messageId: message.id, text: message.text, thinking: message.thinking });
     }
+    // whoever asked: another window, or the services for a question that waited
+    if (requestId !== undefined) stream.begin({ requestId, chatId, messageId: message.id });
     for (const id of endedParts(message, get().stream.live)) stream.end(id, null);
     const part = message.stopReason === null ? openPartOf(message) : null;
     if (part && get().stream.ended.includes(part.id)) {
@@ -152,13 +154,33 @@ export function createConversationActions(
     return fresh;
   }
 
-  /** Sends the draft of the open chat. It leaves the text field only when the services have taken it. */
+  /**
+   * Sends the draft of the open chat; while an answer is being written there, behind that answer. It leaves the text field only
+   * when the services have taken it.
+   */
   async function send(): Promise<void> {
     const text = currentDraft().text.trim();
     if (text === '') return;
+    const { chat } = get().conversation;
+    if (chat && selectIsAnswering(chat.id)(get())) return wait(chat.id, text);
     await deliver(text, (chat, attachments) =>
       client.call('turns.send', { chatId: chat.id, parentId: shownLeaf(chat), text, attachments }),
     );
+  }
+
+  async function wait(chatId: string, text: string): Promise<void> {
+    if (get().conversation.sending) return;
+    patch('conversation', { sending: true });
+    const sent = currentDraft();
+    try {
+      await client.call('waiting.add', { chatId, text, attachments: attachmentsOf(sent.documents) });
+      const { drafts } = get().conversation;
+      if (drafts[chatId] === sent) patch('conversation', { drafts: withDraft(drafts, chatId, draftAfter(sent)) });
+    } catch (error) {
+      report(error, chatId);
+    } finally {
+      patch('conversation', { sending: false });
+    }
   }
 
   /** Another chat has the room that this one has not: what is written goes there, behind what may be written there already. */

@@ -127,7 +127,7 @@ test('a stopped answer goes on in the same message, behind what it has, and its 
   // windows that saw it end are notified before its next words come
   expect(events.find(({ name }) => name === 'onMessage' || name === 'onStream')).toEqual({
     name: 'onMessage',
-    payload: { chatId: id, message: more.assistantMessage },
+    payload: { chatId: id, message: more.assistantMessage, requestId: more.requestId },
   });
   const whole = await final(more);
   expect(whole).toMatchObject({ id: half.id, text, stopReason: 'end-of-turn', stats: { parts: 2, answerTokens: 60 } });
