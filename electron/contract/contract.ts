@@ -52,7 +52,16 @@ export const operations = {
 export const events = {
   /** a window-level menu or key command from the main process */
   onCommand: z.object({
-    command: z.enum(['new-chat', 'settings', 'search', 'focus-input', 'stop', 'diagnostics', 'third-party-notices']),
+    command: z.enum([
+      'new-chat',
+      'settings',
+      'search',
+      'focus-input',
+      'stop',
+      'quote',
+      'diagnostics',
+      'third-party-notices',
+    ]),
   }),
 
   ...settingsEvents,

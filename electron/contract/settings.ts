@@ -217,6 +217,8 @@ const themeSchema = z.enum(['system', 'light', 'dark']);
 export const settingsSchema = z.object({
   version: z.literal(2).default(2),
   theme: themeSchema.default('system'),
+  /** of what a person writes, in the desktop window; outside of macOS Chromium downloads a dictionary for it */
+  spellCheck: z.boolean().default(false),
   /** id of the model that is loaded at start; null: the embedded one */
   modelId: z.string().max(limits.maxIdLength).nullable().default(null),
   systemPrompt: z.string().max(limits.maxSystemPrompt).default(''),
@@ -234,6 +236,7 @@ export type Settings = z.infer<typeof settingsSchema>;
 /** A change of some settings: only the keys that are named change. A value of the sampling that is null is not set any more. */
 const settingsPatchSchema = z.object({
   theme: themeSchema.optional(),
+  spellCheck: z.boolean().optional(),
   modelId: z.string().max(limits.maxIdLength).nullable().optional(),
   systemPrompt: z.string().max(limits.maxSystemPrompt).optional(),
   context: z.object(contextFields).partial().optional(),

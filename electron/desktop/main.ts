@@ -9,6 +9,7 @@ import { requireWritable } from '../services/lib/dataFolder';
 import { createFileLogger, logUnhandled } from '../services/lib/logger';
 import { PowerWatch } from '../services/machine/power';
 import { createServices, type Services } from '../services/services';
+import { followSpellCheck } from './contextMenu';
 import {
   appInfo,
   bundleFolder,
@@ -57,7 +58,11 @@ async function start(dataFolder: string): Promise<void> {
   });
   setUpGate(services);
   followTheme(services.settings.get().theme);
-  services.settings.changed.on(({ theme }) => followTheme(theme));
+  followSpellCheck(services.settings.get().spellCheck);
+  services.settings.changed.on(({ theme, spellCheck }) => {
+    followTheme(theme);
+    followSpellCheck(spellCheck);
+  });
   services.events.on(({ name, payload }) => broadcast(name, payload));
   setUpWindows(services, dataFolder);
   powerMonitor.on('resume', () => services.downloads.wake());

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import type { EventPayload } from '../contract/contract';
 import { channels } from '../contract/rpc';
 import type { Settings } from '../contract/settings';
+import { setUpContextMenu } from './contextMenu';
 import { startUrl } from './security';
 
 /** `--paper` of renderer/app/tokens.css. */
@@ -36,10 +37,12 @@ export function openWindow({ dataFolder, preload, metered }: WindowOptions): Bro
       sandbox: true,
       nodeIntegration: false,
       webSecurity: true,
-      spellcheck: false,
+      // whether it runs is a setting (`followSpellCheck`)
+      spellcheck: true,
     },
   });
   if (state?.maximized) window.maximize();
+  setUpContextMenu(window);
   window.once('ready-to-show', () => window.show());
   window.on('page-title-updated', (event) => event.preventDefault());
   window.on('close', () => keepState(window, statePath));

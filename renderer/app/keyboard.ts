@@ -1,7 +1,7 @@
 /** Key commands of the window. The menu of the main process sends the same ones by name. */
 
 import type { Command } from '../state/connect';
-import { selectChatId } from '../state/lib/openChat';
+import { longPaste, selectChatId } from '../state/lib/openChat';
 import { selectIsAnswering } from '../state/slices/live';
 import type { AppStore } from '../state/store';
 import { isMac } from '../ui/Tooltip';
@@ -46,6 +46,7 @@ const commands: Record<KeyCommand, (app: AppStore) => void> = {
   settings: ({ actions }) => actions.ui.toggleSettings(),
   diagnostics: ({ actions }) => actions.ui.setDiagnostics(true),
   'third-party-notices': ({ actions }) => actions.ui.setThirdParty(true),
+  quote: quoteSelection,
   models: ({ actions }) => actions.ui.showModels('discover'),
   sidebar: ({ actions }) => actions.ui.toggleSidebar(),
   stop: stopOrClose,
@@ -53,6 +54,16 @@ const commands: Record<KeyCommand, (app: AppStore) => void> = {
 
 export function runCommand(app: AppStore, command: KeyCommand): void {
   commands[command](app);
+}
+
+/** What is selected anywhere in the window. */
+function quoteSelection({ actions }: AppStore): void {
+  const text = getSelection()?.toString().trim() ?? '';
+  if (text === '') return;
+  actions.compare.close();
+  if (text.length > longPaste) void actions.documents.attachText(text);
+  else actions.conversation.quote(text);
+  actions.ui.focusComposer();
 }
 
 /** With the focus in the pane on the right, or with nothing to stop, Escape closes it; else it stops the answer. */

@@ -1,18 +1,20 @@
 import { DropdownMenu as Radix } from 'radix-ui';
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { cx } from './cx';
 
-export function Menu({
-  trigger,
-  children,
-  align = 'end',
-}: {
+interface MenuProps {
   trigger: ReactNode;
   children: ReactNode;
   align?: 'start' | 'end';
-}) {
+  /** both or none: something else opens it too */
+  open?: boolean;
+  onOpenChange?: (open: boolean) => void;
+}
+
+export function Menu({ trigger, children, align = 'end', open, onOpenChange }: MenuProps) {
+  const escaped = useRef(false);
   return (
-    <Radix.Root modal={false}>
+    <Radix.Root modal={false} open={open} onOpenChange={onOpenChange}>
       <Radix.Trigger asChild>{trigger}</Radix.Trigger>
       <Radix.Portal>
         <Radix.Content
@@ -20,8 +22,14 @@ export function Menu({
           sideOffset={4}
           collisionPadding={8}
           className="pop z-50 min-w-40 rounded-lg border border-line bg-raised p-1 text-sm text-ink shadow-pop"
+          onEscapeKeyDown={() => {
+            escaped.current = true;
+          }}
           // The item that was chosen often moves the focus itself (rename); giving it back would undo that.
-          onCloseAutoFocus={(event) => event.preventDefault()}
+          onCloseAutoFocus={(event) => {
+            if (!escaped.current) event.preventDefault();
+            escaped.current = false;
+          }}
         >
           {children}
         </Radix.Content>

@@ -10,7 +10,7 @@ import {
   type Settings,
 } from '../../../electron/contract/settings';
 import { selectApiStatus } from '../../state/slices/api';
-import { selectLoadedModel } from '../../state/slices/engine';
+import { selectHeadless, selectLoadedModel } from '../../state/slices/engine';
 import { selectCurrentModel } from '../../state/slices/models';
 import { isSame, selectReplaced } from '../../state/slices/presets';
 import { selectEditedContext, selectSettings } from '../../state/slices/settings';
@@ -21,6 +21,7 @@ import { formatBytes } from '../../ui/format';
 import { Segmented } from '../../ui/Segmented';
 import { Select } from '../../ui/Select';
 import { SidePanel } from '../../ui/SidePanel';
+import { isMac } from '../../ui/Tooltip';
 import { ApplyBar } from './ApplyBar';
 import { ContextField } from './ContextField';
 import { DocumentsSection } from './DocumentsSection';
@@ -38,6 +39,8 @@ import { useFit } from './useFit';
 
 export function SettingsPanel() {
   const settings = useApp(selectSettings);
+  // a browser has its own
+  const headless = useApp(selectHeadless);
   const { ui } = useActions();
 
   return (
@@ -87,8 +90,9 @@ export function SettingsPanel() {
           <Section title="API for other programs">
             <ApiSection />
           </Section>
-          <Section title="Appearance">
+          <Section title="Appearance and window">
             <AppearanceSection theme={settings.theme} />
+            {!headless && <SpellCheckField on={settings.spellCheck} />}
           </Section>
         </div>
       )}
@@ -124,6 +128,34 @@ function AppearanceSection({ theme }: { theme: Settings['theme'] }) {
         options={themes}
         onValue={(next) => void settings.update({ theme: next })}
       />
+    </div>
+  );
+}
+
+const onOff = [
+  { value: 'on', label: 'On' },
+  { value: 'off', label: 'Off' },
+] as const;
+
+function SpellCheckField({ on }: { on: boolean }) {
+  const { settings } = useActions();
+  return (
+    <div className="grid gap-1.5" data-testid="settings-spell-check">
+      <div className="flex items-center justify-between gap-3">
+        <span className="text-sm font-medium text-ink">Check spelling</span>
+        <Segmented
+          name="spell-check"
+          label="Check spelling"
+          value={on ? 'on' : 'off'}
+          options={onOff}
+          onValue={(value) => void settings.update({ spellCheck: value === 'on' })}
+        />
+      </div>
+      <p className="text-xs leading-relaxed text-ink-3">
+        {isMac
+          ? 'By macOS, with its own dictionaries. A right click on a word shows suggestions.'
+          : 'To check, Chromium downloads the dictionaries of your languages from a server of Google, once. What you write stays here. A right click on a word shows suggestions.'}
+      </p>
     </div>
   );
 }

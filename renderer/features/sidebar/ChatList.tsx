@@ -13,7 +13,7 @@ import {
   PinOff,
   Trash2,
 } from 'lucide-react';
-import { type DragEvent, memo, type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { type DragEvent, type MouseEvent, memo, type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import type { ChatSummary } from '../../../electron/contract/chats';
 import { limits } from '../../../electron/contract/limits';
 import { arrangeChats } from '../../state/lib/chatList';
@@ -109,6 +109,7 @@ const ChatItem = memo(ChatItemBody, (before, after) => before.chat === after.cha
 
 function ChatItemBody({ chat, active, on }: ChatItemProps) {
   const [renaming, setRenaming] = useState(false);
+  const menu = useRowMenu();
   const answering = useApp(selectIsAnswering(chat.id));
   const { chats, compare } = useActions();
   const button = useRef<HTMLButtonElement>(null);
@@ -142,6 +143,7 @@ function ChatItemBody({ chat, active, on }: ChatItemProps) {
       data-testid="chat-item"
       data-chat-id={chat.id}
       draggable
+      onContextMenu={menu.onContextMenu}
       onDragStart={(event) => startDrag(event, chat.id)}
       className={cx('group relative flex h-8 items-center rounded-md', active ? 'bg-accent-soft' : 'hover:bg-hover')}
     >
@@ -169,7 +171,7 @@ function ChatItemBody({ chat, active, on }: ChatItemProps) {
           <span className="sr-only">An answer is being written</span>
         </span>
       )}
-      <RowMenu label={`Actions for ${chat.title}`}>
+      <RowMenu label={`Actions for ${chat.title}`} menu={menu}>
         <MenuItem
           icon={chat.pinned ? <PinOff /> : <Pin />}
           onSelect={() => void chats.setPinned(chat.id, !chat.pinned)}
@@ -234,11 +236,28 @@ function useDropPlace(onDropped: (chatId: string) => void) {
   };
 }
 
+type RowMenuState = ReturnType<typeof useRowMenu>;
+
+/** The menu of a row, which a right click on the row and the keyboard's menu key open too. */
+function useRowMenu() {
+  const [open, setOpen] = useState(false);
+  return {
+    open,
+    setOpen,
+    onContextMenu(event: MouseEvent) {
+      event.preventDefault();
+      setOpen(true);
+    },
+  };
+}
+
 /** The menu at the right end of a row of the list. */
-function RowMenu({ label, children }: { label: string; children: ReactNode }) {
+function RowMenu({ label, menu, children }: { label: string; menu: RowMenuState; children: ReactNode }) {
   return (
     <span className="reveal absolute right-1 has-aria-expanded:opacity-100">
       <Menu
+        open={menu.open}
+        onOpenChange={menu.setOpen}
         trigger={
           <button
             type="button"
@@ -270,6 +289,7 @@ function FolderSection({ name, count, takesFocus, onRenamed, children }: FolderS
   const shut = useApp(selectShutFolders).includes(name);
   const { chats } = useActions();
   const [renaming, setRenaming] = useState(false);
+  const menu = useRowMenu();
   const button = useRef<HTMLButtonElement>(null);
   const { over, listeners } = useDropPlace((chatId) => void chats.setFolder([chatId], name));
   useEffect(() => {
@@ -297,7 +317,10 @@ function FolderSection({ name, count, takesFocus, onRenamed, children }: FolderS
           onDone={finish}
         />
       ) : (
-        <h2 className="group relative flex h-8 items-center rounded-md hover:bg-hover">
+        <h2
+          className="group relative flex h-8 items-center rounded-md hover:bg-hover"
+          onContextMenu={menu.onContextMenu}
+        >
           <button
             ref={button}
             type="button"
@@ -321,7 +344,7 @@ function FolderSection({ name, count, takesFocus, onRenamed, children }: FolderS
               <span className="sr-only">{count === 1 ? ' chat' : ' chats'}</span>
             </span>
           </button>
-          <RowMenu label={`Actions for the folder ${name}`}>
+          <RowMenu label={`Actions for the folder ${name}`} menu={menu}>
             <MenuItem icon={<Pencil />} onSelect={() => setRenaming(true)}>
               Rename
             </MenuItem>

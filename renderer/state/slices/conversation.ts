@@ -312,6 +312,13 @@ export function createConversationActions(
     patch('conversation', { drafts: withDraft(drafts, chat?.id ?? newChatKey, draft) });
   }
 
+  /** Behind what is written. */
+  function quote(text: string): void {
+    const quoted = text.replace(/^/gm, '> ').replace(/^> $/gm, '>');
+    const draft = currentDraft();
+    setDraft({ ...draft, text: `${[draft.text.trimEnd(), quoted].filter(Boolean).join('\n\n')}\n\n` });
+  }
+
   return {
     open,
     show,
@@ -328,6 +335,7 @@ export function createConversationActions(
     stop,
     selectBranch,
     setSystemPrompt,
+    quote,
     setDraftText: (text: string) => setDraft({ ...currentDraft(), text }),
   };
 }
