@@ -11,7 +11,7 @@ import { engineEvents, engineOperations } from './engine';
 import { fitOperations } from './fit';
 import { hubEvents, hubOperations } from './hub';
 import { presetEvents, presetOperations } from './lib/presets';
-import { nothing, operation } from './limits';
+import { idSchema, nothing, operation } from './limits';
 import { machineEvents, machineOperations } from './machine';
 import { modelEvents, modelOperations } from './models';
 import type { ClientOf, Envelope, EventMap, HandlersOf, InputOf, OperationMap, OutputOf } from './rpc';
@@ -63,6 +63,9 @@ export const events = {
       'third-party-notices',
     ]),
   }),
+
+  /** a person clicked what the desktop said of a chat */
+  onOpenChat: z.object({ chatId: idSchema }),
 
   ...settingsEvents,
   ...presetEvents,

@@ -219,6 +219,8 @@ export const settingsSchema = z.object({
   theme: themeSchema.default('system'),
   /** of what a person writes, in the desktop window; outside of macOS Chromium downloads a dictionary for it */
   spellCheck: z.boolean().default(false),
+  /** the desktop says when something long has ended while nobody looks at the window */
+  notifications: z.boolean().default(true),
   /** id of the model that is loaded at start; null: the embedded one */
   modelId: z.string().max(limits.maxIdLength).nullable().default(null),
   systemPrompt: z.string().max(limits.maxSystemPrompt).default(''),
@@ -237,6 +239,7 @@ export type Settings = z.infer<typeof settingsSchema>;
 const settingsPatchSchema = z.object({
   theme: themeSchema.optional(),
   spellCheck: z.boolean().optional(),
+  notifications: z.boolean().optional(),
   modelId: z.string().max(limits.maxIdLength).nullable().optional(),
   systemPrompt: z.string().max(limits.maxSystemPrompt).optional(),
   context: z.object(contextFields).partial().optional(),

@@ -9,6 +9,7 @@ import { requireWritable } from '../services/lib/dataFolder';
 import { createFileLogger, logUnhandled } from '../services/lib/logger';
 import { PowerWatch } from '../services/machine/power';
 import { createServices, type Services } from '../services/services';
+import { setUpAttention } from './attention';
 import { followSpellCheck } from './contextMenu';
 import {
   appInfo,
@@ -96,22 +97,25 @@ function broadcast(name: string, payload: unknown): void {
 function setUpWindows(services: Services, dataFolder: string): void {
   const streams = setUpStreams(services.host);
 
-  function open(): void {
+  function open(): BrowserWindow {
     const window = openWindow({ dataFolder, preload: join(bundleFolder, 'preload.cjs'), metered });
     streams.attach(window);
     if (metered) window.once('closed', services.engine.memory.watch());
+    return window;
   }
 
-  function show(): void {
+  function show(): BrowserWindow {
     const window = BrowserWindow.getAllWindows()[0];
-    if (window?.isMinimized()) window.restore();
-    if (window) window.focus();
-    else open();
+    if (!window) return open();
+    if (window.isMinimized()) window.restore();
+    window.focus();
+    return window;
   }
 
   app.on('second-instance', show);
   app.on('activate', show);
   open();
+  setUpAttention(services, show);
 }
 
 /** Quits after what is open was written; the second time at once. */

@@ -208,11 +208,11 @@ function createHandlers(parts: HandlerParts): Handlers {
   };
 }
 
-/** For each event of the contract what emits it; commands come from the menu of the desktop. `streams`: frames of answers are events too, for a page without a port. */
+/** For each event of the contract what emits it; those of menus and notifications come from the desktop. `streams`: frames of answers are events too, for a page without a port. */
 export function eventSources(
   parts: HandlerParts,
   streams: boolean,
-): { [N in Exclude<EventName, 'onCommand'>]: Pick<Emitter<EventPayload<N>>, 'on'>[] } {
+): { [N in Exclude<EventName, 'onCommand' | 'onOpenChat'>]: Pick<Emitter<EventPayload<N>>, 'on'>[] } {
   const { settings, chats, presets, models, engine, documents, search, passages, hub, compare, machine, power } = parts;
   const { turns, waiting } = parts;
   return {

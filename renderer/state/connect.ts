@@ -36,6 +36,10 @@ export function connect(client: AppClient, app: AppStore, onCommand: (command: C
     client.on('onMessage', actions.conversation.receive),
     client.on('onWaiting', actions.waiting.receive),
     client.on('onStream', actions.stream.frame),
+    client.on('onOpenChat', ({ chatId }) => {
+      actions.compare.close();
+      void actions.conversation.open(chatId);
+    }),
     client.on('onCommand', ({ command }) => onCommand(command)),
     client.onConnection((connection) => {
       actions.engine.receiveConnection(connection);

@@ -39,3 +39,7 @@ export function Field({ label, tag, htmlFor, help, aside, children, inline = fal
 
 export const controlClass =
   'h-8 rounded-md border border-line-strong bg-field px-2 text-sm text-ink tabular-nums transition-colors hover:border-ink-3/60 disabled:opacity-50 aria-invalid:border-bad';
+
+/** Of a field of several lines. */
+export const areaClass =
+  'block w-full resize-y rounded-md border border-line-strong bg-field px-2.5 py-1.5 text-sm text-ink transition-colors hover:border-ink-3/60';

@@ -9,6 +9,12 @@ interface SegmentedProps<T extends string> {
   onValue: (value: T) => void;
 }
 
+/** The options of what is switched on and off. */
+export const onOff = [
+  { value: 'on', label: 'On' },
+  { value: 'off', label: 'Off' },
+] as const;
+
 export function Segmented<T extends string>({ name, label, value, options, onValue }: SegmentedProps<T>) {
   return (
     <fieldset className="inline-flex rounded-md border border-line-strong bg-sunken p-0.5">

@@ -14,7 +14,7 @@ import { Banner } from '../../ui/Banner';
 import { CopyButton, IconButton } from '../../ui/Button';
 import { Confirm, Dialog } from '../../ui/Dialog';
 import { useCopy } from '../../ui/hooks';
-import { Segmented } from '../../ui/Segmented';
+import { onOff, Segmented } from '../../ui/Segmented';
 import { RequestList } from './RequestList';
 import { RuleFields, RuleList } from './Rules';
 
@@ -63,11 +63,6 @@ function Body({ status }: { status: ApiStatus }) {
     </div>
   );
 }
-
-const onOff = [
-  { value: 'off', label: 'Off' },
-  { value: 'on', label: 'On' },
-] as const;
 
 function OnOff({ on }: { on: boolean }) {
   const { settings } = useActions();

@@ -4,13 +4,9 @@ import type { Settings } from '../../../electron/contract/settings';
 import { useActions } from '../../state/useApp';
 import { Field } from '../../ui/Field';
 import { NumberField } from '../../ui/NumberField';
-import { Segmented } from '../../ui/Segmented';
+import { onOff, Segmented } from '../../ui/Segmented';
 
 const gibibyte = 1024 ** 3;
-const onOff = [
-  { value: 'on', label: 'On' },
-  { value: 'off', label: 'Off' },
-] as const;
 
 export function DocumentsSection({ documents, sessions }: Pick<Settings, 'documents' | 'sessions'>) {
   const { settings } = useActions();

@@ -5,8 +5,8 @@ import { limits } from '../../../electron/contract/limits';
 import { selectChatId, selectChatPrompt } from '../../state/lib/openChat';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
+import { areaClass } from '../../ui/Field';
 import { Segmented } from '../../ui/Segmented';
-import { areaClass } from './areaClass';
 
 const places = [
   { value: 'chat', label: 'This chat' },

@@ -11,11 +11,10 @@ import { selectLoadedModel } from '../../state/slices/engine';
 import { selectCurrentModel } from '../../state/slices/models';
 import { useActions, useApp } from '../../state/useApp';
 import { cx } from '../../ui/cx';
-import { Field } from '../../ui/Field';
+import { areaClass, Field } from '../../ui/Field';
 import { NumberField } from '../../ui/NumberField';
 import { Slider } from '../../ui/Slider';
 import { Tooltip } from '../../ui/Tooltip';
-import { areaClass } from './areaClass';
 
 /** Settings that are one number. Where a person sets none, the model's author may have a say. */
 type NumberKey = Exclude<keyof SamplingSettings, 'seed' | 'maxTokens' | 'stop'>;

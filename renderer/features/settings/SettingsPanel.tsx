@@ -10,7 +10,7 @@ import {
   type Settings,
 } from '../../../electron/contract/settings';
 import { selectApiStatus } from '../../state/slices/api';
-import { selectHeadless, selectLoadedModel } from '../../state/slices/engine';
+import { selectLoadedModel } from '../../state/slices/engine';
 import { selectCurrentModel } from '../../state/slices/models';
 import { isSame, selectReplaced } from '../../state/slices/presets';
 import { selectEditedContext, selectSettings } from '../../state/slices/settings';
@@ -21,7 +21,6 @@ import { formatBytes } from '../../ui/format';
 import { Segmented } from '../../ui/Segmented';
 import { Select } from '../../ui/Select';
 import { SidePanel } from '../../ui/SidePanel';
-import { isMac } from '../../ui/Tooltip';
 import { ApplyBar } from './ApplyBar';
 import { ContextField } from './ContextField';
 import { DocumentsSection } from './DocumentsSection';
@@ -36,11 +35,10 @@ import { SamplingSection } from './SamplingSection';
 import { ScopeSection } from './ScopeSection';
 import { TemplateSection } from './TemplateSection';
 import { useFit } from './useFit';
+import { WindowSection } from './WindowSection';
 
 export function SettingsPanel() {
   const settings = useApp(selectSettings);
-  // a browser has its own
-  const headless = useApp(selectHeadless);
   const { ui } = useActions();
 
   return (
@@ -91,8 +89,7 @@ export function SettingsPanel() {
             <ApiSection />
           </Section>
           <Section title="Appearance and window">
-            <AppearanceSection theme={settings.theme} />
-            {!headless && <SpellCheckField on={settings.spellCheck} />}
+            <WindowSection settings={settings} />
           </Section>
         </div>
       )}
@@ -107,56 +104,6 @@ function Section({ title, children }: { title: string; children: ReactNode }) {
       <h3 className="mb-3 text-sm font-semibold text-ink">{title}</h3>
       <div className="grid gap-4">{children}</div>
     </section>
-  );
-}
-
-const themes = [
-  { value: 'system', label: 'System' },
-  { value: 'light', label: 'Light' },
-  { value: 'dark', label: 'Dark' },
-] as const;
-
-function AppearanceSection({ theme }: { theme: Settings['theme'] }) {
-  const { settings } = useActions();
-  return (
-    <div className="flex items-center justify-between gap-3" data-testid="settings-theme">
-      <span className="text-sm font-medium text-ink">Theme</span>
-      <Segmented
-        name="theme"
-        label="Theme"
-        value={theme}
-        options={themes}
-        onValue={(next) => void settings.update({ theme: next })}
-      />
-    </div>
-  );
-}
-
-const onOff = [
-  { value: 'on', label: 'On' },
-  { value: 'off', label: 'Off' },
-] as const;
-
-function SpellCheckField({ on }: { on: boolean }) {
-  const { settings } = useActions();
-  return (
-    <div className="grid gap-1.5" data-testid="settings-spell-check">
-      <div className="flex items-center justify-between gap-3">
-        <span className="text-sm font-medium text-ink">Check spelling</span>
-        <Segmented
-          name="spell-check"
-          label="Check spelling"
-          value={on ? 'on' : 'off'}
-          options={onOff}
-          onValue={(value) => void settings.update({ spellCheck: value === 'on' })}
-        />
-      </div>
-      <p className="text-xs leading-relaxed text-ink-3">
-        {isMac
-          ? 'By macOS, with its own dictionaries. A right click on a word shows suggestions.'
-          : 'To check, Chromium downloads the dictionaries of your languages from a server of Google, once. What you write stays here. A right click on a word shows suggestions.'}
-      </p>
-    </div>
   );
 }
 

@@ -7,16 +7,10 @@ import { type TemplateSettings, variablesProblem } from '../../../electron/contr
 import { selectLoadedContext } from '../../state/slices/engine';
 import { selectCurrentModel } from '../../state/slices/models';
 import { useActions, useApp } from '../../state/useApp';
-import { Field } from '../../ui/Field';
+import { areaClass, Field } from '../../ui/Field';
 import { NumberField } from '../../ui/NumberField';
-import { Segmented } from '../../ui/Segmented';
+import { onOff, Segmented } from '../../ui/Segmented';
 import { Select } from '../../ui/Select';
-import { areaClass } from './areaClass';
-
-const onOff = [
-  { value: 'on', label: 'On' },
-  { value: 'off', label: 'Off' },
-] as const;
 
 const efforts = { low: 'Low', medium: 'Medium', high: 'High' } as const;
 
