@@ -10,6 +10,7 @@ import { documentEvents, documentOperations } from './documents';
 import { engineEvents, engineOperations } from './engine';
 import { fitOperations } from './fit';
 import { hubEvents, hubOperations } from './hub';
+import { type CommandId, commands } from './lib/commands';
 import { presetEvents, presetOperations } from './lib/presets';
 import { idSchema, nothing, operation } from './limits';
 import { machineEvents, machineOperations } from './machine';
@@ -52,16 +53,7 @@ export const operations = {
 export const events = {
   /** a window-level menu or key command from the main process */
   onCommand: z.object({
-    command: z.enum([
-      'new-chat',
-      'settings',
-      'search',
-      'focus-input',
-      'stop',
-      'quote',
-      'diagnostics',
-      'third-party-notices',
-    ]),
+    command: z.enum<(CommandId | 'quote')[]>([...commands.map(({ id }) => id), 'quote']),
   }),
 
   /** a person clicked what the desktop said of a chat */

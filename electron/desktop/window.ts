@@ -4,7 +4,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { app, BrowserWindow, Menu, type MenuItemConstructorOptions, nativeTheme, screen } from 'electron';
 import { z } from 'zod';
-import type { EventPayload } from '../contract/contract';
+import { type CommandId, commandById } from '../contract/lib/commands';
 import { channels } from '../contract/rpc';
 import type { Settings } from '../contract/settings';
 import { setUpContextMenu } from './contextMenu';
@@ -108,16 +108,14 @@ function showsTitle(window: Bounds, screen: Bounds): boolean {
 
 // The application menu. Commands go to the page as events; the page decides what they mean at the moment.
 
-type Command = EventPayload<'onCommand'>['command'];
-
 export function setUpMenu(): void {
   const isMac = process.platform === 'darwin';
-  const settings = item('Settings…', 'CmdOrCtrl+,', 'settings');
+  const settings = item('settings');
   const separator: MenuItemConstructorOptions = { type: 'separator' };
   const appMenu: MenuItemConstructorOptions = {
     label: app.name,
     submenu: [
-      { role: 'about' },
+      item('about'),
       separator,
       settings,
       separator,
@@ -130,25 +128,22 @@ export function setUpMenu(): void {
     ...(isMac ? [appMenu] : []),
     {
       label: 'File',
-      submenu: [
-        item('New chat', 'CmdOrCtrl+N', 'new-chat'),
-        ...(isMac ? [] : [settings]),
-        separator,
-        { role: isMac ? 'close' : 'quit' },
-      ],
+      submenu: [item('new-chat'), ...(isMac ? [] : [settings]), separator, { role: isMac ? 'close' : 'quit' }],
     },
     { role: 'editMenu' },
     {
       label: 'Chat',
-      submenu: [
-        item('Search chats', 'CmdOrCtrl+K', 'search'),
-        item('Write a message', 'CmdOrCtrl+L', 'focus-input'),
-        item('Stop the answer', 'CmdOrCtrl+.', 'stop'),
-      ],
+      submenu: [item('search'), item('find'), item('focus-input'), item('stop')],
     },
     {
       label: 'View',
       submenu: [
+        item('palette'),
+        item('sidebar'),
+        item('models'),
+        item('compare'),
+        item('api'),
+        separator,
         { role: 'resetZoom' },
         { role: 'zoomIn' },
         { role: 'zoomOut' },
@@ -162,19 +157,23 @@ export function setUpMenu(): void {
     {
       role: 'help',
       submenu: [
-        item('Diagnostics…', 'CmdOrCtrl+D', 'diagnostics'),
-        item('Third-party notices…', undefined, 'third-party-notices'),
+        item('shortcuts'),
+        separator,
+        item('diagnostics'),
+        item('third-party-notices'),
+        ...(isMac ? [] : [item('about')]),
       ],
     },
   ];
   Menu.setApplicationMenu(Menu.buildFromTemplate(template));
 }
 
-function item(label: string, accelerator: string | undefined, command: Command): MenuItemConstructorOptions {
-  return { label, accelerator, click: () => sendCommand(command) };
+function item(id: CommandId): MenuItemConstructorOptions {
+  const { label, keys } = commandById(id);
+  return { label, accelerator: keys?.replace('Mod', 'CmdOrCtrl'), click: () => sendCommand(id) };
 }
 
-function sendCommand(command: Command): void {
+function sendCommand(command: CommandId): void {
   const window = BrowserWindow.getFocusedWindow() ?? BrowserWindow.getAllWindows()[0];
   window?.webContents.send(channels.event, 'onCommand', { command });
 }

@@ -3,13 +3,16 @@
 import { Columns3, PanelLeftOpen, Settings2, SquarePen } from 'lucide-react';
 import { type ReactNode, useEffect, useLayoutEffect } from 'react';
 import { Toaster } from 'sonner';
+import { keysOf } from '../../electron/contract/lib/commands';
 import { ApiView } from '../features/api/ApiView';
 import { ChatView } from '../features/chat/ChatView';
 import { AnswerText, preloadMarkdown } from '../features/chat/markdown/AnswerText';
+import { Palette } from '../features/commands/Palette';
+import { ShortcutSheet } from '../features/commands/ShortcutSheet';
 import { CompareView } from '../features/compare/CompareView';
 import { RunningBanner } from '../features/compare/RunningBanner';
 import { Composer } from '../features/composer/Composer';
-import { DiagnosticsDialog, ThirdPartyDialog } from '../features/diagnostics/DiagnosticsDialog';
+import { AboutDialog, DiagnosticsDialog, ThirdPartyDialog } from '../features/diagnostics/DiagnosticsDialog';
 import { DocumentPanel } from '../features/documents/DocumentPanel';
 import { ConnectionBanner, EngineBanner, Notices } from '../features/engine/EngineBanner';
 import { StatusStrip } from '../features/meter/StatusStrip';
@@ -30,7 +33,7 @@ import { useMediaQuery } from '../ui/hooks';
 import { TooltipProvider } from '../ui/Tooltip';
 import { DropZone } from './DropZone';
 import { ErrorBoundary } from './ErrorBoundary';
-import { listenForKeys } from './keyboard';
+import { listenForKeys, runCommand } from './keyboard';
 import { applyTheme } from './stored';
 
 export function App({ app }: { app: AppParts }) {
@@ -102,6 +105,9 @@ export function App({ app }: { app: AppParts }) {
       <DropZone />
       <DiagnosticsDialog />
       <ThirdPartyDialog />
+      <AboutDialog />
+      <ShortcutSheet />
+      <Palette onCommand={(id) => runCommand(app, id)} />
       <ApiView />
       <ModelsView renderText={(markdown) => <AnswerText text={markdown} />} />
       <Toaster
@@ -131,7 +137,7 @@ function Header() {
         <>
           <IconButton
             label="Show the chats"
-            keys="Mod+B"
+            keys={keysOf('sidebar')}
             side="bottom"
             icon={<PanelLeftOpen />}
             onClick={() => ui.setSidebar(true)}
@@ -139,7 +145,7 @@ function Header() {
           />
           <IconButton
             label="New chat"
-            keys="Mod+N"
+            keys={keysOf('new-chat')}
             side="bottom"
             icon={<SquarePen />}
             onClick={() => {
@@ -167,7 +173,7 @@ function Header() {
       />
       <IconButton
         label="Settings"
-        keys="Mod+,"
+        keys={keysOf('settings')}
         side="bottom"
         icon={<Settings2 />}
         aria-pressed={settingsOpen}

@@ -1,34 +1,22 @@
 /** Key commands of the window. The menu of the main process sends the same ones by name. */
 
+import { type CommandId, commandOfPress } from '../../electron/contract/lib/commands';
 import type { Command } from '../state/connect';
 import { longPaste, selectChatId } from '../state/lib/openChat';
 import { selectIsAnswering } from '../state/slices/live';
 import type { AppStore } from '../state/store';
 import { isMac } from '../ui/Tooltip';
 
-export type KeyCommand = Command | 'sidebar' | 'find' | 'models';
-
 type Key = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey' | 'shiftKey'>;
 
-const letters: Record<string, KeyCommand> = {
-  n: 'new-chat',
-  l: 'focus-input',
-  k: 'search',
-  f: 'find',
-  b: 'sidebar',
-  d: 'diagnostics',
-  o: 'models',
-  ',': 'settings',
-};
-
-export function commandOfKey(event: Key, mac: boolean): KeyCommand | null {
+/** `writes`: the key press goes to a field that takes text. */
+export function commandOfKey(event: Key, mac: boolean, writes = false): CommandId | null {
   if (event.key === 'Escape') return 'stop';
-  const mod = mac ? event.metaKey && !event.ctrlKey : event.ctrlKey && !event.metaKey;
-  if (!mod || event.altKey || event.shiftKey) return null;
-  return letters[event.key.toLowerCase()] ?? null;
+  if (event.key === '?' && !writes && !event.ctrlKey && !event.metaKey && !event.altKey) return 'shortcuts';
+  return commandOfPress(event, mac);
 }
 
-const commands: Record<KeyCommand, (app: AppStore) => void> = {
+const commands: Record<Command, (app: AppStore) => void> = {
   'new-chat': ({ actions }) => {
     actions.compare.close();
     actions.conversation.startNew();
@@ -44,6 +32,11 @@ const commands: Record<KeyCommand, (app: AppStore) => void> = {
     actions.ui.openFind();
   },
   settings: ({ actions }) => actions.ui.toggleSettings(),
+  palette: ({ actions }) => actions.ui.showDialog('palette'),
+  shortcuts: ({ actions }) => actions.ui.showDialog('shortcuts'),
+  about: ({ actions }) => actions.ui.showDialog('about'),
+  compare: ({ actions }) => actions.compare.show(),
+  api: ({ actions }) => actions.api.show(),
   diagnostics: ({ actions }) => actions.ui.setDiagnostics(true),
   'third-party-notices': ({ actions }) => actions.ui.setThirdParty(true),
   quote: quoteSelection,
@@ -52,7 +45,7 @@ const commands: Record<KeyCommand, (app: AppStore) => void> = {
   stop: stopOrClose,
 };
 
-export function runCommand(app: AppStore, command: KeyCommand): void {
+export function runCommand(app: AppStore, command: Command): void {
   commands[command](app);
 }
 
@@ -93,11 +86,18 @@ function stopOrClose({ actions, store }: AppStore): void {
 export function listenForKeys(app: AppStore): () => void {
   function onKeyDown(event: KeyboardEvent): void {
     if (event.defaultPrevented) return;
-    const command = commandOfKey(event, isMac);
+    const command = commandOfKey(event, isMac, takesText(event.target));
     if (!command) return;
-    if (command !== 'stop') event.preventDefault();
+    // the menu of the desktop has the same keys
+    if (event.key !== 'Escape') event.preventDefault();
     runCommand(app, command);
   }
   window.addEventListener('keydown', onKeyDown);
   return () => window.removeEventListener('keydown', onKeyDown);
+}
+
+function takesText(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  );
 }

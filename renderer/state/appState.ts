@@ -545,6 +545,9 @@ export interface StreamState {
 
 export const initialStream: StreamState = { live: {}, ended: [], last: null };
 
+/** One that is opened by a command alone. */
+export type CommandDialog = 'palette' | 'shortcuts' | 'about';
+
 export type ModelsTab = 'discover' | 'downloads' | 'here';
 
 interface Problem {
@@ -559,6 +562,7 @@ interface UiState {
   pickerOpen: boolean;
   diagnosticsOpen: boolean;
   thirdPartyOpen: boolean;
+  dialog: CommandDialog | null;
   /** the part of the models view that is shown; null: the view is closed */
   modelsTab: ModelsTab | null;
   /**
@@ -580,6 +584,7 @@ export const initialUi: UiState = {
   pickerOpen: false,
   diagnosticsOpen: false,
   thirdPartyOpen: false,
+  dialog: null,
   modelsTab: null,
   problem: null,
   focusComposer: 0,

@@ -1,6 +1,6 @@
 import { X } from 'lucide-react';
 import { AlertDialog, Dialog as Radix } from 'radix-ui';
-import type { ReactNode } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { Button, IconButton } from './Button';
 import { cx } from './cx';
 
@@ -13,12 +13,17 @@ interface DialogProps {
   children: ReactNode;
   /** before Escape closes it; true: something in it has used the key */
   onEscape?: () => boolean;
+  /** it is gone, and the focus is back where it was before */
+  onClosed?: () => void;
   className?: string;
   testId?: string;
 }
 
 /** Over the whole window, until it is closed. */
-export function Dialog({ title, description, open, onOpenChange, children, onEscape, className, testId }: DialogProps) {
+export function Dialog(props: DialogProps) {
+  const { title, description, open, onOpenChange, children, onEscape, onClosed, className, testId } = props;
+  /** where the focus was when it opened */
+  const before = useRef<HTMLElement>(null);
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
@@ -28,7 +33,16 @@ export function Dialog({ title, description, open, onOpenChange, children, onEsc
           // the first button is the one that closes, whose tooltip would open with it
           onOpenAutoFocus={(event) => {
             event.preventDefault();
-            if (event.currentTarget instanceof HTMLElement) event.currentTarget.focus();
+            before.current = document.activeElement instanceof HTMLElement ? document.activeElement : null;
+            if (!(event.currentTarget instanceof HTMLElement)) return;
+            const first = event.currentTarget.querySelector('[data-first-focus]');
+            (first instanceof HTMLElement ? first : event.currentTarget).focus();
+          }}
+          // the library gives it back to a button of its own alone, and there is none: commands and menus open these
+          onCloseAutoFocus={(event) => {
+            event.preventDefault();
+            before.current?.focus();
+            onClosed?.();
           }}
           onEscapeKeyDown={(event) => onEscape?.() && event.preventDefault()}
           className={cx(

@@ -30,7 +30,7 @@ export function Tooltip({ label, keys, side = 'top', children }: TooltipProps) {
 
 export const TooltipProvider = Radix.Provider;
 
-const macNames: Record<string, string> = { Mod: '⌘', Shift: '⇧', Enter: '↩', Esc: 'esc' };
+const macNames: Record<string, string> = { Mod: '⌘', Shift: '⇧', Enter: '↩', Esc: 'esc', Delete: '⌦' };
 const otherNames: Record<string, string> = { Mod: 'Ctrl' };
 
 export function keyLabel(keys: string): string {
@@ -41,7 +41,7 @@ export function keyLabel(keys: string): string {
     .join(isMac ? '' : '+');
 }
 
-function Kbd({ keys }: { keys: string }) {
+export function Kbd({ keys }: { keys: string }) {
   return (
     <kbd className="rounded-sm border border-current/25 px-1 font-sans text-[0.6875rem] leading-4 opacity-80">
       {keyLabel(keys)}

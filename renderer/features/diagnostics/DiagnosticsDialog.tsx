@@ -1,8 +1,10 @@
-/** The text of a bug report: read it, copy it. Nothing is sent from here. */
+/** What the app says of itself: the text of a bug report, whose work is in it, and its versions. Nothing is sent from here. */
 
 import { type ReactNode, useEffect, useState } from 'react';
-import { selectDiagnosticsOpen, selectThirdPartyOpen } from '../../state/slices/ui';
+import { selectAppInfo, selectCapabilities } from '../../state/slices/engine';
+import { selectDiagnosticsOpen, selectDialog, selectThirdPartyOpen } from '../../state/slices/ui';
 import { useActions, useApp } from '../../state/useApp';
+import { Logo } from '../../ui/Bellows';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 import { useCopy } from '../../ui/hooks';
@@ -108,4 +110,54 @@ export function ThirdPartyDialog() {
       />
     </Dialog>
   );
+}
+
+// About: the versions that a person is asked for, and the way to the licenses.
+
+export function AboutDialog() {
+  const open = useApp(selectDialog) === 'about';
+  const info = useApp(selectAppInfo);
+  const upstream = useApp(selectCapabilities)?.upstream;
+  const { ui } = useActions();
+  const versions = [
+    ['Concertina', info?.version ?? ''],
+    // "Electron 45.4.1, Chromium ..., Node ..."
+    ...(info?.runtime ?? '').split(', ').map((part) => part.split(' ')),
+    ['llama.cpp', upstream ? shortened(upstream) : 'known when the engine has started'],
+  ];
+  return (
+    <Dialog
+      title="About Concertina"
+      description="Chat with language models on this computer, over very long documents."
+      open={open}
+      onOpenChange={(next) => ui.showDialog(next ? 'about' : null)}
+      className="max-w-[26rem]"
+      testId="about"
+    >
+      <div className="flex min-h-0 gap-5 overflow-y-auto px-5 py-4">
+        <Logo className="size-12 shrink-0" />
+        <div className="min-w-0">
+          <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 tabular-nums" data-testid="versions">
+            {versions.map(([name, version]) => (
+              <div key={name} className="contents">
+                <dt className="text-ink-2">{name}</dt>
+                <dd className="break-words text-ink">{version}</dd>
+              </div>
+            ))}
+          </dl>
+          <p className="mt-3 text-xs text-ink-2">
+            Concertina is free software under the MIT license. The work of others in it has licenses of its own.
+          </p>
+        </div>
+      </div>
+      <div className="flex justify-end border-t border-line px-5 py-3">
+        <Button onClick={() => ui.setThirdParty(true)}>Third-party notices…</Button>
+      </div>
+    </Dialog>
+  );
+}
+
+/** A commit by its first twelve digits. */
+function shortened(version: string): string {
+  return version.replace(/\b([0-9a-f]{12})[0-9a-f]{28}\b/, '$1');
 }

@@ -1,9 +1,22 @@
 /** The chats: new, search, open, order, rename, delete with undo, and the trash. */
 
-import { Boxes, Download, Ellipsis, PanelLeftClose, Search, SquarePen, Trash2, Upload, X } from 'lucide-react';
+import {
+  Boxes,
+  Download,
+  Ellipsis,
+  Info,
+  Keyboard,
+  PanelLeftClose,
+  Search,
+  SquarePen,
+  Trash2,
+  Upload,
+  X,
+} from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { toast } from 'sonner';
 import type { ChatSummary } from '../../../electron/contract/chats';
+import { keysOf } from '../../../electron/contract/lib/commands';
 import { searchWords } from '../../../electron/contract/lib/textSearch';
 import { limits } from '../../../electron/contract/limits';
 import { folderNames } from '../../state/lib/chatList';
@@ -59,7 +72,7 @@ export function Sidebar({ onChosen }: { onChosen: () => void }) {
         </span>
         <IconButton
           label="Hide the chats"
-          keys="Mod+B"
+          keys={keysOf('sidebar')}
           side="right"
           icon={<PanelLeftClose />}
           onClick={() => ui.setSidebar(false)}
@@ -68,7 +81,7 @@ export function Sidebar({ onChosen }: { onChosen: () => void }) {
       <div className="flex flex-col gap-2 px-3 pt-1 pb-2">
         <Button
           data-testid="new-chat"
-          title={`New chat (${keyLabel('Mod+N')})`}
+          title={`New chat (${keyLabel(keysOf('new-chat'))})`}
           className="justify-start"
           onClick={() => {
             conversation.startNew();
@@ -188,7 +201,7 @@ function SearchField({ onEnter }: { onEnter: () => void }) {
         type="search"
         data-testid="chat-search"
         aria-label="Search all chats"
-        placeholder={`Search (${keyLabel('Mod+K')})`}
+        placeholder={`Search (${keyLabel(keysOf('search'))})`}
         autoComplete="off"
         spellCheck={false}
         value={query}
@@ -268,7 +281,7 @@ function SidebarFoot({ onExportAll }: { onExportAll: () => void }) {
         trigger={
           <button
             type="button"
-            aria-label="Actions for all chats"
+            aria-label="All chats, and help"
             data-testid="all-chats-menu"
             className="flex size-7 items-center justify-center rounded-md text-ink-3 hover:bg-hover hover:text-ink"
           >
@@ -281,6 +294,12 @@ function SidebarFoot({ onExportAll }: { onExportAll: () => void }) {
         </MenuItem>
         <MenuItem icon={<Upload />} onSelect={() => field.current?.click()}>
           Import chats
+        </MenuItem>
+        <MenuItem icon={<Keyboard />} onSelect={() => ui.showDialog('shortcuts')}>
+          Keyboard shortcuts
+        </MenuItem>
+        <MenuItem icon={<Info />} onSelect={() => ui.showDialog('about')}>
+          About Concertina
         </MenuItem>
       </Menu>
     </div>

@@ -91,6 +91,7 @@ export const selectRefusal = ({ engine }: AppState) => {
   const refused = engine.status?.refused ?? null;
   return refused === engine.closedRefusal ? null : refused;
 };
+export const selectAppInfo = (state: AppState) => state.engine.info;
 export const selectHeadless = (state: AppState) => state.engine.info?.headless ?? false;
 export const selectResting = (state: AppState) => state.engine.status?.resting ?? false;
 export const selectContextUsed = (state: AppState) => state.engine.status?.contextUsed ?? 0;

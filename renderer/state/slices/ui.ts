@@ -1,5 +1,5 @@
 import type { ErrorPayload } from '../../../electron/contract/errors';
-import type { AppState, ModelsTab } from '../appState';
+import type { AppState, CommandDialog, ModelsTab } from '../appState';
 import { selectDraftKey, selectDraftOfOpenChat } from '../lib/openChat';
 import type { Tools } from '../slice';
 
@@ -11,8 +11,10 @@ export function createUiActions({ client, get, patch, report }: Tools) {
     toggleSettings: () => patch('ui', { settingsOpen: !get().ui.settingsOpen }),
     setPicker: (pickerOpen: boolean) => patch('ui', { pickerOpen }),
     setDiagnostics: (diagnosticsOpen: boolean) => patch('ui', { diagnosticsOpen }),
+    /** null closes it */
+    showDialog: (dialog: CommandDialog | null) => patch('ui', { dialog }),
     /** over the whole window, so the diagnostics, which lead there, close */
-    setThirdParty: (thirdPartyOpen: boolean) => patch('ui', { thirdPartyOpen, diagnosticsOpen: false }),
+    setThirdParty: (thirdPartyOpen: boolean) => patch('ui', { thirdPartyOpen, diagnosticsOpen: false, dialog: null }),
     /** null closes it */
     showModels: (modelsTab: ModelsTab | null) => patch('ui', { modelsTab, pickerOpen: false }),
     closeProblem: () => patch('ui', { problem: null }),
@@ -38,6 +40,7 @@ export const selectSettingsOpen = (state: AppState) => state.ui.settingsOpen;
 export const selectPickerOpen = (state: AppState) => state.ui.pickerOpen;
 export const selectDiagnosticsOpen = (state: AppState) => state.ui.diagnosticsOpen;
 export const selectThirdPartyOpen = (state: AppState) => state.ui.thirdPartyOpen;
+export const selectDialog = (state: AppState) => state.ui.dialog;
 export const selectModelsTab = (state: AppState) => state.ui.modelsTab;
 /** What is to be shown with the open chat. */
 export function selectProblem(state: AppState): ErrorPayload | null {

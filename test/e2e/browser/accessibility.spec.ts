@@ -26,8 +26,24 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await expect(page.getByTestId('model-item').first()).toBeVisible();
     found.models = await violations(page);
 
+    await page.keyboard.press('Escape');
+    for (const [name, keys] of [
+      ['palette', 'Control+Shift+P'],
+      ['shortcuts', 'Control+/'],
+    ] as const) {
+      await page.keyboard.press(keys);
+      await expect(page.getByTestId(name)).toBeVisible();
+      found[name] = await violations(page);
+      await page.keyboard.press('Escape');
+      await expect(page.getByTestId(name)).toBeHidden();
+    }
+    await page.getByTestId('all-chats-menu').click();
+    await page.getByRole('menuitem', { name: 'About Concertina' }).click();
+    await expect(page.getByTestId('about')).toBeVisible();
+    found.about = await violations(page);
+
     const small = colorScheme === 'light' ? ['folder', 'export', 'preset', 'trash'] : [];
-    const screens = ['first start', 'chat', 'settings', 'models', ...small];
+    const screens = ['first start', 'chat', 'settings', 'models', 'palette', 'shortcuts', 'about', ...small];
     expect(found).toEqual(Object.fromEntries(screens.map((screen) => [screen, []])));
   });
 }

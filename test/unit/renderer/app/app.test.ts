@@ -1,8 +1,10 @@
 /** What a key does, what a dropped file is, and what is remembered over a reload. */
 import { describe, expect, it, vi } from 'vitest';
+import { commands } from '@/electron/contract/lib/commands';
 import { sortDropped } from '@/renderer/app/DropZone';
 import { commandOfKey, escapeCloses } from '@/renderer/app/keyboard';
 import { rememberChat } from '@/renderer/app/stored';
+import { paletteEntries } from '@/renderer/features/commands/Palette';
 import type { AppStore } from '@/renderer/state/store';
 
 it('dropped files are models and folders, and documents', () => {
@@ -37,6 +39,39 @@ it('keys follow the platform', () => {
   expect(escapeCloses({ ...open, paneOpen: false })).toBe(false);
   expect(commandOfKey(key('n'), false)).toBeNull();
   expect(commandOfKey(key('n', { ctrlKey: true, shiftKey: true }), false)).toBeNull();
+  expect(commandOfKey(key('P', { ctrlKey: true, shiftKey: true }), false)).toBe('palette');
+  expect(commandOfKey(key('p', { ctrlKey: true }), false)).toBeNull();
+  // on many keyboards it takes Shift
+  expect(commandOfKey(key('/', { ctrlKey: true, shiftKey: true }), false)).toBe('shortcuts');
+  expect(commandOfKey(key('/', { metaKey: true }), true)).toBe('shortcuts');
+  const mark = key('?', { shiftKey: true });
+  expect(commandOfKey(mark, false)).toBe('shortcuts');
+  expect(commandOfKey(mark, false, true)).toBeNull();
+});
+
+it('no two commands have the same keys, and each is found by its own', () => {
+  const withKeys = commands.flatMap(({ id, keys }) => (keys ? { id, keys } : []));
+  expect(new Set(withKeys.map(({ keys }) => keys)).size).toBe(withKeys.length);
+  for (const { id, keys } of withKeys) {
+    const press = { ctrlKey: true, metaKey: false, altKey: false, shiftKey: keys.includes('Shift') };
+    expect(commandOfKey({ ...press, key: keys.split('+').at(-1) ?? '' }, false)).toBe(id);
+  }
+});
+
+it('the palette finds commands and chats by parts of their names, chats newest first', () => {
+  const chats = ['The blue key', 'Keys of the house', 'Résumé'].map((title, i) => ({ id: title, title, updatedAt: i }));
+  const names = (query: string) => {
+    const found = paletteEntries(query, chats);
+    return [...found.commands.map(({ id }) => id), ...found.chats.map(({ title }) => title)];
+  };
+  expect(names('KEY')).toEqual(['shortcuts', 'Keys of the house', 'The blue key']);
+  expect(names('key blue')).toEqual(['The blue key']);
+  expect(names('resume')).toEqual(['Résumé']);
+  expect(names('zzz')).toEqual([]);
+  expect(names('')).toHaveLength(commands.length - 1 + chats.length);
+  const many = Array.from({ length: 50 }, (_, i) => ({ id: `${i}`, title: `Chat ${i}`, updatedAt: i }));
+  expect(paletteEntries('chat 4', many).chats[0]?.id).toBe('49');
+  expect(paletteEntries('', many).chats).toHaveLength(30);
 });
 
 /** As much of the app as is looked at. */
