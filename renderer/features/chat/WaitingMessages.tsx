@@ -52,7 +52,7 @@ function WaitingRow({ message, answering }: { message: WaitingMessage; answering
     <li
       data-testid="waiting-message"
       data-held={held !== null || undefined}
-      className="rise w-fit max-w-[85%] min-w-56 rounded-2xl border border-dashed border-line-strong bg-panel py-2 pr-2 pl-4"
+      className="rise w-fit max-w-[85%] min-w-56 rounded-2xl border border-dashed border-line-strong bg-panel py-2 pr-2 pl-4 text-start"
       onKeyDown={(event) => {
         if (event.key !== 'Escape') return;
         // the answer goes on

@@ -236,6 +236,7 @@ function RunName({ run }: { run: CompareRun }) {
   }
   return (
     <input
+      dir="auto"
       aria-label="Name of the comparison"
       data-testid="compare-name"
       className={`${controlClass} w-72`}

@@ -178,7 +178,9 @@ function Item({ run, onRemove }: { run: CompareSummary; onRemove: () => void }) 
         className="min-w-0 flex-1 px-4 py-2 text-left hover:bg-hover"
         onClick={() => void compare.openRun(run.id)}
       >
-        <span className="block truncate text-sm text-ink">{run.name}</span>
+        <span dir="auto" className="block truncate text-start text-sm text-ink">
+          {run.name}
+        </span>
         <span className="block truncate text-xs text-ink-3">{facts.filter(Boolean).join(' · ')}</span>
       </button>
       <IconButton

@@ -179,6 +179,7 @@ function PresetDialog({ kind, preset, onClose }: PresetDialogProps) {
       >
         <Field label="Name" htmlFor={`${id}-name`}>
           <input
+            dir="auto"
             id={`${id}-name`}
             data-testid="preset-name"
             value={name}

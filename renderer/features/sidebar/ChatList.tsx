@@ -338,7 +338,7 @@ function FolderSection({ name, count, takesFocus, onRenamed, children }: FolderS
               aria-hidden="true"
             />
             <Folder className="size-4 shrink-0 text-ink-3" aria-hidden="true" />
-            <span className="truncate">{name}</span>
+            <bdi className="truncate">{name}</bdi>
             <span className="text-xs font-normal text-ink-3 tabular-nums">
               {count}
               <span className="sr-only">{count === 1 ? ' chat' : ' chats'}</span>

@@ -145,6 +145,7 @@ function MoveDialog({ chat, onClose }: { chat: ChatSummary; onClose: () => void 
           }}
         >
           <input
+            dir="auto"
             aria-label="Name of a new folder"
             data-testid="new-folder-name"
             placeholder="New folder"
@@ -175,7 +176,7 @@ function MoveDialog({ chat, onClose }: { chat: ChatSummary; onClose: () => void 
 function FolderButton({ current, onClick, children }: { current: boolean; onClick: () => void; children: string }) {
   return (
     <Button tone="quiet" aria-current={current || undefined} onClick={onClick} className="w-full min-w-0 justify-start">
-      <span className="truncate">{children}</span>
+      <bdi className="truncate">{children}</bdi>
       {current && <span className="text-xs text-ink-3">it is here</span>}
     </Button>
   );

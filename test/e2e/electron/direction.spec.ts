@@ -4,7 +4,7 @@ import path from 'node:path';
 import { expect, type Locator } from '@playwright/test';
 import { attachFile, test } from '../app';
 import { answers, questions, ready } from '../chat';
-import { writeChat } from '../chatFiles';
+import { writeChat, writeChats } from '../chatFiles';
 
 const arabic = 'المفتاح الأزرق في الخزانة الكبيرة.';
 const english = 'The blue key is in the large cupboard.';
@@ -32,11 +32,14 @@ test('each block by its own letters, code from left to right', async ({ launch, 
     { id: 'q2', parentId: 'a1', text: english },
     { id: 'a2', parentId: 'q2', text: english },
   ]);
+  const folder = 'مفاتيح (1)';
+  await writeChats(dataDir, [{ id: 'in-folder', title: english, folder, texts: [english] }]);
   const file = path.join(dataDir, 'keys.txt');
   await writeFile(file, `${arabic}\n${english}\n`);
   const { app, page } = await launch({ settings: { theme: 'light' } });
   await ready(page);
-  const item = page.getByTestId('chat-item').getByRole('button').first();
+  await expect(page.getByTestId('folder').getByText(folder)).toHaveCSS('direction', 'rtl');
+  const item = page.getByTestId('chat-item').filter({ hasText: title }).getByRole('button').first();
   await expect(item).toHaveCSS('direction', 'rtl');
   await item.click();
   await expect(page.getByRole('heading', { level: 1 })).toHaveCSS('direction', 'rtl');

@@ -8,6 +8,8 @@ import { axe } from '../moments';
 const field = (page: Page) => page.getByTestId('composer');
 const waiting = (page: Page) => page.getByTestId('waiting-message');
 
+const arabic = 'المفتاح الأزرق في الخزانة الكبيرة.';
+
 async function wait(page: Page, text: string): Promise<void> {
   const before = await waiting(page).count();
   await field(page).fill(text);
@@ -24,9 +26,20 @@ test('messages wait for the end of an answer, by the keyboard alone', async ({ l
   await gates.pieces.reached();
   await expect(page.getByTestId('composer-status')).toHaveText('Writing the answer. Esc stops.');
   await wait(page, 'And an interpreter?');
-  await wait(page, 'Neither of them.');
+  await wait(page, arabic);
   await wait(page, 'And a linker?');
   await expect(waiting(page).first()).toContainText('Waits for the end of the answer');
+  // it begins at the right
+  const rest = await waiting(page)
+    .nth(1)
+    .locator('p[dir]')
+    .evaluate((block) => {
+      const range = document.createRange();
+      range.selectNodeContents(block);
+      return block.getBoundingClientRect().right - Math.max(...[...range.getClientRects()].map(({ right }) => right));
+    });
+  // the padding before the buttons
+  expect(rest).toBeLessThan(10);
   const { violations } = await axe(page);
   expect(violations.map(({ id, nodes }) => ({ id, html: nodes[0]?.html }))).toEqual([]);
 
