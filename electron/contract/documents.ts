@@ -44,14 +44,15 @@ export type DocumentInfo = z.infer<typeof documentSchema>;
 const documentJobSchema = z.object({
   id: idSchema,
   name: z.string(),
-  state: z.enum(['waiting', 'reading', 'done', 'failed', 'cancelled']),
+  /** `locked`: it waits for `documents.unlock`, or to be canceled; others are read meanwhile */
+  state: z.enum(['waiting', 'reading', 'locked', 'done', 'failed', 'cancelled']),
   /** 0 to 1 */
   progress: z.number().min(0).max(1),
   /** pages that are read and all pages; null until they are known, and for kinds without pages */
   pages: z.object({ done: z.number().int(), all: z.number().int() }).nullable(),
   /** when the job is done */
   document: documentSchema.nullable(),
-  /** when it failed */
+  /** when it failed, or is locked */
   error: errorPayloadSchema.nullable(),
 });
 export type DocumentJob = z.infer<typeof documentJobSchema>;
@@ -99,7 +100,12 @@ export const documentOperations = {
   ),
   /** a file from a browser, in parts that follow each other */
   'documents.upload': operation(uploadPartSchema, uploadAnswerSchema),
-  /** ends a job that waits or reads; any other stays as it is */
+  /** reads a locked document with a password, which is used once and kept nowhere; any other job stays as it is */
+  'documents.unlock': operation(
+    z.object({ jobId: idSchema, password: z.string().min(1).max(limits.maxPassword) }),
+    nothing,
+  ),
+  /** ends a job that waits, reads or is locked; any other stays as it is */
   'documents.cancel': operation(z.object({ jobId: idSchema }), nothing),
   'documents.jobs': operation(nothing, z.array(documentJobSchema)),
   /** one document of a file of exported chats; what it is kept as has another id, unless it was here already */

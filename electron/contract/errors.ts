@@ -18,6 +18,8 @@ export const errorCodeSchema = z.enum([
   'engine-unavailable',
   'engine-crashed',
   'document-invalid',
+  /** a password opens it */
+  'document-locked',
   'document-unsupported',
   'network-failed',
   'access-denied',

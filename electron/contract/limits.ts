@@ -25,6 +25,8 @@ export const limits = {
   /** of the text and styles in a Word document, which are packed in its file */
   maxUnpackedBytes: 200_000_000,
   maxDocumentPages: 10_000,
+  /** UTF-16 units; PDF 2.0 takes 127 bytes of it */
+  maxPassword: 1000,
   /** where a document has more headings, neighboring sections are joined */
   maxDocumentSections: 20_000,
   /** of the text that is taken out of one file */

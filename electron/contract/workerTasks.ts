@@ -60,6 +60,8 @@ export interface DocumentTask {
   textPath: string;
   /** folder of the character maps of PDFs in Chinese, Japanese and Korean */
   cMapFolder: string;
+  /** null: none was given. It goes to the process that reads, and nowhere else */
+  password: string | null;
 }
 
 /** What one document may cost. Time is that of processors: a busy machine, or one that sleeps, ends nothing. */

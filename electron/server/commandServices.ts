@@ -70,13 +70,16 @@ export async function readDocuments(
   return read;
 }
 
-function documentOf({ jobs }: Services['documents'], jobId: string, onProgress?: (job: DocumentJob) => void) {
+function documentOf(documents: Services['documents'], jobId: string, onProgress?: (job: DocumentJob) => void) {
+  const { jobs } = documents;
   return new Promise<DocumentInfo>((resolve, reject) => {
     function look(): void {
       const job = jobs.get(jobId);
       if (job) onProgress?.(job);
       if (!job || job.state === 'waiting' || job.state === 'reading') return;
       off();
+      // nobody is there to type a password
+      if (job.state === 'locked') documents.cancel(jobId);
       if (job.document) resolve(job.document);
       else
         reject(

@@ -175,6 +175,7 @@ function createHandlers(parts: HandlerParts): Handlers {
     'documents.addPaths': async ({ paths }) => documents.addPaths(paths),
     'documents.addText': ({ name, text }) => documents.addText(name, text),
     'documents.upload': (part) => documents.upload(part),
+    'documents.unlock': async ({ jobId, password }) => documents.unlock(jobId, password),
     'documents.cancel': async ({ jobId }) => documents.cancel(jobId),
     'documents.jobs': async () => documents.jobs.list(),
     'documents.import': (exported) => importDocument(documents.store, exported),

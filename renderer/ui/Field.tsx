@@ -1,4 +1,5 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { Button } from './Button';
 import { cx } from './cx';
 
 interface FieldProps {
@@ -43,3 +44,52 @@ export const controlClass =
 /** Of a field of several lines. */
 export const areaClass =
   'block w-full resize-y rounded-md border border-line-strong bg-field px-2.5 py-1.5 text-sm text-ink transition-colors hover:border-ink-3/60';
+
+interface SecretFieldProps {
+  /** accessible name of the field */
+  label: string;
+  placeholder: string;
+  /** words of the button */
+  action: string;
+  maxLength: number;
+  testId: string;
+  autoFocus?: boolean;
+  /** Never kept here: what was taken is cleared. @returns whether it was */
+  onSubmit: (secret: string) => Promise<boolean>;
+}
+
+/** A password or a token, which is shown as dots and kept by nobody on this side. */
+export function SecretField({ label, placeholder, action, maxLength, testId, autoFocus, onSubmit }: SecretFieldProps) {
+  const [typed, setTyped] = useState('');
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (autoFocus) field.current?.focus();
+  }, [autoFocus]);
+  const submit = () => void onSubmit(typed).then((taken) => taken && setTyped(''));
+  // no form: it may stand in one, such as that of the question
+  return (
+    <div className="flex gap-2">
+      <input
+        ref={field}
+        type="password"
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={maxLength}
+        aria-label={label}
+        placeholder={placeholder}
+        data-testid={testId}
+        value={typed}
+        onChange={(event) => setTyped(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter') return;
+          event.preventDefault();
+          if (typed.trim() !== '') submit();
+        }}
+        className={cx(controlClass, 'min-w-0 flex-1')}
+      />
+      <Button disabled={typed.trim() === ''} onClick={submit} data-testid={`${testId}-submit`}>
+        {action}
+      </Button>
+    </div>
+  );
+}

@@ -39,6 +39,9 @@ interface Order {
   ownFolder: string | null;
 }
 
+/** documents that wait for a password at once; a page that was closed leaves its own behind */
+const mostLocked = 16;
+
 /** share of the progress that the look at the file takes; the rest is its reading */
 const lookShare = 0.1;
 
@@ -47,6 +50,8 @@ export class DocumentService {
   readonly jobs = new JobList();
   private readonly uploads: Uploads;
   private readonly stops = new Map<string, AbortController>();
+  /** what waits for a password, by its job; the oldest first */
+  private readonly locked = new Map<string, Order>();
   private readonly queue = new SerialQueue();
 
   constructor(private readonly options: DocumentServiceOptions) {
@@ -82,14 +87,28 @@ export class DocumentService {
     return { uploadId, jobId: this.enqueue({ path: file.path, name: part.name, ownFolder: file.folder }) };
   }
 
-  /** Ends a job that waits or reads; one that has ended stays as it is. */
+  /** Reads a document that is locked; any other stays as it is. The password stays with this one reading. */
+  unlock(jobId: string, password: string): void {
+    const order = this.locked.get(jobId);
+    if (!order) return;
+    this.locked.delete(jobId);
+    this.jobs.update(jobId, { state: 'waiting', progress: 0, error: null });
+    this.start(jobId, order, password);
+  }
+
+  /** Ends a job that waits, reads or is locked; one that has ended stays as it is. */
   cancel(jobId: string): void {
     this.stops.get(jobId)?.abort();
+    const order = this.locked.get(jobId);
+    if (!order) return;
+    this.locked.delete(jobId);
+    this.jobs.update(jobId, { state: 'cancelled', error: null });
+    void this.queue.run(() => this.forget(order));
   }
 
   /** Ends every job and waits for the last. */
   async close(): Promise<void> {
-    for (const stop of this.stops.values()) stop.abort();
+    for (const jobId of [...this.stops.keys(), ...this.locked.keys()]) this.cancel(jobId);
     await this.queue.idle();
     await this.uploads.close();
     this.jobs.close();
@@ -97,36 +116,62 @@ export class DocumentService {
 
   private enqueue(order: Order): string {
     const id = randomUUID();
-    const stop = new AbortController();
-    this.stops.set(id, stop);
     this.jobs.add(id, order.name);
-    // a queued job is canceled at once
-    stop.signal.addEventListener('abort', () => this.jobs.update(id, { state: 'cancelled' }));
-    void this.queue.run(() => this.run(id, order, stop.signal));
+    this.start(id, order, null);
     return id;
   }
 
+  private start(id: string, order: Order, password: string | null): void {
+    const stop = new AbortController();
+    this.stops.set(id, stop);
+    // a queued job is canceled at once
+    stop.signal.addEventListener('abort', () => this.jobs.update(id, { state: 'cancelled' }));
+    void this.queue.run(() => this.run(id, order, password, stop.signal));
+  }
+
   /** Never rejects: the next job waits for this one. */
-  private async run(id: string, order: Order, signal: AbortSignal): Promise<void> {
-    const end = await this.outcome(id, order, signal);
-    if (order.ownFolder) await this.store.discard(order.ownFolder);
+  private async run(id: string, order: Order, password: string | null, signal: AbortSignal): Promise<void> {
+    const end = await this.outcome(id, order, password, signal);
+    if (end.state === 'locked' && !signal.aborted) this.keepLocked(id, order);
+    else await this.forget(order);
     this.stops.delete(id);
     this.jobs.update(id, signal.aborted ? { state: 'cancelled' } : end);
   }
 
-  private async outcome(id: string, order: Order, signal: AbortSignal): Promise<Partial<DocumentJob>> {
+  private keepLocked(id: string, order: Order): void {
+    const [oldest] = this.locked.keys();
+    if (oldest !== undefined && this.locked.size >= mostLocked) this.cancel(oldest);
+    this.locked.set(id, order);
+  }
+
+  private async forget({ ownFolder }: Order): Promise<void> {
+    if (ownFolder) await this.store.discard(ownFolder);
+  }
+
+  private async outcome(
+    id: string,
+    order: Order,
+    password: string | null,
+    signal: AbortSignal,
+  ): Promise<Partial<DocumentJob>> {
     try {
       if (signal.aborted) throw canceled();
       this.jobs.update(id, { state: 'reading' });
-      return { state: 'done', progress: 1, document: await this.attach(id, order, signal) };
+      return { state: 'done', progress: 1, document: await this.attach(id, order, password, signal) };
     } catch (error) {
       const payload = toErrorPayload(error);
+      if (payload.code === 'document-locked') return { state: 'locked', error: payload };
       if (payload.code === 'internal' && !signal.aborted) this.options.log.error(`attaching failed: ${String(error)}`);
       return { state: 'failed', error: payload };
     }
   }
 
-  private async attach(id: string, { path, name }: Order, signal: AbortSignal): Promise<DocumentInfo> {
+  private async attach(
+    id: string,
+    { path, name }: Order,
+    password: string | null,
+    signal: AbortSignal,
+  ): Promise<DocumentInfo> {
     const looked = await lookAt(path, name, signal, (fraction) =>
       this.jobs.update(id, { progress: fraction * lookShare }),
     );
@@ -137,7 +182,7 @@ export class DocumentService {
     try {
       const { openProcess, cMapFolder, limits, silenceMs } = this.options;
       const { kind, bytes } = looked;
-      const task = { path, name, kind, bytes, textPath: textPath(folder), cMapFolder };
+      const task = { path, name, kind, bytes, textPath: textPath(folder), cMapFolder, password };
       const extraction = await runExtraction(task, {
         openProcess,
         signal,
@@ -201,7 +246,7 @@ class JobList {
   }
 
   private forgetOld(): void {
-    const ended = this.list().filter(({ state }) => state !== 'waiting' && state !== 'reading');
+    const ended = this.list().filter(({ state }) => state === 'done' || state === 'failed' || state === 'cancelled');
     for (const { id } of ended.slice(0, Math.max(0, ended.length - endedKept))) this.jobs.delete(id);
   }
 }

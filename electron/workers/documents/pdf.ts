@@ -29,11 +29,12 @@ export const extractPdf: Extractor = async (source, sink, onProgress) => {
     // as it is: pdf.js takes the memory of a large file over without a copy
     data: new Uint8Array(buffer, byteOffset, byteLength),
     verbosity: alsoWarnings,
+    ...(source.password !== null && { password: source.password }),
     ...surroundings(source.cMapFolder),
   });
   try {
     const pdf = await task.promise.catch((error: unknown) => {
-      throw isAboutPassword(error) ? locked(source.name) : damaged(source.name, error);
+      throw isAboutPassword(error) ? locked(source.name, source.password !== null) : damaged(source.name, error);
     });
     return await readPages(pdf, source, sink, onProgress, log);
   } finally {

@@ -223,12 +223,19 @@ export function damaged(name: string, cause: unknown): ConcertinaError {
   );
 }
 
-export function locked(name: string): ConcertinaError {
-  return new ConcertinaError(
-    'document-unsupported',
-    `${name} is protected by a password.`,
-    'Open it in another program, save a copy without the password and attach that.',
-  );
+/** `tried`: a password was given, and was not the right one. */
+export function locked(name: string, tried: boolean): ConcertinaError {
+  return tried
+    ? new ConcertinaError(
+        'document-locked',
+        `This password does not open ${name}.`,
+        'Check upper and lower case and the keyboard layout, then try again.',
+      )
+    : new ConcertinaError(
+        'document-locked',
+        `${name} is protected by a password.`,
+        'Type the password in the window, or save a copy without it in another program and attach that.',
+      );
 }
 
 export function withoutText(name: string, pages: number): ConcertinaError {
@@ -252,6 +259,8 @@ export interface Source {
   name: string;
   /** folder of pdf.js's character maps */
   cMapFolder: string;
+  /** null: none was given */
+  password: string | null;
 }
 
 /** fraction: 0 to 1 */

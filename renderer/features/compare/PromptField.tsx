@@ -2,6 +2,7 @@
 
 import { FileText, LoaderCircle, Paperclip, X } from 'lucide-react';
 import { useEffect, useRef } from 'react';
+import { limits } from '../../../electron/contract/limits';
 import type { CompareForm, DraftDocument } from '../../state/appState';
 import { selectChat } from '../../state/lib/openChat';
 import { partText } from '../../state/lib/partText';
@@ -10,7 +11,7 @@ import { selectJob } from '../../state/slices/documents';
 import { selectHeadless } from '../../state/slices/engine';
 import { useActions, useApp } from '../../state/useApp';
 import { Button, IconButton } from '../../ui/Button';
-import { controlClass } from '../../ui/Field';
+import { controlClass, SecretField } from '../../ui/Field';
 import { formatPercent } from '../../ui/format';
 import { Segmented } from '../../ui/Segmented';
 
@@ -138,7 +139,7 @@ function Item({ document }: { document: DraftDocument }) {
   const { documents } = useActions();
   const job = useApp(selectJob(document.jobId));
   const { key, name, info, part, error } = document;
-  const state = error ? 'failed' : info ? 'ready' : 'reading';
+  const state = error ? 'failed' : info ? 'ready' : job?.state === 'locked' ? 'locked' : 'reading';
   return (
     <span
       data-testid="compare-document"
@@ -155,6 +156,19 @@ function Item({ document }: { document: DraftDocument }) {
       </span>
       {info && <span className="shrink-0">{partText(part, info)}</span>}
       {state === 'reading' && <span role="status">reading{job ? `, ${formatPercent(job.progress)}` : ''}</span>}
+      {state === 'locked' && (
+        <span className="grid gap-1 py-1">
+          <span role="alert">{job?.error?.message}</span>
+          <SecretField
+            label={`Password of ${name}`}
+            placeholder="Password"
+            action="Open"
+            maxLength={limits.maxPassword}
+            testId="compare-password"
+            onSubmit={(password) => documents.unlock(key, password)}
+          />
+        </span>
+      )}
       {error && <span className="text-bad">{error.message}</span>}
       {error && (
         <Button size="small" tone="quiet" onClick={() => void documents.tryAgain(key)}>

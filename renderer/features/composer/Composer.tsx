@@ -8,6 +8,7 @@ import { choosesNothing } from '../../state/lib/attach';
 import { pathTo } from '../../state/lib/messageTree';
 import { longPaste, selectChat, selectChatId, selectDraftOfOpenChat, selectSending } from '../../state/lib/openChat';
 import { budgetKey, selectBudget, selectBudgetStale } from '../../state/slices/budget';
+import { selectLocked } from '../../state/slices/documents';
 import {
   selectCanAnswer,
   selectConnection,
@@ -119,6 +120,7 @@ function useSendFacts(): SendFacts {
     empty: text.trim() === '',
     sending: useApp(selectSending),
     documents,
+    locked: useApp(selectLocked),
     fits: stale ? null : (budget?.fits ?? null),
     unfilled: budget?.unfilled ?? null,
   };
@@ -316,6 +318,8 @@ interface SendFacts {
   empty: boolean;
   sending: boolean;
   documents: readonly Pick<DraftDocument, 'name' | 'info' | 'error' | 'part'>[];
+  /** the name of a document that waits for its password; null: none does */
+  locked: string | null;
   /** of the prompt as it is now; null: not counted */
   fits: boolean | null;
   /** the name of a document that no passage has room of; null: there is none */
@@ -327,7 +331,7 @@ function sendBlock(facts: SendFacts): SendBlock | null {
   const engine = engineBlock(facts.engine, facts.resting);
   if (engine) return engine;
   if (facts.sending) return block('Sending');
-  const documents = documentsBlock(facts.documents);
+  const documents = documentsBlock(facts);
   if (documents) return documents;
   // the card above says by how much, and what can be done
   if (facts.fits === false && facts.unfilled) return block(`No room is left for passages of ${facts.unfilled}`);
@@ -364,11 +368,12 @@ function statusText(sending: SendBlock | null, waits: string | null, leaving: st
 }
 
 /** A question never goes without what was attached to it. */
-function documentsBlock(documents: SendFacts['documents']): SendBlock | null {
+function documentsBlock({ documents, locked }: Pick<SendFacts, 'documents' | 'locked'>): SendBlock | null {
   const failed = documents.find(({ error }) => error !== null);
   if (failed) return block(`${failed.name} could not be read: remove it, or try again`);
   const nothing = documents.find(({ part }) => choosesNothing(part));
   if (nothing) return block(`Nothing of ${nothing.name} is chosen: choose something, or remove it`);
+  if (locked !== null) return block(`${locked} needs its password: type it above, or remove the document`);
   const reading = documents.filter(({ info }) => info === null);
   const [first] = reading;
   if (!first) return null;

@@ -6,13 +6,16 @@ import {
   FileText,
   FileType,
   ListChecks,
+  LockKeyhole,
   ScanSearch,
   TextCursorInput,
   TriangleAlert,
   WholeWord,
   X,
 } from 'lucide-react';
+import { useState } from 'react';
 import type { DocumentJob, DocumentKind } from '../../../electron/contract/documents';
+import { limits } from '../../../electron/contract/limits';
 import type { DraftDocument } from '../../state/appState';
 import { partText, sectionsName } from '../../state/lib/partText';
 import { selectBudget, selectBudgetStale } from '../../state/slices/budget';
@@ -21,6 +24,7 @@ import { selectSettings } from '../../state/slices/settings';
 import { useActions, useApp } from '../../state/useApp';
 import { Button, IconButton } from '../../ui/Button';
 import { cx } from '../../ui/cx';
+import { SecretField } from '../../ui/Field';
 import { formatCount } from '../../ui/format';
 import { Menu, MenuItem } from '../../ui/Menu';
 import { Progress } from '../../ui/Progress';
@@ -78,6 +82,7 @@ function DocumentCard({ document, tokens, most, stale, twice }: DocumentCardProp
   const { documents } = useActions();
   const { key, info, error, name } = document;
   const state = info ? 'ready' : error ? 'failed' : (job?.state ?? 'sending');
+  const [tried, setTried] = useState(false);
 
   return (
     <li
@@ -90,10 +95,14 @@ function DocumentCard({ document, tokens, most, stale, twice }: DocumentCardProp
         error ? 'border-bad/40' : 'border-line',
       )}
     >
-      <KindIcon
-        kind={info?.kind ?? null}
-        className={cx('mt-0.5 size-4 shrink-0', error ? 'text-bad' : 'text-accent')}
-      />
+      {state === 'locked' ? (
+        <LockKeyhole className="mt-0.5 size-4 shrink-0 text-warn" aria-hidden="true" />
+      ) : (
+        <KindIcon
+          kind={info?.kind ?? null}
+          className={cx('mt-0.5 size-4 shrink-0', error ? 'text-bad' : 'text-accent')}
+        />
+      )}
       <div className="min-w-0 flex-1">
         {info ? (
           <button
@@ -111,12 +120,13 @@ function DocumentCard({ document, tokens, most, stale, twice }: DocumentCardProp
         )}
         {info && <Facts document={document} tokens={tokens} most={most} stale={stale} />}
         {info && <Warnings notices={info.notices} twice={twice} />}
-        {!info && !error && <ReadingProgress name={name} sent={document.sent} job={job} />}
+        {!info && !error && state !== 'locked' && <ReadingProgress name={name} sent={document.sent} job={job} />}
+        {state === 'locked' && <Locked document={document} job={job} tried={tried} onTry={() => setTried(true)} />}
         {error && <Failure document={document} />}
       </div>
       {info && <CardMenu document={document} />}
       <IconButton
-        label={info || error ? `Remove ${name}` : `Cancel reading ${name}`}
+        label={info || error || state === 'locked' ? `Remove ${name}` : `Cancel reading ${name}`}
         icon={<X />}
         size="small"
         className="-my-1"
@@ -173,6 +183,41 @@ function Failure({ document }: { document: DraftDocument }) {
       <Button size="small" className="mt-1.5 mb-0.5" onClick={() => void documents.tryAgain(key)}>
         {origin.kind === 'dialog' ? 'Choose again' : 'Try again'}
       </Button>
+    </div>
+  );
+}
+
+interface LockedProps {
+  document: DraftDocument;
+  job: DocumentJob | null;
+  /** a password was typed here: the next one is typed in the same place */
+  tried: boolean;
+  onTry: () => void;
+}
+
+function Locked({ document: { key, name }, job, tried, onTry }: LockedProps) {
+  const { documents, ui } = useActions();
+  return (
+    <div className="pr-1">
+      <p role="alert" className={cx('mb-1 break-words', tried ? 'text-bad' : 'text-ink-2')} data-testid="card-locked">
+        {job?.error?.message}
+        {tried && ` ${job?.error?.hint}`}
+      </p>
+      <SecretField
+        label={`Password of ${name}`}
+        placeholder="Password"
+        action="Open"
+        maxLength={limits.maxPassword}
+        testId="card-password"
+        autoFocus={tried}
+        onSubmit={(password) => {
+          onTry();
+          // the form goes while the document is read
+          ui.focusComposer();
+          return documents.unlock(key, password);
+        }}
+      />
+      <p className="mt-1 text-ink-3">The password is not kept. The text is, like that of any document.</p>
     </div>
   );
 }

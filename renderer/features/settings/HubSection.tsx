@@ -6,7 +6,7 @@ import type { HubAccount } from '../../../electron/contract/hub';
 import { selectHubAccount } from '../../state/slices/hub';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
-import { controlClass } from '../../ui/Field';
+import { SecretField } from '../../ui/Field';
 
 export function HubSection() {
   const account = useApp(selectHubAccount);
@@ -33,7 +33,16 @@ export function HubSection() {
           </Button>
         )}
       </div>
-      {account.canSave && <TokenForm replaces={account.token === 'saved'} onSave={change} />}
+      {account.canSave && (
+        <SecretField
+          label="Access token of the hub"
+          placeholder={account.token === 'saved' ? 'Another token' : 'hf_…'}
+          action="Save"
+          maxLength={500}
+          testId="hub-token"
+          onSubmit={(typed) => change(typed.trim())}
+        />
+      )}
       {refusal && (
         <p role="alert" className="text-xs text-bad" data-testid="hub-token-refusal">
           {refusal.message} {refusal.hint}
@@ -49,36 +58,6 @@ export function HubSection() {
         Both come from the environment: HF_ENDPOINT names a mirror, HTTPS_PROXY and NO_PROXY a proxy.
       </p>
     </>
-  );
-}
-
-function TokenForm({ replaces, onSave }: { replaces: boolean; onSave: (token: string) => Promise<boolean> }) {
-  const [typed, setTyped] = useState('');
-  return (
-    <form
-      className="flex gap-2"
-      onSubmit={(event) => {
-        event.preventDefault();
-        const token = typed.trim();
-        if (token !== '') void onSave(token).then((saved) => saved && setTyped(''));
-      }}
-    >
-      <input
-        type="password"
-        autoComplete="off"
-        spellCheck={false}
-        maxLength={500}
-        aria-label="Access token of the hub"
-        placeholder={replaces ? 'Another token' : 'hf_…'}
-        data-testid="hub-token"
-        value={typed}
-        onChange={(event) => setTyped(event.target.value)}
-        className={`${controlClass} min-w-0 flex-1`}
-      />
-      <Button type="submit" disabled={typed.trim() === ''} data-testid="hub-token-save">
-        Save
-      </Button>
-    </form>
   );
 }
 

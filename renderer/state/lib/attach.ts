@@ -136,6 +136,19 @@ export function createAttachActions({ client, get, patch, report }: Tools) {
     if (document?.jobId && !document.info && !document.error) void cancelJob(document.jobId);
   }
 
+  /** With a password, which is handed on and kept nowhere. @returns whether it was taken, not whether it is the right one */
+  async function unlock(key: string, password: string): Promise<boolean> {
+    const jobId = findDocument(get().conversation.drafts, key)?.jobId;
+    if (!jobId) return false;
+    try {
+      await client.call('documents.unlock', { jobId, password });
+      return true;
+    } catch (error) {
+      reportFor(currentKey(), error);
+      return false;
+    }
+  }
+
   /** After a failure. What came by the dialog is chosen once more: the window does not know where it lies. */
   async function tryAgain(key: string): Promise<void> {
     const document = findDocument(get().conversation.drafts, key);
@@ -171,6 +184,7 @@ export function createAttachActions({ client, get, patch, report }: Tools) {
     attachFromDialog,
     attachStored,
     remove,
+    unlock,
     tryAgain,
     pasteAsText,
     setPart,

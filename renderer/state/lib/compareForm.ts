@@ -92,7 +92,7 @@ export function missingOfPrompt(form: CompareForm, documents: readonly DraftDocu
   if (kind !== 'documents') return null;
   if (documents.length === 0) return 'Add a document first.';
   if (documents.some(({ error }) => error)) return 'A document could not be read. Remove it, or try it again.';
-  if (documents.some(({ info }) => !info)) return 'A document is still being read.';
+  if (documents.some(({ info }) => !info)) return 'A document is not read yet.';
   return form.question.trim() === '' ? 'Write a question about the documents.' : null;
 }
 

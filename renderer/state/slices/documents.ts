@@ -127,6 +127,12 @@ export function selectJob(jobId: string | null) {
   return (state: AppState): DocumentJob | null => state.documents.jobs.find(({ id }) => id === jobId) ?? null;
 }
 
+/** The name of the first document of the question that waits for its password; null: none does. */
+export function selectLocked(state: AppState): string | null {
+  const waits = new Set(state.documents.jobs.flatMap(({ id, state: now }) => (now === 'locked' ? id : [])));
+  return selectDraftDocuments(state).find(({ jobId }) => jobId !== null && waits.has(jobId))?.name ?? null;
+}
+
 export function selectInfo(documentId: string) {
   return (state: AppState) => state.documents.infos[documentId] ?? null;
 }

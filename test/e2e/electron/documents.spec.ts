@@ -1,5 +1,5 @@
 /** Documents in the real app: a utility process for each, and files whose paths the page never sees. */
-import { writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type ElectronApplication, expect, type Page } from '@playwright/test';
 import type { WindowApi } from '@/electron/contract/contract';
@@ -9,6 +9,7 @@ import { makeDocx, paragraph } from '@/test/fixtures/documents/docx';
 import { makePdf } from '@/test/fixtures/documents/pdf';
 import { chooseFiles, test } from '../app';
 import { call } from '../chat';
+import { axe } from '../moments';
 
 type AppPage = { concertina: WindowApi };
 
@@ -89,6 +90,39 @@ test('documents that unpack to gigabytes: one sentence each, and the next one is
     ['done', undefined],
   ]);
   await expect.poll(() => documentProcesses(app)).toEqual([]);
+});
+
+test('a PDF with a password: asked for on its card, wrong once, right, and kept nowhere', async ({
+  launch,
+  dataDir,
+}) => {
+  const pdf = path.join(dataDir, 'contract.pdf');
+  await writeFile(pdf, makePdf([{ lines: ['The harbor is leased for nine years.'] }], { password: 'sesame 12' }));
+  const { app, page } = await launch();
+  await page.waitForFunction(() => 'concertina' in window);
+  await chooseFiles(app, pdf);
+  await page.getByTestId('attach').click();
+  const card = page.getByTestId('document-card');
+  await expect(card).toHaveAttribute('data-state', 'locked');
+  await expect(card).toContainText('contract.pdf is protected by a password.');
+  expect((await axe(page)).violations).toEqual([]);
+  await page.getByLabel('Password of contract.pdf').fill('swordfish 34');
+  await page.keyboard.press('Enter');
+  await expect(card).toContainText('This password does not open contract.pdf.');
+  await expect(page.getByLabel('Password of contract.pdf')).toBeFocused();
+  expect((await axe(page)).violations).toEqual([]);
+  await page.keyboard.type('sesame 12');
+  await page.keyboard.press('Enter');
+  await expect(card).toHaveAttribute('data-state', 'ready');
+  const job = (await call(page, 'documents.jobs', undefined))[0];
+  const { text } = await call(page, 'documents.text', { documentId: job?.document?.id ?? '', start: 0, end: 99 });
+  expect(text).toBe('The harbor is leased for nine years.');
+  const entries = await readdir(dataDir, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile() && /\.(json|jsonl|txt|log)$/.test(entry.name));
+  for (const { parentPath, name } of files) {
+    expect(await readFile(path.join(parentPath, name), 'utf8')).not.toMatch(/sesame 12|swordfish 34/);
+  }
+  expect(files.length).toBeGreaterThan(1);
 });
 
 test('a document that nobody wants any more ends with its process', async ({ launch, dataDir }) => {

@@ -124,7 +124,7 @@ async function tokenComesAndGoes(window: AppWindow, hub: TestHub, dataDir: strin
   await page.getByTestId('settings-open').click();
   await expect(state).toHaveAttribute('data-token', 'none');
   await page.getByTestId('hub-token').fill(token);
-  await page.getByTestId('hub-token-save').click();
+  await page.getByTestId('hub-token-submit').click();
   await expect(state).toHaveAttribute('data-token', 'saved');
 
   const asked = async () => {

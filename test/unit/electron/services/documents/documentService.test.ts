@@ -232,6 +232,48 @@ describe('a job', () => {
     expect(await leftovers()).toEqual([]);
   });
 
+  it('that is locked waits for its password, lets others be read, and keeps the password nowhere', async () => {
+    const { folder, service, ended, file, reported, leftovers } = await setUp();
+    const locked = await service.addText('locked.txt', 'locked');
+    const [other] = service.addPaths([await file('other.txt', 'words')]);
+    const refusal = { code: 'document-locked', message: 'locked.txt is protected by a password.' };
+    expect(await ended(locked)).toMatchObject({ state: 'locked', document: null, error: refusal });
+    expect((await ended(other)).state).toBe('done');
+    expect(await leftovers()).toHaveLength(1);
+
+    service.unlock(locked, 'swordfish');
+    const wrong = { ...refusal, message: 'This password does not open locked.txt.' };
+    expect(await ended(locked)).toMatchObject({ state: 'locked', error: wrong });
+    service.unlock(locked, 'sesame');
+    expect(service.jobs.get(locked)?.state).toBe('waiting');
+    const { state, error, document } = await ended(locked);
+    expect([state, error, document?.name]).toEqual(['done', null, 'locked.txt']);
+    expect(await service.store.text(document?.id ?? '', 0, 99)).toBe('opened');
+    service.unlock(locked, 'sesame');
+    expect(service.jobs.get(locked)?.state).toBe('done');
+    expect(await leftovers()).toEqual([]);
+    const names = await readdir(folder, { recursive: true, withFileTypes: true });
+    const stored = names.filter((entry) => entry.isFile()).map((entry) => readFile(join(entry.parentPath, entry.name)));
+    const kept = JSON.stringify(reported) + (await Promise.all(stored)).join('');
+    expect(kept).not.toMatch(/swordfish|sesame/);
+  });
+
+  it('that is locked ends when it is canceled, when the app closes, or when there are too many', async () => {
+    const { service, ended, leftovers } = await setUp();
+    const [first, second] = [await service.addText('1.txt', 'locked'), await service.addText('2.txt', 'locked')];
+    for (const id of [first, second]) await ended(id);
+    service.cancel(first);
+    expect(service.jobs.get(first)).toMatchObject({ state: 'cancelled', error: null });
+    service.unlock(first, 'sesame');
+    expect(service.jobs.get(first)?.state).toBe('cancelled');
+    for (let number = 3; number <= 18; number++) await ended(await service.addText(`${number}.txt`, 'locked'));
+    expect(service.jobs.get(second)?.state).toBe('cancelled');
+    expect(service.jobs.list().filter(({ state }) => state === 'locked')).toHaveLength(16);
+    await service.close();
+    expect(service.jobs.list().filter(({ state }) => state === 'locked')).toEqual([]);
+    expect(await leftovers()).toEqual([]);
+  });
+
   it('is given up when nothing of it can be read', async () => {
     const { file, attach } = await setUp({ silenceMs: 100 });
     const { state, error } = await attach(await file('silent.txt', 'silent'));

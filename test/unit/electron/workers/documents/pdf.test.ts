@@ -56,12 +56,24 @@ describe('a PDF', () => {
     expect(section('Page 8')).toContain('page 8');
   });
 
-  it('is refused when it is scanned, locked, damaged or something else', async () => {
+  it('is refused when it is scanned, damaged or something else', async () => {
     const empty = { lines: [] };
     await expectRefused('pdf', makePdf([empty, empty]), 'document-unsupported', /^file .*scanned.*\b2 pages/);
-    const locked = makePdf([{ lines: prose(1) }], { locked: true });
-    await expectRefused('pdf', locked, 'document-unsupported', /^file .*password/);
     await expectRefused('pdf', '%PDF-1.4\nnothing of a PDF follows', 'document-invalid', /^file .*damaged/);
+  });
+
+  it('is read with its password, and says whether one is missing or wrong', async () => {
+    const locked = makePdf([{ lines: prose(1) }], { password: 'Sésame 12' });
+    expect(locked.toString('latin1')).not.toContain('Chapter');
+    await expectRefused('pdf', locked, 'document-locked', /^file is protected by a password/);
+    const wrong = extract('pdf', locked, 'sesame 12');
+    await expect(wrong).rejects.toMatchObject({
+      code: 'document-locked',
+      message: 'This password does not open file.',
+    });
+    expect((await extract('pdf', locked, 'Sésame 12')).text).toContain('Chapter of page 1');
+    // one that nobody asks for does no harm
+    expect((await extract('pdf', makePdf([{ lines: prose(1) }]), 'any')).text).toContain('Chapter of page 1');
   });
 
   it('is read when its table of objects is damaged', async () => {

@@ -37,7 +37,7 @@ async function run(kind: DocumentKind, content: Buffer | string, { limits, stopA
   await writeFile(path, content);
   const stop = new AbortController();
   const extraction = await runExtraction(
-    { path, name: 'file', kind, bytes: content.length, textPath, cMapFolder },
+    { path, name: 'file', kind, bytes: content.length, textPath, cMapFolder, password: null },
     {
       openProcess: () => forkProcess(join(bundles, 'documents.cjs')),
       signal: stop.signal,

@@ -17,13 +17,17 @@ export interface Extracted extends Extraction {
   section(label: string): string;
 }
 
-export async function extract(kind: DocumentKind, content: Buffer | string, name = 'file'): Promise<Extracted> {
+export async function extract(
+  kind: DocumentKind,
+  content: Buffer | string,
+  password: string | null = null,
+): Promise<Extracted> {
   const folder = await temporaryFolder();
   const path = join(folder, 'file');
   const textPath = join(folder, 'text.txt');
   await writeFile(path, content);
   const progress: number[] = [];
-  const task = { path, name, kind, bytes: content.length, textPath, cMapFolder };
+  const task = { path, name: 'file', kind, bytes: content.length, textPath, cMapFolder, password };
   const extraction = await extractDocument(task, (fraction) => {
     progress.push(fraction);
   });

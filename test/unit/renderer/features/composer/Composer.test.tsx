@@ -86,6 +86,26 @@ describe('Send', () => {
     write('');
     expect(send().disabled).toBe(true);
   });
+
+  it('waits for the password of a document, and a wrong one is typed again', async () => {
+    const { actions, bridge } = await idleComposer();
+    write('Why?');
+    await act(() => actions.documents.attachText('locked', 'secret.txt'));
+    const password = () => screen.findByLabelText<HTMLInputElement>('Password of secret.txt');
+    const type = async (text: string) => {
+      fireEvent.change(await password(), { target: { value: text } });
+      fireEvent.click(screen.getByRole('button', { name: 'Open' }));
+    };
+    expect([(await password()).type, document.activeElement === (await password())]).toEqual(['password', false]);
+    expect([send().disabled, status()]).toEqual([true, expect.stringContaining('secret.txt needs its password')]);
+    await type('swordfish');
+    await screen.findByText(/^This password does not open secret\.txt\. Check it\.$/);
+    expect([(await password()).value, document.activeElement === (await password())]).toEqual(['', true]);
+    await type('sesame');
+    await waitFor(() => expect(send().disabled).toBe(false));
+    expect(screen.queryByLabelText('Password of secret.txt')).toBeNull();
+    expect(bridge.inputs('documents.unlock')).toMatchObject([{ password: 'swordfish' }, { password: 'sesame' }]);
+  });
 });
 
 describe('the context', () => {
