@@ -14,7 +14,7 @@ export type DocumentKind = z.infer<typeof documentKindSchema>;
 /** A stretch of a document that can be named. Sections follow each other without gaps, from 0 to `characters`. */
 export const sectionSchema = z.object({
   kind: z.enum(['page', 'heading', 'lines']),
-  /** "Page 12", the words of a heading, "Lines 201-400" */
+  /** "Page 12" or "Page 33 (sheet 39)" (contract/lib/pages.ts), the words of a heading, "Lines 201-400" */
   label: z.string(),
   /** headings: 1-6, as in their file; all others 0 */
   level: z.number().int().min(0).max(6),
@@ -35,6 +35,8 @@ export const documentSchema = z.object({
   /** null: a kind without pages */
   pages: z.number().int().nullable(),
   sections: z.number().int(),
+  /** numbers are printed on its pages that differ from those of the sheets; documents of older versions do not tell */
+  printedPages: z.boolean().default(false),
   /** what a person should know about this text: pages without text, a guessed encoding, ... */
   notices: z.array(z.string()),
   createdAt: z.number(),

@@ -47,7 +47,7 @@ export interface FoundPassages {
 // Taking the words out of one file, in a process that ends with it. The reading itself is done by a thread of that process, so that the rest of it can watch what the file costs.
 
 /** Part of a document's id: text that another version took out is not used again. Raise it when the text changes. */
-export const extractorVersion = 2;
+export const extractorVersion = 3;
 
 export interface DocumentTask {
   path: string;

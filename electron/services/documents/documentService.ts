@@ -5,6 +5,7 @@ import { appendFile, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { DocumentInfo, DocumentJob, UploadAnswer, UploadPart } from '../../contract/documents';
 import { ConcertinaError, toErrorPayload } from '../../contract/errors';
+import { pageOf } from '../../contract/lib/pages';
 import { SerialQueue } from '../../contract/lib/serialQueue';
 import { limits } from '../../contract/limits';
 import type { ReadingLimits } from '../../contract/workerTasks';
@@ -192,7 +193,11 @@ export class DocumentService {
           this.jobs.update(id, { progress: lookShare + fraction * (1 - lookShare), pages }),
       });
       const { characters, pages, sections, notices } = extraction;
-      const facts = { characters, pages, sections: sections.length, notices };
+      const printedPages = sections.some((section) => {
+        const page = pageOf(section);
+        return page !== null && page.printed !== page.sheet;
+      });
+      const facts = { characters, pages, sections: sections.length, printedPages, notices };
       const document: DocumentInfo = { ...looked, name, ...facts, createdAt: Date.now() };
       await this.store.put(folder, document, extraction);
       return document;

@@ -2,6 +2,7 @@
 
 import type { Attachment, Passage, ScoredPassage } from '../../contract/chats';
 import { ConcertinaError } from '../../contract/errors';
+import { pagesNamedIn, pagesOfName } from '../../contract/lib/pages';
 import type { FoundPassage, FoundPassages, PassageTask } from '../../contract/workerTasks';
 import { TaskThread } from '../lib/taskThread';
 import type { DocumentStore } from './documentStore';
@@ -11,6 +12,8 @@ import { type DocumentTexts, documentBlock, markedText, sectionAt } from './docu
 const mostCandidates = 64;
 /** characters of the end of a question: what was pasted before it would find itself */
 const mostOfQuestion = 2000;
+/** pages that a question names, of which each goes as a whole */
+const mostNamed = 8;
 
 export class Retrieval {
   constructor(
@@ -38,15 +41,20 @@ export class Retrieval {
   }
 
   /**
-   * The attachment with its passages, in the order of the text; `most`: tokens of its block. A question without a word
-   * of the document gets its beginning.
+   * The attachment with its passages, in the order of the text; `most`: tokens of its block. Pages that the question names
+   * go first. A question without a word of the document gets its beginning.
    */
   async choose(attachment: Attachment, question: string, most: number): Promise<Attachment> {
     const { documentId } = attachment;
     const words = question.slice(-mostOfQuestion).trim();
     const matching = await this.find(documentId, words, mostCandidates);
-    const found = matching.all > 0 ? matching : await this.find(documentId, '', mostCandidates);
-    const candidates = await this.labeled(documentId, found.passages);
+    const named = await this.pagesNamed(documentId, words);
+    const nothing = matching.all === 0 && named.length === 0;
+    const found = nothing ? await this.find(documentId, '', mostCandidates) : matching;
+    const others = found.passages.filter(
+      (one) => !named.some(({ start, end }) => start <= one.start && one.end <= end),
+    );
+    const candidates = [...named, ...(await this.labeled(documentId, others))];
     const chosen = await this.cheapEnough(attachment, candidates, most);
     let filled = withPassages(attachment, chosen);
     // counted alone, they can come to a few tokens less than together
@@ -60,6 +68,17 @@ export class Retrieval {
   private async find(documentId: string, query: string, limit: number, asker?: string): Promise<FoundPassages> {
     const textPath = await this.store.textPath(documentId);
     return this.passages.ask({ documentId, textPath, query, limit }, asker);
+  }
+
+  private async pagesNamed(documentId: string, question: string): Promise<ScoredPassage[]> {
+    const names = pagesNamedIn(question);
+    if (names.length === 0) return [];
+    const sections = await this.store.sections(documentId);
+    const indices = new Set(names.flatMap((name) => pagesOfName(sections, name)));
+    return [...indices].slice(0, mostNamed).flatMap((index) => {
+      const { start = 0, end = 0, label = '' } = sections[index] ?? {};
+      return end > start ? [{ start, end, label, score: 0 }] : [];
+    });
   }
 
   private async labeled(documentId: string, found: FoundPassage[]): Promise<ScoredPassage[]> {

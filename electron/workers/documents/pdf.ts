@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 import 'pdfjs-dist/legacy/build/pdf.worker.mjs';
 import { join } from 'node:path';
 import { getDocument, type PDFDocumentProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
-import { ConcertinaError } from '../../contract/errors';
+import { ConcertinaError, shownText } from '../../contract/errors';
+import { pageLabel } from '../../contract/lib/pages';
 import { limits } from '../../contract/limits';
 import { PdfLayout } from './pdfLayout';
 import {
@@ -46,13 +47,15 @@ export const extractPdf: Extractor = async (source, sink, onProgress) => {
 async function readPages(pdf: PDFDocumentProxy, { name }: Source, sink: TextSink, onProgress: OnProgress, log: PdfLog) {
   const all = pdf.numPages;
   if (all > limits.maxDocumentPages) throw tooManyPages(name, all);
+  // a tree of them that is damaged costs nothing but the names
+  const labels = await pdf.getPageLabels().catch(() => null);
   const sections = new SectionList();
   const layout = new PdfLayout();
   const empty: number[] = [];
   const unreadable: number[] = [];
   for (let number = 1; number <= all; number++) {
     if (sink.length > 0) sink.append('\n\n');
-    sections.begin('page', `Page ${number}`, 0, sink.length);
+    sections.begin('page', pageLabel(number, labels && printedOn(labels[number - 1])), 0, sink.length);
     const text = await readPage(pdf, number, layout).catch(() => null);
     if (text === null) unreadable.push(number);
     else if (text === '') empty.push(number);
@@ -74,6 +77,11 @@ async function readPage(pdf: PDFDocumentProxy, number: number, layout: PdfLayout
   const { items } = await page.getTextContent();
   page.cleanup();
   return layout.text(items.filter((item) => 'str' in item));
+}
+
+/** A label as it can stand in a mark: short, and without what ends one. */
+function printedOn(label = ''): string {
+  return shownText(label.replace(/[[\]()]/g, ''), 20);
 }
 
 function isAboutPassword(error: unknown): boolean {

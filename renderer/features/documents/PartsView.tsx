@@ -98,7 +98,7 @@ function RangeField({ document, card }: { document: PanelDocument; card: DraftDo
   const { info, sections, chosen } = document;
   const { documents } = useActions();
   const [typed, setTyped] = useState<string | null>(null);
-  const words = `${sectionsName(info)}s`;
+  const words = info.printedPages ? 'sheets, which the list tells beside the printed ones' : `${sectionsName(info)}s`;
   const current = card.part.kind === 'passages' ? '' : rangesText([...chosen].sort((a, b) => a - b));
   const invalid = typed !== null && parseRanges(typed, sections.length) === null;
   const choose = (indices: readonly number[]) => documents.setPart(card.key, partOf(new Set(indices), sections.length));

@@ -39,17 +39,19 @@ export function partText(part: AttachmentPart, info: DocumentInfo | null): strin
   }
   const word = info ? sectionsName(info) : 'part';
   if (part.kind === 'sections') {
-    return word === 'page' ? pagesText(part.sections) : plural(part.sections.length, word);
+    if (word !== 'page') return plural(part.sections.length, word);
+    return pagesText(part.sections, info?.printedPages ? 'sheet' : 'page');
   }
   return info?.pages ? `whole, ${plural(info.pages, 'page')}` : 'whole';
 }
 
 const longestRanges = 24;
 
-function pagesText(sections: readonly number[]): string {
+/** Of a file whose pages carry other numbers than its sheets: "sheets 39-44". */
+function pagesText(sections: readonly number[], word: 'page' | 'sheet'): string {
   const ranges = rangesText(sections);
   if (ranges.length > longestRanges) return plural(sections.length, 'page');
-  return `${sections.length === 1 ? 'page' : 'pages'} ${ranges}`;
+  return `${word}${sections.length === 1 ? '' : 's'} ${ranges}`;
 }
 
 // Pure work on numbers of pages as people write them: "3-9, 12". Numbers begin with 1, indices with 0.

@@ -1,5 +1,6 @@
-/** What in the words of an answer points into a document: "[Page 12]", "pages 3-4", "p. 7", and quotations. */
+/** What in the words of an answer points into a document: "[Page 33 (sheet 39)]", "pages 3-4", "p. iv", and quotations. */
 import type { Section } from '../../../../electron/contract/documents';
+import { type PageName, pagesOfName, pageWords, unitOf } from '../../../../electron/contract/lib/pages';
 import type { QuotePlace } from '../../../state/appState';
 
 export interface CitedDocument {
@@ -8,7 +9,8 @@ export interface CitedDocument {
 }
 
 export type Citation =
-  | { kind: 'pages'; from: number; to: number }
+  /** several are led to by the first */
+  | ({ kind: 'page' } & PageName)
   /** the words in brackets: the mark of a section, if a document has one of that name */
   | { kind: 'mark'; label: string }
   | { kind: 'quote'; words: string };
@@ -25,11 +27,11 @@ export interface CitationTarget extends CitedDocument {
 }
 
 const shortestQuote = 20;
-const pages = String.raw`(?:pages?|pp?\.)[ \u00a0]{0,2}(?<from>\d{1,5})(?:\s?(?:[-–—&]|to|and)\s?(?<to>\d{1,5}))?(?!\d)`;
 const straight = String.raw`(?<![\w"])"(?=\S)(?<straight>[^"\n]{${shortestQuote},2000})(?<=\S)"(?!\w)`;
 const curved = String.raw`[“„«](?<curved>[^“”„«»\n]{${shortestQuote},2000})[”“»]`;
-const pattern = new RegExp(String.raw`${straight}|${curved}|\[(?<mark>[^\][\n]{2,160})\]|\b${pages}`, 'giu');
-const onlyPages = new RegExp(`^${pages}$`, 'iu');
+const pattern = new RegExp(String.raw`${straight}|${curved}|\[(?<mark>[^\][\n]{2,160})\]|\b${pageWords}`, 'giu');
+/** a mark that names the sheet, too, is as exact as can be */
+const onlyPages = new RegExp(String.raw`^${pageWords}(?:[ ,]+\(?sheets? (?<inFile>\d{1,5})[^\])]*\)?)?$`, 'iu');
 
 /** The text in its order, in pieces. */
 export function citationsIn(text: string): Piece[] {
@@ -49,14 +51,16 @@ export function citationsIn(text: string): Piece[] {
 function citationOf(groups: Record<string, string | undefined>): Citation | null {
   const quote = groups.straight ?? groups.curved;
   if (quote !== undefined) return { kind: 'quote', words: quote };
-  if (groups.mark === undefined) return pagesOf(groups);
+  if (groups.mark === undefined) return pageOf(groups);
   const inside = onlyPages.exec(groups.mark.trim());
-  return inside ? pagesOf(inside.groups ?? {}) : { kind: 'mark', label: groups.mark.trim() };
+  return inside ? pageOf(inside.groups ?? {}) : { kind: 'mark', label: groups.mark.trim() };
 }
 
-function pagesOf({ from, to }: Record<string, string | undefined>): Citation | null {
-  if (from === undefined) return null;
-  return { kind: 'pages', from: Number(from), to: Number(to ?? from) };
+function pageOf({ unit, from, other, inFile }: Record<string, string | undefined>): Citation | null {
+  const number = inFile ?? other ?? from;
+  if (unit === undefined || number === undefined) return null;
+  const counted = inFile === undefined ? unitOf(unit) : 'sheet';
+  return { kind: 'page', unit: counted, number: number.replace(/^0+(?=\d)/, '') };
 }
 
 /**
@@ -76,14 +80,18 @@ export function targetsOf(
     const section = sections[document.documentId]?.findLast(({ start }) => start <= place.start);
     return [{ ...document, label: section?.label ?? '', place: { offset: place.start, end: place.end } }];
   }
-  const wanted = (cites.kind === 'pages' ? `Page ${cites.from}` : cites.label).toLowerCase();
   return documents.flatMap((document) => {
     const known = sections[document.documentId] ?? [];
-    const section = known.findIndex(
-      ({ kind, label }) => label.toLowerCase() === wanted && (cites.kind === 'mark' || kind === 'page'),
-    );
+    const section = sectionOf(cites, known);
     return section === -1 ? [] : [{ ...document, label: known[section]?.label ?? '', place: { section } }];
   });
+}
+
+/** Its index, or -1. */
+function sectionOf(cites: Exclude<Citation, { kind: 'quote' }>, sections: readonly Section[]): number {
+  if (cites.kind === 'page') return pagesOfName(sections, cites)[0] ?? -1;
+  const wanted = cites.label.toLowerCase();
+  return sections.findIndex(({ label }) => label.toLowerCase() === wanted);
 }
 
 /** Which of the documents is named nearest to a place of the text; null: none is named. */

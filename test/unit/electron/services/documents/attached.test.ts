@@ -1,9 +1,10 @@
 /** Documents attached to questions, through the services together. */
-import { readdir, rm, utimes } from 'node:fs/promises';
+import { readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test, vi } from 'vitest';
 import type { Attachment, AttachmentPart } from '@/electron/contract/chats';
 import type { ExportedDocument, Section } from '@/electron/contract/documents';
+import { pagesOfName } from '@/electron/contract/lib/pages';
 import { documentBlock, stretchesOf } from '@/electron/services/documents/documentTexts';
 import { documentInfo } from '@/test/fixtures/samples';
 import { attach, bundlesWithWorkers, setUpServices } from '@/test/fixtures/services';
@@ -210,6 +211,38 @@ test('a question without a word of the document gets its beginning', async () =>
   const { turn } = await send('Zusammenfassen!', [notes]);
   expect(passagesOf(turn.userMessage?.attachments[0] ?? notes)[0]).toMatchObject({ start: 0, label: 'Part 0' });
 }, 20_000);
+
+test('pages that a question names come first, by the printed number or that of the sheet', async () => {
+  const { call, send } = await setUp();
+  const labels = ['Page i (sheet 1)', 'Page ii (sheet 2)', 'Page 1 (sheet 3)', 'Page 2 (sheet 4)'];
+  const text = labels.map((label, index) => `# ${label}\n${stones(index)}`).join('\n');
+  const manual = await attach(call, 'manual.txt', text);
+  expect((await call('documents.get', { documentId: manual.documentId })).printedPages).toBe(true);
+  // a page takes about 150
+  const labelsFor = async (retrievalTokens: number, question: string) => {
+    await call('settings.update', { documents: { retrievalTokens } });
+    const { turn } = await send(question, [asked(manual)]);
+    return passagesOf(turn.userMessage?.attachments[0] ?? manual).map(({ label }) => label);
+  };
+  expect(await labelsFor(256, 'What does page 2 tell us of wall 0?')).toEqual(['Page 2 (sheet 4)']);
+  expect(await labelsFor(320, 'Compare p. ii with sheet 3, and wall 0.')).toEqual(['Page ii (sheet 2)', 'Page 1 (sheet 3)']);
+  expect(await labelsFor(256, 'What does page 9 tell us of wall 0?')).not.toEqual([]);
+});
+
+test('a document that an older version stored is read, and its pages are led to by their numbers', async () => {
+  const first = await setUp();
+  const notes = await attach(first.call, 'old.txt', '# Page 1\nwords\n# Page 2\nmore words');
+  await first.services.close();
+  const place = join(first.dataFolder, 'documents', notes.documentId, 'meta.json');
+  const { printedPages, ...document } = JSON.parse(await readFile(place, 'utf8')).document;
+  expect(printedPages).toBe(false);
+  await writeFile(place, JSON.stringify({ ...JSON.parse(await readFile(place, 'utf8')), document }));
+  const { call } = await setUp(first.dataFolder);
+  expect(await call('documents.get', { documentId: notes.documentId })).toEqual({ ...document, printedPages: false });
+  const sections = await call('documents.sections', { documentId: notes.documentId });
+  expect(pagesOfName(sections, { unit: 'page', number: '2' })).toEqual([1]);
+  expect(pagesOfName(sections, { unit: 'sheet', number: '2' })).toEqual([1]);
+});
 
 test('passages are searched, with the names of their sections', async () => {
   const { call } = await setUp();

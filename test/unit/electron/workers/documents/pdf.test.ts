@@ -76,6 +76,21 @@ describe('a PDF', () => {
     expect((await extract('pdf', makePdf([{ lines: prose(1) }]), 'any')).text).toContain('Chapter of page 1');
   });
 
+  it('names its pages by the numbers that are printed on them, and by their sheets where these differ', async () => {
+    const pages = Array.from({ length: 9 }, (_, index) => ({ lines: prose(index + 1) }));
+    const labels = '0 << /S /r >> 2 << /P (A-) /S /D >> 4 << >> 5 << /S /D /St 6 >> 7 << /P ([33\\)\\000) >>';
+    const found = await extract('pdf', makePdf(pages, { labels }));
+    expect(found.sections.map(({ label }) => label)).toEqual([
+      ...['Page i (sheet 1)', 'Page ii (sheet 2)', 'Page A-1 (sheet 3)', 'Page A-2 (sheet 4)', 'Sheet 5'],
+      ...['Page 6', 'Page 7', 'Page 33 (sheet 8)', 'Page 33 (sheet 9)'],
+    ]);
+    expect(found.section('Page A-2 (sheet 4)')).toContain('Chapter of page 4');
+    const usual = await extract('pdf', makePdf(pages, { labels: '0 << /S /D >>' }));
+    expect(usual.sections.map(({ label }) => label)).toEqual(pages.map((_, index) => `Page ${index + 1}`));
+    const damaged = await extract('pdf', makePdf(pages, { labels: '0 << /S /D >> 3 (no dictionary)' }));
+    expect(damaged.sections[8]?.label).toBe('Page 9');
+  });
+
   it('is read when its table of objects is damaged', async () => {
     const whole = makePdf(Array.from({ length: 10 }, (_, index) => ({ lines: prose(index + 1) }))).toString('latin1');
     const { text } = await extract('pdf', Buffer.from(whole.replaceAll(' 00000 n', ' 99999 x'), 'latin1'));

@@ -43,6 +43,8 @@ describe('what of a document is in the context', () => {
 
   it('is named by its pages where they are few, and by their number where they are scattered', () => {
     const info = documentInfo({ pages: 60, sections: 60 });
+    const numbered = { ...info, printedPages: true };
+    expect(partText({ kind: 'sections', sections: [2, 3] }, numbered)).toBe('sheets 3-4');
     const sections = (...chosen: number[]) => partText({ kind: 'sections', sections: chosen }, info);
     expect(partText({ kind: 'whole' }, info)).toContain('60');
     expect(sections(2, 3, 4)).toMatch(/\b3-5$/);

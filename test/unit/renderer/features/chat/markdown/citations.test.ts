@@ -9,7 +9,8 @@ import { openWindow } from '@/test/fixtures/renderer/window';
 import { attach, waiting } from '@/test/fixtures/services';
 
 const cited = (text: string) => citationsIn(text).flatMap(({ cites }) => cites ?? []);
-const pages = (from: number, to = from) => ({ kind: 'pages', from, to });
+const pages = (number: number | string) => ({ kind: 'page', unit: 'page', number: String(number) });
+const sheet = (number: number) => ({ ...pages(number), unit: 'sheet' });
 const page = (number: number, start: number): Section => ({
   ...{ kind: 'page', label: `Page ${number}`, level: 0, start, end: start + 100 },
 });
@@ -17,8 +18,12 @@ const page = (number: number, start: number): Section => ({
 describe('citationsIn', () => {
   it('reads pages and other marks as people and models write them', () => {
     expect(cited('It is on page 12, see [Page 3] and p. 7.')).toEqual([pages(12), pages(3), pages(7)]);
-    const ranges = [pages(3, 4), pages(5, 6), pages(7, 8), pages(9, 10)];
+    const ranges = [pages(3), pages(5), pages(7), pages(9)];
     expect(cited('pages 3-4, pp. 5–6, Pages 7 and 8, [pages 9 to 10]')).toEqual(ranges);
+    expect(citationsIn('On pages 7 and 8.')[1]?.text).toBe('pages 7 and 8');
+    expect(cited('page iv, p. A-3, pp. xii, [Page B2]')).toEqual(['iv', 'A-3', 'xii', 'B2'].map(pages));
+    expect(cited('[Page 33 (sheet 39)], [Page iv, sheet 4], sheet 5, [Sheet 6]')).toEqual([39, 4, 5, 6].map(sheet));
+    expect(cited('pages did not, the page mentions, page ideas')).toEqual([]);
     expect(cited('a homepage 12, page twelve, step 4, page 1234567')).toEqual([]);
     expect(cited('As [Lines 201-400] and [Early Years] say')).toEqual([
       { kind: 'mark', label: 'Lines 201-400' },
@@ -50,10 +55,9 @@ describe('targetsOf', () => {
 
   it('gives only pages that there are', () => {
     const targets = (number: number) =>
-      targetsOf({ kind: 'pages', from: number, to: number }, documents, sections, {}).map(({ name, place }) => [
-        name,
-        place,
-      ]);
+      targetsOf({ kind: 'page', unit: 'page', number: String(number) }, documents, sections, {}).map(
+        ({ name, place }) => [name, place],
+      );
     expect(targets(1)).toEqual([['report.pdf', { section: 0 }]]);
     expect(targets(2)).toEqual([
       ['report.pdf', { section: 1 }],
@@ -62,6 +66,28 @@ describe('targetsOf', () => {
     expect(targets(9)).toEqual([]);
     expect(targetsOf({ kind: 'mark', label: 'page 3' }, documents, sections, {})).toHaveLength(1);
     expect(targetsOf({ kind: 'mark', label: 'to be done' }, documents, sections, {})).toEqual([]);
+  });
+
+  it('finds a page by the number that is printed on it, and else by its sheet', () => {
+    const labels = [
+      'Page i (sheet 1)',
+      'Sheet 2',
+      'Page 1 (sheet 3)',
+      'Page 4',
+      'Page 5 (sheet 5)',
+      'Page 1 (sheet 6)',
+    ];
+    const printed = labels.map((label, index): Section => ({ ...page(0, index * 100), label }));
+    const heading: Section = { ...page(0, 600), kind: 'heading', label: 'Page 7' };
+    const known = { d1: [...printed, heading] };
+    const place = (text: string) =>
+      targetsOf(cited(text)[0] ?? { kind: 'mark', label: '' }, documents, known, {}).map((target) => target.place);
+    const leads = ['page I', 'page 1', 'page 4', '[Page 5]', '[Page 1 (sheet 6)]', 'sheet 6', 'sheet 4', '[Sheet 2]'];
+    expect(leads.map(place)).toEqual([0, 2, 3, 4, 5, 5, 3, 1].map((section) => [{ section }]));
+    // printed on no page
+    expect(place('page 6')).toEqual([{ section: 5 }]);
+    expect([place('page 7'), place('page 8'), place('page v')]).toEqual([[], [], []]);
+    expect(place('[Page 7]')).toEqual([]);
   });
 
   it('leads a quotation to its characters, and names the page', () => {
