@@ -60,6 +60,7 @@ export async function bundleForNode(name, entry, outDir = APP) {
     define: { 'process.env.WS_NO_BUFFER_UTIL': '"1"', 'process.env.WS_NO_UTF_8_VALIDATE': '"1"' },
     // what tests bundle imports by `@/`
     resolve: { tsconfigPaths: true },
+    plugins: [withoutUnusedReaders()],
     ssr: { target: 'node', noExternal: true },
     build: {
       ssr: path.join(ROOT, entry),
@@ -75,6 +76,21 @@ export async function bundleForNode(name, entry, outDir = APP) {
     },
   });
   return packagesOf(path.join(outDir, license.fileName));
+}
+
+/**
+ * officeparser recognizes text in pictures, reads PDFs and guesses what a file is, too, of which we ask nothing: it would bring
+ * an HTTP client and a second pdf.js into the thread that reads foreign files.
+ */
+function withoutUnusedReaders() {
+  const nothing = '\0nothing';
+  const unused = /^(?:tesseract\.js|file-type|pdfjs-dist(?:\/.*)?)$/;
+  return {
+    name: 'without-unused-readers',
+    enforce: 'pre',
+    resolveId: (id, importer) => (unused.test(id) && importer?.includes('/officeparser/') ? nothing : null),
+    load: (id) => (id === nothing ? 'export default {};' : null),
+  };
 }
 
 /** The packages with modules in a bundle, which Vite wrote beside it; the file is for us, not for the app. */

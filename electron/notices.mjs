@@ -75,6 +75,7 @@ const INSIDE = [
     license: 'BSD-3-Clause',
     file: installed('pdfjs-dist/cmaps/LICENSE'),
   },
+  { of: 'read-excel-file', name: 'saxen (in read-excel-file)', license: 'MIT', file: installed('saxen/LICENSE') },
   { of: 'undici', name: 'llhttp (in undici)', license: 'MIT', file: kept('llhttp.txt') },
   { of: 'undici', name: 'formdata-polyfill (in undici)', license: 'MIT', file: kept('formdata-polyfill.txt') },
 ];

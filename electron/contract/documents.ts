@@ -8,7 +8,10 @@ import { errorPayloadSchema } from './errors';
 import { idSchema, limits, nothing, operation, pathSchema, textSchema } from './limits';
 import type { EventMap, OperationMap } from './rpc';
 
-const documentKindSchema = z.enum(['pdf', 'docx', 'html', 'markdown', 'text', 'csv', 'code']);
+const documentKindSchema = z.enum([
+  ...(['pdf', 'docx', 'odt', 'rtf', 'epub', 'pptx', 'odp', 'xlsx', 'ods', 'eml'] as const),
+  ...(['html', 'markdown', 'text', 'csv', 'code'] as const),
+]);
 export type DocumentKind = z.infer<typeof documentKindSchema>;
 
 /** A stretch of a document that can be named. Sections follow each other without gaps, from 0 to `characters`. */

@@ -1,6 +1,6 @@
 /** Has a process of its own take the words out of one document, and ends it when it is not wanted or does not move. */
 import { z } from 'zod';
-import type { Section } from '../../contract/documents';
+import type { DocumentKind, Section } from '../../contract/documents';
 import { ConcertinaError, errorPayloadSchema } from '../../contract/errors';
 import { limits as contractLimits } from '../../contract/limits';
 import {
@@ -20,8 +20,9 @@ import { checkedSections } from './documentStore';
  * memory there is. PDFs of thousands of pages and texts of 100 MB take about 200 MB beside their own bytes.
  */
 const usualLimits: ReadingLimits = { memoryBytes: 450e6, heapMb: 320, stallSeconds: 60, totalSeconds: 600 };
-/** mammoth makes a tree of each element: 560 MB for 100,000 paragraphs */
-const wordLimits: ReadingLimits = { ...usualLimits, memoryBytes: 640e6, heapMb: 512 };
+/** mammoth makes a tree of each element: 560 MB for 100,000 paragraphs; what reads the other office documents does so, too */
+const treeLimits: ReadingLimits = { ...usualLimits, memoryBytes: 640e6, heapMb: 512 };
+const trees = new Set<DocumentKind>(['docx', 'odt', 'rtf', 'epub', 'pptx', 'odp', 'xlsx', 'ods', 'eml']);
 /** A process that says nothing for so long, by the clock, waits for a disk in vain or was stopped. */
 const usualSilenceMs = 600_000;
 
@@ -115,9 +116,9 @@ export async function runExtraction(task: DocumentTask, options: ExtractionOptio
   }
 }
 
-/** A PDF and a Word document lie in the memory as a whole. */
+/** A PDF and an office document lie in the memory as a whole. */
 function limitsOf({ kind, bytes }: DocumentTask): ReadingLimits {
-  const limits = kind === 'docx' ? wordLimits : usualLimits;
+  const limits = trees.has(kind) ? treeLimits : usualLimits;
   return { ...limits, memoryBytes: limits.memoryBytes + bytes };
 }
 

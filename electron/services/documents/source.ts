@@ -100,6 +100,14 @@ const headBytes = 1024;
 const kinds: [DocumentKind, string][] = [
   ['pdf', 'pdf'],
   ['docx', 'docx docm dotx'],
+  ['odt', 'odt ott'],
+  ['rtf', 'rtf'],
+  ['epub', 'epub'],
+  ['pptx', 'pptx pptm ppsx potx'],
+  ['odp', 'odp otp'],
+  ['xlsx', 'xlsx xlsm xltx'],
+  ['ods', 'ods ots'],
+  ['eml', 'eml'],
   ['html', 'html htm xhtml'],
   ['markdown', 'md markdown mdx mkd'],
   ['csv', 'csv tsv tab'],
@@ -113,18 +121,30 @@ const kinds: [DocumentKind, string][] = [
 ];
 const byExtension = new Map(kinds.flatMap(([kind, list]) => list.split(' ').map((extension) => [extension, kind])));
 
+/** What lies at the beginning of a package, by the kind that has it, whatever the file is called. */
+const marks: [DocumentKind, RegExp][] = [
+  ['odt', /mimetypeapplication\/vnd\.oasis\.opendocument\.text/],
+  ['odp', /mimetypeapplication\/vnd\.oasis\.opendocument\.presentation/],
+  ['ods', /mimetypeapplication\/vnd\.oasis\.opendocument\.spreadsheet/],
+  ['epub', /mimetypeapplication\/epub\+zip/],
+  ['docx', /word\//],
+  ['pptx', /ppt\//],
+  ['xlsx', /xl\/\w/],
+];
+const packed = new Set<DocumentKind>(marks.map(([kind]) => kind));
+
 const office: Record<string, [what: string, instead: string]> = {
-  xlsx: ['an Excel table', 'Save it as CSV and attach that.'],
-  xls: ['an Excel table', 'Save it as CSV and attach that.'],
-  ods: ['a spreadsheet', 'Save it as CSV and attach that.'],
-  pptx: ['a presentation', 'Save it as PDF and attach that.'],
-  ppt: ['a presentation', 'Save it as PDF and attach that.'],
-  odp: ['a presentation', 'Save it as PDF and attach that.'],
+  xls: ['a table of an old Excel', 'Save it as .xlsx and attach that.'],
+  xlsb: ['a binary Excel table', 'Save it as .xlsx and attach that.'],
+  numbers: ['a table of Numbers', 'Export it as .xlsx and attach that.'],
+  ppt: ['a presentation of an old PowerPoint', 'Save it as .pptx or PDF and attach that.'],
+  key: ['a presentation of Keynote', 'Export it as .pptx or PDF and attach that.'],
+  odg: ['a drawing', 'Save it as PDF and attach that.'],
   doc: ['a document of an old Word', 'Save it as .docx or PDF and attach that.'],
-  odt: ['an OpenDocument text', 'Save it as .docx or PDF and attach that.'],
-  rtf: ['a document in RTF', 'Save it as .docx or PDF and attach that.'],
-  pages: ['a document of Pages', 'Save it as .docx or PDF and attach that.'],
-  epub: ['an e-book', 'Convert it to PDF or HTML and attach that.'],
+  pages: ['a document of Pages', 'Export it as .docx or PDF and attach that.'],
+  mobi: ['an e-book in the format of Kindle', 'Convert it to EPUB or PDF and attach that.'],
+  azw3: ['an e-book in the format of Kindle', 'Convert it to EPUB or PDF and attach that.'],
+  msg: ['a message of Outlook', 'Save it as .eml or PDF and attach that.'],
 };
 
 /** Throws `document-unsupported`. Other binary files than those known here are found out while they are read. */
@@ -134,12 +154,13 @@ function kindOfDocument(name: string, head: Buffer): DocumentKind {
   if (text.includes('%PDF-')) return 'pdf';
   if (isPicture(text)) throw refusal(name, 'a picture', 'Concertina cannot read pictures. Attach a file with text.');
   const known = byExtension.get(extension);
-  if (text.startsWith('PK\x03\x04') && known !== 'docx') {
-    if (/word\//.test(text)) return 'docx';
+  if (text.startsWith('{\\rtf')) return 'rtf';
+  if (text.startsWith('PK\x03\x04') && !(known && packed.has(known))) {
+    const marked = office[extension] ? undefined : marks.find(([, mark]) => mark.test(text));
+    if (marked) return marked[0];
     throw refusal(name, ...(office[extension] ?? ['an archive', 'Unpack it and attach the files in it.']));
   }
-  const isRtf = text.startsWith('{\\rtf');
-  const [what, instead] = office[isRtf ? 'rtf' : extension] ?? [];
+  const [what, instead] = office[extension] ?? [];
   if (what && instead) throw refusal(name, what, instead);
   return known ?? 'text';
 }

@@ -1,14 +1,11 @@
 /** Word documents (.docx): mammoth reads them by their styles into plain HTML, which then is read as a web page is. */
 
 import { readFileSync } from 'node:fs';
-import { promisify } from 'node:util';
-import { inflateRaw } from 'node:zlib';
-import JSZip from 'jszip';
 import mammoth from 'mammoth';
 import { ConcertinaError } from '../../contract/errors';
-import { limits } from '../../contract/limits';
 import { HtmlText } from './htmlText';
-import { damaged, type Extractor } from './textSink';
+import { damaged, type Extractor, pictureNotice } from './textSink';
+import { openPackage } from './zipPackage';
 
 /** from a footnote to its place in the text */
 const backLink = /<a href="#(?:foot|end)note-ref-[^"]*">↑<\/a>/g;
@@ -59,95 +56,4 @@ function refuseOtherPackages(bytes: Buffer, name: string): void {
     `${name} is protected by a password, or it is in the old format of Word (.doc).`,
     'Open it in Word or LibreOffice, save it as .docx without a password and attach that.',
   );
-}
-
-function pictureNotice(pictures: number): string[] {
-  if (pictures === 0) return [];
-  const what = pictures === 1 ? 'One picture was' : `${pictures} pictures were`;
-  return [`${what} left out: Concertina cannot read pictures.`];
-}
-
-// The parts of a Word document, for mammoth: each is unpacked when it is asked for, and to no more than it should be. What is
-// not asked for (pictures) may be of any size, since it stays packed.
-
-/** How mammoth asks for the parts of a package (its lib/zipfile.js). */
-export interface DocxPackage {
-  exists(path: string): boolean;
-  read(path: string, encoding?: string): Promise<string | Uint8Array>;
-}
-
-/** What JSZip knows of a packed part. Its types name it as private; the version is pinned, and tests would notice. */
-interface PackedPart {
-  /** as the directory says; read as a signed number of 32 bits */
-  uncompressedSize: number;
-  compression: { magic: string };
-  compressedContent: Uint8Array;
-}
-
-const mostBytes = limits.maxUnpackedBytes;
-const mostTimes = 100;
-/** a part below does no harm, however well it was packed */
-const harmlessBytes = 10e6;
-const deflated = '\x08\x00';
-const inflate = promisify(inflateRaw);
-
-/** Rejects on what is no zip file. */
-export async function openPackage(bytes: Buffer, name: string): Promise<DocxPackage> {
-  const zip = await JSZip.loadAsync(bytes);
-  /** of all parts that were asked for */
-  let unpacked = 0;
-
-  function partOf(path: string): PackedPart | null {
-    const file = zip.file(path);
-    return file && (file as unknown as { _data: PackedPart })._data;
-  }
-
-  async function read(path: string): Promise<Uint8Array> {
-    const part = partOf(path);
-    if (!part) throw damaged(name, `it has no part ${path}`);
-    const size = part.uncompressedSize < 0 ? part.uncompressedSize + 2 ** 32 : part.uncompressedSize;
-    unpacked += size;
-    if (unpacked > mostBytes) throw tooLarge(name, unpacked);
-    const times = size / part.compressedContent.length;
-    if (size > harmlessBytes && times > mostTimes) throw tooDense(name, times);
-    return unpack(part, size, name);
-  }
-
-  return {
-    exists: (path) => partOf(path) !== null,
-    read: async (path, encoding) => {
-      const content = await read(path);
-      return encoding === undefined ? content : new TextDecoder(encoding).decode(content);
-    },
-  };
-}
-
-/** To the size that the directory of the package names: it may be wrong, and then the part is of no use. */
-async function unpack({ compression, compressedContent }: PackedPart, size: number, name: string) {
-  if (compression.magic !== deflated) return compressedContent;
-  const content = await inflate(compressedContent, { maxOutputLength: Math.max(1, size) }).catch((error) => {
-    throw error.code === 'ERR_BUFFER_TOO_LARGE' ? damaged(name, 'it holds more than it says') : error;
-  });
-  if (content.length !== size) throw damaged(name, 'it holds less than it says');
-  return content;
-}
-
-function tooLarge(name: string, bytes: number): ConcertinaError {
-  return new ConcertinaError(
-    'document-unsupported',
-    `${name} is too large when it is unpacked: ${megabytes(bytes)}, and ${megabytes(mostBytes)} is the most.`,
-    'Split it and attach the parts that you need, or save it as plain text and attach that.',
-  );
-}
-
-function tooDense(name: string, times: number): ConcertinaError {
-  return new ConcertinaError(
-    'document-unsupported',
-    `${name} would unpack to ${Math.round(times).toLocaleString('en')} times its size, which no ordinary document does.`,
-    'If you trust the file, open it in Word or LibreOffice, save it as plain text and attach that.',
-  );
-}
-
-function megabytes(bytes: number): string {
-  return `${Math.ceil(bytes / 1e6).toLocaleString('en')} MB`;
 }

@@ -5,13 +5,27 @@ import { ConcertinaError } from '../../contract/errors';
 import { limits } from '../../contract/limits';
 import type { DocumentTask, Extraction } from '../../contract/workerTasks';
 import { extractHtml } from './htmlText';
+import type { OfficeType } from './office';
 import { extractCsv, extractLines, extractMarkdown } from './plainText';
 import { damaged, type Extractor, empty, type OnProgress, TextSink, TooMuchTextError } from './textSink';
 
-/** The two large libraries are started only when a document needs them. */
+/** The large libraries are started only when a document needs them. */
+const office =
+  (type: OfficeType): Extractor =>
+  async (...task) =>
+    (await import('./office')).officeExtractor(type)(...task);
+
 const extractors: Record<DocumentKind, Extractor> = {
   pdf: async (...task) => (await import('./pdf')).extractPdf(...task),
   docx: async (...task) => (await import('./docx')).extractDocx(...task),
+  odt: office('odt'),
+  rtf: office('rtf'),
+  epub: office('epub'),
+  pptx: office('pptx'),
+  odp: office('odp'),
+  xlsx: async (...task) => (await import('./office')).extractXlsx(...task),
+  ods: office('ods'),
+  eml: async (...task) => (await import('./mail')).extractMail(...task),
   html: extractHtml,
   markdown: extractMarkdown,
   text: extractLines,

@@ -196,6 +196,11 @@ function isList(name: string): boolean {
   return name === 'ul' || name === 'ol';
 }
 
+/** Words as they stand between tags. */
+export function escaped(text: string): string {
+  return text.replace(/&/g, '&amp;').replace(/</g, '&lt;');
+}
+
 // Web pages that were saved as HTML.
 
 export const extractHtml: Extractor = async ({ path, name }, sink, onProgress) => {

@@ -209,7 +209,7 @@ export function binary(name: string): ConcertinaError {
   return new ConcertinaError(
     'document-unsupported',
     `${name} is not a text file.`,
-    'Attach a PDF, a Word document (.docx), a web page or a plain text file, or save it as one of these.',
+    'Attach a PDF, an office document, an e-book (.epub), a web page or a plain text file, or save it as one of these.',
   );
 }
 
@@ -245,6 +245,13 @@ export function withoutText(name: string, pages: number): ConcertinaError {
     `${name} is a scanned document: ${what}, only pictures.`,
     'Concertina cannot read pictures. Run a text recognition (OCR) program over it and attach the result.',
   );
+}
+
+/** Of pictures that a document shows beside its text. */
+export function pictureNotice(pictures: number): string[] {
+  if (pictures === 0) return [];
+  const what = pictures === 1 ? 'One picture was' : `${pictures} pictures were`;
+  return [`${what} left out: Concertina cannot read pictures.`];
 }
 
 export function empty(name: string): ConcertinaError {

@@ -7,6 +7,8 @@ import {
   FileType,
   ListChecks,
   LockKeyhole,
+  Mail,
+  Presentation,
   ScanSearch,
   TextCursorInput,
   TriangleAlert,
@@ -270,8 +272,13 @@ function CardMenu({ document }: { document: DraftDocument }) {
 /** `kind` null: not known yet. */
 function KindIcon({ kind, className }: { kind: DocumentKind | null; className: string }) {
   if (kind === 'code' || kind === 'html') return <FileCode className={className} aria-hidden="true" />;
-  if (kind === 'csv') return <FileSpreadsheet className={className} aria-hidden="true" />;
-  if (kind === 'markdown' || kind === 'docx') return <FileType className={className} aria-hidden="true" />;
+  if (kind === 'pptx' || kind === 'odp') return <Presentation className={className} aria-hidden="true" />;
+  if (kind === 'eml') return <Mail className={className} aria-hidden="true" />;
+  if (kind === 'epub') return <BookOpen className={className} aria-hidden="true" />;
+  if (kind === 'csv' || kind === 'xlsx' || kind === 'ods')
+    return <FileSpreadsheet className={className} aria-hidden="true" />;
+  if (kind === 'markdown' || kind === 'docx' || kind === 'odt' || kind === 'rtf')
+    return <FileType className={className} aria-hidden="true" />;
   return <FileText className={className} aria-hidden="true" />;
 }
 

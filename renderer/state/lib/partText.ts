@@ -15,6 +15,14 @@ import type { FoundPassage } from '../appState';
 export const kindNames: Record<DocumentKind, string> = {
   pdf: 'PDF',
   docx: 'Word',
+  odt: 'OpenDocument text',
+  rtf: 'RTF',
+  epub: 'E-book',
+  pptx: 'PowerPoint',
+  odp: 'OpenDocument slides',
+  xlsx: 'Excel',
+  ods: 'OpenDocument sheets',
+  eml: 'Message',
   html: 'HTML',
   markdown: 'Markdown',
   text: 'Text',
@@ -22,10 +30,16 @@ export const kindNames: Record<DocumentKind, string> = {
   code: 'Code',
 };
 
+const withHeadings = new Set<DocumentKind>(['docx', 'odt', 'rtf', 'epub', 'html', 'markdown']);
+
 /** What the sections of such a document are to a person. */
-export function sectionsName({ kind, pages }: Pick<DocumentInfo, 'kind' | 'pages'>): 'page' | 'heading' | 'part' {
+export function sectionsName({
+  kind,
+  pages,
+}: Pick<DocumentInfo, 'kind' | 'pages'>): 'page' | 'slide' | 'heading' | 'part' {
   if (pages !== null) return 'page';
-  return kind === 'docx' || kind === 'html' || kind === 'markdown' ? 'heading' : 'part';
+  if (kind === 'pptx' || kind === 'odp') return 'slide';
+  return withHeadings.has(kind) ? 'heading' : 'part';
 }
 
 export function plural(count: number, word: string): string {

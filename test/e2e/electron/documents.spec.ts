@@ -6,6 +6,7 @@ import type { WindowApi } from '@/electron/contract/contract';
 import type { DocumentInfo } from '@/electron/contract/documents';
 import { docxBomb, endlessPdf, pdfBomb } from '@/test/fixtures/documents/bombs';
 import { makeDocx, paragraph } from '@/test/fixtures/documents/docx';
+import { makePptx, makeXlsx } from '@/test/fixtures/documents/office';
 import { makePdf } from '@/test/fixtures/documents/pdf';
 import { chooseFiles, test } from '../app';
 import { call } from '../chat';
@@ -90,6 +91,52 @@ test('documents that unpack to gigabytes: one sentence each, and the next one is
     ['done', undefined],
   ]);
   await expect.poll(() => documentProcesses(app)).toEqual([]);
+});
+
+test('a presentation and a table: their slides and cells, each led to by an answer', async ({ launch, dataDir }) => {
+  const slide = (number: number) => ({
+    title: `Part ${number}`,
+    text: [`The keeper of tower ${number} sleeps at noon.`],
+  });
+  const deck = path.join(dataDir, 'towers.pptx');
+  const table = path.join(dataDir, 'fees.xlsx');
+  await writeFile(deck, makePptx([slide(1), slide(2), slide(3)]));
+  await writeFile(table, makeXlsx({ Fees: { A1: 'Berth', C9: 1200 } }));
+  const { app, page } = await launch();
+  await page.waitForFunction(() => 'concertina' in window);
+  await chooseFiles(app, deck, table);
+  const ids = await call(page, 'documents.attachFromDialog', undefined);
+  const towers = await finished(page, ids[0]);
+  expect(towers).toMatchObject({ kind: 'pptx', sections: 3, notices: [] });
+  const fees = await finished(page, ids[1]);
+  const { text } = await call(page, 'documents.text', { documentId: fees.id, start: 0, end: 99 });
+  expect([fees.kind, text]).toEqual(['xlsx', 'A1: Berth\nC9: 1200\n']);
+
+  const base = { createdAt: 1 };
+  const attachments = [towers, fees].map(({ id, name }) => ({
+    documentId: id,
+    name,
+    part: { kind: 'whole' as const },
+  }));
+  const answer =
+    'He sleeps at noon [Slide 2], as slide 3 says of another; the fee is in [Sheet Fees], not on [Slide 9].';
+  await call(page, 'chats.import', {
+    chat: {
+      ...{ id: 'citing', title: 'Who sleeps?', createdAt: 1, updatedAt: 1, pinned: false, folder: null },
+      ...{ systemPrompt: '', leafId: 'a' },
+      messages: [
+        { ...base, id: 'q', parentId: null, role: 'user', text: 'Who sleeps?', attachments },
+        { ...base, id: 'a', parentId: 'q', role: 'assistant', text: answer, stopReason: 'end-of-turn' },
+      ],
+    },
+  });
+  await page.getByTestId('chat-item').filter({ hasText: 'Who sleeps?' }).getByRole('button').first().click();
+  const citations = page.getByTestId('citation');
+  await expect(citations).toHaveText(['[Slide 2]', 'slide 3', '[Sheet Fees]']);
+  for (const [index, words] of ['tower 2 sleeps', 'tower 3 sleeps', 'C9: 1200'].entries()) {
+    await citations.nth(index).click();
+    await expect(page.getByTestId('document-text').getByText(words, { exact: false })).toBeInViewport();
+  }
 });
 
 test('a PDF with a password: asked for on its card, wrong once, right, and kept nowhere', async ({

@@ -225,7 +225,10 @@ test('pages that a question names come first, by the printed number or that of t
     return passagesOf(turn.userMessage?.attachments[0] ?? manual).map(({ label }) => label);
   };
   expect(await labelsFor(256, 'What does page 2 tell us of wall 0?')).toEqual(['Page 2 (sheet 4)']);
-  expect(await labelsFor(320, 'Compare p. ii with sheet 3, and wall 0.')).toEqual(['Page ii (sheet 2)', 'Page 1 (sheet 3)']);
+  expect(await labelsFor(320, 'Compare p. ii with sheet 3, and wall 0.')).toEqual([
+    'Page ii (sheet 2)',
+    'Page 1 (sheet 3)',
+  ]);
   expect(await labelsFor(256, 'What does page 9 tell us of wall 0?')).not.toEqual([]);
 });
 

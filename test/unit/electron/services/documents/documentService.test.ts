@@ -290,16 +290,32 @@ describe('a job', () => {
       [join(folder, 'pictures'), /^pictures .*folder/],
       [large, /^large\.txt .*300 MB/],
       [await file('a.png', Buffer.from('\x89PNG\r\n', 'latin1')), /^a\.png .*picture/],
-      [await file('b.xlsx', 'PK\x03\x04'), /^b\.xlsx .*Excel/],
+      [await file('b.xls', '\xd0\xcf'), /^b\.xls .*old Excel/],
+      [await file('b.key', 'PK\x03\x04'), /^b\.key .*Keynote/],
       [await file('c.zip', 'PK\x03\x04'), /^c\.zip .*archive/],
-      [await file('d.txt', '{\\rtf1 words}'), /^d\.txt .*RTF/],
     ] as const;
     for (const [path, message] of refused) {
       const { state, error } = await attach(path);
       expect({ state, ...error }).toMatchObject({ state: 'failed', message: expect.stringMatching(message) });
       expect(error?.hint).not.toBe('');
     }
-    expect((await attach(await file('really.txt', '%PDF-1.4 slow'))).document?.kind).toBe('pdf');
+  });
+
+  it('knows what a file is by its beginning, or else by its name', async () => {
+    const { file, attach } = await setUp();
+    const files = {
+      'a.txt': ['pdf', '%PDF-1.4 words'],
+      'b.doc': ['rtf', '{\\rtf1 words}'],
+      'c.zip': ['ods', 'PK\x03\x04..mimetypeapplication/vnd.oasis.opendocument.spreadsheetPK'],
+      'd.zip': ['epub', 'PK\x03\x04..mimetypeapplication/epub+zipPK'],
+      'e.bin': ['pptx', 'PK\x03\x04..[Content_Types].xml..ppt/presentation.xml'],
+      'f.xlsm': ['xlsx', 'PK\x03\x04'],
+      'g.docx': ['docx', 'PK\x03\x04'],
+      'h.eml': ['eml', 'From: a@example.com'],
+    };
+    for (const [name, [kind, content]] of Object.entries(files)) {
+      expect((await attach(await file(name, content ?? ''))).document?.kind, name).toBe(kind);
+    }
   });
 
   it('leaves nothing behind when the app closes', async () => {

@@ -11,6 +11,7 @@ import { forkProcess } from '@/electron/services/engine/engineTransport';
 import { watchCost } from '@/electron/workers/documents/cost';
 import { endlessPdf, nestedPdf, pdfBomb } from '@/test/fixtures/documents/bombs';
 import { makeDocx, paragraph } from '@/test/fixtures/documents/docx';
+import { makeOdf, makeXlsx } from '@/test/fixtures/documents/office';
 import { makePdf } from '@/test/fixtures/documents/pdf';
 import { bundlesWithWorkers } from '@/test/fixtures/services';
 import { temporaryFolder } from '@/test/fixtures/temporary';
@@ -56,6 +57,9 @@ it('reads documents', async () => {
   const { extraction, text } = await run('docx', makeDocx([paragraph('Head', 'Heading 1'), paragraph('Body')]));
   expect(text).toBe('Head\n\nBody');
   expect(extraction.sections).toHaveLength(1);
+  const sheets = await run('xlsx', makeXlsx({ Fees: { A1: 'Berth', B7: 1200 } }));
+  expect([sheets.text, sheets.extraction.sections[0]?.label]).toEqual(['A1: Berth\nB7: 1200\n', 'Sheet Fees']);
+  expect((await run('eml', 'From: a@example.com\nSubject: Pier\n\nNine years.')).text).toContain('Nine years.');
 }, 60_000);
 
 it('is ended in the middle of a long one', async () => {
@@ -96,6 +100,10 @@ describe('a document that unpacks to far too much', () => {
     const many = makeDocx(Array.from({ length: 20_000 }, (_, index) => paragraph(`Paragraph ${index}`)));
     const code = 'document-unsupported';
     await expect(run('docx', many, { limits: { heapMb: 40 } })).rejects.toMatchObject({ code });
+    const text = makeOdf('text', '<text:p>Words.</text:p>'.repeat(50_000));
+    await expect(run('odt', text, { limits: { heapMb: 40 } })).rejects.toMatchObject({ code });
+    // of all cells between these two its reader makes a list
+    await expect(run('xlsx', makeXlsx({ Far: { A1: 1, XFD1048576: 2 } }))).rejects.toMatchObject({ code });
   }, 60_000);
 });
 
