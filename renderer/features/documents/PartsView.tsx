@@ -98,7 +98,9 @@ function RangeField({ document, card }: { document: PanelDocument; card: DraftDo
   const { info, sections, chosen } = document;
   const { documents } = useActions();
   const [typed, setTyped] = useState<string | null>(null);
-  const words = info.printedPages ? 'sheets, which the list tells beside the printed ones' : `${sectionsName(info)}s`;
+  const numbers = info.printedPages
+    ? 'Sheet numbers, as in 3-9, 12. The list shows them beside the printed page numbers.'
+    : `Numbers of ${sectionsName(info)}s, as in 3-9, 12.`;
   const current = card.part.kind === 'passages' ? '' : rangesText([...chosen].sort((a, b) => a - b));
   const invalid = typed !== null && parseRanges(typed, sections.length) === null;
   const choose = (indices: readonly number[]) => documents.setPart(card.key, partOf(new Set(indices), sections.length));
@@ -140,7 +142,7 @@ function RangeField({ document, card }: { document: PanelDocument; card: DraftDo
           ? `Numbers from 1 to ${sections.length}, as in 3-9, 12.`
           : card.part.kind === 'passages'
             ? 'It is searched for each question. Choose here to send fixed parts instead.'
-            : `Numbers of ${words}, as in 3-9, 12.`}
+            : numbers}
       </p>
     </div>
   );

@@ -35,6 +35,17 @@ describe('a text', () => {
     expect(found.notices).toEqual(['One picture was left out: Concertina cannot read pictures.']);
   });
 
+  it('with a password is opened by it alone', async () => {
+    const secret = makeOdf('text', '<text:p>The lease ends in May.</text:p>', {}, 'Sésame 12');
+    await expectRefused('odt', secret, 'document-locked', /^file is protected by a password/);
+    const wrong = extract('odt', secret, 'sesame 12');
+    await expect(wrong).rejects.toMatchObject({
+      code: 'document-locked',
+      message: 'This password does not open file.',
+    });
+    expect((await extract('odt', secret, 'Sésame 12')).text).toBe('The lease ends in May.');
+  });
+
   it('in RTF keeps headings, letters of any encoding and tables', async () => {
     const found = await extract(
       'rtf',
