@@ -68,6 +68,14 @@ it('a document that does not fit is refused with the context that would hold it,
   expect(refused.stderr).toMatch(/Use --context \d+\./);
 });
 
+it('a document with a password is refused, since nobody can type it', async () => {
+  const data = setUp();
+  fs.writeFileSync(path.join(data, 'pier.pdf'), makePdf([{ lines: ['Secret.'] }], { password: 'sesame' }));
+  const refused = await begin(data, ['run', 'How long?', '--doc', 'pier.pdf']).ended;
+  expect(refused.code).not.toBe(0);
+  expect(refused.stderr).toContain('pier.pdf is protected by a password.');
+});
+
 it('Ctrl-C stops the answer; what was written of it stays, and nothing runs on', async () => {
   const data = setUp();
   // nearly uniform: such an answer hardly ever ends by itself

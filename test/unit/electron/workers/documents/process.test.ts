@@ -62,6 +62,11 @@ it('reads documents', async () => {
   expect((await run('eml', 'From: a@example.com\nSubject: Pier\n\nNine years.')).text).toContain('Nine years.');
 }, 60_000);
 
+it('brings nothing that reaches the network or starts programs', async () => {
+  const bundle = await readFile(join(bundles, 'documentReader.cjs'), 'utf8');
+  expect(bundle).not.toMatch(/\brequire\("(?:node:)?(?:https?|http2|net|tls|dgram|dns|child_process)"\)/);
+});
+
 it('is ended in the middle of a long one', async () => {
   const pages = Array.from({ length: 2000 }, () => ({ lines: ['Words on a page.', 'And more of them.'] }));
   await expect(run('pdf', makePdf(pages), { stopAt: 0.01 })).rejects.toMatchObject({ code: 'cancelled' });
