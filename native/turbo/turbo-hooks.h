@@ -7,11 +7,9 @@
 // | turbo_quantize_chunk        | ggml.c, ggml_quantize_chunk, default case               | turbo-types.c     |
 // | TURBO_CPU_TYPE_TRAITS       | ggml-cpu.c, table type_traits_cpu                       | turbo-dispatch.cpp|
 // | turbo_v_decoder             | ops.cpp, ggml_compute_forward_flash_attn_ext_f16_one_chunk | turbo-dispatch.cpp |
-// | turbo_flash_attn_ext        | ops.cpp, ggml_compute_forward_flash_attn_ext            | attention/attention.cpp |
+// | turbo_compute_forward       | ggml-cpu.c, ggml_compute_forward                        | turbo-dispatch.cpp|
 // | turbo_flash_attn_work       | ggml-cpu.c, ggml_graph_plan                             | attention/attention.cpp |
-// | turbo_mul_mat               | ggml-cpu.c, ggml_compute_forward_mul_mat                | matmul/q6-k.cpp   |
 // | ggml_turbo_is_turbo         | ops.cpp, ggml_compute_forward_get_rows                  | turbo-types.c     |
-// | turbo_set_rows              | ops.cpp, ggml_compute_forward_set_rows                  | turbo-dispatch.cpp|
 // | llama_turbo_apply           | llama-context.cpp, llama_init_from_model                | llama-turbo.cpp   |
 // | turbo_v_rotation            | llama-kv-cache.cpp, llama_kv_cache::build_input_v_rot   | turbo-types.c     |
 // | turbo_kv_mean_cache          | llama-kv-cache.cpp, end of llama_kv_cache::llama_kv_cache | kv-mean.cpp (kv-mean.h) |
@@ -79,21 +77,22 @@ ggml_to_float_t turbo_v_decoder(enum ggml_type type, ggml_to_float_t to_float);
 
 struct ggml_compute_params;
 
-// Computes a SET_ROWS operation of f32 rows into a turbo type; the threads share the groups of each row. Returns false, in every
-// thread alike and before anything is written, for all other types.
+// Computes an operation of a graph by one of the three below. Like them it returns false, in every thread alike and before
+// anything is written, when upstream's path must do it.
+bool turbo_compute_forward(const struct ggml_compute_params * params, struct ggml_tensor * dst);
+
+// A SET_ROWS operation of f32 rows into a turbo type; the threads share the groups of each row.
 bool turbo_set_rows(const struct ggml_compute_params * params, struct ggml_tensor * dst);
 
-// Computes a FLASH_ATTN_EXT operation with the kernels of native/turbo/attention. Returns false, in every thread alike
-// and before anything is written, when upstream's path must do it.
+// A FLASH_ATTN_EXT operation that the kernels of native/turbo/attention take.
 bool turbo_flash_attn_ext(const struct ggml_compute_params * params, struct ggml_tensor * dst);
+
+// A MUL_MAT operation of q6_K weights that the kernels of native/turbo/matmul take, with the scratch memory that upstream's
+// path has: the activations as q8_K.
+bool turbo_mul_mat(const struct ggml_compute_params * params, struct ggml_tensor * dst);
 
 // Bytes of scratch memory that turbo_flash_attn_ext may want for the operation.
 size_t turbo_flash_attn_work(const struct ggml_tensor * dst, int n_threads);
-
-// Computes a MUL_MAT operation of q6_K weights with the kernels of native/turbo/matmul. To be called where the activations
-// are in params->wdata as q8_K, and the next chunk that the threadpool deals out is the number of threads. Returns false, in
-// every thread alike and before anything is written, when upstream's path must do it.
-bool turbo_mul_mat(const struct ggml_compute_params * params, struct ggml_tensor * dst);
 
 // Width of the Hadamard rotation of V for a cache type: the group for turbo types, so that one scale covers
 // values of one energy; 64, upstream's choice, for all others. The width divides head_dim when the type does.

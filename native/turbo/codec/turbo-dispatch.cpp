@@ -1,4 +1,4 @@
-// Run-time choice of the SIMD level, and what goes through it: the CPU table functions and SET_ROWS.
+// Run-time choice of the SIMD level, and what goes through it: the CPU table functions, SET_ROWS, and which operation goes where.
 
 #include "turbo-codec.h"
 #include "turbo-hooks.h"
@@ -118,4 +118,13 @@ extern "C" bool turbo_set_rows(const ggml_compute_params * params, ggml_tensor *
         g += n;
     }
     return true;
+}
+
+extern "C" bool turbo_compute_forward(const ggml_compute_params * params, ggml_tensor * dst) {
+    switch (dst->op) {
+        case GGML_OP_SET_ROWS: return turbo_set_rows(params, dst);
+        case GGML_OP_FLASH_ATTN_EXT: return turbo_flash_attn_ext(params, dst);
+        case GGML_OP_MUL_MAT: return turbo_mul_mat(params, dst);
+        default: return false;
+    }
 }

@@ -4,6 +4,7 @@
 #include "turbo-hooks.h"
 
 #include "ggml-cpu-impl.h"
+#include "ggml-cpu.h"
 
 #include <algorithm>
 #include <cstring>
@@ -30,6 +31,20 @@ constexpr int64_t ROWS = 32, COLUMNS = 64;
 
 int64_t tiles(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
+// This thread's share of the activations, as q8_K.
+void quantize(const ggml_compute_params * params, const ggml_tensor * y, block_q8_K * out) {
+    const ggml_from_float_t from_float = ggml_get_type_traits_cpu(GGML_TYPE_Q8_K)->from_float;
+    const int64_t n_block = y->ne[0] / QK_K, all = n_block * y->ne[1];
+    const int64_t last = all * (params->ith + 1) / params->nth;
+    for (int64_t b = all * params->ith / params->nth; b < last;) {
+        const int64_t column = b / n_block, in_column = b % n_block;
+        const int64_t n = std::min(n_block - in_column, last - b);
+        const char * from = (const char *) y->data + column * y->nb[1];
+        from_float((const float *) from + in_column * QK_K, out + b, n * QK_K);
+        b += n;
+    }
+}
+
 } // namespace
 
 extern "C" bool turbo_mul_mat(const ggml_compute_params * params, ggml_tensor * dst) {
@@ -37,8 +52,13 @@ extern "C" bool turbo_mul_mat(const ggml_compute_params * params, ggml_tensor * 
     const ggml_tensor * y = dst->src[1];
     static const family chosen = choose();
     if (x->type != GGML_TYPE_Q6_K || y->type != GGML_TYPE_F32 || params->use_ref) { return false; }
-    if (x->ne[2] * x->ne[3] != 1 || y->ne[2] * y->ne[3] != 1) { return false; }
+    if (x->ne[2] * x->ne[3] != 1 || y->ne[2] * y->ne[3] != 1 || y->nb[0] != sizeof(float)) { return false; }
     if (chosen.kernel == nullptr || y->ne[1] < chosen.least) { return false; }
+
+    block_q8_K * activations = (block_q8_K *) params->wdata;
+    quantize(params, y, activations);
+    if (params->ith == 0) { ggml_threadpool_chunk_set(params->threadpool, params->nth); }
+    ggml_barrier(params->threadpool);
 
     const int64_t n_row = x->ne[1], n_column = y->ne[1], n_block = x->ne[0] / QK_K;
     const int64_t down = tiles(n_row, ROWS), count = down * tiles(n_column, COLUMNS);
@@ -51,7 +71,7 @@ extern "C" bool turbo_mul_mat(const ggml_compute_params * params, ggml_tensor * 
         tile.x_stride = x->nb[1] / sizeof(block_q6_K);
         tile.x = (const block_q6_K *) x->data + row * tile.x_stride;
         tile.y_stride = n_block;
-        tile.y = (const block_q8_K *) params->wdata + column * n_block;
+        tile.y = activations + column * n_block;
         tile.dst_stride = dst->nb[1] / sizeof(float);
         tile.dst = (float *) dst->data + column * tile.dst_stride + row;
         chosen.kernel(tile);
