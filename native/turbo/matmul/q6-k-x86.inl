@@ -6,6 +6,15 @@
 
 constexpr int MAX_COLUMNS = 8;
 
+// Bytes of weights ahead. A token's weights come from memory once and wait for nothing but that; with more columns there is
+// enough to do meanwhile. (One column of 54 MB of weights on a Zen 5: 1.5 ms without, 1.1 ms with 8 KiB, 1.0 ms with 16.)
+constexpr int AHEAD = 16 * 1024, AHEAD_COLUMNS = 4;
+
+INLINE void prefetch(const block_q6_K * x) {
+    const char * next = (const char *) x + AHEAD;
+    UNROLL for (size_t line = 0; line < sizeof(*x); line += 64) { _mm_prefetch(next + line, _MM_HINT_T0); }
+}
+
 template <int n>
 INLINE void columns(const turbo_q6_k_tile & t, const block_q6_K * x, const block_q8_K * y, float * dst) {
     typedef typename lanes::I I;
@@ -13,6 +22,7 @@ INLINE void columns(const turbo_q6_k_tile & t, const block_q6_K * x, const block
     UNROLL for (int c = 0; c < n; ++c) { sum[c] = set1(0.0f); }
     for (int64_t b = 0; b < t.n_block; ++b) {
         I q[lanes::VECTORS], scale[lanes::VECTORS];
+        if (n <= AHEAD_COLUMNS) { prefetch(x + b); }
         lanes::unpack(x[b], q);
         const __m256i scales = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *) x[b].scales));
         lanes::spread(scales, scale);

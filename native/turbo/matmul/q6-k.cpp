@@ -25,9 +25,13 @@ family choose() {
     return { nullptr, 0 };
 }
 
-// Of a tile that a thread takes at once: rows whose weights stay in the second cache for all columns, and few enough for
-// every thread to have some to the end.
-constexpr int64_t ROWS = 32, COLUMNS = 64;
+// Of a tile that a thread takes at once. Rows whose weights stay in the second cache for all columns; where few columns wait for
+// the weights, more of them in a row. Every thread has some to the end.
+constexpr int64_t ROWS = 32, COLUMNS = 64, FEW_COLUMNS = 8;
+
+int64_t rows_of(int64_t n_row, int64_t n_column, int n_thread) {
+    return n_column > FEW_COLUMNS ? ROWS : std::min<int64_t>(256, std::max<int64_t>(16, n_row / (8 * n_thread)));
+}
 
 int64_t tiles(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
@@ -61,12 +65,13 @@ extern "C" bool turbo_mul_mat(const ggml_compute_params * params, ggml_tensor * 
     ggml_barrier(params->threadpool);
 
     const int64_t n_row = x->ne[1], n_column = y->ne[1], n_block = x->ne[0] / QK_K;
-    const int64_t down = tiles(n_row, ROWS), count = down * tiles(n_column, COLUMNS);
+    const int64_t rows = rows_of(n_row, n_column, params->nth), down = tiles(n_row, rows),
+                  count = down * tiles(n_column, COLUMNS);
     for (int64_t i = params->ith; i < count; i = ggml_threadpool_chunk_add(params->threadpool, 1)) {
-        const int64_t row = i % down * ROWS, column = i / down * COLUMNS;
+        const int64_t row = i % down * rows, column = i / down * COLUMNS;
         turbo_q6_k_tile tile;
         tile.n_block = n_block;
-        tile.n_row = std::min(ROWS, n_row - row);
+        tile.n_row = std::min(rows, n_row - row);
         tile.n_column = std::min(COLUMNS, n_column - column);
         tile.x_stride = x->nb[1] / sizeof(block_q6_K);
         tile.x = (const block_q6_K *) x->data + row * tile.x_stride;
