@@ -2,26 +2,12 @@
 // manuals first where they are missing. Prints counts, and the numbers of the questions that are wrong.
 // CLI: node test/passages/check.mjs
 
-import fs from 'node:fs';
-import { createRequire } from 'node:module';
-import path from 'node:path';
-import { bundleForNode } from '../../electron/build.mjs';
-import { BUILD, ROOT } from '../../native/prepare/paths.mjs';
 import { cli, PrepareError } from '../../native/prepare/process.mjs';
-import { fetchManuals, manuals } from './fetch.mjs';
+import { readManuals } from './read.mjs';
 
 const LEAST_QUOTE = 12;
-const FOLDER = path.join(BUILD, 'passages');
 
-/** @returns {Promise<string[]>} text of each page, runs of white space as one space */
-async function pagesOf(extractDocument, { name, pdf }) {
-  const textPath = path.join(FOLDER, `${name}.txt`);
-  fs.rmSync(textPath, { force: true });
-  const cMapFolder = path.join(ROOT, 'node_modules', 'pdfjs-dist', 'cmaps');
-  const { sections } = await extractDocument({ path: pdf, name, kind: 'pdf', textPath, cMapFolder }, () => {});
-  const text = fs.readFileSync(textPath, 'utf8');
-  return sections.map(({ start, end }) => text.slice(start, end).replace(/\s+/g, ' '));
-}
+const oneLine = (text) => text.replace(/\s+/g, ' ');
 
 /** @returns {string} '' where nothing is wrong */
 function fault({ pages, quote }, texts) {
@@ -33,15 +19,9 @@ function fault({ pages, quote }, texts) {
 }
 
 await cli(import.meta.url, async () => {
-  await fetchManuals();
-  await bundleForNode('extract', 'electron/workers/documents/extract.ts', FOLDER);
-  // pdf.js tells there that it cannot draw
-  console.warn = () => {};
-  const { extractDocument } = createRequire(import.meta.url)(path.join(FOLDER, 'extract.cjs'));
   const faults = [];
-  for (const manual of manuals()) {
-    const texts = await pagesOf(extractDocument, manual);
-    const { name, open, sealed, pages } = manual;
+  for (const { name, open, sealed, pages, text, sections } of await readManuals()) {
+    const texts = sections.map(({ start, end }) => oneLine(text.slice(start, end)));
     console.log(`${name}: ${texts.length} pages, ${open.length} open and ${sealed.length} sealed questions`);
     if (texts.length !== pages) faults.push(`${name} says that it has ${pages} pages`);
     if (open.length !== sealed.length) faults.push(`the halves of ${name} differ in length`);

@@ -1,0 +1,118 @@
+// How often the first passage that the app finds for a question, and one of the first three, is a right one: the questions
+// and manuals of test/passages, ranked by this tree, through what the app's worker thread does. Then how long a search takes in
+// a document of more than 2,400 pages. Of the sealed questions it prints shares only (test/passages/README.md).
+// CLI: node test/bench/passages.mjs [--open | --sealed | --speed]     (npm run bench:passages)
+
+import fs from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { bundleForNode } from '../../electron/build.mjs';
+import { cli, PrepareError } from '../../native/prepare/process.mjs';
+import { FOLDER, readManuals } from '../passages/read.mjs';
+
+const DEFINITION = `A passage is right when at least half of its characters stand on pages that answer the question, or when
+all of the quotation that marks the place stands in it. "quote" asks for the quotation alone, in one of the first three.
+Cut where one passage follows another, a quotation can be whole in none.`;
+/** passages of the ranking that are looked at; a question gets about eight of them into 2,048 tokens */
+const LOOKED_AT = 64;
+const PAGES_OF_LONG = 2400;
+const ROUNDS = 5;
+
+const percent = (count, all) => `${Math.round((100 * count) / all)}%`.padStart(5);
+
+function isRight(passage, { pages, quote }, { sections, text }) {
+  if (holds(passage, quote, text)) return true;
+  const onPages = pages
+    .map((page) => sections[page - 1])
+    .reduce((sum, { start, end }) => sum + Math.max(0, Math.min(end, passage.end) - Math.max(start, passage.start)), 0);
+  return onPages >= (passage.end - passage.start) / 2;
+}
+
+function holds({ start, end }, quote, text) {
+  return text.slice(start, end).replace(/\s+/g, ' ').includes(quote);
+}
+
+/** `rank`: of the first right passage, from 1; Infinity: none was found */
+async function measured(search, manual, asked) {
+  const { passages } = await search(manual.name, manual.textPath, asked.question);
+  const rankOf = (fits) => passages.findIndex(fits) + 1 || Number.POSITIVE_INFINITY;
+  return {
+    rank: rankOf((passage) => isRight(passage, asked, manual)),
+    quoted: rankOf((passage) => holds(passage, asked.quote, manual.text)),
+    question: asked.question,
+    pages: asked.pages,
+  };
+}
+
+function printShares(name, results) {
+  const within = (most) => results.filter(({ rank }) => rank <= most).length;
+  const quoted = results.filter((result) => result.quoted <= 3).length;
+  const shares = [within(1), within(3), within(8), quoted].map((count) => percent(count, results.length));
+  console.log(
+    `${name.padEnd(14)}${String(results.length).padStart(6)}${shares.map((one) => one.padStart(9)).join('')}`,
+  );
+}
+
+async function measureRanking(search, manuals, half) {
+  const ofManuals = [];
+  for (const manual of manuals) {
+    const results = [];
+    for (const asked of manual[half]) results.push(await measured(search, manual, asked));
+    ofManuals.push({ name: manual.name, results });
+  }
+  console.log(`${DEFINITION}\n\nThe ${half} half:\n\nmanual        asked    first    top 3    top 8    quote`);
+  for (const { name, results } of ofManuals) printShares(name, results);
+  printShares(
+    'all',
+    ofManuals.flatMap(({ results }) => results),
+  );
+  if (half === 'sealed') return;
+  console.log('\nNot first, with the rank of the first right passage:');
+  for (const { name, results } of ofManuals) {
+    for (const { rank, question, pages } of results) {
+      if (rank > 1)
+        console.log(`${name} ${rank === Infinity ? 'none' : rank}: ${question} (pages ${pages.join(', ')})`);
+    }
+  }
+}
+
+/** The manuals one behind the other, as often as it takes. */
+async function measureSpeed(search, manuals) {
+  const pages = manuals.reduce((sum, manual) => sum + manual.pages, 0);
+  const times = Math.ceil(PAGES_OF_LONG / pages);
+  const text = manuals
+    .map((manual) => manual.text)
+    .join('\n\n')
+    .repeat(times);
+  const textPath = path.join(FOLDER, 'long.txt');
+  fs.writeFileSync(textPath, text);
+  const seconds = [];
+  for (const [index, { question }] of manuals.flatMap(({ open }) => open.slice(0, ROUNDS)).entries()) {
+    const before = performance.now();
+    // as if each were asked first: an answer is kept for a while
+    await search(`long ${index}`, textPath, question);
+    seconds.push((performance.now() - before) / 1000);
+  }
+  seconds.sort((a, b) => a - b);
+  const [median, longest] = [seconds[Math.floor(seconds.length / 2)], seconds.at(-1)].map((one) => one.toFixed(2));
+  console.log(
+    `A document of ${times * pages} pages (${(text.length / 1e6).toFixed(1)} million characters), ${seconds.length} questions: ` +
+      `${median} s in the middle, ${longest} s at the longest, in the worker thread.`,
+  );
+}
+
+await cli(import.meta.url, async () => {
+  const [what = '--open', ...rest] = process.argv.slice(2);
+  if (rest.length > 0 || !['--open', '--sealed', '--speed'].includes(what)) {
+    throw new PrepareError('say one of --open (without anything, this), --sealed and --speed');
+  }
+  await bundleForNode('indexes', 'electron/workers/passages/passageIndexes.ts', FOLDER);
+  const { PassageIndexes } = createRequire(import.meta.url)(path.join(FOLDER, 'indexes.cjs'));
+  const indexes = new PassageIndexes();
+  const signal = new AbortController().signal;
+  const search = (documentId, textPath, query) =>
+    indexes.search({ documentId, textPath, query, limit: LOOKED_AT }, signal, () => {});
+  const manuals = await readManuals();
+  if (what === '--speed') await measureSpeed(search, manuals);
+  else await measureRanking(search, manuals, what === '--open' ? 'open' : 'sealed');
+});
