@@ -76,6 +76,12 @@ const INSIDE = [
     file: installed('pdfjs-dist/cmaps/LICENSE'),
   },
   { of: 'read-excel-file', name: 'saxen (in read-excel-file)', license: 'MIT', file: installed('saxen/LICENSE') },
+  {
+    of: 'stopword',
+    name: 'Lists of words by others (in stopword)',
+    license: 'MIT, Apache-2.0',
+    file: installed('stopword/dist/3rd-party.txt'),
+  },
   { of: 'undici', name: 'llhttp (in undici)', license: 'MIT', file: kept('llhttp.txt') },
   { of: 'undici', name: 'formdata-polyfill (in undici)', license: 'MIT', file: kept('formdata-polyfill.txt') },
 ];

@@ -30,7 +30,7 @@ export const LAYERS = {
   // how a child process reaches its parent, whatever it is for
   'electron/workers/parentPort': { may: [], packages: [], node: true },
   // worker threads, and what is the same in each of them
-  'electron/workers': { may: ['electron/contract'], packages: ['minisearch'], node: true },
+  'electron/workers': { may: ['electron/contract'], packages: ['minisearch', 'stemmer', 'stopword'], node: true },
   // a process of its own: what foreign files do to the libraries that read them stays out of the main process
   'electron/workers/documents': {
     may: ['electron/contract', 'electron/workers/parentPort'],

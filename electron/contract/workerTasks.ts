@@ -27,6 +27,8 @@ export interface PassageTask {
   textPath: string;
   /** '': the beginning of the document */
   query: string;
+  /** a person chose the words of the query for the search: each counts, those too that every text has */
+  chosen?: boolean;
   limit: number;
 }
 
@@ -34,7 +36,7 @@ export interface PassageTask {
 export interface FoundPassage {
   start: number;
   end: number;
-  /** BM25; 0: of the beginning */
+  /** comparable within one answer; 0: of the beginning */
   score: number;
 }
 
@@ -42,6 +44,8 @@ export interface FoundPassages {
   passages: FoundPassage[];
   /** passages with words of the query, those beyond the limit among them */
   all: number;
+  /** what was searched for of the query; '': nothing, these are of the beginning */
+  words: string;
 }
 
 // Taking the words out of one file, in a process that ends with it. The reading itself is done by a thread of that process, so that the rest of it can watch what the file costs.

@@ -4,7 +4,9 @@ import { readFile, stat } from 'node:fs/promises';
 import MiniSearch from 'minisearch';
 import type { FoundPassages, PassageTask } from '../../contract/workerTasks';
 import { firstPassages, scanPassages } from './passageScan';
-import { cutPassages, lettersOfPrefix, lettersOfTypo, termsOf, weights } from './terms';
+import { queryOf } from './question';
+import { mostRanked, rank } from './ranking';
+import { type CutPassage, cutPassages, lettersOfPrefix, lettersOfTypo, termsOf, weights } from './terms';
 
 /** bytes of a text that gets an index: to make one takes about 0.3 s a megabyte, to read a text 0.01 s */
 const mostIndexed = 2_000_000;
@@ -24,11 +26,11 @@ export class PassageIndexes {
     signal: AbortSignal,
     report: (fraction: number) => void,
   ): Promise<FoundPassages | null> {
-    const { documentId, textPath, query, limit } = task;
+    const { documentId, textPath, query, chosen, limit } = task;
     if (query === '') return firstPassages(textPath, limit);
     const { size } = await stat(textPath);
     if (size > mostIndexed) return this.scan(task, signal, report);
-    return (await this.indexOf(documentId, textPath)).search(query, limit);
+    return (await this.indexOf(documentId, textPath)).search(query, limit, chosen);
   }
 
   private async scan(
@@ -36,7 +38,7 @@ export class PassageIndexes {
     signal: AbortSignal,
     report: (fraction: number) => void,
   ): Promise<FoundPassages | null> {
-    const key = JSON.stringify([task.documentId, task.query, task.limit]);
+    const key = JSON.stringify([task.documentId, task.query, task.chosen, task.limit]);
     const answer = this.answers.get(key) ?? (await scanPassages(task, signal, report));
     if (!answer) return null;
     this.answers.delete(key);
@@ -67,30 +69,38 @@ async function make(textPath: string) {
 // BM25 over the passages of one text.
 
 export class PassageIndex {
-  private readonly passages: { start: number; end: number }[];
+  private readonly passages: CutPassage[];
   private readonly finder = new MiniSearch<{ id: number; text: string }>({
     fields: ['text'],
     tokenize: termsOf,
     processTerm: (term) => term,
     searchOptions: {
+      // terms, with blanks between them
+      tokenize: (terms) => terms.split(' '),
       prefix: (term) => term.length >= lettersOfPrefix,
       fuzzy: (term) => term.length >= lettersOfTypo && 1,
       weights,
     },
   });
 
-  constructor(text: string) {
+  constructor(private readonly text: string) {
     this.passages = cutPassages(text);
     for (const [id, { start, end }] of this.passages.entries()) this.finder.add({ id, text: text.slice(start, end) });
   }
 
   /** Those with words of the query, the best first. */
-  search(query: string, limit: number): FoundPassages {
-    const found = this.finder.search(query);
-    const passages = found.slice(0, limit).flatMap(({ id, score }) => {
-      const passage = this.passages[id];
-      return passage ? [{ ...passage, score }] : [];
-    });
-    return { passages, all: found.length };
+  search(query: string, limit: number, chosen?: boolean): FoundPassages {
+    const asked = queryOf(query, chosen);
+    const found = this.finder.search(asked.terms.join(' '));
+    const candidates = found
+      // the library multiplies by how many of the words a passage has: too much where a question has many
+      .map(({ id, score, queryTerms }) => ({ number: Number(id), score: score / Math.sqrt(queryTerms.length) }))
+      .sort((a, b) => b.score - a.score)
+      .slice(0, mostRanked)
+      .flatMap(({ number, score }) => {
+        const passage = this.passages[number];
+        return passage ? [{ ...passage, number, score, text: this.text.slice(passage.start, passage.end) }] : [];
+      });
+    return { passages: rank(asked, candidates).slice(0, limit), all: found.length, words: asked.words };
   }
 }

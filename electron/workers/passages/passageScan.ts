@@ -6,7 +6,9 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { fold } from '../../contract/lib/textSearch';
 import type { FoundPassage, FoundPassages, PassageTask } from '../../contract/workerTasks';
-import { cutPassages, isUnspaced, lettersOfPrefix, termsOf, weights } from './terms';
+import { queryOf } from './question';
+import { type Candidate, mostRanked, rank } from './ranking';
+import { cutPassages, headingsIn, isUnspaced, lettersOfPrefix, stemOf, weights } from './terms';
 
 /** of a query; in a hundred megabytes each takes 50 ms, and 300 ms when most words have it inside */
 const mostTerms = 24;
@@ -14,35 +16,57 @@ const blockBytes = 1024 * 1024;
 /** of BM25+, as the library of the index has them */
 const bm25 = { k: 1.2, b: 0.7, d: 0.5 };
 
-interface Candidate {
-  start: number;
-  end: number;
+/** A passage with words of the query. */
+interface Counted extends Candidate {
   /** how often each term stands there; the beginning of a longer word counts less */
   counts: number[];
 }
 
 /** Null: `signal` fired. */
 export async function scanPassages(
-  { textPath, query, limit }: PassageTask,
+  { textPath, query, chosen, limit }: PassageTask,
   signal: AbortSignal,
   report: (fraction: number) => void,
 ): Promise<FoundPassages | null> {
   const { size } = await stat(textPath);
-  const terms = queryTerms(query);
-  const candidates: Candidate[] = [];
-  const sums = { passages: 0, characters: 0 };
+  const asked = queryOf(query, chosen);
+  const seeks = asked.terms.slice(0, mostTerms).map(seekOf);
+  const sums = { passages: 0, characters: 0, found: 0, with: seeks.map(() => 0) };
+  let best: Counted[] = [];
+  let above = '';
   for await (const { text, at, bytes } of blocksOf(textPath)) {
     if (signal.aborted) return null;
     report(bytes / size);
-    for (const { start, end } of cutPassages(text)) {
-      sums.passages++;
+    const passages = cutPassages(text, above);
+    for (const { start, end, above: heading } of passages) {
+      const number = sums.passages++;
       sums.characters += end - start;
-      const folded = fold(text.slice(start, end));
-      const counts = terms.map((term) => countOf(folded, term));
-      if (counts.some((count) => count > 0)) candidates.push({ start: at + start, end: at + end, counts });
+      const words = text.slice(start, end);
+      const folded = fold(words);
+      const counts = seeks.map((seek) => countOf(folded, seek));
+      if (!counts.some((count) => count > 0)) continue;
+      sums.found++;
+      for (const [term, count] of counts.entries()) if (count > 0) sums.with[term] = (sums.with[term] ?? 0) + 1;
+      best.push({ number, start: at + start, end: at + end, above: heading, text: words, counts, score: 0 });
     }
+    const last = passages.at(-1);
+    if (last) above = headingsIn(text.slice(last.start, last.end)).at(-1)?.text ?? last.above;
+    // how rare the words are is known better with each block, and after the first well enough to let go of the others
+    best = scored(best, sums)
+      .slice(0, 2 * mostRanked)
+      .map(detached);
   }
-  return { passages: ranked(candidates, sums).slice(0, limit), all: candidates.length };
+  const candidates = scored(best, sums).slice(0, mostRanked);
+  return { passages: rank(asked, candidates).slice(0, limit), all: sums.found, words: asked.words };
+}
+
+function detached(one: Counted): Counted {
+  return { ...one, text: copied(one.text), above: copied(one.above) };
+}
+
+/** A piece of a block would keep the block in memory. */
+function copied(piece: string): string {
+  return Buffer.from(piece).toString();
 }
 
 export async function firstPassages(textPath: string, limit: number): Promise<FoundPassages> {
@@ -51,13 +75,7 @@ export async function firstPassages(textPath: string, limit: number): Promise<Fo
     for (const { start, end } of cutPassages(text)) passages.push({ start: at + start, end: at + end, score: 0 });
     if (passages.length >= limit) break;
   }
-  return { passages: passages.slice(0, limit), all: passages.length };
-}
-
-/** The longest: in a long question they are the rarest. */
-function queryTerms(query: string): string[] {
-  const terms = [...new Set(termsOf(query))];
-  return terms.sort((a, b) => b.length - a.length).slice(0, mostTerms);
+  return { passages: passages.slice(0, limit), all: passages.length, words: '' };
 }
 
 /** The text in pieces that end with a line, or else with a word. `bytes`: read so far. */
@@ -76,14 +94,37 @@ async function* blocksOf(path: string): AsyncGenerator<{ text: string; at: numbe
   yield { text: rest, at, bytes: stream.bytesRead };
 }
 
-function countOf(folded: string, term: string): number {
-  const unspaced = isUnspaced(term);
+interface Seek {
+  term: string;
+  /** what all words with this stem begin with: "copi" is the stem of copy and of copies */
+  beginning: string;
+  unspaced: boolean;
+  /** whether words with this beginning have the stem, as far as they were seen */
+  same: Map<string, boolean>;
+}
+
+function seekOf(term: string): Seek {
+  return { term, beginning: term.replace(/(?<=..)i$/, ''), unspaced: isUnspaced(term), same: new Map() };
+}
+
+function countOf(folded: string, { term, beginning, unspaced, same }: Seek): number {
   let count = 0;
-  for (let at = folded.indexOf(term); at !== -1; at = folded.indexOf(term, at + term.length)) {
-    if (unspaced) count++;
-    else if (isInWord(folded, at - 1)) continue;
-    else if (!isInWord(folded, at + term.length)) count++;
-    else if (term.length >= lettersOfPrefix) count += weights.prefix;
+  for (let at = folded.indexOf(beginning); at !== -1; at = folded.indexOf(beginning, at + beginning.length)) {
+    if (unspaced) {
+      count++;
+      continue;
+    }
+    if (isInWord(folded, at - 1)) continue;
+    let end = at + beginning.length;
+    while (isInWord(folded, end)) end++;
+    const word = folded.slice(at, end);
+    let isSame = same.get(word);
+    if (isSame === undefined) {
+      isSame = stemOf(word) === term;
+      same.set(copied(word), isSame);
+    }
+    if (isSame) count++;
+    else if (term.length >= lettersOfPrefix && word.startsWith(term)) count += weights.prefix;
   }
   return count;
 }
@@ -94,19 +135,22 @@ function isInWord(text: string, at: number): boolean {
   return wordCharacter.test(text.charAt(at));
 }
 
-/** As the index ranks them: a passage with more of the words goes before one that has a word more often. */
-function ranked(candidates: Candidate[], sums: { passages: number; characters: number }): FoundPassage[] {
-  const passagesWith = candidates[0]?.counts.map((_, term) => candidates.filter(({ counts }) => counts[term]).length);
-  const rarities = (passagesWith ?? []).map((n) => Math.log(1 + (sums.passages - n + 0.5) / (n + 0.5)));
+/** As the index scores them, the best first: a passage with more of the words goes before one that has a word more often. */
+function scored(
+  candidates: readonly Counted[],
+  sums: { passages: number; characters: number; with: readonly number[] },
+): Counted[] {
+  const rarities = sums.with.map((n) => Math.log(1 + (sums.passages - n + 0.5) / (n + 0.5)));
   const average = sums.characters / sums.passages;
   return candidates
-    .map(({ start, end, counts }) => {
+    .map((candidate) => {
+      const { start, end, counts } = candidate;
       const length = 1 - bm25.b + (bm25.b * (end - start)) / average;
       const scores = counts.map((count, term) =>
         count === 0 ? 0 : (rarities[term] ?? 0) * (bm25.d + (count * (bm25.k + 1)) / (count + bm25.k * length)),
       );
-      const score = scores.reduce((sum, one) => sum + one, 0) * counts.filter((count) => count > 0).length;
-      return { start, end, score };
+      const sum = scores.reduce((all, one) => all + one, 0);
+      return { ...candidate, score: sum * Math.sqrt(counts.filter((count) => count > 0).length) };
     })
     .sort((a, b) => b.score - a.score);
 }

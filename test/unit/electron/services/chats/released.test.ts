@@ -218,7 +218,7 @@ test('the remedies are tried before they are named', async () => {
   const first = await app.ask(chatId, null, 'word '.repeat(950).trim(), []);
   const full = { chatId, leafId: first.answer.id, draft: questionOf(2), attachments: [lookedUp] };
   expect(await app.call('turns.budget', full)).toMatchObject({ remedies: { leaveOut: true, newChat: true } });
-  const long = { ...full, draft: 'word '.repeat(1010) };
+  const long = { ...full, draft: 'word '.repeat(1030) };
   const nothing = { fits: false, remedies: { leaveOut: false, newChat: false } };
   expect(await app.call('turns.budget', long)).toMatchObject(nothing);
   await app.call('settings.update', { overflow: 'roll' });

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PassageIndex, PassageIndexes } from '@/electron/workers/passages/passageIndexes';
 import { firstPassages, scanPassages } from '@/electron/workers/passages/passageScan';
-import { cutPassages, termsOf } from '@/electron/workers/passages/terms';
+import { queryOf } from '@/electron/workers/passages/question';
+import { rank } from '@/electron/workers/passages/ranking';
+import { cutPassages, headingsIn, termsOf } from '@/electron/workers/passages/terms';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 
 const sentence = (i: number) => `The keeper walks along wall ${i} and counts the stones of the old harbour again. `;
@@ -37,6 +39,27 @@ describe('cutting', () => {
     expect(cutPassages('')).toEqual([]);
     expect(cutPassages(' \n ')).toEqual([]);
   });
+
+  it('begins a passage with a heading, and says below which heading another one begins', () => {
+    const text = `${paragraph(1)}\n\n2.4 Copying files\n${[2, 3, 4, 5, 6].map(paragraph).join('\n\n')}`;
+    const [, second, third] = cutPassages(text);
+    expect(text.slice(second?.start).startsWith('2.4 Copying files')).toBe(true);
+    expect([second?.above, third?.above]).toEqual(['', '2.4 Copying files']);
+  });
+
+  it.each([
+    ['3.7.5 Exit Status\nThe exit status', ['3.7.5 Exit Status']],
+    ['before.\n\nHow do I fix the tree?\n\nOne way.', ['How do I fix the tree?']],
+    ['## options\ntext', ['## options']],
+    ['前の文。\n\n灯台の油\n\n次の文。', ['灯台の油']],
+    // a running head with its page, a line of contents, a sentence, a line of a paragraph
+    [
+      'a\n\n148 CHAPTER 6. MODELS\n\nFreedomBox Manual 87 / 278\n\n3.7 Commands . . . . 9\n\nIt is so.\n\nA line\nof text',
+      [],
+    ],
+  ])('sees the headings of %j', (text, headings) => {
+    expect(headingsIn(text).map((heading) => heading.text)).toEqual(headings);
+  });
 });
 
 describe('searching', () => {
@@ -57,7 +80,7 @@ describe('searching', () => {
     expect(all).toBeGreaterThan(10);
     expect(found.map(({ score }) => score)).toEqual(found.map(({ score }) => score).sort((a, b) => b - a));
     expect(planted.slice(found[0]?.start, found[0]?.end)).toContain('wall 7 ');
-    expect(index.search('zzz', 5)).toEqual({ passages: [], all: 0 });
+    expect(index.search('zzz', 5)).toEqual({ passages: [], all: 0, words: 'zzz' });
   });
 
   it('knows words of scripts without blanks', () => {
@@ -66,6 +89,98 @@ describe('searching', () => {
       `${'海は広い。'.repeat(300)}\n\n灯台守は鯨油を使う。\n\n${'空は青い。'.repeat(300)}`,
     );
     expect(japanese.search('鯨油', 3).passages).toHaveLength(1);
+  });
+
+  it.each([
+    ['灯台守は何の油を使いますか。', '海は広い。', '灯台守は鯨油を使う。'],
+    ['ما هو الزيت الذي يستخدمه حارس المنارة؟', 'من البحر إلى السماء كل يوم. ', 'حارس المنارة يستخدم الزيت القديم. '],
+    ['등대지기는 어떤 기름을 사용합니까?', '그리고 바다는 매우 넓다. ', '등대지기는 고래 기름을 쓴다. '],
+    [
+      'Welches Öl verwendet der Wärter des Turms?',
+      'Was der Fischer und die Frau in der Stadt kauften. ',
+      'Der Wärter verwendet Walöl. ',
+    ],
+  ])('finds what is asked in its language: %s', (question, filling, answer) => {
+    const whole = `${filling.repeat(200)}\n\n${answer}\n\n${filling.repeat(200)}`;
+    const [first] = new PassageIndex(whole).search(question, 1).passages;
+    expect(whole.slice(first?.start, first?.end)).toContain(answer.trim());
+  });
+});
+
+/** The worse one has the higher score so far, by little. */
+describe('ranking', () => {
+  const candidate = (number: number, text: string, score: number, above = '') => ({
+    ...{ number, start: number * 1000, end: number * 1000 + 900, above, text, score },
+  });
+  const rest = 'Some more is told of boats and nets.';
+
+  it.each([
+    [
+      'words that stand together',
+      'How is the exit status set?',
+      `Status zero. One exit. ${rest}`,
+      `The exit status. ${rest}`,
+    ],
+    [
+      'a name as it is written',
+      'what does --no-act do in practice',
+      `No act in practice. ${rest}`,
+      `In practice: --no-act. ${rest}`,
+    ],
+    ['a name that is not part of another one', 'read -t', `read -timing ${rest}`, `read x -t ${rest}`],
+    ['a phrase in quotes', '"whale oil" lamps', `Oil of the whale, lamps. ${rest}`, `Lamps, whale oil. ${rest}`],
+    ['a heading', 'price of oil in winter', `In winter oil, price. ${rest}`, `4.1 Oil, Price\nIn winter. ${rest}`],
+    [
+      'what is no table of contents',
+      'price of oil',
+      'The price of oil . . . . . 12\nOf boats . . . . 14',
+      `Oil has its price. ${rest}`,
+    ],
+    ['what is no index', 'price of oil', 'price of oil, 12\nboats, 14, 19', `Oil has its price. ${rest}`],
+  ])('puts %s first', (_, question, worse, better) => {
+    const [first] = rank(queryOf(question), [candidate(1, worse, 1), candidate(9, better, 0.98)]);
+    expect(first?.start).toBe(9000);
+  });
+
+  it('puts first what stands below a heading with the words, and one beside another that has the words', () => {
+    const query = queryOf('price of oil');
+    const below = [candidate(1, 'Oil, price.', 1), candidate(9, 'Oil, price.', 0.98, 'Price and oil')];
+    expect(rank(query, below)[0]?.start).toBe(9000);
+    const beside = [candidate(1, 'Oil.', 1), candidate(8, 'Oil.', 0.9), candidate(9, 'Oil.', 0.98)];
+    expect(rank(query, beside).map(({ start }) => start)).toEqual([9000, 8000, 1000]);
+  });
+});
+
+describe('what is searched for', () => {
+  it.each([
+    ['What does the function lm do?', 'function lm'],
+    ['Could you please tell me how often bash looks for new mail?', 'often bash looks new mail'],
+    ['How do I use `for` in a loop, with --max-depth=3 and $HOME?', '"for" loop --max-depth=3 $HOME'],
+    ['was macht die Funktion lm, und warum?', 'Funktion lm'],
+    ['for loop', 'for loop'],
+    ['What is it?', 'What is it'],
+    ['灯台守は鯨油を使う。', '灯台守は鯨油を使う'],
+  ])('of %j is %j', (question, words) => {
+    expect(queryOf(question).words).toBe(words);
+  });
+
+  it('is each word that a person chose, and of a long text the longest ones', () => {
+    expect(queryOf('what the keeper does', true).words).toBe('what the keeper does');
+    const long = Array.from({ length: 100 }, (_, n) => `word${'x'.repeat(n % 40)}${n}`).join(' ');
+    expect(queryOf(long).words.split(' ')).toHaveLength(24);
+  });
+
+  it('has the stems of the words, names as they are written, and what follows each other', () => {
+    expect(queryOf('How were the models sampled with rates=invgamma?')).toEqual({
+      words: 'models sampled rates=invgamma',
+      terms: ['model', 'sampl', 'rate', 'invgamma'],
+      pairs: [
+        ['model', 'sampl'],
+        ['sampl', 'rate'],
+        ['rate', 'invgamma'],
+      ],
+      exact: ['rates=invgamma'],
+    });
   });
 });
 
@@ -108,11 +223,14 @@ describe('a scan', () => {
       expect(scanned?.passages[0]?.start).toBe(indexed.passages[0]?.start);
       expect(scanned?.all).toBe(indexed.all);
     }
-    expect(await search('zzz')).toEqual({ passages: [], all: 0 });
+    expect(await search('zzz')).toEqual({ passages: [], all: 0, words: 'zzz' });
     // the parts of no word but its beginning, and of a short word nothing but itself
     expect((await search('antern'))?.all).toBe(0);
     expect((await search('lan'))?.all).toBe(0);
     expect((await search('lante'))?.all).toBe(2);
+    // other words of the same stem
+    expect((await search('stoned countings'))?.all).toBe(new PassageIndex(text).search('stoned countings', 1).all);
+    expect((await search('stoned countings'))?.all).toBeGreaterThan(2000);
     expect(await search('lantern', 5, AbortSignal.abort())).toBeNull();
   });
 
