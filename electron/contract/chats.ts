@@ -32,6 +32,11 @@ export const attachmentPartSchema = z.discriminatedUnion('kind', [
     kind: z.literal('passages'),
     /** in the order of the text; empty in a draft: those that fit the question best are chosen when it is sent, and stay */
     passages: z.array(passageSchema),
+    /**
+     * What was searched for, with blanks between and phrases in quotes; '': no word of the question is in the document, and
+     * this is its beginning. In a draft: what a person wants searched for in place of the words of the question.
+     */
+    words: z.string().max(limits.maxSearchWords).optional(),
   }),
 ]);
 export type AttachmentPart = z.infer<typeof attachmentPartSchema>;
@@ -80,6 +85,8 @@ export const budgetSchema = z.object({
       tokens,
       /** attached to an earlier question; false: to the draft */
       inBranch: z.boolean(),
+      /** of one that is searched: what for, as in its part */
+      words: z.string().optional(),
     }),
   ),
   fits: z.boolean(),

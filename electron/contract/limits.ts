@@ -16,6 +16,8 @@ export const limits = {
   maxTemplateVariables: 4000,
   /** characters of one message: a pasted book of 4 million characters passes */
   maxMessage: 8_000_000,
+  /** characters of the words that a document is searched for */
+  maxSearchWords: 2000,
   maxPathLength: 4096,
   maxPathsPerCall: 256,
   /** documents of one message */

@@ -93,3 +93,55 @@ export function SecretField({ label, placeholder, action, maxLength, testId, aut
     </div>
   );
 }
+
+interface WordsFormProps {
+  words: string;
+  /** what its button says */
+  submit: string;
+  note: string;
+  /** characters */
+  most: number;
+  busy?: boolean;
+  onSubmit: (words: string) => void;
+  onCancel: () => void;
+}
+
+/** The words of a search, to be changed. */
+export function WordsForm({ words, submit, note, most, busy = false, onSubmit, onCancel }: WordsFormProps) {
+  const [edited, setEdited] = useState(words);
+  return (
+    <form
+      className="grid gap-1.5"
+      onSubmit={(event) => {
+        event.preventDefault();
+        // in a pop-up too React hands it on to the form around the trigger
+        event.stopPropagation();
+        if (!busy && edited.trim() !== '') onSubmit(edited.trim());
+      }}
+    >
+      <input
+        type="text"
+        dir="auto"
+        aria-label="Words to search for"
+        data-testid="search-words"
+        value={edited}
+        // The person asked to edit: the field is what they want next.
+        // biome-ignore lint/a11y/noAutofocus: see above
+        autoFocus
+        maxLength={most}
+        placeholder={'function "linear model"'}
+        onChange={(event) => setEdited(event.target.value)}
+        className={cx(controlClass, 'w-full')}
+      />
+      <p className="text-xs leading-relaxed text-ink-3">{note}</p>
+      <div className="flex justify-end gap-2">
+        <Button size="small" tone="quiet" onClick={onCancel}>
+          Cancel
+        </Button>
+        <Button size="small" tone="primary" type="submit" disabled={busy || edited.trim() === ''}>
+          {submit}
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -342,7 +342,9 @@ export class BudgetService {
     const byDocument: PromptBudget['byDocument'] = [];
     for (const { attachment, inBranch } of attached) {
       const tokens = await this.counts.block(attachment);
-      byDocument.push({ documentId: attachment.documentId, tokens, inBranch });
+      const { documentId, part } = attachment;
+      const words = part.kind === 'passages' ? part.words : undefined;
+      byDocument.push({ documentId, tokens, inBranch, ...(words === undefined ? {} : { words }) });
     }
     const texts = [systemPrompt.trim() === '' ? '' : systemPrompt, question.text, ...branch.map(({ text }) => text)];
     const [system = 0, message = 0, ...history] = await this.engine.countTexts(texts);

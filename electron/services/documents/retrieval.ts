@@ -3,6 +3,7 @@
 import type { Attachment, Passage, ScoredPassage } from '../../contract/chats';
 import { ConcertinaError } from '../../contract/errors';
 import { pagesNamedIn, pagesOfName } from '../../contract/lib/pages';
+import { limits } from '../../contract/limits';
 import type { FoundPassage, FoundPassages, PassageTask } from '../../contract/workerTasks';
 import { TaskThread } from '../lib/taskThread';
 import type { DocumentStore } from './documentStore';
@@ -32,7 +33,7 @@ export class Retrieval {
     asker?: string,
   ): Promise<{ passages: ScoredPassage[]; all: number }> {
     if (query.trim() === '') return { passages: [], all: 0 };
-    const { passages, all } = await this.find(documentId, query, limit, asker);
+    const { passages, all } = await this.find({ documentId, query, limit }, asker);
     return { passages: await this.labeled(documentId, passages), all };
   }
 
@@ -41,33 +42,37 @@ export class Retrieval {
   }
 
   /**
-   * The attachment with its passages, in the order of the text; `most`: tokens of its block. Pages that the question names
-   * go first. A question without a word of the document gets its beginning.
+   * The attachment with its passages, in the order of the text, and what was searched for: words that a person chose, or
+   * those of the question. `most`: tokens of its block. Pages that these name go first. Without a word of the document it
+   * gets its beginning.
    */
   async choose(attachment: Attachment, question: string, most: number): Promise<Attachment> {
-    const { documentId } = attachment;
-    const words = question.slice(-mostOfQuestion).trim();
-    const matching = await this.find(documentId, words, mostCandidates);
-    const named = await this.pagesNamed(documentId, words);
+    const { documentId, part } = attachment;
+    const chosenWords = (part.kind === 'passages' && part.words) || undefined;
+    const query = chosenWords ?? question.slice(-mostOfQuestion).trim();
+    const search = (words: string, chosen: boolean) =>
+      this.find({ documentId, query: words, chosen, limit: mostCandidates });
+    const matching = await search(query, chosenWords !== undefined);
+    const named = await this.pagesNamed(documentId, query);
     const nothing = matching.all === 0 && named.length === 0;
-    const found = nothing ? await this.find(documentId, '', mostCandidates) : matching;
+    const found = nothing ? await search('', false) : matching;
     const others = found.passages.filter(
       (one) => !named.some(({ start, end }) => start <= one.start && one.end <= end),
     );
     const candidates = [...named, ...(await this.labeled(documentId, others))];
     const chosen = await this.cheapEnough(attachment, candidates, most);
-    let filled = withPassages(attachment, chosen);
+    const words = found.words.slice(0, limits.maxSearchWords);
+    let filled = withPassages(attachment, chosen, words);
     // counted alone, they can come to a few tokens less than together
     while (chosen.length > 0 && (await this.tokensOf(filled)) > most) {
       chosen.pop();
-      filled = withPassages(attachment, chosen);
+      filled = withPassages(attachment, chosen, words);
     }
     return filled;
   }
 
-  private async find(documentId: string, query: string, limit: number, asker?: string): Promise<FoundPassages> {
-    const textPath = await this.store.textPath(documentId);
-    return this.passages.ask({ documentId, textPath, query, limit }, asker);
+  private async find(task: Omit<PassageTask, 'textPath'>, asker?: string): Promise<FoundPassages> {
+    return this.passages.ask({ ...task, textPath: await this.store.textPath(task.documentId) }, asker);
   }
 
   private async pagesNamed(documentId: string, question: string): Promise<ScoredPassage[]> {
@@ -117,10 +122,10 @@ export class Retrieval {
   }
 }
 
-function withPassages(attachment: Attachment, chosen: readonly ScoredPassage[]): Attachment {
+function withPassages(attachment: Attachment, chosen: readonly ScoredPassage[], words: string): Attachment {
   const passages: Passage[] = chosen.map(({ start, end, label }) => ({ start, end, label }));
   passages.sort((a, b) => a.start - b.start);
-  return { ...attachment, part: { kind: 'passages', passages } };
+  return { ...attachment, part: { kind: 'passages', passages, words } };
 }
 
 // Finds passages of documents, in a worker thread that keeps the indexes: none of this holds up the main process.

@@ -1,19 +1,13 @@
-import { ChevronDown, FileText, Pencil } from 'lucide-react';
-import { useEffect, useMemo, useState } from 'react';
-import type { Attachment, AttachmentPart } from '../../../electron/contract/chats';
-import type { Section } from '../../../electron/contract/documents';
-import type { Place } from '../../state/appState';
+import { Pencil } from 'lucide-react';
+import { useMemo } from 'react';
 import { selectChatId } from '../../state/lib/openChat';
-import { partText, sectionsIn } from '../../state/lib/partText';
-import { selectInfo, selectSections } from '../../state/slices/documents';
 import { selectIsAnswering } from '../../state/slices/live';
 import { useActions, useApp } from '../../state/useApp';
 import { Button, CopyButton, IconButton } from '../../ui/Button';
-import { cx } from '../../ui/cx';
 import { formatCount } from '../../ui/format';
-import { Popover } from '../../ui/Popover';
 import { BranchSwitcher } from './BranchSwitcher';
 import { type RowProps, useRowState } from './rowState';
+import { SentDocuments } from './SentDocuments';
 
 export function UserMessage({ message, index, count, previousId, nextId, released }: RowProps) {
   const [editing, setEditing] = useRowState(`${message.id} editing`, false);
@@ -32,7 +26,7 @@ export function UserMessage({ message, index, count, previousId, nextId, release
       data-message-id={message.id}
       className="group flex flex-col items-end"
     >
-      {message.attachments.length > 0 && <SentDocuments attachments={message.attachments} released={released > 0} />}
+      {message.attachments.length > 0 && <SentDocuments message={message} released={released > 0} />}
       {editing ? (
         <EditMessage id={message.id} text={message.text} onCancel={() => setEditing(false)} onSend={resend} />
       ) : (
@@ -210,168 +204,4 @@ export function textBlocks(text: string): string[] {
   }
   blocks.push(text.slice(from));
   return blocks;
-}
-
-interface SentDocumentsProps {
-  attachments: readonly Attachment[];
-  /** its passages are no longer in the prompt */
-  released: boolean;
-}
-
-/** The documents that went with a question, and what of them. */
-function SentDocuments({ attachments, released }: SentDocumentsProps) {
-  return (
-    <ul className="mb-1.5 flex max-w-[88%] flex-wrap justify-end gap-1.5" aria-label="Documents of this question">
-      {attachments.map((attachment, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a sent question never changes
-        <li key={i} className="min-w-0 max-w-full">
-          <Chip attachment={attachment} released={released && attachment.part.kind === 'passages'} />
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-const chipClass =
-  'flex max-w-full items-center gap-1.5 rounded-full border px-2.5 py-1 text-xs transition-colors hover:border-accent/60 hover:text-ink aria-expanded:border-accent/60';
-const heldClass = 'border-line bg-raised text-ink-2';
-const releasedClass = 'border-dashed border-line-strong text-ink-3';
-
-function Chip({ attachment, released }: { attachment: Attachment; released: boolean }) {
-  const { documentId, name, part } = attachment;
-  const info = useApp(selectInfo(documentId));
-  const { documents } = useActions();
-  useEffect(() => void documents.learn(documentId), [documents, documentId]);
-  const label = (
-    <>
-      <FileText className={cx('size-3.5 shrink-0', !released && 'text-accent')} aria-hidden="true" />
-      <span className={cx('truncate', !released && 'font-medium')}>{name}</span>
-      <span className="shrink-0 text-ink-3">
-        {partText(part, info)}
-        {released && ', no longer in the prompt'}
-      </span>
-    </>
-  );
-  if (part.kind === 'whole') {
-    return (
-      <button
-        type="button"
-        data-testid="sent-document"
-        title={`Show ${name}`}
-        onClick={() => documents.openAt(documentId)}
-        className={cx(chipClass, heldClass)}
-      >
-        {label}
-      </button>
-    );
-  }
-  return (
-    <Popover
-      label={`What was used of ${name}`}
-      align="end"
-      className="max-h-80 w-72 p-2"
-      trigger={
-        <button
-          type="button"
-          data-testid="sent-document"
-          data-released={released || undefined}
-          className={cx(chipClass, released ? releasedClass : heldClass)}
-        >
-          {label}
-          <ChevronDown className="size-3 shrink-0" aria-hidden="true" />
-        </button>
-      }
-    >
-      {released && (
-        <p className="mb-1 border-b border-line px-2 pt-1 pb-2 text-xs text-ink-2" data-testid="released-note">
-          The model no longer sees these passages: a later question needed their room. The words of this question and of
-          its answer stayed. You can still read the passages here.
-        </p>
-      )}
-      <UsedParts attachment={attachment} />
-    </Popover>
-  );
-}
-
-// What of a document went with a question, when it was not the whole of it.
-
-/** characters of a passage that are shown of it */
-const firstWords = 160;
-
-interface Used {
-  label: string;
-  place: Place;
-  /** characters of the text to show; null: the label says enough */
-  start: number | null;
-}
-
-/** Each leads to its place in the document. */
-function UsedParts({ attachment: { documentId, part } }: { attachment: Attachment }) {
-  const sections = useApp(selectSections(documentId));
-  const { documents } = useActions();
-  useEffect(() => void documents.load(documentId), [documents, documentId]);
-  const used = usedOf(part, sections ?? []);
-
-  return (
-    <ol className="text-sm" data-testid="used-parts">
-      {used.map(({ label, place, start }, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a sent question never changes
-        <li key={i}>
-          <button
-            type="button"
-            onClick={() => documents.openAt(documentId, place)}
-            className="w-full rounded-md px-2 py-1 text-start text-ink hover:bg-hover"
-          >
-            <span dir="auto" className="block truncate">
-              {label}
-            </span>
-            {start !== null && <FirstWords documentId={documentId} start={start} />}
-          </button>
-        </li>
-      ))}
-      {used.length === 0 && <li className="px-2 py-1 text-ink-2">No relevant passages found.</li>}
-    </ol>
-  );
-}
-
-/** Of a passage: several may stand on one page. */
-function FirstWords({ documentId, start }: { documentId: string; start: number }) {
-  const { documents } = useActions();
-  const [words, setWords] = useState('');
-  useEffect(() => {
-    let dropped = false;
-    documents.readText(documentId, start, start + firstWords).then(
-      (text) => dropped || setWords(text.trim()),
-      () => undefined, // the panel says that the text is not there any more
-    );
-    return () => {
-      dropped = true;
-    };
-  }, [documents, documentId, start]);
-  return (
-    <span dir="auto" className="line-clamp-2 min-h-4 text-xs break-words text-ink-3">
-      {words}
-    </span>
-  );
-}
-
-/** @param sections empty: not known yet */
-export function usedOf(part: AttachmentPart, sections: readonly Section[]): Used[] {
-  if (part.kind === 'whole') return [];
-  if (part.kind === 'sections') {
-    return part.sections.map((section) => ({
-      label: sections[section]?.label ?? '…',
-      place: { section },
-      start: null,
-    }));
-  }
-  return part.passages.map((passage) => {
-    const last = [...sectionsIn([{ kind: 'passages', passages: [passage] }], sections)].at(-1);
-    const end = last === undefined ? passage.label : (sections[last]?.label ?? passage.label);
-    return {
-      label: end === passage.label ? end : `${passage.label} to ${end}`,
-      place: { offset: passage.start, end: passage.end },
-      start: passage.start,
-    };
-  });
 }

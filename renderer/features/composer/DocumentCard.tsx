@@ -9,6 +9,7 @@ import {
   LockKeyhole,
   Mail,
   Presentation,
+  Pencil,
   ScanSearch,
   TextCursorInput,
   TriangleAlert,
@@ -19,16 +20,18 @@ import { useState } from 'react';
 import type { DocumentJob, DocumentKind } from '../../../electron/contract/documents';
 import { limits } from '../../../electron/contract/limits';
 import type { DraftDocument } from '../../state/appState';
-import { partText, sectionsName } from '../../state/lib/partText';
+import { selectDraftOfOpenChat } from '../../state/lib/openChat';
+import { partText, sectionsName, wordsText } from '../../state/lib/partText';
 import { selectBudget, selectBudgetStale } from '../../state/slices/budget';
 import { selectDraftDocuments, selectJob } from '../../state/slices/documents';
 import { selectSettings } from '../../state/slices/settings';
 import { useActions, useApp } from '../../state/useApp';
 import { Button, IconButton } from '../../ui/Button';
 import { cx } from '../../ui/cx';
-import { SecretField } from '../../ui/Field';
+import { SecretField, WordsForm } from '../../ui/Field';
 import { formatCount } from '../../ui/format';
 import { Menu, MenuItem } from '../../ui/Menu';
+import { Popover } from '../../ui/Popover';
 import { Progress } from '../../ui/Progress';
 
 /** The documents of the question, in the order in which the model reads them. */
@@ -57,6 +60,7 @@ export function DocumentCards() {
             key={document.key}
             document={document}
             tokens={known && count ? count.tokens : null}
+            words={(known && count?.words) || ''}
             most={document.part.kind === 'passages' ? Math.floor(lookedUp / searched) : null}
             stale={stale}
             twice={document.info !== null && twice}
@@ -73,13 +77,15 @@ interface DocumentCardProps {
   tokens: number | null;
   /** of the passages that a question may get; null: it is not searched for them */
   most: number | null;
+  /** that it was searched for last; '': none, or it is not searched */
+  words: string;
   stale: boolean;
   /** the same document stands before it */
   twice: boolean;
 }
 
 /** A document beside the question: what it is, how far it has been read, or why it could not be. */
-function DocumentCard({ document, tokens, most, stale, twice }: DocumentCardProps) {
+function DocumentCard({ document, tokens, words, most, stale, twice }: DocumentCardProps) {
   const job = useApp(selectJob(document.jobId));
   const { documents } = useActions();
   const { key, info, error, name } = document;
@@ -121,6 +127,7 @@ function DocumentCard({ document, tokens, most, stale, twice }: DocumentCardProp
           </p>
         )}
         {info && <Facts document={document} tokens={tokens} most={most} stale={stale} />}
+        {info && document.part.kind === 'passages' && <SearchWords document={document} words={words} stale={stale} />}
         {info && <Warnings notices={info.notices} twice={twice} />}
         {!info && !error && state !== 'locked' && <ReadingProgress name={name} sent={document.sent} job={job} />}
         {state === 'locked' && <Locked document={document} job={job} tried={tried} onTry={() => setTried(true)} />}
@@ -157,6 +164,65 @@ function Facts({ document, tokens, most, stale }: Pick<DocumentCardProps, 'docum
         </span>
       )}
     </p>
+  );
+}
+
+/** What is searched for with the question as it is now, and a way to say something else. */
+function SearchWords({ document, words, stale }: Pick<DocumentCardProps, 'document' | 'words' | 'stale'>) {
+  const [open, setOpen] = useState(false);
+  const { documents } = useActions();
+  const { key, name, part } = document;
+  const chosen = part.kind === 'passages' ? part.words : undefined;
+  const written = useApp(selectDraftOfOpenChat).text.trim() !== '';
+  // what was counted last may be of the question that has been sent
+  const shown = chosen ?? (written ? words : '');
+  if (shown === '') return null;
+
+  function choose(next: string | undefined): void {
+    documents.setPart(key, { kind: 'passages', passages: [], words: next });
+    setOpen(false);
+  }
+
+  return (
+    <Popover
+      label={`Words to search ${name} for`}
+      align="start"
+      className="w-80 p-3"
+      open={open}
+      onOpenChange={setOpen}
+      trigger={
+        <button
+          type="button"
+          data-testid="card-words"
+          title={`Searches for: ${wordsText(shown)}. Click to change the words.`}
+          className="line-clamp-2 text-start break-words text-ink-3 hover:text-ink"
+        >
+          {chosen === undefined ? 'Searches for: ' : 'Your words: '}
+          <span dir="auto" className={cx('text-ink-2', stale && chosen === undefined && 'italic')}>
+            {wordsText(shown)}
+          </span>
+          <Pencil className="ml-1 inline size-3" aria-hidden="true" />
+        </button>
+      }
+    >
+      <WordsForm
+        most={limits.maxSearchWords}
+        words={shown}
+        submit="Search for these"
+        note="For the next question only. Words in quotes are searched for as they stand."
+        onSubmit={choose}
+        onCancel={() => setOpen(false)}
+      />
+      {chosen !== undefined && (
+        <button
+          type="button"
+          onClick={() => choose(undefined)}
+          className="mt-2 text-xs font-medium text-accent hover:underline"
+        >
+          Use the words of the question
+        </button>
+      )}
+    </Popover>
   );
 }
 

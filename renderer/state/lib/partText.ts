@@ -59,6 +59,11 @@ export function partText(part: AttachmentPart, info: DocumentInfo | null): strin
   return info?.pages ? `whole, ${plural(info.pages, 'page')}` : 'whole';
 }
 
+/** The words of a search as they are shown: "lm, function". What stands in quotes is one of them. */
+export function wordsText(words: string): string {
+  return (words.match(/"[^"]*"|\S+/g) ?? []).join(', ');
+}
+
 const longestRanges = 24;
 
 /** Of a file whose pages carry other numbers than its sheets: "sheets 39-44". */

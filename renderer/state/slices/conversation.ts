@@ -7,7 +7,7 @@ import {
   titleFrom,
 } from '../../../electron/contract/chats';
 import type { EventPayload } from '../../../electron/contract/contract';
-import { type Draft, emptyDraft, newChatKey } from '../appState';
+import { type Draft, type DraftDocument, emptyDraft, newChatKey } from '../appState';
 import { attachmentsOf } from '../lib/attach';
 import { indexChildren, leafBelow, pathTo, withMessages } from '../lib/messageTree';
 import { lookedUp, selectDraftKey, selectDraftOfOpenChat, withDraft } from '../lib/openChat';
@@ -255,10 +255,11 @@ export function createConversationActions(
     });
   }
 
-  async function edit(messageId: string, text: string): Promise<boolean> {
+  /** `attachments` left out: those that it had, whose passages are looked up again */
+  async function edit(messageId: string, text: string, attachments?: Attachment[]): Promise<boolean> {
     const { chat } = get().conversation;
     if (!chat || text.trim() === '') return false;
-    return takeTurn(chat.id, () => client.call('turns.edit', { chatId: chat.id, messageId, text }));
+    return takeTurn(chat.id, () => client.call('turns.edit', { chatId: chat.id, messageId, text, attachments }));
   }
 
   /** Stops every answer of the open chat; without one open, the answer that the engine works on. */
@@ -340,9 +341,11 @@ export function createConversationActions(
   };
 }
 
-/** Documents that are looked up stay with the chat. */
+/** Documents that are looked up stay with the chat; the words that were chosen for one question go with it. */
 function draftAfter({ documents }: Draft): Draft {
-  const kept = documents.filter(({ part }) => part.kind === 'passages');
+  const kept = documents
+    .filter(({ part }) => part.kind === 'passages')
+    .map((one): DraftDocument => ({ ...one, part: { kind: 'passages', passages: [] } }));
   return kept.length > 0 ? { text: '', documents: kept } : emptyDraft;
 }
 

@@ -130,12 +130,15 @@ test('a document that does not fit, its pages, a longer context, and the answer'
   const looked = await budgetShown(page);
   expect(looked.documents).toBeGreaterThan(50);
   expect(looked.documents).toBeLessThan(whole.documents ?? 0);
+  const words = 'email, address, Walter, Smith';
+  await expect(lamps.getByTestId('card-words')).toHaveText(`Searches for: ${words}`);
   await begin(page, () => page.getByTestId('send').click());
   await expect(page.getByTestId('sent-document')).toContainText(/lamps\.pdf\d+ passages/);
   await ended(page, 90_000);
   await expect(page.getByTestId('message-assistant')).toContainText('walter.smith@harbour.net');
   await expect(lamps).toHaveAttribute('data-part', 'passages');
   await page.getByTestId('sent-document').click();
+  await expect(page.getByTestId('searched-for')).toHaveText(`Searched for: ${words}`);
   const passage = page.getByTestId('used-parts').getByRole('button').first();
   await expect(passage).toContainText(/Page \d+( to Page \d+)?.*Chapter|keeper/);
   await passage.click();

@@ -210,6 +210,36 @@ test('a question without a word of the document gets its beginning', async () =>
   const notes = asked(await attach(call, 'Book.txt', book));
   const { turn } = await send('Zusammenfassen!', [notes]);
   expect(passagesOf(turn.userMessage?.attachments[0] ?? notes)[0]).toMatchObject({ start: 0, label: 'Part 0' });
+  expect(turn.userMessage?.attachments[0]?.part).toMatchObject({ words: '' });
+}, 20_000);
+
+test('a question keeps what was searched for; words that a person chose take the place of its own', async () => {
+  const { call, final } = await setUp();
+  await call('settings.update', { documents: { retrievalTokens: 600 } });
+  const notes = asked(await attach(call, 'Book.txt', book));
+  const { id: chatId } = await call('chats.create', {});
+  const text = 'What does the lantern of Marseille burn?';
+  const draft = { chatId, leafId: null, draft: text };
+  const budget = await call('turns.budget', { ...draft, attachments: [notes] });
+  expect(budget.byDocument).toMatchObject([{ words: 'lantern Marseille burn' }]);
+  const turn = await call('turns.send', { chatId, parentId: null, text, attachments: [notes] });
+  expect(turn.userMessage?.attachments[0]?.part).toMatchObject({ words: 'lantern Marseille burn' });
+  await final(turn);
+
+  const own: Attachment = { ...notes, part: { kind: 'passages', passages: [], words: 'the wall 17' } };
+  const other = await call('turns.budget', { ...draft, attachments: [own] });
+  expect(other.byDocument).toMatchObject([{ words: 'the wall 17' }]);
+  const messageId = turn.userMessage?.id ?? '';
+  const again = await call('turns.edit', { chatId, messageId, text, attachments: [own] });
+  const [attachment = notes] = again.userMessage?.attachments ?? [];
+  expect(attachment.part).toMatchObject({ words: 'the wall 17' });
+  expect(passagesOf(attachment).map(({ label }) => label)).toContain('Part 17');
+  expect((await final(again)).text).toContain('wall 17');
+  // they belong to that question: another one is searched for by its own
+  const asksElse = { chatId, messageId: again.userMessage?.id ?? '', text: 'Who calls it the lantern?' };
+  const last = await call('turns.edit', asksElse);
+  expect(last.userMessage?.attachments[0]?.part).toMatchObject({ words: 'calls lantern' });
+  await final(last);
 }, 20_000);
 
 test('pages that a question names come first, by the printed number or that of the sheet', async () => {

@@ -127,6 +127,33 @@ describe('the context', () => {
     return Object.fromEntries([...drawn].map(({ dataset }) => [dataset.part, Number(dataset.tokens)]));
   };
 
+  it('says what a document is searched for, and takes other words for the next question', async () => {
+    const byDocument: PromptBudget['byDocument'] = [];
+    const { actions, get, bridge } = await withBudget({ byDocument });
+    await act(() => actions.documents.attachText('# One\nwords', 'c.txt'));
+    await waitFor(() => expect(selectDraftDocuments(get())[0]?.info).toBeTruthy());
+    const [{ key, info } = { key: '', info: null }] = selectDraftDocuments(get());
+    byDocument.push({ documentId: info?.id ?? '', tokens: 9, inBranch: false, words: 'function lm' });
+    act(() => actions.documents.setPart(key, { kind: 'passages', passages: [] }));
+    const words = await screen.findByRole('button', { name: /Searches for: ?function, lm/ });
+    fireEvent.click(words);
+    const search = await screen.findByRole<HTMLInputElement>('textbox', { name: 'Words to search for' });
+    expect(search.value).toBe('function lm');
+    fireEvent.change(search, { target: { value: ' lm "linear model" ' } });
+    fireEvent.click(screen.getByRole('button', { name: 'Search for these' }));
+    const part = () => selectDraftDocuments(get())[0]?.part;
+    expect(part()).toEqual({ kind: 'passages', passages: [], words: 'lm "linear model"' });
+    await waitFor(() =>
+      expect(bridge.inputs('turns.budget').at(-1)).toMatchObject({ attachments: [{ part: part() }] }),
+    );
+    fireEvent.click(await screen.findByRole('button', { name: /Your words: ?lm, "linear model"/ }));
+    fireEvent.click(await screen.findByRole('button', { name: 'Use the words of the question' }));
+    expect(part()).toEqual({ kind: 'passages', passages: [] });
+    // the form around it has sent nothing
+    expect(field().value).toBe('Why?');
+    expect(bridge.inputs('chats.create')).toEqual([]);
+  });
+
   it('is drawn in parts that sum to it, of which none is empty', async () => {
     const { meter } = await withBudget({ documents: 3000, history: 200 });
     expect(parts()).toEqual({ documents: 3000, history: 200, message: 10, template: 5, reserve: 1024, free: 3953 });

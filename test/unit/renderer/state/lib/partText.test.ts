@@ -1,8 +1,13 @@
-import { describe, expect, it } from 'vitest';
-import { usedOf } from '@/renderer/features/chat/UserMessage';
+import { describe, expect, it, test } from 'vitest';
+import { usedOf } from '@/renderer/features/chat/SentDocuments';
 import { partOf, tokensOf } from '@/renderer/features/documents/selection';
-import { hitOf, parseRanges, partText, rangesText, sectionsIn } from '@/renderer/state/lib/partText';
+import { hitOf, parseRanges, partText, rangesText, sectionsIn, wordsText } from '@/renderer/state/lib/partText';
 import { documentInfo, pages } from '@/test/fixtures/samples';
+
+test('the words of a search stand with commas between them, a phrase in its quotes', () => {
+  expect(wordsText('lm "whale oil"  --option')).toBe('lm, "whale oil", --option');
+  expect(wordsText('')).toBe('');
+});
 
 describe('numbers of pages', () => {
   it('are read as people write them, and written in the shortest way', () => {

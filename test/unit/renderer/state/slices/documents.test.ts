@@ -114,10 +114,12 @@ describe('a document of a draft', () => {
     const assistantMessage = message({ id: 'answer', role: 'assistant' });
     bridge.answer('turns.send', () => ({ requestId: 'r', userMessage: message(), assistantMessage }));
     await paste('words');
-    documents.setPart(cards()[0]?.key ?? '', passages);
+    documents.setPart(cards()[0]?.key ?? '', { ...passages, words: 'lamp oil' });
     conversation.setDraftText('One?');
     await conversation.send();
-    expect(cards()).toMatchObject([{ part: passages }]);
+    expect(bridge.inputs('turns.send')).toMatchObject([{ attachments: [{ part: { words: 'lamp oil' } }] }]);
+    // the words were for that question
+    expect(cards().map(({ part }) => part)).toEqual([passages]);
   });
 
   it('that was searched in an earlier run is there again, until it is taken off', async () => {
