@@ -56,10 +56,13 @@ export class Retrieval {
     const named = await this.pagesNamed(documentId, query);
     const nothing = matching.all === 0 && named.length === 0;
     const found = nothing ? await search('', false) : matching;
-    const others = found.passages.filter(
+    // the room that is left goes to passages that have only the common words of the question
+    const others = found.passages.length < mostCandidates ? (await search(query, true)).passages : [];
+    const known = new Set(found.passages.map(({ start }) => start));
+    const ranked = [...found.passages, ...others.filter(({ start }) => !known.has(start))].filter(
       (one) => !named.some(({ start, end }) => start <= one.start && one.end <= end),
     );
-    const candidates = [...named, ...(await this.labeled(documentId, others))];
+    const candidates = [...named, ...(await this.labeled(documentId, ranked))];
     const chosen = await this.cheapEnough(attachment, candidates, most);
     const words = found.words.slice(0, limits.maxSearchWords);
     let filled = withPassages(attachment, chosen, words);

@@ -225,6 +225,16 @@ test('a question keeps what was searched for; words that a person chose take the
   const turn = await call('turns.send', { chatId, parentId: null, text, attachments: [notes] });
   expect(turn.userMessage?.attachments[0]?.part).toMatchObject({ words: 'lantern Marseille burn' });
   await final(turn);
+  // words that stand in one passage alone leave room for others, which have the common ones
+  const oil = await call('turns.send', {
+    chatId,
+    parentId: null,
+    text: 'Who of them burns the whale oil?',
+    attachments: [notes],
+  });
+  expect(oil.userMessage?.attachments[0]?.part).toMatchObject({ words: 'burns whale oil' });
+  expect(passagesOf(oil.userMessage?.attachments[0] ?? notes).length).toBeGreaterThan(1);
+  await final(oil);
 
   const own: Attachment = { ...notes, part: { kind: 'passages', passages: [], words: 'the wall 17' } };
   const other = await call('turns.budget', { ...draft, attachments: [own] });
