@@ -5,7 +5,7 @@
  * here llama.cpp refuses too (ggml/src/gguf.cpp), or would take hours over.
  */
 
-const firstBytes = 2 ** 20;
+const readAtOnce = 2 ** 20;
 const maxHeaderBytes = 2 ** 28;
 const maxNameBytes = 65_535;
 /** far beyond any model; names are compared with each other, by llama.cpp each with each */
@@ -241,13 +241,25 @@ function upToZero(text: string): string {
   return zero < 0 ? text : text.slice(0, zero);
 }
 
+/** An open file, as far as it is used here: node's FileHandle is one. */
+interface OpenFile {
+  read(buffer: Uint8Array, offset: number, length: number, position: number): Promise<{ bytesRead: number }>;
+}
+
+/** Fewer where the file has no more. */
+export async function firstBytes(file: OpenFile, length: number): Promise<Uint8Array> {
+  const buffer = new Uint8Array(length);
+  const { bytesRead } = await file.read(buffer, 0, length, 0);
+  return buffer.subarray(0, bytesRead);
+}
+
 /**
- * Reads as much of a file as its header takes. `read`: its first bytes, fewer where it has no more. Throws GgufError for what is
- * no GGUF file; `dataStart` is null where the file ends within its header.
+ * Reads as much of a file as its header takes. Throws GgufError for what is no GGUF file; `dataStart` is null where the file ends
+ * within its header.
  */
-export async function readHeader(read: (bytes: number) => Promise<Uint8Array>): Promise<GgufHeader> {
-  for (let length = firstBytes; ; length = Math.min(4 * length, maxHeaderBytes)) {
-    const bytes = await read(length);
+export async function readHeader(file: OpenFile): Promise<GgufHeader> {
+  for (let length = readAtOnce; ; length = Math.min(4 * length, maxHeaderBytes)) {
+    const bytes = await firstBytes(file, length);
     const header = new GgufHeader(bytes);
     if (header.dataStart !== null || bytes.length < length) return header;
   }

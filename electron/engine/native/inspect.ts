@@ -9,7 +9,7 @@ import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { getSystemErrorMap } from 'node:util';
 import { ConcertinaError, type ErrorCode, messageOf, shownMessage, shownText } from '../../contract/errors';
-import { GgufError, type GgufHeader, type GgufTensor, readHeader } from '../../contract/lib/gguf';
+import { firstBytes, GgufError, type GgufHeader, type GgufTensor, readHeader } from '../../contract/lib/gguf';
 import type { ModelInfo } from '../../contract/models';
 import { type ModelSampling, modelSamplingSchema } from '../../contract/settings';
 import type { RawAddon } from './raw';
@@ -111,13 +111,9 @@ function reasonOf(error: unknown): string {
 }
 
 async function headerOf(handle: FileHandle, file: string): Promise<GgufHeader> {
-  const firstBytes = async (length: number) => {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, 0);
-    return buffer.subarray(0, bytesRead);
-  };
-  if ((await firstBytes(4)).toString('latin1') !== 'GGUF')
+  if (Buffer.from(await firstBytes(handle, 4)).toString('latin1') !== 'GGUF')
     throw invalid(`${file} is not a GGUF file`, 'Models for this app are .gguf files.');
-  const header = await readHeader(firstBytes);
+  const header = await readHeader(handle);
   if (header.dataStart === null) throw new GgufError('it ends within its header');
   return header;
 }

@@ -46,11 +46,7 @@ export type HeaderFacts = Omit<ModelDetails, 'sha256' | 'context'>;
 export async function readHeaderFacts(path: string): Promise<HeaderFacts> {
   const handle = await open(path, 'r');
   try {
-    const header = await readHeader(async (length) => {
-      const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, 0);
-      return buffer.subarray(0, bytesRead);
-    });
-    return factsOf(header);
+    return factsOf(await readHeader(handle));
   } catch (error) {
     throw error instanceof GgufError ? invalid(error.message) : error;
   } finally {
