@@ -56,8 +56,9 @@ export class Retrieval {
     const named = await this.pagesNamed(documentId, query);
     const nothing = matching.all === 0 && named.length === 0;
     const found = nothing ? await search('', false) : matching;
-    // the room that is left goes to passages that have only the common words of the question
-    const others = found.passages.length < mostCandidates ? (await search(query, true)).passages : [];
+    // the room that is left goes to passages that have only the common words of the question; chosen words are all searched for
+    const hasRoom = chosenWords === undefined && found.passages.length < mostCandidates;
+    const others = hasRoom ? (await search(query, true)).passages : [];
     const known = new Set(found.passages.map(({ start }) => start));
     const ranked = [...found.passages, ...others.filter(({ start }) => !known.has(start))].filter(
       (one) => !named.some(({ start, end }) => start <= one.start && one.end <= end),
