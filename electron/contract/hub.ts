@@ -148,6 +148,8 @@ export const hubFitSchema = z.object({
   /** exact: the engine's own dry run over the header of the file */
   fit: contextFitSchema,
   info: modelInfoSchema,
+  /** of its weights, which are read for one token of the answer (contract/lib/forecast.ts); null: its header does not tell */
+  bytesPerToken: countSchema.nullable(),
   /** bytes that were read of the hub for this; 0: the header was kept from an earlier question */
   fetched: countSchema,
 });

@@ -5,6 +5,7 @@
 
 import { open } from 'node:fs/promises';
 import { ConcertinaError, shownText } from '../../contract/errors';
+import { bytesPerToken } from '../../contract/lib/forecast';
 import { GgufError, GgufHeader, readHeader } from '../../contract/lib/gguf';
 import type { ModelDetails } from '../../contract/models';
 
@@ -44,9 +45,18 @@ export type HeaderFacts = Omit<ModelDetails, 'sha256' | 'context'>;
 
 /** Throws `model-invalid` for what is no GGUF file. */
 export async function readHeaderFacts(path: string): Promise<HeaderFacts> {
+  return factsOf((await headerOf(path)).header);
+}
+
+/** Bytes of weights that are read for one token. `paths`: all parts of the model, in order. null: not to be told. */
+export async function readBytesPerToken(paths: readonly string[]): Promise<number | null> {
+  return bytesPerToken(await Promise.all(paths.map(headerOf)));
+}
+
+async function headerOf(path: string): Promise<{ header: GgufHeader; bytes: number }> {
   const handle = await open(path, 'r');
   try {
-    return factsOf(await readHeader(handle));
+    return { header: await readHeader(handle), bytes: (await handle.stat()).size };
   } catch (error) {
     throw error instanceof GgufError ? invalid(error.message) : error;
   } finally {

@@ -1,7 +1,7 @@
 /** The hub for a window and for the command line: search, one model with its files, and what a file would take of this machine. */
 
 import { readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { FitRequest } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
@@ -27,6 +27,7 @@ import { storageError } from '../lib/files';
 import type { Logger } from '../lib/logger';
 import { modelIdOf } from '../models/modelFiles';
 import { byQuant, HubApi, type ModelFiles, modelFilesOf, summaryOf } from './api';
+import { readBytesPerToken } from './ggufHeader';
 import { endpointOf, HubHttp } from './http';
 import { HeaderStore } from './remoteHeader';
 import { type Keyring, TokenStore } from './token';
@@ -57,6 +58,8 @@ class HubService {
   private readonly searches = new Map<string, AbortController>();
   /** files by model and commit: what a commit holds never changes */
   private readonly trees = new Map<string, Promise<ModelFiles>>();
+  /** by path of the kept header, which is named by content */
+  private readonly perToken = new Map<string, number | null>();
 
   constructor(private readonly parts: HubParts) {
     this.api = new HubApi(parts.http);
@@ -120,7 +123,8 @@ class HubService {
     const question = { path, context, longest, asker };
     const info = await this.parts.judge.inspect(path);
     const asked = await this.parts.judge.fit(question);
-    const rest = { info: { ...info, fileBytes: remote.bytes }, fetched };
+    const perToken = await this.bytesPerToken(remote.parts.map((part) => join(dirname(path), basename(part.path))));
+    const rest = { info: { ...info, fileBytes: remote.bytes }, bytesPerToken: perToken, fetched };
     if (asked.fits)
       return { grade: gradeOf(asked, context.gpuLayers), gpuLayers: context.gpuLayers, fit: asked, ...rest };
     const hasGpu = asked.budgets.some(({ kind }) => kind !== 'ram');
@@ -130,6 +134,15 @@ class HubService {
       if (!anyLength(asked) && anyLength(beside)) return { grade: 'reduced', gpuLayers: 0, fit: beside, ...rest };
     }
     return { grade: anyLength(asked) ? 'reduced' : 'none', gpuLayers: context.gpuLayers, fit: asked, ...rest };
+  }
+
+  private async bytesPerToken(paths: readonly string[]): Promise<number | null> {
+    const key = paths[0] ?? '';
+    const known = this.perToken.get(key);
+    if (known !== undefined) return known;
+    const found = await readBytesPerToken(paths);
+    this.perToken.set(key, found);
+    return found;
   }
 
   account(): HubAccount {

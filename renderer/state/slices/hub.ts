@@ -156,14 +156,16 @@ export function isUsable({ kind, missingParts }: HubFile): boolean {
   return kind === 'model' && missingParts === 0;
 }
 
-/** `quant`: that of the catalog, where it names the model; null: nothing here can be used */
-export function firstFile(page: HubModelPage, quant?: string): HubFile | null {
+/** The usual files of a page, the best to take first. `quant`: that of the catalog, where it names the model */
+export function preferredFiles(page: HubModelPage, quant?: string): HubFile[] {
   const usable = filesOf(page).filter(isUsable);
-  for (const name of [...(quant ? [quant] : []), ...usualQuants]) {
-    const found = usable.find((file) => file.quant === name);
-    if (found) return found;
-  }
-  return usable[0] ?? null;
+  const names = [...new Set([...(quant ? [quant] : []), ...usualQuants])];
+  return names.flatMap((name) => usable.find((file) => file.quant === name) ?? []);
+}
+
+/** null: nothing here can be used */
+export function firstFile(page: HubModelPage, quant?: string): HubFile | null {
+  return preferredFiles(page, quant)[0] ?? filesOf(page).find(isUsable) ?? null;
 }
 
 /** Which question a verdict answers. */

@@ -10,6 +10,7 @@ import { contextFitSchema } from '@/electron/contract/fit';
 import { hubFitSchema } from '@/electron/contract/hub';
 import { type ContextSettings, contextSettingsSchema } from '@/electron/contract/settings';
 import { createInspectorHandlers } from '@/electron/engine/server';
+import { readBytesPerToken } from '@/electron/services/hub/ggufHeader';
 import { hubClient, testHub } from '../../fixtures/hub/client';
 import type { RepoSpec } from '../../fixtures/hub/repos';
 import { writeGguf } from '../gguf';
@@ -45,6 +46,7 @@ describe('a header says what the whole file says', () => {
     expect(answer.fit.marks).toEqual(whole.marks);
     expect(answer.info).toEqual(await handlers.inspect({ path: tinyModel }));
     expect(answer).toMatchObject({ grade: 'full', gpuLayers: 0 });
+    expect(answer.bytesPerToken).toBe(await readBytesPerToken([tinyModel]));
     const received = () => hub.seen.filter(({ where }) => where === 'cdn').length;
     expect(answer.fetched).toBeLessThan(fs.statSync(tinyModel).size / 4);
     const questions = received();

@@ -1,6 +1,6 @@
 import { Download as DownloadIcon, MessageSquare } from 'lucide-react';
 import type { HubFile, HubModelPage } from '../../../../electron/contract/hub';
-import type { ContextSettings } from '../../../../electron/contract/settings';
+import { selectMachineProfile } from '../../../state/slices/engine';
 import { isUsable, selectDownloadOf, selectIsStarting } from '../../../state/slices/hub';
 import { useActions, useApp } from '../../../state/useApp';
 import { Button } from '../../../ui/Button';
@@ -9,23 +9,24 @@ import { formatBytes, formatPercent } from '../../../ui/format';
 import { stateWord } from '../downloads/downloadText';
 import { useChatWith } from '../useChatWith';
 import { GradeChip } from './GradeChip';
-import { useVerdict } from './useFits';
 import type { Verdict } from './verdict';
+import { speedText } from './verdictText';
 
 interface FileRowProps {
   page: HubModelPage;
   file: HubFile;
   /** the one that the figures above are about */
   chosen: HubFile | null;
-  context: ContextSettings | null;
+  verdict: Verdict | null;
   /** its quant alone does not tell it from the others */
   named: boolean;
+  /** the one to take on this machine */
+  recommended: boolean;
 }
 
 const kinds = { model: '', projector: 'for pictures; no model by itself', other: 'no model by itself' } as const;
 
-export function FileRow({ page, file, chosen, context, named }: FileRowProps) {
-  const verdict = useVerdict(page, file, chosen, context);
+export function FileRow({ page, file, chosen, verdict, named, recommended }: FileRowProps) {
   const { hub } = useActions();
   const usable = isUsable(file);
   const isChosen = chosen?.file === file.file;
@@ -54,6 +55,14 @@ export function FileRow({ page, file, chosen, context, named }: FileRowProps) {
         {!named && <span className="sr-only">{file.title}: </span>}
         <span className={cx('min-w-16 font-medium', usable ? 'text-ink' : 'text-ink-3')}>{file.quant ?? '–'}</span>
         <span className="text-xs text-ink-2">{formatBytes(file.bytes)}</span>
+        {recommended && (
+          <span
+            data-testid="hub-recommended"
+            className="rounded-full bg-accent px-2 text-[0.6875rem] leading-5 font-medium text-on-accent"
+          >
+            Recommended
+          </span>
+        )}
         {usable && <RowVerdict verdict={verdict} />}
         {(named || notes.length > 0) && (
           <span className="w-full truncate text-xs text-ink-3">
@@ -68,9 +77,11 @@ export function FileRow({ page, file, chosen, context, named }: FileRowProps) {
 }
 
 function RowVerdict({ verdict }: { verdict: Verdict | null }) {
+  const facts = useApp(selectMachineProfile)?.facts ?? null;
   if (!verdict) return null;
   if (!verdict.known) return <span className="text-xs text-ink-3">not known</span>;
   const free = verdict.available > 0 ? formatBytes(verdict.available) : 'nothing';
+  const speed = verdict.grade === 'none' ? null : speedText(verdict, facts);
   return (
     <span className="inline-flex flex-wrap items-center gap-x-2">
       <GradeChip verdict={verdict} />
@@ -78,6 +89,11 @@ function RowVerdict({ verdict }: { verdict: Verdict | null }) {
         {verdict.about ? '≈ ' : ''}
         {formatBytes(verdict.needed)} of {free}
       </span>
+      {speed && (
+        <span className="text-xs text-ink-3" data-testid="hub-speed">
+          {speed}
+        </span>
+      )}
     </span>
   );
 }

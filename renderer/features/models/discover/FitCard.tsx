@@ -4,7 +4,7 @@ import { useState } from 'react';
 import type { HubFile, HubFit, HubModelPage } from '../../../../electron/contract/hub';
 import { allocatedBytes, draftBytes } from '../../../../electron/contract/lib/memory';
 import type { ContextSettings } from '../../../../electron/contract/settings';
-import { selectCanAsk } from '../../../state/slices/engine';
+import { selectCanAsk, selectMachineProfile } from '../../../state/slices/engine';
 import { fitKey, selectHubFits } from '../../../state/slices/hub';
 import { selectSavedContext } from '../../../state/slices/settings';
 import { useActions, useApp } from '../../../state/useApp';
@@ -16,7 +16,7 @@ import { AskedFields } from './AskedFields';
 import { GradeChip } from './GradeChip';
 import { LongestPicture } from './LongestPicture';
 import { decidingBudget, exactVerdict } from './verdict';
-import { verdictText } from './verdictText';
+import { quantMeaning, speedText, verdictText } from './verdictText';
 
 interface FitCardProps {
   page: HubModelPage;
@@ -35,6 +35,7 @@ export function FitCard({ page, file, context }: FitCardProps) {
   const { nCtx, typeK, typeV } = context;
   const changed = saved && (saved.nCtx !== nCtx || saved.typeK !== typeK || saved.typeV !== typeV);
   const trained = fit?.fit.trained || page.trained;
+  const meaning = quantMeaning(file.quant);
 
   return (
     <section
@@ -53,6 +54,11 @@ export function FitCard({ page, file, context }: FitCardProps) {
             </Button>
           )}
         </div>
+        {meaning && (
+          <p className="mt-0.5 text-xs text-pretty text-ink-2" data-testid="quant-meaning">
+            {file.quant}: {meaning}
+          </p>
+        )}
         <AskedFields context={context} trained={trained} fit={fit?.fit ?? null} />
         {failed && (
           <p className="mt-3 text-sm text-warn" role="status" data-testid="hub-fit-problem">
@@ -97,6 +103,7 @@ export function FitCard({ page, file, context }: FitCardProps) {
 const colors = { weights: 'bg-plate', cache: 'bg-accent', buffers: 'bg-brass', draft: 'bg-good' } as const;
 
 function NeedBar({ fit, stale }: { fit: HubFit; stale: boolean }) {
+  const facts = useApp(selectMachineProfile)?.facts ?? null;
   const verdict = exactVerdict(fit);
   const budget = decidingBudget(fit.fit.budgets);
   if (!verdict || !budget) return null;
@@ -108,11 +115,17 @@ function NeedBar({ fit, stale }: { fit: HubFit; stale: boolean }) {
     { id: 'draft', label: 'Drafting', bytes: draftBytes(draft) },
   ] as const;
   const needed = allocatedBytes(fit.fit.estimate);
+  const speed = verdict.grade === 'none' ? null : speedText(verdict, facts);
   const whole = Math.max(needed, budget.available, 1);
   return (
     <div className={cx('mt-3.5 transition-opacity', stale && 'opacity-60')}>
       <div role="status" data-testid="hub-verdict">
         <GradeChip verdict={verdict} sentence={verdictText(verdict)} />
+        {speed && (
+          <p className="mt-1 text-xs text-ink-2" data-testid="hub-forecast">
+            {speed}. An estimate, from how fast this machine reads its memory; less in a long chat.
+          </p>
+        )}
       </div>
       <div className="relative mt-2.5 flex h-2.5 overflow-hidden rounded-xs bg-line-strong" aria-hidden="true">
         {parts.map(({ id, bytes }) => (

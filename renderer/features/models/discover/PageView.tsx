@@ -12,7 +12,8 @@ import { formatContext, formatDay, formatParameters, formatShortCount } from '..
 import { Progress } from '../../../ui/Progress';
 import { FileRow } from './FileRow';
 import { FitCard } from './FitCard';
-import { useAskFits, useRequestedContext } from './useFits';
+import { useAskFits, useRequestedContext, useVerdicts } from './useFits';
+import { recommendedFile } from './verdict';
 
 interface PageViewProps {
   page: OpenPage;
@@ -154,8 +155,13 @@ function FileSection({ page, chosen: path }: { page: HubModelPage; chosen: strin
   const files = filesOf(page);
   const chosen = files.find(({ file }) => file === path) ?? null;
   const problem = useApp(selectDownloadProblem);
-  const { downloads } = useActions();
+  const quant = useApp(selectCatalog)?.find((entry) => entry.repo === page.repo)?.quant;
+  const { downloads, machine } = useActions();
   useAskFits(page, chosen, context);
+  // the forecast of speed is made from what was measured
+  useEffect(() => void machine.refresh(), [machine]);
+  const verdictFor = useVerdicts(page, chosen, context);
+  const recommended = recommendedFile(page, quant, verdictFor);
 
   if (files.length === 0 && page.refused.length === 0) {
     return <p className="mt-5 text-sm text-ink-2">There is no GGUF file in it.</p>;
@@ -185,7 +191,8 @@ function FileSection({ page, chosen: path }: { page: HubModelPage; chosen: strin
                   page={page}
                   file={file}
                   chosen={chosen}
-                  context={context}
+                  verdict={verdictFor(file)}
+                  recommended={recommended?.file === file.file}
                   named={group.length > 1 || file.quant === null}
                 />
               )),

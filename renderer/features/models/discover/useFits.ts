@@ -46,16 +46,17 @@ export function useAskFits(page: HubModelPage, chosen: HubFile | null, context: 
   }, [able, rested, eachAlone, page, hub]);
 }
 
-/** null: not known yet */
-export function useVerdict(
+/** Null: not known yet. */
+export function useVerdicts(
   page: HubModelPage,
-  file: HubFile,
   chosen: HubFile | null,
   context: ContextSettings | null,
-): Verdict | null {
+): (file: HubFile) => Verdict | null {
   const fits = useApp(selectHubFits);
-  if (!context) return null;
-  const own = fits[fitKey(page, file.file, context)] ?? null;
-  const other = chosen ? (fits[fitKey(page, chosen.file, context)] ?? null) : null;
-  return verdictOf(file, own, chosen, other, context);
+  return (file) => {
+    if (!context) return null;
+    const own = fits[fitKey(page, file.file, context)] ?? null;
+    const other = chosen ? (fits[fitKey(page, chosen.file, context)] ?? null) : null;
+    return verdictOf(file, own, chosen, other, context);
+  };
 }

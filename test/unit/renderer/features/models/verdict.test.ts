@@ -1,21 +1,33 @@
 /** What the models view says of a file before it is downloaded or added. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import type { HubFile, HubFit } from '@/electron/contract/hub';
 import { settingsSchema } from '@/electron/contract/settings';
 import { refusalText } from '@/renderer/features/models/AddModels';
 import { lengthStops, nearestStop } from '@/renderer/features/models/discover/AskedFields';
 import { longestPicture } from '@/renderer/features/models/discover/LongestPicture';
-import { type KnownVerdict, verdictOf } from '@/renderer/features/models/discover/verdict';
-import { verdictText } from '@/renderer/features/models/discover/verdictText';
+import {
+  type KnownVerdict,
+  recommendedFile,
+  type Verdict,
+  verdictOf,
+} from '@/renderer/features/models/discover/verdict';
+import { quantMeaning, speedText, verdictText } from '@/renderer/features/models/discover/verdictText';
 import { progressText, totalShare } from '@/renderer/features/models/downloads/downloadText';
-import { download, fitOf, hubFile, modelInfo } from '@/test/fixtures/samples';
+import { download, fitOf, hubFile, hubPage, machineFacts, modelInfo } from '@/test/fixtures/samples';
 
 const gib = 1024 ** 3;
 const { context } = settingsSchema.parse({});
 
 function fitFor(settings = context): HubFit {
   const fit = fitOf(settings);
-  return { grade: fit.fits ? 'full' : 'reduced', gpuLayers: -1, fit, info: modelInfo, fetched: 0 };
+  return {
+    grade: fit.fits ? 'full' : 'reduced',
+    gpuLayers: -1,
+    fit,
+    info: { ...modelInfo, fileBytes: 5_027_783_872 },
+    bytesPerToken: 5e9,
+    fetched: 0,
+  };
 }
 
 const chosen = hubFile({ quant: 'Q4_K_M', bytes: 5_027_783_872 });
@@ -116,4 +128,61 @@ it('a refusal names the file once, however the message does', () => {
     expect(of(message).match(/a\.gguf/g)).toHaveLength(1);
     expect(of(message)).toMatch(/is truncated\. Wait\.$/);
   }
+});
+
+describe('the speed of a file', () => {
+  it('is the exact one of the engine’s answer, and of its neighbors by their size', () => {
+    const fit = fitFor();
+    expect(speedText(verdict(chosen, fit), machineFacts)).toBe('At most about 3 words a second: slow');
+    const twice = verdict(hubFile({ quant: 'Q8_0', bytes: 2 * chosen.bytes }), fit);
+    expect(speedText(twice, machineFacts)).toBe('At most about 2 words a second: slow');
+  });
+
+  it('is not told without a measurement, nor from a graphics card', () => {
+    const fit = fitFor();
+    expect(speedText(verdict(chosen, fit), null)).toBeNull();
+    const [ram] = fit.fit.budgets;
+    const card = { ...fit, fit: { ...fit.fit, budgets: [{ ...ram, kind: 'gpu' as const, name: 'GPU' }] } } as HubFit;
+    expect(speedText(verdict(chosen, card), machineFacts)).toBeNull();
+  });
+});
+
+describe('the recommended file', () => {
+  const [small, large] = [hubFile({ quant: 'Q4_K_M' }), hubFile({ quant: 'Q8_0', bytes: 2000 })];
+  const page = {
+    ...hubPage('someone/model'),
+    quants: [small, large].map((file) => ({ quant: file.quant, files: [file] })),
+  };
+  const graded = (grades: Record<string, KnownVerdict['grade']>) => (file: HubFile) => {
+    const grade = grades[file.quant ?? ''];
+    return grade ? ({ ...verdict(chosen, fitFor()), grade } as Verdict) : null;
+  };
+
+  it('is the usual one that fits, or that of the suggestions', () => {
+    const both = graded({ Q4_K_M: 'full', Q8_0: 'full' });
+    expect(recommendedFile(page, undefined, both)).toBe(small);
+    expect(recommendedFile(page, 'Q8_0', both)).toBe(large);
+    expect(recommendedFile(page, 'Q8_0', graded({ Q4_K_M: 'full', Q8_0: 'none' }))).toBe(small);
+    expect(recommendedFile(page, 'Q8_0', graded({ Q4_K_M: 'partial', Q8_0: 'reduced' }))).toBe(small);
+  });
+
+  it('is none where nothing fits, or not everything is known', () => {
+    expect(recommendedFile(page, undefined, graded({ Q4_K_M: 'none', Q8_0: 'none' }))).toBeNull();
+    expect(recommendedFile(page, undefined, graded({ Q8_0: 'full' }))).toBeNull();
+  });
+});
+
+test.each([
+  ['Q4_0', 'oldest'],
+  ['Q4_K_M', 'hardly change'],
+  ['UD-Q4_K_XL', 'hardly change'],
+  ['IQ4_XS', 'change little'],
+  ['Q8_0', 'half of the original'],
+  ['BF16', 'nothing is lost'],
+])('%s is explained in a line', (quant, words) => {
+  expect(quantMeaning(quant)).toContain(words);
+});
+
+test('a quantization that nobody knows is not explained', () => {
+  expect([quantMeaning(null), quantMeaning('X9')]).toEqual([null, null]);
 });

@@ -21,7 +21,7 @@ async function start() {
   }));
   bridge.answer('hub.model', ({ repo }: { repo: string }) => hubPage(repo));
   bridge.answer('hub.fit', () => {
-    return { grade: 'full', gpuLayers: -1, fit: fitOf(context), info: modelInfo, fetched: 0 };
+    return { grade: 'full', gpuLayers: -1, fit: fitOf(context), info: modelInfo, bytesPerToken: 5e9, fetched: 0 };
   });
   return { bridge, hub: actions.hub, downloads: actions.downloads, state: get };
 }
