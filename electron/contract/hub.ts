@@ -177,6 +177,8 @@ export const catalogEntrySchema = z.object({
   quant: z.string(),
   /** in thousand millions, as the authors give it */
   billions: z.number(),
+  /** of a mixture: in thousand millions, what works on a token; null: all of it */
+  active: z.number().nullable(),
   /** tokens, as the authors give it */
   trained: z.number().int(),
   license: z.string(),
@@ -186,6 +188,8 @@ export const catalogEntrySchema = z.object({
   sha256: sha256Schema.nullable(),
   /** true: this project has run this file */
   verifiedHere: z.boolean(),
+  /** one of those that the first screen chooses from */
+  first: z.boolean(),
 });
 export type CatalogEntry = z.infer<typeof catalogEntrySchema>;
 

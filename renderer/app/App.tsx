@@ -16,6 +16,7 @@ import { AboutDialog, DiagnosticsDialog, ThirdPartyDialog } from '../features/di
 import { DocumentPanel } from '../features/documents/DocumentPanel';
 import { ConnectionBanner, EngineBanner, Notices } from '../features/engine/EngineBanner';
 import { StatusStrip } from '../features/meter/StatusStrip';
+import { FirstModel } from '../features/models/FirstModel';
 import { ModelPicker } from '../features/models/ModelPicker';
 import { ModelsView } from '../features/models/view/ModelsView';
 import { SettingsPanel, useReplacedToast } from '../features/settings/SettingsPanel';
@@ -83,7 +84,7 @@ export function App({ app }: { app: AppParts }) {
               </ErrorBoundary>
             ) : (
               <ErrorBoundary what="The chat">
-                <ChatView composer={<Composer />} />
+                <ChatView composer={<Composer />} firstModel={<FirstModel />} />
               </ErrorBoundary>
             )}
           </main>

@@ -380,6 +380,8 @@ interface HubState {
   /** by `fitKey`; the last answer for each question */
   fits: Readonly<Record<string, Outcome<HubFit>>>;
   account: HubAccount | null;
+  /** the model of the first screen: the hub is being asked for it, or why it could not be had */
+  first: { asking: boolean; problem: ErrorPayload | null };
 }
 
 export const initialHub: HubState = {
@@ -394,6 +396,7 @@ export const initialHub: HubState = {
   asked: null,
   fits: {},
   account: null,
+  first: { asking: false, problem: null },
 };
 
 /** What is kept on disk beside the chats; read while the settings are open. */

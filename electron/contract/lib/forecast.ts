@@ -4,6 +4,8 @@
  * short chat. It is an upper bound and is shown as one; where a part of it is not known there is no forecast.
  */
 
+import type { Budget } from '../fit';
+import type { CatalogEntry } from '../hub';
 import type { Bandwidth, MachineFacts } from '../machine';
 import type { GgufHeader } from './gguf';
 
@@ -103,4 +105,54 @@ export function paceText(rate: number): string {
 
 function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+// The model that the first screen offers, without a question to the hub: from the parameters that its authors tell.
+
+/** Bits of a weight in a whole file, by quantization: llama.cpp's own table for Llama 3 8B (tools/quantize), 4.25 for MXFP4. */
+const bitsOfWeight: Readonly<Record<string, number>> = { Q4_K_M: 4.89, Q8_0: 8.5, MXFP4: 4.25 };
+/** Beside its weights: cache and buffers of a context to begin with. What is really needed is told before the download. */
+const besideWeights = 2 ** 30;
+/** In thousand millions: what most machines run well, where this one was not measured. */
+const usualSize = 4;
+
+export interface FirstModel {
+  entry: CatalogEntry;
+  /** of its file, about */
+  bytes: number;
+  /** of the memory that it would lie in */
+  available: number;
+  /** tokens a second at most; null: not to be told */
+  rate: number | null;
+}
+
+/**
+ * Of the entries that are meant for it, the largest that fits and is not slow; where all are slow, the smallest.
+ * `budgets`: what may be taken now. null: none fits.
+ */
+export function firstModelOf(
+  entries: readonly CatalogEntry[],
+  budgets: readonly Budget[],
+  facts: Pick<MachineFacts, 'bandwidth'> | null,
+): FirstModel | null {
+  const fitting = entries.flatMap((entry) => (entry.first ? (placed(entry, budgets, facts) ?? []) : []));
+  const ordered = fitting.toSorted((a, b) => b.bytes - a.bytes);
+  return ordered.find(({ pleasant }) => pleasant) ?? ordered.at(-1) ?? null;
+}
+
+function placed(
+  entry: CatalogEntry,
+  budgets: readonly Budget[],
+  facts: Pick<MachineFacts, 'bandwidth'> | null,
+): (FirstModel & { pleasant: boolean }) | null {
+  const bits = bitsOfWeight[entry.quant];
+  if (bits === undefined) return null;
+  const bytes = entry.bytes ?? (entry.billions * 1e9 * bits) / 8;
+  const fits = ({ available }: Budget) => bytes + besideWeights <= available;
+  const budget = budgets.find((one) => one.kind !== 'ram' && fits(one)) ?? budgets.find(fits);
+  if (!budget) return null;
+  const read = entry.active === null ? bytes : (bytes * entry.active) / entry.billions;
+  const rate = tokensPerSecond(read, facts, budget.kind);
+  const pleasant = rate === null ? budget.kind === 'gpu' || entry.billions <= usualSize : rate >= slow;
+  return { entry, bytes, available: budget.available, rate, pleasant };
 }

@@ -15,7 +15,7 @@ import { MessageList } from './MessageList';
 import { WaitingMessages } from './WaitingMessages';
 import { Welcome } from './Welcome';
 
-export function ChatView({ composer }: { composer: ReactNode }) {
+export function ChatView({ composer, firstModel }: { composer: ReactNode; firstModel: ReactNode }) {
   const chat = useApp(selectChat);
   const findOpen = useApp(selectFindOpen);
   const opening = useApp(selectOpeningId) !== null;
@@ -23,7 +23,11 @@ export function ChatView({ composer }: { composer: ReactNode }) {
 
   return (
     <div className="relative flex min-h-0 flex-1 flex-col">
-      {chat && chat.messages.length > 0 ? <MessageList key={chat.id} chat={chat} /> : <Welcome />}
+      {chat && chat.messages.length > 0 ? (
+        <MessageList key={chat.id} chat={chat} />
+      ) : (
+        <Welcome firstModel={firstModel} />
+      )}
       {findOpen && chat && chat.messages.length > 0 && <FindBar key={`find ${chat.id}`} chat={chat} />}
       {opening && (
         <p

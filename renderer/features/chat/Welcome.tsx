@@ -7,7 +7,7 @@ import {
   selectLoadedModel,
   selectMemory,
 } from '../../state/slices/engine';
-import { selectCurrentModel, selectIsEmbedded } from '../../state/slices/models';
+import { selectCurrentModel, selectHasOwnModel, selectIsEmbedded } from '../../state/slices/models';
 import { useActions, useApp } from '../../state/useApp';
 import { Bellows } from '../../ui/Bellows';
 import { Button } from '../../ui/Button';
@@ -142,9 +142,10 @@ const icons: Record<Example['id'], ReactNode> = {
   long: <BookOpenText />,
 };
 
-/** A chat without messages: what this model is good for, and how to begin. */
-export function Welcome() {
+/** A chat without messages: what this model is good for, and how to begin. `firstModel`: the way to a first model of one's own. */
+export function Welcome({ firstModel }: { firstModel: ReactNode }) {
   const embedded = useApp(selectIsEmbedded);
+  const own = useApp(selectHasOwnModel);
   return (
     <section
       className="min-h-0 flex-1 overflow-y-auto [scrollbar-gutter:stable_both-edges]"
@@ -156,6 +157,7 @@ export function Welcome() {
         <h1 className="rise font-serif text-[1.9rem] leading-tight tracking-[-0.012em] text-balance text-ink">
           {embedded ? 'Paste a text. Ask a question.' : 'Unfold something long.'}
         </h1>
+        {firstModel}
         {embedded ? <EmbeddedIntro /> : <ModelIntro />}
         {embedded && (
           <ul className="mt-6 grid gap-2.5 short:mt-4 sm:grid-cols-2" aria-label="Examples">
@@ -164,7 +166,7 @@ export function Welcome() {
             ))}
           </ul>
         )}
-        {embedded && <Invitation />}
+        {embedded && own && <Invitation />}
       </div>
     </section>
   );
@@ -172,11 +174,13 @@ export function Welcome() {
 
 function EmbeddedIntro() {
   const parameters = useApp(selectLoadedModel)?.parameters;
+  const own = useApp(selectHasOwnModel);
   return (
     <p className="mt-2.5 max-w-xl text-base text-pretty text-ink-2">
-      You are talking to the small built-in model{parameters ? ` (${formatParameters(parameters)} parameters)` : ''}. It
-      finds some facts in letters, minutes and other short texts, overlooks many, and gets some wrong. It cannot reason,
-      summarize long texts or tell about the world.
+      {own ? 'You are talking to' : 'Or begin at once with'} the small built-in model
+      {parameters ? ` (${formatParameters(parameters)} parameters)` : ''}. It finds some facts in letters, minutes and
+      other short texts, overlooks many, and gets some wrong. It cannot reason, summarize long texts or tell about the
+      world.
     </p>
   );
 }
@@ -237,7 +241,7 @@ function Invitation() {
     <div className="mt-5 flex flex-wrap items-center gap-x-4 gap-y-2 short:mt-3 text-sm text-ink-3">
       <Button onClick={() => ui.setPicker(true)} data-testid="welcome-add-model">
         <Plus className="size-4" aria-hidden="true" />
-        Add a larger model
+        Choose a larger model
       </Button>
       <p>Any GGUF file on this computer.{!headless && ' You can also drop one into the window.'}</p>
     </div>

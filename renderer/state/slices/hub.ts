@@ -1,7 +1,16 @@
 /** Search of the hub, the page of one model, and what its files would take of this machine. */
 
-import { allocationOf } from '../../../electron/contract/fit';
-import type { Download, DownloadRequest, HubFile, HubFit, HubModelPage, HubSort } from '../../../electron/contract/hub';
+import type { ErrorPayload } from '../../../electron/contract/errors';
+import { allocationOf, shortBudget } from '../../../electron/contract/fit';
+import type {
+  CatalogEntry,
+  Download,
+  DownloadRequest,
+  HubFile,
+  HubFit,
+  HubModelPage,
+  HubSort,
+} from '../../../electron/contract/hub';
 import type { ContextSettings } from '../../../electron/contract/settings';
 import { errorPayloadOf } from '../../bridge/client';
 import { type AppState, fileKey, type Outcome, type RequestedContext } from '../appState';
@@ -14,6 +23,8 @@ const keptFits = 200;
 export function createHubActions({ client, get, patch }: Tools) {
   /** counts searches: the newest one wins */
   let searches = 0;
+  /** counts requests of the first screen: what belongs to an older one begins nothing */
+  let takes = 0;
   let typing: ReturnType<typeof setTimeout> | undefined;
 
   async function find(): Promise<void> {
@@ -49,6 +60,34 @@ export function createHubActions({ client, get, patch }: Tools) {
     const usual = get().hub.catalog?.find((entry) => entry.repo === repo)?.quant;
     const file = outcome.ok ? (firstFile(outcome.value, usual)?.file ?? null) : null;
     patch('hub', { page: { repo, outcome, file } });
+  }
+
+  async function readCatalog(): Promise<void> {
+    if (get().hub.catalog) return;
+    const found = await outcomeOf(client.call('hub.catalog', undefined));
+    // without suggestions there is still the search
+    patch('hub', { catalog: found.ok ? found.value : [] });
+  }
+
+  /** @returns why the download was not begun; null: it was, or nobody waits for it any more */
+  async function getFirst(entry: CatalogEntry, wanted: () => boolean): Promise<ErrorPayload | null> {
+    const page = await outcomeOf(client.call('hub.model', { repo: entry.repo }));
+    if (!page.ok || !wanted()) return page.ok ? null : page.error;
+    const files = filesOf(page.value).filter(isUsable);
+    const file = files.find((one) => one.file === entry.file) ?? firstFile(page.value, entry.quant);
+    const { repo, revision } = page.value;
+    if (!file) {
+      const message = `The hub has no file of ${entry.title} that can be used.`;
+      return { code: 'not-found', message, hint: 'Choose one of the other models.' };
+    }
+    const { saved } = get().settings;
+    const question = { repo, revision, file: file.file, asker: 'first' };
+    const fit = saved && (await outcomeOf(client.call('hub.fit', { ...question, context: saved.context })));
+    if (!wanted()) return null;
+    // what could not be asked is no reason against it; that it cannot be loaded is
+    if (fit?.ok && fit.value.grade === 'none') return tooLarge(entry, fit.value);
+    const begun = await outcomeOf(client.call('downloads.start', { repo, revision, file: file.file }));
+    return begun.ok ? null : begun.error;
   }
 
   /** Nobody waits for the answer any more. */
@@ -119,12 +158,25 @@ export function createHubActions({ client, get, patch }: Tools) {
 
     /** What the first look needs: suggestions and the first search. */
     async begin(): Promise<void> {
-      const { catalog, results, searching } = get().hub;
+      const { results, searching } = get().hub;
       if (!results && !searching) void find();
-      if (catalog) return;
-      const found = await outcomeOf(client.call('hub.catalog', undefined));
-      // without suggestions there is still the search
-      patch('hub', { catalog: found.ok ? found.value : [] });
+      await readCatalog();
+    },
+
+    readCatalog,
+
+    /** The model of the first screen: the hub is asked for its file, whether it fits, and for the file itself. */
+    async takeFirst(entry: CatalogEntry): Promise<void> {
+      const number = ++takes;
+      patch('hub', { first: { asking: true, problem: null } });
+      const problem = await getFirst(entry, () => number === takes);
+      if (number === takes) patch('hub', { first: { asking: false, problem } });
+    },
+
+    /** Nothing is begun any more. A download that has begun is on the list. */
+    leaveFirst(): void {
+      takes += 1;
+      patch('hub', { first: { asking: false, problem: null } });
     },
 
     async readAccount(): Promise<void> {
@@ -140,6 +192,12 @@ export function createHubActions({ client, get, patch }: Tools) {
       return { ok: true, value: null };
     },
   };
+}
+
+function tooLarge({ title }: CatalogEntry, { fit }: HubFit): ErrorPayload {
+  const short = shortBudget(fit.budgets);
+  const message = `${title} does not fit into the memory that is free now${short ? ` (${short.name})` : ''}.`;
+  return { code: 'out-of-memory', message, hint: 'End other programs, or choose a smaller model.' };
 }
 
 // The file that a page begins with: what most people would take.
@@ -187,6 +245,7 @@ export const selectCatalog = (state: AppState) => state.hub.catalog;
 export const selectHubPage = (state: AppState) => state.hub.page;
 export const selectRequestedContext = (state: AppState) => state.hub.asked;
 export const selectHubFits = (state: AppState) => state.hub.fits;
+export const selectFirstRequest = (state: AppState) => state.hub.first;
 export const selectHubAccount = (state: AppState) => state.hub.account;
 
 // Downloads of models: what a person does with them. How they go comes from the services.

@@ -113,6 +113,10 @@ export function selectCurrentModel(state: AppState) {
 export const selectEmbeddedModel = (state: AppState) =>
   state.models.list?.find((model) => model.source === 'embedded') ?? null;
 
+/** A model that did not come with the app, and can be used as far as is known. */
+export const selectHasOwnModel = (state: AppState) =>
+  state.models.list?.some(({ source, problem }) => source !== 'embedded' && problem === null) ?? false;
+
 /** True while the model in use is the built-in one: the first screen says what it can do. */
 export const selectIsEmbedded = (state: AppState) => selectCurrentModel(state)?.source === 'embedded';
 

@@ -41,8 +41,9 @@ test('a small window shows all of the first screen', async ({ launch }) => {
   const { app, page } = await launch();
   await ready(page);
   await resizeWindow({ app, page }, 900, 600);
-  // the way to a larger model, which is the last thing there, is in sight, and there is nothing to scroll to
-  await expect(page.getByTestId('welcome-add-model')).toBeInViewport({ ratio: 1 });
+  // the way to a larger model and the examples are in sight, and there is nothing to scroll to
+  await expect(page.getByTestId('first-model-get')).toBeInViewport({ ratio: 1 });
+  await expect(page.getByTestId('example').last()).toBeInViewport({ ratio: 1 });
   const below = () =>
     page.getByRole('region', { name: 'New chat' }).evaluate((one) => one.scrollHeight - one.clientHeight);
   await expect.poll(below).toBe(0);

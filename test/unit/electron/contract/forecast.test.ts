@@ -1,7 +1,9 @@
 /** How fast a model will write, from its header and the measured memory. */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { bytesPerToken, paceText, tokensPerSecond } from '@/electron/contract/lib/forecast';
+import type { Budget } from '@/electron/contract/fit';
+import type { CatalogEntry } from '@/electron/contract/hub';
+import { bytesPerToken, firstModelOf, paceText, tokensPerSecond } from '@/electron/contract/lib/forecast';
 import { GgufHeader } from '@/electron/contract/lib/gguf';
 import { readBytesPerToken } from '@/electron/services/hub/ggufHeader';
 import { ggufHeader, type TensorSpec, type Value, writeGguf } from '@/test/engine/gguf';
@@ -94,5 +96,53 @@ describe('the tokens of a second', () => {
     [40, 'about 30 words a second: quick'],
   ])('are told in words: %s', (rate, text) => {
     expect(paceText(rate)).toBe(text);
+  });
+});
+
+describe('the first model', () => {
+  const gib = 2 ** 30;
+  const entry = (title: string, billions: number, change: Partial<CatalogEntry> = {}): CatalogEntry => ({
+    ...{ repo: `someone/${title}`, title, about: '', quant: 'Q4_K_M', billions, active: null, trained: 32_768 },
+    ...{ license: 'mit', file: null, bytes: null, sha256: null, verifiedHere: false, first: true, ...change },
+  });
+  const entries = [
+    entry('tiny', 0.6),
+    entry('small', 4),
+    entry('middle', 8),
+    entry('other', 9, { first: false }),
+    entry('mixture', 30, { active: 3 }),
+  ];
+  const memory = (available: number, kind: Budget['kind'] = 'ram'): Budget => ({
+    ...{ kind, name: kind, needed: 0, available: available * gib, total: 64 * gib },
+  });
+  const measured = (gigabytes: number) => ({ bandwidth: [{ threads: 2, bytesPerSecond: gigabytes * 1e9 }] });
+  const titleOf = (...given: Parameters<typeof firstModelOf>) => firstModelOf(...given)?.entry.title;
+
+  it('is the largest that fits and is not slow, of a mixture by what works on a token', () => {
+    expect(titleOf(entries, [memory(8)], measured(100))).toBe('middle');
+    expect(titleOf(entries, [memory(8)], measured(15))).toBe('small');
+    expect(titleOf(entries, [memory(40)], measured(15))).toBe('mixture');
+    expect(titleOf(entries, [memory(2)], measured(100))).toBe('tiny');
+  });
+
+  it('is the smallest where all are slow, and none where none fits', () => {
+    expect(titleOf(entries, [memory(40)], measured(0.5))).toBe('tiny');
+    expect(firstModelOf(entries, [memory(1)], measured(100))).toBeNull();
+    expect(firstModelOf(entries, [], measured(100))).toBeNull();
+    expect(firstModelOf([entry('odd', 4, { quant: 'X9' })], [memory(40)], measured(100))).toBeNull();
+  });
+
+  it('is of a usual size where nothing was measured, and has no speed then', () => {
+    expect(firstModelOf(entries, [memory(40)], null)).toMatchObject({ entry: { title: 'small' }, rate: null });
+  });
+
+  it('lies on the graphics card where it fits there; of that no speed is known', () => {
+    const both = [memory(16), memory(8, 'gpu')];
+    const found = firstModelOf(entries, both, measured(15));
+    expect(found).toMatchObject({ entry: { title: 'middle' }, available: 8 * gib, rate: null });
+  });
+
+  it('goes by the bytes of the file where they are known', () => {
+    expect(titleOf([entry('small', 4, { bytes: 10 * gib })], [memory(8)], null)).toBeUndefined();
   });
 });
