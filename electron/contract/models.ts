@@ -8,6 +8,9 @@ import { applySchema, contextSettingsSchema, modelDefaultsSchema, modelSamplingS
 /** Models that were built into earlier versions: chats, settings and presets of those name them. */
 export const formerBuiltIn = [{ name: 'concertina-tiny', fileName: 'concertina-tiny-q8_0.gguf' }] as const;
 
+/** For so long a model that was deleted can be had back. */
+export const undoDeleteMs = 10_000;
+
 /** What the header of a GGUF file says, without loading its weights. */
 export const modelInfoSchema = z.object({
   name: z.string(),
@@ -130,8 +133,14 @@ export const modelOperations = {
   'models.removeFolder': operation(z.object({ id: idSchema }), nothing),
   /** off the list; the file stays where it is. Of a model with several places: this one */
   'models.remove': operation(z.object({ modelId: idSchema }), nothing),
-  /** its files go to the trash of the system, and it leaves the list; refused in headless mode, and while it is in use */
-  'models.trash': operation(z.object({ modelId: idSchema }), nothing),
+  /**
+   * off the list at once; `undoDeleteMs` later its files go to the trash of the system, and the answer comes. Without a desktop
+   * they are deleted for good, and only those that were downloaded can be. Of a model with several places: this one. Refused
+   * while it is in use
+   */
+  'models.delete': operation(z.object({ modelId: idSchema }), z.object({ deleted: z.boolean() })),
+  /** back on the list, before its files are gone: the answer to `models.delete` is then `deleted: false` */
+  'models.keep': operation(z.object({ modelId: idSchema }), nothing),
   /** reads the header of its file */
   'models.details': operation(z.object({ modelId: idSchema }), modelDetailsSchema),
   /** what is set for this model alone; null: nothing any more. If it is in use, it is loaded again where that is needed */

@@ -225,7 +225,7 @@ async function remove({ dataFolder, words: [word = ''] }: ModelCommand, { librar
   lockFolder(dataFolder);
   const { id, fileName, source } = entryNamed(await library.list(), word);
   const deleted = source === 'downloaded';
-  if (deleted) await library.trash(id, (path) => rm(path));
+  if (deleted) await library.delete(id, () => (path) => rm(path), false);
   else await library.remove(id);
   if (settings.get().modelId === id) await settings.update({ modelId: null });
   return { id, fileName, deleted };

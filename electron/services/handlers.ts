@@ -1,6 +1,7 @@
 /** One handler for each operation of the contract, and the emitters of each event: the gate and the WebSocket server serve both. */
 
 import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import type { apiOperations } from '../contract/api';
 import type { ExportedChat } from '../contract/chatOperations';
 import type { ChatSummary } from '../contract/chats';
@@ -93,17 +94,20 @@ function createHandlers(parts: HandlerParts): Handlers {
     if (settings.get().modelId === modelId) await settings.update({ modelId: null });
   }
 
-  async function trashModel(modelId: string): Promise<void> {
-    if (!desktop) {
-      const hint = 'Delete the file on the computer that runs Concertina; it leaves the list by itself.';
-      throw new ConcertinaError('forbidden', 'Nothing can be moved to the trash from a browser.', hint);
-    }
+  /** A browser may delete what the app has downloaded; other files of this computer are not its business. */
+  async function deleteModel(modelId: string): Promise<{ deleted: boolean }> {
     const { modelId: usedId, state } = engine.status();
     if (usedId === modelId && ['ready', 'generating', 'loading'].includes(state)) {
       throw new ConcertinaError('busy', 'This model is in use.', 'Choose another one first.');
     }
-    await models.trash(modelId, (path) => desktop.trash(path));
-    if (settings.get().modelId === modelId) await settings.update({ modelId: null });
+    const deleted = await models.delete(modelId, (source) => {
+      if (desktop) return (path) => desktop.trash(path);
+      if (source === 'downloaded') return (path) => rm(path);
+      const hint = 'Take it off the list, or delete the file on the computer that runs Concertina.';
+      throw new ConcertinaError('forbidden', 'Only downloaded models can be deleted from a browser.', hint);
+    });
+    if (deleted && settings.get().modelId === modelId) await settings.update({ modelId: null });
+    return { deleted };
   }
 
   return {
@@ -160,7 +164,8 @@ function createHandlers(parts: HandlerParts): Handlers {
     'models.addPlaces': ({ ids }) => models.addPlaces(ids),
     'models.removeFolder': ({ id }) => models.removeFolder(id),
     'models.remove': ({ modelId }) => removeModel(modelId),
-    'models.trash': ({ modelId }) => trashModel(modelId),
+    'models.delete': ({ modelId }) => deleteModel(modelId),
+    'models.keep': async ({ modelId }) => models.keep(modelId),
     'models.details': async ({ modelId }) => ({
       ...(await models.details(modelId)),
       context: settings.of(modelId).context,

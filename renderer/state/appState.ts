@@ -470,6 +470,13 @@ export const initialMeter: MeterState = {
 /** A model with nothing set for it alone. */
 export const nothingOwn: ModelDefaults = { context: null, sampling: null, systemPrompt: null, template: null };
 
+/** A model, or one place of it, that was deleted a moment ago. */
+export interface Deleting {
+  id: string;
+  fileName: string;
+  bytes: number;
+}
+
 interface ModelsState {
   /** null until the services have answered */
   list: ModelEntry[] | null;
@@ -480,6 +487,8 @@ interface ModelsState {
   refused: AddModelsResult['refused'];
   /** the model that is being loaded on the person's request */
   selectingId: string | null;
+  /** off the list, and not gone yet */
+  deleting: readonly Deleting[];
   /** folders that could be added, and those that were; null: not looked for yet */
   places: ModelPlaces | null;
 }
@@ -490,6 +499,7 @@ export const initialModels: ModelsState = {
   addProgress: null,
   refused: [],
   selectingId: null,
+  deleting: [],
   places: null,
 };
 

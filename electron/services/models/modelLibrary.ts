@@ -1,17 +1,18 @@
 /** The models that a person can choose: the embedded one, added files, and the GGUF files of added folders. Read only. */
 import { basename, isAbsolute, join, resolve } from 'node:path';
-import { ConcertinaError, type ErrorPayload, messageOf, toErrorPayload } from '../../contract/errors';
+import { ConcertinaError, type ErrorPayload, toErrorPayload } from '../../contract/errors';
 import type { AddModelsResult, AddProgress, ModelDetails, ModelEntry, ModelPlaces } from '../../contract/models';
 import type { ContextSettings } from '../../contract/settings';
 import type { ModelInspector } from '../engine/modelInspector';
 import { type HeaderFacts, readHeaderFacts } from '../hub/ggufHeader';
 import { Emitter } from '../lib/emitter';
 import type { ModelDefaultsStore } from '../settings/perModelSettings';
+import { Deletions, type Remove, removeFiles } from './deletion';
 import { Duplicates, HashWorker } from './duplicates';
 import { FolderWatch } from './folderWatch';
 import { checkModelFile, type FoundFile, kindOf, ModelList, modelIdOf, shownFolder } from './modelFiles';
 import { entryNamed } from './modelNames';
-import { appOf, filesToTrash, type Machine, placesHere, thisMachine } from './places';
+import { appOf, type Machine, placesHere, thisMachine } from './places';
 import { entriesOf, type Inspection, type Known, scanModels } from './scan';
 import { walkModels } from './walk';
 
@@ -29,6 +30,8 @@ export interface LibraryParts {
   defaults?: Pick<ModelDefaultsStore, 'of' | 'see'>;
   /** finds files with the same content; left out: only links to one file are known for that */
   duplicates?: Duplicates;
+  /** how long a deleted model can be had back; left out: as a person needs it */
+  deletions?: Deletions;
   /** folders are watched, and changes in them are emitted */
   watch?: boolean;
 }
@@ -47,10 +50,12 @@ export class ModelLibrary {
   private readonly watcher: FolderWatch | null;
   private readonly added: ModelList;
   private readonly machine: Machine;
+  private readonly deletions: Deletions;
 
   constructor(private readonly parts: LibraryParts) {
     this.added = parts.added;
     this.machine = parts.machine ?? thisMachine();
+    this.deletions = parts.deletions ?? new Deletions();
     this.watcher = parts.watch ? new FolderWatch(() => void this.lookAgain()) : null;
   }
 
@@ -174,24 +179,36 @@ export class ModelLibrary {
     this.changed.emit(this.entries());
   }
 
-  /** Moves its files to the trash, with `trash`, and takes it off the list. Of a model with several places: this one. */
-  async trash(modelId: string, trash: (path: string) => Promise<void>): Promise<void> {
+  /**
+   * Takes a model off the list, and removes its files with what `removerFor` gives or refuses; `undo`: when nobody has kept it for
+   * a while. Of a model with several places: this one. @returns false: it was kept
+   */
+  async delete(modelId: string, removerFor: (source: Known['source']) => Remove, undo = true): Promise<boolean> {
     const model = await this.find(modelId);
     if (model.source === 'embedded') throw new ConcertinaError('forbidden', 'The embedded model cannot be removed.');
-    try {
-      for (const path of await filesToTrash(model, this.known.values())) await trash(path);
+    const remove = removerFor(model.source);
+    const act = async () => {
+      await removeFiles(model, this.known.values(), remove);
       if (model.source === 'file') await this.added.remove(model.key, false);
-    } catch (cause) {
-      const reason = messageOf(cause);
-      const message = `${basename(model.path)} could not be moved to the trash: ${reason}.`;
-      throw new ConcertinaError('storage-failed', message, 'Delete it with the file manager.', { cause });
-    } finally {
-      this.changed.emit(await this.list());
-    }
+    };
+    const show = async () => this.changed.emit(await this.list());
+    if (!undo)
+      return act()
+        .then(() => true)
+        .finally(show);
+    return Promise.all([this.deletions.run(modelId, act), show()])
+      .then(([deleted]) => deleted)
+      .finally(show);
   }
 
-  close(): void {
+  /** Ends a `delete` that waits. */
+  keep(modelId: string): void {
+    this.deletions.keep(modelId);
+  }
+
+  async close(): Promise<void> {
     this.watcher?.close();
+    await this.deletions.finish();
   }
 
   /** A download put a file in its place: it is listed, also when it was taken off the list before. Its id; null: not there */
@@ -255,7 +272,7 @@ export class ModelLibrary {
       ...{ embedded: this.parts.embeddedFolder, downloads: this.downloads() },
       ...{ files, folders, hidden },
     });
-    this.known = known;
+    this.known = new Map([...known].filter(([id]) => !this.deletions.has(id)));
     this.watcher?.set(watched);
     await this.updateDefaults();
   }
@@ -370,7 +387,7 @@ export async function setUpModels({ dataFolder, workerFile, ...parts }: ModelsSe
   parts.defaults.changed.on(() => void models.refresh());
 
   async function close(): Promise<void> {
-    models.close();
+    await models.close();
     await hashes.close();
   }
 

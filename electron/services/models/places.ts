@@ -1,10 +1,8 @@
 /** Where other apps keep their models on this machine. Only whether a folder is there is looked at. */
 
-import { realpath, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import os from 'node:os';
 import { join, resolve, sep } from 'node:path';
-import { partsOf } from './modelFiles';
-import type { Known } from './scan';
 
 interface Place {
   app: string;
@@ -73,26 +71,4 @@ export async function placesHere(machine: Machine): Promise<Place[]> {
 /** The app in whose folder a file lies; null: none that is known. */
 export function appOf(path: string, machine: Machine): string | null {
   return knownPlaces(machine).find(({ folder }) => path === folder || path.startsWith(folder + sep))?.app ?? null;
-}
-
-// Which files go when a model is moved to the trash: never one that another model on the list needs.
-
-/** In this order: contents first, so that what is left after a failure shows as what it is. */
-export async function filesToTrash(model: Known, all: Iterable<Known>): Promise<string[]> {
-  const others = [...all].filter(({ id, file }) => id !== model.id && file !== null);
-  const needed = new Set(await Promise.all(others.flatMap(({ path }) => partsOf(path)).map(behindLinks)));
-  const files: string[] = [];
-  const links: string[] = [];
-  for (const path of partsOf(model.path)) {
-    const real = await behindLinks(path);
-    if (!needed.has(real)) files.push(real);
-    if (real !== path) links.push(path);
-  }
-  // what only names it: the manifest of Ollama
-  if (model.key !== model.path) links.push(model.key);
-  return [...files, ...links];
-}
-
-function behindLinks(path: string): Promise<string> {
-  return realpath(path).catch(() => path);
 }

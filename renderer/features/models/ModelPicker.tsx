@@ -11,6 +11,7 @@ import { cx } from '../../ui/cx';
 import { formatPercent } from '../../ui/format';
 import { Popover } from '../../ui/Popover';
 import { AddModels } from './AddModels';
+import { Deleted } from './DeleteModel';
 import { ModelRow } from './ModelRow';
 import { modelName } from './modelText';
 
@@ -78,6 +79,7 @@ function ModelList() {
           <ModelRow key={model.id} model={model} />
         ))}
         {models?.length === 0 && <li className="px-3 py-4 text-sm text-ink-3">No models yet.</li>}
+        <Deleted />
       </ul>
       {onlyEmbedded && (
         <p className="px-4 pb-3 text-xs leading-relaxed text-ink-3">

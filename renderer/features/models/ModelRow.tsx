@@ -11,6 +11,7 @@ import { Button, IconButton } from '../../ui/Button';
 import { cx } from '../../ui/cx';
 import { formatBytes, formatContext, formatParameters } from '../../ui/format';
 import { Progress } from '../../ui/Progress';
+import { DeleteModel } from './DeleteModel';
 import { modelName } from './modelText';
 
 interface ModelRowProps {
@@ -25,6 +26,8 @@ export function ModelRow({ model, children }: ModelRowProps) {
   const state = useApp(selectStatus)?.state;
   const progress = useApp(selectLoadProgress);
   const { models, engine } = useActions();
+  // of several places one has to be chosen: in the details
+  const only = model.places.length === 1 ? model.places[0] : undefined;
   const isLoaded = loadedId === model.id && (state === 'ready' || state === 'generating');
   const isLoading = selecting || (loadedId === model.id && state === 'loading');
 
@@ -40,7 +43,7 @@ export function ModelRow({ model, children }: ModelRowProps) {
         disabled={model.problem !== null || isLoading}
         aria-current={isLoaded || undefined}
         onClick={() => void (isLoaded ? undefined : models.select(model.id))}
-        className="flex w-full items-start gap-2.5 rounded-lg px-2.5 py-2 pr-10 text-left"
+        className="flex w-full items-start gap-2.5 rounded-lg px-2.5 py-2 pr-18 text-left"
       >
         <span className="mt-0.5 size-4 shrink-0 [&_svg]:size-4" aria-hidden="true">
           {isLoaded && <Check className="text-accent" />}
@@ -81,7 +84,8 @@ export function ModelRow({ model, children }: ModelRowProps) {
       )}
       {children}
       {model.source !== 'embedded' && !isLoading && (
-        <span className="reveal absolute top-1.5 right-1.5">
+        <span className="reveal absolute top-1.5 right-1.5 flex">
+          {only && <DeleteModel model={model} place={only} small />}
           <IconButton
             label="Take off the list (the file stays)"
             icon={<X />}

@@ -5,7 +5,7 @@ import {
   type ModelEntry,
 } from '../../../electron/contract/models';
 import type { Apply, ModelDefaults } from '../../../electron/contract/settings';
-import type { AppState } from '../appState';
+import type { AppState, Deleting } from '../appState';
 import { pathTo } from '../lib/messageTree';
 import { outcomeOf, type Tools } from '../slice';
 
@@ -26,7 +26,7 @@ export function createModelsActions({ client, get, patch, report }: Tools) {
     }
   }
 
-  async function done(call: Promise<void>): Promise<boolean> {
+  async function done(call: Promise<unknown>): Promise<boolean> {
     try {
       await call;
       return true;
@@ -62,8 +62,13 @@ export function createModelsActions({ client, get, patch, report }: Tools) {
 
     removePlace: (modelId: string) => done(client.call('models.remove', { modelId })),
     removeFolder: (id: string) => done(client.call('models.removeFolder', { id })),
-    /** Of a model with several places: this one. @returns whether it went */
-    trash: (modelId: string) => done(client.call('models.trash', { modelId })),
+    /** Off the list at once; its files go when nobody keeps it. Of a model with several places: this one. */
+    async delete(deleted: Deleting): Promise<void> {
+      patch('models', { deleting: [...get().models.deleting, deleted] });
+      await done(client.call('models.delete', { modelId: deleted.id }));
+      patch('models', { deleting: get().models.deleting.filter((one) => one !== deleted) });
+    },
+    keep: (modelId: string) => done(client.call('models.keep', { modelId })),
 
     /** Without an answer nothing is offered. */
     async lookForPlaces(): Promise<void> {
@@ -93,6 +98,7 @@ export function createModelsActions({ client, get, patch, report }: Tools) {
 }
 
 export const selectModels = (state: AppState) => state.models.list;
+export const selectDeleting = (state: AppState) => state.models.deleting;
 export const selectAdding = (state: AppState) => state.models.adding;
 export const selectAddProgress = (state: AppState) => state.models.addProgress;
 export const selectRefused = (state: AppState) => state.models.refused;

@@ -4,7 +4,7 @@ import { expect } from '@playwright/test';
 import { startHub } from '@/test/fixtures/hub/server';
 import { tinyModel } from '../app';
 import { ask } from '../chat';
-import { hubModels, tinyRepo } from '../hubModels';
+import { hubModels, tinyFile, tinyRepo } from '../hubModels';
 import { axe } from '../moments';
 import { test as base, ready } from '../serve';
 
@@ -37,6 +37,24 @@ test('a model is found, downloaded and chatted with', async ({ browserPage: page
   await expect(page.getByTestId('models-view')).toBeHidden();
   expect((await ask(page, 'What is a compiler?')).trim()).not.toBe('');
   expect(strangers).toEqual([]);
+
+  // deleted from its row, and back before its file is gone
+  await page.keyboard.press('Control+o');
+  await page.getByTestId('models-tab-here').click();
+  const rows = page.getByTestId('models-here').getByTestId('model-item');
+  await rows.filter({ hasText: 'built in' }).getByRole('button').first().click();
+  await expect(rows.filter({ hasText: 'built in' })).toHaveAttribute('data-loaded', 'true', { timeout: 60_000 });
+  await rows.filter({ hasText: tinyFile }).hover();
+  await rows.filter({ hasText: tinyFile }).getByTestId('model-delete').click();
+  await expect(page.getByTestId('confirm')).toContainText('10 seconds');
+  await page.getByTestId('confirm-action').click();
+  await expect(rows).toHaveCount(1);
+  const { violations: ofDeleted } = await axe(page);
+  expect(ofDeleted.map(({ id }) => id)).toEqual([]);
+  await page.getByTestId('model-undo').click();
+  await expect(rows).toHaveCount(2);
+  await expect(page.getByTestId('model-deleted')).toHaveCount(0);
+  await page.keyboard.press('Escape');
 
   // no keyring without a desktop: only the environment gives a token
   await page.getByTestId('settings-open').click();

@@ -1,21 +1,20 @@
 /** What a model is made of, why it would run with other cache types than asked, how long a context fits, where it lies. */
 
-import { Trash2, X } from 'lucide-react';
+import { X } from 'lucide-react';
 import { type ReactNode, useEffect, useState } from 'react';
-import { toast } from 'sonner';
 import type { MemoryEstimate } from '../../../../electron/contract/engine';
 import type { ErrorPayload } from '../../../../electron/contract/errors';
 import { typeFallbacks } from '../../../../electron/contract/fallbacks';
 import type { ContextFit } from '../../../../electron/contract/fit';
-import type { ModelDetails, ModelEntry, ModelPlace } from '../../../../electron/contract/models';
+import type { ModelDetails, ModelEntry } from '../../../../electron/contract/models';
 import type { ContextSettings } from '../../../../electron/contract/settings';
 import type { Outcome } from '../../../state/appState';
-import { selectCanAsk, selectHeadless, selectLoadedModelId } from '../../../state/slices/engine';
+import { selectCanAsk } from '../../../state/slices/engine';
 import { selectSavedContext } from '../../../state/slices/settings';
 import { useActions, useApp } from '../../../state/useApp';
 import { Button } from '../../../ui/Button';
-import { Confirm } from '../../../ui/Dialog';
 import { formatBytes, formatCount, formatParameters } from '../../../ui/format';
+import { DeleteModel } from '../DeleteModel';
 import { LongestPicture } from '../discover/LongestPicture';
 
 export function DetailsBody({ model }: { model: ModelEntry }) {
@@ -141,23 +140,12 @@ export function Part({ title, children }: { title: string; children: ReactNode }
   );
 }
 
-// Every file of a model with its ways out: off the list, or to the trash.
+// Every file of a model with its ways out: off the list, or deleted.
 
 function Places({ model }: { model: ModelEntry }) {
-  const headless = useApp(selectHeadless);
-  const loadedId = useApp(selectLoadedModelId);
   const { models } = useActions();
-  const [asked, setAsked] = useState<ModelPlace | null>(null);
   if (model.source === 'embedded') return null;
   const several = model.places.length > 1;
-
-  async function trash({ id, fileName }: ModelPlace): Promise<void> {
-    if (!(await models.trash(id))) return;
-    toast(`${fileName} is in the trash`, {
-      description: 'To have it back, restore it from the trash of the system: it comes back to the list.',
-      duration: 10_000,
-    });
-  }
 
   return (
     <div className="mt-6">
@@ -177,19 +165,7 @@ function Places({ model }: { model: ModelEntry }) {
                 <X className="size-3.5" aria-hidden="true" />
                 Off the list
               </Button>
-              {!headless && (
-                <Button
-                  size="small"
-                  tone="danger"
-                  disabled={place.id === loadedId}
-                  title={place.id === loadedId ? 'It is in use: choose another model first.' : undefined}
-                  onClick={() => setAsked(place)}
-                  data-testid="model-trash"
-                >
-                  <Trash2 className="size-3.5" aria-hidden="true" />
-                  To the trash…
-                </Button>
-              )}
+              <DeleteModel model={model} place={place} />
             </li>
           ))}
         </ul>
@@ -199,23 +175,8 @@ function Places({ model }: { model: ModelEntry }) {
           </p>
         )}
       </Part>
-      <Confirm
-        title={asked ? `Move ${asked.fileName} to the trash?` : ''}
-        description={asked ? trashText(asked, several) : ''}
-        action="Move to the trash"
-        open={asked !== null}
-        onOpenChange={(open) => !open && setAsked(null)}
-        onConfirm={() => asked && void trash(asked)}
-      />
     </div>
   );
-}
-
-/** What goes with a file, before it goes. */
-function trashText({ location, app }: ModelPlace, several: boolean): string {
-  const what = `The file in ${location}, with all its parts.`;
-  const warning = app ? ` ${app} keeps it there and will miss it.` : '';
-  return `${what}${warning}${several ? ' Its other places stay.' : ''}`;
 }
 
 // What is asked about a model when its dialog is opened.

@@ -16,6 +16,7 @@ import { Dialog } from '../../../ui/Dialog';
 import { useMediaQuery } from '../../../ui/hooks';
 import { Tabs } from '../../../ui/Tabs';
 import { AddModels } from '../AddModels';
+import { Deleted } from '../DeleteModel';
 import { HubList } from '../discover/HubList';
 import { HubSearch, searchFieldId } from '../discover/HubSearch';
 import { PageView } from '../discover/PageView';
@@ -204,6 +205,7 @@ function HereTab() {
           </ModelRow>
         ))}
         {models?.length === 0 && <li className="px-3 py-4 text-sm text-ink-3">No models yet.</li>}
+        <Deleted />
       </ul>
       <OtherApps />
       <AddModels />

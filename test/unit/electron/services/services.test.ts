@@ -1,6 +1,6 @@
 /** The services together, over the engine server with a fake engine: what a window would see beside models and answers. */
-import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { settingsSchema } from '@/electron/contract/settings';
 import { setUpServices as setUp } from '@/test/fixtures/services';
@@ -12,6 +12,16 @@ test('desktop-only operations are refused in a browser', async () => {
   await expect(call('documents.attachFromDialog', undefined)).rejects.toMatchObject({ code: 'forbidden' });
   await expect(call('app.openExternal', { url: 'https://example.com' })).rejects.toMatchObject({ code: 'forbidden' });
   await expect(call('app.openExternal', { url: 'file:///etc/passwd' })).rejects.toMatchObject({ code: 'bad-request' });
+});
+
+test('a browser deletes no model that was not downloaded', async () => {
+  const { call } = await setUp();
+  const file = join(await temporaryFolder(), 'own.gguf');
+  await copyFile(resolve('test/fixtures/models/concertina-tiny-q8_0.gguf'), file);
+  const { added } = await call('models.addPaths', { paths: [file] });
+  const refused = call('models.delete', { modelId: added[0]?.id ?? '' });
+  await expect(refused).rejects.toMatchObject({ code: 'forbidden', hint: expect.stringContaining('off the list') });
+  expect(await call('models.list', undefined)).toHaveLength(2);
 });
 
 test('the third-party notices are the file of the build, or a sentence when it is missing', async () => {

@@ -1,13 +1,15 @@
 /** The list of models: what is added, folders that change, files that are there twice, and the trash. */
-import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ConcertinaError } from '@/electron/contract/errors';
+import { Deletions } from '@/electron/services/models/deletion';
 import { Duplicates } from '@/electron/services/models/duplicates';
 import { FolderWatch } from '@/electron/services/models/folderWatch';
 import { foundFile, ModelList } from '@/electron/services/models/modelFiles';
-import { ModelLibrary } from '@/electron/services/models/modelLibrary';
+import { type LibraryParts, ModelLibrary } from '@/electron/services/models/modelLibrary';
 import { hashFiles } from '@/electron/workers/hashFiles';
+import { Gate } from '@/test/fixtures/gate';
 import { hubTree, model, ollamaTree, put } from '@/test/fixtures/modelTrees';
 import { modelInfo } from '@/test/fixtures/samples';
 import { temporaryFolder } from '@/test/fixtures/temporary';
@@ -21,12 +23,13 @@ async function setUp() {
     if (path.includes('broken')) throw new ConcertinaError('model-invalid', 'The header is cut off.');
     return modelInfo;
   });
-  const open = async () => {
+  const open = async (parts: Partial<LibraryParts> = {}) => {
     const added = new ModelList(join(folder, 'models.json'));
     await added.load();
-    return new ModelLibrary({ embeddedFolder: join(folder, 'app'), added, inspector: { inspect } });
+    return new ModelLibrary({ embeddedFolder: join(folder, 'app'), added, inspector: { inspect }, ...parts });
   };
-  return { folder, models, inspect, open, library: await open() };
+  const deleting = (deletions: Deletions) => open({ deletions });
+  return { folder, models, inspect, open, deleting, library: await open() };
 }
 
 const names = (entries: { fileName: string }[]) => entries.map(({ fileName }) => fileName);
@@ -127,6 +130,67 @@ test('a file that was looked at while the engine crashed can be added again; an 
   expect(added).toMatchObject([{ info: null, problem: null }]);
   await library.list();
   await vi.waitFor(async () => expect((await library.list())[1]?.info).toEqual(modelInfo));
+});
+
+test('a deleted model leaves the list at once, and its file when nobody has kept it', async () => {
+  const { models, deleting } = await setUp();
+  const pause = new Gate().hold();
+  const library = await deleting(new Deletions((signal) => pause.pass(signal)));
+  const { added } = await library.add([join(models, 'a.gguf'), join(models, 'deeper', 'b.GGUF')]);
+  const [first = '', second = ''] = added.map(({ id }) => id);
+  const remover = vi.fn(() => (path: string) => rm(path));
+  const there = () => library.list().then((list) => names(list).filter((name) => name !== 'tiny.gguf'));
+
+  const kept = library.delete(first, remover);
+  await pause.reached();
+  expect(await there()).toEqual(['b.GGUF']);
+  await expect(library.pathOf(first)).rejects.toMatchObject({ code: 'not-found' });
+  library.keep(first);
+  expect(await kept).toBe(false);
+  expect(await there()).toEqual(['a.gguf', 'b.GGUF']);
+  expect(await readdir(models)).toContain('a.gguf');
+
+  const gone = library.delete(first, remover);
+  await pause.reached();
+  pause.open();
+  expect(await gone).toBe(true);
+  expect(remover).toHaveBeenLastCalledWith('file');
+  expect(await readdir(models)).not.toContain('a.gguf');
+  expect(await there()).toEqual(['b.GGUF']);
+  expect(() => library.keep(first)).toThrow('deleted already');
+
+  // what waits when the app ends is deleted: the person has said so
+  pause.hold();
+  const last = library.delete(second, remover);
+  await pause.reached();
+  await library.close();
+  expect(await last).toBe(true);
+  expect(await readdir(join(models, 'deeper'))).toEqual([]);
+});
+
+test('what cannot be deleted after the wait is back on the list, with the reason', async () => {
+  const { models, deleting } = await setUp();
+  const library = await deleting(new Deletions(() => Promise.resolve()));
+  const { added } = await library.add([join(models, 'a.gguf')]);
+  const refused = library.delete(added[0]?.id ?? '', () => () => Promise.reject(new Error('read-only disk')));
+  await expect(refused).rejects.toMatchObject({
+    code: 'storage-failed',
+    message: expect.stringContaining('read-only'),
+  });
+  expect(names(await library.list())).toContain('a.gguf');
+});
+
+test('the built-in model is not deleted, nor what may not be removed from where it was asked', async () => {
+  const { models, library } = await setUp();
+  const { added } = await library.add([join(models, 'a.gguf')]);
+  const remover = vi.fn(() => {
+    throw new ConcertinaError('forbidden', 'Not from here.');
+  });
+  const builtIn = (await library.defaultModelId()) ?? '';
+  await expect(library.delete(builtIn, remover)).rejects.toMatchObject({ code: 'forbidden' });
+  expect(remover).not.toHaveBeenCalled();
+  await expect(library.delete(added[0]?.id ?? '', remover)).rejects.toThrow('Not from here.');
+  expect(names(await library.list())).toContain('a.gguf');
 });
 
 describe('the list over folders that change, files that are there twice, and the trash', () => {
@@ -293,13 +357,13 @@ describe('the list over folders that change, files that are there twice, and the
       gone.push(basename(path));
       await rm(path);
     };
-    await library.trash(await idOf('big-00001-of-00002.gguf'), trash);
+    await library.delete(await idOf('big-00001-of-00002.gguf'), () => trash, false);
     expect(gone.splice(0)).toEqual(['big-00001-of-00002.gguf', 'big-00002-of-00002.gguf']);
-    await library.trash(await idOf('linked.gguf'), trash);
+    await library.delete(await idOf('linked.gguf'), () => trash, false);
     expect(gone.splice(0)).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/), 'linked.gguf']);
-    await library.trash(await idOf('same:8b'), trash);
+    await library.delete(await idOf('same:8b'), () => trash, false);
     expect(gone.splice(0)).toEqual(['8b']);
-    await library.trash(await idOf('same:latest'), trash);
+    await library.delete(await idOf('same:latest'), () => trash, false);
     expect(gone).toEqual([expect.stringMatching(/^sha256-/), 'latest']);
     expect(await library.list()).toEqual([]);
   });
@@ -309,7 +373,10 @@ describe('the list over folders that change, files that are there twice, and the
     const { added } = await library.add([await put(join(models, 'a.gguf'), model('a'))]);
     const refusal = () => Promise.reject(new Error('no trash on this disk'));
     const message = expect.stringMatching(/^a\.gguf .*no trash on this disk\.$/);
-    await expect(library.trash(added[0]?.id ?? '', refusal)).rejects.toMatchObject({ code: 'storage-failed', message });
+    await expect(library.delete(added[0]?.id ?? '', () => refusal, false)).rejects.toMatchObject({
+      code: 'storage-failed',
+      message,
+    });
     expect(await library.list()).toHaveLength(1);
   });
 
