@@ -207,6 +207,8 @@ const engineStatusSchema = z.object({
   memory: memorySchema.nullable(),
   /** tokens in the KV cache */
   contextUsed: z.number().int(),
+  /** the chat that these tokens are of; null: of none, or nothing is in the cache */
+  contextChat: idSchema.nullable().default(null),
   /** 0..1 of the step while loading; null otherwise */
   loadProgress: z.number().nullable(),
   loadStep: loadStepSchema.nullable(),

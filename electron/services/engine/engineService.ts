@@ -63,7 +63,12 @@ export class EngineService {
     this.reloading = new ContextReload(live, this.loading, { idle, running: () => this.isBusy() }, settings);
     host.stalled.on((stalled) => live.update({ stalled }));
     host.client.on('onNotice', ({ text }) => live.update({ notes: [...live.current.notes, text].slice(-maxNotes) }));
-    host.client.on('onFrame', (frame) => this.frames.emit(frame));
+    host.client.on('onFrame', (frame) => {
+      this.frames.emit(frame);
+      // until it is read, the cells are still those of the chat before
+      const reads = frame.stats.phase === 'prefill' || frame.stats.phase === 'decode';
+      if (reads && live.current.contextChat !== frame.chatId) live.update({ contextChat: frame.chatId });
+    });
   }
 
   /** Starts the process; the remembered model (or the embedded one) is loaded as soon as it is ready. */
@@ -239,7 +244,7 @@ export class EngineService {
       });
       const result = await this.cancelable(request.requestId, signal, answer);
       this.host.reportSuccess();
-      this.live.update({ contextUsed: result.stats.contextUsed });
+      this.live.update({ contextUsed: result.stats.contextUsed, contextChat: request.chatId });
       return result;
     } finally {
       this.running--;

@@ -8,6 +8,7 @@ export const nothingLoaded = {
   context: null,
   memory: null,
   contextUsed: 0,
+  contextChat: null,
   loadProgress: null,
   loadStep: null,
   resting: false,

@@ -157,6 +157,7 @@ export class ModelLoads {
   private onLoaded(result: LoadResult): void {
     const { host, status } = this.parts;
     this.done++;
+    const kept = this.fallback.model?.status.contextChat ?? null;
     this.fallback.forget();
     if (host.work) host.work.loading = false;
     const { model, context, carriedTokens } = result;
@@ -168,6 +169,7 @@ export class ModelLoads {
       context,
       memory,
       contextUsed: carriedTokens,
+      contextChat: carriedTokens > 0 ? kept : null,
       error: null,
     });
   }
@@ -261,7 +263,7 @@ function named(api: ApiSettings | null, path: string): ApiSettings | null {
 // The model that was in use when another one was requested: it goes on being used where that one cannot be had.
 
 interface LastLoaded {
-  status: Pick<EngineStatus, 'model' | 'context' | 'memory' | 'contextUsed'> & { modelId: string };
+  status: Pick<EngineStatus, 'model' | 'context' | 'memory' | 'contextUsed' | 'contextChat'> & { modelId: string };
   requestedContext: ContextSettings | null;
   requestedApi: ApiSettings | null;
   work: EngineWork | null;
@@ -277,9 +279,10 @@ class FallbackModel {
     requestedApi: ApiSettings | null,
     work: EngineWork | null,
   ): void {
-    const { modelId, model, context, memory, contextUsed } = inUse;
+    const { modelId, model, context, memory, contextUsed, contextChat } = inUse;
     if (modelId === null || model === null) return;
-    this.last = { status: { modelId, model, context, memory, contextUsed }, requestedContext, requestedApi, work };
+    const status = { modelId, model, context, memory, contextUsed, contextChat };
+    this.last = { status, requestedContext, requestedApi, work };
   }
 
   forget(): void {

@@ -42,8 +42,8 @@ export function BudgetMeter() {
             budget.fits ? 'text-ink-3' : 'font-medium text-warn',
           )}
         >
-          {formatCount(budget.total)}
-          {` / ${formatCount(budget.contextSize)} tokens`}
+          <span className="max-sm:hidden">Next prompt</span>
+          {` ${formatCount(budget.total)} / ${formatCount(budget.contextSize)} tokens`}
           <span className="sr-only">{`. ${budgetText(budget)}${stale ? ` ${staleWords}` : ''} Show all parts`}</span>
         </button>
       }

@@ -284,10 +284,11 @@ export function StateMeter() {
   const phase = useApp(selectActivePhase);
   const open = useApp(selectConnection).phase === 'open';
   // An answer begins with reading; its first figures come only after the first part has been read.
-  const reading =
-    ['prefill', 'saving', 'restoring'].includes(phase ?? '') || (state === 'generating' && phase === null);
+  const reading = phase === 'prefill' || (state === 'generating' && phase === null);
   const resting = useApp(selectResting);
-  const word = !open ? 'Offline' : reading ? 'Reading' : resting ? 'Resting' : words[state];
+  // what is not read again comes from the disk, after the chat before went there
+  const moving = phase === 'saving' ? 'Saving' : phase === 'restoring' ? 'Restoring' : null;
+  const word = !open ? 'Offline' : (moving ?? (reading ? 'Reading' : resting ? 'Resting' : words[state]));
   return (
     <p role="status" data-testid="meter-state" data-state={state} className="flex items-center gap-2 px-2">
       <span

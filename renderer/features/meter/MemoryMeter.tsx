@@ -1,7 +1,7 @@
 import type { Memory } from '../../../electron/contract/engine';
 import { draftBytes } from '../../../electron/contract/lib/memory';
 import { selectLoadedContext, selectMemory } from '../../state/slices/engine';
-import { selectContextUsed } from '../../state/slices/live';
+import { selectContextUsed, selectHoldsOtherChat } from '../../state/slices/live';
 import { useApp } from '../../state/useApp';
 import { Bellows } from '../../ui/Bellows';
 import { cx } from '../../ui/cx';
@@ -73,6 +73,7 @@ function StackedBar({ parts, className }: { parts: readonly MemoryPart[]; classN
 function MemoryDetails({ memory, parts }: { memory: Memory; parts: readonly MemoryPart[] }) {
   const context = useApp(selectLoadedContext);
   const used = useApp(selectContextUsed);
+  const other = useApp(selectHoldsOtherChat);
   const kv = memory.kvK + memory.kvV;
   const inUse = kvUsed(memory, used, context?.nCtx ?? 0);
   return (
@@ -84,7 +85,7 @@ function MemoryDetails({ memory, parts }: { memory: Memory; parts: readonly Memo
         <Exact bytes={memory.kvV} />
         <br />
         in use <span className="text-ink-2">{formatBytes(inUse)}</span>, the share of {formatCount(used)} of{' '}
-        {formatCount(context?.nCtx ?? 0)} cells
+        {formatCount(context?.nCtx ?? 0)} cells{other && ', which hold another chat'}
         {draftBytes(memory.draft) > 0 && (
           <span className="block" data-testid="meter-draft" data-bytes={draftBytes(memory.draft)}>
             draft: <span className="whitespace-nowrap">weights {formatBytes(memory.draft.weights)},</span>{' '}

@@ -9,8 +9,8 @@ import { selectApiStatus } from '../../state/slices/api';
 import { selectEngineState, selectKvBytes } from '../../state/slices/engine';
 import { goingOf, selectDownloads } from '../../state/slices/hub';
 import {
+  selectChatTokensRead,
   selectContextSize,
-  selectContextUsed,
   selectHistory,
   selectLastStats,
   selectLiveFigures,
@@ -59,26 +59,36 @@ export function StatusStrip() {
   );
 }
 
-/** Tokens in the cache of those that it holds. The bellows fill with them. */
+/** What the model has read of the open chat, of the tokens that the cache holds. The bellows fill with them. */
 function ContextMeter() {
-  const used = useApp(selectContextUsed);
+  const read = useApp(selectChatTokensRead);
   const size = useApp(selectContextSize);
   const kvBytes = useApp(selectKvBytes);
-  const share = size > 0 ? used / size : 0;
+  const share = size > 0 ? (read ?? 0) / size : 0;
   const tight = share > 0.9;
   const bytes = kvBytes > 0 ? `, ${formatBytes(kvBytes * Math.min(1, share))} of ${formatBytes(kvBytes)}` : '';
+  const title =
+    read === null
+      ? `The model has not read this chat yet, or its cache was put aside for another one: the next question sees to it. The context holds ${formatCount(size)} tokens`
+      : `Context: ${formatCount(read)} of ${formatCount(size)} tokens of this chat are in the cache${bytes}`;
 
   return (
     <div
       data-testid="meter-context"
-      data-used={used}
+      data-used={read ?? ''}
       data-size={size}
-      title={`Context: ${formatCount(used)} of ${formatCount(size)} tokens are in the cache${bytes}`}
+      title={title}
       className="flex items-center gap-2 px-2 whitespace-nowrap"
     >
       <Bellows pleats={6} filled={share} className="h-2.5 w-12 max-md:hidden" />
       <span className={cx(tight && 'font-medium text-warn')}>
-        <b className="font-medium text-ink">{formatCount(used)}</b>
+        {read === null ? (
+          'not read yet'
+        ) : (
+          <>
+            <b className="font-medium text-ink">{formatCount(read)}</b> read
+          </>
+        )}
         <span className="text-ink-3"> / {size > 0 ? formatContext(size) : '–'}</span>
       </span>
     </div>

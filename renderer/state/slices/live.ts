@@ -140,6 +140,21 @@ export const selectPower = (state: AppState) => state.meter.power;
 /** Tokens in the cache: of the answer at work, else as last read. */
 export const selectContextUsed = (state: AppState): number =>
   selectLiveFigures(state)?.contextUsed ?? state.engine.status?.contextUsed ?? 0;
+/** Of the open chat, tokens in the cache; null: the cache is of another chat, or was never filled with this one. */
+export const selectChatTokensRead = (state: AppState): number | null => {
+  const { chat } = state.conversation;
+  if (!chat || chat.messages.length === 0) return 0;
+  const live = selectLiveFigures(state);
+  if (live && live.phase !== 'saving') return selectActive(state)?.chatId === chat.id ? live.contextUsed : null;
+  const { contextChat, contextUsed } = state.engine.status ?? { contextChat: null, contextUsed: 0 };
+  return contextChat === chat.id && contextUsed > 0 ? contextUsed : null;
+};
+/** The cells in the cache are of a chat that is not open. */
+export const selectHoldsOtherChat = (state: AppState): boolean => {
+  const live = selectLiveFigures(state);
+  const held = live && live.phase !== 'saving' ? selectActive(state)?.chatId : state.engine.status?.contextChat;
+  return selectContextUsed(state) > 0 && held !== state.conversation.chat?.id;
+};
 /** Tokens that the cache holds. */
 export const selectContextSize = (state: AppState): number =>
   selectLiveFigures(state)?.contextSize || (state.engine.status?.context?.nCtx ?? 0);

@@ -118,7 +118,9 @@ test('another length keeps the conversation and what has been read of it', async
   await page.getByTestId('settings-type-v').selectOption('turbo4');
   await page.getByTestId('settings-apply').click();
   await expect.poll(async () => (await status(page)).context?.nCtx, { timeout: 60_000 }).toBe(shorter);
-  expect((await ready(page)).contextUsed).toBe(before.contextUsed);
+  const after = await ready(page);
+  expect([after.contextUsed, after.contextChat]).toEqual([before.contextUsed, before.contextChat]);
+  await expect(page.getByTestId('meter-context')).toHaveAttribute('data-used', String(before.contextUsed));
 
   await page.keyboard.press('Escape');
   await expect(page.getByTestId('message-user')).toHaveCount(1);

@@ -39,6 +39,16 @@ test('canceling while the model is measured ends the measuring only, and the sta
   expect(new Set(steps)).toEqual(new Set(['weights', 'calibration']));
 });
 
+test('the cells of the cache are of the chat that was read last, and of none in a context that begins empty', async () => {
+  const { services, call, send, final } = await setUp({});
+  const { id, turn } = await send('What is a bellows?');
+  await final(turn);
+  expect(services.engine.status().contextChat).toBe(id);
+  expect(services.engine.status().contextUsed).toBeGreaterThan(0);
+  await call('engine.reload', undefined);
+  expect(services.engine.status()).toMatchObject({ state: 'ready', contextChat: null, contextUsed: 0 });
+});
+
 test('a model that fails to load is reported and not remembered, and the one before it is loaded again', async () => {
   const engine = createFakeEngine();
   const { addModel, call } = await setUp({ engine });

@@ -1,8 +1,8 @@
 // @vitest-environment happy-dom
 /** The strip: what the engine does, how fast, how full, and whether anything is not as it was set. */
-import { act, screen } from '@testing-library/react';
+import { act, fireEvent, screen } from '@testing-library/react';
 import { describe, expect, it } from 'vitest';
-import type { Centering } from '@/electron/contract/engine';
+import type { Centering, LiveStats } from '@/electron/contract/engine';
 import { unknownPower } from '@/electron/contract/machine';
 import { attentionText, centeringText, kernelLines } from '@/renderer/features/meter/EngineMeter';
 import { savedRatio } from '@/renderer/features/meter/memoryParts';
@@ -30,6 +30,45 @@ describe('the strip', () => {
     await screen.findByText('Ready');
     expect(Number(meter('toks').dataset.toks)).toBe(get().stream.last?.tokensPerSecond);
     expect(Number(meter('context').dataset.used)).toBeGreaterThan(1000);
+  });
+
+  it('is about the open chat alone: what the cache holds of another one stands in the pop-up', async () => {
+    const { engine, words } = holding();
+    const { conversation, ask, get } = await rendered(<StatusStrip />, { engine });
+    words.open();
+    await act(() => ask('one two three'));
+    const first = get().conversation.chat?.id ?? '';
+    const used = get().engine.status?.contextUsed ?? 0;
+    await screen.findByText('Ready');
+    expect(meter('context').textContent).toMatch(new RegExp(`${used} read`));
+    act(() => conversation.startNew());
+    expect(meter('context').textContent).toMatch(/^0 read/);
+    await act(async () => fireEvent.click(meter('memory')));
+    expect(screen.getByText(/which hold another chat/).textContent).toContain(`the share of ${used} of`);
+    await act(() => ask('four five six seven'));
+    expect(screen.queryByText(/which hold another chat/)).toBeNull();
+    expect(meter('context').textContent).toMatch(/\d read/);
+    await act(() => conversation.open(first));
+    expect(meter('context').textContent).toMatch(/^not read yet/);
+    expect(meter('context').dataset.used).toBe('');
+  });
+
+  it('says what goes on before the first word: the chat before is put aside, this one comes back, or is read', async () => {
+    const { bridge, engineIs } = await rendered(<StatusStrip />, { start: false });
+    act(() => engineIs({ state: 'generating' }));
+    const frame = (phase: LiveStats['phase']) => ({
+      ...{ requestId: 'r', chatId: 'c', messageId: 'm', text: '', thinking: '' },
+      stats: { ...liveStats, phase },
+    });
+    for (const [phase, word] of [
+      ['saving', 'Saving'],
+      ['restoring', 'Restoring'],
+      ['prefill', 'Reading'],
+      ['decode', 'Writing'],
+    ] as const) {
+      act(() => bridge.emit('onStream', frame(phase)));
+      expect(meter('state').textContent).toBe(word);
+    }
   });
 
   it('says that nobody answers, what is downloaded, and what runs otherwise than set', async () => {
