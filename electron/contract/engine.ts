@@ -165,7 +165,24 @@ export const effectiveContextSchema = z.object({
 });
 export type EffectiveContext = z.infer<typeof effectiveContextSchema>;
 
+/** The length that Auto is now, and what made it no longer. */
+export const autoLengthSchema = z.object({
+  /** tokens */
+  nCtx: z.number().int(),
+  /**
+   * `trained`: the model was trained for no more. `memory`: more would not leave `spare` free. `processor`: so many at first,
+   * until more are needed. `grown`: more were needed. `tight`: less than `spare` is free anyway. `unknown`: what the model
+   * was trained for, or how much memory there is.
+   */
+  end: z.enum(['trained', 'memory', 'processor', 'grown', 'tight', 'unknown']),
+  /** bytes of RAM for other programs, beside the reserve of every load */
+  spare: z.number(),
+});
+export type AutoLength = z.infer<typeof autoLengthSchema>;
+
 export const loadedContextSchema = effectiveContextSchema.extend({
+  /** null: the length was chosen */
+  auto: autoLengthSchema.nullable().default(null),
   /** why the model was not measured for its turbo caches; empty where it was, or where there is no need */
   calibration: z.string(),
 });

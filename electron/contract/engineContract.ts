@@ -68,6 +68,8 @@ const loadRequestSchema = z.object({
   scratch: z.string().optional(),
   /** leaves the load check out */
   force: z.boolean().optional(),
+  /** with the length Auto: tokens that the context has to hold, where the memory does */
+  atLeast: z.number().int().optional(),
   ...apiField,
 });
 export type LoadRequest = z.infer<typeof loadRequestSchema>;

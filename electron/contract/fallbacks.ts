@@ -151,7 +151,8 @@ function cacheType(
   ];
 }
 
-function contextLength({ nCtx, nCtxAsked, nCtxTrained }: LoadedContext): Fallback[] {
+function contextLength({ nCtx, nCtxAsked, nCtxTrained, auto }: LoadedContext): Fallback[] {
+  if (auto) return [];
   const lengths = `The context is ${count(nCtx)} tokens instead of ${count(nCtxAsked)}`;
   if (nCtx < nCtxAsked) {
     const why = nCtxTrained > 0 ? `The model was trained for ${count(nCtxTrained)} tokens.` : 'The engine cut it.';

@@ -4,7 +4,7 @@
  */
 
 import { z } from 'zod';
-import { type EffectiveContext, memoryEstimateSchema } from './engine';
+import { autoLengthSchema, type EffectiveContext, memoryEstimateSchema } from './engine';
 import { idSchema, limits, operation } from './limits';
 import type { OperationMap } from './rpc';
 import { type CacheType, type ContextSettings, cacheTypeSchema, contextSettingsSchema } from './settings';
@@ -87,6 +87,8 @@ export type FitMark = z.infer<typeof fitMarkSchema>;
 const sideSchema = z.partialRecord(cacheTypeSchema, z.number().nullable());
 
 export const contextFitSchema = z.object({
+  /** only where the requested length is Auto: the one that the rest is about */
+  auto: autoLengthSchema.optional(),
   /** what the requested settings would take */
   estimate: memoryEstimateSchema,
   /** only where they were requested */

@@ -26,10 +26,21 @@ const flashAttentionSchema = z.enum(['auto', 'on', 'off']);
 export const ropeSchema = z.enum(['model', 'linear', 'yarn']);
 export type RopeChoice = z.infer<typeof ropeSchema>;
 
+/** The length of a context that the engine chooses when it makes one: see `autoLength` of electron/engine/planner.ts. */
+export const autoContext = 0;
+/** What Auto is where nobody can know better, and no shorter for the sake of other programs; tokens. */
+export const usualContext = 8192;
+
 /** Bounds of each setting, without defaults: a whole set adds them, a patch must not. */
 const contextFields = {
-  /** tokens; with rope `model` the engine cuts it to what the model was trained for */
-  nCtx: z.number().int().min(limits.minContext).max(limits.maxContext),
+  /** tokens, or `autoContext`; with rope `model` the engine cuts it to what the model was trained for */
+  nCtx: z
+    .number()
+    .int()
+    .max(limits.maxContext)
+    .refine((tokens) => tokens === autoContext || tokens >= limits.minContext, {
+      message: `Auto, or at least ${limits.minContext} tokens`,
+    }),
   typeK: cacheTypeSchema,
   typeV: cacheTypeSchema,
   flashAttention: flashAttentionSchema,
@@ -79,7 +90,7 @@ const samplingFields = {
 
 /** What decides the shape of a context; a change of any of these makes a new context. */
 export const contextSettingsSchema = z.object({
-  nCtx: contextFields.nCtx.default(8192),
+  nCtx: contextFields.nCtx.default(autoContext),
   typeK: contextFields.typeK.default('turbo4'),
   typeV: contextFields.typeV.default('turbo4'),
   flashAttention: contextFields.flashAttention.default('auto'),
@@ -215,7 +226,7 @@ const overflowSchema = z.enum(['stop', 'roll']);
 const themeSchema = z.enum(['system', 'light', 'dark']);
 
 export const settingsSchema = z.object({
-  version: z.literal(2).default(2),
+  version: z.literal(3).default(3),
   theme: themeSchema.default('system'),
   /** of what a person writes, in the desktop window; outside of macOS Chromium downloads a dictionary for it */
   spellCheck: z.boolean().default(false),
@@ -286,6 +297,11 @@ export type SettingsScope = z.infer<typeof settingsScopeSchema>;
 export const applySchema = z.object({
   /** even when it does not fit into the memory */
   force: z.boolean().optional(),
+  /**
+   * With the length Auto, tokens that the context grows to where the memory holds them, whatever Auto would leave free; kept
+   * for this model until the app ends or the engine crashes.
+   */
+  atLeast: z.number().int().min(limits.minContext).max(limits.maxContext).optional(),
 });
 export type Apply = z.infer<typeof applySchema>;
 

@@ -8,7 +8,8 @@ import { SerialQueue } from '../contract/lib/serialQueue';
 import { type CalibrationOutcome, ensureCalibrated } from './calibration';
 import { CarryOver } from './contextReuse';
 import { filePages, withProcessMemory } from './memory';
-import type { Context, CoreOptions, Engine, Model } from './native/types';
+import type { Context, Engine, Model } from './native/types';
+import type { CheckedMemory } from './planner';
 
 /** fraction: of the step, 0..1 */
 export type ReportLoad = (step: LoadStep, fraction: number) => void;
@@ -18,16 +19,17 @@ export interface Loaded {
   context: Context;
 }
 
-type CheckedLoad = LoadRequest & { core: CoreOptions };
+/** With the length that the context has. */
+type CheckedLoad = LoadRequest & CheckedMemory;
 
 export interface LoadSteps {
   /** ends what still uses the context */
   beforeFree(): Promise<void>;
   /**
    * throws `out-of-memory` when a load would not fit and is not forced; runs while the former model is still loaded.
-   * Returns what the context has for the API.
+   * Returns what the context has for the API, and the length where that is Auto.
    */
-  checkMemory(request: Pick<LoadRequest, 'path' | 'context' | 'api' | 'force'>): Promise<CoreOptions>;
+  checkMemory(request: Pick<LoadRequest, 'path' | 'context' | 'api' | 'force' | 'atLeast'>): Promise<CheckedMemory>;
   /** the cache of this context is about to go; never throws. `onSaving`: it is written down first */
   beforeLoss(loaded: Loaded, onSaving: () => void): Promise<void>;
 }
@@ -130,13 +132,21 @@ export class ModelHolder {
     return this.queue.run(async () => {
       try {
         await this.steps.beforeFree();
-        const core = await this.steps.checkMemory(request);
+        const atLeast = Math.max(request.atLeast ?? 0, this.heldFor(request));
+        const checked = await this.steps.checkMemory({ ...request, atLeast });
         throwIfCanceled(controller.signal);
-        return await this.loadOrDispose({ ...request, core }, report, controller.signal);
+        const context = { ...request.context, ...(checked.auto && { nCtx: checked.auto.nCtx }) };
+        return await this.loadOrDispose({ ...request, ...checked, context }, report, controller.signal);
       } finally {
         if (this.loading === controller) this.loading = null;
       }
     });
+  }
+
+  /** Cells that the next context has to have, and one to go on with, for what has been read to be kept; 0: nothing is. */
+  private heldFor({ path }: LoadRequest): number {
+    const used = this.request?.path === path ? (this.context?.contextUsed ?? 0) : 0;
+    return used > 0 ? used + 1 : 0;
   }
 
   cancelLoad(): void {
@@ -212,7 +222,7 @@ export class ModelHolder {
     throwIfCanceled(signal);
     return {
       model: model.info,
-      context: { ...context.effective, calibration: this.measured.calibration, notes },
+      context: { ...context.effective, calibration: this.measured.calibration, auto: autoOf(request, context), notes },
       memory: this.memoryOf(context),
       carriedTokens: context.contextUsed,
     };
@@ -270,6 +280,15 @@ export class ModelHolder {
     await model?.dispose();
   }
 }
+
+/** As it was made; null: the length was chosen, by an option of llama-server too. */
+function autoOf({ auto }: CheckedMemory, { effective: { nCtx } }: Context): CheckedMemory['auto'] {
+  const isMade = auto !== null && Math.abs(nCtx - auto.nCtx) < cellStep;
+  return isMade ? { ...auto, nCtx } : null;
+}
+
+/** The engine rounds a context up to whole groups of this many cells. */
+const cellStep = 256;
 
 function throwIfCanceled(signal: AbortSignal): void {
   if (signal.aborted) throw new ConcertinaError('cancelled', 'Loading the model was canceled.');

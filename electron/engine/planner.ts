@@ -6,7 +6,7 @@
 
 import { statSync } from 'node:fs';
 import type { ComparePlan } from '../contract/compare';
-import type { MemoryEstimate } from '../contract/engine';
+import type { AutoLength, MemoryEstimate } from '../contract/engine';
 import type { ApiSettings, FitRequest, LoadRequest } from '../contract/engineContract';
 import { ConcertinaError, messageOf } from '../contract/errors';
 import {
@@ -16,16 +16,23 @@ import {
   type DeviceUse,
   type FitMark,
   type MachineMemory,
+  requestedLength,
 } from '../contract/fit';
 import { allocatedBytes } from '../contract/lib/memory';
 import { SerialQueue } from '../contract/lib/serialQueue';
 import { limits } from '../contract/limits';
-import { type CacheType, type ContextSettings, cacheTypes } from '../contract/settings';
+import { spareBytes } from '../contract/machine';
+import { autoContext, type CacheType, type ContextSettings, cacheTypes, usualContext } from '../contract/settings';
 import { allFit, budgetsOf, promptCacheIn, refusal, roomIn } from './budgets';
 import { freeMemory } from './memory';
 import type { CoreOptions, Engine, MemoryPlan } from './native/types';
 
 const markTypes: CacheType[] = ['f16', 'q8_0', 'turbo4', 'turbo3'];
+/**
+ * Auto begins with no more on a processor: reading so much takes it minutes, so that few chats get there, and a cache in RAM
+ * is taken whole when it is made.
+ */
+const mostOnProcessor = 32_768;
 /** longest context offered where the model does not say what it was trained for */
 const untrainedLongest = 131_072;
 /** dry runs that are kept: some models, types and lengths */
@@ -33,6 +40,14 @@ const maxPlans = 512;
 
 /** What a context is made for. */
 type Wanted = ContextSettings & Pick<LoadRequest, 'api'>;
+
+type LoadQuestion = Pick<LoadRequest, 'path' | 'context' | 'api' | 'force' | 'atLeast'>;
+
+export interface CheckedMemory {
+  core: CoreOptions;
+  /** null: the length was chosen */
+  auto: AutoLength | null;
+}
 
 /** What a context has of the API. `promptCache`: bytes, unless one of the options sets it */
 function coreOptions(api: ApiSettings | null | undefined, promptCache: number): CoreOptions {
@@ -61,24 +76,49 @@ export class MemoryPlanner {
   }
 
   async estimate(path: string, context: Wanted): Promise<MemoryEstimate> {
-    return this.plan(path, context);
+    return this.plan(path, { ...context, nCtx: context.nCtx || usualContext });
   }
 
   /**
    * Throws `out-of-memory`, with the figures, when these settings do not fit, unless forced to.
-   * @returns what the context has for the API
+   * @returns what the context has for the API, and its length where that is Auto
    */
-  async check({
-    path,
-    context,
-    api,
-    force,
-  }: Pick<LoadRequest, 'path' | 'context' | 'api' | 'force'>): Promise<CoreOptions> {
-    if (force && !api) return {};
-    const plan = await this.plan(path, { ...context, api });
+  async check({ path, context, api, force, atLeast }: LoadQuestion): Promise<CheckedMemory> {
+    const auto = context.nCtx === autoContext ? await this.autoLength(path, { ...context, api }, atLeast) : null;
+    if (force && !api) return { core: {}, auto };
+    const plan = await this.plan(path, { ...context, nCtx: auto?.nCtx ?? context.nCtx, api });
     const budgets = budgetsOf(plan.devices, this.machine());
     if (!force && !allFit(budgets)) throw refusal(plan.devices, budgets);
-    return coreOptions(api, promptCacheIn(budgets, plan, api));
+    return { core: coreOptions(api, promptCacheIn(budgets, plan, api)), auto };
+  }
+
+  /**
+   * The length Auto: the longest that leaves memory for other programs, at most what the model was trained for; on a processor
+   * not much at first. Never below 8,192 tokens for the sake of others, and what `atLeast` asks for in all of the memory.
+   */
+  async autoLength(path: string, context: Wanted, atLeast = 0, machine = this.machine()): Promise<AutoLength> {
+    const planOf = (nCtx: number) => this.plan(path, { ...context, nCtx });
+    const { trained, devices } = await planOf(usualContext);
+    const spare = spareBytes(machine.ram.total);
+    const longestLeaving = async (beside: number, longest: number) => {
+      const room = async (nCtx: number) => {
+        const budgets = budgetsOf((await planOf(nCtx)).devices, machine);
+        return roomIn(budgets.map((one) => (one.kind === 'ram' ? { ...one, needed: one.needed + beside } : one)));
+      };
+      const found = await longestThatFits(room, longest, this.knownLengths(path, context));
+      return found > longest - step ? longest : found;
+    };
+    const { most, end } = bound(trained, devices, machine);
+    const found = { nCtx: await longestLeaving(spare, most), end, spare };
+    if (found.nCtx < most) found.end = 'memory';
+    const least = Math.min(usualContext, most);
+    if (found.nCtx < least) {
+      // where nothing fits, the check of the load says so
+      Object.assign(found, { nCtx: (await longestLeaving(0, least)) || least, end: 'tight' });
+    }
+    const needed = requestedLength({ nCtx: Math.ceil(atLeast / step) * step, rope: context.rope }, trained);
+    const grown = needed > found.nCtx ? await longestLeaving(0, needed) : 0;
+    return grown > found.nCtx ? { nCtx: grown, end: 'grown', spare } : found;
   }
 
   async fit(question: FitRequest, machine?: MachineMemory): Promise<ContextFit> {
@@ -155,9 +195,10 @@ export class MemoryPlanner {
     given: MachineMemory | undefined,
     throwIfOld: () => void,
   ): Promise<ContextFit> {
-    const context: Wanted = { ...asked, api };
-    const plan = await this.plan(path, context);
     const machine = given ?? this.machine();
+    const auto = asked.nCtx === autoContext ? await this.autoLength(path, { ...asked, api }, 0, machine) : null;
+    const context: Wanted = { ...asked, nCtx: auto?.nCtx ?? asked.nCtx, api };
+    const plan = await this.plan(path, context);
     const budgets = budgetsOf(plan.devices, machine);
     const estimate = { ...plan, promptCache: promptCacheIn(budgets, plan, api) };
     const room = (plan: MemoryPlan) => roomIn(budgetsOf(plan.devices, machine));
@@ -172,7 +213,14 @@ export class MemoryPlanner {
       const mark = await this.mark(path, { ...context, typeK, typeV }, end, room, throwIfOld);
       if (mark) marks.push(mark);
     }
-    const answer = { estimate, fits: allFit(budgets), budgets, trained: estimate.trained, marks };
+    const answer = {
+      ...(auto && { auto }),
+      estimate,
+      fits: allFit(budgets),
+      budgets,
+      trained: estimate.trained,
+      marks,
+    };
     return sides ? { ...answer, sides: await this.sides(path, context, throwIfOld) } : answer;
   }
 
@@ -241,6 +289,20 @@ export class MemoryPlanner {
     for (const key of this.plans.keys()) if (key.startsWith(prefix)) lengths.push(Number(key.slice(prefix.length)));
     return lengths;
   }
+}
+
+/** How long Auto is at the most, and why, whatever is free. */
+function bound(
+  trained: number,
+  devices: DeviceUse[],
+  machine: MachineMemory,
+): { most: number; end: AutoLength['end'] } {
+  const holding = devices.filter(({ kind, context }) => kind !== 'ram' && context > 0);
+  const known = budgetsOf(holding, machine);
+  const untold = holding.some(({ name }) => !known.some((budget) => budget.name === name));
+  if (trained === 0 || untold) return { most: Math.min(usualContext, trained || usualContext), end: 'unknown' };
+  if (holding.length === 0 && trained > mostOnProcessor) return { most: mostOnProcessor, end: 'processor' };
+  return { most: trained, end: 'trained' };
 }
 
 function withoutWeights(use: DeviceUse): DeviceUse {

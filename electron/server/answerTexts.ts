@@ -16,7 +16,7 @@ export interface EstimateQuestion {
 
 export function fitText(
   { path, context }: EstimateQuestion,
-  { estimate, budgets, trained, marks }: ContextFit,
+  { auto, estimate, budgets, trained, marks }: ContextFit,
 ): string {
   const { weights, kvK, kvV, kvF16, compute, draft, promptCache, typeK, typeV, speculation } = estimate;
   const reasons = [
@@ -53,7 +53,7 @@ export function fitText(
   ]);
   return [
     `${basename(path)}, trained for ${trained > 0 ? `${trained} tokens` : 'a length that it does not say'}`,
-    `\nA context of ${requestedLength(context, trained)} tokens, K ${typeK.effective}, V ${typeV.effective}`,
+    `\nA context of ${auto ? `${auto.nCtx} tokens (auto)` : `${requestedLength(context, trained)} tokens`}, K ${typeK.effective}, V ${typeV.effective}`,
     ...reasons,
     columns([...parts, ...verdicts]),
     '\nThe longest contexts that fit now',

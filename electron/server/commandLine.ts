@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type ConcertinaError, messageOf } from '../contract/errors';
 import {
+  autoContext,
   type ContextSettings,
   cacheTypes,
   contextSettingsSchema,
@@ -144,7 +145,11 @@ export const jsonOption = {
 const draftingWays = ['off', 'text', 'mtp'];
 
 export const contextOptions = {
-  context: { type: 'string', value: 'TOKENS', about: 'length of the context' },
+  context: {
+    type: 'string',
+    value: 'TOKENS',
+    about: 'length of the context, or auto: the longest that fits and leaves memory free, at most as trained',
+  },
   'type-k': { type: 'string', value: 'TYPE', values: cacheTypes, about: 'cache type of the keys' },
   'type-v': { type: 'string', value: 'TYPE', values: cacheTypes, about: `of the values: ${cacheTypes.join(', ')}` },
   drafting: { type: 'string', value: 'HOW', values: draftingWays, about: `tokens ahead: ${draftingWays.join(', ')}` },
@@ -172,7 +177,11 @@ export function settingsOf(values: SettingValues): SettingsPatch {
   const parsed = settingsOperations['settings.update'].input.safeParse({
     systemPrompt: values.system,
     context: {
-      ...{ nCtx: number(values.context), typeK: values['type-k'], typeV: values['type-v'] },
+      ...{
+        nCtx: values.context === 'auto' ? autoContext : number(values.context),
+        typeK: values['type-k'],
+        typeV: values['type-v'],
+      },
       ...draftingOf(values),
     },
     sampling: {

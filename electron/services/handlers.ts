@@ -125,7 +125,7 @@ function createHandlers(parts: HandlerParts): Handlers {
     'settings.get': async (input) => (input?.scope === 'all' ? settings.of(null) : settings.get()),
     'settings.update': async ({ scope, apply, ...change }) => {
       await settings.update(change, scope);
-      if (apply) await engine.apply(typeof scope === 'object' ? scope.modelId : null, apply.force);
+      if (apply) await engine.apply(typeof scope === 'object' ? scope.modelId : null, apply);
       return settings.get();
     },
 
@@ -172,7 +172,7 @@ function createHandlers(parts: HandlerParts): Handlers {
     }),
     'models.setDefaults': async ({ modelId, defaults, apply }) => {
       await settings.setDefaults(modelId, defaults);
-      if (apply) await engine.apply(modelId, apply.force);
+      if (apply) await engine.apply(modelId, apply);
     },
     'models.select': ({ modelId, force }) => engine.select(modelId, force),
 

@@ -74,7 +74,8 @@ export async function ownSettings(page: Page): Promise<void> {
   const list = await call(page, 'models.list', undefined);
   const embedded = list.find(({ source }) => source === 'embedded')?.id ?? '';
   await call(page, 'models.select', { modelId: embedded });
-  expect(await length()).toBe(8192);
+  // Auto, as for all models: what the built-in one was trained for
+  expect(await length()).toBe(32_768);
   await expect(page.getByTestId('settings-scope')).toHaveAttribute('data-own', 'false');
   await call(page, 'models.select', { modelId: modelId ?? '' });
   expect(await length()).toBe(2048);

@@ -38,7 +38,7 @@ it('machine and model files', async () => {
 });
 
 it('every setting of a context is read', async () => {
-  const { gpuLayers, ...settings } = contextSettingsSchema.parse({});
+  const { gpuLayers, ...settings } = contextSettingsSchema.parse({ nCtx: 2048 });
   const read = new Set<string>();
   const watched = new Proxy(settings, {
     get(target, name) {

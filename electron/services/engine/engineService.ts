@@ -16,7 +16,7 @@ import {
 } from '../../contract/engineContract';
 import { ConcertinaError } from '../../contract/errors';
 import type { ContextFit } from '../../contract/fit';
-import type { ContextSettings, TemplateSettings } from '../../contract/settings';
+import type { Apply, ContextSettings, TemplateSettings } from '../../contract/settings';
 import { Emitter } from '../lib/emitter';
 import type { ModelLibrary } from '../models/modelLibrary';
 import type { SettingsService } from '../settings/settingsStore';
@@ -137,11 +137,13 @@ export class EngineService {
 
   /**
    * Settings that a person applies count at once: another model is loaded as by `select`; the one in use (null), or the one
-   * that would be, where they need another context than it has.
+   * that would be, where they need another context than it has. `atLeast`: see `applySchema`.
    */
-  async apply(modelId: string | null, force = false): Promise<void> {
+  async apply(modelId: string | null, { force = false, atLeast }: Apply = {}): Promise<void> {
+    const wanted = modelId ?? this.live.current.modelId;
+    if (atLeast && wanted !== null) this.loading.grow(wanted, atLeast);
     if (modelId !== null && modelId !== this.live.current.modelId) await this.select(modelId, force);
-    else await this.reloading.now(force);
+    else await this.reloading.now(force, atLeast);
   }
 
   /** Loads the model in use again, or the one that would be. Rejects with `model-missing` when there is none. */
@@ -358,10 +360,11 @@ class ContextReload {
     if (this.timer) clearTimeout(this.timer);
   }
 
-  async now(force: boolean): Promise<void> {
-    const { state, modelId } = this.status.current;
+  async now(force: boolean, atLeast = 0): Promise<void> {
+    const { state, modelId, context } = this.status.current;
     const wanted = modelId ?? (await this.loads.wantedModelId());
-    const inUse = ['ready', 'generating', 'loading'].includes(state) && !this.hasChanged();
+    const grows = state !== 'loading' && atLeast > (context?.nCtx ?? 0);
+    const inUse = ['ready', 'generating', 'loading'].includes(state) && !this.hasChanged() && !grows;
     if (wanted !== null && (force || !inUse)) await this.loads.load(wanted, force);
   }
 

@@ -44,6 +44,8 @@ export class ModelLoads {
   private readonly fallback = new FallbackModel();
   /** whether a process that starts is given a model at once */
   private loadWithProcess = true;
+  /** tokens that contexts of the length Auto were grown to, by model */
+  private readonly grown = new Map<string, number>();
   /** what contexts that are made from now on have for the API; null: nothing */
   api: ApiSettings | null = null;
 
@@ -89,6 +91,11 @@ export class ModelLoads {
     return this.run(modelId, force, null);
   }
 
+  /** With the length Auto, contexts of this model hold so many tokens from now on, where the memory does. */
+  grow(modelId: string, tokens: number): void {
+    this.grown.set(modelId, Math.max(tokens, this.grown.get(modelId) ?? 0));
+  }
+
   /** the remembered model, else the embedded one; null: there is none */
   async wantedModelId(): Promise<string | null> {
     return this.parts.settings.get().modelId ?? (await this.parts.library.defaultModelId());
@@ -113,7 +120,7 @@ export class ModelLoads {
       if (drafts || this.fallback.otherThan(modelId)) await inspector.requireHarmless(path, given);
       if (!this.sequence.isLatest(number)) return status.current;
       this.sequence.requireWanted(number);
-      const result = await this.request(path, given, force);
+      const result = await this.request(path, given, force, this.grown.get(modelId));
       if (this.sequence.isLatest(number)) this.onLoaded(result);
       this.sequence.reportEnded();
     } catch (error) {
@@ -141,7 +148,12 @@ export class ModelLoads {
     return context;
   }
 
-  private request(path: string, context: ContextSettings, force: boolean): Promise<LoadResult> {
+  private request(
+    path: string,
+    context: ContextSettings,
+    force: boolean,
+    atLeast: number | undefined,
+  ): Promise<LoadResult> {
     const { host, calibration, scratch } = this.parts;
     host.work = { key: `${path}|${JSON.stringify(context)}`, loading: true };
     return host.client.call('load', {
@@ -150,6 +162,7 @@ export class ModelLoads {
       calibration,
       scratch,
       force,
+      atLeast,
       api: named(this.requestedApi, path),
     });
   }
@@ -240,6 +253,8 @@ export class ModelLoads {
   private onCrash(report: CrashReport): void {
     const { host, status } = this.parts;
     host.work = null;
+    // what was grown may have been too much
+    this.grown.clear();
     if (this.fallback.model?.status.modelId === status.current.modelId) this.fallback.forget();
     this.loadWithProcess = report.reload;
     const restarting = report.restartInMs !== null && report.reload;

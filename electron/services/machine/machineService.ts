@@ -109,14 +109,10 @@ export class MachineService {
 }
 
 /** The chosen values for settings that a person has left as they were: what equals its default counts as not set. */
-export function firstValues(
-  settings: ContextSettings,
-  { threads, nCtx, cache }: MachineChoice,
-): Partial<ContextSettings> {
+export function firstValues(settings: ContextSettings, { threads, cache }: MachineChoice): Partial<ContextSettings> {
   const defaults = contextSettingsSchema.parse({});
   const chosen: Partial<ContextSettings> = {
     threads: threads.value,
-    ...(nCtx && { nCtx: nCtx.value }),
     ...{ typeK: cache.value, typeV: cache.value },
   };
   const keys = Object.keys(chosen) as (keyof ContextSettings)[];

@@ -1,5 +1,6 @@
 /** settings.json, and the settings as they count for the model in use. */
 
+import { z } from 'zod';
 import { SerialQueue } from '../../contract/lib/serialQueue';
 import {
   applyPatch,
@@ -16,11 +17,22 @@ import { Emitter } from '../lib/emitter';
 import { JsonFile } from '../lib/jsonFile';
 import { chosenSampling, type ModelDefaultsStore } from './perModelSettings';
 
+/** Every file held a length, whoever had set it: one that is not the default of then was chosen. The rest becomes Auto. */
+function chosenLength(context: unknown): unknown {
+  const { nCtx, ...others } = z.record(z.string(), z.unknown()).parse(context ?? {});
+  return nCtx === formerLength ? others : (context ?? {});
+}
+
+const formerLength = 8192;
+
 export class SettingsStore extends JsonFile<Settings> {
   constructor(path: string, now?: () => Date) {
     super({
-      ...{ path, version: 2, schema: settingsSchema, initial: settingsSchema.parse({}), now },
-      migrations: { 1: (old) => ({ ...old, sampling: chosenSampling(ownSamplingSchema.parse(old.sampling ?? {})) }) },
+      ...{ path, version: 3, schema: settingsSchema, initial: settingsSchema.parse({}), now },
+      migrations: {
+        1: (old) => ({ ...old, sampling: chosenSampling(ownSamplingSchema.parse(old.sampling ?? {})) }),
+        2: (old) => ({ ...old, context: chosenLength(old.context) }),
+      },
       asideNotice: (name) =>
         `The settings file could not be read. It was kept as ${name}, and the default settings are used.`,
     });

@@ -2,7 +2,7 @@ import { useShallow } from 'zustand/shallow';
 import type { AnswerStats, Message } from '../../../electron/contract/chats';
 import type { LoadedContext } from '../../../electron/contract/engine';
 import { changeOf, keepsCache, requestedLength, shortBudget } from '../../../electron/contract/fit';
-import type { ContextSettings } from '../../../electron/contract/settings';
+import { autoContext, type ContextSettings } from '../../../electron/contract/settings';
 import { selectChat } from '../../state/lib/openChat';
 import { useOffers } from '../../state/lib/useOffers';
 import {
@@ -120,7 +120,12 @@ function useApplyCost(): ApplyCost | null {
   const used = useApp(selectContextUsed);
   const messages = useApp(selectChat)?.messages ?? [];
   const rate = measuredRate(messages, useApp(selectLastStats), model?.name ?? '');
-  return edited && saved && applyCost({ loaded, saved, edited, used, trained: model?.nCtxTrain ?? 0, rate });
+  const { fit } = useFit(edited);
+  if (!edited || !saved) return null;
+  // Auto holds what has been read, where the memory does
+  const auto = Math.max(fit?.auto?.nCtx ?? 0, used + 1);
+  const asked = edited.nCtx === autoContext ? { ...edited, nCtx: auto } : edited;
+  return applyCost({ loaded, saved, edited: asked, used, trained: model?.nCtxTrain ?? 0, rate });
 }
 
 // What a change of the context settings costs a running chat, before it is made.

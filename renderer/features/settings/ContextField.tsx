@@ -1,15 +1,16 @@
+import type { AutoLength } from '../../../electron/contract/engine';
 import { isStretched } from '../../../electron/contract/fit';
 import { limits } from '../../../electron/contract/limits';
-import type { ContextSettings, RopeChoice } from '../../../electron/contract/settings';
+import { autoContext, type ContextSettings, type RopeChoice } from '../../../electron/contract/settings';
 import { isEmptyDraft, selectChatId, selectDraftOfOpenChat } from '../../state/lib/openChat';
 import { selectChatTokens } from '../../state/slices/budget';
 import { selectLoadedContext } from '../../state/slices/engine';
-import { selectSampling, selectSavedContext } from '../../state/slices/settings';
+import { selectDraft, selectSampling, selectSavedContext } from '../../state/slices/settings';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { cx } from '../../ui/cx';
 import { Field } from '../../ui/Field';
-import { formatCount } from '../../ui/format';
+import { formatBytes, formatCount } from '../../ui/format';
 import { NumberField } from '../../ui/NumberField';
 import { Segmented } from '../../ui/Segmented';
 import { ContextSlider, colorOf } from './ContextSlider';
@@ -29,7 +30,8 @@ export function ContextField({ context, trained, current }: ContextFieldProps) {
   const { fit, stale } = current;
   const { settings } = useActions();
   const saved = useApp(selectSavedContext)?.nCtx;
-  const running = useApp(selectLoadedContext)?.nCtx;
+  const loaded = useApp(selectLoadedContext);
+  const running = loaded?.nCtx;
   const maxTokens = useApp(selectSampling)?.maxTokens ?? 0;
   const chatTokens = useOpenChatTokens();
   const max = longestOnSlider(context, trained);
@@ -37,6 +39,11 @@ export function ContextField({ context, trained, current }: ContextFieldProps) {
   const marks = contextMarks({ fit, trained, chatTokens, maxTokens });
   const longest = longestOf(fit);
   const forChat = chatTokens === null ? null : Math.min(max, roomFor(chatTokens, maxTokens));
+  const isAuto = context.nCtx === autoContext;
+  // with other types, say, it would be another one
+  const isLoaded = Object.keys(useApp(selectDraft)).length === 0;
+  const auto = isAuto ? (isLoaded && loaded?.auto) || fit?.auto || null : null;
+  const shown = isAuto ? (auto?.nCtx ?? 0) : context.nCtx;
   const set = (nCtx: number) => settings.editContext({ nCtx: Math.min(max, Math.max(limits.minContext, nCtx)) });
 
   return (
@@ -46,8 +53,9 @@ export function ContextField({ context, trained, current }: ContextFieldProps) {
         htmlFor="settings-context"
         help={[
           'Tokens that the model can see at once.',
+          isAuto ? autoText(auto) : 'Empty: Auto, the longest that leaves memory for other programs.',
           // The engine rounds up to whole blocks.
-          running && context.nCtx === saved && running !== saved ? `Runs with ${formatCount(running)}.` : '',
+          running && !isAuto && context.nCtx === saved && running !== saved ? `Runs with ${formatCount(running)}.` : '',
         ]
           .filter(Boolean)
           .join(' ')}
@@ -56,19 +64,29 @@ export function ContextField({ context, trained, current }: ContextFieldProps) {
             id="settings-context"
             data-testid="settings-context"
             aria-describedby="settings-context-help"
-            value={context.nCtx}
+            placeholder="auto"
+            nullable
+            value={isAuto ? null : context.nCtx}
             min={limits.minContext}
             max={trained && context.rope === 'model' ? trained : limits.maxContext}
             integer
             live
-            onCommit={(nCtx) => nCtx !== null && settings.editContext({ nCtx })}
+            onCommit={(nCtx) => settings.editContext({ nCtx: nCtx ?? autoContext })}
           />
         }
       >
-        <ContextSlider value={context.nCtx} max={max} marks={marks} stale={stale} onValue={set} />
+        <ContextSlider value={shown} max={max} marks={marks} stale={stale} onValue={set} />
       </Field>
       <div className="-mt-1 grid gap-2">
         <div className="flex flex-wrap gap-2">
+          <Button
+            size="small"
+            data-testid="context-auto"
+            disabled={isAuto}
+            onClick={() => settings.editContext({ nCtx: autoContext })}
+          >
+            Auto
+          </Button>
           <Button
             size="small"
             data-testid="context-largest"
@@ -86,7 +104,7 @@ export function ContextField({ context, trained, current }: ContextFieldProps) {
             Fits this chat
           </Button>
         </div>
-        <MarkList marks={marks} value={context.nCtx} max={max} stale={stale} onValue={set} />
+        <MarkList marks={marks} value={shown} max={max} stale={stale} onValue={set} />
       </div>
       {trained !== null && <RopeField context={context} trained={trained} onChange={settings.editContext} />}
     </>
@@ -174,7 +192,10 @@ function RopeField({ context, trained, onChange }: RopeFieldProps) {
           answers get worse, near the beginning of a text too. Check them.
         </p>
       )}
-      {rope !== 'model' && nCtx <= trained && (
+      {rope !== 'model' && nCtx === autoContext && (
+        <p className="text-xs text-ink-3">{`Auto ends at ${formatCount(trained)} tokens. Choose a length to go further.`}</p>
+      )}
+      {rope !== 'model' && nCtx !== autoContext && nCtx <= trained && (
         <p className="text-xs text-ink-3">{`Changes nothing up to ${formatCount(trained)} tokens.`}</p>
       )}
     </div>
@@ -192,3 +213,29 @@ const ropeText: Record<RopeChoice, string> = {
   yarn: 'The better choice for most models: near words stay as clear as before, far ones are moved together.',
   linear: 'All distances are shortened alike. Only for models that were made for it; others lose near words too.',
 };
+
+// What Auto is now, and why it is no more.
+
+/** null: not known yet */
+export function autoText(auto: AutoLength | null): string {
+  if (!auto) return 'Auto: as many as fit and leave memory for other programs.';
+  return `Auto: ${formatCount(auto.nCtx)} now, ${reasonOf(auto)}`;
+}
+
+function reasonOf({ end, spare }: AutoLength): string {
+  const free = formatBytes(spare);
+  switch (end) {
+    case 'trained':
+      return 'all that this model was trained for.';
+    case 'memory':
+      return `the longest that leaves ${free} of the memory free for other programs.`;
+    case 'processor':
+      return 'since a processor takes minutes to read more, and the cache is taken from the memory whole. It grows when a document or a chat needs more.';
+    case 'grown':
+      return 'grown because more was needed.';
+    case 'tight':
+      return `the least that is of use: the memory has no ${free} to spare for other programs beside this model.`;
+    case 'unknown':
+      return 'because the file does not say what the model was trained for, or the memory is not known. Choose more if you know better.';
+  }
+}

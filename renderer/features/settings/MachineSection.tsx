@@ -3,7 +3,7 @@
 import { type ReactNode, useEffect } from 'react';
 import { useShallow } from 'zustand/shallow';
 import type { MachineChoice, MachineFacts } from '../../../electron/contract/machine';
-import type { ContextSettings } from '../../../electron/contract/settings';
+import { autoContext, type ContextSettings } from '../../../electron/contract/settings';
 import { selectLoadedModelId, selectMachineFraction, selectMachineProfile } from '../../state/slices/engine';
 import { selectEditedContext } from '../../state/slices/settings';
 import { useActions, useApp } from '../../state/useApp';
@@ -102,7 +102,8 @@ function bandwidthText({ bandwidth }: Pick<MachineFacts, 'bandwidth'>): string {
 /** Only what differs from the settings. */
 function choiceChanges(context: ContextSettings, { threads, nCtx, cache }: MachineChoice): Partial<ContextSettings> {
   const chosen: Partial<ContextSettings> = { threads: threads.value, typeK: cache.value, typeV: cache.value };
-  if (nCtx) chosen.nCtx = nCtx.value;
+  // Auto follows the memory by itself
+  if (nCtx && context.nCtx !== autoContext) chosen.nCtx = nCtx.value;
   const entries = Object.entries(chosen).filter(([key, value]) => context[key as keyof ContextSettings] !== value);
   return Object.fromEntries(entries) as Partial<ContextSettings>;
 }

@@ -3,6 +3,7 @@ import { toast } from 'sonner';
 import { useShallow } from 'zustand/shallow';
 import type { ContextFit } from '../../../electron/contract/fit';
 import {
+  autoContext,
   type CacheType,
   type ContextSettings,
   type OwnSampling,
@@ -256,10 +257,9 @@ function OverflowField({ overflow }: { overflow: Settings['overflow'] }) {
 /** Puts the defaults into the draft: like every edit of the context they wait for "Apply". */
 function ResetContext() {
   const context = useApp(useShallow(selectEditedContext));
-  const defaults = defaultContextFor(useApp(selectLoadedModel)?.nCtxTrain ?? null);
   const { settings } = useActions();
-  if (!context || isSame(context, defaults)) return null;
-  return <Reset testId="settings-reset-context" onReset={() => settings.editContext(defaults)} />;
+  if (!context || isSame(context, defaultContext)) return null;
+  return <Reset testId="settings-reset-context" onReset={() => settings.editContext(defaultContext)} />;
 }
 
 function ResetSampling({ sampling }: { sampling: OwnSampling }) {
@@ -280,7 +280,7 @@ function Reset({ testId, onReset }: { testId: string; onReset: () => void }) {
 // What a fresh start has. Written out, because the schemas stay out of the window's bundle; a test compares the two.
 
 export const defaultContext: ContextSettings = {
-  nCtx: 8192,
+  nCtx: autoContext,
   typeK: 'turbo4',
   typeV: 'turbo4',
   flashAttention: 'auto',
@@ -291,11 +291,6 @@ export const defaultContext: ContextSettings = {
   speculation: 'ngram',
   draftModel: '',
 };
-
-/** The default context, in what the model was trained for. */
-export function defaultContextFor(trained: number | null): ContextSettings {
-  return { ...defaultContext, nCtx: Math.min(defaultContext.nCtx, trained ?? defaultContext.nCtx) };
-}
 
 /** A new chat begins with the default preset: values that are in no preset are not lost by that. */
 export function useReplacedToast(): void {

@@ -1,5 +1,5 @@
 import type { ModelEntry } from '../../../electron/contract/models';
-import type { ContextSettings } from '../../../electron/contract/settings';
+import { autoContext, type ContextSettings } from '../../../electron/contract/settings';
 import { formatCount } from '../../ui/format';
 
 const labels: Record<keyof ContextSettings, string> = {
@@ -36,6 +36,7 @@ export function changesText(
 }
 
 function print(key: keyof ContextSettings, value: string | number | undefined, models: readonly Named[]): string {
+  if (key === 'nCtx' && value === autoContext) return 'auto';
   if ((key === 'threads' && value === 0) || (key === 'gpuLayers' && value === -1)) return 'auto';
   if (key === 'draftModel') {
     const listed = models.find(({ id }) => id === value)?.fileName;

@@ -2,7 +2,7 @@
 
 import { allocationOf, type ContextFit, type Offer, offersOf, requestedLength } from '../../../electron/contract/fit';
 import { limits } from '../../../electron/contract/limits';
-import type { ContextSettings } from '../../../electron/contract/settings';
+import { autoContext, type ContextSettings } from '../../../electron/contract/settings';
 import type { Outcome } from '../appState';
 import { outcomeOf, type Tools } from '../slice';
 
@@ -48,10 +48,12 @@ export function createFitActions({ client, get, patch }: Tools) {
     const { status } = get().engine;
     const trained = status?.modelId === modelId || modelId === null ? (status?.model?.nCtxTrain ?? 0) : 0;
     const nCtx = requestedLength(context, trained);
+    const chosen = context.nCtx !== autoContext;
     const longest = Math.ceil(nCtx / cellStep) * cellStep;
-    const outcome = await ask({ context, modelId, longest, asker });
+    const outcome = await ask({ context, modelId, ...(chosen && { longest }), asker });
     if (!outcome?.ok) return [];
-    return offersOf(outcome.value, { ...context, nCtx: requestedLength(context, outcome.value.trained) });
+    const { auto, trained: known } = outcome.value;
+    return offersOf(outcome.value, { ...context, nCtx: auto?.nCtx ?? requestedLength(context, known) });
   }
 
   /** Whether a context of exactly this length fits, with these types and with smaller ones; null: that cannot be known. */

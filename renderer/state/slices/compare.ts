@@ -9,6 +9,7 @@ import type {
   CompareSummary,
 } from '../../../electron/contract/compare';
 import type { OperationOutput } from '../../../electron/contract/contract';
+import { usualContext } from '../../../electron/contract/settings';
 import { errorPayloadOf } from '../../bridge/client';
 import {
   type AppState,
@@ -47,7 +48,10 @@ export function createCompareActions(
   }
 
   function form(): CompareForm {
-    return get().compare.form ?? newForm(get().settings.saved?.context.nCtx ?? 8192);
+    return (
+      get().compare.form ??
+      newForm(get().settings.saved?.context.nCtx || (get().engine.status?.context?.nCtx ?? usualContext))
+    );
   }
 
   function edit(change: Partial<CompareForm>): void {

@@ -1,6 +1,7 @@
 import {
   type Apply,
   applyPatch,
+  autoContext,
   type ContextSettings,
   type Settings,
   type SettingsPatch,
@@ -44,20 +45,23 @@ export function createSettingsActions(tools: Tools) {
   /**
    * Applies the edited context settings. The chat stays as it is; the engine's status says how the load went.
    * `force`: even when they do not fit into the memory. `modelId`: of the model that they are for; null: the one in use.
+   * `atLeast`: what a context of the length Auto grows to.
    */
-  async function applyContext(force = false, modelId: string | null = null): Promise<void> {
+  async function applyContext(force = false, modelId: string | null = null, atLeast?: number): Promise<void> {
     const { draft, applying } = get().settings;
-    if (applying || Object.keys(draft).length === 0) return;
+    if (applying || (Object.keys(draft).length === 0 && !atLeast)) return;
     patch('settings', { applying: true });
     const scope = modelId === null ? undefined : { modelId };
-    const done = await update({ context: draft }, scope, force ? { force } : {});
+    const done = await update({ context: draft }, scope, { ...(force && { force }), ...(atLeast && { atLeast }) });
     patch('settings', { applying: false, ...(done && { draft: {} }) });
   }
 
-  /** Applies settings that fit in place of those that did not; `modelId` as above. */
+  /** Applies settings that fit in place of those that did not; `modelId` as above. The length Auto stays, and grows. */
   async function takeOffer(change: Partial<ContextSettings>, modelId: string | null = null): Promise<void> {
-    editContext(change);
-    await applyContext(false, modelId);
+    const { nCtx, ...types } = change;
+    const grows = get().settings.saved?.context.nCtx === autoContext;
+    editContext(grows ? types : change);
+    await applyContext(false, modelId, grows ? nCtx : undefined);
   }
 
   return {

@@ -54,7 +54,7 @@ test('an answer streams, and the meter shows its figures', async ({ launch, gate
   await expect(page.getByTestId('meter-ttft')).toHaveAttribute('data-ttft', positive);
   await expect(page.getByTestId('meter-prompt')).toHaveAttribute('data-prompt-toks', positive);
   await expect(page.getByTestId('meter-context')).toHaveAttribute('data-used', positive);
-  await expect(page.getByTestId('meter-context')).toHaveAttribute('data-size', '8192');
+  await expect(page.getByTestId('meter-context')).toHaveAttribute('data-size', '32768');
   for (const part of ['weights', 'compute', 'process', 'total']) {
     await expect(page.getByTestId('meter-memory')).toHaveAttribute(`data-${part}`, positive);
   }

@@ -3,7 +3,7 @@
 import { useState } from 'react';
 import type { HubFile, HubFit, HubModelPage } from '../../../../electron/contract/hub';
 import { allocatedBytes, draftBytes } from '../../../../electron/contract/lib/memory';
-import type { ContextSettings } from '../../../../electron/contract/settings';
+import { type ContextSettings, usualContext } from '../../../../electron/contract/settings';
 import { selectCanAsk, selectMachineProfile } from '../../../state/slices/engine';
 import { fitKey, selectHubFits } from '../../../state/slices/hub';
 import { selectSavedContext } from '../../../state/slices/settings';
@@ -33,7 +33,7 @@ export function FitCard({ page, file, context }: FitCardProps) {
   const locked = failed?.code === 'access-denied' && page.gated !== 'open';
   const saved = useApp(selectSavedContext);
   const { nCtx, typeK, typeV } = context;
-  const changed = saved && (saved.nCtx !== nCtx || saved.typeK !== typeK || saved.typeV !== typeV);
+  const changed = saved && ((saved.nCtx || usualContext) !== nCtx || saved.typeK !== typeK || saved.typeV !== typeV);
   const trained = fit?.fit.trained || page.trained;
   const meaning = quantMeaning(file.quant);
 

@@ -1,7 +1,7 @@
 /** Verdicts for the files of a page: the chosen one first. Asked again whenever the context changes. */
 import { useEffect, useMemo } from 'react';
 import type { HubFile, HubModelPage } from '../../../../electron/contract/hub';
-import type { ContextSettings } from '../../../../electron/contract/settings';
+import { type ContextSettings, usualContext } from '../../../../electron/contract/settings';
 import { selectCanAsk } from '../../../state/slices/engine';
 import { filesOf, fitKey, isUsable, selectHubFits, selectRequestedContext } from '../../../state/slices/hub';
 import { selectSavedContext } from '../../../state/slices/settings';
@@ -11,11 +11,11 @@ import { needsOwnAnswer, type Verdict, verdictOf } from './verdict';
 
 const restMs = 200;
 
-/** Settings as saved, with what was changed for the verdicts. Null until the services have answered. */
+/** Settings as saved, in place of Auto the usual length, with what was changed for the verdicts. Null until the services have answered. */
 export function useRequestedContext(): ContextSettings | null {
   const saved = useApp(selectSavedContext);
   const asked = useApp(selectRequestedContext);
-  return useMemo(() => saved && { ...saved, ...asked }, [saved, asked]);
+  return useMemo(() => saved && { ...saved, nCtx: saved.nCtx || usualContext, ...asked }, [saved, asked]);
 }
 
 export function useAskFits(page: HubModelPage, chosen: HubFile | null, context: ContextSettings | null): void {

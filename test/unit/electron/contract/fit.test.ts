@@ -90,7 +90,7 @@ test('shortBudget is the one that is overdrawn the most', () => {
 });
 
 describe('keepsCache', () => {
-  const asked = contextSettingsSchema.parse({});
+  const asked = contextSettingsSchema.parse({ nCtx: 8192 });
   const trained = 8192;
 
   test.each([

@@ -4,7 +4,7 @@ import os from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { contextSettingsSchema } from '@/electron/contract/settings';
-import { type Loan, ModelHolder } from '@/electron/engine/modelHolder';
+import { type LoadSteps, type Loan, ModelHolder } from '@/electron/engine/modelHolder';
 import { createFakeEngine } from '@/test/fixtures/fakeEngine';
 import { Gate } from '@/test/fixtures/gate';
 
@@ -20,13 +20,14 @@ function setUp() {
   const engine = createFakeEngine();
   const loads = vi.spyOn(engine, 'loadModel');
   const beforeLoss = vi.fn(async () => undefined);
+  const checkMemory = vi.fn<LoadSteps['checkMemory']>(async () => ({ core: {}, auto: null }));
   const runs = new Set<AbortController>();
   const holder = new ModelHolder(() => engine, {
     beforeFree: async () => {
       for (const run of runs) run.abort();
       await Promise.allSettled([...ended]);
     },
-    checkMemory: async () => ({}),
+    checkMemory,
     beforeLoss,
   });
   const ended: Promise<unknown>[] = [];
@@ -43,7 +44,7 @@ function setUp() {
     ended.push(done);
     return { done: done as Promise<T>, run };
   }
-  return { holder, loads, beforeLoss, load, lend };
+  return { holder, loads, beforeLoss, checkMemory, load, lend };
 }
 
 test('the loaded model is lent as it is, and its context goes only when it must', async () => {
@@ -88,4 +89,29 @@ test('a load ends the loan, whether it runs or waits', async () => {
   waiting.run.abort();
   await expect(waiting.done).rejects.toMatchObject({ code: 'cancelled' });
   await loading;
+});
+
+test('a context of the length Auto is as long as the check says, and says so; what was read has a place in the next one', async () => {
+  const { holder, checkMemory, load } = setUp();
+  const auto = { nCtx: 4096, end: 'memory' as const, spare: 7 };
+  checkMemory.mockResolvedValue({ core: {}, auto });
+  const path = fileOf('a.gguf');
+  const asked = () => checkMemory.mock.calls.at(-1)?.[0].atLeast;
+  const { context } = await load(path);
+  expect([context.nCtx, context.auto, asked()]).toEqual([4096, auto, 0]);
+  vi.spyOn(holder.require().context, 'contextUsed', 'get').mockReturnValue(41);
+  await load(path);
+  expect(asked()).toBe(42);
+  vi.spyOn(holder.require().context, 'contextUsed', 'get').mockReturnValue(41);
+  // the cells of another model are none of its
+  await load(fileOf('b.gguf'));
+  expect(asked()).toBe(0);
+  checkMemory.mockResolvedValue({ core: {}, auto: null });
+  expect((await load(path)).context.auto).toBeNull();
+  // an option of llama-server for the core decides
+  checkMemory.mockResolvedValue({ core: {}, auto });
+  vi.spyOn(holder.requireModel(), 'createContext').mockImplementationOnce(async (asked) =>
+    holder.requireModel().createContext({ ...asked, nCtx: 512 }),
+  );
+  expect((await load(path)).context.auto).toBeNull();
 });

@@ -1,7 +1,8 @@
 /** What fits: budgets, the load check and what is kept of dry runs on a made-up machine; the search over made-up curves. */
-import { expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { DeviceUse } from '@/electron/contract/fit';
-import { contextSettingsSchema } from '@/electron/contract/settings';
+import { spareBytes } from '@/electron/contract/machine';
+import { autoContext, contextSettingsSchema } from '@/electron/contract/settings';
 import { budgetsOf, refusal, reserveOf } from '@/electron/engine/budgets';
 import type { Engine } from '@/electron/engine/native/types';
 import { longestThatFits, MemoryPlanner } from '@/electron/engine/planner';
@@ -126,6 +127,110 @@ test.each([
   const error = refusal(needs, budgetsOf(needs, { ram: machine(4 * GiB), memories: [], held: [] }));
   expect(error.code).toBe('out-of-memory');
   expect(error.message).toMatch(new RegExp(`^The ${part} .*RAM: ${needed} .*3\\.3 GiB .*768 MiB`));
+});
+
+describe('the length Auto', () => {
+  const auto = { ...context, nCtx: autoContext, typeK: 'f16', typeV: 'f16' } as const;
+  const gpu = { name: 'G', kind: 'gpu' as const };
+  interface Made {
+    /** bytes of RAM, and of a card; null: there is none */
+    free: number;
+    card?: number | null;
+    total?: number;
+    trained?: number;
+    perCell?: number;
+  }
+
+  /** a model of 4 GiB, on the card where there is one */
+  function made({ free, card, total = 16 * GiB, trained = 131_072, perCell = 65_536 }: Made) {
+    const engine = engineOf();
+    engine.estimate.mockImplementation(async (_path: string, _layers: number, { nCtx, rope, slots = 1 }) => {
+      const cells = rope === 'model' && trained > 0 ? Math.min(nCtx, trained) : nCtx;
+      const sizes = { weights: 4 * GiB, context: cells * perCell + (slots - 1) * (GiB / 4) };
+      const devices = [card === undefined ? use(sizes) : use({ ...gpu, ...sizes })];
+      return { ...plan, nCtx: cells, trained, devices };
+    });
+    engine.memories = () => (card ? [{ ...gpu, free: card, total: card }] : []);
+    const planner = new MemoryPlanner(
+      () => engine,
+      () => [],
+      () => machine(free, total),
+    );
+    const length = (atLeast?: number, change: object = {}) =>
+      planner.autoLength('/m', { ...auto, ...change }, atLeast).then(({ nCtx, end }) => [nCtx, end]);
+    return { planner, engine, length };
+  }
+  const floor = (bytes: number, perCell = 65_536) => Math.floor(bytes / perCell / 256) * 256;
+  const left = (free: number, total: number) => free - reserveOf('ram', total) - 4 * GiB;
+
+  test('is what the model was trained for where that leaves enough free, and on a processor not much at first', async () => {
+    expect(await made({ free: 60 * GiB, card: 60 * GiB }).length()).toEqual([131_072, 'trained']);
+    expect(await made({ free: 60 * GiB }).length()).toEqual([32_768, 'processor']);
+    expect(await made({ free: 60 * GiB, trained: 16_000 }).length()).toEqual([16_000, 'trained']);
+    // a length that is no multiple of the step, and one below the shortest
+    expect(await made({ free: 60 * GiB, trained: 500 }).length()).toEqual([500, 'trained']);
+  });
+
+  test('is found with two dry runs where it fits, one of which the check of the load shares', async () => {
+    const { engine, planner } = made({ free: 60 * GiB, card: 60 * GiB });
+    const { auto: chosen } = await planner.check({ path: '/m', context: auto });
+    expect(chosen).toEqual({ nCtx: 131_072, end: 'trained', spare: spareBytes(16 * GiB) });
+    expect(engine.estimate).toHaveBeenCalledTimes(2);
+  });
+
+  test('leaves a quarter of the memory free, and on a card what the reserve of every load does', async () => {
+    const spare = spareBytes(16 * GiB);
+    expect(await made({ free: 10 * GiB }).length()).toEqual([floor(left(10 * GiB, 16 * GiB) - spare), 'memory']);
+    const cells = floor(8 * GiB - reserveOf('gpu', 8 * GiB) - 4 * GiB);
+    expect(await made({ free: 60 * GiB, card: 8 * GiB }).length()).toEqual([cells, 'memory']);
+  });
+
+  test('is 8,192 where less than that is to spare, shorter where not even that fits, and then never refused', async () => {
+    const total = 8 * GiB;
+    const tight = left(0, total) * -1 + 8192 * 65_536;
+    expect(await made({ free: tight, total }).length()).toEqual([8192, 'tight']);
+    const tiny = made({ free: tight - GiB / 4, total });
+    expect(await tiny.length()).toEqual([4096, 'tight']);
+    await tiny.planner.check({ path: '/m', context: auto });
+    // nothing fits: the load is refused, with the figures of the least
+    const none = made({ free: GiB, total });
+    expect(await none.length()).toEqual([8192, 'tight']);
+    await expect(none.planner.check({ path: '/m', context: auto })).rejects.toMatchObject({ code: 'out-of-memory' });
+    expect((await none.planner.check({ path: '/m', context: auto, force: true })).auto?.nCtx).toBe(8192);
+  });
+
+  test('is 8,192 where the file or the card does not tell', async () => {
+    expect(await made({ free: 60 * GiB, trained: 0 }).length()).toEqual([8192, 'unknown']);
+    expect(await made({ free: 60 * GiB, card: null }).length()).toEqual([8192, 'unknown']);
+    expect(await made({ free: 60 * GiB, card: null, trained: 4096 }).length()).toEqual([4096, 'unknown']);
+  });
+
+  test('grows to what is needed in all of the memory, beyond the trained length only with a choice of positions', async () => {
+    const { length } = made({ free: 60 * GiB });
+    expect(await length(40_000)).toEqual([40_192, 'grown']);
+    expect(await length(1000)).toEqual([32_768, 'processor']);
+    expect(await length(200_000)).toEqual([131_072, 'grown']);
+    expect(await length(200_000, { rope: 'yarn' })).toEqual([200_192, 'grown']);
+    expect(await length(0, { rope: 'yarn' })).toEqual([32_768, 'processor']);
+    // the margin goes, the reserve does not
+    const tight = made({ free: 10 * GiB });
+    expect(await tight.length(131_072)).toEqual([floor(left(10 * GiB, 16 * GiB)), 'grown']);
+  });
+
+  test('counts what several slots of the API take', async () => {
+    const one = await made({ free: 10 * GiB }).length();
+    const four = await made({ free: 10 * GiB }).length(0, { api: { slots: 2, options: [] } });
+    expect(four).toEqual([(one[0] as number) - GiB / 4 / 65_536, 'memory']);
+  });
+
+  test('is what a plan is about, which says so, and nothing of it stands where a length was chosen', async () => {
+    const { planner } = made({ free: 60 * GiB });
+    const fit = await planner.fit({ path: '/m', context: auto });
+    expect(fit).toMatchObject({ auto: { nCtx: 32_768, end: 'processor' }, fits: true });
+    expect(fit.budgets[0]?.needed).toBe(4 * GiB + 32_768 * 65_536);
+    expect(await planner.fit({ path: '/m', context })).not.toHaveProperty('auto');
+    expect((await planner.check({ path: '/m', context })).auto).toBeNull();
+  });
 });
 
 const weights = 4e9;

@@ -1,4 +1,5 @@
 /** The lines of commands: what they name, and what makes no sense; the lock and the key of a data folder. */
+
 import { readFile, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import { join, relative, resolve } from 'node:path';
@@ -6,6 +7,7 @@ import { expect, test } from 'vitest';
 import { ConcertinaError } from '@/electron/contract/errors';
 import { defaultApiPort } from '@/electron/contract/lib/localApi';
 import type { ModelEntry } from '@/electron/contract/models';
+import { autoContext } from '@/electron/contract/settings';
 import { parseChat, parseRun } from '@/electron/server/askCommands';
 import {
   type CommandSpec,
@@ -58,7 +60,8 @@ test('options of the model commands, and sentences for lines that make no sense'
   const command = parseModelCommand('estimate', 'a/b:Q8_0 --context 4096 --type-v turbo3 --json --data d'.split(' '));
   expect(command).toMatchObject({ name: 'estimate', words: ['a/b:Q8_0'], json: true, dataFolder: resolve('d') });
   expect(command.context).toMatchObject({ nCtx: 4096, typeK: 'turbo4', typeV: 'turbo3' });
-  expect(parseModelCommand('estimate', ['m.gguf']).context.nCtx).toBe(8192);
+  expect(parseModelCommand('estimate', ['m.gguf']).context.nCtx).toBe(autoContext);
+  expect(parseModelCommand('estimate', ['m.gguf', '--context', 'auto']).context.nCtx).toBe(autoContext);
   expect(parseModelCommand('models search', ['two', 'words']).words).toEqual(['two', 'words']);
   for (const [name, line, message] of [
     ['models pull', '', 'name a model'],

@@ -2,9 +2,11 @@
  * A data folder as the release at a9e6396 wrote it, file by file (test/fixtures/data-a9e6396.json): everything in it opens with
  * today's services. It was made with that release's own services over its fake engine, and with its downloads over the test hub.
  */
+
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
+import { autoContext } from '@/electron/contract/settings';
 import { builtInIdOf } from '@/electron/services/models/modelFiles';
 import { chunk, hubClient, received, testHub } from '@/test/fixtures/hub/client';
 import { sampleGguf } from '@/test/fixtures/hub/sampleGguf';
@@ -148,7 +150,10 @@ test('what is set for the new one goes before what was set for the former one', 
   const own = { ...kept.models[0], ids: [current], defaults: { ...nothing, systemPrompt: 'Mine.' } };
   await writeFile(file, JSON.stringify({ ...kept, models: [...kept.models, own] }));
   const { call } = await setUpServices({ data });
-  expect(await call('settings.get', undefined)).toMatchObject({ systemPrompt: 'Mine.', context: { nCtx: 8192 } });
+  expect(await call('settings.get', undefined)).toMatchObject({
+    systemPrompt: 'Mine.',
+    context: { nCtx: autoContext },
+  });
   expect(JSON.parse(await readFile(file, 'utf8')).models).toEqual([own]);
 });
 

@@ -3,6 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { ConcertinaError } from '@/electron/contract/errors';
+import { autoContext } from '@/electron/contract/settings';
 import type { ContextOptions } from '@/electron/engine/native/types';
 import { createFakeEngine } from '@/test/fixtures/fakeEngine';
 import { Gate } from '@/test/fixtures/gate';
@@ -143,7 +144,9 @@ async function withOther() {
 
 test('what does not fit is refused while the model in use stays as it is, and can be forced', async () => {
   const { engine, call, loads, other, inUse } = await withOther();
-  vi.spyOn(engine, 'estimate').mockResolvedValueOnce({ ...plan, devices: [needs] });
+  vi.spyOn(engine, 'estimate').mockImplementation(async (path) =>
+    path.endsWith('other.gguf') ? { ...plan, devices: [needs] } : plan,
+  );
   const status = await call('models.select', { modelId: other });
   expect(status).toEqual({
     ...inUse,
@@ -192,7 +195,8 @@ test('a file that ends the process that looks at it is refused before the model 
 test('settings of the model in use that were changed while the other one was tried are used', async () => {
   const { engine, call, other, inUse, services } = await withOther();
   const scope = { modelId: inUse.modelId ?? '' };
-  vi.spyOn(engine, 'estimate').mockImplementationOnce(async () => {
+  vi.spyOn(engine, 'estimate').mockImplementation(async (path) => {
+    if (!path.endsWith('other.gguf')) return plan;
     // they are not of the model that is being loaded
     await call('settings.update', { scope, context: { nCtx: 4096 } });
     return { ...plan, devices: [needs] };
@@ -222,7 +226,8 @@ test('a choice that comes while another one fails still falls back to the model 
   loading.hold();
   void call('models.select', { modelId: other });
   await loading.reached();
-  vi.spyOn(engine, 'estimate').mockImplementationOnce(async () => {
+  vi.spyOn(engine, 'estimate').mockImplementation(async (path) => {
+    if (!path.endsWith('third.gguf')) return plan;
     // the first load has been ended by now; that of the model in use may come
     loading.open();
     return { ...plan, devices: [needs] };
@@ -361,4 +366,30 @@ test('what the API is to have goes to each context, with the name of the file as
   services.engine.offerApi(null);
   await services.engine.reload();
   expect(contexts.at(-1)).not.toHaveProperty('api');
+});
+
+test('a context that is grown stays so for its model while the app runs, until the engine crashes', async () => {
+  const { call, state, services, transports, addModel } = await setUp();
+  const [embedded] = await call('models.list', undefined);
+  const modelId = embedded?.id ?? '';
+  const asked = () => {
+    const sent = transports.flatMap((transport) => transport.sent) as { name?: string; input?: { atLeast?: number } }[];
+    return sent.filter(({ name }) => name === 'load').map(({ input }) => input?.atLeast);
+  };
+  await call('settings.update', { apply: { atLeast: 16_384 } });
+  await state('ready');
+  expect(asked()).toEqual([undefined, 16_384]);
+  expect((await call('settings.get', undefined)).context.nCtx).toBe(autoContext);
+  // one that is long enough is left alone, and a shorter wish takes nothing back
+  await call('settings.update', { apply: { atLeast: 4096 } });
+  await call('engine.reload', undefined);
+  expect(asked()).toEqual([undefined, 16_384, 16_384]);
+  await call('models.select', { modelId: await addModel() });
+  expect(asked().at(-1)).toBeUndefined();
+  await call('models.select', { modelId });
+  expect(asked().at(-1)).toBe(16_384);
+  transports.at(-1)?.exit({ code: null, signal: 'SIGKILL' });
+  await vi.waitFor(() => expect(services.engine.status().restarts).toBe(1), { timeout: 60_000 });
+  await state('ready');
+  expect(asked().at(-1)).toBeUndefined();
 });

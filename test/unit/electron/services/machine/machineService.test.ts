@@ -78,12 +78,12 @@ it('shares one measurement, passes its progress on, and keeps the last result wh
   await expect(readFile(path)).rejects.toThrow();
 });
 
-it('takes over only what a person has left as it was', () => {
+it('takes over only what a person has left as it was, and leaves the length to Auto', () => {
   const choice: MachineChoice = {
     ...{ threads: { value: 4, why: '' }, nCtx: { value: 32_768, why: '' }, cache: { value: 'turbo3', why: '' } },
   };
   const fresh = contextSettingsSchema.parse({});
-  expect(firstValues(fresh, choice)).toEqual({ threads: 4, nCtx: 32_768, typeK: 'turbo3', typeV: 'turbo3' });
+  expect(firstValues(fresh, choice)).toEqual({ threads: 4, typeK: 'turbo3', typeV: 'turbo3' });
   expect(firstValues({ ...fresh, nCtx: 4096, typeK: 'f16', threads: 2 }, choice)).toEqual({ typeV: 'turbo3' });
   expect(firstValues(fresh, { ...choice, nCtx: null, cache: { value: 'turbo4', why: '' } })).toEqual({ threads: 4 });
 });

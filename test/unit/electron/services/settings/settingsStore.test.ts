@@ -1,7 +1,8 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import {
+  autoContext,
   type ModelDefaults,
   modelSamplingSchema,
   replaceSampling,
@@ -33,6 +34,34 @@ test('a patch changes the named keys of the defaults only, is announced, and sur
   const again = new SettingsStore(path);
   await again.load();
   expect(again.get()).toEqual(expected);
+});
+
+describe('the length of the context', () => {
+  const read = async (context: unknown, version = 2) => {
+    const path = join(await temporaryFolder(), 'settings.json');
+    await writeFile(path, JSON.stringify({ version, theme: 'dark', ...(context !== undefined && { context }) }));
+    const store = new SettingsStore(path);
+    await store.load();
+    expect([store.notices, store.get().theme]).toEqual([[], 'dark']);
+    return store.get().context;
+  };
+
+  test('the default of older versions becomes Auto, whichever wrote it; every other length was chosen', async () => {
+    const old = { nCtx: 8192, typeK: 'f16', threads: 3 };
+    expect(await read(old)).toEqual({ ...defaults.context, typeK: 'f16', threads: 3 });
+    expect(await read(old, 1)).toMatchObject({ nCtx: autoContext, typeK: 'f16' });
+    for (const nCtx of [4096, 8448, 131_072]) expect((await read({ ...old, nCtx })).nCtx).toBe(nCtx);
+    expect((await read({ typeV: 'q8_0' })).nCtx).toBe(autoContext);
+    expect((await read(undefined)).nCtx).toBe(autoContext);
+    // since Auto is the default, 8,192 is a choice like any other
+    expect((await read(old, 3)).nCtx).toBe(8192);
+  });
+
+  test('is Auto, or no shorter than the engine makes one', () => {
+    const length = (nCtx: number) => settingsSchema.safeParse({ context: { nCtx } }).success;
+    expect([0, 512, 16_777_216].map(length)).toEqual([true, true, true]);
+    expect([1, 511, -1, 16_777_217, 600.5].map(length)).toEqual([false, false, false, false, false]);
+  });
 });
 
 describe('sampling', () => {
@@ -135,7 +164,7 @@ describe('the service', () => {
     const forAll = { theme: 'dark', sampling: { topK: 3 } } as const;
     const patch = { ...forAll, systemPrompt: 'Count.', context: { nCtx: 512, batch: 64 } };
     expect(await settings.update(patch)).toMatchObject(patch);
-    expect(store.get()).toMatchObject({ ...forAll, systemPrompt: '', context: { nCtx: 8192, batch: 64 } });
+    expect(store.get()).toMatchObject({ ...forAll, systemPrompt: '', context: { nCtx: autoContext, batch: 64 } });
     await settings.update({ systemPrompt: 'For all.' }, 'all');
     expect([settings.get().systemPrompt, store.get().systemPrompt]).toEqual(['Count.', 'For all.']);
     await settings.update({ systemPrompt: 'From afar.' }, { modelId: 'b' });
@@ -166,7 +195,7 @@ describe('the service', () => {
     expect(settings.get()).toMatchObject({ modelId: 'a', context: { nCtx: 2048, typeK: 'turbo4' } });
     expect(settings.of('a').context).toEqual({ ...settings.get().context, ...context, nCtx: 2048 });
     await settings.update({ theme: 'dark' });
-    expect(store.get()).toMatchObject({ theme: 'dark', modelId: null, context: { nCtx: 8192 } });
+    expect(store.get()).toMatchObject({ theme: 'dark', modelId: null, context: { nCtx: autoContext } });
     expect(defaults.of('a')).toEqual(own);
   });
 
@@ -174,7 +203,7 @@ describe('the service', () => {
     const { call, payloads, services, addModel } = await setUpServices();
     const modelId = await addModel();
     await call('models.setDefaults', { modelId, defaults: { ...own, sampling: null } });
-    expect((await call('settings.get', undefined)).context.nCtx).toBe(8192);
+    expect((await call('settings.get', undefined)).context.nCtx).toBe(autoContext);
     const loads = services.engine.loads();
     const status = await call('models.select', { modelId });
     expect(status.context?.nCtx).toBe(4096);
@@ -184,7 +213,10 @@ describe('the service', () => {
       context: { ...context, batch: 512 },
       systemPrompt: 'Rhyme.',
     });
-    expect(await call('settings.get', { scope: 'all' })).toMatchObject({ context: { nCtx: 8192 }, systemPrompt: '' });
+    expect(await call('settings.get', { scope: 'all' })).toMatchObject({
+      context: { nCtx: autoContext },
+      systemPrompt: '',
+    });
     const listed = (await call('models.list', undefined)).find(({ id }) => id === modelId);
     expect(listed?.defaults).toEqual({ ...own, sampling: null });
     await call('models.setDefaults', { modelId, defaults: null });
@@ -193,7 +225,7 @@ describe('the service', () => {
     await call('models.setDefaults', { modelId, defaults: own });
     const embedded = (await call('models.list', undefined)).find(({ source }) => source === 'embedded');
     await call('models.select', { modelId: embedded?.id ?? '' });
-    expect((await call('settings.get', undefined)).context.nCtx).toBe(8192);
+    expect((await call('settings.get', undefined)).context.nCtx).toBe(autoContext);
     // no report has what was written for one model
     expect((await call('app.diagnostics', undefined)).text).not.toContain('Rhyme');
   });

@@ -16,7 +16,7 @@ import { progressText, totalShare } from '@/renderer/features/models/downloads/d
 import { download, fitOf, hubFile, hubPage, machineFacts, modelInfo } from '@/test/fixtures/samples';
 
 const gib = 1024 ** 3;
-const { context } = settingsSchema.parse({});
+const { context } = settingsSchema.parse({ context: { nCtx: 8192 } });
 
 function fitFor(settings = context): HubFit {
   const fit = fitOf(settings);

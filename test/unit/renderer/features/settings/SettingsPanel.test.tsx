@@ -6,9 +6,10 @@ import type { AnswerStats } from '@/electron/contract/chats';
 import type { TemplateSupport } from '@/electron/contract/engine';
 import { cacheTypes, settingsSchema } from '@/electron/contract/settings';
 import { applyCost, measuredRate } from '@/renderer/features/settings/ApplyBar';
+import { autoText } from '@/renderer/features/settings/ContextField';
 import { changesText } from '@/renderer/features/settings/changesText';
 import { parseStops, printStops } from '@/renderer/features/settings/SamplingSection';
-import { defaultContext, defaultContextFor, SettingsPanel } from '@/renderer/features/settings/SettingsPanel';
+import { defaultContext, SettingsPanel } from '@/renderer/features/settings/SettingsPanel';
 import { parseVariables } from '@/renderer/features/settings/TemplateSection';
 import { rendered } from '@/test/fixtures/renderer/rendered';
 import { answerStats, fitOf, loadedContext, message, modelInfo, readyStatus } from '@/test/fixtures/samples';
@@ -176,16 +177,12 @@ describe('thinking and the chat template', () => {
   });
 });
 
-it('the defaults are those of the contract, and keep to what the model was trained for', () => {
-  const { context } = settingsSchema.parse({});
-  expect(defaultContext).toEqual(context);
-  expect(defaultContextFor(4096).nCtx).toBe(4096);
-  expect(defaultContextFor(131_072).nCtx).toBe(8192);
-  expect(defaultContextFor(null)).toEqual(defaultContext);
+it('the defaults are those of the contract', () => {
+  expect(defaultContext).toEqual(settingsSchema.parse({}).context);
 });
 
 describe('what a change costs a chat', () => {
-  const context = defaultContext;
+  const context = { ...defaultContext, nCtx: 8192 };
   const facts = { loaded: loadedContext, saved: context, edited: context, used: 4000, trained: 8192, rate: 200 };
   const cost = (change: Partial<typeof facts>) => applyCost({ ...facts, ...change });
 
@@ -219,7 +216,7 @@ describe('what a change costs a chat', () => {
 
 it('a change is shown with the value before and after', () => {
   const changes = changesText(defaultContext, { nCtx: 16_384, typeK: 'turbo3', threads: 4 });
-  expect(changes).toEqual([/8,192.*16,384/, /K.*turbo4.*turbo3/, /auto.*4/].map((text) => expect.stringMatching(text)));
+  expect(changes).toEqual([/auto.*16,384/, /K.*turbo4.*turbo3/, /auto.*4/].map((text) => expect.stringMatching(text)));
   const drafting = { speculation: 'draft', draftModel: 'id' } as const;
   expect(changesText(defaultContext, drafting, [{ id: 'id', fileName: 'small.gguf' }])).toEqual([
     'Drafting Text → Model',
@@ -233,4 +230,36 @@ it('stop strings come back as they were, without empty and repeated lines, withi
   expect(parseStops('a\n\na\nb')).toEqual(['a', 'b']);
   expect(parseStops(Array.from({ length: 40 }, (_, i) => `s${i}`).join('\n'))).toHaveLength(16);
   expect(parseStops('x'.repeat(500))[0]).toHaveLength(200);
+});
+
+describe('the length Auto', () => {
+  const length = () => screen.getByTestId<HTMLInputElement>('settings-context');
+  const help = () => document.getElementById('settings-context-help')?.textContent;
+
+  it('is what a new start has: its figure now, and why; any length can be chosen, and Auto again', async () => {
+    const { engineIs, get } = await rendered(<SettingsPanel />, { start: false });
+    const auto = { nCtx: 65_536, end: 'memory' as const, spare: 4 * 1024 ** 3 };
+    act(() => engineIs({ context: { ...loadedContext, nCtx: 65_536, auto } }));
+    expect([length().value, length().placeholder]).toEqual(['', 'auto']);
+    expect(help()).toMatch(/Auto: 65,536 now, the longest that leaves 4\.00 GiB/);
+    expect(screen.getByTestId<HTMLButtonElement>('context-auto').disabled).toBe(true);
+    fireEvent.change(length(), { target: { value: '6000' } });
+    expect(get().settings.draft).toEqual({ nCtx: 6000 });
+    expect(help()).not.toContain('65,536');
+    fireEvent.click(screen.getByTestId('context-auto'));
+    expect(get().settings.draft).toEqual({});
+    // an emptied field is Auto, too
+    fireEvent.change(length(), { target: { value: '6500' } });
+    expect(get().settings.draft).toEqual({ nCtx: 6500 });
+    fireEvent.change(length(), { target: { value: '' } });
+    expect(get().settings.draft).toEqual({});
+  });
+
+  it('has a reason of its own for each end', () => {
+    const ends = ['trained', 'memory', 'processor', 'grown', 'tight', 'unknown'] as const;
+    const said = ends.map((end) => autoText({ nCtx: 8192, end, spare: 1024 ** 3 }));
+    expect(new Set(said).size).toBe(ends.length);
+    expect(said.every((text) => text.startsWith('Auto: 8,192 now, '))).toBe(true);
+    expect(autoText(null)).not.toContain('now');
+  });
 });

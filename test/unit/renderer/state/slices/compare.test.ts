@@ -1,5 +1,7 @@
 /** Comparisons as the state of the window has them; the runs are samples, given by the test. */
+
 import { expect, it, vi } from 'vitest';
+import { autoContext } from '@/electron/contract/settings';
 import { selectCompareDocuments, selectLiveColumn } from '@/renderer/state/slices/compare';
 import { comparisonColumn, comparisonRun } from '@/test/fixtures/renderer/comparison';
 import { openWindow } from '@/test/fixtures/renderer/window';
@@ -71,7 +73,7 @@ it('takes a column over for the model of the run alone, and loads it at once whe
   compare.show();
   expect(await compare.use(ofModel, 2, false)).toBe(true);
   expect(services.settings.of(modelId).context).toMatchObject({ typeK: 'turbo3', typeV: 'turbo3', nCtx: 4096 });
-  expect(services.settings.of(null).context.nCtx).toBe(8192);
+  expect(services.settings.of(null).context.nCtx).toBe(autoContext);
   expect([state().open, services.engine.status().context?.nCtx]).toEqual([true, 8192]);
   await compare.use(ofModel, 1, true);
   await vi.waitFor(
