@@ -111,6 +111,29 @@ export function offerText({ typeK, typeV, nCtx, bytes, gives }: OfferWords): str
   return `${types} and ${length}: fits, ${formatBytes(bytes)}`;
 }
 
+interface GrowWords extends Omit<OfferWords, 'gives'> {
+  /** bytes that are allocated now; null: not known */
+  before: number | null;
+  otherTypes: boolean;
+  read: { tokens: number; kept: boolean; perSecond: number } | null;
+}
+
+/** On a button: "Grow the context to 131,072: 1.20 GiB more". */
+export function growText({ typeK, typeV, nCtx, bytes, before, otherTypes }: GrowWords): string {
+  const what = `Grow the context to ${formatCount(nCtx)}${otherTypes ? ` with ${typesText(typeK, typeV)}` : ''}`;
+  if (before === null) return `${what}: ${formatBytes(bytes)} in all`;
+  return `${what}: ${formatBytes(Math.abs(bytes - before))} ${bytes < before ? 'less' : 'more'}`;
+}
+
+/** What becomes of what the model has read of the chat; empty: it has read nothing. */
+export function readAgainText({ read }: Pick<GrowWords, 'read'>): string {
+  if (!read) return '';
+  const tokens = `The ${formatCount(read.tokens)} tokens that were read`;
+  if (read.kept) return `${tokens} are kept.`;
+  const time = read.perSecond > 0 ? `, ${formatTimeLeft((read.tokens / read.perSecond) * 1000)}` : '';
+  return `${tokens} are read again with the next question${time}.`;
+}
+
 /** Of messages that the model does not read, because the context is too short for all. `verb`: at the answer, or before it. */
 export function leftOutText(count: number, verb: 'left out' | 'will be left out'): string {
   const messages = count === 1 ? 'The oldest message' : `The ${formatCount(count)} oldest messages`;

@@ -1,14 +1,14 @@
 import type { ReactNode } from 'react';
 import { canGoOn, type Message } from '../../../electron/contract/chats';
 import { selectCanRelease, selectIsLast } from '../../state/lib/openChat';
-import { useRoom } from '../../state/lib/useRoom';
+import { useGrowth, useRoom } from '../../state/lib/useRoom';
 import { selectBudget } from '../../state/slices/budget';
 import { selectLoadedContext } from '../../state/slices/engine';
 import { selectSettings } from '../../state/slices/settings';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
 import { cx } from '../../ui/cx';
-import { formatBytes, formatCount, typesText } from '../../ui/format';
+import { formatCount, growText, readAgainText, typesText } from '../../ui/format';
 
 interface StopNoticeProps {
   message: Message;
@@ -130,17 +130,16 @@ function RoomActions({ message, onGoOn }: RoomActionsProps) {
 /** Contexts that hold what is there and an answer behind it. The model is loaded again; then the answer can go on. */
 function Offers({ used }: { used: number }) {
   const { settings } = useActions();
-  const room = useRoom({ total: used });
-  return room?.offers.map(({ typeK, typeV, nCtx, bytes }) => (
+  return useGrowth(useRoom({ total: used })).map((offer) => (
     <Button
-      key={typesText(typeK, typeV)}
+      key={typesText(offer.typeK, offer.typeV)}
       size="small"
       className="needs-idle"
-      title="Weights, cache and buffers. The model is loaded again, and the chat stays."
-      onClick={() => void settings.takeOffer({ nCtx, typeK, typeV })}
+      title={`The model is loaded again, and the chat stays. ${readAgainText(offer)}`}
+      onClick={() => void settings.takeOffer({ nCtx: offer.nCtx, typeK: offer.typeK, typeV: offer.typeV })}
       data-testid="full-offer"
     >
-      {formatCount(nCtx)} tokens, {typesText(typeK, typeV)}: fits, {formatBytes(bytes)}
+      {growText(offer)}
     </Button>
   ));
 }

@@ -1,6 +1,6 @@
 /** The context before the question is sent: which part takes how much, and what is left. */
 
-import type { Message, PromptBudget } from '../../../electron/contract/chats';
+import type { PromptBudget } from '../../../electron/contract/chats';
 import type { EngineState } from '../../../electron/contract/engine';
 import type { DraftDocument } from '../../state/appState';
 import { selectBudget, selectBudgetError, selectBudgetStale } from '../../state/slices/budget';
@@ -183,17 +183,6 @@ export function leavingText(
   const time = perSecond > 0 ? `, ${formatTimeLeft((readAgain / perSecond) * 1000)}` : '';
   if (readAgain > 0) parts.push(`About ${formatCount(readAgain)} tokens are read again${time}.`);
   return parts.join(' ');
-}
-
-/** Tokens per second of the answer that had the most to read: a short prompt says little. */
-export function readingRate(messages: readonly Pick<Message, 'stats'>[]): number {
-  let most = 0;
-  let rate = 0;
-  for (const { stats } of messages) {
-    const read = stats ? stats.promptTokens - stats.cachedTokens : 0;
-    if (stats && read > most) [most, rate] = [read, stats.promptTokensPerSecond];
-  }
-  return rate;
 }
 
 /** Why the draft does not fit, and by how much. `documents`: of the draft. */

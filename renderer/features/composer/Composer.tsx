@@ -17,13 +17,13 @@ import {
   selectResting,
   waitsFor,
 } from '../../state/slices/engine';
-import { selectIsAnswering, selectPhase } from '../../state/slices/live';
+import { readingRate, selectIsAnswering, selectPhase } from '../../state/slices/live';
 import { selectFocusComposer } from '../../state/slices/ui';
 import { useActions, useApp } from '../../state/useApp';
 import { IconButton } from '../../ui/Button';
 import { useAutoHeight } from '../../ui/hooks';
 import { keyLabel, Tooltip } from '../../ui/Tooltip';
-import { BudgetBar, BudgetMeter, leavingText, readingRate } from './BudgetBar';
+import { BudgetBar, BudgetMeter, leavingText } from './BudgetBar';
 import { DocumentCards } from './DocumentCard';
 import { FirstActions } from './FirstActions';
 import { NoFitCard } from './NoFitCard';

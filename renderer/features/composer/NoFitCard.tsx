@@ -4,14 +4,14 @@ import type { PromptBudget } from '../../../electron/contract/chats';
 import type { DraftDocument } from '../../state/appState';
 import { selectDraftOfOpenChat } from '../../state/lib/openChat';
 import { sectionsName } from '../../state/lib/partText';
-import { useRoom } from '../../state/lib/useRoom';
+import { useGrowth, useRoom } from '../../state/lib/useRoom';
 import { selectBudget, selectBudgetStale, selectOffersLetGo } from '../../state/slices/budget';
 import { selectDraftDocuments } from '../../state/slices/documents';
 import { selectLoadedModel, selectLoadProgress } from '../../state/slices/engine';
 import { selectApplying, selectSettings } from '../../state/slices/settings';
 import { useActions, useApp } from '../../state/useApp';
 import { Button } from '../../ui/Button';
-import { formatBytes, formatCount, typesText } from '../../ui/format';
+import { formatCount, growText, readAgainText, typesText } from '../../ui/format';
 import { Progress } from '../../ui/Progress';
 import { noFitText } from './BudgetBar';
 
@@ -39,6 +39,7 @@ export function NoFitCard() {
 function Offers({ budget }: { budget: PromptBudget }) {
   const lookedUp = useApp(selectSettings)?.documents.retrievalTokens ?? 0;
   const room = useRoom({ total: budget.total + (budget.unfilled === undefined ? 0 : lookedUp) });
+  const growth = useGrowth(room);
   const documents = useApp(selectDraftDocuments);
   const { settings } = useActions();
   const ready = documents.filter(({ info }) => info !== null);
@@ -46,17 +47,17 @@ function Offers({ budget }: { budget: PromptBudget }) {
   return (
     <div className="mt-2 grid gap-2 pl-6">
       <ul className="flex flex-wrap gap-1.5" aria-label="What can be done" aria-busy={room === null}>
-        {room?.offers.map(({ typeK, typeV, nCtx, bytes }, i) => (
-          <li key={typesText(typeK, typeV)}>
+        {growth.map((offer, i) => (
+          <li key={typesText(offer.typeK, offer.typeV)}>
             <Button
               size="small"
               tone={i === 0 ? 'primary' : 'outline'}
               data-testid="room-offer"
-              data-tokens={nCtx}
-              title="Weights, cache and buffers. The model is loaded again; the chat and what you wrote stay."
-              onClick={() => void settings.takeOffer({ nCtx, typeK, typeV })}
+              data-tokens={offer.nCtx}
+              title={`The model is loaded again; the chat and what you wrote stay. ${readAgainText(offer)}`}
+              onClick={() => void settings.takeOffer({ nCtx: offer.nCtx, typeK: offer.typeK, typeV: offer.typeV })}
             >
-              {formatCount(nCtx)} tokens, {typesText(typeK, typeV)}: fits, {formatBytes(bytes)}
+              {growText(offer)}
             </Button>
           </li>
         ))}
@@ -65,6 +66,11 @@ function Offers({ budget }: { budget: PromptBudget }) {
         <DocumentOffers documents={ready} />
         <SendAnyway budget={budget} />
       </ul>
+      {growth[0]?.read && (
+        <p className="text-xs text-ink-2" data-testid="grow-cost">
+          {readAgainText(growth[0])}
+        </p>
+      )}
       {room && room.offers.length === 0 && <NoLonger needed={room.nCtx} longest={room.longest} />}
     </div>
   );

@@ -76,7 +76,7 @@ export function selectOffersLetGo({ budget: { budget }, conversation: { chat } }
 
 // A context with room for what is being written: how long it has to be, and what it would take. Pure.
 
-interface RoomOffer {
+export interface RoomOffer {
   typeK: CacheType;
   typeV: CacheType;
   /** tokens */
@@ -105,6 +105,14 @@ export function neededLength(
   const longest = trained ?? Number.POSITIVE_INFINITY;
   if (total + reserveOf(reserve, longest) > longest) return null;
   return Math.min(longest, Math.ceil((total + reserve) / step) * step);
+}
+
+/**
+ * How far a context of the length Auto grows: to the next power of two, since each growth loads the model again.
+ * `trained`: as `neededLength` has it.
+ */
+export function grownLength(needed: number, trained: number | null): number {
+  return Math.min(trained ?? Number.POSITIVE_INFINITY, 2 ** Math.ceil(Math.log2(needed)));
 }
 
 /** `fit`: asked for `nCtx` tokens with the types that are set, and no further. The types that are set come first. */

@@ -159,6 +159,17 @@ export const selectHoldsOtherChat = (state: AppState): boolean => {
 export const selectContextSize = (state: AppState): number =>
   selectLiveFigures(state)?.contextSize || (state.engine.status?.context?.nCtx ?? 0);
 
+/** Tokens per second of the answer that had the most to read: a short prompt says little. */
+export function readingRate(messages: readonly Pick<Message, 'stats'>[]): number {
+  let most = 0;
+  let rate = 0;
+  for (const { stats } of messages) {
+    const read = stats ? stats.promptTokens - stats.cachedTokens : 0;
+    if (stats && read > most) [most, rate] = [read, stats.promptTokensPerSecond];
+  }
+  return rate;
+}
+
 export function selectLive(messageId: string) {
   return (state: AppState): LiveAnswer | null => state.stream.live[messageId] ?? null;
 }

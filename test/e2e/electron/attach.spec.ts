@@ -88,7 +88,7 @@ test('a document that does not fit, its pages, a longer context, and the answer'
   await page.getByRole('button', { name: 'All', exact: true }).click();
   await expect(noFit).toBeVisible();
   const offer = noFit.getByTestId('room-offer').first();
-  await expect(offer).toContainText(/tokens, turbo4: fits, [\d.]+ [MG]iB/);
+  await expect(offer).toHaveText(/^Grow the context to [\d,]+: [\d.]+ [MG]iB more$/);
   const room = Number(await offer.getAttribute('data-tokens'));
   await offer.click();
   await expect.poll(async () => (await ready(page)).context?.nCtx, { timeout: 60_000 }).toBe(room);

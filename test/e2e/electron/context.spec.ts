@@ -1,4 +1,5 @@
 /** The context control: marks of what fits, a context that cannot fit, and a change of the length on a running chat. */
+import os from 'node:os';
 import { expect, type Page } from '@playwright/test';
 import type { SettingsPatch } from '@/electron/contract/settings';
 import { addModel, test, tinyModel } from '../app';
@@ -130,4 +131,35 @@ test('another length keeps the conversation and what has been read of it', async
   const stats = messages.at(-1)?.stats;
   expect(stats?.cachedTokens).toBe(before.contextUsed);
   expect((stats?.cachedTokens ?? 0) / (stats?.promptTokens ?? 1)).toBeGreaterThan(0.95);
+});
+
+test('Auto leaves memory to other programs, and grows by a button when a document needs more', async ({ launch }) => {
+  // a gigabyte beside the reserve of every load, of which Auto would leave a quarter of all memory free: the least is left
+  const free = 256 * 1024 ** 2 + os.totalmem() / 32 + 1024 ** 3;
+  const { app, page } = await launch({ settings: { sampling: { ...greedy, maxTokens: 40 } }, held: { free } });
+  expect((await ready(page)).context).toMatchObject({ nCtx: 8192, auto: { end: 'tight' } });
+  const sentence = 'The keeper walked to the tower, lit the lamp, and wrote the hour down in his book. ';
+  await ask(page, `${sentence.repeat(60)}\n\nWho lit the lamp?`);
+  const { contextUsed } = await status(page);
+  expect(contextUsed).toBeGreaterThan(1000);
+
+  await app.evaluate(({ clipboard }, words) => clipboard.writeText(words), sentence.repeat(400));
+  await page.getByTestId('composer').focus();
+  await page.keyboard.press('Control+V');
+  await page.getByTestId('composer').fill('What did he write down?');
+  const grow = page.getByTestId('room-offer').first();
+  await expect(grow).toHaveText(/^Grow the context to 16,384: [\d.]+ MiB more$/);
+  await expect(page.getByTestId('grow-cost')).toHaveText(/tokens that were read are kept\.$/);
+  await expect(page.getByTestId('send')).toBeDisabled();
+  await grow.click();
+  await expect.poll(async () => (await status(page)).context?.nCtx, { timeout: 60_000 }).toBe(16_384);
+  const grown = await ready(page);
+  expect([grown.context?.auto?.end, grown.contextUsed]).toEqual(['grown', contextUsed]);
+  await expect(page.getByTestId('no-fit')).toBeHidden();
+  await expect(page.getByTestId('send')).toBeEnabled();
+
+  await openSettings(page);
+  await expect(page.getByTestId('settings-context')).toHaveValue('');
+  await expect(page.locator('#settings-context-help')).toContainText('Auto: 16,384 now');
+  expect((await call(page, 'settings.get', undefined)).context.nCtx).toBe(0);
 });

@@ -1,14 +1,26 @@
 // @vitest-environment happy-dom
 /** Whether a question can be sent, what the composer says where it cannot, and what the context will hold. */
-import { act, fireEvent, screen, waitFor } from '@testing-library/react';
+import { act, cleanup, fireEvent, screen, waitFor } from '@testing-library/react';
 import { describe, expect, it } from 'vitest';
 import type { PromptBudget } from '@/electron/contract/chats';
+import type { OperationInput } from '@/electron/contract/contract';
 import type { EngineState } from '@/electron/contract/engine';
-import { readingRate } from '@/renderer/features/composer/BudgetBar';
+import { allocatedBytes } from '@/electron/contract/lib/memory';
+import { autoContext, type CacheType, type ContextSettings } from '@/electron/contract/settings';
 import { Composer, pasteOf } from '@/renderer/features/composer/Composer';
 import { selectDraftDocuments } from '@/renderer/state/slices/documents';
+import { readingRate } from '@/renderer/state/slices/live';
+import { formatBytes, readAgainText } from '@/renderer/ui/format';
 import { rendered } from '@/test/fixtures/renderer/rendered';
-import { answerStats, fitOf, promptBudget } from '@/test/fixtures/samples';
+import {
+  answerStats,
+  fitOf,
+  loadedContext,
+  memory,
+  modelInfo,
+  partMemory,
+  promptBudget,
+} from '@/test/fixtures/samples';
 import { holding, long } from '@/test/fixtures/services';
 
 const field = () => screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'Your message' });
@@ -170,6 +182,74 @@ describe('the context', () => {
     expect(names).toEqual(expect.arrayContaining(['offer-let-go', 'offer-new-chat']));
     fireEvent.click(screen.getByTestId('offer-let-go'));
     await waitFor(() => expect(get().settings.saved?.overflow).toBe('roll'));
+  });
+
+  /** An engine that can have a context of any length up to `longest`, of a model of 30 MB that was trained for 131,072 tokens. */
+  async function growing(longest: number, saved: Partial<ContextSettings> = {}, contextUsed = 0) {
+    const facts = { weights: partMemory.weights, longest };
+    const opened = await rendered(<Composer />, { start: false }, async ({ bridge, call, conversation, services }) => {
+      await call('settings.update', { context: saved });
+      const { id } = await call('chats.import', { chat: asked });
+      if (contextUsed > 0) await conversation.open(id);
+      bridge.answer('settings.update', () => services.settings.get());
+      bridge.answer('turns.budget', () => promptBudget({ documents: 93_000, contextSize: 32_768 }));
+      bridge.answer('engine.plan', ({ context, longest: most }: { context: ContextSettings; longest: number }) =>
+        fitOf(context, { ...facts, longest: Math.min(longest, most) }),
+      );
+    });
+    const contextChat = opened.get().conversation.chat?.id ?? null;
+    const model = { ...modelInfo, nCtxTrain: 131_072 };
+    act(() => opened.engineIs({ model, context: { ...loadedContext, nCtx: 32_768 }, contextUsed, contextChat }));
+    write('Why?');
+    const offers = await screen.findAllByTestId('room-offer');
+    return { ...opened, offers: offers.map(({ textContent }) => textContent), offer: offers[0] as HTMLElement };
+  }
+  const asked: OperationInput<'chats.import'>['chat'] = {
+    ...{ id: 'asked', title: 'Why so?', createdAt: 1, updatedAt: 1, pinned: false, folder: null },
+    ...{ systemPrompt: '', leafId: 'a' },
+    messages: [
+      { id: 'q', parentId: null, role: 'user', text: 'Why so?', createdAt: 1 },
+      { id: 'a', parentId: 'q', role: 'assistant', text: 'So.', createdAt: 1, stopReason: 'end-of-turn' },
+    ],
+  };
+  const allocated = allocatedBytes(memory);
+  const bytesAt = (nCtx: number, type: CacheType) =>
+    fitOf({ nCtx, typeK: type, typeV: type }, { weights: partMemory.weights, longest: nCtx }).marks[0]?.bytes ?? 0;
+  const more = (nCtx: number, type: CacheType) => formatBytes(bytesAt(nCtx, type) - allocated);
+
+  it('grows by one button, which says how far and how many bytes that takes: Auto to the next power of two', async () => {
+    const { offers, offer, bridge, get } = await growing(131_072);
+    expect(offers).toEqual([
+      `Grow the context to 131,072: ${more(131_072, 'turbo4')} more`,
+      `Grow the context to 131,072 with turbo3: ${more(131_072, 'turbo3')} more`,
+    ]);
+    expect(screen.queryByTestId('grow-cost')).toBeNull();
+    fireEvent.click(offer);
+    await waitFor(() => expect(bridge.inputs('settings.update')).toHaveLength(1));
+    // the setting stays Auto
+    expect(bridge.inputs('settings.update')).toEqual([{ context: {}, apply: { atLeast: 131_072 } }]);
+    expect(get().settings.saved?.context.nCtx).toBe(autoContext);
+  });
+
+  it('grows as far as is needed where the next power of two does not fit, and a chosen length to that alone', async () => {
+    const first = await growing(100_000);
+    expect(first.offers[0]).toBe(`Grow the context to 94,208: ${more(94_208, 'turbo4')} more`);
+    cleanup();
+    const { offer, bridge } = await growing(131_072, { nCtx: 32_768 });
+    expect(offer.textContent).toMatch(/to 94,208: /);
+    fireEvent.click(offer);
+    await waitFor(() => expect(bridge.inputs('settings.update')).toHaveLength(1));
+    expect(bridge.inputs('settings.update')).toEqual([{ context: { nCtx: 94_208 }, apply: {} }]);
+  });
+
+  it('that grows says whether what has been read is kept, or read again and how long that takes', async () => {
+    const { offer } = await growing(131_072, {}, 4000);
+    expect(screen.getByTestId('grow-cost').textContent).toBe('The 4,000 tokens that were read are kept.');
+    const [, smaller] = screen.getAllByTestId('room-offer');
+    expect(offer.title).toContain('are kept');
+    expect(smaller?.title).toMatch(/4,000 tokens that were read are read again with the next question\.$/);
+    const read = { tokens: 4000, kept: false, perSecond: 100 };
+    expect(readAgainText({ read })).toMatch(/, 40 s\.$/);
   });
 
   it('that has no room for a passage names the document', async () => {
