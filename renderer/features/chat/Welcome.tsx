@@ -154,7 +154,7 @@ export function Welcome({ firstModel }: { firstModel: ReactNode }) {
     >
       <div className="mx-auto flex min-h-full w-full max-w-3xl flex-col justify-center px-4 py-8 short:py-3 sm:px-6">
         <Bellows pleats={26} className="rise mb-6 h-9 w-44 short:hidden" />
-        <h1 className="rise font-serif text-[1.9rem] leading-tight tracking-[-0.012em] text-balance text-ink">
+        <h1 className="rise font-serif text-[1.9rem] short:text-2xl leading-tight tracking-[-0.012em] text-balance text-ink">
           {embedded ? 'Paste a text. Ask a question.' : 'Unfold something long.'}
         </h1>
         {firstModel}
@@ -176,7 +176,7 @@ function EmbeddedIntro() {
   const parameters = useApp(selectLoadedModel)?.parameters;
   const own = useApp(selectHasOwnModel);
   return (
-    <p className="mt-2.5 max-w-xl text-base text-pretty text-ink-2">
+    <p className="mt-2.5 max-w-xl short:max-w-none text-base short:text-sm text-pretty text-ink-2">
       {own ? 'You are talking to' : 'Or begin at once with'} the small built-in model
       {parameters ? ` (${formatParameters(parameters)} parameters)` : ''}. It finds some facts in letters, minutes and
       other short texts, overlooks many, and gets some wrong. It cannot reason, summarize long texts or tell about the
@@ -226,7 +226,7 @@ function ExampleCard({ example }: { example: Example }) {
         <span className="mt-0.5 text-accent [&_svg]:size-4.5">{icons[example.id]}</span>
         <span>
           <span className="block font-medium text-ink">{example.title}</span>
-          <span className="mt-0.5 block text-ink-3">{example.question}</span>
+          <span className="mt-0.5 block text-ink-3 short:text-xs">{example.question}</span>
         </span>
       </button>
     </li>
