@@ -1,6 +1,7 @@
 /** Error codes of the contract. Every failure that reaches a person is one of these, with a message and a hint. */
 
 import { z } from 'zod';
+import { type SystemTrouble, subjectOf, troubleOf } from './lib/systemErrors';
 
 export const errorCodeSchema = z.enum([
   'bad-request',
@@ -60,23 +61,39 @@ export class ConcertinaError extends Error {
   }
 }
 
-/** Turns anything thrown into a payload; unknown errors keep their message under the code `internal`. */
+/** Turns anything thrown into a payload; what is no trouble of the system keeps its message under the code `internal`. */
 export function toErrorPayload(error: unknown): ErrorPayload {
   if (error instanceof ConcertinaError) return error.toPayload();
   if (error instanceof z.ZodError) {
     return { code: 'bad-request', message: z.prettifyError(error), hint: '' };
   }
-  return { code: 'internal', message: messageOf(error), hint: 'Details are in the log folder of the app.' };
+  const trouble = troubleOf(error);
+  if (!trouble)
+    return { code: 'internal', message: messageOf(error), hint: 'Details are in the log folder of the app.' };
+  const subject = subjectOf(error);
+  const message =
+    subject === null ? `${trouble.why.charAt(0).toUpperCase()}${trouble.why.slice(1)}.` : `${subject}: ${trouble.why}.`;
+  return { code: codes[trouble.kind], message, hint: trouble.remedy };
 }
 
-/** What anything thrown says of itself, for sentences. */
+const codes: Record<SystemTrouble['kind'], ErrorCode> = {
+  full: 'disk-full',
+  storage: 'storage-failed',
+  network: 'network-failed',
+  certificate: 'network-failed',
+};
+
+/** What anything thrown says of itself, for sentences: trouble of the system in words. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  const trouble = error instanceof ConcertinaError ? null : troubleOf(error);
+  return trouble?.why ?? (error instanceof Error ? error.message : String(error));
 }
 
-/** With where it was thrown, for logs. */
+/** With where it was thrown and what the system called it, for logs. */
 export function stackOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  if (!(error instanceof Error)) return String(error);
+  const stack = error.stack ?? error.message;
+  return error.cause === undefined ? stack : `${stack}\ncaused by ${stackOf(error.cause)}`;
 }
 
 /** The first thing that a schema found wrong: where, and what. */

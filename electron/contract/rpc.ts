@@ -5,6 +5,7 @@
 
 import { z } from 'zod';
 import { ConcertinaError, type ErrorPayload, errorPayloadSchema, issueText, toErrorPayload } from './errors';
+import { troubleOf } from './lib/systemErrors';
 import type { Operation } from './limits';
 
 interface Pending {
@@ -149,7 +150,7 @@ export type EventMessage = z.infer<typeof eventMessageSchema>;
 
 /**
  * Runs one call. Never throws: whatever goes wrong becomes the error of the envelope.
- * `report` gets the errors that are our mistake, with their stack.
+ * `report` gets the errors that are our mistake, and those of the system, whose codes people do not see.
  */
 export async function dispatch<M extends OperationMap>(
   operations: M,
@@ -172,7 +173,7 @@ export async function dispatch<M extends OperationMap>(
     return { ok: true, value: value.data };
   } catch (error) {
     const payload = toErrorPayload(error);
-    if (payload.code === 'internal') report(error);
+    if (payload.code === 'internal' || troubleOf(error)) report(error);
     return { ok: false, error: payload };
   }
 }

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { app, BrowserWindow, dialog, powerMonitor } from 'electron';
 import { engineArguments, inspectorArguments } from '../contract/engineContract';
-import { ConcertinaError, messageOf } from '../contract/errors';
+import { toErrorPayload } from '../contract/errors';
 import { channels } from '../contract/rpc';
 import type { ProcessTransport } from '../services/engine/engineTransport';
 import { requireWritable } from '../services/lib/dataFolder';
@@ -141,7 +141,7 @@ const problem = problemOf(dataFolder);
 if (problem !== null) failToStart(problem);
 else if (!app.requestSingleInstanceLock()) app.quit();
 else {
-  start(dataFolder).catch((error: unknown) => failToStart(messageOf(error)));
+  start(dataFolder).catch((error: unknown) => failToStart(sentenceOf(error)));
 }
 
 /** null: it can be used */
@@ -150,8 +150,13 @@ function problemOf(folder: string): string | null {
     requireWritable(folder);
     return null;
   } catch (error) {
-    return error instanceof ConcertinaError ? `${error.message} ${error.hint}` : String(error);
+    return sentenceOf(error);
   }
+}
+
+function sentenceOf(error: unknown): string {
+  const { message, hint } = toErrorPayload(error);
+  return `${message} ${hint}`.trim();
 }
 
 /** A dialog; on Linux, before the app is ready, a line on stderr. */

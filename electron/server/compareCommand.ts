@@ -14,6 +14,7 @@ import {
   compareRequestSchema,
 } from '../contract/compare';
 import { ConcertinaError, messageOf } from '../contract/errors';
+import { troubleOf } from '../contract/lib/systemErrors';
 import { cacheTypeSchema, cacheTypes } from '../contract/settings';
 import type { Services } from '../services/services';
 import { type CommandSpec, exitCodes, parseLine, UsageError, type ValuesOf } from './commandLine';
@@ -85,7 +86,7 @@ function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw new ConcertinaError('not-found', `${path} cannot be read: ${(error as Error).message}`);
+    throw new ConcertinaError('not-found', `${path} cannot be read: ${messageOf(error)}.`, troubleOf(error)?.remedy);
   }
 }
 
@@ -217,7 +218,7 @@ function fromFile(path: string, read: (path: string) => string): Pick<CompareOrd
   try {
     value = JSON.parse(read(path));
   } catch (error) {
-    throw new UsageError(`${path} cannot be read: ${messageOf(error)}`);
+    throw new UsageError(`${path} cannot be read: ${messageOf(error)}.`);
   }
   const run = runSchema.safeParse(value);
   const parsed = run.success

@@ -3,7 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AppInfo } from '../contract/contract';
 import { engineArguments, inspectorArguments } from '../contract/engineContract';
-import { ConcertinaError, stackOf } from '../contract/errors';
+import { ConcertinaError, stackOf, toErrorPayload } from '../contract/errors';
+import { troubleOf } from '../contract/lib/systemErrors';
 import { keptKey } from '../services/api/access';
 import { createGateway, type Gateway } from '../services/api/gateway';
 import type { Served } from '../services/api/localApi';
@@ -151,7 +152,10 @@ async function listen(
   try {
     return await startServer({ hosts, port, token, ...served });
   } catch (error) {
-    if ((error as { code?: unknown }).code !== 'EADDRINUSE') throw error;
+    const { code } = error as { code?: unknown };
+    if (code === 'EACCES')
+      throw new UsageError(`The system does not allow port ${port}. Choose another one with --port.`);
+    if (code !== 'EADDRINUSE') throw error;
     if (options.portAsked) throw new UsageError(`Port ${port} is taken. Choose another one with --port.`);
     return startServer({ hosts, port: 0, token, ...served });
   }
@@ -193,6 +197,7 @@ main(process.argv.slice(2)).catch((error: unknown) => {
     console.error(`${error.message}\n${help}.`);
     process.exit(exitCodes.usage);
   }
-  console.error(error instanceof ConcertinaError ? inOneLine(error) : error);
+  const known = error instanceof ConcertinaError || troubleOf(error) !== null;
+  console.error(known ? inOneLine(ConcertinaError.fromPayload(toErrorPayload(error))) : error);
   process.exit(exitCodes.failed);
 });

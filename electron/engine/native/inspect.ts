@@ -7,7 +7,6 @@
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { getSystemErrorMap } from 'node:util';
 import { ConcertinaError, type ErrorCode, messageOf, shownMessage, shownText } from '../../contract/errors';
 import { firstBytes, GgufError, type GgufHeader, type GgufTensor, readHeader } from '../../contract/lib/gguf';
 import type { ModelInfo } from '../../contract/models';
@@ -98,16 +97,10 @@ async function openModel(file: string): Promise<ModelFile> {
   } catch (error) {
     if (error instanceof ConcertinaError) throw error;
     if (error instanceof GgufError) throw invalid(`${file} is damaged or truncated: ${error.message}`);
-    throw refusal('model-missing', `${file} cannot be opened: ${reasonOf(error)}`, 'Check that you may read it.');
+    throw refusal('model-missing', `${file} cannot be opened: ${messageOf(error)}`, 'Check that you may read it.');
   } finally {
     await handle?.close();
   }
-}
-
-/** Without the path, which stands before it. */
-function reasonOf(error: unknown): string {
-  const { errno } = error as NodeJS.ErrnoException;
-  return (errno !== undefined && getSystemErrorMap().get(errno)?.[1]) || messageOf(error);
 }
 
 async function headerOf(handle: FileHandle, file: string): Promise<GgufHeader> {

@@ -5,6 +5,7 @@ import { createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import type { DocumentKind } from '../../contract/documents';
 import { ConcertinaError, messageOf } from '../../contract/errors';
+import { troubleOf } from '../../contract/lib/systemErrors';
 import { limits } from '../../contract/limits';
 import { extractorVersion } from '../../contract/workerTasks';
 import { isMissing } from '../lib/files';
@@ -84,12 +85,10 @@ function unreadable(name: string, error: unknown): ConcertinaError {
     const hint = 'Check that the disk is connected and the file was not moved.';
     return new ConcertinaError('not-found', `There is no file ${name} at this place.`, hint);
   }
-  const reason = messageOf(error);
-  return new ConcertinaError(
-    'document-invalid',
-    `${name} cannot be read: ${reason}`,
-    'Check the permissions of the file.',
-  );
+  const remedy = troubleOf(error)?.remedy || 'Check the permissions of the file.';
+  return new ConcertinaError('document-invalid', `${name} cannot be read: ${messageOf(error)}.`, remedy, {
+    cause: error,
+  });
 }
 
 // What a file is, by its first bytes and its name; what the app cannot read is refused with what to do instead.

@@ -2,10 +2,10 @@
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { ConcertinaError, sizeText } from '../../contract/errors';
+import { troubleOf } from '../../contract/lib/systemErrors';
 import { isMissing, storageError } from '../lib/files';
 
 const GiB = 1024 ** 3;
-const full = new Set(['ENOSPC', 'EDQUOT']);
 
 /** Bytes that a person may write there; null where the system does not say. */
 export async function freeBytes(folder: string): Promise<number | null> {
@@ -38,14 +38,8 @@ export function diskFull(needed: number | null, free: number | null): Concertina
 }
 
 export function diskError(error: unknown, path: string): unknown {
-  if (error instanceof ConcertinaError || !(error instanceof Error))
-    return fullInside(error) ? diskFull(null, null) : error;
-  if (fullInside(error)) return diskFull(null, null);
+  // also what other modules made of the disk's own word
+  if (troubleOf(error)?.kind === 'full') return diskFull(null, null);
+  if (error instanceof ConcertinaError || !(error instanceof Error)) return error;
   return 'syscall' in error ? storageError(`${path} could not be written`, error) : error;
-}
-
-/** What other modules made of the disk's own word. */
-function fullInside(error: unknown): boolean {
-  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown };
-  return full.has(String(code)) || (cause !== undefined && fullInside(cause));
 }

@@ -8,6 +8,7 @@ import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
 import type { z } from 'zod';
 import { ConcertinaError, type ErrorCode } from '../../contract/errors';
 import { countSchema } from '../../contract/hub';
+import { troubleOf } from '../../contract/lib/systemErrors';
 
 const maxRedirects = 6;
 const maxJsonBytes = 32 * 1024 * 1024;
@@ -311,34 +312,13 @@ function retryAfter(value: string | undefined, now: number): number | null {
   return Number.isFinite(ms) ? Math.min(longestWaitMs, Math.max(0, ms)) : null;
 }
 
-const sentences: Record<string, string> = {
-  ENOTFOUND: 'there is no such address, or no network',
-  EAI_AGAIN: 'there is no network',
-  ENETUNREACH: 'there is no network',
-  EHOSTUNREACH: 'there is no way to it',
-  ECONNREFUSED: 'it does not take the connection',
-  ECONNRESET: 'the connection was cut',
-  EPIPE: 'the connection was cut',
-  UND_ERR_SOCKET: 'the connection was cut',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the connection was cut',
-  ETIMEDOUT: 'it does not answer',
-  UND_ERR_CONNECT_TIMEOUT: 'it does not answer',
-  UND_ERR_HEADERS_TIMEOUT: 'it does not answer',
-  UND_ERR_BODY_TIMEOUT: 'nothing arrives any more',
-};
-
 /** A connection that failed. Messages of the network library stay behind: they may quote addresses with signatures. */
 export function connectionError(error: unknown, host: string): HubError {
-  const code = codeOf(error);
-  const known = sentences[code];
-  const certificate = /CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/.test(code);
-  const why = known ?? (certificate ? `its certificate is not trusted (${code})` : `the connection failed (${code})`);
-  const hint = certificate ? 'Behind a company proxy, name its certificate with NODE_EXTRA_CA_CERTS.' : addressHint;
-  return new HubError('network-failed', `${host}: ${why}.`, hint, { retriable: !certificate });
-}
-
-function codeOf(error: unknown): string {
-  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: unknown };
-  if (typeof code === 'string') return code;
-  return cause ? codeOf(cause) : 'unknown';
+  const trouble = troubleOf(error);
+  const certificate = trouble?.kind === 'certificate';
+  const why = trouble?.why ?? 'the connection failed';
+  const hint = certificate ? trouble.remedy : addressHint;
+  // the code alone, for the log
+  const cause = trouble ? Object.assign(new Error(trouble.code), { code: trouble.code }) : undefined;
+  return new HubError('network-failed', `${host}: ${why}.`, hint, { retriable: !certificate, cause });
 }

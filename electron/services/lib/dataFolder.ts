@@ -5,18 +5,8 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { ConcertinaError } from '../../contract/errors';
-
-const reasons: Record<string, string> = {
-  EACCES: 'its rights do not allow that',
-  EPERM: 'its rights do not allow that',
-  EROFS: 'it lies on a read-only disk',
-  EEXIST: 'it, or a folder above it, is a file',
-  ENOTDIR: 'it, or a folder above it, is a file',
-  ENOENT: 'no folder can be made there',
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk is full',
-};
+import { ConcertinaError, messageOf } from '../../contract/errors';
+import { troubleOf } from '../../contract/lib/systemErrors';
 
 /**
  * Makes the folder where it is missing, and writes, syncs and removes a file in it. A disk that is full does not count where the
@@ -47,10 +37,15 @@ export function requireWritable(folder: string): void {
 /** In words, and what to do. */
 export function cannotWrite(folder: string, error: unknown): ConcertinaError {
   const code = codeOf(error);
+  // of a folder that is to be made they say something else than of a file
+  const inFolder: Record<string, string> = {
+    EEXIST: 'it, or a folder above it, is a file',
+    ENOENT: 'no folder can be made there',
+  };
   const remedy = isFull(error) ? 'make room on this one' : 'make this one writable';
   return new ConcertinaError(
     'storage-failed',
-    `Concertina cannot write to ${folder}: ${reasons[code] ?? code}.`,
+    `Concertina cannot write to ${folder}: ${inFolder[code] ?? messageOf(error)}.`,
     `Choose another folder with --data=FOLDER, or ${remedy}.`,
     { cause: error },
   );
@@ -70,7 +65,7 @@ function makeFolder(folder: string): void {
 }
 
 function isFull(error: unknown): boolean {
-  return ['ENOSPC', 'EDQUOT'].includes(codeOf(error));
+  return troubleOf(error)?.kind === 'full';
 }
 
 function codeOf(error: unknown): string {

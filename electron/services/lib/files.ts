@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { ConcertinaError, messageOf } from '../../contract/errors';
+import { ConcertinaError, messageOf, toErrorPayload } from '../../contract/errors';
 
 /** `text`: of many pieces, each is made only when the one before it is written. */
 export async function writeFileAtomic(path: string, text: string | AsyncIterable<string>): Promise<void> {
@@ -76,16 +76,13 @@ export function isMissing(error: unknown): boolean {
   return ['ENOENT', 'ENOTDIR'].includes(String((error as { code?: unknown } | null)?.code));
 }
 
+/** `what`: "notes.txt could not be written"; the reason and what to do come from what the system said. */
 export function storageError(what: string, cause: unknown): ConcertinaError {
-  const reason = messageOf(cause);
-  return new ConcertinaError(
-    'storage-failed',
-    `${what}: ${reason}`,
-    'Check the free space and the rights of the folder.',
-    {
-      cause,
-    },
-  );
+  const { code, hint } = toErrorPayload(cause);
+  const reason = messageOf(cause).replace(/\.$/, '');
+  const known = code === 'internal' ? 'storage-failed' : code;
+  const remedy = code === 'internal' ? 'Check the free space and the rights of the folder.' : hint;
+  return new ConcertinaError(known, `${what}: ${reason}.`, remedy, { cause });
 }
 
 async function writeAndSync(handle: FileHandle, text: string | AsyncIterable<string>): Promise<void> {

@@ -6,6 +6,7 @@ import os from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { ConcertinaError, type ErrorPayload, messageOf } from '../../contract/errors';
+import { troubleOf } from '../../contract/lib/systemErrors';
 import { splitOf } from '../hub/api';
 import { JsonFile } from '../lib/jsonFile';
 
@@ -102,8 +103,10 @@ export async function isGguf(path: string): Promise<boolean> {
       await handle.close();
     }
   } catch (error) {
-    const reason = messageOf(error);
-    throw new ConcertinaError('model-missing', `${basename(path)} cannot be read: ${reason}`, missingHint);
+    const remedy = troubleOf(error)?.remedy || missingHint;
+    throw new ConcertinaError('model-missing', `${basename(path)} cannot be read: ${messageOf(error)}.`, remedy, {
+      cause: error,
+    });
   }
 }
 
