@@ -8,6 +8,7 @@ import { chatEvents, chatOperations } from './chatOperations';
 import { compareEvents, compareOperations } from './compare';
 import { documentEvents, documentOperations } from './documents';
 import { engineEvents, engineOperations } from './engine';
+import { errorPayloadSchema } from './errors';
 import { fitOperations } from './fit';
 import { hubEvents, hubOperations } from './hub';
 import { type CommandId, commands } from './lib/commands';
@@ -29,8 +30,13 @@ const appInfoSchema = z.object({
 });
 export type AppInfo = z.infer<typeof appInfoSchema>;
 
+/** null: everything is on disk. Else what is not, why, and what to do; it is tried again by itself */
+const unsavedSchema = z.object({ error: errorPayloadSchema.nullable() });
+
 export const operations = {
   'app.info': operation(nothing, appInfoSchema),
+  /** what the disk did not take yet */
+  'app.unsaved': operation(nothing, unsavedSchema),
   /** everything for a bug report, without private text */
   'app.diagnostics': operation(nothing, z.object({ text: z.string() })),
   /** whose work is in the app, with the license texts: a few hundred kilobytes */
@@ -58,6 +64,8 @@ export const events = {
 
   /** a person clicked what the desktop said of a chat */
   onOpenChat: z.object({ chatId: idSchema }),
+
+  onUnsaved: unsavedSchema,
 
   ...settingsEvents,
   ...presetEvents,

@@ -7,6 +7,7 @@ import { channels } from '../contract/rpc';
 import type { ProcessTransport } from '../services/engine/engineTransport';
 import { requireWritable } from '../services/lib/dataFolder';
 import { createFileLogger, logUnhandled } from '../services/lib/logger';
+import type { Unsaved } from '../services/lib/unsaved';
 import { PowerWatch } from '../services/machine/power';
 import { createServices, type Services } from '../services/services';
 import { setUpAttention } from './attention';
@@ -65,9 +66,9 @@ async function start(dataFolder: string): Promise<void> {
     followSpellCheck(spellCheck);
   });
   services.events.on(({ name, payload }) => broadcast(name, payload));
-  setUpWindows(services, dataFolder);
+  const show = setUpWindows(services, dataFolder);
   powerMonitor.on('resume', () => services.downloads.wake());
-  setUpQuit(services);
+  setUpQuit(services, show);
   // before the engine: a context is then made with what the API needs
   await services.localApi.open();
   services.engine.start();
@@ -94,7 +95,8 @@ function broadcast(name: string, payload: unknown): void {
   for (const window of BrowserWindow.getAllWindows()) window.webContents.send(channels.event, name, payload);
 }
 
-function setUpWindows(services: Services, dataFolder: string): void {
+/** @returns brings the window to the front, or opens one */
+function setUpWindows(services: Services, dataFolder: string): () => BrowserWindow {
   const streams = setUpStreams(services.host);
 
   function open(): BrowserWindow {
@@ -116,20 +118,45 @@ function setUpWindows(services: Services, dataFolder: string): void {
   app.on('activate', show);
   open();
   setUpAttention(services, show);
+  return show;
 }
 
 /** Quits after what is open was written; the second time at once. */
-function setUpQuit(services: Services): void {
-  let closing = false;
+function setUpQuit(services: Services, show: () => void): void {
+  let state: 'open' | 'asking' | 'closing' = 'open';
   app.on('window-all-closed', () => {
     if (process.platform !== 'darwin') app.quit();
   });
   app.on('before-quit', (event) => {
-    if (closing) return;
-    closing = true;
+    if (state === 'closing') return;
     event.preventDefault();
-    void services.close().finally(() => app.quit());
+    if (state === 'asking') return;
+    state = 'asking';
+    void mayQuit(services.unsaved).then((may) => {
+      state = may ? 'closing' : 'open';
+      if (may) void services.close().finally(() => app.quit());
+      else show();
+    });
   });
+}
+
+/** Asks where the disk does not take everything: what it lacks is lost with the app. */
+async function mayQuit(unsaved: Unsaved): Promise<boolean> {
+  while (unsaved.status()) {
+    await unsaved.retry();
+    const lost = unsaved.status();
+    if (!lost) return true;
+    const { response } = await dialog.showMessageBox({
+      type: 'warning',
+      message: lost.message,
+      detail: `${lost.hint} What is not saved is lost when Concertina quits.`,
+      buttons: ['Try again', 'Quit without saving', 'Go back'],
+      cancelId: 2,
+      noLink: true,
+    });
+    if (response > 0) return response === 1;
+  }
+  return true;
 }
 
 /** `npm run bench:meter` compares the app with one that measures nothing. */

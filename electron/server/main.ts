@@ -178,6 +178,11 @@ function closeOnSignals(server: RunningServer, services: Services, log: Logger):
     try {
       await server.close();
       await services.close();
+      const lost = services.unsaved.status();
+      if (lost) {
+        console.error(`${lost.message} It was lost with the end of Concertina.`);
+        process.exit(exitCodes.failed);
+      }
     } catch (error) {
       log.error(`the end failed: ${stackOf(error)}`);
       process.exit(1);

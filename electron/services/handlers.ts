@@ -30,6 +30,7 @@ import type { SessionService } from './engine/sessionService';
 import type { Hub } from './hub/hubService';
 import type { Emitter } from './lib/emitter';
 import type { Logger } from './lib/logger';
+import type { Unsaved } from './lib/unsaved';
 import type { MachineService } from './machine/machineService';
 import type { PowerWatch } from './machine/power';
 import type { ModelLibrary } from './models/modelLibrary';
@@ -48,6 +49,7 @@ export interface Desktop {
 
 interface HandlerParts {
   info: () => AppInfo;
+  unsaved: Unsaved;
   /** everything for a bug report, without private text */
   diagnostics: () => string;
   /** null: the build's file is not there */
@@ -112,6 +114,7 @@ function createHandlers(parts: HandlerParts): Handlers {
 
   return {
     'app.info': async () => info(),
+    'app.unsaved': async () => ({ error: parts.unsaved.status() }),
     'app.power': async () => power.current(),
     'app.diagnostics': async () => ({ text: diagnostics() }),
     'app.thirdPartyNotices': async () => {
@@ -240,6 +243,7 @@ export function eventSources(
     onMachine: [machine.progress],
     onPower: [power.changed],
     onApi: [parts.localApi.changed],
+    onUnsaved: [parts.unsaved.changed],
   };
 }
 

@@ -25,6 +25,7 @@ import type { Keyring } from './hub/token';
 import { Emitter } from './lib/emitter';
 import { readTextIfThere, sweepHalfWritten } from './lib/files';
 import type { Logger } from './lib/logger';
+import { Unsaved } from './lib/unsaved';
 import { setUpDiagnostics } from './machine/diagnostics';
 import { setUpMachine } from './machine/machineService';
 import type { PowerWatch } from './machine/power';
@@ -81,6 +82,8 @@ export interface Services {
   settings: SettingsService;
   documents: DocumentService;
   downloads: Downloads;
+  /** what the disk did not take; it is tried once more by `close` */
+  unsaved: Unsaved;
   /** stops answers, writes what is open, ends the engine process */
   close(): Promise<void>;
 }
@@ -93,16 +96,25 @@ export async function createServices(options: ServicesOptions): Promise<Services
   const workerFile = join(options.bundles, 'worker.cjs');
   const calibration = { folder: join(dataFolder, 'calibrations'), textFile: options.calibrationText };
   await sweep(dataFolder, scratch);
-  const set = await openSettings(options);
+  const unsaved = new Unsaved();
+  unsaved.failed.on((text) => log.error(text));
+  const set = await openSettings({ ...options, unsaved });
   const { settings, presets } = set;
-  const chats = new ChatStore(join(dataFolder, 'chats'), join(dataFolder, 'trash'));
-  const comparisons = new CompareStore(join(dataFolder, 'compare'));
+  const chats = new ChatStore(join(dataFolder, 'chats'), join(dataFolder, 'trash'), Date.now, unsaved);
+  const comparisons = new CompareStore(join(dataFolder, 'compare'), Date.now, unsaved);
   await Promise.all([chats.load(), comparisons.load()]);
 
   const host = new EngineHost(options.openEngine, log);
   const inspector = inspectorBeside(host, options.openInspector, log);
   const library = await setUpModels({
-    ...{ dataFolder, workerFile, inspector, defaults: set.modelDefaults, embeddedFolder: options.embeddedModels },
+    ...{
+      dataFolder,
+      workerFile,
+      inspector,
+      unsaved,
+      defaults: set.modelDefaults,
+      embeddedFolder: options.embeddedModels,
+    },
     downloadFolder: () => downloadFolderOf(dataFolder, settings.get().downloads),
   });
   const { models } = library;
@@ -132,7 +144,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
     settings: () => settings.get(),
   });
   const { turns, questions } = asking;
-  const waiting = new WaitingMessages(waitingFile, chats, turns);
+  const waiting = new WaitingMessages(waitingFile, chats, turns).keepIn(unsaved, 'the waiting messages');
   await waiting.load();
   const sessions = new SessionService(host, settings, join(dataFolder, 'sessions'), () => chats.allIds(), log);
   const search = new ChatSearch(workerFile, join(dataFolder, 'chats'), () => chats.list());
@@ -150,12 +162,12 @@ export async function createServices(options: ServicesOptions): Promise<Services
   for (const notice of notices) log.warn(notice);
   const info = () => ({ ...app, notices });
   const diagnostics = setUpDiagnostics({
-    ...{ info, host, inspector, engine, turns, settings, presets, machine },
+    ...{ info, host, inspector, engine, turns, settings, presets, machine, unsaved },
     secrets: () => [...hub.token.secrets(), storedKey(keyFile) ?? []].flat(),
   });
   const parts = {
     ...{ info, diagnostics, machine, desktop, power, settings, presets, chats, models, host, engine, hub, sessions },
-    ...{ ...reading, ...asking, waiting, search, compare, api, localApi },
+    ...{ ...reading, ...asking, waiting, search, compare, api, localApi, unsaved },
     thirdPartyNotices: () => readTextIfThere(options.thirdPartyNotices),
   };
   const call = createCall(parts, log);
@@ -173,10 +185,12 @@ export async function createServices(options: ServicesOptions): Promise<Services
     // answers that did not stop in time ended with their process
     await answersClosed();
     await Promise.all([...others, chats.close(), search.close(), reading.passages.close()]);
+    await unsaved.retry();
   }
 
   await hub.downloads.open();
-  return { call, events, host, engine, api, localApi, models, settings, documents, downloads: hub.downloads, close };
+  const shown = { call, events, host, engine, api, localApi, models, settings, documents, unsaved };
+  return { ...shown, downloads: hub.downloads, close };
 }
 
 /** What a run that was killed left half done; documents and sessions see to their own. */

@@ -14,7 +14,7 @@ import { RunningBanner } from '../features/compare/RunningBanner';
 import { Composer } from '../features/composer/Composer';
 import { AboutDialog, DiagnosticsDialog, ThirdPartyDialog } from '../features/diagnostics/DiagnosticsDialog';
 import { DocumentPanel } from '../features/documents/DocumentPanel';
-import { ConnectionBanner, EngineBanner, Notices } from '../features/engine/EngineBanner';
+import { ConnectionBanner, EngineBanner, Notices, UnsavedBanner } from '../features/engine/EngineBanner';
 import { StatusStrip } from '../features/meter/StatusStrip';
 import { FirstModel } from '../features/models/FirstModel';
 import { ModelPicker } from '../features/models/ModelPicker';
@@ -75,6 +75,7 @@ export function App({ app }: { app: AppParts }) {
           <main className="flex min-w-0 flex-1 flex-col">
             <Header />
             <ConnectionBanner />
+            <UnsavedBanner />
             <EngineBanner />
             <Notices />
             <RunningBanner />

@@ -323,6 +323,8 @@ interface EngineSlice {
   status: EngineStatus | null;
   info: AppInfo | null;
   connection: Connection;
+  /** what the disk did not take yet, and what to do; null: everything is on disk */
+  unsaved: ErrorPayload | null;
   /** the engine died and is back; shown until the person has seen it */
   recovered: boolean;
   /** a model that could not be had, which the person has read about */
@@ -335,6 +337,7 @@ export const initialEngine: EngineSlice = {
   status: null,
   info: null,
   connection: { phase: 'connecting', retryAt: null },
+  unsaved: null,
   recovered: false,
   closedRefusal: null,
   closedNotices: [],

@@ -31,6 +31,7 @@ export function connect(client: AppClient, app: AppStore, onCommand: (command: C
     }),
     client.on('onMachine', actions.machine.receive),
     client.on('onEngine', actions.engine.receive),
+    client.on('onUnsaved', actions.engine.receiveUnsaved),
     client.on('onApi', actions.api.receive),
     client.on('onPower', actions.meter.receivePower),
     client.on('onMessage', actions.conversation.receive),
@@ -61,6 +62,7 @@ async function refresh(client: AppClient, { store, actions }: AppStore, again: b
   const openRunId = store.getState().compare.run?.id;
   const outcomes = await Promise.allSettled([
     client.call('app.info', undefined).then(actions.engine.receiveInfo),
+    client.call('app.unsaved', undefined).then(actions.engine.receiveUnsaved),
     client.call('app.power', undefined).then(actions.meter.receivePower),
     client.call('settings.get', undefined).then(actions.settings.receive),
     client.call('engine.status', undefined).then(actions.engine.receive),

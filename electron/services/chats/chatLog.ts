@@ -222,3 +222,33 @@ function placeOf({ messages }: Chat, id: string): number | undefined {
   places.set(messages, fresh);
   return fresh.get(id);
 }
+
+export function isOpen(message: Message): boolean {
+  return message.role === 'assistant' && message.stopReason === null;
+}
+
+/** Answers that a former run of the app did not finish. `isWritten`: by this run */
+export function endingsOf(chat: ChatState, isWritten: (messageId: string) => boolean): ChatRecord[] {
+  return chat.messages
+    .filter((message) => isOpen(message) && !isWritten(message.id))
+    .map((message) => ({
+      type: 'final',
+      at: chat.updatedAt,
+      id: message.id,
+      message: {
+        text: message.text,
+        thinking: message.thinking,
+        stopReason: 'interrupted',
+        // of the parts before the one that was cut off
+        stats: message.stats,
+        modelName: message.modelName,
+        leftOut: message.leftOut,
+        summary: message.summary,
+        error: {
+          code: 'engine-crashed',
+          message: 'The app ended while this answer was being written.',
+          hint: 'The text up to there was kept. Continue it, or let the question be answered again.',
+        },
+      },
+    }));
+}

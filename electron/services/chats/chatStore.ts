@@ -7,12 +7,15 @@ import { ConcertinaError, toErrorPayload } from '../../contract/errors';
 import { SerialQueue } from '../../contract/lib/serialQueue';
 import { Emitter } from '../lib/emitter';
 import { appendText, readTextIfThere, writeFileAtomic } from '../lib/files';
+import { Unsaved } from '../lib/unsaved';
 import {
   applyRecord,
   type ChatRecord,
   type ChatState,
   emptyChat,
+  endingsOf,
   findMessage,
+  isOpen,
   parseLog,
   replay,
   summaryOf,
@@ -22,6 +25,14 @@ import { ChatIndex, ChatTrash } from './chatTrash';
 const chatsInMemory = 8;
 
 export type FinalPart = Extract<ChatRecord, { type: 'final' }>['message'];
+
+/** What the disk did not take of a log: behind what is in the file, or, after a repair, in its place. */
+interface Unwritten {
+  text: string;
+  replaces: boolean;
+  /** lines of the file that are to be set aside first */
+  damaged: readonly string[];
+}
 type PartRecord = Extract<ChatRecord, { type: 'part' }>;
 
 export class ChatStore {
@@ -35,6 +46,8 @@ export class ChatStore {
   private readonly unfinished = new Map<string, string>();
   /** lines that this run of the app set aside, by chat */
   private readonly damaged = new Map<string, number>();
+  /** by chat; such a chat stays in memory */
+  private readonly unwritten = new Map<string, Unwritten>();
   private readonly index: ChatIndex;
   private readonly trash: ChatTrash;
 
@@ -42,6 +55,7 @@ export class ChatStore {
     private readonly folder: string,
     trashFolder: string,
     private readonly now: () => number = Date.now,
+    private readonly unsaved = new Unsaved(),
   ) {
     this.index = new ChatIndex(join(folder, 'index.json'));
     this.trash = new ChatTrash(trashFolder, join(folder, 'trash.json'), now);
@@ -55,15 +69,15 @@ export class ChatStore {
     const ids = (await readdir(this.folder)).filter((name) => name.endsWith('.jsonl')).map((name) => name.slice(0, -6));
     this.index.keepOnly(ids);
     for (const id of ids.filter(isChatId)) await this.orNotice(() => this.bringUpToDate(id));
-    this.chats.clear();
+    for (const id of this.chats.keys()) if (!this.unwritten.has(id)) this.chats.delete(id);
     await this.orNotice(() => this.index.save());
   }
 
   /** Waits for open writes and saves the index. */
   async close(): Promise<void> {
     await Promise.all([...this.queues.values()].map((queue) => queue.idle()));
-    await this.index.save();
-    await this.trash.save();
+    // they are made again from the logs
+    await Promise.allSettled([this.index.save(), this.trash.save()]);
   }
 
   list(): ChatSummary[] {
@@ -200,6 +214,7 @@ export class ChatStore {
     return this.inOrder(id, async () => {
       const summary = this.index.get(id);
       if (!summary) throw notFound('chat');
+      await this.writeRest(id);
       await this.trash.take(this.pathOf(id), summary);
       this.chats.delete(id);
       this.index.remove(id);
@@ -263,12 +278,12 @@ export class ChatStore {
       const chat = await this.state(id);
       check(chat);
       const text = records.map((record) => `${JSON.stringify(record)}\n`).join('');
-      try {
-        await appendText(this.pathOf(id), text, sync);
-      } catch (error) {
-        // half a line may be on disk: read and repair the file before it is used again
-        this.chats.delete(id);
-        throw error;
+      const before = this.unwritten.get(id);
+      if (before) this.unwritten.set(id, { ...before, text: before.text + text });
+      else {
+        await appendText(this.pathOf(id), text, sync).catch((error: unknown) =>
+          this.hold(id, { text, replaces: false, damaged: [] }, error),
+        );
       }
       for (const record of records) applyRecord(chat, record);
       this.index.set(summaryOf(chat), Buffer.byteLength(text));
@@ -291,45 +306,43 @@ export class ChatStore {
     const { records, damaged } = parseLog(text);
     const { birthtimeMs } = await stat(this.pathOf(id));
     const chat = replay(id, birthtimeMs, records);
-    const endings = this.endingsOf(chat);
+    const endings = endingsOf(chat, (messageId) => this.unfinished.has(messageId));
     for (const record of endings) applyRecord(chat, record);
-    if (damaged.length > 0) await this.keepDamaged(id, damaged);
     const repaired = [...records, ...endings].map((record) => `${JSON.stringify(record)}\n`).join('');
     const needsRepair = damaged.length > 0 || endings.length > 0 || !(text === '' || text.endsWith('\n'));
-    if (needsRepair) await writeFileAtomic(this.pathOf(id), repaired);
+    if (needsRepair) {
+      this.unwritten.set(id, { text: repaired, replaces: true, damaged });
+      await this.writeRest(id).catch((error: unknown) => this.hold(id, this.unwritten.get(id), error));
+    }
     this.index.replace(summaryOf(chat), Buffer.byteLength(needsRepair ? repaired : text));
     return chat;
   }
 
-  /** Answers that a former run of the app did not finish. */
-  private endingsOf(chat: ChatState): ChatRecord[] {
-    return chat.messages
-      .filter((message) => isOpen(message) && !this.unfinished.has(message.id))
-      .map((message) => ({
-        type: 'final',
-        at: chat.updatedAt,
-        id: message.id,
-        message: {
-          text: message.text,
-          thinking: message.thinking,
-          stopReason: 'interrupted',
-          // of the parts before the one that was cut off
-          stats: message.stats,
-          modelName: message.modelName,
-          leftOut: message.leftOut,
-          summary: message.summary,
-          error: {
-            code: 'engine-crashed',
-            message: 'The app ended while this answer was being written.',
-            hint: 'The text up to there was kept. Continue it, or let the question be answered again.',
-          },
-        },
-      }));
+  private async keepDamaged(id: string, lines: readonly string[]): Promise<void> {
+    await appendText(join(this.folder, `${id}.damaged.txt`), `${lines.join('\n')}\n`, true);
+    this.damaged.set(id, (this.damaged.get(id) ?? 0) + lines.length);
   }
 
-  private async keepDamaged(id: string, lines: string[]): Promise<void> {
-    this.damaged.set(id, (this.damaged.get(id) ?? 0) + lines.length);
-    await appendText(join(this.folder, `${id}.damaged.txt`), `${lines.join('\n')}\n`, true);
+  /** Call it from the chat's queue only. */
+  private async writeRest(id: string): Promise<void> {
+    const rest = this.unwritten.get(id);
+    if (!rest) return;
+    if (rest.damaged.length > 0) await this.keepDamaged(id, rest.damaged);
+    this.unwritten.set(id, { ...rest, damaged: [] });
+    if (rest.replaces) await writeFileAtomic(this.pathOf(id), rest.text);
+    else await appendText(this.pathOf(id), rest.text, true);
+    this.unwritten.delete(id);
+  }
+
+  private hold(id: string, rest: Unwritten | undefined, error: unknown): void {
+    try {
+      this.unsaved.hold(this.pathOf(id), 'this answer', error, () => this.inOrder(id, () => this.writeRest(id)));
+      if (rest) this.unwritten.set(id, rest);
+    } catch {
+      this.unwritten.delete(id);
+      this.chats.delete(id);
+      throw error;
+    }
   }
 
   private emitChange(id: string): ChatSummary {
@@ -340,7 +353,7 @@ export class ChatStore {
   }
 
   private forgetOldChats(): void {
-    const busy = new Set(this.unfinished.values());
+    const busy = new Set([...this.unfinished.values(), ...this.unwritten.keys()]);
     for (const id of this.chats.keys()) {
       if (this.chats.size <= chatsInMemory) return;
       if (!busy.has(id)) this.chats.delete(id);
@@ -356,10 +369,6 @@ export class ChatStore {
     });
     return result;
   }
-}
-
-function isOpen(message: Message): boolean {
-  return message.role === 'assistant' && message.stopReason === null;
 }
 
 export function isChatId(id: string): boolean {

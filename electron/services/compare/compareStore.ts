@@ -15,16 +15,20 @@ import { SerialQueue } from '../../contract/lib/serialQueue';
 import type { ContextSettings } from '../../contract/settings';
 import { isMissing, storageError, writeFileAtomic } from '../lib/files';
 import { readOrSetAside } from '../lib/jsonFile';
+import { Unsaved } from '../lib/unsaved';
 
 export class CompareStore {
   /** what a person should know about files that could not be read */
   readonly notices: string[] = [];
   private readonly summaries = new Map<string, CompareSummary>();
   private readonly writes = new SerialQueue();
+  /** by id, what the disk does not have yet */
+  private readonly unwritten = new Map<string, string>();
 
   constructor(
     private readonly folder: string,
     private readonly now: () => number = Date.now,
+    private readonly unsaved = new Unsaved(),
   ) {}
 
   async load(): Promise<void> {
@@ -42,6 +46,8 @@ export class CompareStore {
   }
 
   async get(id: string): Promise<CompareRun> {
+    const text = this.unwritten.get(id);
+    if (text !== undefined) return compareRunSchema.parse(JSON.parse(text));
     const run = this.summaries.has(id) ? await this.read(this.path(id)) : null;
     if (run) return run;
     throw new ConcertinaError('not-found', 'This comparison is not stored any more.');
@@ -51,11 +57,24 @@ export class CompareStore {
   save(run: CompareRun): Promise<void> {
     this.note(run);
     const text = `${JSON.stringify(run)}\n`;
-    return this.writes.run(() => writeFileAtomic(this.path(run.id), text));
+    this.unwritten.set(run.id, text);
+    return this.write(run.id).catch((error: unknown) =>
+      this.unsaved.hold(this.path(run.id), 'this comparison', error, () => this.write(run.id)),
+    );
+  }
+
+  private write(id: string): Promise<void> {
+    return this.writes.run(async () => {
+      const text = this.unwritten.get(id);
+      if (text === undefined) return;
+      await writeFileAtomic(this.path(id), text);
+      if (this.unwritten.get(id) === text) this.unwritten.delete(id);
+    });
   }
 
   async remove(id: string): Promise<void> {
     this.summaries.delete(id);
+    this.unwritten.delete(id);
     await this.writes.run(() =>
       rm(this.path(id), { force: true }).catch((error: unknown) => {
         throw storageError('The comparison could not be removed', error);

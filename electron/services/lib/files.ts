@@ -1,6 +1,6 @@
 /** Writing that survives a crash or a power cut: a file is either the old one or the new one, never half of each. */
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ConcertinaError, messageOf, toErrorPayload } from '../../contract/errors';
 
@@ -28,13 +28,20 @@ export async function sweepTemporary(path: string): Promise<void> {
   for (const one of left) await rm(join(dirname(path), one), { force: true }).catch(() => undefined);
 }
 
-/** Appends and, when `sync` is set, waits until the disk has it. */
+/** Appends all of it or nothing and, when `sync` is set, waits until the disk has it. */
 export async function appendText(path: string, text: string, sync: boolean): Promise<void> {
   try {
     const handle = await open(path, 'a', 0o600);
-    if (sync) return await writeAndSync(handle, text);
     try {
-      await handle.writeFile(text);
+      const { size } = await handle.stat();
+      await (async () => {
+        await handle.writeFile(text);
+        if (sync) await handle.sync();
+      })().catch(async (error: unknown) => {
+        // a disk that gets full takes a part of it; cutting needs no room
+        await handle.truncate(size).catch(() => undefined);
+        throw error;
+      });
     } finally {
       await handle.close();
     }
@@ -87,7 +94,7 @@ export function storageError(what: string, cause: unknown): ConcertinaError {
 
 async function writeAndSync(handle: FileHandle, text: string | AsyncIterable<string>): Promise<void> {
   try {
-    await writeFile(handle, text);
+    await handle.writeFile(text);
     await handle.sync();
   } finally {
     await handle.close();

@@ -9,6 +9,7 @@ import { ConcertinaError } from '../../contract/errors';
 import { SerialQueue } from '../../contract/lib/serialQueue';
 import { Emitter } from './emitter';
 import { readTextIfThere, setAside, writeFileAtomic } from './files';
+import type { Unsaved } from './unsaved';
 
 /** `migrations[n]` turns the content of version n into that of n + 1. */
 export type Migrations = Record<number, (old: Record<string, unknown>) => Record<string, unknown>>;
@@ -36,9 +37,19 @@ export class JsonFile<T extends object> {
   readonly notices: string[] = [];
   private value: T;
   private readonly writes = new SerialQueue();
+  private keeper: { unsaved: Unsaved; what: string } | null = null;
 
   constructor(private readonly options: JsonFileOptions<T>) {
     this.value = options.initial;
+  }
+
+  /**
+   * From now on a change counts also when the disk does not take it: it is kept there and written later.
+   * @param what for a sentence: "the settings"
+   */
+  keepIn(unsaved: Unsaved, what: string): this {
+    this.keeper = { unsaved, what };
+    return this;
   }
 
   async load(): Promise<void> {
@@ -56,15 +67,21 @@ export class JsonFile<T extends object> {
 
   /**
    * The value becomes what `step` makes of it, once that is on disk. Steps run one after the other; one that throws, or
-   * returns the value that it was given, changes nothing. Rejects with `storage-failed`.
+   * returns the value that it was given, changes nothing. Rejects with `storage-failed`, unless the change is kept (`keepIn`).
    */
   change(step: (value: T) => T): Promise<T> {
-    return this.apply(step, (next) => this.write(next));
+    return this.apply(step, (next) => this.write(next).catch((error: unknown) => this.hold(error)));
   }
 
   /** As `change`, for what can be found out again: it counts even when it cannot be written. */
   remember(step: (value: T) => T): Promise<T> {
     return this.apply(step, (next) => this.write(next).catch(() => undefined));
+  }
+
+  private hold(error: unknown): void {
+    if (!this.keeper) throw error;
+    const { unsaved, what } = this.keeper;
+    unsaved.hold(this.options.path, what, error, () => this.writes.run(() => this.write(this.value)));
   }
 
   private apply(step: (value: T) => T, write: (value: T) => Promise<void>): Promise<T> {

@@ -14,6 +14,7 @@ import type { EngineHost } from '../engine/engineHost';
 import { appMemory } from '../engine/engineMemory';
 import type { EngineService } from '../engine/engineService';
 import type { ModelInspector } from '../engine/modelInspector';
+import type { Unsaved } from '../lib/unsaved';
 import type { PresetStore } from '../settings/presetStore';
 import type { SettingsService } from '../settings/settingsStore';
 import { type MachineService, machineLines } from './machineService';
@@ -306,6 +307,7 @@ interface DiagnosticParts {
   settings: SettingsService;
   presets: PresetStore;
   machine: MachineService;
+  unsaved: Unsaved;
   /** values that may appear nowhere */
   secrets: () => string[];
 }
@@ -341,9 +343,10 @@ export function setUpDiagnostics(parts: DiagnosticParts): () => string {
 }
 
 /** Listens from the start, so that the diagnostics include what happened before anyone asked. */
-function recordOf({ host, inspector, engine, turns }: DiagnosticParts): RunRecord {
+function recordOf({ host, inspector, engine, turns, unsaved }: DiagnosticParts): RunRecord {
   const record = new RunRecord();
   inspector.lines.on(({ level, text }) => record.addLine(level, text));
+  unsaved.failed.on((text) => record.addError(text));
   inspector.ended.on(({ message }) => record.addError(message));
   host.client.on('onLog', ({ level, text }) => record.addLine(level, text));
   host.crashed.on(({ error }) => record.addError(error.message));

@@ -6,6 +6,7 @@ import type { ContextSettings } from '../../contract/settings';
 import type { ModelInspector } from '../engine/modelInspector';
 import { type HeaderFacts, readHeaderFacts } from '../hub/ggufHeader';
 import { Emitter } from '../lib/emitter';
+import type { Unsaved } from '../lib/unsaved';
 import type { ModelDefaultsStore } from '../settings/perModelSettings';
 import { Deletions, type Remove, removeFiles } from './deletion';
 import { Duplicates, HashWorker } from './duplicates';
@@ -373,11 +374,12 @@ function onlyPictures({ name }: FoundFile): ErrorPayload {
 interface ModelsSetUp extends Required<Pick<LibraryParts, 'inspector' | 'downloadFolder' | 'embeddedFolder'>> {
   dataFolder: string;
   workerFile: string;
+  unsaved: Unsaved;
   defaults: ModelDefaultsStore;
 }
 
-export async function setUpModels({ dataFolder, workerFile, ...parts }: ModelsSetUp) {
-  const added = new ModelList(join(dataFolder, 'models.json'));
+export async function setUpModels({ dataFolder, workerFile, unsaved, ...parts }: ModelsSetUp) {
+  const added = new ModelList(join(dataFolder, 'models.json')).keepIn(unsaved, 'the list of models');
   const hashes = new HashWorker(workerFile);
   const duplicates = new Duplicates(join(dataFolder, 'model-hashes.json'), (paths, sample) =>
     hashes.ask({ paths, sample }),

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { formerBuiltIn } from '../../contract/models';
 import { replaceSampling } from '../../contract/settings';
 import type { Logger } from '../lib/logger';
+import type { Unsaved } from '../lib/unsaved';
 import { builtInIdOf } from '../models/modelFiles';
 import { walkModels } from '../models/walk';
 import { ModelDefaultsStore } from './perModelSettings';
@@ -13,13 +14,15 @@ interface SettingsParts {
   dataFolder: string;
   embeddedModels: string;
   log: Logger;
+  unsaved: Unsaved;
 }
 
 /** New chats begin with the default preset. */
-export async function openSettings({ dataFolder, embeddedModels, log }: SettingsParts) {
-  const store = new SettingsStore(join(dataFolder, 'settings.json'));
-  const modelDefaults = new ModelDefaultsStore(join(dataFolder, 'model-settings.json'));
-  const presets = new PresetStore(join(dataFolder, 'presets.json'));
+export async function openSettings({ dataFolder, embeddedModels, log, unsaved }: SettingsParts) {
+  const store = new SettingsStore(join(dataFolder, 'settings.json')).keepIn(unsaved, 'the settings');
+  const ofModels = new ModelDefaultsStore(join(dataFolder, 'model-settings.json'));
+  const modelDefaults = ofModels.keepIn(unsaved, 'the settings of a model');
+  const presets = new PresetStore(join(dataFolder, 'presets.json')).keepIn(unsaved, 'the presets');
   const stores = [store, modelDefaults, presets];
   await Promise.all(stores.map((one) => one.load()));
   const renewed = await renewBuiltIn(embeddedModels, { settings: store, presets, modelDefaults }, log);

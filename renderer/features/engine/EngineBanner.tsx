@@ -13,6 +13,7 @@ import {
   selectRecovered,
   selectRefusal,
   selectStatus,
+  selectUnsaved,
 } from '../../state/slices/engine';
 import { selectCurrentModel, selectEmbeddedModel } from '../../state/slices/models';
 import { selectApplying, selectSavedContext } from '../../state/slices/settings';
@@ -241,6 +242,17 @@ function MemoryOffers() {
         Load anyway
       </Button>
     </>
+  );
+}
+
+/** Stays until everything is on disk, which is tried every few seconds. */
+export function UnsavedBanner() {
+  const unsaved = useApp(selectUnsaved);
+  if (!unsaved) return null;
+  return (
+    <Banner tone="bad" title={unsaved.message} testId="unsaved-banner" className="mx-4 my-2">
+      {unsaved.hint}
+    </Banner>
   );
 }
 

@@ -1,5 +1,6 @@
 import type { AppInfo } from '../../../electron/contract/contract';
 import type { EngineState, EngineStatus } from '../../../electron/contract/engine';
+import type { ErrorPayload } from '../../../electron/contract/errors';
 import type { MachineProgress } from '../../../electron/contract/machine';
 import { type Connection, errorPayloadOf } from '../../bridge/client';
 import type { AppState } from '../appState';
@@ -24,6 +25,7 @@ export function createEngineActions({ client, get, patch, report }: Tools) {
   return {
     receive,
     receiveInfo: (info: AppInfo) => patch('engine', { info }),
+    receiveUnsaved: ({ error }: { error: ErrorPayload | null }) => patch('engine', { unsaved: error }),
     receiveConnection: (connection: Connection) => patch('engine', { connection }),
     closeRecovered: () => patch('engine', { recovered: false }),
     closeRefusal: () => patch('engine', { closedRefusal: get().engine.status?.refused ?? null }),
@@ -85,6 +87,7 @@ export const selectKvBytes = (state: AppState): number => {
 export const selectMemory = (state: AppState) => state.engine.status?.memory ?? null;
 export const selectLoadProgress = (state: AppState) => state.engine.status?.loadProgress ?? null;
 export const selectConnection = (state: AppState) => state.engine.connection;
+export const selectUnsaved = (state: AppState) => state.engine.unsaved;
 export const selectRecovered = (state: AppState) => state.engine.recovered;
 /** a model that was asked for and could not be had, until the person has closed what is said of it */
 export const selectRefusal = ({ engine }: AppState) => {

@@ -1,14 +1,13 @@
 /** What is half there is taken up again, whatever the size that the hub gave for the whole. */
-import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { PartFile, sidecarPath } from '@/electron/services/downloads/partFile';
 import { chunk, hubClient, received, testHub } from '@/test/fixtures/hub/client';
 import { sampleGguf } from '@/test/fixtures/hub/sampleGguf';
+import { canMount, smallDisk, unmountDisk } from '@/test/fixtures/smallDisk';
 import { temporaryFolder } from '@/test/fixtures/temporary';
 
 const smallChunk = 1024;
@@ -65,38 +64,18 @@ test('a half download of an earlier version goes on with all of its bytes', asyn
   expect(file.have).toBe(smallChunk);
 });
 
-/** A disk that is really full in the middle of a download: a small one in memory, where this process may mount one. */
+// A disk that is really full in the middle of a download: a small one in memory, where this process may mount one.
 
 const repo = 'someone/Model-GGUF';
 const file = 'Model-Q4_K_M.gguf';
 
-/** null: mounting is not allowed here */
-function smallDisk(bytes: number): string | null {
-  const folder = mkdtempSync(join(os.tmpdir(), 'concertina-disk-'));
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs', folder], { stdio: 'ignore' });
-    return folder;
-  } catch {
-    rmSync(folder, { recursive: true });
-    return null;
-  }
-}
-
-function unmount(folder: string): void {
-  execFileSync('umount', ['-l', folder], { stdio: 'ignore' });
-  rmSync(folder, { recursive: true, force: true });
-}
-
-const probe = process.platform === 'linux' ? smallDisk(65_536) : null;
-if (probe) unmount(probe);
-
 // elsewhere the fake figure of downloads.test.ts has to do
-test.runIf(probe !== null)(
+test.runIf(canMount)(
   'the disk is full in the middle: paused, nothing lost, and it goes on when there is room',
   async () => {
     const disk = smallDisk(2_000_000);
     if (!disk) throw new Error('a disk could be mounted before');
-    onTestFinished(() => unmount(disk));
+    onTestFinished(() => unmountDisk(disk));
     const folder = join(disk, 'models');
     mkdirSync(folder);
     const ballast = join(disk, 'ballast');
