@@ -87,7 +87,17 @@ export class ModelLoads {
    * Resolves with the status that it led to, which shows a failure; a load that was overtaken by another one
    * resolves too. `force` leaves the memory check out.
    */
-  load(modelId: string, force = false): Promise<EngineStatus> {
+  async load(modelId: string, force = false): Promise<EngineStatus> {
+    const { library, status } = this.parts;
+    const { state, modelId: inUse } = status.current;
+    if (state !== 'ready' || inUse !== modelId) return this.run(modelId, force, null);
+    try {
+      await library.pathOf(modelId);
+    } catch (error) {
+      // to unload it would be to lose it: it stays, with the settings that it has
+      status.update({ refused: { modelId, error: goneWhileLoaded(error) } });
+      return status.current;
+    }
     return this.run(modelId, force, null);
   }
 
@@ -374,4 +384,12 @@ class LoadSequence {
     this.ended?.();
     this.ended = null;
   }
+}
+
+/** The file of the model in use was deleted, moved or damaged. */
+function goneWhileLoaded(cause: unknown): ErrorPayload {
+  const { code } = toErrorPayload(cause);
+  const message =
+    'The file of this model is gone. It keeps working, with the settings that it has, until you choose another model.';
+  return { code: code === 'not-found' ? 'model-missing' : code, message, hint: 'To load it anew, put the file back.' };
 }

@@ -262,8 +262,7 @@ export class ModelLibrary {
   private async find(modelId: string): Promise<Known> {
     if (!this.known.has(modelId)) await this.scan();
     const known = this.known.get(modelId);
-    if (!known)
-      throw new ConcertinaError('not-found', 'This model is not on the list any more.', 'Choose another one.');
+    if (!known) throw new ConcertinaError('not-found', 'The file of this model is gone.', 'Choose another model.');
     return known;
   }
 

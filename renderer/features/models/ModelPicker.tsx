@@ -1,8 +1,9 @@
 /** The model in use, and behind it the list of all that can be used. */
 
 import { ChevronDown, Search } from 'lucide-react';
-import { selectEngineState, selectLoadProgress } from '../../state/slices/engine';
-import { selectCurrentModel, selectModels } from '../../state/slices/models';
+import type { ModelEntry, ModelInfo } from '../../../electron/contract/models';
+import { selectEngineState, selectLoadedModel, selectLoadProgress } from '../../state/slices/engine';
+import { selectCurrentModel, selectFileGone, selectModels } from '../../state/slices/models';
 import { selectPickerOpen } from '../../state/slices/ui';
 import { useActions, useApp } from '../../state/useApp';
 import { Logo } from '../../ui/Bellows';
@@ -20,6 +21,8 @@ export function ModelPicker() {
   const model = useApp(selectCurrentModel);
   const state = useApp(selectEngineState);
   const progress = useApp(selectLoadProgress);
+  const loaded = useApp(selectLoadedModel);
+  const gone = useApp(selectFileGone);
   const { models, ui } = useActions();
   const loading = state === 'loading' || state === 'starting' || state === 'restarting';
 
@@ -38,6 +41,7 @@ export function ModelPicker() {
         <button
           type="button"
           data-testid="model-picker"
+          title={gone ? fileGone : undefined}
           className="flex h-8 max-w-72 min-w-0 items-center gap-2 rounded-md px-2.5 text-sm text-ink-2 transition-colors hover:bg-hover hover:text-ink aria-expanded:bg-hover"
         >
           {loading ? (
@@ -47,16 +51,18 @@ export function ModelPicker() {
               aria-hidden="true"
               className={cx(
                 'size-2 shrink-0 rounded-full',
-                state === 'ready' || state === 'generating' ? 'bg-good' : 'bg-bad',
+                gone ? 'bg-warn' : state === 'ready' || state === 'generating' ? 'bg-good' : 'bg-bad',
               )}
             />
           )}
           <span className="sr-only">Model: </span>
-          <span className="truncate font-medium">{model ? modelName(model) : 'Choose a model'}</span>
+          <span className="truncate font-medium">{nameOf(gone ? null : model, loaded)}</span>
+          {gone && <span className="shrink-0 text-warn">file gone</span>}
           {state === 'loading' && progress !== null && (
             <span className="text-ink-3 tabular-nums">{formatPercent(progress)}</span>
           )}
           {model?.info && !loading && <span className="hidden text-ink-3 sm:inline">{model.info.quantization}</span>}
+          {gone && <span className="sr-only">. The file is gone; it keeps working</span>}
           {model && <span className="sr-only">. Choose another</span>}
           <ChevronDown className="size-3.5 shrink-0 text-ink-3" aria-hidden="true" />
         </button>
@@ -67,13 +73,26 @@ export function ModelPicker() {
   );
 }
 
+const fileGone = 'The file is gone; it keeps working until you choose another model.';
+
+/** Of a file that is gone nothing is known but what was loaded. */
+function nameOf(listed: ModelEntry | null, loaded: ModelInfo | null): string {
+  return listed ? modelName(listed) : (loaded?.name ?? 'Choose a model');
+}
+
 function ModelList() {
   const { ui } = useActions();
   const models = useApp(selectModels);
+  const gone = useApp(selectFileGone);
   const onlyEmbedded = models?.every((model) => model.source === 'embedded') ?? false;
 
   return (
     <div className="flex flex-col">
+      {gone && (
+        <p className="border-b border-line bg-warn-soft px-4 py-2.5 text-sm text-ink" data-testid="model-gone">
+          {fileGone}
+        </p>
+      )}
       <ul className="max-h-[min(26rem,55vh)] overflow-y-auto p-1.5" aria-label="Models">
         {models?.map((model) => (
           <ModelRow key={model.id} model={model} />

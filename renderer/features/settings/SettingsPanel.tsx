@@ -12,7 +12,7 @@ import {
 } from '../../../electron/contract/settings';
 import { selectApiStatus } from '../../state/slices/api';
 import { selectLoadedModel } from '../../state/slices/engine';
-import { selectCurrentModel } from '../../state/slices/models';
+import { selectCurrentModel, selectFileGone } from '../../state/slices/models';
 import { isSame, selectReplaced } from '../../state/slices/presets';
 import { selectEditedContext, selectSettings } from '../../state/slices/settings';
 import { useActions, useApp } from '../../state/useApp';
@@ -127,6 +127,7 @@ function CacheSection() {
   const current = useFit(context);
   const loaded = useApp(selectLoadedModel);
   const listed = useApp(selectCurrentModel)?.info;
+  const gone = useApp(selectFileGone);
   const { settings } = useActions();
   if (!context) return null;
   // While a model is loading its entry of the list tells what it was trained for.
@@ -135,7 +136,14 @@ function CacheSection() {
   return (
     <>
       <ContextField context={context} trained={trained} current={current} />
-      <KvEstimate {...current} />
+      {gone ? (
+        <p className="text-xs text-ink-2" data-testid="settings-gone">
+          The file of this model is gone. It keeps working until you choose another model, with the settings that it
+          has.
+        </p>
+      ) : (
+        <KvEstimate {...current} />
+      )}
       <TypeField
         side="K"
         value={context.typeK}

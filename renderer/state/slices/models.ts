@@ -116,6 +116,13 @@ export function selectCurrentModel(state: AppState) {
   );
 }
 
+/** The model answers, but its file was deleted or moved, or cannot be used any more: it could not be loaded again. */
+export function selectFileGone(state: AppState): boolean {
+  const { status } = state.engine;
+  if (!status?.model || state.models.list === null || !['ready', 'generating'].includes(status.state)) return false;
+  return (selectCurrentModel(state)?.problem ?? null) !== null || selectCurrentModel(state) === null;
+}
+
 export const selectEmbeddedModel = (state: AppState) =>
   state.models.list?.find((model) => model.source === 'embedded') ?? null;
 

@@ -94,6 +94,25 @@ test.describe('a model that cannot be used', () => {
     await page.keyboard.press('Escape');
     await stillWorks(page);
   });
+
+  test('because it was deleted while it was in use', async ({ launch, dataDir }) => {
+    const file = path.join(dataDir, 'gone.gguf');
+    await copyFile(tinyModel, file);
+    const { page } = await launch({ model: file, settings: { sampling: greedy } });
+    await ready(page);
+    const name = (await page.getByTestId('model-picker').innerText()).split('\n')[1] ?? '';
+    await unlink(file);
+    await page.getByTestId('model-picker').click();
+    await expect(page.getByTestId('model-gone')).toContainText('keeps working until you choose another model');
+    await page.keyboard.press('Escape');
+    await expect(page.getByTestId('model-picker')).toContainText(name);
+    await expect(page.getByTestId('model-picker')).toContainText('file gone');
+    await page.keyboard.press('Control+,');
+    await expect(page.getByTestId('settings-gone')).toBeVisible();
+    await expect(page.getByTestId('settings-type-k')).not.toContainText('not possible');
+    await expect(page.getByTestId('settings-type-v')).not.toContainText('not possible');
+    await stillWorks(page);
+  });
 });
 
 test('a context beyond what the model was trained for is brought down, and that is said', async ({ launch }) => {

@@ -1,24 +1,9 @@
 /** A disk that is really full while an answer is written: nothing is lost, and it is told; where this process may mount one. */
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { afterPowerCut, setUpServices } from '@/test/fixtures/services';
-import { canMount, smallDisk, unmountDisk } from '@/test/fixtures/smallDisk';
-
-/** Takes all the room that is left. */
-function fill(disk: string): () => void {
-  const ballast = join(disk, 'ballast');
-  let size = 2 ** 20;
-  for (let n = 0; size >= 1; n++) {
-    try {
-      writeFileSync(ballast, Buffer.alloc(size), { flag: 'a' });
-    } catch {
-      size = Math.floor(size / 4);
-    }
-    if (n > 1000) throw new Error('the disk is never full');
-  }
-  return () => rmSync(ballast);
-}
+import { canMount, fillDisk, smallDisk, unmountDisk } from '@/test/fixtures/smallDisk';
 
 // elsewhere the double of lib/unsaved.test.ts has to do
 test.runIf(canMount)('a question on a full disk gets its answer, which is written when there is room', async () => {
@@ -28,7 +13,7 @@ test.runIf(canMount)('a question on a full disk gets its answer, which is writte
   const { call, send, final, payloads, services } = await setUpServices({ data: disk });
   const first = await send('What did Tom see?');
   const before = await final(first.turn);
-  const free = fill(disk);
+  const free = fillDisk(disk);
   const question = {
     chatId: first.id,
     parentId: before.id,

@@ -95,13 +95,22 @@ test('a remembered model that is gone says so, and the embedded one can be chose
   expect(await call('models.select', { modelId: embedded?.id ?? '' })).toMatchObject({ state: 'ready' });
 });
 
-test('a loaded model whose file went away is freed when loading it again fails', async () => {
+test('a loaded model is freed when loading it again fails', async () => {
   const engine = createFakeEngine();
   const free = vi.fn(async () => undefined);
   const load = engine.loadModel.bind(engine);
-  engine.loadModel = async (...args) => Object.assign(await load(...args), { dispose: free });
-  const { call, dataFolder } = await setUp({ engine });
-  await rm(join(dataFolder, 'embedded', 'tiny.gguf'));
+  let damaged = false;
+  engine.loadModel = async (...args) => {
+    const model = await load(...args);
+    const make = model.createContext.bind(model);
+    const createContext: typeof make = async (options) => {
+      if (damaged) throw new ConcertinaError('model-invalid', 'Damaged.');
+      return make(options);
+    };
+    return Object.assign(model, { dispose: free, createContext });
+  };
+  const { call } = await setUp({ engine });
+  damaged = true;
   expect(await call('engine.reload', undefined)).toMatchObject({ state: 'failed', model: null });
   await vi.waitFor(() => expect(free).toHaveBeenCalledTimes(1));
 });
@@ -306,6 +315,20 @@ test('applied settings of another model load that one; they are kept where it is
   const gone = { context: { nCtx: 512 }, scope: { modelId: 'gone' }, apply: {} };
   await expect(call('settings.update', gone)).rejects.toMatchObject({ code: 'not-found' });
   expect(services.settings.of(null).context.nCtx).toBe(512);
+});
+
+test('a file that is deleted while it is loaded: new settings leave it in use, and say so', async () => {
+  const { services, call, final, send, other, dataFolder } = await withOther();
+  const { context } = await call('models.select', { modelId: other });
+  await rm(join(dataFolder, 'other.gguf'));
+  await call('settings.update', { context: { nCtx: 1024 }, apply: {} });
+  const status = services.engine.status();
+  expect(status).toMatchObject({ state: 'ready', modelId: other, error: null, context: { nCtx: context?.nCtx } });
+  expect(status.refused).toMatchObject({ modelId: other, error: { code: 'model-missing' } });
+  expect(status.refused?.error.message).toContain('It keeps working');
+  expect((await call('engine.reload', undefined)).state).toBe('ready');
+  const { turn } = await send('What did Tom see?');
+  expect((await final(turn)).stopReason).toBe('end-of-turn');
 });
 
 test('an answer that ends at the close does not bring the engine back for changed settings', async () => {
