@@ -64,7 +64,7 @@ export const speedSchema = z.object({
   /** each round */
   rounds: z.array(rate),
   median: rate,
-  /** times the speed of the reference: the median over the rounds, and the outermost; null for the reference itself */
+  /** times the speed of the reference: of the two medians, and of the outermost rounds; null for the reference itself */
   ratio: z.object({ median: rate, low: rate, high: rate }).nullable(),
 });
 export type Speed = z.infer<typeof speedSchema>;

@@ -47,14 +47,20 @@ export async function timeDecoding(
   };
 }
 
-/** `reference`: its rounds; null for itself. Rounds that took turns are compared one by one: they met the same machine. */
+/**
+ * `reference`: its rounds; null for itself. The ratio is that of the two medians, which are the figures that are shown; how far it
+ * varies, rounds that took turns say one by one, since they met the same machine.
+ */
 export function speedOf(rounds: number[], reference: number[] | null, interleaved: boolean): Speed {
   const own = { interleaved, tokens: roundTokens, rounds, median: median(rounds) };
   if (!reference || reference.length === 0) return { ...own, ratio: null };
   if (interleaved) {
     const ratios = rounds.map((rate, round) => rate / (reference[round] ?? Number.NaN)).filter(Number.isFinite);
     if (ratios.length === 0) return { ...own, ratio: null };
-    return { ...own, ratio: { median: median(ratios), low: Math.min(...ratios), high: Math.max(...ratios) } };
+    return {
+      ...own,
+      ratio: { median: own.median / median(reference), low: Math.min(...ratios), high: Math.max(...ratios) },
+    };
   }
   const ratio = {
     median: own.median / median(reference),

@@ -1,13 +1,16 @@
 /** A run as Markdown: what was compared and on what, a table of figures, the curves, and where the answers part. */
 
+import type { AnswerStats } from '../../contract/chats';
 import type { CompareColumn, CompareFormat, CompareRun } from '../../contract/compare';
 import type { Candidate } from '../../contract/compareFigures';
+import { fewTimed, judgementsOf } from '../../contract/lib/judgement';
 import { allocatedBytes } from '../../contract/lib/memory';
 
 function markdownOf(run: CompareRun): string {
   const parts = [
     `# ${inline(run.name)}`,
     heading(run),
+    inShort(run),
     figuresTable(run),
     ...curveTables(run),
     ...differences(run),
@@ -44,6 +47,14 @@ function heading({
     .filter(Boolean)
     .map((line) => `- ${line}`)
     .join('\n');
+}
+
+function inShort(run: CompareRun): string {
+  const lines = judgementsOf(run).map(({ column, grade, advice, sentence }) => {
+    const dial = grade ? ` Difference: ${grade}.` : '';
+    return `- **${nameOf(column, run.columns)}: ${advice}** ${sentence}${dial}`;
+  });
+  return lines.length === 0 ? '' : ['## In short', lines.join('\n')].join('\n\n');
 }
 
 /** A line for each figure that a column has, since columns are few. Bytes in MiB, as the engine allocated them. */
@@ -173,6 +184,11 @@ function figure(name: string, short: Figure['short'], of: Figure['of']): Figure 
   return { name, short, of };
 }
 
+/** Of a few tokens there is none. */
+function decodeRate(stats: AnswerStats | null | undefined): number | null {
+  return stats && stats.answerTokens >= fewTimed ? stats.tokensPerSecond : null;
+}
+
 /** Names carry the unit. */
 export const figures: readonly Figure[] = [
   figure('context', whole, ({ context }) => context?.nCtx ?? null),
@@ -182,7 +198,7 @@ export const figures: readonly Figure[] = [
   figure('memory bytes', mebibytes, ({ memory }) => memory && allocatedBytes(memory)),
   figure('TTFT ms', whole, ({ answer }) => answer?.stats?.ttftMs ?? null),
   figure('prompt tok/s', rate, ({ answer }) => answer?.stats?.promptTokensPerSecond ?? null),
-  figure('decode tok/s', rate, ({ answer }) => answer?.stats?.tokensPerSecond ?? null),
+  figure('decode tok/s', rate, ({ answer }) => decodeRate(answer?.stats)),
   figure('rounds tok/s', rate, ({ speed }) => speed?.median ?? null),
   figure('rounds', whole, ({ speed }) => speed?.rounds.length ?? null),
   figure('tokens of a round', whole, ({ speed }) => speed?.tokens ?? null),

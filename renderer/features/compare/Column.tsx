@@ -3,6 +3,7 @@
 import { TriangleAlert } from 'lucide-react';
 import { toast } from 'sonner';
 import type { CompareColumn, CompareRun } from '../../../electron/contract/compare';
+import { fewAnswered, fewTimed } from '../../../electron/contract/lib/judgement';
 import { selectChatTitle } from '../../state/lib/openChat';
 import { selectLiveColumn } from '../../state/slices/compare';
 import { useActions, useApp } from '../../state/useApp';
@@ -73,7 +74,11 @@ export function Column({ run, index }: ColumnProps) {
           referenceName={columnName(reference, run.columns)}
         />
         {!isReference && column.answer && reference.answer && !column.difference && column.agreement?.share === 1 && (
-          <p className="mt-2 text-xs text-good">The same as the reference, to the last token.</p>
+          <p className={cx('mt-2 text-xs', column.agreement.own < fewAnswered ? 'text-ink-2' : 'text-good')}>
+            {column.agreement.own < fewAnswered
+              ? 'The same as the reference, but too short to tell.'
+              : 'The same as the reference, to the last token.'}
+          </p>
         )}
       </div>
     </article>
@@ -146,7 +151,10 @@ function ColumnFigures({ runId, index, column }: ColumnFiguresProps) {
   const final = column.answer?.stats ?? null;
   const stats = column.state === 'waiting' ? null : (final ?? live);
   const now = !final && column.step === 'answer' ? (live?.tokensPerSecondNow ?? null) : null;
-  const average = final?.tokensPerSecond ?? live?.tokensPerSecondAverage ?? null;
+  // the rounds, where there are some: one column has one speed; a few tokens have none
+  const written = stats?.answerTokens ?? 0;
+  const ofAnswer = written < fewTimed ? null : (final?.tokensPerSecond ?? live?.tokensPerSecondAverage ?? null);
+  const average = column.speed?.median ?? ofAnswer;
   const kv = kvBytes(column);
   const total = totalBytes(column);
 

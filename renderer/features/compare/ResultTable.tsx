@@ -1,7 +1,7 @@
 /** All figures that were measured, a row for each configuration. What they rest on stands once in the head where it is the same for all. */
+import { Fragment } from 'react';
 import type { CompareRun } from '../../../electron/contract/compare';
 import { cx } from '../../ui/cx';
-import { Tooltip } from '../../ui/Tooltip';
 import { columnName, stateText } from './columnText';
 import { commonBasis, type Figure, figures } from './figures';
 import { seriesStyle } from './seriesStyle';
@@ -13,13 +13,31 @@ const cellClass = 'px-2.5 py-2 text-right align-top whitespace-nowrap';
 const nameClass = 'sticky left-0 z-1 bg-raised py-2 pr-3 pl-4 whitespace-nowrap';
 
 export function ResultTable({ run }: { run: CompareRun }) {
-  const { columns, request } = run;
+  const { columns } = run;
   const shown = figures.filter((figure) => columns.some((column) => figure.of(column) !== null));
   if (shown.length === 0) return null;
 
   return (
+    <details data-testid="compare-figures">
+      <summary className="text-sm text-ink-2">Figures: memory, speed and exactness of each type</summary>
+      <Table run={run} shown={shown} />
+      <dl className="mt-2 grid gap-x-4 gap-y-1 px-1 text-xs text-ink-2 sm:grid-cols-[max-content_1fr]">
+        {shown.map(({ id, name, help }) => (
+          <Fragment key={id}>
+            <dt className="font-medium text-ink">{name}</dt>
+            <dd>{help}</dd>
+          </Fragment>
+        ))}
+      </dl>
+    </details>
+  );
+}
+
+function Table({ run, shown }: { run: CompareRun; shown: readonly Figure[] }) {
+  const { columns, request } = run;
+  return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable by keyboard
-    <section className={boxClass} aria-label="Results" tabIndex={0}>
+    <section className={cx(boxClass, 'mt-2')} aria-label="Results" tabIndex={0}>
       <table className="w-full text-sm tabular-nums" data-testid="compare-table">
         <thead>
           <tr className="text-left align-top text-xs text-ink-2">
@@ -28,11 +46,7 @@ export function ResultTable({ run }: { run: CompareRun }) {
             </th>
             {shown.map((figure) => (
               <th key={figure.id} scope="col" className={cx(cellClass, 'font-medium')}>
-                <Tooltip label={figure.help} side="bottom">
-                  <button type="button" className="cursor-help underline decoration-dotted underline-offset-4">
-                    {figure.name}
-                  </button>
-                </Tooltip>
+                {figure.name}
                 <span className="block font-normal text-ink-3">{commonBasis(figure, columns)}</span>
               </th>
             ))}

@@ -1,21 +1,23 @@
-/** A run: how far it is, what it says in a sentence, its table, its columns, its plots. */
+/** A run: how far it is, what it comes to for people, its columns, its figures, its plots. */
 
 import { ArrowLeft, Download, Pencil } from 'lucide-react';
 import { useRef, useState } from 'react';
 import type { CompareColumn, CompareFormat, CompareRun } from '../../../electron/contract/compare';
+import { fewAnswered, type Grade, grades, judgementsOf } from '../../../electron/contract/lib/judgement';
 import { limits } from '../../../electron/contract/limits';
 import { useActions } from '../../state/useApp';
 import { Banner } from '../../ui/Banner';
 import { Button, IconButton } from '../../ui/Button';
+import { cx } from '../../ui/cx';
 import { controlClass } from '../../ui/Field';
-import { formatBytes, formatCount, formatRatio } from '../../ui/format';
+import { formatBytes, formatCount, formatRate, formatRatio } from '../../ui/format';
 import { Menu, MenuItem } from '../../ui/Menu';
 import { Progress } from '../../ui/Progress';
 import { fileName, saveFile } from '../../ui/saveFile';
 import { Column } from './Column';
 import { ComparePlot } from './ComparePlot';
 import { columnName, runProgress, runStateNames } from './columnText';
-import { bytesPerToken, formatKld, formatShare } from './figures';
+import { bytesPerToken } from './figures';
 import { plotsOf } from './plotData';
 import { factsOf, pngOf } from './pngOf';
 import { ResultTable } from './ResultTable';
@@ -128,20 +130,61 @@ function Notes({ notes }: { notes: readonly string[] }) {
 }
 
 function Verdicts({ run }: { run: CompareRun }) {
-  const verdicts = verdictsOf(run);
-  if (verdicts.length === 0) return null;
+  const verdicts = judgementsOf(run);
+  const reference = run.columns[run.request.options.reference];
+  if (verdicts.length === 0 || !reference) return null;
+  const base = spokenName(reference, run.columns);
   return (
-    <ul
-      className="grid gap-1.5 font-serif text-[1.06rem] leading-snug text-ink"
-      data-testid="compare-verdict"
-      aria-label="In short"
-    >
-      {verdicts.map(({ name, sentence }) => (
-        <li key={name}>
-          <strong className="font-semibold">{name}</strong> {sentence}
-        </li>
-      ))}
+    <ul className="grid gap-3" data-testid="compare-verdict" aria-label="In short">
+      {verdicts.map(({ column, grade, advice, sentence }) => {
+        const name = spokenName(column, run.columns);
+        return (
+          <li key={name} className="flex flex-wrap items-start justify-between gap-x-6 gap-y-1.5" data-grade={grade}>
+            <div className="min-w-0 flex-1 basis-80">
+              <p className="font-serif text-[1.06rem] leading-snug text-ink">
+                <strong className="font-semibold">
+                  {name}: {advice}
+                </strong>{' '}
+                {sentence}
+              </p>
+              <p className="mt-0.5 text-xs text-ink-2 tabular-nums">{detailOf(column, reference, base)}</p>
+            </div>
+            {grade && <Dial grade={grade} base={base} />}
+          </li>
+        );
+      })}
     </ul>
+  );
+}
+
+const gradeColors: Record<Grade, string> = {
+  same: 'bg-good',
+  hardly: 'bg-good',
+  noticeable: 'bg-warn',
+  'not advisable': 'bg-bad',
+};
+
+/** How far the predictions are from those of the reference, in four steps. */
+function Dial({ grade, base }: { grade: Grade; base: string }) {
+  return (
+    <div className="grid w-72 shrink-0 grid-cols-4 gap-0.5 text-center" data-testid="compare-dial">
+      <span className="sr-only">
+        Difference from {base}: {grade}
+      </span>
+      {grades.map((one) => (
+        <span key={one} aria-hidden="true" className="grid gap-0.5">
+          <span className={cx('h-1.5 rounded-full', one === grade ? gradeColors[one] : 'bg-line-strong')} />
+          <span
+            className={cx(
+              'text-xs leading-tight whitespace-nowrap',
+              one === grade ? 'font-medium text-ink' : 'text-ink-3',
+            )}
+          >
+            {one}
+          </span>
+        </span>
+      ))}
+    </div>
   );
 }
 
@@ -149,7 +192,7 @@ function Facts({ run }: { run: CompareRun }) {
   return (
     <details className="text-xs text-ink-3">
       <summary>
-        {run.promptTokens > 0 ? `${formatCount(run.promptTokens)} tokens of prompt. ` : ''}What the figures hang on
+        {run.promptTokens > 0 ? `${formatCount(run.promptTokens)} tokens of prompt. ` : ''}How this was measured
       </summary>
       <ul className="mt-1.5 grid gap-1 [overflow-wrap:anywhere]">
         {factsOf(run).map((fact) => (
@@ -256,76 +299,40 @@ function RunName({ run }: { run: CompareRun }) {
   );
 }
 
-// What a cache type costs and saves, as one plain sentence made of measured figures alone.
+// What stands below a judgement: the measured figures that it leaves out.
 
-/** scored tokens below which a share is chance */
-const fewTokens = 256;
 /** of the fastest round to the slowest one, from which on both are named */
 const wideSpread = 1.15;
 
-interface Verdict {
-  name: string;
-  /** what follows the name */
-  sentence: string;
+/** As it stands in a sentence. */
+function spokenName(column: CompareColumn, columns: readonly CompareColumn[]): string {
+  return columnName(column, columns).replace(', ', ' at ');
 }
 
-/** Of the turbo columns, each as soon as it has figures; where none was asked for, of the smallest other column. */
-export function verdictsOf({ columns, request }: CompareRun): Verdict[] {
-  const reference = columns[request.options.reference];
-  if (!reference || bytesPerToken(reference) === null) return [];
-  const others = columns.filter((column) => column !== reference && bytesPerToken(column) !== null);
-  const turbo = others.filter(isTurbo);
-  const smallest = [...others].sort((a, b) => (bytesPerToken(a) ?? 0) - (bytesPerToken(b) ?? 0)).slice(0, 1);
-  return (columns.some(isTurbo) ? turbo : smallest).map((column) => {
-    const spoken = (one: CompareColumn) => columnName(one, columns).replace(', ', ' at ');
-    return { name: spoken(column), sentence: sentenceOf(column, reference, spoken(reference)) };
-  });
-}
-
-function sentenceOf(column: CompareColumn, reference: CompareColumn, base: string): string {
-  const own = bytesPerToken(column) ?? 0;
-  const other = bytesPerToken(reference) ?? 0;
-  const size = own <= other ? `${times(other / own)} smaller than` : `${times(own / other)} as large as`;
-  const parts = [
-    `keeps the cache ${size} ${base} (${formatBytes(own)} instead of ${formatBytes(other)} per token)`,
-    speedPart(column),
-    qualityPart(column),
-  ];
-  const [last, ...before] = parts.filter((part) => part !== '').reverse();
-  const costs = before.length > 0 ? `${before.reverse().join(', ')} and ${last}` : last;
-  return `${[costs, answerPart(column)].filter(Boolean).join('; ')}.`;
+/** "17.0 KiB instead of 64.0 KiB per token; writes at 126 instead of 134 tok/s; ..." */
+export function detailOf(column: CompareColumn, reference: CompareColumn, base: string): string {
+  const own = formatBytes(bytesPerToken(column) ?? 0);
+  const memory = `${own} per token, ${base} ${formatBytes(bytesPerToken(reference) ?? 0)}`;
+  return `${[memory, speedPart(column, reference), answerPart(column)].filter((part) => part !== '').join('; ')}.`;
 }
 
 /** Rounds on both sides of the reference's speed say no more than that it is about the same. */
-function speedPart({ speed }: CompareColumn): string {
-  if (!speed?.ratio) return '';
-  const { median, low, high } = speed.ratio;
+function speedPart({ speed }: CompareColumn, { speed: other }: CompareColumn): string {
+  if (!speed?.ratio || !other) return '';
+  const { low, high, median } = speed.ratio;
+  const rates = `${formatRate(speed.median)} instead of ${formatRate(other.median)} tok/s`;
   const count = speed.rounds.length;
-  if (count === 1) return `writes ${times(median)} as fast (one round)`;
+  if (count === 1) return `writes ${rates} (one round)`;
   const range = `${formatRatio(low)} to ${formatRatio(high)} in ${count} rounds`;
-  if (low <= 1 && high >= 1) return `writes about as fast (${range})`;
-  return `writes ${times(median)} as fast${high / low > wideSpread ? ` (${range})` : ''}`;
-}
-
-function qualityPart({ quality }: CompareColumn): string {
-  if (!quality || quality.sameTop === null || quality.meanKld === null) return '';
-  const of = `${formatShare(quality.sameTop)} of ${formatCount(quality.tokens)} tokens`;
-  const few = quality.tokens < fewTokens ? ', too few to judge by' : '';
-  return `has the same likeliest next token at ${of}${few} (mean KLD ${formatKld(quality.meanKld)})`;
+  if (low <= 1 && high >= 1) return `writes about as fast: ${rates} (${range})`;
+  return `writes ${median < 1 ? 'more slowly' : 'faster'}: ${rates}${high / low > wideSpread ? ` (${range})` : ''}`;
 }
 
 function answerPart({ agreement }: CompareColumn): string {
   if (!agreement) return '';
+  const longer = Math.max(agreement.own, agreement.reference);
+  if (longer < fewAnswered) return `its answer is too short to tell (${formatCount(longer)} tokens)`;
   if (agreement.share === 1) return 'its answer is the same to the last token';
   if (agreement.prefix === 0) return 'its answer differs from the first token on';
-  const longer = formatCount(Math.max(agreement.own, agreement.reference));
-  return `its answer is the same for the first ${formatCount(agreement.prefix)} of ${longer} tokens`;
-}
-
-function times(ratio: number): string {
-  return `${formatRatio(ratio).replace('×', '')} times`;
-}
-
-function isTurbo({ configuration: { typeK, typeV } }: CompareColumn): boolean {
-  return typeK.startsWith('turbo') || typeV.startsWith('turbo');
+  return `its answer is the same for the first ${formatCount(agreement.prefix)} of ${formatCount(longer)} tokens`;
 }

@@ -1,13 +1,14 @@
 /** The figures of the result table, each with what it rests on. */
 
 import type { CompareColumn } from '../../../electron/contract/compare';
+import { fewAnswered } from '../../../electron/contract/lib/judgement';
 import { allocatedBytes } from '../../../electron/contract/lib/memory';
 import { formatBytes, formatContext, formatCount, formatPercent, formatRate, formatRatio } from '../../ui/format';
 
 export interface Figure {
   id: string;
   name: string;
-  /** what it means, for the tooltip of its name */
+  /** what it means, for people */
   help: string;
   /** exact; null: not measured */
   of: (column: CompareColumn) => number | null;
@@ -61,7 +62,7 @@ export const figures: readonly Figure[] = [
   {
     id: 'speed-ratio',
     name: 'Speed',
-    help: 'Writing behind the prompt, times the speed of the reference: the median of the rounds, in which the columns took turns.',
+    help: 'Writing behind the prompt: the median of the rounds, in which the columns took turns, as it is and times that of the reference.',
     of: ({ speed }) => (speed ? (speed.ratio?.median ?? 1) : null),
     format: formatRatio,
     detail: ({ speed }) => (speed ? `${formatRate(speed.median)} tok/s` : ''),
@@ -111,8 +112,12 @@ export const figures: readonly Figure[] = [
     of: ({ agreement }) => agreement?.share ?? null,
     format: formatShare,
     detail: ({ agreement: same }) =>
-      same ? `first ${formatCount(same.prefix)} of ${formatCount(Math.max(same.own, same.reference))}` : '',
-    rests: () => 'tokens',
+      same && Math.max(same.own, same.reference) < fewAnswered
+        ? 'too short to tell'
+        : same
+          ? `first ${formatCount(same.prefix)} of ${formatCount(Math.max(same.own, same.reference))}`
+          : '',
+    rests: () => 'tokens, the end counted',
     best: 'high',
   },
   {

@@ -19,7 +19,7 @@ const request = compareRequestSchema.parse({
 const settings = contextSettingsSchema.parse({});
 const quality = { tokens: 511, perplexity: 21.5, meanKld: 0.0123, meanKldError: 0.001, kld999: 0.5, sameTop: 0.925 };
 const stats: AnswerStats = {
-  ...{ ...answerStats, promptTokens: 1024, cachedTokens: 0, answerTokens: 7, ttftMs: 812.4, tokensPerSecond: 101.26 },
+  ...{ ...answerStats, promptTokens: 1024, cachedTokens: 0, answerTokens: 32, ttftMs: 812.4, tokensPerSecond: 101.26 },
   ...{ promptTokensPerSecond: 1260.4, contextUsed: 1031, contextSize: 4096, typeV: 'turbo3', seed: 0 },
 };
 
@@ -77,6 +77,7 @@ test('markdown names model, machine and build, and shows only figures that are t
   expect(figure(turbo, 'effective')).toBe('turbo4/q8_0');
   expect(figure(waiting, 'effective')).toBe('(cancelled)');
   expect(text).not.toContain('needles found');
+  expect(text).not.toContain('## In short');
   expect(text).toMatch(/turbo4\/turbo3 .*`" Tom"` \(41\.0% \/ 29\.0%\), f16 .*29\.0%\)/);
   expect(text).toContain('- turbo4/turbo3: The model has odd heads.');
   expect(text).toContain('> Tom lit it.\n> He did.');
@@ -88,6 +89,18 @@ test('columns that differ in their length are named by it', () => {
     ...{ ...column, configuration: { ...one, nCtx: 4096 + i } },
   }));
   expect(exportRun(run({ columns }), 'markdown').text).toContain('| f16 at 4096 | turbo4/turbo3 at 4097 |');
+});
+
+test('markdown begins with what it comes to, and a few tokens have no speed', () => {
+  const [f16, turbo, waiting] = run().columns;
+  if (!f16?.memory || !turbo?.answer || !waiting) throw new Error('three columns');
+  const memory = { ...f16.memory, kvK: f16.memory.kvK / 4, kvV: f16.memory.kvV / 4 };
+  const answer = { ...turbo.answer, stats: { ...stats, answerTokens: 31 } };
+  const { text } = exportRun(run({ columns: [f16, { ...turbo, memory, answer }, waiting] }), 'markdown');
+  const line =
+    '- **turbo4/turbo3: use it.** A quarter of the memory; picks the same next word 93 times of 100. Difference: hardly.';
+  expect(text).toContain(`## In short\n\n${line}\n\n|`);
+  expect(text).not.toContain('decode tok/s');
 });
 
 test('csv has a line for each column and point, exact values, and no formula', () => {

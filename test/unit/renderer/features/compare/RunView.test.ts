@@ -5,7 +5,7 @@ import { placeLabels } from '@/renderer/features/compare/ComparePlot';
 import { columnName, runProgress, stateText, warningsOf } from '@/renderer/features/compare/columnText';
 import { commonBasis, type Figure, figures, formatKld, formatShare } from '@/renderer/features/compare/figures';
 import { plotsOf } from '@/renderer/features/compare/plotData';
-import { verdictsOf } from '@/renderer/features/compare/RunView';
+import { detailOf } from '@/renderer/features/compare/RunView';
 import { comparisonColumn as column, comparisonRun as run } from '@/test/fixtures/renderer/comparison';
 import { effective } from '@/test/fixtures/samples';
 
@@ -16,33 +16,29 @@ const waiting = types.map((_, index) =>
   column(index, { state: 'waiting', memory: null, quality: null, speed: null, context: null }),
 );
 
-describe('the sentence', () => {
-  const sentences = (columns?: Parameters<typeof run>[0]) => verdictsOf(run(columns)).map(({ sentence }) => sentence);
+describe('the line below a judgement', () => {
+  const line = (change: Parameters<typeof column>[1] = {}) => detailOf(column(1, change), column(0), 'f16');
 
-  it('has the figures of each turbo type, and none that was not measured', () => {
-    const [turbo4, turbo3] = sentences();
-    for (const figure of ['3.76', '17.0 KiB', '64.0 KiB', '0.90', '97.2%', '2,000', '0.012'])
-      expect(turbo4).toContain(figure);
-    for (const figure of ['4.92', '93.0%', '0.050']) expect(turbo3).toContain(figure);
-    const [bare] = sentences(types.map((_, index) => column(index, { speed: null, quality: null })));
-    expect(bare).toContain('3.76');
-    expect(bare).not.toMatch(/0\.90|%|KLD/);
-    expect(sentences(waiting)).toEqual([]);
+  it('has memory and speed as they were measured, and none that was not', () => {
+    expect(line()).toBe('17.0 KiB per token, f16 64.0 KiB; writes more slowly: 100 instead of 100 tok/s.');
+    expect(line({ speed: null })).toBe('17.0 KiB per token, f16 64.0 KiB.');
   });
 
-  it('has the range where the rounds differ, and where the answers part', () => {
-    const speed = { ...{ interleaved: true, tokens: 32, median: 100 }, ratio: { median: 1, low: 0.96, high: 1.1 } };
-    const agreement = { prefix: 3, own: 12, reference: 24, share: 0.5 };
-    const change = { quality: { ...quality, tokens: 40 }, speed: { ...speed, rounds: [100, 100] }, agreement };
-    expect(sentences([column(0), column(1, change), column(2)])[0]).toMatch(/0\.96× to 1\.10×.*40 tokens.*3 of 24/);
-    const once = { rounds: [90], ratio: { median: 0.9, low: 0.9, high: 0.9 } };
-    const [alike] = sentences([column(0), column(1, { speed: { ...speed, ...once } })]);
-    expect(alike).toMatch(/0\.90(?!×)/);
+  it('has the range where the rounds differ, and one speed: that of the rounds', () => {
+    const speed = { interleaved: true, tokens: 32, median: 90, rounds: [90, 90] };
+    const wide = { ...speed, ratio: { median: 0.9, low: 0.96, high: 1.1 } };
+    expect(line({ speed: wide })).toContain('about as fast: 90.0 instead of 100 tok/s (0.96× to 1.10× in 2 rounds)');
+    const once = { ...speed, rounds: [90], ratio: { median: 0.9, low: 0.9, high: 0.9 } };
+    expect(line({ speed: once })).toContain('writes 90.0 instead of 100 tok/s (one round)');
   });
 
-  it('is of a pair with one turbo type too', () => {
-    const pair = column(2, { configuration: { typeK: 'q8_0', typeV: 'turbo3', nCtx: 4096 } });
-    expect(verdictsOf(run([column(0), pair])).map(({ name }) => name)).toEqual(['q8_0 / turbo3']);
+  it('judges by no answer of fewer than 16 tokens', () => {
+    const agreement = (own: number, share = 1) => ({
+      agreement: { prefix: share === 1 ? own : 3, own, reference: own, share },
+    });
+    expect(line(agreement(15))).toContain('its answer is too short to tell (15 tokens)');
+    expect(line(agreement(16))).toContain('its answer is the same to the last token');
+    expect(line(agreement(24, 0.5))).toContain('the same for the first 3 of 24 tokens');
   });
 });
 
@@ -56,7 +52,9 @@ describe('figures', () => {
     expect(said('speed-ratio')).toEqual(['100 tok/s', '2 × 32 tokens']);
     expect(said('bytes-per-token')).toEqual(['68.0 MiB', 'for 4K']);
     const agreement = { prefix: 3, own: 12, reference: 24, share: 0.5 };
-    expect(said('agreement', column(1, { agreement }))).toEqual(['first 3 of 24', 'tokens']);
+    expect(said('agreement', column(1, { agreement }))).toEqual(['first 3 of 24', 'tokens, the end counted']);
+    const short = { prefix: 4, own: 4, reference: 4, share: 1 };
+    expect(said('agreement', column(1, { agreement: short }))[0]).toBe('too short to tell');
     const columns = [column(0), column(1), column(2, { quality: null })];
     expect(commonBasis(figureOf('same-top'), columns)).toBe('2,000 tokens');
     const shorter = column(2, { quality: { ...quality, tokens: 16 } });

@@ -1,0 +1,111 @@
+/**
+ * What a comparison comes to, for people: how much a cache type changes what the model writes, and whether to use it. The limits
+ * and the figures that they come from are in docs/quality.md.
+ */
+import type { CompareColumn, CompareRun } from '../compare';
+
+/** How much the predictions differ from those of the reference, from nothing to too much. */
+export const grades = ['same', 'hardly', 'noticeable', 'not advisable'] as const;
+export type Grade = (typeof grades)[number];
+
+/** Scored tokens below which a share is chance. */
+export const fewScored = 256;
+/** An answer of fewer tokens says nothing about the next one, */
+export const fewAnswered = 16;
+/** and the time of fewer tokens is that of the machine's other work. */
+export const fewTimed = 32;
+
+/** Both have to hold. `sameTop`: at least; `meanKld`: at most, in nats. What holds none of them is not advisable. */
+const limitsOf: readonly { grade: Grade; sameTop: number; meanKld: number }[] = [
+  { grade: 'same', sameTop: 0.97, meanKld: 0.003 },
+  { grade: 'hardly', sameTop: 0.9, meanKld: 0.03 },
+  { grade: 'noticeable', sameTop: 0.8, meanKld: 0.15 },
+];
+
+/** null: not measured, or over too few tokens. */
+export function gradeOf(
+  quality: Pick<NonNullable<CompareColumn['quality']>, 'tokens' | 'sameTop' | 'meanKld'>,
+): Grade | null {
+  const { tokens, sameTop, meanKld } = quality;
+  if (tokens < fewScored || sameTop === null || meanKld === null) return null;
+  const held = limitsOf.find((limits) => sameTop >= limits.sameTop && meanKld <= limits.meanKld);
+  return held?.grade ?? 'not advisable';
+}
+
+export interface Judgement {
+  column: CompareColumn;
+  grade: Grade | null;
+  /** "use it." */
+  advice: string;
+  /** "A quarter of the memory; picks the same next word 95 times of 100." */
+  sentence: string;
+}
+
+/** Of each column beside the reference, as soon as its memory is known. */
+export function judgementsOf({ columns, request }: CompareRun): Judgement[] {
+  const reference = columns[request.options.reference];
+  const base = reference ? bytesOf(reference) : null;
+  if (!reference || base === null) return [];
+  return columns.flatMap((column) => {
+    const own = bytesOf(column);
+    return column === reference || own === null ? [] : [judgementOf(column, own / base)];
+  });
+}
+
+/** `share`: of the reference's memory, for each token. */
+function judgementOf(column: CompareColumn, share: number): Judgement {
+  const { quality, state } = column;
+  const grade = quality && gradeOf(quality);
+  const words = [memoryText(share), wordsText(column, grade), factsText(column)].filter((part) => part !== '');
+  const ended = state !== 'running' && state !== 'waiting';
+  return { column, grade, advice: adviceOf(grade, share, ended, quality !== null), sentence: `${words.join('; ')}.` };
+}
+
+function adviceOf(grade: Grade | null, share: number, ended: boolean, scored: boolean): string {
+  if (grade === 'not advisable') return 'not advisable.';
+  if (grade !== null && share >= 1) return 'saves nothing.';
+  if (grade === 'noticeable') return 'only if you need the room.';
+  if (grade !== null) return 'use it.';
+  if (scored) return 'too short to tell.';
+  return ended ? 'how exact it is was not measured.' : '';
+}
+
+/** Of the cache alone, since the rest is the same. */
+function bytesOf({ memory, context }: CompareColumn): number | null {
+  return memory && context ? (memory.kvK + memory.kvV) / context.nCtx : null;
+}
+
+const parts: readonly (readonly [number, string])[] = [
+  [1, 'The same memory'],
+  [3 / 4, 'Three quarters of the memory'],
+  [2 / 3, 'Two thirds of the memory'],
+  [1 / 2, 'Half the memory'],
+  [1 / 3, 'A third of the memory'],
+  [1 / 4, 'A quarter of the memory'],
+  [1 / 5, 'A fifth of the memory'],
+];
+/** of a part, within which it is called that: the scales of a type take a little more than its bits */
+const nearly = 0.08;
+
+function memoryText(share: number): string {
+  const [named] = parts
+    .map(([part, text]) => ({ text, off: Math.abs(share / part - 1) }))
+    .sort((a, b) => a.off - b.off);
+  if (named && named.off <= nearly) return named.text;
+  return share < 1 ? `${Math.round(share * 100)}% of the memory` : `${share.toFixed(1)} times the memory`;
+}
+
+function wordsText({ quality }: CompareColumn, grade: Grade | null): string {
+  if (!quality || quality.sameTop === null) return '';
+  if (grade === null) return `${quality.tokens} tokens of text are too few to judge by`;
+  const { sameTop } = quality;
+  if (sameTop === 1) return 'picks the same next word every time';
+  const same = Math.round(sameTop * 100);
+  if (same === 100) return 'picks the same next word more than 99 times of 100';
+  if (grade === 'same' || grade === 'hardly') return `picks the same next word ${same} times of 100`;
+  return `picks another next word ${100 - same} times of 100`;
+}
+
+function factsText({ needles }: CompareColumn): string {
+  return needles ? `finds ${needles.found} of ${needles.results.length} hidden facts` : '';
+}
