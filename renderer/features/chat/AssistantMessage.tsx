@@ -12,6 +12,7 @@ import { LiveText } from './LiveText';
 import { AnswerText } from './markdown/AnswerText';
 import { AnswerSources, useAnswerSources } from './markdown/answerSources';
 import { type RowProps, useRowState } from './rowState';
+import { FoundPassages } from './SentDocuments';
 import { StatsLine } from './StatsLine';
 import { StopNotice } from './StopNotice';
 import { Thinking } from './Thinking';
@@ -51,9 +52,32 @@ const releasedTitle =
 /** What the built-in model answers where it finds nothing, in half of all cases about a text that does say it. */
 const foundNothing = 'The text does not say.';
 
-function FoundNothing({ modelName }: { modelName: string }) {
+/** Below an answer of the built-in model, which is small: what it was given, and the way to a model that answers better. */
+function BuiltInHelp({ message: { modelName, parentId, text } }: { message: Message }) {
   const builtIn = useApp(selectEmbeddedModel)?.info?.name;
+  const { ui } = useActions();
   if (modelName !== builtIn) return null;
+  const nothing = text.trim() === foundNothing;
+  return (
+    <>
+      {nothing && <FoundNothing />}
+      <FoundPassages questionId={parentId}>
+        <p className="mt-1.5 text-xs text-ink-3" data-testid="bigger-model">
+          A bigger model answers better:{' '}
+          <button
+            type="button"
+            className="text-accent underline-offset-4 hover:underline"
+            onClick={() => ui.showModels('discover')}
+          >
+            Get a real model
+          </button>
+        </p>
+      </FoundPassages>
+    </>
+  );
+}
+
+function FoundNothing() {
   return (
     <Note testId="found-nothing">
       The built-in model found nothing; the text may say it all the same. Ask in other words, or look yourself.
@@ -74,7 +98,7 @@ function FinishedAnswer({ message, documents, released, ...place }: RowProps) {
         {message.summary && <SummaryParts id={message.id} summary={message.summary} open={message.text === ''} />}
         <AnswerText text={message.text} documents={sources.documents} />
       </AnswerSources>
-      {message.text.trim() === foundNothing && <FoundNothing modelName={message.modelName} />}
+      {!message.summary && <BuiltInHelp message={message} />}
       {released > 0 && (
         <Note testId="released" title={releasedTitle}>
           {releasedText(released, 'left')}

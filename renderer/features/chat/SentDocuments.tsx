@@ -1,10 +1,10 @@
 import { ChevronDown, FileText, Pencil } from 'lucide-react';
-import { useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import type { Attachment, AttachmentPart, Message } from '../../../electron/contract/chats';
 import type { Section } from '../../../electron/contract/documents';
 import { limits } from '../../../electron/contract/limits';
 import type { Place } from '../../state/appState';
-import { selectChatId } from '../../state/lib/openChat';
+import { selectChatId, selectMessage } from '../../state/lib/openChat';
 import { partText, sectionsIn, wordsText } from '../../state/lib/partText';
 import { selectInfo, selectSections } from '../../state/slices/documents';
 import { selectIsAnswering } from '../../state/slices/live';
@@ -12,6 +12,7 @@ import { useActions, useApp } from '../../state/useApp';
 import { cx } from '../../ui/cx';
 import { WordsForm } from '../../ui/Field';
 import { Popover } from '../../ui/Popover';
+import { useRowState } from './rowState';
 
 interface SentDocumentsProps {
   /** the question */
@@ -170,6 +171,69 @@ function SearchedFor({ words, onSearch }: SearchedForProps) {
         </button>
       )}
     </div>
+  );
+}
+
+/** passages that stand there at once, of each document */
+const firstPassages = 3;
+
+/**
+ * The passages that a question was answered from, each leading to its place, for whoever wants to see for themselves. Nothing where
+ * none were looked up. `children`: below them.
+ */
+export function FoundPassages({ questionId, children }: { questionId: string | null; children: ReactNode }) {
+  const question = useApp(selectMessage(questionId));
+  const looked = question?.attachments.filter(({ part }) => part.kind === 'passages' && part.passages.length > 0) ?? [];
+  if (looked.length === 0) return null;
+  return (
+    <section
+      aria-label="Passages that were found"
+      data-testid="found-passages"
+      className="mt-3 max-w-2xl rounded-lg border border-line bg-raised px-2 pt-2 pb-2.5"
+    >
+      <h4 className="px-2 text-xs font-medium text-ink-2">What was found for this question. See for yourself:</h4>
+      {looked.map((attachment) => (
+        <SomePassages
+          key={attachment.documentId}
+          row={`${questionId} ${attachment.documentId} passages`}
+          attachment={attachment}
+          named={looked.length > 1}
+        />
+      ))}
+      <div className="px-2">{children}</div>
+    </section>
+  );
+}
+
+interface SomePassagesProps {
+  /** of `useRowState` */
+  row: string;
+  attachment: Attachment;
+  named: boolean;
+}
+
+function SomePassages({ row, attachment, named }: SomePassagesProps) {
+  const { part } = attachment;
+  const [all, setAll] = useRowState(row, false);
+  const passages = part.kind === 'passages' ? part.passages : [];
+  const more = passages.length - firstPassages;
+  const shown: Attachment = all
+    ? attachment
+    : { ...attachment, part: { kind: 'passages', passages: passages.slice(0, firstPassages) } };
+  return (
+    <>
+      {named && <p className="mt-1 truncate px-2 text-xs text-ink-3">{attachment.name}</p>}
+      <UsedParts attachment={shown} />
+      {more > 0 && !all && (
+        <button
+          type="button"
+          className="rounded-md px-2 py-0.5 text-xs text-ink-2 hover:bg-hover hover:text-ink"
+          onClick={() => setAll(true)}
+        >
+          Show {more} more
+        </button>
+      )}
+    </>
   );
 }
 

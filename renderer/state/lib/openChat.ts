@@ -36,6 +36,9 @@ export const selectChatId = (state: AppState) => state.conversation.chat?.id ?? 
 export const selectChatTitle = (state: AppState) => state.conversation.chat?.title ?? null;
 /** null: it follows the general one, or no chat is open */
 export const selectChatPrompt = (state: AppState) => state.conversation.chat?.systemPrompt ?? null;
+/** Of the open chat; null: it has none of this id. */
+export const selectMessage = (messageId: string | null) => (state: AppState) =>
+  state.conversation.chat?.messages.find(({ id }) => id === messageId) ?? null;
 /** Nothing follows it in the branch that is shown. */
 export const selectIsLast = (messageId: string) => (state: AppState) => state.conversation.chat?.leafId === messageId;
 /** Passages of questions before that of this answer still stand in its prompt. */

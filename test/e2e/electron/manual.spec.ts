@@ -72,6 +72,8 @@ test('ten questions about a manual in an 8K context', async ({ launch, dataDir }
     await expect(last.getByTestId('released')).toHaveCount(foretold ? 1 : 0);
     const part = messages.at(-2)?.attachments[0]?.part;
     expect(part?.kind === 'passages' && part.passages.map(({ label }) => label)).toContain(`Page ${place}`);
+    // the built-in model is small: what was found stands below its answer
+    await expect(last.getByTestId('found-passages')).toContainText(`Page ${place}`);
     const { released = 0, text } = messages.at(-1) ?? {};
     expect(text).not.toBe('');
     expect(released > left).toBe(foretold);

@@ -22,12 +22,12 @@ const answer = () => screen.getByRole('article', { name: 'Answer' });
 const button = (name: string) => within(answer()).queryByRole('button', { name });
 
 /** A chat of a question and an answer that ended so. */
-async function ended(change: Partial<Message>) {
+async function ended(change: Partial<Message>, question: Partial<Message> = {}) {
   return rendered(<OpenChat />, { start: false }, async ({ bridge, call, conversation, engineIs }) => {
     const { id: chatId } = await call('chats.create', { title: 'A chat' });
     const chat = await call('chats.open', { chatId });
     const messages = [
-      message({ id: 'q', text: 'Why?' }),
+      message({ id: 'q', text: 'Why?', ...question }),
       message({ id: 'a', parentId: 'q', role: 'assistant', text: 'Because', ...change }),
     ];
     bridge.answer('chats.open', () => ({ ...chat, messages, leafId: 'a' }));
@@ -94,6 +94,34 @@ describe('an answer', () => {
     const { get } = await ended({ stopReason: 'context-full', stats: answerStats });
     fireEvent.click(screen.getByTestId('let-go'));
     await waitFor(() => expect(get().settings.saved?.overflow).toBe('roll'));
+  });
+});
+
+describe('an answer of the built-in model', () => {
+  const passages = [1, 2, 3, 4, 5].map((page) => ({ label: `Page ${page}`, start: page * 100, end: page * 100 + 80 }));
+  const attachments = [{ documentId: 'd', name: 'manual.pdf', part: { kind: 'passages' as const, passages } }];
+  const done = { stopReason: 'end-of-turn' } as const;
+  const found = () => screen.queryByTestId('found-passages');
+
+  it('has the passages beside it, each leading to its place, and the way to a real model', async () => {
+    const { get } = await ended({ ...done, modelName: 'Tiny', text: 'The text does not say.' }, { attachments });
+    await waitFor(() => expect(screen.getByTestId('found-nothing').textContent).toContain('may say it all the same'));
+    const labels = () => [...(found()?.querySelectorAll('li') ?? [])].map((one) => one.textContent);
+    await waitFor(() => expect(labels()).toEqual(['Page 1', 'Page 2', 'Page 3']));
+    fireEvent.click(screen.getByRole('button', { name: 'Show 2 more' }));
+    expect(labels()).toHaveLength(5);
+    fireEvent.click(screen.getByRole('button', { name: 'Page 2' }));
+    expect(get().documents.panel).toMatchObject({ documentId: 'd' });
+    fireEvent.click(screen.getByRole('button', { name: 'Get a real model' }));
+    expect(get().ui.modelsTab).toBe('discover');
+  });
+
+  it('stays alone where none were looked up, and where another model wrote it', async () => {
+    await ended({ ...done, modelName: 'Tiny' });
+    expect([found(), screen.queryByTestId('bigger-model')]).toEqual([null, null]);
+    cleanup();
+    await ended({ ...done, modelName: 'Qwen3 4B' }, { attachments });
+    expect([found(), screen.queryByTestId('bigger-model')]).toEqual([null, null]);
   });
 });
 
