@@ -99,6 +99,8 @@ export const budgetSchema = z.object({
   released: tokens.optional(),
   /** tokens of earlier messages that are read again, because something before them will leave */
   readAgain: tokens.optional(),
+  /** there is room for fewer passages than are set: so many tokens of them are looked up */
+  fewer: tokens.optional(),
   /** `total` and `reserve` beyond the context; 0: it fits, unless there is an `unfilled` */
   over: tokens,
   /** name of a document of the draft of which not even one passage has room: the question would be refused */

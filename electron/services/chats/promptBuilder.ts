@@ -106,6 +106,8 @@ interface Prepared {
   fitted: Fitted<QuestionSource>;
   /** a document of which not even one passage has room; null: there is none */
   unfilled: string | null;
+  /** tokens of passages that there was room for; null: as many as are set, or none */
+  fewer: number | null;
 }
 
 /** What would make a question fit. */
@@ -185,20 +187,24 @@ export class Questions {
       fitBranch<QuestionSource>([...branch, { role: 'user', text, attachments: own }], count, room);
     const isOpen = attachments.map(isToBeFilled);
     const open = isOpen.filter(Boolean).length;
-    if (open === 0) return { attachments: [...attachments], fitted: await fitWith([...attachments]), unfilled: null };
+    if (open === 0)
+      return { attachments: [...attachments], fitted: await fitWith([...attachments]), unfilled: null, fewer: null };
 
     const lookUp = (tokens: number) => this.filled(attachments, text, Math.floor(tokens / open));
     let filled = await lookUp(this.settings().documents.retrievalTokens);
     let fitted = await fitWith(filled);
+    let fewer: number | null = null;
     for (let tries = 1; !fitted.fits && tries <= mostTries; tries++) {
       const lookedUp = filled.filter((one, index) => isOpen[index] && isFixed(one));
       if (lookedUp.length === 0) break;
       // all that can leave has left: fewer of its own passages are what remains
       const most = (await this.tokensOf(lookedUp)) - (fitted.total - room.tokens);
-      filled = await lookUp(tries < mostTries ? most : 0);
+      fewer = tries < mostTries ? Math.max(0, most) : 0;
+      filled = await lookUp(fewer);
       fitted = await fitWith(filled);
     }
-    return { attachments: filled, fitted, unfilled: filled.find(isToBeFilled)?.name ?? null };
+    const unfilled = filled.find(isToBeFilled)?.name ?? null;
+    return { attachments: filled, fitted, unfilled, fewer: unfilled === null ? fewer : null };
   }
 
   /** For a question that does not fit. The first one of a chat is itself too long. */
@@ -291,7 +297,7 @@ export class BudgetService {
   async budget({ chatId, leafId, draft, attachments }: OperationInput<'turns.budget'>): Promise<PromptBudget> {
     const chat = chatId === null ? null : await this.chats.open(chatId);
     const question = { chat, branch: chat ? branchTo(chat, leafId) : [], text: draft, attachments };
-    const { fitted, unfilled } = await this.questions.prepare(question);
+    const { fitted, unfilled, fewer } = await this.questions.prepare(question);
     const { total, branch } = fitted;
     const asked = branch.at(-1);
     const { byDocument, ...parts } = await this.parts(
@@ -307,6 +313,7 @@ export class BudgetService {
       ...{ ...withTemplate(parts, total), total, reserve, contextSize, fits, over, byDocument },
       ...(await this.leaving(question, fitted)),
       ...(unfilled === null ? {} : { unfilled }),
+      ...(fewer === null ? {} : { fewer }),
       ...(fits ? {} : { remedies: await this.questions.remedies(question) }),
     };
   }

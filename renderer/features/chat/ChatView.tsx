@@ -40,16 +40,9 @@ export function ChatView({ composer, firstModel }: { composer: ReactNode; firstM
       )}
       <div className="mx-auto w-full max-w-3xl px-4 pb-3 sm:px-6">
         {chat && chat.damagedLines > 0 && (
-          <Banner
-            tone="warn"
-            title={
-              chat.damagedLines === 1
-                ? 'A damaged entry of this chat could not be read.'
-                : `${chat.damagedLines} damaged entries of this chat could not be read.`
-            }
-            className="mb-2"
-          >
-            {chat.damagedLines === 1 ? 'It was' : 'They were'} set aside; all other messages are here.
+          <Banner tone="warn" title="Part of this chat’s file was damaged." className="mb-2">
+            {chat.damagedLines === 1 ? 'One piece is' : `${chat.damagedLines} pieces are`} missing; the rest is here.
+            What could not be read was kept in a file beside it.
           </Banner>
         )}
         {formerBuiltIn !== null && (

@@ -12,7 +12,6 @@ import { useActions, useApp } from '../../state/useApp';
 import { cx } from '../../ui/cx';
 import { WordsForm } from '../../ui/Field';
 import { Popover } from '../../ui/Popover';
-import { useRowState } from './rowState';
 
 interface SentDocumentsProps {
   /** the question */
@@ -174,12 +173,9 @@ function SearchedFor({ words, onSearch }: SearchedForProps) {
   );
 }
 
-/** passages that stand there at once, of each document */
-const firstPassages = 3;
-
 /**
- * The passages that a question was answered from, each leading to its place, for whoever wants to see for themselves. Nothing where
- * none were looked up. `children`: below them.
+ * The passages that a question was answered from, in the order of the document, each leading to its place, for whoever wants to see
+ * for themselves. Nothing where none were looked up. `children`: below them.
  */
 export function FoundPassages({ questionId, children }: { questionId: string | null; children: ReactNode }) {
   const question = useApp(selectMessage(questionId));
@@ -193,47 +189,13 @@ export function FoundPassages({ questionId, children }: { questionId: string | n
     >
       <h4 className="px-2 text-xs font-medium text-ink-2">What was found for this question. See for yourself:</h4>
       {looked.map((attachment) => (
-        <SomePassages
-          key={attachment.documentId}
-          row={`${questionId} ${attachment.documentId} passages`}
-          attachment={attachment}
-          named={looked.length > 1}
-        />
+        <div key={attachment.documentId}>
+          {looked.length > 1 && <p className="mt-1 truncate px-2 text-xs text-ink-3">{attachment.name}</p>}
+          <UsedParts attachment={attachment} className="sm:grid sm:grid-cols-2" />
+        </div>
       ))}
       <div className="px-2">{children}</div>
     </section>
-  );
-}
-
-interface SomePassagesProps {
-  /** of `useRowState` */
-  row: string;
-  attachment: Attachment;
-  named: boolean;
-}
-
-function SomePassages({ row, attachment, named }: SomePassagesProps) {
-  const { part } = attachment;
-  const [all, setAll] = useRowState(row, false);
-  const passages = part.kind === 'passages' ? part.passages : [];
-  const more = passages.length - firstPassages;
-  const shown: Attachment = all
-    ? attachment
-    : { ...attachment, part: { kind: 'passages', passages: passages.slice(0, firstPassages) } };
-  return (
-    <>
-      {named && <p className="mt-1 truncate px-2 text-xs text-ink-3">{attachment.name}</p>}
-      <UsedParts attachment={shown} />
-      {more > 0 && !all && (
-        <button
-          type="button"
-          className="rounded-md px-2 py-0.5 text-xs text-ink-2 hover:bg-hover hover:text-ink"
-          onClick={() => setAll(true)}
-        >
-          Show {more} more
-        </button>
-      )}
-    </>
   );
 }
 
@@ -250,14 +212,14 @@ interface Used {
 }
 
 /** Each leads to its place in the document. */
-function UsedParts({ attachment: { documentId, part } }: { attachment: Attachment }) {
+function UsedParts({ attachment: { documentId, part }, className }: { attachment: Attachment; className?: string }) {
   const sections = useApp(selectSections(documentId));
   const { documents } = useActions();
   useEffect(() => void documents.load(documentId), [documents, documentId]);
   const used = usedOf(part, sections ?? []);
 
   return (
-    <ol className="text-sm" data-testid="used-parts">
+    <ol className={cx('text-sm', className)} data-testid="used-parts">
       {used.map(({ label, place, start }, i) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a sent question never changes
         <li key={i}>

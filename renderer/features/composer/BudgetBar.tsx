@@ -170,15 +170,18 @@ export function staleText(engine: EngineState | null): string {
   }
 }
 
-/** What the question makes leave the prompt, and the price; null: nothing. `perSecond`: tokens read; 0: not known. */
+/** What the question makes leave the prompt or take less of, and the price; null: nothing. `perSecond`: tokens read; 0: not known. */
 export function leavingText(
-  { leftOut = 0, released = 0, readAgain = 0 }: PromptBudget,
+  { leftOut = 0, released = 0, readAgain = 0, fewer }: PromptBudget,
   perSecond: number,
 ): string | null {
   const parts = [
     ...(released > 0 ? [releasedText(released, 'will leave')] : []),
     ...(leftOut > 0 ? [leftOutText(leftOut, 'will be left out')] : []),
   ];
+  if (fewer !== undefined) {
+    parts.push(`Fewer passages are used: there is room for about ${formatCount(fewer)} tokens of them.`);
+  }
   if (parts.length === 0) return null;
   const time = perSecond > 0 ? `, ${formatTimeLeft((readAgain / perSecond) * 1000)}` : '';
   if (readAgain > 0) parts.push(`About ${formatCount(readAgain)} tokens are read again${time}.`);

@@ -201,6 +201,8 @@ test('where words fill the chat, fewer passages are looked up; with no room for 
   expect(first.budget).toMatchObject({ fits: true });
   expect(first.budget.documents).toBeLessThan(300);
   expect(passagesOf(first)).toBe(1);
+  expect(first.budget.fewer).toBeGreaterThanOrEqual(first.budget.documents);
+  expect(first.budget.fewer).toBeLessThan(600);
 
   const full = { chatId, leafId: first.answer.id, draft: questionOf(2), attachments: [lookedUp] };
   const { leafId, draft: text, attachments } = full;

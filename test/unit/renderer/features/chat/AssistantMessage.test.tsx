@@ -107,9 +107,7 @@ describe('an answer of the built-in model', () => {
     const { get } = await ended({ ...done, modelName: 'Tiny', text: 'The text does not say.' }, { attachments });
     await waitFor(() => expect(screen.getByTestId('found-nothing').textContent).toContain('may say it all the same'));
     const labels = () => [...(found()?.querySelectorAll('li') ?? [])].map((one) => one.textContent);
-    await waitFor(() => expect(labels()).toEqual(['Page 1', 'Page 2', 'Page 3']));
-    fireEvent.click(screen.getByRole('button', { name: 'Show 2 more' }));
-    expect(labels()).toHaveLength(5);
+    await waitFor(() => expect(labels()).toEqual(passages.map(({ label }) => label)));
     fireEvent.click(screen.getByRole('button', { name: 'Page 2' }));
     expect(get().documents.panel).toMatchObject({ documentId: 'd' });
     fireEvent.click(screen.getByRole('button', { name: 'Get a real model' }));

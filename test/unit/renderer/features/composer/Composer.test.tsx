@@ -261,8 +261,8 @@ describe('the context', () => {
   });
 
   it('says what leaves the prompt, and the price of it, only of a question that can be sent', async () => {
-    const { engineIs } = await withBudget({ released: 3, leftOut: 1, readAgain: 5312 });
-    expect(status()).toMatch(/3 earlier.*oldest message.*5,312 tokens/);
+    const { engineIs } = await withBudget({ released: 3, leftOut: 1, fewer: 900, readAgain: 5312 });
+    expect(status()).toMatch(/3 earlier.*oldest message.*Fewer passages are used: .* about 900 tokens.*5,312 tokens/);
     act(() => engineIs({ state: 'loading' }));
     expect(status()).not.toContain('5,312');
     act(() => engineIs({ state: 'ready' }));
