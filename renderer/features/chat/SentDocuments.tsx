@@ -191,7 +191,7 @@ export function FoundPassages({ questionId, children }: { questionId: string | n
       {looked.map((attachment) => (
         <div key={attachment.documentId}>
           {looked.length > 1 && <p className="mt-1 truncate px-2 text-xs text-ink-3">{attachment.name}</p>}
-          <UsedParts attachment={attachment} className="sm:grid sm:grid-cols-2" />
+          <UsedParts attachment={attachment} testId="found-parts" className="sm:grid sm:grid-cols-2" />
         </div>
       ))}
       <div className="px-2">{children}</div>
@@ -211,15 +211,21 @@ interface Used {
   start: number | null;
 }
 
+interface UsedPartsProps {
+  attachment: Attachment;
+  testId?: string;
+  className?: string;
+}
+
 /** Each leads to its place in the document. */
-function UsedParts({ attachment: { documentId, part }, className }: { attachment: Attachment; className?: string }) {
+function UsedParts({ attachment: { documentId, part }, testId = 'used-parts', className }: UsedPartsProps) {
   const sections = useApp(selectSections(documentId));
   const { documents } = useActions();
   useEffect(() => void documents.load(documentId), [documents, documentId]);
   const used = usedOf(part, sections ?? []);
 
   return (
-    <ol className={cx('text-sm', className)} data-testid="used-parts">
+    <ol className={cx('text-sm', className)} data-testid={testId}>
       {used.map(({ label, place, start }, i) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a sent question never changes
         <li key={i}>
