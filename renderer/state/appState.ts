@@ -108,8 +108,8 @@ export interface QuotePlace {
 interface CitationsState {
   /** of documents that answers of the open chat can cite; empty: the document is not there any more */
   sections: Readonly<Record<string, readonly Section[]>>;
-  /** by message id, then by the words of the quotation */
-  quotes: Readonly<Record<string, Readonly<Record<string, QuotePlace>>>>;
+  /** by message id, then by the words of the quotation; null: they are in no document of the answer and in no question */
+  quotes: Readonly<Record<string, Readonly<Record<string, QuotePlace | null>>>>;
 }
 
 export const initialCitations: CitationsState = { sections: {}, quotes: {} };

@@ -1,6 +1,8 @@
 /** What an answer cites: the sections of its documents, and the places of what it quotes. Looked up beside the rendering. */
 
+import { isSentence, QuotedText, QuoteSearch } from '../../../electron/contract/lib/quotes';
 import type { AppState, QuotePlace } from '../appState';
+import { pathTo } from '../lib/messageTree';
 import type { Tools } from '../slice';
 
 /** UTF-16 units that are read and searched at a time: some ten milliseconds of work. */
@@ -10,7 +12,13 @@ const overlap = 5000;
 /** Beyond this a document is not searched for quotations: its pages are linked all the same. */
 const longestSearch = 30_000_000;
 /** Of one message. */
-const mostQuotes = 20;
+const mostQuotes = 50;
+/** Within a word: a letter that the fonts of a file do not name. Where there are many, a true quotation may not be found. */
+const unreadableLetter = /\p{L}[\ufffd\ue000-\uf8ff]|[\ufffd\ue000-\uf8ff]\p{L}/gu;
+const lettersForOneUnreadable = 2000;
+/** Characters of a page without text; where more than this share of them is so, the text may be in pictures. */
+const blankPage = 2;
+const mostWithoutText = 0.1;
 /** The answer is painted before its documents are searched. */
 const paintMs = 50;
 
@@ -54,72 +62,63 @@ export function createCitationsActions({ client, get, patch }: Tools) {
     if (quotes.length === 0) return;
     sought.set(messageId, new Set([...known, ...quotes]));
     await learn(documentIds);
-    const places: Record<string, QuotePlace> = {};
+    const places: Record<string, QuotePlace | null> = {};
+    const said = saidBefore(messageId);
+    let conclusive = said !== null;
     for (const documentId of documentIds) {
       const wanted = quotes.filter((quote) => !places[quote]);
-      if (wanted.length > 0) Object.assign(places, await placesIn(documentId, wanted));
+      if (wanted.length > 0) conclusive = (await search(documentId, wanted, places)) && conclusive;
+    }
+    for (const quote of conclusive ? quotes : []) {
+      if (!places[quote] && !(isSentence(quote) && said?.some((text) => holds(text, quote)))) places[quote] = null;
     }
     const found = get().citations.quotes;
     patch('citations', { quotes: { ...found, [messageId]: { ...found[messageId], ...places } } });
   }
 
-  async function placesIn(documentId: string, quotes: readonly string[]): Promise<Record<string, QuotePlace>> {
-    const places: Record<string, QuotePlace> = {};
-    const length = get().citations.sections[documentId]?.at(-1)?.end ?? 0;
-    if (length > longestSearch) return places;
-    for (let start = 0; start < length; start += sliceLength) {
+  /** What the person wrote before an answer, and the system prompt; null: the chat of the answer is not open any more. */
+  function saidBefore(messageId: string): QuotedText[] | null {
+    const { chat } = get().conversation;
+    if (!chat?.messages.some(({ id }) => id === messageId)) return null;
+    const asked = pathTo(chat.messages, messageId).flatMap(({ role, text }) => (role === 'user' ? text : []));
+    return [...asked, chat.systemPrompt ?? ''].map((text) => new QuotedText(text));
+  }
+
+  /** Puts what it finds into `places`. @returns whether what is not there now is not in the document */
+  async function search(documentId: string, quotes: readonly string[], places: Record<string, QuotePlace | null>) {
+    const sections = get().citations.sections[documentId] ?? [];
+    const length = sections.at(-1)?.end ?? 0;
+    if (length === 0 || length > longestSearch) return false;
+    const pages = sections.flatMap(({ kind, start }) => (kind === 'page' ? start : []));
+    const open = new Map(quotes.map((quote) => [quote, new QuoteSearch(quote)]));
+    let unreadable = 0;
+    for (let start = 0; start < length && open.size > 0; start += sliceLength) {
       const end = Math.min(length, start + sliceLength + overlap);
       const slice = await client.call('documents.text', { documentId, start, end }).catch(() => null);
-      if (!slice) return places;
-      const squashed = squash(slice.text);
-      for (const quote of quotes) {
-        const found = places[quote] ? null : findQuote(slice.text, squashed, quote);
-        if (found) places[quote] = { documentId, start: start + found.start, end: start + found.end };
+      if (!slice) return false;
+      unreadable += slice.text.match(unreadableLetter)?.length ?? 0;
+      const stretch = new QuotedText(
+        slice.text,
+        pages.map((page) => page - start),
+      );
+      for (const [quote, one] of open) {
+        const place = one.look(stretch, start);
+        if (place) places[quote] = { documentId, ...place };
+        if (place) open.delete(quote);
       }
-      if (quotes.every((quote) => places[quote])) return places;
     }
-    return places;
+    const withoutText = sections.filter((one) => one.kind === 'page' && one.end - one.start <= blankPage).length;
+    return unreadable < length / lettersForOneUnreadable && withoutText <= pages.length * mostWithoutText;
   }
 
   return { learn, seek, findQuotes };
 }
 
-// Finding a quotation in a text that breaks its lines elsewhere, hyphenates, or has other quotation marks.
-
-/** Says nothing about the words: white space, hyphens and dashes, soft hyphens, quotation marks. */
-const silent = /[\s\u00ad\u2010-\u2015\u200b\ufeff\-'"‘’‚“”„«»]/;
-const allSilent = new RegExp(silent.source, 'g');
-
-/** What is left when two spellings of one sentence are to be the same. */
-export function squash(text: string): string {
-  return text.replace(allSilent, '').toLowerCase();
+function holds(text: QuotedText, quote: string): boolean {
+  return new QuoteSearch(quote).look(text, 0) !== null;
 }
 
-/**
- * Where `quote` stands in `text`, in UTF-16 units; null: nowhere.
- * @param squashed `squash(text)`, which many quotations share
- */
-export function findQuote(text: string, squashed: string, quote: string): { start: number; end: number } | null {
-  const wanted = squash(quote.replace(/[\s.,;:!?…]+$/, ''));
-  const at = wanted === '' ? -1 : squashed.indexOf(wanted);
-  if (at === -1) return null;
-  const start = unsquash(text, 0, at);
-  return { start, end: unsquash(text, start, wanted.length - 1) + 1 };
-}
-
-/** The place of the character that has `count` characters that are not silent between `from` and itself. */
-function unsquash(text: string, from: number, count: number): number {
-  let left = count;
-  for (let place = from; place < text.length; place++) {
-    if (silent.test(text[place] ?? '')) continue;
-    // a few capitals (İ) are two characters in small letters
-    left -= (text[place] ?? '').toLowerCase().length;
-    if (left < 0) return place;
-  }
-  return text.length - 1;
-}
-
-const none: Readonly<Record<string, QuotePlace>> = {};
+const none: Readonly<Record<string, QuotePlace | null>> = {};
 
 export const selectCitedSections = (state: AppState) => state.citations.sections;
 

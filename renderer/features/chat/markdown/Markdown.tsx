@@ -3,6 +3,7 @@
  * is shown as the text that it is (no rehype-raw), so nothing of a model's output becomes markup by itself.
  */
 
+import { CircleQuestionMark } from 'lucide-react';
 import {
   type ComponentProps,
   createContext,
@@ -22,8 +23,16 @@ import { selectCitedSections, selectQuotes } from '../../../state/slices/citatio
 import { useActions, useApp } from '../../../state/useApp';
 import { CopyButton } from '../../../ui/Button';
 import { Menu, MenuItem } from '../../../ui/Menu';
+import { Popover } from '../../../ui/Popover';
 import { AnswerSources } from './answerSources';
-import { type CitationTarget, type CitedDocument, targetsOf } from './citations';
+import {
+  type CitationTarget,
+  type CitedDocument,
+  type Citation as Cites,
+  doubtfulWords,
+  doubtText,
+  targetsOf,
+} from './citations';
 import { citePlugin, isCitation, readHref } from './citePlugin';
 
 const Formula = lazy(() => import('./Formula'));
@@ -182,7 +191,7 @@ function httpsUrl(href: string | undefined): string | null {
 
 // Words of an answer that lead to a page or a sentence of its documents; where there is none, only the words.
 
-/** True inside a citation that leads somewhere: other links in it are words. */
+/** True inside a citation that leads somewhere, or nowhere: other links in it are words. */
 export const InCitation = createContext(false);
 
 export function Citation({ href, children }: { href: string; children: ReactNode }) {
@@ -191,18 +200,22 @@ export function Citation({ href, children }: { href: string; children: ReactNode
   const quotes = useApp(selectQuotes(messageId));
   const { citations, documents: actions } = useActions();
   const read = readHref(href);
-  const quote = read?.cites.kind === 'quote' ? read.cites.words : null;
-  useEffect(() => {
-    if (quote !== null) citations.seek(messageId, documents, quote);
-  }, [citations, messageId, documents, quote]);
   const all = read ? targetsOf(read.cites, documents, sections, quotes) : [];
+  const doubtful = read && all.length === 0 ? doubtfulWords(read.cites, textOf(children), documents, sections) : null;
+  const wanted = read?.cites.kind === 'quote' ? read.cites.words : doubtful;
+  useEffect(() => {
+    if (wanted !== null) citations.seek(messageId, documents, wanted);
+  }, [citations, messageId, documents, wanted]);
   const named = documents[read?.named ?? -1];
   const targets = all.filter(({ documentId }) => documentId === named?.documentId);
   const meant = targets.length > 0 ? targets : all;
   const open = ({ documentId, place }: CitationTarget) => actions.openAt(documentId, place);
 
   const [first] = meant;
-  if (!first) return <>{children}</>;
+  if (!first) {
+    const absent = doubtful !== null && quotes[doubtful] === null;
+    return read && absent ? <Doubt cites={read.cites}>{children}</Doubt> : children;
+  }
   const words = <InCitation value={true}>{children}</InCitation>;
   if (meant.length === 1) {
     return (
@@ -226,6 +239,34 @@ export function Citation({ href, children }: { href: string; children: ReactNode
         </MenuItem>
       ))}
     </Menu>
+  );
+}
+
+/** Words that claim to come from a document and do not. */
+function Doubt({ cites, children }: { cites: Cites; children: ReactNode }) {
+  const { documents } = use(AnswerSources);
+  const text = doubtText(cites, documents);
+  const names = documents.map(({ name }) => name).join(', ');
+  return (
+    <Popover
+      label={text}
+      align="start"
+      className="max-w-80 p-3.5"
+      trigger={
+        <button type="button" className="doubt" title={text} data-testid="doubt">
+          <InCitation value={true}>{children}</InCitation>
+          <CircleQuestionMark aria-hidden="true" />
+        </button>
+      }
+    >
+      <p className="font-medium break-words">{text}</p>
+      <p className="mt-1 text-ink-2">
+        {cites.kind === 'page'
+          ? 'The model may have made this page up.'
+          : 'These words are set as a quotation, but they do not stand there like this. The model may have changed them or made them up.'}
+      </p>
+      {documents.length > 1 && <p className="mt-1 text-xs break-words text-ink-3">Looked for in {names}.</p>}
+    </Popover>
   );
 }
 

@@ -1,6 +1,7 @@
 /** What in the words of an answer points into a document: "[Page 33 (sheet 39)]", "pages 3-4", "p. iv", and quotations. */
 import type { Section } from '../../../../electron/contract/documents';
 import { type PageName, pagesOfName, pageWords, unitOf } from '../../../../electron/contract/lib/pages';
+import { isSentence } from '../../../../electron/contract/lib/quotes';
 import type { QuotePlace } from '../../../state/appState';
 
 export interface CitedDocument {
@@ -13,7 +14,12 @@ export type Citation =
   | ({ kind: 'page' } & PageName)
   /** the words in brackets: the mark of a section, if a document has one of that name */
   | { kind: 'mark'; label: string }
-  | { kind: 'quote'; words: string };
+  | {
+      kind: 'quote';
+      words: string;
+      /** they may be the answer's own: nothing is wrong where no document has them */
+      own?: true;
+    };
 
 export interface Piece {
   text: string;
@@ -26,9 +32,10 @@ export interface CitationTarget extends CitedDocument {
   place: { section: number } | { offset: number; end: number };
 }
 
-const shortestQuote = 20;
+export const shortestQuote = 20;
 const straight = String.raw`(?<![\w"])"(?=\S)(?<straight>[^"\n]{${shortestQuote},2000})(?<=\S)"(?!\w)`;
-const curved = String.raw`[“„«](?<curved>[^“”„«»\n]{${shortestQuote},2000})[”“»]`;
+/** of any length, lest what stands between two short ones is taken for one */
+const curved = String.raw`[“„«](?<curved>[^“”„«»\n]{1,2000})[”“»]|»(?<turned>[^“”„«»\n]{1,2000})«`;
 const pattern = new RegExp(String.raw`${straight}|${curved}|\[(?<mark>[^\][\n]{2,160})\]|\b${pageWords}`, 'giu');
 /** a mark that names the sheet, too, is as exact as can be */
 const onlyPages = new RegExp(String.raw`^${pageWords}(?:[ ,]+\(?sheets? (?<inFile>\d{1,5})[^\])]*\)?)?$`, 'iu');
@@ -49,8 +56,8 @@ export function citationsIn(text: string): Piece[] {
 }
 
 function citationOf(groups: Record<string, string | undefined>): Citation | null {
-  const quote = groups.straight ?? groups.curved;
-  if (quote !== undefined) return { kind: 'quote', words: quote };
+  const quote = groups.straight ?? groups.curved ?? groups.turned;
+  if (quote !== undefined) return quote.length < shortestQuote ? null : { kind: 'quote', words: quote };
   if (groups.mark === undefined) return pageOf(groups);
   const inside = onlyPages.exec(groups.mark.trim());
   return inside ? pageOf(inside.groups ?? {}) : { kind: 'mark', label: groups.mark.trim() };
@@ -71,7 +78,7 @@ export function targetsOf(
   cites: Citation,
   documents: readonly CitedDocument[],
   sections: Readonly<Record<string, readonly Section[]>>,
-  quotes: Readonly<Record<string, QuotePlace>>,
+  quotes: Readonly<Record<string, QuotePlace | null>>,
 ): CitationTarget[] {
   if (cites.kind === 'quote') {
     const place = quotes[cites.words];
@@ -92,6 +99,27 @@ function sectionOf(cites: Exclude<Citation, { kind: 'quote' }>, sections: readon
   if (cites.kind === 'page') return pagesOfName(sections, cites)[0] ?? -1;
   const wanted = cites.label.toLowerCase();
   return sections.findIndex(({ label }) => label.toLowerCase() === wanted);
+}
+
+/** What has to be looked for in the documents before anything can be said of a citation that leads nowhere; null: nothing can be. */
+export function doubtfulWords(
+  cites: Citation,
+  shown: string,
+  documents: readonly CitedDocument[],
+  sections: Readonly<Record<string, readonly Section[]>>,
+): string | null {
+  if (cites.kind === 'quote') return !cites.own && isSentence(cites.words) ? cites.words : null;
+  // a document without pages has them on paper; and numbers in other letters are too easily words
+  const paged = documents.every(({ documentId }) => sections[documentId]?.some(({ kind }) => kind === 'page'));
+  return cites.kind === 'page' && cites.unit !== 'slide' && paged && /^\d+$/.test(cites.number) ? shown : null;
+}
+
+/** What is wrong with words that have been looked for in vain: of a page, they may be those of the document itself. */
+export function doubtText(cites: Citation, documents: readonly CitedDocument[]): string {
+  const [only] = documents.length === 1 ? documents : [];
+  if (cites.kind !== 'page') return only ? `Not in ${only.name}` : 'Not in any attached document';
+  const page = `${cites.unit} ${cites.number}`;
+  return only ? `${only.name} has no ${page}` : `No attached document has a ${page}`;
 }
 
 /** Which of the documents is named nearest to a place of the text; null: none is named. */

@@ -1,5 +1,5 @@
 /** A step of the markdown renderer: makes links of what points into a document. `Citation` shows them, or the bare words. */
-import { type Citation, citationsIn, namedNearest } from './citations';
+import { type Citation, citationsIn, namedNearest, type Piece, shortestQuote } from './citations';
 
 export interface Node {
   type: string;
@@ -22,34 +22,46 @@ const untouched = new Set(['code', 'pre', 'a']);
 /** What stands in a line of text, as Markdown makes it; everything else parts one run from the next. */
 const inline = new Set(['a', 'br', 'code', 'del', 'em', 'img', 'input', 'strong', 'sub', 'sup']);
 
+/** A paragraph that is set as a quotation. `cites`: the words before it, or a page beside it, say that it is one. */
+interface SetQuote {
+  cites: boolean;
+}
+
 /** @param names of the documents: with several, a page is of the one that is named nearest in the same paragraph */
 export function citePlugin({ names }: { names: readonly string[] }) {
   return (tree: Node): void => {
     const text = textOf(tree);
     let place = 0;
-    walk(tree);
+    walk(tree, null);
 
-    function walk(node: Node): void {
+    function walk(node: Node, quote: SetQuote | null): void {
       if (!node.children) return;
+      let before = '';
       node.children = runsOf(node.children).flatMap((run) => {
         const [only] = run;
-        if (!only || isInline(only)) return linked(run);
+        const words = run.map(textOf).join('').trim();
+        const introduced = before.endsWith(':');
+        before = words || before;
+        if (!only || isInline(only)) return linked(run, node.tagName === 'p' ? quote : null);
         if (untouched.has(only.tagName ?? '')) place += textOf(only).length;
-        else walk(only);
+        else if (only.tagName === 'blockquote') walk(only, { cites: introduced || namesPage(words) });
+        else walk(only, only.tagName === 'p' ? quote : null);
         return run;
       });
     }
 
-    function linked(run: Node[]): Node[] {
+    function linked(run: Node[], quote: SetQuote | null): Node[] {
       const at = place;
       const words = run.map(textOf).join('');
       place += words.length;
-      return spansOf(run, words, (start) => (names.length > 1 ? namedNearest(text, at + start, names) : null)).reduce(
-        (nodes, span) => withLink(nodes, 0, span),
-        run,
-      );
+      const named = (start: number) => (names.length > 1 ? namedNearest(text, at + start, names) : null);
+      return spansOf(run, words, quote, named).reduce((nodes, span) => withLink(nodes, 0, span), run);
     }
   };
+}
+
+function namesPage(words: string): boolean {
+  return citationsIn(words).some(({ cites }) => cites?.kind === 'page');
 }
 
 /** Children in their order: neighbors of one line of text together, each other one alone. */
@@ -68,18 +80,46 @@ function isInline({ type, tagName }: Node): boolean {
 }
 
 /** A citation may hold emphasis, links and code, and go on in the next line; marks that are code begin and end none. */
-function spansOf(run: readonly Node[], words: string, namedAt: (start: number) => number | null): Span[] {
+function spansOf(
+  run: readonly Node[],
+  words: string,
+  quote: SetQuote | null,
+  namedAt: (start: number) => number | null,
+): Span[] {
   const read = run.map(withoutCode).join('').replaceAll('\n', ' ');
+  const pieces = citationsIn(read);
+  const spans: Span[] = [];
+  const add = (start: number, end: number, cites: Citation) =>
+    spans.push({ start, end, href: prefix + encodeURIComponent(JSON.stringify({ cites, named: namedAt(start) })) });
+  const set = quote && !pieces.some(({ cites }) => cites?.kind === 'quote') ? setWords(pieces) : null;
+  if (quote && set) {
+    const cites = { kind: 'quote', words: words.slice(set.start, set.end).replaceAll('\n', ' ') } as const;
+    add(set.start, set.end, quote.cites ? cites : { ...cites, own: true });
+  }
   let end = 0;
-  return citationsIn(read).flatMap(({ text, cites }) => {
+  for (const { text, cites } of pieces) {
     const start = end;
     end += text.length;
-    if (!cites) return [];
     // as they stand, code too, but for the marks around them
-    const whole =
-      cites.kind === 'quote' ? { ...cites, words: words.slice(start + 1, end - 1).replaceAll('\n', ' ') } : cites;
-    return [{ start, end, href: prefix + encodeURIComponent(JSON.stringify({ cites: whole, named: namedAt(start) })) }];
-  });
+    if (cites?.kind === 'quote')
+      add(start, end, { ...cites, words: words.slice(start + 1, end - 1).replaceAll('\n', ' ') });
+    else if (cites) add(start, end, cites);
+  }
+  return spans;
+}
+
+/** "Note: ...", "Tip: ..." */
+const remark = /^[\p{L} ]{2,24}:\s/u;
+/** "(", "- R-intro.pdf, ", "Source: ": what leads over to the page that a quotation is from */
+const source = /(?:\s(?:[–—]|--?)\s?\S.{0,80}|[\s([–—-]+|\s\p{L}+:\s*)$/u;
+
+/** The words of a paragraph that is set as a quotation, without the source that it names; null: a remark, or too few. */
+function setWords(pieces: readonly Piece[]): { start: number; end: number } | null {
+  const [first] = pieces;
+  if (!first || first.cites || remark.test(first.text)) return null;
+  const start = first.text.length - first.text.trimStart().length;
+  const end = first.text.replace(source, '').trimEnd().length;
+  return end - start < shortestQuote ? null : { start, end };
 }
 
 /** As long as the text of the node. */

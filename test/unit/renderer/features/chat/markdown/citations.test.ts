@@ -1,11 +1,18 @@
 /** What of an answer points into its documents, where it leads, and quotations in the stored texts. */
 import { describe, expect, it, vi } from 'vitest';
+import { type Chat, chatSchema } from '@/electron/contract/chats';
 import type { Section } from '@/electron/contract/documents';
 import { documentsAlong } from '@/renderer/features/chat/markdown/answerSources';
-import { citationsIn, namedNearest, targetsOf } from '@/renderer/features/chat/markdown/citations';
+import {
+  citationsIn,
+  doubtfulWords,
+  doubtText,
+  namedNearest,
+  targetsOf,
+} from '@/renderer/features/chat/markdown/citations';
 import { citePlugin, type Node, readHref } from '@/renderer/features/chat/markdown/citePlugin';
-import { findQuote, squash } from '@/renderer/state/slices/citations';
 import { openWindow } from '@/test/fixtures/renderer/window';
+import { message } from '@/test/fixtures/samples';
 import { attach, waiting } from '@/test/fixtures/services';
 
 const cited = (text: string) => citationsIn(text).flatMap(({ cites }) => cites ?? []);
@@ -43,6 +50,14 @@ describe('citationsIn', () => {
       cited('A "short" word before "the true quotation of the document" and “curved marks around this one”.'),
     ).toEqual([quote('the true quotation of the document'), quote('curved marks around this one')]);
     expect(cited('5" pipes and 6" pipes are sold here')).toEqual([]);
+    expect(cited('“short” words that stand between the two “others” here')).toEqual([]);
+    expect(cited('Sie sagt „die alte Brücke war gesperrt“, er « le vieux pont était fermé ».')).toEqual([
+      quote('die alte Brücke war gesperrt'),
+      quote(' le vieux pont était fermé '),
+    ]);
+    expect(cited('»Kurz« und danach steht »die alte Brücke war gesperrt« da')).toEqual([
+      quote('die alte Brücke war gesperrt'),
+    ]);
   });
 });
 
@@ -96,6 +111,28 @@ describe('targetsOf', () => {
       { documentId: 'd2', name: 'diary.pdf', label: 'Page 3', place: { offset: 120, end: 125 } },
     ]);
     expect(targetsOf({ kind: 'quote', words: 'others' }, documents, sections, quotes)).toEqual([]);
+  });
+
+  it('says of a page or a sentence that none of the documents has it, where that can be known', () => {
+    const one = documents.slice(0, 1);
+    const doubt = (text: string, among: typeof documents, known: Record<string, Section[]> = sections) => {
+      const [cites] = cited(text);
+      const words = cites && doubtfulWords(cites, text, among, known);
+      return cites && words ? [words, doubtText(cites, among)] : null;
+    };
+    expect(doubt('page 300', one)).toEqual(['page 300', 'report.pdf has no page 300']);
+    expect(doubt('[Page 300]', documents)).toEqual(['[Page 300]', 'No attached document has a page 300']);
+    expect(doubt('[Sheet 300]', one)).toEqual(['[Sheet 300]', 'report.pdf has no sheet 300']);
+    const invented = 'The old bridge was never closed.';
+    expect(doubt(`"${invented}"`, one)).toEqual([invented, 'Not in report.pdf']);
+    expect(doubt(`"${invented}"`, documents)).toEqual([invented, 'Not in any attached document']);
+    // a slide deck is often a PDF; "page I" begins a sentence; a name; a document without pages, or whose pages are not known
+    expect(doubt('slide 300', one)).toBeNull();
+    expect(doubt('page I', one)).toBeNull();
+    expect(doubt('"The Art of Computer Programming"', one)).toBeNull();
+    expect(doubt('[Old Introduction]', one)).toBeNull();
+    expect(doubt('page 300', documents, { ...sections, d2: [{ ...page(1, 0), kind: 'heading' }] })).toBeNull();
+    expect(doubt('page 300', documents, { d1: sections.d1 })).toBeNull();
   });
 
   it('takes the document that is named nearest', () => {
@@ -179,6 +216,31 @@ describe('citePlugin', () => {
     });
   });
 
+  it('takes what is set as a quotation for one, without its source, and as the answer’s own where nothing leads to it', () => {
+    const words = 'The old bridge was closed for the winter.';
+    const set = (before: string, ...inside: Node[]) => {
+      const tree = element(
+        'root',
+        element('p', text(before)),
+        text('\n'),
+        element('blockquote', text('\n'), ...inside),
+      );
+      citePlugin({ names: ['report.pdf'] })(tree);
+      const hrefs = JSON.stringify(tree).match(/#cite:[^"]*/g) ?? [];
+      return hrefs.map((href) => readHref(href)?.cites);
+    };
+    const own = { kind: 'quote', words, own: true };
+    const sure = { kind: 'quote', words };
+    expect(set('Remember', element('p', text(words)))).toEqual([own]);
+    expect(set('The report says:', element('p', text(words)))).toEqual([sure]);
+    expect(set('So', element('p', text(`${words} (page 3)`)))).toEqual([sure, pages(3)]);
+    expect(set('So', element('p', text(`${words} — report.pdf, p. 3`)))).toEqual([sure, pages(3)]);
+    expect(set('So', element('p', element('strong', text(words)), text(' [Page 3]')))).toEqual([sure, pages(3)]);
+    expect(set('It says:', element('p', text(`“${words}” on page 3`)))).toEqual([sure, pages(3)]);
+    expect(set('Mind:', element('p', text(`Note: ${words}`)))).toEqual([]);
+    expect(set('Run:', element('pre', element('code', text(words))))).toEqual([]);
+  });
+
   it('does not read marks that are code, and nothing across the border of two blocks', () => {
     const code = element('code', text('print("a'));
     expect(linksIn(code, text(' is not closed, "the old bridge was closed" is')).links).toEqual([
@@ -187,19 +249,6 @@ describe('citePlugin', () => {
     const items = [element('li', text('He said "the old bridge')), element('li', text('was closed for the winter"'))];
     expect(linksIn(element('ul', ...items)).links).toEqual([]);
   });
-});
-
-it('finds a quotation whatever its line breaks, hyphenation, quotation marks, case and last full stop', () => {
-  const text = 'The old bridge was closed for the win-\nter of 1911, and “nobody”\n  crossed it.';
-  const found = (quote: string) => {
-    const place = findQuote(text, squash(text), quote);
-    return place && text.slice(place.start, place.end);
-  };
-  expect(found('closed for the winter of 1911')).toBe('closed for the win-\nter of 1911');
-  expect(found("and 'nobody' crossed it.")).toBe('and “nobody”\n  crossed it');
-  expect(found('THE OLD BRIDGE WAS')).toBe('The old bridge was');
-  expect(found('closed for the summer of 1911')).toBeNull();
-  expect(found('...')).toBeNull();
 });
 
 it('looks through the documents of an answer once, across the borders of its slices', async () => {
@@ -224,4 +273,52 @@ it('looks through the documents of an answer once, across the borders of its sli
   await vi.waitFor(() => expect(get().citations.quotes.m1?.[later]).toBeDefined(), waiting);
   expect(get().citations.quotes.m1?.[quote]).toBeDefined();
   expect(bridge.inputs('documents.text')).toHaveLength(3);
+});
+
+describe('a quotation that is nowhere', () => {
+  const emptyChat = chatSchema.parse({ id: 'c1', title: '', createdAt: 0, updatedAt: 0, messages: [], leafId: null });
+  const invented = 'The old bridge was never closed at all.';
+  const known = 'What does “the new bridge is made of glass” mean?';
+
+  /** A chat with an answer to `known`, and its documents. */
+  async function asked(...texts: string[]) {
+    const window = await openWindow({ start: false });
+    const documents: { documentId: string }[] = [];
+    for (const [index, text] of texts.entries()) documents.push(await attach(window.call, `${index}.txt`, text));
+    const question = message({ id: 'q1', role: 'user', text: known });
+    const chat = { ...emptyChat, messages: [question, message({ id: 'm1', parentId: 'q1', role: 'assistant' })] };
+    const show = (shown: Chat | null) =>
+      window.app.store.setState({ conversation: { ...window.get().conversation, chat: shown } });
+    show(chat);
+    const ids = documents.map(({ documentId }) => documentId);
+    const find = async (...quotes: string[]) => {
+      await window.actions.citations.findQuotes('m1', ids, quotes);
+      return window.get().citations.quotes.m1;
+    };
+    return { ...window, ids, find, show };
+  }
+
+  it('is told from one that is there, or in the question', async () => {
+    const { find, ids } = await asked('The old bridge was closed.', 'Nobody crossed the river that year.');
+    const found = await find(invented, 'Nobody crossed the river', 'the new bridge is made of glass', 'page 300');
+    expect(found).toEqual({
+      [invented]: null,
+      'page 300': null,
+      'Nobody crossed the river': { documentId: ids[1], start: 0, end: 24 },
+    });
+  });
+
+  it('is not told where a text is not there any more, or cannot all be read', async () => {
+    const { find, bridge } = await asked('The old bridge was closed.');
+    bridge.refuse('documents.text', { code: 'not-found', message: 'It is gone.', hint: '' });
+    expect(await find(invented)).toEqual({});
+    const { find: inGarbled } = await asked(`Th\ue001 old br\ue002dge w\ufffds clos\ue004d.`);
+    expect(await inGarbled(invented)).toEqual({});
+  });
+
+  it('is not told when its chat is not open any more', async () => {
+    const { find, show } = await asked('The old bridge was closed.');
+    show(null);
+    expect(await find(invented)).toEqual({});
+  });
 });
