@@ -41,6 +41,7 @@ export async function buildApp({ onProgress = () => {} } = {}) {
     packages.push(...(await bundleForNode(name, ENTRIES[name])));
   }
   copyCharacterMaps();
+  copyPdfium();
   onProgress({ detail: 'window', fraction: names.length / (names.length + 1) });
   packages.push(...(await bundleRenderer()));
   fs.writeFileSync(path.join(APP, NOTICES_FILE), thirdPartyNotices(packages));
@@ -104,6 +105,11 @@ function packagesOf(file) {
 function copyCharacterMaps() {
   const from = path.join(ROOT, 'node_modules', 'pdfjs-dist', 'cmaps');
   fs.cpSync(from, path.join(APP, 'cmaps'), { recursive: true });
+}
+
+/** The same thread opens it when a page of a PDF is to be drawn (4.6 MB). */
+export function copyPdfium(outDir = APP) {
+  fs.copyFileSync(path.join(ROOT, 'node_modules/@embedpdf/pdfium/dist/pdfium.wasm'), path.join(outDir, 'pdfium.wasm'));
 }
 
 /** The fonts of formulas come in three formats, of which Chrome reads the first: the others would treble the bundle. */

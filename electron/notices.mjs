@@ -75,6 +75,12 @@ const INSIDE = [
     license: 'BSD-3-Clause',
     file: installed('pdfjs-dist/cmaps/LICENSE'),
   },
+  {
+    of: '@embedpdf/pdfium',
+    name: 'PDFium (in @embedpdf/pdfium)',
+    license: 'BSD-3-Clause, Apache-2.0',
+    file: installed('@embedpdf/pdfium/LICENSE.pdfium'),
+  },
   { of: 'read-excel-file', name: 'saxen (in read-excel-file)', license: 'MIT', file: installed('saxen/LICENSE') },
   {
     of: 'stopword',

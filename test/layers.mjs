@@ -34,7 +34,16 @@ export const LAYERS = {
   // a process of its own: what foreign files do to the libraries that read them stays out of the main process
   'electron/workers/documents': {
     may: ['electron/contract', 'electron/workers/parentPort'],
-    packages: ['pdfjs-dist', 'mammoth', 'officeparser', 'read-excel-file', 'postal-mime', 'jszip', 'htmlparser2'],
+    packages: [
+      'pdfjs-dist',
+      '@embedpdf/pdfium',
+      'mammoth',
+      'officeparser',
+      'read-excel-file',
+      'postal-mime',
+      'jszip',
+      'htmlparser2',
+    ],
     node: true,
   },
   'renderer/app': {

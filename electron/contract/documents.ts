@@ -40,6 +40,8 @@ export const documentSchema = z.object({
   sections: z.number().int(),
   /** numbers are printed on its pages that differ from those of the sheets; documents of older versions do not tell */
   printedPages: z.boolean().default(false),
+  /** a copy of its file is kept, so that its pages can be shown as pictures */
+  original: z.boolean().default(false),
   /** what a person should know about this text: pages without text, a guessed encoding, ... */
   notices: z.array(z.string()),
   createdAt: z.number(),
@@ -90,6 +92,18 @@ export const exportedDocumentSchema = z.object({
 });
 export type ExportedDocument = z.infer<typeof exportedDocumentSchema>;
 
+const shareSchema = z.number().min(0).max(1);
+const pagePictureSchema = z.object({
+  /** PNG */
+  png: z.base64(),
+  /** pixels; fewer than asked for where a page is very large */
+  width: z.number().int(),
+  height: z.number().int(),
+  /** in shares of the page from its upper left; none: nothing was asked for, or the words are not found on it */
+  marks: z.array(z.object({ x: shareSchema, y: shareSchema, width: shareSchema, height: shareSchema })),
+});
+export type PagePicture = z.infer<typeof pagePictureSchema>;
+
 export const documentOperations = {
   /** ids of jobs, which onDocumentJobs tells of; none: the person thought better of it. Refused in headless mode */
   'documents.attachFromDialog': operation(nothing, z.array(idSchema)),
@@ -121,6 +135,21 @@ export const documentOperations = {
   'documents.text': operation(
     z.object({ documentId: idSchema, start: z.number().int().min(0), end: z.number().int().min(0) }),
     z.object({ text: z.string() }),
+  ),
+  /** one page of a document with its `original`, drawn */
+  'documents.page': operation(
+    z.object({
+      documentId: idSchema,
+      /** of the file, counted from 1 */
+      sheet: z.number().int().min(1).max(limits.maxDocumentPages),
+      /** wanted, in pixels */
+      width: z.number().int().min(1).max(limits.maxPageWidth),
+      /** characters of the text that are marked where they stand on this page; without `end` those up to the end of the line */
+      place: z.object({ offset: z.number().int().min(0), end: z.number().int().min(0).optional() }).nullable(),
+      /** any id of the asking view: its newer question ends the older one with the code `cancelled` */
+      asker: idSchema.optional(),
+    }),
+    pagePictureSchema,
   ),
   /** of the block that the prompt would hold; `sections`: of each one alone, when the part is the whole document */
   'documents.countTokens': operation(

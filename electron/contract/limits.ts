@@ -27,6 +27,10 @@ export const limits = {
   /** of the text and styles in a Word document, which are packed in its file */
   maxUnpackedBytes: 200_000_000,
   maxDocumentPages: 10_000,
+  /** pixels that the picture of a page can be asked for */
+  maxPageWidth: 4000,
+  /** bytes of such a picture */
+  maxPagePicture: 50_000_000,
   /** UTF-16 units; PDF 2.0 takes 127 bytes of it */
   maxPassword: 1000,
   /** where a document has more headings, neighboring sections are joined */

@@ -68,6 +68,37 @@ export interface DocumentTask {
   password: string | null;
 }
 
+/** Drawing one page of a PDF, in a process of the same kind. */
+export interface PageTask {
+  path: string;
+  /** as people know the file, for sentences about it */
+  name: string;
+  /** PDFium as WebAssembly */
+  pdfiumPath: string;
+  /** of the file, counted from 1 */
+  sheet: number;
+  /** wanted, in pixels */
+  width: number;
+  /** what is marked on it, as the extraction gave it; '': nothing */
+  words: string;
+}
+
+/** A rectangle, in shares of the page from its upper left: 0 to 1. */
+export interface PageMark {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+export interface PagePicture {
+  png: Uint8Array;
+  /** pixels */
+  width: number;
+  height: number;
+  marks: PageMark[];
+}
+
 /** What one document may cost. Time is that of processors: a busy machine, or one that sleeps, ends nothing. */
 export interface ReadingLimits {
   /** resident bytes of the whole process: buffers do not count as part of a JavaScript heap */
@@ -81,7 +112,7 @@ export interface ReadingLimits {
 
 /** To the process, once; it ends with its task. */
 export interface DocumentOrder {
-  task: DocumentTask;
+  task: DocumentTask | PageTask;
   limits: ReadingLimits;
 }
 
@@ -109,10 +140,11 @@ export interface Extraction {
 /** Sections of one message, and of what is done with them at a time: the main process has windows to serve. */
 export const sectionsPerSlice = 1000;
 
-/** `sections`: the next ones; all of them come before `done`. The last three end the work; `crashed`: by a fault of ours. */
+/** `sections`: the next ones; all of them come before `done`. The last four end the work; `crashed`: by a fault of ours. */
 export type DocumentWorkMessage =
   | { type: 'progress'; fraction: number; pages: { done: number; all: number } | null }
   | { type: 'sections'; sections: Section[] }
   | { type: 'done'; extraction: Omit<Extraction, 'sections'> }
+  | { type: 'drawn'; picture: PagePicture }
   | { type: 'failed'; error: ErrorPayload }
   | { type: 'crashed'; reason: string };

@@ -23,6 +23,7 @@ import type { CompareService } from './compare/compareService';
 import { importDocument } from './documents/documentImport';
 import type { DocumentService } from './documents/documentService';
 import type { DocumentUse } from './documents/documentUse';
+import type { PagePictures } from './documents/pagePictures';
 import type { PassageSearch, Retrieval } from './documents/retrieval';
 import type { EngineHost } from './engine/engineHost';
 import type { EngineService } from './engine/engineService';
@@ -65,6 +66,7 @@ interface HandlerParts {
   turns: TurnService;
   waiting: WaitingMessages;
   retrieval: Retrieval;
+  pages: PagePictures;
   passages: PassageSearch;
   budgets: BudgetService;
   documents: DocumentService;
@@ -89,7 +91,7 @@ export function createCall(parts: HandlerParts, log: Logger): Call {
 
 function createHandlers(parts: HandlerParts): Handlers {
   const { info, diagnostics, thirdPartyNotices, machine, desktop, power, settings, chats, models } = parts;
-  const { engine, turns, waiting, retrieval, budgets, documents, documentUse, sessions } = parts;
+  const { engine, turns, waiting, retrieval, pages, budgets, documents, documentUse, sessions } = parts;
 
   async function removeModel(modelId: string): Promise<void> {
     await models.remove(modelId);
@@ -192,6 +194,7 @@ function createHandlers(parts: HandlerParts): Handlers {
     'documents.text': async ({ documentId, start, end }) => ({
       text: await documents.store.text(documentId, start, end),
     }),
+    'documents.page': (asked) => pages.draw(asked),
     'documents.search': ({ documentId, query, limit, asker }) => retrieval.search(documentId, query, limit, asker),
     'documents.cancelSearch': async ({ asker }) => retrieval.cancelSearch(asker),
     'documents.usage': () => documentUse.usage(),

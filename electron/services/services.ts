@@ -178,7 +178,7 @@ export async function createServices(options: ServicesOptions): Promise<Services
 
   async function close(): Promise<void> {
     waiting.close();
-    const others = [localApi.close(), documents.close(), hub.close(), library.close()];
+    const others = [localApi.close(), documents.close(), reading.pages.close(), hub.close(), library.close()];
     const answersClosed = () => Promise.all([turns.close(), compare.close()]);
     await Promise.race([answersClosed(), new Promise((resolve) => setTimeout(resolve, stopAnswersMs).unref())]);
     await Promise.all([engine.close(), inspector.close()]);

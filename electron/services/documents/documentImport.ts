@@ -39,7 +39,13 @@ export async function importDocument(
       throw storageError('The document could not be stored', error);
     });
     const notices = [...new Set([...document.notices, notice])];
-    const facts = { characters: text.length, sections: sections.length, notices, createdAt: Date.now() };
+    const facts = {
+      characters: text.length,
+      sections: sections.length,
+      notices,
+      createdAt: Date.now(),
+      original: false,
+    };
     const stored: DocumentInfo = { ...document, id, ...facts };
     const textSha256 = createHash('sha256').update(bytes).digest('hex');
     const { characters, pages } = stored;

@@ -14,12 +14,13 @@ import type { ProcessTransport } from '../engine/engineTransport';
 import { Emitter } from '../lib/emitter';
 import { storageError } from '../lib/files';
 import type { Logger } from '../lib/logger';
-import { DocumentStore, textPath } from './documentStore';
+import { DocumentStore, originalPath, textPath } from './documentStore';
 import { DocumentCounts, DocumentTexts } from './documentTexts';
 import { DocumentUse } from './documentUse';
 import { canceled, runExtraction } from './extraction';
+import { PagePictures } from './pagePictures';
 import { PassageSearch, Retrieval } from './retrieval';
-import { lookAt, tooLarge } from './source';
+import { copyOriginal, type LookedAt, lookAt, tooLarge } from './source';
 
 interface DocumentServiceOptions {
   /** <data>/documents */
@@ -177,10 +178,10 @@ export class DocumentService {
       this.jobs.update(id, { progress: fraction * lookShare }),
     );
     const known = await this.store.find(looked.id);
-    // the same content under another name
-    if (known) return { ...known, name };
     const folder = await this.store.temporary();
     try {
+      // the same content under another name
+      if (known) return { ...(await this.withOriginal(known, path, looked, folder)), name };
       const { openProcess, cMapFolder, limits, silenceMs } = this.options;
       const { kind, bytes } = looked;
       const task = { path, name, kind, bytes, textPath: textPath(folder), cMapFolder, password };
@@ -197,13 +198,27 @@ export class DocumentService {
         const page = pageOf(section);
         return page !== null && page.printed !== page.sheet;
       });
-      const facts = { characters, pages, sections: sections.length, printedPages, notices };
+      // a locked file could not be drawn: its password is kept nowhere
+      const original = password === null && (await copyOriginal(path, looked, originalPath(folder)));
+      const facts = { characters, pages, sections: sections.length, printedPages, original, notices };
       const document: DocumentInfo = { ...looked, name, ...facts, createdAt: Date.now() };
       await this.store.put(folder, document, extraction);
       return document;
     } finally {
       await this.store.discard(folder);
     }
+  }
+
+  /** A document of an earlier version of the app, or whose copy is lost, gets one. */
+  private async withOriginal(
+    known: DocumentInfo,
+    path: string,
+    looked: LookedAt,
+    folder: string,
+  ): Promise<DocumentInfo> {
+    const has = await this.store.originalPath(known.id).catch(() => null);
+    if (has !== null || !(await copyOriginal(path, looked, originalPath(folder)))) return known;
+    return this.store.addOriginal(known.id, originalPath(folder));
   }
 }
 
@@ -353,5 +368,6 @@ export async function setUpDocuments(parts: DocumentsSetUp) {
   const retrieval = new Retrieval(passages, documents.store, texts, (some) => engine.countTexts(some));
   const documentUse = new DocumentUse(parts.chats, documents.store, log, parts.others);
   void documentUse.sweep();
-  return { documents, texts, counts: new DocumentCounts(texts, engine), passages, retrieval, documentUse };
+  const pages = new PagePictures(documents.store, openProcess, join(bundles, 'pdfium.wasm'));
+  return { documents, pages, texts, counts: new DocumentCounts(texts, engine), passages, retrieval, documentUse };
 }

@@ -1,7 +1,7 @@
 /** Documents on disk: documents/<id>/, each written in a folder beside and moved into place when it is whole. */
 
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { mkdir, mkdtemp, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -89,6 +89,24 @@ export class DocumentStore {
   async textPath(id: string): Promise<string> {
     await this.required(id);
     return textPath(this.place(id));
+  }
+
+  /** The copy of the file; rejects with `not-found` where none is kept. */
+  async originalPath(id: string): Promise<string> {
+    const { document } = await this.required(id);
+    const path = originalPath(this.place(id));
+    if (document.original && existsSync(path)) return path;
+    throw new ConcertinaError('not-found', 'The file of this document is not kept.', 'Attach the file again.');
+  }
+
+  /** Takes over a copy of the file, of a document that was stored without one. */
+  async addOriginal(id: string, copy: string): Promise<DocumentInfo> {
+    const meta = await this.required(id);
+    const { version: _, ...rest } = { ...meta, document: { ...meta.document, original: true } };
+    await rename(copy, originalPath(this.place(id)));
+    await writeMeta(this.place(id), rest);
+    this.known.set(id, { version: 1, ...rest });
+    return rest.document;
   }
 
   /** At most `limits.maxDocumentSlice` characters. */
@@ -189,7 +207,7 @@ function gone(): ConcertinaError {
   );
 }
 
-// The files of one stored document: meta.json with what is known about it, and text.txt.
+// The files of one stored document: meta.json with what is known about it, text.txt, and a copy of its file where its pages can be drawn.
 
 const metaSchema = z.object({
   version: z.literal(1),
@@ -204,6 +222,7 @@ const metaSchema = z.object({
 type DocumentMeta = Omit<z.infer<typeof metaSchema>, 'sections'> & { sections: Section[] };
 
 export const textPath = (folder: string) => join(folder, 'text.txt');
+export const originalPath = (folder: string) => join(folder, 'original');
 const metaPath = (folder: string) => join(folder, 'meta.json');
 
 function writeMeta(folder: string, meta: Omit<DocumentMeta, 'version'>): Promise<void> {

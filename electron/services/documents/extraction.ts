@@ -1,4 +1,7 @@
-/** Has a process of its own take the words out of one document, and ends it when it is not wanted or does not move. */
+/**
+ * Has a process of its own take the words out of one document, or draw one of its pages, and ends it when it is not wanted or
+ * does not move.
+ */
 import { z } from 'zod';
 import type { DocumentKind, Section } from '../../contract/documents';
 import { ConcertinaError, errorPayloadSchema } from '../../contract/errors';
@@ -8,6 +11,8 @@ import {
   type DocumentTask,
   documentExits,
   type Extraction,
+  type PagePicture,
+  type PageTask,
   type ReadingLimits,
   sectionsPerSlice,
 } from '../../contract/workerTasks';
@@ -26,17 +31,28 @@ const trees = new Set<DocumentKind>(['docx', 'odt', 'rtf', 'epub', 'pptx', 'odp'
 /** A process that says nothing for so long, by the clock, waits for a disk in vain or was stopped. */
 const usualSilenceMs = 600_000;
 
-export interface ExtractionOptions {
+interface ProcessOptions {
   /** the bundle of electron/workers/documents */
   openProcess: () => ProcessTransport;
   signal: AbortSignal;
-  onProgress: (fraction: number, pages: { done: number; all: number } | null) => void;
   limits?: Partial<ReadingLimits> | undefined;
   silenceMs?: number | undefined;
 }
 
+export interface ExtractionOptions extends ProcessOptions {
+  onProgress: (fraction: number, pages: { done: number; all: number } | null) => void;
+}
+
 const count = z.number().int().min(0);
 const { maxDocumentPages, maxDocumentCharacters, maxDocumentSections } = contractLimits;
+
+const share = z.number().min(0).max(1);
+const pagePictureSchema = z.object({
+  png: z.instanceof(Uint8Array).refine(({ length }) => length <= contractLimits.maxPagePicture),
+  width: count.min(1),
+  height: count.min(1),
+  marks: z.array(z.object({ x: share, y: share, width: share, height: share })).max(10_000),
+});
 
 /** What comes from a process that a foreign file may have taken over. */
 const messageSchema = z.discriminatedUnion('type', [
@@ -57,25 +73,58 @@ const messageSchema = z.discriminatedUnion('type', [
       notices: z.array(z.string()),
     }),
   }),
+  z.object({ type: z.literal('drawn'), picture: pagePictureSchema }),
   z.object({ type: z.literal('failed'), error: errorPayloadSchema }),
   z.object({ type: z.literal('crashed'), reason: z.string() }),
 ]);
+
+/** The process has ended when the promise settles, as `inProcess` says. */
+export function runExtraction(task: DocumentTask, options: ExtractionOptions): Promise<Extraction> {
+  const sections = new SectionCollector();
+  return inProcess(task, limitsOf(task), options, async (message, resolve, reject) => {
+    if (message.type === 'progress') options.onProgress(message.fraction, message.pages);
+    else if (message.type === 'sections') sections.add(await checkedSections(message.sections));
+    else if (message.type === 'done' && sections.cover(message.extraction.characters)) {
+      resolve({ ...message.extraction, sections: sections.list });
+    } else reject(crashed(task.name, 'sections that do not fit its text'));
+  });
+}
+
+/** `bytes`: of the file, which lies in the memory twice. */
+export function drawPage(task: PageTask, bytes: number, options: ProcessOptions): Promise<PagePicture> {
+  const limits = { ...usualLimits, memoryBytes: usualLimits.memoryBytes + 2 * bytes, totalSeconds: 60 };
+  return inProcess(task, limits, options, (message, resolve, reject) => {
+    if (message.type === 'drawn') resolve(message.picture);
+    else reject(crashed(task.name, 'an answer that makes no sense'));
+  });
+}
+
+type Receive<T> = (
+  message: Exclude<z.infer<typeof messageSchema>, { type: 'failed' | 'crashed' }>,
+  resolve: (value: T) => void,
+  reject: (error: ConcertinaError) => void,
+) => Promise<void> | void;
 
 /**
  * Rejects with a `ConcertinaError` (`cancelled` when the signal fired). The process has ended when the promise settles, so
  * that its files can be removed.
  */
-export async function runExtraction(task: DocumentTask, options: ExtractionOptions): Promise<Extraction> {
-  const { openProcess, signal, onProgress, silenceMs = usualSilenceMs } = options;
+async function inProcess<T>(
+  task: DocumentTask | PageTask,
+  usual: ReadingLimits,
+  options: ProcessOptions,
+  receive: Receive<T>,
+): Promise<T> {
+  const { openProcess, signal, silenceMs = usualSilenceMs } = options;
   if (signal.aborted) throw canceled();
-  const limits = { ...limitsOf(task), ...options.limits };
+  const limits = { ...usual, ...options.limits };
   const transport = openProcess();
   const gone = new Promise<ProcessExit>((resolve) => transport.onExit(resolve));
   // what nobody reads would hold the process up
   transport.onOutput(() => undefined);
   let stop: () => void = () => undefined;
   try {
-    return await new Promise<Extraction>((resolve, reject) => {
+    return await new Promise<T>((resolve, reject) => {
       const silent = () => reject(saysNothing(task.name, silenceMs));
       let timer = setTimeout(silent, silenceMs);
       const abort = () => reject(canceled());
@@ -84,17 +133,12 @@ export async function runExtraction(task: DocumentTask, options: ExtractionOptio
         clearTimeout(timer);
         signal.removeEventListener('abort', abort);
       };
-      const sections = new SectionCollector();
 
-      async function receive(raw: unknown): Promise<void> {
+      async function take(raw: unknown): Promise<void> {
         const message = messageSchema.parse(raw);
-        if (message.type === 'progress') onProgress(message.fraction, message.pages);
-        else if (message.type === 'failed') reject(ConcertinaError.fromPayload(message.error));
+        if (message.type === 'failed') reject(ConcertinaError.fromPayload(message.error));
         else if (message.type === 'crashed') reject(crashed(task.name, message.reason));
-        else if (message.type === 'sections') sections.add(await checkedSections(message.sections));
-        else if (sections.cover(message.extraction.characters)) {
-          resolve({ ...message.extraction, sections: sections.list });
-        } else reject(crashed(task.name, 'sections that do not fit its text'));
+        else await receive(message, resolve, reject);
       }
 
       // many may come at once: one after the other, with turns of the event loop between them
@@ -103,7 +147,7 @@ export async function runExtraction(task: DocumentTask, options: ExtractionOptio
         clearTimeout(timer);
         timer = setTimeout(silent, silenceMs);
         received = received
-          .then(() => receive(raw))
+          .then(() => take(raw))
           .catch(() => reject(crashed(task.name, 'an answer that makes no sense')));
       });
       void gone.then((exit) => reject(endOf(exit, task.name, limits)));

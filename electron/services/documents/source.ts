@@ -1,8 +1,8 @@
 /** Looking at a file that is to be attached: whether it may be, what it is, and the id that its content gives it. */
 
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { constants, createReadStream } from 'node:fs';
+import { chmod, copyFile, open, rm, stat } from 'node:fs/promises';
 import type { DocumentKind } from '../../contract/documents';
 import { ConcertinaError, messageOf } from '../../contract/errors';
 import { troubleOf } from '../../contract/lib/systemErrors';
@@ -13,10 +13,32 @@ import { isMissing } from '../lib/files';
 /** small enough that the hash of one piece does not hold up the thread of the window */
 const pieceBytes = 256 * 1024;
 
-interface LookedAt {
+export interface LookedAt {
   id: string;
   kind: DocumentKind;
   bytes: number;
+}
+
+/** kinds of which a copy is kept, as large as the file: their pages are looked at to check what an answer says */
+const keptKinds = new Set<DocumentKind>(['pdf']);
+
+/**
+ * Copies the file to check answers against. False: its kind has no pages to draw, or there is no copy of the very bytes that
+ * were looked at. A file system that can share the bytes of two files does.
+ */
+export async function copyOriginal(path: string, { id, kind }: LookedAt, to: string): Promise<boolean> {
+  if (!keptKinds.has(kind)) return false;
+  try {
+    await copyFile(path, to, constants.COPYFILE_FICLONE);
+    await chmod(to, 0o600);
+    const hash = createHash('sha256');
+    for await (const piece of createReadStream(to, { highWaterMark: pieceBytes })) hash.update(piece as Buffer);
+    if (documentId(hash.digest('hex'), kind) === id) return true;
+  } catch {
+    // the text can be asked about all the same; what a full disk would stop is told when it is stored
+  }
+  await rm(to, { force: true });
+  return false;
 }
 
 /** Rejects with a sentence for a person, or with an `AbortError`. `onProgress`: 0 to 1. */

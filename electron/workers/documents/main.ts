@@ -1,5 +1,5 @@
 /**
- * Entry of the process that reads one document. A thread does the reading; this one, which stays free whatever the thread
+ * Entry of the process that reads one document, or draws one of its pages. A thread does the reading; this one, which stays free whatever the thread
  * is busy with, passes on what it says, watches what it costs and ends the process when that is too much.
  */
 import { join } from 'node:path';

@@ -1,10 +1,11 @@
-/** Entry of the thread that takes the words out of one document, then ends. */
+/** Entry of the thread that takes the words out of one document, or draws one of its pages, then ends. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { toErrorPayload } from '../../contract/errors';
 import {
   type DocumentTask,
   type DocumentWorkMessage,
   type Extraction,
+  type PageTask,
   sectionsPerSlice,
 } from '../../contract/workerTasks';
 import { extractDocument } from './extract';
@@ -33,6 +34,17 @@ function postAll({ sections, ...extraction }: Extraction): void {
   post({ type: 'done', extraction });
 }
 
-extractDocument(workerData as DocumentTask, reporter()).then(postAll, (error: unknown) =>
+/** PDFium is started only when a page is drawn. */
+async function draw(task: PageTask): Promise<void> {
+  const { PageDrawing } = await import('./pageDrawing');
+  const drawing = await PageDrawing.open(task);
+  post({ type: 'drawn', picture: drawing.page(task) });
+}
+
+function work(task: DocumentTask | PageTask): Promise<void> {
+  return 'sheet' in task ? draw(task) : extractDocument(task, reporter()).then(postAll);
+}
+
+work(workerData as DocumentTask | PageTask).catch((error: unknown) =>
   post({ type: 'failed', error: toErrorPayload(error) }),
 );

@@ -1,5 +1,5 @@
 /** Jobs and the store, with a process that does what its file says. The real one has test/unit/electron/workers/documents. */
-import { mkdir, readdir, readFile, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type DocumentInfo, type DocumentJob, sectionSchema } from '@/electron/contract/documents';
@@ -7,6 +7,7 @@ import { limits } from '@/electron/contract/limits';
 import { sectionsPerSlice } from '@/electron/contract/workerTasks';
 import { DocumentService } from '@/electron/services/documents/documentService';
 import { DocumentUse } from '@/electron/services/documents/documentUse';
+import { PagePictures } from '@/electron/services/documents/pagePictures';
 import { forkProcess } from '@/electron/services/engine/engineTransport';
 import { silentLogger } from '@/electron/services/lib/logger';
 import { waiting } from '@/test/fixtures/services';
@@ -113,6 +114,78 @@ describe('a document', () => {
     expect(await again.service.store.sections(id)).toHaveLength(sections);
     expect(inTurn.all()).toEqual({ checked: 2 * sections, stored: sections });
     expect(inTurn.most()).toEqual({ checked: sectionsPerSlice, stored: sectionsPerSlice });
+  });
+
+  it('of a PDF has a copy of its file, counted and removed with it; a locked one and another kind have none', async () => {
+    const { folder, stored, file, attached, ended, service, leftovers } = await setUp();
+    const content = '%PDF-\n# Page 1\nThe lamp.\n# Page 2\nThe boat.';
+    const path = await file('lamps.pdf', content);
+    const document = await attached(path);
+    expect(document.original).toBe(true);
+    const copy = await service.store.originalPath(document.id);
+    expect(await readFile(copy, 'utf8')).toBe(content);
+    expect((await stat(copy)).mode & 0o777).toBe(0o600);
+    const size = (await service.store.sizes()).get(document.id) ?? 0;
+    expect(size).toBeGreaterThan(2 * content.length);
+    expect((await attached(await file('notes.md', 'Notes'))).original).toBe(false);
+
+    // by an earlier version of the app, and after the copy was lost: the next one is kept
+    await rm(copy);
+    await expect(service.store.originalPath(document.id)).rejects.toMatchObject({ code: 'not-found' });
+    expect((await attached(await file('again.pdf', content))).original).toBe(true);
+    expect(await readFile(copy, 'utf8')).toBe(content);
+    expect(await leftovers()).toEqual([]);
+    const again = await setUp({ folder });
+    expect((await again.service.store.get(document.id)).original).toBe(true);
+
+    const [id] = service.addPaths([await file('locked.pdf', '%PDF-\nlocked')]);
+    expect((await ended(id)).state).toBe('locked');
+    service.unlock(id ?? '', 'sesame');
+    expect((await ended(id)).document).toMatchObject({ characters: 6, original: false });
+
+    expect((await again.service.store.sweep(new Set())) >= 1).toBe(true);
+    expect(await readdir(stored)).not.toContain(document.id);
+  });
+
+  it('gives pictures of its pages, with the words that are marked on them, one for each asker', async () => {
+    const { file, attached, service } = await setUp();
+    const content = '%PDF-\n# Page 1\nThe lamp.\n# Page 2\nThe boat.\nIts oars.';
+    const { id: documentId } = await attached(await file('lamps.pdf', content));
+    const pictures = new PagePictures(service.store, () => forkProcess(fakeReader), '');
+    onTestFinished(() => pictures.close());
+    // a line before the first page makes a section of its own here
+    const draw = async (sheet: number, place: { offset: number; end?: number } | null) => {
+      const { png, width } = await pictures.draw({ documentId, sheet, width: 300, place });
+      expect(width).toBe(300);
+      return JSON.parse(Buffer.from(png, 'base64').toString());
+    };
+    expect(await draw(3, null)).toEqual({ sheet: 3, words: '' });
+    const lamp = content.indexOf('lamp');
+    expect(await draw(2, { offset: lamp, end: content.indexOf('oars') })).toEqual({ sheet: 2, words: 'lamp.\n' });
+    expect(await draw(3, { offset: lamp, end: content.indexOf('oars') })).toMatchObject({
+      words: '# Page 2\nThe boat.\nIts ',
+    });
+    expect(await draw(3, { offset: content.indexOf('boat') })).toEqual({ sheet: 3, words: 'boat.' });
+    await expect(draw(4, null)).rejects.toMatchObject({ code: 'bad-request' });
+    await expect(pictures.draw({ documentId: 'x', sheet: 1, width: 300, place: null })).rejects.toMatchObject({
+      code: 'not-found',
+    });
+  });
+
+  it('that is being drawn makes room for the next picture of the same asker', async () => {
+    const { file, attached, service } = await setUp();
+    const pages = Array.from({ length: 9 }, (_, index) => `# Page ${index + 1}`).join('\n');
+    const { id: documentId } = await attached(await file('lamps.pdf', `# %PDF-\n${pages}`));
+    const pictures = new PagePictures(service.store, () => forkProcess(fakeReader), '');
+    const ask = (sheet: number) => pictures.draw({ documentId, sheet, width: 300, place: null, asker: 'panel' });
+    const never = ask(9);
+    const copy = await service.store.originalPath(documentId);
+    await vi.waitFor(() => readFile(`${copy}.pid`), waiting);
+    const second = ask(1);
+    await expect(never).rejects.toMatchObject({ code: 'cancelled' });
+    expect((await second).width).toBe(300);
+    const last = ask(9);
+    await Promise.all([expect(last).rejects.toMatchObject({ code: 'cancelled' }), pictures.close()]);
   });
 
   it('that is damaged on disk is thrown away and made again', async () => {

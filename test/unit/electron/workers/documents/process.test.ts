@@ -6,7 +6,7 @@ import { beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import type { DocumentKind } from '@/electron/contract/documents';
 import { limits as contractLimits } from '@/electron/contract/limits';
 import type { ReadingLimits } from '@/electron/contract/workerTasks';
-import { runExtraction } from '@/electron/services/documents/extraction';
+import { drawPage, runExtraction } from '@/electron/services/documents/extraction';
 import { forkProcess } from '@/electron/services/engine/engineTransport';
 import { watchCost } from '@/electron/workers/documents/cost';
 import { endlessPdf, nestedPdf, pdfBomb } from '@/test/fixtures/documents/bombs';
@@ -50,6 +50,24 @@ async function run(kind: DocumentKind, content: Buffer | string, { limits, stopA
   );
   return { extraction, text: await readFile(textPath, 'utf8') };
 }
+
+it('draws pages', async () => {
+  const folder = await temporaryFolder();
+  const path = join(folder, 'original');
+  const file = makePdf([{ lines: ['Words on a page.'] }]);
+  await writeFile(path, file);
+  const pdfiumPath = resolve('node_modules/@embedpdf/pdfium/dist/pdfium.wasm');
+  const draw = (sheet: number, signal: AbortSignal) =>
+    drawPage({ path, name: 'file', pdfiumPath, sheet, width: 306, words: 'words on a page' }, file.length, {
+      ...{ openProcess: () => forkProcess(join(bundles, 'documents.cjs')), signal },
+    });
+  const { signal } = new AbortController();
+  const { png, marks, ...size } = await draw(1, signal);
+  expect(Buffer.from(png).toString('latin1', 1, 4)).toBe('PNG');
+  expect([size, marks.length]).toEqual([{ width: 306, height: 396 }, 1]);
+  await expect(draw(2, signal)).rejects.toMatchObject({ code: 'document-invalid' });
+  await expect(draw(1, AbortSignal.abort())).rejects.toMatchObject({ code: 'cancelled' });
+});
 
 it('reads documents', async () => {
   const lines = ['Words on a page.'];

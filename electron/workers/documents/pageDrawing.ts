@@ -1,0 +1,178 @@
+/**
+ * Pictures of the pages of a PDF: PDFium, as WebAssembly in the thread that reads foreign files. pdf.js, which reads the
+ * text, needs a canvas to draw on: there is none here, and a native one would be a library for each platform.
+ */
+import { readFileSync } from 'node:fs';
+import { crc32, deflateSync } from 'node:zlib';
+import { init, type WrappedPdfiumModule } from '@embedpdf/pdfium';
+import { ConcertinaError } from '../../contract/errors';
+import { QuotedText } from '../../contract/lib/quotes';
+import type { PageMark, PagePicture, PageTask } from '../../contract/workerTasks';
+import { damaged, locked } from './textSink';
+
+// of PDFium's public headers: fpdfview.h
+const wrongPassword = 4;
+const bitmapWithAlpha = 4;
+const [withAnnotations, redFirst] = [0x01, 0x10];
+const white = 0xffffffff;
+/** a plan, or a page that is enlarged a lot, is drawn coarser: the pixels alone take 4 bytes each, twice */
+const mostPixels = 12e6;
+
+interface Drawing {
+  width: number;
+  height: number;
+  /** red, green, blue and 255, row by row */
+  pixels: Uint8Array;
+}
+
+/** One open PDF. The process ends with it, so what PDFium holds is not given back. */
+export class PageDrawing {
+  private constructor(
+    private readonly pdfium: WrappedPdfiumModule,
+    private readonly document: number,
+    /** for the values of forms */
+    private readonly form: number,
+  ) {}
+
+  /** `pdfiumPath`: its WebAssembly. Rejects with a `ConcertinaError`. */
+  static async open({ path, name, pdfiumPath }: Pick<PageTask, 'path' | 'name' | 'pdfiumPath'>): Promise<PageDrawing> {
+    const { buffer } = Uint8Array.from(readFileSync(pdfiumPath));
+    const pdfium = await init({ wasmBinary: buffer });
+    pdfium.PDFiumExt_Init();
+    const file = readFileSync(path);
+    const place = pdfium.pdfium.wasmExports.malloc(file.length);
+    memoryOf(pdfium).set(file, place);
+    const document = pdfium.FPDF_LoadMemDocument(place, file.length, '');
+    if (document === 0 && pdfium.FPDF_GetLastError() === wrongPassword) throw locked(name, false);
+    if (document === 0) throw damaged(name, 'its pages cannot be drawn');
+    const form = pdfium.PDFiumExt_InitFormFillEnvironment(document, pdfium.PDFiumExt_OpenFormFillInfo());
+    return new PageDrawing(pdfium, document, form);
+  }
+
+  /** @param sheet its number, from 1. @param width in pixels, when the page is not too large for it */
+  page({ sheet, width, words, name }: Pick<PageTask, 'sheet' | 'width' | 'words' | 'name'>): PagePicture {
+    const { pdfium, document } = this;
+    const page = pdfium.FPDF_LoadPage(document, sheet - 1);
+    if (page === 0) throw undrawable(name, sheet);
+    const [across, down] = [pdfium.FPDF_GetPageWidthF(page), pdfium.FPDF_GetPageHeightF(page)];
+    const scale = Math.min(width / across, Math.sqrt(mostPixels / (across * down)));
+    const size = [across, down].map((one) => Math.max(1, Math.round(one * scale)));
+    const drawing = this.draw(page, size[0] ?? 1, size[1] ?? 1);
+    if (!drawing) throw undrawable(name, sheet);
+    return { png: pngOf(drawing), width: drawing.width, height: drawing.height, marks: this.marks(page, words) };
+  }
+
+  private draw(page: number, width: number, height: number): Drawing | null {
+    const { pdfium, form } = this;
+    const bitmap = pdfium.FPDFBitmap_CreateEx(width, height, bitmapWithAlpha, 0, 0);
+    if (bitmap === 0) return null;
+    const flags = withAnnotations | redFirst;
+    pdfium.FPDFBitmap_FillRect(bitmap, 0, 0, width, height, white);
+    pdfium.FPDF_RenderPageBitmap(bitmap, page, 0, 0, width, height, 0, flags);
+    pdfium.FPDF_FFLDraw(form, bitmap, page, 0, 0, width, height, 0, flags);
+    const start = pdfium.FPDFBitmap_GetBuffer(bitmap);
+    return { width, height, pixels: memoryOf(pdfium).subarray(start, start + width * height * 4) };
+  }
+
+  /** Where the words stand; when they are not there as a whole, where their lines do. */
+  private marks(page: number, words: string): PageMark[] {
+    const { pdfium } = this;
+    const textPage = words === '' ? 0 : pdfium.FPDFText_LoadPage(page);
+    if (textPage === 0) return [];
+    const count = Math.max(0, pdfium.FPDFText_CountChars(textPage));
+    let text = '';
+    // PDFium counts characters, not UTF-16 units
+    const characters: number[] = [];
+    for (let index = 0; index < count; index++) {
+      const code = pdfium.FPDFText_GetUnicode(textPage, index);
+      // also the sign that it puts at the end of a line where a word is broken
+      const character = code < 0x20 ? ' ' : String.fromCodePoint(Math.min(code, 0x10ffff));
+      for (const _ of character.split('')) characters.push(index);
+      text += character;
+    }
+    const searched = new QuotedText(text);
+    const whole = searched.find(words);
+    const found = whole ? [whole] : words.split('\n').flatMap((line) => (isTelling(line) && searched.find(line)) || []);
+    return found.flatMap(({ start, end }) => {
+      const first = characters[start] ?? 0;
+      return this.rectangles(page, textPage, first, (characters[end - 1] ?? first) - first + 1);
+    });
+  }
+
+  /** Of characters of a page, line by line, in shares of the page. */
+  private rectangles(page: number, textPage: number, first: number, count: number): PageMark[] {
+    const { pdfium } = this;
+    const { wasmExports, getValue } = pdfium.pdfium;
+    const lines = Math.min(mostMarks, pdfium.FPDFText_CountRects(textPage, first, count));
+    const room = wasmExports.malloc(32);
+    const doubles = [room, room + 8, room + 16, room + 24] as const;
+    return Array.from({ length: Math.max(0, lines) }, (_, line) => {
+      pdfium.FPDFText_GetRect(textPage, line, ...doubles);
+      const [left = 0, top = 0, right = 0, bottom = 0] = doubles.map((at) => getValue(at, 'double') as number);
+      const corners = [this.shareOf(page, left, top, room), this.shareOf(page, right, bottom, room)];
+      // a page may be turned
+      const [x0 = 0, x1 = 0] = corners.map(([x]) => x).sort((a, b) => a - b);
+      const [y0 = 0, y1 = 0] = corners.map(([, y]) => y).sort((a, b) => a - b);
+      return { x: x0, y: y0, width: x1 - x0, height: y1 - y0 };
+    });
+  }
+
+  /** Of a place in points, which count from the lower left of the page as it is stored. */
+  private shareOf(page: number, x: number, y: number, room: number): [number, number] {
+    const { pdfium } = this;
+    pdfium.FPDF_PageToDevice(page, 0, 0, fine, fine, 0, x, y, room, room + 4);
+    const share = (at: number) => Math.min(1, Math.max(0, pdfium.pdfium.getValue(at, 'i32') / fine));
+    return [share(room), share(room + 4)];
+  }
+}
+
+/** As it is now: it is another one after it grew. Missing in PDFium's types. */
+function memoryOf({ pdfium }: WrappedPdfiumModule): Uint8Array {
+  return (pdfium as unknown as { HEAPU8: Uint8Array }).HEAPU8;
+}
+
+/** PDFium rounds places to pixels of a page so large. */
+const fine = 100_000;
+const mostMarks = 200;
+
+/** A shorter line stands on a page by chance. */
+function isTelling(line: string): boolean {
+  return line.replace(/\W/g, '').length > 11 || line.trim().length > 15;
+}
+
+function undrawable(name: string, sheet: number): ConcertinaError {
+  return new ConcertinaError(
+    'document-invalid',
+    `Sheet ${sheet} of ${name} cannot be drawn: the file is damaged there.`,
+    'Its text is in the tab Text.',
+  );
+}
+
+// PNG (ISO/IEC 15948): of all that it can, what a page needs.
+
+const signature = Buffer.from([137, 80, 78, 71, 13, 10, 26, 10]);
+const eightBitRedGreenBlueAlpha = [8, 6, 0, 0, 0];
+/** pages are mostly paper: more costs time and saves little */
+const deflateLevel = 3;
+
+function pngOf({ width, height, pixels }: Drawing): Uint8Array {
+  const head = Buffer.alloc(13);
+  head.writeUInt32BE(width, 0);
+  head.writeUInt32BE(height, 4);
+  head.set(eightBitRedGreenBlueAlpha, 8);
+  const row = width * 4;
+  // each row begins with how it was filtered: 0 is not at all
+  const rows = Buffer.alloc(height * (row + 1));
+  for (let y = 0; y < height; y++) rows.set(pixels.subarray(y * row, (y + 1) * row), y * (row + 1) + 1);
+  const data = deflateSync(rows, { level: deflateLevel });
+  return Buffer.concat([signature, chunk('IHDR', head), chunk('IDAT', data), chunk('IEND', Buffer.alloc(0))]);
+}
+
+function chunk(type: string, data: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+  const framed = Buffer.alloc(body.length + 8);
+  framed.writeUInt32BE(data.length, 0);
+  body.copy(framed, 4);
+  framed.writeUInt32BE(crc32(body), body.length + 4);
+  return framed;
+}
