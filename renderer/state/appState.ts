@@ -254,7 +254,7 @@ export type Place = { section: number } | { offset: number; end?: number };
 
 export interface Panel {
   documentId: string;
-  view: 'text' | 'parts';
+  view: 'text' | 'page' | 'parts';
   /** where to go; null: the beginning */
   place: Place | null;
   /** grows when the same place is asked for again */

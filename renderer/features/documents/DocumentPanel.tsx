@@ -2,6 +2,7 @@
 
 import { ChevronDown, ChevronUp, LoaderCircle, TriangleAlert } from 'lucide-react';
 import { useMemo, useState } from 'react';
+import type { DocumentInfo } from '../../../electron/contract/documents';
 import type { Panel } from '../../state/appState';
 import { blockAt, blocksOf, stretchesOf } from '../../state/lib/blocks';
 import { kindNames, partText, plural, sectionsName } from '../../state/lib/partText';
@@ -16,6 +17,7 @@ import { controlClass } from '../../ui/Field';
 import { formatCount } from '../../ui/format';
 import { Segmented } from '../../ui/Segmented';
 import { SidePanel } from '../../ui/SidePanel';
+import { PageView } from './PageView';
 import { PartsView } from './PartsView';
 import { SearchView } from './SearchView';
 import { Stretch, turnHeight } from './Stretch';
@@ -39,7 +41,7 @@ function OpenPanel({ panel }: { panel: Panel }) {
       title={info?.name ?? 'Document'}
       closeLabel="Close the document"
       onClose={documents.close}
-      className="w-[25rem]"
+      className={cx('w-[25rem]', viewOf(panel, info) === 'page' && 'xl:w-[36rem]')}
     >
       {error && (
         <Banner tone="bad" title={error.message} className="m-4" testId="document-error">
@@ -65,10 +67,10 @@ function Body({ panel, document }: { panel: Panel; document: PanelDocument }) {
   const query = search.asked === panel.asked ? search.query : '';
   const setQuery = (words: string) => setSearch({ query: words, asked: panel.asked });
   const word = sectionsName(info);
-  const views = [
-    { value: 'text', label: 'Text' },
-    { value: 'parts', label: `${word[0]?.toUpperCase()}${word.slice(1)}s` },
-  ] as const;
+  const view = viewOf(panel, info);
+  const parts = info.sections > 1 ? [{ value: 'parts', label: `All ${word}s` } as const] : [];
+  const pictures = info.original ? [{ value: 'page', label: 'Page' } as const] : [];
+  const views = [{ value: 'text', label: 'Text' } as const, ...pictures, ...parts];
 
   return (
     <>
@@ -77,15 +79,15 @@ function Body({ panel, document }: { panel: Panel; document: PanelDocument }) {
         <DocumentNotices notices={info.notices} />
         <div className="flex items-center gap-2">
           <SearchField query={query} onQuery={setQuery} />
-          {info.sections > 1 && (
+          {views.length > 1 && (
             <Segmented
               name="document-view"
               label="View"
-              value={panel.view}
+              value={view}
               options={views}
-              onValue={(view) => {
+              onValue={(chosen) => {
                 setQuery('');
-                documents.setView(view);
+                documents.setView(chosen);
               }}
             />
           )}
@@ -93,14 +95,22 @@ function Body({ panel, document }: { panel: Panel; document: PanelDocument }) {
       </div>
       {query.trim() !== '' ? (
         <SearchView documentId={info.id} query={query} />
-      ) : panel.view === 'text' || info.sections < 2 ? (
-        <TextView document={document} panel={panel} />
-      ) : (
+      ) : view === 'parts' ? (
         <PartsView document={document} />
+      ) : view === 'page' ? (
+        <PageView document={document} panel={panel} />
+      ) : (
+        <TextView document={document} panel={panel} />
       )}
       <PanelFoot document={document} />
     </>
   );
+}
+
+/** What can be shown of it: no list of one part, and pages only of what is kept. */
+function viewOf({ view }: Panel, info: DocumentInfo | null): Panel['view'] {
+  if (view === 'page') return info?.original ? 'page' : 'text';
+  return view === 'parts' && info && info.sections > 1 ? 'parts' : 'text';
 }
 
 /** What the document is, and how large. */

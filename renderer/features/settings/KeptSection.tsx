@@ -1,4 +1,4 @@
-/** What is kept on disk beside the chats: their caches, and the texts of documents. */
+/** What is kept on disk beside the chats: their caches, and documents. */
 
 import { Trash2 } from 'lucide-react';
 import { useEffect, useState } from 'react';
@@ -154,8 +154,8 @@ export function agoText(at: number, now: number): string {
 }
 
 export function documentsText({ count, bytes }: DocumentUsage): string {
-  if (count === 0) return 'No texts of documents are stored.';
-  return `${count === 1 ? 'Text of 1 document' : `Texts of ${formatCount(count)} documents`}: ${formatBytes(bytes)}.`;
+  if (count === 0) return 'No documents are kept.';
+  return `${count === 1 ? '1 document is' : `${formatCount(count)} documents are`} kept: ${formatBytes(bytes)}.`;
 }
 
 /** null: each is in use */

@@ -1,18 +1,24 @@
-import type { EventPayload } from '../../../electron/contract/contract';
-import type { DocumentInfo, DocumentJob } from '../../../electron/contract/documents';
+import type { EventPayload, OperationInput } from '../../../electron/contract/contract';
+import type { DocumentInfo, DocumentJob, PagePicture } from '../../../electron/contract/documents';
 import { errorPayloadOf } from '../../bridge/client';
-import type { AppState, DraftDocument, Found, Panel, Place, TokenCount } from '../appState';
+import type { AppState, DraftDocument, Found, Outcome, Panel, Place, TokenCount } from '../appState';
 import { createAttachActions, settleDocuments } from '../lib/attach';
 import { selectDraftOfOpenChat } from '../lib/openChat';
-import type { Tools } from '../slice';
+import { outcomeOf, type Tools } from '../slice';
 
 /** passages of one search */
 const hits = 20;
+/** pictures of pages, some megabytes each */
+const picturesKept = 8;
 
 export function createDocumentsActions(tools: Tools) {
   const { client, get, patch } = tools;
   // another window may search at the same time
   const asker = `document-${Math.random().toString(36).slice(2)}`;
+
+  const pictures = new Map<string, Promise<Outcome<PagePicture>>>();
+  /** how the person reads documents */
+  let reading: 'text' | 'page' = 'text';
 
   function know(info: DocumentInfo): void {
     patch('documents', { infos: { ...get().documents.infos, [info.id]: info } });
@@ -57,6 +63,20 @@ export function createDocumentsActions(tools: Tools) {
     return (await client.call('documents.text', { documentId, start, end })).text;
   }
 
+  /** Never rejects; `cancelled`: another page was asked for meanwhile. */
+  function page(question: Omit<OperationInput<'documents.page'>, 'asker'>): Promise<Outcome<PagePicture>> {
+    const key = JSON.stringify(question);
+    const picture = pictures.get(key) ?? outcomeOf(client.call('documents.page', { ...question, asker }));
+    // the one that was looked at last is the last
+    pictures.delete(key);
+    pictures.set(key, picture);
+    for (const oldest of [...pictures.keys()].slice(0, -picturesKept)) pictures.delete(oldest);
+    void picture.then(({ ok }) => {
+      if (!ok && pictures.get(key) === picture) pictures.delete(key);
+    });
+    return picture;
+  }
+
   /** What the panel shows of a document apart from its text. */
   async function load(documentId: string): Promise<void> {
     patch('documents', { panelError: null });
@@ -97,13 +117,16 @@ export function createDocumentsActions(tools: Tools) {
   return {
     ...createAttachActions(tools),
     receiveJobs,
-    /** Shows a document beside the chat, at a section or a character of its text. */
-    openAt: (documentId: string, place: Place | null = null) => show(documentId, 'text', place),
+    /** Shows a document beside the chat, at a section or a character of its text: the text, or the page if that was chosen last. */
+    openAt: (documentId: string, place: Place | null = null) => show(documentId, reading, place),
     /** Shows the list of its pages or headings, to choose from. */
     openParts: (documentId: string) => show(documentId, 'parts', null),
     setView: (view: Panel['view']) => {
       const { panel } = get().documents;
-      if (panel) patch('documents', { panel: { ...panel, view, place: null } });
+      if (view !== 'parts') reading = view;
+      // text and page show the same place
+      const place = view === 'parts' || panel?.view === 'parts' ? null : panel?.place;
+      if (panel) patch('documents', { panel: { ...panel, view, place: place ?? null } });
     },
     count,
     load,
@@ -114,6 +137,7 @@ export function createDocumentsActions(tools: Tools) {
     endSearch,
     receiveProgress,
     readText,
+    page,
   };
 }
 

@@ -153,7 +153,7 @@ test('a document that does not fit, its pages, a longer context, and the answer'
   await expect(page.getByTestId('kept-item')).toHaveCount(1);
   await expect(page.getByTestId('kept-item')).toContainText(/What is the email.*iB · [\d,]+ tokens · turbo4/);
   await expect(page.getByTestId('kept-total')).toHaveText(/^1 cache: [\d.]+ [KM]iB of 8\.00 GiB\.$/);
-  await expect(page.getByTestId('kept-documents')).toHaveText(/^Text of 1 document: [\d.]+ KiB\.\s*$/);
+  await expect(page.getByTestId('kept-documents')).toHaveText(/^1 document is kept: [\d.]+ KiB\.\s*$/);
   await page.getByRole('button', { name: /^Remove the cache of What is the email/ }).click();
   await expect(page.getByTestId('kept-total')).toHaveText('No caches are kept: 0 B of 8.00 GiB.');
   await page.keyboard.press('Escape');

@@ -1,9 +1,9 @@
 /** What an answer cites, in the real window: what leads to its place, and what no document has. */
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, type Page } from '@playwright/test';
 import { makePdf } from '@/test/fixtures/documents/pdf';
-import { chooseFiles, test } from '../app';
+import { attachFile, chooseFiles, test } from '../app';
 import { call } from '../chat';
 import { axe } from '../moments';
 
@@ -31,6 +31,15 @@ async function openAnswer(page: Page, documentId: string): Promise<void> {
   await page.getByTestId('chat-item').filter({ hasText: 'The lamp' }).getByRole('button').first().click();
 }
 
+/** In both themes, once their colors are there. */
+async function expectAccessible(page: Page): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await expect(page.locator('html.dark')).toHaveCount(colorScheme === 'dark' ? 1 : 0);
+    expect((await axe(page)).violations).toEqual([]);
+  }
+}
+
 test('what an answer cites leads to its place, and what no document has is marked', async ({ launch, dataDir }) => {
   const pdf = path.join(dataDir, 'lamps.pdf');
   const lines = ['The lamp was lit at', 'nine in the evening.', '', 'The boat was painted', 'green by hand.'];
@@ -53,10 +62,7 @@ test('what an answer cites leads to its place, and what no document has is marke
   for (const [index, words] of ['Not in lamps.pdf', 'lamps.pdf has no page 300', 'Not in lamps.pdf'].entries()) {
     await expect(doubts.nth(index)).toHaveAccessibleDescription(words);
   }
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
-    expect((await axe(page)).violations).toEqual([]);
-  }
+  await expectAccessible(page);
 
   await doubts.nth(1).focus();
   await page.keyboard.press('Enter');
@@ -64,4 +70,84 @@ test('what an answer cites leads to its place, and what no document has is marke
   expect((await axe(page)).violations).toEqual([]);
   await page.keyboard.press('Escape');
   await expect(doubts.nth(1)).toBeFocused();
+});
+
+/** Where the marks lie on the picture, and whether ink is under each: the picture is drawn on a canvas and looked at. */
+async function inkUnderMarks(page: Page): Promise<number[]> {
+  return page.getByTestId('page-picture').evaluate((image: HTMLImageElement) => {
+    const canvas = document.createElement('canvas');
+    canvas.width = image.naturalWidth;
+    canvas.height = image.naturalHeight;
+    const context = canvas.getContext('2d');
+    context?.drawImage(image, 0, 0);
+    const sheet = image.getBoundingClientRect();
+    const scale = image.naturalWidth / sheet.width;
+    return [...document.querySelectorAll('[data-testid="page-mark"]')].map((mark) => {
+      const { left, top, width, height } = mark.getBoundingClientRect();
+      const box = [(left - sheet.left) * scale, (top - sheet.top) * scale, width * scale, height * scale] as const;
+      const data = context?.getImageData(...box).data ?? new Uint8ClampedArray();
+      return data.filter((value, index) => index % 4 === 0 && value < 128).length;
+    });
+  });
+}
+
+test('a citation leads to the picture of its page, with its words marked', async ({ launch, dataDir }) => {
+  const pdf = path.join(dataDir, 'lamps.pdf');
+  const lines = ['The lamp was lit at', 'nine in the evening.'];
+  await writeFile(pdf, makePdf([{ lines: ['Lamps'] }, { lines: ['', '', ...lines] }, { lines: ['The boat'] }]));
+  const { app, page } = await launch();
+  await page.waitForFunction(() => 'concertina' in window);
+  await chooseFiles(app, pdf);
+  const [jobId] = await call(page, 'documents.attachFromDialog', undefined);
+  const job = async () => (await call(page, 'documents.jobs', undefined)).find(({ id }) => id === jobId);
+  await expect.poll(async () => (await job())?.state).toBe('done');
+  const documentId = (await job())?.document?.id ?? '';
+  // the copy is what is shown: the file itself may be gone by then
+  await rm(pdf);
+  await openAnswer(page, documentId);
+
+  const quotation = page.getByTestId('citation').filter({ hasText: 'The lamp was lit' });
+  const view = (name: string) => page.getByRole('group', { name: 'View' }).getByText(name, { exact: true });
+  await quotation.click();
+  await expect(page.getByTestId('document-mark')).toBeInViewport();
+  await view('Page').click();
+  await expect(page.getByTestId('page-label')).toHaveText('Page 2 of 3');
+  await expect(page.getByTestId('page-mark')).toHaveCount(2);
+  expect(Math.min(...(await inkUnderMarks(page)))).toBeGreaterThan(20);
+  await expect(page.getByRole('img', { name: 'Page 2 of lamps.pdf' })).toBeInViewport();
+  await expectAccessible(page);
+
+  // by keyboard: larger, the next page, and back to the width of the panel
+  const area = page.getByTestId('document-page');
+  const picture = page.getByTestId('page-picture');
+  const width = () => picture.evaluate((image) => image.getBoundingClientRect().width);
+  const fitted = await width();
+  await area.focus();
+  await page.keyboard.press('+');
+  await expect.poll(width).toBeCloseTo(fitted * 1.25, 0);
+  await expect(page.getByTestId('page-zoom')).toHaveText('125%');
+  await page.keyboard.press('0');
+  await expect(page.getByTestId('page-zoom')).toHaveText('Fit');
+  await area.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+  await page.keyboard.press('PageDown');
+  await expect(page.getByTestId('page-label')).toHaveText('Page 3 of 3');
+  await expect(page.getByRole('img', { name: 'Page 3 of lamps.pdf' })).toBeVisible();
+  await expect(page.getByTestId('page-mark')).toHaveCount(0);
+  await expect(page.getByRole('button', { name: 'Next page' })).toBeDisabled();
+
+  // the next citation opens as the person reads now, and another one in the text after it was chosen again
+  await quotation.click();
+  await expect(page.getByTestId('page-mark')).toHaveCount(2);
+  await view('Text').click();
+  await expect(page.getByTestId('document-mark')).toBeInViewport();
+
+  // a text has no pages to show
+  const notes = path.join(dataDir, 'notes.md');
+  await writeFile(notes, '# Lamps\n\nThe lamp.\n\n# Boats\n\nThe boat.');
+  await page.getByTestId('document-close').click();
+  await page.getByTestId('new-chat').click();
+  await attachFile({ app, page }, notes);
+  await page.getByTestId('document-card').getByRole('button', { name: 'notes.md' }).first().click();
+  await expect(view('Text')).toBeVisible();
+  await expect(view('Page')).toHaveCount(0);
 });

@@ -248,3 +248,51 @@ it('a longer context is as long as it has to be, and offered with the chosen typ
   expect(offers('f16', 512_000)).toEqual(['turbo3']);
   expect(offers('turbo4', 100_000_000)).toEqual([]);
 });
+
+describe('the panel', () => {
+  it('shows the same place as text and as page, and opens the next one as it was read last', async () => {
+    const { documents, paste, get } = await start();
+    const id = await paste('The lamp was lit.');
+    const place = { offset: 4, end: 8 };
+    const panel = () => get().documents.panel;
+    documents.openAt(id, place);
+    expect(panel()).toMatchObject({ view: 'text', place });
+    documents.setView('page');
+    expect(panel()).toMatchObject({ view: 'page', place });
+    documents.close();
+    documents.openAt(id, { section: 0 });
+    expect(panel()).toMatchObject({ view: 'page', place: { section: 0 } });
+    documents.setView('parts');
+    expect(panel()).toMatchObject({ view: 'parts', place: null });
+    documents.openAt(id, place);
+    expect(panel()?.view).toBe('page');
+    documents.setView('text');
+    documents.openAt(id);
+    expect(panel()?.view).toBe('text');
+  });
+
+  it('has a page drawn once, keeps the last few, and tries one again that failed', async () => {
+    const { documents, bridge } = await start();
+    const picture = { png: '', width: 1, height: 1, marks: [] };
+    bridge.answer('documents.page', () => picture);
+    const page = (sheet: number) => documents.page({ documentId: 'd', sheet, width: 300, place: null });
+    const drawn = () => bridge.inputs('documents.page').length;
+    expect(await page(1)).toEqual({ ok: true, value: picture });
+    await page(1);
+    expect(drawn()).toBe(1);
+    for (let sheet = 2; sheet <= 8; sheet++) await page(sheet);
+    await page(1);
+    expect(drawn()).toBe(8);
+    await page(9);
+    await page(1);
+    expect(drawn()).toBe(9);
+    // the one that nobody looked at for longest
+    await page(2);
+    expect(drawn()).toBe(10);
+    const gone = { code: 'not-found', message: 'It is gone.', hint: '' } as const;
+    bridge.refuse('documents.page', gone);
+    expect(await page(10)).toEqual({ ok: false, error: gone });
+    bridge.refuse('documents.page', null);
+    expect((await page(10)).ok).toBe(true);
+  });
+});
