@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import type { Section } from '../../../electron/contract/documents';
-import { overlap, shownText, type TextBlock } from '../../state/lib/blocks';
+import { flowed, overlap, shownText, type TextBlock } from '../../state/lib/blocks';
 import { useActions } from '../../state/useApp';
 import { ContextMark } from './ContextMark';
 
@@ -60,7 +60,7 @@ export function Block({ documentId, block, section, texts, inContext, place, isT
       {shown?.trim() === '' && block.first && <p className="text-xs text-ink-3 italic">No text here.</p>}
       {shown && (
         <Words
-          text={shown}
+          text={section.kind === 'page' ? flowed(shown) : shown}
           start={block.start + from}
           place={place}
           isTarget={isTarget}

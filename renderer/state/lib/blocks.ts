@@ -60,3 +60,36 @@ function breakBehind(text: string, at: number): number {
   const blank = near.search(/\s/);
   return blank === -1 ? at : at + blank + 1;
 }
+
+// The lines of a sheet are as long as its paper is wide: in the panel each would be broken a second time.
+
+/** An item of a list, its sign or number before it. */
+const item = /^(?:[•·▪◦‣*–—-]|\(?(?:\d{1,3}|\p{L}|[ivx]{1,5})[.)])\s/iu;
+/** Code, output, a formula, or dots that lead to a number in a table of contents. */
+const exact = /<-|[={}\\|]|[;,]$(?<=\)[;,])|^[>+$#%] |\(\)$|(?:\. ?){4,}|:$/;
+/** Chinese and Japanese are set without blanks: no character could stand for the break. */
+const withoutBlanks = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]$/u;
+/** Characters: shorter lines are a table, a poem or a narrow column that the panel shows as it is. */
+const narrow = 35;
+
+/** The text of a page with the lines of each paragraph joined, as long as it was. Lists, tables and code keep their lines. */
+export function flowed(text: string): string {
+  const lines = text.split('\n');
+  const lengths = lines.map(({ length }) => length).filter((length) => length > 0);
+  const usual = lengths.sort((a, b) => a - b)[Math.floor(lengths.length * 0.8)] ?? 0;
+  if (usual < narrow) return text;
+  const goesOn = (line: string, next: string) =>
+    (line.length >= 0.8 * usual || (line.length >= 0.6 * usual && /^\p{Ll}/u.test(next))) &&
+    !item.test(next) &&
+    ![line, next].some((one) => exact.test(one) || isTable(one)) &&
+    !withoutBlanks.test(line);
+  return lines.reduce((all, next, index) => {
+    const line = lines[index - 1] ?? '';
+    return `${all}${line !== '' && next !== '' && goesOn(line, next) ? ' ' : '\n'}${next}`;
+  });
+}
+
+/** More figures than words. */
+function isTable(line: string): boolean {
+  return (line.match(/[\d.,%+-]/g)?.length ?? 0) > 0.35 * line.length;
+}

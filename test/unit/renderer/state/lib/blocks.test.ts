@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { blockAt, blocksOf, overlap, shownText, stretchesOf } from '@/renderer/state/lib/blocks';
+import { blockAt, blocksOf, flowed, overlap, shownText, stretchesOf } from '@/renderer/state/lib/blocks';
 
 describe('the text in blocks', () => {
   const line = 'A line of some fifty letters stands here again.\n';
@@ -46,5 +46,44 @@ describe('the text in blocks', () => {
       expect((((stretch.at(-1)?.end ?? 0) - (stretch[0]?.start ?? 0)) / 3) * 20).toBeLessThan(2 ** 25);
     }
     expect(stretchesOf(blocksOf([]))).toEqual([]);
+  });
+});
+
+describe('flowed', () => {
+  const prose = [
+    'The keeper walked to the tower, lit the lamp, and wrote the hour down',
+    'in his book. Nobody had seen him since the winter of the great storm,',
+    'and the boat lay where he had left it.',
+  ];
+  const flow = (...lines: string[]) => flowed(lines.join('\n')).split('\n');
+
+  it('joins the lines of a paragraph, and no others', () => {
+    expect(flow(...prose, '', ...prose)).toEqual([prose.join(' '), '', prose.join(' ')]);
+    expect(
+      flow('3.2 The lamp', ...prose, 'The last line was short, so this begins a paragraph of its own here.'),
+    ).toEqual([
+      ...['3.2 The lamp', prose.join(' ')],
+      'The last line was short, so this begins a paragraph of its own here.',
+    ]);
+  });
+
+  it.each([
+    ['a list', ['• walk to the tower and up all of its stairs without a light at all', '• light the lamp']],
+    ['a numbered list', ['1. walk to the tower and up all of its stairs without a light, and', '2. light the lamp']],
+    ['code', ['x <- lamps(tower = 3, hours = seq(1, 24), lit = TRUE, oil = "whale")', 'summary(x)']],
+    ['output', ['> the keeper walked to the tower and lit the lamp and wrote it down', 'nothing more']],
+    ['a table', ['Lamp 12.5 13.25 14.75 18.00 19.25 22.50 23.75 24.00 27.00 28.25 30', '9.5 8.5 7.5 6.5']],
+    ['contents', ['1.2 The lamp and the tower . . . . . . . . . . . . . . . . . . . . 14', '1.3 The boat . . . 15']],
+    ['what a colon leads to', ['He wrote down what he had seen in the night, hour by hour, like this:', 'nothing']],
+    ['a poem', ['The lamp was lit', 'at nine at night', 'and put out at six']],
+  ])('leaves %s as it is', (_, lines) => {
+    expect(flow(...lines)).toEqual(lines);
+  });
+
+  it('keeps every character in its place, so that a quotation is marked where it stands', () => {
+    const text = [...prose, '', '• a list', ...prose].join('\n');
+    const joined = flowed(text);
+    expect(joined).toHaveLength(text.length);
+    expect(joined.replaceAll('\n', ' ')).toBe(text.replaceAll('\n', ' '));
   });
 });
