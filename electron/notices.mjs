@@ -81,6 +81,19 @@ const INSIDE = [
     license: 'BSD-3-Clause, Apache-2.0',
     file: installed('@embedpdf/pdfium/LICENSE.pdfium'),
   },
+  {
+    of: '@embedpdf/pdfium',
+    name: 'FreeType, Little CMS, libjpeg-turbo, libpng, zlib, AGG and ICU (in PDFium)',
+    license: 'FTL, MIT, BSD-3-Clause, IJG, libpng, Zlib and others',
+    file: kept('pdfium-parts.txt'),
+  },
+  {
+    of: '@embedpdf/pdfium',
+    name: 'OpenJPEG (in PDFium)',
+    license: 'BSD-2-Clause',
+    file: installed('pdfjs-dist/wasm/LICENSE_OPENJPEG'),
+  },
+  { of: '@embedpdf/pdfium', name: 'Abseil (in PDFium)', license: 'Apache-2.0', file: kept('abseil.txt') },
   { of: 'read-excel-file', name: 'saxen (in read-excel-file)', license: 'MIT', file: installed('saxen/LICENSE') },
   {
     of: 'stopword',
