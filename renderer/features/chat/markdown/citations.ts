@@ -37,8 +37,11 @@ const straight = String.raw`(?<![\w"])"(?=\S)(?<straight>[^"\n]{${shortestQuote}
 /** of any length, lest what stands between two short ones is taken for one */
 const curved = String.raw`[“„«](?<curved>[^“”„«»\n]{1,2000})[”“»]|»(?<turned>[^“”„«»\n]{1,2000})«`;
 const pattern = new RegExp(String.raw`${straight}|${curved}|\[(?<mark>[^\][\n]{2,160})\]|\b${pageWords}`, 'giu');
-/** a mark that names the sheet, too, is as exact as can be */
-const onlyPages = new RegExp(String.raw`^${pageWords}(?:[ ,]+\(?sheets? (?<inFile>\d{1,5})[^\])]*\)?)?$`, 'iu');
+/** "Page 33", "report.pdf, p. 33"; a mark that names the sheet, too, is as exact as can be */
+const onlyPages = new RegExp(
+  String.raw`^(?:.{0,120}?[\s,;:(])?${pageWords}(?:[ ,]+\(?sheets? (?<inFile>\d{1,5})[^\])]*\)?)?\)?$`,
+  'iu',
+);
 
 /** The text in its order, in pieces. */
 export function citationsIn(text: string): Piece[] {

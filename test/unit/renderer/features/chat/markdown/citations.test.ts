@@ -30,6 +30,10 @@ describe('citationsIn', () => {
     expect(citationsIn('On pages 7 and 8.')[1]?.text).toBe('pages 7 and 8');
     expect(cited('page iv, p. A-3, pp. xii, [Page B2]')).toEqual(['iv', 'A-3', 'xii', 'B2'].map(pages));
     expect(cited('[Page 33 (sheet 39)], [Page iv, sheet 4], sheet 5, [Sheet 6]')).toEqual([39, 4, 5, 6].map(sheet));
+    expect(cited('[report.pdf, page 33], [diary.pdf: p. 4], [see (Page 5)]')).toEqual([33, 4, 5].map(pages));
+    expect(cited('[homepage 12], [the pages]')).toEqual(
+      ['homepage 12', 'the pages'].map((label) => ({ kind: 'mark', label })),
+    );
     expect(cited('pages did not, the page mentions, page ideas')).toEqual([]);
     expect(cited('a homepage 12, page twelve, step 4, page 1234567')).toEqual([]);
     expect(cited('As [Lines 201-400] and [Early Years] say')).toEqual([
