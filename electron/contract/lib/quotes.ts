@@ -8,8 +8,8 @@ export interface Stretch {
   end: number;
 }
 
-/** Says nothing about the words: white space and marks of every kind, but not the point or comma within a number. */
-const silent = /(?!(?<=\d)[.,]\d)(?:[\s\p{P}\p{Cf}]|[\u0300-\u036f])+/gu;
+/** Says nothing about the words: white space and marks of every kind, those of Markdown too, but not the point or comma within a number. */
+const silent = /(?!(?<=\d)[.,]\d)(?:[\s\p{P}\p{Sk}\p{Cf}|~]|[\u0300-\u036f])+/gu;
 
 /** What is left when two spellings of one sentence are to be the same: ligatures, accents and case are taken away, too. */
 export function squash(text: string): string {
@@ -20,8 +20,11 @@ export function squash(text: string): string {
 const furniture = 400;
 /** Fewer squashed characters stand somewhere on nearly every page. */
 const telling = 8;
-/** A number that hangs on the end of a word or sentence, or stands in brackets: it leads to a note. */
-const noteMark = /(?<=[\p{L}.,;:!?”’"')])\d{1,3}(?=\s|$)|\[\d{1,3}(?:[,–-] ?\d{1,3})*\]/gu;
+/**
+ * What a reader passes over: a number that hangs on the end of a word or sentence, or stands in brackets, and leads to a note;
+ * the address of a link in Markdown.
+ */
+const aside = /(?<=[\p{L}.,;:!?”’"')])\d{1,3}(?=\s|$)|\[\d{1,3}(?:[,–-] ?\d{1,3})*\]|(?<=\])\([^\s()]{1,500}\)/gu;
 
 /** A text, made ready for the search of many quotations. */
 export class QuotedText {
@@ -46,11 +49,11 @@ export class QuotedText {
     this.words = words + squash(text.slice(from));
   }
 
-  /** Null: these words do not stand in it one after the other, but for the border of two pages and the marks of notes. */
+  /** Null: these words do not stand in it one after the other, but for the border of two pages and what a reader passes over. */
   find(words: string): Stretch | null {
     const wanted = squash(words);
     if (wanted === '') return null;
-    return this.place(wanted) ?? this.withoutNotes().place(squash(withoutNotes(words)));
+    return this.place(wanted) ?? this.withoutAsides().place(squash(withoutAsides(words)));
   }
 
   private place(wanted: string): Stretch | null {
@@ -78,8 +81,8 @@ export class QuotedText {
     return [];
   }
 
-  private withoutNotes(): QuotedText {
-    this.bare ??= new QuotedText(withoutNotes(this.text), this.pages);
+  private withoutAsides(): QuotedText {
+    this.bare ??= new QuotedText(withoutAsides(this.text), this.pages);
     return this.bare;
   }
 
@@ -114,8 +117,8 @@ function beginsIn(after: string, tail: string): number {
 }
 
 /** As long as the text. */
-function withoutNotes(text: string): string {
-  return text.replace(noteMark, (mark) => ' '.repeat(mark.length));
+function withoutAsides(text: string): string {
+  return text.replace(aside, (mark) => ' '.repeat(mark.length));
 }
 
 /** Words that a quotation leaves out, or puts in by itself. */

@@ -16,6 +16,8 @@ const mostQuotes = 50;
 /** Within a word: a letter that the fonts of a file do not name. Where there are many, a true quotation may not be found. */
 const unreadableLetter = /\p{L}[\ufffd\ue000-\uf8ff]|[\ufffd\ue000-\uf8ff]\p{L}/gu;
 const lettersForOneUnreadable = 2000;
+/** In an answer: between marks, or set as a quotation. */
+const quoted = /["“„«»][^"“”„«»\n]{20,2000}["”“»«]|^[ \t]*>.*$/gm;
 /** Characters of a page without text; where more than this share of them is so, the text may be in pictures. */
 const blankPage = 2;
 const mostWithoutText = 0.1;
@@ -76,12 +78,16 @@ export function createCitationsActions({ client, get, patch }: Tools) {
     patch('citations', { quotes: { ...found, [messageId]: { ...found[messageId], ...places } } });
   }
 
-  /** What the person wrote before an answer, and the system prompt; null: the chat of the answer is not open any more. */
+  /**
+   * What was said before an answer, and the system prompt: what an earlier answer quoted is no source of its words. Null: the
+   * chat of the answer is not open any more.
+   */
   function saidBefore(messageId: string): QuotedText[] | null {
     const { chat } = get().conversation;
     if (!chat?.messages.some(({ id }) => id === messageId)) return null;
-    const asked = pathTo(chat.messages, messageId).flatMap(({ role, text }) => (role === 'user' ? text : []));
-    return [...asked, chat.systemPrompt ?? ''].map((text) => new QuotedText(text));
+    const before = pathTo(chat.messages, messageId).filter(({ id }) => id !== messageId);
+    const said = before.map(({ role, text }) => (role === 'user' ? text : text.replace(quoted, '\0')));
+    return [...said, chat.systemPrompt ?? ''].map((text) => new QuotedText(text));
   }
 
   /** Puts what it finds into `places`. @returns whether what is not there now is not in the document */

@@ -37,6 +37,13 @@ describe('finds', () => {
     expect(found(quote)).toBe(words);
   });
 
+  it('words of a Markdown file, as they are shown', () => {
+    const text = 'Call `lm()` for a *linear* model, see [the manual](https://example.com/lm_1), and ~~not~~ `glm`.';
+    const place = (quote: string) => new QuoteSearch(quote).look(new QuotedText(text), 0);
+    expect(place('Call lm() for a linear model, see the manual, and not glm.')).not.toBeNull();
+    expect(place('Call lm() for a linear model, see the manual, and glm.')).toBeNull();
+  });
+
   it('parts that a text has far from each other, in several of its stretches', () => {
     const search = new QuoteSearch('The old bridge was ... and nothing else');
     expect(search.look(new QuotedText('The old bridge was closed.'), 0)).toBeNull();

@@ -284,13 +284,18 @@ describe('a quotation that is nowhere', () => {
   const invented = 'The old bridge was never closed at all.';
   const known = 'What does “the new bridge is made of glass” mean?';
 
-  /** A chat with an answer to `known`, and its documents. */
+  const before = `I think that nobody has crossed the river. “${invented}”\n\n> The bridge was sold to a king.`;
+
+  /** A chat with a second answer to `known`, and its documents. */
   async function asked(...texts: string[]) {
     const window = await openWindow({ start: false });
     const documents: { documentId: string }[] = [];
     for (const [index, text] of texts.entries()) documents.push(await attach(window.call, `${index}.txt`, text));
     const question = message({ id: 'q1', role: 'user', text: known });
-    const chat = { ...emptyChat, messages: [question, message({ id: 'm1', parentId: 'q1', role: 'assistant' })] };
+    const earlier = message({ id: 'm0', parentId: 'q1', role: 'assistant', text: before });
+    const again = message({ id: 'q2', parentId: 'm0', role: 'user', text: 'Where does it say so?' });
+    const messages = [question, earlier, again, message({ id: 'm1', parentId: 'q2', role: 'assistant' })];
+    const chat = { ...emptyChat, messages };
     const show = (shown: Chat | null) =>
       window.app.store.setState({ conversation: { ...window.get().conversation, chat: shown } });
     show(chat);
@@ -309,6 +314,15 @@ describe('a quotation that is nowhere', () => {
       [invented]: null,
       'page 300': null,
       'Nobody crossed the river': { documentId: ids[1], start: 0, end: 24 },
+    });
+  });
+
+  it('is told when an earlier answer made it up; what that said for itself can be quoted', async () => {
+    const { find } = await asked('The old bridge was closed.');
+    const own = 'nobody has crossed the river';
+    expect(await find(invented, own, 'The bridge was sold to a king.')).toEqual({
+      [invented]: null,
+      'The bridge was sold to a king.': null,
     });
   });
 
