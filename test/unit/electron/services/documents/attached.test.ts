@@ -140,8 +140,12 @@ test('a long text can be read at any place, and is whole after a new start', asy
   const text = `${'a'.repeat(65_535)}😀${'ü'.repeat(70_000)}end`;
   const { call, services, dataFolder } = await setUpServices({ start: false });
   const sections = [{ kind: 'lines' as const, label: 'Lines 1-1', level: 0, start: 0, end: text.length }];
-  const document = documentInfo({ characters: 1, sections: 9 });
-  const { id } = await call('documents.import', { document, sections, text });
+  const document = documentInfo({ characters: 1, sections: 9, original: true });
+  const { id, original } = await call('documents.import', { document, sections, text });
+  // its file stayed where the chat comes from
+  expect(original).toBe(false);
+  const page = call('documents.page', { documentId: id, sheet: 1, width: 300, place: null });
+  await expect(page).rejects.toMatchObject({ code: 'not-found' });
   await services.close();
   const next = await setUpServices({ start: false, data: dataFolder });
   expect(await next.call('documents.get', { documentId: id })).toMatchObject({ characters: text.length, sections: 1 });
