@@ -51,23 +51,30 @@ async function run(kind: DocumentKind, content: Buffer | string, { limits, stopA
   return { extraction, text: await readFile(textPath, 'utf8') };
 }
 
-it('draws pages', async () => {
-  const folder = await temporaryFolder();
-  const path = join(folder, 'original');
-  const file = makePdf([{ lines: ['Words on a page.'] }]);
+async function draw(file: Buffer, { sheet = 1, limits }: { sheet?: number; limits?: Partial<ReadingLimits> } = {}) {
+  const path = join(await temporaryFolder(), 'original');
   await writeFile(path, file);
   const pdfiumPath = resolve('node_modules/@embedpdf/pdfium/dist/pdfium.wasm');
-  const draw = (sheet: number, signal: AbortSignal) =>
-    drawPage({ path, name: 'file', pdfiumPath, sheet, width: 306, words: 'words on a page' }, file.length, {
-      ...{ openProcess: () => forkProcess(join(bundles, 'documents.cjs')), signal },
-    });
-  const { signal } = new AbortController();
-  const { png, marks, ...size } = await draw(1, signal);
+  const task = { path, name: 'file', pdfiumPath, sheet, width: 306, words: 'words on a page' };
+  const openProcess = () => forkProcess(join(bundles, 'documents.cjs'));
+  return drawPage(task, file.length, { openProcess, signal: new AbortController().signal, limits });
+}
+
+it('draws pages', async () => {
+  const file = makePdf([{ lines: ['Words on a page.'] }]);
+  const { png, marks, ...size } = await draw(file);
   expect(Buffer.from(png).toString('latin1', 1, 4)).toBe('PNG');
   expect([size, marks.length]).toEqual([{ width: 306, height: 396 }, 1]);
-  await expect(draw(2, signal)).rejects.toMatchObject({ code: 'document-invalid' });
-  await expect(draw(1, AbortSignal.abort())).rejects.toMatchObject({ code: 'cancelled' });
+  await expect(draw(file, { sheet: 2 })).rejects.toMatchObject({ code: 'document-invalid' });
 });
+
+it('draws what unpacks to far too much as an empty page, and is ended where a page costs more than it may', async () => {
+  for (const bomb of [pdfBomb(2e9, 1), pdfBomb(2e9, 2), endlessPdf()]) expect((await draw(bomb)).width).toBe(306);
+  const file = makePdf([{ lines: ['Words on a page.'] }]);
+  const ended = (limits: Partial<ReadingLimits>) => draw(file, { limits }).catch((error) => error.code);
+  expect(await ended({ memoryBytes: 30e6 })).toBe('document-unsupported');
+  expect(await ended({ totalSeconds: 0 })).toBe('document-invalid');
+}, 60_000);
 
 it('reads documents', async () => {
   const lines = ['Words on a page.'];
