@@ -257,6 +257,8 @@ export interface Panel {
   view: 'text' | 'page' | 'parts';
   /** where to go; null: the beginning */
   place: Place | null;
+  /** index of the section that the person went to from there; null: they stayed */
+  left: number | null;
   /** grows when the same place is asked for again */
   asked: number;
 }

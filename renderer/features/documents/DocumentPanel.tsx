@@ -2,8 +2,8 @@
 
 import { ChevronDown, ChevronUp, LoaderCircle, TriangleAlert } from 'lucide-react';
 import { useMemo, useState } from 'react';
-import type { DocumentInfo } from '../../../electron/contract/documents';
-import type { Panel } from '../../state/appState';
+import type { DocumentInfo, Section } from '../../../electron/contract/documents';
+import type { Panel, Place } from '../../state/appState';
 import { blockAt, blocksOf, stretchesOf } from '../../state/lib/blocks';
 import { kindNames, partText, plural, sectionsName } from '../../state/lib/partText';
 import { type PanelDocument, usePanelDocument } from '../../state/lib/usePanelDocument';
@@ -234,11 +234,15 @@ function Running({ document: { info, sections, tokens, inDraft, chosen } }: { do
 /** A very long text is shown stretch by stretch. Which one: where the person was sent, until they turn over. */
 function TextView({ document, panel }: { document: PanelDocument; panel: Panel }) {
   const { sections } = document;
-  const { place, asked } = panel;
+  const { place, left, asked } = panel;
   const blocks = useMemo(() => blocksOf(sections), [sections]);
   const stretches = useMemo(() => stretchesOf(blocks), [blocks]);
   const [turned, setTurned] = useState<{ asked: number; to: number } | null>(null);
-  const target = place ? blocks[blockAt(blocks, place)] : undefined;
+  // what the person went to while they read text is where they are: only another view brings them elsewhere
+  const [gone] = useState(left);
+  const isHere = gone === null || left === null || (place && isIn(place, sections[gone], gone));
+  const goes = isHere ? place : { section: gone };
+  const target = goes ? blocks[blockAt(blocks, goes)] : undefined;
   const sentTo = target ? stretches.findIndex((stretch) => stretch.includes(target)) : 0;
   const at = turned?.asked === asked ? turned.to : Math.max(0, sentTo);
   const last = stretches.length - 1;
@@ -269,9 +273,14 @@ function TextView({ document, panel }: { document: PanelDocument; panel: Panel }
       document={document}
       blocks={stretches[at] ?? []}
       target={turned?.asked === asked ? null : (target ?? null)}
-      panel={panel}
+      panel={{ ...panel, place: goes }}
       before={turn(at - 1, 'top')}
       after={turn(at + 1, 'bottom')}
     />
   );
+}
+
+function isIn(place: Place, section: Section | undefined, index: number): boolean {
+  if ('section' in place) return place.section === index;
+  return section !== undefined && section.start <= place.offset && place.offset < section.end;
 }

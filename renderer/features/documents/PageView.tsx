@@ -24,12 +24,12 @@ const usualShape = 210 / 297;
 
 export function PageView({ document, panel }: { document: PanelDocument; panel: Panel }) {
   const { info, sections } = document;
-  const { place, asked } = panel;
+  const { place, left, asked } = panel;
+  const { documents } = useActions();
   const area = useRef<HTMLElement>(null);
   const room = useDebounced(useWidth(area), restMs);
-  const [turned, setTurned] = useState<{ asked: number; sheet: number } | null>(null);
   const [zoom, setZoom] = useState(fit);
-  const sheet = turned?.asked === asked ? turned.sheet : sheetOf(place, sections);
+  const sheet = left === null ? sheetOf(place, sections) : left + 1;
   const section = sections[sheet - 1];
   const marked = section && place && standsOn(place, section) ? place : null;
   const width = room * (zooms[zoom] ?? 1);
@@ -37,7 +37,7 @@ export function PageView({ document, panel }: { document: PanelDocument; panel: 
   useInView(area, picture, `${asked} ${sheet}`);
 
   const turn = (to: number) => {
-    if (to >= 1 && to <= sections.length) setTurned({ asked, sheet: to });
+    if (to >= 1 && to <= sections.length) documents.goTo(info.id, asked, to - 1);
   };
   const zoomTo = (to: number) => setZoom(Math.min(zooms.length - 1, Math.max(0, to)));
 
@@ -100,7 +100,7 @@ export function PageView({ document, panel }: { document: PanelDocument; panel: 
         aria-busy={!picture && !error}
         data-testid="document-page"
         onKeyDown={onKeyDown}
-        className="relative min-h-0 flex-1 overflow-auto bg-sunken p-3 outline-offset-[-2px]"
+        className="relative min-h-0 flex-1 overflow-auto bg-sunken p-3 outline-offset-[-2px] [scrollbar-gutter:stable]"
       >
         {error ? (
           <Banner

@@ -1,8 +1,9 @@
 import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, type RefObject, useCallback, useLayoutEffect, useRef } from 'react';
+import { type ReactNode, type RefObject, useCallback, useEffect, useLayoutEffect, useRef } from 'react';
 import type { Panel, Place } from '../../state/appState';
 import type { TextBlock } from '../../state/lib/blocks';
 import type { PanelDocument } from '../../state/lib/usePanelDocument';
+import { useActions } from '../../state/useApp';
 import { Block } from './Block';
 
 const charactersOfLine = 48;
@@ -37,7 +38,18 @@ export function Stretch({ document, blocks, target, panel, before, after }: Stre
     scrollMargin,
   });
 
-  const { follow, letGo } = useTarget(virtual, scroller, target ? blocks.indexOf(target) : null, asked);
+  const { follow, letGo, isHeld } = useTarget(virtual, scroller, target ? blocks.indexOf(target) : null, asked);
+
+  const { documents } = useActions();
+  const leave = useRef(() => {});
+  useEffect(() => {
+    leave.current = () => {
+      const seen = blocks[virtual.range?.startIndex ?? -1];
+      if (seen && !isHeld()) documents.goTo(info.id, asked, seen.section);
+    };
+  });
+  // the other views begin where the person has scrolled to
+  useEffect(() => () => leave.current(), []);
 
   return (
     <section
@@ -130,6 +142,7 @@ function useTarget(
 
   return {
     follow,
+    isHeld: useCallback(() => held.current, []),
     letGo: useCallback(() => {
       held.current = false;
     }, []),

@@ -98,7 +98,7 @@ export function createDocumentsActions(tools: Tools) {
 
   function show(documentId: string, view: Panel['view'], place: Place | null): void {
     const asked = (get().documents.panel?.asked ?? 0) + 1;
-    patch('documents', { panel: { documentId, view, place, asked } });
+    patch('documents', { panel: { documentId, view, place, left: null, asked } });
     // the one pane on the right: what was asked for last is seen
     patch('ui', { settingsOpen: false });
     void load(documentId);
@@ -125,8 +125,15 @@ export function createDocumentsActions(tools: Tools) {
       const { panel } = get().documents;
       if (view !== 'parts') reading = view;
       // text and page show the same place
-      const place = view === 'parts' || panel?.view === 'parts' ? null : panel?.place;
-      if (panel) patch('documents', { panel: { ...panel, view, place: place ?? null } });
+      const stays = panel && view !== 'parts' && panel.view !== 'parts';
+      if (panel) patch('documents', { panel: { ...panel, view, ...(!stays && { place: null, left: null }) } });
+    },
+    /** The person goes to a section by themselves; the other views show it, too. `asked`: what they were shown before. */
+    goTo: (documentId: string, asked: number, section: number) => {
+      const { panel } = get().documents;
+      if (panel?.documentId === documentId && panel.asked === asked) {
+        patch('documents', { panel: { ...panel, left: section } });
+      }
     },
     count,
     load,

@@ -36,7 +36,8 @@ async function expectAccessible(page: Page): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
     await expect(page.locator('html.dark')).toHaveCount(colorScheme === 'dark' ? 1 : 0);
-    expect((await axe(page)).violations).toEqual([]);
+    // what inherits a color changes behind its parent
+    await expect(async () => expect((await axe(page)).violations).toEqual([])).toPass();
   }
 }
 
@@ -134,6 +135,11 @@ test('a citation leads to the picture of its page, with its words marked', async
   await expect(page.getByRole('img', { name: 'Page 3 of lamps.pdf' })).toBeVisible();
   await expect(page.getByTestId('page-mark')).toHaveCount(0);
   await expect(page.getByRole('button', { name: 'Next page' })).toBeDisabled();
+  await view('Text').click();
+  await expect(page.getByTestId('document-text').getByText('The boat')).toBeInViewport();
+  await expect(page.getByTestId('document-mark')).toHaveCount(0);
+  await view('Page').click();
+  await expect(page.getByTestId('page-label')).toHaveText('Page 3 of 3');
 
   // the next citation opens as the person reads now, and another one in the text after it was chosen again
   await quotation.click();

@@ -271,6 +271,23 @@ describe('the panel', () => {
     expect(panel()?.view).toBe('text');
   });
 
+  it('goes on with the next view where the person went to, until something else is asked for', async () => {
+    const { documents, paste, get } = await start();
+    const id = await paste('The lamp was lit.');
+    const panel = () => get().documents.panel;
+    documents.openAt(id, { offset: 4 });
+    const asked = panel()?.asked ?? 0;
+    documents.goTo(id, asked, 7);
+    documents.setView('page');
+    expect(panel()).toMatchObject({ view: 'page', place: { offset: 4 }, left: 7 });
+    documents.openAt(id, { offset: 9 });
+    expect(panel()).toMatchObject({ place: { offset: 9 }, left: null });
+    // said by a view that is closing
+    documents.goTo(id, asked, 7);
+    expect(panel()?.left).toBeNull();
+    documents.setView('text');
+  });
+
   it('has a page drawn once, keeps the last few, and tries one again that failed', async () => {
     const { documents, bridge } = await start();
     const picture = { png: '', width: 1, height: 1, marks: [] };
