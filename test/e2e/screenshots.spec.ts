@@ -106,7 +106,7 @@ async function openComparison(stage: Stage): Promise<void> {
     await expect(page.getByTestId('compare-run')).toHaveAttribute('data-state', 'done', { timeout: 550_000 });
     comparisons = path.join(dataDir, 'compare');
   } else await page.getByTestId('compare-run-item').getByRole('button').first().click();
-  await expect(page.getByTestId('compare-table')).toBeVisible();
+  await expect(page.getByTestId('compare-verdict')).toBeVisible();
 }
 
 async function keptComparison(dataDir: string): Promise<void> {

@@ -187,7 +187,7 @@ export function FoundPassages({ questionId, children }: { questionId: string | n
       data-testid="found-passages"
       className="mt-3 max-w-2xl rounded-lg border border-line bg-raised px-2 pt-2 pb-2.5"
     >
-      <h4 className="px-2 text-xs font-medium text-ink-2">What was found for this question. See for yourself:</h4>
+      <p className="px-2 text-xs font-medium text-ink-2">What was found for this question. See for yourself:</p>
       {looked.map((attachment) => (
         <div key={attachment.documentId}>
           {looked.length > 1 && <p className="mt-1 truncate px-2 text-xs text-ink-3">{attachment.name}</p>}

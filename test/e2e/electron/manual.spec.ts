@@ -7,6 +7,7 @@ import type { OperationInput } from '@/electron/contract/contract';
 import { manualFacts, manualPages, plantedManual } from '@/test/fixtures/documents/planted';
 import { attachFile, test } from '../app';
 import { answers, call, greedy, newestChat, questions, ready, send } from '../chat';
+import { axe } from '../moments';
 
 const readMs = 120_000;
 
@@ -84,6 +85,7 @@ test('ten questions about a manual in an 8K context', async ({ launch, dataDir }
     `${given.length} of ${manualFacts.length} questions in a row were answered: ${manualPages} pages, 8,192 tokens of context; ` +
       `the passages of ${left} questions left the prompt on the way`,
   );
+  expect((await axe(page)).violations).toEqual([]);
   expect(left).toBeGreaterThanOrEqual(6);
   expect((await newestChat(page)).messages).toHaveLength(2 * manualFacts.length);
 
