@@ -168,8 +168,9 @@ const gradeColors: Record<Grade, string> = {
 function Dial({ grade, base }: { grade: Grade; base: string }) {
   return (
     <div className="grid w-72 shrink-0 grid-cols-4 gap-0.5 text-center" data-testid="compare-dial">
-      <span className="sr-only">
-        Difference from {base}: {grade}
+      <span className="col-span-4 text-start text-xs text-ink-2">
+        Difference from {base}
+        <span className="sr-only">: {grade}</span>
       </span>
       {grades.map((one) => (
         <span key={one} aria-hidden="true" className="grid gap-0.5">
